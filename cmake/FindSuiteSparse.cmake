@@ -1,0 +1,10 @@
+# SuiteSparse ships no CMake or pkg-config files on Debian 12.
+find_path(SuiteSparse_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse)
+find_library(SuiteSparse_CHOLMOD cholmod)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(SuiteSparse REQUIRED_VARS SuiteSparse_CHOLMOD SuiteSparse_INCLUDE_DIR)
+if(SuiteSparse_FOUND AND NOT TARGET SuiteSparse::Cholmod)
+  add_library(SuiteSparse::Cholmod UNKNOWN IMPORTED)
+  set_target_properties(SuiteSparse::Cholmod PROPERTIES IMPORTED_LOCATION ${SuiteSparse_CHOLMOD}
+    INTERFACE_INCLUDE_DIRECTORIES ${SuiteSparse_INCLUDE_DIR})
+endif()

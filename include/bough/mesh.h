@@ -1,0 +1,196 @@
+/* Volume meshes (tet4, tet10, hex8) and triangle surfaces: files, checks, sets, selections, generators. */
+#ifndef BOUGH_MESH_H
+#define BOUGH_MESH_H
+
+#include <bough/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Node order, corners first; a positive element has det[v1-v0, v2-v0, v3-v0] > 0 (tets).
+ *   tet10: edge nodes 4..9 on edges 01 12 20 03 13 23 (as in VTK and Abaqus)
+ *   hex8:  0123 counter-clockwise seen from 4567, which lie above them (as in VTK, Abaqus, Gmsh) */
+typedef enum bough_element_type { BOUGH_TRI3, BOUGH_TET4, BOUGH_TET10, BOUGH_HEX8 } bough_element_type;
+
+BOUGH_API const char *bough_element_name(bough_element_type type); /* "tet10" */
+BOUGH_API int32_t bough_element_node_count(bough_element_type type);
+BOUGH_API int32_t bough_element_corner_count(bough_element_type type);
+/* Faces are numbered from 0 in Abaqus' order; 0 for TRI3. */
+BOUGH_API int32_t bough_element_face_count(bough_element_type type);
+/* Corners of one face (3 or 4), counter-clockwise seen from outside. Returns their number. */
+BOUGH_API int32_t bough_element_face_corners(bough_element_type type, int32_t face, int32_t corners[4]);
+
+typedef enum bough_set_kind { BOUGH_SET_VERTEX, BOUGH_SET_FACE, BOUGH_SET_ELEMENT } bough_set_kind;
+
+/* A named set. Items are sorted and unique: vertex indices, element indices, or faces written as
+ * element * bough_element_face_count(type) + local face. Names are unique within a kind. */
+typedef struct bough_set {
+    char *name;
+    bough_set_kind kind;
+    int32_t count;
+    int32_t *items;
+} bough_set;
+
+/* Isotropic constants that came with a mesh file (SI units); 0 where the file says nothing. */
+typedef struct bough_mesh_material {
+    char *name;
+    double young, poisson, density;
+} bough_mesh_material;
+
+/* Elements of the element set `set` ("" = all elements) are made of materials[material]. Later regions win. */
+typedef struct bough_mesh_region {
+    char *set;
+    int32_t material;
+} bough_mesh_region;
+
+/* Plain data; change it through the functions below, or in place and then call bough_mesh_check(). */
+typedef struct bough_mesh {
+    bough_element_type type;
+    int32_t vertex_count;
+    double *vertices; /* vertex_count x 3, m */
+    int32_t element_count;
+    int32_t *elements; /* element_count x bough_element_node_count(type) */
+    int32_t set_count;
+    bough_set *sets;
+    int32_t material_count;
+    bough_mesh_material *materials;
+    int32_t region_count;
+    bough_mesh_region *regions;
+} bough_mesh;
+
+/* Copies the arrays. Indices are range-checked, coordinates must be finite; volumes are not looked at. */
+BOUGH_API bough_status bough_mesh_create(bough_context *ctx, bough_element_type type, int32_t vertex_count,
+                                         const double *vertices, int32_t element_count, const int32_t *elements,
+                                         bough_mesh **mesh);
+BOUGH_API void bough_mesh_destroy(bough_context *ctx, bough_mesh *mesh);
+
+/* ---- sets ---- */
+
+/* Adds to the set `name` (made when new); items are copied, range-checked, sorted, made unique. */
+BOUGH_API bough_status bough_mesh_add_set(bough_context *ctx, bough_mesh *mesh, bough_set_kind kind, const char *name,
+                                          const int32_t *items, int32_t count);
+/* NULL when there is none. */
+BOUGH_API const bough_set *bough_mesh_find_set(const bough_mesh *mesh, bough_set_kind kind, const char *name);
+BOUGH_API bough_status bough_mesh_add_material(bough_context *ctx, bough_mesh *mesh, const char *name, double young,
+                                               double poisson, double density, const char *element_set);
+
+/* Vertices chosen by an expression, sorted:
+ *   NAME                      a vertex set, or the vertices of a face or element set
+ *   x<0.01  y>=1  z=0.5       a half space, or a plane within 1e-9 of the mesh's size
+ *   nearest:0.1,0,2           the vertex nearest to a point
+ *   vertex:17                 one vertex, counted from 0
+ *   all
+ *   A & B,  A | B             both, either ('&' binds tighter)
+ * On success *vertices is to be freed with bough_release(). An empty selection is an error. */
+BOUGH_API bough_status bough_mesh_select(bough_context *ctx, const bough_mesh *mesh, const char *expression,
+                                         int32_t **vertices, int32_t *count);
+/* ---- files ---- */
+
+typedef enum bough_volume_policy {
+    BOUGH_VOLUME_REFUSE, /* an inverted or flat element is an error that names it (default) */
+    BOUGH_VOLUME_REPAIR, /* inverted elements are flipped, flat ones are an error */
+    BOUGH_VOLUME_ACCEPT  /* as it is, for programs that only look */
+} bough_volume_policy;
+
+typedef struct bough_mesh_read_def {
+    uint32_t cookie;
+    bough_volume_policy volumes;
+} bough_mesh_read_def;
+
+BOUGH_API bough_mesh_read_def bough_default_mesh_read_def(void);
+
+/* The format follows from the extension: .msh (Gmsh 2.2, 4.1), .veg, .node or .ele (TetGen pair), .mesh (MEDIT),
+ * .vtk (legacy), .inp (Abaqus, CalculiX), .obj, .stl, .ply. def may be NULL. */
+BOUGH_API bough_status bough_mesh_read(bough_context *ctx, const char *path, const bough_mesh_read_def *def,
+                                       bough_mesh **mesh);
+/* .msh (4.1 ASCII), .vtu, .inp for volumes; .obj, .stl (binary), .msh, .vtu for surfaces. Writing a volume to .obj or .stl writes
+ * its boundary surface. */
+BOUGH_API bough_status bough_mesh_write(bough_context *ctx, const bough_mesh *mesh, const char *path);
+
+/* ---- measuring, checking, surfaces ---- */
+
+typedef struct bough_mesh_report {
+    double volume;         /* m^3; enclosed volume for a closed surface */
+    double area;           /* of the boundary, m^2 */
+    double centroid[3];    /* of the volume (of the area for an open surface) */
+    double lower[3], upper[3];
+    double smallest, largest; /* element volumes (areas for surfaces) */
+    double worst_quality;  /* 0 flat .. 1 regular */
+    int32_t worst_element;
+    int32_t inverted_count, first_inverted; /* negative volume; first is -1 when there is none */
+    int32_t flat_count, first_flat;         /* |volume| below 1e-12 of the element's longest edge cubed */
+    int32_t unused_vertex_count;            /* in no element */
+    int32_t duplicate_element_count;        /* same corners as an earlier element */
+    int32_t boundary_face_count;
+    int32_t nonmanifold_count; /* volume: faces of three or more elements; surface: edges of other than two triangles */
+    int32_t piece_count;       /* connected pieces */
+} bough_mesh_report;
+
+BOUGH_API bough_status bough_mesh_measure(bough_context *ctx, const bough_mesh *mesh, bough_mesh_report *report);
+
+/* An error when an index is out of range, a coordinate is not finite, or an element is inverted or flat. */
+BOUGH_API bough_status bough_mesh_check(bough_context *ctx, const bough_mesh *mesh);
+/* Flips inverted elements in place; *flipped may be NULL. */
+BOUGH_API bough_status bough_mesh_repair(bough_context *ctx, bough_mesh *mesh, int32_t *flipped);
+
+/* Boundary of a volume mesh as triangles, outward; quads are cut in two, tet10 faces in four. The surface has its own compact vertices:
+ * (*vertex_map)[surface vertex] = mesh vertex and (*face_map)[triangle] = face as in face sets. Either map may be NULL;
+ * free with bough_release(). */
+BOUGH_API bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface,
+                                          int32_t **vertex_map, int32_t **face_map);
+
+/* ---- generators ---- */
+
+/* A box [0,size] with corner at `origin`, cut into cells[0] x cells[1] x cells[2] cells. Face sets and vertex sets x0 x1 y0 y1 z0 z1. */
+typedef struct bough_box_def {
+    uint32_t cookie;
+    bough_element_type type; /* TET4, TET10 or HEX8 */
+    double origin[3], size[3];
+    int32_t cells[3];
+    int32_t tets_per_cell; /* 5 (mirrored from cell to cell) or 6 */
+} bough_box_def;
+BOUGH_API bough_box_def bough_default_box_def(void);
+BOUGH_API bough_status bough_mesh_generate_box(bough_context *ctx, const bough_box_def *def, bough_mesh **mesh);
+
+/* A round rod along z from 0 to length: a core square blended into rings ("butterfly"), so that no element degenerates at the axis.
+ * Vertex and face sets: bottom, top, side. */
+typedef struct bough_rod_def {
+    uint32_t cookie;
+    bough_element_type type; /* TET4, TET10 (edge nodes of the side on the cylinder) or HEX8 */
+    double length;
+    double radius, top_radius; /* top_radius 0: same as radius; another value makes a cone frustum */
+    int32_t cells_along;
+    int32_t core_cells; /* across the core square */
+    int32_t rings;      /* of cells between core and side */
+    double grading;     /* thickness of each ring over that of the ring inside it; 1 = even */
+} bough_rod_def;
+BOUGH_API bough_rod_def bough_default_rod_def(void);
+BOUGH_API bough_status bough_mesh_generate_rod(bough_context *ctx, const bough_rod_def *def, bough_mesh **mesh);
+
+/* A surface embedded in a volume mesh: surface vertex v follows sum_k weights[8v+k] * displacement(elements' node k of elements[v]).
+ * Unused weights (tets) are zero. */
+typedef struct bough_embedding {
+    int32_t vertex_count;
+    int32_t *elements; /* vertex_count */
+    double *weights;   /* vertex_count x 8 */
+} bough_embedding;
+BOUGH_API void bough_embedding_destroy(bough_context *ctx, bough_embedding *embedding);
+
+/* hex8 mesh of all cubes of edge `cell` that meet the inside of a closed surface. embedding may be NULL. */
+BOUGH_API bough_status bough_mesh_voxelize(bough_context *ctx, const bough_mesh *surface, double cell,
+                                           bough_mesh **mesh, bough_embedding **embedding);
+
+/* Conforming tets of a closed surface by the program `gmsh` or `tetgen` (NULL: whichever is installed).
+ * max_edge 0 leaves the size to the program. BOUGH_ERROR_MISSING_PROGRAM when there is none. */
+BOUGH_API bough_status bough_mesh_tetrahedralize(bough_context *ctx, const bough_mesh *surface, const char *program,
+                                                 double max_edge, bough_mesh **mesh);
+
+/* tet4 -> tet10: adds straight edge midpoints; sets and materials are carried over. */
+BOUGH_API bough_status bough_mesh_raise_order(bough_context *ctx, const bough_mesh *mesh, bough_mesh **raised);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

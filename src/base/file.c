@@ -1,0 +1,189 @@
+#include "base/file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
+    *file = (bo_file){0};
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: is a folder, not a file", path);
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+
+    bough_status status = BOUGH_OK;
+    size_t capacity = 0;
+    /* Pipes have no size; regular files get one exact block. */
+    size_t wanted = S_ISREG(info.st_mode) ? (size_t)info.st_size + 1 : 65536;
+    for (;;) {
+        if (!BO_RESERVE(ctx, file->data, capacity, wanted)) {
+            status = BOUGH_ERROR_MEMORY;
+            break;
+        }
+        size_t got = fread(file->data + file->size, 1, capacity - file->size - 1, stream);
+        file->size += got;
+        if (got == 0)
+            break;
+        if (file->size + 1 == capacity && !S_ISREG(info.st_mode))
+            wanted = capacity * 2;
+    }
+    if (status == BOUGH_OK && ferror(stream))
+        status = bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be read: %s", path, strerror(errno));
+    fclose(stream);
+    if (status != BOUGH_OK) {
+        bo_file_free(ctx, file);
+        return status;
+    }
+    file->data[file->size] = 0;
+    return BOUGH_OK;
+}
+
+void bo_file_free(bough_context *ctx, bo_file *file) {
+    bo_free(ctx, file->data);
+    *file = (bo_file){0};
+}
+
+bool bo_file_exists(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *output) {
+    *output = (bo_output){0};
+    struct stat info;
+    bool direct = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+    if (direct && S_ISDIR(info.st_mode))
+        return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: is a folder, so no file of that name can be written", path);
+    output->path = bo_strdup(ctx, path);
+    if (!output->path)
+        return BOUGH_ERROR_MEMORY;
+    if (!direct) {
+        size_t length = strlen(path) + 32;
+        output->temporary = bo_alloc(ctx, length, 1);
+        if (!output->temporary) {
+            bo_output_discard(ctx, output);
+            return BOUGH_ERROR_MEMORY;
+        }
+        snprintf(output->temporary, length, "%s.part%ld", path, (long)getpid());
+    }
+    output->stream = fopen(output->temporary ? output->temporary : path, "wb");
+    if (!output->stream) {
+        bough_status status = bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+        bo_output_discard(ctx, output);
+        return status;
+    }
+    return BOUGH_OK;
+}
+
+bough_status bo_output_commit(bough_context *ctx, bo_output *output) {
+    errno = 0;
+    bool good = !ferror(output->stream);
+    good = fclose(output->stream) == 0 && good;
+    output->stream = NULL;
+    if (good && output->temporary)
+        good = rename(output->temporary, output->path) == 0;
+    bough_status status = BOUGH_OK;
+    if (!good)
+        status = bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be written: %s", output->path,
+                         errno ? strerror(errno) : "disk full or device error");
+    else if (output->temporary)
+        output->temporary[0] = 0; /* nothing left to remove */
+    bo_output_discard(ctx, output);
+    return status;
+}
+
+void bo_output_discard(bough_context *ctx, bo_output *output) {
+    if (output->stream)
+        fclose(output->stream);
+    if (output->temporary && output->temporary[0])
+        remove(output->temporary);
+    bo_free(ctx, output->temporary);
+    bo_free(ctx, output->path);
+    *output = (bo_output){0};
+}
+
+const char *bo_path_extension(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(path, '.');
+    return dot && (!slash || dot > slash) ? dot + 1 : "";
+}
+
+char *bo_path_replace_extension(bough_context *ctx, const char *path, const char *suffix) {
+    const char *extension = bo_path_extension(path);
+    size_t stem = *extension ? (size_t)(extension - path) - 1 : strlen(path);
+    size_t tail = strlen(suffix);
+    char *result = bo_alloc(ctx, stem + tail + 1, 1);
+    if (result) {
+        memcpy(result, path, stem);
+        memcpy(result + stem, suffix, tail + 1);
+    }
+    return result;
+}
+
+char *bo_path_beside(bough_context *ctx, const char *path, const char *name) {
+    const char *slash = strrchr(path, '/');
+    if (name[0] == '/' || !slash)
+        return bo_strdup(ctx, name);
+    size_t folder = (size_t)(slash - path) + 1;
+    size_t tail = strlen(name);
+    char *result = bo_alloc(ctx, folder + tail + 1, 1);
+    if (result) {
+        memcpy(result, path, folder);
+        memcpy(result + folder, name, tail + 1);
+    }
+    return result;
+}
+
+bool bo_equal_ignoring_case(const char *a, const char *b) {
+    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b))
+        a++, b++;
+    return tolower((unsigned char)*a) == tolower((unsigned char)*b);
+}
+
+#define WORD_LIMIT 63
+
+static int edit_distance(const char *a, const char *b) {
+    int row[WORD_LIMIT + 1];
+    int length = (int)strlen(b);
+    for (int j = 0; j <= length; j++)
+        row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= length; j++) {
+            int above = row[j];
+            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            int best = diagonal + !same;
+            if (above + 1 < best)
+                best = above + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[length];
+}
+
+const char *bo_nearest_word(const char *word, const char *const *candidates, int32_t count) {
+    if (strlen(word) > WORD_LIMIT)
+        return NULL;
+    const char *best = NULL;
+    int best_distance = (int)strlen(word) / 3 + 2; /* further away than this is another word, not a typo */
+    for (int32_t i = 0; i < count; i++) {
+        if (strlen(candidates[i]) > WORD_LIMIT)
+            continue;
+        int distance = edit_distance(word, candidates[i]);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = candidates[i];
+        }
+    }
+    return best;
+}

@@ -1,0 +1,42 @@
+/* Whole files in, whole files out. */
+#ifndef BO_BASE_FILE_H
+#define BO_BASE_FILE_H
+
+#include "base/context.h"
+
+#include <stdio.h>
+
+/* A file in memory. data[size] is a NUL, so that text scanners may look one byte past the end. */
+typedef struct bo_file {
+    char *data;
+    size_t size;
+} bo_file;
+
+bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file);
+void bo_file_free(bough_context *ctx, bo_file *file);
+bool bo_file_exists(const char *path);
+
+/* Output that appears under its name only when it is complete: written to a sibling, renamed by commit, removed by
+ * discard. Devices, pipes and the like ("/dev/stdout", "/dev/null") are written directly. Write with stdio on .stream; stream errors are collected by commit. */
+typedef struct bo_output {
+    FILE *stream;
+    char *path, *temporary; /* temporary is NULL for direct output */
+} bo_output;
+
+bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *output);
+bough_status bo_output_commit(bough_context *ctx, bo_output *output);
+void bo_output_discard(bough_context *ctx, bo_output *output);
+
+/* Extension without the dot, "" when there is none; points into path. */
+const char *bo_path_extension(const char *path);
+/* "dir/name.ext" -> "dir/name" + suffix, to be freed with bo_free. */
+char *bo_path_replace_extension(bough_context *ctx, const char *path, const char *suffix);
+/* Path of `name` beside the file `path` (or `name` itself when absolute). */
+char *bo_path_beside(bough_context *ctx, const char *path, const char *name);
+
+bool bo_equal_ignoring_case(const char *a, const char *b);
+
+/* The candidate nearest to `word` in edit distance when it is near enough for "did you mean", else NULL. */
+const char *bo_nearest_word(const char *word, const char *const *candidates, int32_t count);
+
+#endif

@@ -1,0 +1,34 @@
+/* Inside view of meshes. */
+#ifndef BO_MESH_MESH_H
+#define BO_MESH_MESH_H
+
+#include "base/context.h"
+#include "mesh/element.h"
+
+/* Sorts, removes repetitions, returns the new count. */
+int32_t bo_sort_unique(int32_t *items, int32_t count);
+
+/* For every face of every element: the element face on the other side (same encoding), or -1 on the boundary.
+ * *nonmanifold counts faces shared by three or more elements (those beyond the first two count as boundary). Free with bo_free. */
+bough_status bo_mesh_face_neighbours(bough_context *ctx, const bough_mesh *mesh, int32_t **neighbours,
+                                     int32_t *nonmanifold);
+
+/* Finds the element face with these corners (3 or 4, any order); -1 when there is none. Made once, asked often. */
+typedef struct bo_face_finder bo_face_finder;
+bough_status bo_face_finder_create(bough_context *ctx, const bough_mesh *mesh, bo_face_finder **finder);
+void bo_face_finder_destroy(bough_context *ctx, bo_face_finder *finder);
+/* When two elements share the face, the one with the lower number. */
+int32_t bo_face_finder_find(const bo_face_finder *finder, const int32_t *corners, int32_t count);
+
+static inline const int32_t *bo_mesh_nodes(const bough_mesh *mesh, int32_t element) {
+    return mesh->elements + (size_t)element * (size_t)bo_element_info_of(mesh->type)->node_count;
+}
+
+/* Index of the set or -1. */
+int32_t bo_mesh_set_index(const bough_mesh *mesh, bough_set_kind kind, const char *name, size_t length);
+
+/* Copies sets, materials and regions from one mesh to another whose vertices, elements and faces have the same numbers (the target may
+ * have more vertices). */
+bough_status bo_mesh_copy_annotations(bough_context *ctx, const bough_mesh *from, bough_mesh *to);
+
+#endif

@@ -1,0 +1,157 @@
+/* What every test needs: cmocka, a context, comparisons that print their values on one line, random numbers,
+ * a folder for files, the reference data when it is there, and an allocator that fails on demand. */
+#ifndef BOUGH_TEST_H
+#define BOUGH_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <bough/base.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A failing check prints file:line, the expressions and their values, then ends the test. */
+#define check(condition)                                                               \
+    do {                                                                               \
+        if (!(condition))                                                              \
+            fail_msg("%s:%d: check(%s) failed", __FILE__, __LINE__, #condition);       \
+    } while (0)
+
+#define check_int(actual, expected)                                                                             \
+    do {                                                                                                        \
+        long long check_a_ = (long long)(actual), check_b_ = (long long)(expected);                             \
+        if (check_a_ != check_b_)                                                                               \
+            fail_msg("%s:%d: %s = %lld, expected %lld", __FILE__, __LINE__, #actual, check_a_, check_b_);       \
+    } while (0)
+
+/* |actual - expected| <= tolerance, absolute. */
+#define check_near(actual, expected, tolerance)                                                                   \
+    do {                                                                                                          \
+        double check_a_ = (actual), check_b_ = (expected), check_t_ = (tolerance);                                \
+        if (!(fabs(check_a_ - check_b_) <= check_t_))                                                             \
+            fail_msg("%s:%d: %s = %.17g, expected %.17g, difference %.3g > %.3g", __FILE__, __LINE__, #actual,    \
+                     check_a_, check_b_, fabs(check_a_ - check_b_), check_t_);                                    \
+    } while (0)
+
+/* actual <= limit, and a number. */
+#define check_below(actual, limit)                                                                                \
+    do {                                                                                                          \
+        double check_a_ = (actual), check_b_ = (limit);                                                           \
+        if (!(check_a_ <= check_b_))                                                                              \
+            fail_msg("%s:%d: %s = %.6g, should be at most %.6g", __FILE__, __LINE__, #actual, check_a_, check_b_); \
+    } while (0)
+
+#define check_ok(ctx, call)                                                                                  \
+    do {                                                                                                     \
+        bough_status check_s_ = (call);                                                                      \
+        if (check_s_ != BOUGH_OK)                                                                            \
+            fail_msg("%s:%d: %s: %s (%s)", __FILE__, __LINE__, #call, bough_status_name(check_s_),           \
+                     bough_message(ctx));                                                                    \
+    } while (0)
+
+/* The call fails with this status and a message that contains `part`. */
+#define check_fails(ctx, call, expected_status, part)                                                        \
+    do {                                                                                                     \
+        bough_status check_s_ = (call);                                                                      \
+        if (check_s_ != (expected_status) || !strstr(bough_message(ctx), (part)))                            \
+            fail_msg("%s:%d: %s: expected %s with \"%s\", got %s with \"%s\"", __FILE__, __LINE__, #call,    \
+                     bough_status_name(expected_status), (part), bough_status_name(check_s_),                \
+                     bough_message(ctx));                                                                    \
+    } while (0)
+
+static inline bough_context *test_context(int32_t threads) {
+    bough_context_def def = bough_default_context_def();
+    def.thread_count = threads;
+    bough_context *ctx = bough_context_create(&def);
+    if (!ctx)
+        fail_msg("no context");
+    return ctx;
+}
+
+/* Repeatable random numbers (splitmix64). */
+typedef struct test_random {
+    uint64_t state;
+} test_random;
+
+static inline uint64_t test_bits(test_random *r) {
+    uint64_t z = (r->state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+/* Uniform in [lower, upper). */
+static inline double test_uniform(test_random *r, double lower, double upper) {
+    return lower + (upper - lower) * (double)(test_bits(r) >> 11) * 0x1p-53;
+}
+
+/* Path of a file in a temporary folder of this program; valid until called 8 times more. */
+static inline const char *test_path(const char *name) {
+    static char folder[64], paths[8][192];
+    static int next;
+    if (!folder[0]) {
+        snprintf(folder, sizeof folder, "/tmp/bough-test-XXXXXX");
+        if (!mkdtemp(folder))
+            fail_msg("no temporary folder");
+    }
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static inline void test_write(const char *path, const void *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0)
+        fail_msg("cannot write %s", path);
+}
+static inline void test_write_text(const char *path, const char *text) {
+    test_write(path, text, strlen(text));
+}
+
+/* Path of a file of the reference data beside the repository, or NULL when it is not there (then skip()). */
+static inline const char *test_shared(const char *name) {
+    static char paths[8][512];
+    static int next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/../shared/%s", BOUGH_SOURCE_DIR, name);
+    return access(path, R_OK) == 0 ? path : NULL;
+}
+
+/* Counts live blocks and fails the allocation number `fail_at` (from 0; negative: never). */
+typedef struct test_memory {
+    long live, calls, fail_at;
+} test_memory;
+
+static inline void *test_allocate(void *user, size_t size) {
+    test_memory *m = user;
+    if (m->calls++ == m->fail_at)
+        return NULL;
+    void *block = malloc(size);
+    m->live += block != NULL;
+    return block;
+}
+static inline void *test_reallocate(void *user, void *block, size_t size) {
+    test_memory *m = user;
+    return m->calls++ == m->fail_at ? NULL : realloc(block, size);
+}
+static inline void test_give_back(void *user, void *block) {
+    ((test_memory *)user)->live--;
+    free(block);
+}
+static inline bough_context *test_counting_context(test_memory *memory) {
+    bough_context_def def = bough_default_context_def();
+    def.allocate = test_allocate, def.reallocate = test_reallocate, def.release = test_give_back;
+    def.memory_user = memory;
+    def.thread_count = 1;
+    return bough_context_create(&def);
+}
+
+#endif
