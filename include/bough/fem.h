@@ -1,0 +1,148 @@
+/* The full-order finite element body: mesh + materials + fixed vertices + loads; its statics and its modes.
+ * This is the ground truth that everything reduced is compared with.
+ *
+ * Displacements u and forces are arrays of 3 x vertex_count doubles (x y z of vertex 0, of vertex 1, ...), in m and N. */
+#ifndef BOUGH_FEM_H
+#define BOUGH_FEM_H
+
+#include <bough/linalg.h>
+#include <bough/material.h>
+#include <bough/mesh.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bough_body bough_body;
+
+typedef enum bough_mass_kind {
+    BOUGH_MASS_CONSISTENT, /* integrated exactly (default) */
+    BOUGH_MASS_REDUCED,    /* with the points of the stiffness: tet4 1, tet10 4, hex8 8, as CalculiX does */
+    BOUGH_MASS_LUMPED      /* diagonal: row sums; tet10 by scaled diagonals, which are positive */
+} bough_mass_kind;
+
+/* Elements of `set` (an element set of the mesh) are made of `material`. */
+typedef struct bough_body_region {
+    const char *set;
+    bough_material material;
+} bough_body_region;
+
+typedef struct bough_body_def {
+    uint32_t cookie;
+    bough_material material;    /* for all elements that no region names */
+    bool use_mesh_materials;    /* constants that came with the mesh file go over `material` (default true) */
+    int32_t region_count;       /* regions win over both; later ones over earlier ones */
+    const bough_body_region *regions;
+    bough_mass_kind mass;
+    double damping_mass;      /* Rayleigh damping D = damping_mass M + damping_stiffness K, 1/s */
+    double damping_stiffness; /* s */
+} bough_body_def;
+
+BOUGH_API bough_body_def bough_default_body_def(void);
+
+/* The mesh (a volume mesh with positive elements) is copied. */
+BOUGH_API bough_status bough_body_create(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def,
+                                         bough_body **body);
+BOUGH_API void bough_body_destroy(bough_context *ctx, bough_body *body);
+BOUGH_API const bough_mesh *bough_body_mesh(const bough_body *body);
+
+/* ---- supports and loads: they add up until cleared ---- */
+
+enum { BOUGH_AXIS_X = 1, BOUGH_AXIS_Y = 2, BOUGH_AXIS_Z = 4, BOUGH_AXES = 7 };
+
+/* Holds the given axes of the vertices at rest + displacement (NULL: at rest). */
+BOUGH_API bough_status bough_body_fix(bough_context *ctx, bough_body *body, const int32_t *vertices, int32_t count,
+                                      int axes, const double displacement[3]);
+BOUGH_API bough_status bough_body_set_gravity(bough_context *ctx, bough_body *body, const double gravity[3]);
+/* `force` (N) shared out over the vertices: evenly, or by the area of the boundary faces all of whose corners are among them
+ * (consistent with a uniform traction) where there are such faces. */
+BOUGH_API bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const int32_t *vertices,
+                                            int32_t count, const double force[3]);
+/* Pressure (Pa, positive pushes inwards) on faces as in face sets; it follows the deforming surface. */
+BOUGH_API bough_status bough_body_add_pressure(bough_context *ctx, bough_body *body, const int32_t *faces,
+                                               int32_t count, double pressure);
+BOUGH_API void bough_body_clear_supports(bough_body *body);
+BOUGH_API void bough_body_clear_loads(bough_body *body);
+
+/* ---- evaluation ---- */
+
+/* Elastic energy (J), elastic force -dE/du (N) and tangent d2E/du2 at displacement u (NULL: rest); any output may be NULL.
+ * The tangent's pattern comes from bough_body_matrix_create(). project: each element's tangent is made positive
+ * semidefinite. BOUGH_NOT_FINITE when an element is inverted in a material that forbids it. Supports are not
+ * applied here. */
+BOUGH_API bough_status bough_body_evaluate(bough_context *ctx, bough_body *body, const double *u, bool project,
+                                           double *energy, double *force, bough_sparse *tangent);
+/* A zero matrix with the body's pattern; destroy it before the body. */
+BOUGH_API bough_status bough_body_matrix_create(bough_context *ctx, const bough_body *body, bough_sparse **matrix);
+BOUGH_API bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_sparse *mass);
+/* External forces at u: gravity, point forces, pressure. */
+BOUGH_API bough_status bough_body_loads(bough_context *ctx, bough_body *body, const double *u, double *force);
+
+typedef struct bough_body_properties {
+    double mass;         /* kg */
+    double centre[3];    /* of mass, m */
+    double inertia[9];   /* about the centre of mass, kg m^2 */
+    double strain_scale; /* sqrt(E/rho), m/s: the speed of sound that sets time scales */
+} bough_body_properties;
+BOUGH_API bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body_properties *properties);
+
+/* Cauchy stress averaged over each element: 6 values xx yy zz yz xz xy, and von Mises' equivalent. Either may be NULL. */
+BOUGH_API bough_status bough_body_stress(bough_context *ctx, bough_body *body, const double *u, double *stress,
+                                         double *von_mises);
+
+/* ---- statics ---- */
+
+typedef struct bough_static_def {
+    uint32_t cookie;
+    double tolerance;       /* residual force over applied force */
+    int32_t load_steps;     /* even steps to begin with; steps are halved when one fails and grow again */
+    int32_t max_iterations; /* Newton iterations of one load step */
+    double min_step;        /* give up when a load step would be smaller than this fraction */
+    /* Called after every accepted load step; false cancels and keeps that state. May be NULL. */
+    bool (*on_step)(void *user, double load_fraction, const double *u);
+    void *on_step_user;
+} bough_static_def;
+BOUGH_API bough_static_def bough_default_static_def(void);
+
+typedef struct bough_static_result {
+    bool converged;
+    double load_fraction;  /* of the loads, reached by the last accepted step; 1 when converged */
+    int32_t steps;         /* accepted load steps */
+    int32_t iterations;    /* Newton iterations, rejected steps included */
+    double residual;       /* relative, at the end */
+    double energy;         /* elastic, J */
+    double max_displacement;
+    int32_t max_vertex;
+    bool stable;           /* the last tangent was positive definite without projection */
+} bough_static_result;
+
+/* Equilibrium under the loads. u is the start (zeros: rest) and the result. On BOUGH_NO_CONVERGENCE and BOUGH_CANCELLED u is the last
+ * accepted step, result tells how far it went. */
+BOUGH_API bough_status bough_body_static(bough_context *ctx, bough_body *body, const bough_static_def *def, double *u,
+                                         bough_static_result *result);
+
+/* ---- modes ---- */
+
+typedef struct bough_modes {
+    int32_t count;
+    int32_t vertex_count;
+    double *frequencies_hz;  /* count, ascending; rigid modes are about 0 */
+    double *eigenvalues;     /* count, (2 pi f)^2 */
+    double *shapes;          /* count x (3 vertex_count), mass-orthonormal */
+    double *damping;         /* count, ratio of critical damping from Rayleigh's constants */
+    double *participation;   /* count x 6: translations x y z, rotations about the centre of mass x y z */
+    double *effective_mass;  /* count x 6: participation squared, kg and kg m^2; sums to the total over all modes */
+    double total_mass[6];    /* mass (3 times) and moments of inertia of the parts that can move */
+    int32_t rigid_count;     /* modes below 1e-4 of the first flexible one */
+} bough_modes;
+
+/* The lowest `count` modes of small vibrations about displacement u (NULL: rest). */
+BOUGH_API bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t count, const double *u,
+                                        bough_modes **modes);
+BOUGH_API void bough_modes_destroy(bough_context *ctx, bough_modes *modes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,67 @@
+/* Inside view of the full-order body. */
+#ifndef BO_FEM_BODY_H
+#define BO_FEM_BODY_H
+
+#include "fem/pattern.h"
+#include "fem/shape.h"
+#include "material/elastic.h"
+
+#include <bough/fem.h>
+
+/* Inverse Jacobian d(natural)/dX (row-major) and weight * det J at one quadrature point of one element. */
+typedef struct bo_point_geometry {
+    double inverse[9];
+    double weight;
+} bo_point_geometry;
+
+typedef struct bo_pressure_face {
+    int32_t face; /* element * face_count + local face */
+    double pressure;
+} bo_pressure_face;
+
+struct bough_body {
+    bough_mesh *mesh;
+    bough_body_def def; /* regions and names are not kept: see elastic and density */
+
+    int32_t material_count;
+    bo_elastic *elastic;        /* material_count */
+    double *density, *young;    /* material_count */
+    int32_t *element_material;  /* element_count */
+
+    const bo_rule *rule;         /* stiffness */
+    bo_point_geometry *geometry; /* element_count x rule->point_count */
+    bo_pattern *pattern;
+
+    unsigned char *fixed; /* 3 vertex_count: 1 where the degree of freedom is held */
+    double *prescribed;   /* 3 vertex_count: displacement there */
+    int32_t fixed_count;
+
+    double gravity[3];
+    double *point_force; /* 3 vertex_count */
+    bo_pressure_face *pressure;
+    size_t pressure_count, pressure_capacity;
+
+    /* Scratch of evaluate: one slot a block. */
+    double *block_energy;
+    unsigned char *block_failed;
+};
+
+static inline int32_t bo_body_size(const bough_body *body) {
+    return 3 * body->mesh->vertex_count;
+}
+
+/* Adds a 3x3 block (row-major, the contribution of local nodes a, b of element e) to A. */
+void bo_scatter_block(const bo_pattern *pattern, const bough_mesh *mesh, int32_t element, int32_t a, int32_t b,
+                      const double block[9], bough_sparse *A);
+
+/* Adds scale times the symmetric part of -d(pressure force)/du to A (to be used in a Newton matrix). */
+void bo_body_pressure_tangent(const bough_body *body, const double *u, double scale, bough_sparse *A);
+void bo_body_pressure_force(const bough_body *body, const double *u, double *force);
+
+/* Corners of a face, then the edge nodes (tet10), as local node numbers. Returns their number. */
+int32_t bo_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]);
+
+/* sum over a_i b_i */
+double bo_dot_n(int32_t n, const double *a, const double *b);
+
+#endif

@@ -1,0 +1,130 @@
+/* Mass matrix and inertia of the body, gravity. */
+#include "fem/body.h"
+
+#include "mesh/mesh.h"
+
+#include <string.h>
+
+/* m_ab = density * integral N_a N_b dV of one element, N x N row-major. */
+static void element_mass(const bough_body *body, const bo_rule *rule, int32_t element, double *m) {
+    const bough_mesh *mesh = body->mesh;
+    const int32_t *nodes = bo_mesh_nodes(mesh, element);
+    const int32_t N = rule->node_count;
+    const double density = body->density[body->element_material[element]];
+    memset(m, 0, (size_t)(N * N) * sizeof *m);
+    for (int32_t q = 0; q < rule->point_count; q++) {
+        bo_mat3 J = {{0}};
+        for (int32_t a = 0; a < N; a++)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    J.m[3 * i + j] += mesh->vertices[3 * (size_t)nodes[a] + (size_t)i] * rule->dN[q][a][j];
+        double weight = density * rule->weight[q] * bo_det(J);
+        for (int32_t a = 0; a < N; a++)
+            for (int32_t b = 0; b < N; b++)
+                m[N * a + b] += weight * rule->N[q][a] * rule->N[q][b];
+    }
+}
+
+/* Row sums, which keep mass and centre; for tet10, whose row sums are negative at the corners, the diagonal scaled
+ * to the element's mass (Hinton, Rock and Zienkiewicz 1976). */
+static void lump(bough_element_type type, int32_t N, double *m) {
+    double lumped[BO_NODES_MAX] = {0}, total = 0, trace = 0;
+    for (int32_t a = 0; a < N; a++) {
+        for (int32_t b = 0; b < N; b++)
+            lumped[a] += m[N * a + b];
+        total += lumped[a];
+        trace += m[N * a + a];
+    }
+    if (type == BOUGH_TET10)
+        for (int32_t a = 0; a < N; a++)
+            lumped[a] = m[N * a + a] * total / trace;
+    memset(m, 0, (size_t)(N * N) * sizeof *m);
+    for (int32_t a = 0; a < N; a++)
+        m[N * a + a] = lumped[a];
+}
+
+static void body_element_mass(const bough_body *body, int32_t element, double *m) {
+    bough_element_type type = body->mesh->type;
+    bo_rule_kind kind = body->def.mass == BOUGH_MASS_REDUCED ? BO_RULE_STIFFNESS : BO_RULE_MASS;
+    element_mass(body, bo_rule_of(type, kind), element, m);
+    if (body->def.mass == BOUGH_MASS_LUMPED)
+        lump(type, bough_element_node_count(type), m);
+}
+
+bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_sparse *M) {
+    if (M->rows != body->pattern->matrix->rows)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the matrix was not made by bough_body_matrix_create() of this body");
+    memset(M->values, 0, (size_t)M->column_start[M->size] * sizeof(double));
+    const int32_t N = bough_element_node_count(body->mesh->type);
+    double m[BO_NODES_MAX * BO_NODES_MAX];
+    for (int32_t e = 0; e < body->mesh->element_count; e++) {
+        body_element_mass(body, e, m);
+        for (int32_t a = 0; a < N; a++)
+            for (int32_t b = 0; b <= a; b++) {
+                const double block[9] = {m[N * a + b], 0, 0, 0, m[N * a + b], 0, 0, 0, m[N * a + b]};
+                bo_scatter_block(body->pattern, body->mesh, e, a, b, block, M);
+            }
+    }
+    return BOUGH_OK;
+}
+
+/* Gravity acts on each vertex with the row sum of the mass matrix: integral density N_a dV. */
+static void add_gravity(const bough_body *body, double *force) {
+    const bough_mesh *mesh = body->mesh;
+    const int32_t N = bough_element_node_count(mesh->type);
+    double m[BO_NODES_MAX * BO_NODES_MAX];
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        body_element_mass(body, e, m);
+        const int32_t *nodes = bo_mesh_nodes(mesh, e);
+        for (int32_t a = 0; a < N; a++) {
+            double share = 0;
+            for (int32_t b = 0; b < N; b++)
+                share += m[N * a + b];
+            for (int d = 0; d < 3; d++)
+                force[3 * (size_t)nodes[a] + (size_t)d] += share * body->gravity[d];
+        }
+    }
+}
+
+bough_status bough_body_loads(bough_context *ctx, bough_body *body, const double *u, double *force) {
+    (void)ctx;
+    memcpy(force, body->point_force, (size_t)bo_body_size(body) * sizeof *force);
+    if (body->gravity[0] != 0 || body->gravity[1] != 0 || body->gravity[2] != 0)
+        add_gravity(body, force);
+    bo_body_pressure_force(body, u, force);
+    return BOUGH_OK;
+}
+
+bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body_properties *p) {
+    (void)ctx;
+    const bough_mesh *mesh = body->mesh;
+    const int32_t N = bough_element_node_count(mesh->type);
+    memset(p, 0, sizeof *p);
+    double first[3] = {0}, second[9] = {0}; /* sum m x, sum m x x^T */
+    double m[BO_NODES_MAX * BO_NODES_MAX];
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        body_element_mass(body, e, m);
+        const int32_t *nodes = bo_mesh_nodes(mesh, e);
+        for (int32_t a = 0; a < N; a++)
+            for (int32_t b = 0; b < N; b++) {
+                const double *xa = mesh->vertices + 3 * (size_t)nodes[a], *xb = mesh->vertices + 3 * (size_t)nodes[b];
+                p->mass += m[N * a + b];
+                for (int i = 0; i < 3; i++) {
+                    first[i] += m[N * a + b] * xa[i];
+                    for (int j = 0; j < 3; j++)
+                        second[3 * i + j] += m[N * a + b] * xa[i] * xb[j];
+                }
+            }
+        int32_t material = body->element_material[e];
+        p->strain_scale = fmax(p->strain_scale, sqrt(body->young[material] / body->density[material]));
+    }
+    for (int i = 0; i < 3; i++)
+        p->centre[i] = first[i] / p->mass;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            second[3 * i + j] -= p->mass * p->centre[i] * p->centre[j];
+    double trace = second[0] + second[4] + second[8];
+    for (int i = 0; i < 9; i++)
+        p->inertia[i] = (i % 4 == 0 ? trace : 0) - second[i];
+    return BOUGH_OK;
+}

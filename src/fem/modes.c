@@ -1,0 +1,192 @@
+/* Natural frequencies and mode shapes. */
+#include "fem/body.h"
+
+#include "linalg/eigen.h"
+
+#include <string.h>
+
+void bough_modes_destroy(bough_context *ctx, bough_modes *modes) {
+    if (!modes)
+        return;
+    bo_free(ctx, modes->frequencies_hz);
+    bo_free(ctx, modes->eigenvalues);
+    bo_free(ctx, modes->shapes);
+    bo_free(ctx, modes->damping);
+    bo_free(ctx, modes->participation);
+    bo_free(ctx, modes->effective_mass);
+    bo_free(ctx, modes);
+}
+
+static bough_modes *create_modes(bough_context *ctx, const bough_body *body, int32_t count) {
+    bough_modes *m = BO_NEW(ctx, bough_modes);
+    if (!m)
+        return NULL;
+    size_t k = (size_t)count;
+    m->count = count;
+    m->vertex_count = body->mesh->vertex_count;
+    m->frequencies_hz = BO_NEW_ZEROS(ctx, double, k);
+    m->eigenvalues = BO_NEW_ZEROS(ctx, double, k);
+    m->shapes = BO_NEW_ARRAY(ctx, double, k * (size_t)bo_body_size(body));
+    m->damping = BO_NEW_ZEROS(ctx, double, k);
+    m->participation = BO_NEW_ZEROS(ctx, double, 6 * k);
+    m->effective_mass = BO_NEW_ZEROS(ctx, double, 6 * k);
+    if (!m->frequencies_hz || !m->eigenvalues || !m->shapes || !m->damping || !m->participation || !m->effective_mass) {
+        bough_modes_destroy(ctx, m);
+        return NULL;
+    }
+    return m;
+}
+
+/* A negative shift makes K - shift M positive definite for free and badly held bodies. About a tenth of the lowest
+ * flexible eigenvalue serves: (c h / L^2)^2 for a body of length L and thickness h with speed of sound c. */
+static bough_status choose_shift(bough_context *ctx, bough_body *body, double *shift) {
+    bough_body_properties p;
+    bough_mesh_report report;
+    BO_TRY(bough_body_measure(ctx, body, &p));
+    BO_TRY(bough_mesh_measure(ctx, body->mesh, &report));
+    double L2 = 0;
+    for (int d = 0; d < 3; d++)
+        L2 += (report.upper[d] - report.lower[d]) * (report.upper[d] - report.lower[d]);
+    double h2 = report.volume / sqrt(L2);
+    *shift = -0.1 * p.strain_scale * p.strain_scale * h2 / (L2 * L2);
+    return BOUGH_OK;
+}
+
+/* Factor of K - shift M. With enough supports shift 0 works; else a negative one. */
+static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse *K, const bough_sparse *M,
+                              bo_factor *factor, double *shift) {
+    *shift = 0;
+    if (body->fixed_count >= 6) {
+        bough_status status = bo_factor_numeric(ctx, factor, K);
+        if (status == BOUGH_OK && bo_factor_rcond(factor) > 1e-14)
+            return BOUGH_OK;
+        if (status != BOUGH_OK && status != BOUGH_ERROR_SINGULAR)
+            return status;
+    }
+    BO_TRY(choose_shift(ctx, body, shift));
+    bo_sparse_combine(K, 1, -*shift, M);
+    bough_status status = bo_factor_numeric(ctx, factor, K);
+    if (status == BOUGH_ERROR_SINGULAR)
+        return bo_fail(ctx, BOUGH_ERROR_SINGULAR,
+                       "the body is unstable in this state (its stiffness is not positive), so it has no vibration modes");
+    return status;
+}
+
+static bough_status solve(bough_context *ctx, bough_body *body, const double *u, bough_sparse *K, bough_sparse *M,
+                          bough_modes *modes) {
+    BO_TRY(bough_body_evaluate(ctx, body, u, false, NULL, NULL, K));
+    BO_TRY(bough_body_mass_matrix(ctx, body, M));
+    /* Held degrees of freedom: stiffness 1, mass 0, so they have infinite frequency and take no part. */
+    bo_sparse_mask(K, body->fixed, 1);
+    bo_sparse_mask(M, body->fixed, 0);
+    if (!bo_progress(ctx, "factorising", 0.1, "%d unknowns", bo_body_size(body) - body->fixed_count))
+        return bo_fail_cancelled(ctx);
+    bo_factor *factor;
+    double shift;
+    BO_TRY(bo_factor_analyse(ctx, K, &factor));
+    bough_status status = factorise(ctx, body, K, M, factor, &shift);
+    if (status == BOUGH_OK)
+        status = bo_eigen_shift_invert(ctx, factor, M, shift, modes->count, 1e-12, modes->eigenvalues, modes->shapes);
+    bo_factor_destroy(ctx, factor);
+    return status;
+}
+
+/* Rigid motions about the centre of mass, 6 x n: translations, then rotations e_d x (X - centre); zero where held. */
+static void rigid_motions(const bough_body *body, const double centre[3], double *motions) {
+    size_t n = (size_t)bo_body_size(body);
+    for (size_t v = 0; v < n / 3; v++) {
+        bo_vec3 r = bo_sub(bo_load3(body->mesh->vertices + 3 * v), bo_load3(centre));
+        for (size_t d = 0; d < 3; d++) {
+            bo_vec3 axis = {d == 0, d == 1, d == 2};
+            bo_store3(motions + d * n + 3 * v, axis);
+            bo_store3(motions + (3 + d) * n + 3 * v, bo_cross(axis, r));
+        }
+        for (size_t i = 0; i < 3; i++)
+            for (size_t d = 0; d < 6 && body->fixed[3 * v + i]; d++)
+                motions[d * n + 3 * v + i] = 0;
+    }
+}
+
+/* Participation of mode k in the rigid motion d: phi_k . M r_d; its square is the effective mass (phi has mass 1). */
+static bough_status participate(bough_context *ctx, bough_body *body, const bough_sparse *M, bough_modes *modes) {
+    int32_t n = bo_body_size(body);
+    bough_body_properties p;
+    BO_TRY(bough_body_measure(ctx, body, &p));
+    double *motions = BO_NEW_ARRAY(ctx, double, 6 * (size_t)n), *product = BO_NEW_ARRAY(ctx, double, n);
+    if (!motions || !product) {
+        bo_free(ctx, motions);
+        bo_free(ctx, product);
+        return BOUGH_ERROR_MEMORY;
+    }
+    rigid_motions(body, p.centre, motions);
+    for (size_t d = 0; d < 6; d++) {
+        bo_sparse_mul(M, motions + d * (size_t)n, product, false);
+        modes->total_mass[d] = bo_dot_n(n, motions + d * (size_t)n, product);
+        for (size_t k = 0; k < (size_t)modes->count; k++) {
+            double g = bo_dot_n(n, modes->shapes + k * (size_t)n, product);
+            modes->participation[6 * k + d] = g;
+            modes->effective_mass[6 * k + d] = g * g;
+        }
+    }
+    bo_free(ctx, motions);
+    bo_free(ctx, product);
+    return BOUGH_OK;
+}
+
+/* The largest component of a shape is positive, so that shapes do not depend on the solver's choice of sign. */
+static void fix_signs(bough_modes *modes) {
+    size_t n = 3 * (size_t)modes->vertex_count;
+    for (size_t k = 0; k < (size_t)modes->count; k++) {
+        double *shape = modes->shapes + k * n, largest = 0;
+        for (size_t i = 0; i < n; i++)
+            if (fabs(shape[i]) > fabs(largest) * (1 + 1e-9))
+                largest = shape[i];
+        for (size_t i = 0; i < n && largest < 0; i++)
+            shape[i] = -shape[i];
+    }
+}
+
+static void describe(const bough_body *body, bough_modes *modes) {
+    double first_flexible = modes->eigenvalues[modes->count - 1];
+    for (int32_t k = 0; k < modes->count; k++) {
+        double w = sqrt(fmax(0, modes->eigenvalues[k]));
+        modes->frequencies_hz[k] = w / (2 * M_PI);
+        /* zeta = alpha / (2 w) + beta w / 2 */
+        modes->damping[k] = w > 0 ? 0.5 * (body->def.damping_mass / w + body->def.damping_stiffness * w) : 0;
+    }
+    /* A jump by 1e8 in the eigenvalue (1e4 in frequency) parts rigid modes from flexible ones. */
+    for (int32_t k = 1; k < modes->count && k <= 6; k++)
+        if (fabs(modes->eigenvalues[k - 1]) < 1e-8 * modes->eigenvalues[k] && modes->eigenvalues[k] <= first_flexible)
+            modes->rigid_count = k;
+}
+
+bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t count, const double *u,
+                              bough_modes **out) {
+    *out = NULL;
+    int32_t free_count = bo_body_size(body) - body->fixed_count;
+    if (count < 1 || count >= free_count)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d modes were asked for; this body can give 1 to %d", count,
+                       free_count - 1);
+    bough_modes *modes = create_modes(ctx, body, count);
+    bough_sparse *K = NULL, *M = NULL;
+    bough_status status = modes ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK)
+        status = bough_body_matrix_create(ctx, body, &K);
+    if (status == BOUGH_OK)
+        status = bough_body_matrix_create(ctx, body, &M);
+    if (status == BOUGH_OK)
+        status = solve(ctx, body, u, K, M, modes);
+    if (status == BOUGH_OK) {
+        fix_signs(modes);
+        describe(body, modes);
+        status = participate(ctx, body, M, modes);
+    }
+    bough_sparse_destroy(ctx, K);
+    bough_sparse_destroy(ctx, M);
+    if (status != BOUGH_OK) {
+        bough_modes_destroy(ctx, modes);
+        return status;
+    }
+    *out = modes;
+    return BOUGH_OK;
+}

@@ -1,0 +1,277 @@
+/* Equilibrium: Newton's method with load steps. */
+#include "fem/body.h"
+
+#include "linalg/factor.h"
+
+#include <string.h>
+
+#define STATIC_COOKIE 0xB0061012u
+
+bough_static_def bough_default_static_def(void) {
+    return (bough_static_def){
+        .cookie = STATIC_COOKIE, .tolerance = 1e-9, .load_steps = 1, .max_iterations = 40, .min_step = 1e-4};
+}
+
+typedef struct {
+    bough_context *ctx;
+    bough_body *body;
+    const bough_static_def *def;
+    bough_static_result *result;
+    int32_t n;
+    double load, next_load;   /* fractions: reached, tried */
+    double *u;                /* the iterate */
+    double *trial, *step;     /* u + alpha step */
+    double *residual;         /* internal + external force; 0 at free degrees of freedom in equilibrium */
+    double *external;         /* at full load */
+    double *accepted;         /* u of the last accepted load step */
+    bough_sparse *K;
+    bo_factor *factor;
+    double norm, scale, energy; /* of the residual; of the forces in play; total potential */
+} solver;
+
+static void destroy(solver *s) {
+    bough_context *ctx = s->ctx;
+    bo_free(ctx, s->u);
+    bo_free(ctx, s->trial);
+    bo_free(ctx, s->step);
+    bo_free(ctx, s->residual);
+    bo_free(ctx, s->external);
+    bo_free(ctx, s->accepted);
+    bough_sparse_destroy(ctx, s->K);
+    bo_factor_destroy(ctx, s->factor);
+}
+
+static bough_status prepare(solver *s) {
+    bough_context *ctx = s->ctx;
+    s->n = bo_body_size(s->body);
+    s->u = BO_NEW_ARRAY(ctx, double, s->n);
+    s->trial = BO_NEW_ARRAY(ctx, double, s->n);
+    s->step = BO_NEW_ARRAY(ctx, double, s->n);
+    s->residual = BO_NEW_ARRAY(ctx, double, s->n);
+    s->external = BO_NEW_ARRAY(ctx, double, s->n);
+    s->accepted = BO_NEW_ARRAY(ctx, double, s->n);
+    if (!s->u || !s->trial || !s->step || !s->residual || !s->external || !s->accepted)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(bough_body_matrix_create(ctx, s->body, &s->K));
+    if (!bo_progress(ctx, "analysing", 0, "%d unknowns", s->n - s->body->fixed_count))
+        return bo_fail_cancelled(ctx);
+    BO_TRY(bo_factor_analyse(ctx, s->K, &s->factor));
+    return bough_body_loads(ctx, s->body, NULL, s->external);
+}
+
+/* Residual, its norm over the free degrees of freedom, and the potential E - load * f.u at displacement u. With
+ * pressure there is no potential in general: NAN then. The tangent too when asked for. */
+static bough_status evaluate(solver *s, const double *u, bool project, bool want_tangent) {
+    double elastic;
+    BO_TRY(bough_body_evaluate(s->ctx, s->body, u, project, &elastic, s->residual, want_tangent ? s->K : NULL));
+    const bough_body *body = s->body;
+    if (body->pressure_count) {
+        BO_TRY(bough_body_loads(s->ctx, s->body, u, s->external));
+        if (want_tangent)
+            bo_body_pressure_tangent(body, u, s->next_load, s->K);
+    }
+    double sum = 0, applied = 0, reaction = 0, work = 0;
+    for (int32_t i = 0; i < s->n; i++) {
+        double external = s->next_load * s->external[i];
+        work += external * u[i];
+        if (body->fixed[i]) {
+            reaction += s->residual[i] * s->residual[i];
+        } else {
+            applied += external * external;
+            s->residual[i] += external;
+            sum += s->residual[i] * s->residual[i];
+        }
+    }
+    s->norm = sqrt(sum);
+    s->scale = sqrt(applied) + sqrt(reaction);
+    s->energy = body->pressure_count ? NAN : elastic - work;
+    s->result->energy = elastic;
+    return isfinite(s->norm) ? BOUGH_OK : bo_fail(s->ctx, BOUGH_NOT_FINITE, "a force is not finite");
+}
+
+/* Factors the tangent; when it is not positive definite (buckling, strong compression) the projected one instead. */
+static bough_status factorise(solver *s) {
+    s->result->stable = true;
+    bo_sparse_mask(s->K, s->body->fixed, 1);
+    bough_status status = bo_factor_numeric(s->ctx, s->factor, s->K);
+    if (status != BOUGH_ERROR_SINGULAR)
+        return status;
+    s->result->stable = false;
+    BO_TRY(evaluate(s, s->u, true, true));
+    bo_sparse_mask(s->K, s->body->fixed, 1);
+    status = bo_factor_numeric(s->ctx, s->factor, s->K);
+    if (status == BOUGH_ERROR_SINGULAR)
+        return bo_fail(s->ctx, BOUGH_ERROR_SINGULAR,
+                       "the body can move without resistance: fix more vertices (at least three that are not in line)");
+    return status;
+}
+
+/* Moves the held degrees of freedom to their prescribed place for the load tried now; the free ones follow by the
+ * linear response K_ff du_f = r_f - K_fc du_c, so that no element next to the support is torn. Called with K and
+ * residual valid at u, before masking. */
+static void add_prescribed_motion(solver *s) {
+    const bough_body *body = s->body;
+    bool moves = false;
+    for (int32_t i = 0; i < s->n; i++) {
+        s->step[i] = body->fixed[i] ? s->next_load * body->prescribed[i] - s->u[i] : 0;
+        moves |= s->step[i] != 0;
+    }
+    if (!moves)
+        return;
+    bo_sparse_mul(s->K, s->step, s->trial, false);
+    for (int32_t i = 0; i < s->n; i++)
+        if (!body->fixed[i])
+            s->residual[i] -= s->trial[i];
+}
+
+/* u + alpha step for the largest alpha = 1, 1/2, 1/4, ... that the material admits and, when guarded, that lowers
+ * the potential (the residual where there is none) by Armijo's rule. */
+static bough_status take_step(solver *s, bool guarded, double *alpha) {
+    double slope = 0, energy = s->energy, norm = s->norm;
+    for (int32_t i = 0; i < s->n; i++)
+        if (!s->body->fixed[i])
+            slope -= s->residual[i] * s->step[i];
+    bough_status status = BOUGH_NO_CONVERGENCE;
+    for (*alpha = 1; *alpha > 1e-6; *alpha *= 0.5) {
+        for (int32_t i = 0; i < s->n; i++)
+            s->trial[i] = s->u[i] + *alpha * s->step[i];
+        status = evaluate(s, s->trial, false, false);
+        if (status != BOUGH_OK && status != BOUGH_NOT_FINITE)
+            return status;
+        if (status != BOUGH_OK)
+            continue;
+        /* Near convergence the potential changes by less than its rounding: then a smaller residual is proof enough. */
+        bool lower = isnan(energy) ? s->norm <= (1 - 1e-4 * *alpha) * norm
+                                   : s->energy <= energy + 1e-4 * *alpha * slope || s->norm < 0.5 * norm;
+        if (!guarded || lower) {
+            memcpy(s->u, s->trial, (size_t)s->n * sizeof *s->u);
+            return BOUGH_OK;
+        }
+    }
+    return status == BOUGH_OK ? BOUGH_NO_CONVERGENCE : status;
+}
+
+static double norm_of(int32_t n, const double *x) {
+    return sqrt(bo_dot_n(n, x, x));
+}
+
+/* One Newton iteration from (u, K, residual). *done tells that it has converged. */
+static bough_status iterate(solver *s, bool guarded, bool *done) {
+    add_prescribed_motion(s);
+    double *rhs = s->trial;
+    bough_status status = factorise(s);
+    if (status != BOUGH_OK)
+        return status;
+    for (int32_t i = 0; i < s->n; i++)
+        rhs[i] = s->body->fixed[i] ? s->step[i] : s->residual[i];
+    BO_TRY(bo_factor_solve(s->ctx, s->factor, rhs, s->step, 1));
+    double alpha;
+    BO_TRY(take_step(s, guarded, &alpha));
+    s->result->iterations++;
+    s->result->residual = s->scale > 0 ? s->norm / s->scale : s->norm;
+    /* Rounding in stiff, slender bodies can keep the residual above a tight tolerance: a step that no longer moves
+     * anything is convergence too, when the residual is small already. */
+    double moved = norm_of(s->n, s->step), size = norm_of(s->n, s->u);
+    *done = s->result->residual <= s->def->tolerance ||
+            (alpha == 1 && moved <= 1e-11 * size && s->result->residual <= 1e-4);
+    if (!bo_progress(s->ctx, "equilibrium", s->load, "load %.4g, iteration %d, residual %.2e", s->next_load,
+                     s->result->iterations, s->result->residual))
+        return bo_fail_cancelled(s->ctx);
+    return BOUGH_OK;
+}
+
+/* Newton's method for the load tried now. Free: full steps; a slender body must pass through states of higher
+ * potential (rotations look like stretch to a straight step), which a descent rule would refuse. Guarded: descent. */
+static bough_status solve_load(solver *s, bool guarded) {
+    memcpy(s->u, s->accepted, (size_t)s->n * sizeof *s->u);
+    double least = INFINITY;
+    int32_t since_least = 0, limit = guarded ? 5 * s->def->max_iterations : s->def->max_iterations;
+    for (int32_t i = 0; i < limit; i++) {
+        BO_TRY(evaluate(s, s->u, false, true));
+        bool done = false;
+        BO_TRY(iterate(s, guarded, &done));
+        if (done)
+            return BOUGH_OK;
+        since_least = s->norm < least ? 0 : since_least + 1;
+        least = fmin(least, s->norm);
+        if (!guarded && since_least > 8)
+            break; /* wandering */
+    }
+    return bo_fail(s->ctx, BOUGH_NO_CONVERGENCE, "no equilibrium was found at %.4g of the load", s->next_load);
+}
+
+static bool recoverable(bough_status status) {
+    return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE;
+}
+
+static bough_status accept_step(solver *s, double *u) {
+    memcpy(s->accepted, s->u, (size_t)s->n * sizeof *s->u);
+    memcpy(u, s->u, (size_t)s->n * sizeof *s->u);
+    s->load = s->next_load;
+    s->result->load_fraction = s->load;
+    s->result->steps++;
+    if (s->def->on_step && !s->def->on_step(s->def->on_step_user, s->load, s->u))
+        return bo_fail_cancelled(s->ctx);
+    return BOUGH_OK;
+}
+
+static bough_status advance(solver *s, double *u) {
+    double size = 1.0 / s->def->load_steps, largest = size;
+    while (s->load < 1) {
+        s->next_load = s->load + size > 1 - 1e-9 ? 1 : s->load + size;
+        int32_t before = s->result->iterations;
+        bough_status status = solve_load(s, false);
+        if (recoverable(status) && size < 4 * s->def->min_step)
+            status = solve_load(s, true);
+        if (status == BOUGH_OK) {
+            BO_TRY(accept_step(s, u));
+            if (s->result->iterations - before <= 8)
+                size = fmin(2 * size, fmax(largest, 0.25));
+            continue;
+        }
+        if (!recoverable(status))
+            return status;
+        size *= 0.5;
+        if (size < s->def->min_step)
+            return bo_fail(s->ctx, BOUGH_NO_CONVERGENCE,
+                           "no equilibrium was found beyond %.4g of the load, not even with steps of %.1e: the body may "
+                           "buckle or fold there; lower the load or use another material",
+                           s->load, size);
+    }
+    return BOUGH_OK;
+}
+
+static void summarise(solver *s, const double *u) {
+    for (int32_t v = 0; v < s->n / 3; v++) {
+        double d = norm_of(3, u + 3 * (size_t)v);
+        if (d > s->result->max_displacement) {
+            s->result->max_displacement = d;
+            s->result->max_vertex = v;
+        }
+    }
+}
+
+bough_status bough_body_static(bough_context *ctx, bough_body *body, const bough_static_def *def, double *u,
+                               bough_static_result *result) {
+    bough_static_def defaults = bough_default_static_def();
+    def = def ? def : &defaults;
+    memset(result, 0, sizeof *result);
+    if (def->cookie != STATIC_COOKIE)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the static def was not made by bough_default_static_def()");
+    if (def->load_steps < 1 || def->max_iterations < 1 || !(def->tolerance > 0) || !(def->min_step > 0))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "statics needs at least one load step and iteration, and a positive tolerance and smallest step");
+    for (int32_t i = 0; i < bo_body_size(body); i++)
+        if (!isfinite(u[i]))
+            return bo_fail(ctx, BOUGH_NOT_FINITE, "the displacement to start from is not finite");
+    solver s = {.ctx = ctx, .body = body, .def = def, .result = result};
+    bough_status status = prepare(&s);
+    if (status == BOUGH_OK) {
+        memcpy(s.accepted, u, (size_t)s.n * sizeof *u);
+        status = advance(&s, u);
+        summarise(&s, u);
+        result->converged = status == BOUGH_OK;
+    }
+    destroy(&s);
+    return status;
+}

@@ -1,0 +1,57 @@
+/* Cauchy stress of each element. */
+#include "fem/body.h"
+
+#include "mesh/mesh.h"
+
+#include <string.h>
+
+/* sigma = P F^T / J, averaged over the element with the quadrature weights. */
+static bool element_stress(const bough_body *body, int32_t element, const double *u, double sigma[6]) {
+    const bo_rule *rule = body->rule;
+    const bo_elastic *elastic = &body->elastic[body->element_material[element]];
+    const int32_t *nodes = bo_mesh_nodes(body->mesh, element);
+    double volume = 0;
+    memset(sigma, 0, 6 * sizeof *sigma);
+    for (int32_t q = 0; q < rule->point_count; q++) {
+        const bo_point_geometry *g = &body->geometry[(size_t)rule->point_count * (size_t)element + (size_t)q];
+        bo_mat3 H = {{0}}, P; /* H = du / d(natural) */
+        for (int32_t a = 0; a < rule->node_count; a++)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    H.m[3 * i + j] += (u ? u[3 * (size_t)nodes[a] + (size_t)i] : 0) * rule->dN[q][a][j];
+        bo_mat3 inverse, F;
+        memcpy(inverse.m, g->inverse, sizeof inverse.m);
+        F = bo_mat_add(bo_identity3(), bo_mat_mul(H, inverse));
+        double psi;
+        if (!bo_elastic_eval(elastic, &F, &psi, &P, NULL))
+            return false;
+        /* The linear model does not tell F from I in its stress. */
+        bo_mat3 s = bo_elastic_is_objective(elastic->model)
+                        ? bo_mat_scale(1 / bo_det(F), bo_mat_mul(P, bo_transpose(F)))
+                        : P;
+        static const int pick[6] = {0, 4, 8, 5, 2, 1};
+        for (int k = 0; k < 6; k++)
+            sigma[k] += g->weight * s.m[pick[k]];
+        volume += g->weight;
+    }
+    for (int k = 0; k < 6; k++)
+        sigma[k] /= volume;
+    return true;
+}
+
+bough_status bough_body_stress(bough_context *ctx, bough_body *body, const double *u, double *stress,
+                               double *von_mises) {
+    for (int32_t e = 0; e < body->mesh->element_count; e++) {
+        double s[6];
+        if (!element_stress(body, e, u, s))
+            return bo_fail(ctx, BOUGH_NOT_FINITE, "element %d (counted from 0) is inverted, which its material does not allow",
+                           e);
+        if (stress)
+            memcpy(stress + 6 * (size_t)e, s, sizeof s);
+        if (von_mises)
+            von_mises[e] = sqrt(0.5 * ((s[0] - s[1]) * (s[0] - s[1]) + (s[1] - s[2]) * (s[1] - s[2]) +
+                                       (s[2] - s[0]) * (s[2] - s[0])) +
+                                3 * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]));
+    }
+    return BOUGH_OK;
+}

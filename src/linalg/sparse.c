@@ -1,0 +1,82 @@
+#include "linalg/sparse.h"
+
+#include <string.h>
+
+bough_status bo_sparse_create(bough_context *ctx, int32_t size, int64_t entry_count, bough_sparse **out) {
+    *out = NULL;
+    if (entry_count > INT32_MAX)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "a matrix with %lld entries is more than Bough can index",
+                       (long long)entry_count);
+    bough_sparse *A = BO_NEW(ctx, bough_sparse);
+    if (!A)
+        return BOUGH_ERROR_MEMORY;
+    A->size = size;
+    A->column_start = BO_NEW_ZEROS(ctx, int32_t, (size_t)size + 1);
+    A->rows = BO_NEW_ARRAY(ctx, int32_t, entry_count);
+    A->values = BO_NEW_ZEROS(ctx, double, entry_count);
+    if (!A->column_start || !A->rows || !A->values) {
+        bough_sparse_destroy(ctx, A);
+        return BOUGH_ERROR_MEMORY;
+    }
+    *out = A;
+    return BOUGH_OK;
+}
+
+bough_status bo_sparse_create_like(bough_context *ctx, const bough_sparse *pattern, bough_sparse **out) {
+    *out = NULL;
+    bough_sparse *A = BO_NEW(ctx, bough_sparse);
+    if (!A)
+        return BOUGH_ERROR_MEMORY;
+    *A = *pattern;
+    A->shares_pattern = true;
+    A->values = BO_NEW_ZEROS(ctx, double, pattern->column_start[pattern->size]);
+    if (!A->values) {
+        bo_free(ctx, A);
+        return BOUGH_ERROR_MEMORY;
+    }
+    *out = A;
+    return BOUGH_OK;
+}
+
+void bough_sparse_destroy(bough_context *ctx, bough_sparse *A) {
+    if (!A)
+        return;
+    if (!A->shares_pattern) {
+        bo_free(ctx, A->column_start);
+        bo_free(ctx, A->rows);
+    }
+    bo_free(ctx, A->values);
+    bo_free(ctx, A);
+}
+
+void bo_sparse_mul(const bough_sparse *A, const double *x, double *y, bool add) {
+    if (!add)
+        memset(y, 0, (size_t)A->size * sizeof *y);
+    for (int32_t j = 0; j < A->size; j++) {
+        int32_t begin = A->column_start[j], end = A->column_start[j + 1];
+        double xj = x[j], sum = 0;
+        if (begin < end)
+            sum = A->values[begin] * xj; /* the diagonal */
+        for (int32_t k = begin + 1; k < end; k++) {
+            sum += A->values[k] * x[A->rows[k]];
+            y[A->rows[k]] += A->values[k] * xj;
+        }
+        y[j] += sum;
+    }
+}
+
+void bo_sparse_combine(bough_sparse *A, double a, double b, const bough_sparse *B) {
+    for (int32_t k = 0; k < A->column_start[A->size]; k++)
+        A->values[k] = a * A->values[k] + b * B->values[k];
+}
+
+void bo_sparse_mask(bough_sparse *A, const unsigned char *fixed, double diagonal) {
+    for (int32_t j = 0; j < A->size; j++) {
+        int32_t begin = A->column_start[j], end = A->column_start[j + 1];
+        for (int32_t k = begin + 1; k < end; k++)
+            if (fixed[j] | fixed[A->rows[k]])
+                A->values[k] = 0;
+        if (fixed[j] && begin < end)
+            A->values[begin] = diagonal;
+    }
+}
