@@ -1,0 +1,34 @@
+/* What the mesh generators share. */
+#ifndef BO_MESH_GENERATE_H
+#define BO_MESH_GENERATE_H
+
+#include "mesh/mesh.h"
+
+/* Face numbers and matrix sizes of meshes up to this many vertices and elements fit int32. */
+#define BO_MESH_LIMIT (INT32_MAX / 32)
+
+/* A mesh with room for these counts; the caller fills vertices and elements. Counts are double so that a product of
+ * user's numbers can be given without fear of overflow; beyond BO_MESH_LIMIT they are refused. */
+bough_status bo_mesh_alloc(bough_context *ctx, bough_element_type type, double vertex_count, double element_count,
+                           bough_mesh **mesh);
+
+/* For each bit b of flags[vertex]: a vertex set names[b] of the vertices with that bit, and a face set of the faces
+ * all of whose corners have it. */
+bough_status bo_mesh_add_flag_sets(bough_context *ctx, bough_mesh *mesh, const uint8_t *flags, const char *const *names,
+                                   int32_t name_count);
+
+/* Local nodes of a face: its corners, then (tet10) the nodes on the edges 01, 12, 20 of those corners. Returns their
+ * number: 3, 4 or 6. */
+int32_t bo_element_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]);
+
+/* How the edges of a triangle surface are used. A surface without odd edges separates inside from outside. */
+typedef struct bo_edge_census {
+    int32_t edge_count;
+    int32_t open_count;         /* edges of one triangle */
+    int32_t odd_count;          /* edges of an odd number of triangles */
+    int32_t crowded_count;      /* edges of three or more triangles */
+    int32_t inconsistent_count; /* edges not run through equally often in both directions */
+} bo_edge_census;
+bough_status bo_surface_census(bough_context *ctx, const bough_mesh *surface, bo_edge_census *census);
+
+#endif
