@@ -69,11 +69,10 @@ BO_INLINE void add_tangent(const int N, const int NP, double weight, const doubl
 /* Nearest positive semidefinite matrix: negative eigenvalues become zero. Makes the element's tangent
  * sum_q w B^T C B positive semidefinite, whatever its shape. */
 static void project_positive(double C[81]) {
-    double values[9], V[81], scratch[81];
-    memcpy(scratch, C, sizeof scratch);
-    bo_sym_eigen(9, scratch, values, V);
-    if (values[0] >= 0)
-        return;
+    double values[9], V[81], copy[81], scratch[18];
+    memcpy(copy, C, sizeof copy);
+    if (!bo_sym_eigen(9, copy, values, V, scratch) || values[0] >= 0)
+        return; /* not finite: the energy is not either, which the caller finds out */
     memset(C, 0, 81 * sizeof *C);
     for (int m = 0; m < 9; m++)
         if (values[m] > 0)
