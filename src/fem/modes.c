@@ -83,7 +83,7 @@ static bough_status solve(bough_context *ctx, bough_body *body, const double *u,
         return bo_fail_cancelled(ctx);
     bo_factor *factor;
     double shift;
-    BO_TRY(bo_factor_analyse(ctx, K, &factor));
+    BO_TRY(bo_factor_analyse(ctx, K, 3, &factor));
     bough_status status = factorise(ctx, body, K, M, factor, &shift);
     if (status == BOUGH_OK)
         status = bo_eigen_shift_invert(ctx, factor, M, shift, modes->count, 1e-12, modes->eigenvalues, modes->shapes);

@@ -55,7 +55,7 @@ static bough_status prepare(solver *s) {
     BO_TRY(bough_body_matrix_create(ctx, s->body, &s->K));
     if (!bo_progress(ctx, "analysing", 0, "%d unknowns", s->n - s->body->fixed_count))
         return bo_fail_cancelled(ctx);
-    BO_TRY(bo_factor_analyse(ctx, s->K, &s->factor));
+    BO_TRY(bo_factor_analyse(ctx, s->K, 3, &s->factor));
     return bough_body_loads(ctx, s->body, NULL, s->external);
 }
 

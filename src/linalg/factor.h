@@ -6,8 +6,9 @@
 
 typedef struct bo_factor bo_factor;
 
-/* Fill-reducing ordering and symbolic factorisation of A's pattern. A is not kept. */
-bough_status bo_factor_analyse(bough_context *ctx, const bough_sparse *A, bo_factor **factor);
+/* Fill-reducing ordering and symbolic factorisation of A's pattern, which is made of full block x block blocks
+ * (3: one block a vertex; 1: any pattern). A is not kept. */
+bough_status bo_factor_analyse(bough_context *ctx, const bough_sparse *A, int32_t block, bo_factor **factor);
 /* A must have the analysed pattern. BOUGH_ERROR_SINGULAR when it is not positive definite: the factor can then be
  * given another matrix, but cannot solve. */
 bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const bough_sparse *A);
