@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define INDEX_LIMIT (INT32_MAX / 32) /* so that face numbers and matrix sizes fit int32 */
+#define SET_LIMIT 16384 /* names are searched one by one, which more would make slow */
 #define READ_COOKIE 0xB0061002u
 
 bough_mesh_read_def bough_default_mesh_read_def(void) {
@@ -100,6 +101,8 @@ bough_status bo_builder_set_named(bo_builder *b, bough_set_kind kind, const char
             *set = (int32_t)i;
             return BOUGH_OK;
         }
+    if (b->set_count >= SET_LIMIT)
+        return bo_fail(b->ctx, BOUGH_ERROR_FORMAT, "%s: has more than %d sets or groups", b->path, SET_LIMIT);
     if (!BO_RESERVE(b->ctx, b->sets, b->set_capacity, b->set_count + 1))
         return BOUGH_ERROR_MEMORY;
     char *copy = bo_strndup(b->ctx, name, length);
