@@ -16,6 +16,8 @@ typedef struct bytes {
 } bytes;
 
 static inline void put_raw(bytes *b, const void *data, size_t size) {
+    if (!size)
+        return;
     if (b->size + size > b->capacity) {
         b->capacity = 2 * (b->size + size);
         b->data = realloc(b->data, b->capacity);
