@@ -16,8 +16,3 @@ READER(bo_read_vtk)
 READER(bo_read_inp)
 WRITER(bo_write_vtu)
 WRITER(bo_write_inp)
-bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface, int32_t **vertex_map,
-                                int32_t **face_map) {
-    (void)mesh, (void)surface, (void)vertex_map, (void)face_map;
-    return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "unfinished");
-}
