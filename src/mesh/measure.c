@@ -318,7 +318,7 @@ static bough_status report_surface(bough_context *ctx, const bough_mesh *mesh, b
     r->boundary_face_count = mesh->element_count;
     r->nonmanifold_count = census.open_count + census.crowded_count;
     r->area = surface_area(mesh, r, r->centroid);
-    if (census.odd_count == 0)
+    if (census.odd_count == 0 && census.inconsistent_count == 0)
         measure_volume(mesh, r);
     return BOUGH_OK;
 }
