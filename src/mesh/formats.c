@@ -1,5 +1,6 @@
 #include "mesh/formats.h"
 
+#include <locale.h>
 #include <string.h>
 
 /* A new format is one row here and one file beside this one. */
@@ -73,7 +74,14 @@ bough_status bough_mesh_write(bough_context *ctx, const bough_mesh *mesh, const 
     }
     bo_output output;
     BO_TRY(bo_output_open(ctx, path, &output));
+    /* Files have a decimal point, whatever the host program's locale is. */
+    locale_t c_numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t previous = c_numbers ? uselocale(c_numbers) : (locale_t)0;
     bough_status status = formats[format].write(ctx, mesh, path, output.stream);
+    if (c_numbers) {
+        uselocale(previous);
+        freelocale(c_numbers);
+    }
     if (status != BOUGH_OK) {
         bo_output_discard(ctx, &output);
         return status;

@@ -10,16 +10,14 @@
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "unfinished");                               \
     }
 READER(bo_read_msh)
-READER(bo_read_veg)
-READER(bo_read_tetgen)
-READER(bo_read_medit)
-READER(bo_read_vtk)
-READER(bo_read_inp)
 READER(bo_read_obj)
 READER(bo_read_stl)
 READER(bo_read_ply)
 WRITER(bo_write_msh)
-WRITER(bo_write_vtu)
-WRITER(bo_write_inp)
 WRITER(bo_write_obj)
 WRITER(bo_write_stl)
+bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface, int32_t **vertex_map,
+                                int32_t **face_map) {
+    (void)mesh, (void)surface, (void)vertex_map, (void)face_map;
+    return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "unfinished");
+}
