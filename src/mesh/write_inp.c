@@ -3,10 +3,13 @@
 #include "mesh/inp.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 #define ROW 16 /* entries on a data line, which CalculiX and Abaqus allow */
 #define NAME_LIMIT 80
+#define FIELD 20             /* characters of a number that CalculiX reads */
+#define SMALLEST_FIXED 1e-90 /* keeps numbers below the 127 characters that Bough reads */
 
 /* Names that other programs read as they are; the rest is quoted. */
 static bool is_plain(const char *name) {
@@ -68,6 +71,24 @@ static void write_name(FILE *stream, const char *parameter, const char *name) {
     fprintf(stream, ", %s=%s%s%s", parameter, quote_of(name), name, quote_of(name));
 }
 
+/* Exact when read back. CalculiX looks at the first 20 characters only, where a cut-off exponent would be an error:
+ * long small numbers are written without one, so that it loses digits beyond 1e-17 instead. */
+static void write_number(FILE *stream, const char *before, double value) {
+    char text[160];
+    double again = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (bo_parse_double(text, strlen(text), &again) && again == value)
+            break;
+    }
+    double size = fabs(value);
+    if (strlen(text) > FIELD && size < 1 && size > SMALLEST_FIXED) {
+        int decimals = 17 - (int)floor(log10(size)); /* 17 digits, one more should log10 round */
+        snprintf(text, sizeof text, "%.*f", decimals, value);
+    }
+    fprintf(stream, "%s%s", before, text);
+}
+
 static void write_elements(const bough_mesh *mesh, FILE *stream) {
     static const char *const types[] = {
         [BOUGH_TRI3] = "S3", [BOUGH_TET4] = "C3D4", [BOUGH_TET10] = "C3D10", [BOUGH_HEX8] = "C3D8"};
@@ -108,10 +129,15 @@ static void write_material(const bough_mesh_material *material, FILE *stream) {
     fputs("*MATERIAL", stream);
     write_name(stream, "NAME", material->name);
     fputc('\n', stream);
-    if (material->young > 0) /* 0: unknown */
-        fprintf(stream, "*ELASTIC\n%.17g, %.17g\n", material->young, material->poisson);
-    if (material->density > 0)
-        fprintf(stream, "*DENSITY\n%.17g\n", material->density);
+    if (material->young > 0) { /* 0: unknown */
+        write_number(stream, "*ELASTIC\n", material->young);
+        write_number(stream, ", ", material->poisson);
+        fputc('\n', stream);
+    }
+    if (material->density > 0) {
+        write_number(stream, "*DENSITY\n", material->density);
+        fputc('\n', stream);
+    }
 }
 
 static void write_sections(const bough_mesh *mesh, FILE *stream) {
@@ -142,7 +168,10 @@ bough_status bo_write_inp(bough_context *ctx, const bough_mesh *mesh, const char
     fputs("** written by Bough\n*NODE\n", stream);
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * (size_t)v;
-        fprintf(stream, "%d, %.17g, %.17g, %.17g\n", v + 1, x[0], x[1], x[2]);
+        fprintf(stream, "%d", v + 1);
+        for (int d = 0; d < 3; d++)
+            write_number(stream, ", ", x[d]);
+        fputc('\n', stream);
     }
     write_elements(mesh, stream);
     for (int32_t i = 0; i < mesh->set_count; i++)
