@@ -1,0 +1,241 @@
+/* Closed surfaces are filled with tets by gmsh or tetgen where these are installed; without them the message helps. */
+#include "test.h"
+
+#include <bough/mesh.h>
+
+#include <dirent.h>
+
+static bough_mesh *box_surface(bough_context *ctx, double origin, double size) {
+    bough_box_def def = bough_default_box_def();
+    for (int d = 0; d < 3; d++)
+        def.origin[d] = origin, def.size[d] = size, def.cells[d] = 2;
+    bough_mesh *box, *surface;
+    check_ok(ctx, bough_mesh_generate_box(ctx, &def, &box));
+    check_ok(ctx, bough_mesh_surface(ctx, box, &surface, NULL, NULL));
+    bough_mesh_destroy(ctx, box);
+    return surface;
+}
+
+/* Both shells in one mesh; frees them. */
+static bough_mesh *join(bough_context *ctx, bough_mesh *a, bough_mesh *b, bool flip_b) {
+    int32_t vertices = a->vertex_count + b->vertex_count, triangles = a->element_count + b->element_count;
+    double *x = malloc(sizeof(double) * 3 * (size_t)vertices);
+    int32_t *t = malloc(sizeof(int32_t) * 3 * (size_t)triangles);
+    memcpy(x, a->vertices, sizeof(double) * 3 * (size_t)a->vertex_count);
+    memcpy(x + 3 * a->vertex_count, b->vertices, sizeof(double) * 3 * (size_t)b->vertex_count);
+    memcpy(t, a->elements, sizeof(int32_t) * 3 * (size_t)a->element_count);
+    for (int32_t i = 0; i < 3 * b->element_count; i++) {
+        int32_t from = flip_b ? i / 3 * 3 + 2 - i % 3 : i;
+        t[3 * a->element_count + i] = b->elements[from] + a->vertex_count;
+    }
+    bough_mesh *mesh;
+    check_ok(ctx, bough_mesh_create(ctx, BOUGH_TRI3, vertices, x, triangles, t, &mesh));
+    free(x);
+    free(t);
+    bough_mesh_destroy(ctx, a);
+    bough_mesh_destroy(ctx, b);
+    return mesh;
+}
+
+static int entries_of(const char *path) {
+    DIR *folder = opendir(path);
+    check(folder != NULL);
+    int count = 0;
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count - 2;
+}
+
+/* Temporary files go to an own folder, which must be empty again afterwards. */
+static const char *scratch(void) {
+    const char *path = test_path("scratch");
+    mkdir(path, 0700);
+    setenv("TMPDIR", path, 1);
+    return path;
+}
+
+static void surfaces_are_filled(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *folder = scratch();
+    static const char *const programs[] = {"gmsh", "tetgen"};
+    int tried = 0;
+    for (int p = 0; p < 2; p++)
+        for (int shape = 0; shape < 3; shape++) {
+            bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+            if (shape == 1) /* a cavity */
+                surface = join(ctx, surface, box_surface(ctx, 0.25, 0.5), true);
+            if (shape == 2) /* two bodies */
+                surface = join(ctx, surface, box_surface(ctx, 3, 2), false);
+            static const double volumes[] = {1, 0.875, 9};
+            bough_status status = bough_mesh_tetrahedralize(ctx, surface, programs[p], 0.3, &mesh);
+            check_int(entries_of(folder), 0);
+            if (status != BOUGH_ERROR_MISSING_PROGRAM) {
+                check_ok(ctx, status);
+                bough_mesh_report r;
+                check_ok(ctx, bough_mesh_check(ctx, mesh));
+                check_ok(ctx, bough_mesh_measure(ctx, mesh, &r));
+                check_int(mesh->type, BOUGH_TET4);
+                check_near(r.volume, volumes[shape], 1e-10);
+                check_int(r.piece_count, shape == 2 ? 2 : 1);
+                check_int(r.nonmanifold_count, 0);
+                check_int(r.unused_vertex_count, 0);
+                check_below(r.largest, 2 * 0.3 * 0.3 * 0.3);
+                bough_mesh_destroy(ctx, mesh);
+                tried++;
+            }
+            bough_mesh_destroy(ctx, surface);
+        }
+    bough_context_destroy(ctx);
+    if (!tried)
+        skip();
+}
+
+static void finer_edges_make_more_tets(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    scratch();
+    bough_mesh *surface = box_surface(ctx, 0, 1), *coarse, *fine;
+    bough_status status = bough_mesh_tetrahedralize(ctx, surface, NULL, 0, &coarse);
+    if (status == BOUGH_OK) {
+        check_ok(ctx, bough_mesh_tetrahedralize(ctx, surface, NULL, 0.15, &fine));
+        check(fine->element_count > 3 * coarse->element_count);
+        bough_mesh_destroy(ctx, coarse);
+        bough_mesh_destroy(ctx, fine);
+    }
+    bough_mesh_destroy(ctx, surface);
+    if (status == BOUGH_ERROR_MISSING_PROGRAM) {
+        bough_context_destroy(ctx);
+        skip();
+    }
+    check_ok(ctx, status);
+    bough_context_destroy(ctx);
+}
+
+static void missing_programs_are_named(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *folder = scratch();
+    bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", folder, 1);
+    check_fails(
+        ctx, bough_mesh_tetrahedralize(ctx, surface, NULL, 0, &mesh), BOUGH_ERROR_MISSING_PROGRAM,
+        "neither gmsh nor tetgen is installed: install gmsh or tetgen (Debian: apt install tetgen) or use voxels");
+    check_fails(ctx, bough_mesh_tetrahedralize(ctx, surface, "gmsh", 0, &mesh), BOUGH_ERROR_MISSING_PROGRAM,
+                "gmsh is not installed");
+    setenv("PATH", path, 1);
+    free(path);
+    check(mesh == NULL);
+    check_int(entries_of(folder), 0);
+    bough_mesh_destroy(ctx, surface);
+    bough_context_destroy(ctx);
+}
+
+/* A stand-in for tetgen that fails as told. */
+static void failing_programs_are_quoted(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *folder = scratch(), *bin = test_path("bin"), *program = test_path("bin/tetgen");
+    mkdir(bin, 0700);
+    test_write_text(program, "#!/bin/sh\necho reading\necho 'facet 7 crosses facet 9' >&2\necho\nexit 3\n");
+    chmod(program, 0700);
+    char *path = strdup(getenv("PATH")), joined[4096];
+    snprintf(joined, sizeof joined, "%s:%s", bin, path);
+    setenv("PATH", joined, 1);
+    bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+    check_fails(
+        ctx, bough_mesh_tetrahedralize(ctx, surface, "tetgen", 0, &mesh), BOUGH_ERROR_ARGUMENT,
+        "tetgen could not fill the surface, most often because it cuts through itself: facet 7 crosses facet 9");
+    test_write_text(program, "#!/bin/sh\nexit 0\n");
+    check_fails(ctx, bough_mesh_tetrahedralize(ctx, surface, "tetgen", 0, &mesh), BOUGH_ERROR_ARGUMENT,
+                "it said nothing");
+    check_int(entries_of(folder), 0);
+    setenv("PATH", path, 1);
+    free(path);
+    bough_mesh_destroy(ctx, surface);
+    bough_context_destroy(ctx);
+}
+
+static bool refuse(void *user, const bough_progress *progress) {
+    (void)user, (void)progress;
+    return false;
+}
+
+static void meshing_can_be_cancelled(void **state) {
+    (void)state;
+    const char *folder = scratch(), *bin = test_path("slow"), *program = test_path("slow/tetgen");
+    mkdir(bin, 0700);
+    test_write_text(program, "#!/bin/sh\nexec sleep 60\n");
+    chmod(program, 0700);
+    char *path = strdup(getenv("PATH")), joined[4096];
+    snprintf(joined, sizeof joined, "%s:%s", bin, path);
+    setenv("PATH", joined, 1);
+    bough_context_def def = bough_default_context_def();
+    def.progress = refuse;
+    bough_context *ctx = bough_context_create(&def);
+    bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+    check_int(bough_mesh_tetrahedralize(ctx, surface, "tetgen", 0, &mesh), BOUGH_CANCELLED);
+    check_int(entries_of(folder), 0);
+    setenv("PATH", path, 1);
+    free(path);
+    bough_mesh_destroy(ctx, surface);
+    bough_context_destroy(ctx);
+}
+
+static void bad_arguments_are_refused(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    scratch();
+    bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+    check_fails(ctx, bough_mesh_tetrahedralize(ctx, surface, "rm", 0, &mesh), BOUGH_ERROR_ARGUMENT,
+                "\"gmsh\" or \"tetgen\", not \"rm\"");
+    check_fails(ctx, bough_mesh_tetrahedralize(ctx, surface, NULL, -1, &mesh), BOUGH_ERROR_ARGUMENT, "longest edge");
+    check_fails(ctx, bough_mesh_tetrahedralize(ctx, surface, NULL, NAN, &mesh), BOUGH_ERROR_ARGUMENT, "longest edge");
+    surface->element_count--;
+    check_fails(ctx, bough_mesh_tetrahedralize(ctx, surface, NULL, 0, &mesh), BOUGH_ERROR_ARGUMENT,
+                "3 of its 72 edges");
+    setenv("TMPDIR", "/nonexistent", 1);
+    surface->element_count++;
+    check_fails(ctx, bough_mesh_tetrahedralize(ctx, surface, NULL, 0, &mesh), BOUGH_ERROR_FILE,
+                "no temporary folder can be made in /nonexistent");
+    check(mesh == NULL);
+    bough_mesh_destroy(ctx, surface);
+    bough_context_destroy(ctx);
+}
+
+static void every_failed_allocation_is_survived(void **state) {
+    (void)state;
+    bough_context *plain = test_context(1);
+    const char *folder = scratch();
+    bough_mesh *surface = box_surface(plain, 0, 1);
+    bough_status status = BOUGH_ERROR_MEMORY;
+    for (long fail_at = 1; status == BOUGH_ERROR_MEMORY; fail_at++) {
+        test_memory memory = {.fail_at = fail_at};
+        bough_context *ctx = test_counting_context(&memory);
+        bough_mesh *mesh;
+        status = bough_mesh_tetrahedralize(ctx, surface, "tetgen", 0, &mesh);
+        bough_mesh_destroy(ctx, mesh);
+        bough_context_destroy(ctx);
+        check_int(memory.live, 0);
+        check_int(entries_of(folder), 0);
+        check(fail_at < 500);
+    }
+    check(status == BOUGH_OK || status == BOUGH_ERROR_MISSING_PROGRAM);
+    bough_mesh_destroy(plain, surface);
+    bough_context_destroy(plain);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(surfaces_are_filled),
+        cmocka_unit_test(finer_edges_make_more_tets),
+        cmocka_unit_test(missing_programs_are_named),
+        cmocka_unit_test(failing_programs_are_quoted),
+        cmocka_unit_test(meshing_can_be_cancelled),
+        cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(every_failed_allocation_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
