@@ -1,6 +1,73 @@
-#include <bough/base.h>
-#include <stdio.h>
-int main(void) {
-    puts(bough_version());
-    return 0;
+#include "app.h"
+
+#include <string.h>
+
+/* A new command is one row here and one file beside this one. */
+static const struct {
+    const char *name;
+    app_command run;
+    const char *about;
+} commands[] = {
+    {"demo", command_demo, "bend a soft beam, make a picture and an animation"},
+    {"mesh", command_mesh, "look at, check, convert and generate meshes"},
+    {"modes", command_modes, "natural frequencies and mode shapes of a body"},
+    {"static", command_static, "equilibrium of a body under loads"},
+    {"materials", command_materials, "the material models"},
+    {"bench", command_bench, "benchmarks, with reference figures beside ours"},
+    {"doctor", command_doctor, "what is installed and what is missing"},
+};
+
+#define COMMAND_COUNT ((int)(sizeof commands / sizeof *commands))
+
+static void print_help(FILE *stream) {
+    fputs("Bough: flexible structures in real time, checked against full finite elements.\n\n"
+          "usage: bough COMMAND [OPTIONS]      bough COMMAND --help tells more, with examples\n\n",
+          stream);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].about);
+    fputs("  test       build and run all tests (by the launcher ./bough)\n\n"
+          "Exit status: 0 done, 1 the work failed, 2 wrong usage. Units are SI.\n",
+          stream);
+}
+
+static int unknown(const char *word) {
+    fprintf(stderr, "bough: there is no command \"%s\"", word);
+    const char *best = NULL;
+    size_t most = 1;
+    for (int i = 0; i < COMMAND_COUNT; i++) { /* the longest common beginning is enough of a hint here */
+        size_t same = 0;
+        while (word[same] && word[same] == commands[i].name[same])
+            same++;
+        if (same > most)
+            most = same, best = commands[i].name;
+    }
+    if (best)
+        fprintf(stderr, "; did you mean \"%s\"?\n", best);
+    else
+        fputs("; see bough --help\n", stderr);
+    return APP_USAGE;
+}
+
+int main(int argc, char **argv) {
+    argp_err_exit_status = APP_USAGE;
+    if (argc < 2) {
+        print_help(stderr);
+        return APP_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_help(stdout);
+        return APP_OK;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("bough %s\n", bough_version());
+        return APP_OK;
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(argv[1], commands[i].name)) {
+            static char title[64];
+            snprintf(title, sizeof title, "bough %s", commands[i].name);
+            argv[1] = title; /* argp shows it as the program's name */
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    return unknown(argv[1]);
 }

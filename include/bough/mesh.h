@@ -109,6 +109,18 @@ BOUGH_API bough_status bough_mesh_read(bough_context *ctx, const char *path, con
  * its boundary surface. */
 BOUGH_API bough_status bough_mesh_write(bough_context *ctx, const bough_mesh *mesh, const char *path);
 
+/* Numbers on a mesh, one row for each vertex or element. */
+typedef struct bough_field {
+    const char *name;
+    bool on_elements;
+    int32_t components;
+    const double *values; /* rows x components */
+} bough_field;
+
+/* The mesh, its vertex and element sets, and these fields, as a .vtu file for ParaView; other extensions are refused. */
+BOUGH_API bough_status bough_mesh_write_fields(bough_context *ctx, const bough_mesh *mesh, const char *path,
+                                               const bough_field *fields, int32_t field_count);
+
 /* ---- measuring, checking, surfaces ---- */
 
 typedef struct bough_mesh_report {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define INDEX_LIMIT (INT32_MAX / 32) /* so that face numbers and matrix sizes fit int32 */
-#define SET_LIMIT 16384 /* names are searched one by one, which more would make slow */
+#define NAME_LIMIT 16384 /* sets, materials, regions: names are searched one by one, so that hostile files stay quick */
 #define READ_COOKIE 0xB0061002u
 
 bough_mesh_read_def bough_default_mesh_read_def(void) {
@@ -30,6 +30,9 @@ void bo_builder_discard(bo_builder *b) {
         bo_free(ctx, b->materials[i].name);
     for (size_t i = 0; i < b->region_count; i++)
         bo_free(ctx, b->regions[i].set);
+    for (size_t i = 0; i < b->source_count; i++)
+        bo_free(ctx, b->sources[i].path);
+    bo_free(ctx, b->sources);
     bo_free(ctx, b->sets);
     bo_free(ctx, b->materials);
     bo_free(ctx, b->regions);
@@ -65,6 +68,26 @@ bough_status bo_builder_find_vertex(bo_builder *b, bo_scanner *s, int64_t tag, i
     return *vertex >= 0 ? BOUGH_OK : bo_scan_fail(s, "vertex %lld is not defined in this file", (long long)tag);
 }
 
+static bough_status note_source(bo_builder *b, const char *path) {
+    if (b->source_count && strcmp(b->sources[b->source_count - 1].path, path) == 0)
+        return BOUGH_OK;
+    if (!BO_RESERVE(b->ctx, b->sources, b->source_capacity, b->source_count + 1))
+        return BOUGH_ERROR_MEMORY;
+    char *copy = bo_strdup(b->ctx, path);
+    if (!copy)
+        return BOUGH_ERROR_MEMORY;
+    b->sources[b->source_count++] = (bo_builder_source){copy, b->element_count};
+    return BOUGH_OK;
+}
+
+/* The file in which an element stands. */
+static const char *source_of(const bo_builder *b, size_t element) {
+    const char *path = b->path;
+    for (size_t i = 0; i < b->source_count && b->sources[i].first_element <= element; i++)
+        path = b->sources[i].path;
+    return path;
+}
+
 bough_status bo_builder_element(bo_builder *b, bo_scanner *s, bough_element_type type, const int32_t *nodes) {
     if (b->has_elements && type != b->type)
         return bo_scan_fail(s, "the file mixes %s and %s elements; Bough wants one type in a mesh",
@@ -73,6 +96,7 @@ bough_status bo_builder_element(bo_builder *b, bo_scanner *s, bough_element_type
         return bo_scan_fail(s, "more than %d elements", INDEX_LIMIT);
     b->has_elements = true;
     b->type = type;
+    BO_TRY(note_source(b, s->path));
     size_t n = (size_t)bough_element_node_count(type);
     if (!BO_RESERVE(b->ctx, b->elements, b->element_capacity, n * (b->element_count + 1)) ||
         !BO_RESERVE(b->ctx, b->element_lines, b->line_capacity, b->element_count + 1))
@@ -95,14 +119,19 @@ bough_status bo_builder_find_element(bo_builder *b, bo_scanner *s, int64_t tag, 
     return *element >= 0 ? BOUGH_OK : bo_scan_fail(s, "element %lld is not defined in this file", (long long)tag);
 }
 
+static bough_status check_name_count(bo_builder *b, const char *what, size_t count) {
+    if (count < NAME_LIMIT)
+        return BOUGH_OK;
+    return bo_fail(b->ctx, BOUGH_ERROR_FORMAT, "%s: has more than %d %s", b->path, NAME_LIMIT, what);
+}
+
 bough_status bo_builder_set_named(bo_builder *b, bough_set_kind kind, const char *name, size_t length, int32_t *set) {
     for (size_t i = 0; i < b->set_count; i++)
         if (b->sets[i].kind == kind && bo_word_is(name, length, b->sets[i].name)) {
             *set = (int32_t)i;
             return BOUGH_OK;
         }
-    if (b->set_count >= SET_LIMIT)
-        return bo_fail(b->ctx, BOUGH_ERROR_FORMAT, "%s: has more than %d sets or groups", b->path, SET_LIMIT);
+    BO_TRY(check_name_count(b, "sets", b->set_count));
     if (!BO_RESERVE(b->ctx, b->sets, b->set_capacity, b->set_count + 1))
         return BOUGH_ERROR_MEMORY;
     char *copy = bo_strndup(b->ctx, name, length);
@@ -135,6 +164,7 @@ bough_status bo_builder_material(bo_builder *b, const char *name, size_t length,
             *material = (int32_t)i;
             return BOUGH_OK;
         }
+    BO_TRY(check_name_count(b, "materials", b->material_count));
     if (!BO_RESERVE(b->ctx, b->materials, b->material_capacity, b->material_count + 1))
         return BOUGH_ERROR_MEMORY;
     char *copy = bo_strndup(b->ctx, name, length);
@@ -146,6 +176,7 @@ bough_status bo_builder_material(bo_builder *b, const char *name, size_t length,
 }
 
 bough_status bo_builder_region(bo_builder *b, const char *set, size_t length, int32_t material) {
+    BO_TRY(check_name_count(b, "regions", b->region_count));
     if (!BO_RESERVE(b->ctx, b->regions, b->region_capacity, b->region_count + 1))
         return BOUGH_ERROR_MEMORY;
     char *copy = bo_strndup(b->ctx, set, length);
@@ -165,11 +196,11 @@ static bough_status check_elements(bo_builder *b) {
             if (nodes[i] < 0 || (size_t)nodes[i] >= b->vertex_count)
                 return bo_fail(b->ctx, BOUGH_ERROR_FORMAT,
                                "%s:%lld: element %zu names vertex %d (counted from 0), but there are %zu vertices",
-                               b->path, (long long)b->element_lines[e], e + 1, nodes[i], b->vertex_count);
+                               source_of(b, e), (long long)b->element_lines[e], e + 1, nodes[i], b->vertex_count);
             for (size_t j = 0; j < i; j++)
                 if (nodes[i] == nodes[j])
-                    return bo_fail(b->ctx, BOUGH_ERROR_FORMAT, "%s:%lld: element %zu names one vertex twice", b->path,
-                                   (long long)b->element_lines[e], e + 1);
+                    return bo_fail(b->ctx, BOUGH_ERROR_FORMAT, "%s:%lld: element %zu names one vertex twice",
+                                   source_of(b, e), (long long)b->element_lines[e], e + 1);
         }
     }
     return BOUGH_OK;
@@ -189,8 +220,8 @@ static bough_status check_volumes(bo_builder *b, bough_volume_policy policy) {
         }
         if (sign > 0)
             continue;
-        return bo_fail(b->ctx, BOUGH_ERROR_FORMAT, "%s:%lld: element %zu %s", b->path, (long long)b->element_lines[e],
-                       e + 1,
+        return bo_fail(b->ctx, BOUGH_ERROR_FORMAT, "%s:%lld: element %zu %s", source_of(b, e),
+                       (long long)b->element_lines[e], e + 1,
                        sign == 0  ? "has no volume (its corners lie in a plane)"
                        : flipped  ? "is folded: it stays inverted when its node order is mirrored"
                                   : "is inverted (negative volume); read it with --repair to flip such elements");

@@ -22,6 +22,12 @@ typedef struct bo_builder_facet {
     int64_t line;
 } bo_builder_facet;
 
+/* Elements from `first_element` on were read from this file (a format may spread a mesh over several). */
+typedef struct bo_builder_source {
+    char *path;
+    size_t first_element;
+} bo_builder_source;
+
 typedef struct bo_builder {
     bough_context *ctx;
     const char *path;
@@ -35,6 +41,8 @@ typedef struct bo_builder {
     int64_t *element_lines;
     size_t line_capacity;
     bo_idmap element_of_tag;
+    bo_builder_source *sources;
+    size_t source_count, source_capacity;
     bo_builder_facet *facets;
     size_t facet_count, facet_capacity;
     bo_builder_set *sets;

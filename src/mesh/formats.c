@@ -74,13 +74,13 @@ bough_status bough_mesh_write(bough_context *ctx, const bough_mesh *mesh, const 
     }
     bo_output output;
     BO_TRY(bo_output_open(ctx, path, &output));
-    /* Files have decimal points whatever the host program's locale is. */
-    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    /* Files have a decimal point, whatever the host program's locale is. */
+    locale_t c_numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t previous = c_numbers ? uselocale(c_numbers) : (locale_t)0;
     bough_status status = formats[format].write(ctx, mesh, path, output.stream);
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
+    if (c_numbers) {
+        uselocale(previous);
+        freelocale(c_numbers);
     }
     if (status != BOUGH_OK) {
         bo_output_discard(ctx, &output);

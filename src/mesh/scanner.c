@@ -23,6 +23,15 @@ bough_status bo_scan_fail(bo_scanner *s, const char *format, ...) {
     return BOUGH_ERROR_FORMAT;
 }
 
+bough_status bo_scan_refuse(bo_scanner *s, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    bo_vfail(s->ctx, BOUGH_ERROR_UNSUPPORTED, format, arguments);
+    va_end(arguments);
+    bo_prefix_message(s->ctx, "%s:%lld: ", s->path, (long long)s->line);
+    return BOUGH_ERROR_UNSUPPORTED;
+}
+
 static bool is_blank(const bo_scanner *s, char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || (c && strchr(s->breaks, c));
 }
@@ -149,7 +158,7 @@ bool bo_parse_double(const char *text, size_t length, double *value) {
     return *end == 0 && end != buffer;
 }
 
-static bough_status fail_word(bo_scanner *s, const char *what, const char *text, size_t length) {
+bough_status bo_scan_fail_word(bo_scanner *s, const char *what, const char *text, size_t length) {
     int shown = length > WORD_SHOWN ? WORD_SHOWN : (int)length;
     char clean[WORD_SHOWN + 1];
     for (int i = 0; i < shown; i++)
@@ -163,7 +172,7 @@ bough_status bo_scan_int(bo_scanner *s, const char *what, int64_t *value) {
     size_t length;
     if (!bo_scan_word(s, &text, &length))
         return bo_scan_fail(s, "the file ends where %s should stand", what);
-    return bo_parse_int(text, length, value) ? BOUGH_OK : fail_word(s, what, text, length);
+    return bo_parse_int(text, length, value) ? BOUGH_OK : bo_scan_fail_word(s, what, text, length);
 }
 
 bough_status bo_scan_int_range(bo_scanner *s, const char *what, int64_t lowest, int64_t highest, int64_t *value) {
@@ -180,7 +189,7 @@ bough_status bo_scan_double(bo_scanner *s, const char *what, double *value) {
     if (!bo_scan_word(s, &text, &length))
         return bo_scan_fail(s, "the file ends where %s should stand", what);
     if (!bo_parse_double(text, length, value))
-        return fail_word(s, what, text, length);
+        return bo_scan_fail_word(s, what, text, length);
     if (!isfinite(*value))
         return bo_scan_fail(s, "%s is not a finite number", what);
     return BOUGH_OK;
@@ -200,7 +209,7 @@ bough_status bo_check_count(bo_scanner *s, const char *what, int64_t count, size
 }
 
 bough_status bo_scan_count(bo_scanner *s, const char *what, size_t min_bytes, int32_t *count) {
-    int64_t value;
+    int64_t value = 0;
     BO_TRY(bo_scan_int(s, what, &value));
     BO_TRY(bo_check_count(s, what, value, min_bytes));
     *count = (int32_t)value;

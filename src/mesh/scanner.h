@@ -19,6 +19,10 @@ void bo_scan_begin(bo_scanner *s, bough_context *ctx, const char *path, const bo
 
 /* "path:line: reason" with BOUGH_ERROR_FORMAT. */
 bough_status bo_scan_fail(bo_scanner *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with BOUGH_ERROR_UNSUPPORTED: the file is right, Bough is not enough. */
+bough_status bo_scan_refuse(bo_scanner *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "expected WHAT, found "TEXT"", with TEXT shortened and made printable. */
+bough_status bo_scan_fail_word(bo_scanner *s, const char *what, const char *text, size_t length);
 
 /* White space, separators and comments. skip_blanks stays on the line. False at the end of the file (of the line). */
 bool bo_scan_skip(bo_scanner *s);

@@ -1,0 +1,131 @@
+#include "app.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+static bool progress_shown;
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+    signal(SIGINT, SIG_DFL); /* a second Ctrl-C ends the program at once */
+}
+
+bool app_interrupted(void) {
+    return interrupted != 0;
+}
+
+static double clock_seconds(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double app_seconds(void) {
+    return clock_seconds(CLOCK_MONOTONIC);
+}
+
+double app_cpu_seconds(void) {
+    return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void app_clear_progress(void) {
+    if (progress_shown)
+        fprintf(stderr, "\r\033[K");
+    progress_shown = false;
+}
+
+/* At most 20 lines a second, and only where somebody is looking. */
+static bool show_progress(void *user, const bough_progress *p) {
+    (void)user;
+    static double last;
+    double now = app_seconds();
+    if (isatty(STDERR_FILENO) && now - last > 0.05) {
+        last = now;
+        progress_shown = true;
+        if (p->fraction >= 0)
+            fprintf(stderr, "\r\033[K%s %3.0f %%  %s", p->what, 100 * p->fraction, p->detail);
+        else
+            fprintf(stderr, "\r\033[K%s  %s", p->what, p->detail);
+        fflush(stderr);
+    }
+    return !interrupted;
+}
+
+static void show_warning(void *user, const char *sentence) {
+    (void)user;
+    app_clear_progress();
+    fprintf(stderr, "bough: warning: %s\n", sentence);
+}
+
+bough_context *app_context(int32_t threads) {
+    bough_context_def def = bough_default_context_def();
+    def.thread_count = threads;
+    def.progress = show_progress;
+    def.warn = show_warning;
+    bough_context *ctx = bough_context_create(&def);
+    if (!ctx) {
+        fprintf(stderr, "bough: out of memory\n");
+        exit(APP_FAILED);
+    }
+    signal(SIGINT, on_interrupt);
+    return ctx;
+}
+
+int app_fail(const bough_context *ctx) {
+    app_clear_progress();
+    fprintf(stderr, "bough: %s\n", bough_message(ctx));
+    return APP_FAILED;
+}
+
+int app_fail_with(const char *format, ...) {
+    app_clear_progress();
+    fputs("bough: ", stderr);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return APP_FAILED;
+}
+
+bool app_parse_numbers(const char *text, int count, double *values) {
+    for (int i = 0; i < count; i++) {
+        char *end;
+        values[i] = strtod(text, &end);
+        if (end == text || !isfinite(values[i]) || *end != (i + 1 < count ? ',' : 0))
+            return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+bool app_parse_int(const char *text, long lowest, long highest, int32_t *value) {
+    char *end;
+    errno = 0;
+    long parsed = strtol(text, &end, 10);
+    if (errno || end == text || *end || parsed < lowest || parsed > highest)
+        return false;
+    *value = (int32_t)parsed;
+    return true;
+}
+
+void app_print_json(json_t *object) {
+    json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    fputc('\n', stdout);
+    json_decref(object);
+}
+
+json_t *app_json_numbers(const double *values, int32_t count) {
+    json_t *list = json_array();
+    for (int32_t i = 0; i < count; i++)
+        json_array_append_new(list, json_real(values[i]));
+    return list;
+}

@@ -1,0 +1,94 @@
+/* What the commands share: context with progress line and Ctrl-C, options, output. The program is a client of the
+ * library: it includes public headers only. */
+#ifndef BOUGH_APP_H
+#define BOUGH_APP_H
+
+#include <bough/fem.h>
+#include <bough/record.h>
+#include <bough/scene.h>
+
+#include <argp.h>
+#include <jansson.h>
+
+/* Exit statuses. */
+enum { APP_OK = 0, APP_FAILED = 1, APP_USAGE = 2 };
+
+typedef int (*app_command)(int argc, char **argv);
+
+int command_mesh(int argc, char **argv);
+int command_modes(int argc, char **argv);
+int command_static(int argc, char **argv);
+int command_demo(int argc, char **argv);
+int command_doctor(int argc, char **argv);
+int command_bench(int argc, char **argv);
+int command_materials(int argc, char **argv);
+
+/* ---- app.c ---- */
+
+/* A context that shows a progress line on a terminal, warns on stderr, and cancels on Ctrl-C. Exits when it cannot. */
+bough_context *app_context(int32_t threads);
+/* Prints "bough: message" and returns APP_FAILED. */
+int app_fail(const bough_context *ctx);
+/* The same with a sentence of its own. */
+int app_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Removes the progress line, if any. */
+void app_clear_progress(void);
+/* True after Ctrl-C. */
+bool app_interrupted(void);
+double app_seconds(void);     /* wall clock */
+double app_cpu_seconds(void); /* of the process */
+
+/* Parses "1,2,3" into count numbers; false when it is something else. */
+bool app_parse_numbers(const char *text, int count, double *values);
+bool app_parse_int(const char *text, long lowest, long highest, int32_t *value);
+
+/* Prints the object on stdout and releases it. */
+void app_print_json(json_t *object);
+json_t *app_json_numbers(const double *values, int32_t count);
+
+/* ---- body_options.c: a body from a mesh file and options, or from a body file ---- */
+
+typedef struct app_list {
+    const char *items[64];
+    int count;
+} app_list;
+
+typedef struct app_body_options {
+    const char *input; /* the positional argument */
+    const char *material, *mass;
+    double young, poisson, density, mooney_ratio; /* NAN: not given */
+    double damping[2];
+    bool has_gravity, repair, json;
+    double gravity[3];
+    int32_t threads;
+    app_list fix, move, force, pressure;
+} app_body_options;
+
+extern const struct argp app_body_argp; /* child parser; its input is an app_body_options */
+app_body_options app_default_body_options(void);
+/* Prints what is wrong and returns a status other than APP_OK when it fails. */
+int app_make_body(bough_context *ctx, const app_body_options *options, bough_body **body);
+
+/* ---- pictures.c ---- */
+
+/* The boundary of a volume mesh, ready to be drawn deformed. */
+typedef struct app_view {
+    bough_mesh *surface;
+    int32_t *vertex_map; /* surface vertex -> mesh vertex */
+    uint8_t *edge_mask;  /* hides diagonals of quads */
+    double *deformed;
+    double *scalars; /* |u| of the surface vertices */
+} app_view;
+
+bough_status app_view_create(bough_context *ctx, const bough_mesh *mesh, app_view *view);
+void app_view_destroy(bough_context *ctx, app_view *view);
+/* Adds the surface at rest + scale * u, coloured by |u| from 0 to `largest` (0: plain). */
+bough_status app_view_draw(bough_context *ctx, app_view *view, bough_picture *picture, const double *u, double scale,
+                           double largest, bool edges);
+/* Widens lower/upper to hold rest + scale * u. */
+void app_view_bounds(const app_view *view, const double *u, double scale, double lower[3], double upper[3]);
+/* One picture of a deformed mesh with a colour bar, written to path. */
+bough_status app_picture(bough_context *ctx, const bough_mesh *mesh, const double *u, double scale, const char *title,
+                         const char *path);
+
+#endif

@@ -1,0 +1,136 @@
+/* Pictures and animations of triangle surfaces, drawn in software: PNG files that look the same on every machine.
+ *
+ *     bough_picture_def def = bough_default_picture_def();
+ *     bough_picture_frame(&def, lower, upper);
+ *     bough_picture_create(ctx, &def, &picture);
+ *     bough_picture_add_surface(ctx, picture, vertices, vertex_count, triangles, triangle_count, NULL);
+ *     bough_picture_render(ctx, picture);
+ *     bough_picture_write_png(ctx, picture, "oak.png");
+ *     bough_picture_destroy(ctx, picture);
+ *
+ * Colours are sRGB, 0..1 per channel. Pixels are counted from the top left corner. */
+#ifndef BOUGH_RECORD_H
+#define BOUGH_RECORD_H
+
+#include <bough/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BOUGH_PICTURE_SIZE_LIMIT 16384 /* pixels, either way */
+
+/* Both maps are even in perceived lightness; both are readable without red-green distinction. */
+typedef enum bough_colour_map {
+    BOUGH_COLOUR_SEQUENTIAL, /* dark violet, teal, yellow */
+    BOUGH_COLOUR_DIVERGING   /* blue, near white in the middle, red: for signed values */
+} bough_colour_map;
+
+/* t is clamped to 0..1; NaN gives grey. */
+BOUGH_API void bough_colour_map_at(bough_colour_map map, double t, float colour[3]);
+
+typedef struct bough_picture_def {
+    uint32_t cookie;
+    int32_t width, height; /* pixels, 1..BOUGH_PICTURE_SIZE_LIMIT */
+    int32_t samples;       /* per pixel edge, 1..4: 3 means 9 samples per pixel */
+
+    double eye[3], target[3]; /* m */
+    double up[3];             /* world direction that is up in the picture; also the normal of the ground */
+    double field_of_view;     /* vertical, rad, below pi */
+
+    float background_top[3], background_bottom[3];
+    bool ground;          /* a plane that takes shadows and fades into the background */
+    double ground_height; /* along up, m; NaN: at the lowest vertex */
+    double shadow;        /* 0 none .. 1 black */
+    double light[3];      /* towards the key light; 0 0 0: from behind the viewer's left shoulder */
+} bough_picture_def;
+
+BOUGH_API bough_picture_def bough_default_picture_def(void);
+
+/* Moves the camera along its present direction of view so that the box just fits. Set width, height, up and
+ * field_of_view first. */
+BOUGH_API void bough_picture_frame(bough_picture_def *def, const double lower[3], const double upper[3]);
+
+typedef struct bough_surface_style {
+    uint32_t cookie;
+    float colour[3];
+    const float *vertex_colours; /* vertex_count x 3 instead of colour; may be NULL */
+    const double *scalars;       /* vertex_count, shown by a colour map instead of colour; may be NULL */
+    double scalar_min, scalar_max;
+    bough_colour_map colour_map;
+    double crease_angle;      /* rad: edges sharper than this stay sharp. 0: flat facets, pi: all smooth */
+    double gloss;             /* 0 matt .. 1 polished */
+    bool edges;               /* draw the edges of the triangles */
+    const uint8_t *edge_mask; /* triangle_count: bits 0 1 2 choose the edges 01 12 20. NULL: all */
+    float edge_colour[3];
+    double edge_width; /* pixels */
+    bool casts_shadow;
+} bough_surface_style;
+
+BOUGH_API bough_surface_style bough_default_surface_style(void);
+
+typedef struct bough_line_style {
+    uint32_t cookie;
+    float colour[3];
+    double width;   /* pixels */
+    bool on_top;    /* drawn over everything, else hidden by what is nearer */
+    bool arrowhead; /* at the second point of each segment */
+} bough_line_style;
+
+BOUGH_API bough_line_style bough_default_line_style(void);
+
+typedef struct bough_picture bough_picture;
+
+BOUGH_API bough_status bough_picture_create(bough_context *ctx, const bough_picture_def *def, bough_picture **picture);
+BOUGH_API void bough_picture_destroy(bough_context *ctx, bough_picture *picture);
+/* Forgets all surfaces, lines and labels; camera and size stay. For the next frame of an animation. */
+BOUGH_API void bough_picture_clear(bough_context *ctx, bough_picture *picture);
+/* Another camera, light or background; width, height and samples must stay. */
+BOUGH_API bough_status bough_picture_set_def(bough_context *ctx, bough_picture *picture, const bough_picture_def *def);
+
+/* What is added is copied. style may be NULL. Triangles with a vertex that is not finite are left out, with a warning;
+ * an index out of range is an error. vertices: vertex_count x 3, triangles: triangle_count x 3. */
+BOUGH_API bough_status bough_picture_add_surface(bough_context *ctx, bough_picture *picture, const double *vertices,
+                                                 int32_t vertex_count, const int32_t *triangles, int32_t triangle_count,
+                                                 const bough_surface_style *style);
+/* points: segment_count x 2 x 3, from and to. Segments that are not finite are left out. */
+BOUGH_API bough_status bough_picture_add_lines(bough_context *ctx, bough_picture *picture, const double *points,
+                                               int32_t segment_count, const bough_line_style *style);
+/* points: point_count x 3, joined in order. */
+BOUGH_API bough_status bough_picture_add_polyline(bough_context *ctx, bough_picture *picture, const double *points,
+                                                  int32_t point_count, const bough_line_style *style);
+/* ASCII text whose capitals are `size` pixels high, its top left corner at (x,y); '\n' starts a new line. */
+BOUGH_API bough_status bough_picture_add_label(bough_context *ctx, bough_picture *picture, double x, double y,
+                                               double size, const float colour[3], const char *text);
+/* Width in pixels of the longest line of such a text. */
+BOUGH_API double bough_label_width(double size, const char *text);
+/* Upright, with `minimum` at its foot and `maximum` at its head; title (may be NULL) above it. */
+BOUGH_API bough_status bough_picture_add_colour_bar(bough_context *ctx, bough_picture *picture, double x, double y,
+                                                    double width, double height, bough_colour_map map, double minimum,
+                                                    double maximum, const char *title);
+
+/* Draws everything. May be called again after more was added. */
+BOUGH_API bough_status bough_picture_render(bough_context *ctx, bough_picture *picture);
+/* height x width x 4 bytes (RGBA, rows from the top), valid until the picture is destroyed; black before rendering. */
+BOUGH_API const uint8_t *bough_picture_pixels(const bough_picture *picture);
+BOUGH_API bough_status bough_picture_write_png(bough_context *ctx, const bough_picture *picture, const char *path);
+
+/* An animated PNG. The file appears when it is finished; browsers play it, other programs show its first frame. */
+typedef struct bough_animation bough_animation;
+
+/* frames_per_second: 0.1 .. 600 */
+BOUGH_API bough_status bough_animation_create(bough_context *ctx, const char *path, int32_t width, int32_t height,
+                                              double frames_per_second, bough_animation **animation);
+/* Adds the picture as it was rendered last. Only the rectangle that changed is stored. */
+BOUGH_API bough_status bough_animation_add(bough_context *ctx, bough_animation *animation,
+                                           const bough_picture *picture);
+/* Completes the file and destroys the animation, also when it fails. */
+BOUGH_API bough_status bough_animation_finish(bough_context *ctx, bough_animation *animation);
+/* Removes what was written and destroys the animation. */
+BOUGH_API void bough_animation_discard(bough_context *ctx, bough_animation *animation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
