@@ -213,7 +213,7 @@ bough_status bo_json_integer(bo_json at, int32_t lower, int32_t upper, int32_t *
     if (x != floor(x))
         return bo_json_fail(at, "must be an integer, not %g", x);
     if (!(x >= lower && x <= upper))
-        return bo_json_fail(at, "must be from %d to %d, not %.10g", lower, upper, x);
+        return bo_json_fail(at, "must be from %d to %d, not %.15g", lower, upper, x);
     *value = (int32_t)x;
     return BOUGH_OK;
 }
