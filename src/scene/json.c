@@ -39,7 +39,8 @@ static bough_status fail_depth(bough_context *ctx, const char *path) {
 }
 
 static bough_status fail_parse(bough_context *ctx, const char *path, const json_error_t *error) {
-    if (json_error_code(error) == json_error_out_of_memory)
+    /* jansson has nothing to say when an allocation fails in the middle of a text */
+    if (json_error_code(error) == json_error_out_of_memory || !error->text[0])
         return bo_fail_memory(ctx);
     if (json_error_code(error) == json_error_stack_overflow)
         return fail_depth(ctx, path);
