@@ -76,12 +76,13 @@ BOUGH_API bough_status bough_mesh_add_material(bough_context *ctx, bough_mesh *m
                                                double poisson, double density, const char *element_set);
 
 /* Vertices chosen by an expression, sorted:
- *   NAME                      a vertex set, or the vertices of a face or element set
+ *   NAME                      a vertex set, or the vertices of a face or element set; "in quotes" when it has blanks
  *   x<0.01  y>=1  z=0.5       a half space, or a plane within 1e-9 of the mesh's size
  *   nearest:0.1,0,2           the vertex nearest to a point
+ *   box:0,0,0,1,1,0.5         x0,y0,z0,x1,y1,z1: what lies in a box
  *   vertex:17                 one vertex, counted from 0
  *   all
- *   A & B,  A | B             both, either ('&' binds tighter)
+ *   A & B,  A | B,  ( A )     both, either ('&' binds tighter)
  * On success *vertices is to be freed with bough_release(). An empty selection is an error. */
 BOUGH_API bough_status bough_mesh_select(bough_context *ctx, const bough_mesh *mesh, const char *expression,
                                          int32_t **vertices, int32_t *count);

@@ -21,6 +21,11 @@ bough_status bo_mesh_add_flag_sets(bough_context *ctx, bough_mesh *mesh, const u
  * number: 3, 4 or 6. */
 int32_t bo_element_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]);
 
+/* bough_mesh_surface() of a volume mesh, and what was counted on the way: boundary faces, and faces of three or more
+ * elements. */
+bough_status bo_mesh_boundary(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface, int32_t *face_count,
+                              int32_t *nonmanifold_count);
+
 /* How the edges of a triangle surface are used. A surface without odd edges separates inside from outside. */
 typedef struct bo_edge_census {
     int32_t edge_count;

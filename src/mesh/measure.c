@@ -318,21 +318,15 @@ static bough_status report_surface(bough_context *ctx, const bough_mesh *mesh, b
     r->boundary_face_count = mesh->element_count;
     r->nonmanifold_count = census.open_count + census.crowded_count;
     r->area = surface_area(mesh, r, r->centroid);
-    if (census.odd_count == 0)
+    if (census.odd_count == 0 && census.inconsistent_count == 0)
         measure_volume(mesh, r);
     return BOUGH_OK;
 }
 
 static bough_status report_volume(bough_context *ctx, const bough_mesh *mesh, bough_mesh_report *r) {
-    int32_t *neighbours;
-    BO_TRY(bo_mesh_face_neighbours(ctx, mesh, &neighbours, &r->nonmanifold_count));
-    int32_t face_count = mesh->element_count * bo_element_info_of(mesh->type)->face_count;
-    for (int32_t f = 0; f < face_count; f++)
-        r->boundary_face_count += neighbours[f] < 0;
-    bo_free(ctx, neighbours);
     measure_volume(mesh, r);
     bough_mesh *surface;
-    BO_TRY(bough_mesh_surface(ctx, mesh, &surface, NULL, NULL));
+    BO_TRY(bo_mesh_boundary(ctx, mesh, &surface, &r->boundary_face_count, &r->nonmanifold_count));
     r->area = surface_area(surface, r, NULL);
     bough_mesh_destroy(ctx, surface);
     return BOUGH_OK;

@@ -97,9 +97,8 @@ static bough_status select_comparison(parser *p, int axis, char sign, bool or_eq
     p->coordinate_used[axis] = true;
     for (int32_t v = 0; v < p->mesh->vertex_count; v++) {
         double x = p->mesh->vertices[3 * (size_t)v + (size_t)axis];
-        chosen[v] = sign == '='   ? fabs(x - bound) <= band
-                    : sign == '<' ? x < bound || (or_equal && x == bound)
-                                  : x > bound || (or_equal && x == bound);
+        bool on_plane = fabs(x - bound) <= band;
+        chosen[v] = sign == '=' || (or_equal && on_plane) ? on_plane : sign == '<' ? x < bound : x > bound;
     }
     return BOUGH_OK;
 }

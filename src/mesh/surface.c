@@ -16,7 +16,7 @@ static int32_t cut_of(bough_element_type type, const int32_t (**cut)[3]) {
 typedef struct boundary {
     const bough_mesh *mesh;
     int32_t *faces; /* face_count, ascending */
-    int32_t face_count;
+    int32_t face_count, nonmanifold_count;
     int32_t *triangles; /* face_count x per_face x 3, mesh vertices */
     int32_t per_face;
     int32_t *compact; /* mesh vertex -> surface vertex or -1 */
@@ -35,9 +35,9 @@ static void discard(bough_context *ctx, boundary *b) {
 }
 
 static bough_status find_faces(bough_context *ctx, boundary *b) {
-    int32_t total = b->mesh->element_count * bo_element_info_of(b->mesh->type)->face_count, nonmanifold;
+    int32_t total = b->mesh->element_count * bo_element_info_of(b->mesh->type)->face_count;
     int32_t *neighbours;
-    BO_TRY(bo_mesh_face_neighbours(ctx, b->mesh, &neighbours, &nonmanifold));
+    BO_TRY(bo_mesh_face_neighbours(ctx, b->mesh, &neighbours, &b->nonmanifold_count));
     for (int32_t f = 0; f < total; f++)
         if (neighbours[f] < 0)
             neighbours[b->face_count++] = f; /* the list never overtakes the faces still to be read */
@@ -166,6 +166,19 @@ bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *mesh, boug
         if (face_map)
             *face_map = b.face_map, b.face_map = NULL;
     }
+    discard(ctx, &b);
+    return status;
+}
+
+bough_status bo_mesh_boundary(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface, int32_t *face_count,
+                              int32_t *nonmanifold_count) {
+    boundary b = {.mesh = mesh};
+    bough_status status = extract(ctx, &b);
+    *surface = status == BOUGH_OK ? b.surface : NULL;
+    *face_count = b.face_count;
+    *nonmanifold_count = b.nonmanifold_count;
+    if (status == BOUGH_OK)
+        b.surface = NULL;
     discard(ctx, &b);
     return status;
 }

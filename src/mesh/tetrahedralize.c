@@ -290,6 +290,17 @@ static bough_status fail_program(job *j, const char *program) {
                    "%s could not fill the surface, most often because it cuts through itself: %s", program, words);
 }
 
+/* Groups and markers that only served the exchange. */
+static void drop_sets(bough_context *ctx, bough_mesh *mesh) {
+    for (int32_t i = 0; i < mesh->set_count; i++) {
+        bo_free(ctx, mesh->sets[i].name);
+        bo_free(ctx, mesh->sets[i].items);
+    }
+    bo_free(ctx, mesh->sets);
+    mesh->sets = NULL;
+    mesh->set_count = 0;
+}
+
 /* What comes back must fill what went in. */
 static void compare_volumes(job *j, const char *program, const bough_mesh *mesh) {
     double inside = 0, filled = 0;
@@ -328,6 +339,7 @@ static bough_status run_program(job *j, int which, bough_mesh **mesh) {
         *mesh = NULL;
         return fail_program(j, program);
     }
+    drop_sets(j->ctx, *mesh);
     compare_volumes(j, program, *mesh);
     return BOUGH_OK;
 }

@@ -36,6 +36,8 @@ static void coordinates_choose_half_spaces_and_planes(void **state) {
     check_int(count_of(ctx, mesh, "all"), 125);
     check_int(count_of(ctx, mesh, "x<0.25"), 25);
     check_int(count_of(ctx, mesh, "x<=0.25"), 50);
+    check_int(count_of(ctx, mesh, "x<=0.2499999999"), 50); /* closed half spaces contain their plane */
+    check_int(count_of(ctx, mesh, "x<0.2500000001"), 50);
     check_int(count_of(ctx, mesh, " y >= 1 "), 25);
     check_int(count_of(ctx, mesh, "y>0.75"), 25);
     check_int(count_of(ctx, mesh, "z=0.5"), 25);
