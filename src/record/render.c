@@ -41,7 +41,7 @@ static bo_vec3 key_light(const bough_picture_def *def, const bo_camera *camera, 
 static bo_view view_of(const bough_picture *picture) {
     const bough_picture_def *def = &picture->def;
     bo_view view = {.picture = picture, .bounds = bounds_of(picture), .up = bo_normalize(bo_load3(def->up))};
-    view.camera = bo_camera_of(def, view.bounds.size);
+    view.camera = bo_camera_of(def);
     view.light = key_light(def, &view.camera, view.up);
     view.background_top = bo_rgb_from_srgb(def->background_top);
     view.background_bottom = bo_rgb_from_srgb(def->background_bottom);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { KEY_TEXELS = 1280, SKY_TEXELS = 320, SKY_COUNT = 28 };
+enum { KEY_TEXELS = 1280, SKY_TEXELS = 320, SKY_COUNT = 32 };
 
 typedef struct bo_depth_map {
     bo_vec3 direction, axis_a, axis_b; /* towards the light; plane of the map */
@@ -129,19 +129,19 @@ static double unhidden(const bo_depth_map *map, bo_vec3 point, bo_vec3 n, int32_
     return sum / ((2 * radius + 1) * (2 * radius + 1));
 }
 
-void bo_visible_light(const bo_view *view, bo_vec3 point, bo_vec3 n, float *key, float *sky) {
+void bo_visible_light(const bo_view *view, bo_vec3 point, bo_vec3 n, bo_vec3 facet, float *key, float *sky) {
     *key = *sky = 1;
     if (!view->depth_maps)
         return;
     if (bo_dot(n, view->light) > 0)
-        *key = (float)unhidden(&view->depth_maps[0], point, n, 2);
+        *key = (float)unhidden(&view->depth_maps[0], point, facet, 3);
     double seen = 0, all = 0;
     for (int32_t i = 1; i < view->depth_map_count; i++) {
         double cosine = bo_dot(n, view->depth_maps[i].direction);
         if (cosine <= 0)
             continue;
         all += cosine;
-        seen += cosine * unhidden(&view->depth_maps[i], point, n, 0);
+        seen += cosine * unhidden(&view->depth_maps[i], point, facet, 1);
     }
     *sky = all > 0 ? (float)(seen / all) : 1;
 }
