@@ -81,7 +81,7 @@ typedef struct bo_face {
     double source[3][3]; /* barycentric coordinates of the corners in the source triangle */
 } bo_face;
 
-/* Lengths of shadow blur and fades follow from the size of the scene. */
+/* Box around all that casts shadows; lengths of blur and fades follow from its size. */
 typedef struct bo_bounds {
     bo_vec3 lower, upper;
     double size; /* diagonal; 1 when there is nothing */

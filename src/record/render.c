@@ -2,11 +2,12 @@
 
 #include <math.h>
 
+/* Of what casts shadows: a huge floor that does not should not spoil their resolution. */
 static bo_bounds bounds_of(const bough_picture *picture) {
     bo_bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0};
     for (size_t i = 0; i < picture->surface_count; i++) {
         const bo_surface *s = &picture->surfaces[i];
-        for (size_t k = 0; k < 3 * (size_t)s->triangle_count; k++) {
+        for (size_t k = 0; s->casts_shadow && k < 3 * (size_t)s->triangle_count; k++) {
             const double *v = s->vertices + 3 * (size_t)s->triangles[k];
             b.lower = bo_v3(fmin(b.lower.x, v[0]), fmin(b.lower.y, v[1]), fmin(b.lower.z, v[2]));
             b.upper = bo_v3(fmax(b.upper.x, v[0]), fmax(b.upper.y, v[1]), fmax(b.upper.z, v[2]));

@@ -225,6 +225,48 @@ static void shadow_darkens_the_ground(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A plate above a floor, seen from the side and lit from above. */
+static bough_picture *draw_plate(bough_context *ctx, double offset, bool shadow) {
+    bough_picture_def def = flat_def();
+    def.ground = false, def.shadow = 0.6;
+    def.light[2] = 1;
+    def.up[1] = 0, def.up[2] = 1;
+    double floor[12], plate[12];
+    const int32_t both[6] = {0, 1, 2, 0, 2, 3};
+    for (int i = 0; i < 4; i++) {
+        const double x = 2 * square[3 * i] - 1, y = 2 * square[3 * i + 1] - 1;
+        floor[3 * i] = 1.5 * x, floor[3 * i + 1] = 1.5 * y, floor[3 * i + 2] = offset;
+        plate[3 * i] = 0.5 * x, plate[3 * i + 1] = 0.5 * y, plate[3 * i + 2] = offset + 0.6;
+    }
+    def.eye[0] = 0, def.eye[1] = -10, def.eye[2] = offset + 4, def.target[2] = offset;
+    def.field_of_view = 0.35;
+    bough_surface_style grey = bough_default_surface_style();
+    grey.casts_shadow = shadow;
+    bough_picture *p;
+    check_ok(ctx, bough_picture_create(ctx, &def, &p));
+    check_ok(ctx, bough_picture_add_surface(ctx, p, floor, 4, both, 2, &grey));
+    check_ok(ctx, bough_picture_add_surface(ctx, p, plate, 4, both, 2, &grey));
+    check_ok(ctx, bough_picture_render(ctx, p));
+    return p;
+}
+
+static void surfaces_shade_each_other_anywhere(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(2);
+    bough_picture *free_light = draw_plate(ctx, 0, false), *near = draw_plate(ctx, 0, true);
+    bough_picture *far = draw_plate(ctx, 1e5, true);
+    size_t middle = 4 * ((size_t)(SIZE / 2) * SIZE + SIZE / 2), differing = 0;
+    int lit = bough_picture_pixels(free_light)[middle + 2], dark = bough_picture_pixels(near)[middle + 2];
+    check(dark < lit - 30);
+    for (size_t i = 0; i < 4 * SIZE * SIZE; i++)
+        differing += abs(bough_picture_pixels(near)[i] - bough_picture_pixels(far)[i]) > 4;
+    check_below((double)differing, 0.002 * 4 * SIZE * SIZE);
+    bough_picture_destroy(ctx, free_light);
+    bough_picture_destroy(ctx, near);
+    bough_picture_destroy(ctx, far);
+    bough_context_destroy(ctx);
+}
+
 static int warnings;
 static void count_warning(void *user, const char *sentence) {
     (void)user;
@@ -480,6 +522,7 @@ int main(void) {
         cmocka_unit_test(same_pixels_for_any_number_of_threads),
         cmocka_unit_test(framing_fits_the_box),
         cmocka_unit_test(shadow_darkens_the_ground),
+        cmocka_unit_test(surfaces_shade_each_other_anywhere),
         cmocka_unit_test(bad_numbers_are_left_out),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(png_gives_the_pixels_back),
