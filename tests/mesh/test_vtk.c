@@ -356,6 +356,9 @@ static void fields_that_cannot_be_written_are_refused(void **state) {
     check_fails(ctx, bough_mesh_write_fields(ctx, mesh, "/nowhere/g.vtu", &good, 1), BOUGH_ERROR_FILE, "/nowhere");
     check_fails(ctx, bough_mesh_write_fields(ctx, mesh, "/dev/full", &good, 1), BOUGH_ERROR_UNSUPPORTED, ".vtu");
     hostile_write_allocations(mesh, test_path("plain.vtu"));
+    if (access("/dev/full", W_OK) == 0 && symlink("/dev/full", test_path("full.vtu")) == 0)
+        check_fails(ctx, bough_mesh_write_fields(ctx, mesh, test_path("full.vtu"), &good, 1), BOUGH_ERROR_FILE,
+                    "full.vtu: cannot be written");
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
 }
