@@ -1,0 +1,229 @@
+#include <bough/scene.h>
+
+#include "scene/entries.h"
+
+#include <string.h>
+
+bough_status bo_scene_version(bo_json root) {
+    int32_t version = 0;
+    bo_json at = bo_json_must(&root, "bough");
+    BO_TRY(bo_json_integer(at, 0, INT32_MAX, &version));
+    if (version != BO_SCENE_VERSION)
+        return bo_json_fail(at, "version %d is unknown; this program reads version %d", version, BO_SCENE_VERSION);
+    return BOUGH_OK;
+}
+
+/* ---- materials ---- */
+
+bough_status bo_scene_material(bo_json at, bough_material *material) {
+    static const char *const models[] = {
+#define MODEL_NAME(name, text, about) text,
+        BOUGH_MATERIAL_LIST(MODEL_NAME)
+#undef MODEL_NAME
+    };
+    int32_t model = (int32_t)material->model;
+    BO_TRY(bo_json_keys(at, BO_MATERIAL_KEYS));
+    BO_TRY(bo_json_choice(bo_json_at(&at, "model"), models, BOUGH_MATERIAL_MODEL_COUNT, &model));
+    material->model = (bough_material_model)model;
+    BO_TRY(bo_json_number(bo_json_at(&at, "young"), BO_POSITIVE, &material->young));
+    BO_TRY(bo_json_number(bo_json_at(&at, "poisson"), (bo_range){-1, 0.5, true}, &material->poisson));
+    BO_TRY(bo_json_number(bo_json_at(&at, "density"), BO_POSITIVE, &material->density));
+    return bo_json_number(bo_json_at(&at, "mooney_ratio"), (bo_range){0, 1, false}, &material->mooney_ratio);
+}
+
+static bough_status read_regions(bo_json at, bough_body_def *def, bough_body_region **regions) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    *regions = BO_NEW_ZEROS(at.ctx, bough_body_region, count);
+    if (!*regions)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < count; i++) {
+        bo_json item = bo_json_item(&at, i);
+        bo_json material = bo_json_must(&item, "material");
+        (*regions)[i].material = def->material;
+        BO_TRY(bo_json_keys(item, BO_REGION_KEYS));
+        BO_TRY(bo_json_string(bo_json_must(&item, "set"), &(*regions)[i].set));
+        BO_TRY(bo_scene_material(material, &(*regions)[i].material));
+    }
+    def->regions = *regions;
+    def->region_count = count;
+    return BOUGH_OK;
+}
+
+static bough_status check_regions(bo_json at, const bough_mesh *mesh, const bough_body_def *def) {
+    for (int32_t i = 0; i < def->region_count; i++) {
+        const bough_set *set;
+        bo_json item = bo_json_item(&at, i);
+        BO_TRY(bo_scene_find_set(bo_json_at(&item, "set"), mesh, BOUGH_SET_ELEMENT, def->regions[i].set, &set));
+    }
+    return BOUGH_OK;
+}
+
+/* What the body file says wins over what the mesh file says, unless use_mesh_materials is asked for by name. A body def
+ * knows all or nothing, so constants of the mesh that are overruled one by one are overwritten in the mesh. */
+static void overrule_mesh_materials(const bo_json *root, const bough_body_def *def, bough_mesh *mesh) {
+    bo_json at = bo_json_at(root, "material");
+    if (bo_json_has(root, "use_mesh_materials"))
+        return;
+    for (int32_t i = 0; i < mesh->material_count; i++) {
+        if (bo_json_has(&at, "poisson"))
+            mesh->materials[i].poisson = def->material.poisson;
+        if (bo_json_has(&at, "density"))
+            mesh->materials[i].density = def->material.density;
+    }
+}
+
+/* ---- supports and loads: with no body they are checked only ---- */
+
+static const bough_mesh *mesh_of(const bough_body *body) {
+    return body ? bough_body_mesh(body) : NULL;
+}
+
+static bough_status read_axes(bo_json at, int *axes) {
+    const char *letters = "xyz";
+    BO_TRY(bo_json_string(at, &letters));
+    *axes = 0;
+    for (const char *c = letters; *c; c++) {
+        int bit = *c >= 'x' && *c <= 'z' ? 1 << (*c - 'x') : 0;
+        if (!bit || (*axes & bit))
+            return bo_json_fail(at, "must be some of the letters x, y and z, each once, not \"%.20s\"", letters);
+        *axes |= bit;
+    }
+    return BOUGH_OK;
+}
+
+static bough_status read_displacement(bo_json at, int axes, double displacement[3]) {
+    BO_TRY(bo_json_vec3(at, BO_ANY, displacement));
+    for (int d = 0; d < 3; d++)
+        if (displacement[d] != 0 && !(axes >> d & 1))
+            return bo_json_fail(at, "moves along %c, which is not among the axes", 'x' + d);
+    return BOUGH_OK;
+}
+
+static bough_status read_support(bo_json at, bough_body *body) {
+    int axes = BOUGH_AXES;
+    int32_t *vertices, count;
+    double displacement[3] = {0};
+    bo_json select = at;
+    if (!json_is_string(at.value)) {
+        BO_TRY(bo_json_keys(at, BO_FIX_KEYS));
+        BO_TRY(read_axes(bo_json_at(&at, "axes"), &axes));
+        BO_TRY(read_displacement(bo_json_at(&at, "displacement"), axes, displacement));
+        select = bo_json_must(&at, "select");
+    }
+    BO_TRY(bo_scene_select(select, mesh_of(body), &vertices, &count));
+    if (!body)
+        return BOUGH_OK;
+    bough_status status = bough_body_fix(at.ctx, body, vertices, count, axes, displacement);
+    bo_free(at.ctx, vertices);
+    return bo_json_explain(at, status);
+}
+
+static bough_status read_force(bo_json at, bough_body *body) {
+    int32_t *vertices, count;
+    double force[3] = {0};
+    BO_TRY(bo_json_keys(at, BO_FORCE_KEYS));
+    BO_TRY(bo_json_vec3(bo_json_must(&at, "force"), BO_ANY, force));
+    BO_TRY(bo_scene_select(bo_json_must(&at, "select"), mesh_of(body), &vertices, &count));
+    if (!body)
+        return BOUGH_OK;
+    bough_status status = bough_body_add_force(at.ctx, body, vertices, count, force);
+    bo_free(at.ctx, vertices);
+    return bo_json_explain(at, status);
+}
+
+static bough_status read_pressure(bo_json at, bough_body *body) {
+    const char *name = NULL;
+    const bough_set *set;
+    double pressure = 0;
+    bo_json faces = bo_json_must(&at, "faces");
+    BO_TRY(bo_json_keys(at, BO_PRESSURE_KEYS));
+    BO_TRY(bo_json_number(bo_json_must(&at, "pressure"), BO_ANY, &pressure));
+    BO_TRY(bo_json_string(faces, &name));
+    if (!body)
+        return BOUGH_OK;
+    BO_TRY(bo_scene_find_set(faces, bough_body_mesh(body), BOUGH_SET_FACE, name, &set));
+    return bo_json_explain(at, bough_body_add_pressure(at.ctx, body, set->items, set->count, pressure));
+}
+
+static bough_status read_each(bo_json at, bough_status (*read)(bo_json, bough_body *), bough_body *body) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read(bo_json_item(&at, i), body));
+    return BOUGH_OK;
+}
+
+static bough_status read_supports_and_loads(const bo_json *root, bough_body *body) {
+    bo_json fix = bo_json_at(root, "fix"), gravity = bo_json_at(root, "gravity");
+    double g[3] = {0};
+    bool single = json_is_string(fix.value) || json_is_object(fix.value);
+    BO_TRY(single ? read_support(fix, body) : read_each(fix, read_support, body));
+    BO_TRY(bo_json_vec3(gravity, BO_ANY, g));
+    if (body)
+        BO_TRY(bo_json_explain(gravity, bough_body_set_gravity(root->ctx, body, g)));
+    BO_TRY(read_each(bo_json_at(root, "forces"), read_force, body));
+    return read_each(bo_json_at(root, "pressures"), read_pressure, body);
+}
+
+/* ---- the file ---- */
+
+static bough_status read_def(const bo_json *root, bough_body_def *def, bough_body_region **regions) {
+    static const char *const masses[] = {"consistent", "reduced", "lumped"}; /* as in bough_mass_kind */
+    const char *ignored;
+    int32_t mass = BOUGH_MASS_CONSISTENT;
+    bo_json material = bo_json_at(root, "material"), damping = bo_json_at(root, "damping");
+    BO_TRY(bo_json_keys(*root, BO_BODY_KEYS));
+    BO_TRY(bo_scene_version(*root));
+    BO_TRY(bo_json_string(bo_json_at(root, "$schema"), &ignored));
+    BO_TRY(bo_json_string(bo_json_at(root, "name"), &ignored));
+    BO_TRY(bo_scene_material(material, &def->material));
+    def->use_mesh_materials = !bo_json_has(&material, "young");
+    BO_TRY(bo_json_flag(bo_json_at(root, "use_mesh_materials"), &def->use_mesh_materials));
+    BO_TRY(bo_json_choice(bo_json_at(root, "mass"), masses, 3, &mass));
+    def->mass = (bough_mass_kind)mass;
+    BO_TRY(bo_json_keys(damping, BO_DAMPING_KEYS));
+    BO_TRY(bo_json_number(bo_json_at(&damping, "mass"), BO_NOT_NEGATIVE, &def->damping_mass));
+    BO_TRY(bo_json_number(bo_json_at(&damping, "stiffness"), BO_NOT_NEGATIVE, &def->damping_stiffness));
+    return read_regions(bo_json_at(root, "regions"), def, regions);
+}
+
+static bough_status make_body(const bo_json *root, const bough_body_def *def, bough_mesh *mesh, bough_body **body) {
+    BO_TRY(bo_scene_sets(bo_json_at(root, "sets"), mesh));
+    BO_TRY(check_regions(bo_json_at(root, "regions"), mesh, def));
+    overrule_mesh_materials(root, def, mesh);
+    /* All else was checked, so that what is left to complain about is the mesh. */
+    BO_TRY(bo_json_explain(bo_json_at(root, "mesh"), bough_body_create(root->ctx, mesh, def, body)));
+    bough_status status = read_supports_and_loads(root, *body);
+    if (status != BOUGH_OK) {
+        bough_body_destroy(root->ctx, *body);
+        *body = NULL;
+    }
+    return status;
+}
+
+/* First everything is checked that needs no mesh; then comes the work, which can take minutes. */
+static bough_status read_body(const bo_json *root, bough_body_region **regions, bough_body **body) {
+    bough_body_def def = bough_default_body_def();
+    bo_json at = bo_json_must(root, "mesh");
+    bough_mesh *mesh;
+    BO_TRY(read_def(root, &def, regions));
+    BO_TRY(bo_scene_mesh(at, NULL));
+    BO_TRY(bo_scene_sets(bo_json_at(root, "sets"), NULL));
+    BO_TRY(read_supports_and_loads(root, NULL));
+    BO_TRY(bo_scene_mesh(at, &mesh));
+    bough_status status = make_body(root, &def, mesh, body);
+    bough_mesh_destroy(root->ctx, mesh);
+    return status;
+}
+
+bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body) {
+    *body = NULL;
+    bo_json root;
+    bough_body_region *regions = NULL;
+    BO_TRY(bo_json_load(ctx, path, &root));
+    bough_status status = read_body(&root, &regions, body);
+    bo_free(ctx, regions);
+    bo_json_free(&root);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* Blocks that several kinds of scene files share, and all keys of the body file. Each list of keys stands here once:
+ * the readers refuse others, and a test compares them with docs/body.schema.json. */
+#ifndef BO_SCENE_ENTRIES_H
+#define BO_SCENE_ENTRIES_H
+
+#include "scene/json.h"
+
+#include <bough/fem.h>
+
+#define BO_BODY_KEYS                                                                                                   \
+    "$schema", "bough", "name", "mesh", "sets", "material", "regions", "use_mesh_materials", "mass", "damping", "fix", \
+        "gravity", "forces", "pressures"
+#define BO_MESH_FILE_KEYS "file", "repair"
+#define BO_BOX_KEYS "generate", "type", "origin", "size", "cells", "tets_per_cell"
+#define BO_ROD_KEYS \
+    "generate", "type", "length", "radius", "top_radius", "cells", "cells_along", "core_cells", "rings", "grading"
+#define BO_VOXELS_KEYS "generate", "surface", "cell"
+#define BO_TETS_KEYS "generate", "surface", "program", "max_edge"
+#define BO_SET_KEYS "vertices"
+#define BO_MATERIAL_KEYS "model", "young", "poisson", "density", "mooney_ratio"
+#define BO_REGION_KEYS "set", "material"
+#define BO_DAMPING_KEYS "mass", "stiffness"
+#define BO_FIX_KEYS "select", "axes", "displacement"
+#define BO_FORCE_KEYS "select", "force"
+#define BO_PRESSURE_KEYS "faces", "pressure"
+
+/* The version of all scene files. */
+#define BO_SCENE_VERSION 1
+bough_status bo_scene_version(bo_json root);
+
+/* "mesh": a file beside the scene file, or a generator. mesh NULL: the entry is checked, but nothing is made, so that
+ * slips elsewhere in the file can be told before the work begins. */
+bough_status bo_scene_mesh(bo_json at, bough_mesh **mesh);
+
+/* "sets": {NAME: {"vertices": SELECTION}} become vertex sets. mesh NULL: checked only. */
+bough_status bo_scene_sets(bo_json at, bough_mesh *mesh);
+
+/* Goes over *material, which holds the defaults. */
+bough_status bo_scene_material(bo_json at, bough_material *material);
+
+/* A string that selects vertices; mesh NULL: checked only, with *vertices NULL. Free with bo_free. */
+bough_status bo_scene_select(bo_json at, const bough_mesh *mesh, int32_t **vertices, int32_t *count);
+
+/* The set of that kind, or a sentence with the names there are. */
+bough_status bo_scene_find_set(bo_json at, const bough_mesh *mesh, bough_set_kind kind, const char *name,
+                               const bough_set **set);
+
+#endif

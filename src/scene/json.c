@@ -1,0 +1,299 @@
+#include "scene/json.h"
+
+#include "base/file.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define SIZE_LIMIT ((size_t)64 << 20) /* a scene of a million parts is a packed file's business */
+#define DEPTH_LIMIT 32                /* nested lists and objects; no format of ours needs ten */
+
+/* ---- loading ---- */
+
+static bough_status fail_size(bough_context *ctx, const char *path) {
+    return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: is larger than %zu MB, too large for a JSON file", path,
+                   SIZE_LIMIT >> 20);
+}
+
+static bough_status read_limited(bough_context *ctx, const char *path, bo_file *file) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size > SIZE_LIMIT)
+        return fail_size(ctx, path);
+    BO_TRY(bo_file_read(ctx, path, file));
+    if (file->size <= SIZE_LIMIT)
+        return BOUGH_OK;
+    bo_file_free(ctx, file);
+    return fail_size(ctx, path);
+}
+
+/* Messages quote what files say, and files may say control characters; a message is one line that terminals can bear.
+ */
+static void strip_controls(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = ' ';
+}
+
+static bough_status fail_depth(bough_context *ctx, const char *path) {
+    return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: lists and objects are nested deeper than %d", path, DEPTH_LIMIT);
+}
+
+static bough_status fail_parse(bough_context *ctx, const char *path, const json_error_t *error) {
+    if (json_error_code(error) == json_error_out_of_memory)
+        return bo_fail_memory(ctx);
+    if (json_error_code(error) == json_error_stack_overflow)
+        return fail_depth(ctx, path);
+    bool comment = strstr(error->text, "near '/") || strstr(error->text, "near '#");
+    bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s:%d:%d: %s%s", path, error->line, error->column, error->text,
+            comment ? " (JSON has no comments)" : "");
+    strip_controls(ctx->message);
+    return BOUGH_ERROR_FORMAT;
+}
+
+static bool deeper_than(json_t *value, int limit) {
+    const char *key;
+    size_t index;
+    json_t *child;
+    if (!json_is_object(value) && !json_is_array(value))
+        return false;
+    if (limit == 0)
+        return true;
+    json_object_foreach(value, key, child) {
+        if (deeper_than(child, limit - 1))
+            return true;
+    }
+    json_array_foreach(value, index, child) {
+        if (deeper_than(child, limit - 1))
+            return true;
+    }
+    return false;
+}
+
+bough_status bo_json_load(bough_context *ctx, const char *path, bo_json *root) {
+    *root = (bo_json){.ctx = ctx, .file = path};
+    bo_file file;
+    BO_TRY(read_limited(ctx, path, &file));
+    size_t mark = file.size >= 3 && memcmp(file.data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* some editors' first bytes */
+    json_error_t error;
+    root->value = json_loadb(file.data + mark, file.size - mark, JSON_REJECT_DUPLICATES, &error);
+    bo_file_free(ctx, &file);
+    if (!root->value)
+        return fail_parse(ctx, path, &error);
+    if (deeper_than(root->value, DEPTH_LIMIT)) {
+        bo_json_free(root);
+        return fail_depth(ctx, path);
+    }
+    return BOUGH_OK;
+}
+
+void bo_json_free(bo_json *root) {
+    json_decref(root->value);
+    root->value = NULL;
+}
+
+/* ---- moving ---- */
+
+bo_json bo_json_at(const bo_json *object, const char *key) {
+    return (bo_json){.ctx = object->ctx,
+                     .file = object->file,
+                     .value = json_object_get(object->value, key),
+                     .parent = object,
+                     .key = key};
+}
+
+bo_json bo_json_must(const bo_json *object, const char *key) {
+    bo_json member = bo_json_at(object, key);
+    member.required = true;
+    return member;
+}
+
+bo_json bo_json_item(const bo_json *list, int32_t index) {
+    return (bo_json){.ctx = list->ctx,
+                     .file = list->file,
+                     .value = json_array_get(list->value, (size_t)index),
+                     .parent = list,
+                     .index = index};
+}
+
+bool bo_json_has(const bo_json *object, const char *key) {
+    return json_object_get(object->value, key) != NULL;
+}
+
+/* ---- complaining ---- */
+
+/* "fix[1].select" as far as it fits; returns the length. */
+static size_t write_place(const bo_json *at, char *out, size_t size) {
+    out[0] = 0;
+    if (!at->parent)
+        return 0;
+    size_t used = write_place(at->parent, out, size);
+    if (at->key)
+        snprintf(out + used, size - used, "%s%.60s", used ? "." : "", at->key);
+    else
+        snprintf(out + used, size - used, "[%d]", at->index);
+    return used + strlen(out + used);
+}
+
+bough_status bo_json_explain(bo_json at, bough_status status) {
+    if (status == BOUGH_OK || status == BOUGH_ERROR_MEMORY || status == BOUGH_CANCELLED)
+        return status;
+    char place[200];
+    size_t length = write_place(&at, place, sizeof place);
+    bo_prefix_message(at.ctx, "%s: %s%s", at.file, place, length ? ": " : "");
+    strip_controls(at.ctx->message);
+    return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status;
+}
+
+bough_status bo_json_fail(bo_json at, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    bo_vfail(at.ctx, BOUGH_ERROR_FORMAT, format, arguments);
+    va_end(arguments);
+    return bo_json_explain(at, BOUGH_ERROR_FORMAT);
+}
+
+static bough_status fail_type(bo_json at, const char *wanted) {
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number",
+        [JSON_REAL] = "a number",    [JSON_TRUE] = "true",    [JSON_FALSE] = "false",     [JSON_NULL] = "null"};
+    return bo_json_fail(at, "must be %s, not %s", wanted, names[json_typeof(at.value)]);
+}
+
+/* ---- getting ---- */
+
+/* What a getter does about an absent value. */
+static bough_status absent(bo_json at) {
+    return at.required ? bo_json_fail(*at.parent, "\"%s\" is missing", at.key) : BOUGH_OK;
+}
+
+static bough_status fail_range(bo_json at, bo_range range, double value) {
+    if (range.upper == INFINITY)
+        return bo_json_fail(at, "must %s, not %g", range.open ? "be positive" : "not be negative", value);
+    return bo_json_fail(at, range.open ? "must lie between %g and %g, not at %g" : "must be from %g to %g, not %g",
+                        range.lower, range.upper, value);
+}
+
+bough_status bo_json_number(bo_json at, bo_range range, double *value) {
+    if (!at.value)
+        return absent(at);
+    if (!json_is_number(at.value))
+        return fail_type(at, "a number");
+    double x = json_number_value(at.value);
+    if (!(range.open ? x > range.lower && x < range.upper : x >= range.lower && x <= range.upper))
+        return fail_range(at, range, x);
+    if (!(fabs(x) <= BO_JSON_LARGEST))
+        return bo_json_fail(at, "%g is too large; numbers go up to %g", x, BO_JSON_LARGEST);
+    *value = x;
+    return BOUGH_OK;
+}
+
+static bough_status check_length(bo_json at, int32_t count, const char *of) {
+    if (!json_is_array(at.value) || json_array_size(at.value) == (size_t)count)
+        return json_is_array(at.value) ? BOUGH_OK : fail_type(at, "a list");
+    return bo_json_fail(at, "must be a list of %d %s, not of %zu", count, of, json_array_size(at.value));
+}
+
+bough_status bo_json_vec3(bo_json at, bo_range range, double value[3]) {
+    if (!at.value)
+        return absent(at);
+    BO_TRY(check_length(at, 3, "numbers"));
+    double v[3];
+    for (int32_t d = 0; d < 3; d++)
+        BO_TRY(bo_json_number(bo_json_item(&at, d), range, &v[d]));
+    memcpy(value, v, sizeof v);
+    return BOUGH_OK;
+}
+
+bough_status bo_json_integer(bo_json at, int32_t lower, int32_t upper, int32_t *value) {
+    if (!at.value)
+        return absent(at);
+    if (!json_is_number(at.value))
+        return fail_type(at, "an integer");
+    double x = json_number_value(at.value);
+    if (x != floor(x))
+        return bo_json_fail(at, "must be an integer, not %g", x);
+    if (!(x >= lower && x <= upper))
+        return bo_json_fail(at, "must be from %d to %d, not %.10g", lower, upper, x);
+    *value = (int32_t)x;
+    return BOUGH_OK;
+}
+
+bough_status bo_json_integers(bo_json at, int32_t count, int32_t lower, int32_t upper, int32_t *values) {
+    if (!at.value)
+        return absent(at);
+    BO_TRY(check_length(at, count, "integers"));
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(bo_json_integer(bo_json_item(&at, i), lower, upper, &values[i]));
+    return BOUGH_OK;
+}
+
+bough_status bo_json_flag(bo_json at, bool *value) {
+    if (!at.value)
+        return absent(at);
+    if (!json_is_boolean(at.value))
+        return fail_type(at, "true or false");
+    *value = json_is_true(at.value);
+    return BOUGH_OK;
+}
+
+bough_status bo_json_string(bo_json at, const char **value) {
+    if (!at.value)
+        return absent(at);
+    if (!json_is_string(at.value))
+        return fail_type(at, "a string");
+    if (json_string_length(at.value) == 0)
+        return bo_json_fail(at, "must not be empty");
+    *value = json_string_value(at.value);
+    return BOUGH_OK;
+}
+
+static bough_status fail_word(bo_json at, const char *what, const char *word, const char *const *known, int32_t count) {
+    const char *nearest = bo_nearest_word(word, known, count);
+    if (nearest)
+        return bo_json_fail(at, "unknown %s\"%.60s\"; did you mean \"%s\"?", what, word, nearest);
+    char list[400];
+    size_t used = 0;
+    for (int32_t i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", known[i]);
+    return bo_json_fail(at, "unknown %s\"%.60s\"; there are %s", what, word, list);
+}
+
+bough_status bo_json_choice(bo_json at, const char *const *words, int32_t count, int32_t *index) {
+    const char *word = NULL;
+    BO_TRY(bo_json_string(at, &word));
+    if (!word)
+        return BOUGH_OK;
+    for (int32_t i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *index = i;
+            return BOUGH_OK;
+        }
+    return fail_word(at, "", word, words, count);
+}
+
+bough_status bo_json_list(bo_json at, int32_t *count) {
+    *count = 0;
+    if (!at.value)
+        return absent(at);
+    if (!json_is_array(at.value))
+        return fail_type(at, "a list");
+    *count = (int32_t)json_array_size(at.value); /* fits: the file's size is limited */
+    return BOUGH_OK;
+}
+
+bough_status bo_json_check_keys(bo_json at, const char *const *known, int32_t count) {
+    if (!at.value)
+        return absent(at);
+    if (!json_is_object(at.value))
+        return fail_type(at, "an object");
+    const char *key;
+    json_t *value;
+    json_object_foreach(at.value, key, value) {
+        bool found = false;
+        for (int32_t i = 0; i < count && !found; i++)
+            found = strcmp(key, known[i]) == 0;
+        if (!found)
+            return fail_word(at, "key ", key, known, count);
+    }
+    return BOUGH_OK;
+}
