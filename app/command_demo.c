@@ -90,7 +90,7 @@ static bough_status make_body(bough_context *ctx, bough_body **body) {
         return s;
     bough_body_def def = bough_default_body_def();
     def.material.model = BOUGH_MATERIAL_STABLE_NEO_HOOKEAN;
-    def.material.young = 4e5;
+    def.material.young = 9e5;
     s = bough_body_create(ctx, mesh, &def, body);
     int32_t *vertices, count;
     const double gravity[3] = {0, 0, -9.81};
