@@ -117,6 +117,22 @@ bool app_parse_int(const char *text, long lowest, long highest, int32_t *value) 
     return true;
 }
 
+static error_t parse_json(int key, char *text, struct argp_state *state) {
+    (void)text;
+    if (key != 'j')
+        return ARGP_ERR_UNKNOWN;
+    *(bool *)state->input = true;
+    return 0;
+}
+
+bool app_wants_json(int argc, char **argv, const char *about) {
+    const struct argp_option options[] = {{"json", 'j', 0, 0, "print one JSON object instead of text", 0}, {0}};
+    const struct argp parser = {options, parse_json, NULL, about, NULL, NULL, NULL};
+    bool json = false;
+    argp_parse(&parser, argc, argv, 0, NULL, &json);
+    return json;
+}
+
 void app_print_json(json_t *object) {
     json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     fputc('\n', stdout);

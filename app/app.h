@@ -42,6 +42,9 @@ double app_cpu_seconds(void); /* of the process */
 bool app_parse_numbers(const char *text, int count, double *values);
 bool app_parse_int(const char *text, long lowest, long highest, int32_t *value);
 
+/* For commands whose only option is --json: true when it is given. Exits on anything else. */
+bool app_wants_json(int argc, char **argv, const char *about);
+
 /* Prints the object on stdout and releases it. */
 void app_print_json(json_t *object);
 json_t *app_json_numbers(const double *values, int32_t count);

@@ -64,7 +64,7 @@ typedef struct bough_surface_style {
     const uint8_t *edge_mask; /* triangle_count: bits 0 1 2 choose the edges 01 12 20. NULL: all */
     float edge_colour[3];
     double edge_width; /* pixels */
-    bool casts_shadow;
+    bool casts_shadow; /* false for large floors and walls: shadows are computed for the box around what casts them */
 } bough_surface_style;
 
 BOUGH_API bough_surface_style bough_default_surface_style(void);

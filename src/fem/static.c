@@ -189,7 +189,11 @@ static bough_status solve_load(solver *s, bool guarded) {
     for (int32_t i = 0; i < limit; i++) {
         BO_TRY(evaluate(s, s->u, false, true));
         bool done = false;
-        BO_TRY(iterate(s, guarded, &done));
+        bough_status status = iterate(s, guarded, &done);
+        /* At rest a singular tangent means missing supports; later on it means that the iterate has run away. */
+        if (status == BOUGH_ERROR_SINGULAR && (i > 0 || s->result->steps > 0))
+            break;
+        BO_TRY(status);
         if (done)
             return BOUGH_OK;
         since_least = s->norm < least ? 0 : since_least + 1;
@@ -226,7 +230,7 @@ static bough_status advance(solver *s, double *u) {
         if (status == BOUGH_OK) {
             BO_TRY(accept_step(s, u));
             if (s->result->iterations - before <= 8)
-                size = fmin(2 * size, fmax(largest, 0.25));
+                size = fmin(2 * size, largest);
             continue;
         }
         if (!recoverable(status))

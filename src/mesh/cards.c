@@ -222,8 +222,8 @@ bool bo_cards_keyword_is(const char *text, size_t length, const char *word) {
     for (size_t i = 1; i < length; i++) {
         if (isspace((unsigned char)text[i]))
             continue;
-        if (toupper((unsigned char)text[i]) != *word++)
-            return false; /* the NUL at the end of `word` differs too */
+        if (!*word || toupper((unsigned char)text[i]) != *word++)
+            return false;
     }
     return *word == 0;
 }

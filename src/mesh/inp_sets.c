@@ -137,11 +137,14 @@ bough_status bo_inp_sets_read_list(bo_inp_sets *sets, int32_t set) {
     }
 }
 
-/* Adds the members of a range out of all tags of one kind; `sign` -1 marks shells. */
+/* Members of a range among the known tags of one kind: the shorter of the two is gone through. */
 static bough_status add_known(bo_inp_sets *sets, int32_t set, const bo_idmap *map, bool shells,
                               const int64_t range[3]) {
     int64_t first = range[0], last = range[1], step = range[2];
     int64_t steps = (last - first) / step;
+    sets->work += (uint64_t)steps < map->used ? (size_t)steps + 1 : map->slot_count;
+    if (sets->work > 256 * sets->cards->byte_count + 10000000)
+        return bo_scan_fail(sets->cards->s, "there are far too many ranges for a file of this size");
     if ((uint64_t)steps < map->used) {
         for (int64_t i = 0; i <= steps; i++) {
             int32_t value = bo_idmap_find(map, first + i * step);

@@ -21,7 +21,8 @@ typedef struct bo_inp_sets {
     size_t count, capacity;
     bo_idmap set_of_name;
     bo_idmap shell_of_tag, ignored_tags; /* elements that are not the builder's own */
-    size_t item_count;
+    size_t item_count;                   /* in all sets */
+    size_t work;                         /* tags looked at for ranges */
 } bo_inp_sets;
 
 void bo_inp_sets_free(bo_inp_sets *sets);

@@ -17,6 +17,7 @@ typedef struct bo_vtu_field {
 
 /* With a displacement (vertex_count x 3) the points are the displaced ones, and it is written as a field as well.
  * Vertex and element sets become arrays "set:NAME" of 0 and 1; face sets have no place in the format and are left out.
+ * Errors of the stream are left to bo_output_commit(), which knows its name.
  */
 bough_status bo_vtu_write(bough_context *ctx, FILE *stream, const bough_mesh *mesh, const double *displacement,
                           const bo_vtu_field *fields, int32_t field_count);

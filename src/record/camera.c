@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-bo_camera bo_camera_of(const bough_picture_def *def, double scene_size) {
+bo_camera bo_camera_of(const bough_picture_def *def) {
     bo_vec3 eye = bo_load3(def->eye), view = bo_sub(bo_load3(def->target), eye), up = bo_load3(def->up);
     bo_camera camera = {.eye = eye, .forward = bo_normalize(view)};
     bo_vec3 right = bo_cross(camera.forward, bo_normalize(up));
@@ -15,7 +15,7 @@ bo_camera bo_camera_of(const bough_picture_def *def, double scene_size) {
     camera.focal = 0.5 * def->height / tan(0.5 * def->field_of_view);
     camera.centre_x = 0.5 * def->width;
     camera.centre_y = 0.5 * def->height;
-    camera.near = 1e-5 * (scene_size + bo_norm(view));
+    camera.near = 1e-5 * bo_norm(view); /* inverse depth is kept as a float, precise at any distance */
     return camera;
 }
 
@@ -27,7 +27,7 @@ bo_vec3 bo_camera_ray(const bo_camera *camera, double x, double y) {
 /* A corner of a polygon while it is clipped: camera coordinates (z is depth), and place in the source triangle. */
 typedef struct corner {
     double x, y, z;
-    float source[3];
+    double source[3];
 } corner;
 
 enum { PLANE_COUNT = 5, MAX_CORNERS = 3 + PLANE_COUNT };
@@ -55,7 +55,7 @@ static double inside(const plane *p, const corner *c) {
 static corner between(const corner *a, const corner *b, double t) {
     corner c = {a->x + t * (b->x - a->x), a->y + t * (b->y - a->y), a->z + t * (b->z - a->z), {0}};
     for (int i = 0; i < 3; i++)
-        c.source[i] = a->source[i] + (float)t * (b->source[i] - a->source[i]);
+        c.source[i] = a->source[i] + t * (b->source[i] - a->source[i]);
     return c;
 }
 

@@ -37,13 +37,14 @@ static bo_rgb from_oklch(double L, double C, double h) {
 /* Lightness rises evenly, so that the map also reads in grey; the hue turns from violet through teal to yellow. */
 static bo_rgb sequential(double t) {
     double degree = 3.14159265358979324 / 180;
-    return from_oklch(0.29 + 0.62 * t, 0.125 - 0.09 * t * (1 - t) + 0.05 * t * t, (302 - 196 * pow(t, 1.1)) * degree);
+    double chroma = 0.125 - 0.15 * t * (1 - t) + 0.045 * t * t * t; /* inside what sRGB can show */
+    return from_oklch(0.31 + 0.60 * t, chroma, (302 - 196 * pow(t, 1.1)) * degree);
 }
 
 /* Lightness falls evenly from the middle to both ends. */
 static bo_rgb diverging(double t) {
     double side = fabs(2 * t - 1), hue = t < 0.5 ? 4.45 : 0.52;
-    return from_oklch(0.95 - 0.47 * side, 0.005 + 0.16 * pow(side, 0.85), hue);
+    return from_oklch(0.95 - 0.47 * side, 0.005 + 0.15 * pow(side, 0.85), hue);
 }
 
 void bough_colour_map_at(bough_colour_map map, double t, float colour[3]) {

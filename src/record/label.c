@@ -108,7 +108,7 @@ static const uint8_t glyphs[GLYPH_COUNT][ROWS] = {
     // clang-format on
 };
 
-static const double stroke = 0.42; /* half the width of a stroke in dots */
+static const double stroke = 0.48; /* half the width of a stroke in dots */
 
 static const uint8_t *glyph_of(char c) {
     int i = (unsigned char)c - FIRST_GLYPH;
@@ -127,7 +127,7 @@ static void glyph_extent(char c, int *first, double *advance) {
         used |= glyph[row];
     *first = 0;
     if (c == ' ' || (c >= '0' && c <= '9')) {
-        *advance = c == ' ' ? 3.6 : COLUMNS + 1.6;
+        *advance = c == ' ' ? 3.6 : COLUMNS + 1.4;
         return;
     }
     int last = COLUMNS - 1;
@@ -135,7 +135,7 @@ static void glyph_extent(char c, int *first, double *advance) {
         ++*first;
     while (last > *first && !(used & (16 >> last)))
         last--;
-    *advance = last - *first + 2.6;
+    *advance = last - *first + 2.4;
 }
 
 static double segment_distance(double x, double y, double dx, double dy) {

@@ -44,7 +44,7 @@ bough_line_style bough_default_line_style(void) {
 }
 
 void bough_picture_frame(bough_picture_def *def, const double lower[3], const double upper[3]) {
-    bo_camera camera = bo_camera_of(def, 1);
+    bo_camera camera = bo_camera_of(def);
     bo_vec3 centre = bo_scale(0.5, bo_add(bo_load3(lower), bo_load3(upper)));
     double tangent_y = 0.5 * def->height / camera.focal, tangent_x = 0.5 * def->width / camera.focal;
     double distance = 1e-9;

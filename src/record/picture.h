@@ -66,7 +66,7 @@ typedef struct bo_camera {
     double near;               /* m */
 } bo_camera;
 
-bo_camera bo_camera_of(const bough_picture_def *def, double scene_size);
+bo_camera bo_camera_of(const bough_picture_def *def);
 /* Direction, not normalised (forward component 1), of the ray through a place in the picture. */
 bo_vec3 bo_camera_ray(const bo_camera *camera, double x, double y);
 
@@ -77,11 +77,11 @@ typedef struct bo_face {
     int32_t surface; /* -1: a segment */
     int32_t index;   /* triangle of the surface, or segment */
     double x[3], y[3], w[3];
-    double area;        /* twice, positive: corners are ordered so */
-    float source[3][3]; /* barycentric coordinates of the corners in the source triangle */
+    double area;         /* twice, positive: corners are ordered so */
+    double source[3][3]; /* barycentric coordinates of the corners in the source triangle */
 } bo_face;
 
-/* Lengths of shadow blur and fades follow from the size of the scene. */
+/* Box around all that casts shadows; lengths of blur and fades follow from its size. */
 typedef struct bo_bounds {
     bo_vec3 lower, upper;
     double size; /* diagonal; 1 when there is nothing */
@@ -120,8 +120,9 @@ void bo_shadow_at(const bo_shadow_map *map, bo_vec3 point, float *key, float *co
 
 bough_status bo_depth_maps_create(bough_context *ctx, bo_view *view);
 void bo_depth_maps_destroy(bough_context *ctx, bo_view *view);
-/* How much of the key light, and how much of the sky above a surface point with unit normal n, is not hidden: 0..1. */
-void bo_visible_light(const bo_view *view, bo_vec3 point, bo_vec3 n, float *key, float *sky);
+/* How much of the key light, and how much of the sky, reaches a point of a surface: 0..1. n is the smooth unit normal,
+ * facet that of the triangle. */
+void bo_visible_light(const bo_view *view, bo_vec3 point, bo_vec3 n, bo_vec3 facet, float *key, float *sky);
 
 /* Light that comes from a face, or from behind all faces, at a place in the picture (pixels). */
 bo_rgb bo_shade_face(const bo_view *view, const bo_face *face, double x, double y);

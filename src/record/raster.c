@@ -142,10 +142,13 @@ static bo_rgb resolve_pixel(const bo_view *view, const band_buffer *buffer, int3
     return sum;
 }
 
-static void store_pixel(uint8_t *pixel, bo_rgb light) {
-    pixel[0] = (uint8_t)(255 * bo_srgb_encode(light.r) + 0.5f);
-    pixel[1] = (uint8_t)(255 * bo_srgb_encode(light.g) + 0.5f);
-    pixel[2] = (uint8_t)(255 * bo_srgb_encode(light.b) + 0.5f);
+/* Rounds up or down by an ordered pattern, so that slow gradients show no bands of equal bytes. */
+static void store_pixel(uint8_t *pixel, int32_t x, int32_t y, bo_rgb light) {
+    static const uint8_t order[4][4] = {{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}};
+    float up = ((float)order[y & 3][x & 3] + 0.5f) / 16;
+    pixel[0] = (uint8_t)(255 * bo_srgb_encode(light.r) + up);
+    pixel[1] = (uint8_t)(255 * bo_srgb_encode(light.g) + up);
+    pixel[2] = (uint8_t)(255 * bo_srgb_encode(light.b) + up);
     pixel[3] = 255;
 }
 
@@ -161,7 +164,7 @@ static void draw_band(void *data, int32_t slot) {
         scan_face(&view->faces[job->list[k]], job->list[k], buffer, columns, n * y0, n * rows);
     for (int32_t y = 0; y < rows; y++)
         for (int32_t x = 0; x < width; x++)
-            store_pixel(job->pixels + 4 * ((size_t)(y0 + y) * (size_t)width + (size_t)x),
+            store_pixel(job->pixels + 4 * ((size_t)(y0 + y) * (size_t)width + (size_t)x), x, y0 + y,
                         resolve_pixel(view, buffer, columns, x, y0 + y, y));
 }
 

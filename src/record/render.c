@@ -2,11 +2,12 @@
 
 #include <math.h>
 
+/* Of what casts shadows: a huge floor that does not should not spoil their resolution. */
 static bo_bounds bounds_of(const bough_picture *picture) {
     bo_bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0};
     for (size_t i = 0; i < picture->surface_count; i++) {
         const bo_surface *s = &picture->surfaces[i];
-        for (size_t k = 0; k < 3 * (size_t)s->triangle_count; k++) {
+        for (size_t k = 0; s->casts_shadow && k < 3 * (size_t)s->triangle_count; k++) {
             const double *v = s->vertices + 3 * (size_t)s->triangles[k];
             b.lower = bo_v3(fmin(b.lower.x, v[0]), fmin(b.lower.y, v[1]), fmin(b.lower.z, v[2]));
             b.upper = bo_v3(fmax(b.upper.x, v[0]), fmax(b.upper.y, v[1]), fmax(b.upper.z, v[2]));
@@ -41,7 +42,7 @@ static bo_vec3 key_light(const bough_picture_def *def, const bo_camera *camera, 
 static bo_view view_of(const bough_picture *picture) {
     const bough_picture_def *def = &picture->def;
     bo_view view = {.picture = picture, .bounds = bounds_of(picture), .up = bo_normalize(bo_load3(def->up))};
-    view.camera = bo_camera_of(def, view.bounds.size);
+    view.camera = bo_camera_of(def);
     view.light = key_light(def, &view.camera, view.up);
     view.background_top = bo_rgb_from_srgb(def->background_top);
     view.background_bottom = bo_rgb_from_srgb(def->background_bottom);

@@ -84,6 +84,12 @@ static float edge_cover(const bo_view *view, const bo_surface *s, const bo_face 
     return 0.8f * cover;
 }
 
+/* Leaves dark and middle tones alone and brings 0.7 .. infinity smoothly into 0.7 .. 1, so that highlights keep form.
+ */
+static float shoulder(float light) {
+    return light <= 0.7f ? light : 1 - 0.09f / (light - 0.4f);
+}
+
 /* Diffuse key light, sky and ground light, highlight and rim for albedo `colour` at a point with normal n (towards the
  * viewer) seen from direction v. */
 static bo_rgb lit(const bo_view *view, bo_rgb colour, double gloss, bo_vec3 point, bo_vec3 n, bo_vec3 facet,
@@ -91,22 +97,23 @@ static bo_rgb lit(const bo_view *view, bo_rgb colour, double gloss, bo_vec3 poin
     static const bo_rgb key_colour = {1.0f, 0.975f, 0.93f}, sky_colour = {0.86f, 0.93f, 1.0f};
     static const bo_rgb floor_colour = {0.62f, 0.60f, 0.57f}, white = {1, 1, 1};
     float key_seen = 1, sky_seen = 1, contact_key = 0, contact = 0;
-    bo_visible_light(view, point, facet, &key_seen, &sky_seen);
+    bo_visible_light(view, point, n, facet, &key_seen, &sky_seen);
     if (view->ground)
         bo_shadow_at(&view->shadow, point, &contact_key, &contact);
     double nl = bo_dot(n, view->light), nu = bo_dot(n, view->up), nv = bo_dot(n, v);
-    float key = 1.02f * clamp01((nl + 0.08) / 1.08) * key_seen;
+    float key = 0.80f * clamp01((nl + 0.08) / 1.08) * key_seen;
     float upward = (float)(0.5 + 0.5 * nu);
-    bo_rgb ambient = bo_rgb_scale(0.62f * upward * (0.25f + 0.75f * sky_seen), sky_colour);
+    bo_rgb ambient = bo_rgb_scale(0.48f * upward * (0.25f + 0.75f * sky_seen), sky_colour);
     float bounce = (1 - upward) * (1 - 0.8f * contact) * (0.4f + 0.6f * sky_seen);
-    ambient = bo_rgb_add(ambient, 0.42f * bounce, floor_colour);
+    ambient = bo_rgb_add(ambient, 0.36f * bounce, floor_colour);
     bo_rgb light = bo_rgb_add(ambient, key, key_colour);
     bo_rgb out = {colour.r * light.r, colour.g * light.g, colour.b * light.b};
     bo_vec3 h = bo_normalize(bo_add(view->light, v));
     double shine = pow(fmax(0, bo_dot(n, h)), 12 + 80 * gloss) * (nl > 0) * clamp01(4 * nl);
     out = bo_rgb_add(out, (float)(0.28 * gloss * shine) * key_seen, key_colour);
     double rim = pow(1 - fabs(nv), 4);
-    return bo_rgb_add(out, (float)(0.14 * rim) * upward * sky_seen, white);
+    out = bo_rgb_add(out, (float)(0.06 * rim) * upward * sky_seen, white);
+    return (bo_rgb){shoulder(out.r), shoulder(out.g), shoulder(out.b)};
 }
 
 bo_rgb bo_shade_face(const bo_view *view, const bo_face *f, double x, double y) {

@@ -12,7 +12,7 @@ enum { LAYER_COUNT = 5, LONGEST = 640 }; /* layers of the key light; texels of t
 
 /* Heights of the layers as a fraction of the scene's height; a point between two belongs to both in proportion. */
 static const double layer_height[LAYER_COUNT] = {0, 0.08, 0.22, 0.5, 1};
-static const double light_radius = 0.07; /* tangent of half the angle under which the light is seen */
+static const double light_radius = 0.10; /* tangent of half the angle under which the light is seen */
 
 typedef struct shadow_job {
     const bo_view *view;

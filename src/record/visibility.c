@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-enum { KEY_TEXELS = 1280, SKY_TEXELS = 320, SKY_COUNT = 28 };
+enum { KEY_TEXELS = 1280, SKY_TEXELS = 192, SKY_COUNT = 48 };
 
 typedef struct bo_depth_map {
     bo_vec3 direction, axis_a, axis_b; /* towards the light; plane of the map */
-    double a0, b0, texel;              /* m */
+    double a0, b0, depth0, texel;      /* corner of the map, zero of depth (middle of the scene), m */
     int32_t n;
     float *depth; /* n x n, along direction; larger is nearer to the light */
 } bo_depth_map;
@@ -29,6 +29,7 @@ static void place_map(bo_depth_map *map, const bo_bounds *bounds, bo_vec3 direct
     map->axis_a = bo_normalize(bo_cross(direction, fabs(direction.x) < 0.7 ? bo_v3(1, 0, 0) : bo_v3(0, 1, 0)));
     map->axis_b = bo_cross(direction, map->axis_a);
     map->n = n;
+    map->depth0 = bo_dot(direction, centre);    /* so that floats are precise wherever the scene is */
     map->texel = 1.02 * bounds->size / (n - 4); /* the ball around the scene, with two texels of margin */
     map->a0 = bo_dot(map->axis_a, centre) - 0.5 * n * map->texel;
     map->b0 = bo_dot(map->axis_b, centre) - 0.5 * n * map->texel;
@@ -36,7 +37,7 @@ static void place_map(bo_depth_map *map, const bo_bounds *bounds, bo_vec3 direct
 
 static bo_vec3 to_map(const bo_depth_map *map, bo_vec3 p) {
     return bo_v3((bo_dot(map->axis_a, p) - map->a0) / map->texel, (bo_dot(map->axis_b, p) - map->b0) / map->texel,
-                 bo_dot(map->direction, p));
+                 bo_dot(map->direction, p) - map->depth0);
 }
 
 static int32_t texel_index(double x, int32_t n) {
@@ -129,19 +130,19 @@ static double unhidden(const bo_depth_map *map, bo_vec3 point, bo_vec3 n, int32_
     return sum / ((2 * radius + 1) * (2 * radius + 1));
 }
 
-void bo_visible_light(const bo_view *view, bo_vec3 point, bo_vec3 n, float *key, float *sky) {
+void bo_visible_light(const bo_view *view, bo_vec3 point, bo_vec3 n, bo_vec3 facet, float *key, float *sky) {
     *key = *sky = 1;
     if (!view->depth_maps)
         return;
     if (bo_dot(n, view->light) > 0)
-        *key = (float)unhidden(&view->depth_maps[0], point, n, 2);
+        *key = (float)unhidden(&view->depth_maps[0], point, facet, 3);
     double seen = 0, all = 0;
     for (int32_t i = 1; i < view->depth_map_count; i++) {
         double cosine = bo_dot(n, view->depth_maps[i].direction);
         if (cosine <= 0)
             continue;
         all += cosine;
-        seen += cosine * unhidden(&view->depth_maps[i], point, n, 0);
+        seen += cosine * unhidden(&view->depth_maps[i], point, facet, 2);
     }
     *sky = all > 0 ? (float)(seen / all) : 1;
 }

@@ -171,6 +171,24 @@ static inline void hostile_allocations(const char *path) {
     }
 }
 
+/* Fails every allocation of a write in turn. */
+static inline void hostile_write_allocations(const bough_mesh *mesh, const char *path) {
+    bough_status status = BOUGH_ERROR_MEMORY;
+    for (long fail_at = 0; status != BOUGH_OK; fail_at++) {
+        hostile_memory memory;
+        bough_context *ctx = hostile_context(&memory, fail_at);
+        remove(path);
+        if (ctx) {
+            status = bough_mesh_write(ctx, mesh, path);
+            check(status == BOUGH_OK || status == BOUGH_ERROR_MEMORY);
+            check((status == BOUGH_OK) == (access(path, F_OK) == 0));
+        }
+        bough_context_destroy(ctx);
+        check_int(memory.counts.live, 0);
+        check(fail_at < 100000);
+    }
+}
+
 /* Not such a file at all: empty, a folder, missing, random bytes, one long line, one long token, zeros. */
 static inline void hostile_nonsense(const char *name) {
     enum { LONG = 1 << 20 };
@@ -190,6 +208,7 @@ static inline void hostile_nonsense(const char *name) {
     hostile_refused(name, data, LONG, BOUGH_ERROR_FORMAT, ":");
     memset(data, 0, LONG);
     hostile_refused(name, data, 4096, BOUGH_ERROR_FORMAT, ":");
+    remove(test_path(name));
     free(data);
 }
 
@@ -203,6 +222,7 @@ static inline void hostile_long(const char *name, const char *text, const char *
     memset(data + before, filler, LONG);
     memcpy(data + before + LONG, text + before, size - before);
     hostile_try(name, data, size + LONG, 0);
+    remove(test_path(name));
     free(data);
 }
 

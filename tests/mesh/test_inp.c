@@ -173,6 +173,23 @@ static void huge_ranges_meet_what_is_there(void **state) {
     check(hostile_try("range.inp", text, strlen(text), 0));
 }
 
+static void many_ranges_that_meet_nothing_are_refused(void **state) {
+    (void)state;
+    enum { NODES = 20000, RANGES = 20000 };
+    FILE *f = fopen(test_path("ranges.inp"), "w");
+    check(f != NULL);
+    fputs("*NODE\n", f);
+    for (int i = 0; i < NODES; i++)
+        fprintf(f, "%d\n", 2 * i + 1);
+    fputs("*NSET, NSET=a, GENERATE\n", f);
+    for (int i = 0; i < RANGES; i++)
+        fputs("0,99999999,4\n", f);
+    long size = ftell(f);
+    fclose(f);
+    check_int(hostile_read(test_path("ranges.inp"), (size_t)size), BOUGH_ERROR_FORMAT);
+    remove(test_path("ranges.inp"));
+}
+
 static void sets_of_sets_cannot_explode(void **state) {
     (void)state;
     hostile_text text = {.size = 0};
@@ -294,6 +311,7 @@ static void what_is_written_is_read_back(void **state) {
         check_ok(ctx, bough_mesh_write(ctx, mesh, test_path("round.inp")));
         check_ok(ctx, bough_mesh_read(ctx, test_path("round.inp"), NULL, &again));
         check_same(mesh, again);
+        hostile_write_allocations(mesh, test_path("memory_out.inp"));
         bough_mesh_destroy(ctx, mesh);
         bough_mesh_destroy(ctx, again);
     }
@@ -366,6 +384,7 @@ int main(void) {
         cmocka_unit_test(wrong_content_is_refused_with_its_line),
         cmocka_unit_test(inverted_elements_can_be_flipped),
         cmocka_unit_test(huge_ranges_meet_what_is_there),
+        cmocka_unit_test(many_ranges_that_meet_nothing_are_refused),
         cmocka_unit_test(sets_of_sets_cannot_explode),
         cmocka_unit_test(cut_and_altered_files_are_survived),
         cmocka_unit_test(failed_allocations_are_survived),

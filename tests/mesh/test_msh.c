@@ -487,7 +487,7 @@ static void groups_cannot_multiply_a_file(void **state) {
     put_text(&b, V22 "$PhysicalNames\n20000\n");
     for (int i = 0; i < 20000; i++)
         put_text(&b, "3 %d \"g%d\"\n", i, i);
-    check_fails(ctx, read_bytes(ctx, bo_read_msh, &b, &mesh), BOUGH_ERROR_FORMAT, "sets or groups");
+    check_fails(ctx, read_bytes(ctx, bo_read_msh, &b, &mesh), BOUGH_ERROR_FORMAT, "sets");
     bytes_free(&b);
     bough_context_destroy(ctx);
 }

@@ -224,6 +224,7 @@ static void nonsense_is_refused(void **state) {
     hostile_nonsense("nonsense.ele");
     write_pair(p, "nonsense");
     hostile_nonsense("nonsense.node");
+    write_pair(p, "nonsense");
     const char fillers[] = {'a', '1', ' ', '\n', '\0', '#'};
     for (size_t i = 0; i < sizeof fillers; i++) {
         hostile_long("nonsense.node", p->node.data, "2 1 0 0", fillers[i]);

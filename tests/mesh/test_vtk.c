@@ -197,6 +197,34 @@ static void wrong_content_is_refused(void **state) {
                          "CONNECTIVITY is missing");
 }
 
+static void binary_coordinates_must_be_finite(void **state) {
+    (void)state;
+    for (int single = 0; single < 2; single++)
+        for (int bad = 0; bad < 2; bad++) {
+            static vtk_file f;
+            f = *cube(TETS, true, single);
+            char *at = strstr(f.text.data, single ? "float\n" : "double\n") + (single ? 6 : 7);
+            static const unsigned char values[2][2][8] = {
+                {{0x7f, 0xf8, 0, 0, 0, 0, 0, 0}, {0xff, 0xf0, 0, 0, 0, 0, 0, 0}},
+                {{0x7f, 0xc0, 0, 0}, {0xff, 0x80, 0, 0}}};
+            memcpy(at, values[single][bad], single ? 4 : 8);
+            hostile_refused("nan.vtk", f.text.data, f.text.size, BOUGH_ERROR_FORMAT, "not a finite number");
+        }
+}
+
+static void inverted_elements_can_be_flipped(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    refused("4 0 1 3 7", "4 0 3 1 7", BOUGH_ERROR_FORMAT, "element 1 is inverted");
+    bough_mesh_read_def def = bough_default_mesh_read_def();
+    def.volumes = BOUGH_VOLUME_REPAIR;
+    bough_mesh *mesh;
+    check_ok(ctx, bough_mesh_read(ctx, test_path("bad.vtk"), &def, &mesh));
+    check_int(mesh->elements[1], 1);
+    bough_mesh_destroy(ctx, mesh);
+    bough_context_destroy(ctx);
+}
+
 static void cut_and_altered_files_are_survived(void **state) {
     (void)state;
     for (int form = 0; form < 4; form++) {
@@ -327,7 +355,10 @@ static void fields_that_cannot_be_written_are_refused(void **state) {
     check(access(test_path("g.vtu"), F_OK) != 0);
     check_fails(ctx, bough_mesh_write_fields(ctx, mesh, "/nowhere/g.vtu", &good, 1), BOUGH_ERROR_FILE, "/nowhere");
     check_fails(ctx, bough_mesh_write_fields(ctx, mesh, "/dev/full", &good, 1), BOUGH_ERROR_UNSUPPORTED, ".vtu");
-    check_ok(ctx, bough_mesh_write(ctx, mesh, test_path("plain.vtu")));
+    hostile_write_allocations(mesh, test_path("plain.vtu"));
+    if (access("/dev/full", W_OK) == 0 && symlink("/dev/full", test_path("full.vtu")) == 0)
+        check_fails(ctx, bough_mesh_write_fields(ctx, mesh, test_path("full.vtu"), &good, 1), BOUGH_ERROR_FILE,
+                    "full.vtu: cannot be written");
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
 }
@@ -337,6 +368,8 @@ int main(void) {
         cmocka_unit_test(text_and_binary_old_and_new_cells_say_the_same),
         cmocka_unit_test(second_order_tets_keep_their_order),
         cmocka_unit_test(wrong_content_is_refused),
+        cmocka_unit_test(binary_coordinates_must_be_finite),
+        cmocka_unit_test(inverted_elements_can_be_flipped),
         cmocka_unit_test(cut_and_altered_files_are_survived),
         cmocka_unit_test(failed_allocations_are_survived),
         cmocka_unit_test(nonsense_is_refused),

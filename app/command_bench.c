@@ -1,0 +1,72 @@
+#include "app.h"
+
+#include "../bench/bench.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(const bench_options *options);
+    const char *about;
+} benches[] = {
+    {"assembly", bench_assembly, "force, tangent, factorisation and solve of about 83,000 tets"},
+    {"modes", bench_modes, "twenty modes of a steel cantilever, beside CalculiX"},
+    {"static", bench_static, "a nonlinear bend, beside CalculiX"},
+    {"convergence", bench_convergence, "cantilever frequencies on four meshes of each element"},
+};
+
+#define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
+
+enum { OPT_JSON = 300 };
+
+typedef struct {
+    bench_options options;
+    const char *name;
+} arguments;
+
+static const struct argp_option options[] = {
+    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
+    {"size", 's', "N", 0, "problem size: 1 (default), 2 larger", 0},
+    {0},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    arguments *a = state->input;
+    switch (key) {
+    case OPT_JSON:
+        a->options.json = true;
+        break;
+    case 's':
+        if (!app_parse_int(text, 1, 2, &a->options.size))
+            argp_error(state, "--size: \"%s\" should be 1 or 2", text);
+        break;
+    case ARGP_KEY_ARG:
+        if (a->name)
+            argp_error(state, "one benchmark at a time");
+        a->name = text;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp parser = {options, parse, "[NAME]",
+                                   "Runs one benchmark on one thread; without a name, lists them."
+                                   "\vExample:\n  bough bench assembly",
+                                   NULL,    NULL,  NULL};
+
+int command_bench(int argc, char **argv) {
+    arguments a = {.options = {.size = 1}};
+    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    for (int i = 0; i < BENCH_COUNT; i++) {
+        if (!a.name)
+            printf("%-12s %s\n", benches[i].name, benches[i].about);
+        else if (!strcmp(a.name, benches[i].name))
+            return benches[i].run(&a.options);
+    }
+    if (!a.name)
+        return APP_OK;
+    app_fail_with("there is no benchmark \"%s\"; bough bench lists them", a.name);
+    return APP_USAGE;
+}

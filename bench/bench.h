@@ -1,0 +1,43 @@
+/* Benchmarks: medians and spread, one thread, our figure and the other program's in the same run. */
+#ifndef BOUGH_BENCH_H
+#define BOUGH_BENCH_H
+
+#include "../app/app.h"
+
+typedef struct bench_options {
+    bool json;
+    int32_t size;
+} bench_options;
+
+int bench_assembly(const bench_options *options);
+int bench_modes(const bench_options *options);
+int bench_static(const bench_options *options);
+int bench_convergence(const bench_options *options);
+
+/* ---- bench.c ---- */
+
+typedef struct bench_times {
+    double values[64];
+    int count;
+} bench_times;
+
+void bench_add(bench_times *times, double seconds);
+double bench_median(const bench_times *times);
+double bench_least(const bench_times *times);
+double bench_most(const bench_times *times);
+
+/* The steel cantilever of all benchmarks: length x h x h along x, clamped at x = 0. */
+typedef struct bench_beam {
+    bough_mesh *mesh;
+    bough_body *body;
+} bench_beam;
+bool bench_beam_create(bough_context *ctx, bough_element_type type, double length, double h, int32_t along,
+                       int32_t across, bough_mass_kind mass, double young, bench_beam *beam);
+void bench_beam_destroy(bough_context *ctx, bench_beam *beam);
+
+/* Runs CalculiX with one thread on the mesh plus `step` (cards of boundary conditions and the step) in a temporary
+ * folder. Returns its CPU seconds, negative when it is not installed or failed; *dat is the text of its .dat file
+ * (free it). */
+double bench_calculix(bough_context *ctx, const bough_mesh *mesh, const char *cards, char **dat);
+
+#endif
