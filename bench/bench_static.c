@@ -39,8 +39,9 @@ static int read_tip(const char *dat, double mean[3]) {
     while (at && (at = strchr(at, '\n'))) {
         int node;
         double u[3];
-        if (sscanf(++at, "%d %lf %lf %lf", &node, u, u + 1, u + 2) != 4)
-            continue;
+        at++;
+        if (at[strspn(at, " ")] == '\n' || sscanf(at, "%d %lf %lf %lf", &node, u, u + 1, u + 2) != 4)
+            continue; /* scanf would read on behind an empty line */
         for (int d = 0; d < 3; d++)
             mean[d] += u[d];
         count++;
