@@ -72,21 +72,66 @@ static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse
     return status;
 }
 
+/* The mass matrix is the same number for x, y and z: one entry a pair of vertices, zero where a vertex is held. */
+typedef struct {
+    bough_sparse *m; /* vertex_count */
+    const unsigned char *fixed;
+    double *free_part; /* x without the held degrees of freedom */
+} mass_operator;
+
+static void multiply_mass(void *data, const double *x, double *y) {
+    const mass_operator *mass = data;
+    int32_t n = 3 * mass->m->size;
+    for (int32_t i = 0; i < n; i++)
+        mass->free_part[i] = mass->fixed[i] ? 0 : x[i];
+    bo_sparse_mul3(mass->m, mass->free_part, y);
+    for (int32_t i = 0; i < n; i++)
+        if (mass->fixed[i])
+            y[i] = 0;
+}
+
+static void free_mass(bough_context *ctx, mass_operator *mass) {
+    bough_sparse_destroy(ctx, mass->m);
+    bo_free(ctx, mass->free_part);
+}
+
+/* Picks the xx entries out of the full mass matrix. To be freed also when it fails. */
+static bough_status make_mass(bough_context *ctx, const bough_body *body, const bough_sparse *M, mass_operator *mass) {
+    int32_t n = body->mesh->vertex_count, entries = 0;
+    *mass = (mass_operator){.fixed = body->fixed};
+    for (int32_t j = 0; j < n; j++)
+        entries += (M->column_start[3 * j + 1] - M->column_start[3 * j]) / 3;
+    BO_TRY(bo_sparse_create(ctx, n, entries, &mass->m));
+    mass->free_part = BO_NEW_ARRAY(ctx, double, 3 * (size_t)n);
+    if (!mass->free_part)
+        return BOUGH_ERROR_MEMORY;
+    int32_t at = 0;
+    for (int32_t j = 0; j < n; j++) {
+        for (int32_t k = M->column_start[3 * j]; k < M->column_start[3 * j + 1]; k += 3) {
+            mass->m->rows[at] = M->rows[k] / 3;
+            mass->m->values[at++] = M->values[k];
+        }
+        mass->m->column_start[j + 1] = at;
+    }
+    return BOUGH_OK;
+}
+
 static bough_status solve(bough_context *ctx, bough_body *body, const double *u, bough_sparse *K, bough_sparse *M,
-                          bough_modes *modes) {
+                          const mass_operator *mass, bough_modes *modes) {
     BO_TRY(bough_body_evaluate(ctx, body, u, false, NULL, NULL, K));
-    BO_TRY(bough_body_mass_matrix(ctx, body, M));
     /* Held degrees of freedom: stiffness 1, mass 0, so they have infinite frequency and take no part. */
     bo_sparse_mask(K, body->fixed, 1);
     bo_sparse_mask(M, body->fixed, 0);
     if (!bo_progress(ctx, "factorising", 0.1, "%d unknowns", bo_body_size(body) - body->fixed_count))
         return bo_fail_cancelled(ctx);
+    const bo_operator operator = {multiply_mass, (void *)(uintptr_t)mass, bo_body_size(body)};
     bo_factor *factor;
     double shift;
     BO_TRY(bo_factor_analyse(ctx, K, 3, &factor));
     bough_status status = factorise(ctx, body, K, M, factor, &shift);
     if (status == BOUGH_OK)
-        status = bo_eigen_shift_invert(ctx, factor, M, shift, modes->count, 1e-12, modes->eigenvalues, modes->shapes);
+        status = bo_eigen_shift_invert(ctx, factor, &operator, shift, modes->count, 1e-12, modes->eigenvalues,
+                                       modes->shapes);
     bo_factor_destroy(ctx, factor);
     return status;
 }
@@ -108,7 +153,7 @@ static void rigid_motions(const bough_body *body, const double centre[3], double
 }
 
 /* Participation of mode k in the rigid motion d: phi_k . M r_d; its square is the effective mass (phi has mass 1). */
-static bough_status participate(bough_context *ctx, bough_body *body, const bough_sparse *M, bough_modes *modes) {
+static bough_status participate(bough_context *ctx, bough_body *body, mass_operator *mass, bough_modes *modes) {
     int32_t n = bo_body_size(body);
     bough_body_properties p;
     BO_TRY(bough_body_measure(ctx, body, &p));
@@ -120,7 +165,7 @@ static bough_status participate(bough_context *ctx, bough_body *body, const boug
     }
     rigid_motions(body, p.centre, motions);
     for (size_t d = 0; d < 6; d++) {
-        bo_sparse_mul(M, motions + d * (size_t)n, product, false);
+        multiply_mass(mass, motions + d * (size_t)n, product);
         modes->total_mass[d] = bo_dot_n(n, motions + d * (size_t)n, product);
         for (size_t k = 0; k < (size_t)modes->count; k++) {
             double g = bo_dot_n(n, modes->shapes + k * (size_t)n, product);
@@ -169,18 +214,24 @@ bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t coun
                        free_count - 1);
     bough_modes *modes = create_modes(ctx, body, count);
     bough_sparse *K = NULL, *M = NULL;
+    mass_operator mass = {0};
     bough_status status = modes ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
         status = bough_body_matrix_create(ctx, body, &K);
     if (status == BOUGH_OK)
         status = bough_body_matrix_create(ctx, body, &M);
     if (status == BOUGH_OK)
-        status = solve(ctx, body, u, K, M, modes);
+        status = bough_body_mass_matrix(ctx, body, M);
+    if (status == BOUGH_OK)
+        status = make_mass(ctx, body, M, &mass);
+    if (status == BOUGH_OK)
+        status = solve(ctx, body, u, K, M, &mass, modes);
     if (status == BOUGH_OK) {
         fix_signs(modes);
         describe(body, modes);
-        status = participate(ctx, body, M, modes);
+        status = participate(ctx, body, &mass, modes);
     }
+    free_mass(ctx, &mass);
     bough_sparse_destroy(ctx, K);
     bough_sparse_destroy(ctx, M);
     if (status != BOUGH_OK) {

@@ -32,17 +32,17 @@ static bough_status reserve(bough_context *ctx, workspace *w, size_t n, size_t n
 
 /* A start vector without symmetry, the same every time, so that results are repeatable; multiplied by the operator
  * once so that it lies in its range (M may be singular at fixed degrees of freedom). */
-static bough_status start_vector(bough_context *ctx, bo_factor *factor, const bough_sparse *M, workspace *w) {
+static bough_status start_vector(bough_context *ctx, bo_factor *factor, const bo_operator *M, workspace *w) {
     uint64_t state = 42;
     for (int32_t i = 0; i < M->size; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         w->workd[i] = (double)(state >> 33) * 0x1p-31 + 0.5;
     }
-    bo_sparse_mul(M, w->workd, w->resid, false);
+    M->multiply(M->data, w->workd, w->resid);
     return bo_factor_solve(ctx, factor, w->resid, w->resid, 1);
 }
 
-static bough_status iterate(bough_context *ctx, bo_factor *factor, const bough_sparse *M, int32_t count, a_int ncv,
+static bough_status iterate(bough_context *ctx, bo_factor *factor, const bo_operator *M, int32_t count, a_int ncv,
                             double tolerance, double sigma, workspace *w, double *values, double *vectors) {
     const a_int n = M->size;
     a_int ido = 0, info = 1, iparam[11] = {0}, ipntr[11] = {0}, lworkl = ncv * (ncv + 8);
@@ -55,12 +55,12 @@ static bough_status iterate(bough_context *ctx, bo_factor *factor, const bough_s
                  &info);
         double *x = w->workd + ipntr[0] - 1, *y = w->workd + ipntr[1] - 1;
         if (ido == -1) {
-            bo_sparse_mul(M, x, y, false);
+            M->multiply(M->data, x, y);
             BO_TRY(bo_factor_solve(ctx, factor, y, y, 1));
         } else if (ido == 1) {
             BO_TRY(bo_factor_solve(ctx, factor, w->workd + ipntr[2] - 1, y, 1)); /* M x is there already */
         } else if (ido == 2) {
-            bo_sparse_mul(M, x, y, false);
+            M->multiply(M->data, x, y);
         } else {
             break;
         }
@@ -93,12 +93,16 @@ static void sort_ascending(double *values, double *vectors, int32_t count, size_
         }
 }
 
-bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const bough_sparse *M, double shift,
+bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const bo_operator *M, double shift,
                                    int32_t count, double tolerance, double *values, double *vectors) {
     if (count < 1 || count >= M->size)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d eigenvalues of a matrix of size %d cannot be computed", count,
                        M->size);
-    a_int ncv = 2 * count + 10 < M->size ? 2 * count + 10 : M->size;
+    /* About twice as many Lanczos vectors as modes let the low end of a spectrum converge without a restart; every
+     * further vector costs a solve. */
+    a_int ncv = 2 * count + 2 > 20 ? 2 * count + 2 : 20;
+    if (ncv > M->size)
+        ncv = M->size;
     workspace w = {0};
     pthread_mutex_lock(&arpack_lock);
     bough_status status = reserve(ctx, &w, (size_t)M->size, (size_t)ncv);

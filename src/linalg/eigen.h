@@ -4,10 +4,17 @@
 
 #include "linalg/factor.h"
 
-/* The `count` eigenvalues next above `shift` (below the whole spectrum), ascending, by Lanczos iteration (ARPACK, mode 3) with the operator
- * (K - shift M)^-1 M. `factor` is of K - shift M, positive definite; M is positive semidefinite.
+/* y = M x for a positive semidefinite matrix of size n that the caller keeps as it likes. */
+typedef struct bo_operator {
+    void (*multiply)(void *data, const double *x, double *y);
+    void *data;
+    int32_t size;
+} bo_operator;
+
+/* The `count` eigenvalues next above `shift`, which is below the whole spectrum, ascending, by Lanczos iteration
+ * (ARPACK, mode 3) with the operator (K - shift M)^-1 M. `factor` is of K - shift M, positive definite.
  * vectors: count x size, M-orthonormal, one after the other. */
-bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const bough_sparse *M, double shift,
+bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const bo_operator *M, double shift,
                                    int32_t count, double tolerance, double *values, double *vectors);
 
 #endif

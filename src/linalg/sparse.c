@@ -65,6 +65,27 @@ void bo_sparse_mul(const bough_sparse *A, const double *x, double *y, bool add) 
     }
 }
 
+void bo_sparse_mul3(const bough_sparse *A, const double *x, double *y) {
+    memset(y, 0, 3 * (size_t)A->size * sizeof *y);
+    for (int32_t j = 0; j < A->size; j++) {
+        int32_t begin = A->column_start[j], end = A->column_start[j + 1];
+        const double *xj = x + 3 * (size_t)j;
+        double sum[3] = {0};
+        for (int d = 0; d < 3 && begin < end; d++)
+            sum[d] = A->values[begin] * xj[d];
+        for (int32_t k = begin + 1; k < end; k++) {
+            const double *xi = x + 3 * (size_t)A->rows[k];
+            double *yi = y + 3 * (size_t)A->rows[k], value = A->values[k];
+            for (int d = 0; d < 3; d++) {
+                sum[d] += value * xi[d];
+                yi[d] += value * xj[d];
+            }
+        }
+        for (size_t d = 0; d < 3; d++)
+            y[3 * (size_t)j + d] += sum[d];
+    }
+}
+
 void bo_sparse_combine(bough_sparse *A, double a, double b, const bough_sparse *B) {
     for (int32_t k = 0; k < A->column_start[A->size]; k++)
         A->values[k] = a * A->values[k] + b * B->values[k];
