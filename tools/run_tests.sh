@@ -1,0 +1,23 @@
+#!/bin/sh
+# run_tests.sh BUILD [CTEST OPTIONS]: runs the tests of a build folder and closes with "N passed, N failed".
+set -eu
+build=$1
+shift
+status=0
+ctest --test-dir "$build" -j "$(nproc)" --output-on-failure "$@" || status=$?
+# cmocka's own counts: "[  PASSED  ] 3 test(s)." and so on; a program that crashed counts as one failure.
+awk -v status="$status" '
+    /^\[  PASSED  \] [0-9]+ test/ { passed += $4 }
+    /^\[  SKIPPED \] [0-9]+ test/ { skipped += $4 }
+    /^\[  FAILED  \] [0-9]+ test/ { failed += $4 }
+    END {
+        if (status != 0 && failed == 0)
+            failed = 1
+        if (passed + failed == 0) {
+            print "no test was run"
+            failed = 1
+        }
+        line = (passed + 0) " passed, " (failed + 0) " failed"
+        print skipped ? line ", " skipped " skipped" : line
+        exit failed > 0
+    }' "$build/Testing/Temporary/LastTest.log"
