@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FRAMES 36
+#define FRAMES 30
 
 typedef struct {
     const char *folder;
@@ -56,12 +56,30 @@ typedef struct {
     const char *still;
 } film;
 
+/* The wall that holds the beam. */
+static bough_status draw_wall(film *f) {
+    static const int32_t triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                          2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    double corners[24];
+    for (int k = 0; k < 8; k++) {
+        corners[3 * k] = k & 1 ? 0 : -0.06;
+        corners[3 * k + 1] = k & 2 ? 0.22 : -0.1;
+        corners[3 * k + 2] = k & 4 ? 0.2 : -0.12;
+    }
+    bough_surface_style style = bough_default_surface_style();
+    style.colour[0] = 0.72f, style.colour[1] = 0.72f, style.colour[2] = 0.70f;
+    style.gloss = 0;
+    return bough_picture_add_surface(f->ctx, f->picture, corners, 8, triangles, 12, &style);
+}
+
 static bough_status draw_frame(film *f, double load, const double *u) {
     const float dark[3] = {0.15f, 0.17f, 0.2f};
     char text[96];
     snprintf(text, sizeof text, "soft beam, %3.0f %% of its weight", 100 * load);
     bough_picture_clear(f->ctx, f->picture);
     bough_status s = app_view_draw(f->ctx, &f->view, f->picture, u, 1, f->largest, true);
+    if (!s)
+        s = draw_wall(f);
     if (!s)
         s = bough_picture_add_label(f->ctx, f->picture, 20, 20, 13, dark, text);
     if (!s)
@@ -90,7 +108,7 @@ static bough_status make_body(bough_context *ctx, bough_body **body) {
         return s;
     bough_body_def def = bough_default_body_def();
     def.material.model = BOUGH_MATERIAL_STABLE_NEO_HOOKEAN;
-    def.material.young = 9e5;
+    def.material.young = 2e6;
     s = bough_body_create(ctx, mesh, &def, body);
     int32_t *vertices, count;
     const double gravity[3] = {0, 0, -9.81};
@@ -110,13 +128,13 @@ static bough_status open_film(bough_context *ctx, const bough_mesh *mesh, const 
     if (s)
         return s;
     f->def = bough_default_picture_def();
-    f->def.width = 800, f->def.height = 520, f->def.samples = 2;
+    f->def.width = 720, f->def.height = 460, f->def.samples = 2;
     f->def.eye[0] = 1.2, f->def.eye[1] = -3.6, f->def.eye[2] = 1.0;
     /* Room for the bent beam from the first frame on. */
-    const double lower[3] = {-0.02, 0, -0.72}, upper[3] = {1.0, 0.12, 0.1};
+    const double lower[3] = {-0.06, -0.1, -0.7}, upper[3] = {1.0, 0.22, 0.2};
     bough_picture_frame(&f->def, lower, upper);
     f->def.ground_height = -0.78;
-    f->largest = 0.9;
+    f->largest = 0.8;
     s = bough_picture_create(ctx, &f->def, &f->picture);
     return s ? s : bough_animation_create(ctx, path, f->def.width, f->def.height, 15, &f->animation);
 }
