@@ -84,6 +84,44 @@ static void bending_frequencies_follow_timoshenko(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* First three bending pairs; the two of a pair differ a little by the mesh's diagonals, so their mean. */
+static void bending_pairs(bough_context *ctx, bough_element_type type, int32_t across, double hz[3]) {
+    bough_mesh *mesh = beam_mesh(ctx, type, 1, 0.05, 20 * across, across);
+    bough_body_def def = steel();
+    bough_body *body = clamped_body(ctx, mesh, &def);
+    bough_modes *modes;
+    check_ok(ctx, bough_body_modes(ctx, body, 6, NULL, &modes));
+    for (int pair = 0; pair < 3; pair++)
+        hz[pair] = 0.5 * (modes->frequencies_hz[2 * pair] + modes->frequencies_hz[2 * pair + 1]);
+    bough_modes_destroy(ctx, modes);
+    bough_body_destroy(ctx, body);
+    bough_mesh_destroy(ctx, mesh);
+}
+
+/* Linear elements are too stiff and approach a fine quadratic solution from above, with an order near 2. */
+static void linear_elements_converge_monotonically(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(2);
+    double fine[3];
+    bending_pairs(ctx, BOUGH_TET10, 4, fine);
+    static const bough_element_type types[] = {BOUGH_TET4, BOUGH_HEX8};
+    for (int t = 0; t < 2; t++) {
+        double before[3] = {INFINITY, INFINITY, INFINITY};
+        for (int32_t across = 1; across <= 8; across *= 2) {
+            double hz[3];
+            bending_pairs(ctx, types[t], across, hz);
+            for (int k = 0; k < 3; k++) {
+                double error = hz[k] / fine[k] - 1;
+                check(error > 0 && error < before[k]);
+                if (across == 8)
+                    check(log2(before[k] / error) >= 1.7);
+                before[k] = error;
+            }
+        }
+    }
+    bough_context_destroy(ctx);
+}
+
 /* A free body has six modes at zero; its flexible ones are those of a free-free beam. */
 static void free_bodies_have_six_rigid_modes(void **state) {
     (void)state;
@@ -398,6 +436,7 @@ static void pressure_inflates(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bending_frequencies_follow_timoshenko),
+        cmocka_unit_test(linear_elements_converge_monotonically),
         cmocka_unit_test(free_bodies_have_six_rigid_modes),
         cmocka_unit_test(modes_satisfy_their_equation),
         cmocka_unit_test(slender_cantilevers_bend_like_the_elastica),
