@@ -5,12 +5,12 @@
 #include <string.h>
 
 enum { OPT_TYPE = 300, OPT_SIZE, OPT_ORIGIN, OPT_CELLS, OPT_TETS, OPT_LENGTH, OPT_RADIUS, OPT_TOP_RADIUS, OPT_CORE,
-       OPT_RINGS, OPT_GRADING, OPT_CELL, OPT_PROGRAM, OPT_EDGE, OPT_REPAIR, OPT_JSON, OPT_RAISE };
+       OPT_RINGS, OPT_GRADING, OPT_CELL, OPT_PROGRAM, OPT_EDGE, OPT_REPAIR, OPT_JSON, OPT_RAISE, OPT_EMBEDDING };
 
 typedef struct {
     const char *action, *words[2];
     int word_count;
-    const char *output, *program, *picture;
+    const char *output, *program, *picture, *embedding;
     bool repair, json, raise;
     bough_box_def box;
     bough_rod_def rod;
@@ -41,6 +41,7 @@ static const struct argp_option options[] = {
     {"grading", OPT_GRADING, "G", 0, "thickness of a ring over that of the ring inside it", 0},
     {0, 0, 0, 0, "generate voxels|tets SURFACE:", 4},
     {"cell", OPT_CELL, "H", 0, "edge length of the voxels (default: 1/20 of the size)", 0},
+    {"embedding", OPT_EMBEDDING, "FILE.csv", 0, "voxels: write where each surface vertex sits: element, 8 weights", 0},
     {"max-edge", OPT_EDGE, "H", 0, "longest edge of the tets (default: the program's choice)", 0},
     {"program", OPT_PROGRAM, "NAME", 0, "gmsh or tetgen (default: whichever is installed)", 0},
     {0},
@@ -145,6 +146,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_EDGE:
         a->max_edge = positive(state, "max-edge", text);
         break;
+    case OPT_EMBEDDING:
+        a->embedding = text;
+        break;
     case OPT_PROGRAM:
         a->program = text;
         break;
@@ -247,7 +251,7 @@ static int print_troubles(const bough_mesh *mesh, const bough_mesh_report *r) {
          mesh->type == BOUGH_TRI3 ? "edges with other than two triangles: the surface is not closed"
                                   : "faces of three or more elements",
          mesh->type != BOUGH_TRI3},
-        {r->unused_vertex_count, "vertices in no element", true},
+        {r->unused_vertex_count, "vertices in no element; they take no part", false},
         {r->piece_count - 1, "pieces too many: the mesh is not connected", false},
     };
     int troubles = 0;
@@ -264,7 +268,7 @@ static int print_troubles(const bough_mesh *mesh, const bough_mesh_report *r) {
 }
 
 static bool is_sound(const bough_mesh *mesh, const bough_mesh_report *r) {
-    return !r->inverted_count && !r->flat_count && !r->duplicate_element_count && !r->unused_vertex_count &&
+    return !r->inverted_count && !r->flat_count && !r->duplicate_element_count &&
            (mesh->type == BOUGH_TRI3 || !r->nonmanifold_count);
 }
 
@@ -327,15 +331,34 @@ static double default_cell(bough_context *ctx, const bough_mesh *surface) {
     return fmax(r.upper[0] - r.lower[0], fmax(r.upper[1] - r.lower[1], r.upper[2] - r.lower[2])) / 20;
 }
 
+static bool write_embedding(const bough_embedding *embedding, const char *path) {
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return false;
+    fputs("element,w0,w1,w2,w3,w4,w5,w6,w7\n", f);
+    for (int32_t v = 0; v < embedding->vertex_count; v++) {
+        fprintf(f, "%d", embedding->elements[v]);
+        for (int k = 0; k < 8; k++)
+            fprintf(f, ",%.17g", embedding->weights[8 * (size_t)v + (size_t)k]);
+        fputc('\n', f);
+    }
+    return fclose(f) == 0;
+}
+
 static bough_status fill_surface(bough_context *ctx, const arguments *a, bool voxels, bough_mesh **mesh) {
     bough_mesh *surface;
+    bough_embedding *embedding = NULL;
     bough_status s = bough_mesh_read(ctx, a->words[1], NULL, &surface);
     if (s)
         return s;
     if (voxels)
-        s = bough_mesh_voxelize(ctx, surface, a->cell > 0 ? a->cell : default_cell(ctx, surface), mesh, NULL);
+        s = bough_mesh_voxelize(ctx, surface, a->cell > 0 ? a->cell : default_cell(ctx, surface), mesh,
+                                a->embedding ? &embedding : NULL);
     else
         s = bough_mesh_tetrahedralize(ctx, surface, a->program, a->max_edge, mesh);
+    if (embedding && !write_embedding(embedding, a->embedding))
+        app_fail_with("%s: cannot be written", a->embedding);
+    bough_embedding_destroy(ctx, embedding);
     bough_mesh_destroy(ctx, surface);
     return s;
 }
