@@ -124,7 +124,8 @@ static bough_status solve(bough_context *ctx, bough_body *body, const double *u,
     bo_sparse_mask(M, body->fixed, 0);
     if (!bo_progress(ctx, "factorising", 0.1, "%d unknowns", bo_body_size(body) - body->fixed_count))
         return bo_fail_cancelled(ctx);
-    const bo_operator operator = {multiply_mass, (void *)(uintptr_t)mass, bo_body_size(body)};
+    const bo_operator operator = {multiply_mass, (void *)(uintptr_t)mass, bo_body_size(body),
+                                  bo_body_size(body) - body->fixed_count};
     bo_factor *factor;
     double shift;
     BO_TRY(bo_factor_analyse(ctx, K, 3, &factor));

@@ -1,11 +1,11 @@
 #include "linalg/eigen.h"
+#include "linalg/one_thread.h"
 
 #include <arpack/arpack.h>
-#include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 /* ARPACK keeps its state in static Fortran variables between calls of dsaupd: one run at a time in a process. */
-#include <pthread.h>
 static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct {
@@ -67,6 +67,9 @@ static bough_status iterate(bough_context *ctx, bo_factor *factor, const bo_oper
         if (ido != 2 && !bo_progress(ctx, "eigenvalues", -1, "%d solves", ++solves))
             return bo_fail_cancelled(ctx);
     }
+    if (info == -9999) /* the iteration ran out of new directions */
+        return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
+                       "the mass matrix has too low a rank for %d modes; ask for fewer or use the consistent mass", count);
     if (info < 0)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "the eigenvalue iteration failed (ARPACK info %d)", (int)info);
     if (info == 1 || iparam[4] < count)
@@ -95,16 +98,17 @@ static void sort_ascending(double *values, double *vectors, int32_t count, size_
 
 bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const bo_operator *M, double shift,
                                    int32_t count, double tolerance, double *values, double *vectors) {
-    if (count < 1 || count >= M->size)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d eigenvalues of a matrix of size %d cannot be computed", count,
-                       M->size);
+    if (count < 1 || count >= M->rank)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d eigenvalues of a problem of rank %d cannot be computed", count,
+                       M->rank);
     /* About twice as many Lanczos vectors as modes let the low end of a spectrum converge without a restart; every
      * further vector costs a solve. */
     a_int ncv = 2 * count + 2 > 20 ? 2 * count + 2 : 20;
-    if (ncv > M->size)
-        ncv = M->size;
+    if (ncv > M->rank)
+        ncv = M->rank; /* there are no more independent ones */
     workspace w = {0};
     pthread_mutex_lock(&arpack_lock);
+    bo_thread_setting before = bo_one_thread();
     bough_status status = reserve(ctx, &w, (size_t)M->size, (size_t)ncv);
     if (status == BOUGH_OK)
         status = start_vector(ctx, factor, M, &w);
@@ -113,6 +117,7 @@ bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const 
     if (status == BOUGH_OK)
         sort_ascending(values, vectors, count, (size_t)M->size, w.resid);
     release(ctx, &w);
+    bo_restore_threads(before);
     pthread_mutex_unlock(&arpack_lock);
     return status;
 }

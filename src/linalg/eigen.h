@@ -9,6 +9,7 @@ typedef struct bo_operator {
     void (*multiply)(void *data, const double *x, double *y);
     void *data;
     int32_t size;
+    int32_t rank; /* at most; M x = 0 on the rest */
 } bo_operator;
 
 /* The `count` eigenvalues next above `shift`, which is below the whole spectrum, ascending, by Lanczos iteration

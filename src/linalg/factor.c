@@ -1,40 +1,9 @@
 #include "linalg/factor.h"
+#include "linalg/one_thread.h"
 
 #include <cholmod.h>
 #include <metis.h>
 #include <string.h>
-
-/* CHOLMOD opens OpenMP regions of its own around copies of a few kilobytes, whose threads then spin on all cores.
- * Bough has its own threads: when an OpenMP runtime came along with CHOLMOD, its regions are kept to one thread. */
-extern int omp_get_max_active_levels(void) __attribute__((weak));
-extern void omp_set_max_active_levels(int levels) __attribute__((weak));
-/* The same for a threaded OpenBLAS, which on a busy machine makes a factorisation many times slower. */
-extern void openblas_set_num_threads(int count) __attribute__((weak));
-extern int openblas_get_num_threads(void) __attribute__((weak));
-
-typedef struct {
-    int levels, blas;
-} thread_setting;
-
-static thread_setting one_thread(void) {
-    thread_setting before = {-1, -1};
-    if (omp_get_max_active_levels && omp_set_max_active_levels) {
-        before.levels = omp_get_max_active_levels();
-        omp_set_max_active_levels(0);
-    }
-    if (openblas_get_num_threads && openblas_set_num_threads) {
-        before.blas = openblas_get_num_threads();
-        openblas_set_num_threads(1);
-    }
-    return before;
-}
-
-static void restore_threads(thread_setting before) {
-    if (before.levels >= 0)
-        omp_set_max_active_levels(before.levels);
-    if (before.blas > 0)
-        openblas_set_num_threads(before.blas);
-}
 
 struct bo_factor {
     cholmod_common common;
@@ -170,9 +139,9 @@ bough_status bo_factor_analyse(bough_context *ctx, const bough_sparse *A, int32_
 bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const bough_sparse *A) {
     cholmod_sparse matrix = view(A);
     factor->numeric = false;
-    thread_setting before = one_thread();
+    bo_thread_setting before = bo_one_thread();
     cholmod_factorize(&matrix, factor->L, &factor->common);
-    restore_threads(before);
+    bo_restore_threads(before);
     if (factor->common.status == CHOLMOD_NOT_POSDEF || factor->L->minor < factor->L->n)
         return bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the matrix is not positive definite (column %zu of %zu)",
                        factor->L->minor, factor->L->n);
@@ -193,10 +162,10 @@ bough_status bo_factor_solve(bough_context *ctx, bo_factor *factor, const double
                          .x = (void *)(uintptr_t)b, /* only read */
                          .xtype = CHOLMOD_REAL,
                          .dtype = CHOLMOD_DOUBLE};
-    thread_setting before = one_thread();
+    bo_thread_setting before = bo_one_thread();
     int solved =
         cholmod_solve2(CHOLMOD_A, factor->L, &rhs, NULL, &factor->x, NULL, &factor->y, &factor->e, &factor->common);
-    restore_threads(before);
+    bo_restore_threads(before);
     if (!solved)
         return fail(ctx, &factor->common);
     memcpy(x, factor->x->x, n * (size_t)count * sizeof *x);
