@@ -125,13 +125,16 @@ static inline const char *test_shared(const char *name) {
     return access(path, R_OK) == 0 ? path : NULL;
 }
 
-/* Counts live blocks and fails the allocation number `fail_at` (from 0; negative: never). */
+/* Counts live blocks, remembers the largest request and fails the allocation number `fail_at` (from 0; negative:
+ * never). */
 typedef struct test_memory {
     long live, calls, fail_at;
+    size_t largest;
 } test_memory;
 
 static inline void *test_allocate(void *user, size_t size) {
     test_memory *m = user;
+    m->largest = size > m->largest ? size : m->largest;
     if (m->calls++ == m->fail_at)
         return NULL;
     void *block = malloc(size);
@@ -140,6 +143,9 @@ static inline void *test_allocate(void *user, size_t size) {
 }
 static inline void *test_reallocate(void *user, void *block, size_t size) {
     test_memory *m = user;
+    if (!block)
+        return test_allocate(user, size);
+    m->largest = size > m->largest ? size : m->largest;
     return m->calls++ == m->fail_at ? NULL : realloc(block, size);
 }
 static inline void test_give_back(void *user, void *block) {
