@@ -12,6 +12,7 @@
 
 #include <bough/base.h>
 
+#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,17 +94,35 @@ static inline double test_uniform(test_random *r, double lower, double upper) {
     return lower + (upper - lower) * (double)(test_bits(r) >> 11) * 0x1p-53;
 }
 
-/* Path of a file in a temporary folder of this program; valid until called 8 times more. */
+/* The temporary folder of this program, made when first asked for and removed at exit. */
+static char test_folder[64];
+static pid_t test_folder_owner; /* a forked child leaves it alone */
+
+static inline int test_remove_one(const char *path, const struct stat *info, int kind, struct FTW *place) {
+    (void)info, (void)kind, (void)place;
+    return remove(path);
+}
+static inline void test_remove_folder(void) {
+    enum { OPEN_FOLDERS = 16 };
+    if (getpid() == test_folder_owner)
+        nftw(test_folder, test_remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+static inline void test_make_folder(void) {
+    snprintf(test_folder, sizeof test_folder, "/tmp/bough-test-XXXXXX");
+    if (!mkdtemp(test_folder))
+        fail_msg("no temporary folder");
+    test_folder_owner = getpid();
+    atexit(test_remove_folder);
+}
+
+/* Path of a file in the temporary folder; valid until called 8 times more. */
 static inline const char *test_path(const char *name) {
-    static char folder[64], paths[8][192];
+    static char paths[8][192];
     static int next;
-    if (!folder[0]) {
-        snprintf(folder, sizeof folder, "/tmp/bough-test-XXXXXX");
-        if (!mkdtemp(folder))
-            fail_msg("no temporary folder");
-    }
+    if (!test_folder[0])
+        test_make_folder();
     char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    snprintf(path, sizeof paths[0], "%s/%s", test_folder, name);
     return path;
 }
 
