@@ -74,7 +74,7 @@ typedef struct app_body_options {
     app_list fix, move, force, pressure;
 } app_body_options;
 
-extern const struct argp app_body_argp; /* child parser; its input is an app_body_options */
+extern const struct argp app_body_argp; /* child parser of the options and the file; its input is an app_body_options */
 app_body_options app_default_body_options(void);
 /* Prints what is wrong and returns a status other than APP_OK when it fails. */
 int app_make_body(bough_context *ctx, const app_body_options *options, bough_body **body);

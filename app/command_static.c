@@ -56,15 +56,6 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         app_need_extension(state, "picture", text, ".png");
         a->picture = text;
         break;
-    case ARGP_KEY_ARG:
-        if (a->body.input)
-            argp_error(state, "one mesh or body file is enough");
-        a->body.input = text;
-        break;
-    case ARGP_KEY_END:
-        if (!a->body.input)
-            argp_error(state, "name a mesh or a body file");
-        break;
     default:
         return ARGP_ERR_UNKNOWN;
     }
