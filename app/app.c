@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,6 +118,12 @@ bool app_parse_int(const char *text, long lowest, long highest, int32_t *value) 
     return true;
 }
 
+void app_need_extension(struct argp_state *state, const char *option, const char *path, const char *extension) {
+    size_t length = strlen(path), tail = strlen(extension);
+    if (length <= tail || strcasecmp(path + length - tail, extension) != 0)
+        argp_error(state, "--%s: \"%s\" should be a file whose name ends in %s", option, path, extension);
+}
+
 static error_t parse_json(int key, char *text, struct argp_state *state) {
     (void)text;
     if (key != 'j')
@@ -139,9 +146,25 @@ void app_print_json(json_t *object) {
     json_decref(object);
 }
 
+json_t *app_json_number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 json_t *app_json_numbers(const double *values, int32_t count) {
     json_t *list = json_array();
     for (int32_t i = 0; i < count; i++)
-        json_array_append_new(list, json_real(values[i]));
+        json_array_append_new(list, app_json_number(values[i]));
     return list;
+}
+
+json_t *app_json_text(const char *text) {
+    json_t *string = json_string(text);
+    if (string)
+        return string;
+    char *ascii = strdup(text);
+    for (char *c = ascii; c && *c; c++)
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    string = json_string(ascii ? ascii : "");
+    free(ascii);
+    return string;
 }

@@ -42,12 +42,19 @@ double app_cpu_seconds(void); /* of the process */
 bool app_parse_numbers(const char *text, int count, double *values);
 bool app_parse_int(const char *text, long lowest, long highest, int32_t *value);
 
-/* For commands whose only option is --json: true when it is given. Exits on anything else. */
+/* For commands whose only option is --json: true when it is given. Exits on anything else. `about` is argp's text with
+ * an example behind \v. */
 bool app_wants_json(int argc, char **argv, const char *about);
+
+/* In an argp parser: ends the program unless the file's name ends in `extension`, before any work is lost to it. */
+void app_need_extension(struct argp_state *state, const char *option, const char *path, const char *extension);
 
 /* Prints the object on stdout and releases it. */
 void app_print_json(json_t *object);
+/* What JSON cannot say becomes null (numbers that are not finite) or '?' (bytes that are not UTF-8). */
+json_t *app_json_number(double value);
 json_t *app_json_numbers(const double *values, int32_t count);
+json_t *app_json_text(const char *text);
 
 /* ---- body_options.c: a body from a mesh file and options, or from a body file ---- */
 
@@ -67,7 +74,7 @@ typedef struct app_body_options {
     app_list fix, move, force, pressure;
 } app_body_options;
 
-extern const struct argp app_body_argp; /* child parser; its input is an app_body_options */
+extern const struct argp app_body_argp; /* child parser of the options and the file; its input is an app_body_options */
 app_body_options app_default_body_options(void);
 /* Prints what is wrong and returns a status other than APP_OK when it fails. */
 int app_make_body(bough_context *ctx, const app_body_options *options, bough_body **body);

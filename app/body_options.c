@@ -97,6 +97,15 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_JSON:
         o->json = true;
         break;
+    case ARGP_KEY_ARG:
+        if (o->input)
+            argp_error(state, "one mesh or body file is enough");
+        o->input = text;
+        break;
+    case ARGP_KEY_END:
+        if (!o->input)
+            argp_error(state, "name a mesh or a body file");
+        break;
     default:
         return ARGP_ERR_UNKNOWN;
     }

@@ -56,17 +56,29 @@ static const struct argp parser = {options, parse, "[NAME]",
                                    "\vExample:\n  bough bench assembly",
                                    NULL,    NULL,  NULL};
 
+static void list_benches(bool json) {
+    json_t *list = json_array();
+    for (int i = 0; i < BENCH_COUNT; i++)
+        if (json)
+            json_array_append_new(list, json_pack("{s:s, s:s}", "name", benches[i].name, "about", benches[i].about));
+        else
+            printf("%-12s %s\n", benches[i].name, benches[i].about);
+    if (json)
+        app_print_json(json_pack("{s:o}", "benchmarks", list));
+    else
+        json_decref(list);
+}
+
 int command_bench(int argc, char **argv) {
     arguments a = {.options = {.size = 1}};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
-    for (int i = 0; i < BENCH_COUNT; i++) {
-        if (!a.name)
-            printf("%-12s %s\n", benches[i].name, benches[i].about);
-        else if (!strcmp(a.name, benches[i].name))
-            return benches[i].run(&a.options);
-    }
-    if (!a.name)
+    if (!a.name) {
+        list_benches(a.options.json);
         return APP_OK;
+    }
+    for (int i = 0; i < BENCH_COUNT; i++)
+        if (!strcmp(a.name, benches[i].name))
+            return benches[i].run(&a.options);
     app_fail_with("there is no benchmark \"%s\"; bough bench lists them", a.name);
     return APP_USAGE;
 }

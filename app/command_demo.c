@@ -6,15 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FRAMES 30
-
 typedef struct {
     const char *folder;
-    int32_t threads;
+    int32_t threads, frames;
 } arguments;
 
 static const struct argp_option options[] = {
     {"output", 'o', "FOLDER", 0, "where the files go (default: demo)", 0},
+    {"frames", 'n', "N", 0, "load steps, each a frame of the animation (default 30)", 0},
     {"threads", 't', "N", 0, "threads (default: one per core)", 0},
     {0},
 };
@@ -24,6 +23,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     switch (key) {
     case 'o':
         a->folder = text;
+        break;
+    case 'n':
+        if (!app_parse_int(text, 1, 1000, &a->frames))
+            argp_error(state, "--frames: \"%s\" should be a number from 1 to 1000", text);
         break;
     case 't':
         if (!app_parse_int(text, 1, 256, &a->threads))
@@ -146,23 +149,23 @@ static void close_film(film *f) {
     app_view_destroy(f->ctx, &f->view);
 }
 
-static bough_status run(bough_context *ctx, bough_body *body, const char *folder, double *u,
+static bough_status run(bough_context *ctx, bough_body *body, const arguments *a, double *u,
                         bough_static_result *result) {
     char film_path[512], still_path[512], vtu_path[512];
-    snprintf(film_path, sizeof film_path, "%s/beam-animated.png", folder);
-    snprintf(still_path, sizeof still_path, "%s/beam.png", folder);
-    snprintf(vtu_path, sizeof vtu_path, "%s/beam.vtu", folder);
+    snprintf(film_path, sizeof film_path, "%s/beam-animated.png", a->folder);
+    snprintf(still_path, sizeof still_path, "%s/beam.png", a->folder);
+    snprintf(vtu_path, sizeof vtu_path, "%s/beam.vtu", a->folder);
     film f = {0};
     bough_status s = open_film(ctx, bough_body_mesh(body), film_path, &f);
     bough_static_def def = bough_default_static_def();
-    def.load_steps = FRAMES;
+    def.load_steps = a->frames;
     def.tolerance = 1e-8;
     def.on_step = on_step, def.on_step_user = &f;
     if (!s)
         s = draw_frame(&f, 0, NULL);
     if (!s)
         s = bough_body_static(ctx, body, &def, u, result);
-    for (int hold = 0; !s && hold < 15; hold++)
+    for (int hold = 0; !s && hold < 15 && hold < a->frames; hold++)
         s = bough_animation_add(ctx, f.animation, f.picture);
     /* After Ctrl-C the frames made so far are kept. */
     if (f.animation && (!s || (s == BOUGH_CANCELLED && f.status == BOUGH_OK && result->steps > 0))) {
@@ -180,7 +183,7 @@ static bough_status run(bough_context *ctx, bough_body *body, const char *folder
 }
 
 int command_demo(int argc, char **argv) {
-    arguments a = {.folder = "demo"};
+    arguments a = {.folder = "demo", .frames = 30};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     struct stat info;
     if (stat(a.folder, &info) == 0 ? !S_ISDIR(info.st_mode) : mkdir(a.folder, 0777) != 0)
@@ -196,7 +199,7 @@ int command_demo(int argc, char **argv) {
                mesh->vertex_count, mesh->element_count);
         fflush(stdout);
         u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
-        s = u ? run(ctx, body, a.folder, u, &result) : BOUGH_ERROR_MEMORY;
+        s = u ? run(ctx, body, &a, u, &result) : BOUGH_ERROR_MEMORY;
     }
     app_clear_progress();
     int status = s ? app_fail(ctx) : APP_OK;

@@ -27,8 +27,9 @@ static bool find_program(const char *name, char *found, size_t size) {
 }
 
 int command_doctor(int argc, char **argv) {
-    bool json =
-        app_wants_json(argc, argv, "What Bough found on this machine, and which optional helpers are missing.");
+    bool json = app_wants_json(argc, argv,
+                               "What Bough found on this machine, and which optional helpers are missing."
+                               "\vExample:\n  bough doctor --json");
     bough_context *ctx = app_context(0);
     json_t *helpers = json_object();
     if (!json)

@@ -74,19 +74,23 @@ static bough_element_type element_type(struct argp_state *state, const char *tex
     return BOUGH_TET4;
 }
 
+/* Three numbers for a box; one for a rod, or for a box with as many cells along each axis. */
 static void parse_cells(struct argp_state *state, arguments *a) {
     double n[3];
     if (!a->cells)
         return;
-    if (app_parse_numbers(a->cells, 1, n) && n[0] >= 1 && n[0] <= 1e6) {
-        a->rod.cells_along = (int32_t)n[0];
-        a->box.cells[0] = a->box.cells[1] = a->box.cells[2] = (int32_t)n[0];
-        return;
+    bool rod = a->word_count > 0 && !strcmp(a->words[0], "rod"), one = app_parse_numbers(a->cells, 1, n);
+    bool good = one || (!rod && app_parse_numbers(a->cells, 3, n));
+    if (one)
+        n[1] = n[2] = n[0];
+    for (int d = 0; good && d < 3; d++) {
+        good = n[d] >= 1 && n[d] <= 1e6 && n[d] == floor(n[d]);
+        a->box.cells[d] = good ? (int32_t)n[d] : 1;
     }
-    if (!app_parse_numbers(a->cells, 3, n) || !(n[0] >= 1 && n[1] >= 1 && n[2] >= 1) || !(n[0] + n[1] + n[2] < 1e6))
-        argp_error(state, "--cells: \"%s\" should be NX,NY,NZ, or one number", a->cells);
-    for (int d = 0; d < 3; d++)
-        a->box.cells[d] = (int32_t)n[d];
+    if (!good)
+        argp_error(state, "--cells: \"%s\" should be %s", a->cells,
+                   rod ? "one whole number" : "NX,NY,NZ or one number, all of them whole");
+    a->rod.cells_along = a->box.cells[0];
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -105,6 +109,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->output = text;
         break;
     case 'p':
+        app_need_extension(state, "picture", text, ".png");
         a->picture = text;
         break;
     case OPT_TYPE:
@@ -197,22 +202,23 @@ static const char *const kind_names[] = {"vertex", "face", "element"};
 static json_t *describe(const char *path, const bough_mesh *mesh, const bough_mesh_report *r) {
     json_t *sets = json_array(), *materials = json_array();
     for (int32_t i = 0; i < mesh->set_count; i++)
-        json_array_append_new(sets, json_pack("{s:s, s:s, s:i}", "name", mesh->sets[i].name, "kind",
+        json_array_append_new(sets, json_pack("{s:o, s:s, s:i}", "name", app_json_text(mesh->sets[i].name), "kind",
                                               kind_names[mesh->sets[i].kind], "count", (int)mesh->sets[i].count));
     for (int32_t i = 0; i < mesh->material_count; i++)
-        json_array_append_new(materials, json_pack("{s:s, s:f, s:f, s:f}", "name", mesh->materials[i].name, "young",
-                                                   mesh->materials[i].young, "poisson", mesh->materials[i].poisson,
-                                                   "density", mesh->materials[i].density));
-    json_t *object =
-        json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:o, s:o, s:o}", "file", path, "type", bough_element_name(mesh->type),
-                  "vertices", (int)mesh->vertex_count, "elements", (int)mesh->element_count, "volume", r->volume, "area",
-                  r->area, "centroid", app_json_numbers(r->centroid, 3), "lower", app_json_numbers(r->lower, 3), "upper",
-                  app_json_numbers(r->upper, 3));
-    json_t *health = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f}", "inverted", (int)r->inverted_count, "flat",
-                               (int)r->flat_count, "unused_vertices", (int)r->unused_vertex_count,
-                               "duplicate_elements", (int)r->duplicate_element_count, "nonmanifold",
-                               (int)r->nonmanifold_count, "boundary_faces", (int)r->boundary_face_count, "pieces",
-                               (int)r->piece_count, "worst_quality", r->worst_quality);
+        json_array_append_new(materials,
+                              json_pack("{s:o, s:f, s:f, s:f}", "name", app_json_text(mesh->materials[i].name), "young",
+                                        mesh->materials[i].young, "poisson", mesh->materials[i].poisson, "density",
+                                        mesh->materials[i].density));
+    json_t *object = json_pack("{s:o, s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "file", app_json_text(path), "type",
+                               bough_element_name(mesh->type), "vertices", (int)mesh->vertex_count, "elements",
+                               (int)mesh->element_count, "volume", app_json_number(r->volume), "area",
+                               app_json_number(r->area), "centroid", app_json_numbers(r->centroid, 3), "lower",
+                               app_json_numbers(r->lower, 3), "upper", app_json_numbers(r->upper, 3));
+    json_t *health = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "inverted", (int)r->inverted_count, "flat",
+                               (int)r->flat_count, "unused_vertices", (int)r->unused_vertex_count, "duplicate_elements",
+                               (int)r->duplicate_element_count, "nonmanifold", (int)r->nonmanifold_count,
+                               "boundary_faces", (int)r->boundary_face_count, "pieces", (int)r->piece_count,
+                               "worst_quality", app_json_number(r->worst_quality));
     json_object_update_new(object, health);
     json_object_set_new(object, "sets", sets);
     json_object_set_new(object, "materials", materials);

@@ -35,19 +35,16 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             argp_error(state, "--shape: \"%s\" should be a mode's number, from 1", text);
         break;
     case OPT_OUTPUT:
+        app_need_extension(state, "output", text, ".vtu");
         a->output = text;
         break;
     case OPT_PICTURE:
+        app_need_extension(state, "picture", text, ".png");
         a->picture = text;
         break;
-    case ARGP_KEY_ARG:
-        if (a->body.input)
-            argp_error(state, "one mesh or body file is enough");
-        a->body.input = text;
-        break;
     case ARGP_KEY_END:
-        if (!a->body.input)
-            argp_error(state, "name a mesh or a body file");
+        if (a->shape > a->count)
+            argp_error(state, "--shape %d: only %d modes are computed; raise --count", a->shape, a->count);
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -84,8 +81,6 @@ static int write_shapes(bough_context *ctx, const bough_mesh *mesh, const bough_
 /* Drawn with its largest displacement a tenth of the body's size. */
 static int draw_shape(bough_context *ctx, const bough_mesh *mesh, const bough_modes *modes, const arguments *a) {
     int32_t k = a->shape ? a->shape - 1 : modes->rigid_count < modes->count ? modes->rigid_count : 0;
-    if (k >= modes->count)
-        return app_fail_with("--shape %d: only %d modes were computed; raise --count", k + 1, modes->count);
     const double *shape = modes->shapes + 3 * (size_t)k * (size_t)modes->vertex_count;
     double largest = 0, lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int32_t v = 0; v < mesh->vertex_count; v++) {

@@ -5,6 +5,8 @@
 
 enum { OPT_STEPS = 300, OPT_TOLERANCE, OPT_PROBE, OPT_SCALE };
 
+#define MAX_PROBES ((int)(sizeof((app_list *)NULL)->items / sizeof(char *)))
+
 typedef struct {
     app_body_options body;
     bough_static_def def;
@@ -42,24 +44,17 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             argp_error(state, "--scale: \"%s\" is not a number", text);
         break;
     case OPT_PROBE:
-        if (a->probes.count == 64)
-            argp_error(state, "more than 64 probes");
+        if (a->probes.count == MAX_PROBES)
+            argp_error(state, "more than %d probes", MAX_PROBES);
         a->probes.items[a->probes.count++] = text;
         break;
     case 'o':
+        app_need_extension(state, "output", text, ".vtu");
         a->output = text;
         break;
     case 'p':
+        app_need_extension(state, "picture", text, ".png");
         a->picture = text;
-        break;
-    case ARGP_KEY_ARG:
-        if (a->body.input)
-            argp_error(state, "one mesh or body file is enough");
-        a->body.input = text;
-        break;
-    case ARGP_KEY_END:
-        if (!a->body.input)
-            argp_error(state, "name a mesh or a body file");
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -83,6 +78,7 @@ typedef struct {
     int32_t count;
 } probe;
 
+/* With u = NULL it only makes sure, before the work begins, that every probe has vertices. */
 static int measure_probes(bough_context *ctx, const bough_mesh *mesh, const double *u, const app_list *names,
                           probe *probes) {
     for (int i = 0; i < names->count; i++) {
@@ -90,7 +86,7 @@ static int measure_probes(bough_context *ctx, const bough_mesh *mesh, const doub
         probes[i] = (probe){0};
         if (bough_mesh_select(ctx, mesh, names->items[i], &vertices, &probes[i].count))
             return app_fail(ctx);
-        for (int32_t k = 0; k < probes[i].count; k++)
+        for (int32_t k = 0; u && k < probes[i].count; k++)
             for (int d = 0; d < 3; d++)
                 probes[i].mean[d] += u[3 * (size_t)vertices[k] + (size_t)d] / probes[i].count;
         bough_release(ctx, vertices);
@@ -119,17 +115,20 @@ static void print_text(const bough_mesh *mesh, const bough_static_result *r, con
 static void print_json(const bough_mesh *mesh, const bough_static_result *r, const app_list *names,
                        const probe *probes, double seconds, double cpu) {
     json_t *measured = json_object();
-    for (int i = 0; i < names->count; i++)
-        json_object_set_new(measured, names->items[i],
+    for (int i = 0; i < names->count; i++) {
+        json_t *name = app_json_text(names->items[i]);
+        json_object_set_new(measured, json_string_value(name),
                             json_pack("{s:o, s:i}", "displacement", app_json_numbers(probes[i].mean, 3), "vertices",
                                       (int)probes[i].count));
-    app_print_json(json_pack("{s:b, s:i, s:i, s:f, s:f, s:f, s:i, s:f, s:b, s:o, s:i, s:i, s:s, s:f, s:f}", "converged",
+        json_decref(name);
+    }
+    app_print_json(json_pack("{s:b, s:i, s:i, s:f, s:o, s:o, s:i, s:o, s:b, s:o, s:i, s:i, s:s, s:f, s:f}", "converged",
                              (int)r->converged, "iterations", (int)r->iterations, "load_steps", (int)r->steps,
-                             "load_fraction", r->load_fraction, "residual", r->residual, "max_displacement",
-                             r->max_displacement, "max_vertex", (int)r->max_vertex, "energy", r->energy, "stable",
-                             (int)r->stable, "probes", measured, "vertices", (int)mesh->vertex_count, "elements",
-                             (int)mesh->element_count, "element_type", bough_element_name(mesh->type), "seconds",
-                             seconds, "cpu_seconds", cpu));
+                             "load_fraction", r->load_fraction, "residual", app_json_number(r->residual),
+                             "max_displacement", app_json_number(r->max_displacement), "max_vertex", (int)r->max_vertex,
+                             "energy", app_json_number(r->energy), "stable", (int)r->stable, "probes", measured,
+                             "vertices", (int)mesh->vertex_count, "elements", (int)mesh->element_count, "element_type",
+                             bough_element_name(mesh->type), "seconds", seconds, "cpu_seconds", cpu));
 }
 
 static int write_fields(bough_context *ctx, bough_body *body, const double *u, const char *path) {
@@ -152,7 +151,7 @@ static int write_fields(bough_context *ctx, bough_body *body, const double *u, c
 static int report(bough_context *ctx, bough_body *body, const arguments *a, const double *u,
                   const bough_static_result *result, double seconds, double cpu) {
     const bough_mesh *mesh = bough_body_mesh(body);
-    probe probes[64];
+    probe probes[MAX_PROBES];
     int status = measure_probes(ctx, mesh, u, &a->probes, probes);
     if (status != APP_OK)
         return status;
@@ -174,6 +173,10 @@ int command_static(int argc, char **argv) {
     bough_body *body;
     int status = app_make_body(ctx, &a.body, &body);
     double *u = NULL, wall = app_seconds(), cpu = app_cpu_seconds();
+    if (status == APP_OK) {
+        probe probes[MAX_PROBES];
+        status = measure_probes(ctx, bough_body_mesh(body), NULL, &a.probes, probes);
+    }
     if (status == APP_OK) {
         u = calloc(3 * (size_t)bough_body_mesh(body)->vertex_count, sizeof *u);
         if (!u)

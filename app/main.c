@@ -1,5 +1,7 @@
 #include "app.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A new command is one row here and one file beside this one. */
@@ -48,26 +50,36 @@ static int unknown(const char *word) {
     return APP_USAGE;
 }
 
+/* A full disk or a closed pipe must not look like success. */
+static int finish(int status) {
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return status == APP_OK ? app_fail_with("standard output cannot be written: %s", strerror(errno)) : status;
+    return status;
+}
+
 int main(int argc, char **argv) {
     argp_err_exit_status = APP_USAGE;
+    setenv("ARGP_HELP_FMT", "rmargin=118", 0); /* so that examples stay on one line and can be copied */
     if (argc < 2) {
         print_help(stderr);
         return APP_USAGE;
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
-        return APP_OK;
+        return finish(APP_OK);
     }
     if (!strcmp(argv[1], "--version")) {
         printf("bough %s\n", bough_version());
-        return APP_OK;
+        return finish(APP_OK);
     }
     for (int i = 0; i < COMMAND_COUNT; i++)
         if (!strcmp(argv[1], commands[i].name)) {
-            static char title[64];
+            static char title[64], help[] = "--help";
             snprintf(title, sizeof title, "bough %s", commands[i].name);
             argv[1] = title; /* argp shows it as the program's name */
-            return commands[i].run(argc - 1, argv + 1);
+            if (argc == 3 && !strcmp(argv[2], "-h"))
+                argv[2] = help;
+            return finish(commands[i].run(argc - 1, argv + 1));
         }
     return unknown(argv[1]);
 }

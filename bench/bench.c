@@ -77,16 +77,14 @@ static char *read_text(const char *path) {
 
 /* ccx in `folder` on job.inp; its CPU seconds, or negative. */
 static double run_calculix(const char *folder) {
-    char job[512], log[512];
-    snprintf(job, sizeof job, "%s/job", folder);
-    snprintf(log, sizeof log, "%s/log", folder);
     setenv("OMP_NUM_THREADS", "1", 1);
     setenv("CCX_NPROC_STIFFNESS", "1", 1);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addchdir_np(&actions, folder); /* it leaves files where it runs */
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "log", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    char *argv[] = {(char[]){"ccx"}, (char[]){"-i"}, job, NULL};
+    char *argv[] = {(char[]){"ccx"}, (char[]){"-i"}, (char[]){"job"}, NULL};
     pid_t child;
     int started = posix_spawnp(&child, "ccx", &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);

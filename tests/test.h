@@ -12,6 +12,7 @@
 
 #include <bough/base.h>
 
+#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,17 +94,35 @@ static inline double test_uniform(test_random *r, double lower, double upper) {
     return lower + (upper - lower) * (double)(test_bits(r) >> 11) * 0x1p-53;
 }
 
-/* Path of a file in a temporary folder of this program; valid until called 8 times more. */
+/* The temporary folder of this program, made when first asked for and removed at exit. */
+static char test_folder[64];
+static pid_t test_folder_owner; /* a forked child leaves it alone */
+
+static inline int test_remove_one(const char *path, const struct stat *info, int kind, struct FTW *place) {
+    (void)info, (void)kind, (void)place;
+    return remove(path);
+}
+static inline void test_remove_folder(void) {
+    enum { OPEN_FOLDERS = 16 };
+    if (getpid() == test_folder_owner)
+        nftw(test_folder, test_remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+static inline void test_make_folder(void) {
+    snprintf(test_folder, sizeof test_folder, "/tmp/bough-test-XXXXXX");
+    if (!mkdtemp(test_folder))
+        fail_msg("no temporary folder");
+    test_folder_owner = getpid();
+    atexit(test_remove_folder);
+}
+
+/* Path of a file in the temporary folder; valid until called 8 times more. */
 static inline const char *test_path(const char *name) {
-    static char folder[64], paths[8][192];
+    static char paths[8][192];
     static int next;
-    if (!folder[0]) {
-        snprintf(folder, sizeof folder, "/tmp/bough-test-XXXXXX");
-        if (!mkdtemp(folder))
-            fail_msg("no temporary folder");
-    }
+    if (!test_folder[0])
+        test_make_folder();
     char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    snprintf(path, sizeof paths[0], "%s/%s", test_folder, name);
     return path;
 }
 
@@ -125,13 +144,16 @@ static inline const char *test_shared(const char *name) {
     return access(path, R_OK) == 0 ? path : NULL;
 }
 
-/* Counts live blocks and fails the allocation number `fail_at` (from 0; negative: never). */
+/* Counts live blocks, remembers the largest request and fails the allocation number `fail_at` (from 0; negative:
+ * never). */
 typedef struct test_memory {
     long live, calls, fail_at;
+    size_t largest;
 } test_memory;
 
 static inline void *test_allocate(void *user, size_t size) {
     test_memory *m = user;
+    m->largest = size > m->largest ? size : m->largest;
     if (m->calls++ == m->fail_at)
         return NULL;
     void *block = malloc(size);
@@ -140,6 +162,9 @@ static inline void *test_allocate(void *user, size_t size) {
 }
 static inline void *test_reallocate(void *user, void *block, size_t size) {
     test_memory *m = user;
+    if (!block)
+        return test_allocate(user, size);
+    m->largest = size > m->largest ? size : m->largest;
     return m->calls++ == m->fail_at ? NULL : realloc(block, size);
 }
 static inline void test_give_back(void *user, void *block) {

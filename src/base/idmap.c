@@ -8,13 +8,38 @@ void bo_idmap_free(bough_context *ctx, bo_idmap *map) {
     *map = (bo_idmap){0};
 }
 
-/* The slot of the key, or the free slot where it belongs (open addressing; slot_count is a power of two). */
+/* No key lies further than this behind the slot of its hash, so that no search is longer. At most half of the slots are
+ * used; then the chance of a run of k used slots falls like 0.83^k: one of 110 is the longest to expect among a billion
+ * keys, and one of 512 comes from keys that were made to collide. */
+#define LONGEST_SEARCH 512
+#define NO_SLOT SIZE_MAX
+
+/* The finaliser of splitmix64 (Steele, Lea and Flood 2014): every bit of the key changes every bit of the hash with a
+ * probability near 1/2, so that multiples of a power of two spread like any other keys. There is no random seed,
+ * because the same file must give the same run. */
+static uint64_t hash_of(int64_t key) {
+    uint64_t z = (uint64_t)key;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/* The slot of the key, or the free slot where it belongs, or NO_SLOT when neither is near enough (open addressing;
+ * slot_count is a power of two). */
 static size_t find_slot(const bo_idmap *map, int64_t key) {
-    uint64_t hash = (uint64_t)key * 0x9E3779B97F4A7C15u; /* golden ratio */
-    size_t slot = (size_t)(hash >> 20) & (map->slot_count - 1);
-    while (map->values[slot] >= 0 && map->keys[slot] != key)
-        slot = (slot + 1) & (map->slot_count - 1);
-    return slot;
+    size_t slot = (size_t)hash_of(key);
+    for (size_t i = 0; i <= LONGEST_SEARCH; i++, slot++) {
+        slot &= map->slot_count - 1;
+        if (map->values[slot] < 0 || map->keys[slot] == key)
+            return slot;
+    }
+    return NO_SLOT;
+}
+
+static bough_status fail_colliding(bough_context *ctx) {
+    return bo_fail(ctx, BOUGH_ERROR_FORMAT,
+                   "numbers of vertices or elements: too many of them have the same hash; "
+                   "number them another way");
 }
 
 static bough_status grow(bough_context *ctx, bo_idmap *map) {
@@ -29,6 +54,10 @@ static bough_status grow(bough_context *ctx, bo_idmap *map) {
     for (size_t i = 0; i < map->slot_count; i++)
         if (map->values[i] >= 0) {
             size_t slot = find_slot(&bigger, map->keys[i]);
+            if (slot == NO_SLOT) {
+                bo_idmap_free(ctx, &bigger);
+                return fail_colliding(ctx);
+            }
             bigger.keys[slot] = map->keys[i];
             bigger.values[slot] = map->values[i];
         }
@@ -41,6 +70,8 @@ bough_status bo_idmap_add(bough_context *ctx, bo_idmap *map, int64_t key, int32_
     if (map->used * 2 >= map->slot_count)
         BO_TRY(grow(ctx, map));
     size_t slot = find_slot(map, key);
+    if (slot == NO_SLOT)
+        return fail_colliding(ctx);
     *found = map->values[slot];
     if (*found < 0) {
         map->keys[slot] = key;
@@ -51,5 +82,6 @@ bough_status bo_idmap_add(bough_context *ctx, bo_idmap *map, int64_t key, int32_
 }
 
 int32_t bo_idmap_find(const bo_idmap *map, int64_t key) {
-    return map->slot_count ? map->values[find_slot(map, key)] : -1;
+    size_t slot = map->slot_count ? find_slot(map, key) : NO_SLOT;
+    return slot == NO_SLOT ? -1 : map->values[slot];
 }

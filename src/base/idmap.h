@@ -11,7 +11,8 @@ typedef struct bo_idmap {
 } bo_idmap;
 
 void bo_idmap_free(bough_context *ctx, bo_idmap *map);
-/* value must be >= 0. *found is the value already there when the key is known (then nothing changes), else -1. */
+/* value must be >= 0. *found is the value already there when the key is known (then nothing changes), else -1. Keys
+ * come from files: those that were made to collide are BOUGH_ERROR_FORMAT, and the map stays as it was. */
 bough_status bo_idmap_add(bough_context *ctx, bo_idmap *map, int64_t key, int32_t value, int32_t *found);
 /* -1 when unknown. */
 int32_t bo_idmap_find(const bo_idmap *map, int64_t key);

@@ -1,26 +1,26 @@
 /* MEDIT's .mesh files. */
-#include "hostile_files.h"
+#include "hostile.h"
 
 static const char *cube(bool hex) {
-    static hostile_text text;
+    static bytes text;
     text.size = 0;
-    hostile_print(&text, "MeshVersionFormatted 2\nDimension\n3\nVertices\n8\n");
+    put_text(&text, "MeshVersionFormatted 2\nDimension\n3\nVertices\n8\n");
     for (int v = 0; v < 8; v++)
-        hostile_print(&text, "%d %d %d %d\n", v & 1, v >> 1 & 1, v >> 2, 40 + v);
-    hostile_print(&text, "Corners\n2\n1\n8\n");
+        put_text(&text, "%d %d %d %d\n", v & 1, v >> 1 & 1, v >> 2, 40 + v);
+    put_text(&text, "Corners\n2\n1\n8\n");
     if (hex) {
-        hostile_print(&text, "Quadrilaterals\n2\n1 2 4 3 6\n5 6 8 7 0\nHexahedra\n1\n");
+        put_text(&text, "Quadrilaterals\n2\n1 2 4 3 6\n5 6 8 7 0\nHexahedra\n1\n");
         for (int i = 0; i < 8; i++)
-            hostile_print(&text, "%d ", hostile_cube_hex[i] + 1);
-        hostile_print(&text, "9\n");
+            put_text(&text, "%d ", unit_cube_hex[i] + 1);
+        put_text(&text, "9\n");
     } else {
-        hostile_print(&text, "Triangles\n3\n1 2 4 6\n1 4 3 6\n5 6 8 0\nTetrahedra\n6\n");
+        put_text(&text, "Triangles\n3\n1 2 4 6\n1 4 3 6\n5 6 8 0\nTetrahedra\n6\n");
         for (int e = 0; e < 6; e++) {
-            const int *n = hostile_cube_tets[e];
-            hostile_print(&text, "%d %d %d %d %d\n", n[0] + 1, n[1] + 1, n[2] + 1, n[3] + 1, e < 2 ? 9 : 0);
+            const int *n = unit_cube_tets[e];
+            put_text(&text, "%d %d %d %d %d\n", n[0] + 1, n[1] + 1, n[2] + 1, n[3] + 1, e < 2 ? 9 : 0);
         }
     }
-    hostile_print(&text, "Ridges\n1\n1 # a comment\nEdges\n1\n1 2 0\nEnd\n");
+    put_text(&text, "Ridges\n1\n1 # a comment\nEdges\n1\n1 2 0\nEnd\n");
     return text.data;
 }
 
@@ -28,11 +28,11 @@ static void references_become_sets(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     for (int hex = 0; hex < 2; hex++) {
-        bough_mesh *mesh = hostile_read_good(ctx, "a.mesh", cube(hex), strlen(cube(hex)));
+        bough_mesh *mesh = must_read_text(ctx, in_file("a.mesh"), cube(hex));
         check_int(mesh->type, hex ? BOUGH_HEX8 : BOUGH_TET4);
         check_int(mesh->element_count, hex ? 1 : 6);
-        hostile_set(mesh, BOUGH_SET_ELEMENT, "ref_9", hex ? 1 : 2);
-        hostile_set(mesh, BOUGH_SET_FACE, "ref_6", hex ? 1 : 2);
+        check_set_count(mesh, BOUGH_SET_ELEMENT, "ref_9", hex ? 1 : 2);
+        check_set_count(mesh, BOUGH_SET_FACE, "ref_6", hex ? 1 : 2);
         check_int(mesh->set_count, 2);
         bough_mesh_destroy(ctx, mesh);
     }
@@ -44,19 +44,19 @@ static void a_file_without_volumes_is_a_surface(void **state) {
     static const char text[] = "MeshVersionFormatted 1 Dimension 3\nVertices 4\n0 0 0 0\n1 0 0 0\n1 1 0 0\n0 1 0 0\n"
                                "Triangles 1\n1 2 3 5\nQuadrilaterals 1\n1 2 3 4 6\n";
     bough_context *ctx = test_context(1);
-    bough_mesh *mesh = hostile_read_good(ctx, "surface.mesh", text, sizeof text - 1);
+    bough_mesh *mesh = must_read_text(ctx, in_file("surface.mesh"), text);
     check_int(mesh->type, BOUGH_TRI3);
     check_int(mesh->element_count, 3);
-    hostile_set(mesh, BOUGH_SET_ELEMENT, "ref_5", 1);
-    hostile_set(mesh, BOUGH_SET_ELEMENT, "ref_6", 2);
+    check_set_count(mesh, BOUGH_SET_ELEMENT, "ref_5", 1);
+    check_set_count(mesh, BOUGH_SET_ELEMENT, "ref_6", 2);
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
-    hostile_refused_text("surface.mesh", hostile_replace(text, "1 2 3 5", "1 2 9 5"), BOUGH_ERROR_FORMAT,
-                         "surface.mesh:8: a boundary facet names a vertex outside the 4");
+    check_refused(in_file("surface.mesh"), replaced(text, "1 2 3 5", "1 2 9 5"), BOUGH_ERROR_FORMAT,
+                  "surface.mesh:8: a boundary facet names a vertex outside the 4");
 }
 
 static void refused(const char *from, const char *to, bough_status status, const char *part) {
-    hostile_refused_text("bad.mesh", hostile_replace(cube(false), from, to), status, part);
+    check_refused(in_file("bad.mesh"), replaced(cube(false), from, to), status, part);
 }
 
 static void wrong_content_is_refused_with_its_line(void **state) {
@@ -95,23 +95,20 @@ static void wrong_content_is_refused_with_its_line(void **state) {
 static void cut_and_altered_files_are_survived(void **state) {
     (void)state;
     for (int hex = 0; hex < 2; hex++) {
-        hostile_truncations("cut.mesh", cube(hex), strlen(cube(hex)), 0);
-        hostile_mutations("cut.mesh", cube(hex), strlen(cube(hex)), 0, 1500);
+        survive_every_truncation(in_file("cut.mesh"), cube(hex), strlen(cube(hex)));
+        survive_mutations(in_file("cut.mesh"), cube(hex), strlen(cube(hex)), 1500);
     }
 }
 static void failed_allocations_are_survived(void **state) {
     (void)state;
     test_write_text(test_path("memory.mesh"), cube(false));
-    hostile_allocations(test_path("memory.mesh"));
+    survive_failing_allocations(in_file("memory.mesh"), NULL, 0);
 }
 static void nonsense_is_refused(void **state) {
     (void)state;
-    hostile_nonsense("nonsense.mesh");
-    const char fillers[] = {'a', '1', ' ', '\n', '\0', '#'};
-    for (size_t i = 0; i < sizeof fillers; i++) {
-        hostile_long("long.mesh", cube(false), "1 2 4 8 9", fillers[i]);
-        hostile_long("long.mesh", cube(false), "Corners", fillers[i]);
-    }
+    survive_garbage(in_file("nonsense.mesh"), "MeshVersionFormatted 2\nDimension\n3\nVertices\n");
+    refuse_paths(".mesh");
+    survive_long_lines_at(in_file("long.mesh"), cube(false), (const char *const[]){"1 2 4 8 9", "Corners", NULL});
 }
 
 int main(void) {

@@ -1,6 +1,8 @@
 /* Gmsh files: every flavour gives the same mesh, what is written comes back, and broken files are answered. */
 #include "hostile.h"
 
+static const target msh = IN_MEMORY(bo_read_msh);
+
 #include "base/idmap.h"
 
 #include <inttypes.h>
@@ -181,8 +183,7 @@ static void all_flavours_give_the_same_mesh(void **state) {
     bough_context *ctx = test_context(1);
     for (size_t i = 0; i < FLAVOUR_COUNT; i++) {
         bytes b = make_flavour(i);
-        bough_mesh *mesh;
-        check_ok(ctx, read_bytes(ctx, bo_read_msh, &b, &mesh));
+        bough_mesh *mesh = must_read(ctx, msh, &b);
         check_int(mesh->type, BOUGH_TET4);
         check_int(mesh->vertex_count, 6);
         check(memcmp(mesh->vertices, points, sizeof points) == 0);
@@ -207,16 +208,11 @@ static void all_flavours_give_the_same_mesh(void **state) {
 #define NODES4 "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n"
 #define ELEMENT(line) "$Elements\n1\n" line "\n$EndElements\n"
 
-static bough_mesh *must_read(bough_context *ctx, const char *text) {
-    bough_mesh *mesh;
-    check_ok(ctx, read_text(ctx, bo_read_msh, text, &mesh));
-    return mesh;
-}
-
 static void groups_without_names_are_called_by_their_tags(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    bough_mesh *mesh = must_read(ctx, V22 NODES4 "$Elements\n4\n1 15 2 7 1 2\n2 1 2 7 1 1 3\n3 2 2 -12 1 1 2 3\n"
+    bough_mesh *mesh = must_read_text(ctx, msh,
+                                      V22 NODES4 "$Elements\n4\n1 15 2 7 1 2\n2 1 2 7 1 1 3\n3 2 2 -12 1 1 2 3\n"
                                                  "4 4 2 9000000000000000000 1 1 2 3 4\n$EndElements\n");
     check_set(mesh, BOUGH_SET_VERTEX, "physical_7", ITEMS(1));
     check_set(mesh, BOUGH_SET_VERTEX, "physical_curve_7", ITEMS(0, 2));
@@ -229,7 +225,8 @@ static void groups_without_names_are_called_by_their_tags(void **state) {
 static void file_of_triangles_is_a_surface(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    bough_mesh *mesh = must_read(ctx, V22 "$PhysicalNames\n1\n2 1 \"skin\"\n$EndPhysicalNames\n" NODES4
+    bough_mesh *mesh = must_read_text(ctx, msh,
+                                      V22 "$PhysicalNames\n1\n2 1 \"skin\"\n$EndPhysicalNames\n" NODES4
                                           "$Elements\n3\n1 2 2 1 1 1 2 3\n2 2 2 2 1 1 2 4\n3 2 2 1 1 1 2 4\n"
                                           "$EndElements\n");
     check_int(mesh->type, BOUGH_TRI3);
@@ -238,7 +235,8 @@ static void file_of_triangles_is_a_surface(void **state) {
     check_set(mesh, BOUGH_SET_ELEMENT, "physical_2", ITEMS(1));
     bough_mesh_destroy(ctx, mesh);
 
-    mesh = must_read(ctx, V22 "$Nodes\n6\n1 0 0 0\n2 2 0 0\n3 0 2 0\n4 1 0 0\n5 1 1 0\n6 0 1 0\n$EndNodes\n"
+    mesh = must_read_text(ctx, msh,
+                          V22 "$Nodes\n6\n1 0 0 0\n2 2 0 0\n3 0 2 0\n4 1 0 0\n5 1 1 0\n6 0 1 0\n$EndNodes\n"
                               "$Elements\n2\n1 9 0 1 2 3 4 5 6\n2 3 2 4 1 1 4 5 6\n$EndElements\n");
     check_int(mesh->element_count, 6);
     double area = 0;
@@ -262,8 +260,7 @@ static void edge_nodes_of_tet10_take_their_places(void **state) {
         put_text(&b, "%d %g %g %g\n", i + 1, (p[0] + q[0]) / 2, (p[1] + q[1]) / 2, (p[2] + q[2]) / 2);
     }
     put_text(&b, "$EndNodes\n" ELEMENT("1 11 2 0 1 1 2 3 4 5 6 7 8 9 10"));
-    bough_mesh *mesh;
-    check_ok(ctx, read_bytes(ctx, bo_read_msh, &b, &mesh));
+    bough_mesh *mesh = must_read(ctx, msh, &b);
     check_int(mesh->type, BOUGH_TET10);
     const bo_element_info *info = bo_element_info_of(BOUGH_TET10);
     for (int e = 0; e < 6; e++)
@@ -278,10 +275,11 @@ static void edge_nodes_of_tet10_take_their_places(void **state) {
 static void entities_may_be_missing_and_tags_are_any_integers(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    bough_mesh *mesh = must_read(
-        ctx, "$Comments\nby hand $End\n$EndComments\n" V41 "$Nodes\n1 4 1 9\n3 0 0 4\n9223372036854775807\n"
-             "-9223372036854775808\n0\n-1\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n$EndNodes\n$Surface\n1 2 3\n$EndSurface\n"
-             "$Elements\n1 1 1 1\n3 0 4 1\n-5 9223372036854775807 -9223372036854775808 0 -1\n$EndElements\n");
+    bough_mesh *mesh = must_read_text(
+        ctx, msh,
+        "$Comments\nby hand $End\n$EndComments\n" V41 "$Nodes\n1 4 1 9\n3 0 0 4\n9223372036854775807\n"
+        "-9223372036854775808\n0\n-1\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n$EndNodes\n$Surface\n1 2 3\n$EndSurface\n"
+        "$Elements\n1 1 1 1\n3 0 4 1\n-5 9223372036854775807 -9223372036854775808 0 -1\n$EndElements\n");
     check_int(mesh->element_count, 1);
     check_int(mesh->elements[3], 3);
     bough_mesh_destroy(ctx, mesh);
@@ -297,11 +295,10 @@ static void unknown_sections_are_skipped(void **state) {
     put_text(&with, "$NodeData\n1\n\"u\"\n");
     put_raw(&with, "$\0\n$Nodes\n\xff$EndNodeData", 24);
     put_text(&with, "\n$EndNodeData\n$Empty\n$EndEmpty\n");
-    bough_mesh *mesh;
-    check_ok(ctx, read_bytes(ctx, bo_read_msh, &with, &mesh));
+    bough_mesh *mesh = must_read(ctx, msh, &with);
     bough_mesh_destroy(ctx, mesh);
     put_text(&with, "$Periodic\n1\n$EndPeriod\n");
-    check_fails(ctx, read_bytes(ctx, bo_read_msh, &with, &mesh), BOUGH_ERROR_FORMAT, "$Periodic has no $EndPeriodic");
+    check_fails(ctx, read_bytes(ctx, msh, &with, &mesh), BOUGH_ERROR_FORMAT, "$Periodic has no $EndPeriodic");
     bytes_free(&with);
     bytes_free(&b);
     bough_context_destroy(ctx);
@@ -311,78 +308,73 @@ static void unknown_sections_are_skipped(void **state) {
 
 static void other_elements_and_versions_are_refused(void **state) {
     (void)state;
-    check_refused(bo_read_msh, V22 NODES4 ELEMENT("1 6 0 1 2 3 4 1 2"), BOUGH_ERROR_UNSUPPORTED, "6-node prism");
-    check_refused(bo_read_msh, V22 NODES4 ELEMENT("1 7 0 1 2 3 4 1"), BOUGH_ERROR_UNSUPPORTED, "pyramid");
-    check_refused(bo_read_msh, V22 NODES4 ELEMENT("1 29 0 1"), BOUGH_ERROR_UNSUPPORTED, "20-node tetrahedron");
-    check_refused(bo_read_msh, V22 NODES4 ELEMENT("1 -4 0 1"), BOUGH_ERROR_UNSUPPORTED, "type -4 (unknown)");
-    check_refused(bo_read_msh, V22 NODES4 "$Elements\n2\n1 4 0 1 2 3 4\n2 5 0 1 2 3 4 1 2 3 4\n$EndElements\n",
+    check_refused(msh, V22 NODES4 ELEMENT("1 6 0 1 2 3 4 1 2"), BOUGH_ERROR_UNSUPPORTED, "6-node prism");
+    check_refused(msh, V22 NODES4 ELEMENT("1 7 0 1 2 3 4 1"), BOUGH_ERROR_UNSUPPORTED, "pyramid");
+    check_refused(msh, V22 NODES4 ELEMENT("1 29 0 1"), BOUGH_ERROR_UNSUPPORTED, "20-node tetrahedron");
+    check_refused(msh, V22 NODES4 ELEMENT("1 -4 0 1"), BOUGH_ERROR_UNSUPPORTED, "type -4 (unknown)");
+    check_refused(msh, V22 NODES4 "$Elements\n2\n1 4 0 1 2 3 4\n2 5 0 1 2 3 4 1 2 3 4\n$EndElements\n",
                   BOUGH_ERROR_FORMAT, "mixes tet4 and hex8");
-    check_refused(bo_read_msh, "$NOD\n1\n1 0 0 0\n$ENDNOD\n", BOUGH_ERROR_UNSUPPORTED, "version 1");
-    check_refused(bo_read_msh, "$MeshFormat\n4 0 8\n$EndMeshFormat\n", BOUGH_ERROR_UNSUPPORTED, "version 4 ");
-    check_refused(bo_read_msh, "$MeshFormat\n3 0 8\n$EndMeshFormat\n", BOUGH_ERROR_UNSUPPORTED, "version 3 ");
-    check_refused(bo_read_msh, "$MeshFormat\n4.1 1 4\n$EndMeshFormat\n", BOUGH_ERROR_UNSUPPORTED, "data size 4");
-    check_refused(bo_read_msh, "$MeshFormat\n4.1 2 8\n$EndMeshFormat\n", BOUGH_ERROR_FORMAT, "file.x:2: the file type");
-    check_refused(bo_read_msh, "$MeshFormat\n4.1 1 8\nabcd\n$EndMeshFormat\n", BOUGH_ERROR_FORMAT, "integer 1");
-    check_refused(bo_read_msh, NODES4, BOUGH_ERROR_FORMAT, "$MeshFormat must be the first");
-    check_refused(bo_read_msh, "# vtk DataFile\n", BOUGH_ERROR_FORMAT, "file.x:1: is not a Gmsh file");
+    check_refused(msh, "$NOD\n1\n1 0 0 0\n$ENDNOD\n", BOUGH_ERROR_UNSUPPORTED, "version 1");
+    check_refused(msh, "$MeshFormat\n4 0 8\n$EndMeshFormat\n", BOUGH_ERROR_UNSUPPORTED, "version 4 ");
+    check_refused(msh, "$MeshFormat\n3 0 8\n$EndMeshFormat\n", BOUGH_ERROR_UNSUPPORTED, "version 3 ");
+    check_refused(msh, "$MeshFormat\n4.1 1 4\n$EndMeshFormat\n", BOUGH_ERROR_UNSUPPORTED, "data size 4");
+    check_refused(msh, "$MeshFormat\n4.1 2 8\n$EndMeshFormat\n", BOUGH_ERROR_FORMAT, "file.x:2: the file type");
+    check_refused(msh, "$MeshFormat\n4.1 1 8\nabcd\n$EndMeshFormat\n", BOUGH_ERROR_FORMAT, "integer 1");
+    check_refused(msh, NODES4, BOUGH_ERROR_FORMAT, "$MeshFormat must be the first");
+    check_refused(msh, "# vtk DataFile\n", BOUGH_ERROR_FORMAT, "file.x:1: is not a Gmsh file");
 }
 
 static void counts_that_do_not_match_are_refused(void **state) {
     (void)state;
-    check_refused(bo_read_msh, V22 "$Nodes\n3\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V22 "$Nodes\n3\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n", BOUGH_ERROR_FORMAT,
                   "$EndNodes is missing");
-    check_refused(bo_read_msh, V22 "$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V22 "$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n", BOUGH_ERROR_FORMAT,
                   "file.x:10: expected a node number");
-    check_refused(bo_read_msh, V22 "$Nodes\n9\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V22 "$Nodes\n9\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n", BOUGH_ERROR_FORMAT,
                   "the number of nodes is 9, but the rest of the file has room for at most");
-    check_refused(bo_read_msh, V22 "$Nodes\n3\n1 0 0 0\n2 1 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V22 "$Nodes\n3\n1 0 0 0\n2 1 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT,
                   "file.x:8: expected a node number in $Nodes, found \"$EndNodes\"");
-    check_refused(bo_read_msh, V22 NODES4 "$Elements\n2\n1 4 0 1 2 3 4\n$EndElements\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V22 NODES4 "$Elements\n2\n1 4 0 1 2 3 4\n$EndElements\n", BOUGH_ERROR_FORMAT,
                   "expected an element number");
-    check_refused(bo_read_msh, V22 NODES4 "$Elements\n1\n1 4 0 1 2 3 4\n2 4 0 1 2 3 4\n$EndElements\n",
-                  BOUGH_ERROR_FORMAT, "$EndElements is missing");
-    check_refused(bo_read_msh, V22 NODES4 ELEMENT("1 4 1 1 2 3 4"), BOUGH_ERROR_FORMAT, "expected an element's node");
-    check_refused(bo_read_msh, V41 "$Nodes\n1 2 1 2\n3 1 0 1\n1\n0 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V22 NODES4 "$Elements\n1\n1 4 0 1 2 3 4\n2 4 0 1 2 3 4\n$EndElements\n", BOUGH_ERROR_FORMAT,
+                  "$EndElements is missing");
+    check_refused(msh, V22 NODES4 ELEMENT("1 4 1 1 2 3 4"), BOUGH_ERROR_FORMAT, "expected an element's node");
+    check_refused(msh, V41 "$Nodes\n1 2 1 2\n3 1 0 1\n1\n0 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT,
                   "1 nodes more than its blocks");
-    check_refused(bo_read_msh, V41 "$Nodes\n1 1 1 2\n3 1 0 2\n1\n2\n0 0 0\n1 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V41 "$Nodes\n1 1 1 2\n3 1 0 2\n1\n2\n0 0 0\n1 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT,
                   "more nodes than it announces");
-    check_refused(bo_read_msh, V41 "$Elements\n0 1 1 1\n$EndElements\n", BOUGH_ERROR_FORMAT,
-                  "1 elements more than its blocks");
-    check_refused(bo_read_msh, V41 "$Elements\n1 1 1 1\n2 1 4 1\n1 1 2 3 4\n$EndElements\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V41 "$Elements\n0 1 1 1\n$EndElements\n", BOUGH_ERROR_FORMAT, "1 elements more than its blocks");
+    check_refused(msh, V41 "$Elements\n1 1 1 1\n2 1 4 1\n1 1 2 3 4\n$EndElements\n", BOUGH_ERROR_FORMAT,
                   "have dimension 3, but their block");
-    check_refused(bo_read_msh, V41 "$Elements\n1 1 1 1\n4 1 4 1\n1 1 2 3 4\n$EndElements\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V41 "$Elements\n1 1 1 1\n4 1 4 1\n1 1 2 3 4\n$EndElements\n", BOUGH_ERROR_FORMAT,
                   "outside 0..3");
-    check_refused(bo_read_msh, V22 NODES4, BOUGH_ERROR_FORMAT, "has no elements");
-    check_refused(bo_read_msh, V22, BOUGH_ERROR_FORMAT, "has no vertices");
-    check_refused(bo_read_msh, V22 V22, BOUGH_ERROR_FORMAT, "stands twice");
+    check_refused(msh, V22 NODES4, BOUGH_ERROR_FORMAT, "has no elements");
+    check_refused(msh, V22, BOUGH_ERROR_FORMAT, "has no vertices");
+    check_refused(msh, V22 V22, BOUGH_ERROR_FORMAT, "stands twice");
 }
 
 static void indices_out_of_range_are_refused(void **state) {
     (void)state;
-    check_refused(bo_read_msh, V22 NODES4 ELEMENT("1 4 0 1 2 3 5"), BOUGH_ERROR_FORMAT,
-                  "file.x:13: vertex 5 is not defined");
-    check_refused(bo_read_msh, V22 NODES4 ELEMENT("1 4 0 1 2 3 -9223372036854775808"), BOUGH_ERROR_FORMAT,
-                  "is not defined");
-    check_refused(bo_read_msh, V22 NODES4 ELEMENT("1 4 0 1 2 3 9223372036854775808"), BOUGH_ERROR_FORMAT, "expected");
-    check_refused(bo_read_msh, V22 NODES4 ELEMENT("1 4 0 1 2 3 3"), BOUGH_ERROR_FORMAT, "one vertex twice");
-    check_refused(bo_read_msh, V22 "$Nodes\n2\n1 0 0 0\n1 1 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT, "defined twice");
-    check_refused(bo_read_msh, V22 "$PhysicalNames\n1\n4 1 \"a\"\n$EndPhysicalNames\n", BOUGH_ERROR_FORMAT,
-                  "outside 0..3");
-    check_refused(bo_read_msh, V22 "$PhysicalNames\n2\n3 1 \"a\"\n3 1 \"b\"\n$EndPhysicalNames\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V22 NODES4 ELEMENT("1 4 0 1 2 3 5"), BOUGH_ERROR_FORMAT, "file.x:13: vertex 5 is not defined");
+    check_refused(msh, V22 NODES4 ELEMENT("1 4 0 1 2 3 -9223372036854775808"), BOUGH_ERROR_FORMAT, "is not defined");
+    check_refused(msh, V22 NODES4 ELEMENT("1 4 0 1 2 3 9223372036854775808"), BOUGH_ERROR_FORMAT, "expected");
+    check_refused(msh, V22 NODES4 ELEMENT("1 4 0 1 2 3 3"), BOUGH_ERROR_FORMAT, "one vertex twice");
+    check_refused(msh, V22 "$Nodes\n2\n1 0 0 0\n1 1 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT, "defined twice");
+    check_refused(msh, V22 "$PhysicalNames\n1\n4 1 \"a\"\n$EndPhysicalNames\n", BOUGH_ERROR_FORMAT, "outside 0..3");
+    check_refused(msh, V22 "$PhysicalNames\n2\n3 1 \"a\"\n3 1 \"b\"\n$EndPhysicalNames\n", BOUGH_ERROR_FORMAT,
                   "named twice");
-    check_refused(bo_read_msh, V41 "$Entities\n0 0 0 2\n1 0 0 0 1 1 1 0 0\n1 0 0 0 1 1 1 0 0\n$EndEntities\n",
+    check_refused(msh, V41 "$Entities\n0 0 0 2\n1 0 0 0 1 1 1 0 0\n1 0 0 0 1 1 1 0 0\n$EndEntities\n",
                   BOUGH_ERROR_FORMAT, "defined twice");
-    check_refused(bo_read_msh,
-                  V41 "$Entities\n0 0 0 0\n$EndEntities\n$PhysicalNames\n1\n3 1 \"a\"\n$EndPhysicalNames\n",
+    check_refused(msh, V41 "$Entities\n0 0 0 0\n$EndEntities\n$PhysicalNames\n1\n3 1 \"a\"\n$EndPhysicalNames\n",
                   BOUGH_ERROR_FORMAT, "must stand before");
 }
 
 static void coordinates_must_be_finite(void **state) {
     (void)state;
-    check_refused(bo_read_msh, V22 "$Nodes\n1\n1 0 nan 0\n$EndNodes\n", BOUGH_ERROR_FORMAT,
+    check_refused(msh, V22 "$Nodes\n1\n1 0 nan 0\n$EndNodes\n", BOUGH_ERROR_FORMAT,
                   "file.x:6: a node coordinate in $Nodes is not a finite number");
-    check_refused(bo_read_msh, V22 "$Nodes\n1\n1 0 0 -inf\n$EndNodes\n", BOUGH_ERROR_FORMAT, "not a finite");
-    check_refused(bo_read_msh, V22 "$Nodes\n1\n1 1e999 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT, "not a finite");
+    check_refused(msh, V22 "$Nodes\n1\n1 0 0 -inf\n$EndNodes\n", BOUGH_ERROR_FORMAT, "not a finite");
+    check_refused(msh, V22 "$Nodes\n1\n1 1e999 0 0\n$EndNodes\n", BOUGH_ERROR_FORMAT, "not a finite");
     bough_context *ctx = test_context(1);
     for (size_t i = 1; i < FLAVOUR_COUNT; i++) {
         if (!flavours[i].binary)
@@ -394,7 +386,7 @@ static void coordinates_must_be_finite(void **state) {
         check(at != NULL);
         memcpy(at, nan.data, 8);
         bough_mesh *mesh;
-        check_fails(ctx, read_bytes(ctx, bo_read_msh, &b, &mesh), BOUGH_ERROR_FORMAT, "$Nodes is not a finite");
+        check_fails(ctx, read_bytes(ctx, msh, &b, &mesh), BOUGH_ERROR_FORMAT, "$Nodes is not a finite");
         bytes_free(&b), bytes_free(&one), bytes_free(&nan);
     }
     bough_context_destroy(ctx);
@@ -405,16 +397,16 @@ static void inverted_elements_are_named_or_repaired(void **state) {
     static const char inverted[] = V22 NODES4 ELEMENT("1 4 0 2 1 3 4");
     static const char flat[] =
         V22 "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 1 1 0\n$EndNodes\n" ELEMENT("1 4 0 1 2 3 4");
-    check_refused(bo_read_msh, inverted, BOUGH_ERROR_FORMAT, "file.x:13: element 1 is inverted");
-    check_refused(bo_read_msh, flat, BOUGH_ERROR_FORMAT, "file.x:13: element 1 has no volume");
+    check_refused(msh, inverted, BOUGH_ERROR_FORMAT, "file.x:13: element 1 is inverted");
+    check_refused(msh, flat, BOUGH_ERROR_FORMAT, "file.x:13: element 1 has no volume");
     bough_context *ctx = test_context(1);
     bough_mesh *mesh;
-    check_ok(ctx, read_policy(ctx, bo_read_msh, inverted, strlen(inverted), BOUGH_VOLUME_REPAIR, &mesh));
+    check_ok(ctx, read_policy(ctx, msh, inverted, strlen(inverted), BOUGH_VOLUME_REPAIR, &mesh));
     check_ok(ctx, bough_mesh_check(ctx, mesh));
     bough_mesh_destroy(ctx, mesh);
-    check_fails(ctx, read_policy(ctx, bo_read_msh, flat, strlen(flat), BOUGH_VOLUME_REPAIR, &mesh), BOUGH_ERROR_FORMAT,
+    check_fails(ctx, read_policy(ctx, msh, flat, strlen(flat), BOUGH_VOLUME_REPAIR, &mesh), BOUGH_ERROR_FORMAT,
                 "element 1 has no volume");
-    check_ok(ctx, read_policy(ctx, bo_read_msh, flat, strlen(flat), BOUGH_VOLUME_ACCEPT, &mesh));
+    check_ok(ctx, read_policy(ctx, msh, flat, strlen(flat), BOUGH_VOLUME_ACCEPT, &mesh));
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
 }
@@ -443,7 +435,7 @@ static void absurd_counts_allocate_nothing(void **state) {
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
             int length = snprintf(text, sizeof text, texts[t], counts[c]);
 #pragma GCC diagnostic pop
-            check(check_survives(bo_read_msh, text, (size_t)length) != BOUGH_OK);
+            check(survives(msh, text, (size_t)length) != BOUGH_OK);
         }
 }
 
@@ -465,7 +457,7 @@ static void absurd_binary_counts_allocate_nothing(void **state) {
                     put_size(&value, values[v / 2]);
                 memcpy(copy, b.data, b.size);
                 memcpy(copy + at, value.data, value.size);
-                check_survives(bo_read_msh, copy, b.size);
+                survives(msh, copy, b.size);
                 bytes_free(&value);
             }
         free(copy);
@@ -482,12 +474,12 @@ static void groups_cannot_multiply_a_file(void **state) {
     for (int i = 1; i <= 300; i++)
         put_text(&b, " %d", i);
     put_text(&b, " 0\n$EndEntities\n");
-    check_fails(ctx, read_bytes(ctx, bo_read_msh, &b, &mesh), BOUGH_ERROR_FORMAT, "300 physical groups");
+    check_fails(ctx, read_bytes(ctx, msh, &b, &mesh), BOUGH_ERROR_FORMAT, "300 physical groups");
     bytes_free(&b);
     put_text(&b, V22 "$PhysicalNames\n20000\n");
     for (int i = 0; i < 20000; i++)
         put_text(&b, "3 %d \"g%d\"\n", i, i);
-    check_fails(ctx, read_bytes(ctx, bo_read_msh, &b, &mesh), BOUGH_ERROR_FORMAT, "sets");
+    check_fails(ctx, read_bytes(ctx, msh, &b, &mesh), BOUGH_ERROR_FORMAT, "sets");
     bytes_free(&b);
     bough_context_destroy(ctx);
 }
@@ -507,26 +499,26 @@ static void long_lines_are_survived(void **state) {
                                          V41 "$Nodes\n1 4 1 ",
                                          "$MeshFormat\n"};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
-        survive_long_line(bo_read_msh, before[i], 'a', "\n");
-        survive_long_line(bo_read_msh, before[i], '1', "");
-        survive_long_line(bo_read_msh, before[i], ' ', "7\n");
-        survive_long_line(bo_read_msh, before[i], '"', "\n$EndFoo\n");
-        survive_long_line(bo_read_msh, before[i], '\n', "$EndNodes\n");
+        survive_long_line(msh, before[i], 'a', "\n");
+        survive_long_line(msh, before[i], '1', "");
+        survive_long_line(msh, before[i], ' ', "7\n");
+        survive_long_line(msh, before[i], '"', "\n$EndFoo\n");
+        survive_long_line(msh, before[i], '\n', "$EndNodes\n");
     }
 }
 
 static void other_things_than_msh_files_are_refused(void **state) {
     (void)state;
-    survive_garbage(bo_read_msh, V22);
-    survive_garbage(bo_read_msh, "$MeshFormat\n4.1 1 8\n\1\0\0\0");
-    refuse_paths("missing.msh", "folder.msh", "empty.msh");
+    survive_garbage(msh, V22);
+    survive_garbage(msh, "$MeshFormat\n4.1 1 8\n\1\0\0\0");
+    refuse_paths(".msh");
 }
 
 static void truncated_files_are_survived(void **state) {
     (void)state;
     for (size_t i = 0; i < FLAVOUR_COUNT; i++) {
         bytes b = make_flavour(i);
-        survive_every_truncation(bo_read_msh, &b);
+        survive_every_truncation(msh, b.data, b.size);
         bytes_free(&b);
     }
 }
@@ -535,7 +527,7 @@ static void changed_files_are_survived(void **state) {
     (void)state;
     for (size_t i = 0; i < FLAVOUR_COUNT; i++) {
         bytes b = make_flavour(i);
-        survive_mutations(bo_read_msh, &b, 4000, i);
+        survive_mutations(msh, b.data, b.size, 4000);
         bytes_free(&b);
     }
 }
@@ -544,7 +536,7 @@ static void failing_allocations_leak_nothing(void **state) {
     (void)state;
     for (size_t i = 0; i < FLAVOUR_COUNT; i++) {
         bytes b = make_flavour(i);
-        survive_failing_allocations(bo_read_msh, &b);
+        survive_failing_allocations(msh, b.data, b.size);
         bytes_free(&b);
     }
 }
@@ -657,7 +649,7 @@ static void what_is_written_comes_back(void **state) {
             const char *path = test_path("block.msh");
             check_ok(ctx, bough_mesh_write(ctx, mesh, path));
             check_ok(ctx, bough_mesh_read(ctx, path, NULL, &back));
-            check_same_mesh(mesh, back);
+            check_same_mesh(mesh, back, true);
             bough_mesh_destroy(ctx, back);
             bough_mesh_destroy(ctx, mesh);
         }
@@ -670,16 +662,7 @@ static void writing_fails_cleanly(void **state) {
     bough_mesh *mesh = make_block(ctx, BOUGH_HEX8);
     add_sets(ctx, mesh);
     const char *path = test_path("fails.msh");
-    bough_status status = BOUGH_ERROR_MEMORY;
-    for (long fail_at = 1; status != BOUGH_OK; fail_at++) {
-        test_memory memory = {.fail_at = fail_at};
-        bough_context *small = test_counting_context(&memory);
-        check(access(path, F_OK) != 0);
-        status = bough_mesh_write(small, mesh, path);
-        check(status == BOUGH_OK || status == BOUGH_ERROR_MEMORY);
-        bough_context_destroy(small);
-        check_int(memory.live, 0);
-    }
+    survive_failing_allocations_of_write(mesh, path);
     check_fails(ctx, bough_mesh_write(ctx, mesh, test_path("no/such/folder.msh")), BOUGH_ERROR_FILE, "folder.msh");
     check_ok(ctx, bough_mesh_add_set(ctx, mesh, BOUGH_SET_VERTEX, "two\nlines", NULL, 0));
     check_fails(ctx, bough_mesh_write(ctx, mesh, path), BOUGH_ERROR_UNSUPPORTED, "line break");

@@ -1,8 +1,8 @@
 /* TetGen's pairs of files. */
-#include "hostile_files.h"
+#include "hostile.h"
 
 typedef struct pair {
-    hostile_text node, ele, face;
+    bytes node, ele, face;
 } pair;
 
 /* The cube, with edge nodes when `second` (in TetGen's order 23 03 01 12 13 02). */
@@ -12,12 +12,12 @@ static const pair *cube(int base, bool second) {
     int edge_node[8][8] = {{0}}, count = 8;
     double x[64][3];
     for (int v = 0; v < 8; v++)
-        hostile_cube_corner(v, x[v]);
+        unit_cube_corner(v, x[v]);
     p.node.size = p.ele.size = p.face.size = 0;
-    hostile_print(&p.ele, "# tets\n6 %d 1\n", second ? 10 : 4);
+    put_text(&p.ele, "# tets\n6 %d 1\n", second ? 10 : 4);
     for (int e = 0; e < 6; e++) {
-        const int *n = hostile_cube_tets[e];
-        hostile_print(&p.ele, "  %d  %d %d %d %d", e + base, n[0] + base, n[1] + base, n[2] + base, n[3] + base);
+        const int *n = unit_cube_tets[e];
+        put_text(&p.ele, "  %d  %d %d %d %d", e + base, n[0] + base, n[1] + base, n[2] + base, n[3] + base);
         for (int k = 0; k < 6 && second; k++) {
             int a = n[edges[k][0]], b = n[edges[k][1]];
             if (!edge_node[a][b]) {
@@ -26,16 +26,16 @@ static const pair *cube(int base, bool second) {
                     x[count][d] = (x[a][d] + x[b][d]) / 2;
                 count++;
             }
-            hostile_print(&p.ele, " %d", edge_node[a][b] + base);
+            put_text(&p.ele, " %d", edge_node[a][b] + base);
         }
-        hostile_print(&p.ele, "  %d\n", e < 2 ? 7 : 8);
+        put_text(&p.ele, "  %d\n", e < 2 ? 7 : 8);
     }
-    hostile_print(&p.node, "%d 3 1 1 # with an attribute and markers\n", count);
+    put_text(&p.node, "%d 3 1 1 # with an attribute and markers\n", count);
     for (int v = 0; v < count; v++)
-        hostile_print(&p.node, "%d %g %g %g  0.5  %d\n", v + base, x[v][0], x[v][1], x[v][2], x[v][2] == 0 ? 5 : 0);
+        put_text(&p.node, "%d %g %g %g  0.5  %d\n", v + base, x[v][0], x[v][1], x[v][2], x[v][2] == 0 ? 5 : 0);
     if (!second)
-        hostile_print(&p.face, "3 1\n%d %d %d %d 3\n%d %d %d %d 3\n%d %d %d %d 0\n", base, base, 1 + base, 3 + base,
-                      1 + base, base, 3 + base, 2 + base, 2 + base, 4 + base, 5 + base, 7 + base);
+        put_text(&p.face, "3 1\n%d %d %d %d 3\n%d %d %d %d 3\n%d %d %d %d 0\n", base, base, 1 + base, 3 + base,
+                 1 + base, base, 3 + base, 2 + base, 2 + base, 4 + base, 5 + base, 7 + base);
     return &p;
 }
 
@@ -60,10 +60,10 @@ static void either_file_leads_to_the_other(void **state) {
         check_int(mesh->type, BOUGH_TET4);
         check_int(mesh->vertex_count, 8);
         check_int(mesh->element_count, 6);
-        hostile_set(mesh, BOUGH_SET_VERTEX, "marker_5", 4);
-        hostile_set(mesh, BOUGH_SET_ELEMENT, "region_7", 2);
-        check_int(hostile_set(mesh, BOUGH_SET_ELEMENT, "region_8", 4)->items[0], 2);
-        hostile_set(mesh, BOUGH_SET_FACE, "marker_3", 2);
+        check_set_count(mesh, BOUGH_SET_VERTEX, "marker_5", 4);
+        check_set_count(mesh, BOUGH_SET_ELEMENT, "region_7", 2);
+        check_int(check_set_count(mesh, BOUGH_SET_ELEMENT, "region_8", 4)->items[0], 2);
+        check_set_count(mesh, BOUGH_SET_FACE, "marker_3", 2);
         bough_mesh_destroy(ctx, mesh);
     }
     bough_context_destroy(ctx);
@@ -108,7 +108,7 @@ static void output_of_the_program_is_read(void **state) {
     bough_mesh *mesh;
     check_ok(ctx, bough_mesh_read(ctx, test_path("program.1.node"), NULL, &mesh));
     check_midpoints(mesh);
-    hostile_set(mesh, BOUGH_SET_ELEMENT, "region_3", mesh->element_count);
+    check_set_count(mesh, BOUGH_SET_ELEMENT, "region_3", mesh->element_count);
     check(bough_mesh_find_set(mesh, BOUGH_SET_FACE, "marker_6") != NULL);
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
@@ -118,8 +118,8 @@ static void refused(const char *from, const char *to, const char *part) {
     const pair *p = cube(1, false);
     bool node = strstr(p->node.data, from) != NULL;
     write_pair(p, "bad");
-    const char *text = hostile_replace(node ? p->node.data : p->ele.data, from, to);
-    hostile_refused_text(node ? "bad.node" : "bad.ele", text, BOUGH_ERROR_FORMAT, part);
+    const char *text = replaced(node ? p->node.data : p->ele.data, from, to);
+    check_refused(in_file(node ? "bad.node" : "bad.ele"), text, BOUGH_ERROR_FORMAT, part);
 }
 
 static void wrong_content_is_refused_with_its_line(void **state) {
@@ -198,38 +198,36 @@ static void cut_and_altered_files_are_survived(void **state) {
     const pair *p = cube(1, false);
     size_t all = p->node.size + p->ele.size + p->face.size;
     write_pair(p, "cut");
-    hostile_truncations("cut.node", p->node.data, p->node.size, all);
-    hostile_mutations("cut.node", p->node.data, p->node.size, all, 1500);
+    survive_every_truncation(in_files("cut.node", all), p->node.data, p->node.size);
+    survive_mutations(in_files("cut.node", all), p->node.data, p->node.size, 1500);
     write_pair(p, "cut");
-    hostile_truncations("cut.ele", p->ele.data, p->ele.size, all);
-    hostile_mutations("cut.ele", p->ele.data, p->ele.size, all, 1500);
+    survive_every_truncation(in_files("cut.ele", all), p->ele.data, p->ele.size);
+    survive_mutations(in_files("cut.ele", all), p->ele.data, p->ele.size, 1500);
     write_pair(p, "cut");
     for (size_t i = 0; i < p->face.size; i++) {
         test_write(test_path("cut.face"), p->face.data, i);
-        hostile_read(test_path("cut.ele"), all);
+        survives(in_files("cut.ele", all), NULL, 0);
     }
 }
 
 static void failed_allocations_are_survived(void **state) {
     (void)state;
     write_pair(cube(1, false), "memory");
-    hostile_allocations(test_path("memory.node"));
-    hostile_allocations(test_path("memory.ele"));
+    survive_failing_allocations(in_file("memory.node"), NULL, 0);
+    survive_failing_allocations(in_file("memory.ele"), NULL, 0);
 }
 
 static void nonsense_is_refused(void **state) {
     (void)state;
     const pair *p = cube(1, false);
     write_pair(p, "nonsense");
-    hostile_nonsense("nonsense.ele");
+    survive_garbage(in_file("nonsense.ele"), "6 4 1\n");
+    refuse_paths(".ele");
     write_pair(p, "nonsense");
-    hostile_nonsense("nonsense.node");
+    survive_garbage(in_file("nonsense.node"), "8 3 1 1\n");
+    refuse_paths(".node");
     write_pair(p, "nonsense");
-    const char fillers[] = {'a', '1', ' ', '\n', '\0', '#'};
-    for (size_t i = 0; i < sizeof fillers; i++) {
-        hostile_long("nonsense.node", p->node.data, "2 1 0 0", fillers[i]);
-        hostile_long("nonsense.node", p->node.data, "8 3 1 1", fillers[i]);
-    }
+    survive_long_lines_at(in_file("nonsense.node"), p->node.data, (const char *const[]){"2 1 0 0", "8 3 1 1", NULL});
 }
 
 int main(void) {

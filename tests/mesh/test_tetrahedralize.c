@@ -1,41 +1,7 @@
 /* Closed surfaces are filled with tets by gmsh or tetgen where these are installed; without them the message helps. */
-#include "test.h"
-
-#include <bough/mesh.h>
+#include "closed_surfaces.h"
 
 #include <dirent.h>
-
-static bough_mesh *box_surface(bough_context *ctx, double origin, double size) {
-    bough_box_def def = bough_default_box_def();
-    for (int d = 0; d < 3; d++)
-        def.origin[d] = origin, def.size[d] = size, def.cells[d] = 2;
-    bough_mesh *box, *surface;
-    check_ok(ctx, bough_mesh_generate_box(ctx, &def, &box));
-    check_ok(ctx, bough_mesh_surface(ctx, box, &surface, NULL, NULL));
-    bough_mesh_destroy(ctx, box);
-    return surface;
-}
-
-/* Both shells in one mesh; frees them. */
-static bough_mesh *join(bough_context *ctx, bough_mesh *a, bough_mesh *b, bool flip_b) {
-    int32_t vertices = a->vertex_count + b->vertex_count, triangles = a->element_count + b->element_count;
-    double *x = malloc(sizeof(double) * 3 * (size_t)vertices);
-    int32_t *t = malloc(sizeof(int32_t) * 3 * (size_t)triangles);
-    memcpy(x, a->vertices, sizeof(double) * 3 * (size_t)a->vertex_count);
-    memcpy(x + 3 * a->vertex_count, b->vertices, sizeof(double) * 3 * (size_t)b->vertex_count);
-    memcpy(t, a->elements, sizeof(int32_t) * 3 * (size_t)a->element_count);
-    for (int32_t i = 0; i < 3 * b->element_count; i++) {
-        int32_t from = flip_b ? i / 3 * 3 + 2 - i % 3 : i;
-        t[3 * a->element_count + i] = b->elements[from] + a->vertex_count;
-    }
-    bough_mesh *mesh;
-    check_ok(ctx, bough_mesh_create(ctx, BOUGH_TRI3, vertices, x, triangles, t, &mesh));
-    free(x);
-    free(t);
-    bough_mesh_destroy(ctx, a);
-    bough_mesh_destroy(ctx, b);
-    return mesh;
-}
 
 static int entries_of(const char *path) {
     DIR *folder = opendir(path);
@@ -63,11 +29,11 @@ static void surfaces_are_filled(void **state) {
     int tried = 0;
     for (int p = 0; p < 2; p++)
         for (int shape = 0; shape < 3; shape++) {
-            bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+            bough_mesh *surface = box_surface(ctx, 0, 1, 2), *mesh;
             if (shape == 1) /* a cavity */
-                surface = join(ctx, surface, box_surface(ctx, 0.25, 0.5), true);
+                surface = join(ctx, surface, box_surface(ctx, 0.25, 0.5, 2), true);
             if (shape == 2) /* two bodies */
-                surface = join(ctx, surface, box_surface(ctx, 3, 2), false);
+                surface = join(ctx, surface, box_surface(ctx, 3, 2, 2), false);
             static const double volumes[] = {1, 0.875, 9};
             bough_status status = bough_mesh_tetrahedralize(ctx, surface, programs[p], 0.3, &mesh);
             check_int(entries_of(folder), 0);
@@ -98,7 +64,7 @@ static void finer_edges_make_more_tets(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     scratch();
-    bough_mesh *surface = box_surface(ctx, 0, 1), *coarse, *fine;
+    bough_mesh *surface = box_surface(ctx, 0, 1, 2), *coarse, *fine;
     bough_status status = bough_mesh_tetrahedralize(ctx, surface, NULL, 0, &coarse);
     if (status == BOUGH_OK) {
         check_ok(ctx, bough_mesh_tetrahedralize(ctx, surface, NULL, 0.15, &fine));
@@ -119,7 +85,7 @@ static void missing_programs_are_named(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     const char *folder = scratch();
-    bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+    bough_mesh *surface = box_surface(ctx, 0, 1, 2), *mesh;
     char *path = strdup(getenv("PATH"));
     setenv("PATH", folder, 1);
     check_fails(
@@ -146,7 +112,7 @@ static void failing_programs_are_quoted(void **state) {
     char *path = strdup(getenv("PATH")), joined[4096];
     snprintf(joined, sizeof joined, "%s:%s", bin, path);
     setenv("PATH", joined, 1);
-    bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+    bough_mesh *surface = box_surface(ctx, 0, 1, 2), *mesh;
     check_fails(
         ctx, bough_mesh_tetrahedralize(ctx, surface, "tetgen", 0, &mesh), BOUGH_ERROR_ARGUMENT,
         "tetgen could not fill the surface, most often because it cuts through itself: facet 7 crosses facet 9");
@@ -177,7 +143,7 @@ static void meshing_can_be_cancelled(void **state) {
     bough_context_def def = bough_default_context_def();
     def.progress = refuse;
     bough_context *ctx = bough_context_create(&def);
-    bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+    bough_mesh *surface = box_surface(ctx, 0, 1, 2), *mesh;
     check_int(bough_mesh_tetrahedralize(ctx, surface, "tetgen", 0, &mesh), BOUGH_CANCELLED);
     check_int(entries_of(folder), 0);
     setenv("PATH", path, 1);
@@ -190,7 +156,7 @@ static void bad_arguments_are_refused(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     scratch();
-    bough_mesh *surface = box_surface(ctx, 0, 1), *mesh;
+    bough_mesh *surface = box_surface(ctx, 0, 1, 2), *mesh;
     check_fails(ctx, bough_mesh_tetrahedralize(ctx, surface, "rm", 0, &mesh), BOUGH_ERROR_ARGUMENT,
                 "\"gmsh\" or \"tetgen\", not \"rm\"");
     check_fails(ctx, bough_mesh_tetrahedralize(ctx, surface, NULL, -1, &mesh), BOUGH_ERROR_ARGUMENT, "longest edge");
@@ -211,7 +177,7 @@ static void every_failed_allocation_is_survived(void **state) {
     (void)state;
     bough_context *plain = test_context(1);
     const char *folder = scratch();
-    bough_mesh *surface = box_surface(plain, 0, 1);
+    bough_mesh *surface = box_surface(plain, 0, 1, 2);
     bough_status status = BOUGH_ERROR_MEMORY;
     for (long fail_at = 1; status == BOUGH_ERROR_MEMORY; fail_at++) {
         test_memory memory = {.fail_at = fail_at};

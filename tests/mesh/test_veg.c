@@ -1,23 +1,23 @@
 /* Vega FEM files. */
-#include "hostile_files.h"
+#include "hostile.h"
 
 static const char *cube(int base) {
-    static hostile_text text;
+    static bytes text;
     text.size = 0;
-    hostile_print(&text, "# a cube\n*VERTICES\n8 3 0 0\n");
+    put_text(&text, "# a cube\n*VERTICES\n8 3 0 0\n");
     for (int v = 0; v < 8; v++) {
         double x[3];
-        hostile_cube_corner(v, x);
-        hostile_print(&text, "%d %g %g %g\n", v + base, x[0], x[1], x[2]);
+        unit_cube_corner(v, x);
+        put_text(&text, "%d %g %g %g\n", v + base, x[0], x[1], x[2]);
     }
-    hostile_print(&text, "\n*ELEMENTS\nTET\n6 4 0\n");
+    put_text(&text, "\n*ELEMENTS\nTET\n6 4 0\n");
     for (int e = 0; e < 6; e++) {
-        const int *n = hostile_cube_tets[e];
-        hostile_print(&text, "%d %d %d %d %d\n", e + base, n[0] + base, n[1] + base, n[2] + base, n[3] + base);
+        const int *n = unit_cube_tets[e];
+        put_text(&text, "%d %d %d %d %d\n", e + base, n[0] + base, n[1] + base, n[2] + base, n[3] + base);
     }
-    hostile_print(&text, "*MATERIAL STEEL\nENU, 7800, 2e11, 0.3\n*MATERIAL RUBBER\nENU, 1000, 1e6, 0.45\n");
-    hostile_print(&text, "*SET low\n%d, %d,\n%d\n*SET high\n%d\n", base, base + 1, base + 3, base + 5);
-    hostile_print(&text, "*REGION\nallElements, RUBBER\n*REGION\nlow, STEEL\n");
+    put_text(&text, "*MATERIAL STEEL\nENU, 7800, 2e11, 0.3\n*MATERIAL RUBBER\nENU, 1000, 1e6, 0.45\n");
+    put_text(&text, "*SET low\n%d, %d,\n%d\n*SET high\n%d\n", base, base + 1, base + 3, base + 5);
+    put_text(&text, "*REGION\nallElements, RUBBER\n*REGION\nlow, STEEL\n");
     return text.data;
 }
 
@@ -27,7 +27,7 @@ static void check_cube(bough_context *ctx, bough_mesh *mesh) {
     check_int(mesh->element_count, 6);
     check(mesh->vertices[3 * 5] == 1 && mesh->vertices[3 * 5 + 1] == 0 && mesh->vertices[3 * 5 + 2] == 1);
     check_int(mesh->elements[4 * 3 + 1], 5);
-    const bough_set *low = hostile_set(mesh, BOUGH_SET_ELEMENT, "low", 3);
+    const bough_set *low = check_set_count(mesh, BOUGH_SET_ELEMENT, "low", 3);
     check(low->items[0] == 0 && low->items[1] == 1 && low->items[2] == 3);
     check_int(mesh->material_count, 2);
     check(strcmp(mesh->materials[0].name, "STEEL") == 0 && mesh->materials[0].young == 2e11 &&
@@ -42,7 +42,7 @@ static void numbers_may_start_at_one_or_zero(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     for (int base = 0; base < 2; base++)
-        check_cube(ctx, hostile_read_good(ctx, "a.veg", cube(base), strlen(cube(base))));
+        check_cube(ctx, must_read_text(ctx, in_file("a.veg"), cube(base)));
     bough_context_destroy(ctx);
 }
 
@@ -50,23 +50,25 @@ static void sections_may_stand_in_any_order(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     const char *text = cube(1), *elements = strstr(text, "*ELEMENTS"), *material = strstr(text, "*MATERIAL");
-    hostile_text turned = {.size = 0};
-    hostile_print(&turned, "%s%.*s%.*s", material, (int)(material - elements), elements, (int)(elements - text), text);
-    check_cube(ctx, hostile_read_good(ctx, "b.veg", turned.data, turned.size));
+    bytes turned = {0};
+    put_text(&turned, "%s%.*s%.*s", material, (int)(material - elements), elements, (int)(elements - text), text);
+    check_cube(ctx, must_read(ctx, in_file("b.veg"), &turned));
+    bytes_free(&turned);
     bough_context_destroy(ctx);
 }
 
 static void hexes_are_read(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    hostile_text text = {.size = 0};
-    hostile_print(&text, "*VERTICES\n8 3 0 0\n");
+    bytes text = {0};
+    put_text(&text, "*VERTICES\n8 3 0 0\n");
     for (int v = 0; v < 8; v++)
-        hostile_print(&text, "%d %d %d %d\n", v + 1, v & 1, v >> 1 & 1, v >> 2);
-    hostile_print(&text, "*ELEMENTS\nCUBIC\n1 8 0\n1");
+        put_text(&text, "%d %d %d %d\n", v + 1, v & 1, v >> 1 & 1, v >> 2);
+    put_text(&text, "*ELEMENTS\nCUBIC\n1 8 0\n1");
     for (int i = 0; i < 8; i++)
-        hostile_print(&text, " %d", hostile_cube_hex[i] + 1);
-    bough_mesh *mesh = hostile_read_good(ctx, "hex.veg", text.data, text.size);
+        put_text(&text, " %d", unit_cube_hex[i] + 1);
+    bough_mesh *mesh = must_read(ctx, in_file("hex.veg"), &text);
+    bytes_free(&text);
     check_int(mesh->type, BOUGH_HEX8);
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
@@ -87,10 +89,10 @@ static void included_files_are_read_from_beside_the_including_one(void **state) 
     bough_mesh *mesh;
     check_ok(ctx, bough_mesh_read(ctx, test_path("sub/main.veg"), NULL, &mesh));
     check_cube(ctx, mesh);
-    hostile_allocations(test_path("sub/main.veg"));
+    survive_failing_allocations(in_file("sub/main.veg"), NULL, 0);
     test_write_text(test_path("sub/rest.veg"), "");
     /* The sentence names the included file and its line. */
-    test_write_text(test_path("sub/cube.ele"), hostile_replace("1 4 0\n1 1 2 4 8\n", "1 2 4 8", "1 4 2 8"));
+    test_write_text(test_path("sub/cube.ele"), replaced("1 4 0\n1 1 2 4 8\n", "1 2 4 8", "1 4 2 8"));
     check_fails(ctx, bough_mesh_read(ctx, test_path("sub/main.veg"), NULL, &mesh), BOUGH_ERROR_FORMAT,
                 "sub/cube.ele:2: element 1 is inverted");
     bough_context_destroy(ctx);
@@ -98,13 +100,13 @@ static void included_files_are_read_from_beside_the_including_one(void **state) 
 
 static void files_that_include_themselves_are_refused(void **state) {
     (void)state;
-    hostile_refused_text("self.veg", "*INCLUDE self.veg\n", BOUGH_ERROR_FORMAT, "includes itself");
-    hostile_refused_text("self.veg", "*INCLUDE ./self.veg\n", BOUGH_ERROR_FORMAT, "includes itself");
+    check_refused(in_file("self.veg"), "*INCLUDE self.veg\n", BOUGH_ERROR_FORMAT, "includes itself");
+    check_refused(in_file("self.veg"), "*INCLUDE ./self.veg\n", BOUGH_ERROR_FORMAT, "includes itself");
     test_write_text(test_path("loop_b.veg"), "*INCLUDE loop_a.veg\n");
-    hostile_refused_text("loop_a.veg", "*INCLUDE loop_b.veg\n", BOUGH_ERROR_FORMAT, "includes itself");
-    hostile_refused_text("none.veg", "*INCLUDE absent.veg\n", BOUGH_ERROR_FORMAT, "none.veg:1: the included file");
-    hostile_refused_text("dev.veg", "*INCLUDE /dev/zero\n", BOUGH_ERROR_FORMAT, "not a regular file");
-    hostile_refused_text("no.veg", "*INCLUDE\n", BOUGH_ERROR_FORMAT, "missing");
+    check_refused(in_file("loop_a.veg"), "*INCLUDE loop_b.veg\n", BOUGH_ERROR_FORMAT, "includes itself");
+    check_refused(in_file("none.veg"), "*INCLUDE absent.veg\n", BOUGH_ERROR_FORMAT, "none.veg:1: the included file");
+    check_refused(in_file("dev.veg"), "*INCLUDE /dev/zero\n", BOUGH_ERROR_FORMAT, "not a regular file");
+    check_refused(in_file("no.veg"), "*INCLUDE\n", BOUGH_ERROR_FORMAT, "missing");
     char name[32], text[128];
     for (int i = 0; i < 20; i++) {
         snprintf(name, sizeof name, "deep%d.veg", i);
@@ -112,13 +114,13 @@ static void files_that_include_themselves_are_refused(void **state) {
         snprintf(text, sizeof text, "*INCLUDE deep%d.veg\n*INCLUDE deep%d.veg\n", i + 1, i + 1);
         test_write_text(test_path(name), text);
     }
-    check_int(hostile_read(test_path("deep0.veg"), 100), BOUGH_ERROR_FORMAT);
+    check_int(survives(in_files("deep0.veg", 100), NULL, 0), BOUGH_ERROR_FORMAT);
     test_write_text(test_path("deep12.veg"), "# end\n");
-    check_int(hostile_read(test_path("deep0.veg"), 100), BOUGH_ERROR_FORMAT);
+    check_int(survives(in_files("deep0.veg", 100), NULL, 0), BOUGH_ERROR_FORMAT);
 }
 
 static void refused(const char *from, const char *to, bough_status status, const char *part) {
-    hostile_refused_text("bad.veg", hostile_replace(cube(1), from, to), status, part);
+    check_refused(in_file("bad.veg"), replaced(cube(1), from, to), status, part);
 }
 
 static void wrong_content_is_refused_with_its_line(void **state) {
@@ -155,8 +157,8 @@ static void wrong_content_is_refused_with_its_line(void **state) {
 static void mooney_rivlin_becomes_its_small_strain_constants(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    const char *text = hostile_replace(cube(1), "ENU, 7800, 2e11, 0.3", "MOONEYRIVLIN, 1000, 3, 2, 50");
-    bough_mesh *mesh = hostile_read_good(ctx, "mr.veg", text, strlen(text));
+    const char *text = replaced(cube(1), "ENU, 7800, 2e11, 0.3", "MOONEYRIVLIN, 1000, 3, 2, 50");
+    bough_mesh *mesh = must_read_text(ctx, in_file("mr.veg"), text);
     double G = 10, K = 100; /* 2 (3 + 2), 2 * 50 */
     check_near(mesh->materials[0].young, 9 * K * G / (3 * K + G), 1e-12);
     check_near(mesh->materials[0].young / (2 * (1 + mesh->materials[0].poisson)), G, 1e-12);
@@ -181,26 +183,22 @@ static void inverted_elements_are_refused_or_flipped_and_flat_ones_refused(void 
 
 static void cut_files_are_survived(void **state) {
     (void)state;
-    hostile_truncations("cut.veg", cube(1), strlen(cube(1)), 0);
+    survive_every_truncation(in_file("cut.veg"), cube(1), strlen(cube(1)));
 }
 static void altered_files_are_survived(void **state) {
     (void)state;
-    hostile_mutations("mutant.veg", cube(1), strlen(cube(1)), 0, 4000);
+    survive_mutations(in_file("mutant.veg"), cube(1), strlen(cube(1)), 4000);
 }
 static void failed_allocations_are_survived(void **state) {
     (void)state;
     test_write_text(test_path("memory.veg"), cube(1));
-    hostile_allocations(test_path("memory.veg"));
+    survive_failing_allocations(in_file("memory.veg"), NULL, 0);
 }
 static void nonsense_is_refused(void **state) {
     (void)state;
-    hostile_nonsense("nonsense.veg");
-    const char fillers[] = {'a', '1', ' ', '*', ',', '"', '#', '\n', '\0'};
-    for (size_t i = 0; i < sizeof fillers; i++) {
-        hostile_long("long.veg", cube(1), "1 1 2 4 8", fillers[i]);
-        hostile_long("long.veg", cube(1), "low", fillers[i]);
-        hostile_long("long.veg", cube(1), "*VERT", fillers[i]);
-    }
+    survive_garbage(in_file("nonsense.veg"), "*VERTICES\n8 3 0 0\n");
+    refuse_paths(".veg");
+    survive_long_lines_at(in_file("long.veg"), cube(1), (const char *const[]){"1 1 2 4 8", "low", "*VERT", NULL});
 }
 
 static void reference_meshes_are_read(void **state) {

@@ -1,0 +1,672 @@
+/* The program as its users meet it: started with arguments, judged by exit status, output and files. */
+#include "test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <time.h>
+
+extern char **environ;
+
+/* ---- running the program ---- */
+
+static char out[1 << 18], err[1 << 16]; /* what the last run said */
+
+static void slurp(const char *path, char *text, size_t size) {
+    FILE *f = fopen(path, "rb");
+    check(f != NULL);
+    size_t got = fread(text, 1, size - 1, f);
+    check(got < size - 1);
+    text[got] = 0;
+    fclose(f);
+}
+
+/* Runs happen in this folder; what they say is kept outside it. */
+static const char *work(const char *name) {
+    char inner[120];
+    snprintf(inner, sizeof inner, "work/%s", name);
+    return test_path(inner);
+}
+
+static pid_t start_with_output(const char *const *words, const char *output) {
+    char *argv[32] = {(char[]){"bough"}};
+    int count = 1;
+    for (; words[count - 1]; count++) {
+        check(count < 31);
+        argv[count] = strdup(words[count - 1]);
+    }
+    mkdir(work(""), 0700);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, test_path("stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addchdir_np(&actions, work(""));
+    pid_t child;
+    int failed = posix_spawn(&child, BOUGH_PROGRAM, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    for (int i = 1; i < count; i++)
+        free(argv[i]);
+    check_int(failed, 0);
+    return child;
+}
+
+/* Exit status, or minus the signal that ended it. */
+static int finish(pid_t child) {
+    int status;
+    check(waitpid(child, &status, 0) == child);
+    slurp(test_path("stdout"), out, sizeof out);
+    slurp(test_path("stderr"), err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int run(const char *const *words) {
+    return finish(start_with_output(words, test_path("stdout")));
+}
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* The run ends with this exit status. */
+#define check_run(expected, ...)                                                                                   \
+    do {                                                                                                           \
+        int check_s_ = run(WORDS(__VA_ARGS__));                                                                    \
+        if (check_s_ != (expected))                                                                                \
+            fail_msg("%s:%d: bough %s: exit status %d, expected %d; stderr: %s", __FILE__, __LINE__, #__VA_ARGS__, \
+                     check_s_, (expected), err);                                                                   \
+    } while (0)
+
+static int line_count(const char *text) {
+    int lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* One sentence: a line "bough: ..."; mistakes in options may have argp's "Try ..." as a second one. */
+static bool is_one_sentence(void) {
+    size_t length = strlen(err);
+    if (length < 12 || err[length - 1] != '\n')
+        return false;
+    if (strncmp(err, "bough: ", 7) == 0)
+        return line_count(err) == 1;
+    return strncmp(err, "bough ", 6) == 0 && line_count(err) == 2 && strstr(err, "\nTry `bough ") != NULL;
+}
+
+/* The run fails with this exit status and one sentence that contains `part`, and says nothing on stdout. */
+#define check_mistake(expected, part, ...)                                                                      \
+    do {                                                                                                        \
+        check_run(expected, __VA_ARGS__);                                                                       \
+        if (!is_one_sentence() || !strstr(err, (part)) || out[0])                                               \
+            fail_msg("%s:%d: bough %s: expected one sentence with \"%s\", got \"%s\" and on stdout \"%.100s\"", \
+                     __FILE__, __LINE__, #__VA_ARGS__, (part), err, out);                                       \
+    } while (0)
+
+/* The run's output as the one JSON object it should be; release it. */
+#define check_json(object, expected, ...)                                                                   \
+    do {                                                                                                    \
+        check_run(expected, __VA_ARGS__);                                                                   \
+        json_error_t check_e_;                                                                              \
+        object = json_loads(out, JSON_REJECT_DUPLICATES, &check_e_);                                        \
+        if (!json_is_object(object))                                                                        \
+            fail_msg("%s:%d: bough %s: no JSON object: %s in \"%.200s\"", __FILE__, __LINE__, #__VA_ARGS__, \
+                     check_e_.text, out);                                                                   \
+    } while (0)
+
+static double number(const json_t *object, const char *key) {
+    json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        fail_msg("\"%s\" is missing, or not a number", key);
+    return json_number_value(value);
+}
+static const char *text(const json_t *object, const char *key) {
+    json_t *value = json_object_get(object, key);
+    if (!json_is_string(value))
+        fail_msg("\"%s\" is missing, or not a text", key);
+    return json_string_value(value);
+}
+static bool truth(const json_t *object, const char *key) {
+    json_t *value = json_object_get(object, key);
+    if (!json_is_boolean(value))
+        fail_msg("\"%s\" is missing, or not true or false", key);
+    return json_is_true(value);
+}
+static double item(const json_t *object, const char *key, size_t index) {
+    json_t *value = json_array_get(json_object_get(object, key), index);
+    if (!json_is_number(value))
+        fail_msg("\"%s\" has no number %zu", key, index);
+    return json_number_value(value);
+}
+
+/* Items of a set in the answer of mesh info; -1 when it is not there. */
+static int set_count(const json_t *info, const char *name, const char *kind) {
+    size_t i;
+    json_t *set;
+    json_array_foreach(json_object_get(info, "sets"), i,
+                       set) if (strcmp(text(set, "name"), name) == 0 &&
+                                strcmp(text(set, "kind"), kind) == 0) return (int)number(set, "count");
+    return -1;
+}
+
+static bool exists(const char *name) {
+    return access(work(name), F_OK) == 0;
+}
+
+static int file_count(void) {
+    DIR *folder = opendir(work(""));
+    check(folder != NULL);
+    int count = 0;
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static void check_begins(const char *name, const void *beginning, size_t size, long least_size) {
+    char head[64];
+    struct stat info;
+    FILE *f = fopen(work(name), "rb");
+    if (!f)
+        fail_msg("%s was not made", name);
+    check(size <= sizeof head && fread(head, 1, size, f) == size);
+    fclose(f);
+    check(memcmp(head, beginning, size) == 0);
+    check(stat(work(name), &info) == 0 && info.st_size >= least_size);
+}
+static void check_is_png(const char *name) {
+    check_begins(name, "\x89PNG\r\n\x1a\n", 8, 2000);
+}
+static void check_is_vtu(const char *name) {
+    check_begins(name, "<?xml", 5, 500);
+}
+
+/* ---- inputs ---- */
+
+/* E = 1 GPa, nu = 0.3, 1000 kg/m^3, clamped at x = 0: as options and as a body file. */
+#define STIFF "--young", "1e9", "--poisson", "0.3", "--density", "1000", "--fix", "x0"
+
+static const char stiff_body[] =
+    "{\"bough\": 1, \"mesh\": \"beam.msh\", \"fix\": [\"x0\"], \"gravity\": [0, 0, -9.81],"
+    " \"material\": {\"model\": \"stvk\", \"young\": 1e9, \"poisson\": 0.3, \"density\": 1000}}";
+
+static const double young = 1e9, density = 1000, length = 1, height = 0.1;
+
+/* 1 m x 0.1 m x 0.1 m of quadratic tets, which bend as they should. */
+static void make_beam(void) {
+    if (exists("beam.msh"))
+        return;
+    check_run(0, "mesh", "generate", "box", "--size", "1,0.1,0.1", "--cells", "12,1,1", "--type", "tet10", "-o",
+              "beam.msh");
+    test_write_text(work("body.json"), stiff_body);
+}
+
+static const char two_tets[] =
+    "*VERTICES\n5 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n*ELEMENTS\nTET\n2 4 0\n"
+    "1 1 2 3 4\n2 %s\n*MATERIAL RUBBER\n%s\n*REGION\nallElements, RUBBER\n";
+
+static void write_tets(const char *name, const char *second, const char *material) {
+    char content[1024];
+    snprintf(content, sizeof content, two_tets, second, material);
+    test_write_text(work(name), content);
+}
+
+static int prepare(void **state) {
+    (void)state;
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    unsetenv("ARGP_HELP_FMT");
+    mkdir(work(""), 0700);
+    return 0;
+}
+
+/* ---- help ---- */
+
+static void help_is_there(void **state) {
+    (void)state;
+    check_run(0, "--help");
+    check(strstr(out, "usage: bough COMMAND") && strstr(out, "Exit status") && !err[0]);
+    static const char *const commands[] = {"demo", "mesh", "modes", "static", "materials", "bench", "doctor"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char listed[64], example[64];
+        check_run(0, "--help");
+        snprintf(listed, sizeof listed, "\n  %s ", commands[i]);
+        check(strstr(out, listed) != NULL);
+        snprintf(example, sizeof example, "\n  bough %s ", commands[i]);
+        check_run(0, commands[i], "--help");
+        if (!strstr(out, "\nExample") || !strstr(out, example) || err[0])
+            fail_msg("bough %s --help has no example", commands[i]);
+        check_run(0, commands[i], "-h");
+        check(strstr(out, example) != NULL);
+    }
+    /* An example can be copied as one line. */
+    check_run(0, "mesh", "--help");
+    check(strstr(out, "--type tet10 -o beam.msh\n") != NULL);
+    check_run(0, "--version");
+    check(strncmp(out, "bough ", 6) == 0 && strstr(out, bough_version()) && line_count(out) == 1);
+}
+
+static void wrong_usage_is_status_2(void **state) {
+    (void)state;
+    check_run(2, NULL);
+    check(!out[0] && strstr(err, "usage: bough COMMAND"));
+    check_mistake(2, "did you mean \"static\"?", "statik");
+    check_mistake(2, "did you mean \"mesh\"?", "mehs");
+    check_mistake(2, "see bough --help", "zzz");
+    check_mistake(2, "--bogus", "static", "--bogus");
+    check_mistake(2, "--bogus", "mesh", "info", "--bogus");
+    check_mistake(2, "name a mesh", "modes");
+    check_mistake(2, "name a mesh", "static");
+    check_mistake(2, "info, check, convert or generate", "mesh");
+    check_mistake(2, "info, check, convert or generate", "mesh", "inform", "a.msh");
+    check_mistake(2, "one file", "mesh", "info");
+    check_mistake(2, "a file to write", "mesh", "convert", "a.msh");
+    check_mistake(2, "too many words", "mesh", "convert", "a.msh", "b.msh", "c.msh");
+    check_mistake(2, "box, rod, voxels or tets", "mesh", "generate");
+    check_mistake(2, "box, rod, voxels or tets", "mesh", "generate", "sphere", "-o", "a.msh");
+    check_mistake(2, "needs -o FILE", "mesh", "generate", "box");
+    check_mistake(2, "surface file", "mesh", "generate", "voxels", "-o", "a.msh");
+    check_mistake(2, "Too many arguments", "doctor", "now");
+    check_mistake(2, "takes no file", "demo", "beam.msh");
+    check_mistake(2, "bough bench lists them", "bench", "everything");
+}
+
+/* ---- meshes ---- */
+
+static void boxes_have_what_was_asked_for(void **state) {
+    (void)state;
+    check_run(0, "mesh", "generate", "box", "--size", "1,2,3", "--origin", "5,6,7", "--cells", "2,3,4", "--type",
+              "hex8", "-o", "box.msh", "--picture", "box.png");
+    check_is_png("box.png");
+    json_t *info;
+    check_json(info, 0, "mesh", "info", "box.msh", "--json");
+    check_int(number(info, "vertices"), 3 * 4 * 5);
+    check_int(number(info, "elements"), 2 * 3 * 4);
+    check(strcmp(text(info, "type"), "hex8") == 0 && strcmp(text(info, "file"), "box.msh") == 0);
+    check_near(number(info, "volume"), 6, 1e-12);
+    check_near(number(info, "area"), 22, 1e-12);
+    check_near(item(info, "centroid", 1), 7, 1e-12);
+    check_near(item(info, "upper", 2), 10, 1e-12);
+    check_int(set_count(info, "x1", "face"), 12);
+    check_int(set_count(info, "z0", "vertex"), 12);
+    check_int(number(info, "pieces"), 1);
+    check(truth(info, "sound"));
+    json_decref(info);
+    check_run(0, "mesh", "info", "box.msh");
+    check(strstr(out, "box.msh: 60 vertices, 24 hex8 elements") && strstr(out, "face set \"x1\": 12"));
+    check_run(0, "mesh", "check", "box.msh");
+    check(strstr(out, "box.msh: sound"));
+    check_mistake(2, "--type", "mesh", "generate", "box", "--type", "tet5", "-o", "no.msh");
+    check_mistake(2, "--size", "mesh", "generate", "box", "--size", "1,2", "-o", "no.msh");
+    check_mistake(2, "--cells", "mesh", "generate", "box", "--cells", "2.5", "-o", "no.msh");
+    check_mistake(2, "--cells", "mesh", "generate", "box", "--cells", "1,0,1", "-o", "no.msh");
+    check_mistake(1, "size", "mesh", "generate", "box", "--size", "1,-1,1", "-o", "no.msh");
+    check_mistake(1, "extension", "mesh", "generate", "box", "-o", "no.doc");
+    check_mistake(1, "no.msh", "mesh", "generate", "box", "-o", "nowhere/no.msh");
+    check(!exists("no.msh") && !exists("no.doc"));
+}
+
+static void rods_and_voxels_have_their_volume(void **state) {
+    (void)state;
+    json_t *info;
+    check_run(0, "mesh", "generate", "rod", "--length", "2", "--radius", "0.5", "--cells", "3", "--type", "tet10", "-o",
+              "rod.msh");
+    check_json(info, 0, "mesh", "info", "rod.msh", "--json");
+    check_near(number(info, "volume"), 2 * M_PI * 0.25, 0.01);
+    check_near(item(info, "upper", 2), 2, 1e-12);
+    check(set_count(info, "bottom", "vertex") == set_count(info, "top", "vertex") &&
+          set_count(info, "side", "face") > 0);
+    json_decref(info);
+    check_mistake(2, "one whole number", "mesh", "generate", "rod", "--cells", "3,3,3", "-o", "no.msh");
+
+    check_run(0, "mesh", "generate", "box", "-o", "cube.obj");
+    check_run(0, "mesh", "generate", "voxels", "cube.obj", "--cell", "0.25", "-o", "voxels.msh");
+    check_json(info, 0, "mesh", "info", "voxels.msh", "--json");
+    check_int(number(info, "elements"), 64);
+    check_int(number(info, "vertices"), 125);
+    check_near(number(info, "volume"), 1, 1e-12);
+    json_decref(info);
+    check_mistake(1, "no.obj", "mesh", "generate", "voxels", "no.obj", "-o", "no.msh");
+    check(!exists("no.msh"));
+}
+
+static void conversion_keeps_sets(void **state) {
+    (void)state;
+    static const char *const names[] = {"x0", "x1", "y0", "y1", "z0", "z1"}, *const kinds[] = {"vertex", "face"};
+    make_beam();
+    check_run(0, "mesh", "convert", "beam.msh", "beam.inp");
+    check_run(0, "mesh", "convert", "beam.inp", "back.msh");
+    json_t *before, *after;
+    check_json(before, 0, "mesh", "info", "beam.msh", "--json");
+    check_json(after, 0, "mesh", "info", "back.msh", "--json");
+    check_int(json_array_size(json_object_get(after, "sets")), 12);
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 2; k++) {
+            check(set_count(before, names[i], kinds[k]) > 0);
+            check_int(set_count(after, names[i], kinds[k]), set_count(before, names[i], kinds[k]));
+        }
+    check_int(number(after, "vertices"), number(before, "vertices"));
+    check_int(number(after, "elements"), number(before, "elements"));
+    check_near(number(after, "volume"), number(before, "volume"), 0);
+    json_decref(before);
+    json_decref(after);
+
+    check_run(0, "mesh", "generate", "box", "--cells", "2", "-o", "linear.msh");
+    check_run(0, "mesh", "convert", "linear.msh", "raised.msh", "--raise");
+    check_json(after, 0, "mesh", "info", "raised.msh", "--json");
+    check(strcmp(text(after, "type"), "tet10") == 0);
+    check_int(number(after, "vertices"), 5 * 5 * 5);
+    json_decref(after);
+}
+
+static void inverted_elements_are_found_and_mended(void **state) {
+    (void)state;
+    write_tets("inside_out.veg", "2 4 3 5", "ENU, 1000, 1e6, 0.4");
+    json_t *info;
+    check_json(info, 1, "mesh", "check", "inside_out.veg", "--json");
+    check_int(number(info, "inverted"), 1);
+    check(!truth(info, "sound") && !err[0]);
+    json_decref(info);
+    check_run(1, "mesh", "check", "inside_out.veg");
+    check(strstr(out, "1 inverted elements") && strstr(out, "--repair") && strstr(out, "not fit for simulation"));
+    check(strstr(out, "first inverted element is 1"));
+    check_run(0, "mesh", "info", "inside_out.veg");
+    check_mistake(1, "inside_out.veg", "mesh", "convert", "inside_out.veg", "mended.msh");
+    check(!exists("mended.msh"));
+    check_mistake(1, "inside_out.veg", "static", "inside_out.veg", "--fix", "vertex:0", "-g", "0,0,-1");
+    check_run(0, "mesh", "convert", "inside_out.veg", "mended.msh", "--repair");
+    check_run(0, "mesh", "check", "mended.msh");
+    check_run(0, "modes", "inside_out.veg", "--repair", "-n", "8");
+}
+
+/* ---- modes and statics ---- */
+
+static void modes_are_those_of_a_beam(void **state) {
+    (void)state;
+    make_beam();
+    json_t *modes, *same;
+    check_json(modes, 0, "modes", "beam.msh", STIFF, "-n", "4", "--damping", "0.5,0", "--json", "-o", "modes.vtu", "-p",
+               "mode.png", "--shape", "2");
+    check(!err[0]);
+    check_is_vtu("modes.vtu");
+    check_is_png("mode.png");
+    check_int(json_array_size(json_object_get(modes, "frequencies_hz")), 4);
+    check_int(json_array_size(json_object_get(modes, "participation")), 4);
+    check_int(json_array_size(json_object_get(modes, "effective_mass")), 4);
+    check_int(number(modes, "rigid_modes"), 0);
+    check_below(item(modes, "total_mass", 0), density * length * height * height);
+    check(number(modes, "seconds") >= 0 && number(modes, "cpu_seconds") >= 0);
+    /* Euler and Bernoulli: beta L = 1.8751, r^2 = h^2/12. */
+    double hz = 1.8751 * 1.8751 / (2 * M_PI) * sqrt(young / density / 12) * height / (length * length);
+    check_near(item(modes, "frequencies_hz", 0), hz, 0.03 * hz);
+    check_near(item(modes, "damping_ratios", 0), 0.5 / (2 * 2 * M_PI * item(modes, "frequencies_hz", 0)), 1e-12);
+
+    check_json(same, 0, "modes", "body.json", "-n", "4", "--json");
+    for (size_t k = 0; k < 4; k++)
+        check_near(item(same, "frequencies_hz", k), item(modes, "frequencies_hz", k), 0);
+    json_decref(modes);
+    json_decref(same);
+
+    check_json(modes, 0, "modes", "beam.msh", "-n", "7", "--json");
+    check_int(number(modes, "rigid_modes"), 6);
+    json_decref(modes);
+    check_run(0, "modes", "beam.msh", "-n", "7");
+    check(strstr(out, "6 rigid modes"));
+    check_mistake(2, "raise --count", "modes", "beam.msh", "-n", "3", "--shape", "4", "-p", "no.png");
+    check_mistake(2, "--count", "modes", "beam.msh", "-n", "0");
+    check_mistake(1, "100000 modes", "modes", "beam.msh", "-n", "100000");
+}
+
+/* Small deflections of a cantilever with the shear of Timoshenko's beam (k = 5/6). */
+static void a_cantilever_sags_as_theory_says(void **state) {
+    (void)state;
+    make_beam();
+    double area = height * height, inertia = area * area / 12, shear = 5.0 / 6 * young / 2.6 * area;
+    double load = density * 9.81 * area, sag = load * pow(length, 4) / (8 * young * inertia) + load / (2 * shear);
+    json_t *result, *same;
+    check_json(result, 0, "static", "beam.msh", STIFF, "-g", "0,0,-9.81", "--probe", "x1", "--probe", "nearest:1,0,0",
+               "--json", "--output", "sag.vtu", "--picture", "sag.png", "--scale", "50");
+    check(!err[0]);
+    check_is_vtu("sag.vtu");
+    check_is_png("sag.png");
+    check(truth(result, "converged") && truth(result, "stable"));
+    check(number(result, "iterations") >= 1 && number(result, "load_steps") == 1);
+    check_near(number(result, "load_fraction"), 1, 0);
+    check_near(number(result, "max_displacement"), sag, 0.03 * sag);
+    check_below(number(result, "residual"), 1e-9);
+    json_t *tip = json_object_get(json_object_get(result, "probes"), "x1");
+    check_near(item(tip, "displacement", 2), -sag, 0.03 * sag);
+    check_near(item(tip, "displacement", 1), 0, 0.01 * sag);
+    check_int(number(json_object_get(json_object_get(result, "probes"), "nearest:1,0,0"), "vertices"), 1);
+
+    check_json(same, 0, "static", "body.json", "--json");
+    check_near(number(same, "max_displacement"), number(result, "max_displacement"), 1e-12);
+    json_decref(result);
+    json_decref(same);
+
+    double force = 2, bend = force * pow(length, 3) / (3 * young * inertia) + force * length / shear;
+    check_json(result, 0, "static", "beam.msh", STIFF, "--force", "0,2,0@x1", "--probe", "x1", "--json");
+    tip = json_object_get(json_object_get(result, "probes"), "x1");
+    check_near(item(tip, "displacement", 1), bend, 0.03 * bend);
+    json_decref(result);
+
+    /* A pressure on the end face shortens the beam by p L / E. */
+    check_json(result, 0, "static", "beam.msh", STIFF, "--pressure", "1e5@x1", "--probe", "x1", "--json");
+    tip = json_object_get(json_object_get(result, "probes"), "x1");
+    check_near(item(tip, "displacement", 0), -1e5 * length / young, 0.03e-4);
+    json_decref(result);
+
+    /* Free to grow thin: the middle of a bar pulled at its end moves half as far. */
+    check_run(0, "static", "beam.msh", "--fix", "x@x0", "--fix", "nearest:0,0,0", "--fix", "z@nearest:0,0.1,0",
+              "--move", "0.01,0,0@x1", "--probe", "nearest:0.5,0,0");
+    check(strncmp(out, "equilibrium after 1 load step,", 30) == 0 && strstr(out, "largest displacement   0.01 m"));
+    check(strstr(out, "probe nearest:0.5,0,0  0.00"));
+}
+
+static void warnings_leave_stdout_alone(void **state) {
+    (void)state;
+    write_tets("rubber.veg", "2 3 4 5", "MOONEYRIVLIN, 1000, 3, 2, 50");
+    json_t *info;
+    check_json(info, 0, "mesh", "info", "rubber.veg", "--json");
+    check(strncmp(err, "bough: warning: ", 16) == 0 && line_count(err) == 1);
+    check_int(json_array_size(json_object_get(info, "materials")), 1);
+    json_decref(info);
+}
+
+/* ---- small commands ---- */
+
+static void small_commands_answer_in_json(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "doctor", "--json");
+    check(strcmp(text(answer, "version"), bough_version()) == 0 && number(answer, "threads") >= 1);
+    check(json_is_boolean(json_object_get(json_object_get(answer, "programs"), "gmsh")));
+    json_decref(answer);
+    check_json(answer, 0, "materials", "--json");
+    check_int(json_array_size(json_object_get(answer, "materials")), 7);
+    json_decref(answer);
+    check_json(answer, 0, "bench", "--json");
+    check(json_array_size(json_object_get(answer, "benchmarks")) >= 4);
+    json_decref(answer);
+    check_run(0, "doctor");
+    check(strncmp(out, "bough ", 6) == 0);
+    check_run(0, "materials");
+    check(strstr(out, "neo-hookean") != NULL);
+}
+
+static void the_demo_makes_its_files(void **state) {
+    (void)state;
+    check_run(0, "demo", "-o", "demo", "--frames", "1");
+    check_is_png("demo/beam-animated.png");
+    check_is_png("demo/beam.png");
+    check_is_vtu("demo/beam.vtu");
+    check(strstr(out, "demo/beam.vtu") && strstr(out, "Its weight bends it by"));
+    make_beam();
+    check_mistake(1, "not a folder", "demo", "-o", "beam.msh");
+    check_mistake(1, "not a folder", "demo", "-o", "no/such/place");
+    check_mistake(2, "--frames", "demo", "--frames", "0");
+}
+
+/* ---- mistakes ---- */
+
+static void files_that_are_not_there_or_not_meshes(void **state) {
+    (void)state;
+    make_beam();
+    check_run(0, "mesh", "convert", "beam.msh", "skin.obj");
+    mkdir(work("folder.msh"), 0700);
+    test_write_text(work("notes.txt"), "beam\n");
+    test_write_text(work("empty.msh"), "");
+    int before = file_count();
+    static const char *const commands[] = {"modes", "static"};
+    for (int i = 0; i < 2; i++) {
+        check_mistake(1, "missing.msh", commands[i], "missing.msh");
+        check_mistake(1, "missing.json", commands[i], "missing.json");
+        check_mistake(1, "is a folder", commands[i], "folder.msh");
+        check_mistake(1, "extension", commands[i], "notes.txt");
+        check_mistake(1, "empty.msh", commands[i], "empty.msh");
+        check_mistake(1, "fill it first", commands[i], "skin.obj");
+        check_mistake(2, "one mesh or body file", commands[i], "beam.msh", "beam.msh");
+    }
+    check_mistake(1, "missing.msh", "mesh", "info", "missing.msh");
+    check_mistake(1, "is a folder", "mesh", "info", "folder.msh");
+    check_mistake(1, "extension", "mesh", "info", "notes.txt");
+    check_mistake(1, "extension", "mesh", "convert", "beam.msh", "beam.step");
+    check_mistake(1, "nowhere/beam.inp", "mesh", "convert", "beam.msh", "nowhere/beam.inp");
+    check_mistake(1, "missing.msh", "mesh", "convert", "missing.msh", "no.inp");
+    check_int(file_count(), before);
+}
+
+static void wrong_materials(void **state) {
+    (void)state;
+    make_beam();
+    check_mistake(2, "did you mean \"neo-hookean\"?", "static", "beam.msh", "--fix", "x0", "--material", "neohookean");
+    check_mistake(1, "Poisson's ratio is 0.5", "static", "beam.msh", "--fix", "x0", "--poisson", "0.5");
+    check_mistake(1, "Young's modulus", "modes", "beam.msh", "--young", "-1");
+    check_mistake(1, "ensity", "modes", "beam.msh", "--density", "0");
+    check_mistake(2, "--young", "modes", "beam.msh", "--young", "soft");
+    check_mistake(2, "--young", "modes", "beam.msh", "--young", "nan");
+    check_mistake(2, "--mass", "modes", "beam.msh", "--mass", "heavy");
+    check_mistake(2, "--damping", "modes", "beam.msh", "--damping", "1");
+    check_mistake(2, "--threads", "modes", "beam.msh", "--threads", "0");
+}
+
+static void wrong_supports_and_loads(void **state) {
+    (void)state;
+    make_beam();
+    int before = file_count();
+    check_mistake(1, "fix more vertices", "static", "beam.msh", "-g", "0,0,-9.81", "-o", "no.vtu", "-p", "no.png");
+    check_mistake(1, "contains no vertex", "static", "beam.msh", "--fix", "x>5", "-g", "0,0,-9.81", "-o", "no.vtu");
+    check_mistake(1, "no set \"left\"", "static", "beam.msh", "--fix", "left");
+    check_mistake(2, "axes x, y, z", "static", "beam.msh", "--fix", "xw@x0");
+    check_mistake(2, "axes x, y, z", "static", "beam.msh", "--fix", "@x0");
+    check_mistake(2, "X,Y,Z@SELECT", "static", "beam.msh", "--fix", "x0", "--force", "0,0,-1");
+    check_mistake(2, "X,Y,Z@SELECT", "static", "beam.msh", "--fix", "x0", "--force", "0,-1@x1");
+    check_mistake(1, "selection", "static", "beam.msh", "--fix", "x0", "--force", "0,0,-1@");
+    check_mistake(2, "DX,DY,DZ@SELECT", "static", "beam.msh", "--fix", "x0", "--move", "0,0,1");
+    check_mistake(2, "P@FACESET", "static", "beam.msh", "--fix", "x0", "--pressure", "1e5");
+    check_mistake(1, "no face set \"top\"", "static", "beam.msh", "--fix", "x0", "--pressure", "1e5@top");
+    check_mistake(2, "--gravity", "static", "beam.msh", "--fix", "x0", "--gravity", "-9.81");
+    check_mistake(1, "no set \"tip\"", "static", "beam.msh", "--fix", "x0", "-g", "0,0,-1", "--probe", "tip", "-o",
+                  "no.vtu");
+    check_mistake(2, "--steps", "static", "beam.msh", "--fix", "x0", "--steps", "0");
+    check_mistake(2, "--tolerance", "static", "beam.msh", "--fix", "x0", "--tolerance", "0");
+    /* A wrong name of an output is told before the work, not after it. */
+    check_mistake(2, ".vtu", "static", "beam.msh", "--fix", "x0", "-g", "0,0,-1", "-o", "no.xyz");
+    check_mistake(2, ".png", "static", "beam.msh", "--fix", "x0", "-g", "0,0,-1", "-p", "no.jpg");
+    check_mistake(2, ".vtu", "modes", "beam.msh", "-o", "no.vtk");
+    check_mistake(2, ".png", "mesh", "info", "beam.msh", "-p", "no.jpg");
+    check_int(file_count(), before);
+    check_run(1, "static", "beam.msh", "--fix", "x0", "-o", "nowhere/no.vtu");
+    check(is_one_sentence() && strstr(err, "nowhere/no.vtu"));
+}
+
+static void wrong_body_files(void **state) {
+    (void)state;
+    make_beam();
+    test_write_text(work("wrong.json"), "{\"bough\": 1, \"mesh\": \"beam.msh\", \"materal\": {}}");
+    check_mistake(1, "unknown key \"materal\"; did you mean \"material\"?", "static", "wrong.json");
+    test_write_text(work("wrong.json"), "{\"bough\": 1, \"mesh\": \"beam.msh\",}");
+    check_mistake(1, "wrong.json:1:", "modes", "wrong.json");
+    test_write_text(work("wrong.json"), "{\"bough\": 1, \"mesh\": \"gone.msh\"}");
+    check_mistake(1, "gone.msh", "modes", "wrong.json");
+    test_write_text(work("wrong.json"), "{\"bough\": 1, \"mesh\": \"beam.msh\"}");
+    check_mistake(2, "brings its own material", "modes", "wrong.json", "--young", "1e6");
+}
+
+/* Names that JSON cannot hold still give a valid answer. */
+static void names_that_are_not_utf8(void **state) {
+    (void)state;
+    write_tets("caf\xe9.veg", "2 3 4 5", "ENU, 1000, 1e6, 0.4");
+    json_t *info;
+    check_json(info, 0, "mesh", "info", "caf\xe9.veg", "--json");
+    check(strcmp(text(info, "file"), "caf?.veg") == 0);
+    json_decref(info);
+}
+
+static void a_full_disk_is_no_success(void **state) {
+    (void)state;
+    if (access("/dev/full", W_OK) != 0)
+        skip();
+    run(WORDS("--version"));
+    int status;
+    pid_t child = start_with_output(WORDS("materials"), "/dev/full");
+    check(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    check_int(WEXITSTATUS(status), 1);
+    slurp(test_path("stderr"), err, sizeof err);
+    check(is_one_sentence() && strstr(err, "standard output"));
+}
+
+/* ---- Ctrl-C ---- */
+
+/* How long it takes until the first load steps are done depends on the machine: tries again with more patience. */
+static void interrupts_keep_what_was_done(void **state) {
+    (void)state;
+    make_beam();
+    int status = 0;
+    for (long milliseconds = 60; milliseconds < 20000; milliseconds *= 3) {
+        pid_t child = start_with_output(WORDS("static", "beam.msh", STIFF, "-t", "1", "-g", "0,0,-9.81", "--steps",
+                                              "9000", "--tolerance", "1e-5", "--json", "-o", "part.vtu"),
+                                        test_path("stdout"));
+        struct timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+        nanosleep(&pause, NULL);
+        check_int(kill(child, SIGINT), 0);
+        status = finish(child);
+        if (out[0])
+            break;
+        check(status == 1 || status == -SIGINT); /* before the first step, or before the program was ready */
+    }
+    check_int(status, 1);
+    check(strcmp(err, "bough: cancelled\n") == 0);
+    json_t *report = json_loads(out, 0, NULL);
+    check(json_is_object(report));
+    check(!truth(report, "converged"));
+    check(number(report, "load_steps") >= 1);
+    check_near(number(report, "load_fraction"), number(report, "load_steps") / 9000, 1e-9);
+    check(number(report, "max_displacement") > 0);
+    json_decref(report);
+    check_is_vtu("part.vtu");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(help_is_there),
+        cmocka_unit_test(wrong_usage_is_status_2),
+        cmocka_unit_test(boxes_have_what_was_asked_for),
+        cmocka_unit_test(rods_and_voxels_have_their_volume),
+        cmocka_unit_test(conversion_keeps_sets),
+        cmocka_unit_test(inverted_elements_are_found_and_mended),
+        cmocka_unit_test(modes_are_those_of_a_beam),
+        cmocka_unit_test(a_cantilever_sags_as_theory_says),
+        cmocka_unit_test(warnings_leave_stdout_alone),
+        cmocka_unit_test(small_commands_answer_in_json),
+        cmocka_unit_test(the_demo_makes_its_files),
+        cmocka_unit_test(files_that_are_not_there_or_not_meshes),
+        cmocka_unit_test(wrong_materials),
+        cmocka_unit_test(wrong_supports_and_loads),
+        cmocka_unit_test(wrong_body_files),
+        cmocka_unit_test(names_that_are_not_utf8),
+        cmocka_unit_test(a_full_disk_is_no_success),
+        cmocka_unit_test(interrupts_keep_what_was_done),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}
