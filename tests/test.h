@@ -78,6 +78,12 @@ static inline bough_context *test_context(int32_t threads) {
     return ctx;
 }
 
+/* True in ./bough test --long: more random states, comparisons that take minutes. */
+static inline bool test_long(void) {
+    const char *wish = getenv("BOUGH_LONG");
+    return wish && wish[0] == '1';
+}
+
 /* Repeatable random numbers (splitmix64). */
 typedef struct test_random {
     uint64_t state;

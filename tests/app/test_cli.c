@@ -647,8 +647,30 @@ static void interrupts_keep_what_was_done(void **state) {
     check_is_vtu("part.vtu");
 }
 
+/* The same mesh, load and material in CalculiX: large deflections and twenty frequencies agree. Minutes, so only in the
+ * long run. */
+static void calculix_agrees(void **state) {
+    (void)state;
+    if (!test_long() || access("/usr/bin/ccx", X_OK) != 0)
+        skip();
+    json_t *answer;
+    check_json(answer, 0, "bench", "static", "--json");
+    check(json_real_value(json_object_get(answer, "calculix_cpu_seconds")) > 0);
+    check_below(json_real_value(json_object_get(answer, "difference")), 1e-5);
+    json_decref(answer);
+    check_json(answer, 0, "bench", "modes", "--json");
+    static const char *const elements[] = {"tet4", "tet10"};
+    for (int i = 0; i < 2; i++) {
+        const json_t *row = json_object_get(answer, elements[i]);
+        check(json_real_value(json_object_get(row, "calculix_cpu_seconds")) > 0);
+        check_below(json_real_value(json_object_get(row, "largest_difference")), 1e-5);
+    }
+    json_decref(answer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calculix_agrees),
         cmocka_unit_test(help_is_there),
         cmocka_unit_test(wrong_usage_is_status_2),
         cmocka_unit_test(boxes_have_what_was_asked_for),

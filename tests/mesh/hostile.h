@@ -239,6 +239,7 @@ static inline void mutate(test_random *random, char *data, size_t *size) {
     }
 }
 static inline void survive_mutations(target t, const void *data, size_t size, int count) {
+    count *= test_long() ? 20 : 1;
     test_random random = {20260101 + size};
     char *changed = malloc(size + 4 * 16);
     check(changed != NULL);
