@@ -94,10 +94,30 @@ static bough_status measure_points(bough_context *ctx, bough_body *body) {
     return BOUGH_OK;
 }
 
+double bo_body_volume(const bough_body *body) {
+    size_t points = (size_t)body->rule->point_count * (size_t)body->mesh->element_count;
+    double volume = 0;
+    for (size_t i = 0; i < points; i++)
+        volume += body->geometry[i].weight;
+    return volume;
+}
+
 static bough_status copy_mesh(bough_context *ctx, const bough_mesh *mesh, bough_mesh **copy) {
     BO_TRY(bough_mesh_create(ctx, mesh->type, mesh->vertex_count, mesh->vertices, mesh->element_count, mesh->elements,
                              copy));
     return bo_mesh_copy_annotations(ctx, mesh, *copy);
+}
+
+static void mark_used(bough_context *ctx, bough_body *body) {
+    const bough_mesh *mesh = body->mesh;
+    size_t entries = (size_t)mesh->element_count * (size_t)bough_element_node_count(mesh->type);
+    int32_t unused = mesh->vertex_count;
+    for (size_t i = 0; i < entries; i++) {
+        unused -= !body->used[mesh->elements[i]];
+        body->used[mesh->elements[i]] = 1;
+    }
+    if (unused)
+        bo_warn(ctx, "%d vertices of the mesh are in no element: they stay at rest and carry no load", unused);
 }
 
 static bough_status build(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def, bough_body *body) {
@@ -107,13 +127,18 @@ static bough_status build(bough_context *ctx, const bough_mesh *mesh, const boug
     BO_TRY(measure_points(ctx, body));
     BO_TRY(bo_pattern_create(ctx, body->mesh, &body->pattern));
     size_t n = (size_t)bo_body_size(body);
-    body->fixed = BO_NEW_ZEROS(ctx, unsigned char, n);
-    body->prescribed = BO_NEW_ZEROS(ctx, double, n);
+    body->used = BO_NEW_ZEROS(ctx, unsigned char, n / 3);
+    body->fixed = BO_NEW_ARRAY(ctx, unsigned char, n);
+    body->prescribed = BO_NEW_ARRAY(ctx, double, n);
     body->point_force = BO_NEW_ZEROS(ctx, double, n);
     body->block_energy = BO_NEW_ARRAY(ctx, double, body->pattern->block_count);
     body->block_failed = BO_NEW_ARRAY(ctx, unsigned char, body->pattern->block_count);
-    bool complete = body->fixed && body->prescribed && body->point_force && body->block_energy && body->block_failed;
-    return complete ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (!body->used || !body->fixed || !body->prescribed || !body->point_force || !body->block_energy ||
+        !body->block_failed)
+        return BOUGH_ERROR_MEMORY;
+    mark_used(ctx, body);
+    bough_body_clear_supports(body);
+    return BOUGH_OK;
 }
 
 static bough_status check_def(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def) {
@@ -163,6 +188,7 @@ void bough_body_destroy(bough_context *ctx, bough_body *body) {
     bo_free(ctx, body->young);
     bo_free(ctx, body->element_material);
     bo_free(ctx, body->geometry);
+    bo_free(ctx, body->used);
     bo_free(ctx, body->fixed);
     bo_free(ctx, body->prescribed);
     bo_free(ctx, body->point_force);
@@ -218,9 +244,12 @@ bough_status bough_body_fix(bough_context *ctx, bough_body *body, const int32_t 
 
 void bough_body_clear_supports(bough_body *body) {
     size_t n = (size_t)bo_body_size(body);
-    memset(body->fixed, 0, n);
     memset(body->prescribed, 0, n * sizeof *body->prescribed);
     body->fixed_count = 0;
+    for (size_t i = 0; i < n; i++) {
+        body->fixed[i] = !body->used[i / 3]; /* nothing else would hold a vertex in no element */
+        body->fixed_count += body->fixed[i];
+    }
 }
 
 /* ---- loads ---- */
@@ -293,7 +322,7 @@ bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const in
     bough_status status = marked && share ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
         for (int32_t i = 0; i < count; i++)
-            marked[vertices[i]] = 1;
+            marked[vertices[i]] = body->used[vertices[i]];
         status = traction_shares(ctx, body, marked, share, &total);
     }
     if (status == BOUGH_OK) {
@@ -302,10 +331,14 @@ bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const in
                 share[v] = marked[v];
                 total += share[v];
             }
+        if (total == 0)
+            status = bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                             "a force acts on vertices that are in no element, vertex %d for one", vertices[0]);
+    }
+    if (status == BOUGH_OK)
         for (size_t v = 0; v < n; v++)
             for (size_t d = 0; d < 3; d++)
                 body->point_force[3 * v + d] += share[v] / total * force[d];
-    }
     bo_free(ctx, marked);
     bo_free(ctx, share);
     return status;

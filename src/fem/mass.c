@@ -68,7 +68,8 @@ bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_
     return BOUGH_OK;
 }
 
-/* Gravity acts on each vertex with the row sum of the mass matrix: integral density N_a dV. */
+/* Gravity acts on each vertex with the row sum of the mass matrix (integral density N_a dV where it is not lumped), so
+ * that a free body falls without straining. */
 static void add_gravity(const bough_body *body, double *force) {
     const bough_mesh *mesh = body->mesh;
     const int32_t N = bough_element_node_count(mesh->type);
@@ -100,7 +101,9 @@ bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body
     const bough_mesh *mesh = body->mesh;
     const int32_t N = bough_element_node_count(mesh->type);
     memset(p, 0, sizeof *p);
-    double first[3] = {0}, second[9] = {0}; /* sum m x, sum m x x^T */
+    /* sum m r, sum m r r^T with r = x - origin, a point of the body, so that no digits are lost far from the axes */
+    double first[3] = {0}, second[9] = {0};
+    const double *origin = mesh->vertices + 3 * (size_t)mesh->elements[0];
     double m[BO_NODES_MAX * BO_NODES_MAX];
     for (int32_t e = 0; e < mesh->element_count; e++) {
         body_element_mass(body, e, m);
@@ -110,19 +113,19 @@ bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body
                 const double *xa = mesh->vertices + 3 * (size_t)nodes[a], *xb = mesh->vertices + 3 * (size_t)nodes[b];
                 p->mass += m[N * a + b];
                 for (int i = 0; i < 3; i++) {
-                    first[i] += m[N * a + b] * xa[i];
+                    first[i] += m[N * a + b] * (xa[i] - origin[i]);
                     for (int j = 0; j < 3; j++)
-                        second[3 * i + j] += m[N * a + b] * xa[i] * xb[j];
+                        second[3 * i + j] += m[N * a + b] * (xa[i] - origin[i]) * (xb[j] - origin[j]);
                 }
             }
         int32_t material = body->element_material[e];
         p->strain_scale = fmax(p->strain_scale, sqrt(body->young[material] / body->density[material]));
     }
     for (int i = 0; i < 3; i++)
-        p->centre[i] = first[i] / p->mass;
+        p->centre[i] = origin[i] + first[i] / p->mass;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            second[3 * i + j] -= p->mass * p->centre[i] * p->centre[j];
+            second[3 * i + j] -= first[i] * first[j] / p->mass;
     double trace = second[0] + second[4] + second[8];
     for (int i = 0; i < 9; i++)
         p->inertia[i] = (i % 4 == 0 ? trace : 0) - second[i];

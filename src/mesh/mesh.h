@@ -13,6 +13,9 @@ int32_t bo_sort_unique(int32_t *items, int32_t count);
 bough_status bo_mesh_face_neighbours(bough_context *ctx, const bough_mesh *mesh, int32_t **neighbours,
                                      int32_t *nonmanifold);
 
+/* piece[vertex] = number of its connected piece, in the order of the lowest vertices; -1 for a vertex in no element. */
+bough_status bo_mesh_pieces(bough_context *ctx, const bough_mesh *mesh, int32_t *piece, int32_t *piece_count);
+
 /* Finds the element face with these corners (3 or 4, any order); -1 when there is none. Made once, asked often. */
 typedef struct bo_face_finder bo_face_finder;
 bough_status bo_face_finder_create(bough_context *ctx, const bough_mesh *mesh, bo_face_finder **finder);
