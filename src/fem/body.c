@@ -76,11 +76,7 @@ static bough_status measure_points(bough_context *ctx, bough_body *body) {
     for (int32_t e = 0; e < mesh->element_count; e++) {
         const int32_t *nodes = bo_mesh_nodes(mesh, e);
         for (size_t q = 0; q < points; q++) {
-            bo_mat3 J = {{0}}; /* dX / d(natural) */
-            for (int32_t a = 0; a < rule->node_count; a++)
-                for (int i = 0; i < 3; i++)
-                    for (int j = 0; j < 3; j++)
-                        J.m[3 * i + j] += mesh->vertices[3 * (size_t)nodes[a] + (size_t)i] * rule->dN[q][a][j];
+            bo_mat3 J = bo_rule_gradient(rule, (int32_t)q, mesh->vertices, nodes);
             double det = bo_det(J);
             if (!(det > 0))
                 return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
@@ -260,23 +256,6 @@ bough_status bough_body_set_gravity(bough_context *ctx, bough_body *body, const 
     return BOUGH_OK;
 }
 
-int32_t bo_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]) {
-    int32_t corners[4];
-    int32_t count = bough_element_face_corners(type, face, corners);
-    for (int32_t i = 0; i < count; i++)
-        nodes[i] = corners[i];
-    if (type != BOUGH_TET10)
-        return count;
-    const bo_element_info *info = bo_element_info_of(type);
-    for (int32_t i = 0; i < 3; i++) {
-        int32_t a = corners[i], b = corners[(i + 1) % 3];
-        for (int32_t e = 0; e < info->edge_count; e++)
-            if ((info->edges[e][0] == a && info->edges[e][1] == b) || (info->edges[e][0] == b && info->edges[e][1] == a))
-                nodes[3 + i] = 4 + e;
-    }
-    return 6;
-}
-
 /* Share of each vertex in a uniform traction on the boundary faces spanned by the marked vertices. A straight
  * 6-node triangle gives nothing to its corners and a third to each edge node; corners of 3- and 4-node faces share
  * evenly (exact for triangles and parallelograms). Returns the sum (the area), 0 when no face is spanned. */
@@ -288,7 +267,7 @@ static bough_status traction_shares(bough_context *ctx, const bough_body *body, 
     BO_TRY(bo_mesh_face_neighbours(ctx, mesh, &neighbours, &nonmanifold));
     *total = 0;
     for (int32_t face = 0; face < mesh->element_count * info->face_count; face++) {
-        int32_t local[6], count = bo_face_nodes(mesh->type, face % info->face_count, local);
+        int32_t local[6], count = bo_element_face_nodes(mesh->type, face % info->face_count, local);
         const int32_t *nodes = bo_mesh_nodes(mesh, face / info->face_count);
         bool spanned = neighbours[face] < 0;
         for (int32_t i = 0; i < info->face_corner_count && spanned; i++)

@@ -59,9 +59,6 @@ void bo_scatter_block(const bo_pattern *pattern, const bough_mesh *mesh, int32_t
 void bo_body_pressure_tangent(const bough_body *body, const double *u, double scale, bough_sparse *A);
 void bo_body_pressure_force(const bough_body *body, const double *u, double *force);
 
-/* Corners of a face, then the edge nodes (tet10), as local node numbers. Returns their number. */
-int32_t bo_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]);
-
 /* Number of independent rigid motions of the rest shape that the supports allow, summed over its connected pieces. */
 bough_status bo_body_rigid_motions(bough_context *ctx, const bough_body *body, int32_t *count);
 

@@ -13,12 +13,7 @@ static void element_mass(const bough_body *body, const bo_rule *rule, int32_t el
     const double density = body->density[body->element_material[element]];
     memset(m, 0, (size_t)(N * N) * sizeof *m);
     for (int32_t q = 0; q < rule->point_count; q++) {
-        bo_mat3 J = {{0}};
-        for (int32_t a = 0; a < N; a++)
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++)
-                    J.m[3 * i + j] += mesh->vertices[3 * (size_t)nodes[a] + (size_t)i] * rule->dN[q][a][j];
-        double weight = density * rule->weight[q] * bo_det(J);
+        double weight = density * rule->weight[q] * bo_det(bo_rule_gradient(rule, q, mesh->vertices, nodes));
         for (int32_t a = 0; a < N; a++)
             for (int32_t b = 0; b < N; b++)
                 m[N * a + b] += weight * rule->N[q][a] * rule->N[q][b];
@@ -28,7 +23,7 @@ static void element_mass(const bough_body *body, const bo_rule *rule, int32_t el
 /* Row sums, which keep mass and centre; for tet10, whose row sums are negative at the corners, the diagonal scaled
  * to the element's mass (Hinton, Rock and Zienkiewicz 1976). */
 static void lump(bough_element_type type, int32_t N, double *m) {
-    double lumped[BO_NODES_MAX] = {0}, total = 0, trace = 0;
+    double lumped[BO_MAX_NODES] = {0}, total = 0, trace = 0;
     for (int32_t a = 0; a < N; a++) {
         for (int32_t b = 0; b < N; b++)
             lumped[a] += m[N * a + b];
@@ -56,7 +51,7 @@ bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the matrix was not made by bough_body_matrix_create() of this body");
     memset(M->values, 0, (size_t)M->column_start[M->size] * sizeof(double));
     const int32_t N = bough_element_node_count(body->mesh->type);
-    double m[BO_NODES_MAX * BO_NODES_MAX];
+    double m[BO_MAX_NODES * BO_MAX_NODES];
     for (int32_t e = 0; e < body->mesh->element_count; e++) {
         body_element_mass(body, e, m);
         for (int32_t a = 0; a < N; a++)
@@ -73,7 +68,7 @@ bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_
 static void add_gravity(const bough_body *body, double *force) {
     const bough_mesh *mesh = body->mesh;
     const int32_t N = bough_element_node_count(mesh->type);
-    double m[BO_NODES_MAX * BO_NODES_MAX];
+    double m[BO_MAX_NODES * BO_MAX_NODES];
     for (int32_t e = 0; e < mesh->element_count; e++) {
         body_element_mass(body, e, m);
         const int32_t *nodes = bo_mesh_nodes(mesh, e);
@@ -104,7 +99,7 @@ bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body
     /* sum m r, sum m r r^T with r = x - origin, a point of the body, so that no digits are lost far from the axes */
     double first[3] = {0}, second[9] = {0};
     const double *origin = mesh->vertices + 3 * (size_t)mesh->elements[0];
-    double m[BO_NODES_MAX * BO_NODES_MAX];
+    double m[BO_MAX_NODES * BO_MAX_NODES];
     for (int32_t e = 0; e < mesh->element_count; e++) {
         body_element_mass(body, e, m);
         const int32_t *nodes = bo_mesh_nodes(mesh, e);
