@@ -157,8 +157,8 @@ static void rigid_motions(const bough_body *body, const double centre[3], double
 }
 
 /* Participation of mode k in the rigid motion d: phi_k . M r_d; its square is the effective mass (phi has mass 1). */
-static bough_status participate(bough_context *ctx, const bough_body *body, const double centre[3],
-                                mass_operator *mass, bough_modes *modes) {
+static bough_status participate(bough_context *ctx, const bough_body *body, const double centre[3], mass_operator *mass,
+                                bough_modes *modes) {
     int32_t n = bo_body_size(body);
     double *motions = BO_NEW_ARRAY(ctx, double, 6 * (size_t)n), *product = BO_NEW_ARRAY(ctx, double, n);
     if (!motions || !product) {

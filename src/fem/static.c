@@ -101,13 +101,13 @@ static bough_status evaluate(solver *s, const double *u, bool project, bool want
 
 /* Moves the held degrees of freedom to their prescribed place for the load tried now; the free ones follow by the
  * linear response K_ff du_f = r_f - K_fc du_c, so that no element next to the support is torn. Called with K and
- * residual valid at u, before masking. Returns false when all held ones are where they should be. */
+ * residual valid at u, before masking. Returns false when all held ones are where they should be, but for rounding. */
 static bool add_prescribed_motion(solver *s) {
     const bough_body *body = s->body;
     bool moves = false;
     for (int32_t i = 0; i < s->n; i++) {
         s->step[i] = body->fixed[i] ? s->next_load * body->prescribed[i] - s->u[i] : 0;
-        moves |= s->step[i] != 0;
+        moves |= fabs(s->step[i]) > 1e-12 * s->size;
     }
     if (!moves)
         return false;
@@ -183,6 +183,9 @@ static bough_status iterate(solver *s, bool guarded, bool *done) {
     for (int32_t i = 0; i < s->n; i++)
         rhs[i] = s->body->fixed[i] ? s->stiffness * s->step[i] : s->residual[i];
     BO_TRY(bo_factor_solve(s->ctx, s->factor, rhs, s->step, 1));
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->body->fixed[i])
+            s->step[i] = s->next_load * s->body->prescribed[i] - s->u[i]; /* without the solver's rounding */
     double alpha;
     /* While supports move, the potential may rise: descent is a rule for the iterations after that. */
     BO_TRY(take_step(s, guarded && !moves, &alpha));

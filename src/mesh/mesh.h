@@ -30,8 +30,8 @@ static inline const int32_t *bo_mesh_nodes(const bough_mesh *mesh, int32_t eleme
 /* Index of the set or -1. */
 int32_t bo_mesh_set_index(const bough_mesh *mesh, bough_set_kind kind, const char *name, size_t length);
 
-/* Copies sets, materials and regions from one mesh to another whose vertices, elements and faces have the same numbers (the target may
- * have more vertices). */
+/* Copies sets, materials and regions from one mesh to another that has no materials yet and whose vertices, elements
+ * and faces have the same numbers (the target may have more vertices). */
 bough_status bo_mesh_copy_annotations(bough_context *ctx, const bough_mesh *from, bough_mesh *to);
 
 #endif

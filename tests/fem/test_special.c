@@ -115,7 +115,8 @@ static bough_mesh *join(bough_context *ctx, const bough_mesh *a, const bough_mes
     for (size_t i = 0; i < eb; i++)
         e[ea + i] = b->elements[i] + (int32_t)na;
     bough_mesh *mesh;
-    check_ok(ctx, bough_mesh_create(ctx, a->type, (int32_t)(na + nb), x, a->element_count + b->element_count, e, &mesh));
+    check_ok(ctx,
+             bough_mesh_create(ctx, a->type, (int32_t)(na + nb), x, a->element_count + b->element_count, e, &mesh));
     free(x);
     free(e);
     return mesh;
