@@ -40,7 +40,7 @@ typedef struct bough_body_def {
 
 BOUGH_API bough_body_def bough_default_body_def(void);
 
-/* The mesh (a volume mesh with positive elements) is copied. */
+/* The mesh (a volume mesh with positive elements) is copied. Vertices in no element stay at rest and take no loads. */
 BOUGH_API bough_status bough_body_create(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def,
                                          bough_body **body);
 BOUGH_API void bough_body_destroy(bough_context *ctx, bough_body *body);
@@ -50,7 +50,7 @@ BOUGH_API const bough_mesh *bough_body_mesh(const bough_body *body);
 
 enum { BOUGH_AXIS_X = 1, BOUGH_AXIS_Y = 2, BOUGH_AXIS_Z = 4, BOUGH_AXES = 7 };
 
-/* Holds the given axes of the vertices at rest + displacement (NULL: at rest). */
+/* Holds the given axes of the vertices at rest + displacement (NULL: at rest). What was held before is held anew. */
 BOUGH_API bough_status bough_body_fix(bough_context *ctx, bough_body *body, const int32_t *vertices, int32_t count,
                                       int axes, const double displacement[3]);
 BOUGH_API bough_status bough_body_set_gravity(bough_context *ctx, bough_body *body, const double gravity[3]);
@@ -94,7 +94,7 @@ BOUGH_API bough_status bough_body_stress(bough_context *ctx, bough_body *body, c
 
 typedef struct bough_static_def {
     uint32_t cookie;
-    double tolerance;       /* residual force over applied force */
+    double tolerance;       /* residual force over applied and support forces (without any: those of a strain of 1e-5) */
     int32_t load_steps;     /* even steps to begin with; steps are halved when one fails and grow again */
     int32_t max_iterations; /* Newton iterations of one load step */
     double min_step;        /* give up when a load step would be smaller than this fraction */
@@ -109,8 +109,8 @@ typedef struct bough_static_result {
     double load_fraction;  /* of the loads, reached by the last accepted step; 1 when converged */
     int32_t steps;         /* accepted load steps */
     int32_t iterations;    /* Newton iterations, rejected steps included */
-    double residual;       /* relative, at the end */
-    double energy;         /* elastic, J */
+    double residual;       /* relative, of the last iteration, also when its load step was rejected */
+    double energy;         /* elastic, J, of the last accepted step */
     double max_displacement;
     int32_t max_vertex;
     bool stable;           /* the last tangent was positive definite without projection */

@@ -142,7 +142,8 @@ typedef struct bough_mesh_report {
 
 BOUGH_API bough_status bough_mesh_measure(bough_context *ctx, const bough_mesh *mesh, bough_mesh_report *report);
 
-/* An error when an index is out of range, a coordinate is not finite, or an element is inverted or flat. */
+/* An error when an index is out of range (in elements, sets and regions), a coordinate is not finite, or an element is
+ * inverted or flat. */
 BOUGH_API bough_status bough_mesh_check(bough_context *ctx, const bough_mesh *mesh);
 /* Flips inverted elements in place; *flipped may be NULL. */
 BOUGH_API bough_status bough_mesh_repair(bough_context *ctx, bough_mesh *mesh, int32_t *flipped);

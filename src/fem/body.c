@@ -76,11 +76,7 @@ static bough_status measure_points(bough_context *ctx, bough_body *body) {
     for (int32_t e = 0; e < mesh->element_count; e++) {
         const int32_t *nodes = bo_mesh_nodes(mesh, e);
         for (size_t q = 0; q < points; q++) {
-            bo_mat3 J = {{0}}; /* dX / d(natural) */
-            for (int32_t a = 0; a < rule->node_count; a++)
-                for (int i = 0; i < 3; i++)
-                    for (int j = 0; j < 3; j++)
-                        J.m[3 * i + j] += mesh->vertices[3 * (size_t)nodes[a] + (size_t)i] * rule->dN[q][a][j];
+            bo_mat3 J = bo_rule_gradient(rule, (int32_t)q, mesh->vertices, nodes);
             double det = bo_det(J);
             if (!(det > 0))
                 return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
@@ -94,10 +90,30 @@ static bough_status measure_points(bough_context *ctx, bough_body *body) {
     return BOUGH_OK;
 }
 
+double bo_body_volume(const bough_body *body) {
+    size_t points = (size_t)body->rule->point_count * (size_t)body->mesh->element_count;
+    double volume = 0;
+    for (size_t i = 0; i < points; i++)
+        volume += body->geometry[i].weight;
+    return volume;
+}
+
 static bough_status copy_mesh(bough_context *ctx, const bough_mesh *mesh, bough_mesh **copy) {
     BO_TRY(bough_mesh_create(ctx, mesh->type, mesh->vertex_count, mesh->vertices, mesh->element_count, mesh->elements,
                              copy));
     return bo_mesh_copy_annotations(ctx, mesh, *copy);
+}
+
+static void mark_used(bough_context *ctx, bough_body *body) {
+    const bough_mesh *mesh = body->mesh;
+    size_t entries = (size_t)mesh->element_count * (size_t)bough_element_node_count(mesh->type);
+    int32_t unused = mesh->vertex_count;
+    for (size_t i = 0; i < entries; i++) {
+        unused -= !body->used[mesh->elements[i]];
+        body->used[mesh->elements[i]] = 1;
+    }
+    if (unused)
+        bo_warn(ctx, "%d vertices of the mesh are in no element: they stay at rest and carry no load", unused);
 }
 
 static bough_status build(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def, bough_body *body) {
@@ -107,13 +123,18 @@ static bough_status build(bough_context *ctx, const bough_mesh *mesh, const boug
     BO_TRY(measure_points(ctx, body));
     BO_TRY(bo_pattern_create(ctx, body->mesh, &body->pattern));
     size_t n = (size_t)bo_body_size(body);
-    body->fixed = BO_NEW_ZEROS(ctx, unsigned char, n);
-    body->prescribed = BO_NEW_ZEROS(ctx, double, n);
+    body->used = BO_NEW_ZEROS(ctx, unsigned char, n / 3);
+    body->fixed = BO_NEW_ARRAY(ctx, unsigned char, n);
+    body->prescribed = BO_NEW_ARRAY(ctx, double, n);
     body->point_force = BO_NEW_ZEROS(ctx, double, n);
     body->block_energy = BO_NEW_ARRAY(ctx, double, body->pattern->block_count);
     body->block_failed = BO_NEW_ARRAY(ctx, unsigned char, body->pattern->block_count);
-    bool complete = body->fixed && body->prescribed && body->point_force && body->block_energy && body->block_failed;
-    return complete ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (!body->used || !body->fixed || !body->prescribed || !body->point_force || !body->block_energy ||
+        !body->block_failed)
+        return BOUGH_ERROR_MEMORY;
+    mark_used(ctx, body);
+    bough_body_clear_supports(body);
+    return BOUGH_OK;
 }
 
 static bough_status check_def(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def) {
@@ -163,6 +184,7 @@ void bough_body_destroy(bough_context *ctx, bough_body *body) {
     bo_free(ctx, body->young);
     bo_free(ctx, body->element_material);
     bo_free(ctx, body->geometry);
+    bo_free(ctx, body->used);
     bo_free(ctx, body->fixed);
     bo_free(ctx, body->prescribed);
     bo_free(ctx, body->point_force);
@@ -218,9 +240,12 @@ bough_status bough_body_fix(bough_context *ctx, bough_body *body, const int32_t 
 
 void bough_body_clear_supports(bough_body *body) {
     size_t n = (size_t)bo_body_size(body);
-    memset(body->fixed, 0, n);
     memset(body->prescribed, 0, n * sizeof *body->prescribed);
     body->fixed_count = 0;
+    for (size_t i = 0; i < n; i++) {
+        body->fixed[i] = !body->used[i / 3]; /* nothing else would hold a vertex in no element */
+        body->fixed_count += body->fixed[i];
+    }
 }
 
 /* ---- loads ---- */
@@ -229,23 +254,6 @@ bough_status bough_body_set_gravity(bough_context *ctx, bough_body *body, const 
     BO_TRY(check_vector(ctx, "gravity", gravity));
     memcpy(body->gravity, gravity, sizeof body->gravity);
     return BOUGH_OK;
-}
-
-int32_t bo_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]) {
-    int32_t corners[4];
-    int32_t count = bough_element_face_corners(type, face, corners);
-    for (int32_t i = 0; i < count; i++)
-        nodes[i] = corners[i];
-    if (type != BOUGH_TET10)
-        return count;
-    const bo_element_info *info = bo_element_info_of(type);
-    for (int32_t i = 0; i < 3; i++) {
-        int32_t a = corners[i], b = corners[(i + 1) % 3];
-        for (int32_t e = 0; e < info->edge_count; e++)
-            if ((info->edges[e][0] == a && info->edges[e][1] == b) || (info->edges[e][0] == b && info->edges[e][1] == a))
-                nodes[3 + i] = 4 + e;
-    }
-    return 6;
 }
 
 /* Share of each vertex in a uniform traction on the boundary faces spanned by the marked vertices. A straight
@@ -259,7 +267,7 @@ static bough_status traction_shares(bough_context *ctx, const bough_body *body, 
     BO_TRY(bo_mesh_face_neighbours(ctx, mesh, &neighbours, &nonmanifold));
     *total = 0;
     for (int32_t face = 0; face < mesh->element_count * info->face_count; face++) {
-        int32_t local[6], count = bo_face_nodes(mesh->type, face % info->face_count, local);
+        int32_t local[6], count = bo_element_face_nodes(mesh->type, face % info->face_count, local);
         const int32_t *nodes = bo_mesh_nodes(mesh, face / info->face_count);
         bool spanned = neighbours[face] < 0;
         for (int32_t i = 0; i < info->face_corner_count && spanned; i++)
@@ -293,7 +301,7 @@ bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const in
     bough_status status = marked && share ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
         for (int32_t i = 0; i < count; i++)
-            marked[vertices[i]] = 1;
+            marked[vertices[i]] = body->used[vertices[i]];
         status = traction_shares(ctx, body, marked, share, &total);
     }
     if (status == BOUGH_OK) {
@@ -302,10 +310,14 @@ bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const in
                 share[v] = marked[v];
                 total += share[v];
             }
+        if (total == 0)
+            status = bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                             "a force acts on vertices that are in no element, vertex %d for one", vertices[0]);
+    }
+    if (status == BOUGH_OK)
         for (size_t v = 0; v < n; v++)
             for (size_t d = 0; d < 3; d++)
                 body->point_force[3 * v + d] += share[v] / total * force[d];
-    }
     bo_free(ctx, marked);
     bo_free(ctx, share);
     return status;

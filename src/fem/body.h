@@ -32,6 +32,7 @@ struct bough_body {
     bo_point_geometry *geometry; /* element_count x rule->point_count */
     bo_pattern *pattern;
 
+    unsigned char *used;  /* vertex_count: 1 where the vertex is in an element; the others are always held */
     unsigned char *fixed; /* 3 vertex_count: 1 where the degree of freedom is held */
     double *prescribed;   /* 3 vertex_count: displacement there */
     int32_t fixed_count;
@@ -58,8 +59,11 @@ void bo_scatter_block(const bo_pattern *pattern, const bough_mesh *mesh, int32_t
 void bo_body_pressure_tangent(const bough_body *body, const double *u, double scale, bough_sparse *A);
 void bo_body_pressure_force(const bough_body *body, const double *u, double *force);
 
-/* Corners of a face, then the edge nodes (tet10), as local node numbers. Returns their number. */
-int32_t bo_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]);
+/* Number of independent rigid motions of the rest shape that the supports allow, summed over its connected pieces. */
+bough_status bo_body_rigid_motions(bough_context *ctx, const bough_body *body, int32_t *count);
+
+/* m^3 */
+double bo_body_volume(const bough_body *body);
 
 /* sum over a_i b_i */
 double bo_dot_n(int32_t n, const double *a, const double *b);

@@ -13,12 +13,7 @@ static void element_mass(const bough_body *body, const bo_rule *rule, int32_t el
     const double density = body->density[body->element_material[element]];
     memset(m, 0, (size_t)(N * N) * sizeof *m);
     for (int32_t q = 0; q < rule->point_count; q++) {
-        bo_mat3 J = {{0}};
-        for (int32_t a = 0; a < N; a++)
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++)
-                    J.m[3 * i + j] += mesh->vertices[3 * (size_t)nodes[a] + (size_t)i] * rule->dN[q][a][j];
-        double weight = density * rule->weight[q] * bo_det(J);
+        double weight = density * rule->weight[q] * bo_det(bo_rule_gradient(rule, q, mesh->vertices, nodes));
         for (int32_t a = 0; a < N; a++)
             for (int32_t b = 0; b < N; b++)
                 m[N * a + b] += weight * rule->N[q][a] * rule->N[q][b];
@@ -28,7 +23,7 @@ static void element_mass(const bough_body *body, const bo_rule *rule, int32_t el
 /* Row sums, which keep mass and centre; for tet10, whose row sums are negative at the corners, the diagonal scaled
  * to the element's mass (Hinton, Rock and Zienkiewicz 1976). */
 static void lump(bough_element_type type, int32_t N, double *m) {
-    double lumped[BO_NODES_MAX] = {0}, total = 0, trace = 0;
+    double lumped[BO_MAX_NODES] = {0}, total = 0, trace = 0;
     for (int32_t a = 0; a < N; a++) {
         for (int32_t b = 0; b < N; b++)
             lumped[a] += m[N * a + b];
@@ -56,7 +51,7 @@ bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the matrix was not made by bough_body_matrix_create() of this body");
     memset(M->values, 0, (size_t)M->column_start[M->size] * sizeof(double));
     const int32_t N = bough_element_node_count(body->mesh->type);
-    double m[BO_NODES_MAX * BO_NODES_MAX];
+    double m[BO_MAX_NODES * BO_MAX_NODES];
     for (int32_t e = 0; e < body->mesh->element_count; e++) {
         body_element_mass(body, e, m);
         for (int32_t a = 0; a < N; a++)
@@ -68,11 +63,12 @@ bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_
     return BOUGH_OK;
 }
 
-/* Gravity acts on each vertex with the row sum of the mass matrix: integral density N_a dV. */
+/* Gravity acts on each vertex with the row sum of the mass matrix (integral density N_a dV where it is not lumped), so
+ * that a free body falls without straining. */
 static void add_gravity(const bough_body *body, double *force) {
     const bough_mesh *mesh = body->mesh;
     const int32_t N = bough_element_node_count(mesh->type);
-    double m[BO_NODES_MAX * BO_NODES_MAX];
+    double m[BO_MAX_NODES * BO_MAX_NODES];
     for (int32_t e = 0; e < mesh->element_count; e++) {
         body_element_mass(body, e, m);
         const int32_t *nodes = bo_mesh_nodes(mesh, e);
@@ -100,8 +96,10 @@ bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body
     const bough_mesh *mesh = body->mesh;
     const int32_t N = bough_element_node_count(mesh->type);
     memset(p, 0, sizeof *p);
-    double first[3] = {0}, second[9] = {0}; /* sum m x, sum m x x^T */
-    double m[BO_NODES_MAX * BO_NODES_MAX];
+    /* sum m r, sum m r r^T with r = x - origin, a point of the body, so that no digits are lost far from the axes */
+    double first[3] = {0}, second[9] = {0};
+    const double *origin = mesh->vertices + 3 * (size_t)mesh->elements[0];
+    double m[BO_MAX_NODES * BO_MAX_NODES];
     for (int32_t e = 0; e < mesh->element_count; e++) {
         body_element_mass(body, e, m);
         const int32_t *nodes = bo_mesh_nodes(mesh, e);
@@ -110,19 +108,19 @@ bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body
                 const double *xa = mesh->vertices + 3 * (size_t)nodes[a], *xb = mesh->vertices + 3 * (size_t)nodes[b];
                 p->mass += m[N * a + b];
                 for (int i = 0; i < 3; i++) {
-                    first[i] += m[N * a + b] * xa[i];
+                    first[i] += m[N * a + b] * (xa[i] - origin[i]);
                     for (int j = 0; j < 3; j++)
-                        second[3 * i + j] += m[N * a + b] * xa[i] * xb[j];
+                        second[3 * i + j] += m[N * a + b] * (xa[i] - origin[i]) * (xb[j] - origin[j]);
                 }
             }
         int32_t material = body->element_material[e];
         p->strain_scale = fmax(p->strain_scale, sqrt(body->young[material] / body->density[material]));
     }
     for (int i = 0; i < 3; i++)
-        p->centre[i] = first[i] / p->mass;
+        p->centre[i] = origin[i] + first[i] / p->mass;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            second[3 * i + j] -= p->mass * p->centre[i] * p->centre[j];
+            second[3 * i + j] -= first[i] * first[j] / p->mass;
     double trace = second[0] + second[4] + second[8];
     for (int i = 0; i < 9; i++)
         p->inertia[i] = (i % 4 == 0 ? trace : 0) - second[i];

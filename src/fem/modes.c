@@ -37,33 +37,37 @@ static bough_modes *create_modes(bough_context *ctx, const bough_body *body, int
     return m;
 }
 
-/* A negative shift makes K - shift M positive definite for free and badly held bodies. About a tenth of the lowest
- * flexible eigenvalue serves: (c h / L^2)^2 for a body of length L and thickness h with speed of sound c. */
-static bough_status choose_shift(bough_context *ctx, bough_body *body, double *shift) {
-    bough_body_properties p;
-    bough_mesh_report report;
-    BO_TRY(bough_body_measure(ctx, body, &p));
-    BO_TRY(bough_mesh_measure(ctx, body->mesh, &report));
+/* About the lowest flexible eigenvalue: (c h / L^2)^2 for a body of length L and thickness h with speed of sound c. */
+static double typical_eigenvalue(const bough_body *body, const bough_body_properties *p) {
     double L2 = 0;
-    for (int d = 0; d < 3; d++)
-        L2 += (report.upper[d] - report.lower[d]) * (report.upper[d] - report.lower[d]);
-    double h2 = report.volume / sqrt(L2);
-    *shift = -0.1 * p.strain_scale * p.strain_scale * h2 / (L2 * L2);
-    return BOUGH_OK;
+    for (size_t d = 0; d < 3; d++) {
+        double lower = INFINITY, upper = -INFINITY;
+        for (size_t v = 0; v < (size_t)body->mesh->vertex_count; v++)
+            if (body->used[v]) {
+                lower = fmin(lower, body->mesh->vertices[3 * v + d]);
+                upper = fmax(upper, body->mesh->vertices[3 * v + d]);
+            }
+        L2 += (upper - lower) * (upper - lower);
+    }
+    double h2 = bo_body_volume(body) / sqrt(L2);
+    return p->strain_scale * p->strain_scale * h2 / (L2 * L2);
 }
 
-/* Factor of K - shift M. With enough supports shift 0 works; else a negative one. */
+/* Factor of K - shift M. With enough supports shift 0 works; else a tenth of a typical eigenvalue below it makes the
+ * matrix positive definite. Rounding can hide the zero pivots of a loose body, so the supports are looked at first. */
 static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse *K, const bough_sparse *M,
-                              bo_factor *factor, double *shift) {
+                              double typical, bo_factor *factor, double *shift) {
     *shift = 0;
-    if (body->fixed_count >= 6) {
+    int32_t loose;
+    BO_TRY(bo_body_rigid_motions(ctx, body, &loose));
+    if (loose == 0) {
         bough_status status = bo_factor_numeric(ctx, factor, K);
         if (status == BOUGH_OK && bo_factor_rcond(factor) > 1e-14)
             return BOUGH_OK;
         if (status != BOUGH_OK && status != BOUGH_ERROR_SINGULAR)
             return status;
     }
-    BO_TRY(choose_shift(ctx, body, shift));
+    *shift = -0.1 * typical;
     bo_sparse_combine(K, 1, -*shift, M);
     bough_status status = bo_factor_numeric(ctx, factor, K);
     if (status == BOUGH_ERROR_SINGULAR)
@@ -117,10 +121,10 @@ static bough_status make_mass(bough_context *ctx, const bough_body *body, const 
 }
 
 static bough_status solve(bough_context *ctx, bough_body *body, const double *u, bough_sparse *K, bough_sparse *M,
-                          const mass_operator *mass, bough_modes *modes) {
+                          const mass_operator *mass, double typical, bough_modes *modes) {
     BO_TRY(bough_body_evaluate(ctx, body, u, false, NULL, NULL, K));
-    /* Held degrees of freedom: stiffness 1, mass 0, so they have infinite frequency and take no part. */
-    bo_sparse_mask(K, body->fixed, 1);
+    /* Held degrees of freedom: some stiffness, mass 0, so they have infinite frequency and take no part. */
+    bo_sparse_mask(K, body->fixed, bo_sparse_largest_diagonal(K));
     bo_sparse_mask(M, body->fixed, 0);
     if (!bo_progress(ctx, "factorising", 0.1, "%d unknowns", bo_body_size(body) - body->fixed_count))
         return bo_fail_cancelled(ctx);
@@ -129,7 +133,7 @@ static bough_status solve(bough_context *ctx, bough_body *body, const double *u,
     bo_factor *factor;
     double shift;
     BO_TRY(bo_factor_analyse(ctx, K, 3, &factor));
-    bough_status status = factorise(ctx, body, K, M, factor, &shift);
+    bough_status status = factorise(ctx, body, K, M, typical, factor, &shift);
     if (status == BOUGH_OK)
         status = bo_eigen_shift_invert(ctx, factor, &operator, shift, modes->count, 1e-12, modes->eigenvalues,
                                        modes->shapes);
@@ -154,17 +158,16 @@ static void rigid_motions(const bough_body *body, const double centre[3], double
 }
 
 /* Participation of mode k in the rigid motion d: phi_k . M r_d; its square is the effective mass (phi has mass 1). */
-static bough_status participate(bough_context *ctx, bough_body *body, mass_operator *mass, bough_modes *modes) {
+static bough_status participate(bough_context *ctx, const bough_body *body, const double centre[3], mass_operator *mass,
+                                bough_modes *modes) {
     int32_t n = bo_body_size(body);
-    bough_body_properties p;
-    BO_TRY(bough_body_measure(ctx, body, &p));
     double *motions = BO_NEW_ARRAY(ctx, double, 6 * (size_t)n), *product = BO_NEW_ARRAY(ctx, double, n);
     if (!motions || !product) {
         bo_free(ctx, motions);
         bo_free(ctx, product);
         return BOUGH_ERROR_MEMORY;
     }
-    rigid_motions(body, p.centre, motions);
+    rigid_motions(body, centre, motions);
     for (size_t d = 0; d < 6; d++) {
         multiply_mass(mass, motions + d * (size_t)n, product);
         modes->total_mass[d] = bo_dot_n(n, motions + d * (size_t)n, product);
@@ -192,17 +195,17 @@ static void fix_signs(bough_modes *modes) {
     }
 }
 
-static void describe(const bough_body *body, bough_modes *modes) {
-    double first_flexible = modes->eigenvalues[modes->count - 1];
+static void describe(const bough_body *body, double typical, bough_modes *modes) {
     for (int32_t k = 0; k < modes->count; k++) {
         double w = sqrt(fmax(0, modes->eigenvalues[k]));
         modes->frequencies_hz[k] = w / (2 * M_PI);
         /* zeta = alpha / (2 w) + beta w / 2 */
         modes->damping[k] = w > 0 ? 0.5 * (body->def.damping_mass / w + body->def.damping_stiffness * w) : 0;
     }
-    /* A jump by 1e8 in the eigenvalue (1e4 in frequency) parts rigid modes from flexible ones. */
-    for (int32_t k = 1; k < modes->count && k <= 6; k++)
-        if (fabs(modes->eigenvalues[k - 1]) < 1e-8 * modes->eigenvalues[k] && modes->eigenvalues[k] <= first_flexible)
+    /* A jump by 1e8 in the eigenvalue (1e4 in frequency) parts rigid modes from flexible ones; when no flexible one was
+     * asked for, a typical one stands for it. A body in several pieces has more than six rigid modes. */
+    for (int32_t k = 1; k <= modes->count; k++)
+        if (fabs(modes->eigenvalues[k - 1]) < 1e-8 * (k < modes->count ? modes->eigenvalues[k] : typical))
             modes->rigid_count = k;
 }
 
@@ -210,6 +213,8 @@ bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t coun
                               bough_modes **out) {
     *out = NULL;
     int32_t free_count = bo_body_size(body) - body->fixed_count;
+    if (free_count < 2)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "all of the body is held, so that nothing is left to vibrate");
     if (count < 1 || count >= free_count)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d modes were asked for; this body can give 1 to %d", count,
                        free_count - 1);
@@ -217,6 +222,10 @@ bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t coun
     bough_sparse *K = NULL, *M = NULL;
     mass_operator mass = {0};
     bough_status status = modes ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    bough_body_properties p = {0};
+    if (status == BOUGH_OK)
+        status = bough_body_measure(ctx, body, &p);
+    double typical = typical_eigenvalue(body, &p);
     if (status == BOUGH_OK)
         status = bough_body_matrix_create(ctx, body, &K);
     if (status == BOUGH_OK)
@@ -226,11 +235,11 @@ bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t coun
     if (status == BOUGH_OK)
         status = make_mass(ctx, body, M, &mass);
     if (status == BOUGH_OK)
-        status = solve(ctx, body, u, K, M, &mass, modes);
+        status = solve(ctx, body, u, K, M, &mass, typical, modes);
     if (status == BOUGH_OK) {
         fix_signs(modes);
-        describe(body, modes);
-        status = participate(ctx, body, &mass, modes);
+        describe(body, typical, modes);
+        status = participate(ctx, body, p.centre, &mass, modes);
     }
     free_mass(ctx, &mass);
     bough_sparse_destroy(ctx, K);

@@ -73,7 +73,7 @@ static face_state gather(const bough_body *body, int32_t face, const double *u) 
     const bough_mesh *mesh = body->mesh;
     int32_t faces = bough_element_face_count(mesh->type);
     face_state f = {.element = face / faces};
-    int32_t count = bo_face_nodes(mesh->type, face % faces, f.local);
+    int32_t count = bo_element_face_nodes(mesh->type, face % faces, f.local);
     f.nodes = bo_mesh_nodes(mesh, f.element);
     for (int32_t a = 0; a < count; a++) {
         size_t at = 3 * (size_t)f.nodes[f.local[a]];

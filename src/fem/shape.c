@@ -122,3 +122,12 @@ const bo_rule *bo_rule_of(bough_element_type type, bo_rule_kind kind) {
     pthread_once(&rules_once, build_rules);
     return &rules[type][kind];
 }
+
+bo_mat3 bo_rule_gradient(const bo_rule *rule, int32_t q, const double *x, const int32_t *nodes) {
+    bo_mat3 gradient = {{0}};
+    for (int32_t a = 0; a < rule->node_count; a++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                gradient.m[3 * i + j] += x[3 * (size_t)nodes[a] + (size_t)i] * rule->dN[q][a][j];
+    return gradient;
+}

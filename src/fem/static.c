@@ -27,6 +27,10 @@ typedef struct {
     bough_sparse *K;
     bo_factor *factor;
     double norm, scale, energy; /* of the residual; of the forces in play; total potential */
+    double elastic;             /* energy at the state evaluated last, J */
+    double stiffness;           /* largest diagonal entry of K, N/m */
+    double size;                /* edge of the cube with the body's volume, m */
+    bool loaded_supports;       /* some prescribed displacement is not zero */
 } solver;
 
 static void destroy(solver *s) {
@@ -56,15 +60,19 @@ static bough_status prepare(solver *s) {
     if (!bo_progress(ctx, "analysing", 0, "%d unknowns", s->n - s->body->fixed_count))
         return bo_fail_cancelled(ctx);
     BO_TRY(bo_factor_analyse(ctx, s->K, 3, &s->factor));
+    s->size = cbrt(bo_body_volume(s->body));
+    for (int32_t i = 0; i < s->n; i++)
+        s->loaded_supports |= s->body->fixed[i] && s->body->prescribed[i] != 0;
     return bough_body_loads(ctx, s->body, NULL, s->external);
 }
 
 /* Residual, its norm over the free degrees of freedom, and the potential E - load * f.u at displacement u. With
  * pressure there is no potential in general: NAN then. The tangent too when asked for. */
 static bough_status evaluate(solver *s, const double *u, bool project, bool want_tangent) {
-    double elastic;
-    BO_TRY(bough_body_evaluate(s->ctx, s->body, u, project, &elastic, s->residual, want_tangent ? s->K : NULL));
+    BO_TRY(bough_body_evaluate(s->ctx, s->body, u, project, &s->elastic, s->residual, want_tangent ? s->K : NULL));
     const bough_body *body = s->body;
+    if (want_tangent)
+        s->stiffness = bo_sparse_largest_diagonal(s->K);
     if (body->pressure_count) {
         BO_TRY(bough_body_loads(s->ctx, s->body, u, s->external));
         if (want_tangent)
@@ -84,44 +92,56 @@ static bough_status evaluate(solver *s, const double *u, bool project, bool want
     }
     s->norm = sqrt(sum);
     s->scale = sqrt(applied) + sqrt(reaction);
-    s->energy = body->pressure_count ? NAN : elastic - work;
-    s->result->energy = elastic;
+    /* A body without loads comes to rest where all forces vanish: measured by those of a strain of 1e-5. */
+    if (applied == 0 && !s->loaded_supports)
+        s->scale = fmax(s->scale, 1e-5 * s->stiffness * s->size);
+    s->energy = body->pressure_count ? NAN : s->elastic - work;
     return isfinite(s->norm) ? BOUGH_OK : bo_fail(s->ctx, BOUGH_NOT_FINITE, "a force is not finite");
-}
-
-/* Factors the tangent; when it is not positive definite (buckling, strong compression) the projected one instead. */
-static bough_status factorise(solver *s) {
-    s->result->stable = true;
-    bo_sparse_mask(s->K, s->body->fixed, 1);
-    bough_status status = bo_factor_numeric(s->ctx, s->factor, s->K);
-    if (status != BOUGH_ERROR_SINGULAR)
-        return status;
-    s->result->stable = false;
-    BO_TRY(evaluate(s, s->u, true, true));
-    bo_sparse_mask(s->K, s->body->fixed, 1);
-    status = bo_factor_numeric(s->ctx, s->factor, s->K);
-    if (status == BOUGH_ERROR_SINGULAR)
-        return bo_fail(s->ctx, BOUGH_ERROR_SINGULAR,
-                       "the body can move without resistance: fix more vertices (at least three that are not in line)");
-    return status;
 }
 
 /* Moves the held degrees of freedom to their prescribed place for the load tried now; the free ones follow by the
  * linear response K_ff du_f = r_f - K_fc du_c, so that no element next to the support is torn. Called with K and
- * residual valid at u, before masking. */
-static void add_prescribed_motion(solver *s) {
+ * residual valid at u, before masking. Returns false when all held ones are where they should be, but for rounding. */
+static bool add_prescribed_motion(solver *s) {
     const bough_body *body = s->body;
     bool moves = false;
     for (int32_t i = 0; i < s->n; i++) {
         s->step[i] = body->fixed[i] ? s->next_load * body->prescribed[i] - s->u[i] : 0;
-        moves |= s->step[i] != 0;
+        moves |= fabs(s->step[i]) > 1e-12 * s->size;
     }
     if (!moves)
-        return;
+        return false;
     bo_sparse_mul(s->K, s->step, s->trial, false);
     for (int32_t i = 0; i < s->n; i++)
         if (!body->fixed[i])
             s->residual[i] -= s->trial[i];
+    return true;
+}
+
+/* The diagonal of held rows is of the size of the others, so that it does not spoil the condition number. */
+static bough_status factor_free_part(solver *s) {
+    bo_sparse_mask(s->K, s->body->fixed, s->stiffness);
+    return bo_factor_numeric(s->ctx, s->factor, s->K);
+}
+
+static bough_status fail_loose(bough_context *ctx) {
+    return bo_fail(ctx, BOUGH_ERROR_SINGULAR,
+                   "the body can move without resistance: fix more vertices (at least three that are not in line)");
+}
+
+/* Puts the right-hand side together and factors the tangent; when that is not positive definite (buckling, strong
+ * compression) the projected one instead. *moves as in add_prescribed_motion(). */
+static bough_status factorise(solver *s, bool *moves) {
+    s->result->stable = true;
+    *moves = add_prescribed_motion(s);
+    bough_status status = factor_free_part(s);
+    if (status == BOUGH_ERROR_SINGULAR) {
+        s->result->stable = false;
+        BO_TRY(evaluate(s, s->u, true, true));
+        *moves = add_prescribed_motion(s);
+        status = factor_free_part(s);
+    }
+    return status == BOUGH_ERROR_SINGULAR ? fail_loose(s->ctx) : status;
 }
 
 /* u + alpha step for the largest alpha = 1, 1/2, 1/4, ... that the material admits and, when guarded, that lowers
@@ -157,23 +177,26 @@ static double norm_of(int32_t n, const double *x) {
 
 /* One Newton iteration from (u, K, residual). *done tells that it has converged. */
 static bough_status iterate(solver *s, bool guarded, bool *done) {
-    add_prescribed_motion(s);
     double *rhs = s->trial;
-    bough_status status = factorise(s);
-    if (status != BOUGH_OK)
-        return status;
+    bool moves;
+    BO_TRY(factorise(s, &moves));
     for (int32_t i = 0; i < s->n; i++)
-        rhs[i] = s->body->fixed[i] ? s->step[i] : s->residual[i];
+        rhs[i] = s->body->fixed[i] ? s->stiffness * s->step[i] : s->residual[i];
     BO_TRY(bo_factor_solve(s->ctx, s->factor, rhs, s->step, 1));
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->body->fixed[i])
+            s->step[i] = s->next_load * s->body->prescribed[i] - s->u[i]; /* without the solver's rounding */
     double alpha;
-    BO_TRY(take_step(s, guarded, &alpha));
+    /* While supports move, the potential may rise: descent is a rule for the iterations after that. */
+    BO_TRY(take_step(s, guarded && !moves, &alpha));
     s->result->iterations++;
     s->result->residual = s->scale > 0 ? s->norm / s->scale : s->norm;
     /* Rounding in stiff, slender bodies can keep the residual above a tight tolerance: a step that no longer moves
-     * anything is convergence too, when the residual is small already. */
+     * anything is convergence too, when the residual is small already or when the step is lost beside the body. */
     double moved = norm_of(s->n, s->step), size = norm_of(s->n, s->u);
-    *done = s->result->residual <= s->def->tolerance ||
-            (alpha == 1 && moved <= 1e-11 * size && s->result->residual <= 1e-4);
+    bool still = alpha == 1 && ((moved <= 1e-11 * size && s->result->residual <= 1e-4) ||
+                                moved <= 1e-13 * s->size * sqrt(s->n / 3.0));
+    *done = (alpha == 1 || !moves) && (s->result->residual <= s->def->tolerance || still);
     if (!bo_progress(s->ctx, "equilibrium", s->load, "load %.4g, iteration %d, residual %.2e", s->next_load,
                      s->result->iterations, s->result->residual))
         return bo_fail_cancelled(s->ctx);
@@ -188,6 +211,8 @@ static bough_status solve_load(solver *s, bool guarded) {
     int32_t since_least = 0, limit = guarded ? 5 * s->def->max_iterations : s->def->max_iterations;
     for (int32_t i = 0; i < limit; i++) {
         BO_TRY(evaluate(s, s->u, false, true));
+        if (i == 0)
+            s->result->energy = s->elastic; /* of the accepted state: stays when this load fails */
         bool done = false;
         bough_status status = iterate(s, guarded, &done);
         /* At rest a singular tangent means missing supports; later on it means that the iterate has run away. */
@@ -213,13 +238,26 @@ static bough_status accept_step(solver *s, double *u) {
     memcpy(u, s->u, (size_t)s->n * sizeof *s->u);
     s->load = s->next_load;
     s->result->load_fraction = s->load;
+    s->result->energy = s->elastic;
     s->result->steps++;
     if (s->def->on_step && !s->def->on_step(s->def->on_step_user, s->load, s->u))
         return bo_fail_cancelled(s->ctx);
     return BOUGH_OK;
 }
 
+/* Rounding can turn the zero pivots of a loose body into small positive ones, so the supports are looked at first.
+ * Away from rest stress may hold the body (a pendulum that pulls at its hinge): there the factor decides. */
+static bough_status check_supports(const solver *s) {
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->accepted[i] != 0)
+            return BOUGH_OK;
+    int32_t loose;
+    BO_TRY(bo_body_rigid_motions(s->ctx, s->body, &loose));
+    return loose ? fail_loose(s->ctx) : BOUGH_OK;
+}
+
 static bough_status advance(solver *s, double *u) {
+    BO_TRY(check_supports(s));
     double size = 1.0 / s->def->load_steps, largest = size;
     while (s->load < 1) {
         s->next_load = s->load + size > 1 - 1e-9 ? 1 : s->load + size;

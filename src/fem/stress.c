@@ -14,14 +14,10 @@ static bool element_stress(const bough_body *body, int32_t element, const double
     memset(sigma, 0, 6 * sizeof *sigma);
     for (int32_t q = 0; q < rule->point_count; q++) {
         const bo_point_geometry *g = &body->geometry[(size_t)rule->point_count * (size_t)element + (size_t)q];
-        bo_mat3 H = {{0}}, P; /* H = du / d(natural) */
-        for (int32_t a = 0; a < rule->node_count; a++)
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++)
-                    H.m[3 * i + j] += (u ? u[3 * (size_t)nodes[a] + (size_t)i] : 0) * rule->dN[q][a][j];
-        bo_mat3 inverse, F;
+        bo_mat3 F = bo_identity3(), P, inverse;
         memcpy(inverse.m, g->inverse, sizeof inverse.m);
-        F = bo_mat_add(bo_identity3(), bo_mat_mul(H, inverse));
+        if (u)
+            F = bo_mat_add(F, bo_mat_mul(bo_rule_gradient(rule, q, u, nodes), inverse));
         double psi;
         if (!bo_elastic_eval(elastic, &F, &psi, &P, NULL))
             return false;

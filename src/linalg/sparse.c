@@ -1,5 +1,6 @@
 #include "linalg/sparse.h"
 
+#include <math.h>
 #include <string.h>
 
 bough_status bo_sparse_create(bough_context *ctx, int32_t size, int64_t entry_count, bough_sparse **out) {
@@ -89,6 +90,14 @@ void bo_sparse_mul3(const bough_sparse *A, const double *x, double *y) {
 void bo_sparse_combine(bough_sparse *A, double a, double b, const bough_sparse *B) {
     for (int32_t k = 0; k < A->column_start[A->size]; k++)
         A->values[k] = a * A->values[k] + b * B->values[k];
+}
+
+double bo_sparse_largest_diagonal(const bough_sparse *A) {
+    double largest = 0;
+    for (int32_t j = 0; j < A->size; j++)
+        if (A->column_start[j] < A->column_start[j + 1])
+            largest = fmax(largest, fabs(A->values[A->column_start[j]]));
+    return largest;
 }
 
 void bo_sparse_mask(bough_sparse *A, const unsigned char *fixed, double diagonal) {

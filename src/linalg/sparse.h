@@ -6,7 +6,7 @@
 
 #include <bough/linalg.h>
 
-/* The pattern's arrays are borrowed or owned by whoever made the matrix; see bo_sparse_create_like(). */
+/* Values zero; the caller fills in column_start and rows. */
 bough_status bo_sparse_create(bough_context *ctx, int32_t size, int64_t entry_count, bough_sparse **matrix);
 /* Same pattern (shared with `pattern`, which must outlive it), values zero. */
 bough_status bo_sparse_create_like(bough_context *ctx, const bough_sparse *pattern, bough_sparse **matrix);
@@ -17,6 +17,9 @@ void bo_sparse_mul(const bough_sparse *A, const double *x, double *y, bool add);
 void bo_sparse_mul3(const bough_sparse *A, const double *x, double *y);
 /* A <- a A + b B with B of the same pattern. */
 void bo_sparse_combine(bough_sparse *A, double a, double b, const bough_sparse *B);
+
+/* Largest absolute value on the diagonal. */
+double bo_sparse_largest_diagonal(const bough_sparse *A);
 
 /* Rows and columns marked in `fixed` (one byte each) become those of `diagonal` times the identity. */
 void bo_sparse_mask(bough_sparse *A, const unsigned char *fixed, double diagonal);

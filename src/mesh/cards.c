@@ -39,6 +39,7 @@ void bo_cards_rewind(bo_cards *c) {
     c->s->at = 0;
     c->s->line = 1;
     c->held = false;
+    c->include_count = 0; /* the limit is on one passage through the file */
 }
 
 void bo_trim(const char **text, size_t *length) {

@@ -16,6 +16,10 @@ typedef struct bo_element_info {
 
 const bo_element_info *bo_element_info_of(bough_element_type type);
 
+/* Local nodes of a face: its corners, then (tet10) the nodes on the edges 01, 12, 20 of those corners. Returns their
+ * number: 3, 4 or 6. */
+int32_t bo_element_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]);
+
 /* Signed measure with which an element counts as positive: volume for tets and hexes (smallest corner Jacobian
  * scaled to a volume for hexes and tet10, so that a folded element is not hidden by its sum); area for triangles. */
 double bo_element_volume(bough_element_type type, const double *vertices, const int32_t *nodes);

@@ -39,6 +39,25 @@ static bough_status fail_format(bough_context *ctx, const char *path, bool readi
                    reading ? "read" : "write", reading ? "reads" : "writes", known);
 }
 
+/* Files have a decimal point, whatever the host program's locale is; so have the names that readers make of numbers. */
+typedef struct c_numbers {
+    locale_t plain, before;
+} c_numbers;
+
+static c_numbers begin_c_numbers(void) {
+    c_numbers n = {.plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0)};
+    if (n.plain)
+        n.before = uselocale(n.plain);
+    return n;
+}
+
+static void end_c_numbers(c_numbers n) {
+    if (!n.plain)
+        return;
+    uselocale(n.before);
+    freelocale(n.plain);
+}
+
 bough_status bough_mesh_read(bough_context *ctx, const char *path, const bough_mesh_read_def *def, bough_mesh **mesh) {
     *mesh = NULL;
     if (def && !bo_read_def_valid(def))
@@ -52,7 +71,9 @@ bough_status bough_mesh_read(bough_context *ctx, const char *path, const bough_m
     bo_builder builder;
     bo_scan_begin(&scanner, ctx, path, &file);
     bo_builder_begin(&builder, ctx, path);
+    c_numbers numbers = begin_c_numbers();
     bough_status status = formats[format].read(&scanner, &builder);
+    end_c_numbers(numbers);
     if (status == BOUGH_OK)
         status = bo_builder_finish(&builder, def, mesh);
     else
@@ -74,14 +95,9 @@ bough_status bough_mesh_write(bough_context *ctx, const bough_mesh *mesh, const 
     }
     bo_output output;
     BO_TRY(bo_output_open(ctx, path, &output));
-    /* Files have a decimal point, whatever the host program's locale is. */
-    locale_t c_numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    locale_t previous = c_numbers ? uselocale(c_numbers) : (locale_t)0;
+    c_numbers numbers = begin_c_numbers();
     bough_status status = formats[format].write(ctx, mesh, path, output.stream);
-    if (c_numbers) {
-        uselocale(previous);
-        freelocale(c_numbers);
-    }
+    end_c_numbers(numbers);
     if (status != BOUGH_OK) {
         bo_output_discard(ctx, &output);
         return status;

@@ -72,22 +72,3 @@ bough_status bo_mesh_add_flag_sets(bough_context *ctx, bough_mesh *mesh, const u
         BO_TRY(add_flag_set(ctx, mesh, flags, b, names[b]));
     return BOUGH_OK;
 }
-
-static int32_t edge_node(const bo_element_info *info, int32_t a, int32_t b) {
-    for (int32_t e = 0; e < info->edge_count; e++)
-        if ((info->edges[e][0] == a && info->edges[e][1] == b) || (info->edges[e][0] == b && info->edges[e][1] == a))
-            return info->corner_count + e;
-    return -1;
-}
-
-int32_t bo_element_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]) {
-    const bo_element_info *info = bo_element_info_of(type);
-    int32_t corners = info->face_corner_count;
-    for (int32_t c = 0; c < corners; c++)
-        nodes[c] = info->faces[face][c];
-    if (type != BOUGH_TET10)
-        return corners;
-    for (int32_t c = 0; c < 3; c++)
-        nodes[3 + c] = edge_node(info, nodes[c], nodes[(c + 1) % 3]);
-    return 6;
-}

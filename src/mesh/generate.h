@@ -17,10 +17,6 @@ bough_status bo_mesh_alloc(bough_context *ctx, bough_element_type type, double v
 bough_status bo_mesh_add_flag_sets(bough_context *ctx, bough_mesh *mesh, const uint8_t *flags, const char *const *names,
                                    int32_t name_count);
 
-/* Local nodes of a face: its corners, then (tet10) the nodes on the edges 01, 12, 20 of those corners. Returns their
- * number: 3, 4 or 6. */
-int32_t bo_element_face_nodes(bough_element_type type, int32_t face, int32_t nodes[6]);
-
 /* bough_mesh_surface() of a volume mesh, and what was counted on the way: boundary faces, and faces of three or more
  * elements. */
 bough_status bo_mesh_boundary(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface, int32_t *face_count,

@@ -226,28 +226,37 @@ static int32_t root_of(int32_t *parent, int32_t v) {
     return v;
 }
 
-static bough_status count_pieces(bough_context *ctx, const bough_mesh *mesh, bough_mesh_report *report) {
+bough_status bo_mesh_pieces(bough_context *ctx, const bough_mesh *mesh, int32_t *piece, int32_t *piece_count) {
     int32_t *parent = BO_NEW_ARRAY(ctx, int32_t, mesh->vertex_count);
-    uint8_t *used = BO_NEW_ZEROS(ctx, uint8_t, mesh->vertex_count);
-    if (parent && used) {
-        int32_t n = bo_element_info_of(mesh->type)->node_count;
-        for (int32_t v = 0; v < mesh->vertex_count; v++)
-            parent[v] = v;
-        for (int32_t e = 0; e < mesh->element_count; e++) {
-            const int32_t *nodes = bo_mesh_nodes(mesh, e);
-            for (int32_t i = 0; i < n; i++) {
-                used[nodes[i]] = 1;
-                parent[root_of(parent, nodes[i])] = root_of(parent, nodes[0]);
-            }
-        }
-        for (int32_t v = 0; v < mesh->vertex_count; v++) {
-            report->unused_vertex_count += !used[v];
-            report->piece_count += used[v] && parent[v] == v;
+    if (!parent)
+        return BOUGH_ERROR_MEMORY;
+    int32_t n = bo_element_info_of(mesh->type)->node_count;
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        parent[v] = v, piece[v] = -1;
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        const int32_t *nodes = bo_mesh_nodes(mesh, e);
+        for (int32_t i = 0; i < n; i++) {
+            int32_t a = root_of(parent, nodes[i]), b = root_of(parent, nodes[0]);
+            parent[a > b ? a : b] = a > b ? b : a; /* the lowest vertex of a piece is its root */
+            piece[nodes[i]] = 0;
         }
     }
-    bough_status status = parent && used ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    *piece_count = 0;
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        if (piece[v] == 0)
+            piece[v] = parent[v] == v ? (*piece_count)++ : piece[root_of(parent, v)];
     bo_free(ctx, parent);
-    bo_free(ctx, used);
+    return BOUGH_OK;
+}
+
+static bough_status count_pieces(bough_context *ctx, const bough_mesh *mesh, bough_mesh_report *report) {
+    int32_t *piece = BO_NEW_ARRAY(ctx, int32_t, mesh->vertex_count);
+    if (!piece)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = bo_mesh_pieces(ctx, mesh, piece, &report->piece_count);
+    for (int32_t v = 0; v < mesh->vertex_count && status == BOUGH_OK; v++)
+        report->unused_vertex_count += piece[v] < 0;
+    bo_free(ctx, piece);
     return status;
 }
 

@@ -121,16 +121,22 @@ const bough_set *bough_mesh_find_set(const bough_mesh *mesh, bough_set_kind kind
     return index < 0 ? NULL : &mesh->sets[index];
 }
 
-bough_status bough_mesh_add_set(bough_context *ctx, bough_mesh *mesh, bough_set_kind kind, const char *name,
+static bough_status check_items(bough_context *ctx, const bough_mesh *mesh, bough_set_kind kind, const char *name,
                                 const int32_t *items, int32_t count) {
     static const char *const kinds[] = {"vertex", "face", "element"};
-    if (!name[0] || count < 0)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a set needs a name and a count that is not negative");
     int32_t limit = item_limit(mesh, kind);
     for (int32_t i = 0; i < count; i++)
         if (items[i] < 0 || items[i] >= limit)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s set \"%s\" names item %d, but there are %d", kinds[kind], name,
                            items[i], limit);
+    return BOUGH_OK;
+}
+
+bough_status bough_mesh_add_set(bough_context *ctx, bough_mesh *mesh, bough_set_kind kind, const char *name,
+                                const int32_t *items, int32_t count) {
+    if (!name[0] || count < 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a set needs a name and a count that is not negative");
+    BO_TRY(check_items(ctx, mesh, kind, name, items, count));
     int32_t index = bo_mesh_set_index(mesh, kind, name, strlen(name));
     if (index < 0) {
         bough_set *sets = bo_realloc(ctx, mesh->sets, (size_t)mesh->set_count + 1, sizeof *sets);
@@ -177,19 +183,42 @@ bough_status bough_mesh_add_material(bough_context *ctx, bough_mesh *mesh, const
     return BOUGH_OK;
 }
 
-bough_status bo_mesh_copy_annotations(bough_context *ctx, const bough_mesh *from, bough_mesh *to) {
-    for (int32_t i = 0; i < from->set_count; i++)
-        BO_TRY(bough_mesh_add_set(ctx, to, from->sets[i].kind, from->sets[i].name, from->sets[i].items,
-                                  from->sets[i].count));
-    for (int32_t i = 0; i < from->region_count; i++) {
-        const bough_mesh_material *m = &from->materials[from->regions[i].material];
-        BO_TRY(bough_mesh_add_material(ctx, to, m->name, m->young, m->poisson, m->density, from->regions[i].set));
+static bough_status copy_materials(bough_context *ctx, const bough_mesh *from, bough_mesh *to) {
+    to->materials = BO_NEW_ARRAY(ctx, bough_mesh_material, from->material_count);
+    to->regions = BO_NEW_ARRAY(ctx, bough_mesh_region, from->region_count);
+    if (!to->materials || !to->regions)
+        return BOUGH_ERROR_MEMORY;
+    for (; to->material_count < from->material_count; to->material_count++) {
+        bough_mesh_material *copy = &to->materials[to->material_count];
+        *copy = from->materials[to->material_count];
+        if (!(copy->name = bo_strdup(ctx, copy->name)))
+            return BOUGH_ERROR_MEMORY;
+    }
+    for (; to->region_count < from->region_count; to->region_count++) {
+        bough_mesh_region *copy = &to->regions[to->region_count];
+        *copy = from->regions[to->region_count];
+        if (!(copy->set = bo_strdup(ctx, copy->set)))
+            return BOUGH_ERROR_MEMORY;
     }
     return BOUGH_OK;
 }
 
+bough_status bo_mesh_copy_annotations(bough_context *ctx, const bough_mesh *from, bough_mesh *to) {
+    for (int32_t i = 0; i < from->set_count; i++)
+        BO_TRY(bough_mesh_add_set(ctx, to, from->sets[i].kind, from->sets[i].name, from->sets[i].items,
+                                  from->sets[i].count));
+    return copy_materials(ctx, from, to);
+}
+
 bough_status bough_mesh_check(bough_context *ctx, const bough_mesh *mesh) {
     BO_TRY(check_indices(ctx, mesh));
+    for (int32_t i = 0; i < mesh->set_count; i++)
+        BO_TRY(
+            check_items(ctx, mesh, mesh->sets[i].kind, mesh->sets[i].name, mesh->sets[i].items, mesh->sets[i].count));
+    for (int32_t i = 0; i < mesh->region_count; i++)
+        if (mesh->regions[i].material < 0 || mesh->regions[i].material >= mesh->material_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "region %d names material %d, but there are %d", i,
+                           mesh->regions[i].material, mesh->material_count);
     for (int32_t e = 0; e < mesh->element_count; e++) {
         int sign = bo_element_sign(mesh->type, mesh->vertices, bo_mesh_nodes(mesh, e));
         if (sign <= 0)

@@ -13,6 +13,9 @@ int32_t bo_sort_unique(int32_t *items, int32_t count);
 bough_status bo_mesh_face_neighbours(bough_context *ctx, const bough_mesh *mesh, int32_t **neighbours,
                                      int32_t *nonmanifold);
 
+/* piece[vertex] = number of its connected piece, in the order of the lowest vertices; -1 for a vertex in no element. */
+bough_status bo_mesh_pieces(bough_context *ctx, const bough_mesh *mesh, int32_t *piece, int32_t *piece_count);
+
 /* Finds the element face with these corners (3 or 4, any order); -1 when there is none. Made once, asked often. */
 typedef struct bo_face_finder bo_face_finder;
 bough_status bo_face_finder_create(bough_context *ctx, const bough_mesh *mesh, bo_face_finder **finder);
@@ -27,8 +30,8 @@ static inline const int32_t *bo_mesh_nodes(const bough_mesh *mesh, int32_t eleme
 /* Index of the set or -1. */
 int32_t bo_mesh_set_index(const bough_mesh *mesh, bough_set_kind kind, const char *name, size_t length);
 
-/* Copies sets, materials and regions from one mesh to another whose vertices, elements and faces have the same numbers (the target may
- * have more vertices). */
+/* Copies sets, materials and regions from one mesh to another that has no materials yet and whose vertices, elements
+ * and faces have the same numbers (the target may have more vertices). */
 bough_status bo_mesh_copy_annotations(bough_context *ctx, const bough_mesh *from, bough_mesh *to);
 
 #endif

@@ -41,30 +41,12 @@ typedef struct job {
 
 /* ---- shells ---- */
 
-static int32_t root_of(int32_t *parent, int32_t v) {
-    while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 static bough_status find_shells(job *j) {
-    const bough_mesh *s = j->surface;
-    int32_t *parent = BO_NEW_ARRAY(j->ctx, int32_t, s->vertex_count);
-    j->shell_of = BO_NEW_ARRAY(j->ctx, int32_t, s->vertex_count);
-    if (parent && j->shell_of) {
-        for (int32_t v = 0; v < s->vertex_count; v++)
-            parent[v] = v, j->shell_of[v] = -1;
-        for (size_t i = 0; i < 3 * (size_t)s->element_count; i++)
-            parent[root_of(parent, s->elements[i])] = root_of(parent, s->elements[i - i % 3]);
-        for (size_t i = 0; i < 3 * (size_t)s->element_count; i++) {
-            int32_t root = root_of(parent, s->elements[i]);
-            if (j->shell_of[root] < 0)
-                j->shell_of[root] = j->shell_count++;
-            j->shell_of[s->elements[i]] = j->shell_of[root];
-        }
-        j->shells = BO_NEW_ZEROS(j->ctx, shell, j->shell_count);
-    }
-    bo_free(j->ctx, parent);
+    j->shell_of = BO_NEW_ARRAY(j->ctx, int32_t, j->surface->vertex_count);
+    if (!j->shell_of)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(bo_mesh_pieces(j->ctx, j->surface, j->shell_of, &j->shell_count));
+    j->shells = BO_NEW_ZEROS(j->ctx, shell, j->shell_count);
     return j->shells ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 

@@ -279,6 +279,8 @@ static void raising_the_order_keeps_volume_and_names(void **state) {
     check_ok(ctx, bough_mesh_generate_rod(ctx, &def, &mesh));
     check_ok(ctx, bough_mesh_add_set(ctx, mesh, BOUGH_SET_ELEMENT, "half", (int32_t[]){0, 2, 4}, 3));
     check_ok(ctx, bough_mesh_add_material(ctx, mesh, "wood", 1e10, 0.3, 600, "half"));
+    check_ok(ctx, bough_mesh_add_material(ctx, mesh, "cork", 1e7, 0.1, 200, "half"));
+    mesh->regions[1].material = 0; /* wood twice, cork not used */
     check_ok(ctx, bough_mesh_raise_order(ctx, mesh, &raised));
     check_sound(ctx, mesh, &before);
     check_sound(ctx, raised, &after);
@@ -287,8 +289,13 @@ static void raising_the_order_keeps_volume_and_names(void **state) {
         check_near(after.centroid[d], before.centroid[d], 1e-13);
     check_int(raised->set_count, mesh->set_count);
     check_int(bough_mesh_find_set(raised, BOUGH_SET_ELEMENT, "half")->count, 3);
-    check_int(raised->material_count, 1);
+    check_int(raised->material_count, 2);
+    check_int(raised->region_count, 2);
+    check_int(raised->regions[1].material, 0);
     check(strcmp(raised->regions[0].set, "half") == 0);
+    raised->regions[1].material = 2;
+    check_fails(ctx, bough_mesh_check(ctx, raised), BOUGH_ERROR_ARGUMENT, "region 1 names material 2");
+    raised->regions[1].material = 0;
     /* Nodes of the faces of a side are exactly its vertex set. */
     int32_t *vertices, count;
     check_ok(ctx, bough_mesh_select(ctx, raised, "bottom", &vertices, &count));
