@@ -32,11 +32,9 @@ static bool measure(bough_context *ctx, bench_beam *beam, figures *f) {
     for (int repeat = 0; good && repeat < 3; repeat++) {
         bo_factor_destroy(ctx, factor);
         double t0 = app_cpu_seconds();
-        good = !bo_factor_analyse(ctx, K, 3, &factor);
+        good = !bo_factor_analyse(ctx, K, 3, fixed, &factor);
         bench_add(&f->analyse, app_cpu_seconds() - t0);
     }
-    if (good)
-        bo_sparse_mask(K, fixed, 1);
     for (int repeat = 0; good && repeat < 7; repeat++) {
         double t0 = app_cpu_seconds();
         good = !bo_factor_numeric(ctx, factor, K);

@@ -123,16 +123,13 @@ static bough_status make_mass(bough_context *ctx, const bough_body *body, const 
 static bough_status solve(bough_context *ctx, bough_body *body, const double *u, bough_sparse *K, bough_sparse *M,
                           const mass_operator *mass, double typical, bough_modes *modes) {
     BO_TRY(bough_body_evaluate(ctx, body, u, false, NULL, NULL, K));
-    /* Held degrees of freedom: some stiffness, mass 0, so they have infinite frequency and take no part. */
-    bo_sparse_mask(K, body->fixed, bo_sparse_largest_diagonal(K));
-    bo_sparse_mask(M, body->fixed, 0);
     if (!bo_progress(ctx, "factorising", 0.1, "%d unknowns", bo_body_size(body) - body->fixed_count))
         return bo_fail_cancelled(ctx);
     const bo_operator operator = {multiply_mass, (void *)(uintptr_t)mass, bo_body_size(body),
                                   bo_body_size(body) - body->fixed_count};
     bo_factor *factor;
     double shift;
-    BO_TRY(bo_factor_analyse(ctx, K, 3, &factor));
+    BO_TRY(bo_factor_analyse(ctx, K, 3, body->fixed, &factor));
     bough_status status = factorise(ctx, body, K, M, typical, factor, &shift);
     if (status == BOUGH_OK)
         status = bo_eigen_shift_invert(ctx, factor, &operator, shift, modes->count, 1e-12, modes->eigenvalues,

@@ -59,7 +59,7 @@ static bough_status prepare(solver *s) {
     BO_TRY(bough_body_matrix_create(ctx, s->body, &s->K));
     if (!bo_progress(ctx, "analysing", 0, "%d unknowns", s->n - s->body->fixed_count))
         return bo_fail_cancelled(ctx);
-    BO_TRY(bo_factor_analyse(ctx, s->K, 3, &s->factor));
+    BO_TRY(bo_factor_analyse(ctx, s->K, 3, s->body->fixed, &s->factor));
     s->size = cbrt(bo_body_volume(s->body));
     for (int32_t i = 0; i < s->n; i++)
         s->loaded_supports |= s->body->fixed[i] && s->body->prescribed[i] != 0;
@@ -101,7 +101,7 @@ static bough_status evaluate(solver *s, const double *u, bool project, bool want
 
 /* Moves the held degrees of freedom to their prescribed place for the load tried now; the free ones follow by the
  * linear response K_ff du_f = r_f - K_fc du_c, so that no element next to the support is torn. Called with K and
- * residual valid at u, before masking. Returns false when all held ones are where they should be, but for rounding. */
+ * residual valid at u. Returns false when all held ones are where they should be, but for rounding. */
 static bool add_prescribed_motion(solver *s) {
     const bough_body *body = s->body;
     bool moves = false;
@@ -118,12 +118,6 @@ static bool add_prescribed_motion(solver *s) {
     return true;
 }
 
-/* The diagonal of held rows is of the size of the others, so that it does not spoil the condition number. */
-static bough_status factor_free_part(solver *s) {
-    bo_sparse_mask(s->K, s->body->fixed, s->stiffness);
-    return bo_factor_numeric(s->ctx, s->factor, s->K);
-}
-
 static bough_status fail_loose(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_ERROR_SINGULAR,
                    "the body can move without resistance: fix more vertices (at least three that are not in line)");
@@ -134,12 +128,12 @@ static bough_status fail_loose(bough_context *ctx) {
 static bough_status factorise(solver *s, bool *moves) {
     s->result->stable = true;
     *moves = add_prescribed_motion(s);
-    bough_status status = factor_free_part(s);
+    bough_status status = bo_factor_numeric(s->ctx, s->factor, s->K);
     if (status == BOUGH_ERROR_SINGULAR) {
         s->result->stable = false;
         BO_TRY(evaluate(s, s->u, true, true));
         *moves = add_prescribed_motion(s);
-        status = factor_free_part(s);
+        status = bo_factor_numeric(s->ctx, s->factor, s->K);
     }
     return status == BOUGH_ERROR_SINGULAR ? fail_loose(s->ctx) : status;
 }
@@ -181,7 +175,7 @@ static bough_status iterate(solver *s, bool guarded, bool *done) {
     bool moves;
     BO_TRY(factorise(s, &moves));
     for (int32_t i = 0; i < s->n; i++)
-        rhs[i] = s->body->fixed[i] ? s->stiffness * s->step[i] : s->residual[i];
+        rhs[i] = s->body->fixed[i] ? s->step[i] : s->residual[i];
     BO_TRY(bo_factor_solve(s->ctx, s->factor, rhs, s->step, 1));
     for (int32_t i = 0; i < s->n; i++)
         if (s->body->fixed[i])

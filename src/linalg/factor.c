@@ -1,15 +1,25 @@
 #include "linalg/factor.h"
 #include "linalg/one_thread.h"
+#include "linalg/ordering.h"
 
 #include <cholmod.h>
-#include <metis.h>
 #include <string.h>
+
+#define DISSECT_FROM 3000 /* unknowns: below, minimum degree is as good and faster */
 
 struct bo_factor {
     cholmod_common common;
-    cholmod_factor *L;
+    cholmod_factor *L;        /* NULL when nothing is free */
     cholmod_dense *x, *y, *e; /* workspace that cholmod_solve2 reuses */
     bool numeric;
+
+    /* The free part of the matrix, when some unknowns are held; else `part` is NULL and A itself is factored. */
+    bough_sparse *part;
+    int32_t *entries;    /* of part: which entry of A */
+    int32_t *free_index; /* unknown -> its number among the free ones, or -1 */
+    int32_t size, free_count;
+    double *rhs; /* free part of the right-hand sides */
+    size_t rhs_capacity;
 };
 
 static cholmod_sparse view(const bough_sparse *A) {
@@ -38,80 +48,67 @@ static bough_status fail(bough_context *ctx, const cholmod_common *common) {
     }
 }
 
-/* Neighbours of each block of A (a vertex of the mesh), without itself. */
-static bough_status block_graph(bough_context *ctx, const bough_sparse *A, int32_t block, idx_t **start, idx_t **list) {
-    idx_t n = A->size / block;
-    idx_t *first = *start = BO_NEW_ZEROS(ctx, idx_t, (size_t)n + 2);
-    if (!first)
+static bough_status number_free_unknowns(bough_context *ctx, int32_t size, const unsigned char *fixed, bo_factor *f) {
+    f->size = size;
+    f->free_index = BO_NEW_ARRAY(ctx, int32_t, size);
+    if (!f->free_index)
         return BOUGH_ERROR_MEMORY;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int32_t j = 0; j < n; j++)
-            for (int32_t k = A->column_start[block * j]; k < A->column_start[block * j + 1]; k++) {
-                int32_t i = A->rows[k] / block;
-                if (A->rows[k] % block || i == j)
-                    continue;
-                if (pass == 0) {
-                    first[i + 2]++;
-                    first[j + 2]++;
-                } else {
-                    (*list)[first[i + 1]++] = j;
-                    (*list)[first[j + 1]++] = i;
-                }
+    for (int32_t i = 0; i < size; i++)
+        f->free_index[i] = fixed && fixed[i] ? -1 : f->free_count++;
+    return BOUGH_OK;
+}
+
+/* The pattern of the free part, and where its values come from. */
+static bough_status pick_free_part(bough_context *ctx, const bough_sparse *A, bo_factor *f) {
+    int32_t count = 0;
+    for (int32_t j = 0; j < A->size; j++)
+        for (int32_t k = A->column_start[j]; k < A->column_start[j + 1]; k++)
+            count += f->free_index[j] >= 0 && f->free_index[A->rows[k]] >= 0;
+    BO_TRY(bo_sparse_create(ctx, f->free_count, count, &f->part));
+    f->entries = BO_NEW_ARRAY(ctx, int32_t, count);
+    if (!f->entries)
+        return BOUGH_ERROR_MEMORY;
+    int32_t at = 0;
+    for (int32_t j = 0; j < A->size; j++) {
+        if (f->free_index[j] < 0)
+            continue;
+        for (int32_t k = A->column_start[j]; k < A->column_start[j + 1]; k++)
+            if (f->free_index[A->rows[k]] >= 0) {
+                f->part->rows[at] = f->free_index[A->rows[k]];
+                f->entries[at++] = k;
             }
-        if (pass == 1)
-            break;
-        for (idx_t i = 0; i < n; i++)
-            first[i + 2] += first[i + 1];
-        *list = BO_NEW_ARRAY(ctx, idx_t, first[n + 1]);
-        if (!*list)
-            return BOUGH_ERROR_MEMORY;
+        f->part->column_start[f->free_index[j] + 1] = at;
     }
     return BOUGH_OK;
 }
 
-/* Nested dissection of the graph of blocks: on solids it beats minimum degree, and on the graph of vertices it is
- * three times cheaper than on that of the unknowns. order[new] = old. */
-static bough_status dissect(bough_context *ctx, const bough_sparse *A, int32_t block, int32_t *order) {
-    idx_t n = A->size / block, *start = NULL, *list = NULL;
-    idx_t *perm = BO_NEW_ARRAY(ctx, idx_t, n), *inverse = BO_NEW_ARRAY(ctx, idx_t, n);
-    bough_status status = perm && inverse ? block_graph(ctx, A, block, &start, &list) : BOUGH_ERROR_MEMORY;
-    if (status == BOUGH_OK && METIS_NodeND(&n, start, list, NULL, NULL, perm, inverse) != METIS_OK)
-        status = bo_fail(ctx, BOUGH_ERROR_MEMORY, "out of memory while ordering a sparse matrix");
-    for (idx_t i = 0; status == BOUGH_OK && i < n; i++)
-        for (int32_t k = 0; k < block; k++)
-            order[block * i + k] = (int32_t)(block * perm[i] + k);
-    bo_free(ctx, start);
-    bo_free(ctx, list);
-    bo_free(ctx, perm);
-    bo_free(ctx, inverse);
-    return status;
-}
-
-#define DISSECT_FROM 3000 /* unknowns: below, minimum degree is as good and faster */
-
-static bough_status analyse(bough_context *ctx, const bough_sparse *A, int32_t block, bo_factor *factor) {
-    cholmod_common *common = &factor->common;
-    cholmod_sparse matrix = view(A);
-    if (A->size < DISSECT_FROM) {
-        common->method[0].ordering = CHOLMOD_AMD;
-        factor->L = cholmod_analyze(&matrix, common);
+static bough_status analyse(bough_context *ctx, const bough_sparse *A, int32_t block, bo_factor *f) {
+    if (f->free_count < f->size)
+        BO_TRY(pick_free_part(ctx, A, f));
+    if (f->free_count == 0)
+        return BOUGH_OK;
+    cholmod_sparse matrix = view(f->part ? f->part : A);
+    if (f->free_count < DISSECT_FROM) {
+        f->common.method[0].ordering = CHOLMOD_AMD;
+        f->L = cholmod_analyze(&matrix, &f->common);
     } else {
-        int32_t *order = BO_NEW_ARRAY(ctx, int32_t, A->size);
+        int32_t *order = BO_NEW_ARRAY(ctx, int32_t, f->free_count);
         if (!order)
             return BOUGH_ERROR_MEMORY;
-        bough_status status = dissect(ctx, A, block, order);
+        bough_status status = bo_order_blocks(ctx, A, block, f->free_index, order);
         if (status == BOUGH_OK) {
-            common->method[0].ordering = CHOLMOD_GIVEN;
-            factor->L = cholmod_analyze_p(&matrix, order, NULL, 0, common);
+            f->common.method[0].ordering = CHOLMOD_GIVEN;
+            f->L = cholmod_analyze_p(&matrix, order, NULL, 0, &f->common);
         }
         bo_free(ctx, order);
         if (status != BOUGH_OK)
             return status;
     }
-    return factor->L ? BOUGH_OK : fail(ctx, common);
+    return f->L ? BOUGH_OK : fail(ctx, &f->common);
 }
 
-bough_status bo_factor_analyse(bough_context *ctx, const bough_sparse *A, int32_t block, bo_factor **out) {
+bough_status bo_factor_analyse(bough_context *ctx, const bough_sparse *A, int32_t block, const unsigned char *fixed,
+                               bo_factor **out) {
     *out = NULL;
     bo_factor *factor = BO_NEW(ctx, bo_factor);
     if (!factor)
@@ -121,13 +118,15 @@ bough_status bo_factor_analyse(bough_context *ctx, const bough_sparse *A, int32_
     common->print = 0;
     common->quick_return_if_not_posdef = 1;
     common->final_ll = 1;
+    common->nmethods = 1;
 #ifdef BO_SUPERNODAL
     common->supernodal = CHOLMOD_AUTO;
 #else
     common->supernodal = CHOLMOD_SIMPLICIAL;
 #endif
-    common->nmethods = 1;
-    bough_status status = analyse(ctx, A, block, factor);
+    bough_status status = number_free_unknowns(ctx, A->size, fixed, factor);
+    if (status == BOUGH_OK)
+        status = analyse(ctx, A, block, factor);
     if (status != BOUGH_OK) {
         bo_factor_destroy(ctx, factor);
         return status;
@@ -137,8 +136,13 @@ bough_status bo_factor_analyse(bough_context *ctx, const bough_sparse *A, int32_
 }
 
 bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const bough_sparse *A) {
-    cholmod_sparse matrix = view(A);
-    factor->numeric = false;
+    factor->numeric = factor->L == NULL;
+    if (!factor->L)
+        return BOUGH_OK;
+    if (factor->part)
+        for (int32_t k = 0; k < factor->part->column_start[factor->free_count]; k++)
+            factor->part->values[k] = A->values[factor->entries[k]];
+    cholmod_sparse matrix = view(factor->part ? factor->part : A);
     bo_thread_setting before = bo_one_thread();
     cholmod_factorize(&matrix, factor->L, &factor->common);
     bo_restore_threads(before);
@@ -151,9 +155,8 @@ bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const boug
     return BOUGH_OK;
 }
 
-bough_status bo_factor_solve(bough_context *ctx, bo_factor *factor, const double *b, double *x, int32_t count) {
-    if (!factor->numeric)
-        return bo_fail(ctx, BOUGH_ERROR_SINGULAR, "solve called without a factor");
+/* x_f <- A_ff^-1 b_f for `count` columns of the free unknowns, in factor->x. */
+static bough_status solve_free(bough_context *ctx, bo_factor *factor, const double *b, int32_t count) {
     size_t n = factor->L->n;
     cholmod_dense rhs = {.nrow = n,
                          .ncol = (size_t)count,
@@ -166,9 +169,31 @@ bough_status bo_factor_solve(bough_context *ctx, bo_factor *factor, const double
     int solved =
         cholmod_solve2(CHOLMOD_A, factor->L, &rhs, NULL, &factor->x, NULL, &factor->y, &factor->e, &factor->common);
     bo_restore_threads(before);
-    if (!solved)
-        return fail(ctx, &factor->common);
-    memcpy(x, factor->x->x, n * (size_t)count * sizeof *x);
+    return solved ? BOUGH_OK : fail(ctx, &factor->common);
+}
+
+bough_status bo_factor_solve(bough_context *ctx, bo_factor *factor, const double *b, double *x, int32_t count) {
+    if (!factor->numeric)
+        return bo_fail(ctx, BOUGH_ERROR_SINGULAR, "solve called without a factor");
+    size_t n = (size_t)factor->size, free_count = (size_t)factor->free_count;
+    if (!factor->part) {
+        BO_TRY(solve_free(ctx, factor, b, count));
+        memcpy(x, factor->x->x, n * (size_t)count * sizeof *x);
+        return BOUGH_OK;
+    }
+    if (!BO_RESERVE(ctx, factor->rhs, factor->rhs_capacity, free_count * (size_t)count))
+        return BOUGH_ERROR_MEMORY;
+    for (size_t c = 0; c < (size_t)count; c++)
+        for (size_t i = 0; i < n; i++)
+            if (factor->free_index[i] >= 0)
+                factor->rhs[c * free_count + (size_t)factor->free_index[i]] = b[c * n + i];
+    if (factor->L)
+        BO_TRY(solve_free(ctx, factor, factor->rhs, count));
+    for (size_t c = 0; c < (size_t)count; c++)
+        for (size_t i = 0; i < n; i++)
+            x[c * n + i] = factor->free_index[i] < 0
+                               ? b[c * n + i]
+                               : ((const double *)factor->x->x)[c * free_count + (size_t)factor->free_index[i]];
     return BOUGH_OK;
 }
 
@@ -180,11 +205,15 @@ void bo_factor_destroy(bough_context *ctx, bo_factor *factor) {
     cholmod_free_dense(&factor->e, &factor->common);
     cholmod_free_factor(&factor->L, &factor->common);
     cholmod_finish(&factor->common);
+    bough_sparse_destroy(ctx, factor->part);
+    bo_free(ctx, factor->entries);
+    bo_free(ctx, factor->free_index);
+    bo_free(ctx, factor->rhs);
     bo_free(ctx, factor);
 }
 
 double bo_factor_rcond(bo_factor *factor) {
-    return factor->numeric ? cholmod_rcond(factor->L, &factor->common) : 0;
+    return factor->numeric && factor->L ? cholmod_rcond(factor->L, &factor->common) : 0;
 }
 
 void bo_factor_cost(const bo_factor *factor, double *entries, double *operations) {

@@ -99,14 +99,3 @@ double bo_sparse_largest_diagonal(const bough_sparse *A) {
             largest = fmax(largest, fabs(A->values[A->column_start[j]]));
     return largest;
 }
-
-void bo_sparse_mask(bough_sparse *A, const unsigned char *fixed, double diagonal) {
-    for (int32_t j = 0; j < A->size; j++) {
-        int32_t begin = A->column_start[j], end = A->column_start[j + 1];
-        for (int32_t k = begin + 1; k < end; k++)
-            if (fixed[j] | fixed[A->rows[k]])
-                A->values[k] = 0;
-        if (fixed[j] && begin < end)
-            A->values[begin] = diagonal;
-    }
-}

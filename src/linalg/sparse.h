@@ -21,7 +21,4 @@ void bo_sparse_combine(bough_sparse *A, double a, double b, const bough_sparse *
 /* Largest absolute value on the diagonal. */
 double bo_sparse_largest_diagonal(const bough_sparse *A);
 
-/* Rows and columns marked in `fixed` (one byte each) become those of `diagonal` times the identity. */
-void bo_sparse_mask(bough_sparse *A, const unsigned char *fixed, double diagonal);
-
 #endif
