@@ -323,8 +323,8 @@ static int convert(bough_context *ctx, const arguments *a) {
     if (status == APP_OK && bough_mesh_write(ctx, raised ? raised : mesh, a->words[1]))
         status = app_fail(ctx);
     if (status == APP_OK)
-        printf("%s: %d vertices, %d elements\n", a->words[1], (raised ? raised : mesh)->vertex_count,
-               (raised ? raised : mesh)->element_count);
+        printf("%s: written from %d vertices, %d %s elements\n", a->words[1], (raised ? raised : mesh)->vertex_count,
+               (raised ? raised : mesh)->element_count, bough_element_name((raised ? raised : mesh)->type));
     bough_mesh_destroy(ctx, raised);
     bough_mesh_destroy(ctx, mesh);
     return status;

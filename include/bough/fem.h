@@ -97,7 +97,7 @@ typedef struct bough_static_def {
     double tolerance;       /* residual force over applied and support forces (without any: those of a strain of 1e-5) */
     int32_t load_steps;     /* even steps to begin with; steps are halved when one fails and grow again */
     int32_t max_iterations; /* Newton iterations of one load step */
-    double min_step;        /* give up when a load step would be smaller than this fraction */
+    double min_step;        /* give up when a load step has shrunk below this fraction of the first one */
     /* Called after every accepted load step; false cancels and keeps that state. May be NULL. */
     bool (*on_step)(void *user, double load_fraction, const double *u);
     void *on_step_user;

@@ -123,6 +123,8 @@ static bough_status make_mass(bough_context *ctx, const bough_body *body, const 
 static bough_status solve(bough_context *ctx, bough_body *body, const double *u, bough_sparse *K, bough_sparse *M,
                           const mass_operator *mass, double typical, bough_modes *modes) {
     BO_TRY(bough_body_evaluate(ctx, body, u, false, NULL, NULL, K));
+    if (u) /* a body in equilibrium under pressure feels how that pressure follows its motion */
+        bo_body_pressure_tangent(body, u, 1, K);
     if (!bo_progress(ctx, "factorising", 0.1, "%d unknowns", bo_body_size(body) - body->fixed_count))
         return bo_fail_cancelled(ctx);
     const bo_operator operator = {multiply_mass, (void *)(uintptr_t)mass, bo_body_size(body),

@@ -31,6 +31,8 @@ typedef struct {
     double stiffness;           /* largest diagonal entry of K, N/m */
     double size;                /* edge of the cube with the body's volume, m */
     bool loaded_supports;       /* some prescribed displacement is not zero */
+    double relative;            /* norm / scale after the last iteration */
+    bool stable;                /* the last tangent was positive definite as it was */
 } solver;
 
 static void destroy(solver *s) {
@@ -126,11 +128,11 @@ static bough_status fail_loose(bough_context *ctx) {
 /* Puts the right-hand side together and factors the tangent; when that is not positive definite (buckling, strong
  * compression) the projected one instead. *moves as in add_prescribed_motion(). */
 static bough_status factorise(solver *s, bool *moves) {
-    s->result->stable = true;
+    s->stable = true;
     *moves = add_prescribed_motion(s);
     bough_status status = bo_factor_numeric(s->ctx, s->factor, s->K);
     if (status == BOUGH_ERROR_SINGULAR) {
-        s->result->stable = false;
+        s->stable = false;
         BO_TRY(evaluate(s, s->u, true, true));
         *moves = add_prescribed_motion(s);
         status = bo_factor_numeric(s->ctx, s->factor, s->K);
@@ -184,15 +186,15 @@ static bough_status iterate(solver *s, bool guarded, bool *done) {
     /* While supports move, the potential may rise: descent is a rule for the iterations after that. */
     BO_TRY(take_step(s, guarded && !moves, &alpha));
     s->result->iterations++;
-    s->result->residual = s->scale > 0 ? s->norm / s->scale : s->norm;
+    s->relative = s->scale > 0 ? s->norm / s->scale : s->norm;
     /* Rounding in stiff, slender bodies can keep the residual above a tight tolerance: a step that no longer moves
      * anything is convergence too, when the residual is small already or when the step is lost beside the body. */
     double moved = norm_of(s->n, s->step), size = norm_of(s->n, s->u);
-    bool still = alpha == 1 && ((moved <= 1e-11 * size && s->result->residual <= 1e-4) ||
+    bool still = alpha == 1 && ((moved <= 1e-11 * size && s->relative <= 1e-4) ||
                                 moved <= 1e-13 * s->size * sqrt(s->n / 3.0));
-    *done = (alpha == 1 || !moves) && (s->result->residual <= s->def->tolerance || still);
+    *done = (alpha == 1 || !moves) && (s->relative <= s->def->tolerance || still);
     if (!bo_progress(s->ctx, "equilibrium", s->load, "load %.4g, iteration %d, residual %.2e", s->next_load,
-                     s->result->iterations, s->result->residual))
+                     s->result->iterations, s->relative))
         return bo_fail_cancelled(s->ctx);
     return BOUGH_OK;
 }
@@ -233,6 +235,8 @@ static bough_status accept_step(solver *s, double *u) {
     s->load = s->next_load;
     s->result->load_fraction = s->load;
     s->result->energy = s->elastic;
+    s->result->residual = s->relative;
+    s->result->stable = s->stable;
     s->result->steps++;
     if (s->def->on_step && !s->def->on_step(s->def->on_step_user, s->load, s->u))
         return bo_fail_cancelled(s->ctx);
@@ -252,12 +256,13 @@ static bough_status check_supports(const solver *s) {
 
 static bough_status advance(solver *s, double *u) {
     BO_TRY(check_supports(s));
-    double size = 1.0 / s->def->load_steps, largest = size;
+    const double largest = 1.0 / s->def->load_steps, smallest = s->def->min_step * largest;
+    double size = largest;
     while (s->load < 1) {
         s->next_load = s->load + size > 1 - 1e-9 ? 1 : s->load + size;
         int32_t before = s->result->iterations;
         bough_status status = solve_load(s, false);
-        if (recoverable(status) && size < 4 * s->def->min_step)
+        if (recoverable(status) && size < 4 * smallest)
             status = solve_load(s, true);
         if (status == BOUGH_OK) {
             BO_TRY(accept_step(s, u));
@@ -268,7 +273,7 @@ static bough_status advance(solver *s, double *u) {
         if (!recoverable(status))
             return status;
         size *= 0.5;
-        if (size < s->def->min_step)
+        if (size < smallest)
             return bo_fail(s->ctx, BOUGH_NO_CONVERGENCE,
                            "no equilibrium was found beyond %.4g of the load, not even with steps of %.1e: the body may "
                            "buckle or fold there; lower the load or use another material",
