@@ -4,11 +4,23 @@
 #include <string.h>
 #include <strings.h>
 
-enum { OPT_YOUNG = 256, OPT_POISSON, OPT_DENSITY, OPT_MOONEY, OPT_MASS, OPT_MOVE, OPT_PRESSURE, OPT_DAMPING, OPT_REPAIR, OPT_JSON };
+enum {
+    OPT_YOUNG = 256,
+    OPT_POISSON,
+    OPT_DENSITY,
+    OPT_MOONEY,
+    OPT_MASS,
+    OPT_MOVE,
+    OPT_PRESSURE,
+    OPT_DAMPING,
+    OPT_REPAIR,
+    OPT_JSON
+};
 
 static const struct argp_option options[] = {
     {0, 0, 0, 0, "Material (of a mesh; a body file brings its own):", 1},
-    {"material", 'm', "MODEL", 0, "linear, corotated, stvk (default), neo-hookean, stable-neo-hookean, mooney-rivlin, arap", 0},
+    {"material", 'm', "MODEL", 0,
+     "linear, corotated, stvk (default), neo-hookean, stable-neo-hookean, mooney-rivlin, arap", 0},
     {"young", OPT_YOUNG, "PA", 0, "Young's modulus (default 1e6, or what the mesh file says)", 0},
     {"poisson", OPT_POISSON, "NU", 0, "Poisson's ratio (default 0.4)", 0},
     {"density", OPT_DENSITY, "KG/M3", 0, "density (default 1000)", 0},

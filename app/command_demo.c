@@ -42,10 +42,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 }
 
 static const struct argp parser = {
-    options, parse, NULL,
+    options,
+    parse,
+    NULL,
     "Bends a soft beam under gravity and writes an animation, a picture and a file for ParaView."
     "\vExample:\n  bough demo -o /tmp/beam",
-    NULL, NULL, NULL};
+    NULL,
+    NULL,
+    NULL};
 
 /* Every load step is one frame. */
 typedef struct {
@@ -86,8 +90,8 @@ static bough_status draw_frame(film *f, double load, const double *u) {
     if (!s)
         s = bough_picture_add_label(f->ctx, f->picture, 20, 20, 13, dark, text);
     if (!s)
-        s = bough_picture_add_colour_bar(f->ctx, f->picture, 20, f->def.height - 190, 14, 140,
-                                         BOUGH_COLOUR_SEQUENTIAL, 0, f->largest, "|u| (m)");
+        s = bough_picture_add_colour_bar(f->ctx, f->picture, 20, f->def.height - 190, 14, 140, BOUGH_COLOUR_SEQUENTIAL,
+                                         0, f->largest, "|u| (m)");
     if (!s)
         s = bough_picture_render(f->ctx, f->picture);
     return s ? s : bough_animation_add(f->ctx, f->animation, f->picture);
@@ -204,8 +208,9 @@ int command_demo(int argc, char **argv) {
     app_clear_progress();
     int status = s ? app_fail(ctx) : APP_OK;
     if (result.steps > 0)
-        printf("Its weight bends it by %.3f m (%d load steps, %d Newton iterations, relative residual %.1e) in %.1f s.\n",
-               result.max_displacement, result.steps, result.iterations, result.residual, app_seconds() - start);
+        printf(
+            "Its weight bends it by %.3f m (%d load steps, %d Newton iterations, relative residual %.1e) in %.1f s.\n",
+            result.max_displacement, result.steps, result.iterations, result.residual, app_seconds() - start);
     if (status == APP_OK)
         printf("\n  %s/beam-animated.png   the bending, open it in a browser\n"
                "  %s/beam.png            the end of it\n"

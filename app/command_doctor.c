@@ -46,8 +46,8 @@ int command_doctor(int argc, char **argv) {
                    programs[i].what_for);
     }
     if (json)
-        app_print_json(json_pack("{s:s, s:i, s:o}", "version", bough_version(), "threads",
-                                 (int)bough_thread_count(ctx), "programs", helpers));
+        app_print_json(json_pack("{s:s, s:i, s:o}", "version", bough_version(), "threads", (int)bough_thread_count(ctx),
+                                 "programs", helpers));
     else
         json_decref(helpers);
     bough_context_destroy(ctx);

@@ -4,8 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_TYPE = 300, OPT_SIZE, OPT_ORIGIN, OPT_CELLS, OPT_TETS, OPT_LENGTH, OPT_RADIUS, OPT_TOP_RADIUS, OPT_CORE,
-       OPT_RINGS, OPT_GRADING, OPT_CELL, OPT_PROGRAM, OPT_EDGE, OPT_REPAIR, OPT_JSON, OPT_RAISE, OPT_EMBEDDING };
+enum {
+    OPT_TYPE = 300,
+    OPT_SIZE,
+    OPT_ORIGIN,
+    OPT_CELLS,
+    OPT_TETS,
+    OPT_LENGTH,
+    OPT_RADIUS,
+    OPT_TOP_RADIUS,
+    OPT_CORE,
+    OPT_RINGS,
+    OPT_GRADING,
+    OPT_CELL,
+    OPT_PROGRAM,
+    OPT_EDGE,
+    OPT_REPAIR,
+    OPT_JSON,
+    OPT_RAISE,
+    OPT_EMBEDDING
+};
 
 typedef struct {
     const char *action, *words[2];
@@ -177,8 +195,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 }
 
 static const struct argp parser = {
-    options, parse, "info FILE\ncheck FILE\nconvert FROM TO\ngenerate box|rod\ngenerate voxels|tets SURFACE",
-    "Looks at, checks, converts and generates meshes. Reads .msh .veg .node/.ele .mesh .vtk .inp .obj .stl .ply; writes "
+    options,
+    parse,
+    "info FILE\ncheck FILE\nconvert FROM TO\ngenerate box|rod\ngenerate voxels|tets SURFACE",
+    "Looks at, checks, converts and generates meshes. Reads .msh .veg .node/.ele .mesh .vtk .inp .obj .stl .ply; "
+    "writes "
     ".msh .vtu .inp .obj .stl."
     "\vExamples:\n"
     "  bough mesh generate box --size 1,0.05,0.05 --cells 40,2,2 --type tet10 -o beam.msh\n"
@@ -186,7 +207,9 @@ static const struct argp parser = {
     "  bough mesh generate voxels dragon.obj --cell 0.02 -o dragon.msh\n"
     "  bough mesh info beam.msh\n"
     "  bough mesh convert beam.msh beam.inp",
-    NULL, NULL, NULL};
+    NULL,
+    NULL,
+    NULL};
 
 static int read_mesh(bough_context *ctx, const arguments *a, const char *path, bough_volume_policy policy,
                      bough_mesh **mesh) {
@@ -377,7 +400,8 @@ static int generate(bough_context *ctx, arguments *a) {
         return APP_USAGE;
     }
     if (fills != (a->word_count == 2) || !a->output) {
-        app_fail_with(fills ? "generate %s needs a surface file and -o FILE" : "generate %s needs -o FILE and no other file",
+        app_fail_with(fills ? "generate %s needs a surface file and -o FILE"
+                            : "generate %s needs -o FILE and no other file",
                       kind);
         return APP_USAGE;
     }

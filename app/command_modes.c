@@ -54,14 +54,18 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 
 static const struct argp_child children[] = {{&app_body_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
-    options, parse, "MESH|BODY.json",
+    options,
+    parse,
+    "MESH|BODY.json",
     "Natural frequencies, participation factors, effective masses and mode shapes of a body."
     "\vExamples:\n"
     "  bough modes beam.msh --young 210e9 --poisson 0.3 --density 7850 --fix 'x<0.001' -n 20\n"
     "  bough modes beam.json --json\n"
     "  bough modes beam.msh --picture mode.png --output modes.vtu\n\n"
     "Without --fix the body is free and has six modes at zero.",
-    children, NULL, NULL};
+    children,
+    NULL,
+    NULL};
 
 static int write_shapes(bough_context *ctx, const bough_mesh *mesh, const bough_modes *modes, const char *path) {
     bough_field *fields = calloc((size_t)modes->count, sizeof *fields);
@@ -109,8 +113,7 @@ static void print_table(const bough_modes *m) {
     for (int32_t k = 0; k < m->count; k++) {
         printf("%4d  %15.6g  %7.4f               ", k + 1, m->frequencies_hz[k], m->damping[k]);
         for (int d = 0; d < 6; d++)
-            printf("%6.2f %%",
-                   m->total_mass[d] > 0 ? 100 * m->effective_mass[6 * k + d] / m->total_mass[d] : 0.0);
+            printf("%6.2f %%", m->total_mass[d] > 0 ? 100 * m->effective_mass[6 * k + d] / m->total_mass[d] : 0.0);
         putchar('\n');
     }
     if (m->rigid_count)
@@ -125,13 +128,13 @@ static json_t *rows_of_six(const double *values, int32_t count) {
 }
 
 static void print_json(const bough_mesh *mesh, const bough_modes *m, double seconds, double cpu) {
-    app_print_json(json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:s, s:f, s:f}", "frequencies_hz",
-                             app_json_numbers(m->frequencies_hz, m->count), "damping_ratios",
-                             app_json_numbers(m->damping, m->count), "participation", rows_of_six(m->participation, m->count),
-                             "effective_mass", rows_of_six(m->effective_mass, m->count), "total_mass",
-                             app_json_numbers(m->total_mass, 6), "rigid_modes", (int)m->rigid_count, "vertices",
-                             (int)mesh->vertex_count, "elements", (int)mesh->element_count, "element_type",
-                             bough_element_name(mesh->type), "seconds", seconds, "cpu_seconds", cpu));
+    app_print_json(json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:s, s:f, s:f}", "frequencies_hz",
+        app_json_numbers(m->frequencies_hz, m->count), "damping_ratios", app_json_numbers(m->damping, m->count),
+        "participation", rows_of_six(m->participation, m->count), "effective_mass",
+        rows_of_six(m->effective_mass, m->count), "total_mass", app_json_numbers(m->total_mass, 6), "rigid_modes",
+        (int)m->rigid_count, "vertices", (int)mesh->vertex_count, "elements", (int)mesh->element_count, "element_type",
+        bough_element_name(mesh->type), "seconds", seconds, "cpu_seconds", cpu));
 }
 
 int command_modes(int argc, char **argv) {

@@ -64,14 +64,18 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 
 static const struct argp_child children[] = {{&app_body_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
-    options, parse, "MESH|BODY.json",
+    options,
+    parse,
+    "MESH|BODY.json",
     "Equilibrium of a body under gravity, forces, pressures and moved supports (Newton's method with load steps)."
     "\vExamples:\n"
     "  bough static beam.msh --fix 'x<0.001' --gravity 0,0,-9.81 --probe 'x>0.999' --picture sag.png\n"
     "  bough static beam.msh --young 1e9 --fix x0 --force 0,0,-10@x1 --output bent.vtu\n"
     "  bough static beam.json --json\n\n"
     "Ctrl-C ends early and keeps the last load step that was in equilibrium.",
-    children, NULL, NULL};
+    children,
+    NULL,
+    NULL};
 
 typedef struct {
     double mean[3];
@@ -94,8 +98,8 @@ static int measure_probes(bough_context *ctx, const bough_mesh *mesh, const doub
     return APP_OK;
 }
 
-static void print_text(const bough_mesh *mesh, const bough_static_result *r, const app_list *names,
-                       const probe *probes, double seconds) {
+static void print_text(const bough_mesh *mesh, const bough_static_result *r, const app_list *names, const probe *probes,
+                       double seconds) {
     printf("%s after %d load step%s, %d iterations, %.2f s\n", r->converged ? "equilibrium" : "stopped", r->steps,
            r->steps == 1 ? "" : "s", r->iterations, seconds);
     if (!r->converged)
@@ -112,8 +116,8 @@ static void print_text(const bough_mesh *mesh, const bough_static_result *r, con
                probes[i].mean[2], probes[i].count);
 }
 
-static void print_json(const bough_mesh *mesh, const bough_static_result *r, const app_list *names,
-                       const probe *probes, double seconds, double cpu) {
+static void print_json(const bough_mesh *mesh, const bough_static_result *r, const app_list *names, const probe *probes,
+                       double seconds, double cpu) {
     json_t *measured = json_object();
     for (int i = 0; i < names->count; i++) {
         json_t *name = app_json_text(names->items[i]);
@@ -138,9 +142,8 @@ static int write_fields(bough_context *ctx, bough_body *body, const double *u, c
     int status = stress && mises ? APP_OK : app_fail_with("out of memory");
     if (status == APP_OK && bough_body_stress(ctx, body, u, stress, mises))
         status = app_fail(ctx);
-    bough_field fields[] = {{"displacement", false, 3, u},
-                            {"stress xx yy zz yz xz xy", true, 6, stress},
-                            {"von Mises", true, 1, mises}};
+    bough_field fields[] = {
+        {"displacement", false, 3, u}, {"stress xx yy zz yz xz xy", true, 6, stress}, {"von Mises", true, 1, mises}};
     if (status == APP_OK && bough_mesh_write_fields(ctx, mesh, path, fields, 3))
         status = app_fail(ctx);
     free(stress);

@@ -68,7 +68,8 @@ static void deform(app_view *view, const double *u, double scale) {
 void app_view_bounds(const app_view *view, const double *u, double scale, double lower[3], double upper[3]) {
     for (int32_t v = 0; v < view->surface->vertex_count; v++)
         for (int i = 0; i < 3; i++) {
-            double x = view->surface->vertices[3 * v + i] + (u ? scale * u[3 * (size_t)view->vertex_map[v] + (size_t)i] : 0);
+            double x =
+                view->surface->vertices[3 * v + i] + (u ? scale * u[3 * (size_t)view->vertex_map[v] + (size_t)i] : 0);
             lower[i] = fmin(lower[i], x);
             upper[i] = fmax(upper[i], x);
         }
@@ -95,8 +96,7 @@ static bough_status draw(bough_context *ctx, app_view *view, bough_picture *pict
     for (int32_t v = 0; v < view->surface->vertex_count; v++)
         largest = fmax(largest, view->scalars[v]);
     const float dark[3] = {0.15f, 0.17f, 0.2f};
-    bough_status status =
-        app_view_draw(ctx, view, picture, u, scale, largest, view->surface->element_count < 20000);
+    bough_status status = app_view_draw(ctx, view, picture, u, scale, largest, view->surface->element_count < 20000);
     if (!status)
         status = bough_picture_add_label(ctx, picture, 24, 24, 15, dark, title);
     if (!status && largest > 0)

@@ -44,7 +44,8 @@ bool bench_beam_create(bough_context *ctx, bough_element_type type, double lengt
     def.material.young = young, def.material.poisson = 0.3, def.material.density = 7850;
     def.mass = mass;
     int32_t *vertices = NULL, count;
-    bool made = !bough_mesh_generate_box(ctx, &box, &beam->mesh) && !bough_body_create(ctx, beam->mesh, &def, &beam->body) &&
+    bool made = !bough_mesh_generate_box(ctx, &box, &beam->mesh) &&
+                !bough_body_create(ctx, beam->mesh, &def, &beam->body) &&
                 !bough_mesh_select(ctx, beam->mesh, "x0", &vertices, &count) &&
                 !bough_body_fix(ctx, beam->body, vertices, count, BOUGH_AXES, NULL);
     bough_release(ctx, vertices);
@@ -100,7 +101,8 @@ static double run_calculix(const char *folder) {
 
 double bench_calculix(bough_context *ctx, const bough_mesh *mesh, const char *cards, char **dat) {
     char folder[] = "/tmp/bough-bench-XXXXXX", path[512];
-    static const char *const leftovers[] = {"job.inp", "job.dat", "job.frd", "job.sta", "job.cvg", "job.12d", "job.eig", "log", "spooles.out"};
+    static const char *const leftovers[] = {"job.inp", "job.dat", "job.frd", "job.sta",    "job.cvg",
+                                            "job.12d", "job.eig", "log",     "spooles.out"};
     *dat = NULL;
     if (!mkdtemp(folder))
         return -1;

@@ -87,8 +87,8 @@ int bench_assembly(const bench_options *options) {
                                     json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:f, s:f}", "elements",
                                               (int)beam.mesh->element_count, "force", row(&f.force), "force_tangent",
                                               row(&f.tangent), "analyse", row(&f.analyse), "factor", row(&f.numeric),
-                                              "solve", row(&f.solve), "assemble_factor_solve", whole,
-                                              "factor_gflop", 1e-9 * f.operations));
+                                              "solve", row(&f.solve), "assemble_factor_solve", whole, "factor_gflop",
+                                              1e-9 * f.operations));
             } else {
                 printf("%s: %d tet4, stvk, one thread, CPU seconds, median (least .. most)\n", shapes[i].name,
                        beam.mesh->element_count);

@@ -4,7 +4,8 @@
 
 #define MESHES 4
 
-static bool first_frequency(bough_context *ctx, bough_element_type type, int32_t across, double *hz, int32_t *vertices) {
+static bool first_frequency(bough_context *ctx, bough_element_type type, int32_t across, double *hz,
+                            int32_t *vertices) {
     bench_beam beam;
     bough_modes *modes;
     if (!bench_beam_create(ctx, type, 1, 0.05, 20 * across, across, BOUGH_MASS_CONSISTENT, 210e9, &beam))

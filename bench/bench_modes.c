@@ -19,9 +19,10 @@ static int read_frequencies(const char *dat, double *hz) {
     return found;
 }
 
-static const char cards[] = "*MATERIAL, NAME=STEEL\n*ELASTIC\n210e9, 0.3\n*DENSITY\n7850\n"
-                            "*ELSET, ELSET=ALL_SOLID, GENERATE\n1, %d\n*SOLID SECTION, ELSET=ALL_SOLID, MATERIAL=STEEL\n"
-                            "*BOUNDARY\nx0, 1, 3\n*STEP\n*FREQUENCY\n20\n*NODE FILE\nU\n*END STEP\n";
+static const char cards[] =
+    "*MATERIAL, NAME=STEEL\n*ELASTIC\n210e9, 0.3\n*DENSITY\n7850\n"
+    "*ELSET, ELSET=ALL_SOLID, GENERATE\n1, %d\n*SOLID SECTION, ELSET=ALL_SOLID, MATERIAL=STEEL\n"
+    "*BOUNDARY\nx0, 1, 3\n*STEP\n*FREQUENCY\n20\n*NODE FILE\nU\n*END STEP\n";
 
 typedef struct {
     double ours, ours_wall, theirs; /* CPU seconds; theirs negative without CalculiX */
@@ -101,11 +102,11 @@ int bench_modes(const bench_options *options) {
         app_clear_progress();
         if (options->json) {
             json_object_set_new(all, bough_element_name(rows[i].type),
-                                json_pack("{s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:o}", "vertices", (int)mesh->vertex_count,
-                                          "elements", (int)mesh->element_count, "cpu_seconds", f.ours, "wall_seconds",
-                                          f.ours_wall, "calculix_cpu_seconds", f.theirs, "largest_difference",
-                                          f.difference, "largest_difference_exact_mass", f.mass_difference,
-                                          "frequencies_hz", app_json_numbers(f.exact_hz, MODES)));
+                                json_pack("{s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:o}", "vertices",
+                                          (int)mesh->vertex_count, "elements", (int)mesh->element_count, "cpu_seconds",
+                                          f.ours, "wall_seconds", f.ours_wall, "calculix_cpu_seconds", f.theirs,
+                                          "largest_difference", f.difference, "largest_difference_exact_mass",
+                                          f.mass_difference, "frequencies_hz", app_json_numbers(f.exact_hz, MODES)));
         } else {
             printf("%s: %d vertices, %d elements, %d modes: %.2f s CPU (median of 3, with set-up)\n",
                    bough_element_name(rows[i].type), mesh->vertex_count, mesh->element_count, MODES, f.ours);

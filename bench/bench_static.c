@@ -78,8 +78,9 @@ int bench_static(const bench_options *options) {
         char *cards = load_cards(ctx, &beam), *dat = NULL;
         double their_cpu = cards ? bench_calculix(ctx, beam.mesh, cards, &dat) : -1;
         bool compared = their_cpu > 0 && read_tip(dat, theirs) == tip_count;
-        double difference = sqrt(pow(ours[0] - theirs[0], 2) + pow(ours[1] - theirs[1], 2) + pow(ours[2] - theirs[2], 2)) /
-                            sqrt(ours[0] * ours[0] + ours[1] * ours[1] + ours[2] * ours[2]);
+        double difference =
+            sqrt(pow(ours[0] - theirs[0], 2) + pow(ours[1] - theirs[1], 2) + pow(ours[2] - theirs[2], 2)) /
+            sqrt(ours[0] * ours[0] + ours[1] * ours[1] + ours[2] * ours[2]);
         status = APP_OK;
         if (options->json) {
             app_print_json(json_pack("{s:i, s:i, s:f, s:f, s:o, s:o, s:f}", "vertices", (int)beam.mesh->vertex_count,
@@ -91,8 +92,8 @@ int bench_static(const bench_options *options) {
                    "  Bough     tip %.9f %.9f %.9f m, %d iterations, %.2f s CPU\n",
                    beam.mesh->vertex_count, ours[0], ours[1], ours[2], result.iterations, cpu);
             if (compared)
-                printf("  CalculiX  tip %.9f %.9f %.9f m, %.2f s CPU\n  relative difference %.1e\n", theirs[0], theirs[1],
-                       theirs[2], their_cpu, difference);
+                printf("  CalculiX  tip %.9f %.9f %.9f m, %.2f s CPU\n  relative difference %.1e\n", theirs[0],
+                       theirs[1], theirs[2], their_cpu, difference);
             else
                 printf("  CalculiX is not installed (apt install calculix-ccx): no comparison\n");
         }

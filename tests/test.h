@@ -21,52 +21,51 @@
 #include <unistd.h>
 
 /* A failing check prints file:line, the expressions and their values, then ends the test. */
-#define check(condition)                                                               \
-    do {                                                                               \
-        if (!(condition))                                                              \
-            fail_msg("%s:%d: check(%s) failed", __FILE__, __LINE__, #condition);       \
+#define check(condition)                                                         \
+    do {                                                                         \
+        if (!(condition))                                                        \
+            fail_msg("%s:%d: check(%s) failed", __FILE__, __LINE__, #condition); \
     } while (0)
 
-#define check_int(actual, expected)                                                                             \
-    do {                                                                                                        \
-        long long check_a_ = (long long)(actual), check_b_ = (long long)(expected);                             \
-        if (check_a_ != check_b_)                                                                               \
-            fail_msg("%s:%d: %s = %lld, expected %lld", __FILE__, __LINE__, #actual, check_a_, check_b_);       \
+#define check_int(actual, expected)                                                                       \
+    do {                                                                                                  \
+        long long check_a_ = (long long)(actual), check_b_ = (long long)(expected);                       \
+        if (check_a_ != check_b_)                                                                         \
+            fail_msg("%s:%d: %s = %lld, expected %lld", __FILE__, __LINE__, #actual, check_a_, check_b_); \
     } while (0)
 
 /* |actual - expected| <= tolerance, absolute. */
-#define check_near(actual, expected, tolerance)                                                                   \
-    do {                                                                                                          \
-        double check_a_ = (actual), check_b_ = (expected), check_t_ = (tolerance);                                \
-        if (!(fabs(check_a_ - check_b_) <= check_t_))                                                             \
-            fail_msg("%s:%d: %s = %.17g, expected %.17g, difference %.3g > %.3g", __FILE__, __LINE__, #actual,    \
-                     check_a_, check_b_, fabs(check_a_ - check_b_), check_t_);                                    \
+#define check_near(actual, expected, tolerance)                                                                \
+    do {                                                                                                       \
+        double check_a_ = (actual), check_b_ = (expected), check_t_ = (tolerance);                             \
+        if (!(fabs(check_a_ - check_b_) <= check_t_))                                                          \
+            fail_msg("%s:%d: %s = %.17g, expected %.17g, difference %.3g > %.3g", __FILE__, __LINE__, #actual, \
+                     check_a_, check_b_, fabs(check_a_ - check_b_), check_t_);                                 \
     } while (0)
 
 /* actual <= limit, and a number. */
-#define check_below(actual, limit)                                                                                \
-    do {                                                                                                          \
-        double check_a_ = (actual), check_b_ = (limit);                                                           \
-        if (!(check_a_ <= check_b_))                                                                              \
+#define check_below(actual, limit)                                                                                 \
+    do {                                                                                                           \
+        double check_a_ = (actual), check_b_ = (limit);                                                            \
+        if (!(check_a_ <= check_b_))                                                                               \
             fail_msg("%s:%d: %s = %.6g, should be at most %.6g", __FILE__, __LINE__, #actual, check_a_, check_b_); \
     } while (0)
 
-#define check_ok(ctx, call)                                                                                  \
-    do {                                                                                                     \
-        bough_status check_s_ = (call);                                                                      \
-        if (check_s_ != BOUGH_OK)                                                                            \
-            fail_msg("%s:%d: %s: %s (%s)", __FILE__, __LINE__, #call, bough_status_name(check_s_),           \
-                     bough_message(ctx));                                                                    \
+#define check_ok(ctx, call)                                                                        \
+    do {                                                                                           \
+        bough_status check_s_ = (call);                                                            \
+        if (check_s_ != BOUGH_OK)                                                                  \
+            fail_msg("%s:%d: %s: %s (%s)", __FILE__, __LINE__, #call, bough_status_name(check_s_), \
+                     bough_message(ctx));                                                          \
     } while (0)
 
 /* The call fails with this status and a message that contains `part`. */
-#define check_fails(ctx, call, expected_status, part)                                                        \
-    do {                                                                                                     \
-        bough_status check_s_ = (call);                                                                      \
-        if (check_s_ != (expected_status) || !strstr(bough_message(ctx), (part)))                            \
-            fail_msg("%s:%d: %s: expected %s with \"%s\", got %s with \"%s\"", __FILE__, __LINE__, #call,    \
-                     bough_status_name(expected_status), (part), bough_status_name(check_s_),                \
-                     bough_message(ctx));                                                                    \
+#define check_fails(ctx, call, expected_status, part)                                                              \
+    do {                                                                                                           \
+        bough_status check_s_ = (call);                                                                            \
+        if (check_s_ != (expected_status) || !strstr(bough_message(ctx), (part)))                                  \
+            fail_msg("%s:%d: %s: expected %s with \"%s\", got %s with \"%s\"", __FILE__, __LINE__, #call,          \
+                     bough_status_name(expected_status), (part), bough_status_name(check_s_), bough_message(ctx)); \
     } while (0)
 
 static inline bough_context *test_context(int32_t threads) {

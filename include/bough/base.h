@@ -23,17 +23,17 @@ extern "C" {
 /* One list, expanded into the enum and into bough_status_name().
  * Positive codes are recoverable: the arguments are fine, and another step size, load or patience may succeed.
  * Negative codes say that the input, the file or the machine must change first. */
-#define BOUGH_STATUS_LIST(X)                                                 \
-    X(OK, 0, "ok")                                                           \
-    X(NO_CONVERGENCE, 1, "did not converge")                                 \
-    X(NOT_FINITE, 2, "met a number that is not finite")                      \
-    X(CANCELLED, 3, "cancelled")                                             \
-    X(ERROR_MEMORY, -1, "out of memory")                                     \
-    X(ERROR_ARGUMENT, -2, "wrong argument")                                  \
-    X(ERROR_FILE, -3, "file cannot be opened, read or written")              \
-    X(ERROR_FORMAT, -4, "file content is wrong")                             \
-    X(ERROR_UNSUPPORTED, -5, "valid, but not supported")                     \
-    X(ERROR_SINGULAR, -6, "matrix is singular or not positive definite")     \
+#define BOUGH_STATUS_LIST(X)                                             \
+    X(OK, 0, "ok")                                                       \
+    X(NO_CONVERGENCE, 1, "did not converge")                             \
+    X(NOT_FINITE, 2, "met a number that is not finite")                  \
+    X(CANCELLED, 3, "cancelled")                                         \
+    X(ERROR_MEMORY, -1, "out of memory")                                 \
+    X(ERROR_ARGUMENT, -2, "wrong argument")                              \
+    X(ERROR_FILE, -3, "file cannot be opened, read or written")          \
+    X(ERROR_FORMAT, -4, "file content is wrong")                         \
+    X(ERROR_UNSUPPORTED, -5, "valid, but not supported")                 \
+    X(ERROR_SINGULAR, -6, "matrix is singular or not positive definite") \
     X(ERROR_MISSING_PROGRAM, -7, "an optional helper program is not installed")
 
 typedef enum bough_status {
@@ -52,8 +52,8 @@ typedef void (*bough_task)(void *data, int32_t index);
 
 /* What a long operation tells about itself, now and then. */
 typedef struct bough_progress {
-    const char *what; /* short verb phrase: "factorising", "load step 3" */
-    double fraction;  /* 0..1, or negative when unknown */
+    const char *what;   /* short verb phrase: "factorising", "load step 3" */
+    double fraction;    /* 0..1, or negative when unknown */
     const char *detail; /* numbers for a human, may be "" */
 } bough_progress;
 

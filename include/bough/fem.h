@@ -1,7 +1,8 @@
 /* The full-order finite element body: mesh + materials + fixed vertices + loads; its statics and its modes.
  * This is the ground truth that everything reduced is compared with.
  *
- * Displacements u and forces are arrays of 3 x vertex_count doubles (x y z of vertex 0, of vertex 1, ...), in m and N. */
+ * Displacements u and forces are arrays of 3 x vertex_count doubles (x y z of vertex 0, of vertex 1, ...), in m and N.
+ */
 #ifndef BOUGH_FEM_H
 #define BOUGH_FEM_H
 
@@ -29,9 +30,9 @@ typedef struct bough_body_region {
 
 typedef struct bough_body_def {
     uint32_t cookie;
-    bough_material material;    /* for all elements that no region names */
-    bool use_mesh_materials;    /* constants that came with the mesh file go over `material` (default true) */
-    int32_t region_count;       /* regions win over both; later ones over earlier ones */
+    bough_material material; /* for all elements that no region names */
+    bool use_mesh_materials; /* constants that came with the mesh file go over `material` (default true) */
+    int32_t region_count;    /* regions win over both; later ones over earlier ones */
     const bough_body_region *regions;
     bough_mass_kind mass;
     double damping_mass;      /* Rayleigh damping D = damping_mass M + damping_stiffness K, 1/s */
@@ -54,8 +55,8 @@ enum { BOUGH_AXIS_X = 1, BOUGH_AXIS_Y = 2, BOUGH_AXIS_Z = 4, BOUGH_AXES = 7 };
 BOUGH_API bough_status bough_body_fix(bough_context *ctx, bough_body *body, const int32_t *vertices, int32_t count,
                                       int axes, const double displacement[3]);
 BOUGH_API bough_status bough_body_set_gravity(bough_context *ctx, bough_body *body, const double gravity[3]);
-/* `force` (N) shared out over the vertices: evenly, or by the area of the boundary faces all of whose corners are among them
- * (consistent with a uniform traction) where there are such faces. */
+/* `force` (N) shared out over the vertices: evenly, or by the area of the boundary faces all of whose corners are among
+ * them (consistent with a uniform traction) where there are such faces. */
 BOUGH_API bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const int32_t *vertices,
                                             int32_t count, const double force[3]);
 /* Pressure (Pa, positive pushes inwards) on faces as in face sets; it follows the deforming surface. */
@@ -66,8 +67,8 @@ BOUGH_API void bough_body_clear_loads(bough_body *body);
 
 /* ---- evaluation ---- */
 
-/* Elastic energy (J), elastic force -dE/du (N) and tangent d2E/du2 at displacement u (NULL: rest); any output may be NULL.
- * The tangent's pattern comes from bough_body_matrix_create(). project: each element's tangent is made positive
+/* Elastic energy (J), elastic force -dE/du (N) and tangent d2E/du2 at displacement u (NULL: rest); any output may be
+ * NULL. The tangent's pattern comes from bough_body_matrix_create(). project: each element's tangent is made positive
  * semidefinite. BOUGH_NOT_FINITE when an element is inverted in a material that forbids it. Supports are not
  * applied here. */
 BOUGH_API bough_status bough_body_evaluate(bough_context *ctx, bough_body *body, const double *u, bool project,
@@ -86,7 +87,8 @@ typedef struct bough_body_properties {
 } bough_body_properties;
 BOUGH_API bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body_properties *properties);
 
-/* Cauchy stress averaged over each element: 6 values xx yy zz yz xz xy, and von Mises' equivalent. Either may be NULL. */
+/* Cauchy stress averaged over each element: 6 values xx yy zz yz xz xy, and von Mises' equivalent. Either may be NULL.
+ */
 BOUGH_API bough_status bough_body_stress(bough_context *ctx, bough_body *body, const double *u, double *stress,
                                          double *von_mises);
 
@@ -94,8 +96,8 @@ BOUGH_API bough_status bough_body_stress(bough_context *ctx, bough_body *body, c
 
 typedef struct bough_static_def {
     uint32_t cookie;
-    double tolerance;       /* residual force over applied and support forces (without any: those of a strain of 1e-5) */
-    int32_t load_steps;     /* even steps to begin with; steps are halved when one fails and grow again */
+    double tolerance;   /* residual force over applied and support forces (without any: those of a strain of 1e-5) */
+    int32_t load_steps; /* even steps to begin with; steps are halved when one fails and grow again */
     int32_t max_iterations; /* Newton iterations of one load step */
     double min_step;        /* give up when a load step has shrunk below this fraction of the first one */
     /* Called after every accepted load step; false cancels and keeps that state. May be NULL. */
@@ -106,18 +108,18 @@ BOUGH_API bough_static_def bough_default_static_def(void);
 
 typedef struct bough_static_result {
     bool converged;
-    double load_fraction;  /* of the loads, reached by the last accepted step; 1 when converged */
-    int32_t steps;         /* accepted load steps */
-    int32_t iterations;    /* Newton iterations, rejected steps included */
-    double residual;       /* relative, of the last iteration, also when its load step was rejected */
-    double energy;         /* elastic, J, of the last accepted step */
+    double load_fraction; /* of the loads, reached by the last accepted step; 1 when converged */
+    int32_t steps;        /* accepted load steps */
+    int32_t iterations;   /* Newton iterations, rejected steps included */
+    double residual;      /* relative, of the last iteration, also when its load step was rejected */
+    double energy;        /* elastic, J, of the last accepted step */
     double max_displacement;
     int32_t max_vertex;
-    bool stable;           /* the last tangent was positive definite without projection */
+    bool stable; /* the last tangent was positive definite without projection */
 } bough_static_result;
 
-/* Equilibrium under the loads. u is the start (zeros: rest) and the result. On BOUGH_NO_CONVERGENCE and BOUGH_CANCELLED u is the last
- * accepted step, result tells how far it went. */
+/* Equilibrium under the loads. u is the start (zeros: rest) and the result. On BOUGH_NO_CONVERGENCE and BOUGH_CANCELLED
+ * u is the last accepted step, result tells how far it went. */
 BOUGH_API bough_status bough_body_static(bough_context *ctx, bough_body *body, const bough_static_def *def, double *u,
                                          bough_static_result *result);
 
@@ -126,14 +128,14 @@ BOUGH_API bough_status bough_body_static(bough_context *ctx, bough_body *body, c
 typedef struct bough_modes {
     int32_t count;
     int32_t vertex_count;
-    double *frequencies_hz;  /* count, ascending; rigid modes are about 0 */
-    double *eigenvalues;     /* count, (2 pi f)^2 */
-    double *shapes;          /* count x (3 vertex_count), mass-orthonormal */
-    double *damping;         /* count, ratio of critical damping from Rayleigh's constants */
-    double *participation;   /* count x 6: translations x y z, rotations about the centre of mass x y z */
-    double *effective_mass;  /* count x 6: participation squared, kg and kg m^2; sums to the total over all modes */
-    double total_mass[6];    /* mass (3 times) and moments of inertia of the parts that can move */
-    int32_t rigid_count;     /* modes below 1e-4 of the first flexible one */
+    double *frequencies_hz; /* count, ascending; rigid modes are about 0 */
+    double *eigenvalues;    /* count, (2 pi f)^2 */
+    double *shapes;         /* count x (3 vertex_count), mass-orthonormal */
+    double *damping;        /* count, ratio of critical damping from Rayleigh's constants */
+    double *participation;  /* count x 6: translations x y z, rotations about the centre of mass x y z */
+    double *effective_mass; /* count x 6: participation squared, kg and kg m^2; sums to the total over all modes */
+    double total_mass[6];   /* mass (3 times) and moments of inertia of the parts that can move */
+    int32_t rigid_count;    /* modes below 1e-4 of the first flexible one */
 } bough_modes;
 
 /* The lowest `count` modes of small vibrations about displacement u (NULL: rest). */

@@ -10,20 +10,20 @@ extern "C" {
 
 /* Model, name in files and on the command line, one line about it. lambda, mu: Lamé's constants; F = R S; J = det F;
  * e = (F + F^T)/2 - I; E = (F^T F - I)/2; I1 = tr(F^T F). Equations: docs/theory/materials.md */
-#define BOUGH_MATERIAL_LIST(X)                                                                                \
-    X(LINEAR, "linear", "small displacements: mu e:e + lambda/2 tr(e)^2")                                     \
-    X(COROTATED, "corotated", "rotations taken out: mu |F-R|^2 + lambda/2 tr(S-I)^2")                         \
-    X(STVK, "stvk", "St. Venant-Kirchhoff, large rotations: mu E:E + lambda/2 tr(E)^2")                       \
-    X(NEO_HOOKEAN, "neo-hookean", "never inverts: mu/2 (I1-3) - mu log J + lambda/2 log(J)^2")                \
-    X(STABLE_NEO_HOOKEAN, "stable-neo-hookean", "neo-Hookean that survives inversion (Smith et al. 2018)")    \
-    X(MOONEY_RIVLIN, "mooney-rivlin", "rubber: C10, C01 with isochoric invariants, bulk term K/2 (J-1)^2")    \
+#define BOUGH_MATERIAL_LIST(X)                                                                             \
+    X(LINEAR, "linear", "small displacements: mu e:e + lambda/2 tr(e)^2")                                  \
+    X(COROTATED, "corotated", "rotations taken out: mu |F-R|^2 + lambda/2 tr(S-I)^2")                      \
+    X(STVK, "stvk", "St. Venant-Kirchhoff, large rotations: mu E:E + lambda/2 tr(E)^2")                    \
+    X(NEO_HOOKEAN, "neo-hookean", "never inverts: mu/2 (I1-3) - mu log J + lambda/2 log(J)^2")             \
+    X(STABLE_NEO_HOOKEAN, "stable-neo-hookean", "neo-Hookean that survives inversion (Smith et al. 2018)") \
+    X(MOONEY_RIVLIN, "mooney-rivlin", "rubber: C10, C01 with isochoric invariants, bulk term K/2 (J-1)^2") \
     X(ARAP, "arap", "as rigid as possible: mu |F-R|^2")
 
 typedef enum bough_material_model {
 #define BOUGH_MATERIAL_ENUM(name, text, about) BOUGH_MATERIAL_##name,
     BOUGH_MATERIAL_LIST(BOUGH_MATERIAL_ENUM)
 #undef BOUGH_MATERIAL_ENUM
-    BOUGH_MATERIAL_MODEL_COUNT
+        BOUGH_MATERIAL_MODEL_COUNT
 } bough_material_model;
 
 /* All models take Young's modulus and Poisson's ratio and agree with linear elasticity for small strains

@@ -105,8 +105,8 @@ BOUGH_API bough_mesh_read_def bough_default_mesh_read_def(void);
  * .vtk (legacy), .inp (Abaqus, CalculiX), .obj, .stl, .ply. def may be NULL. */
 BOUGH_API bough_status bough_mesh_read(bough_context *ctx, const char *path, const bough_mesh_read_def *def,
                                        bough_mesh **mesh);
-/* .msh (4.1 ASCII), .vtu, .inp for volumes; .obj, .stl (binary), .msh, .vtu for surfaces. Writing a volume to .obj or .stl writes
- * its boundary surface. */
+/* .msh (4.1 ASCII), .vtu, .inp for volumes; .obj, .stl (binary), .msh, .vtu for surfaces. Writing a volume to .obj or
+ * .stl writes its boundary surface. */
 BOUGH_API bough_status bough_mesh_write(bough_context *ctx, const bough_mesh *mesh, const char *path);
 
 /* Numbers on a mesh, one row for each vertex or element. */
@@ -117,19 +117,20 @@ typedef struct bough_field {
     const double *values; /* rows x components */
 } bough_field;
 
-/* The mesh, its vertex and element sets, and these fields, as a .vtu file for ParaView; other extensions are refused. */
+/* The mesh, its vertex and element sets, and these fields, as a .vtu file for ParaView; other extensions are refused.
+ */
 BOUGH_API bough_status bough_mesh_write_fields(bough_context *ctx, const bough_mesh *mesh, const char *path,
                                                const bough_field *fields, int32_t field_count);
 
 /* ---- measuring, checking, surfaces ---- */
 
 typedef struct bough_mesh_report {
-    double volume;         /* m^3; enclosed volume for a closed surface */
-    double area;           /* of the boundary, m^2 */
-    double centroid[3];    /* of the volume (of the area for an open surface) */
+    double volume;      /* m^3; enclosed volume for a closed surface */
+    double area;        /* of the boundary, m^2 */
+    double centroid[3]; /* of the volume (of the area for an open surface) */
     double lower[3], upper[3];
     double smallest, largest; /* element volumes (areas for surfaces) */
-    double worst_quality;  /* 0 flat .. 1 regular */
+    double worst_quality;     /* 0 flat .. 1 regular */
     int32_t worst_element;
     int32_t inverted_count, first_inverted; /* negative volume; first is -1 when there is none */
     int32_t flat_count, first_flat;         /* |volume| below 1e-12 of the element's longest edge cubed */
@@ -148,7 +149,8 @@ BOUGH_API bough_status bough_mesh_check(bough_context *ctx, const bough_mesh *me
 /* Flips inverted elements in place; *flipped may be NULL. */
 BOUGH_API bough_status bough_mesh_repair(bough_context *ctx, bough_mesh *mesh, int32_t *flipped);
 
-/* Boundary of a volume mesh as triangles, outward; quads are cut in two, tet10 faces in four. The surface has its own compact vertices:
+/* Boundary of a volume mesh as triangles, outward; quads are cut in two, tet10 faces in four. The surface has its own
+ * compact vertices:
  * (*vertex_map)[surface vertex] = mesh vertex and (*face_map)[triangle] = face as in face sets. Either map may be NULL;
  * free with bough_release(). */
 BOUGH_API bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface,
@@ -156,7 +158,8 @@ BOUGH_API bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *
 
 /* ---- generators ---- */
 
-/* A box [0,size] with corner at `origin`, cut into cells[0] x cells[1] x cells[2] cells. Face sets and vertex sets x0 x1 y0 y1 z0 z1. */
+/* A box [0,size] with corner at `origin`, cut into cells[0] x cells[1] x cells[2] cells. Face sets and vertex sets x0
+ * x1 y0 y1 z0 z1. */
 typedef struct bough_box_def {
     uint32_t cookie;
     bough_element_type type; /* TET4, TET10 or HEX8 */
@@ -167,8 +170,8 @@ typedef struct bough_box_def {
 BOUGH_API bough_box_def bough_default_box_def(void);
 BOUGH_API bough_status bough_mesh_generate_box(bough_context *ctx, const bough_box_def *def, bough_mesh **mesh);
 
-/* A round rod along z from 0 to length: a core square blended into rings ("butterfly"), so that no element degenerates at the axis.
- * Vertex and face sets: bottom, top, side. */
+/* A round rod along z from 0 to length: a core square blended into rings ("butterfly"), so that no element degenerates
+ * at the axis. Vertex and face sets: bottom, top, side. */
 typedef struct bough_rod_def {
     uint32_t cookie;
     bough_element_type type; /* TET4, TET10 (edge nodes of the side on the cylinder) or HEX8 */
@@ -182,8 +185,8 @@ typedef struct bough_rod_def {
 BOUGH_API bough_rod_def bough_default_rod_def(void);
 BOUGH_API bough_status bough_mesh_generate_rod(bough_context *ctx, const bough_rod_def *def, bough_mesh **mesh);
 
-/* A surface embedded in a volume mesh: surface vertex v follows sum_k weights[8v+k] * displacement(elements' node k of elements[v]).
- * Unused weights (tets) are zero. */
+/* A surface embedded in a volume mesh: surface vertex v follows sum_k weights[8v+k] * displacement(elements' node k of
+ * elements[v]). Unused weights (tets) are zero. */
 typedef struct bough_embedding {
     int32_t vertex_count;
     int32_t *elements; /* vertex_count */

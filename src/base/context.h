@@ -47,16 +47,17 @@ bool bo_progress(bough_context *ctx, const char *what, double fraction, const ch
 bough_status bo_fail_cancelled(bough_context *ctx);
 
 /* Returns from the enclosing function when a call fails. */
-#define BO_TRY(call)                           \
-    do {                                       \
-        bough_status bo_try_status_ = (call);  \
-        if (bo_try_status_ != BOUGH_OK)        \
-            return bo_try_status_;             \
+#define BO_TRY(call)                          \
+    do {                                      \
+        bough_status bo_try_status_ = (call); \
+        if (bo_try_status_ != BOUGH_OK)       \
+            return bo_try_status_;            \
     } while (0)
 
 /* Growable array of `type`: pushes at `count`, doubling `capacity`. False when memory is short. */
 bool bo_grow(bough_context *ctx, void **block, size_t *capacity, size_t needed, size_t size);
 #define BO_RESERVE(ctx, array, capacity, needed) \
-    ((size_t)(needed) <= (capacity) || bo_grow((ctx), (void **)&(array), &(capacity), (size_t)(needed), sizeof *(array)))
+    ((size_t)(needed) <= (capacity) ||           \
+     bo_grow((ctx), (void **)&(array), &(capacity), (size_t)(needed), sizeof *(array)))
 
 #endif

@@ -17,7 +17,8 @@ void bo_file_free(bough_context *ctx, bo_file *file);
 bool bo_file_exists(const char *path);
 
 /* Output that appears under its name only when it is complete: written to a sibling, renamed by commit, removed by
- * discard. Devices, pipes and the like ("/dev/stdout", "/dev/null") are written directly. Write with stdio on .stream; stream errors are collected by commit. */
+ * discard. Devices, pipes and the like ("/dev/stdout", "/dev/null") are written directly. Write with stdio on .stream;
+ * stream errors are collected by commit. */
 typedef struct bo_output {
     FILE *stream;
     char *path, *temporary; /* temporary is NULL for direct output */

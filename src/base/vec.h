@@ -134,7 +134,8 @@ static inline bo_mat3 bo_sym(bo_mat3 A) {
 }
 /* a b^T */
 static inline bo_mat3 bo_outer(bo_vec3 a, bo_vec3 b) {
-    return (bo_mat3){{a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.x, a.y * b.y, a.y * b.z, a.z * b.x, a.z * b.y, a.z * b.z}};
+    return (bo_mat3){
+        {a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.x, a.y * b.y, a.y * b.z, a.z * b.x, a.z * b.y, a.z * b.z}};
 }
 
 #endif

@@ -141,8 +141,9 @@ static bough_status check_def(bough_context *ctx, const bough_mesh *mesh, const 
     if (def->cookie != BODY_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the body def was not made by bough_default_body_def()");
     if (mesh->type == BOUGH_TRI3)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "a body needs a volume mesh, but this is a surface; fill it first: bough mesh generate voxels or tets");
+        return bo_fail(
+            ctx, BOUGH_ERROR_ARGUMENT,
+            "a body needs a volume mesh, but this is a surface; fill it first: bough mesh generate voxels or tets");
     if (mesh->element_count == 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a body needs at least one element");
     if ((int)def->mass < BOUGH_MASS_CONSISTENT || def->mass > BOUGH_MASS_LUMPED || def->region_count < 0)

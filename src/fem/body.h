@@ -24,9 +24,9 @@ struct bough_body {
     bough_body_def def; /* regions and names are not kept: see elastic and density */
 
     int32_t material_count;
-    bo_elastic *elastic;        /* material_count */
-    double *density, *young;    /* material_count */
-    int32_t *element_material;  /* element_count */
+    bo_elastic *elastic;       /* material_count */
+    double *density, *young;   /* material_count */
+    int32_t *element_material; /* element_count */
 
     const bo_rule *rule;         /* stiffness */
     bo_point_geometry *geometry; /* element_count x rule->point_count */

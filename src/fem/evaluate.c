@@ -13,18 +13,17 @@
 /* Element matrices are kept component by component: degree of freedom (node a, axis i) is i * NP + a with NP nodes
  * after padding, so that all inner loops run over nodes. */
 typedef struct {
-    double Gt[3][PADDED_MAX];                     /* dN_a / dX_j, zero in the padding */
-    double T[9][3 * PADDED_MAX];                  /* w C : (. G_b) */
-    double K[3 * PADDED_MAX][3 * PADDED_MAX];     /* upper part in blocks of axes: (i,a),(k,b) for i <= k */
-    double f[3][PADDED_MAX];                      /* dE/du */
+    double Gt[3][PADDED_MAX];                 /* dN_a / dX_j, zero in the padding */
+    double T[9][3 * PADDED_MAX];              /* w C : (. G_b) */
+    double K[3 * PADDED_MAX][3 * PADDED_MAX]; /* upper part in blocks of axes: (i,a),(k,b) for i <= k */
+    double f[3][PADDED_MAX];                  /* dE/du */
 } element_work;
 
 BO_INLINE void shape_gradients(const int N, const int NP, const double (*dN)[3], const double *inverse,
                                element_work *w) {
     for (int j = 0; j < 3; j++)
         for (int a = 0; a < NP; a++)
-            w->Gt[j][a] =
-                a < N ? dN[a][0] * inverse[j] + dN[a][1] * inverse[3 + j] + dN[a][2] * inverse[6 + j] : 0;
+            w->Gt[j][a] = a < N ? dN[a][0] * inverse[j] + dN[a][1] * inverse[3 + j] + dN[a][2] * inverse[6 + j] : 0;
 }
 
 /* F = I + sum_a u_a (x) G_a */
@@ -41,8 +40,8 @@ BO_INLINE bo_mat3 deformation_gradient(const int N, const double (*u)[3], const 
 BO_INLINE void add_force(const int NP, double weight, const bo_mat3 *P, element_work *w) {
     for (int i = 0; i < 3; i++)
         for (int a = 0; a < NP; a++)
-            w->f[i][a] += weight * (P->m[3 * i] * w->Gt[0][a] + P->m[3 * i + 1] * w->Gt[1][a] +
-                                    P->m[3 * i + 2] * w->Gt[2][a]);
+            w->f[i][a] +=
+                weight * (P->m[3 * i] * w->Gt[0][a] + P->m[3 * i + 1] * w->Gt[1][a] + P->m[3 * i + 2] * w->Gt[2][a]);
 }
 
 /* K_(ia)(kb) += w G_ja C_ijkl G_lb */

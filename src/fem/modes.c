@@ -26,7 +26,7 @@ static bough_modes *create_modes(bough_context *ctx, const bough_body *body, int
     m->vertex_count = body->mesh->vertex_count;
     m->frequencies_hz = BO_NEW_ZEROS(ctx, double, k);
     m->eigenvalues = BO_NEW_ZEROS(ctx, double, k);
-    m->shapes = BO_NEW_ARRAY(ctx, double, k * (size_t)bo_body_size(body));
+    m->shapes = BO_NEW_ARRAY(ctx, double, k *(size_t)bo_body_size(body));
     m->damping = BO_NEW_ZEROS(ctx, double, k);
     m->participation = BO_NEW_ZEROS(ctx, double, 6 * k);
     m->effective_mass = BO_NEW_ZEROS(ctx, double, 6 * k);
@@ -71,8 +71,9 @@ static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse
     bo_sparse_combine(K, 1, -*shift, M);
     bough_status status = bo_factor_numeric(ctx, factor, K);
     if (status == BOUGH_ERROR_SINGULAR)
-        return bo_fail(ctx, BOUGH_ERROR_SINGULAR,
-                       "the body is unstable in this state (its stiffness is not positive), so it has no vibration modes");
+        return bo_fail(
+            ctx, BOUGH_ERROR_SINGULAR,
+            "the body is unstable in this state (its stiffness is not positive), so it has no vibration modes");
     return status;
 }
 
@@ -127,8 +128,8 @@ static bough_status solve(bough_context *ctx, bough_body *body, const double *u,
         bo_body_pressure_tangent(body, u, 1, K);
     if (!bo_progress(ctx, "factorising", 0.1, "%d unknowns", bo_body_size(body) - body->fixed_count))
         return bo_fail_cancelled(ctx);
-    const bo_operator operator = {multiply_mass, (void *)(uintptr_t)mass, bo_body_size(body),
-                                  bo_body_size(body) - body->fixed_count};
+    const bo_operator operator= {multiply_mass, (void *)(uintptr_t)mass, bo_body_size(body),
+                                 bo_body_size(body) - body->fixed_count};
     bo_factor *factor;
     double shift;
     BO_TRY(bo_factor_analyse(ctx, K, 3, body->fixed, &factor));
@@ -208,8 +209,7 @@ static void describe(const bough_body *body, double typical, bough_modes *modes)
             modes->rigid_count = k;
 }
 
-bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t count, const double *u,
-                              bough_modes **out) {
+bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t count, const double *u, bough_modes **out) {
     *out = NULL;
     int32_t free_count = bo_body_size(body) - body->fixed_count;
     if (free_count < 2)

@@ -112,7 +112,8 @@ void bo_body_pressure_tangent(const bough_body *body, const double *u, double sc
     const face_rule r = rule_of(body->mesh->type);
     for (size_t i = 0; i < body->pressure_count; i++) {
         face_state f = gather(body, body->pressure[i].face, u);
-        /* H_ab = d f_a / d x_b = -p sum_q w N_a (ds_b (.) x x_t + x_s x dt_b (.)) = p sum w N_a (ds_b x_t~ - dt_b x_s~) */
+        /* H_ab = d f_a / d x_b = -p sum_q w N_a (ds_b (.) x x_t + x_s x dt_b (.)) = p sum w N_a (ds_b x_t~ - dt_b x_s~)
+         */
         double H[6][6][9] = {{{0}}};
         for (int32_t q = 0; q < r.point_count; q++) {
             bo_vec3 xs, xt;

@@ -18,7 +18,8 @@ typedef struct bo_rule {
 
 typedef enum bo_rule_kind {
     BO_RULE_STIFFNESS, /* tet4 1 point, tet10 4, hex8 2x2x2 */
-    BO_RULE_MASS       /* exact for N_a N_b det J on straight-sided tets and on all trilinear hexes: tet4 4, tet10 15, hex8 3x3x3 */
+    BO_RULE_MASS /* exact for N_a N_b det J on straight-sided tets and on all trilinear hexes: tet4 4, tet10 15, hex8
+                    3x3x3 */
 } bo_rule_kind;
 
 /* dx / d(natural) at point q of an element with these nodes, where x holds three numbers for each vertex. */

@@ -18,12 +18,12 @@ typedef struct {
     const bough_static_def *def;
     bough_static_result *result;
     int32_t n;
-    double load, next_load;   /* fractions: reached, tried */
-    double *u;                /* the iterate */
-    double *trial, *step;     /* u + alpha step */
-    double *residual;         /* internal + external force; 0 at free degrees of freedom in equilibrium */
-    double *external;         /* at full load */
-    double *accepted;         /* u of the last accepted load step */
+    double load, next_load; /* fractions: reached, tried */
+    double *u;              /* the iterate */
+    double *trial, *step;   /* u + alpha step */
+    double *residual;       /* internal + external force; 0 at free degrees of freedom in equilibrium */
+    double *external;       /* at full load */
+    double *accepted;       /* u of the last accepted load step */
     bough_sparse *K;
     bo_factor *factor;
     double norm, scale, energy; /* of the residual; of the forces in play; total potential */
@@ -190,8 +190,8 @@ static bough_status iterate(solver *s, bool guarded, bool *done) {
     /* Rounding in stiff, slender bodies can keep the residual above a tight tolerance: a step that no longer moves
      * anything is convergence too, when the residual is small already or when the step is lost beside the body. */
     double moved = norm_of(s->n, s->step), size = norm_of(s->n, s->u);
-    bool still = alpha == 1 && ((moved <= 1e-11 * size && s->relative <= 1e-4) ||
-                                moved <= 1e-13 * s->size * sqrt(s->n / 3.0));
+    bool still =
+        alpha == 1 && ((moved <= 1e-11 * size && s->relative <= 1e-4) || moved <= 1e-13 * s->size * sqrt(s->n / 3.0));
     *done = (alpha == 1 || !moves) && (s->relative <= s->def->tolerance || still);
     if (!bo_progress(s->ctx, "equilibrium", s->load, "load %.4g, iteration %d, residual %.2e", s->next_load,
                      s->result->iterations, s->relative))
@@ -274,10 +274,11 @@ static bough_status advance(solver *s, double *u) {
             return status;
         size *= 0.5;
         if (size < smallest)
-            return bo_fail(s->ctx, BOUGH_NO_CONVERGENCE,
-                           "no equilibrium was found beyond %.4g of the load, not even with steps of %.1e: the body may "
-                           "buckle or fold there; lower the load or use another material",
-                           s->load, size);
+            return bo_fail(
+                s->ctx, BOUGH_NO_CONVERGENCE,
+                "no equilibrium was found beyond %.4g of the load, not even with steps of %.1e: the body may "
+                "buckle or fold there; lower the load or use another material",
+                s->load, size);
     }
     return BOUGH_OK;
 }
@@ -300,8 +301,9 @@ bough_status bough_body_static(bough_context *ctx, bough_body *body, const bough
     if (def->cookie != STATIC_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the static def was not made by bough_default_static_def()");
     if (def->load_steps < 1 || def->max_iterations < 1 || !(def->tolerance > 0) || !(def->min_step > 0))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "statics needs at least one load step and iteration, and a positive tolerance and smallest step");
+        return bo_fail(
+            ctx, BOUGH_ERROR_ARGUMENT,
+            "statics needs at least one load step and iteration, and a positive tolerance and smallest step");
     for (int32_t i = 0; i < bo_body_size(body); i++)
         if (!isfinite(u[i]))
             return bo_fail(ctx, BOUGH_NOT_FINITE, "the displacement to start from is not finite");

@@ -22,9 +22,8 @@ static bool element_stress(const bough_body *body, int32_t element, const double
         if (!bo_elastic_eval(elastic, &F, &psi, &P, NULL))
             return false;
         /* The linear model does not tell F from I in its stress. */
-        bo_mat3 s = bo_elastic_is_objective(elastic->model)
-                        ? bo_mat_scale(1 / bo_det(F), bo_mat_mul(P, bo_transpose(F)))
-                        : P;
+        bo_mat3 s =
+            bo_elastic_is_objective(elastic->model) ? bo_mat_scale(1 / bo_det(F), bo_mat_mul(P, bo_transpose(F))) : P;
         static const int pick[6] = {0, 4, 8, 5, 2, 1};
         for (int k = 0; k < 6; k++)
             sigma[k] += g->weight * s.m[pick[k]];
@@ -40,14 +39,14 @@ bough_status bough_body_stress(bough_context *ctx, bough_body *body, const doubl
     for (int32_t e = 0; e < body->mesh->element_count; e++) {
         double s[6];
         if (!element_stress(body, e, u, s))
-            return bo_fail(ctx, BOUGH_NOT_FINITE, "element %d (counted from 0) is inverted, which its material does not allow",
-                           e);
+            return bo_fail(ctx, BOUGH_NOT_FINITE,
+                           "element %d (counted from 0) is inverted, which its material does not allow", e);
         if (stress)
             memcpy(stress + 6 * (size_t)e, s, sizeof s);
         if (von_mises)
-            von_mises[e] = sqrt(0.5 * ((s[0] - s[1]) * (s[0] - s[1]) + (s[1] - s[2]) * (s[1] - s[2]) +
-                                       (s[2] - s[0]) * (s[2] - s[0])) +
-                                3 * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]));
+            von_mises[e] = sqrt(
+                0.5 * ((s[0] - s[1]) * (s[0] - s[1]) + (s[1] - s[2]) * (s[1] - s[2]) + (s[2] - s[0]) * (s[2] - s[0])) +
+                3 * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]));
     }
     return BOUGH_OK;
 }

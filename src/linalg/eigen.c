@@ -23,9 +23,9 @@ static void release(bough_context *ctx, workspace *w) {
 
 static bough_status reserve(bough_context *ctx, workspace *w, size_t n, size_t ncv) {
     w->resid = BO_NEW_ARRAY(ctx, double, n);
-    w->v = BO_NEW_ARRAY(ctx, double, n * ncv);
+    w->v = BO_NEW_ARRAY(ctx, double, n *ncv);
     w->workd = BO_NEW_ZEROS(ctx, double, 3 * n);
-    w->workl = BO_NEW_ZEROS(ctx, double, ncv * (ncv + 8));
+    w->workl = BO_NEW_ZEROS(ctx, double, ncv *(ncv + 8));
     w->select = BO_NEW_ZEROS(ctx, a_int, ncv);
     return w->resid && w->v && w->workd && w->workl && w->select ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
@@ -51,8 +51,8 @@ static bough_status iterate(bough_context *ctx, bo_factor *factor, const bo_oper
     iparam[6] = 3;   /* shift-invert */
     int32_t solves = 0;
     for (;;) {
-        dsaupd_c(&ido, "G", n, "LM", count, tolerance, w->resid, ncv, w->v, n, iparam, ipntr, w->workd, w->workl, lworkl,
-                 &info);
+        dsaupd_c(&ido, "G", n, "LM", count, tolerance, w->resid, ncv, w->v, n, iparam, ipntr, w->workd, w->workl,
+                 lworkl, &info);
         double *x = w->workd + ipntr[0] - 1, *y = w->workd + ipntr[1] - 1;
         if (ido == -1) {
             M->multiply(M->data, x, y);
@@ -69,18 +69,19 @@ static bough_status iterate(bough_context *ctx, bo_factor *factor, const bo_oper
     }
     if (info == -9999) /* the iteration ran out of new directions */
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
-                       "the mass matrix has too low a rank for %d modes; ask for fewer or use the consistent mass", count);
+                       "the mass matrix has too low a rank for %d modes; ask for fewer or use the consistent mass",
+                       count);
     if (info < 0)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "the eigenvalue iteration failed (ARPACK info %d)", (int)info);
     if (info == 1 || iparam[4] < count)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "only %d of %d eigenvalues converged; ask for fewer modes",
                        (int)iparam[4], count);
     memset(w->select, 0, (size_t)ncv * sizeof *w->select);
-    dseupd_c(1, "A", w->select, values, vectors, n, sigma, "G", n, "LM", count, tolerance, w->resid, ncv, w->v, n, iparam,
-             ipntr, w->workd, w->workl, lworkl, &info);
-    return info == 0 ? BOUGH_OK
-                     : bo_fail(ctx, BOUGH_NO_CONVERGENCE, "eigenvectors could not be formed (ARPACK info %d)",
-                               (int)info);
+    dseupd_c(1, "A", w->select, values, vectors, n, sigma, "G", n, "LM", count, tolerance, w->resid, ncv, w->v, n,
+             iparam, ipntr, w->workd, w->workl, lworkl, &info);
+    return info == 0
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_NO_CONVERGENCE, "eigenvectors could not be formed (ARPACK info %d)", (int)info);
 }
 
 static void sort_ascending(double *values, double *vectors, int32_t count, size_t n, double *scratch) {

@@ -77,7 +77,8 @@ bough_status bo_order_blocks(bough_context *ctx, const bough_sparse *A, int32_t 
     bough_status status = label_blocks(ctx, A->size / block, block, free_index, &g);
     if (status == BOUGH_OK)
         status = dissect(ctx, A, block, &g);
-    if (status == BOUGH_OK) /* inverse[label] is the block's place: list the blocks by place, then their free unknowns */
+    if (status ==
+        BOUGH_OK) /* inverse[label] is the block's place: list the blocks by place, then their free unknowns */
         for (int32_t j = 0; j < A->size / block; j++)
             if (g.label[j] >= 0)
                 g.perm[g.inverse[g.label[j]]] = j;

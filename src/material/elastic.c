@@ -17,8 +17,8 @@ static bool eval_linear(const bo_elastic *e, const bo_mat3 *F, double *psi, bo_m
             for (int j = 0; j < 3; j++)
                 for (int k = 0; k < 3; k++)
                     for (int l = 0; l < 3; l++)
-                        C[9 * (3 * i + j) + 3 * k + l] = e->lambda * (i == j && k == l) +
-                                                         e->mu * ((i == k && j == l) + (i == l && j == k));
+                        C[9 * (3 * i + j) + 3 * k + l] =
+                            e->lambda * (i == j && k == l) + e->mu * ((i == k && j == l) + (i == l && j == k));
     return true;
 }
 
@@ -85,7 +85,7 @@ static bool eval_corotated(const bo_elastic *e, const bo_mat3 *F, double *psi, b
 
 typedef struct {
     double psi;
-    double d1, d2, dJ;   /* derivatives with respect to I1, I2, J */
+    double d1, d2, dJ;         /* derivatives with respect to I1, I2, J */
     double d11, d1J, d2J, dJJ; /* second derivatives; d12 = d22 = 0 for all models here */
 } invariant_energy;
 
@@ -101,8 +101,8 @@ static bool neo_hookean(const bo_elastic *e, double I1, double J, invariant_ener
 }
 
 static bool stable_neo_hookean(const bo_elastic *e, double I1, double J, invariant_energy *w) {
-    *w = (invariant_energy){.psi = 0.5 * e->a * (I1 - 3) + 0.5 * e->b * (J - e->c) * (J - e->c) -
-                                   0.5 * e->a * log(I1 + 1),
+    *w = (invariant_energy){.psi =
+                                0.5 * e->a * (I1 - 3) + 0.5 * e->b * (J - e->c) * (J - e->c) - 0.5 * e->a * log(I1 + 1),
                             .d1 = 0.5 * e->a * (1 - 1 / (I1 + 1)),
                             .dJ = e->b * (J - e->c),
                             .d11 = 0.5 * e->a / ((I1 + 1) * (I1 + 1)),
@@ -116,14 +116,13 @@ static bool mooney_rivlin(const bo_elastic *e, double I1, double I2, double J, i
     if (!(J > 0))
         return false;
     double J23 = cbrt(1 / (J * J)), J43 = J23 * J23; /* J^-2/3, J^-4/3 */
-    *w = (invariant_energy){
-        .psi = e->a * (I1 * J23 - 3) + e->b * (I2 * J43 - 3) + 0.5 * e->c * (J - 1) * (J - 1),
-        .d1 = e->a * J23,
-        .d2 = e->b * J43,
-        .dJ = -2.0 / 3 * e->a * I1 * J23 / J - 4.0 / 3 * e->b * I2 * J43 / J + e->c * (J - 1),
-        .d1J = -2.0 / 3 * e->a * J23 / J,
-        .d2J = -4.0 / 3 * e->b * J43 / J,
-        .dJJ = 10.0 / 9 * e->a * I1 * J23 / (J * J) + 28.0 / 9 * e->b * I2 * J43 / (J * J) + e->c};
+    *w = (invariant_energy){.psi = e->a * (I1 * J23 - 3) + e->b * (I2 * J43 - 3) + 0.5 * e->c * (J - 1) * (J - 1),
+                            .d1 = e->a * J23,
+                            .d2 = e->b * J43,
+                            .dJ = -2.0 / 3 * e->a * I1 * J23 / J - 4.0 / 3 * e->b * I2 * J43 / J + e->c * (J - 1),
+                            .d1J = -2.0 / 3 * e->a * J23 / J,
+                            .d2J = -4.0 / 3 * e->b * J43 / J,
+                            .dJJ = 10.0 / 9 * e->a * I1 * J23 / (J * J) + 28.0 / 9 * e->b * I2 * J43 / (J * J) + e->c};
     return true;
 }
 
@@ -148,9 +147,9 @@ static void add_second_invariant(double s, const bo_mat3 *F, const bo_mat3 *Cg, 
             for (int k = 0; k < 3; k++)
                 for (int l = 0; l < 3; l++)
                     C[9 * (3 * i + j) + 3 * k + l] +=
-                        s * (4 * f[3 * i + j] * f[3 * k + l] + 2 * I1 * (i == k && j == l) -
-                             2 * ((i == k) * Cg->m[3 * l + j] + f[3 * i + l] * f[3 * k + j] +
-                                  B.m[3 * i + k] * (j == l)));
+                        s *
+                        (4 * f[3 * i + j] * f[3 * k + l] + 2 * I1 * (i == k && j == l) -
+                         2 * ((i == k) * Cg->m[3 * l + j] + f[3 * i + l] * f[3 * k + j] + B.m[3 * i + k] * (j == l)));
 }
 
 /* C += s (a b^T + b a^T) / 2 */

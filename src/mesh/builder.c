@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define INDEX_LIMIT (INT32_MAX / 32) /* so that face numbers and matrix sizes fit int32 */
-#define NAME_LIMIT 16384 /* sets, materials, regions: names are searched one by one, so that hostile files stay quick */
+#define NAME_LIMIT 16384 /* sets, materials, regions: names are searched one by one, so that hostile files stay quick \
+                          */
 #define READ_COOKIE 0xB0061002u
 
 bough_mesh_read_def bough_default_mesh_read_def(void) {
@@ -222,9 +223,9 @@ static bough_status check_volumes(bo_builder *b, bough_volume_policy policy) {
             continue;
         return bo_fail(b->ctx, BOUGH_ERROR_FORMAT, "%s:%lld: element %zu %s", source_of(b, e),
                        (long long)b->element_lines[e], e + 1,
-                       sign == 0  ? "has no volume (its corners lie in a plane)"
-                       : flipped  ? "is folded: it stays inverted when its node order is mirrored"
-                                  : "is inverted (negative volume); read it with --repair to flip such elements");
+                       sign == 0 ? "has no volume (its corners lie in a plane)"
+                       : flipped ? "is folded: it stays inverted when its node order is mirrored"
+                                 : "is inverted (negative volume); read it with --repair to flip such elements");
     }
     return BOUGH_OK;
 }

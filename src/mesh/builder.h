@@ -65,8 +65,8 @@ bough_status bo_builder_tagged_vertex(bo_builder *b, bo_scanner *s, int64_t tag,
 /* Vertex index of a tag: an error when the file has not defined it (yet). */
 bough_status bo_builder_find_vertex(bo_builder *b, bo_scanner *s, int64_t tag, int32_t *vertex);
 
-/* Node indices in Bough's order; range-checked at the end, or here by having gone through find_vertex. A second element type in
- * one file is refused. */
+/* Node indices in Bough's order; range-checked at the end, or here by having gone through find_vertex. A second element
+ * type in one file is refused. */
 bough_status bo_builder_element(bo_builder *b, bo_scanner *s, bough_element_type type, const int32_t *nodes);
 bough_status bo_builder_tagged_element(bo_builder *b, bo_scanner *s, int64_t tag, bough_element_type type,
                                        const int32_t *nodes);

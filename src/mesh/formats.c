@@ -10,11 +10,11 @@ static const struct {
     bo_mesh_writer write;
     bool surface_only; /* writes triangles: a volume mesh is written as its boundary */
 } formats[] = {
-    {"msh", bo_read_msh, bo_write_msh, false},  {"veg", bo_read_veg, NULL, false},
-    {"node", bo_read_tetgen, NULL, false},      {"ele", bo_read_tetgen, NULL, false},
-    {"mesh", bo_read_medit, NULL, false},       {"vtk", bo_read_vtk, NULL, false},
-    {"vtu", NULL, bo_write_vtu, false},         {"inp", bo_read_inp, bo_write_inp, false},
-    {"obj", bo_read_obj, bo_write_obj, true},   {"stl", bo_read_stl, bo_write_stl, true},
+    {"msh", bo_read_msh, bo_write_msh, false}, {"veg", bo_read_veg, NULL, false},
+    {"node", bo_read_tetgen, NULL, false},     {"ele", bo_read_tetgen, NULL, false},
+    {"mesh", bo_read_medit, NULL, false},      {"vtk", bo_read_vtk, NULL, false},
+    {"vtu", NULL, bo_write_vtu, false},        {"inp", bo_read_inp, bo_write_inp, false},
+    {"obj", bo_read_obj, bo_write_obj, true},  {"stl", bo_read_stl, bo_write_stl, true},
     {"ply", bo_read_ply, NULL, true},
 };
 

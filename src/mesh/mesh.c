@@ -127,8 +127,8 @@ static bough_status check_items(bough_context *ctx, const bough_mesh *mesh, boug
     int32_t limit = item_limit(mesh, kind);
     for (int32_t i = 0; i < count; i++)
         if (items[i] < 0 || items[i] >= limit)
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s set \"%s\" names item %d, but there are %d", kinds[kind], name,
-                           items[i], limit);
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s set \"%s\" names item %d, but there are %d", kinds[kind],
+                           name, items[i], limit);
     return BOUGH_OK;
 }
 

@@ -9,7 +9,8 @@
 int32_t bo_sort_unique(int32_t *items, int32_t count);
 
 /* For every face of every element: the element face on the other side (same encoding), or -1 on the boundary.
- * *nonmanifold counts faces shared by three or more elements (those beyond the first two count as boundary). Free with bo_free. */
+ * *nonmanifold counts faces shared by three or more elements (those beyond the first two count as boundary). Free with
+ * bo_free. */
 bough_status bo_mesh_face_neighbours(bough_context *ctx, const bough_mesh *mesh, int32_t **neighbours,
                                      int32_t *nonmanifold);
 

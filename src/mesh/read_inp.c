@@ -49,9 +49,8 @@ static bough_status read_parameter(inp *r, const char *text, size_t length) {
     const struct {
         const char *word;
         char *target;
-    } parameters[] = {{"ELSET", to->elset}, {"NSET", to->nset},         {"NAME", to->name},
-                      {"TYPE", to->type},   {"MATERIAL", to->material}, {"SYSTEM", to->system},
-                      {"INPUT", to->input}};
+    } parameters[] = {{"ELSET", to->elset},       {"NSET", to->nset},     {"NAME", to->name},  {"TYPE", to->type},
+                      {"MATERIAL", to->material}, {"SYSTEM", to->system}, {"INPUT", to->input}};
     const char *equals = memchr(text, '=', length);
     size_t word = equals ? (size_t)(equals - text) : length;
     while (word && isspace((unsigned char)text[word - 1]))

@@ -201,8 +201,8 @@ bough_status bo_check_count(bo_scanner *s, const char *what, int64_t count, size
     /* The last record may lack its line end, hence + 1. */
     uint64_t fits = (bo_scan_left(s) + 1) / (min_bytes ? min_bytes : 1);
     if ((uint64_t)count > fits)
-        return bo_scan_fail(s, "%s is %lld, but the rest of the file has room for at most %llu", what,
-                            (long long)count, (unsigned long long)fits);
+        return bo_scan_fail(s, "%s is %lld, but the rest of the file has room for at most %llu", what, (long long)count,
+                            (unsigned long long)fits);
     if (count > INT32_MAX / 32)
         return bo_scan_fail(s, "%s is %lld, more than Bough can index", what, (long long)count);
     return BOUGH_OK;

@@ -9,10 +9,10 @@ typedef struct bo_scanner {
     const char *path;
     const char *data; /* data[size] == 0 */
     size_t size, at;
-    int64_t line;        /* of `at`, from 1 */
-    const char *breaks;  /* characters besides white space that separate tokens, for example "," */
-    char comment;        /* the rest of a line behind it is skipped; 0: none */
-    bool swap;           /* binary values have the other byte order */
+    int64_t line;       /* of `at`, from 1 */
+    const char *breaks; /* characters besides white space that separate tokens, for example "," */
+    char comment;       /* the rest of a line behind it is skipped; 0: none */
+    bool swap;          /* binary values have the other byte order */
 } bo_scanner;
 
 void bo_scan_begin(bo_scanner *s, bough_context *ctx, const char *path, const bo_file *file);

@@ -112,8 +112,7 @@ bough_status bough_picture_set_def(bough_context *ctx, bough_picture *picture, c
     if (!def)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a picture def is needed");
     BO_TRY(check_def(ctx, def));
-    if (def->width != picture->def.width || def->height != picture->def.height ||
-        def->samples != picture->def.samples)
+    if (def->width != picture->def.width || def->height != picture->def.height || def->samples != picture->def.samples)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the size and the samples of a picture cannot change");
     picture->def = *def;
     return BOUGH_OK;

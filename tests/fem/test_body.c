@@ -219,7 +219,8 @@ static void loads_add_up(void **state) {
         }
         test_random r = {5};
         for (size_t i = 0; i < 3 * n; i++)
-            u[i] = 0.2 * mesh->vertices[i] + 0.01 * sin(3 * mesh->vertices[i / 3 * 3]) + 0.001 * test_uniform(&r, -1, 1);
+            u[i] =
+                0.2 * mesh->vertices[i] + 0.01 * sin(3 * mesh->vertices[i / 3 * 3]) + 0.001 * test_uniform(&r, -1, 1);
         check_ok(ctx, bough_body_loads(ctx, body, u, f));
         double total[3] = {0};
         for (size_t i = 0; i < 3 * n; i++)
@@ -367,7 +368,8 @@ static void wrong_arguments_are_explained(void **state) {
     bough_static_result result;
     check_fails(ctx, bough_body_static(ctx, body, NULL, u, &result), BOUGH_ERROR_SINGULAR, "fix more vertices");
     bough_material_model model;
-    check_fails(ctx, bough_material_find(ctx, "neohookean", &model), BOUGH_ERROR_ARGUMENT, "did you mean \"neo-hookean\"");
+    check_fails(ctx, bough_material_find(ctx, "neohookean", &model), BOUGH_ERROR_ARGUMENT,
+                "did you mean \"neo-hookean\"");
     free(u);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, mesh);

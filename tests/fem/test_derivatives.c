@@ -1,7 +1,6 @@
 /* Force = -dE/du and tangent = -dF/du for every material and element, by finite differences at random states. */
 #include "random_element.h"
 
-
 /* Displacement of a random element: a random affine map (rotation up to 180 degrees included for objective models)
  * plus noise; strains up to about 20 %. */
 static void random_state(test_random *r, const bough_mesh *mesh, double *u) {
@@ -11,8 +10,9 @@ static void random_state(test_random *r, const bough_mesh *mesh, double *u) {
         length += axis[d] * axis[d];
     }
     length = sqrt(length) + 1e-12;
-    double k[9] = {0, -axis[2] / length, axis[1] / length, axis[2] / length, 0, -axis[0] / length,
-                   -axis[1] / length, axis[0] / length, 0};
+    double k[9] = {0, -axis[2] / length, axis[1] / length,  axis[2] / length,
+                   0, -axis[0] / length, -axis[1] / length, axis[0] / length,
+                   0};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             double kk = 0;

@@ -72,8 +72,8 @@ static void bending_frequencies_follow_timoshenko(void **state) {
     timoshenko_frequencies(1, 0.05, 210e9, 0.3, 7850, 3, theory);
     for (int pair = 0; pair < 3; pair++)
         for (int side = 0; side < 2; side++) {
-            printf("mode %d: %.3f Hz, Timoshenko %.3f Hz\n", 2 * pair + side + 1, modes->frequencies_hz[2 * pair + side],
-                   theory[pair]);
+            printf("mode %d: %.3f Hz, Timoshenko %.3f Hz\n", 2 * pair + side + 1,
+                   modes->frequencies_hz[2 * pair + side], theory[pair]);
             check_near(modes->frequencies_hz[2 * pair + side] / theory[pair], 1, 0.01);
         }
     /* Mode 7 is the first torsion: nothing of it in the translations. */
@@ -285,7 +285,8 @@ static bough_mesh *read_ytree(bough_context *ctx, int32_t **fixed, int32_t *fixe
     rows = 0;
     f = fopen(test_shared("reference/ytree/tets.txt"), "r");
     while (fgets(line, sizeof line, f))
-        if (sscanf(line, "%d %d %d %d", tets + 4 * rows, tets + 4 * rows + 1, tets + 4 * rows + 2, tets + 4 * rows + 3) == 4)
+        if (sscanf(line, "%d %d %d %d", tets + 4 * rows, tets + 4 * rows + 1, tets + 4 * rows + 2,
+                   tets + 4 * rows + 3) == 4)
             rows++;
     fclose(f);
     check_int(rows, 648);

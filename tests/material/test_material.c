@@ -119,8 +119,10 @@ static void mooney_rivlin_stretches_like_rubber(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_strains_are_linear_elasticity), cmocka_unit_test(energy_does_not_see_rotations),
-        cmocka_unit_test(tangents_are_symmetric),              cmocka_unit_test(inversion_is_refused_or_survived),
+        cmocka_unit_test(small_strains_are_linear_elasticity),
+        cmocka_unit_test(energy_does_not_see_rotations),
+        cmocka_unit_test(tangents_are_symmetric),
+        cmocka_unit_test(inversion_is_refused_or_survived),
         cmocka_unit_test(mooney_rivlin_stretches_like_rubber),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
