@@ -2,6 +2,7 @@
  * finite size makes it, so that shadows are crisp where things touch the ground and soft below what is high. A further
  * layer, projected straight down, darkens the ground near what stands on it. */
 #include "record/picture.h"
+#include "record/stamp.h"
 
 #include "base/threads.h"
 
@@ -22,15 +23,11 @@ typedef struct shadow_job {
     float *scratch[LAYER_COUNT + 1];
 } shadow_job;
 
-/* Map coordinates (texels) and height of the shadow that a point throws along `along` (unit, upward). */
-typedef struct dropped {
-    double x, y, h;
-} dropped;
-
-static dropped drop(const bo_view *view, const bo_shadow_map *map, bo_vec3 p, bo_vec3 along) {
+/* Map coordinates x, y (texels) and height z of the shadow that a point throws along `along` (unit, upward). */
+static bo_vec3 drop(const bo_view *view, const bo_shadow_map *map, bo_vec3 p, bo_vec3 along) {
     double h = bo_dot(view->up, p) - view->ground_height;
     bo_vec3 foot = bo_mul_add(p, -h / bo_dot(along, view->up), along);
-    return (dropped){(bo_dot(map->axis_a, foot) - map->a0) / map->texel,
+    return (bo_vec3){(bo_dot(map->axis_a, foot) - map->a0) / map->texel,
                      (bo_dot(map->axis_b, foot) - map->b0) / map->texel, h};
 }
 
@@ -49,30 +46,14 @@ static double layer_weight(const shadow_job *job, int layer, double h) {
     return weight < 0 ? 0 : weight;
 }
 
-static int32_t texel_index(double x, int32_t count) {
-    return x < 0 ? 0 : x > count - 1 ? count - 1 : (int32_t)x;
-}
+typedef struct layer_of_job {
+    const shadow_job *job;
+    int layer;
+} layer_of_job;
 
-static void stamp_triangle(const shadow_job *job, int layer, dropped a, dropped b, dropped c) {
-    const bo_shadow_map *map = job->map;
-    double area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-    if (!isfinite(area) || area == 0)
-        return;
-    int32_t i0 = texel_index(floor(fmin(a.x, fmin(b.x, c.x))), map->nx);
-    int32_t i1 = texel_index(ceil(fmax(a.x, fmax(b.x, c.x))), map->nx);
-    int32_t j0 = texel_index(floor(fmin(a.y, fmin(b.y, c.y))), map->ny);
-    int32_t j1 = texel_index(ceil(fmax(a.y, fmax(b.y, c.y))), map->ny);
-    for (int32_t j = j0; j <= j1; j++)
-        for (int32_t i = i0; i <= i1; i++) {
-            double x = i + 0.5, y = j + 0.5;
-            double u = ((b.x - x) * (c.y - y) - (c.x - x) * (b.y - y)) / area;
-            double v = ((c.x - x) * (a.y - y) - (a.x - x) * (c.y - y)) / area;
-            if (u < 0 || v < 0 || u + v > 1)
-                continue;
-            float weight = (float)layer_weight(job, layer, u * a.h + v * b.h + (1 - u - v) * c.h);
-            float *texel = &job->layers[layer][(size_t)j * (size_t)map->nx + (size_t)i];
-            *texel = weight > *texel ? weight : *texel;
-        }
+static float weight_at(const void *data, double h) {
+    const layer_of_job *l = data;
+    return (float)layer_weight(l->job, l->layer, h);
 }
 
 /* One pass of a running mean of 2 radius + 1 texels along lines with the given stride, from `in` to `out`. */
@@ -109,12 +90,13 @@ static void draw_layer(void *data, int32_t layer) {
     for (size_t i = 0; i < view->picture->surface_count; i++) {
         const bo_surface *s = &view->picture->surfaces[i];
         for (int32_t t = 0; s->casts_shadow && t < s->triangle_count; t++) {
-            dropped d[3];
+            bo_vec3 d[3];
             for (int k = 0; k < 3; k++) {
                 int32_t v = s->triangles[3 * (size_t)t + (size_t)k];
                 d[k] = drop(view, job->map, bo_load3(s->vertices + 3 * (size_t)v), along);
             }
-            stamp_triangle(job, layer, d[0], d[1], d[2]);
+            bo_stamp_triangle(d[0], d[1], d[2], job->map->nx, job->map->ny, job->layers[layer], weight_at,
+                              &(layer_of_job){job, layer});
         }
     }
     double width = layer == LAYER_COUNT ? 0.03 * view->bounds.size
@@ -138,7 +120,7 @@ static bool place_map(bo_view *view) {
             if (bo_dot(view->up, p) < view->ground_height)
                 p = bo_mul_add(p, view->ground_height - bo_dot(view->up, p), view->up);
             for (int way = 0; way < 2; way++) {
-                dropped d = drop(view, map, p, way ? view->light : view->up);
+                bo_vec3 d = drop(view, map, p, way ? view->light : view->up);
                 a0 = fmin(a0, d.x), a1 = fmax(a1, d.x), b0 = fmin(b0, d.y), b1 = fmax(b1, d.y);
             }
         }

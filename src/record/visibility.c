@@ -1,6 +1,7 @@
 /* Shadows that surfaces throw on each other: the scene's depth as seen from the key light, and from a number of
  * directions spread over the sky for the soft darkening of hollows. */
 #include "record/picture.h"
+#include "record/stamp.h"
 
 #include "base/threads.h"
 
@@ -40,29 +41,9 @@ static bo_vec3 to_map(const bo_depth_map *map, bo_vec3 p) {
                  bo_dot(map->direction, p) - map->depth0);
 }
 
-static int32_t texel_index(double x, int32_t n) {
-    return x < 0 ? 0 : x > n - 1 ? n - 1 : (int32_t)x;
-}
-
-static void stamp(bo_depth_map *map, bo_vec3 a, bo_vec3 b, bo_vec3 c) {
-    double area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-    if (!isfinite(area) || area == 0)
-        return;
-    int32_t i0 = texel_index(floor(fmin(a.x, fmin(b.x, c.x))), map->n);
-    int32_t i1 = texel_index(ceil(fmax(a.x, fmax(b.x, c.x))), map->n);
-    int32_t j0 = texel_index(floor(fmin(a.y, fmin(b.y, c.y))), map->n);
-    int32_t j1 = texel_index(ceil(fmax(a.y, fmax(b.y, c.y))), map->n);
-    for (int32_t j = j0; j <= j1; j++)
-        for (int32_t i = i0; i <= i1; i++) {
-            double x = i + 0.5, y = j + 0.5;
-            double u = ((b.x - x) * (c.y - y) - (c.x - x) * (b.y - y)) / area;
-            double v = ((c.x - x) * (a.y - y) - (a.x - x) * (c.y - y)) / area;
-            if (u < 0 || v < 0 || u + v > 1)
-                continue;
-            float depth = (float)(u * a.z + v * b.z + (1 - u - v) * c.z);
-            float *texel = &map->depth[(size_t)j * (size_t)map->n + (size_t)i];
-            *texel = depth > *texel ? depth : *texel;
-        }
+static float as_it_is(const void *data, double depth) {
+    (void)data;
+    return (float)depth;
 }
 
 static void draw_map(void *data, int32_t index) {
@@ -74,9 +55,10 @@ static void draw_map(void *data, int32_t index) {
         const bo_surface *s = &view->picture->surfaces[i];
         for (int32_t t = 0; s->casts_shadow && t < s->triangle_count; t++) {
             const int32_t *v = s->triangles + 3 * (size_t)t;
-            stamp(map, to_map(map, bo_load3(s->vertices + 3 * (size_t)v[0])),
-                  to_map(map, bo_load3(s->vertices + 3 * (size_t)v[1])),
-                  to_map(map, bo_load3(s->vertices + 3 * (size_t)v[2])));
+            bo_stamp_triangle(to_map(map, bo_load3(s->vertices + 3 * (size_t)v[0])),
+                              to_map(map, bo_load3(s->vertices + 3 * (size_t)v[1])),
+                              to_map(map, bo_load3(s->vertices + 3 * (size_t)v[2])), map->n, map->n, map->depth,
+                              as_it_is, NULL);
         }
     }
 }
