@@ -76,6 +76,9 @@ BOUGH_API bough_status bough_body_evaluate(bough_context *ctx, bough_body *body,
 /* A zero matrix with the body's pattern; destroy it before the body. */
 BOUGH_API bough_status bough_body_matrix_create(bough_context *ctx, const bough_body *body, bough_sparse **matrix);
 BOUGH_API bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_sparse *mass);
+/* Rayleigh's damping matrix damping_mass M + damping_stiffness K(u); u may be NULL for rest. */
+BOUGH_API bough_status bough_body_damping_matrix(bough_context *ctx, bough_body *body, const double *u,
+                                                 bough_sparse *damping);
 /* External forces at u: gravity, point forces, pressure. */
 BOUGH_API bough_status bough_body_loads(bough_context *ctx, bough_body *body, const double *u, double *force);
 

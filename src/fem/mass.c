@@ -63,6 +63,18 @@ bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_
     return BOUGH_OK;
 }
 
+bough_status bough_body_damping_matrix(bough_context *ctx, bough_body *body, const double *u, bough_sparse *D) {
+    bough_sparse *K;
+    BO_TRY(bough_body_matrix_create(ctx, body, &K));
+    bough_status status = bough_body_evaluate(ctx, body, u, false, NULL, NULL, K);
+    if (status == BOUGH_OK)
+        status = bough_body_mass_matrix(ctx, body, D);
+    if (status == BOUGH_OK)
+        bo_sparse_combine(D, body->def.damping_mass, body->def.damping_stiffness, K);
+    bough_sparse_destroy(ctx, K);
+    return status;
+}
+
 /* Gravity acts on each vertex with the row sum of the mass matrix (integral density N_a dV where it is not lumped), so
  * that a free body falls without straining. */
 static void add_gravity(const bough_body *body, double *force) {

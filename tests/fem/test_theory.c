@@ -161,12 +161,14 @@ static void modes_satisfy_their_equation(void **state) {
     def.damping_mass = 3, def.damping_stiffness = 1e-5;
     bough_body *body = clamped_body(ctx, mesh, &def);
     bough_modes *modes;
-    bough_sparse *K, *M;
+    bough_sparse *K, *M, *D;
     check_ok(ctx, bough_body_modes(ctx, body, 10, NULL, &modes));
     check_ok(ctx, bough_body_matrix_create(ctx, body, &K));
     check_ok(ctx, bough_body_matrix_create(ctx, body, &M));
     check_ok(ctx, bough_body_evaluate(ctx, body, NULL, false, NULL, NULL, K));
     check_ok(ctx, bough_body_mass_matrix(ctx, body, M));
+    check_ok(ctx, bough_body_matrix_create(ctx, body, &D));
+    check_ok(ctx, bough_body_damping_matrix(ctx, body, NULL, D));
     size_t n = (size_t)K->size;
     double *Kx = calloc(n, sizeof *Kx), *Mx = calloc(n, sizeof *Mx);
     for (int a = 0; a < 10; a++) {
@@ -193,13 +195,18 @@ static void modes_satisfy_their_equation(void **state) {
                 product += modes->shapes[(size_t)b * n + i] * Mx[i];
             check_near(product, a == b, 1e-9);
         }
-        double w = 2 * M_PI * modes->frequencies_hz[a];
+        double w = 2 * M_PI * modes->frequencies_hz[a], damped = 0;
+        for (int32_t j = 0; j < D->size; j++) /* phi^T D phi = 2 zeta w */
+            for (int32_t k = D->column_start[j]; k < D->column_start[j + 1]; k++)
+                damped += (D->rows[k] == j ? 1 : 2) * D->values[k] * x[j] * x[D->rows[k]];
+        check_near(damped / (2 * w * modes->damping[a]), 1, 1e-8);
         check_near(modes->damping[a], 0.5 * (3 / w + 1e-5 * w), 1e-12);
     }
     free(Kx);
     free(Mx);
     bough_sparse_destroy(ctx, K);
     bough_sparse_destroy(ctx, M);
+    bough_sparse_destroy(ctx, D);
     bough_modes_destroy(ctx, modes);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, mesh);

@@ -1,0 +1,13 @@
+/* Everything at once. */
+#ifndef BOUGH_BOUGH_H
+#define BOUGH_BOUGH_H
+
+#include <bough/base.h>
+#include <bough/fem.h>
+#include <bough/linalg.h>
+#include <bough/material.h>
+#include <bough/mesh.h>
+#include <bough/record.h>
+#include <bough/scene.h>
+
+#endif
