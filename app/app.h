@@ -22,6 +22,7 @@ int command_demo(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_materials(int argc, char **argv);
+int command_integrators(int argc, char **argv);
 
 /* ---- app.c ---- */
 

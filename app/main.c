@@ -15,6 +15,7 @@ static const struct {
     {"modes", command_modes, "natural frequencies and mode shapes of a body"},
     {"static", command_static, "equilibrium of a body under loads"},
     {"materials", command_materials, "the material models"},
+    {"integrators", command_integrators, "the time integrators"},
     {"bench", command_bench, "benchmarks, with reference figures beside ours"},
     {"doctor", command_doctor, "what is installed and what is missing"},
 };

@@ -9,5 +9,6 @@
 #include <bough/mesh.h>
 #include <bough/record.h>
 #include <bough/scene.h>
+#include <bough/time.h>
 
 #endif

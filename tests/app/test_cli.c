@@ -226,7 +226,7 @@ static void help_is_there(void **state) {
     (void)state;
     check_run(0, "--help");
     check(strstr(out, "usage: bough COMMAND") && strstr(out, "Exit status") && !err[0]);
-    static const char *const commands[] = {"demo", "mesh", "modes", "static", "materials", "bench", "doctor"};
+    static const char *const commands[] = {"demo", "mesh", "modes", "static", "materials", "integrators", "bench", "doctor"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char listed[64], example[64];
         check_run(0, "--help");
@@ -484,6 +484,9 @@ static void small_commands_answer_in_json(void **state) {
     json_decref(answer);
     check_json(answer, 0, "materials", "--json");
     check_int(json_array_size(json_object_get(answer, "materials")), 7);
+    json_decref(answer);
+    check_json(answer, 0, "integrators", "--json");
+    check(json_array_size(json_object_get(answer, "integrators")) >= 18);
     json_decref(answer);
     check_json(answer, 0, "bench", "--json");
     check(json_array_size(json_object_get(answer, "benchmarks")) >= 4);

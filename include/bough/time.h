@@ -1,0 +1,44 @@
+/* The time integrators. */
+#ifndef BOUGH_TIME_H
+#define BOUGH_TIME_H
+
+#include <bough/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the registry says about a method. */
+typedef struct bough_integrator_info {
+    const char *name;  /* "tr-bdf2" */
+    const char *about; /* one line */
+    int32_t order;     /* of accuracy */
+    bool a_stable, l_stable;
+    bool explicit_method;
+    int32_t factorisations; /* per step (per Newton iteration and stage for fully implicit methods) */
+    int32_t solves;         /* likewise */
+    const char *needs;      /* "", "rho", "alpha", "beta, gamma": which parameters of the def it reads */
+} bough_integrator_info;
+
+BOUGH_API int32_t bough_integrator_count(void);
+/* index 0 .. count-1 */
+BOUGH_API const bough_integrator_info *bough_integrator_describe(int32_t index);
+
+typedef struct bough_integrator_def {
+    uint32_t cookie;
+    const char *name;
+    double rho;         /* spectral radius at infinity of generalised-alpha, 0..1 */
+    double alpha;       /* of HHT, -1/3..0 */
+    double beta, gamma; /* of Newmark */
+    double tolerance;   /* Newton stops when a step is below this part of the solution, in the norm of M */
+    int32_t max_iterations;
+} bough_integrator_def;
+
+/* "tr-bdf2", rho 0.8, alpha -0.05, beta 1/4, gamma 1/2 */
+BOUGH_API bough_integrator_def bough_default_integrator_def(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,163 @@
+/* Fully implicit methods made of stages M (v - vh) = tau [f(qh + tau v) - D v]. The acceleration at the end of a stage
+ * is (v - vh) / tau, free of charge. */
+#include "time/integrator.h"
+#include "time/methods.h"
+
+#include <math.h>
+
+/* ---- backward Euler ---- */
+
+static bough_status backward_euler(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
+    return bo_stage(I, to->t, from->q, from->v, h, to->q, to->v);
+}
+
+const bo_method bo_method_backward_euler = {.info = {.name = "backward-euler",
+                                                     .about = "first order, strong damping, the most robust",
+                                                     .order = 1,
+                                                     .a_stable = true,
+                                                     .l_stable = true,
+                                                     .factorisations = 1,
+                                                     .solves = 1,
+                                                     .needs = ""},
+                                            .step = backward_euler,
+                                            .vector_count = BO_STAGE_VECTORS};
+
+/* ---- trapezoidal rule, implicit midpoint ---- */
+
+/* The stage that starts half way along the tangent: qh = q0 + tau v0, vh = v0 + tau a0. */
+static bough_status tangent_stage(bo_integrator *I, double t, double tau, const bo_motion *from, double *qh, double *vh,
+                                  double *q, double *v) {
+    bo_move(I, from->q, tau, from->v, qh);
+    bo_add_scaled(I, from->v, tau, from->a, vh);
+    return bo_stage(I, t, qh, vh, tau, q, v);
+}
+
+static void stage_acceleration(const bo_integrator *I, double tau, const double *v, const double *vh, double *a) {
+    for (int32_t i = 0; i < I->system->size; i++)
+        a[i] = (v[i] - vh[i]) / tau;
+}
+
+static bough_status trapezoidal(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
+    double *qh = bo_take(I), *vh = bo_take(I);
+    BO_TRY(tangent_stage(I, to->t, 0.5 * h, from, qh, vh, to->q, to->v));
+    stage_acceleration(I, 0.5 * h, to->v, vh, to->a);
+    return BOUGH_OK;
+}
+
+const bo_method bo_method_trapezoidal = {
+    .info = {.name = "trapezoidal",
+             .about = "second order, no damping; the same as Newmark with beta 1/4, gamma 1/2",
+             .order = 2,
+             .a_stable = true,
+             .factorisations = 1,
+             .solves = 1,
+             .needs = ""},
+    .step = trapezoidal,
+    .vector_count = BO_STAGE_VECTORS + 2,
+    .uses_acceleration = true};
+
+/* Half a step of backward Euler to the middle, then on by the same tangent: q1 = q0 + h vm, v1 = 2 vm - v0. */
+static bough_status midpoint(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
+    double *vm = bo_take(I);
+    BO_TRY(bo_stage(I, from->t + 0.5 * h, from->q, from->v, 0.5 * h, to->q, vm));
+    bo_move(I, from->q, h, vm, to->q);
+    for (int32_t i = 0; i < I->system->size; i++)
+        to->v[i] = 2 * vm[i] - from->v[i];
+    return BOUGH_OK;
+}
+
+const bo_method bo_method_midpoint = {.info = {.name = "midpoint",
+                                               .about = "second order, symplectic: keeps momentum and, nearly, energy",
+                                               .order = 2,
+                                               .a_stable = true,
+                                               .factorisations = 1,
+                                               .solves = 1,
+                                               .needs = ""},
+                                      .step = midpoint,
+                                      .vector_count = BO_STAGE_VECTORS + 1};
+
+/* ---- two stages: TR-BDF2 and SDIRK ---- */
+
+/* Stage 1 ends at u_s, stage 2 starts at u0 + c (u_s - u0). */
+static bough_status two_stages(bo_integrator *I, const bo_motion *from, bo_motion *to, double tau1, double c,
+                               double tau2) {
+    double *qh = bo_take(I), *vh = bo_take(I), *qs = bo_take(I), *vs = bo_take(I), *dq = bo_take(I);
+    BO_TRY(tangent_stage(I, from->t + 2 * tau1, tau1, from, qh, vh, qs, vs));
+    bo_difference(I, qs, from->q, dq);
+    bo_move(I, from->q, c, dq, qh);
+    for (int32_t i = 0; i < I->system->size; i++)
+        vh[i] = from->v[i] + c * (vs[i] - from->v[i]);
+    BO_TRY(bo_stage(I, to->t, qh, vh, tau2, to->q, to->v));
+    stage_acceleration(I, tau2, to->v, vh, to->a);
+    return BOUGH_OK;
+}
+
+static bough_status tr_bdf2(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
+    return two_stages(I, from, to, h / 4, 4.0 / 3, h / 3);
+}
+
+const bo_method bo_method_tr_bdf2 = {
+    .info = {.name = "tr-bdf2",
+             .about = "second order, damps only what it cannot resolve: a good default",
+             .order = 2,
+             .a_stable = true,
+             .l_stable = true,
+             .factorisations = 2,
+             .solves = 2,
+             .needs = ""},
+    .step = tr_bdf2,
+    .vector_count = BO_STAGE_VECTORS + 5,
+    .uses_acceleration = true};
+
+static bough_status sdirk(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
+    const double tau = (1 - M_SQRT1_2) * h;
+    return two_stages(I, from, to, tau, 0.5 * (1 + M_SQRT2), tau);
+}
+
+const bo_method bo_method_sdirk = {
+    .info = {.name = "sdirk",
+             .about = "second order, both stages with the same matrix; damps a little more than tr-bdf2",
+             .order = 2,
+             .a_stable = true,
+             .l_stable = true,
+             .factorisations = 2,
+             .solves = 2,
+             .needs = ""},
+    .step = sdirk,
+    .vector_count = BO_STAGE_VECTORS + 5,
+    .uses_acceleration = true};
+
+/* ---- BDF2 ---- */
+
+bo_bdf2_weights bo_bdf2_weights_of(double h, double h_before) {
+    double w = h / h_before;
+    return (bo_bdf2_weights){w * w / (1 + 2 * w), h * (1 + w) / (1 + 2 * w)};
+}
+
+static bough_status bdf2(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
+    if (I->h_before == 0) { /* no history: one step of SDIRK */
+        bo_motion start = {from->t, from->q, from->v, bo_take(I)};
+        BO_TRY(bo_acceleration(I, from->t, from->q, from->v, start.a));
+        return sdirk(I, h, &start, to);
+    }
+    bo_bdf2_weights b = bo_bdf2_weights_of(h, I->h_before);
+    double *qh = bo_take(I), *vh = bo_take(I), *dq = bo_take(I);
+    bo_difference(I, from->q, I->q_before, dq);
+    bo_move(I, from->q, b.history, dq, qh);
+    for (int32_t i = 0; i < I->system->size; i++)
+        vh[i] = from->v[i] + b.history * (from->v[i] - I->v_before[i]);
+    return bo_stage(I, to->t, qh, vh, b.tau, to->q, to->v);
+}
+
+const bo_method bo_method_bdf2 = {
+    .info = {.name = "bdf2",
+             .about = "second order, two steps, moderate damping; begins with a step of sdirk",
+             .order = 2,
+             .a_stable = true,
+             .l_stable = true,
+             .factorisations = 1,
+             .solves = 1,
+             .needs = ""},
+    .step = bdf2,
+    .vector_count = BO_STAGE_VECTORS + 6,
+    .uses_history = true};

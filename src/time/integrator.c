@@ -1,0 +1,190 @@
+#include "time/integrator.h"
+
+#include "base/file.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INTEGRATOR_COOKIE 0xB0061020u
+
+bough_integrator_def bough_default_integrator_def(void) {
+    return (bough_integrator_def){.cookie = INTEGRATOR_COOKIE,
+                                  .name = "tr-bdf2",
+                                  .rho = 0.8,
+                                  .alpha = -0.05,
+                                  .beta = 0.25,
+                                  .gamma = 0.5,
+                                  .tolerance = 1e-6,
+                                  .max_iterations = 50};
+}
+
+static bough_status find_method(bough_context *ctx, const char *name, const bo_method **method) {
+    const char *names[64];
+    int32_t count = bough_integrator_count();
+    for (int32_t i = 0; i < count; i++) {
+        names[i] = bo_method_at(i)->info.name;
+        if (bo_equal_ignoring_case(name, names[i])) {
+            *method = bo_method_at(i);
+            return BOUGH_OK;
+        }
+    }
+    const char *nearest = bo_nearest_word(name, names, count);
+    return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "integrator \"%s\" does not exist; %s%s%s", name,
+                   nearest ? "did you mean \"" : "bough integrators lists them", nearest ? nearest : "",
+                   nearest ? "\"?" : "");
+}
+
+static bough_status check_def(bough_context *ctx, const bough_integrator_def *def) {
+    if (def->cookie != INTEGRATOR_COOKIE)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the integrator def was not made by bough_default_integrator_def()");
+    if (!(def->rho >= 0 && def->rho <= 1))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "rho is %g; it must lie between 0 and 1", def->rho);
+    if (!(def->alpha >= -1.0 / 3 - 1e-12 && def->alpha <= 0))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "alpha is %g; it must lie between -1/3 and 0", def->alpha);
+    if (!(def->beta > 0 && def->beta <= 1 && def->gamma >= 0.5 && def->gamma <= 1))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "Newmark's beta must lie in (0, 1] and gamma in [1/2, 1], not %g and %g", def->beta, def->gamma);
+    if (!(def->tolerance > 0) || def->max_iterations < 1)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "Newton needs a positive tolerance and at least one iteration");
+    return BOUGH_OK;
+}
+
+#define OWN_VECTORS 6 /* next (3), history (2), move_scratch */
+
+static bough_status reserve(bo_integrator *I) {
+    size_t length = (size_t)(I->system->position_size > I->system->size ? I->system->position_size : I->system->size);
+    size_t vectors = (size_t)I->method->vector_count + OWN_VECTORS;
+    size_t bytes = (length * sizeof(double) + 64) * vectors;
+    BO_TRY(bo_arena_create(I->ctx, &I->arena, "time integrator", bytes));
+    double **own[OWN_VECTORS] = {&I->next.q, &I->next.v, &I->next.a, &I->q_before, &I->v_before, &I->move_scratch};
+    for (int i = 0; i < OWN_VECTORS; i++) {
+        *own[i] = bo_take(I);
+        memset(*own[i], 0, length * sizeof(double));
+    }
+    return BOUGH_OK;
+}
+
+bough_status bo_integrator_create(bough_context *ctx, const bo_system *system, const bough_integrator_def *def,
+                                  bo_integrator **out) {
+    *out = NULL;
+    BO_TRY(check_def(ctx, def));
+    const bo_method *method;
+    BO_TRY(find_method(ctx, def->name, &method));
+    bo_integrator *I = BO_NEW(ctx, bo_integrator);
+    if (!I)
+        return BOUGH_ERROR_MEMORY;
+    *I = (bo_integrator){.ctx = ctx, .system = system, .method = method, .def = *def};
+    bough_status status = reserve(I);
+    if (status != BOUGH_OK) {
+        bo_integrator_destroy(ctx, I);
+        return status;
+    }
+    *out = I;
+    return BOUGH_OK;
+}
+
+void bo_integrator_destroy(bough_context *ctx, bo_integrator *I) {
+    if (!I)
+        return;
+    bo_arena_destroy(ctx, &I->arena);
+    bo_free(ctx, I);
+}
+
+void bo_integrator_restart(bo_integrator *I) {
+    I->h_before = 0;
+    I->has_acceleration = false;
+}
+
+double *bo_take(bo_integrator *I) {
+    size_t length = (size_t)(I->system->position_size > I->system->size ? I->system->position_size : I->system->size);
+    return bo_arena_take(I->ctx, &I->arena, length, sizeof(double));
+}
+
+void bo_add_scaled(const bo_integrator *I, const double *x, double s, const double *y, double *out) {
+    for (int32_t i = 0; i < I->system->size; i++)
+        out[i] = x[i] + s * y[i];
+}
+
+void bo_move(bo_integrator *I, const double *q, double s, const double *dq, double *out) {
+    const bo_system *system = I->system;
+    if (!system->retract) {
+        bo_add_scaled(I, q, s, dq, out);
+        return;
+    }
+    for (int32_t i = 0; i < system->size; i++)
+        I->move_scratch[i] = s * dq[i];
+    system->retract(system->data, q, I->move_scratch, out);
+}
+
+void bo_difference(bo_integrator *I, const double *to, const double *from, double *dq) {
+    if (I->system->difference)
+        I->system->difference(I->system->data, to, from, dq);
+    else
+        bo_add_scaled(I, to, -1, from, dq);
+}
+
+bough_status bo_total_force(bo_integrator *I, double t, const double *q, const double *v, double *F) {
+    const bo_system *system = I->system;
+    size_t mark = bo_arena_mark(&I->arena);
+    double *Dv = bo_take(I);
+    BO_TRY(system->force(system->data, t, q, NULL, F));
+    system->multiply(system->data, BO_MATRIX_D, v, Dv);
+    bo_add_scaled(I, F, -1, Dv, F);
+    bo_arena_release(&I->arena, mark);
+    return BOUGH_OK;
+}
+
+bough_status bo_acceleration(bo_integrator *I, double t, const double *q, const double *v, double *a) {
+    const bo_system *system = I->system;
+    BO_TRY(bo_total_force(I, t, q, v, a));
+    if (!I->method->info.explicit_method || !I->has_acceleration) { /* explicit methods factor M once */
+        BO_TRY(system->factor(system->data, 1, 0, 0));
+        I->factors++;
+    }
+    return system->solve(system->data, a, a);
+}
+
+static bool all_finite(int32_t n, const double *x) {
+    double sum = 0; /* not finite as soon as one of them is not */
+    for (int32_t i = 0; i < n; i++)
+        sum += 0 * x[i];
+    return sum == 0;
+}
+
+static bough_status build_step(bo_integrator *I, double h, bo_motion *motion) {
+    const bo_system *system = I->system;
+    bo_move(I, motion->q, 0.5 * h, motion->v, I->next.q);
+    BO_TRY(system->damp(system->data, I->next.q));
+    if (I->method->uses_acceleration && !I->has_acceleration) {
+        BO_TRY(bo_acceleration(I, motion->t, motion->q, motion->v, motion->a));
+        I->has_acceleration = true;
+    }
+    I->next.t = motion->t + h;
+    BO_TRY(I->method->step(I, h, motion, &I->next));
+    if (!all_finite(system->position_size, I->next.q) || !all_finite(system->size, I->next.v))
+        return bo_fail(I->ctx, BOUGH_NOT_FINITE, "the step from t = %g with h = %g gave a number that is not finite",
+                       motion->t, h);
+    return BOUGH_OK;
+}
+
+bough_status bo_integrator_step(bo_integrator *I, double h, bo_motion *motion) {
+    if (!(h > 0) || !isfinite(h))
+        return bo_fail(I->ctx, BOUGH_ERROR_ARGUMENT, "the time step is %g s; it must be positive", h);
+    I->iterations = I->factors = 0;
+    size_t mark = bo_arena_mark(&I->arena);
+    bough_status status = build_step(I, h, motion);
+    bo_arena_release(&I->arena, mark);
+    if (status != BOUGH_OK)
+        return status;
+    size_t q_bytes = (size_t)I->system->position_size * sizeof(double),
+           v_bytes = (size_t)I->system->size * sizeof(double);
+    memcpy(I->q_before, motion->q, q_bytes);
+    memcpy(I->v_before, motion->v, v_bytes);
+    I->h_before = h;
+    memcpy(motion->q, I->next.q, q_bytes);
+    memcpy(motion->v, I->next.v, v_bytes);
+    if (I->method->uses_acceleration)
+        memcpy(motion->a, I->next.a, v_bytes);
+    motion->t = I->next.t;
+    return BOUGH_OK;
+}

@@ -1,0 +1,98 @@
+/* Time integrators, each written once against a system. */
+#ifndef BO_TIME_INTEGRATOR_H
+#define BO_TIME_INTEGRATOR_H
+
+#include "base/arena.h"
+#include "time/system.h"
+
+#include <bough/time.h>
+
+typedef struct bo_integrator bo_integrator;
+
+/* The motion at one time. Arrays belong to whoever made the state. */
+typedef struct bo_motion {
+    double t;
+    double *q; /* position_size */
+    double *v; /* size */
+    double *a; /* size: acceleration at t, as the method left it; methods that need none leave it alone */
+} bo_motion;
+
+/* One row of the registry. */
+typedef struct bo_method {
+    bough_integrator_info info;
+    /* Takes one step from `from` to `to` (t is set by the caller). On failure `to` is undefined and `from` untouched.
+     */
+    bough_status (*step)(bo_integrator *I, double h, const bo_motion *from, bo_motion *to);
+    int32_t vector_count;   /* of scratch that step takes, those of the functions below included */
+    bool uses_acceleration; /* reads from->a and leaves to->a */
+    bool uses_history;      /* reads the step before; without one its first step is another method's */
+} bo_method;
+
+struct bo_integrator {
+    bough_context *ctx;
+    const bo_system *system;
+    const bo_method *method;
+    bough_integrator_def def;
+    bo_arena arena;
+    bo_motion next;              /* where a step is built before it is accepted */
+    double *q_before, *v_before; /* of the step before, for multistep methods */
+    double *move_scratch;
+    double h_before; /* 0: there is no step before */
+    bool has_acceleration;
+    int32_t iterations; /* Newton iterations of the last step */
+    int32_t factors;    /* factorisations of the last step */
+};
+
+bough_status bo_integrator_create(bough_context *ctx, const bo_system *system, const bough_integrator_def *def,
+                                  bo_integrator **integrator);
+void bo_integrator_destroy(bough_context *ctx, bo_integrator *integrator);
+
+/* One step of size h. A transaction: when it fails, the motion is what it was before, and so is the history. Allocates
+ * nothing. */
+bough_status bo_integrator_step(bo_integrator *integrator, double h, bo_motion *motion);
+/* Forgets history and acceleration: after a jump in the state or in the forces. */
+void bo_integrator_restart(bo_integrator *integrator);
+
+/* ---- for the methods ---- */
+
+/* A vector from the arena, long enough for q and v; the step gives them all back. */
+double *bo_take(bo_integrator *I);
+
+/* out = q (+) s dq */
+void bo_move(bo_integrator *I, const double *q, double s, const double *dq, double *out);
+/* dq = to (-) from */
+void bo_difference(bo_integrator *I, const double *to, const double *from, double *dq);
+/* out = x + s y; out may be x or y. */
+void bo_add_scaled(const bo_integrator *I, const double *x, double s, const double *y, double *out);
+/* F = f(q, t) - D v; one vector of scratch. */
+bough_status bo_total_force(bo_integrator *I, double t, const double *q, const double *v, double *F);
+
+/* a = M^-1 (f - D v); only at the start, explicit methods aside. */
+bough_status bo_acceleration(bo_integrator *I, double t, const double *q, const double *v, double *a);
+
+/* The one nonlinear problem behind all implicit methods. Find z with
+ *     R(z) = cm M z + r - f(q_base (+) cq z, t) + D (v_base + cv z) = 0
+ * by Newton's method with the matrix cm M + cv D + cq K. Where f has a potential U this minimises
+ *     cm/2 z'Mz + r'z + U(q_base (+) cq z) / cq + |v_base + cv z|_D^2 / (2 cv),
+ * on which steps are held to Armijo's rule; elsewhere on the norm of R. z is the first guess and the result. */
+typedef struct bo_implicit {
+    double t, cm, cq, cv;
+    const double *q_base, *v_base; /* v_base NULL: zero */
+    const double *r;
+} bo_implicit;
+#define BO_IMPLICIT_VECTORS 6
+bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *problem, double *z);
+
+/* A stage: v with M (v - vh) = tau [f(qh + tau v) - D v]; q = qh (+) tau v. */
+#define BO_STAGE_VECTORS (BO_IMPLICIT_VECTORS + 1)
+bough_status bo_stage(bo_integrator *I, double t, const double *qh, const double *vh, double tau, double *q, double *v);
+
+/* A linear stage: (M + tau D + tau^2 K) dv = Mbv - tau K bq, dq = bq + tau dv, with K kept before; factor false reuses
+ * the last factor. dq may be bq. */
+#define BO_LINEAR_STAGE_VECTORS 1
+bough_status bo_linear_stage(bo_integrator *I, double tau, bool factor, const double *bq, double *Mbv, double *dq,
+                             double *dv);
+
+const bo_method *bo_method_at(int32_t index);
+
+#endif

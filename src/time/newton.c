@@ -1,0 +1,134 @@
+/* The nonlinear solve behind all implicit methods. */
+#include "time/integrator.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ARMIJO 1e-4
+#define SHORTEST 1e-8 /* part of a Newton step below which the line search gives up */
+
+typedef struct {
+    bo_integrator *I;
+    const bo_implicit *P;
+    double *f, *R, *p, *trial, *product, *q;
+    double phi, norm; /* of the state evaluated last */
+} solve;
+
+static double dot(int32_t n, const double *a, const double *b) {
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* R(z), its norm and the potential; q is left at q_base (+) cq z. */
+static bough_status evaluate(solve *s, const double *z) {
+    const bo_system *system = s->I->system;
+    const bo_implicit *P = s->P;
+    const int32_t n = system->size;
+    double U = 0;
+    bo_move(s->I, P->q_base, P->cq, z, s->q);
+    BO_TRY(system->force(system->data, P->t, s->q, system->has_potential ? &U : NULL, s->f));
+    system->multiply(system->data, BO_MATRIX_M, z, s->product);
+    s->phi = 0.5 * P->cm * dot(n, z, s->product) + dot(n, P->r, z) + U / P->cq;
+    for (int32_t i = 0; i < n; i++)
+        s->R[i] = P->cm * s->product[i] + P->r[i] - s->f[i];
+    for (int32_t i = 0; i < n; i++) /* the velocity that damping sees */
+        s->f[i] = (P->v_base ? P->v_base[i] : 0) + P->cv * z[i];
+    system->multiply(system->data, BO_MATRIX_D, s->f, s->product);
+    s->phi += 0.5 * dot(n, s->f, s->product) / P->cv;
+    for (int32_t i = 0; i < n; i++)
+        s->R[i] += s->product[i];
+    s->norm = sqrt(dot(n, s->R, s->R));
+    return isfinite(s->norm) && isfinite(s->phi) ? BOUGH_OK
+                                                 : bo_fail(s->I->ctx, BOUGH_NOT_FINITE, "a force is not finite");
+}
+
+/* p = -A^-1 R with A at q. */
+static bough_status find_direction(solve *s, bool project) {
+    const bo_system *system = s->I->system;
+    const bo_implicit *P = s->P;
+    BO_TRY(system->linearise(system->data, P->t, s->q, project));
+    BO_TRY(system->factor(system->data, P->cm, P->cv, P->cq));
+    s->I->factors++;
+    BO_TRY(system->solve(system->data, s->R, s->p));
+    for (int32_t i = 0; i < system->size; i++)
+        s->p[i] = -s->p[i];
+    return BOUGH_OK;
+}
+
+/* A descent direction: with the true tangent, or with the projected one when that is not positive definite. */
+static bough_status find_descent(solve *s, double *slope) {
+    bough_status status = find_direction(s, false);
+    *slope = status == BOUGH_OK ? dot(s->I->system->size, s->R, s->p) : 0;
+    if (status == BOUGH_ERROR_SINGULAR || (status == BOUGH_OK && *slope > 0)) {
+        status = find_direction(s, true);
+        *slope = status == BOUGH_OK ? dot(s->I->system->size, s->R, s->p) : 0;
+    }
+    return status == BOUGH_ERROR_SINGULAR
+               ? bo_fail(s->I->ctx, BOUGH_NO_CONVERGENCE, "the matrix of the time step is singular")
+               : status;
+}
+
+/* Largest bound * 2^-k that lowers the potential (the residual where there is none) by Armijo's rule. */
+static bough_status search_line(solve *s, double *z, double slope, double *alpha) {
+    const bo_system *system = s->I->system;
+    const double phi = s->phi, norm = s->norm;
+    double bound = 1;
+    if (system->step_bound) {
+        for (int32_t i = 0; i < system->size; i++)
+            s->trial[i] = s->P->cq * s->p[i];
+        bound = system->step_bound(system->data, s->q, s->trial);
+    }
+    for (*alpha = bound; *alpha > SHORTEST; *alpha *= 0.5) {
+        bo_add_scaled(s->I, z, *alpha, s->p, s->trial);
+        bough_status status = evaluate(s, s->trial);
+        if (status == BOUGH_NOT_FINITE)
+            continue;
+        BO_TRY(status);
+        /* Near the solution the potential changes by less than its rounding; there a smaller residual is proof. */
+        bool lower = s->norm <= 0.5 * norm;
+        lower |=
+            system->has_potential ? s->phi <= phi + ARMIJO * *alpha * slope : s->norm <= (1 - ARMIJO * *alpha) * norm;
+        lower |= fabs(s->phi - phi) <= 1e-13 * fabs(phi) && s->norm <= norm;
+        if (lower) {
+            memcpy(z, s->trial, (size_t)system->size * sizeof *z);
+            return BOUGH_OK;
+        }
+    }
+    return bo_fail(s->I->ctx, BOUGH_NO_CONVERGENCE, "Newton's method found no descent at t = %g", s->P->t);
+}
+
+static double mass_norm(solve *s, const double *x) {
+    s->I->system->multiply(s->I->system->data, BO_MATRIX_M, x, s->product);
+    return sqrt(fmax(0, dot(s->I->system->size, x, s->product)));
+}
+
+bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z) {
+    solve s = {.I = I, .P = P};
+    double **vectors[BO_IMPLICIT_VECTORS] = {&s.f, &s.R, &s.p, &s.trial, &s.product, &s.q};
+    size_t mark = bo_arena_mark(&I->arena);
+    for (int i = 0; i < BO_IMPLICIT_VECTORS; i++)
+        *vectors[i] = bo_take(I);
+    bough_status status = evaluate(&s, z);
+    bool done = false;
+    for (int32_t k = 0; status == BOUGH_OK && !done; k++) {
+        double slope, alpha = 0;
+        if (k == I->def.max_iterations)
+            status = bo_fail(I->ctx, BOUGH_NO_CONVERGENCE, "Newton's method took more than %d iterations at t = %g", k,
+                             P->t);
+        if (status == BOUGH_OK)
+            status = find_descent(&s, &slope);
+        if (status != BOUGH_OK)
+            break;
+        /* Converged when the step is a small part of the solution, or when it is lost in the rounding of the energy. */
+        double step = mass_norm(&s, s.p), size = mass_norm(&s, z), scale = P->cm * size * size + fabs(s.phi);
+        bool lost = -slope <= 1e-28 * scale;
+        if (!lost)
+            status = search_line(&s, z, slope, &alpha);
+        I->iterations++;
+        done = lost || (alpha == 1 && step <= I->def.tolerance * size);
+    }
+    bo_arena_release(&I->arena, mark);
+    return status;
+}

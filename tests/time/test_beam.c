@@ -1,0 +1,210 @@
+/* Integrators on a nonlinear beam of finite elements. */
+#include "test.h"
+
+#include "fem/system.h"
+#include "time/integrator.h"
+
+typedef struct {
+    bough_mesh *mesh;
+    bough_body *body;
+    bo_system system;
+    int32_t n;
+    double *q, *v, *a;
+    bo_motion motion;
+} beam;
+
+/* A soft beam of 4 x 1 x 1 hexahedra, clamped at x = 0 unless free. */
+static beam make_beam(bough_context *ctx, bough_material_model model, bool clamped, double damping_stiffness) {
+    beam b = {0};
+    bough_box_def box = bough_default_box_def();
+    box.type = BOUGH_HEX8;
+    box.size[0] = 1, box.size[1] = box.size[2] = 0.25;
+    box.cells[0] = 4, box.cells[1] = box.cells[2] = 1;
+    bough_body_def def = bough_default_body_def();
+    def.material.model = model;
+    def.material.young = 1e5, def.material.poisson = 0.4;
+    def.damping_stiffness = damping_stiffness;
+    check_ok(ctx, bough_mesh_generate_box(ctx, &box, &b.mesh));
+    check_ok(ctx, bough_body_create(ctx, b.mesh, &def, &b.body));
+    if (clamped) {
+        int32_t *vertices, count;
+        check_ok(ctx, bough_mesh_select(ctx, b.mesh, "x0", &vertices, &count));
+        check_ok(ctx, bough_body_fix(ctx, b.body, vertices, count, BOUGH_AXES, NULL));
+        bough_release(ctx, vertices);
+    }
+    check_ok(ctx, bo_body_system_create(ctx, b.body, &b.system));
+    b.n = b.system.size;
+    b.q = calloc((size_t)b.n, sizeof(double));
+    b.v = calloc((size_t)b.n, sizeof(double));
+    b.a = calloc((size_t)b.n, sizeof(double));
+    b.motion = (bo_motion){0, b.q, b.v, b.a};
+    return b;
+}
+
+static void free_beam(bough_context *ctx, beam *b) {
+    bo_body_system_destroy(ctx, &b->system);
+    bough_body_destroy(ctx, b->body);
+    bough_mesh_destroy(ctx, b->mesh);
+    free(b->q), free(b->v), free(b->a);
+}
+
+/* Bending and stretching at once; smooth, so that no method is punished for what it cannot see. */
+static void kick(beam *b, double speed) {
+    for (int32_t k = 0; k < b->n / 3; k++) {
+        double x = b->mesh->vertices[3 * k];
+        b->v[3 * k] = 0.2 * speed * x, b->v[3 * k + 2] = speed * x * x;
+    }
+}
+
+static double energy(bough_context *ctx, beam *b) {
+    double U, *w = calloc((size_t)b->n, sizeof *w), T = 0;
+    check_ok(ctx, b->system.force(b->system.data, 0, b->q, &U, w));
+    b->system.multiply(b->system.data, BO_MATRIX_M, b->v, w);
+    for (int32_t i = 0; i < b->n; i++)
+        T += 0.5 * b->v[i] * w[i];
+    free(w);
+    return U + T;
+}
+
+static void run(bough_context *ctx, beam *b, const char *name, double T, int steps, double *end) {
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = name, def.rho = 0.5, def.tolerance = 1e-10;
+    bo_integrator *I;
+    check_ok(ctx, bo_integrator_create(ctx, &b->system, &def, &I));
+    for (int i = 0; i < steps; i++)
+        check_ok(ctx, bo_integrator_step(I, T / steps, &b->motion));
+    check(I->arena.peak <= I->arena.capacity);
+    for (int32_t i = 0; i < b->n; i++)
+        end[i] = b->q[i], end[b->n + i] = 0.05 * b->v[i];
+    bo_integrator_destroy(ctx, I);
+}
+
+/* Order on the nonlinear beam, against a fine reference by another method of second order or better. */
+static void check_orders(bough_material_model model, double damping) {
+    bough_context *ctx = test_context(1);
+    const double T = 0.1;
+    enum { SIZE = 2 * 60 };
+    double reference[SIZE], ends[2][SIZE];
+    {
+        beam b = make_beam(ctx, model, true, damping);
+        check_int(b.n, 60);
+        kick(&b, 2);
+        run(ctx, &b, damping > 0 ? "tr-bdf2" : "rk4", T, damping > 0 ? 16000 : 6000, reference);
+        free_beam(ctx, &b);
+    }
+    for (int32_t m = 0; m < bough_integrator_count(); m++) {
+        const bough_integrator_info *info = bough_integrator_describe(m);
+        if (info->order > 2 || (info->explicit_method && damping > 0))
+            continue;
+        double error[2] = {0, 0};
+        for (int level = 0; level < 2; level++) {
+            beam b = make_beam(ctx, model, true, damping);
+            kick(&b, 2);
+            run(ctx, &b, info->name, T, (info->order == 1 ? 1000 : 400) << level, ends[level]);
+            for (int i = 0; i < 2 * b.n; i++)
+                error[level] += pow(ends[level][i] - reference[i], 2);
+            free_beam(ctx, &b);
+        }
+        double order = 0.5 * log2(error[0] / error[1]);
+        printf("%-20s %-20s order %.3f error %.1e\n", bough_material_name(model), info->name, order, sqrt(error[1]));
+        check_near(order, info->order, 0.1);
+    }
+    bough_context_destroy(ctx);
+}
+
+static void orders_on_a_stvk_beam(void **state) {
+    (void)state;
+    check_orders(BOUGH_MATERIAL_STVK, 0);
+}
+
+static void orders_on_a_stable_neo_hookean_beam(void **state) {
+    (void)state;
+    check_orders(BOUGH_MATERIAL_STABLE_NEO_HOOKEAN, 0);
+}
+
+static void stiffness_damping_keeps_the_order(void **state) {
+    (void)state;
+    check_orders(BOUGH_MATERIAL_STVK, 2e-4);
+}
+
+/* A free body keeps its linear and angular momentum with the midpoint rule. */
+static void midpoint_keeps_momentum(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    beam b = make_beam(ctx, BOUGH_MATERIAL_STVK, false, 0);
+    for (int32_t k = 0; k < b.n / 3; k++) {
+        const double *x = b.mesh->vertices + 3 * k;
+        b.v[3 * k] = 1 - x[1], b.v[3 * k + 1] = x[0] + x[2] * x[2], b.v[3 * k + 2] = 2 * x[0] * x[0];
+    }
+    double P[2][3], L[2][3], *p = calloc((size_t)b.n, sizeof *p), before = energy(ctx, &b), end[2 * 60];
+    for (int side = 0; side < 2; side++) {
+        b.system.multiply(b.system.data, BO_MATRIX_M, b.v, p);
+        memset(P[side], 0, sizeof P[side]);
+        memset(L[side], 0, sizeof L[side]);
+        for (int32_t k = 0; k < b.n / 3; k++) {
+            double x[3];
+            for (int d = 0; d < 3; d++) {
+                x[d] = b.mesh->vertices[3 * k + d] + b.q[3 * k + d];
+                P[side][d] += p[3 * k + d];
+            }
+            for (int d = 0; d < 3; d++)
+                L[side][d] += x[(d + 1) % 3] * p[3 * k + (d + 2) % 3] - x[(d + 2) % 3] * p[3 * k + (d + 1) % 3];
+        }
+        if (side == 0)
+            run(ctx, &b, "midpoint", 2, 400, end);
+    }
+    for (int d = 0; d < 3; d++) {
+        check_near(P[1][d] / 100, P[0][d] / 100, 1e-10);
+        check_near(L[1][d] / 100, L[0][d] / 100, 1e-9);
+    }
+    check_near(energy(ctx, &b) / before, 1, 0.01);
+    free(p);
+    free_beam(ctx, &b);
+    bough_context_destroy(ctx);
+}
+
+/* Any step size on soft and stiff bodies: a step either succeeds with finite numbers or leaves the state alone. */
+static void a_step_is_a_transaction(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static const double steps[] = {1e-6, 1e-3, 1e-2, 0.1, 1};
+    for (int32_t m = 0; m < bough_integrator_count(); m++)
+        for (int model = 0; model < 2; model++) {
+            beam b = make_beam(ctx, model ? BOUGH_MATERIAL_NEO_HOOKEAN : BOUGH_MATERIAL_STVK, true, 0);
+            kick(&b, 20);
+            bough_integrator_def def = bough_default_integrator_def();
+            def.name = bough_integrator_describe(m)->name;
+            bo_integrator *I;
+            check_ok(ctx, bo_integrator_create(ctx, &b.system, &def, &I));
+            double q[60], v[60];
+            for (int s = 0; s < 5; s++)
+                for (int repeat = 0; repeat < 3; repeat++) {
+                    double t = b.motion.t;
+                    memcpy(q, b.q, sizeof q);
+                    memcpy(v, b.v, sizeof v);
+                    bough_status status = bo_integrator_step(I, steps[s], &b.motion);
+                    if (status == BOUGH_OK) {
+                        for (int i = 0; i < 60; i++)
+                            check(isfinite(b.q[i]) && isfinite(b.v[i]));
+                        check_near(b.motion.t, t + steps[s], 1e-12);
+                    } else {
+                        check(memcmp(q, b.q, sizeof q) == 0 && memcmp(v, b.v, sizeof v) == 0 && b.motion.t == t);
+                        check(bough_message(ctx)[0]);
+                    }
+                }
+            bo_integrator_destroy(ctx, I);
+            free_beam(ctx, &b);
+        }
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_on_a_stvk_beam),
+        cmocka_unit_test(orders_on_a_stable_neo_hookean_beam),
+        cmocka_unit_test(stiffness_damping_keeps_the_order),
+        cmocka_unit_test(midpoint_keeps_momentum),
+        cmocka_unit_test(a_step_is_a_transaction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

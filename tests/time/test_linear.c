@@ -1,0 +1,189 @@
+/* Integrators on a single oscillator, where everything about them is known. */
+#include "test.h"
+
+#include "time/integrator.h"
+
+/* q'' = -w^2 q - d q' */
+typedef struct {
+    double stiffness, damping, A;
+} oscillator;
+
+static bough_status force(void *data, double t, const double *q, double *U, double *f) {
+    const oscillator *o = data;
+    (void)t;
+    if (U)
+        *U = 0.5 * o->stiffness * q[0] * q[0];
+    f[0] = -o->stiffness * q[0];
+    return BOUGH_OK;
+}
+static bough_status linearise(void *data, double t, const double *q, bool project) {
+    (void)data, (void)t, (void)q, (void)project;
+    return BOUGH_OK;
+}
+static bough_status damp(void *data, const double *q) {
+    (void)data, (void)q;
+    return BOUGH_OK;
+}
+static void multiply(void *data, bo_matrix which, const double *x, double *y) {
+    const oscillator *o = data;
+    y[0] = x[0] * (which == BO_MATRIX_M ? 1 : which == BO_MATRIX_D ? o->damping : o->stiffness);
+}
+static bough_status factor(void *data, double a, double b, double c) {
+    oscillator *o = data;
+    o->A = a + b * o->damping + c * o->stiffness;
+    return o->A > 0 ? BOUGH_OK : BOUGH_ERROR_SINGULAR;
+}
+static bough_status solve(void *data, const double *b, double *x) {
+    x[0] = b[0] / ((oscillator *)data)->A;
+    return BOUGH_OK;
+}
+
+static bo_system system_of(oscillator *o) {
+    return (bo_system){.data = o,
+                       .size = 1,
+                       .position_size = 1,
+                       .has_potential = true,
+                       .force = force,
+                       .linearise = linearise,
+                       .damp = damp,
+                       .multiply = multiply,
+                       .factor = factor,
+                       .solve = solve};
+}
+
+/* Spectral radius of the map of one step on (q, v, a, q-, v-), from the growth of its powers. */
+static double spectral_radius(bough_context *ctx, const char *name, double rho, double hw) {
+    enum { N = 5 };
+    oscillator o = {.stiffness = hw * hw};
+    bo_system system = system_of(&o);
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = name, def.rho = rho, def.tolerance = 1e-13;
+    double T[N][N], scale = 0; /* scale: log of the factor taken out of T so far, divided by the power */
+    for (int column = 0; column < N; column++) {
+        bo_integrator *I;
+        check_ok(ctx, bo_integrator_create(ctx, &system, &def, &I));
+        double x[N] = {0};
+        x[column] = 1;
+        bo_motion m = {0, &x[0], &x[1], &x[2]};
+        I->has_acceleration = true;
+        I->h_before = 1;
+        I->q_before[0] = x[3], I->v_before[0] = x[4];
+        double q = x[0], v = x[1];
+        check_ok(ctx, bo_integrator_step(I, 1, &m));
+        double out[N] = {x[0], x[1], I->method->uses_acceleration ? x[2] : 0, I->method->uses_history ? q : 0,
+                         I->method->uses_history ? v : 0};
+        for (int row = 0; row < N; row++)
+            T[row][column] = out[row];
+        bo_integrator_destroy(ctx, I);
+    }
+    for (int power = 0; power < 40; power++) { /* T <- T^2, kept at size 1 */
+        double S[N][N] = {{0}}, largest = 0;
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                for (int k = 0; k < N; k++)
+                    S[i][j] += T[i][k] * T[k][j];
+                largest = fmax(largest, fabs(S[i][j]));
+            }
+        scale += log(largest) / pow(2, power + 1);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++)
+                T[i][j] = S[i][j] / largest;
+    }
+    return exp(scale);
+}
+
+/* d/w = -2 ln rho / (hw): numerical damping over frequency. */
+static void damping_curves_are_those_of_theory(void **state) {
+    (void)state;
+    static const double hw[10] = {0.1, 0.5, 1, 2, 3, 5, 10, 20, 50, 100};
+    static const struct {
+        const char *name;
+        double rho, d[10];
+    } rows[] = {
+        {"backward-euler", 0, {0.0995, 0.446, 0.693, 0.805, 0.768, 0.652, 0.462, 0.300, 0.156, 0.0921}},
+        {"bdf2", 0, {0.000488, 0.0386, 0.138, 0.271, 0.313, 0.307, 0.240, 0.163, 0.0865, 0.0510}},
+        {"tr-bdf2", 0, {6.93e-6, 0.000832, 0.00590, 0.0318, 0.0662, 0.119, 0.156, 0.141, 0.0923, 0.0599}},
+        {"sdirk", 0, {7.35e-6, 0.000882, 0.00626, 0.0338, 0.0702, 0.125, 0.162, 0.144, 0.0936, 0.0606}},
+        {"generalised-alpha", 0, {0.000962, 0.0635, 0.196, 0.347, 0.384, 0.368, 0.283, 0.192, 0.102, 0.0608}},
+        {"generalised-alpha", 0.5, {3.68e-5, 0.00396, 0.0215, 0.0649, 0.0882, 0.0961, 0.0764, 0.0489, 0.0232, 0.0124}},
+    };
+    bough_context *ctx = test_context(1);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int k = 0; k < 10; k++) {
+            double d = -2 * log(spectral_radius(ctx, rows[r].name, rows[r].rho, hw[k])) / hw[k];
+            if (!(fabs(d / rows[r].d[k] - 1) < 6e-3))
+                fail_msg("%s rho %g hw %g: d/w = %.4g, expected %.3g", rows[r].name, rows[r].rho, hw[k], d,
+                         rows[r].d[k]);
+        }
+    static const char *const undamped[] = {"trapezoidal", "midpoint", "newmark"};
+    for (int m = 0; m < 3; m++)
+        for (int k = 0; k < 10; k++)
+            check_near(spectral_radius(ctx, undamped[m], 1, hw[k]), 1, 1e-5);
+    /* On a linear system a semi-implicit method is its implicit sibling. */
+    static const char *const pairs[][2] = {{"si", "backward-euler"}, {"sbdf2", "bdf2"},
+                                           {"str-sbdf2", "tr-bdf2"}, {"s-sdirk", "sdirk"},
+                                           {"hht-linear", "hht"},    {"newmark-linear", "newmark"}};
+    for (int p = 0; p < 6; p++)
+        for (int k = 0; k < 10; k++)
+            check_near(spectral_radius(ctx, pairs[p][0], 1, hw[k]), spectral_radius(ctx, pairs[p][1], 1, hw[k]), 1e-5);
+    bough_context_destroy(ctx);
+}
+
+/* Damped oscillation from q = 1: the error at t = 2 falls with the method's order. */
+static double error_at(bough_context *ctx, const char *name, int steps) {
+    const double w2 = 9, d = 0.4, T = 2;
+    oscillator o = {.stiffness = w2, .damping = d};
+    bo_system system = system_of(&o);
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = name, def.tolerance = 1e-13;
+    bo_integrator *I;
+    check_ok(ctx, bo_integrator_create(ctx, &system, &def, &I));
+    double q = 1, v = 0, a = 0;
+    bo_motion m = {0, &q, &v, &a};
+    for (int i = 0; i < steps; i++)
+        check_ok(ctx, bo_integrator_step(I, T / steps, &m));
+    check(I->arena.peak <= I->arena.capacity);
+    bo_integrator_destroy(ctx, I);
+    double s = d / 2, w = sqrt(w2 - s * s);
+    double q_exact = exp(-s * T) * (cos(w * T) + s / w * sin(w * T)), v_exact = -exp(-s * T) * w2 / w * sin(w * T);
+    return hypot(q - q_exact, (v - v_exact) / w);
+}
+
+static void every_method_has_its_order(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int32_t i = 0; i < bough_integrator_count(); i++) {
+        const bough_integrator_info *info = bough_integrator_describe(i);
+        int steps = info->order > 2 ? 60 : 400; /* coarse where rounding would show */
+        double order = log2(error_at(ctx, info->name, steps) / error_at(ctx, info->name, 2 * steps));
+        printf("%-20s order %.3f\n", info->name, order);
+        check_near(order, info->order, 0.1);
+    }
+    bough_context_destroy(ctx);
+}
+
+static void wrong_definitions_are_explained(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    oscillator o = {.stiffness = 1};
+    bo_system system = system_of(&o);
+    bough_integrator_def def = bough_default_integrator_def();
+    bo_integrator *I;
+    def.name = "trbdf2";
+    check_fails(ctx, bo_integrator_create(ctx, &system, &def, &I), BOUGH_ERROR_ARGUMENT, "did you mean \"tr-bdf2\"");
+    def = bough_default_integrator_def();
+    def.rho = 2;
+    check_fails(ctx, bo_integrator_create(ctx, &system, &def, &I), BOUGH_ERROR_ARGUMENT, "rho");
+    def.cookie = 0;
+    check_fails(ctx, bo_integrator_create(ctx, &system, &def, &I), BOUGH_ERROR_ARGUMENT, "default");
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damping_curves_are_those_of_theory),
+        cmocka_unit_test(every_method_has_its_order),
+        cmocka_unit_test(wrong_definitions_are_explained),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
