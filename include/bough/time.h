@@ -37,6 +37,11 @@ typedef struct bough_integrator_def {
 /* "tr-bdf2", rho 0.8, alpha -0.05, beta 1/4, gamma 1/2 */
 BOUGH_API bough_integrator_def bough_default_integrator_def(void);
 
+/* Numerical damping d/w = -2 ln(rho) / (h w) of a method on an undamped oscillator, where rho is the spectral radius of
+ * its step, measured by stepping. 0: energy is kept; negative: unstable. */
+BOUGH_API bough_status bough_integrator_damping(bough_context *ctx, const bough_integrator_def *def, double hw,
+                                                double *damping);
+
 #ifdef __cplusplus
 }
 #endif

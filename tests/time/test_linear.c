@@ -51,45 +51,12 @@ static bo_system system_of(oscillator *o) {
                        .solve = solve};
 }
 
-/* Spectral radius of the map of one step on (q, v, a, q-, v-), from the growth of its powers. */
-static double spectral_radius(bough_context *ctx, const char *name, double rho, double hw) {
-    enum { N = 5 };
-    oscillator o = {.stiffness = hw * hw};
-    bo_system system = system_of(&o);
+static double damping_of(bough_context *ctx, const char *name, double rho, double hw) {
     bough_integrator_def def = bough_default_integrator_def();
-    def.name = name, def.rho = rho, def.tolerance = 1e-13;
-    double T[N][N], scale = 0; /* scale: log of the factor taken out of T so far, divided by the power */
-    for (int column = 0; column < N; column++) {
-        bo_integrator *I;
-        check_ok(ctx, bo_integrator_create(ctx, &system, &def, &I));
-        double x[N] = {0};
-        x[column] = 1;
-        bo_motion m = {0, &x[0], &x[1], &x[2]};
-        I->has_acceleration = true;
-        I->h_before = 1;
-        I->q_before[0] = x[3], I->v_before[0] = x[4];
-        double q = x[0], v = x[1];
-        check_ok(ctx, bo_integrator_step(I, 1, &m));
-        double out[N] = {x[0], x[1], I->method->uses_acceleration ? x[2] : 0, I->method->uses_history ? q : 0,
-                         I->method->uses_history ? v : 0};
-        for (int row = 0; row < N; row++)
-            T[row][column] = out[row];
-        bo_integrator_destroy(ctx, I);
-    }
-    for (int power = 0; power < 40; power++) { /* T <- T^2, kept at size 1 */
-        double S[N][N] = {{0}}, largest = 0;
-        for (int i = 0; i < N; i++)
-            for (int j = 0; j < N; j++) {
-                for (int k = 0; k < N; k++)
-                    S[i][j] += T[i][k] * T[k][j];
-                largest = fmax(largest, fabs(S[i][j]));
-            }
-        scale += log(largest) / pow(2, power + 1);
-        for (int i = 0; i < N; i++)
-            for (int j = 0; j < N; j++)
-                T[i][j] = S[i][j] / largest;
-    }
-    return exp(scale);
+    double d;
+    def.name = name, def.rho = rho;
+    check_ok(ctx, bough_integrator_damping(ctx, &def, hw, &d));
+    return d;
 }
 
 /* d/w = -2 ln rho / (hw): numerical damping over frequency. */
@@ -110,7 +77,7 @@ static void damping_curves_are_those_of_theory(void **state) {
     bough_context *ctx = test_context(1);
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         for (int k = 0; k < 10; k++) {
-            double d = -2 * log(spectral_radius(ctx, rows[r].name, rows[r].rho, hw[k])) / hw[k];
+            double d = damping_of(ctx, rows[r].name, rows[r].rho, hw[k]);
             if (!(fabs(d / rows[r].d[k] - 1) < 6e-3))
                 fail_msg("%s rho %g hw %g: d/w = %.4g, expected %.3g", rows[r].name, rows[r].rho, hw[k], d,
                          rows[r].d[k]);
@@ -118,14 +85,14 @@ static void damping_curves_are_those_of_theory(void **state) {
     static const char *const undamped[] = {"trapezoidal", "midpoint", "newmark"};
     for (int m = 0; m < 3; m++)
         for (int k = 0; k < 10; k++)
-            check_near(spectral_radius(ctx, undamped[m], 1, hw[k]), 1, 1e-5);
+            check_near(damping_of(ctx, undamped[m], 1, hw[k]), 0, 1e-9);
     /* On a linear system a semi-implicit method is its implicit sibling. */
     static const char *const pairs[][2] = {{"si", "backward-euler"}, {"sbdf2", "bdf2"},
                                            {"str-sbdf2", "tr-bdf2"}, {"s-sdirk", "sdirk"},
                                            {"hht-linear", "hht"},    {"newmark-linear", "newmark"}};
     for (int p = 0; p < 6; p++)
         for (int k = 0; k < 10; k++)
-            check_near(spectral_radius(ctx, pairs[p][0], 1, hw[k]), spectral_radius(ctx, pairs[p][1], 1, hw[k]), 1e-5);
+            check_near(damping_of(ctx, pairs[p][0], 1, hw[k]), damping_of(ctx, pairs[p][1], 1, hw[k]), 1e-9);
     bough_context_destroy(ctx);
 }
 
