@@ -32,6 +32,9 @@ typedef struct bough_integrator_def {
     double beta, gamma; /* of Newmark */
     double tolerance;   /* Newton stops when a step is below this part of the solution, in the norm of M */
     int32_t max_iterations;
+    int32_t mode_count;   /* low modes that the hybrids move exactly */
+    int32_t mode_refresh; /* steps between updates of the modes: 1 every step; larger lowers second order to first */
+    int32_t krylov_limit; /* most Lanczos vectors of ere */
 } bough_integrator_def;
 
 /* "tr-bdf2", rho 0.8, alpha -0.05, beta 1/4, gamma 1/2 */

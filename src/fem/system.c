@@ -134,6 +134,8 @@ bough_status bo_body_system_create(bough_context *ctx, bough_body *body, bo_syst
                           .size = bo_body_size(body),
                           .position_size = bo_body_size(body),
                           .has_potential = body->pressure_count == 0,
+                          .rayleigh_mass = body->def.damping_mass,
+                          .rayleigh_stiffness = body->def.damping_stiffness,
                           .force = force,
                           .linearise = linearise,
                           .damp = damp,

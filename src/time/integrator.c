@@ -1,4 +1,5 @@
 #include "time/integrator.h"
+#include "time/modes.h"
 
 #include "base/file.h"
 
@@ -15,7 +16,10 @@ bough_integrator_def bough_default_integrator_def(void) {
                                   .beta = 0.25,
                                   .gamma = 0.5,
                                   .tolerance = 1e-6,
-                                  .max_iterations = 50};
+                                  .max_iterations = 50,
+                                  .mode_count = 10,
+                                  .mode_refresh = 1,
+                                  .krylov_limit = 100};
 }
 
 static bough_status find_method(bough_context *ctx, const char *name, const bo_method **method) {
@@ -46,6 +50,11 @@ static bough_status check_def(bough_context *ctx, const bough_integrator_def *de
                        "Newmark's beta must lie in (0, 1] and gamma in [1/2, 1], not %g and %g", def->beta, def->gamma);
     if (!(def->tolerance > 0) || def->max_iterations < 1)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "Newton needs a positive tolerance and at least one iteration");
+    if (def->mode_count < 1 || def->mode_count > 200 || def->mode_refresh < 1)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "hybrids need 1 to 200 modes, refreshed every step or more rarely");
+    if (def->krylov_limit < 8 || def->krylov_limit > 2000)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "krylov_limit is %d; it must lie between 8 and 2000",
+                       def->krylov_limit);
     return BOUGH_OK;
 }
 
@@ -55,13 +64,19 @@ static bough_status reserve(bo_integrator *I) {
     size_t length = (size_t)(I->system->position_size > I->system->size ? I->system->position_size : I->system->size);
     size_t vectors = (size_t)I->method->vector_count + OWN_VECTORS;
     size_t bytes = (length * sizeof(double) + 64) * vectors;
+    if (I->method->uses_modes)
+        bytes += (length * sizeof(double) + 64) * (size_t)bo_mode_vectors(I->system->size, I->def.mode_count) +
+                 bo_mode_bytes(I->system->size, I->def.mode_count);
+    if (I->method->uses_krylov)
+        bytes +=
+            (length * sizeof(double) + 64) * ((size_t)I->def.krylov_limit + 1) + bo_krylov_bytes(I->def.krylov_limit);
     BO_TRY(bo_arena_create(I->ctx, &I->arena, "time integrator", bytes));
     double **own[OWN_VECTORS] = {&I->next.q, &I->next.v, &I->next.a, &I->q_before, &I->v_before, &I->move_scratch};
     for (int i = 0; i < OWN_VECTORS; i++) {
         *own[i] = bo_take(I);
         memset(*own[i], 0, length * sizeof(double));
     }
-    return BOUGH_OK;
+    return I->method->uses_modes ? bo_modes_take(I) : BOUGH_OK;
 }
 
 bough_status bo_integrator_create(bough_context *ctx, const bo_system *system, const bough_integrator_def *def,
@@ -93,6 +108,8 @@ void bo_integrator_destroy(bough_context *ctx, bo_integrator *I) {
 void bo_integrator_restart(bo_integrator *I) {
     I->h_before = 0;
     I->has_acceleration = false;
+    if (I->modes)
+        I->modes->known = false;
 }
 
 double *bo_take(bo_integrator *I) {
@@ -181,6 +198,8 @@ bough_status bo_integrator_step(bo_integrator *I, double h, bo_motion *motion) {
     memcpy(I->q_before, motion->q, q_bytes);
     memcpy(I->v_before, motion->v, v_bytes);
     I->h_before = h;
+    if (I->modes)
+        I->modes->age++;
     memcpy(motion->q, I->next.q, q_bytes);
     memcpy(motion->v, I->next.v, v_bytes);
     if (I->method->uses_acceleration)

@@ -8,6 +8,7 @@
 #include <bough/time.h>
 
 typedef struct bo_integrator bo_integrator;
+typedef struct bo_mode_set bo_mode_set;
 
 /* The motion at one time. Arrays belong to whoever made the state. */
 typedef struct bo_motion {
@@ -26,6 +27,8 @@ typedef struct bo_method {
     int32_t vector_count;   /* of scratch that step takes, those of the functions below included */
     bool uses_acceleration; /* reads from->a and leaves to->a */
     bool uses_history;      /* reads the step before; without one its first step is another method's */
+    bool uses_modes;        /* keeps a set of low modes */
+    bool uses_krylov;       /* takes krylov_limit + 1 vectors and bo_krylov_bytes() more */
 } bo_method;
 
 struct bo_integrator {
@@ -37,7 +40,8 @@ struct bo_integrator {
     bo_motion next;              /* where a step is built before it is accepted */
     double *q_before, *v_before; /* of the step before, for multistep methods */
     double *move_scratch;
-    double h_before; /* 0: there is no step before */
+    bo_mode_set *modes; /* NULL for methods without */
+    double h_before;    /* 0: there is no step before */
     bool has_acceleration;
     int32_t iterations; /* Newton iterations of the last step */
     int32_t factors;    /* factorisations of the last step */
@@ -79,6 +83,7 @@ typedef struct bo_implicit {
     double t, cm, cq, cv;
     const double *q_base, *v_base; /* v_base NULL: zero */
     const double *r;
+    bool hold_modes; /* W^T z stays what it is: forces W mu are free, R is measured without them */
 } bo_implicit;
 #define BO_IMPLICIT_VECTORS 6
 bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *problem, double *z);
@@ -94,5 +99,6 @@ bough_status bo_linear_stage(bo_integrator *I, double tau, bool factor, const do
                              double *dv);
 
 const bo_method *bo_method_at(int32_t index);
+size_t bo_krylov_bytes(int32_t limit);
 
 #endif

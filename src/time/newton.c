@@ -1,5 +1,7 @@
 /* The nonlinear solve behind all implicit methods. */
-#include "time/integrator.h"
+#include "time/modes.h"
+
+#include "dense/cholesky.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,6 +41,9 @@ static bough_status evaluate(solve *s, const double *z) {
     s->phi += 0.5 * dot(n, s->f, s->product) / P->cv;
     for (int32_t i = 0; i < n; i++)
         s->R[i] += s->product[i];
+    if (P->hold_modes) /* R <- (I - W X^T) R: forces that the constraint takes up do not count */
+        for (int32_t k = 0; k < s->I->modes->count; k++)
+            bo_add_scaled(s->I, s->R, -dot(n, s->I->modes->X[k], s->R), s->I->modes->W[k], s->R);
     s->norm = sqrt(dot(n, s->R, s->R));
     return isfinite(s->norm) && isfinite(s->phi) ? BOUGH_OK
                                                  : bo_fail(s->I->ctx, BOUGH_NOT_FINITE, "a force is not finite");
@@ -52,6 +57,8 @@ static bough_status find_direction(solve *s, bool project) {
     BO_TRY(system->factor(system->data, P->cm, P->cv, P->cq));
     s->I->factors++;
     BO_TRY(system->solve(system->data, s->R, s->p));
+    if (P->hold_modes)
+        BO_TRY(bo_hold_modes(s->I, s->p, s->product));
     for (int32_t i = 0; i < system->size; i++)
         s->p[i] = -s->p[i];
     return BOUGH_OK;

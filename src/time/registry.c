@@ -17,6 +17,13 @@
     X(s_sdirk)             \
     X(newmark_linear)      \
     X(hht_linear)          \
+    X(ere)                 \
+    X(siere)               \
+    X(beere)               \
+    X(sbdf2ere)            \
+    X(bdf2ere)             \
+    X(str_sbdf2ere)        \
+    X(tr_bdf2ere)          \
     X(central_differences) \
     X(symplectic_euler)    \
     X(rk4)

@@ -53,8 +53,7 @@ static bough_status second_stage(bo_integrator *I, double tau, double c, bool fa
     return BOUGH_OK;
 }
 
-/* (I - tau J) d = 2 tau F(u0): the linearised trapezoidal rule over 2 tau. K is kept at q0. */
-static bough_status first_stage(bo_integrator *I, double tau, const bo_motion *from, double *qs, double *vs) {
+bough_status bo_linear_trapezoid(bo_integrator *I, double tau, const bo_motion *from, double *qs, double *vs) {
     const bo_system *system = I->system;
     double *b = bo_take(I), *dq = bo_take(I);
     BO_TRY(system->linearise(system->data, from->t, from->q, false));
@@ -72,7 +71,7 @@ static bough_status first_stage(bo_integrator *I, double tau, const bo_motion *f
 static bough_status str_sbdf2(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
     const bo_system *system = I->system;
     double *qs = bo_take(I), *vs = bo_take(I);
-    BO_TRY(first_stage(I, h / 4, from, qs, vs));
+    BO_TRY(bo_linear_trapezoid(I, h / 4, from, qs, vs));
     BO_TRY(system->linearise(system->data, from->t + h / 2, qs, false));
     return second_stage(I, h / 3, 1.0 / 3, true, from, qs, vs, to);
 }
@@ -92,7 +91,7 @@ static bough_status s_sdirk(bo_integrator *I, double h, const bo_motion *from, b
     /* tau = g h / 2 with g = 2 - sqrt 2; c = 2b/g = (1 + sqrt 2)/2 */
     const double tau = (1 - 0.70710678118654752440) * h, c = 0.5 * (1 + 1.41421356237309504880);
     double *qs = bo_take(I), *vs = bo_take(I);
-    BO_TRY(first_stage(I, tau, from, qs, vs));
+    BO_TRY(bo_linear_trapezoid(I, tau, from, qs, vs));
     return second_stage(I, tau, c - 1, false, from, qs, vs, to); /* the same K, the same factor */
 }
 

@@ -16,6 +16,8 @@ typedef struct bo_system {
     int32_t size;          /* degrees of freedom: entries of v and of forces */
     int32_t position_size; /* entries of q; more than size where positions are poses */
     bool has_potential;    /* f = -dU/dq, so that an implicit stage minimises something */
+    /* D = rayleigh_mass M + rayleigh_stiffness K; NAN where it is another. Only ere asks. */
+    double rayleigh_mass, rayleigh_stiffness;
 
     /* f(q, t) without damping, and U (may be NULL; undefined where has_potential is false). BOUGH_NOT_FINITE outside of
      * a material's domain. */

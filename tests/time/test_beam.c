@@ -89,18 +89,20 @@ static void check_orders(bough_material_model model, double damping) {
         beam b = make_beam(ctx, model, true, damping);
         check_int(b.n, 60);
         kick(&b, 2);
-        run(ctx, &b, damping > 0 ? "tr-bdf2" : "rk4", T, damping > 0 ? 16000 : 6000, reference);
+        run(ctx, &b, damping > 0 ? "ere" : "rk4", T, damping > 0 ? 4000 : 6000, reference);
         free_beam(ctx, &b);
     }
     for (int32_t m = 0; m < bough_integrator_count(); m++) {
         const bough_integrator_info *info = bough_integrator_describe(m);
-        if (info->order > 2 || (info->explicit_method && damping > 0))
+        bool hybrid = info->needs[0] == 'm'; /* dear: new modes every step */
+        if (info->order > 2 || (hybrid && model == BOUGH_MATERIAL_STABLE_NEO_HOOKEAN && !test_long()) ||
+            (damping > 0 && (hybrid || (info->explicit_method && !info->a_stable))))
             continue;
         double error[2] = {0, 0};
         for (int level = 0; level < 2; level++) {
             beam b = make_beam(ctx, model, true, damping);
             kick(&b, 2);
-            run(ctx, &b, info->name, T, (info->order == 1 ? 1000 : 400) << level, ends[level]);
+            run(ctx, &b, info->name, T, (info->order == 2 ? 400 : hybrid ? 600 : 1000) << level, ends[level]);
             for (int i = 0; i < 2 * b.n; i++)
                 error[level] += pow(ends[level][i] - reference[i], 2);
             free_beam(ctx, &b);
@@ -125,6 +127,29 @@ static void orders_on_a_stable_neo_hookean_beam(void **state) {
 static void stiffness_damping_keeps_the_order(void **state) {
     (void)state;
     check_orders(BOUGH_MATERIAL_STVK, 2e-4);
+}
+
+/* With modes kept from the start the second-order hybrids are first order, but they do not blow up. */
+static void frozen_modes_are_safe(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static const char *const names[] = {"siere", "beere", "sbdf2ere", "bdf2ere", "str-sbdf2ere", "tr-bdf2ere"};
+    for (int m = 0; m < 6; m++) {
+        beam b = make_beam(ctx, BOUGH_MATERIAL_STABLE_NEO_HOOKEAN, true, 0);
+        kick(&b, 3);
+        double before = energy(ctx, &b);
+        bough_integrator_def def = bough_default_integrator_def();
+        def.name = names[m], def.mode_refresh = 1000000;
+        bo_integrator *I;
+        check_ok(ctx, bo_integrator_create(ctx, &b.system, &def, &I));
+        for (int i = 0; i < 300; i++)
+            check_ok(ctx, bo_integrator_step(I, 0.01, &b.motion));
+        printf("%-14s frozen modes, 3 s: energy %.3f of the start\n", names[m], energy(ctx, &b) / before);
+        check_below(energy(ctx, &b), 1.5 * before);
+        bo_integrator_destroy(ctx, I);
+        free_beam(ctx, &b);
+    }
+    bough_context_destroy(ctx);
 }
 
 /* A free body keeps its linear and angular momentum with the midpoint rule. */
@@ -203,6 +228,7 @@ int main(void) {
         cmocka_unit_test(orders_on_a_stvk_beam),
         cmocka_unit_test(orders_on_a_stable_neo_hookean_beam),
         cmocka_unit_test(stiffness_damping_keeps_the_order),
+        cmocka_unit_test(frozen_modes_are_safe),
         cmocka_unit_test(midpoint_keeps_momentum),
         cmocka_unit_test(a_step_is_a_transaction),
     };

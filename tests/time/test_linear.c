@@ -40,6 +40,7 @@ static bough_status solve(void *data, const double *b, double *x) {
 
 static bo_system system_of(oscillator *o) {
     return (bo_system){.data = o,
+                       .rayleigh_mass = o->damping,
                        .size = 1,
                        .position_size = 1,
                        .has_potential = true,
@@ -96,6 +97,17 @@ static void damping_curves_are_those_of_theory(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ere and the hybrids of a single mode keep energy at any step; their curves are zero. */
+static void exponentials_do_not_damp(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static const char *const names[] = {"ere", "siere", "beere", "sbdf2ere", "bdf2ere"};
+    for (int m = 0; m < 5; m++)
+        for (double hw = 0.1; hw < 200; hw *= 3)
+            check_near(damping_of(ctx, names[m], 1, hw), 0, 1e-8);
+    bough_context_destroy(ctx);
+}
+
 /* Damped oscillation from q = 1: the error at t = 2 falls with the method's order. */
 static double error_at(bough_context *ctx, const char *name, int steps) {
     const double w2 = 9, d = 0.4, T = 2;
@@ -124,6 +136,11 @@ static void every_method_has_its_order(void **state) {
         int steps = info->order > 2 ? 60 : 400; /* coarse where rounding would show */
         double order = log2(error_at(ctx, info->name, steps) / error_at(ctx, info->name, 2 * steps));
         printf("%-20s order %.3f\n", info->name, order);
+        /* One degree of freedom is one mode, which these move exactly; what is left is rounding. */
+        if (strcmp(info->name, "ere") == 0 || (info->needs[0] == 'm' && info->name[0] != 't' && info->name[1] != 't')) {
+            check_below(error_at(ctx, info->name, 40), 1e-12);
+            continue;
+        }
         check_near(order, info->order, 0.1);
     }
     bough_context_destroy(ctx);
@@ -149,6 +166,7 @@ static void wrong_definitions_are_explained(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damping_curves_are_those_of_theory),
+        cmocka_unit_test(exponentials_do_not_damp),
         cmocka_unit_test(every_method_has_its_order),
         cmocka_unit_test(wrong_definitions_are_explained),
     };

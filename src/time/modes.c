@@ -1,0 +1,207 @@
+#include "time/modes.h"
+
+#include "dense/cholesky.h"
+#include "dense/symmetric_eigen.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GUARDS 8           /* vectors beyond those wanted: they set the speed of convergence */
+#define MAX_SWEEPS 60      /* of subspace iteration; a warm start takes two or three */
+#define CHANGE_LIMIT 1e-12 /* relative change of the eigenvalues between sweeps */
+
+static int32_t width_of(int32_t size, int32_t count) {
+    return count + GUARDS < size ? count + GUARDS : size;
+}
+
+int32_t bo_mode_vectors(int32_t size, int32_t count) {
+    return 2 * width_of(size, count);
+}
+
+size_t bo_mode_bytes(int32_t size, int32_t count) {
+    size_t w = (size_t)width_of(size, count);
+    return sizeof(bo_mode_set) + 64 * 6 + 2 * w * sizeof(double *) + (4 * w * w + 5 * w) * sizeof(double);
+}
+
+bough_status bo_modes_take(bo_integrator *I) {
+    bough_context *ctx = I->ctx;
+    const int32_t size = I->system->size, width = width_of(size, I->def.mode_count);
+    const size_t w = (size_t)width;
+    bo_mode_set *m = bo_arena_take(ctx, &I->arena, 1, sizeof *m);
+    if (!m)
+        return BOUGH_ERROR_MEMORY;
+    *m = (bo_mode_set){.count = I->def.mode_count < size ? I->def.mode_count : size, .width = width};
+    m->lambda = bo_arena_take(ctx, &I->arena, w, sizeof(double));
+    m->damping = bo_arena_take(ctx, &I->arena, w, sizeof(double));
+    m->dense = bo_arena_take(ctx, &I->arena, 4 * w * w + 2 * w, sizeof(double));
+    m->X = bo_arena_take(ctx, &I->arena, w, sizeof(double *));
+    m->W = bo_arena_take(ctx, &I->arena, w, sizeof(double *));
+    if (!m->lambda || !m->damping || !m->dense || !m->X || !m->W)
+        return BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < w; i++) {
+        m->X[i] = bo_take(I);
+        m->W[i] = bo_take(I);
+        if (!m->X[i] || !m->W[i])
+            return BOUGH_ERROR_MEMORY;
+    }
+    I->modes = m;
+    return BOUGH_OK;
+}
+
+static double dot(int32_t n, const double *a, const double *b) {
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* Repeatable vectors without symmetry. */
+static void cold_start(bo_integrator *I) {
+    uint64_t state = 12345;
+    for (int32_t j = 0; j < I->modes->width; j++)
+        for (int32_t i = 0; i < I->system->size; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            I->modes->X[j][i] = (double)(state >> 33) * 0x1p-31 - 0.25;
+        }
+}
+
+/* K + shift M with the smallest shift that makes it positive definite: 0 for a held body, more for a free or a
+ * compressed one. */
+static bough_status factor_shifted(bo_integrator *I) {
+    const bo_system *s = I->system;
+    bo_mode_set *m = I->modes;
+    bough_status status = s->factor(s->data, 0, 0, 1);
+    if (status != BOUGH_ERROR_SINGULAR)
+        return status;
+    s->multiply(s->data, BO_MATRIX_K, m->X[0], m->W[0]);
+    double k = fabs(dot(s->size, m->X[0], m->W[0]));
+    s->multiply(s->data, BO_MATRIX_M, m->X[0], m->W[0]);
+    double typical = k / dot(s->size, m->X[0], m->W[0]);
+    for (double part = 1e-6; status == BOUGH_ERROR_SINGULAR && part < 1e4; part *= 100)
+        status = s->factor(s->data, part * typical, 0, 1);
+    return status == BOUGH_ERROR_SINGULAR
+               ? bo_fail(I->ctx, BOUGH_NO_CONVERGENCE, "the modes of the state are not found")
+               : status;
+}
+
+/* Rayleigh-Ritz in the span of X: K_r a = lambda M_r a with M_r = L L^T becomes (L^-1 K_r L^-T) b = lambda b. */
+static bool rotate_to_modes(bo_integrator *I) {
+    const bo_system *s = I->system;
+    bo_mode_set *m = I->modes;
+    const int w = m->width;
+    const size_t ww = (size_t)w * (size_t)w;
+    double *Kr = m->dense, *Mr = Kr + ww, *C = Mr + ww, *V = C + ww, *scratch = V + ww;
+    for (int j = 0; j < w; j++) {
+        s->multiply(s->data, BO_MATRIX_K, m->X[j], m->W[j]);
+        for (int i = 0; i <= j; i++)
+            Kr[i * w + j] = Kr[j * w + i] = dot(s->size, m->X[i], m->W[j]);
+    }
+    for (int j = 0; j < w; j++) {
+        s->multiply(s->data, BO_MATRIX_M, m->X[j], m->W[j]);
+        for (int i = 0; i <= j; i++)
+            Mr[i * w + j] = Mr[j * w + i] = dot(s->size, m->X[i], m->W[j]);
+    }
+    if (!bo_cholesky_factor(w, Mr))
+        return false;
+    for (int pass = 0; pass < 2; pass++) { /* C = L^-1 Kr, then its transpose again: L^-1 Kr L^-T */
+        for (int c = 0; c < w; c++)
+            for (int i = 0; i < w; i++) {
+                double sum = pass ? C[c * w + i] : Kr[i * w + c];
+                for (int k = 0; k < i; k++)
+                    sum -= Mr[i * w + k] * (pass ? Kr[k * w + c] : C[k * w + c]);
+                *(pass ? &Kr[i * w + c] : &C[i * w + c]) = sum / Mr[i * w + i];
+            }
+    }
+    memcpy(C, Kr, ww * sizeof *C);
+    if (!bo_sym_eigen(w, C, m->lambda, V, scratch))
+        return false;
+    for (int c = 0; c < w; c++) /* V <- L^-T V */
+        for (int i = w - 1; i >= 0; i--) {
+            for (int k = i + 1; k < w; k++)
+                V[i * w + c] -= Mr[k * w + i] * V[k * w + c];
+            V[i * w + c] /= Mr[i * w + i];
+        }
+    for (int32_t r = 0; r < s->size; r++) { /* X <- X V, W <- W V, row by row */
+        for (int set = 0; set < 2; set++) {
+            double **U = set ? m->W : m->X;
+            for (int c = 0; c < w; c++) {
+                scratch[c] = 0;
+                for (int k = 0; k < w; k++)
+                    scratch[c] += U[k][r] * V[k * w + c];
+            }
+            for (int c = 0; c < w; c++)
+                U[c][r] = scratch[c];
+        }
+    }
+    return true;
+}
+
+static bough_status iterate(bo_integrator *I) {
+    const bo_system *s = I->system;
+    bo_mode_set *m = I->modes;
+    if (!m->known)
+        cold_start(I);
+    BO_TRY(factor_shifted(I));
+    double before = INFINITY;
+    for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
+        for (int32_t j = 0; j < m->width; j++) {
+            s->multiply(s->data, BO_MATRIX_M, m->X[j], m->W[j]);
+            BO_TRY(s->solve(s->data, m->W[j], m->X[j]));
+        }
+        if (!rotate_to_modes(I)) {
+            m->known = false;
+            return bo_fail(I->ctx, BOUGH_NO_CONVERGENCE, "%d modes are more than this system has", m->count);
+        }
+        double sum = 0;
+        for (int32_t i = 0; i < m->count; i++)
+            sum += m->lambda[i];
+        if (fabs(sum - before) <= CHANGE_LIMIT * fabs(sum) || m->width == 1)
+            return BOUGH_OK;
+        before = sum;
+    }
+    return BOUGH_OK; /* close enough: the hybrids stay consistent with any X */
+}
+
+bough_status bo_modes_refresh(bo_integrator *I, bool *fresh) {
+    const bo_system *s = I->system;
+    bo_mode_set *m = I->modes;
+    *fresh = !m->known || m->age >= I->def.mode_refresh;
+    if (*fresh) {
+        bough_status status = iterate(I);
+        m->known = status == BOUGH_OK;
+        BO_TRY(status);
+        I->factors++;
+        m->age = 0;
+    }
+    for (int32_t i = 0; i < m->count; i++) {
+        s->multiply(s->data, BO_MATRIX_D, m->X[i], I->move_scratch);
+        m->damping[i] = dot(s->size, m->X[i], I->move_scratch);
+        if (*fresh)
+            continue;
+        s->multiply(s->data, BO_MATRIX_K, m->X[i], I->move_scratch); /* frozen shapes, present stiffness */
+        m->lambda[i] = dot(s->size, m->X[i], I->move_scratch);
+    }
+    return BOUGH_OK;
+}
+
+bough_status bo_hold_modes(bo_integrator *I, double *y, double *z) {
+    const bo_system *s = I->system;
+    bo_mode_set *m = I->modes;
+    const int w = m->count, n = s->size;
+    double *G = m->dense, *g = G + (size_t)w * (size_t)w;
+    for (int j = 0; j < w; j++) {
+        BO_TRY(s->solve(s->data, m->W[j], z));
+        for (int i = 0; i < w; i++)
+            G[i * w + j] = dot(n, m->W[i], z);
+        g[j] = dot(n, m->W[j], y);
+    }
+    if (!bo_cholesky_factor(w, G))
+        return bo_fail(I->ctx, BOUGH_NO_CONVERGENCE, "the modes do not fit the matrix of the step");
+    bo_cholesky_solve(w, G, g);
+    memset(z, 0, (size_t)n * sizeof *z); /* Z g = A^-1 (W g): one more solve instead of keeping Z */
+    for (int j = 0; j < w; j++)
+        bo_add_scaled(I, z, g[j], m->W[j], z);
+    BO_TRY(s->solve(s->data, z, z));
+    bo_add_scaled(I, y, -1, z, y);
+    return BOUGH_OK;
+}
