@@ -13,6 +13,7 @@ static const struct {
     {"modes", bench_modes, "twenty modes of a steel cantilever, beside CalculiX"},
     {"static", bench_static, "a nonlinear bend, beside CalculiX"},
     {"convergence", bench_convergence, "cantilever frequencies on four meshes of each element"},
+    {"energy", bench_energy, "energy that each time integrator loses on a swinging beam"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))

@@ -13,6 +13,7 @@ int bench_assembly(const bench_options *options);
 int bench_modes(const bench_options *options);
 int bench_static(const bench_options *options);
 int bench_convergence(const bench_options *options);
+int bench_energy(const bench_options *options);
 
 /* ---- bench.c ---- */
 

@@ -1,0 +1,150 @@
+#include "bench.h"
+
+#include "fem/system.h"
+#include "time/integrator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A soft beam, fixed at both ends, swings for five seconds under gravity: how much energy does each method lose?
+ * Without loss none; 6.6 J is all there is to lose. */
+static const struct {
+    const char *name;
+    double rho, reference; /* J, of an independent implementation */
+} rows[] = {
+    {"midpoint", 0, -0.002},
+    {"trapezoidal", 0, 0.004},
+    {"generalised-alpha", 0.8, 0.007},
+    {"tr-bdf2", 0, 0.029},
+    {"sdirk", 0, 0.030},
+    {"str-sbdf2ere", 0, 0.044},
+    {"str-sbdf2", 0, 0.064},
+    {"beere", 0, 0.158},
+    {"s-sdirk", 0, 0.168},
+    {"generalised-alpha", 0.5, 0.189},
+    {"sbdf2ere", 0, 0.441},
+    {"siere", 0, 0.479},
+    {"bdf2", 0, 1.06},
+    {"sbdf2", 0, 1.45},
+    {"backward-euler", 0, 6.597},
+    {"si", 0, 6.597},
+    {"ere", 0, NAN},
+    {"tr-bdf2ere", 0, NAN},
+    {"bdf2ere", 0, NAN},
+    {"hht", 0, NAN},
+};
+
+typedef struct {
+    bough_mesh *mesh;
+    bough_body *body;
+    bo_system system;
+    double *q, *v, *a, *w;
+} beam;
+
+static void destroy(bough_context *ctx, beam *b) {
+    bo_body_system_destroy(ctx, &b->system);
+    bough_body_destroy(ctx, b->body);
+    bough_mesh_destroy(ctx, b->mesh);
+    free(b->q), free(b->v), free(b->a), free(b->w);
+}
+
+static bough_status create(bough_context *ctx, beam *b) {
+    *b = (beam){0};
+    bough_box_def box = bough_default_box_def();
+    box.size[0] = 1, box.size[1] = box.size[2] = 0.125;
+    box.cells[0] = 32, box.cells[1] = box.cells[2] = 4;
+    box.tets_per_cell = 5;
+    bough_body_def def = bough_default_body_def();
+    def.material.model = BOUGH_MATERIAL_STABLE_NEO_HOOKEAN;
+    def.material.young = 1e5, def.material.poisson = 0.4, def.material.density = 1000;
+    def.mass = BOUGH_MASS_LUMPED;
+    const double gravity[3] = {0, 0, -9.81};
+    int32_t *vertices, count;
+    bough_status s = bough_mesh_generate_box(ctx, &box, &b->mesh);
+    if (!s)
+        s = bough_body_create(ctx, b->mesh, &def, &b->body);
+    if (!s)
+        s = bough_mesh_select(ctx, b->mesh, "x0 | x1", &vertices, &count);
+    if (!s) {
+        s = bough_body_fix(ctx, b->body, vertices, count, BOUGH_AXES, NULL);
+        bough_release(ctx, vertices);
+    }
+    if (!s)
+        s = bough_body_set_gravity(ctx, b->body, gravity);
+    if (!s)
+        s = bo_body_system_create(ctx, b->body, &b->system);
+    if (s)
+        return s;
+    size_t n = (size_t)b->system.size;
+    b->q = calloc(n, sizeof(double)), b->v = calloc(n, sizeof(double));
+    b->a = calloc(n, sizeof(double)), b->w = calloc(n, sizeof(double));
+    return b->q && b->v && b->a && b->w ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+static bough_status energy_of(beam *b, double *energy) {
+    double U, T = 0;
+    bough_status s = b->system.force(b->system.data, 0, b->q, &U, b->w);
+    b->system.multiply(b->system.data, BO_MATRIX_M, b->v, b->w);
+    for (int32_t i = 0; i < b->system.size; i++)
+        T += 0.5 * b->v[i] * b->w[i];
+    *energy = U + T;
+    return s;
+}
+
+static bough_status run(bough_context *ctx, const char *name, double rho, double *lost, double *seconds) {
+    beam b;
+    bo_integrator *I = NULL;
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = name, def.rho = rho;
+    bough_status s = create(ctx, &b);
+    double before = 0, after = 0, start = app_cpu_seconds();
+    if (!s)
+        s = energy_of(&b, &before);
+    if (!s)
+        s = bo_integrator_create(ctx, &b.system, &def, &I);
+    bo_motion motion = {0, b.q, b.v, b.a};
+    for (int i = 0; !s && i < 500; i++)
+        s = app_interrupted() ? BOUGH_CANCELLED : bo_integrator_step(I, 0.01, &motion);
+    if (!s)
+        s = energy_of(&b, &after);
+    *lost = before - after;
+    *seconds = app_cpu_seconds() - start;
+    bo_integrator_destroy(ctx, I);
+    destroy(ctx, &b);
+    return s;
+}
+
+int bench_energy(const bench_options *options) {
+    bough_context *ctx = app_context(1);
+    json_t *all = json_array();
+    int status = APP_OK;
+    if (!options->json)
+        printf("soft beam 1 x 0.125 x 0.125 m, 2,560 tets, fixed at both ends, h = 0.01 s, 5 s\n"
+               "method                   energy lost (J)   reference   ms per step\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == APP_OK; i++) {
+        double lost, seconds;
+        char name[48];
+        snprintf(name, sizeof name, rows[i].rho > 0 ? "%s %.1f" : "%s", rows[i].name, rows[i].rho);
+        if (run(ctx, rows[i].name, rows[i].rho, &lost, &seconds)) {
+            printf("%-24s %s\n", name, bough_message(ctx));
+            continue;
+        }
+        if (options->json) {
+            json_array_append_new(all, json_pack("{s:s, s:f, s:f, s:f}", "method", name, "energy_lost", lost,
+                                                 "reference", isnan(rows[i].reference) ? -1 : rows[i].reference,
+                                                 "ms_per_step", 2 * seconds));
+        } else {
+            printf("%-24s %15.4f", name, lost);
+            isnan(rows[i].reference) ? printf("           -") : printf("   %9.3f", rows[i].reference);
+            printf("   %11.1f\n", 2 * seconds);
+            fflush(stdout);
+        }
+    }
+    if (options->json && status == APP_OK)
+        app_print_json(json_pack("{s:o}", "energy", all));
+    else
+        json_decref(all);
+    bough_context_destroy(ctx);
+    return status;
+}
