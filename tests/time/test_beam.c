@@ -82,14 +82,14 @@ static void run(bough_context *ctx, beam *b, const char *name, double T, int ste
 /* Order on the nonlinear beam, against a fine reference by another method of second order or better. */
 static void check_orders(bough_material_model model, double damping) {
     bough_context *ctx = test_context(1);
-    const double T = 0.1;
+    const double T = 0.05;
     enum { SIZE = 2 * 60 };
     double reference[SIZE], ends[2][SIZE];
     {
         beam b = make_beam(ctx, model, true, damping);
         check_int(b.n, 60);
         kick(&b, 2);
-        run(ctx, &b, damping > 0 ? "ere" : "rk4", T, damping > 0 ? 4000 : 6000, reference);
+        run(ctx, &b, damping > 0 ? "ere" : "rk4", T, damping > 0 ? 2000 : 3000, reference);
         free_beam(ctx, &b);
     }
     for (int32_t m = 0; m < bough_integrator_count(); m++) {
@@ -102,7 +102,7 @@ static void check_orders(bough_material_model model, double damping) {
         for (int level = 0; level < 2; level++) {
             beam b = make_beam(ctx, model, true, damping);
             kick(&b, 2);
-            run(ctx, &b, info->name, T, (info->order == 2 ? 400 : hybrid ? 600 : 1000) << level, ends[level]);
+            run(ctx, &b, info->name, T, (info->order == 2 ? 200 : hybrid ? 300 : 500) << level, ends[level]);
             for (int i = 0; i < 2 * b.n; i++)
                 error[level] += pow(ends[level][i] - reference[i], 2);
             free_beam(ctx, &b);
