@@ -166,7 +166,10 @@ static int report(bough_context *ctx, bough_body *body, const arguments *a, cons
         return status; /* nothing to show */
     if (a->output)
         status = write_fields(ctx, body, u, a->output);
-    if (status == APP_OK && a->picture && app_picture(ctx, mesh, u, a->scale, "equilibrium", "|u| (m)", a->picture))
+    char title[80] = "equilibrium";
+    if (a->scale != 1)
+        snprintf(title, sizeof title, "equilibrium, displacements drawn %g times as large", a->scale);
+    if (status == APP_OK && a->picture && app_picture(ctx, mesh, u, a->scale, title, "|u| (m)", a->picture))
         status = app_fail(ctx);
     return status;
 }

@@ -100,17 +100,18 @@ bough_status app_view_draw(bough_context *ctx, app_view *view, bough_picture *pi
 }
 
 static bough_status draw(bough_context *ctx, app_view *view, bough_picture *picture, const double *u, double scale,
-                         const char *title, const char *quantity, int32_t height, const char *path) {
+                         const char *title, const char *quantity, const bough_picture_def *def, const char *path) {
     double largest = 0;
     deform(view, u, scale);
     for (int32_t v = 0; v < view->surface->vertex_count; v++)
         largest = fmax(largest, view->scalars[v]);
     const float dark[3] = {0.15f, 0.17f, 0.2f};
+    double size = 15 * fmin(1, (def->width - 48) / bough_label_width(15, title)); /* a long name is made to fit */
     bough_status status = app_view_draw(ctx, view, picture, u, scale, largest, view->surface->element_count < 20000);
     if (!status)
-        status = bough_picture_add_label(ctx, picture, 24, 24, 15, dark, title);
+        status = bough_picture_add_label(ctx, picture, 24, 24, size, dark, title);
     if (!status && largest > 0)
-        status = bough_picture_add_colour_bar(ctx, picture, 24, height - 240, 16, 190, BOUGH_COLOUR_SEQUENTIAL, 0,
+        status = bough_picture_add_colour_bar(ctx, picture, 24, def->height - 240, 16, 190, BOUGH_COLOUR_SEQUENTIAL, 0,
                                               largest, quantity);
     if (!status)
         status = bough_picture_render(ctx, picture);
@@ -130,7 +131,7 @@ bough_status app_picture(bough_context *ctx, const bough_mesh *mesh, const doubl
     bough_picture *picture;
     status = bough_picture_create(ctx, &def, &picture);
     if (!status) {
-        status = draw(ctx, &view, picture, u, scale, title, quantity, def.height, path);
+        status = draw(ctx, &view, picture, u, scale, title, quantity, &def, path);
         bough_picture_destroy(ctx, picture);
     }
     app_view_destroy(ctx, &view);
