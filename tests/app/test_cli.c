@@ -674,7 +674,7 @@ static void interrupts_keep_what_was_done(void **state) {
         nanosleep(&pause, NULL);
         check_int(kill(child, SIGINT), 0);
         status = finish(child);
-        if (out[0])
+        if (out[0] && !strstr(out, "\"load_steps\": 0,"))
             break;
         check(status == 1 || status == -SIGINT); /* before the first step, or before the program was ready */
     }
