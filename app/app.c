@@ -17,6 +17,9 @@ static void on_interrupt(int signal_number) {
     (void)signal_number;
     interrupted = 1;
     signal(SIGINT, SIG_DFL); /* a second Ctrl-C ends the program at once */
+    static const char note[] = "\r\033[Kstopping as soon as possible; Ctrl-C again ends it at once\n";
+    if (isatty(STDERR_FILENO) && write(STDERR_FILENO, note, sizeof note - 1) < 0)
+        return; /* nobody to tell */
 }
 
 bool app_interrupted(void) {

@@ -82,11 +82,12 @@ int app_make_body(bough_context *ctx, const app_body_options *options, bough_bod
 
 /* ---- pictures.c ---- */
 
-/* The boundary of a volume mesh, ready to be drawn deformed. */
+/* The boundary of a volume mesh, or a surface itself, ready to be drawn deformed. */
 typedef struct app_view {
-    bough_mesh *surface;
-    int32_t *vertex_map; /* surface vertex -> mesh vertex */
-    uint8_t *edge_mask;  /* hides diagonals of quads */
+    const bough_mesh *surface;
+    bough_mesh *boundary; /* what `surface` points to, for a volume */
+    int32_t *vertex_map;  /* surface vertex -> mesh vertex; NULL: the same */
+    uint8_t *edge_mask;   /* hides diagonals of quads */
     double *deformed;
     double *scalars; /* |u| of the surface vertices */
 } app_view;
@@ -98,8 +99,8 @@ bough_status app_view_draw(bough_context *ctx, app_view *view, bough_picture *pi
                            double largest, bool edges);
 /* Widens lower/upper to hold rest + scale * u. */
 void app_view_bounds(const app_view *view, const double *u, double scale, double lower[3], double upper[3]);
-/* One picture of a deformed mesh with a colour bar, written to path. */
+/* One picture of a deformed mesh, written to path, with a colour bar for |u| that is called `quantity`. */
 bough_status app_picture(bough_context *ctx, const bough_mesh *mesh, const double *u, double scale, const char *title,
-                         const char *path);
+                         const char *quantity, const char *path);
 
 #endif

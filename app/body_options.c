@@ -199,12 +199,13 @@ static bool numbers_before_at(const char *text, int count, double *values) {
 }
 
 static int axes_before_at(const char *text, const char *select) {
+    static const char names[] = "xyz";
     int axes = 0;
     for (; text < select - 1; text++) {
-        const char *axis = *text ? strchr("xyz", *text) : NULL;
+        const char *axis = *text ? strchr(names, *text) : NULL;
         if (!axis)
             return 0;
-        axes |= 1 << (axis - "xyz" + 0);
+        axes |= 1 << (axis - names);
     }
     return axes;
 }

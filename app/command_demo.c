@@ -60,7 +60,6 @@ typedef struct {
     bough_picture_def def;
     double largest;
     bough_status status;
-    const char *still;
 } film;
 
 /* The wall that holds the beam. */
@@ -155,7 +154,7 @@ static void close_film(film *f) {
 
 static bough_status run(bough_context *ctx, bough_body *body, const arguments *a, double *u,
                         bough_static_result *result) {
-    char film_path[512], still_path[512], vtu_path[512];
+    char film_path[4200], still_path[4200], vtu_path[4200]; /* a path is shorter than 4096 bytes on Linux */
     snprintf(film_path, sizeof film_path, "%s/beam-animated.png", a->folder);
     snprintf(still_path, sizeof still_path, "%s/beam.png", a->folder);
     snprintf(vtu_path, sizeof vtu_path, "%s/beam.vtu", a->folder);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     OPT_TYPE = 300,
@@ -281,7 +282,7 @@ static int print_troubles(const bough_mesh *mesh, const bough_mesh_report *r) {
                                   : "faces of three or more elements",
          mesh->type != BOUGH_TRI3},
         {r->unused_vertex_count, "vertices in no element; they take no part", false},
-        {r->piece_count - 1, "pieces too many: the mesh is not connected", false},
+        {r->piece_count > 1 ? r->piece_count : 0, "pieces that do not touch each other", false},
     };
     int troubles = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -304,7 +305,9 @@ static bool is_sound(const bough_mesh *mesh, const bough_mesh_report *r) {
 static int draw(bough_context *ctx, const arguments *a, const bough_mesh *mesh) {
     if (!a->picture)
         return APP_OK;
-    return app_picture(ctx, mesh, NULL, 1, a->words[0], a->picture) ? app_fail(ctx) : APP_OK;
+    const char *slash = strrchr(a->words[0], '/');
+    const char *title = slash ? slash + 1 : a->words[0];
+    return app_picture(ctx, mesh, NULL, 1, title, "", a->picture) ? app_fail(ctx) : APP_OK;
 }
 
 static int look(bough_context *ctx, const arguments *a, bool check) {
@@ -336,6 +339,21 @@ static int look(bough_context *ctx, const arguments *a, bool check) {
 
 /* ---- convert, generate ---- */
 
+static bool holds_materials(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && !strcasecmp(dot, ".inp");
+}
+
+static int write_converted(bough_context *ctx, const arguments *a, const bough_mesh *mesh) {
+    if (bough_mesh_write(ctx, mesh, a->words[1]))
+        return app_fail(ctx);
+    if (mesh->material_count && !holds_materials(a->words[1]))
+        fprintf(stderr, "bough: warning: %s: materials are left out; only .inp holds them\n", a->words[1]);
+    printf("%s: written from %d vertices, %d %s elements\n", a->words[1], mesh->vertex_count, mesh->element_count,
+           bough_element_name(mesh->type));
+    return draw(ctx, a, mesh);
+}
+
 static int convert(bough_context *ctx, const arguments *a) {
     bough_mesh *mesh, *raised = NULL;
     int status = read_mesh(ctx, a, a->words[0], BOUGH_VOLUME_REFUSE, &mesh);
@@ -343,11 +361,8 @@ static int convert(bough_context *ctx, const arguments *a) {
         return status;
     if (a->raise && bough_mesh_raise_order(ctx, mesh, &raised))
         status = app_fail(ctx);
-    if (status == APP_OK && bough_mesh_write(ctx, raised ? raised : mesh, a->words[1]))
-        status = app_fail(ctx);
     if (status == APP_OK)
-        printf("%s: written from %d vertices, %d %s elements\n", a->words[1], (raised ? raised : mesh)->vertex_count,
-               (raised ? raised : mesh)->element_count, bough_element_name((raised ? raised : mesh)->type));
+        status = write_converted(ctx, a, raised ? raised : mesh);
     bough_mesh_destroy(ctx, raised);
     bough_mesh_destroy(ctx, mesh);
     return status;
@@ -371,25 +386,30 @@ static bool write_embedding(const bough_embedding *embedding, const char *path) 
             fprintf(f, ",%.17g", embedding->weights[8 * (size_t)v + (size_t)k]);
         fputc('\n', f);
     }
-    return fclose(f) == 0;
+    bool good = !ferror(f);
+    return fclose(f) == 0 && good;
 }
 
-static bough_status fill_surface(bough_context *ctx, const arguments *a, bool voxels, bough_mesh **mesh) {
+static int fill_surface(bough_context *ctx, const arguments *a, bool voxels, bough_mesh **mesh) {
+    *mesh = NULL;
     bough_mesh *surface;
     bough_embedding *embedding = NULL;
     bough_status s = bough_mesh_read(ctx, a->words[1], NULL, &surface);
     if (s)
-        return s;
+        return app_fail(ctx);
     if (voxels)
         s = bough_mesh_voxelize(ctx, surface, a->cell > 0 ? a->cell : default_cell(ctx, surface), mesh,
                                 a->embedding ? &embedding : NULL);
     else
         s = bough_mesh_tetrahedralize(ctx, surface, a->program, a->max_edge, mesh);
-    if (embedding && !write_embedding(embedding, a->embedding))
-        app_fail_with("%s: cannot be written", a->embedding);
+    int status = s ? app_fail(ctx) : APP_OK;
+    if (embedding && !write_embedding(embedding, a->embedding)) {
+        status = app_fail_with("%s: cannot be written", a->embedding);
+        bough_mesh_destroy(ctx, *mesh);
+    }
     bough_embedding_destroy(ctx, embedding);
     bough_mesh_destroy(ctx, surface);
-    return s;
+    return status;
 }
 
 static int generate(bough_context *ctx, arguments *a) {
@@ -405,15 +425,24 @@ static int generate(bough_context *ctx, arguments *a) {
                       kind);
         return APP_USAGE;
     }
+    if (a->embedding && strcmp(kind, "voxels")) {
+        app_fail_with("--embedding is for generate voxels, not for %s", kind);
+        return APP_USAGE;
+    }
     bough_mesh *mesh;
+    int status;
     a->box.type = a->rod.type = a->type;
-    bough_status s = fills                  ? fill_surface(ctx, a, !strcmp(kind, "voxels"), &mesh)
-                     : !strcmp(kind, "box") ? bough_mesh_generate_box(ctx, &a->box, &mesh)
-                                            : bough_mesh_generate_rod(ctx, &a->rod, &mesh);
-    if (s)
-        return app_fail(ctx);
-    int status = bough_mesh_write(ctx, mesh, a->output) ? app_fail(ctx) : APP_OK;
-    if (status == APP_OK) {
+    if (fills)
+        status = fill_surface(ctx, a, !strcmp(kind, "voxels"), &mesh);
+    else if (!strcmp(kind, "box"))
+        status = bough_mesh_generate_box(ctx, &a->box, &mesh) ? app_fail(ctx) : APP_OK;
+    else
+        status = bough_mesh_generate_rod(ctx, &a->rod, &mesh) ? app_fail(ctx) : APP_OK;
+    if (status != APP_OK)
+        return status;
+    if (bough_mesh_write(ctx, mesh, a->output)) {
+        status = app_fail(ctx);
+    } else {
         printf("%s: %d vertices, %d %s elements\n", a->output, mesh->vertex_count, mesh->element_count,
                bough_element_name(mesh->type));
         status = draw(ctx, a, mesh);

@@ -82,7 +82,7 @@ static int write_shapes(bough_context *ctx, const bough_mesh *mesh, const bough_
     return status;
 }
 
-/* Drawn with its largest displacement a tenth of the body's size. */
+/* A shape has no amplitude of its own: drawn with its largest displacement a tenth of the body's size. */
 static int draw_shape(bough_context *ctx, const bough_mesh *mesh, const bough_modes *modes, const arguments *a) {
     int32_t k = a->shape ? a->shape - 1 : modes->rigid_count < modes->count ? modes->rigid_count : 0;
     const double *shape = modes->shapes + 3 * (size_t)k * (size_t)modes->vertex_count;
@@ -101,8 +101,8 @@ static int draw_shape(bough_context *ctx, const bough_mesh *mesh, const bough_mo
     double *scaled = calloc(3 * (size_t)mesh->vertex_count, sizeof *scaled);
     int status = scaled ? APP_OK : app_fail_with("out of memory");
     for (int32_t i = 0; status == APP_OK && i < 3 * mesh->vertex_count; i++)
-        scaled[i] = largest > 0 ? 0.1 * size / largest * shape[i] : 0;
-    if (status == APP_OK && app_picture(ctx, mesh, scaled, 1, title, a->picture))
+        scaled[i] = largest > 0 ? shape[i] / largest : 0;
+    if (status == APP_OK && app_picture(ctx, mesh, scaled, 0.1 * size, title, "|u| / largest", a->picture))
         status = app_fail(ctx);
     free(scaled);
     return status;

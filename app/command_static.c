@@ -126,13 +126,13 @@ static void print_json(const bough_mesh *mesh, const bough_static_result *r, con
                                       (int)probes[i].count));
         json_decref(name);
     }
-    app_print_json(json_pack("{s:b, s:i, s:i, s:f, s:o, s:o, s:i, s:o, s:b, s:o, s:i, s:i, s:s, s:f, s:f}", "converged",
-                             (int)r->converged, "iterations", (int)r->iterations, "load_steps", (int)r->steps,
-                             "load_fraction", r->load_fraction, "residual", app_json_number(r->residual),
-                             "max_displacement", app_json_number(r->max_displacement), "max_vertex", (int)r->max_vertex,
-                             "energy", app_json_number(r->energy), "stable", (int)r->stable, "probes", measured,
-                             "vertices", (int)mesh->vertex_count, "elements", (int)mesh->element_count, "element_type",
-                             bough_element_name(mesh->type), "seconds", seconds, "cpu_seconds", cpu));
+    app_print_json(json_pack(
+        "{s:b, s:i, s:i, s:f, s:o, s:o, s:i, s:o, s:b, s:o, s:i, s:i, s:s, s:f, s:f}", "converged", (int)r->converged,
+        "iterations", (int)r->iterations, "load_steps", (int)r->steps, "load_fraction", r->load_fraction, "residual",
+        app_json_number(r->steps ? r->residual : NAN), "max_displacement", app_json_number(r->max_displacement),
+        "max_vertex", (int)r->max_vertex, "energy", app_json_number(r->energy), "stable", (int)r->stable, "probes",
+        measured, "vertices", (int)mesh->vertex_count, "elements", (int)mesh->element_count, "element_type",
+        bough_element_name(mesh->type), "seconds", seconds, "cpu_seconds", cpu));
 }
 
 static int write_fields(bough_context *ctx, bough_body *body, const double *u, const char *path) {
@@ -162,9 +162,14 @@ static int report(bough_context *ctx, bough_body *body, const arguments *a, cons
         print_json(mesh, result, &a->probes, probes, seconds, cpu);
     else
         print_text(mesh, result, &a->probes, probes, seconds);
+    if (result->steps == 0)
+        return status; /* nothing to show */
     if (a->output)
         status = write_fields(ctx, body, u, a->output);
-    if (status == APP_OK && a->picture && app_picture(ctx, mesh, u, a->scale, "equilibrium", a->picture))
+    char title[80] = "equilibrium";
+    if (a->scale != 1)
+        snprintf(title, sizeof title, "equilibrium, displacements drawn %g times as large", a->scale);
+    if (status == APP_OK && a->picture && app_picture(ctx, mesh, u, a->scale, title, "|u| (m)", a->picture))
         status = app_fail(ctx);
     return status;
 }
@@ -191,8 +196,8 @@ int command_static(int argc, char **argv) {
         app_clear_progress();
         if (solved)
             status = app_fail(ctx);
-        /* What was reached before the failure or Ctrl-C is worth having. */
-        if (solved == BOUGH_OK || (solved > 0 && result.steps > 0)) {
+        /* What was reached before the failure or Ctrl-C is worth having; programs are told when it is nothing. */
+        if (solved == BOUGH_OK || (solved > 0 && (result.steps > 0 || a.body.json))) {
             int reported = report(ctx, body, &a, u, &result, app_seconds() - wall, app_cpu_seconds() - cpu);
             status = status == APP_OK ? reported : status;
         }

@@ -71,9 +71,8 @@ int bench_convergence(const bench_options *options) {
         }
     }
     if (options->json && status == APP_OK)
-        app_print_json(all);
-    else
-        json_decref(all);
+        app_print_json(json_pack("{s:O, s:o}", "meshes", all, "reference_hz", app_json_numbers(exact, 3)));
+    json_decref(all);
     bough_context_destroy(ctx);
     return status;
 }

@@ -8,17 +8,13 @@ void bo_idmap_free(bough_context *ctx, bo_idmap *map) {
     *map = (bo_idmap){0};
 }
 
-/* No key lies further than this behind the slot of its hash, so that no search is longer. At most half of the slots are
- * used; then the chance of a run of k used slots falls like 0.83^k: one of 110 is the longest to expect among a billion
- * keys, and one of 512 comes from keys that were made to collide. */
-#define LONGEST_SEARCH 512
 #define NO_SLOT SIZE_MAX
 
 /* The finaliser of splitmix64 (Steele, Lea and Flood 2014): every bit of the key changes every bit of the hash with a
  * probability near 1/2, so that multiples of a power of two spread like any other keys. There is no random seed,
  * because the same file must give the same run. */
-static uint64_t hash_of(int64_t key) {
-    uint64_t z = (uint64_t)key;
+uint64_t bo_hash(uint64_t key) {
+    uint64_t z = key;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
@@ -27,8 +23,8 @@ static uint64_t hash_of(int64_t key) {
 /* The slot of the key, or the free slot where it belongs, or NO_SLOT when neither is near enough (open addressing;
  * slot_count is a power of two). */
 static size_t find_slot(const bo_idmap *map, int64_t key) {
-    size_t slot = (size_t)hash_of(key);
-    for (size_t i = 0; i <= LONGEST_SEARCH; i++, slot++) {
+    size_t slot = (size_t)bo_hash((uint64_t)key);
+    for (size_t i = 0; i <= BO_LONGEST_SEARCH; i++, slot++) {
         slot &= map->slot_count - 1;
         if (map->values[slot] < 0 || map->keys[slot] == key)
             return slot;

@@ -10,6 +10,7 @@ typedef struct medit {
     bo_labels references;
     bo_facets facets;
     bool has_dimension;
+    int64_t curved_line; /* of the last facet with edge nodes; 0: none */
 } medit;
 
 /* References of vertices name no sets: writers number the vertices of inner edges and surfaces with them, and such a
@@ -54,14 +55,17 @@ static bough_status read_elements(medit *m, bough_element_type type) {
     return BOUGH_OK;
 }
 
-static bough_status read_facets(medit *m, int32_t corner_count) {
+/* Edge nodes, behind the corners, are those of the element below and need not be kept. */
+static bough_status read_facets(medit *m, int32_t corner_count, int32_t node_count) {
     int32_t count;
-    BO_TRY(bo_scan_count(m->s, "the number of facets", 2 * (size_t)(corner_count + 1), &count));
+    BO_TRY(bo_scan_count(m->s, "the number of facets", 2 * (size_t)(node_count + 1), &count));
     for (int32_t i = 0; i < count; i++) {
-        int32_t corners[4];
+        int32_t nodes[6];
         int64_t reference;
-        BO_TRY(read_row(m, corner_count, corners, &reference));
-        BO_TRY(bo_facets_add(&m->facets, m->s, corners, corner_count, (double)reference));
+        BO_TRY(read_row(m, node_count, nodes, &reference));
+        BO_TRY(bo_facets_add(&m->facets, m->s, nodes, corner_count, (double)reference));
+        if (node_count > corner_count)
+            m->curved_line = m->s->line;
     }
     return BOUGH_OK;
 }
@@ -87,7 +91,7 @@ static void skip_rows(bo_scanner *s) {
 }
 
 static bough_status read_section(medit *m, const char *text, size_t length) {
-    static const char *const unsupported[] = {"Prisms", "Pyramids", "TetrahedraP2", "HexahedraQ2"};
+    static const char *const unsupported[] = {"Prisms", "Pyramids", "QuadrilateralsQ2", "HexahedraQ2"};
     if (bo_word_is(text, length, "Dimension")) {
         int64_t dimension;
         BO_TRY(bo_scan_int(m->s, "the dimension", &dimension));
@@ -100,12 +104,16 @@ static bough_status read_section(medit *m, const char *text, size_t length) {
         return read_vertices(m);
     if (bo_word_is(text, length, "Tetrahedra"))
         return read_elements(m, BOUGH_TET4);
+    if (bo_word_is(text, length, "TetrahedraP2")) /* edge nodes in Bough's order: 01 12 20 03 13 23 */
+        return read_elements(m, BOUGH_TET10);
     if (bo_word_is(text, length, "Hexahedra") || bo_word_is(text, length, "Hexaedra"))
         return read_elements(m, BOUGH_HEX8);
     if (bo_word_is(text, length, "Triangles"))
-        return read_facets(m, 3);
+        return read_facets(m, 3, 3);
+    if (bo_word_is(text, length, "TrianglesP2"))
+        return read_facets(m, 3, 6);
     if (bo_word_is(text, length, "Quadrilaterals"))
-        return read_facets(m, 4);
+        return read_facets(m, 4, 4);
     for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++)
         if (bo_word_is(text, length, unsupported[i]))
             return refuse_elements(m, unsupported[i]);
@@ -125,6 +133,10 @@ static bough_status read_all(medit *m) {
         if (!isalpha((unsigned char)text[0]))
             return bo_scan_fail_word(s, "a keyword", text, length);
         BO_TRY(read_section(m, text, length));
+    }
+    if (m->curved_line && !m->b->element_count) {
+        s->line = m->curved_line;
+        return bo_scan_refuse(s, "a surface of TrianglesP2 is not supported (Triangles are)");
     }
     return bo_facets_finish(&m->facets, m->b, s, "ref");
 }

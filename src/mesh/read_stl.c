@@ -1,5 +1,6 @@
 /* .stl surfaces, text and binary. The format repeats the corners in every triangle: those with the same bits become one
  * vertex. Named solids of text files become element sets. */
+#include "base/idmap.h"
 #include "mesh/formats.h"
 #include "mesh/polygons.h"
 
@@ -17,17 +18,25 @@ typedef struct stl {
     size_t slot_count;
 } stl;
 
+#define NO_SLOT SIZE_MAX
+
+/* The slot of the corner, or the free slot where it belongs, or NO_SLOT when neither is near enough. */
 static size_t find_slot(const stl *t, const double xyz[3]) {
     uint64_t bits[3], hash = 0;
     memcpy(bits, xyz, sizeof bits);
-    for (int d = 0; d < 3; d++) {
-        hash = (hash ^ bits[d]) * 0x9E3779B97F4A7C15u; /* golden ratio */
-        hash ^= hash >> 32;
+    for (int d = 0; d < 3; d++)
+        hash = bo_hash(hash + 1 + bits[d]);
+    size_t slot = (size_t)hash;
+    for (size_t i = 0; i <= BO_LONGEST_SEARCH; i++, slot++) {
+        slot &= t->slot_count - 1;
+        if (t->slots[slot] < 0 || !memcmp(t->b->vertices + 3 * (size_t)t->slots[slot], xyz, sizeof bits))
+            return slot;
     }
-    size_t slot = (size_t)hash & (t->slot_count - 1);
-    while (t->slots[slot] >= 0 && memcmp(t->b->vertices + 3 * (size_t)t->slots[slot], xyz, sizeof bits) != 0)
-        slot = (slot + 1) & (t->slot_count - 1);
-    return slot;
+    return NO_SLOT;
+}
+
+static bough_status fail_colliding(stl *t) {
+    return bo_scan_fail(t->s, "too many corners have the same hash; move or turn the surface a little");
 }
 
 static bough_status grow_slots(stl *t) {
@@ -39,8 +48,12 @@ static bough_status grow_slots(stl *t) {
     bo_free(t->b->ctx, t->slots);
     t->slots = slots;
     t->slot_count = count;
-    for (size_t v = 0; v < t->b->vertex_count; v++)
-        slots[find_slot(t, t->b->vertices + 3 * v)] = (int32_t)v;
+    for (size_t v = 0; v < t->b->vertex_count; v++) {
+        size_t slot = find_slot(t, t->b->vertices + 3 * v);
+        if (slot == NO_SLOT)
+            return fail_colliding(t);
+        slots[slot] = (int32_t)v;
+    }
     return BOUGH_OK;
 }
 
@@ -50,6 +63,8 @@ static bough_status take_corner(stl *t, double xyz[3]) {
     if (2 * t->b->vertex_count >= t->slot_count)
         BO_TRY(grow_slots(t));
     size_t slot = find_slot(t, xyz);
+    if (slot == NO_SLOT)
+        return fail_colliding(t);
     if (t->slots[slot] < 0) {
         BO_TRY(bo_builder_vertex(t->b, t->s, xyz));
         t->slots[slot] = (int32_t)t->b->vertex_count - 1;

@@ -282,7 +282,7 @@ bough_status bough_picture_add_label(bough_context *ctx, bough_picture *picture,
     return BOUGH_OK;
 }
 
-/* Numbers stand at the right of the bar, at its two ends and its middle. */
+/* Numbers stand at the right of the bar, at its ends and quarters. */
 bough_status bough_picture_add_colour_bar(bough_context *ctx, bough_picture *picture, double x, double y, double width,
                                           double height, bough_colour_map map, double minimum, double maximum,
                                           const char *title) {

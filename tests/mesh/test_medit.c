@@ -55,6 +55,32 @@ static void a_file_without_volumes_is_a_surface(void **state) {
                   "surface.mesh:8: a boundary facet names a vertex outside the 4");
 }
 
+static const char curved[] = "MeshVersionFormatted 2\nDimension 3\nVertices\n10\n0 0 0 0\n2 0 0 0\n0 2 0 0\n0 0 2 0\n"
+                             "1 0 0 0\n1 1 0 0\n0 1 0 0\n0 0 1 0\n1 0 1 0\n0 1 1 0\n"
+                             "TrianglesP2\n1\n1 3 2 7 6 5 4\nTetrahedraP2\n1\n1 2 3 4 5 6 7 8 9 10 8\nEnd\n";
+
+static void second_order_tets_keep_their_edge_nodes(void **state) {
+    (void)state;
+    static const int edges[6][2] = {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3}, {2, 3}};
+    bough_context *ctx = test_context(1);
+    bough_mesh *mesh = must_read_text(ctx, in_file("curved.mesh"), curved);
+    check_int(mesh->type, BOUGH_TET10);
+    for (int e = 0; e < 6; e++)
+        for (int d = 0; d < 3; d++)
+            check_near(mesh->vertices[3 * mesh->elements[4 + e] + d],
+                       0.5 * (mesh->vertices[3 * mesh->elements[edges[e][0]] + d] +
+                              mesh->vertices[3 * mesh->elements[edges[e][1]] + d]),
+                       0);
+    check_set_count(mesh, BOUGH_SET_ELEMENT, "ref_8", 1);
+    check_set_count(mesh, BOUGH_SET_FACE, "ref_4", 1);
+    bough_mesh_destroy(ctx, mesh);
+    bough_context_destroy(ctx);
+    check_refused(in_file("curved.mesh"),
+                  replaced(curved, "TetrahedraP2\n1\n1 2 3 4 5 6 7 8 9 10 8\n", "TetrahedraP2\n0\n"),
+                  BOUGH_ERROR_UNSUPPORTED, "curved.mesh:17: a surface of TrianglesP2");
+    check_refused(in_file("curved.mesh"), replaced(curved, "9 10 8\n", "9 11 8\n"), BOUGH_ERROR_FORMAT, "vertex 10");
+}
+
 static void refused(const char *from, const char *to, bough_status status, const char *part) {
     check_refused(in_file("bad.mesh"), replaced(cube(false), from, to), status, part);
 }
@@ -75,7 +101,7 @@ static void wrong_content_is_refused_with_its_line(void **state) {
     refused("Tetrahedra\n6", "Tetrahedra\n5", BOUGH_ERROR_FORMAT, "expected a keyword");
     refused("Tetrahedra\n6", "Tetrahedra\n2000000000", BOUGH_ERROR_FORMAT, "room for at most");
     refused("Tetrahedra\n6", "Prisms\n6", BOUGH_ERROR_UNSUPPORTED, "Prisms");
-    refused("Tetrahedra\n6", "TetrahedraP2\n6", BOUGH_ERROR_UNSUPPORTED, "TetrahedraP2");
+    refused("Tetrahedra\n6", "HexahedraQ2\n6", BOUGH_ERROR_UNSUPPORTED, "HexahedraQ2");
     refused("Triangles\n3", "Triangles\n2000000000", BOUGH_ERROR_FORMAT, "room for at most");
     refused("1 2 4 8 9", "1 2 4 9 9", BOUGH_ERROR_FORMAT, "element 1 names vertex 8 (counted from 0)");
     refused("1 2 4 8 9", "0 2 4 8 9", BOUGH_ERROR_FORMAT, "a vertex number is 0");
@@ -115,6 +141,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_become_sets),
         cmocka_unit_test(a_file_without_volumes_is_a_surface),
+        cmocka_unit_test(second_order_tets_keep_their_edge_nodes),
         cmocka_unit_test(wrong_content_is_refused_with_its_line),
         cmocka_unit_test(cut_and_altered_files_are_survived),
         cmocka_unit_test(failed_allocations_are_survived),
