@@ -227,7 +227,7 @@ static int draw(bough_context *ctx, const arguments *a, const double *hw) {
     def.x_title = "step times angular frequency, h\u03c9", def.y_title = "damping, d/\u03c9";
     def.log_x = def.log_y = true;
     def.x_min = first_hw, def.x_max = first_hw * pow(10, DECADES);
-    def.y_min = 1e-6;
+    def.y_min = 1e-6; /* below it, methods are as good as free of damping */
     int status = bough_plot_write(ctx, &def, series, a->count, a->output) ? app_fail(ctx) : APP_OK;
     free(values);
     return status;
