@@ -193,9 +193,11 @@ static int write_csv(const arguments *a, const double *hw) {
     }
     fputc('\n', f);
     bool failed = ferror(f) != 0;
-    if (fclose(f) != 0 || failed)
-        return app_fail_with("%s: cannot be written: %s", a->csv, strerror(errno));
-    return APP_OK;
+    if (fclose(f) == 0 && !failed)
+        return APP_OK;
+    int reason = errno;
+    remove(a->csv);
+    return app_fail_with("%s: cannot be written: %s", a->csv, strerror(reason));
 }
 
 /* "generalised-alpha, rho = 0.5" */

@@ -346,8 +346,8 @@ static void free_table(table *t) {
 static void print_result(const table *t, const char *output, bool json) {
     const char *x = t->names[t->wanted[0]];
     if (!json) {
-        printf("%s: %d line%s of %zu points against %s\n", output, t->wanted_count - 1, t->wanted_count > 2 ? "s" : "",
-               t->row_count, x);
+        printf("%s: %d line%s of %zu point%s against %s\n", output, t->wanted_count - 1, t->wanted_count > 2 ? "s" : "",
+               t->row_count, t->row_count == 1 ? "" : "s", x);
         return;
     }
     json_t *columns = json_array();

@@ -104,7 +104,9 @@ static void linear_ticks(bo_axis *axis, double lo, double hi, int count) {
     double slack = 1e-6 * step, first = ceil((lo - slack) / step), last = floor((hi + slack) / step);
     double largest = fmax(fabs(first), fabs(last)) * step;
     int magnitude = largest > 0 ? (int)floor(log10(largest) + 1e-9) : exponent;
-    axis->factor = magnitude >= 5 || magnitude < -2 ? 3 * (int)floor(magnitude / 3.0) : 0;
+    /* not where the digits that differ are far behind the point */
+    bool offset = magnitude - exponent > 6 && magnitude >= -2 && magnitude < 10;
+    axis->factor = !offset && (magnitude >= 5 || magnitude < -2) ? 3 * (int)floor(magnitude / 3.0) : 0;
     int decimals = axis->factor - exponent > 0 ? axis->factor - exponent : 0;
     for (double i = first; i <= last && axis->tick_count < BO_TICK_LIMIT; i++) {
         bo_tick *tick = &axis->ticks[axis->tick_count];
@@ -134,7 +136,7 @@ static void add_log_tick(bo_axis *axis, int mantissa, int exponent, bool plain) 
         bo_format_fixed(tick->label, sizeof tick->label, mantissa * pow(10, exponent), exponent < 0 ? -exponent : 0);
         return;
     }
-    memcpy(tick->label, mantissa == 1 ? "10" : mantissa == 2 ? "2 x 10" : "5 x 10", mantissa == 1 ? 3 : 7);
+    strcpy(tick->label, mantissa == 1 ? "10" : mantissa == 2 ? "2\u00d710" : "5\u00d710");
     bo_format_fixed(tick->power, sizeof tick->power, exponent, 0);
 }
 

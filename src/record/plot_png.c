@@ -64,20 +64,22 @@ static void png_lines(bo_pen *pen, const bo_point *points, size_t line_count, bo
 /* Coverage of a line with round ends. In each row only the columns near the line are looked at. */
 static void cover_segment(png_pen *p, bo_point a, bo_point b, double half) {
     int32_t width = p->picture->def.width, height = p->picture->def.height;
-    double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy, reach = half + 1;
+    double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy, reach = half + 0.5;
     int32_t y0 = clamp_to(floor(fmin(a.y, b.y) - reach), height), y1 = clamp_to(ceil(fmax(a.y, b.y) + reach), height);
     p->touched_top = y0 < p->touched_top ? y0 : p->touched_top;
     p->touched_bottom = y1 > p->touched_bottom ? y1 : p->touched_bottom;
     for (int32_t j = y0; j < y1; j++) {
         double left = fmin(a.x, b.x), right = fmax(a.x, b.x);
         if (fabs(dy) > 1e-9) { /* where the line is in this row, and a little above and below */
-            double t0 = (j - reach - a.y) / dy, t1 = (j + 1 + reach - a.y) / dy;
+            double t0 = (j + 0.5 - reach - a.y) / dy, t1 = (j + 0.5 + reach - a.y) / dy;
             t0 = fmin(1, fmax(0, t0)), t1 = fmin(1, fmax(0, t1));
             left = a.x + fmin(t0 * dx, t1 * dx), right = a.x + fmax(t0 * dx, t1 * dx);
         }
         int32_t x0 = clamp_to(floor(left - reach), width), x1 = clamp_to(ceil(right + reach), width);
         float *row = p->cover + (size_t)j * (size_t)width;
         for (int32_t i = x0; i < x1; i++) {
+            if (row[i] >= 1)
+                continue;
             double px = i + 0.5 - a.x, py = j + 0.5 - a.y;
             double t = length2 > 0 ? (px * dx + py * dy) / length2 : 0;
             t = t < 0 ? 0 : t > 1 ? 1 : t;
