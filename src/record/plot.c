@@ -14,7 +14,7 @@ static const double row_height = 17.5, sample_length = 28, legend_padding = 9;
  * red-green distinction and in grey. */
 static const uint8_t palette[COLOUR_COUNT][3] = {
     {24, 88, 168},  {232, 138, 32}, {10, 142, 124}, {190, 42, 62},
-    {96, 176, 228}, {122, 68, 150}, {124, 96, 6}, {70, 76, 86},
+    {96, 176, 228}, {122, 68, 150}, {124, 96, 6},   {70, 76, 86},
 };
 static const uint8_t ink_colour[3] = {38, 42, 48}, grid_colour[3] = {226, 229, 233}, white[3] = {255, 255, 255};
 
