@@ -23,6 +23,8 @@ int command_doctor(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_materials(int argc, char **argv);
 int command_integrators(int argc, char **argv);
+int command_damping(int argc, char **argv);
+int command_plot(int argc, char **argv);
 
 /* ---- app.c ---- */
 
@@ -49,6 +51,8 @@ bool app_wants_json(int argc, char **argv, const char *about);
 
 /* In an argp parser: ends the program unless the file's name ends in `extension`, before any work is lost to it. */
 void app_need_extension(struct argp_state *state, const char *option, const char *path, const char *extension);
+/* The same for .svg and .png. */
+void app_need_plot(struct argp_state *state, const char *option, const char *path);
 
 /* Prints the object on stdout and releases it. */
 void app_print_json(json_t *object);

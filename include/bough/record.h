@@ -1,4 +1,5 @@
-/* Pictures and animations of triangle surfaces, drawn in software: PNG files that look the same on every machine.
+/* Pictures and animations of triangle surfaces, drawn in software: PNG files that look the same on every machine; and
+ * line plots, as SVG or PNG (at the end).
  *
  *     bough_picture_def def = bough_default_picture_def();
  *     bough_picture_frame(&def, lower, upper);
@@ -128,6 +129,47 @@ BOUGH_API bough_status bough_animation_add(bough_context *ctx, bough_animation *
 BOUGH_API bough_status bough_animation_finish(bough_context *ctx, bough_animation *animation);
 /* Removes what was written and destroys the animation. */
 BOUGH_API void bough_animation_discard(bough_context *ctx, bough_animation *animation);
+
+/* ---- line plots ---- */
+
+#define BOUGH_SERIES_LIMIT 64 /* lines in one plot */
+
+typedef enum bough_legend {
+    BOUGH_LEGEND_AUTO, /* where it covers no line; beside the plot when there is no such place */
+    BOUGH_LEGEND_TOP_RIGHT,
+    BOUGH_LEGEND_TOP_LEFT,
+    BOUGH_LEGEND_BOTTOM_RIGHT,
+    BOUGH_LEGEND_BOTTOM_LEFT,
+    BOUGH_LEGEND_OUTSIDE, /* beside the plot, on the right */
+    BOUGH_LEGEND_NONE
+} bough_legend;
+
+/* Texts are UTF-8 and may be NULL. The font of PNG files is ASCII: there a few Greek letters are spelt out, and what
+ * else it lacks becomes '?'. */
+typedef struct bough_plot_def {
+    uint32_t cookie;
+    const char *title, *x_title, *y_title;
+    int32_t width, height;             /* 200..4000 units; a unit is a CSS pixel in SVG, png_scale pixels in PNG */
+    int32_t png_scale;                 /* 1..4; the default 2 is sharp on fine screens */
+    bool log_x, log_y;                 /* values that are not positive become gaps */
+    double x_min, x_max, y_min, y_max; /* NaN: from the data */
+    bough_legend legend;
+} bough_plot_def;
+
+BOUGH_API bough_plot_def bough_default_plot_def(void);
+
+/* One line of a plot. A point of which a coordinate is not finite is a gap; a point between two gaps is a dot. Any
+ * number of points will do: those that fall into the same column of pixels are merged so that peaks stay. */
+typedef struct bough_series {
+    const char *name; /* in the legend; NULL or "": not there */
+    int32_t count;
+    const double *x, *y; /* count */
+    bool dashed;
+} bough_series;
+
+/* Writes FILE.svg or FILE.png, by the extension of path. def may be NULL. The file appears when it is complete. */
+BOUGH_API bough_status bough_plot_write(bough_context *ctx, const bough_plot_def *def, const bough_series *series,
+                                        int32_t series_count, const char *path);
 
 #ifdef __cplusplus
 }

@@ -181,14 +181,18 @@ static int32_t clamp_pixel(double v, int32_t limit) {
     return v < 0 ? 0 : v > limit ? limit : (int32_t)v;
 }
 
-/* (x,y): pixel position of the dot in the top left corner; `scale` pixels per dot. */
-static void draw_glyph(const bough_picture *picture, char c, double x, double y, double scale, bo_rgb colour) {
+/* (x,y): pixel position of the dot in the top left corner; `scale` pixels per dot. Turned: the text runs upwards. */
+static void draw_glyph(const bough_picture *picture, char c, double x, double y, double scale, bo_rgb colour,
+                       bool turned) {
     const uint8_t *glyph = glyph_of(c);
-    int32_t x0 = clamp_pixel(x - scale, picture->def.width), x1 = clamp_pixel(x + 6 * scale, picture->def.width);
-    int32_t y0 = clamp_pixel(y - scale, picture->def.height), y1 = clamp_pixel(y + 10 * scale, picture->def.height);
+    double left = x - scale, right = x + (turned ? 10 : 6) * scale;
+    double top = y - (turned ? 6 : 1) * scale, bottom = y + (turned ? 1 : 10) * scale;
+    int32_t x0 = clamp_pixel(left, picture->def.width), x1 = clamp_pixel(right, picture->def.width);
+    int32_t y0 = clamp_pixel(top, picture->def.height), y1 = clamp_pixel(bottom, picture->def.height);
     for (int32_t j = y0; j < y1; j++)
         for (int32_t i = x0; i < x1; i++) {
-            double d = glyph_distance(glyph, (i + 0.5 - x) / scale, (j + 0.5 - y) / scale);
+            double dx = (i + 0.5 - x) / scale, dy = (j + 0.5 - y) / scale;
+            double d = turned ? glyph_distance(glyph, -dy, dx) : glyph_distance(glyph, dx, dy);
             double cover = (stroke - d) * scale + 0.5;
             if (cover > 0)
                 blend(pixel_at(picture, i, j), colour, cover > 1 ? 1 : (float)cover);
@@ -210,18 +214,20 @@ double bough_label_width(double size, const char *text) {
     return longest;
 }
 
-static void draw_label(const bough_picture *picture, const bo_label *label) {
-    double scale = label->size / 7, x = label->x, y = label->y + 0.5 * scale;
-    for (const char *c = label->text; *c; c++) {
+void bo_draw_text(const bough_picture *picture, double x, double y, double size, bo_rgb colour, const char *text,
+                  bool turned) {
+    double scale = size / 7, along = 0, down = 0.5 * scale;
+    for (const char *c = text; *c; c++) {
         if (*c == '\n') {
-            x = label->x, y += 12 * scale;
+            along = 0, down += 12 * scale;
             continue;
         }
         int first;
         double advance;
         glyph_extent(*c, &first, &advance);
-        draw_glyph(picture, *c, x + (0.5 - first) * scale, y, scale, label->colour);
-        x += advance * scale;
+        double u = along + (0.5 - first) * scale;
+        draw_glyph(picture, *c, turned ? x + down : x + u, turned ? y - u : y + down, scale, colour, turned);
+        along += advance * scale;
     }
 }
 
@@ -255,5 +261,6 @@ void bo_draw_labels(const bough_picture *picture) {
     for (size_t i = 0; i < picture->bar_count; i++)
         draw_bar(picture, &picture->bars[i]);
     for (size_t i = 0; i < picture->label_count; i++)
-        draw_label(picture, &picture->labels[i]);
+        bo_draw_text(picture, picture->labels[i].x, picture->labels[i].y, picture->labels[i].size,
+                     picture->labels[i].colour, picture->labels[i].text, false);
 }

@@ -133,5 +133,9 @@ double bo_ground_depth(const bo_view *view, double x, double y);
 bough_status bo_raster(bough_context *ctx, const bo_view *view, uint8_t *pixels);
 
 void bo_draw_labels(const bough_picture *picture);
+/* Text over the pixels as they are: as bough_picture_add_label(), or turned, running upwards from (x,y), its top at the
+ * left. */
+void bo_draw_text(const bough_picture *picture, double x, double y, double size, bo_rgb colour, const char *text,
+                  bool turned);
 
 #endif

@@ -130,11 +130,14 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
             break;
         /* Converged when the step is a small part of the solution, or when it is lost in the rounding of the energy. */
         double step = mass_norm(&s, s.p), size = mass_norm(&s, z), scale = P->cm * size * size + fabs(s.phi);
+        double phi = s.phi;
         bool lost = -slope <= 1e-28 * scale;
         if (!lost)
             status = search_line(&s, z, slope, &alpha);
         I->iterations++;
-        done = lost || (alpha == 1 && step <= I->def.tolerance * size);
+        /* Where the potential is all rounding, the search may shorten a step that is small enough already. */
+        bool settled = alpha == 1 || fabs(s.phi - phi) <= 1e-13 * fabs(phi);
+        done = lost || (settled && step <= I->def.tolerance * size);
     }
     bo_arena_release(&I->arena, mark);
     return status;

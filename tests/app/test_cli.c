@@ -226,7 +226,8 @@ static void help_is_there(void **state) {
     (void)state;
     check_run(0, "--help");
     check(strstr(out, "usage: bough COMMAND") && strstr(out, "Exit status") && !err[0]);
-    static const char *const commands[] = {"demo", "mesh", "modes", "static", "materials", "integrators", "bench", "doctor"};
+    static const char *const commands[] = {"demo",        "mesh",    "modes", "static", "materials",
+                                           "integrators", "damping", "plot",  "bench",  "doctor"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char listed[64], example[64];
         check_run(0, "--help");
@@ -553,6 +554,156 @@ static void the_demo_makes_its_files(void **state) {
     check_mistake(2, "--frames", "demo", "--frames", "0");
 }
 
+/* ---- plots ---- */
+
+static void check_is_svg(const char *name) {
+    check_begins(name, "<?xml", 5, 1000);
+}
+
+static void plots_show_the_columns_asked_for(void **state) {
+    (void)state;
+    static const char recording[] =
+        "\xEF\xBB\xBFtime,energy_kinetic,\"energy, \"\"elastic\"\"\",tip.z,note\r\n"
+        "0,1,2,0.5,start\r\n0.1,nan,3,0.25,\"on, and on\"\r\n 0.2 ,5,,1e-3,\r\n\r\n0.3,-inf,7,0,end";
+    test_write_text(work("run.1.csv"), recording);
+    check_run(0, "plot", "run.1.csv");
+    check_is_svg("run.1.svg");
+    check(strstr(out, "run.1.svg: 2 lines of 4 points against time") && !err[0]);
+    json_t *answer;
+    check_json(answer, 0, "plot", "run.1.csv", "--json", "-o", "tip.png", "--x", "energy_kinetic", "--columns",
+               "tip.z,time", "--title", "Tip", "--log-y");
+    check_is_png("tip.png");
+    check(strcmp(text(answer, "x"), "energy_kinetic") == 0 && strcmp(text(answer, "file"), "tip.png") == 0);
+    check_int(number(answer, "points"), 4);
+    const json_t *columns = json_object_get(answer, "columns");
+    check(json_array_size(columns) == 2 && strcmp(json_string_value(json_array_get(columns, 0)), "tip.z") == 0);
+    json_decref(answer);
+    check_json(answer, 0, "plot", "run.1.csv", "--json");
+    check(strcmp(json_string_value(json_array_get(json_object_get(answer, "columns"), 1)), "energy, \"elastic\"") == 0);
+    json_decref(answer);
+}
+
+/* Without energies: all columns, but no more than twelve. */
+static void plots_of_many_columns_are_limited(void **state) {
+    (void)state;
+    FILE *f = fopen(work("wide.csv"), "w");
+    for (int row = 0; row < 1000; row++)
+        for (int column = 0; column < 30; column++)
+            fprintf(f, row ? "%d%s" : "c%d%s", row ? row * column : column, column < 29 ? "," : "\n");
+    fclose(f);
+    json_t *answer;
+    check_json(answer, 0, "plot", "wide.csv", "--json", "-o", "wide.svg");
+    check_int(json_array_size(json_object_get(answer, "columns")), 12);
+    check_int(number(answer, "points"), 999);
+    json_decref(answer);
+}
+
+static void wrong_recordings(void **state) {
+    (void)state;
+    char *line = malloc(1 << 21);
+    memset(line, 'x', 1 << 21);
+    line[(1 << 21) - 1] = 0;
+    test_write_text(work("long-line.csv"), line);
+    free(line);
+    mkdir(work("folder.csv"), 0700);
+    test_write_text(work("good.csv"), "t,a,b\n0,1,2\n1,2,3\n");
+    static const struct {
+        const char *content, *part;
+    } cases[] = {
+        {"", "wrong.csv:1: the first line"},
+        {"\nt,a\n", "wrong.csv:1: the first line"},
+        {"1,2\n3,4\n", "it holds numbers"},
+        {"t,a\n", "no row"},
+        {"t\n1\n", "one column only"},
+        {"t,a\n0,1\n1\n", "wrong.csv:3: there are 1 cells, but 2 columns"},
+        {"t,a\n0,1\n1,2,3\n", "wrong.csv:3: there are 3 cells, but 2 columns"},
+        {"t,a\n0,one\n", "wrong.csv:2: column \"a\": \"one\" is not a number"},
+        {"t,a\n0,1 2\n", "\"1 2\" is not a number"},
+        {"t,a\n0,1e999\n", "wrong.csv:2: column \"a\": 1e999 is too large"},
+        {"t,a\n0,\"1\n", "wrong.csv:2: the quotes of column 2"},
+        {"t,\"a\"b\n0,1\n", "wrong.csv:1: the quotes of column 2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_write_text(work("wrong.csv"), cases[i].content);
+        int before = file_count();
+        check_mistake(1, cases[i].part, "plot", "wrong.csv");
+        check_int(file_count(), before);
+    }
+    int before = file_count();
+    check_mistake(1, "gone.csv: cannot be opened", "plot", "gone.csv");
+    check_mistake(1, "folder.csv: cannot be read", "plot", "folder.csv");
+    check_mistake(1, "longer than a megabyte", "plot", "long-line.csv");
+    check_mistake(1, "no column \"c\"; the columns are t, a, b", "plot", "good.csv", "--columns", "a,c");
+    check_mistake(1, "no column \"\"", "plot", "good.csv", "--columns", "");
+    check_mistake(1, "no column \"time\"", "plot", "good.csv", "--x", "time");
+    check_mistake(1, "no/where.svg", "plot", "good.csv", "-o", "no/where.svg");
+    check_mistake(2, ".svg or .png", "plot", "good.csv", "-o", "a.pdf");
+    check_mistake(2, "which recording", "plot");
+    check_mistake(2, "one recording at a time", "plot", "good.csv", "wide.csv");
+    check_int(file_count(), before);
+}
+
+/* A recording as bytes fall: no crash, one sentence or a plot. */
+static void random_recordings(void **state) {
+    (void)state;
+    test_random r = {11};
+    static const char letters[] = "0123456789,,,,\"\n\n.-+e ntax\t\r";
+    for (int i = 0; i < 60; i++) {
+        char content[400];
+        size_t size = 20 + test_bits(&r) % 380, at = 0;
+        memcpy(content, "t,a\n0,1\n", at = 8);
+        for (; at < size; at++)
+            content[at] = i % 4 == 3 ? (char)test_bits(&r) : letters[test_bits(&r) % (sizeof letters - 1)];
+        test_write(work("random.csv"), content, size);
+        int status = run(WORDS("plot", "random.csv"));
+        check(status == 0 ? !err[0] : status == 1 && is_one_sentence());
+    }
+}
+
+/* Figures of theory: backward Euler loses ln(1 + (h w)^2) / (h w). */
+static void damping_is_that_of_theory(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "damping", "--json", "-o", "damping.svg", "--csv", "damping.csv");
+    check_is_svg("damping.svg");
+    const json_t *list = json_object_get(answer, "integrators");
+    check_int(json_array_size(list), 7);
+    const json_t *euler = json_array_get(list, 0), *alpha = json_array_get(list, 5);
+    check(strcmp(text(euler, "name"), "backward-euler") == 0 && number(alpha, "rho") == 0.5);
+    for (size_t i = 0; i < 10; i++) {
+        double hw = item(answer, "hw", i);
+        check_near(item(euler, "damping", i), log(1 + hw * hw) / hw, 1e-9);
+    }
+    json_decref(answer);
+    check_json(answer, 0, "plot", "damping.csv", "--json", "--log-x", "--log-y"); /* what one writes the other reads */
+    check_int(json_array_size(json_object_get(answer, "columns")), 7);
+    json_decref(answer);
+    check_run(0, "damping", "hht", "hht:-0.1", "generalised-alpha:1", "--alpha", "-0.2", "-o", "damping.png");
+    const char *row = strstr(out, "\ngeneralised-alpha:1 ");
+    check(strstr(out, "\nhht:-0.1 ") && row && strtod(row + 20, NULL) == 0);
+    check_is_png("damping.png");
+    check_run(0, "damping", "--rho", "0.3");
+    check_int(line_count(out), 6);
+    check_json(answer, 0, "integrators", "--json");
+    size_t i;
+    json_t *info; /* every method can be measured at every h w */
+    json_array_foreach(json_object_get(answer, "integrators"), i, info) check_run(0, "damping", text(info, "name"));
+    json_decref(answer);
+}
+
+static void wrong_integrators(void **state) {
+    (void)state;
+    check_mistake(1, "did you mean \"tr-bdf2\"?", "damping", "tr-bdf");
+    check_mistake(1, "takes no parameter", "damping", "bdf2:0.5");
+    check_mistake(1, "should be a number", "damping", "generalised-alpha:half");
+    check_mistake(1, "rho is 2", "damping", "generalised-alpha:2");
+    check_mistake(2, "--rho", "damping", "--rho", "1.5");
+    check_mistake(2, "--alpha", "damping", "--alpha", "0.1");
+    check_mistake(2, ".svg or .png", "damping", "-o", "a.gif");
+    check_mistake(2, ".csv", "damping", "--csv", "a.txt");
+    check_mistake(1, "no/where.csv", "damping", "--csv", "no/where.csv");
+}
+
 /* ---- mistakes ---- */
 
 static void files_that_are_not_there_or_not_meshes(void **state) {
@@ -732,6 +883,12 @@ int main(void) {
         cmocka_unit_test(warnings_leave_stdout_alone),
         cmocka_unit_test(small_commands_answer_in_json),
         cmocka_unit_test(the_demo_makes_its_files),
+        cmocka_unit_test(plots_show_the_columns_asked_for),
+        cmocka_unit_test(plots_of_many_columns_are_limited),
+        cmocka_unit_test(wrong_recordings),
+        cmocka_unit_test(random_recordings),
+        cmocka_unit_test(damping_is_that_of_theory),
+        cmocka_unit_test(wrong_integrators),
         cmocka_unit_test(files_that_are_not_there_or_not_meshes),
         cmocka_unit_test(wrong_materials),
         cmocka_unit_test(wrong_supports_and_loads),
