@@ -14,6 +14,7 @@ static const struct {
     {"static", bench_static, "a nonlinear bend, beside CalculiX"},
     {"convergence", bench_convergence, "cantilever frequencies on four meshes of each element"},
     {"energy", bench_energy, "energy that each time integrator loses on a swinging beam"},
+    {"stiffness", bench_stiffness, "cost of a step of exponential and implicit integrators from soft to stiff"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
