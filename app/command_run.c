@@ -1,6 +1,8 @@
 #include "app.h"
 
-#include <math.h>
+#include <bough/time.h>
+
+#include <strings.h>
 
 enum { OPT_DT = 300, OPT_TIME, OPT_FRAMES, OPT_FPS, OPT_CHECKPOINT, OPT_RESUME, OPT_JSON };
 
@@ -33,10 +35,18 @@ static double positive(struct argp_state *state, const char *option, const char 
     return value;
 }
 
+static void need_integrator(struct argp_state *state, const char *name) {
+    for (int32_t i = 0; i < bough_integrator_count(); i++)
+        if (!strcasecmp(bough_integrator_describe(i)->name, name))
+            return;
+    argp_error(state, "--integrator: there is no \"%s\"; bough integrators lists them", name);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
     switch (key) {
     case 'i':
+        need_integrator(state, text);
         a->def.integrator = text;
         break;
     case OPT_DT:

@@ -1,6 +1,8 @@
 /* Making and unmaking runs. */
 #include "run/run.h"
 
+#include "base/file.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -76,11 +78,21 @@ static bough_status start(bough_context *ctx, const bough_run_def *def, bough_ru
     return BOUGH_OK;
 }
 
+/* Better now than after hours of work. */
+static bough_status check_writable(bough_context *ctx, const char *path) {
+    bo_output output;
+    BO_TRY(bo_output_open(ctx, path, &output));
+    bo_output_discard(ctx, &output);
+    return BOUGH_OK;
+}
+
 static bough_status open_recordings(bough_context *ctx, const bough_run_def *def, bough_run *run) {
     const char *const *columns = (const char *const *)run->engine.columns;
     const int32_t count = run->engine.column_count;
     const double now = bo_run_time(run);
     bool has_row = false;
+    if (run->checkpoint)
+        BO_TRY(check_writable(ctx, run->checkpoint));
     if (def->record)
         BO_TRY(def->resume ? bo_table_continue(ctx, def->record, columns, count, now, &run->table, &has_row)
                            : bo_table_create(ctx, def->record, columns, count, &run->table));

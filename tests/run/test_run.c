@@ -596,6 +596,9 @@ static void wrong_defs_are_told(void **state) {
     def.integrator = NULL;
     def.record = test_path("no/such/folder.csv");
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_FILE, "cannot be written");
+    def.record = NULL;
+    def.checkpoint = test_path("no/such/folder.state");
+    check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_FILE, "cannot be written");
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
