@@ -163,9 +163,13 @@ static int execute(bough_context *ctx, const arguments *a, bough_scene *scene, b
     if (advanced == BOUGH_CANCELLED)
         status = app_fail_with("interrupted at t = %g s after %lld of %lld steps", report.time, (long long)report.steps,
                                (long long)report.step_count);
+    else if (advanced > 0 || advanced == BOUGH_ERROR_SINGULAR)
+        status = a->def.checkpoint
+                     ? app_fail_with("%s; the last good state is in %s", bough_message(ctx), a->def.checkpoint)
+                     : app_fail_with("%s; --checkpoint FILE keeps the last good state", bough_message(ctx));
     else if (advanced)
         status = app_fail(ctx);
-    if (advanced < 0)
+    if (advanced < 0 && advanced != BOUGH_ERROR_SINGULAR)
         return status;
     /* What was reached before the failure or Ctrl-C is worth having. */
     if (a->json)

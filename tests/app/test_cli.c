@@ -696,6 +696,20 @@ static void wrong_runs(void **state) {
     check_mistake(1, "how long", "run", "wrong.json");
 }
 
+static void failing_runs_keep_the_last_good_state(void **state) {
+    (void)state;
+    test_write_text(
+        work("hit.json"),
+        "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 1, 1]},"
+        "\"material\": {\"model\": \"neo-hookean\"}, \"fix\": \"x0\", \"initial\": {\"velocity\": [-1e9, 0, 0]},"
+        "\"time\": {\"integrator\": \"symplectic-euler\", \"dt\": 0.01, \"duration\": 1}}");
+    check_run(1, "run", "hit.json", "--checkpoint", "hit.state", "--record", "hit.csv");
+    check(strstr(err, "bough: warning: at t = 0 s a step of 0.01 s failed (") != NULL);
+    check(strstr(err, "even a step of 9.7656") && strstr(err, "; the last good state is in hit.state\n"));
+    check(strstr(out, "stopped at t = 0 s after 0 of 100 steps") != NULL);
+    check(exists("hit.state"));
+}
+
 /* Ctrl-C ends the run with complete recordings. */
 static void interrupted_runs_keep_their_recordings(void **state) {
     (void)state;
@@ -770,6 +784,7 @@ int main(void) {
         cmocka_unit_test(interrupts_keep_what_was_done),
         cmocka_unit_test(runs_report_and_record),
         cmocka_unit_test(wrong_runs),
+        cmocka_unit_test(failing_runs_keep_the_last_good_state),
         cmocka_unit_test(interrupted_runs_keep_their_recordings),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);

@@ -529,6 +529,24 @@ static void cancelled_runs_keep_what_was_recorded(void **state) {
     bough_context_destroy(ctx);
 }
 
+static void threads_do_not_change_bits(void **state) {
+    (void)state;
+    double *expected = NULL, *got;
+    size_t size, same_size;
+    for (int32_t threads = 1; threads <= 4; threads += 3) {
+        bough_context *ctx = test_context(threads);
+        bough_run_def def = bough_default_run_def();
+        def.duration = 0.03;
+        play p = begin_file(ctx, BOUGH_SOURCE_DIR "/examples/beam/scene.json", &def);
+        check_ok(ctx, bough_run_advance(ctx, p.run));
+        save_bits(&p, threads == 1 ? &expected : &got, threads == 1 ? &size : &same_size);
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+    }
+    check(size == same_size && memcmp(expected, got, size) == 0);
+    free(expected), free(got);
+}
+
 /* ---- memory ---- */
 
 static void steps_allocate_nothing(void **state) {
@@ -619,6 +637,7 @@ int main(void) {
         cmocka_unit_test(damaged_checkpoints_are_refused),
         cmocka_unit_test(recordings_have_all_rows_and_frames),
         cmocka_unit_test(cancelled_runs_keep_what_was_recorded),
+        cmocka_unit_test(threads_do_not_change_bits),
         cmocka_unit_test(steps_allocate_nothing),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(wrong_defs_are_told),
