@@ -5,6 +5,7 @@
 
 #include <bough/fem.h>
 #include <bough/record.h>
+#include <bough/run.h>
 #include <bough/scene.h>
 
 #include <argp.h>
@@ -20,6 +21,7 @@ int command_modes(int argc, char **argv);
 int command_static(int argc, char **argv);
 int command_demo(int argc, char **argv);
 int command_doctor(int argc, char **argv);
+int command_run(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_materials(int argc, char **argv);
 int command_integrators(int argc, char **argv);

@@ -14,6 +14,7 @@ static const struct {
     {"mesh", command_mesh, "look at, check, convert and generate meshes"},
     {"modes", command_modes, "natural frequencies and mode shapes of a body"},
     {"static", command_static, "equilibrium of a body under loads"},
+    {"run", command_run, "step a scene through time, with recordings and checkpoints"},
     {"materials", command_materials, "the material models"},
     {"integrators", command_integrators, "the time integrators"},
     {"damping", command_damping, "numerical damping of time integrators, as table and plot"},

@@ -8,6 +8,7 @@
 #include <bough/material.h>
 #include <bough/mesh.h>
 #include <bough/record.h>
+#include <bough/run.h>
 #include <bough/scene.h>
 #include <bough/time.h>
 

@@ -12,6 +12,15 @@ extern "C" {
  * the keys. Every key is checked; a wrong one is one sentence "file: place: reason". */
 BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body);
 
+/* A body with all that happens to it: curves, moving supports, the start, probes, engine and integrator settings. */
+typedef struct bough_scene bough_scene;
+
+/* Reads a scene file; docs/scene-format.md has the keys. */
+BOUGH_API bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **scene);
+BOUGH_API void bough_scene_destroy(bough_context *ctx, bough_scene *scene);
+/* Belongs to the scene. */
+BOUGH_API bough_body *bough_scene_body(const bough_scene *scene);
+
 #ifdef __cplusplus
 }
 #endif

@@ -291,8 +291,8 @@ static bough_status traction_shares(bough_context *ctx, const bough_body *body, 
     return BOUGH_OK;
 }
 
-bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const int32_t *vertices, int32_t count,
-                                  const double force[3]) {
+bough_status bo_body_share_force(bough_context *ctx, const bough_body *body, const int32_t *vertices, int32_t count,
+                                 const double force[3], double *out) {
     BO_TRY(check_vertices(ctx, body, vertices, count));
     BO_TRY(check_vector(ctx, "a force", force));
     size_t n = (size_t)body->mesh->vertex_count;
@@ -318,10 +318,15 @@ bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const in
     if (status == BOUGH_OK)
         for (size_t v = 0; v < n; v++)
             for (size_t d = 0; d < 3; d++)
-                body->point_force[3 * v + d] += share[v] / total * force[d];
+                out[3 * v + d] += share[v] / total * force[d];
     bo_free(ctx, marked);
     bo_free(ctx, share);
     return status;
+}
+
+bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const int32_t *vertices, int32_t count,
+                                  const double force[3]) {
+    return bo_body_share_force(ctx, body, vertices, count, force, body->point_force);
 }
 
 bough_status bough_body_add_pressure(bough_context *ctx, bough_body *body, const int32_t *faces, int32_t count,

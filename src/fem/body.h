@@ -62,6 +62,18 @@ void bo_body_pressure_force(const bough_body *body, const double *u, double *for
 /* Number of independent rigid motions of the rest shape that the supports allow, summed over its connected pieces. */
 bough_status bo_body_rigid_motions(bough_context *ctx, const bough_body *body, int32_t *count);
 
+/* Adds `force`, shared out as by bough_body_add_force(), to `out`. */
+bough_status bo_body_share_force(bough_context *ctx, const bough_body *body, const int32_t *vertices, int32_t count,
+                                 const double force[3], double *out);
+/* Adds the weight of the body under `gravity` to `force`. */
+void bo_body_gravity_force(const bough_body *body, const double gravity[3], double *force);
+/* The loads that do not depend on the displacement: point forces and gravity. */
+void bo_body_dead_loads(const bough_body *body, double *force);
+
+/* Von Mises' stress of one element; BOUGH_NOT_FINITE when it is inverted and must not be. */
+bough_status bo_body_element_von_mises(bough_context *ctx, const bough_body *body, int32_t element, const double *u,
+                                       double *von_mises);
+
 /* m^3 */
 double bo_body_volume(const bough_body *body);
 

@@ -77,7 +77,7 @@ bough_status bough_body_damping_matrix(bough_context *ctx, bough_body *body, con
 
 /* Gravity acts on each vertex with the row sum of the mass matrix (integral density N_a dV where it is not lumped), so
  * that a free body falls without straining. */
-static void add_gravity(const bough_body *body, double *force) {
+void bo_body_gravity_force(const bough_body *body, const double gravity[3], double *force) {
     const bough_mesh *mesh = body->mesh;
     const int32_t N = bough_element_node_count(mesh->type);
     double m[BO_MAX_NODES * BO_MAX_NODES];
@@ -89,16 +89,20 @@ static void add_gravity(const bough_body *body, double *force) {
             for (int32_t b = 0; b < N; b++)
                 share += m[N * a + b];
             for (int d = 0; d < 3; d++)
-                force[3 * (size_t)nodes[a] + (size_t)d] += share * body->gravity[d];
+                force[3 * (size_t)nodes[a] + (size_t)d] += share * gravity[d];
         }
     }
 }
 
-bough_status bough_body_loads(bough_context *ctx, bough_body *body, const double *u, double *force) {
-    (void)ctx;
+void bo_body_dead_loads(const bough_body *body, double *force) {
     memcpy(force, body->point_force, (size_t)bo_body_size(body) * sizeof *force);
     if (body->gravity[0] != 0 || body->gravity[1] != 0 || body->gravity[2] != 0)
-        add_gravity(body, force);
+        bo_body_gravity_force(body, body->gravity, force);
+}
+
+bough_status bough_body_loads(bough_context *ctx, bough_body *body, const double *u, double *force) {
+    (void)ctx;
+    bo_body_dead_loads(body, force);
     bo_body_pressure_force(body, u, force);
     return BOUGH_OK;
 }

@@ -34,19 +34,35 @@ static bool element_stress(const bough_body *body, int32_t element, const double
     return true;
 }
 
+static double von_mises_of(const double s[6]) {
+    return sqrt(0.5 * ((s[0] - s[1]) * (s[0] - s[1]) + (s[1] - s[2]) * (s[1] - s[2]) + (s[2] - s[0]) * (s[2] - s[0])) +
+                3 * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]));
+}
+
+static bough_status fail_inverted(bough_context *ctx, int32_t element) {
+    return bo_fail(ctx, BOUGH_NOT_FINITE, "element %d (counted from 0) is inverted, which its material does not allow",
+                   element);
+}
+
+bough_status bo_body_element_von_mises(bough_context *ctx, const bough_body *body, int32_t element, const double *u,
+                                       double *von_mises) {
+    double s[6];
+    if (!element_stress(body, element, u, s))
+        return fail_inverted(ctx, element);
+    *von_mises = von_mises_of(s);
+    return BOUGH_OK;
+}
+
 bough_status bough_body_stress(bough_context *ctx, bough_body *body, const double *u, double *stress,
                                double *von_mises) {
     for (int32_t e = 0; e < body->mesh->element_count; e++) {
         double s[6];
         if (!element_stress(body, e, u, s))
-            return bo_fail(ctx, BOUGH_NOT_FINITE,
-                           "element %d (counted from 0) is inverted, which its material does not allow", e);
+            return fail_inverted(ctx, e);
         if (stress)
             memcpy(stress + 6 * (size_t)e, s, sizeof s);
         if (von_mises)
-            von_mises[e] = sqrt(
-                0.5 * ((s[0] - s[1]) * (s[0] - s[1]) + (s[1] - s[2]) * (s[1] - s[2]) + (s[2] - s[0]) * (s[2] - s[0])) +
-                3 * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]));
+            von_mises[e] = von_mises_of(s);
     }
     return BOUGH_OK;
 }

@@ -11,9 +11,41 @@ typedef struct {
     bough_sparse *M, *K, *A;
     bough_sparse *K_damping; /* NULL where damping does not follow the stiffness */
     bo_factor *factor;
-    double *loads;
-    bool loads_known; /* dead loads are computed once */
+    const bo_drive *drive; /* NULL: nothing changes with time */
+    double *dead;          /* loads that are always the same */
+    double *loads;         /* all of them, at the time of the last force() */
+    double *q, *v_held;    /* see at_time() */
+    double *x, *y;         /* scratch */
+    bool dead_known;
 } body_system;
+
+/* Supports that move are a force that depends on time: whatever an integrator thinks of the held entries of q and v,
+ * the forces of elasticity and damping see them as they are prescribed to be at t. v_held is zero at free entries. */
+static const double *at_time(body_system *s, double t, const double *q) {
+    if (!s->drive || !s->drive->moves)
+        return q;
+    memcpy(s->q, q, (size_t)s->M->size * sizeof *q);
+    bo_drive_hold(s->drive, s->body, t, s->q, s->v_held);
+    return s->q;
+}
+
+/* Hence held entries must not act a second time through K and D. Nor through M: on the segments of a curve a support
+ * has no acceleration. */
+static const double *masked(body_system *s, const double *x) {
+    if (!s->drive || !s->drive->moves)
+        return x;
+    for (int32_t i = 0; i < s->M->size; i++)
+        s->x[i] = s->body->fixed[i] ? 0 : x[i];
+    return s->x;
+}
+
+static void dead_loads_at(body_system *s, double t) {
+    if (!s->dead_known)
+        bo_body_dead_loads(s->body, s->dead);
+    s->dead_known = true;
+    memcpy(s->loads, s->dead, (size_t)s->M->size * sizeof *s->loads);
+    bo_drive_add_loads(s->drive, s->body, t, s->loads);
+}
 
 static void zero_held(const body_system *s, double *x) {
     for (int32_t i = 0; i < s->M->size; i++)
@@ -21,25 +53,51 @@ static void zero_held(const body_system *s, double *x) {
             x[i] = 0;
 }
 
-static bough_status force(void *data, double t, const double *q, double *U, double *f) {
-    (void)t;
-    body_system *s = data;
-    BO_TRY(bough_body_evaluate(s->ctx, s->body, q, false, U, f, NULL));
-    if (!s->loads_known || s->body->pressure_count)
-        BO_TRY(bough_body_loads(s->ctx, s->body, q, s->loads));
-    s->loads_known = true;
+static void multiply_damping(const body_system *s, const double *x, double *y) {
+    const double mass = s->body->def.damping_mass, stiffness = s->body->def.damping_stiffness;
+    const int32_t n = s->M->size;
+    memset(y, 0, (size_t)n * sizeof *y);
+    if (mass > 0)
+        bo_sparse_mul(s->M, x, y, false);
+    for (int32_t i = 0; i < n; i++)
+        y[i] *= mass / (s->K_damping ? stiffness : 1);
+    if (s->K_damping) {
+        bo_sparse_mul(s->K_damping, x, y, true);
+        for (int32_t i = 0; i < n; i++)
+            y[i] *= stiffness;
+    }
+}
+
+/* loads -= D v of the supports */
+static void add_drag_of_supports(body_system *s) {
+    if (!s->drive || !s->drive->moves || (!(s->body->def.damping_mass > 0) && !s->K_damping))
+        return;
+    multiply_damping(s, s->v_held, s->y);
     for (int32_t i = 0; i < s->M->size; i++)
-        f[i] += s->loads[i];
+        s->loads[i] -= s->body->fixed[i] ? 0 : s->y[i];
+}
+
+static bough_status force(void *data, double t, const double *q, double *U, double *f) {
+    body_system *s = data;
+    q = at_time(s, t, q);
+    BO_TRY(bough_body_evaluate(s->ctx, s->body, q, false, U, f, NULL));
+    dead_loads_at(s, t);
+    add_drag_of_supports(s);
     if (U)
         *U -= bo_dot_n(s->M->size, s->loads, q);
+    bo_drive_set_pressures(s->drive, s->body, t);
+    bo_body_pressure_force(s->body, q, s->loads);
+    for (int32_t i = 0; i < s->M->size; i++)
+        f[i] += s->loads[i];
     zero_held(s, f);
     return BOUGH_OK;
 }
 
 static bough_status linearise(void *data, double t, const double *q, bool project) {
-    (void)t;
     body_system *s = data;
+    q = at_time(s, t, q);
     BO_TRY(bough_body_evaluate(s->ctx, s->body, q, project, NULL, NULL, s->K));
+    bo_drive_set_pressures(s->drive, s->body, t);
     if (s->body->pressure_count)
         bo_body_pressure_tangent(s->body, q, 1, s->K);
     return BOUGH_OK;
@@ -52,25 +110,15 @@ static bough_status damp(void *data, const double *q) {
 
 static void multiply(void *data, bo_matrix which, const double *x, double *y) {
     body_system *s = data;
-    const int32_t n = s->M->size;
     switch (which) {
     case BO_MATRIX_M:
-        bo_sparse_mul(s->M, x, y, false);
+        bo_sparse_mul(s->M, masked(s, x), y, false);
         break;
     case BO_MATRIX_K:
-        bo_sparse_mul(s->K, x, y, false);
+        bo_sparse_mul(s->K, masked(s, x), y, false);
         break;
     case BO_MATRIX_D:
-        memset(y, 0, (size_t)n * sizeof *y);
-        if (s->body->def.damping_mass > 0)
-            bo_sparse_mul(s->M, x, y, false);
-        for (int32_t i = 0; i < n; i++)
-            y[i] *= s->body->def.damping_mass / (s->K_damping ? s->body->def.damping_stiffness : 1);
-        if (s->K_damping) {
-            bo_sparse_mul(s->K_damping, x, y, true);
-            for (int32_t i = 0; i < n; i++)
-                y[i] *= s->body->def.damping_stiffness;
-        }
+        multiply_damping(s, masked(s, x), y);
         break;
     }
     zero_held(s, y);
@@ -103,9 +151,10 @@ static bough_status build(bough_context *ctx, bough_body *body, body_system *s) 
     BO_TRY(bough_body_matrix_create(ctx, body, &s->A));
     if (body->def.damping_stiffness > 0)
         BO_TRY(bough_body_matrix_create(ctx, body, &s->K_damping));
-    s->loads = BO_NEW_ZEROS(ctx, double, bo_body_size(body));
-    if (!s->loads)
-        return BOUGH_ERROR_MEMORY;
+    double **vectors[] = {&s->dead, &s->loads, &s->q, &s->v_held, &s->x, &s->y};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        if (!(*vectors[i] = BO_NEW_ZEROS(ctx, double, bo_body_size(body))))
+            return BOUGH_ERROR_MEMORY;
     BO_TRY(bough_body_mass_matrix(ctx, body, s->M));
     return bo_factor_analyse(ctx, s->A, 3, body->fixed, &s->factor);
 }
@@ -116,7 +165,12 @@ static void destroy(bough_context *ctx, body_system *s) {
     bough_sparse_destroy(ctx, s->A);
     bough_sparse_destroy(ctx, s->K_damping);
     bo_factor_destroy(ctx, s->factor);
+    bo_free(ctx, s->dead);
     bo_free(ctx, s->loads);
+    bo_free(ctx, s->q);
+    bo_free(ctx, s->v_held);
+    bo_free(ctx, s->x);
+    bo_free(ctx, s->y);
     bo_free(ctx, s);
 }
 
@@ -142,6 +196,35 @@ bough_status bo_body_system_create(bough_context *ctx, bough_body *body, bo_syst
                           .multiply = multiply,
                           .factor = factor,
                           .solve = solve};
+    return BOUGH_OK;
+}
+
+void bo_body_system_drive(bo_system *system, const bo_drive *drive) {
+    body_system *s = system->data;
+    s->drive = drive;
+}
+
+void bo_body_system_hold(const bo_system *system, double t, double *q, double *v) {
+    const body_system *s = system->data;
+    bo_drive_hold(s->drive, s->body, t, q, v);
+}
+
+bough_status bo_body_system_measure(const bo_system *system, double t, const double *q, const double *v,
+                                    bo_body_measures *m) {
+    body_system *s = system->data;
+    const bough_mesh *mesh = s->body->mesh;
+    *m = (bo_body_measures){0};
+    BO_TRY(bough_body_evaluate(s->ctx, s->body, q, false, &m->elastic, NULL, NULL));
+    dead_loads_at(s, t);
+    m->external = 0 - bo_dot_n(s->M->size, s->loads, q); /* no -0 */
+    bo_sparse_mul(s->M, v, s->x, false);
+    m->kinetic = 0.5 * bo_dot_n(s->M->size, v, s->x);
+    for (int32_t k = 0; k < mesh->vertex_count; k++) {
+        bo_vec3 x = bo_add(bo_load3(mesh->vertices + 3 * (size_t)k), bo_load3(q + 3 * (size_t)k));
+        bo_vec3 p = bo_load3(s->x + 3 * (size_t)k);
+        bo_store3(m->momentum, bo_add(bo_load3(m->momentum), p));
+        bo_store3(m->angular_momentum, bo_add(bo_load3(m->angular_momentum), bo_cross(x, p)));
+    }
     return BOUGH_OK;
 }
 

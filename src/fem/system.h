@@ -2,13 +2,28 @@
 #ifndef BO_FEM_SYSTEM_H
 #define BO_FEM_SYSTEM_H
 
+#include "fem/drive.h"
 #include "time/system.h"
 
 #include <bough/fem.h>
 
-/* q is the displacement u. Loads are those of the body; supports are held at rest. The body must outlive the system
- * and keep its supports. Destroy with bo_body_system_destroy(). */
+/* q is the displacement u. Loads are those of the body; supports are held where q has them. The body must outlive the
+ * system and keep its supports. Destroy with bo_body_system_destroy(). */
 bough_status bo_body_system_create(bough_context *ctx, bough_body *body, bo_system *system);
+/* From now on loads and supports follow the curves of the drive too, which must outlive the system; NULL: no longer.
+ * Before each step the held entries of q and v must be those of bo_body_system_hold(). A kink of a curve changes the
+ * velocity of a support; what that would do at once to its free neighbours (through a mass matrix that is not
+ * diagonal) is left out, the elastic forces pull them along. */
+void bo_body_system_drive(bo_system *system, const bo_drive *drive);
+void bo_body_system_hold(const bo_system *system, double t, double *q, double *v);
+
+typedef struct bo_body_measures {
+    double elastic, kinetic;                 /* J */
+    double external;                         /* potential of gravity and forces, J, zero at rest; pressure has none */
+    double momentum[3], angular_momentum[3]; /* kg m/s; kg m^2/s about the origin */
+} bo_body_measures;
+bough_status bo_body_system_measure(const bo_system *system, double t, const double *q, const double *v,
+                                    bo_body_measures *measures);
 void bo_body_system_destroy(bough_context *ctx, bo_system *system);
 
 #endif

@@ -75,8 +75,24 @@ static void overrule_mesh_materials(const bo_json *root, const bough_body_def *d
 
 /* ---- supports and loads: with no body they are checked only ---- */
 
-static const bough_mesh *mesh_of(const bough_body *body) {
-    return body ? bough_body_mesh(body) : NULL;
+typedef struct {
+    bough_body *body;
+    bo_drive *drive; /* NULL: curves are not known here */
+} target;
+
+static const bough_mesh *mesh_of(target to) {
+    return to.body ? bough_body_mesh(to.body) : NULL;
+}
+
+/* *curve stays -1 when none is named. */
+static bough_status read_curve(bo_json at, target to, int32_t *curve) {
+    const char *name = NULL;
+    *curve = -1;
+    BO_TRY(bo_json_string(at, &name));
+    if (!name)
+        return BOUGH_OK;
+    *curve = bo_drive_find(to.drive, name);
+    return *curve < 0 ? bo_json_fail(at, "there is no curve \"%.60s\" under \"curves\"", name) : BOUGH_OK;
 }
 
 static bough_status read_axes(bo_json at, int *axes) {
@@ -100,70 +116,93 @@ static bough_status read_displacement(bo_json at, int axes, double displacement[
     return BOUGH_OK;
 }
 
-static bough_status read_support(bo_json at, bough_body *body) {
+static bough_status read_support(bo_json at, target to) {
     int axes = BOUGH_AXES;
-    int32_t *vertices, count;
+    int32_t *vertices, count, curve = -1;
     double displacement[3] = {0};
     bo_json select = at;
     if (!json_is_string(at.value)) {
-        BO_TRY(bo_json_keys(at, BO_FIX_KEYS));
+        BO_TRY(to.drive ? bo_json_keys(at, BO_MOVING_FIX_KEYS) : bo_json_keys(at, BO_FIX_KEYS));
         BO_TRY(read_axes(bo_json_at(&at, "axes"), &axes));
         BO_TRY(read_displacement(bo_json_at(&at, "displacement"), axes, displacement));
+        BO_TRY(read_curve(bo_json_at(&at, "curve"), to, &curve));
+        if (curve >= 0 && !bo_json_has(&at, "displacement"))
+            return bo_json_fail(at, "names a curve, but no displacement that follows it");
         select = bo_json_must(&at, "select");
     }
-    BO_TRY(bo_scene_select(select, mesh_of(body), &vertices, &count));
-    if (!body)
+    BO_TRY(bo_scene_select(select, mesh_of(to), &vertices, &count));
+    if (!to.body)
         return BOUGH_OK;
-    bough_status status = bough_body_fix(at.ctx, body, vertices, count, axes, displacement);
+    bough_status status = to.drive ? bo_drive_fix(at.ctx, to.drive, to.body, curve, vertices, count, axes, displacement)
+                                   : bough_body_fix(at.ctx, to.body, vertices, count, axes, displacement);
     bo_free(at.ctx, vertices);
     return bo_json_explain(at, status);
 }
 
-static bough_status read_force(bo_json at, bough_body *body) {
-    int32_t *vertices, count;
+static bough_status read_force(bo_json at, target to) {
+    int32_t *vertices, count, curve;
     double force[3] = {0};
-    BO_TRY(bo_json_keys(at, BO_FORCE_KEYS));
+    BO_TRY(to.drive ? bo_json_keys(at, BO_MOVING_FORCE_KEYS) : bo_json_keys(at, BO_FORCE_KEYS));
     BO_TRY(bo_json_vec3(bo_json_must(&at, "force"), BO_ANY, force));
-    BO_TRY(bo_scene_select(bo_json_must(&at, "select"), mesh_of(body), &vertices, &count));
-    if (!body)
+    BO_TRY(read_curve(bo_json_at(&at, "curve"), to, &curve));
+    BO_TRY(bo_scene_select(bo_json_must(&at, "select"), mesh_of(to), &vertices, &count));
+    if (!to.body)
         return BOUGH_OK;
-    bough_status status = bough_body_add_force(at.ctx, body, vertices, count, force);
+    bough_status status = curve < 0 ? bough_body_add_force(at.ctx, to.body, vertices, count, force)
+                                    : bo_drive_force(at.ctx, to.drive, to.body, curve, vertices, count, force);
     bo_free(at.ctx, vertices);
     return bo_json_explain(at, status);
 }
 
-static bough_status read_pressure(bo_json at, bough_body *body) {
+static bough_status read_pressure(bo_json at, target to) {
     const char *name = NULL;
     const bough_set *set;
+    int32_t curve;
     double pressure = 0;
     bo_json faces = bo_json_must(&at, "faces");
-    BO_TRY(bo_json_keys(at, BO_PRESSURE_KEYS));
+    BO_TRY(to.drive ? bo_json_keys(at, BO_MOVING_PRESSURE_KEYS) : bo_json_keys(at, BO_PRESSURE_KEYS));
     BO_TRY(bo_json_number(bo_json_must(&at, "pressure"), BO_ANY, &pressure));
+    BO_TRY(read_curve(bo_json_at(&at, "curve"), to, &curve));
     BO_TRY(bo_json_string(faces, &name));
-    if (!body)
+    if (!to.body)
         return BOUGH_OK;
-    BO_TRY(bo_scene_find_set(faces, bough_body_mesh(body), BOUGH_SET_FACE, name, &set));
-    return bo_json_explain(at, bough_body_add_pressure(at.ctx, body, set->items, set->count, pressure));
+    BO_TRY(bo_scene_find_set(faces, mesh_of(to), BOUGH_SET_FACE, name, &set));
+    return bo_json_explain(
+        at, curve < 0 ? bough_body_add_pressure(at.ctx, to.body, set->items, set->count, pressure)
+                      : bo_drive_add_pressure(at.ctx, to.drive, to.body, curve, set->items, set->count, pressure));
 }
 
-static bough_status read_each(bo_json at, bough_status (*read)(bo_json, bough_body *), bough_body *body) {
+static bough_status read_gravity(bo_json at, target to) {
+    double g[3] = {0};
+    int32_t curve = -1;
+    if (to.drive && json_is_object(at.value)) {
+        BO_TRY(bo_json_keys(at, BO_MOVING_GRAVITY_KEYS));
+        BO_TRY(bo_json_vec3(bo_json_must(&at, "acceleration"), BO_ANY, g));
+        BO_TRY(read_curve(bo_json_at(&at, "curve"), to, &curve));
+    } else {
+        BO_TRY(bo_json_vec3(at, BO_ANY, g));
+    }
+    if (!to.body)
+        return BOUGH_OK;
+    return bo_json_explain(at, curve < 0 ? bough_body_set_gravity(at.ctx, to.body, g)
+                                         : bo_drive_gravity(at.ctx, to.drive, to.body, curve, g));
+}
+
+static bough_status read_each(bo_json at, bough_status (*read)(bo_json, target), target to) {
     int32_t count;
     BO_TRY(bo_json_list(at, &count));
     for (int32_t i = 0; i < count; i++)
-        BO_TRY(read(bo_json_item(&at, i), body));
+        BO_TRY(read(bo_json_item(&at, i), to));
     return BOUGH_OK;
 }
 
-static bough_status read_supports_and_loads(const bo_json *root, bough_body *body) {
-    bo_json fix = bo_json_at(root, "fix"), gravity = bo_json_at(root, "gravity");
-    double g[3] = {0};
+static bough_status read_supports_and_loads(const bo_json *root, target to) {
+    bo_json fix = bo_json_at(root, "fix");
     bool single = json_is_string(fix.value) || json_is_object(fix.value);
-    BO_TRY(single ? read_support(fix, body) : read_each(fix, read_support, body));
-    BO_TRY(bo_json_vec3(gravity, BO_ANY, g));
-    if (body)
-        BO_TRY(bo_json_explain(gravity, bough_body_set_gravity(root->ctx, body, g)));
-    BO_TRY(read_each(bo_json_at(root, "forces"), read_force, body));
-    return read_each(bo_json_at(root, "pressures"), read_pressure, body);
+    BO_TRY(single ? read_support(fix, to) : read_each(fix, read_support, to));
+    BO_TRY(read_gravity(bo_json_at(root, "gravity"), to));
+    BO_TRY(read_each(bo_json_at(root, "forces"), read_force, to));
+    return read_each(bo_json_at(root, "pressures"), read_pressure, to);
 }
 
 /* ---- the file ---- */
@@ -173,7 +212,6 @@ static bough_status read_def(const bo_json *root, bough_body_def *def, bough_bod
     const char *ignored;
     int32_t mass = BOUGH_MASS_CONSISTENT;
     bo_json material = bo_json_at(root, "material"), damping = bo_json_at(root, "damping");
-    BO_TRY(bo_json_keys(*root, BO_BODY_KEYS));
     BO_TRY(bo_scene_version(*root));
     BO_TRY(bo_json_string(bo_json_at(root, "$schema"), &ignored));
     BO_TRY(bo_json_string(bo_json_at(root, "name"), &ignored));
@@ -188,13 +226,14 @@ static bough_status read_def(const bo_json *root, bough_body_def *def, bough_bod
     return read_regions(bo_json_at(root, "regions"), def, regions);
 }
 
-static bough_status make_body(const bo_json *root, const bough_body_def *def, bough_mesh *mesh, bough_body **body) {
+static bough_status make_body(const bo_json *root, const bough_body_def *def, bough_mesh *mesh, bo_drive *drive,
+                              bough_body **body) {
     BO_TRY(bo_scene_sets(bo_json_at(root, "sets"), mesh));
     BO_TRY(check_regions(bo_json_at(root, "regions"), mesh, def));
     overrule_mesh_materials(root, def, mesh);
     /* All else was checked, so that what is left to complain about is the mesh. */
     BO_TRY(bo_json_explain(bo_json_at(root, "mesh"), bough_body_create(root->ctx, mesh, def, body)));
-    bough_status status = read_supports_and_loads(root, *body);
+    bough_status status = read_supports_and_loads(root, (target){*body, drive});
     if (status != BOUGH_OK) {
         bough_body_destroy(root->ctx, *body);
         *body = NULL;
@@ -203,27 +242,35 @@ static bough_status make_body(const bo_json *root, const bough_body_def *def, bo
 }
 
 /* First everything is checked that needs no mesh; then comes the work, which can take minutes. */
-static bough_status read_body(const bo_json *root, bough_body_region **regions, bough_body **body) {
+static bough_status read_body(const bo_json *root, bough_body_region **regions, bo_drive *drive, bough_body **body) {
     bough_body_def def = bough_default_body_def();
     bo_json at = bo_json_must(root, "mesh");
     bough_mesh *mesh;
     BO_TRY(read_def(root, &def, regions));
     BO_TRY(bo_scene_mesh(at, NULL));
     BO_TRY(bo_scene_sets(bo_json_at(root, "sets"), NULL));
-    BO_TRY(read_supports_and_loads(root, NULL));
+    BO_TRY(read_supports_and_loads(root, (target){NULL, drive}));
     BO_TRY(bo_scene_mesh(at, &mesh));
-    bough_status status = make_body(root, &def, mesh, body);
+    bough_status status = make_body(root, &def, mesh, drive, body);
     bough_mesh_destroy(root->ctx, mesh);
+    return status;
+}
+
+bough_status bo_scene_body(const bo_json *root, bo_drive *drive, bough_body **body) {
+    *body = NULL;
+    bough_body_region *regions = NULL;
+    bough_status status = read_body(root, &regions, drive, body);
+    bo_free(root->ctx, regions);
     return status;
 }
 
 bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body) {
     *body = NULL;
     bo_json root;
-    bough_body_region *regions = NULL;
     BO_TRY(bo_json_load(ctx, path, &root));
-    bough_status status = read_body(&root, &regions, body);
-    bo_free(ctx, regions);
+    bough_status status = bo_json_keys(root, BO_BODY_KEYS);
+    if (status == BOUGH_OK)
+        status = bo_scene_body(&root, NULL, body);
     bo_json_free(&root);
     return status;
 }

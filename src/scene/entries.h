@@ -1,8 +1,9 @@
-/* Blocks that several kinds of scene files share, and all keys of the body file. Each list of keys stands here once:
- * the readers refuse others, and a test compares them with docs/body.schema.json. */
+/* Blocks that several kinds of scene files share, and all keys of these files. Each list of keys stands here once:
+ * the readers refuse others, and tests compare them with docs/body.schema.json and docs/scene.schema.json. */
 #ifndef BO_SCENE_ENTRIES_H
 #define BO_SCENE_ENTRIES_H
 
+#include "fem/drive.h"
 #include "scene/json.h"
 
 #include <bough/fem.h>
@@ -24,9 +25,24 @@
 #define BO_FORCE_KEYS "select", "force"
 #define BO_PRESSURE_KEYS "faces", "pressure"
 
+#define BO_SCENE_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes"
+#define BO_ENGINE_KEYS "kind"
+#define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
+#define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
+#define BO_MOVING_FORCE_KEYS BO_FORCE_KEYS, "curve"
+#define BO_MOVING_PRESSURE_KEYS BO_PRESSURE_KEYS, "curve"
+#define BO_MOVING_GRAVITY_KEYS "acceleration", "curve"
+#define BO_INITIAL_KEYS "select", "velocity"
+#define BO_PROBE_KEYS "name", "select"
+#define BO_STRESS_PROBE_KEYS "name", "stress_at"
+
 /* The version of all scene files. */
 #define BO_SCENE_VERSION 1
 bough_status bo_scene_version(bo_json root);
+
+/* The keys of a body file, which must have been checked to be the only ones (others are the caller's). drive NULL: a
+ * body file, where nothing follows a curve. */
+bough_status bo_scene_body(const bo_json *root, bo_drive *drive, bough_body **body);
 
 /* "mesh": a file beside the scene file, or a generator. mesh NULL: the entry is checked, but nothing is made, so that
  * slips elsewhere in the file can be told before the work begins. */

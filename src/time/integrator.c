@@ -112,6 +112,24 @@ void bo_integrator_restart(bo_integrator *I) {
         I->modes->known = false;
 }
 
+int64_t bo_integrator_history_size(const bo_integrator *I) {
+    return 2 + (int64_t)I->system->position_size + I->system->size;
+}
+
+void bo_integrator_save(const bo_integrator *I, double *history) {
+    *history++ = I->h_before;
+    *history++ = I->has_acceleration;
+    memcpy(history, I->q_before, (size_t)I->system->position_size * sizeof *history);
+    memcpy(history + I->system->position_size, I->v_before, (size_t)I->system->size * sizeof *history);
+}
+
+void bo_integrator_restore(bo_integrator *I, const double *history) {
+    I->h_before = *history++;
+    I->has_acceleration = *history++ != 0;
+    memcpy(I->q_before, history, (size_t)I->system->position_size * sizeof *history);
+    memcpy(I->v_before, history + I->system->position_size, (size_t)I->system->size * sizeof *history);
+}
+
 double *bo_take(bo_integrator *I) {
     size_t length = (size_t)(I->system->position_size > I->system->size ? I->system->position_size : I->system->size);
     return bo_arena_take(I->ctx, &I->arena, length, sizeof(double));

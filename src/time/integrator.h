@@ -57,6 +57,11 @@ bough_status bo_integrator_step(bo_integrator *integrator, double h, bo_motion *
 /* Forgets history and acceleration: after a jump in the state or in the forces. */
 void bo_integrator_restart(bo_integrator *integrator);
 
+/* All that a step needs besides the motion, as numbers, so that a run can be continued with the same bits. */
+int64_t bo_integrator_history_size(const bo_integrator *integrator);
+void bo_integrator_save(const bo_integrator *integrator, double *history);
+void bo_integrator_restore(bo_integrator *integrator, const double *history);
+
 /* ---- for the methods ---- */
 
 /* A vector from the arena, long enough for q and v; the step gives them all back. */

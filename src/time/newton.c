@@ -132,6 +132,8 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
         double step = mass_norm(&s, s.p), size = mass_norm(&s, z), scale = P->cm * size * size + fabs(s.phi);
         double phi = s.phi;
         bool lost = -slope <= 1e-28 * scale;
+        /* Without an energy the line search would shorten such steps for ever, for the sake of rounding in R. */
+        lost |= !I->system->has_potential && step <= 1e-3 * I->def.tolerance * size;
         if (!lost)
             status = search_line(&s, z, slope, &alpha);
         I->iterations++;

@@ -226,7 +226,7 @@ static void help_is_there(void **state) {
     (void)state;
     check_run(0, "--help");
     check(strstr(out, "usage: bough COMMAND") && strstr(out, "Exit status") && !err[0]);
-    static const char *const commands[] = {"demo",        "mesh",    "modes", "static", "materials",
+    static const char *const commands[] = {"demo",        "mesh",    "modes", "static", "run",   "materials",
                                            "integrators", "damping", "plot",  "bench",  "doctor"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char listed[64], example[64];
@@ -844,6 +844,95 @@ static void interrupts_keep_what_was_done(void **state) {
     check_is_vtu("part.vtu");
 }
 
+/* ---- runs ---- */
+
+#define PENDULUM BOUGH_SOURCE_DIR "/examples/pendulum/scene.json"
+
+static void runs_report_and_record(void **state) {
+    (void)state;
+    json_t *report;
+    check_json(report, 0, "run", PENDULUM, "--json", "-t", "1", "--time", "0.1", "--record", "run.csv", "--frames",
+               "run_frames", "--fps", "100", "--checkpoint", "run.state", "--picture", "run.png");
+    check(truth(report, "done"));
+    check_int(number(report, "steps"), 20);
+    check_int(number(report, "rows"), 21);
+    check_int(number(report, "frames"), 11);
+    check_near(number(report, "time"), 0.1, 1e-15);
+    check(strcmp(text(report, "integrator"), "generalised-alpha") == 0);
+    double total = item(report, "energy", 3);
+    check_near(number(json_object_get(report, "values"), "total"), total, 0);
+    check_near(item(report, "energy", 0) + item(report, "energy", 1) + item(report, "energy", 2), total, 1e-12);
+    json_decref(report);
+    check_begins("run.csv", "time,elastic,", 13, 2000);
+    check_is_vtu("run_frames/frame_000010.vtu");
+    check_is_vtu("run_frames/frames.pvd");
+    check_is_png("run.png");
+    check_json(report, 0, "run", PENDULUM, "--json", "--time", "0.2", "--record", "run.csv", "--resume", "run.state");
+    check_int(number(report, "steps"), 40);
+    check_int(number(report, "rows"), 20);
+    json_decref(report);
+    check_run(0, "run", PENDULUM, "-i", "bdf2", "--dt", "0.01", "--time", "0.05");
+    check(strstr(out, "done at t = 0.05 s after 5 of 5 steps of 0.01 s by bdf2") && strstr(out, "tip.ux"));
+}
+
+static void wrong_runs(void **state) {
+    (void)state;
+    check_mistake(2, "name a scene file", "run");
+    check_mistake(2, "bough integrators lists them", "run", PENDULUM, "--integrator", "eulr");
+    check_mistake(2, "positive", "run", PENDULUM, "--dt", "0");
+    check_mistake(2, ".csv", "run", PENDULUM, "--record", "run.txt");
+    check_mistake(1, "gone.json", "run", "gone.json");
+    check_mistake(1, "gone.state", "run", PENDULUM, "--resume", "gone.state");
+    test_write_text(work("junk.state"), "junk");
+    check_mistake(1, "junk.state: is not a checkpoint", "run", PENDULUM, "--resume", "junk.state");
+    test_write_text(work("wrong.json"), "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]}}");
+    check_mistake(1, "how long", "run", "wrong.json");
+}
+
+static void failing_runs_keep_the_last_good_state(void **state) {
+    (void)state;
+    test_write_text(
+        work("hit.json"),
+        "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 1, 1]},"
+        "\"material\": {\"model\": \"neo-hookean\"}, \"fix\": \"x0\", \"initial\": {\"velocity\": [-1e9, 0, 0]},"
+        "\"time\": {\"integrator\": \"symplectic-euler\", \"dt\": 0.01, \"duration\": 1}}");
+    check_run(1, "run", "hit.json", "--checkpoint", "hit.state", "--record", "hit.csv");
+    check(strstr(err, "bough: warning: at t = 0 s a step of 0.01 s failed (") != NULL);
+    check(strstr(err, "even a step of 9.7656") && strstr(err, "; the last good state is in hit.state\n"));
+    check(strstr(out, "stopped at t = 0 s after 0 of 100 steps") != NULL);
+    check(exists("hit.state"));
+}
+
+/* Ctrl-C ends the run with complete recordings. */
+static void interrupted_runs_keep_their_recordings(void **state) {
+    (void)state;
+    int status = 0;
+    for (long milliseconds = 60; milliseconds < 20000; milliseconds *= 3) {
+        pid_t child = start_with_output(WORDS("run", PENDULUM, "-t", "1", "--json", "--dt", "1e-4", "--time", "1000",
+                                              "--record", "cut.csv", "--checkpoint", "cut.state"),
+                                        test_path("stdout"));
+        struct timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+        nanosleep(&pause, NULL);
+        check_int(kill(child, SIGINT), 0);
+        status = finish(child);
+        if (out[0])
+            break;
+        check(status == 1 || status == -SIGINT);
+    }
+    check_int(status, 1);
+    check(strncmp(err, "bough: interrupted at t = ", 26) == 0 && line_count(err) == 1);
+    json_t *report = json_loads(out, 0, NULL);
+    check(json_is_object(report));
+    check(!truth(report, "done"));
+    static char csv[1 << 22];
+    slurp(work("cut.csv"), csv, sizeof csv);
+    check_int(line_count(csv), number(report, "rows") + 1);
+    check_int(number(report, "rows"), number(report, "steps") + 1);
+    check(csv[strlen(csv) - 1] == '\n');
+    json_decref(report);
+    check(exists("cut.state"));
+}
+
 /* The same mesh, load and material in CalculiX: large deflections and twenty frequencies agree. Minutes, so only in the
  * long run. */
 static void calculix_agrees(void **state) {
@@ -896,6 +985,10 @@ int main(void) {
         cmocka_unit_test(names_that_are_not_utf8),
         cmocka_unit_test(a_full_disk_is_no_success),
         cmocka_unit_test(interrupts_keep_what_was_done),
+        cmocka_unit_test(runs_report_and_record),
+        cmocka_unit_test(wrong_runs),
+        cmocka_unit_test(failing_runs_keep_the_last_good_state),
+        cmocka_unit_test(interrupted_runs_keep_their_recordings),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

@@ -1,0 +1,196 @@
+#include "app.h"
+
+#include <bough/time.h>
+
+#include <strings.h>
+
+enum { OPT_DT = 300, OPT_TIME, OPT_FRAMES, OPT_FPS, OPT_CHECKPOINT, OPT_RESUME, OPT_JSON };
+
+typedef struct {
+    const char *scene, *picture;
+    bough_run_def def;
+    int32_t threads;
+    bool json;
+} arguments;
+
+static const struct argp_option options[] = {
+    {"integrator", 'i', "NAME", 0, "instead of the scene's; bough integrators lists them", 0},
+    {"dt", OPT_DT, "S", 0, "time step in s, instead of the scene's", 0},
+    {"time", OPT_TIME, "S", 0, "simulated time in s, instead of the scene's duration", 0},
+    {"record", 'r', "FILE.csv", 0, "record time, energies, momentum and probes, one row a step", 0},
+    {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
+    {"fps", OPT_FPS, "N", 0, "frames per simulated second (default 30)", 0},
+    {"checkpoint", OPT_CHECKPOINT, "FILE", 0, "where to keep the last state, also after a failure or Ctrl-C", 0},
+    {"resume", OPT_RESUME, "FILE", 0, "go on from a checkpoint of the same scene, integrator and step", 0},
+    {"picture", 'p', "FILE.png", 0, "draw the last state", 0},
+    {"threads", 't', "N", 0, "threads (default: one per core)", 0},
+    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
+    {0},
+};
+
+static double positive(struct argp_state *state, const char *option, const char *text) {
+    double value;
+    if (!app_parse_numbers(text, 1, &value) || value <= 0)
+        argp_error(state, "--%s: \"%s\" should be a positive number", option, text);
+    return value;
+}
+
+static void need_integrator(struct argp_state *state, const char *name) {
+    for (int32_t i = 0; i < bough_integrator_count(); i++)
+        if (!strcasecmp(bough_integrator_describe(i)->name, name))
+            return;
+    argp_error(state, "--integrator: there is no \"%s\"; bough integrators lists them", name);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    arguments *a = state->input;
+    switch (key) {
+    case 'i':
+        need_integrator(state, text);
+        a->def.integrator = text;
+        break;
+    case OPT_DT:
+        a->def.dt = positive(state, "dt", text);
+        break;
+    case OPT_TIME:
+        a->def.duration = positive(state, "time", text);
+        break;
+    case 'r':
+        app_need_extension(state, "record", text, ".csv");
+        a->def.record = text;
+        break;
+    case OPT_FRAMES:
+        a->def.frames = text;
+        break;
+    case OPT_FPS:
+        a->def.fps = positive(state, "fps", text);
+        break;
+    case OPT_CHECKPOINT:
+        a->def.checkpoint = text;
+        break;
+    case OPT_RESUME:
+        a->def.resume = text;
+        break;
+    case 'p':
+        app_need_extension(state, "picture", text, ".png");
+        a->picture = text;
+        break;
+    case 't':
+        if (!app_parse_int(text, 1, 256, &a->threads))
+            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        break;
+    case OPT_JSON:
+        a->json = true;
+        break;
+    case ARGP_KEY_ARG:
+        if (a->scene)
+            argp_error(state, "one scene file is enough");
+        a->scene = text;
+        break;
+    case ARGP_KEY_END:
+        if (!a->scene)
+            argp_error(state, "name a scene file");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp parser = {
+    options,
+    parse,
+    "SCENE.json",
+    "Steps a scene through time. docs/scene-format.md tells what a scene is."
+    "\vExamples:\n"
+    "  bough run examples/beam/scene.json --record beam.csv --picture beam.png\n"
+    "  bough run scene.json --integrator bdf2 --dt 0.005 --time 2 --frames frames --fps 60\n"
+    "  bough run scene.json --checkpoint half.state; bough run scene.json --resume half.state --time 10\n\n"
+    "A step that fails is taken in halves. Ctrl-C ends the run and keeps what was recorded.",
+    NULL,
+    NULL,
+    NULL,
+};
+
+static void print_text(const bough_run *run, const bough_run_report *r, bool done) {
+    static const char *const names[4] = {"elastic", "kinetic", "external", "total"};
+    double factor = r->seconds > 0 ? r->simulated_time / r->seconds : 0;
+    printf("%s at t = %.6g s after %lld of %lld steps of %g s by %s\n", done ? "done" : "stopped", r->time,
+           (long long)r->steps, (long long)r->step_count, r->dt, r->integrator);
+    printf("Newton iterations      %lld\n", (long long)r->iterations);
+    if (r->retries)
+        printf("retries                %lld, smallest step %g s\n", (long long)r->retries, r->smallest_dt);
+    printf("wall time              %.2f s, %.3g x real time\n", r->seconds, factor);
+    printf("energies (J)           %14s %14s\n", "start", "end");
+    for (int i = 0; i < 4; i++)
+        printf("  %-20s %14.6g %14.6g\n", names[i], r->start_energy[i], r->energy[i]);
+    for (int32_t c = BOUGH_COLUMN_PROBES; c < bough_run_column_count(run); c++)
+        printf("%-22s %.9g\n", bough_run_column_name(run, c), bough_run_values(run)[c]);
+    if (r->rows)
+        printf("recorded rows          %lld\n", (long long)r->rows);
+    if (r->frames)
+        printf("frames                 %lld\n", (long long)r->frames);
+}
+
+static void print_json(const bough_run *run, const bough_run_report *r, bool done) {
+    json_t *values = json_object();
+    for (int32_t c = 0; c < bough_run_column_count(run); c++)
+        json_object_set_new(values, bough_run_column_name(run, c), app_json_number(bough_run_values(run)[c]));
+    app_print_json(json_pack("{s:b, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:I, s:I, s:f, s:o}",
+                             "done", (int)done, "integrator", r->integrator, "time", r->time, "dt", r->dt, "duration",
+                             r->duration, "steps", (json_int_t)r->steps, "step_count", (json_int_t)r->step_count,
+                             "iterations", (json_int_t)r->iterations, "retries", (json_int_t)r->retries, "smallest_dt",
+                             r->smallest_dt, "start_energy", app_json_numbers(r->start_energy, 4), "energy",
+                             app_json_numbers(r->energy, 4), "values", values, "rows", (json_int_t)r->rows, "frames",
+                             (json_int_t)r->frames, "seconds", r->seconds, "real_time_factor",
+                             app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0)));
+}
+
+static int draw(bough_context *ctx, const bough_scene *scene, const bough_run *run, const arguments *a) {
+    char title[64];
+    snprintf(title, sizeof title, "t = %.4g s", bough_run_values(run)[BOUGH_COLUMN_TIME]);
+    const bough_mesh *mesh = bough_body_mesh(bough_scene_body(scene));
+    bough_status status = app_picture(ctx, mesh, bough_run_displacement(run), 1, title, a->picture);
+    return status ? app_fail(ctx) : APP_OK;
+}
+
+static int execute(bough_context *ctx, const arguments *a, bough_scene *scene, bough_run *run) {
+    int status = APP_OK;
+    bough_status advanced = bough_run_advance(ctx, run);
+    app_clear_progress();
+    bough_run_report report;
+    bough_run_look(run, &report);
+    if (advanced == BOUGH_CANCELLED)
+        status = app_fail_with("interrupted at t = %g s after %lld of %lld steps", report.time, (long long)report.steps,
+                               (long long)report.step_count);
+    else if (advanced > 0 || advanced == BOUGH_ERROR_SINGULAR)
+        status = a->def.checkpoint
+                     ? app_fail_with("%s; the last good state is in %s", bough_message(ctx), a->def.checkpoint)
+                     : app_fail_with("%s; --checkpoint FILE keeps the last good state", bough_message(ctx));
+    else if (advanced)
+        status = app_fail(ctx);
+    if (advanced < 0 && advanced != BOUGH_ERROR_SINGULAR)
+        return status;
+    /* What was reached before the failure or Ctrl-C is worth having. */
+    if (a->json)
+        print_json(run, &report, advanced == BOUGH_OK);
+    else
+        print_text(run, &report, advanced == BOUGH_OK);
+    int drawn = a->picture && !app_interrupted() ? draw(ctx, scene, run, a) : APP_OK;
+    return status == APP_OK ? drawn : status;
+}
+
+int command_run(int argc, char **argv) {
+    arguments a = {.def = bough_default_run_def()};
+    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    bough_context *ctx = app_context(a.threads);
+    bough_scene *scene = NULL;
+    bough_run *run = NULL;
+    int status = bough_scene_load(ctx, a.scene, &scene) || bough_run_create(ctx, scene, &a.def, &run)
+                     ? app_fail(ctx)
+                     : execute(ctx, &a, scene, run);
+    bough_run_destroy(ctx, run);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+    return status;
+}

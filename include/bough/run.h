@@ -1,0 +1,97 @@
+/* A run: a scene stepped through time, with probes, recordings and checkpoints.
+ *
+ *     bough_scene_load(ctx, "beam.json", &scene);
+ *     bough_run_def def = bough_default_run_def();
+ *     def.record = "beam.csv";
+ *     bough_run_create(ctx, scene, &def, &run);
+ *     bough_run_advance(ctx, run);
+ *     bough_run_destroy(ctx, run);
+ *     bough_scene_destroy(ctx, scene);
+ */
+#ifndef BOUGH_RUN_H
+#define BOUGH_RUN_H
+
+#include <bough/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bough_run bough_run;
+
+typedef struct bough_run_def {
+    uint32_t cookie;
+    const char *integrator; /* NULL: the scene's */
+    double dt, duration;    /* s; 0: the scene's */
+    int32_t max_halvings;   /* of a step that fails, 0..20 (default 10) */
+    const char *record;     /* .csv of all columns, one row a step; NULL: none */
+    const char *frames;     /* folder of a .vtu series with its index frames.pvd; made when missing; NULL: none */
+    double fps;             /* frames of simulated time per second (default 30) */
+    const char *checkpoint; /* written by bough_run_advance() at its end, however it ends; NULL: none */
+    const char *resume;     /* a checkpoint of this scene to go on from; NULL: from the start */
+} bough_run_def;
+
+BOUGH_API bough_run_def bough_default_run_def(void);
+
+/* The scene must outlive the run and serves one run at a time. What the def names is opened here and what it shows at
+ * the start is recorded; after resuming, rows and frames of a recording that is already there and lies before the
+ * checkpoint are kept. */
+BOUGH_API bough_status bough_run_create(bough_context *ctx, bough_scene *scene, const bough_run_def *def,
+                                        bough_run **run);
+BOUGH_API void bough_run_destroy(bough_context *ctx, bough_run *run);
+
+/* One step of dt. Where it fails it is taken in halves, up to max_halvings times, with a warning; the parts grow again
+ * when all goes well. When even the smallest part fails, the state is that of the last part that succeeded. */
+BOUGH_API bough_status bough_run_step(bough_context *ctx, bough_run *run);
+/* Steps until the duration is reached or progress() of the context cancels. Recordings are complete and the checkpoint
+ * is written when it returns, whatever the status. */
+BOUGH_API bough_status bough_run_advance(bough_context *ctx, bough_run *run);
+
+/* Complete on disk when the name appears. Restoring a file of another scene, integrator or step is refused; so is one
+ * that was damaged. */
+BOUGH_API bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char *path);
+BOUGH_API bough_status bough_run_restore(bough_context *ctx, bough_run *run, const char *path);
+
+/* ---- looking ---- */
+
+/* The first columns of every run; probes follow. */
+enum {
+    BOUGH_COLUMN_TIME,
+    BOUGH_COLUMN_ELASTIC, /* J */
+    BOUGH_COLUMN_KINETIC,
+    BOUGH_COLUMN_EXTERNAL, /* potential of gravity and forces, zero at rest */
+    BOUGH_COLUMN_TOTAL,
+    BOUGH_COLUMN_MOMENTUM,             /* 3, kg m/s */
+    BOUGH_COLUMN_ANGULAR_MOMENTUM = 8, /* 3, kg m^2/s about the origin */
+    BOUGH_COLUMN_PROBES = 11
+};
+
+BOUGH_API int32_t bough_run_column_count(const bough_run *run);
+/* "time", "elastic", ..., "tip.x": as in the head of the recording. */
+BOUGH_API const char *bough_run_column_name(const bough_run *run, int32_t column);
+/* column_count values of the present state; valid until the next step. */
+BOUGH_API const double *bough_run_values(const bough_run *run);
+
+/* 3 x vertex_count, m and m/s; they belong to the run. */
+BOUGH_API const double *bough_run_displacement(const bough_run *run);
+BOUGH_API const double *bough_run_velocity(const bough_run *run);
+
+typedef struct bough_run_report {
+    const char *integrator;
+    double time, dt, duration;      /* s */
+    int64_t steps, step_count;      /* done since the start of the scene, in all */
+    int64_t iterations;             /* of Newton's method */
+    int64_t retries;                /* steps or parts of steps that failed and were halved */
+    double smallest_dt;             /* s, of the parts that were taken */
+    double start_energy[4];         /* elastic, kinetic, external, total */
+    double energy[4];               /* now */
+    int64_t rows, frames;           /* recorded by this run */
+    double seconds, simulated_time; /* wall clock and s in bough_run_advance() */
+} bough_run_report;
+BOUGH_API void bough_run_look(const bough_run *run, bough_run_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,157 @@
+#include "record/series.h"
+
+#include "base/file.h"
+#include "mesh/vtu.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char head[] = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n";
+static const char tail[] = "</Collection>\n</VTKFile>\n";
+static const char entry[] = "<DataSet timestep=\"";
+
+static char *path_in(bough_context *ctx, const char *folder, const char *name) {
+    size_t length = strlen(folder) + strlen(name) + 2;
+    char *path = bo_alloc(ctx, length, 1);
+    if (path)
+        snprintf(path, length, "%s/%s", folder, name);
+    return path;
+}
+
+static bough_status fail_write(bough_context *ctx, const bo_series *series) {
+    return bo_fail(ctx, BOUGH_ERROR_FILE, "%s/frames.pvd: cannot be written: %s", series->folder,
+                   errno ? strerror(errno) : "disk full or device error");
+}
+
+/* Writes the end and stands before it again, so that the file is complete at any time. */
+static bough_status finish_index(bough_context *ctx, bo_series *series) {
+    fputs(tail, series->index);
+    errno = 0;
+    if (fflush(series->index) != 0 || ferror(series->index) ||
+        fseek(series->index, -(long)(sizeof tail - 1), SEEK_CUR) != 0)
+        return fail_write(ctx, series);
+    return BOUGH_OK;
+}
+
+static bough_status open_index(bough_context *ctx, const char *folder, const char *mode, bo_series *series) {
+    *series = (bo_series){.folder = bo_strdup(ctx, folder)};
+    char *path = path_in(ctx, folder, "frames.pvd");
+    bough_status status = series->folder && path ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK && mkdir(folder, 0777) != 0 && errno != EEXIST)
+        status = bo_fail(ctx, BOUGH_ERROR_FILE, "%s: the folder cannot be made: %s", folder, strerror(errno));
+    if (status == BOUGH_OK) {
+        errno = 0;
+        series->index = fopen(path, mode);
+        status = series->index ? BOUGH_OK : fail_write(ctx, series);
+    }
+    bo_free(ctx, path);
+    if (status != BOUGH_OK)
+        bo_series_close(ctx, series);
+    return status;
+}
+
+bough_status bo_series_create(bough_context *ctx, const char *folder, bo_series *series) {
+    BO_TRY(open_index(ctx, folder, "wb", series));
+    fputs(head, series->index);
+    bough_status status = finish_index(ctx, series);
+    if (status != BOUGH_OK)
+        bo_series_close(ctx, series);
+    return status;
+}
+
+/* Bytes of the head and of the entries up to `last`; 0 when the index is not one of ours. */
+static size_t kept_bytes(const bo_file *file, double last, int32_t *count) {
+    const char *line = file->data, *end;
+    if (strncmp(line, head, sizeof head - 1) != 0)
+        return 0;
+    line += sizeof head - 1;
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    while (plain && strncmp(line, entry, sizeof entry - 1) == 0 && (end = strchr(line, '\n'))) {
+        if (!(strtod_l(line + sizeof entry - 1, NULL, plain) <= last))
+            break;
+        (*count)++;
+        line = end + 1;
+    }
+    if (plain)
+        freelocale(plain);
+    return (size_t)(line - file->data);
+}
+
+bough_status bo_series_continue(bough_context *ctx, const char *folder, double last, bo_series *series) {
+    char *path = path_in(ctx, folder, "frames.pvd");
+    if (!path)
+        return BOUGH_ERROR_MEMORY;
+    size_t size = 0;
+    int32_t count = 0;
+    bough_status status = BOUGH_OK;
+    if (bo_file_exists(path)) {
+        bo_file file;
+        status = bo_file_read(ctx, path, &file);
+        if (status == BOUGH_OK) {
+            size = kept_bytes(&file, last, &count);
+            bo_file_free(ctx, &file);
+        }
+    }
+    bo_free(ctx, path);
+    BO_TRY(status);
+    if (count == 0)
+        return bo_series_create(ctx, folder, series);
+    BO_TRY(open_index(ctx, folder, "r+b", series));
+    series->count = count;
+    errno = 0;
+    status = ftruncate(fileno(series->index), (off_t)size) == 0 && fseek(series->index, 0, SEEK_END) == 0
+                 ? finish_index(ctx, series)
+                 : fail_write(ctx, series);
+    if (status != BOUGH_OK)
+        bo_series_close(ctx, series);
+    return status;
+}
+
+static bough_status write_frame(bough_context *ctx, const char *path, const bough_mesh *mesh,
+                                const double *displacement, const double *velocity) {
+    const bo_vtu_field field = {"velocity", false, 3, velocity};
+    bo_output output;
+    BO_TRY(bo_output_open(ctx, path, &output));
+    bough_status status = bo_vtu_write(ctx, output.stream, mesh, displacement, &field, 1);
+    if (status == BOUGH_OK)
+        return bo_output_commit(ctx, &output);
+    bo_output_discard(ctx, &output);
+    return status;
+}
+
+bough_status bo_series_frame(bough_context *ctx, bo_series *series, double time, const bough_mesh *mesh,
+                             const double *displacement, const double *velocity) {
+    char name[32], number[48];
+    snprintf(name, sizeof name, "frame_%06d.vtu", series->count);
+    char *path = path_in(ctx, series->folder, name);
+    if (!path)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = write_frame(ctx, path, mesh, displacement, velocity);
+    bo_free(ctx, path);
+    BO_TRY(status);
+    snprintf(number, sizeof number, "%.17g", time);
+    for (char *c = number; *c; c++)
+        if (*c == ',')
+            *c = '.';
+    fprintf(series->index, "%s%s\" file=\"%s\"/>\n", entry, number, name);
+    series->count++;
+    series->written++;
+    return finish_index(ctx, series);
+}
+
+bough_status bo_series_close(bough_context *ctx, bo_series *series) {
+    bough_status status = BOUGH_OK;
+    if (series->index) {
+        errno = 0;
+        bool good = !ferror(series->index);
+        if (fclose(series->index) != 0 || !good)
+            status = fail_write(ctx, series);
+    }
+    bo_free(ctx, series->folder);
+    *series = (bo_series){0};
+    return status;
+}

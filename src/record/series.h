@@ -1,0 +1,27 @@
+/* A folder of .vtu files, frame_000000.vtu and so on, with an index frames.pvd that gives their times: for ParaView. */
+#ifndef BO_RECORD_SERIES_H
+#define BO_RECORD_SERIES_H
+
+#include "base/context.h"
+
+#include <bough/mesh.h>
+
+#include <stdio.h>
+
+typedef struct bo_series {
+    FILE *index; /* NULL: there is no series; otherwise a complete index after each frame */
+    char *folder;
+    int32_t count;   /* frames in the index */
+    int64_t written; /* by this series */
+} bo_series;
+
+/* Makes the folder where it is missing and begins the index anew. */
+bough_status bo_series_create(bough_context *ctx, const char *folder, bo_series *series);
+/* Keeps the frames of the index up to time `last`. */
+bough_status bo_series_continue(bough_context *ctx, const char *folder, double last, bo_series *series);
+/* The mesh displaced, with the vectors as fields "displacement" and "velocity" of its vertices. */
+bough_status bo_series_frame(bough_context *ctx, bo_series *series, double time, const bough_mesh *mesh,
+                             const double *displacement, const double *velocity);
+bough_status bo_series_close(bough_context *ctx, bo_series *series);
+
+#endif

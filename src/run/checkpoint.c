@@ -1,0 +1,129 @@
+/* Checkpoints: a head, the numbers of the engine's state, and a hash of both. Numbers are as in memory; a machine of
+ * another byte order refuses the file. */
+#include "run/run.h"
+
+#include "base/file.h"
+
+#include <math.h>
+#include <string.h>
+
+#define VERSION 1
+#define BYTE_ORDER_MARK 0x01020304u
+static const char magic[8] = {'B', 'o', 'u', 'g', 'h', 'R', 'u', 'n'};
+
+/* No padding: every byte of it is written and hashed. */
+typedef struct {
+    char magic[8];
+    uint32_t version, byte_order;
+    uint64_t run_hash;
+    int64_t state_size, step, iterations, retries;
+    int32_t unit, halvings, good, deepest;
+    double start_energy[4];
+} head;
+_Static_assert(sizeof(head) == 8 + 2 * 4 + 8 + 4 * 8 + 4 * 4 + 4 * 8, "the head has holes");
+
+static head head_of(const bough_run *run) {
+    const bo_run_place *p = &run->place;
+    head h = {.version = VERSION,
+              .byte_order = BYTE_ORDER_MARK,
+              .run_hash = run->hash,
+              .state_size = run->engine.state_size,
+              .step = p->step,
+              .iterations = p->iterations,
+              .retries = p->retries,
+              .unit = p->unit,
+              .halvings = p->halvings,
+              .good = p->good,
+              .deepest = p->deepest};
+    memcpy(h.magic, magic, sizeof magic);
+    memcpy(h.start_energy, p->start_energy, sizeof h.start_energy);
+    return h;
+}
+
+bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char *path) {
+    const size_t bytes = (size_t)run->engine.state_size * sizeof(double);
+    const head h = head_of(run);
+    run->engine.save(run->engine.data, run->state);
+    uint64_t hash = bo_hash(bo_hash(BO_HASH_START, &h, sizeof h), run->state, bytes);
+    bo_output output;
+    BO_TRY(bo_output_open(ctx, path, &output));
+    fwrite(&h, sizeof h, 1, output.stream);
+    fwrite(run->state, 1, bytes, output.stream);
+    fwrite(&hash, sizeof hash, 1, output.stream);
+    return bo_output_commit(ctx, &output);
+}
+
+static bool all_finite(const double *values, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+/* The hash proves that the file is as it was written, not that it was written by us: each number is checked too. */
+static bool is_plausible(const bough_run *run, const head *h) {
+    return h->step >= 0 && h->step <= INT32_MAX && h->iterations >= 0 && h->retries >= 0 && h->halvings >= 0 &&
+           h->halvings <= BO_RUN_MAX_HALVINGS && h->deepest >= h->halvings && h->deepest <= BO_RUN_MAX_HALVINGS &&
+           h->good >= 0 && h->good < INT32_MAX / 2 && h->unit >= 0 && h->unit < BO_RUN_UNITS &&
+           h->unit % (BO_RUN_UNITS >> h->halvings) == 0 && all_finite(h->start_energy, 4) &&
+           all_finite(run->state, run->engine.state_size);
+}
+
+static bough_status read_checkpoint(bough_context *ctx, const bough_run *run, const bo_file *file, head *h) {
+    if (file->size < sizeof *h || memcmp(file->data, magic, sizeof magic) != 0)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is not a checkpoint");
+    memcpy(h, file->data, sizeof *h);
+    if (h->byte_order != BYTE_ORDER_MARK || h->version != VERSION)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is a checkpoint of another version or kind of machine");
+    if (h->run_hash != run->hash || h->state_size != run->engine.state_size)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is a checkpoint of another scene, integrator or time step");
+    const size_t bytes = (size_t)h->state_size * sizeof(double);
+    uint64_t hash;
+    if (file->size != sizeof *h + bytes + sizeof hash)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is damaged: its length is wrong");
+    memcpy(&hash, file->data + sizeof *h + bytes, sizeof hash);
+    memcpy(run->state, file->data + sizeof *h, bytes);
+    if (hash != bo_hash(BO_HASH_START, file->data, sizeof *h + bytes) || !is_plausible(run, h))
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is damaged: its content does not match its hash");
+    return BOUGH_OK;
+}
+
+static void go_to(bough_run *run, const head *h) {
+    run->place = (bo_run_place){.step = h->step,
+                                .unit = h->unit,
+                                .halvings = h->halvings,
+                                .good = h->good,
+                                .deepest = h->deepest,
+                                .iterations = h->iterations,
+                                .retries = h->retries};
+    memcpy(run->place.start_energy, h->start_energy, sizeof h->start_energy);
+    run->engine.restore(run->engine.data, run->state);
+}
+
+/* When the state read cannot be measured, the run stays where it was. */
+bough_status bough_run_restore(bough_context *ctx, bough_run *run, const char *path) {
+    bo_file file;
+    head h, before = head_of(run);
+    BO_TRY(bo_file_read(ctx, path, &file));
+    double *state = BO_NEW_ARRAY(ctx, double, run->engine.state_size);
+    bough_status status = state ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (state) {
+        run->engine.save(run->engine.data, state);
+        status = read_checkpoint(ctx, run, &file, &h);
+    }
+    bo_file_free(ctx, &file);
+    if (status == BOUGH_OK) {
+        go_to(run, &h);
+        status = bo_run_measure(ctx, run, bo_run_time(run), run->trial);
+        if (status == BOUGH_OK) {
+            memcpy(run->values, run->trial, (size_t)run->engine.column_count * sizeof *run->values);
+        } else {
+            memcpy(run->state, state, (size_t)run->engine.state_size * sizeof *state);
+            go_to(run, &before);
+        }
+    }
+    bo_free(ctx, state);
+    if (status != BOUGH_OK && status != BOUGH_ERROR_FILE && status != BOUGH_ERROR_MEMORY)
+        bo_prefix_message(ctx, "%s: ", path);
+    return status;
+}

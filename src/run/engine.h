@@ -1,0 +1,31 @@
+/* What the run loop sees of an engine: something that steps, measures itself and can be saved as numbers. */
+#ifndef BO_RUN_ENGINE_H
+#define BO_RUN_ENGINE_H
+
+#include "scene/scene.h"
+
+typedef struct bo_engine {
+    void *data;
+    int32_t column_count;
+    char **columns;         /* names, the fixed ones of bough/run.h first */
+    const char *integrator; /* its name in the registry */
+    int64_t state_size;
+    const bough_mesh *mesh;
+    const double *displacement, *velocity; /* 3 vertex_count, of the present state */
+
+    /* A transaction: from t to t + h, or an error and the state that was. *iterations += those of Newton's method. */
+    bough_status (*step)(void *data, double t, double h, int64_t *iterations);
+    /* All columns at time t. */
+    bough_status (*measure)(void *data, double t, double *values);
+    /* state_size numbers that are all there is to continue with the same bits. */
+    void (*save)(const void *data, double *state);
+    void (*restore)(void *data, const double *state);
+    void (*destroy)(bough_context *ctx, void *data);
+} bo_engine;
+
+bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bough_integrator_def *def,
+                                   bo_engine *engine);
+/* Of an engine that was made, or of zero bytes. */
+void bo_engine_destroy(bough_context *ctx, bo_engine *engine);
+
+#endif

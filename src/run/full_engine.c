@@ -1,0 +1,179 @@
+/* The full-order body as an engine. */
+#include "run/engine.h"
+
+#include "fem/body.h"
+#include "fem/system.h"
+#include "time/integrator.h"
+
+#include <bough/run.h>
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    bough_context *ctx;
+    const bough_scene *scene;
+    bo_system system;
+    bo_integrator *integrator;
+    bo_motion motion;
+} full_engine;
+
+static bough_status step(void *data, double t, double h, int64_t *iterations) {
+    full_engine *e = data;
+    e->motion.t = t; /* counted by the run, so that it does not drift */
+    bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
+    *iterations += e->integrator->iterations;
+    if (status == BOUGH_OK)
+        bo_body_system_hold(&e->system, t + h, e->motion.q, e->motion.v);
+    return status;
+}
+
+static void measure_probe(const full_engine *e, const bo_scene_probe *probe, double *values) {
+    const bough_mesh *mesh = bough_body_mesh(e->scene->body);
+    memset(values, 0, 9 * sizeof *values);
+    for (int32_t i = 0; i < probe->count; i++)
+        for (size_t d = 0; d < 3; d++) {
+            size_t at = 3 * (size_t)probe->vertices[i] + d;
+            values[d] += (mesh->vertices[at] + e->motion.q[at]) / probe->count;
+            values[3 + d] += e->motion.q[at] / probe->count;
+            values[6 + d] += e->motion.v[at] / probe->count;
+        }
+}
+
+static bough_status measure(void *data, double t, double *values) {
+    full_engine *e = data;
+    bo_body_measures m;
+    BO_TRY(bo_body_system_measure(&e->system, t, e->motion.q, e->motion.v, &m));
+    values[BOUGH_COLUMN_TIME] = t;
+    values[BOUGH_COLUMN_ELASTIC] = m.elastic;
+    values[BOUGH_COLUMN_KINETIC] = m.kinetic;
+    values[BOUGH_COLUMN_EXTERNAL] = m.external;
+    values[BOUGH_COLUMN_TOTAL] = m.elastic + m.kinetic + m.external;
+    memcpy(values + BOUGH_COLUMN_MOMENTUM, m.momentum, sizeof m.momentum);
+    memcpy(values + BOUGH_COLUMN_ANGULAR_MOMENTUM, m.angular_momentum, sizeof m.angular_momentum);
+    values += BOUGH_COLUMN_PROBES;
+    for (int32_t i = 0; i < e->scene->probe_count; i++) {
+        const bo_scene_probe *probe = &e->scene->probes[i];
+        if (probe->vertices)
+            measure_probe(e, probe, values);
+        else
+            BO_TRY(bo_body_element_von_mises(e->ctx, e->scene->body, probe->element, e->motion.q, values));
+        values += probe->vertices ? 9 : 1;
+    }
+    return BOUGH_OK;
+}
+
+/* ---- saving ---- */
+
+static void save(const void *data, double *state) {
+    const full_engine *e = data;
+    const size_t n = (size_t)e->system.size;
+    const double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
+    for (int i = 0; i < 3; i++, state += n)
+        memcpy(state, parts[i], n * sizeof *state);
+    bo_integrator_save(e->integrator, state);
+}
+
+static void restore(void *data, const double *state) {
+    full_engine *e = data;
+    const size_t n = (size_t)e->system.size;
+    double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
+    for (int i = 0; i < 3; i++, state += n)
+        memcpy(parts[i], state, n * sizeof *state);
+    bo_integrator_restore(e->integrator, state);
+}
+
+/* ---- making ---- */
+
+static void destroy(bough_context *ctx, void *data) {
+    full_engine *e = data;
+    bo_integrator_destroy(ctx, e->integrator);
+    bo_body_system_destroy(ctx, &e->system);
+    bo_free(ctx, e->motion.q);
+    bo_free(ctx, e->motion.v);
+    bo_free(ctx, e->motion.a);
+    bo_free(ctx, e);
+}
+
+static bough_status add_column(bough_context *ctx, bo_engine *engine, const char *name, const char *suffix) {
+    size_t length = strlen(name) + strlen(suffix) + 1;
+    char *column = bo_alloc(ctx, length, 1);
+    if (!column)
+        return BOUGH_ERROR_MEMORY;
+    snprintf(column, length, "%s%s", name, suffix);
+    engine->columns[engine->column_count++] = column;
+    return BOUGH_OK;
+}
+
+static bough_status name_columns(bough_context *ctx, const bough_scene *scene, bo_engine *engine) {
+    static const char *const fixed[BOUGH_COLUMN_PROBES] = {"time",
+                                                           "elastic",
+                                                           "kinetic",
+                                                           "external",
+                                                           "total",
+                                                           "momentum.x",
+                                                           "momentum.y",
+                                                           "momentum.z",
+                                                           "angular_momentum.x",
+                                                           "angular_momentum.y",
+                                                           "angular_momentum.z"};
+    static const char *const motion[9] = {".x", ".y", ".z", ".ux", ".uy", ".uz", ".vx", ".vy", ".vz"};
+    engine->columns = BO_NEW_ZEROS(ctx, char *, BOUGH_COLUMN_PROBES + 9 * (size_t)scene->probe_count);
+    if (!engine->columns)
+        return BOUGH_ERROR_MEMORY;
+    for (int i = 0; i < BOUGH_COLUMN_PROBES; i++)
+        BO_TRY(add_column(ctx, engine, fixed[i], ""));
+    for (int32_t i = 0; i < scene->probe_count; i++) {
+        const bo_scene_probe *probe = &scene->probes[i];
+        if (!probe->vertices)
+            BO_TRY(add_column(ctx, engine, probe->name, ".von_mises"));
+        for (int k = 0; k < 9 && probe->vertices; k++)
+            BO_TRY(add_column(ctx, engine, probe->name, motion[k]));
+    }
+    return BOUGH_OK;
+}
+
+static bough_status build(bough_context *ctx, bough_scene *scene, const bough_integrator_def *def, full_engine *e) {
+    BO_TRY(bo_body_system_create(ctx, scene->body, &e->system));
+    bo_body_system_drive(&e->system, &scene->drive);
+    double **vectors[3] = {&e->motion.q, &e->motion.v, &e->motion.a};
+    for (int i = 0; i < 3; i++)
+        if (!(*vectors[i] = BO_NEW_ZEROS(ctx, double, e->system.size)))
+            return BOUGH_ERROR_MEMORY;
+    memcpy(e->motion.v, scene->velocity, (size_t)e->system.size * sizeof *scene->velocity);
+    bo_body_system_hold(&e->system, 0, e->motion.q, e->motion.v);
+    return bo_integrator_create(ctx, &e->system, def, &e->integrator);
+}
+
+bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bough_integrator_def *def,
+                                   bo_engine *engine) {
+    *engine = (bo_engine){.step = step, .measure = measure, .save = save, .restore = restore, .destroy = destroy};
+    full_engine *e = BO_NEW(ctx, full_engine);
+    if (!e)
+        return BOUGH_ERROR_MEMORY;
+    engine->data = e;
+    e->ctx = ctx;
+    e->scene = scene;
+    bough_status status = build(ctx, scene, def, e);
+    if (status == BOUGH_OK)
+        status = name_columns(ctx, scene, engine);
+    if (status != BOUGH_OK) {
+        bo_engine_destroy(ctx, engine);
+        return status;
+    }
+    engine->mesh = bough_body_mesh(scene->body);
+    engine->integrator = e->integrator->method->info.name;
+    engine->displacement = e->motion.q;
+    engine->velocity = e->motion.v;
+    engine->state_size = 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
+    return BOUGH_OK;
+}
+
+void bo_engine_destroy(bough_context *ctx, bo_engine *engine) {
+    for (int32_t i = 0; i < engine->column_count; i++)
+        bo_free(ctx, engine->columns[i]);
+    bo_free(ctx, engine->columns);
+    if (engine->data)
+        engine->destroy(ctx, engine->data);
+    *engine = (bo_engine){0};
+}

@@ -1,0 +1,188 @@
+#include "run/run.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define GOOD_PARTS 4 /* that must succeed before larger ones are tried again */
+
+double bo_run_time(const bough_run *run) {
+    return ((double)run->place.step + (double)run->place.unit / BO_RUN_UNITS) * run->dt;
+}
+
+/* ---- recording ---- */
+
+static bough_status record_frame(bough_context *ctx, bough_run *run) {
+    return bo_series_frame(ctx, &run->series, bo_run_time(run), run->engine.mesh, run->engine.displacement,
+                           run->engine.velocity);
+}
+
+/* A frame is due when the step before ended in an earlier 1/fps of a second. */
+static bool frame_is_due(const bough_run *run) {
+    const double little = 1e-9; /* of a frame: rounding of t fps */
+    double now = floor(bo_run_time(run) * run->fps + little);
+    return run->place.step == 0 || floor((double)(run->place.step - 1) * run->dt * run->fps + little) < now;
+}
+
+bough_status bo_run_record(bough_context *ctx, bough_run *run) {
+    if (run->table.stream)
+        BO_TRY(bo_table_row(ctx, &run->table, run->values));
+    return run->series.index && frame_is_due(run) ? record_frame(ctx, run) : BOUGH_OK;
+}
+
+/* ---- stepping ---- */
+
+static bool may_succeed_with_less(bough_status status) {
+    return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE || status == BOUGH_ERROR_SINGULAR;
+}
+
+bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values) {
+    BO_TRY(run->engine.measure(run->engine.data, t, values));
+    for (int32_t i = 0; i < run->engine.column_count; i++)
+        if (!isfinite(values[i]))
+            return bo_fail(ctx, BOUGH_NOT_FINITE, "%s is not finite", run->engine.columns[i]);
+    return BOUGH_OK;
+}
+
+/* A step whose end cannot be measured is none: it is taken back. */
+static bough_status try_part(bough_context *ctx, bough_run *run) {
+    const double t = bo_run_time(run), h = ldexp(run->dt, -run->place.halvings);
+    run->engine.save(run->engine.data, run->state);
+    bough_status status = run->engine.step(run->engine.data, t, h, &run->place.iterations);
+    if (status == BOUGH_OK)
+        status = bo_run_measure(ctx, run, t + h, run->trial);
+    if (status != BOUGH_OK)
+        run->engine.restore(run->engine.data, run->state);
+    return status;
+}
+
+static bough_status halve(bough_context *ctx, bough_run *run, bough_status status) {
+    bo_run_place *p = &run->place;
+    const double t = bo_run_time(run), h = ldexp(run->dt, -p->halvings);
+    if (p->halvings == run->max_halvings) {
+        bo_prefix_message(ctx, "at t = %g s even a step of %g s fails: ", t, h);
+        return status;
+    }
+    p->retries++;
+    p->good = 0;
+    if (++p->halvings > p->deepest) {
+        p->deepest = p->halvings;
+        bo_warn(ctx, "at t = %g s a step of %g s failed (%s); going on with halves of it", t, h, bough_message(ctx));
+    }
+    return BOUGH_OK;
+}
+
+static void accept(bough_run *run) {
+    bo_run_place *p = &run->place;
+    p->unit += BO_RUN_UNITS >> p->halvings;
+    if (p->unit == BO_RUN_UNITS)
+        p->unit = 0, p->step++;
+    /* Twice the size only where it ends together with a step. */
+    if (++p->good >= GOOD_PARTS && p->halvings > 0 && p->unit % (BO_RUN_UNITS >> (p->halvings - 1)) == 0)
+        p->halvings--, p->good = 0;
+    memcpy(run->values, run->trial, (size_t)run->engine.column_count * sizeof *run->values);
+    run->values[BOUGH_COLUMN_TIME] = bo_run_time(run);
+}
+
+bough_status bough_run_step(bough_context *ctx, bough_run *run) {
+    const int64_t goal = run->place.step + 1;
+    while (run->place.step < goal) {
+        bough_status status = try_part(ctx, run);
+        if (status == BOUGH_OK)
+            accept(run);
+        else
+            BO_TRY(may_succeed_with_less(status) ? halve(ctx, run, status) : status);
+    }
+    return bo_run_record(ctx, run);
+}
+
+static double wall_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool tell(bough_context *ctx, const bough_run *run, double seconds, double simulated, int64_t steps) {
+    double left = run->duration - bo_run_time(run);
+    double rate = seconds > 0 ? (double)steps / seconds : 0, factor = seconds > 0 ? simulated / seconds : 0;
+    return bo_progress(ctx, "running", (double)run->place.step / (double)run->step_count,
+                       "t = %.4g of %.4g s, %.3g steps/s, %.3g x real time, %.0f s left", bo_run_time(run),
+                       run->duration, rate, factor, factor > 0 ? fmax(0, left) / factor : 0);
+}
+
+static bough_status steps_to_the_end(bough_context *ctx, bough_run *run) {
+    const double start = wall_seconds(), t = bo_run_time(run);
+    const int64_t first = run->place.step;
+    bough_status status = BOUGH_OK;
+    while (status == BOUGH_OK && run->place.step < run->step_count) {
+        status = bough_run_step(ctx, run);
+        bool go_on = tell(ctx, run, wall_seconds() - start, bo_run_time(run) - t, run->place.step - first);
+        if (status == BOUGH_OK && !go_on && run->place.step < run->step_count)
+            status = bo_fail_cancelled(ctx);
+    }
+    run->seconds += wall_seconds() - start;
+    run->simulated += bo_run_time(run) - t;
+    return status;
+}
+
+/* Writes what belongs on disk after a failure without losing its sentence. */
+static void keep_last_state(bough_context *ctx, bough_run *run) {
+    char sentence[BO_MESSAGE_SIZE];
+    memcpy(sentence, ctx->message, sizeof sentence);
+    bool part = run->place.unit != 0; /* whole steps are recorded already */
+    bool lost = part && run->table.stream && bo_table_row(ctx, &run->table, run->values) != BOUGH_OK;
+    lost |= part && run->series.index && record_frame(ctx, run) != BOUGH_OK;
+    lost |= run->checkpoint && bough_run_save(ctx, run, run->checkpoint) != BOUGH_OK;
+    if (lost)
+        bo_warn(ctx, "the last state was not kept: %s", bough_message(ctx));
+    memcpy(ctx->message, sentence, sizeof sentence);
+}
+
+bough_status bough_run_advance(bough_context *ctx, bough_run *run) {
+    bough_status status = steps_to_the_end(ctx, run);
+    if (status != BOUGH_OK) {
+        keep_last_state(ctx, run);
+        return status;
+    }
+    return run->checkpoint ? bough_run_save(ctx, run, run->checkpoint) : BOUGH_OK;
+}
+
+/* ---- looking ---- */
+
+int32_t bough_run_column_count(const bough_run *run) {
+    return run->engine.column_count;
+}
+
+const char *bough_run_column_name(const bough_run *run, int32_t column) {
+    return column < 0 || column >= run->engine.column_count ? NULL : run->engine.columns[column];
+}
+
+const double *bough_run_values(const bough_run *run) {
+    return run->values;
+}
+
+const double *bough_run_displacement(const bough_run *run) {
+    return run->engine.displacement;
+}
+
+const double *bough_run_velocity(const bough_run *run) {
+    return run->engine.velocity;
+}
+
+void bough_run_look(const bough_run *run, bough_run_report *report) {
+    *report = (bough_run_report){.integrator = run->integrator,
+                                 .time = bo_run_time(run),
+                                 .dt = run->dt,
+                                 .duration = run->duration,
+                                 .steps = run->place.step,
+                                 .step_count = run->step_count,
+                                 .iterations = run->place.iterations,
+                                 .retries = run->place.retries,
+                                 .smallest_dt = ldexp(run->dt, -run->place.deepest),
+                                 .rows = run->table.rows,
+                                 .frames = run->series.written,
+                                 .seconds = run->seconds,
+                                 .simulated_time = run->simulated};
+    memcpy(report->start_energy, run->place.start_energy, sizeof report->start_energy);
+    memcpy(report->energy, run->values + BOUGH_COLUMN_ELASTIC, sizeof report->energy);
+}

@@ -1,0 +1,142 @@
+/* Making and unmaking runs. */
+#include "run/run.h"
+
+#include "base/file.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RUN_COOKIE 0xB0061030u
+#define STEP_LIMIT 1e9 /* steps in all; more is a slip in dt or duration */
+
+bough_run_def bough_default_run_def(void) {
+    return (bough_run_def){.cookie = RUN_COOKIE, .max_halvings = 10, .fps = 30};
+}
+
+static bough_status check_def(bough_context *ctx, const bough_run_def *def) {
+    if (def->cookie != RUN_COOKIE)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the run def was not made by bough_default_run_def()");
+    if (def->max_halvings < 0 || def->max_halvings > BO_RUN_MAX_HALVINGS)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step can be halved 0 to %d times, not %d", BO_RUN_MAX_HALVINGS,
+                       def->max_halvings);
+    if (!(def->fps > 0) || !isfinite(def->fps))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "frames per second must be positive, not %g", def->fps);
+    return BOUGH_OK;
+}
+
+/* The last step ends at the duration, or after it where dt does not divide it. */
+static bough_status choose_steps(bough_context *ctx, const bough_scene *scene, const bough_run_def *def,
+                                 bough_run *run) {
+    run->dt = def->dt != 0 ? def->dt : scene->dt;
+    run->duration = def->duration != 0 ? def->duration : scene->duration;
+    if (!(run->dt > 0) || !isfinite(run->dt))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the time step is %g s; it must be positive", run->dt);
+    if (run->duration == 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "neither the scene (time.duration) nor the run says how long it should take");
+    if (!(run->duration > 0) || !isfinite(run->duration))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the duration is %g s; it must be positive", run->duration);
+    double count = ceil(run->duration / run->dt * (1 - 1e-9));
+    if (count > STEP_LIMIT)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%g s in steps of %g s are %g steps; %g is the limit", run->duration,
+                       run->dt, count, STEP_LIMIT);
+    run->step_count = (int64_t)count;
+    return BOUGH_OK;
+}
+
+/* A checkpoint goes with all that decides the bits of the next step. */
+static uint64_t hash_run(const bough_scene *scene, const bough_integrator_def *def, double dt) {
+    const double numbers[] = {def->rho, def->alpha, def->beta, def->gamma, def->tolerance, def->max_iterations, dt};
+    uint64_t hash = bo_hash(scene->hash, def->name, strlen(def->name));
+    return bo_hash(hash, numbers, sizeof numbers);
+}
+
+static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bough_run_def *def, bough_run *run) {
+    bough_integrator_def integrator = scene->integrator;
+    if (def->integrator)
+        integrator.name = def->integrator;
+    BO_TRY(bo_full_engine_create(ctx, scene, &integrator, &run->engine));
+    run->integrator = integrator.name = run->engine.integrator;
+    run->hash = hash_run(scene, &integrator, run->dt);
+    run->max_halvings = def->max_halvings;
+    run->fps = def->fps;
+    run->values = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
+    run->trial = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
+    run->state = BO_NEW_ZEROS(ctx, double, run->engine.state_size);
+    if (!run->values || !run->trial || !run->state)
+        return BOUGH_ERROR_MEMORY;
+    if (def->checkpoint && !(run->checkpoint = bo_strdup(ctx, def->checkpoint)))
+        return BOUGH_ERROR_MEMORY;
+    return BOUGH_OK;
+}
+
+static bough_status start(bough_context *ctx, const bough_run_def *def, bough_run *run) {
+    if (def->resume)
+        return bough_run_restore(ctx, run, def->resume);
+    BO_TRY(bo_run_measure(ctx, run, 0, run->values));
+    memcpy(run->place.start_energy, run->values + BOUGH_COLUMN_ELASTIC, sizeof run->place.start_energy);
+    return BOUGH_OK;
+}
+
+/* Better now than after hours of work. */
+static bough_status check_writable(bough_context *ctx, const char *path) {
+    bo_output output;
+    BO_TRY(bo_output_open(ctx, path, &output));
+    bo_output_discard(ctx, &output);
+    return BOUGH_OK;
+}
+
+static bough_status open_recordings(bough_context *ctx, const bough_run_def *def, bough_run *run) {
+    const char *const *columns = (const char *const *)run->engine.columns;
+    const int32_t count = run->engine.column_count;
+    const double now = bo_run_time(run);
+    bool has_row = false;
+    if (run->checkpoint)
+        BO_TRY(check_writable(ctx, run->checkpoint));
+    if (def->record)
+        BO_TRY(def->resume ? bo_table_continue(ctx, def->record, columns, count, now, &run->table, &has_row)
+                           : bo_table_create(ctx, def->record, columns, count, &run->table));
+    if (run->table.stream && !has_row)
+        BO_TRY(bo_table_row(ctx, &run->table, run->values));
+    if (!def->frames)
+        return BOUGH_OK;
+    BO_TRY(def->resume ? bo_series_continue(ctx, def->frames, now, &run->series)
+                       : bo_series_create(ctx, def->frames, &run->series));
+    return run->series.count ? BOUGH_OK
+                             : bo_series_frame(ctx, &run->series, now, run->engine.mesh, run->engine.displacement,
+                                               run->engine.velocity);
+}
+
+bough_status bough_run_create(bough_context *ctx, bough_scene *scene, const bough_run_def *given, bough_run **out) {
+    *out = NULL;
+    bough_run_def def = given ? *given : bough_default_run_def();
+    BO_TRY(check_def(ctx, &def));
+    bough_run *run = BO_NEW(ctx, bough_run);
+    if (!run)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = choose_steps(ctx, scene, &def, run);
+    if (status == BOUGH_OK)
+        status = make_engine(ctx, scene, &def, run);
+    if (status == BOUGH_OK)
+        status = start(ctx, &def, run);
+    if (status == BOUGH_OK)
+        status = open_recordings(ctx, &def, run);
+    if (status == BOUGH_OK)
+        *out = run;
+    else
+        bough_run_destroy(ctx, run);
+    return status;
+}
+
+void bough_run_destroy(bough_context *ctx, bough_run *run) {
+    if (!run)
+        return;
+    bo_table_close(ctx, &run->table); /* every row was checked when it was written */
+    bo_series_close(ctx, &run->series);
+    bo_engine_destroy(ctx, &run->engine);
+    bo_free(ctx, run->values);
+    bo_free(ctx, run->trial);
+    bo_free(ctx, run->state);
+    bo_free(ctx, run->checkpoint);
+    bo_free(ctx, run);
+}

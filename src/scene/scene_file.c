@@ -1,0 +1,273 @@
+#include "scene/scene.h"
+
+#include "base/file.h"
+#include "base/vec.h"
+#include "mesh/mesh.h"
+#include "scene/entries.h"
+
+#include <string.h>
+
+uint64_t bo_hash(uint64_t hash, const void *data, size_t size) {
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001B3u;
+    return hash;
+}
+
+/* ---- curves ---- */
+
+#define CURVE_LIMIT 1000000 /* points */
+
+static bough_status read_point(bo_json at, double *time, double *value) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    if (count != 2)
+        return bo_json_fail(at, "must be a point [time, value]");
+    BO_TRY(bo_json_number(bo_json_item(&at, 0), BO_ANY, time));
+    return bo_json_number(bo_json_item(&at, 1), BO_ANY, value);
+}
+
+static bough_status read_points(bo_json at, int32_t count, double *times, double *values) {
+    for (int32_t i = 0; i < count; i++) {
+        bo_json item = bo_json_item(&at, i);
+        BO_TRY(read_point(item, &times[i], &values[i]));
+        if (i && !(times[i] > times[i - 1]))
+            return bo_json_fail(item, "times must ascend, but %g comes after %g", times[i], times[i - 1]);
+    }
+    return BOUGH_OK;
+}
+
+static bough_status read_curve(bo_json at, bo_drive *drive) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    if (!at.key[0])
+        return bo_json_fail(at, "a curve needs a name");
+    if (count < 1 || count > CURVE_LIMIT)
+        return bo_json_fail(at, "a curve has 1 to %d points, not %d", CURVE_LIMIT, count);
+    double *points = BO_NEW_ZEROS(at.ctx, double, 2 * (size_t)count);
+    if (!points)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = read_points(at, count, points, points + count);
+    if (status == BOUGH_OK)
+        status = bo_drive_add_curve(at.ctx, drive, at.key, count, points, points + count);
+    bo_free(at.ctx, points);
+    return status;
+}
+
+static bough_status read_curves(bo_json at, bo_drive *drive) {
+    const char *key;
+    json_t *value;
+    if (at.value && !json_is_object(at.value))
+        return bo_json_fail(at, "must be an object of named curves");
+    json_object_foreach(at.value, key, value) {
+        BO_TRY(read_curve(bo_json_at(&at, key), drive));
+    }
+    return BOUGH_OK;
+}
+
+/* ---- engine and time ---- */
+
+static bough_status read_engine(bo_json at) {
+    static const char *const kinds[] = {"full"};
+    int32_t kind = 0;
+    BO_TRY(bo_json_keys(at, BO_ENGINE_KEYS));
+    return bo_json_choice(bo_json_at(&at, "kind"), kinds, 1, &kind);
+}
+
+static bough_status read_integrator(bo_json at, bough_scene *scene) {
+    const char *names[64];
+    int32_t count = bough_integrator_count(), choice = -1;
+    for (int32_t i = 0; i < count; i++) {
+        names[i] = bough_integrator_describe(i)->name;
+        if (!strcmp(names[i], scene->integrator.name))
+            choice = i;
+    }
+    BO_TRY(bo_json_choice(at, names, count, &choice));
+    scene->integrator.name = names[choice];
+    return BOUGH_OK;
+}
+
+static bough_status read_time(bo_json at, bough_scene *scene) {
+    bough_integrator_def *def = &scene->integrator;
+    BO_TRY(bo_json_keys(at, BO_TIME_KEYS));
+    BO_TRY(read_integrator(bo_json_at(&at, "integrator"), scene));
+    BO_TRY(bo_json_number(bo_json_at(&at, "rho"), (bo_range){0, 1, false}, &def->rho));
+    BO_TRY(bo_json_number(bo_json_at(&at, "alpha"), (bo_range){-1.0 / 3, 0, false}, &def->alpha));
+    BO_TRY(bo_json_number(bo_json_at(&at, "beta"), (bo_range){1e-6, 1, false}, &def->beta));
+    BO_TRY(bo_json_number(bo_json_at(&at, "gamma"), (bo_range){0.5, 1, false}, &def->gamma));
+    BO_TRY(bo_json_number(bo_json_at(&at, "tolerance"), (bo_range){0, 1, true}, &def->tolerance));
+    BO_TRY(bo_json_integer(bo_json_at(&at, "max_iterations"), 1, 1000, &def->max_iterations));
+    BO_TRY(bo_json_number(bo_json_at(&at, "dt"), BO_POSITIVE, &scene->dt));
+    return bo_json_number(bo_json_at(&at, "duration"), BO_POSITIVE, &scene->duration);
+}
+
+/* ---- the start: with no body it is checked only ---- */
+
+static bough_status read_initial_entry(bo_json at, bough_scene *scene) {
+    double velocity[3] = {0};
+    int32_t *vertices = NULL, count = 0;
+    bo_json select = bo_json_at(&at, "select");
+    BO_TRY(bo_json_keys(at, BO_INITIAL_KEYS));
+    BO_TRY(bo_json_vec3(bo_json_must(&at, "velocity"), BO_ANY, velocity));
+    bool all = !bo_json_has(&at, "select");
+    if (!all)
+        BO_TRY(bo_scene_select(select, scene->body ? bough_body_mesh(scene->body) : NULL, &vertices, &count));
+    if (!scene->body)
+        return BOUGH_OK;
+    if (all)
+        count = bough_body_mesh(scene->body)->vertex_count;
+    for (int32_t i = 0; i < count; i++)
+        memcpy(scene->velocity + 3 * (size_t)(all ? i : vertices[i]), velocity, sizeof velocity);
+    bo_free(at.ctx, vertices);
+    return BOUGH_OK;
+}
+
+static bough_status read_initial(bo_json at, bough_scene *scene) {
+    if (json_is_object(at.value))
+        return read_initial_entry(at, scene);
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_initial_entry(bo_json_item(&at, i), scene));
+    return BOUGH_OK;
+}
+
+/* ---- probes ---- */
+
+/* How far the point is outside of the element: the largest distance beyond the plane of a face; negative inside. */
+static double distance_outside(const bough_mesh *mesh, int32_t element, bo_vec3 point) {
+    const int32_t *nodes = bo_mesh_nodes(mesh, element);
+    const int32_t face_count = bough_element_face_count(mesh->type);
+    double outside = -INFINITY;
+    for (int32_t f = 0; f < face_count; f++) {
+        int32_t local[6];
+        bo_element_face_nodes(mesh->type, f, local);
+        bo_vec3 x[3];
+        for (int i = 0; i < 3; i++)
+            x[i] = bo_load3(mesh->vertices + 3 * (size_t)nodes[local[i]]);
+        bo_vec3 normal = bo_cross(bo_sub(x[1], x[0]), bo_sub(x[2], x[0]));
+        outside = fmax(outside, bo_dot(normal, bo_sub(point, x[0])) / bo_norm(normal));
+    }
+    return outside;
+}
+
+static int32_t nearest_element(const bough_mesh *mesh, const double point[3]) {
+    int32_t best = 0;
+    double least = INFINITY;
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        double outside = distance_outside(mesh, e, bo_load3(point));
+        if (outside < least)
+            least = outside, best = e;
+    }
+    return best;
+}
+
+static bough_status read_probe(bo_json at, bough_scene *scene, bo_scene_probe *probe) {
+    const bough_mesh *mesh = scene->body ? bough_body_mesh(scene->body) : NULL;
+    const char *name = NULL;
+    double point[3] = {0};
+    bo_json named = bo_json_must(&at, "name");
+    bool stress = bo_json_has(&at, "stress_at");
+    BO_TRY(stress ? bo_json_keys(at, BO_STRESS_PROBE_KEYS) : bo_json_keys(at, BO_PROBE_KEYS));
+    BO_TRY(bo_json_string(named, &name));
+    if (strpbrk(name, ",\"\n\r"))
+        return bo_json_fail(named, "is a column of a table, so it must not contain commas, quotes or line ends");
+    for (const bo_scene_probe *other = scene->probes; other < probe; other++)
+        if (other->name && !strcmp(other->name, name))
+            return bo_json_fail(named, "\"%.60s\" is the name of another probe already", name);
+    bo_free(at.ctx, probe->name);
+    if (!(probe->name = bo_strdup(at.ctx, name)))
+        return BOUGH_ERROR_MEMORY;
+    if (!stress)
+        return bo_scene_select(bo_json_must(&at, "select"), mesh, &probe->vertices, &probe->count);
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "stress_at"), BO_ANY, point));
+    if (mesh)
+        probe->element = nearest_element(mesh, point);
+    return BOUGH_OK;
+}
+
+static bough_status read_probes(bo_json at, bough_scene *scene) {
+    for (int32_t i = 0; i < scene->probe_count; i++)
+        BO_TRY(read_probe(bo_json_item(&at, i), scene, &scene->probes[i]));
+    return BOUGH_OK;
+}
+
+/* ---- the file ---- */
+
+static bough_status read_settings(const bo_json *root, bough_scene *scene) {
+    bo_json probes = bo_json_at(root, "probes");
+    BO_TRY(bo_json_keys(*root, BO_SCENE_KEYS));
+    BO_TRY(bo_scene_version(*root));
+    BO_TRY(read_engine(bo_json_at(root, "engine")));
+    BO_TRY(read_time(bo_json_at(root, "time"), scene));
+    BO_TRY(read_curves(bo_json_at(root, "curves"), &scene->drive));
+    BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
+    BO_TRY(bo_json_list(probes, &scene->probe_count));
+    scene->probes = BO_NEW_ZEROS(root->ctx, bo_scene_probe, scene->probe_count);
+    if (!scene->probes) {
+        scene->probe_count = 0;
+        return BOUGH_ERROR_MEMORY;
+    }
+    return read_probes(probes, scene);
+}
+
+static bough_status read_scene(const bo_json *root, bough_scene *scene) {
+    BO_TRY(read_settings(root, scene));
+    BO_TRY(bo_scene_body(root, &scene->drive, &scene->body));
+    const bough_mesh *mesh = bough_body_mesh(scene->body);
+    scene->velocity = BO_NEW_ZEROS(root->ctx, double, 3 * (size_t)mesh->vertex_count);
+    if (!scene->velocity)
+        return BOUGH_ERROR_MEMORY;
+    scene->hash = bo_hash(scene->hash, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof(double));
+    size_t nodes = (size_t)mesh->element_count * (size_t)bough_element_node_count(mesh->type);
+    scene->hash = bo_hash(scene->hash, mesh->elements, nodes * sizeof(int32_t));
+    BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
+    return read_probes(bo_json_at(root, "probes"), scene);
+}
+
+static bough_status hash_file(bough_context *ctx, const char *path, bough_scene *scene) {
+    bo_file file;
+    BO_TRY(bo_file_read(ctx, path, &file));
+    scene->hash = bo_hash(BO_HASH_START, file.data, file.size);
+    bo_file_free(ctx, &file);
+    return BOUGH_OK;
+}
+
+bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **out) {
+    *out = NULL;
+    bo_json root;
+    BO_TRY(bo_json_load(ctx, path, &root));
+    bough_scene *scene = BO_NEW(ctx, bough_scene);
+    bough_status status = scene ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (scene) {
+        scene->integrator = bough_default_integrator_def();
+        scene->dt = 0.01;
+        status = hash_file(ctx, path, scene);
+        if (status == BOUGH_OK)
+            status = read_scene(&root, scene);
+    }
+    bo_json_free(&root);
+    if (status == BOUGH_OK)
+        *out = scene;
+    else
+        bough_scene_destroy(ctx, scene);
+    return status;
+}
+
+void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
+    if (!scene)
+        return;
+    for (int32_t i = 0; i < scene->probe_count; i++) {
+        bo_free(ctx, scene->probes[i].name);
+        bo_free(ctx, scene->probes[i].vertices);
+    }
+    bo_free(ctx, scene->probes);
+    bo_free(ctx, scene->velocity);
+    bough_body_destroy(ctx, scene->body);
+    bo_drive_free(ctx, &scene->drive);
+    bo_free(ctx, scene);
+}
+
+bough_body *bough_scene_body(const bough_scene *scene) {
+    return scene->body;
+}
