@@ -150,7 +150,7 @@ static int draw(bough_context *ctx, const bough_scene *scene, const bough_run *r
     char title[64];
     snprintf(title, sizeof title, "t = %.4g s", bough_run_values(run)[BOUGH_COLUMN_TIME]);
     const bough_mesh *mesh = bough_body_mesh(bough_scene_body(scene));
-    bough_status status = app_picture(ctx, mesh, bough_run_displacement(run), 1, title, a->picture);
+    bough_status status = app_picture(ctx, mesh, bough_run_displacement(run), 1, title, "|u| (m)", a->picture);
     return status ? app_fail(ctx) : APP_OK;
 }
 

@@ -44,7 +44,7 @@ bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char
     const size_t bytes = (size_t)run->engine.state_size * sizeof(double);
     const head h = head_of(run);
     run->engine.save(run->engine.data, run->state);
-    uint64_t hash = bo_hash(bo_hash(BO_HASH_START, &h, sizeof h), run->state, bytes);
+    uint64_t hash = bo_hash_bytes(bo_hash_bytes(BO_HASH_START, &h, sizeof h), run->state, bytes);
     bo_output output;
     BO_TRY(bo_output_open(ctx, path, &output));
     fwrite(&h, sizeof h, 1, output.stream);
@@ -83,7 +83,7 @@ static bough_status read_checkpoint(bough_context *ctx, const bough_run *run, co
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is damaged: its length is wrong");
     memcpy(&hash, file->data + sizeof *h + bytes, sizeof hash);
     memcpy(run->state, file->data + sizeof *h, bytes);
-    if (hash != bo_hash(BO_HASH_START, file->data, sizeof *h + bytes) || !is_plausible(run, h))
+    if (hash != bo_hash_bytes(BO_HASH_START, file->data, sizeof *h + bytes) || !is_plausible(run, h))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is damaged: its content does not match its hash");
     return BOUGH_OK;
 }

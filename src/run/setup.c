@@ -47,8 +47,8 @@ static bough_status choose_steps(bough_context *ctx, const bough_scene *scene, c
 /* A checkpoint goes with all that decides the bits of the next step. */
 static uint64_t hash_run(const bough_scene *scene, const bough_integrator_def *def, double dt) {
     const double numbers[] = {def->rho, def->alpha, def->beta, def->gamma, def->tolerance, def->max_iterations, dt};
-    uint64_t hash = bo_hash(scene->hash, def->name, strlen(def->name));
-    return bo_hash(hash, numbers, sizeof numbers);
+    uint64_t hash = bo_hash_bytes(scene->hash, def->name, strlen(def->name));
+    return bo_hash_bytes(hash, numbers, sizeof numbers);
 }
 
 static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bough_run_def *def, bough_run *run) {

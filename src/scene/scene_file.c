@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-uint64_t bo_hash(uint64_t hash, const void *data, size_t size) {
+uint64_t bo_hash_bytes(uint64_t hash, const void *data, size_t size) {
     const unsigned char *bytes = data;
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ bytes[i]) * 0x100000001B3u;
@@ -218,9 +218,9 @@ static bough_status read_scene(const bo_json *root, bough_scene *scene) {
     scene->velocity = BO_NEW_ZEROS(root->ctx, double, 3 * (size_t)mesh->vertex_count);
     if (!scene->velocity)
         return BOUGH_ERROR_MEMORY;
-    scene->hash = bo_hash(scene->hash, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof(double));
+    scene->hash = bo_hash_bytes(scene->hash, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof(double));
     size_t nodes = (size_t)mesh->element_count * (size_t)bough_element_node_count(mesh->type);
-    scene->hash = bo_hash(scene->hash, mesh->elements, nodes * sizeof(int32_t));
+    scene->hash = bo_hash_bytes(scene->hash, mesh->elements, nodes * sizeof(int32_t));
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     return read_probes(bo_json_at(root, "probes"), scene);
 }
@@ -228,7 +228,7 @@ static bough_status read_scene(const bo_json *root, bough_scene *scene) {
 static bough_status hash_file(bough_context *ctx, const char *path, bough_scene *scene) {
     bo_file file;
     BO_TRY(bo_file_read(ctx, path, &file));
-    scene->hash = bo_hash(BO_HASH_START, file.data, file.size);
+    scene->hash = bo_hash_bytes(BO_HASH_START, file.data, file.size);
     bo_file_free(ctx, &file);
     return BOUGH_OK;
 }

@@ -55,8 +55,6 @@ static bough_status map_column(bo_integrator *I, int column, double T[N][N]) {
     I->h_before = 1;
     I->q_before[0] = x[3], I->v_before[0] = x[4];
     double q = x[0], v = x[1];
-    if (I->method->info.explicit_method)
-        BO_TRY(I->system->factor(I->system->data, 1, 0, 0)); /* which the first step would have done */
     BO_TRY(bo_integrator_step(I, 1, &m));
     bool history = I->method->uses_history;
     const double out[N] = {x[0], x[1], I->method->uses_acceleration ? x[2] : 0, history ? q : 0, history ? v : 0};

@@ -148,7 +148,6 @@ static bough_status ere(bo_integrator *I, double h, const bo_motion *from, bo_mo
     krylov k = {.I = I, .h = h, .limit = I->def.krylov_limit};
     BO_TRY(s->linearise(s->data, from->t, from->q, false));
     BO_TRY(bo_acceleration(I, from->t + 0.5 * h, from->q, from->v, a));
-    I->has_acceleration = true; /* M is factored from now on */
     reserve(&k);
     memset(dq, 0, (size_t)s->size * sizeof *dq);
     memset(dv, 0, (size_t)s->size * sizeof *dv);

@@ -128,6 +128,8 @@ static bough_status hybrid_stage(bo_integrator *I, const hybrid *y, double t0, d
         memset(bq, 0, (size_t)s->size * sizeof *bq);
         memset(bv, 0, (size_t)s->size * sizeof *bv);
     }
+    if (!y->implicit) /* the complement's force is that of the end of the step, the modes' that of its middle */
+        BO_TRY(bo_total_force(I, y->t, y->q, y->v, F));
     return y->implicit ? implicit_complement(I, y, eq, ev, bq, bv, a, b, q1, v1)
                        : linear_complement(I, y, F, eq, ev, bq, bv, a, b, q1, v1);
 }

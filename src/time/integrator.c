@@ -113,21 +113,28 @@ void bo_integrator_restart(bo_integrator *I) {
 }
 
 int64_t bo_integrator_history_size(const bo_integrator *I) {
-    return 2 + (int64_t)I->system->position_size + I->system->size;
+    return 2 + (int64_t)I->system->position_size + I->system->size + (I->modes ? bo_modes_history_size(I) : 0);
 }
 
 void bo_integrator_save(const bo_integrator *I, double *history) {
     *history++ = I->h_before;
     *history++ = I->has_acceleration;
     memcpy(history, I->q_before, (size_t)I->system->position_size * sizeof *history);
-    memcpy(history + I->system->position_size, I->v_before, (size_t)I->system->size * sizeof *history);
+    history += I->system->position_size;
+    memcpy(history, I->v_before, (size_t)I->system->size * sizeof *history);
+    if (I->modes)
+        bo_modes_save(I, history + I->system->size);
 }
 
 void bo_integrator_restore(bo_integrator *I, const double *history) {
     I->h_before = *history++;
     I->has_acceleration = *history++ != 0;
     memcpy(I->q_before, history, (size_t)I->system->position_size * sizeof *history);
-    memcpy(I->v_before, history + I->system->position_size, (size_t)I->system->size * sizeof *history);
+    history += I->system->position_size;
+    memcpy(I->v_before, history, (size_t)I->system->size * sizeof *history);
+    if (I->modes)
+        bo_modes_restore(I, history + I->system->size);
+    I->mass_factored = false;
 }
 
 double *bo_take(bo_integrator *I) {
@@ -172,8 +179,9 @@ bough_status bo_total_force(bo_integrator *I, double t, const double *q, const d
 bough_status bo_acceleration(bo_integrator *I, double t, const double *q, const double *v, double *a) {
     const bo_system *system = I->system;
     BO_TRY(bo_total_force(I, t, q, v, a));
-    if (!I->method->info.explicit_method || !I->has_acceleration) { /* explicit methods factor M once */
+    if (!I->mass_factored) {
         BO_TRY(system->factor(system->data, 1, 0, 0));
+        I->mass_factored = I->method->info.explicit_method; /* nothing else is factored there */
         I->factors++;
     }
     return system->solve(system->data, a, a);

@@ -43,6 +43,7 @@ struct bo_integrator {
     bo_mode_set *modes; /* NULL for methods without */
     double h_before;    /* 0: there is no step before */
     bool has_acceleration;
+    bool mass_factored; /* the factor kept is that of M */
     int32_t iterations; /* Newton iterations of the last step */
     int32_t factors;    /* factorisations of the last step */
 };

@@ -38,14 +38,46 @@ bough_status bo_modes_take(bo_integrator *I) {
     m->W = bo_arena_take(ctx, &I->arena, w, sizeof(double *));
     if (!m->lambda || !m->damping || !m->dense || !m->X || !m->W)
         return BOUGH_ERROR_MEMORY;
+    memset(m->lambda, 0, w * sizeof(double));
     for (size_t i = 0; i < w; i++) {
         m->X[i] = bo_take(I);
         m->W[i] = bo_take(I);
         if (!m->X[i] || !m->W[i])
             return BOUGH_ERROR_MEMORY;
+        memset(m->X[i], 0, (size_t)size * sizeof(double));
+        memset(m->W[i], 0, (size_t)size * sizeof(double));
     }
     I->modes = m;
     return BOUGH_OK;
+}
+
+int64_t bo_modes_history_size(const bo_integrator *I) {
+    return 2 + (int64_t)I->modes->width * (1 + 2 * (int64_t)I->system->size);
+}
+
+void bo_modes_save(const bo_integrator *I, double *history) {
+    const bo_mode_set *m = I->modes;
+    const size_t n = (size_t)I->system->size;
+    *history++ = m->known;
+    *history++ = m->age;
+    for (int32_t j = 0; j < m->width; j++, history += 2 * n) {
+        *history++ = m->lambda[j];
+        memcpy(history, m->X[j], n * sizeof *history);
+        memcpy(history + n, m->W[j], n * sizeof *history);
+    }
+}
+
+void bo_modes_restore(bo_integrator *I, const double *history) {
+    bo_mode_set *m = I->modes;
+    const size_t n = (size_t)I->system->size;
+    m->known = *history++ != 0;
+    m->age = *history >= 0 && *history < INT32_MAX ? (int32_t)*history : 0;
+    history++;
+    for (int32_t j = 0; j < m->width; j++, history += 2 * n) {
+        m->lambda[j] = *history++;
+        memcpy(m->X[j], history, n * sizeof *history);
+        memcpy(m->W[j], history + n, n * sizeof *history);
+    }
 }
 
 static double dot(int32_t n, const double *a, const double *b) {
@@ -65,23 +97,34 @@ static void cold_start(bo_integrator *I) {
         }
 }
 
-/* K + shift M with the smallest shift that makes it positive definite: 0 for a held body, more for a free or a
- * compressed one. */
-static bough_status factor_shifted(bo_integrator *I) {
+/* Factors K + shift M; a compressed body needs a larger shift than was thought. */
+static bough_status factor_shifted(bo_integrator *I, double shift) {
     const bo_system *s = I->system;
-    bo_mode_set *m = I->modes;
-    bough_status status = s->factor(s->data, 0, 0, 1);
-    if (status != BOUGH_ERROR_SINGULAR)
-        return status;
-    s->multiply(s->data, BO_MATRIX_K, m->X[0], m->W[0]);
-    double k = fabs(dot(s->size, m->X[0], m->W[0]));
-    s->multiply(s->data, BO_MATRIX_M, m->X[0], m->W[0]);
-    double typical = k / dot(s->size, m->X[0], m->W[0]);
-    for (double part = 1e-6; status == BOUGH_ERROR_SINGULAR && part < 1e4; part *= 100)
-        status = s->factor(s->data, part * typical, 0, 1);
+    bough_status status = BOUGH_ERROR_SINGULAR;
+    for (int tries = 0; status == BOUGH_ERROR_SINGULAR && tries < 12; tries++, shift *= 10)
+        status = s->factor(s->data, shift, 0, 1);
     return status == BOUGH_ERROR_SINGULAR
                ? bo_fail(I->ctx, BOUGH_NO_CONVERGENCE, "the modes of the state are not found")
                : status;
+}
+
+/* A part of the mean of the eigenvalues wanted: small enough to tell them apart, large enough that the zero ones of a
+ * free body do not swamp the others in a sweep. */
+static double warm_shift(const bo_mode_set *m) {
+    double sum = 0;
+    for (int32_t i = 0; i < m->count; i++)
+        sum += fabs(m->lambda[i]);
+    return 0.05 * sum / m->count;
+}
+
+/* Before anything is known: a part of what a rough vector has. */
+static double cold_shift(const bo_integrator *I) {
+    const bo_system *s = I->system;
+    const bo_mode_set *m = I->modes;
+    s->multiply(s->data, BO_MATRIX_K, m->X[0], m->W[0]);
+    double k = fabs(dot(s->size, m->X[0], m->W[0]));
+    s->multiply(s->data, BO_MATRIX_M, m->X[0], m->W[0]);
+    return 1e-4 * k / dot(s->size, m->X[0], m->W[0]);
 }
 
 /* Rayleigh-Ritz in the span of X: K_r a = lambda M_r a with M_r = L L^T becomes (L^-1 K_r L^-T) b = lambda b. */
@@ -141,9 +184,11 @@ static bough_status iterate(bo_integrator *I) {
     bo_mode_set *m = I->modes;
     if (!m->known)
         cold_start(I);
-    BO_TRY(factor_shifted(I));
+    BO_TRY(factor_shifted(I, m->known ? warm_shift(m) : cold_shift(I)));
     double before = INFINITY;
     for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
+        if (sweep == 3 && !m->known) /* the eigenvalues are roughly there: a better shift */
+            BO_TRY(factor_shifted(I, warm_shift(m)));
         for (int32_t j = 0; j < m->width; j++) {
             s->multiply(s->data, BO_MATRIX_M, m->X[j], m->W[j]);
             BO_TRY(s->solve(s->data, m->W[j], m->X[j]));

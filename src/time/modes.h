@@ -20,6 +20,11 @@ int32_t bo_mode_vectors(int32_t size, int32_t count);
 size_t bo_mode_bytes(int32_t size, int32_t count);
 bough_status bo_modes_take(bo_integrator *I);
 
+/* A set as numbers, for checkpoints: restored, the next refresh gives the same bits. */
+int64_t bo_modes_history_size(const bo_integrator *I);
+void bo_modes_save(const bo_integrator *I, double *history);
+void bo_modes_restore(bo_integrator *I, const double *history);
+
 /* Brings the set up to date for K kept before (by linearise) when its age asks for it; *fresh tells whether it did. */
 bough_status bo_modes_refresh(bo_integrator *I, bool *fresh);
 
