@@ -25,6 +25,7 @@ int command_run(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_materials(int argc, char **argv);
 int command_integrators(int argc, char **argv);
+int command_compare_integrators(int argc, char **argv);
 int command_damping(int argc, char **argv);
 int command_plot(int argc, char **argv);
 

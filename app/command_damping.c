@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { OPT_OUTPUT = 'o', OPT_JSON = 'j', OPT_RHO = 300, OPT_ALPHA, OPT_CSV, PER_DECADE = 40, DECADES = 5 };
-enum { POINT_COUNT = PER_DECADE * DECADES + 1, TABLE_COUNT = 10, METHOD_LIMIT = 24 };
+enum { POINT_COUNT = PER_DECADE * DECADES + 1, TABLE_COUNT = 10, METHOD_LIMIT = 32 };
 
 static const double first_hw = 0.01;
 static const double table_hw[TABLE_COUNT] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100};

@@ -26,7 +26,7 @@ typedef struct {
 static const struct argp_option options[] = {
     {"output", OPT_OUTPUT, "FILE.svg|FILE.png", 0, "where to draw (default: RECORDING.svg beside the recording)", 0},
     {"columns", OPT_COLUMNS, "A,B,...", 0,
-     "what to draw (default: the columns whose names begin with \"energy\"; without such all, at most 12)", 0},
+     "what to draw (default: the energies of a run; without such all, at most 12)", 0},
     {"x", OPT_X, "COLUMN", 0, "what to draw it against (default: the first column)", 0},
     {"title", OPT_TITLE, "TEXT", 0, "title of the plot", 0},
     {"log-x", OPT_LOG_X, 0, 0, "logarithmic x", 0},
@@ -229,6 +229,15 @@ static int want(table *t, int column) {
     return APP_OK;
 }
 
+/* The columns of a run that are energies, or whatever calls itself one. */
+static bool is_energy(const char *name) {
+    static const char *const names[] = {"elastic", "kinetic", "external", "total"};
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return strncmp(name, "energy", 6) == 0;
+}
+
 static int choose_columns(table *t, const arguments *a) {
     int x = a->x ? find_column(t, a->x, strlen(a->x)) : 0, status = APP_OK, energies = 0;
     if (x < 0)
@@ -243,9 +252,9 @@ static int choose_columns(table *t, const arguments *a) {
     if (a->columns)
         return status;
     for (int i = 0; i < t->name_count; i++)
-        energies += i != x && strncmp(t->names[i], "energy", 6) == 0;
+        energies += i != x && is_energy(t->names[i]);
     for (int i = 0; i < t->name_count && t->wanted_count <= DRAWN_LIMIT; i++)
-        if (i != x && (energies == 0 || strncmp(t->names[i], "energy", 6) == 0))
+        if (i != x && (energies == 0 || is_energy(t->names[i])))
             want(t, i);
     if (t->wanted_count == 1)
         return app_fail_with("%s: there is one column only; nothing to draw against it", t->path);

@@ -17,6 +17,7 @@ static const struct {
     {"run", command_run, "step a scene through time, with recordings and checkpoints"},
     {"materials", command_materials, "the material models"},
     {"integrators", command_integrators, "the time integrators"},
+    {"compare-integrators", command_compare_integrators, "one scene with several integrators, energies in one plot"},
     {"damping", command_damping, "numerical damping of time integrators, as table and plot"},
     {"plot", command_plot, "draw columns of a recording"},
     {"bench", command_bench, "benchmarks, with reference figures beside ours"},
@@ -30,8 +31,8 @@ static void print_help(FILE *stream) {
           "usage: bough COMMAND [OPTIONS]      bough COMMAND --help tells more, with examples\n\n",
           stream);
     for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(stream, "  %-11s %s\n", commands[i].name, commands[i].about);
-    fputs("  test        build and run all tests (by the launcher ./bough)\n\n"
+        fprintf(stream, "  %-20s %s\n", commands[i].name, commands[i].about);
+    fputs("  test                 build and run all tests (by the launcher ./bough)\n\n"
           "Exit status: 0 done, 1 the work failed, 2 wrong usage. Units are SI.\n",
           stream);
 }

@@ -226,8 +226,9 @@ static void help_is_there(void **state) {
     (void)state;
     check_run(0, "--help");
     check(strstr(out, "usage: bough COMMAND") && strstr(out, "Exit status") && !err[0]);
-    static const char *const commands[] = {"demo",        "mesh",    "modes", "static", "run",   "materials",
-                                           "integrators", "damping", "plot",  "bench",  "doctor"};
+    static const char *const commands[] = {"demo", "mesh",      "modes",       "static",
+                                           "run",  "materials", "integrators", "damping",
+                                           "plot", "bench",     "doctor",      "compare-integrators"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char listed[64], example[64];
         check_run(0, "--help");
@@ -933,6 +934,23 @@ static void interrupted_runs_keep_their_recordings(void **state) {
     check(exists("cut.state"));
 }
 
+static void integrators_are_compared(void **state) {
+    (void)state;
+    json_t *answer;
+    const char *scene = BOUGH_SOURCE_DIR "/examples/pendulum/scene.json";
+    check_json(answer, 0, "compare-integrators", scene, "midpoint", "backward-euler", "--time", "0.1", "--json", "-o",
+               "e.svg");
+    const json_t *rows = json_object_get(answer, "integrators");
+    check_int(json_array_size(rows), 2);
+    check(number(json_array_get(rows, 0), "energy_change") > number(json_array_get(rows, 1), "energy_change"));
+    check(access(work("e.svg"), R_OK) == 0);
+    json_decref(answer);
+    check_run(2, "compare-integrators", scene, "trbdf2");
+    check(strstr(err, "bough integrators lists them") != NULL);
+    check_run(2, "compare-integrators");
+    check_mistake(1, "nowhere.json", "compare-integrators", "nowhere.json");
+}
+
 /* The same mesh, load and material in CalculiX: large deflections and twenty frequencies agree. Minutes, so only in the
  * long run. */
 static void calculix_agrees(void **state) {
@@ -957,6 +975,7 @@ static void calculix_agrees(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calculix_agrees),
+        cmocka_unit_test(integrators_are_compared),
         cmocka_unit_test(help_is_there),
         cmocka_unit_test(wrong_usage_is_status_2),
         cmocka_unit_test(boxes_have_what_was_asked_for),
