@@ -77,9 +77,11 @@ bough_status bo_json_load(bough_context *ctx, const char *path, bo_json *root) {
     size_t mark = file.size >= 3 && memcmp(file.data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* some editors' first bytes */
     json_error_t error;
     root->value = json_loadb(file.data + mark, file.size - mark, JSON_REJECT_DUPLICATES, &error);
-    bo_file_free(ctx, &file);
-    if (!root->value)
+    if (!root->value) {
+        bo_file_free(ctx, &file);
         return fail_parse(ctx, path, &error);
+    }
+    root->text = file.data; /* which is freed with the root */
     if (deeper_than(root->value, DEPTH_LIMIT)) {
         bo_json_free(root);
         return fail_depth(ctx, path);
@@ -89,7 +91,9 @@ bough_status bo_json_load(bough_context *ctx, const char *path, bo_json *root) {
 
 void bo_json_free(bo_json *root) {
     json_decref(root->value);
+    bo_free(root->ctx, root->text);
     root->value = NULL;
+    root->text = NULL;
 }
 
 /* ---- moving ---- */
@@ -120,6 +124,82 @@ bool bo_json_has(const bo_json *object, const char *key) {
     return json_object_get(object->value, key) != NULL;
 }
 
+/* ---- finding places in the text, which is known to be valid JSON ---- */
+
+static const char *skip_space(const char *p) {
+    return p + strspn(p, " \t\r\n");
+}
+
+static const char *skip_string(const char *p) {
+    for (p++; *p && *p != '"'; p++)
+        if (*p == '\\' && p[1])
+            p++;
+    return *p ? p + 1 : p;
+}
+
+static const char *skip_value(const char *p) {
+    int depth = 0;
+    do {
+        if (*p == '"') {
+            p = skip_string(p);
+            continue;
+        }
+        depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+        p++;
+    } while (*p && (depth > 0 || !strchr(",}] \t\r\n", *p)));
+    return p;
+}
+
+/* The value of a member or an item of the list or object at p, NULL when it is not there (or its key is written with
+ * escapes). */
+static const char *find_child(const char *p, const char *key, int32_t index) {
+    bool object = *p == '{';
+    p = skip_space(p + 1);
+    for (int32_t i = 0; *p && *p != '}' && *p != ']'; i++) {
+        bool found = !object && i == index;
+        if (object) {
+            size_t length = key ? strlen(key) : 0;
+            const char *end = skip_string(p);
+            found = key && (size_t)(end - p) == length + 2 && memcmp(p + 1, key, length) == 0;
+            p = skip_space(skip_space(end) + 1); /* behind the colon */
+        }
+        if (found)
+            return p;
+        p = skip_space(skip_value(p));
+        if (*p == ',')
+            p = skip_space(p + 1);
+    }
+    return NULL;
+}
+
+/* Where the value stands; for one that is absent, where the thing stands that should have it. */
+static const char *locate(const bo_json *at) {
+    if (!at->parent)
+        return at->text ? skip_space(at->text + (memcmp(at->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0)) : NULL;
+    const char *parent = locate(at->parent);
+    if (!parent || (*parent != '{' && *parent != '['))
+        return parent;
+    const char *child = find_child(parent, at->key, at->index);
+    return child ? child : parent;
+}
+
+/* "file:line:column: " as far as it is known. */
+static void write_position(const bo_json *at, char *out, size_t size) {
+    const bo_json *root = at;
+    while (root->parent)
+        root = root->parent;
+    const char *place = locate(at);
+    int line = 1, column = 1;
+    for (const char *p = root->text; place && p < place; p++) {
+        column = *p == '\n' ? 1 : column + 1;
+        line += *p == '\n';
+    }
+    if (place)
+        snprintf(out, size, "%s:%d:%d: ", at->file, line, column);
+    else
+        snprintf(out, size, "%s: ", at->file);
+}
+
 /* ---- complaining ---- */
 
 /* "fix[1].select" as far as it fits; returns the length. */
@@ -138,9 +218,10 @@ static size_t write_place(const bo_json *at, char *out, size_t size) {
 bough_status bo_json_explain(bo_json at, bough_status status) {
     if (status == BOUGH_OK || status == BOUGH_ERROR_MEMORY || status == BOUGH_CANCELLED)
         return status;
-    char place[200];
+    char place[200], position[400];
     size_t length = write_place(&at, place, sizeof place);
-    bo_prefix_message(at.ctx, "%s: %s%s", at.file, place, length ? ": " : "");
+    write_position(&at, position, sizeof position);
+    bo_prefix_message(at.ctx, "%s%s%s", position, place, length ? ": " : "");
     strip_controls(at.ctx->message);
     return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status;
 }
@@ -282,6 +363,17 @@ bough_status bo_json_list(bo_json at, int32_t *count) {
     return BOUGH_OK;
 }
 
+/* The message of a failure at `from` begins with the position of `to` instead: for a key that is too much. */
+static void reposition(bo_json to, bo_json from) {
+    char old[400], new[400], rest[BO_MESSAGE_SIZE];
+    write_position(&from, old, sizeof old);
+    write_position(&to, new, sizeof new);
+    if (strncmp(from.ctx->message, old, strlen(old)) != 0)
+        return;
+    snprintf(rest, sizeof rest, "%s", from.ctx->message + strlen(old));
+    snprintf(from.ctx->message, sizeof from.ctx->message, "%s%.*s", new, (int)(sizeof rest - 420), rest);
+}
+
 bough_status bo_json_check_keys(bo_json at, const char *const *known, int32_t count) {
     if (!at.value)
         return absent(at);
@@ -293,8 +385,11 @@ bough_status bo_json_check_keys(bo_json at, const char *const *known, int32_t co
         bool found = false;
         for (int32_t i = 0; i < count && !found; i++)
             found = strcmp(key, known[i]) == 0;
-        if (!found)
-            return fail_word(at, "key ", key, known, count);
+        if (!found) {
+            bough_status status = fail_word(at, "key ", key, known, count);
+            reposition(bo_json_at(&at, key), at);
+            return status;
+        }
     }
     return BOUGH_OK;
 }

@@ -1,5 +1,5 @@
 /* A checked reader over jansson. A cursor knows where it stands, so that every complaint names the file and the place:
- *   beam.json: fix[1]: unknown key "selct"; did you mean "select"?
+ *   beam.json:7:12: fix[1]: unknown key "selct"; did you mean "select"?
  *
  * Getters leave *value alone when the key is absent: put the default there first. */
 #ifndef BO_SCENE_JSON_H
@@ -18,6 +18,7 @@ typedef struct bo_json {
     const char *key;              /* in the parent object, or NULL */
     int32_t index;                /* in the parent list when key is NULL */
     bool required;                /* getters refuse an absent value */
+    char *text; /* of the file, at the root only: jansson keeps no places, so they are looked up in it */
 } bo_json;
 
 /* Parse errors read "file:line:column: reason". On failure nothing is to be freed. */
@@ -34,10 +35,10 @@ bool bo_json_has(const bo_json *object, const char *key);
 
 /* ---- complaining ---- */
 
-/* Keeps "file: place: sentence" and returns BOUGH_ERROR_FORMAT. */
+/* Keeps "file:line:column: place: sentence" and returns BOUGH_ERROR_FORMAT. */
 bough_status bo_json_fail(bo_json at, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Puts "file: place: " before the message of a deeper failure; OK, memory and cancellation pass through. A wrong
- * argument becomes a wrong file, since that is where it was written. */
+/* Puts "file:line:column: place: " before the message of a deeper failure; OK, memory and cancellation pass through. A
+ * wrong argument becomes a wrong file, since that is where it was written. */
 bough_status bo_json_explain(bo_json at, bough_status status);
 
 /* ---- getting ---- */

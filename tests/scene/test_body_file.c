@@ -122,8 +122,7 @@ static void meshes_come_from_files_beside_the_body(void **state) {
     char *row = strstr(turned, "1 1 2 3 4 5 6 7 8");
     memcpy(row, "1 5 6 7 8 1 2 3 4", 17);
     test_write_text(test_path("turned.veg"), turned);
-    check_fails(ctx, load_text(ctx, "{'bough': 1, 'mesh': 'turned.veg'}", &body), BOUGH_ERROR_FORMAT,
-                "body.json: mesh: ");
+    check_fails(ctx, load_text(ctx, "{'bough': 1, 'mesh': 'turned.veg'}", &body), BOUGH_ERROR_FORMAT, ": mesh: ");
     check(strstr(bough_message(ctx), "turned.veg") != NULL);
     check_mesh(ctx, "{'file': 'turned.veg', 'repair': true}", BOUGH_HEX8, 2, 2, 1e-12);
     bough_context_destroy(ctx);
@@ -142,7 +141,7 @@ static void surfaces_are_filled(void **state) {
     check_fails(ctx, load_text(ctx, "{'bough': 1, 'mesh': 'box.obj'}", &body), BOUGH_ERROR_FORMAT, "a volume mesh");
     check_fails(ctx,
                 load_text(ctx, "{'bough': 1, 'mesh': {'generate': 'voxels', 'surface': 'no.obj', 'cell': 1}}", &body),
-                BOUGH_ERROR_FILE, "body.json: mesh.surface: ");
+                BOUGH_ERROR_FILE, ": mesh.surface: ");
     bough_status status =
         load_text(ctx, "{'bough': 1, 'mesh': {'generate': 'tets', 'surface': 'box.obj', 'max_edge': 2}}", &body);
     check(status == BOUGH_OK || status == BOUGH_ERROR_MISSING_PROGRAM);
@@ -328,7 +327,7 @@ static void wrong_syntax_is_refused_with_its_place(void **state) {
     check_refused(UNIT_BOX ", 'gravity': [0, 0, 1e999]}", "real number overflow");
     check_refused(UNIT_BOX ", 'gravity': [0, 0, NaN]}", "json:1:");
     check_refused(UNIT_BOX ", 'gravity': [0, 0, 99999999999999999999]}", "too big integer");
-    check_refused("[]", "body.json: must be an object, not a list");
+    check_refused("[]", ": must be an object, not a list");
     check_refused("17", "json:1:");
 }
 
@@ -360,9 +359,9 @@ static void deep_and_large_files_are_refused(void **state) {
 
 static void wrong_keys_get_a_suggestion(void **state) {
     (void)state;
-    check_refused(UNIT_BOX ", 'materail': {}}", "body.json: unknown key \"materail\"; did you mean \"material\"?");
+    check_refused(UNIT_BOX ", 'materail': {}}", ": unknown key \"materail\"; did you mean \"material\"?");
     check_refused(UNIT_BOX ", 'fix': ['x0', {'selct': 'x0'}]}",
-                  "body.json: fix[1]: unknown key \"selct\"; did you mean \"select\"?");
+                  ": fix[1]: unknown key \"selct\"; did you mean \"select\"?");
     check_refused(UNIT_BOX ", 'fix': {'quux': 'x0'}}", "unknown key \"quux\"; there are select, axes, displacement");
     check_refused(UNIT_BOX ", 'material': {'youngs': 1}}", "material: unknown key \"youngs\"; did you mean \"young\"?");
     check_refused(UNIT_BOX ", 'regions': [{'set': 'a', 'matter': {}}]}", "regions[0]: unknown key \"matter\"");
@@ -379,8 +378,8 @@ static void wrong_keys_get_a_suggestion(void **state) {
 
 static void missing_keys_are_named(void **state) {
     (void)state;
-    check_refused("{}", "body.json: \"bough\" is missing");
-    check_refused("{'bough': 1}", "body.json: \"mesh\" is missing");
+    check_refused("{}", ": \"bough\" is missing");
+    check_refused("{'bough': 1}", ": \"mesh\" is missing");
     check_refused("{'bough': 2, 'mesh': 'a.msh'}", "bough: version 2 is unknown; this program reads version 1");
     check_refused("{'bough': '1', 'mesh': 'a.msh'}", "bough: must be an integer, not a string");
     check_refused("{'bough': 1, 'mesh': {}}", "mesh: needs either \"file\" or \"generate\"");
@@ -400,7 +399,7 @@ static void missing_keys_are_named(void **state) {
 
 static void wrong_values_are_named(void **state) {
     (void)state;
-    check_refused(UNIT_BOX ", 'material': {'young': -5}}", "body.json: material.young: must be positive, not -5");
+    check_refused(UNIT_BOX ", 'material': {'young': -5}}", ": material.young: must be positive, not -5");
     check_refused(UNIT_BOX ", 'material': {'young': 0}}", "material.young: must be positive");
     check_refused(UNIT_BOX ", 'material': {'young': 1e31}}", "material.young: 1e+31 is too large");
     check_refused(UNIT_BOX ", 'material': {'young': '5'}}", "material.young: must be a number, not a string");
@@ -435,7 +434,7 @@ static void wrong_values_are_named(void **state) {
     check_refused("{'bough': 1, 'mesh': {'generate': 'box', 'size': [1, 1, 1], 'cells': [1, 1, 1000000000000]}}",
                   "mesh.cells[2]: must be from 1 to 1000000, not 1000000000000");
     check_refused("{'bough': 1, 'mesh': {'generate': 'box', 'size': [1, 1, 1], 'cells': [1000000, 1000000, 1]}}",
-                  "body.json: mesh: the mesh would have");
+                  ": mesh: the mesh would have");
     check_refused("{'bough': 1, 'mesh': {'generate': 'box', 'size': [1, 1, 1], 'tets_per_cell': 7}}", "from 5 to 6");
     check_refused("{'bough': 1, 'mesh': {'generate': 'rod', 'length': 1, 'radius': 1, 'cells': [2, 2], 'rings': 2}}",
                   "mesh.cells: says [cells_along, rings]");
@@ -444,11 +443,11 @@ static void wrong_values_are_named(void **state) {
 static void unknown_sets_and_empty_selections_are_told(void **state) {
     (void)state;
     check_refused(UNIT_BOX ", 'fix': ['x0', 'x>5']}",
-                  "body.json: fix[1]: selection \"x>5\" contains no vertex; x ranges from 0 to 1");
-    check_refused(UNIT_BOX ", 'fix': 'x>5'}", "body.json: fix: selection");
-    check_refused(UNIT_BOX ", 'fix': {'select': 'xx0'}}", "body.json: fix.select: selection \"xx0\"");
-    check_refused(UNIT_BOX ", 'forces': [{'select': 'x<', 'force': [0, 0, 1]}]}", "body.json: forces[0].select: ");
-    check_refused(UNIT_BOX ", 'sets': {'a': {'vertices': 'b'}}}", "body.json: sets.a.vertices: ");
+                  ": fix[1]: selection \"x>5\" contains no vertex; x ranges from 0 to 1");
+    check_refused(UNIT_BOX ", 'fix': 'x>5'}", ": fix: selection");
+    check_refused(UNIT_BOX ", 'fix': {'select': 'xx0'}}", ": fix.select: selection \"xx0\"");
+    check_refused(UNIT_BOX ", 'forces': [{'select': 'x<', 'force': [0, 0, 1]}]}", ": forces[0].select: ");
+    check_refused(UNIT_BOX ", 'sets': {'a': {'vertices': 'b'}}}", ": sets.a.vertices: ");
     check_refused(UNIT_BOX ", 'pressures': [{'faces': 'x3', 'pressure': 1}]}",
                   "pressures[0].faces: the mesh has no face set \"x3\"; did you mean");
     check_refused(UNIT_BOX ", 'pressures': [{'faces': 'leftmost', 'pressure': 1}]}", "(face sets: x0, x1, ");
@@ -665,8 +664,38 @@ static void the_example_in_the_docs_works(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Every complaint says where in the text it stands. */
+static void complaints_have_line_and_column(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static const struct {
+        const char *text, *where;
+    } cases[] = {
+        {"{\n  \"bough\": 1,\n  \"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]},\n  \"material\": {\"model\": "
+         "\"stvk\",\n"
+         "    \"young\": -5}\n}",
+         "place.json:5:14: material.young: "},
+        {"{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]},\n \"fix\": [\"x0\", {\"a \\\" ]\": "
+         "[1, {}],\n\"select\": "
+         "3}]}",
+         "place.json:2:"},
+        {"{\"bough\": 1,\n\"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]},\n\"gravity\": [0, [1], 0]}",
+         "place.json:3:16: gravity[1]: "},
+        {"{\"bough\": 1,\n \"mesh\": {\"generate\": \"box\",\n  \"sise\": 1}}", "place.json:3:11: mesh: unknown key"},
+        {"\n\n  {}", "place.json:3:3: \"bough\" is missing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = test_path("place.json");
+        test_write_text(path, cases[i].text);
+        bough_body *body;
+        check_fails(ctx, bough_body_load(ctx, path, &body), BOUGH_ERROR_FORMAT, cases[i].where);
+    }
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(complaints_have_line_and_column),
         cmocka_unit_test(hello_body),
         cmocka_unit_test(meshes_come_from_generators),
         cmocka_unit_test(meshes_come_from_files_beside_the_body),

@@ -119,7 +119,7 @@ static void wrong_scenes_are_told(void **state) {
     static const struct {
         const char *entry, *sentence;
     } cases[] = {
-        {"'tme': {}", "scene.json: unknown key \"tme\"; did you mean \"time\"?"},
+        {"'tme': {}", ": unknown key \"tme\"; did you mean \"time\"?"},
         {"'time': {'step': 1}", "time: unknown key \"step\""},
         {"'time': {'integrator': 'bdf3'}", "time.integrator"},
         {"'time': {'dt': 0}", "time.dt: must be positive"},
