@@ -2,6 +2,7 @@
 
 #include <bough/time.h>
 
+#include <string.h>
 #include <strings.h>
 
 enum { OPT_DT = 300, OPT_TIME, OPT_FRAMES, OPT_FPS, OPT_CHECKPOINT, OPT_RESUME, OPT_JSON };
@@ -106,7 +107,9 @@ static const struct argp parser = {
     "  bough run examples/beam/scene.json --record beam.csv --picture beam.png\n"
     "  bough run scene.json --integrator bdf2 --dt 0.005 --time 2 --frames frames --fps 60\n"
     "  bough run scene.json --checkpoint half.state; bough run scene.json --resume half.state --time 10\n\n"
-    "A step that fails is taken in halves. Ctrl-C ends the run and keeps what was recorded.",
+    "A step that fails is taken in halves; when that does not help, the last good state is kept in the checkpoint or "
+    "in "
+    "SCENE.failed.state. Ctrl-C ends the run and keeps what was recorded.",
     NULL,
     NULL,
     NULL,
@@ -154,6 +157,19 @@ static int draw(bough_context *ctx, const bough_scene *scene, const bough_run *r
     return status ? app_fail(ctx) : APP_OK;
 }
 
+/* A run that cannot go on leaves its last good state on disk: in the checkpoint, or in SCENE.failed.state here. */
+static int fail_with_state(bough_context *ctx, const arguments *a, const bough_run *run) {
+    char reason[1024], path[512];
+    snprintf(reason, sizeof reason, "%s", bough_message(ctx));
+    if (a->def.checkpoint)
+        return app_fail_with("%s; the last good state is in %s", reason, a->def.checkpoint);
+    const char *slash = strrchr(a->scene, '/'), *name = slash ? slash + 1 : a->scene, *dot = strrchr(name, '.');
+    snprintf(path, sizeof path, "%.*s.failed.state", (int)(dot ? dot - name : (long)strlen(name)), name);
+    if (bough_run_save(ctx, run, path))
+        return app_fail_with("%s; its last good state could not be kept: %s", reason, bough_message(ctx));
+    return app_fail_with("%s; the last good state is in %s", reason, path);
+}
+
 static int execute(bough_context *ctx, const arguments *a, bough_scene *scene, bough_run *run) {
     int status = APP_OK;
     bough_status advanced = bough_run_advance(ctx, run);
@@ -164,9 +180,7 @@ static int execute(bough_context *ctx, const arguments *a, bough_scene *scene, b
         status = app_fail_with("interrupted at t = %g s after %lld of %lld steps", report.time, (long long)report.steps,
                                (long long)report.step_count);
     else if (advanced > 0 || advanced == BOUGH_ERROR_SINGULAR)
-        status = a->def.checkpoint
-                     ? app_fail_with("%s; the last good state is in %s", bough_message(ctx), a->def.checkpoint)
-                     : app_fail_with("%s; --checkpoint FILE keeps the last good state", bough_message(ctx));
+        status = fail_with_state(ctx, a, run);
     else if (advanced)
         status = app_fail(ctx);
     if (advanced < 0 && advanced != BOUGH_ERROR_SINGULAR)

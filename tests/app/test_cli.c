@@ -902,6 +902,8 @@ static void failing_runs_keep_the_last_good_state(void **state) {
     check(strstr(err, "even a step of 9.7656") && strstr(err, "; the last good state is in hit.state\n"));
     check(strstr(out, "stopped at t = 0 s after 0 of 100 steps") != NULL);
     check(exists("hit.state"));
+    check_run(1, "run", "hit.json");
+    check(strstr(err, "; the last good state is in hit.failed.state\n") && exists("hit.failed.state"));
 }
 
 /* Ctrl-C ends the run with complete recordings. */
