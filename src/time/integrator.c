@@ -178,8 +178,10 @@ bough_status bo_total_force(bo_integrator *I, double t, const double *q, const d
 
 bough_status bo_acceleration(bo_integrator *I, double t, const double *q, const double *v, double *a) {
     const bo_system *system = I->system;
+    if (system->enter)
+        BO_TRY(system->enter(system->data, t, q, v));
     BO_TRY(bo_total_force(I, t, q, v, a));
-    if (!I->mass_factored) {
+    if (!I->mass_factored || system->enter) {
         BO_TRY(system->factor(system->data, 1, 0, 0));
         I->mass_factored = I->method->info.explicit_method; /* nothing else is factored there */
         I->factors++;
@@ -198,6 +200,8 @@ static bough_status build_step(bo_integrator *I, double h, bo_motion *motion) {
     const bo_system *system = I->system;
     bo_move(I, motion->q, 0.5 * h, motion->v, I->next.q);
     BO_TRY(system->damp(system->data, I->next.q));
+    if (system->enter)
+        BO_TRY(system->enter(system->data, motion->t, motion->q, motion->v));
     if (I->method->uses_acceleration && !I->has_acceleration) {
         BO_TRY(bo_acceleration(I, motion->t, motion->q, motion->v, motion->a));
         I->has_acceleration = true;

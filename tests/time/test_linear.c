@@ -146,6 +146,81 @@ static void every_method_has_its_order(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- a mass that depends on the position, and the force on the velocity that comes with it ---- */
+
+/* L = (1 + q^2) v^2 / 2 - k q^2 / 2:  (1 + q^2) a = -k q - q v^2 */
+typedef struct {
+    double stiffness, mass, bias, A;
+} bead;
+
+static bough_status bead_enter(void *data, double t, const double *q, const double *v) {
+    bead *b = data;
+    (void)t;
+    b->mass = 1 + q[0] * q[0];
+    b->bias = -q[0] * v[0] * v[0];
+    return BOUGH_OK;
+}
+static bough_status bead_force(void *data, double t, const double *q, double *U, double *f) {
+    const bead *b = data;
+    (void)t;
+    if (U)
+        *U = 0.5 * b->stiffness * q[0] * q[0] - b->bias * q[0];
+    f[0] = -b->stiffness * q[0] + b->bias;
+    return BOUGH_OK;
+}
+static void bead_multiply(void *data, bo_matrix which, const double *x, double *y) {
+    const bead *b = data;
+    y[0] = x[0] * (which == BO_MATRIX_M ? b->mass : which == BO_MATRIX_D ? 0 : b->stiffness);
+}
+static bough_status bead_factor(void *data, double a, double b, double c) {
+    bead *o = data;
+    (void)b;
+    o->A = a * o->mass + c * o->stiffness;
+    return BOUGH_OK;
+}
+static bough_status bead_solve(void *data, const double *b, double *x) {
+    x[0] = b[0] / ((const bead *)data)->A;
+    return BOUGH_OK;
+}
+
+/* Error of the energy at t = 1. */
+static double bead_error(bough_context *ctx, const char *name, int steps) {
+    bead b = {.stiffness = 4};
+    const bo_system system = {.data = &b,
+                              .size = 1,
+                              .position_size = 1,
+                              .has_potential = true,
+                              .enter = bead_enter,
+                              .force = bead_force,
+                              .linearise = linearise,
+                              .damp = damp,
+                              .multiply = bead_multiply,
+                              .factor = bead_factor,
+                              .solve = bead_solve};
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = name;
+    bo_integrator *I;
+    check_ok(ctx, bo_integrator_create(ctx, &system, &def, &I));
+    double q = 1, v = 0.5, a = 0, before = 0.5 * (1 + q * q) * v * v + 2 * q * q;
+    bo_motion m = {0, &q, &v, &a};
+    for (int i = 0; i < steps; i++)
+        check_ok(ctx, bo_integrator_step(I, 1.0 / steps, &m));
+    bo_integrator_destroy(ctx, I);
+    return fabs(0.5 * (1 + q * q) * v * v + 2 * q * q - before);
+}
+
+/* Explicit methods see the mass of every stage and keep their order; the others see it lagged, which is first order. */
+static void masses_may_depend_on_the_position(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    check_near(log2(bead_error(ctx, "rk4", 40) / bead_error(ctx, "rk4", 80)), 4, 0.3);
+    check_below(bead_error(ctx, "rk4", 400), 1e-9);
+    static const char *const lagged[] = {"backward-euler", "si", "bdf2", "hht-linear"};
+    for (int m = 0; m < 4; m++)
+        check_near(log2(bead_error(ctx, lagged[m], 1000) / bead_error(ctx, lagged[m], 2000)), 1, 0.1);
+    bough_context_destroy(ctx);
+}
+
 static void wrong_definitions_are_explained(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -165,9 +240,8 @@ static void wrong_definitions_are_explained(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damping_curves_are_those_of_theory),
-        cmocka_unit_test(exponentials_do_not_damp),
-        cmocka_unit_test(every_method_has_its_order),
+        cmocka_unit_test(damping_curves_are_those_of_theory), cmocka_unit_test(exponentials_do_not_damp),
+        cmocka_unit_test(every_method_has_its_order),         cmocka_unit_test(masses_may_depend_on_the_position),
         cmocka_unit_test(wrong_definitions_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
