@@ -147,7 +147,8 @@ static bough_status ere(bo_integrator *I, double h, const bo_motion *from, bo_mo
     double *a = bo_take(I), *dq = bo_take(I), *dv = bo_take(I);
     krylov k = {.I = I, .h = h, .limit = I->def.krylov_limit};
     BO_TRY(s->linearise(s->data, from->t, from->q, false));
-    BO_TRY(bo_acceleration(I, from->t + 0.5 * h, from->q, from->v, a));
+    BO_TRY(bo_total_force(I, from->t + 0.5 * h, from->q, from->v, a));
+    BO_TRY(bo_mass_solve(I, a));
     reserve(&k);
     memset(dq, 0, (size_t)s->size * sizeof *dq);
     memset(dv, 0, (size_t)s->size * sizeof *dv);

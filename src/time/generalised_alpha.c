@@ -38,6 +38,7 @@ static bough_status implicit_step(bo_integrator *I, double h, weights w, const b
         to->a[i] = from->a[i];
     }
     bo_move(I, from->q, 1, dq, qb);
+    BO_TRY(bo_damp_ahead(I, from->q, (1 - w.af) * h, from->v));
     system->multiply(system->data, BO_MATRIX_M, from->a, r);
     for (int32_t i = 0; i < system->size; i++)
         r[i] *= w.am;
@@ -58,6 +59,7 @@ static bough_status linear_step(bo_integrator *I, double h, weights w, const bo_
     const bo_system *system = I->system;
     double *dq = bo_take(I), *vf = bo_take(I), *rhs = bo_take(I), *product = bo_take(I);
     const double c = 1 - w.af;
+    BO_TRY(bo_damp_ahead(I, from->q, c * h, from->v));
     BO_TRY(system->linearise(system->data, from->t, from->q, false));
     BO_TRY(system->force(system->data, from->t + c * h, from->q, NULL, rhs));
     for (int32_t i = 0; i < system->size; i++) {

@@ -117,6 +117,7 @@ static bough_status hybrid_stage(bo_integrator *I, const hybrid *y, double t0, d
     double *F = bo_take(I), *eq = bo_take(I), *ev = bo_take(I), *bq = bo_take(I), *bv = bo_take(I), *a = bo_take(I),
            *b = bo_take(I);
     bool fresh;
+    BO_TRY(bo_damp_ahead(I, y->q, 0.5 * y->h, y->v)); /* for the modes */
     BO_TRY(s->linearise(s->data, t0, y->q, false));
     BO_TRY(bo_modes_refresh(I, &fresh));
     BO_TRY(bo_total_force(I, t0 + 0.5 * y->h, y->q, y->v, F));
@@ -128,6 +129,7 @@ static bough_status hybrid_stage(bo_integrator *I, const hybrid *y, double t0, d
         memset(bq, 0, (size_t)s->size * sizeof *bq);
         memset(bv, 0, (size_t)s->size * sizeof *bv);
     }
+    BO_TRY(bo_damp_ahead(I, y->q, y->h, y->v)); /* for the complement */
     if (!y->implicit) /* the complement's force is that of the end of the step, the modes' that of its middle */
         BO_TRY(bo_total_force(I, y->t, y->q, y->v, F));
     return y->implicit ? implicit_complement(I, y, eq, ev, bq, bv, a, b, q1, v1)
@@ -231,6 +233,7 @@ static bough_status second_half(bo_integrator *I, double h, const bo_motion *fro
 
 static bough_status str_sbdf2ere(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
     double *qs = bo_take(I), *vs = bo_take(I);
+    BO_TRY(bo_damp_ahead(I, from->q, h / 4, from->v));
     BO_TRY(bo_linear_trapezoid(I, h / 4, from, qs, vs));
     return second_half(I, h, from, qs, vs, false, to);
 }

@@ -62,7 +62,7 @@ static bough_status check_def(bough_context *ctx, const bough_integrator_def *de
 
 static bough_status reserve(bo_integrator *I) {
     size_t length = (size_t)(I->system->position_size > I->system->size ? I->system->position_size : I->system->size);
-    size_t vectors = (size_t)I->method->vector_count + OWN_VECTORS;
+    size_t vectors = (size_t)I->method->vector_count + OWN_VECTORS + 1; /* one for bo_damp_ahead() */
     size_t bytes = (length * sizeof(double) + 64) * vectors;
     if (I->method->uses_modes)
         bytes += (length * sizeof(double) + 64) * (size_t)bo_mode_vectors(I->system->size, I->def.mode_count) +
@@ -158,6 +158,15 @@ void bo_move(bo_integrator *I, const double *q, double s, const double *dq, doub
     system->retract(system->data, q, I->move_scratch, out);
 }
 
+bough_status bo_damp_ahead(bo_integrator *I, const double *q, double s, const double *v) {
+    size_t mark = bo_arena_mark(&I->arena);
+    double *ahead = bo_take(I);
+    bo_move(I, q, s, v, ahead);
+    bough_status status = I->system->damp(I->system->data, ahead);
+    bo_arena_release(&I->arena, mark);
+    return status;
+}
+
 void bo_difference(bo_integrator *I, const double *to, const double *from, double *dq) {
     if (I->system->difference)
         I->system->difference(I->system->data, to, from, dq);
@@ -180,7 +189,13 @@ bough_status bo_acceleration(bo_integrator *I, double t, const double *q, const 
     const bo_system *system = I->system;
     if (system->enter)
         BO_TRY(system->enter(system->data, t, q, v));
+    BO_TRY(system->damp(system->data, q));
     BO_TRY(bo_total_force(I, t, q, v, a));
+    return bo_mass_solve(I, a);
+}
+
+bough_status bo_mass_solve(bo_integrator *I, double *a) {
+    const bo_system *system = I->system;
     if (!I->mass_factored || system->enter) {
         BO_TRY(system->factor(system->data, 1, 0, 0));
         I->mass_factored = I->method->info.explicit_method; /* nothing else is factored there */
@@ -198,14 +213,13 @@ static bool all_finite(int32_t n, const double *x) {
 
 static bough_status build_step(bo_integrator *I, double h, bo_motion *motion) {
     const bo_system *system = I->system;
-    bo_move(I, motion->q, 0.5 * h, motion->v, I->next.q);
-    BO_TRY(system->damp(system->data, I->next.q));
     if (system->enter)
         BO_TRY(system->enter(system->data, motion->t, motion->q, motion->v));
     if (I->method->uses_acceleration && !I->has_acceleration) {
         BO_TRY(bo_acceleration(I, motion->t, motion->q, motion->v, motion->a));
         I->has_acceleration = true;
     }
+    BO_TRY(bo_damp_ahead(I, motion->q, 0.5 * h, motion->v));
     I->next.t = motion->t + h;
     BO_TRY(I->method->step(I, h, motion, &I->next));
     if (!all_finite(system->position_size, I->next.q) || !all_finite(system->size, I->next.v))

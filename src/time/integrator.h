@@ -70,6 +70,9 @@ double *bo_take(bo_integrator *I);
 
 /* out = q (+) s dq */
 void bo_move(bo_integrator *I, const double *q, double s, const double *dq, double *out);
+/* Keeps D at q (+) s v. A method's D belongs where the force stands that it goes with: the middle of the step where one
+ * D serves the whole step, else the end of each stage, foreseen to second order. Another choice is of first order. */
+bough_status bo_damp_ahead(bo_integrator *I, const double *q, double s, const double *v);
 /* dq = to (-) from */
 void bo_difference(bo_integrator *I, const double *to, const double *from, double *dq);
 /* out = x + s y; out may be x or y. */
@@ -77,7 +80,9 @@ void bo_add_scaled(const bo_integrator *I, const double *x, double s, const doub
 /* F = f(q, t) - D v; one vector of scratch. */
 bough_status bo_total_force(bo_integrator *I, double t, const double *q, const double *v, double *F);
 
-/* a = M^-1 (f - D v); only at the start, explicit methods aside. */
+/* a <- M^-1 a */
+bough_status bo_mass_solve(bo_integrator *I, double *a);
+/* a = M^-1 (f - D v) with D at q; only at the start, explicit methods aside. */
 bough_status bo_acceleration(bo_integrator *I, double t, const double *q, const double *v, double *a);
 
 /* The one nonlinear problem behind all implicit methods. Find z with

@@ -115,6 +115,7 @@ static bough_status sbdf2(bo_integrator *I, double h, const bo_motion *from, bo_
     const bo_system *system = I->system;
     bo_bdf2_weights w = bo_bdf2_weights_of(h, I->h_before);
     double *b = bo_take(I), *dq = bo_take(I), *dv = bo_take(I);
+    BO_TRY(bo_damp_ahead(I, from->q, h, from->v));
     BO_TRY(system->linearise(system->data, from->t, from->q, false));
     BO_TRY(bo_total_force(I, to->t, from->q, from->v, b));
     bo_add_scaled(I, from->v, -1, I->v_before, dv);

@@ -6,6 +6,7 @@
 bough_status bo_stage(bo_integrator *I, double t, const double *qh, const double *vh, double tau, double *q,
                       double *v) {
     const bo_system *system = I->system;
+    BO_TRY(bo_damp_ahead(I, qh, tau, vh));
     size_t mark = bo_arena_mark(&I->arena);
     double *r = bo_take(I);
     system->multiply(system->data, BO_MATRIX_M, vh, r);

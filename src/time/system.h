@@ -28,8 +28,7 @@ typedef struct bo_system {
     bough_status (*enter)(void *data, double t, const double *q, const double *v);
     /* Keeps K at q for the calls below; project: made positive semidefinite. */
     bough_status (*linearise)(void *data, double t, const double *q, bool project);
-    /* Keeps D for the calls below, with the stiffness at q where damping follows it. Called once a step, at
-     * q + h/2 v: D of the start of the step would lower every method of second order to the first. */
+    /* Keeps D for the calls below, with the stiffness at q where damping follows it. */
     bough_status (*damp)(void *data, const double *q);
     /* y = M x, D x, K x */
     void (*multiply)(void *data, bo_matrix which, const double *x, double *y);
