@@ -109,7 +109,7 @@ bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const 
         ncv = M->rank; /* there are no more independent ones */
     workspace w = {0};
     pthread_mutex_lock(&arpack_lock);
-    bo_thread_setting before = bo_one_thread();
+    bo_one_thread_begin();
     bough_status status = reserve(ctx, &w, (size_t)M->size, (size_t)ncv);
     if (status == BOUGH_OK)
         status = start_vector(ctx, factor, M, &w);
@@ -118,7 +118,7 @@ bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const 
     if (status == BOUGH_OK)
         sort_ascending(values, vectors, count, (size_t)M->size, w.resid);
     release(ctx, &w);
-    bo_restore_threads(before);
+    bo_one_thread_end();
     pthread_mutex_unlock(&arpack_lock);
     return status;
 }

@@ -1,5 +1,7 @@
 #include "linalg/one_thread.h"
 
+#include <pthread.h>
+
 /* CHOLMOD opens OpenMP regions of its own around copies of a few kilobytes, whose threads then spin on all cores.
  * Bough has its own threads: when an OpenMP runtime came along with CHOLMOD, its regions are kept to one thread. */
 extern int omp_get_max_active_levels(void) __attribute__((weak));
@@ -8,22 +10,33 @@ extern void omp_set_max_active_levels(int levels) __attribute__((weak));
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
-bo_thread_setting bo_one_thread(void) {
-    bo_thread_setting before = {-1, -1};
-    if (omp_get_max_active_levels && omp_set_max_active_levels) {
-        before.levels = omp_get_max_active_levels();
-        omp_set_max_active_levels(0);
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int users;
+static int levels = -1, blas = -1; /* to be restored; -1: nothing */
+
+void bo_one_thread_begin(void) {
+    pthread_mutex_lock(&lock);
+    if (users++ == 0) {
+        levels = blas = -1;
+        if (omp_get_max_active_levels && omp_set_max_active_levels) {
+            levels = omp_get_max_active_levels();
+            omp_set_max_active_levels(0);
+        }
+        if (openblas_get_num_threads && openblas_set_num_threads) {
+            blas = openblas_get_num_threads();
+            openblas_set_num_threads(1);
+        }
     }
-    if (openblas_get_num_threads && openblas_set_num_threads) {
-        before.blas = openblas_get_num_threads();
-        openblas_set_num_threads(1);
-    }
-    return before;
+    pthread_mutex_unlock(&lock);
 }
 
-void bo_restore_threads(bo_thread_setting before) {
-    if (before.levels >= 0)
-        omp_set_max_active_levels(before.levels);
-    if (before.blas > 0)
-        openblas_set_num_threads(before.blas);
+void bo_one_thread_end(void) {
+    pthread_mutex_lock(&lock);
+    if (--users == 0) {
+        if (levels >= 0)
+            omp_set_max_active_levels(levels);
+        if (blas > 0)
+            openblas_set_num_threads(blas);
+    }
+    pthread_mutex_unlock(&lock);
 }

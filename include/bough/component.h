@@ -1,0 +1,182 @@
+/* The component: a body reduced to r coordinates q, with u = U q. What cooking (<bough/reduce.h>) makes, what a .bough
+ * file holds (docs/component-format.md), what the engines step.
+ *
+ * A component is immutable and may be shared by any number of threads. Positions and moments are in the component's
+ * frame: axes of the mesh, origin at the centre of the interface by which it hangs (see bough_component.origin).
+ */
+#ifndef BOUGH_COMPONENT_H
+#define BOUGH_COMPONENT_H
+
+#include <bough/material.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Most coordinates of a component with each elastic model; beyond them the tables outgrow any cache. */
+enum { BOUGH_MAX_COORDINATES = 512, BOUGH_MAX_POLYNOMIAL_COORDINATES = 64 };
+
+typedef enum bough_reduced_elastic {
+    BOUGH_REDUCED_RIGID,      /* r = 0 */
+    BOUGH_REDUCED_LINEAR,     /* f = K q */
+    BOUGH_REDUCED_POLYNOMIAL, /* St. Venant-Kirchhoff, exact: a quartic energy */
+    BOUGH_REDUCED_CUBATURE    /* any material: a weighted sum over few points */
+} bough_reduced_elastic;
+
+typedef enum bough_component_support {
+    BOUGH_SUPPORT_INTERFACE, /* hangs by the interface `parent`, where U = 0 */
+    BOUGH_SUPPORT_FIXED,     /* a root, held at fixed vertices */
+    BOUGH_SUPPORT_FREE       /* a free-flying root in mean axes: the origin is the centre of mass */
+} bough_component_support;
+
+/* Where something can be attached. Its centre moves to centre + sum_l q_l translation_l; its rotation is the rotation
+ * nearest to A(q) = A_0 + sum_l q_l A_l (signed polar decomposition), with A = B / tr C,
+ * C = sum_k w_k d_k d_k^T, B = sum_k w_k (x_k - x) d_k^T, d_k = X_k - centre: exact for rigid motions. */
+typedef struct bough_interface {
+    const char *name;
+    double centre[3];
+    double radius;             /* sqrt(tr C): root mean square distance of the vertices from the centre, m */
+    const double *translation; /* r x 3 */
+    const double *A;           /* (r + 1) x 9, A_0 first, row-major */
+    int32_t vertex_count;
+    const int32_t *vertices; /* of the volume mesh */
+    const double *weights;   /* positive, sum 1 */
+} bough_interface;
+
+/* Points that carry loads or are looked at. */
+typedef struct bough_sample_points {
+    int32_t count;
+    const double *position; /* count x 3, at rest */
+    const double *normal;   /* count x 3: wind: area vector, m^2 (outward); contact: unit normal */
+    const double *area;     /* count: wind: m^2 of the surface it stands for; NULL for contact */
+    const double *U;        /* count x 3 x r: displacement is sum_l U[.][.][l] q_l */
+} bough_sample_points;
+
+/* Points inside of the material: F = I + sum_l q_l gradient_l. */
+typedef struct bough_material_points {
+    int32_t count;
+    const double *weight;    /* count, m^3: of cubature; NULL for stress points */
+    const double *position;  /* count x 3: of stress points; NULL for cubature */
+    const int32_t *element;  /* count: of the volume mesh */
+    const int32_t *material; /* count: index into materials */
+    const double *gradient;  /* count x 9 x r: d u_i / d X_j in row 3 i + j */
+} bough_material_points;
+
+/* The surface to draw, float32. U comes in panels of 16 consecutive scalars (x y z of vertex 0, 1, ...; zeros behind
+ * the last): panel p, coordinate l, scalar i at [(p r + l) 16 + i]. Exactly one of U and U16 is there when r > 0;
+ * U16 times scale[l] is U. */
+typedef struct bough_surface {
+    int32_t vertex_count, triangle_count;
+    const float *position; /* vertex_count x 3, at rest */
+    const int32_t *triangles;
+    const int32_t *mesh_vertex; /* vertex_count: vertex of the volume mesh that it is, or -1 when it is embedded */
+    const float *U;
+    const int16_t *U16;
+    const float *scale; /* r */
+} bough_surface;
+
+/* The volume mesh and the whole basis, when asked for at cooking: for comparisons with full order. */
+typedef struct bough_component_volume {
+    int32_t type; /* bough_element_type */
+    int32_t vertex_count, element_count;
+    const double *position;  /* vertex_count x 3 */
+    const int32_t *elements; /* element_count x nodes */
+    const double *U;         /* 3 vertex_count x r, row-major; NULL without volume */
+} bough_component_volume;
+
+/* How good the component is; NAN where it was not measured. Errors are relative. */
+#define BOUGH_QUALITY_LIST(X)                                                                                    \
+    X(force_random, "reduced against projected full force, random poses (worst)")                                \
+    X(force_gravity, "the same on poses under gravity")                                                          \
+    X(force_impulse, "the same on poses after impulses")                                                         \
+    X(projection_gravity, "part of the full response to gravity that U cannot show (mass norm)")                 \
+    X(projection_impulse, "the same for the response to impulses")                                               \
+    X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                       \
+    X(energy_captured, "squared singular values kept, of all candidates")                                        \
+    X(interface_deviation, "worst rms departure of an interface from rigid motion, of its radius, random poses") \
+    X(cubature_training, "force error of the cubature on its training poses (rms)")                              \
+    X(cubature_test, "force error of the cubature on poses it was not trained on (rms)")
+
+typedef struct bough_component_quality {
+#define BOUGH_QUALITY_FIELD(name, about) double name;
+    BOUGH_QUALITY_LIST(BOUGH_QUALITY_FIELD)
+#undef BOUGH_QUALITY_FIELD
+    int32_t mode_count;
+    const double *full_hz;    /* mode_count: of the full body with the loads and supports the basis was made for */
+    const double *reduced_hz; /* mode_count: the same of the component */
+} bough_component_quality;
+
+typedef struct bough_component {
+    int32_t r;
+    bough_reduced_elastic elastic;
+    bough_component_support support;
+    int32_t parent; /* interface by which it hangs, or -1 */
+
+    double origin[3]; /* of the component's frame, in mesh coordinates */
+    /* Inertia about the origin: with u = U q and X at rest, integrals over the mass,
+     *   mc0 = int X, Sigma0 = int X X^T, s_l = int U_l, W5_l = int U_l X^T, W7_lp = int U_l U_p^T.
+     * The reduced mass matrix is M_lp = tr W7_lp. */
+    double mass;
+    double mc0[3], Sigma0[9];
+    const double *s;                        /* r x 3 */
+    const double *W5;                       /* r x 9 */
+    const double *W7;                       /* r x r x 9 */
+    double damping_mass, damping_stiffness; /* Rayleigh: D = damping_mass M + damping_stiffness K(0) */
+
+    const double *K;       /* r x r: d2E/dq2 at rest; all elastic models */
+    const double *quartic; /* polynomial: see docs/component-format.md#polynomial */
+    bough_material_points cubature;
+    int32_t material_count;
+    const bough_material *materials;
+
+    int32_t interface_count;
+    const bough_interface *interfaces;
+    bough_sample_points wind, contact;
+    bough_material_points stress;
+    bough_surface surface;
+    bough_component_volume volume;
+
+    bough_component_quality quality;
+    const char *provenance; /* JSON: program version, hash of the inputs, options */
+    uint64_t input_hash;    /* of all that went into cooking */
+    const void *image;      /* the bytes of the .bough file */
+    size_t image_size;
+} bough_component;
+
+/* Maps the file and checks all of it: structure, checksums, sizes, finiteness, symmetry, definiteness, ranges. */
+BOUGH_API bough_status bough_component_load(bough_context *ctx, const char *path, bough_component **component);
+/* The same from memory; the bytes are copied. */
+BOUGH_API bough_status bough_component_read(bough_context *ctx, const void *bytes, size_t size,
+                                            bough_component **component);
+/* Appears under its name only when it is complete. */
+BOUGH_API bough_status bough_component_save(bough_context *ctx, const bough_component *component, const char *path);
+BOUGH_API void bough_component_destroy(bough_context *ctx, bough_component *component);
+
+/* -1 when there is none of that name. */
+BOUGH_API int32_t bough_component_find_interface(const bough_component *component, const char *name);
+
+/* Doubles of scratch that the functions below need. */
+BOUGH_API size_t bough_component_scratch(const bough_component *component);
+/* Elastic energy E, its gradient dE/dq (r) and Hessian (r x r, both triangles) at q; outputs may be NULL. False when a
+ * cubature point is inverted in a material that forbids it: outputs are then undefined. */
+BOUGH_API bool bough_component_evaluate(const bough_component *component, const double *q, double *scratch,
+                                        double *energy, double *gradient, double *hessian);
+/* Floating-point operations of one evaluation of gradient and Hessian. */
+BOUGH_API double bough_component_operations(const bough_component *component);
+
+/* Position of an interface's centre and its rotation (row-major) at q, in the component's frame. False when the
+ * interface is crushed to a line. */
+BOUGH_API bool bough_component_interface_frame(const bough_component *component, int32_t interface, const double *q,
+                                               double centre[3], double rotation[9]);
+/* Cauchy stress (xx yy zz yz xz xy) at stress point i and von Mises' equivalent; either may be NULL. False when the
+ * point is inverted. */
+BOUGH_API bool bough_component_stress(const bough_component *component, int32_t i, const double *q, double stress[6],
+                                      double *von_mises);
+/* Positions of the surface's vertices at q, in the component's frame: vertex_count x 3. */
+BOUGH_API void bough_component_surface_positions(const bough_component *component, const double *q, float *positions);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,113 @@
+/* Cooking: from a full-order body to a reduced component. */
+#ifndef BOUGH_REDUCE_H
+#define BOUGH_REDUCE_H
+
+#include <bough/component.h>
+#include <bough/fem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Inertia of a rigid mass about a point. */
+typedef struct bough_inertia {
+    double mass;       /* kg */
+    double moment[3];  /* sum m x, kg m */
+    double inertia[9]; /* sum m (x.x I - x x^T), kg m^2 */
+} bough_inertia;
+
+typedef struct bough_interface_def {
+    const char *name;
+    int32_t vertex_count;
+    const int32_t *vertices;
+    const double *weights; /* NULL: by area */
+    /* Weights by the area of the boundary faces all of whose corners are among the vertices, or (patch) by the boundary
+     * area around each vertex. */
+    bool patch;
+    bool has_load;      /* mass-loaded modes: what hangs here, at rest, */
+    bough_inertia load; /* about the interface's centre */
+} bough_interface_def;
+
+/* What the basis is made from: a sum of these. */
+enum {
+    BOUGH_BASIS_MODES = 1,       /* vibration modes: clamped at the parent interface or the supports, or free-free */
+    BOUGH_BASIS_LOADED = 2,      /* ... of the body that carries the interfaces' loads */
+    BOUGH_BASIS_DERIVATIVES = 4, /* modal derivatives of all modes and boundary modes */
+    BOUGH_BASIS_ATTACHMENT = 8,  /* static response to a unit force and torque at each loaded or child interface */
+    BOUGH_BASIS_CONSTRAINT = 16, /* Craig-Bampton: unit motions of each child interface, modes with these held */
+    BOUGH_BASIS_SNAPSHOTS = 32,  /* mass-PCA of given displacements */
+    BOUGH_BASIS_COLUMNS = 64     /* given columns, kept exactly */
+};
+
+typedef struct bough_cook_def {
+    uint32_t cookie;
+
+    int32_t interface_count;
+    const bough_interface_def *interfaces;
+    int32_t parent; /* interface by which the component hangs; -1: the body's supports hold it, or it flies free */
+
+    uint32_t basis;     /* BOUGH_BASIS_...; 0: modes, loaded where there are loads, with derivatives */
+    int32_t r;          /* coordinates; with a tolerance the most. 0: rigid */
+    double tolerance;   /* > 0: as many coordinates as keep basis_error below it */
+    int32_t mode_count; /* vibration modes among the candidates; 0: half of r, rounded up */
+    bool keep_boundary; /* boundary modes are kept exactly instead of going through the mass-PCA */
+    int32_t snapshot_count;
+    const double *snapshots; /* snapshot_count x 3 vertex_count */
+    int32_t column_count;
+    const double *columns; /* column_count x 3 vertex_count */
+
+    /* Rigid, linear, polynomial or cubature; -1: polynomial for stvk up to `polynomial_most`, linear for linear, else
+     * cubature. */
+    int32_t elastic;
+    int32_t polynomial_most;
+    double cubature_tolerance; /* rms relative force error on the training poses */
+    int32_t cubature_most;     /* points */
+    int32_t training_count;    /* poses; 0: from r */
+    double pose_amplitude;     /* largest displacement of training and test poses, of the body's size */
+    uint64_t seed;
+
+    int32_t wind_count, contact_count; /* points; 0: none */
+    int32_t stress_count;              /* points chosen where modes strain most, beside the given elements */
+    int32_t stress_element_count;
+    const int32_t *stress_elements;
+
+    const bough_mesh *surface; /* to draw, bound to the volume; NULL: the boundary of the volume mesh */
+    bool surface_int16;
+    bool keep_volume;
+
+    const char *provenance; /* JSON text kept in the component; NULL: none */
+    uint64_t input_hash;
+    const char *resume_path; /* where a cancelled cooking leaves its basis and finds it again; NULL: nowhere */
+} bough_cook_def;
+
+BOUGH_API bough_cook_def bough_default_cook_def(void);
+
+/* Seconds and peak work of each phase, for benchmarks and cards. */
+typedef enum bough_cook_phase {
+    BOUGH_COOK_SETUP,       /* interfaces, matrices */
+    BOUGH_COOK_FACTOR,      /* ordering and sparse factorisation */
+    BOUGH_COOK_EIGEN,       /* modes */
+    BOUGH_COOK_DERIVATIVES, /* modal derivatives, boundary modes */
+    BOUGH_COOK_BASIS,       /* mass-PCA */
+    BOUGH_COOK_ELASTIC,     /* polynomial or cubature */
+    BOUGH_COOK_INERTIA,
+    BOUGH_COOK_SAMPLES, /* samples and surface */
+    BOUGH_COOK_QUALITY,
+    BOUGH_COOK_PHASE_COUNT
+} bough_cook_phase;
+BOUGH_API const char *bough_cook_phase_name(bough_cook_phase phase);
+
+/* times (BOUGH_COOK_PHASE_COUNT, s) may be NULL. The body's supports are those of a root; with def->parent >= 0 that
+ * interface is held instead. Loads are not looked at, but for gravity. */
+BOUGH_API bough_status bough_cook(bough_context *ctx, bough_body *body, const bough_cook_def *def, double *times,
+                                  bough_component **component);
+
+/* Shares `total` coordinates out over parts in proportion to log(element_count), at least 1 each; r: part_count. */
+BOUGH_API bough_status bough_share_modes(bough_context *ctx, int32_t total, int32_t part_count,
+                                         const int32_t *element_counts, int32_t *r);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

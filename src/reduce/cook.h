@@ -1,0 +1,96 @@
+/* Inside view of cooking: what the phases hand to each other. Each phase fills its part of `draft`. */
+#ifndef BO_REDUCE_COOK_H
+#define BO_REDUCE_COOK_H
+
+#include "base/context.h"
+#include "fem/body.h"
+#include "linalg/factor.h"
+
+#include <bough/reduce.h>
+
+typedef struct bo_cook_block bo_cook_block;
+
+/* Rest inertia carried at an interface: y += sum over axes of columns Q (I6 (Q^T x)). Q maps vertex displacements to
+ * the interface's least-squares rigid motion (translation, rotation about its centre). */
+typedef struct bo_cook_load {
+    int32_t interface;
+    int32_t vertex_count;
+    const int32_t *vertices;
+    double *Q; /* vertex_count x 3 x 6: row (vertex, axis) */
+    double I6[36];
+} bo_cook_load;
+
+typedef struct bo_cook {
+    bough_context *ctx;
+    bough_body *body;
+    const bough_cook_def *def;
+    bough_component draft;
+    bough_interface *interfaces; /* of the draft, to be filled in */
+    bo_cook_block *blocks;       /* memory that lives as long as this */
+
+    int32_t n;           /* 3 vertex_count */
+    unsigned char *held; /* n: 1 where the basis is zero */
+    int32_t held_count;
+    double size; /* of the body: diagonal of its bounding box, m */
+
+    bough_sparse *m;   /* vertex_count: scalar mass matrix m_ab */
+    bough_sparse *K;   /* at rest */
+    bo_factor *factor; /* of K, held unknowns left out; of K + shift M when the body flies free */
+    double shift;      /* 0, or the shift */
+    double *rigid;     /* free: 6 x n, mass-orthonormal rigid motions; else NULL */
+    int32_t load_count;
+    bo_cook_load *loads;
+
+    int32_t mode_count;
+    double *eigenvalues; /* mode_count: of the modes the basis was made from, ascending */
+    double *modes;       /* mode_count x n, orthonormal in the (loaded) mass */
+
+    int32_t r;
+    double *U; /* n x r, row-major (scalar i of the mesh, coordinate l): zero where held */
+
+    double times[BOUGH_COOK_PHASE_COUNT];
+} bo_cook;
+
+/* Memory released when cooking ends; NULL with a message on failure. */
+void *bo_cook_alloc(bo_cook *cook, size_t count, size_t size);
+#define BO_COOK_ARRAY(cook, type, count) ((type *)bo_cook_alloc((cook), (size_t)(count), sizeof(type)))
+
+/* y = M x for the body's own mass (x, y: count x n, one vector after the other). */
+void bo_cook_mass(const bo_cook *cook, const double *x, double *y, int32_t count);
+/* The same with what the interfaces carry, and zero at held unknowns. */
+void bo_cook_loaded_mass(const bo_cook *cook, const double *x, double *y);
+/* x = K^-1 b at rest for `count` right-hand sides of n. Held unknowns are 0. A free body: the response orthogonal to
+ * rigid motions, to b without its rigid part. b is destroyed. */
+bough_status bo_cook_solve(bo_cook *cook, double *b, double *x, int32_t count);
+
+/* Gradients of all basis functions at quadrature point p (of the stiffness rule) of an element: G[(3 i + j) r + l]. */
+void bo_cook_gradient(const bo_cook *cook, int32_t element, int32_t point, double *G);
+
+/* ---- phases ---- */
+bough_status bo_cook_setup(bo_cook *cook);      /* setup.c: checks, supports, interfaces, masses */
+bough_status bo_cook_interfaces(bo_cook *cook); /* interfaces.c: geometry; before the basis */
+bough_status bo_cook_frames(bo_cook *cook);     /* interfaces.c: how they follow q; after the basis */
+bough_status bo_cook_basis(bo_cook *cook);      /* basis.c */
+bough_status bo_cook_polynomial(bo_cook *cook); /* polynomial.c: draft.K, draft.quartic */
+bough_status bo_cook_stiffness(bo_cook *cook);  /* polynomial.c: draft.K alone */
+bough_status bo_cook_cubature(bo_cook *cook);   /* cubature.c: draft.cubature and its quality */
+bough_status bo_cook_inertia(bo_cook *cook);    /* inertia.c */
+bough_status bo_cook_samples(bo_cook *cook);    /* samples.c: draft.wind, contact, stress */
+bough_status bo_cook_surface(bo_cook *cook);    /* surface.c: draft.surface, draft.volume */
+bough_status bo_cook_quality(bo_cook *cook);    /* quality.c: draft.quality, of the finished draft */
+
+/* ---- poses.c: repeatable random coordinates for training and testing ---- */
+
+typedef struct bo_pose_random {
+    uint64_t state;
+} bo_pose_random;
+/* Coordinates with about the same energy in every one (Gaussian, 1/sqrt(K_ll / M_ll)), scaled so that the largest
+ * displacement of a vertex is a uniform fraction (0.1 .. 1) of pose_amplitude times the body's size; made smaller until
+ * no element is inverted in a material that forbids it. Needs U and draft.K. */
+bough_status bo_cook_pose(bo_cook *cook, bo_pose_random *random, double *q);
+/* u = U q (n) */
+void bo_cook_displace(const bo_cook *cook, const double *q, double *u);
+/* U^T f (r) */
+void bo_cook_project(const bo_cook *cook, const double *f, double *reduced);
+
+#endif
