@@ -3,11 +3,13 @@
 #define BOUGH_BOUGH_H
 
 #include <bough/base.h>
+#include <bough/component.h>
 #include <bough/fem.h>
 #include <bough/linalg.h>
 #include <bough/material.h>
 #include <bough/mesh.h>
 #include <bough/record.h>
+#include <bough/reduce.h>
 #include <bough/run.h>
 #include <bough/scene.h>
 #include <bough/time.h>
