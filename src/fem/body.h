@@ -24,6 +24,7 @@ struct bough_body {
     bough_body_def def; /* regions and names are not kept: see elastic and density */
 
     int32_t material_count;
+    bough_material *materials; /* material_count */
     bo_elastic *elastic;       /* material_count */
     double *density, *young;   /* material_count */
     int32_t *element_material; /* element_count */

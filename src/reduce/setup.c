@@ -245,6 +245,8 @@ bough_status bo_cook_setup(bo_cook *cook) {
     BO_TRY(bo_body_scalar_mass(cook->ctx, cook->body, &cook->m));
     cook->draft.damping_mass = cook->body->def.damping_mass;
     cook->draft.damping_stiffness = cook->body->def.damping_stiffness;
+    cook->draft.materials = cook->body->materials;
+    cook->draft.material_count = cook->body->material_count;
     cook->draft.provenance = cook->def->provenance;
     cook->draft.input_hash = cook->def->input_hash;
     if (cook->r == 0)
