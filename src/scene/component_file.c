@@ -90,7 +90,7 @@ static bough_status fail_patch(bo_json at, const bough_mesh *mesh, const boundar
     }
     return bo_json_fail(at,
                         "%d boundary vert%s within %g m of (%g, %g, %g), but a patch needs %d; the radius would have "
-                        "to be more than %.3g m, or the mesh finer there",
+                        "to be at least %.3g m, or the mesh finer there",
                         count, count == 1 ? "ex lies" : "ices lie", radius, point.x, point.y, point.z, FEWEST_VERTICES,
                         nearest[FEWEST_VERTICES - 1]);
 }

@@ -1,26 +1,16 @@
 /* Component files: every key reaches the definition of the cooking, every wrong file gets one sentence with its place,
  * and the hash knows what matters. */
-#include "test.h"
+#include "texts.h"
 
 #include "scene/entries.h"
 
 #include <bough/scene.h>
 
-/* Texts below are written with ' for ". */
-static char *quoted(const char *text) {
-    char *copy = strdup(text);
-    check(copy != NULL);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    return copy;
-}
-
 static bough_status load_changed(bough_context *ctx, const char *text, const char *changes, bough_cook_job **job) {
     const char *path = test_path("part.json");
-    char *copy = quoted(text), *over = changes ? quoted(changes) : NULL;
-    test_write_text(path, copy);
+    char *over = changes ? quoted(changes) : NULL;
+    write_quoted(path, text);
     bough_status status = bough_cook_job_load(ctx, path, over, job);
-    free(copy);
     free(over);
     return status;
 }
@@ -124,7 +114,7 @@ static void interfaces_are_selected_or_patches(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_cook_job *job =
-        must_load(ctx, BAR ", 'interfaces': {'end': {'select': 'x1'}, 'side': {'patch': [2, 0.5, 1], 'radius': 0.6}, "
+        must_load(ctx, BAR ", 'interfaces': {'end': {'select': 'x1'}, 'side': {'patch': [2, 0.5, 1], 'radius': 1.2}, "
                            "'corner': {'patch': [0, 0, 0], 'radius': 1.01}}}");
     const bough_cook_def *def = bough_cook_job_def(job);
     const bough_mesh *mesh = bough_body_mesh(bough_cook_job_body(job));
@@ -161,7 +151,7 @@ static void loads_are_felt_about_the_interface(void **state) {
     bough_cook_job *job =
         must_load(ctx, BAR ", 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1', 'load': {'mass': 2, "
                            "'centre': [0.5, 0, -1], 'inertia': [3, 4, 5, 0.1, 0.2, 0.3]}}, "
-                           "'side': {'patch': [2, 0.5, 1], 'radius': 1, 'load': {'mass': 7}}}}");
+                           "'side': {'patch': [2, 0.5, 1], 'radius': 1.2, 'load': {'mass': 7}}}}");
     const bough_interface_def *interfaces = bough_cook_job_def(job)->interfaces;
     const bough_inertia *load = &interfaces[1].load;
     check(!interfaces[0].has_load && interfaces[1].has_load && interfaces[2].has_load);
@@ -464,7 +454,7 @@ static void what_the_mesh_lacks_is_told_with_its_place(void **state) {
     check_refused(
         BAR ", 'interfaces': {'a': {'patch': [4, 0, 0], 'radius': 0.1}}}",
         "interfaces.a: 1 boundary vertex lies within 0.1 m of (4, 0, 0), but a patch needs 3; the radius would "
-        "have to be more than 1 m");
+        "have to be at least 1 m");
     check_refused(BAR ", 'interfaces': {'a': {'patch': [4, 0, 5], 'radius': 0.1}}}", "0 boundary vertices lie within");
     check_refused(BAR ", " ENDS ", 'samples': {'stress_at': ['x>5']}}", "samples.stress_at[0]: selection");
     bough_context *ctx = test_context(1);
@@ -483,7 +473,7 @@ static void what_the_mesh_lacks_is_told_with_its_place(void **state) {
 /* ---- hostile files ---- */
 
 static const char whole[] =
-    BAR ", 'name': 'w', 'interfaces': {'base': {'select': 'x0'}, 'side': {'patch': [2, 0.5, 1], 'radius': 1,\n"
+    BAR ", 'name': 'w', 'interfaces': {'base': {'select': 'x0'}, 'side': {'patch': [2, 0.5, 1], 'radius': 1.2,\n"
         "'load': {'mass': 1, 'centre': [0, 0, 1], 'inertia': [1, 1, 1, 0, 0, 0]}}}, 'parent': 'base',\n"
         "'basis': {'r': 12, 'tolerance': 0.1, 'modes': 6, 'kind': 'mass-loaded+derivatives', 'keep_boundary': true},\n"
         "'elastic': {'kind': 'linear', 'seed': 3}, 'samples': {'wind': 4, 'stress_at': ['x0', 'x=2']},\n"
@@ -546,26 +536,6 @@ static void truncations_and_mutations_do_no_harm(void **state) {
 
 /* ---- docs ---- */
 
-#define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static void check_same_keys(const char *where, const json_t *object, const char *const *keys) {
-    const json_t *properties = json_object_get(object, "properties");
-    size_t count = 0;
-    for (; keys[count]; count++)
-        if (!json_object_get(properties, keys[count]))
-            fail_msg("the schema does not know \"%s\" in %s", keys[count], where);
-    if (json_object_size(properties) != count || !json_is_false(json_object_get(object, "additionalProperties")))
-        fail_msg("the schema allows more than the reader in %s", where);
-}
-
-static json_t *load_schema(const char *path) {
-    json_error_t error;
-    json_t *schema = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!schema)
-        fail_msg("%s:%d: %s", path, error.line, error.text);
-    return schema;
-}
-
 static void the_schema_has_the_readers_keys(void **state) {
     (void)state;
     const struct {
@@ -598,17 +568,8 @@ static void the_schema_has_the_readers_keys(void **state) {
 
 static void the_examples_work(void **state) {
     (void)state;
-    static char text[60000];
-    FILE *stream = fopen(BOUGH_SOURCE_DIR "/docs/scene-format.md", "rb");
-    check(stream != NULL);
-    text[fread(text, 1, sizeof text - 1, stream)] = 0;
-    fclose(stream);
-    char *start = strstr(text, "## Component files"), *fence = start ? strstr(start, "```json\n") : NULL;
-    char *end = fence ? strstr(fence + 8, "```") : NULL;
-    check(end != NULL);
-    *end = 0;
     bough_context *ctx = test_context(1);
-    bough_cook_job *job = must_load(ctx, fence + 8);
+    bough_cook_job *job = must_load(ctx, example_of_docs("## Component files"));
     check_int(bough_cook_job_def(job)->interface_count, 3);
     bough_cook_job_destroy(ctx, job);
     check_ok(ctx, bough_cook_job_load(ctx, BOUGH_SOURCE_DIR "/examples/twig/twig.json", NULL, &job));
