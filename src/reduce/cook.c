@@ -56,17 +56,6 @@ void *bo_cook_alloc(bo_cook *cook, size_t count, size_t size) {
     return block->data;
 }
 
-static void release(bo_cook *cook) {
-    while (cook->blocks) {
-        bo_cook_block *next = cook->blocks->next;
-        bo_free(cook->ctx, cook->blocks);
-        cook->blocks = next;
-    }
-    bo_factor_destroy(cook->ctx, cook->factor);
-    bough_sparse_destroy(cook->ctx, cook->K);
-    bough_sparse_destroy(cook->ctx, cook->m);
-}
-
 /* ---- phases ---- */
 
 static double seconds(void) {
@@ -197,46 +186,52 @@ static bough_status check_def(bough_context *ctx, const bough_cook_def *def) {
     return BOUGH_OK;
 }
 
-/* The supports of the body are replaced by those of the component while it is cooked, so that everything that `fem`
- * computes sees them. */
-typedef struct {
-    unsigned char *fixed;
-    double *prescribed;
-    int32_t fixed_count;
-} supports;
+bough_status bo_cook_open(bough_context *ctx, bough_body *body, const bough_cook_def *def, bo_cook *cook) {
+    *cook = (bo_cook){.ctx = ctx, .body = body, .def = def, .n = bo_body_size(body), .r = def->r};
+    bough_component_quality *quality = &cook->draft.quality;
+#define NOT_MEASURED(name, about) quality->name = NAN;
+    BOUGH_QUALITY_LIST(NOT_MEASURED)
+#undef NOT_MEASURED
+    cook->own_fixed = body->fixed;
+    cook->own_prescribed = body->prescribed;
+    cook->own_fixed_count = body->fixed_count;
+    cook->held = BO_COOK_ARRAY(cook, unsigned char, cook->n);
+    double *prescribed = BO_COOK_ARRAY(cook, double, cook->n);
+    if (!cook->held || !prescribed)
+        return BOUGH_ERROR_MEMORY;
+    memcpy(cook->held, body->fixed, (size_t)cook->n);
+    body->fixed = cook->held;
+    body->prescribed = prescribed;
+    return BOUGH_OK;
+}
 
-static supports exchange(bough_body *body, supports with) {
-    supports before = {body->fixed, body->prescribed, body->fixed_count};
-    body->fixed = with.fixed;
-    body->prescribed = with.prescribed;
-    body->fixed_count = with.fixed_count;
-    return before;
+void bo_cook_close(bo_cook *cook) {
+    cook->body->fixed = cook->own_fixed;
+    cook->body->prescribed = cook->own_prescribed;
+    cook->body->fixed_count = cook->own_fixed_count;
+    while (cook->blocks) {
+        bo_cook_block *next = cook->blocks->next;
+        bo_free(cook->ctx, cook->blocks);
+        cook->blocks = next;
+    }
+    bo_factor_destroy(cook->ctx, cook->factor);
+    bough_sparse_destroy(cook->ctx, cook->K);
+    bough_sparse_destroy(cook->ctx, cook->m);
 }
 
 bough_status bough_cook(bough_context *ctx, bough_body *body, const bough_cook_def *def, double *times,
                         bough_component **component) {
     *component = NULL;
     BO_TRY(check_def(ctx, def));
-    bo_cook cook = {.ctx = ctx, .body = body, .def = def, .n = bo_body_size(body)};
-    cook.r = def->r;
-    bough_component_quality *quality = &cook.draft.quality;
-#define NOT_MEASURED(name, about) quality->name = NAN;
-    BOUGH_QUALITY_LIST(NOT_MEASURED)
-#undef NOT_MEASURED
-    cook.held = BO_COOK_ARRAY(&cook, unsigned char, cook.n);
-    double *prescribed = BO_COOK_ARRAY(&cook, double, cook.n);
-    bough_status status = cook.held && prescribed ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    if (status == BOUGH_OK) {
-        memcpy(cook.held, body->fixed, (size_t)cook.n);
-        supports before = exchange(body, (supports){cook.held, prescribed, body->fixed_count});
+    bo_cook cook;
+    bough_status status = bo_cook_open(ctx, body, def, &cook);
+    if (status == BOUGH_OK)
         status = run(&cook);
-        exchange(body, before);
-    }
     if (status == BOUGH_OK)
         status = bo_component_pack(ctx, &cook.draft, component);
     if (times)
         memcpy(times, cook.times, sizeof cook.times);
-    release(&cook);
+    bo_cook_close(&cook);
     return status;
 }
 

@@ -28,6 +28,12 @@ typedef struct bo_cook {
     bough_interface *interfaces; /* of the draft, to be filled in */
     bo_cook_block *blocks;       /* memory that lives as long as this */
 
+    /* The body's own supports: replaced by those of the component while it is cooked, so that all that `fem` computes
+     * sees them. */
+    unsigned char *own_fixed;
+    double *own_prescribed;
+    int32_t own_fixed_count;
+
     int32_t n;           /* 3 vertex_count */
     unsigned char *held; /* n: 1 where the basis is zero */
     int32_t held_count;
@@ -54,6 +60,10 @@ typedef struct bo_cook {
     bough_cook_phase phase;
     bool clock_running;
 } bo_cook;
+
+/* Between open and close the body is the cook's. Close also after open failed. */
+bough_status bo_cook_open(bough_context *ctx, bough_body *body, const bough_cook_def *def, bo_cook *cook);
+void bo_cook_close(bo_cook *cook);
 
 /* The time from now on belongs to this phase. */
 void bo_cook_clock(bo_cook *cook, bough_cook_phase phase);
