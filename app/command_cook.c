@@ -271,11 +271,10 @@ static void report(const arguments *a, const char *path, const bough_component *
     }
     printf("%s: r = %d, %s, %s, cooked in %.2f s\n", path, c->r, app_elastic_name(c),
            app_size_text((double)c->image_size), seconds);
-    printf("phases (s)     ");
-    for (int i = 0; i < BOUGH_COOK_PHASE_COUNT; i++)
-        printf(" %s %.2f%s", bough_cook_phase_name((bough_cook_phase)i), times[i],
-               i + 1 < BOUGH_COOK_PHASE_COUNT ? "," : "\n");
     app_print_quality(c);
+    puts("times");
+    for (int i = 0; i < BOUGH_COOK_PHASE_COUNT; i++)
+        printf("  %-20s %.2f s\n", bough_cook_phase_name((bough_cook_phase)i), times[i]);
 }
 
 static int fail_cooking(bough_context *ctx, bough_status status, const char *part) {

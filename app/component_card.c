@@ -117,57 +117,69 @@ static double worst_frequency_error(const bough_component_quality *q, int32_t co
     return worst;
 }
 
-static const char *grade(double error, double good, double fair) {
-    return error <= good ? "good" : error <= fair ? "fair" : "poor";
+/* What is below these is beyond what anybody will see. */
+static const char *percent(double error) {
+    static char texts[4][24];
+    static int next;
+    char *text = texts[next++ % 4];
+    if (error < 1e-5)
+        snprintf(text, sizeof texts[0], "<0.001 %%");
+    else
+        snprintf(text, sizeof texts[0], "%.2g %%", 100 * error);
+    return text;
 }
 
-/* What is simulated well is what a user wants to know first. The lower half of the modes carries nearly all motion. */
+/* advice is for what is poor. */
+static void print_verdict(const char *what, double error, double good, double fair, const char *before,
+                          const char *after, const char *advice) {
+    bool poor = error > fair;
+    if (!isnan(error)) /* measured */
+        printf("%-15s %s: %s %s %s%s%s\n", what,
+               error <= good ? "good"
+               : poor        ? "poor"
+                             : "fair",
+               before, percent(error), after, poor ? "; " : "", poor ? advice : "");
+}
+
+/* What a user wants to know first. Nearly all motion is in the lower half of the modes. */
 static void print_verdicts(const bough_component *c) {
     const bough_component_quality *q = &c->quality;
-    int32_t half = (q->mode_count + 1) / 2;
     if (c->r == 0) {
-        puts("verdict: rigid; nothing was reduced");
+        puts("quality         rigid: nothing was reduced");
         return;
     }
-    if (q->mode_count) {
-        double error = worst_frequency_error(q, half);
-        printf("verdict: frequencies %s: the lower %d of %d are right to %.2g %%%s\n", grade(error, 0.01, 0.05), half,
-               q->mode_count, 100 * error, error > 0.05 ? "; raise r" : "");
-    }
-    double force = fmax(fmax(q->force_random, q->force_gravity), q->force_impulse); /* fmax skips NAN */
-    if (!isnan(force))
-        printf("verdict: forces %s: within %.2g %% of full order on the poses the basis can show%s\n",
-               grade(force, 0.02, 0.1), 100 * force,
-               force <= 0.1                           ? ""
-               : c->elastic == BOUGH_REDUCED_CUBATURE ? "; lower elastic.tolerance"
-               : c->elastic == BOUGH_REDUCED_LINEAR   ? "; linear forces suit small displacements only"
-                                                      : "");
-    double missing = fmax(q->projection_gravity, q->projection_impulse);
-    if (!isnan(missing))
-        printf("verdict: motion %s: the basis shows all but %.2g %% of the response to gravity and impulses%s\n",
-               grade(missing, 0.02, 0.1), 100 * missing, missing > 0.1 ? "; raise r or add derivatives" : "");
-    if (c->interface_count && !isnan(q->interface_deviation))
-        printf("verdict: interfaces %s: they depart from rigid motion by up to %.2g %% of their radius%s\n",
-               grade(q->interface_deviation, 0.05, 0.2), 100 * q->interface_deviation,
-               q->interface_deviation > 0.2 ? "; make them smaller" : "");
+    double frequency = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
+    double force = fmax(q->force_random, q->cubature_test); /* fmax skips NAN */
+    double motion = fmax(q->projection_gravity, q->projection_impulse);
+    print_verdict("frequencies", frequency, 0.01, 0.05, "within",
+                  "of the full body's, in the lower half of those below", "raise r");
+    print_verdict("forces", force, 0.02, 0.1, "within", "of the full body's where the basis can follow it",
+                  c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance"
+                                                       : "linear forces suit small displacements only");
+    print_verdict("motion", motion, 0.1, 0.3, "up to", "of the response to weight and blows is beyond the basis",
+                  "raise r");
+    if (c->interface_count > (c->parent >= 0))
+        print_verdict("interfaces", q->interface_deviation, 0.05, 0.2, "up to",
+                      "of their radius is not rigid motion in random poses", "make them smaller");
 }
 
 static void print_frequencies(const bough_component_quality *q) {
     if (q->mode_count == 0)
         return;
-    puts("frequencies (Hz)       full        reduced     error");
+    puts("frequencies (Hz)         full      reduced      error");
     for (int32_t k = 0; k < q->mode_count; k++)
-        printf("  mode %-4d     %12.6g %12.6g %8.2g %%\n", k + 1, q->full_hz[k], q->reduced_hz[k],
-               100 * frequency_error(q, k));
+        printf("  mode %-4d      %12.6g %12.6g %10s\n", k + 1, q->full_hz[k], q->reduced_hz[k],
+               percent(frequency_error(q, k)));
 }
 
 void app_print_quality(const bough_component *c) {
+    print_verdicts(c);
     print_frequencies(&c->quality);
-    puts("quality (relative)");
+    if (c->r)
+        puts("measured (relative)");
     for (int i = 0; i < QUALITY_COUNT; i++)
         if (!isnan(quality_value(c, i)))
             printf("  %-20s %-10.3g %s\n", qualities[i].name, quality_value(c, i), qualities[i].about);
-    print_verdicts(c);
 }
 
 /* ---- the card ---- */
@@ -189,17 +201,28 @@ static void print_model(const bough_component *c) {
                c->support == BOUGH_SUPPORT_FIXED ? "a root, held at fixed vertices" : "a root that flies free");
 }
 
+/* "(0, 0, 0.4)" without rounding noise, which is told by the size of the body. */
+static const char *point_text(const bough_component *c, const double x[3], double factor) {
+    static char texts[4][96];
+    static int next;
+    char *text = texts[next++ % 4];
+    double noise = 1e-6 * sqrt((c->Sigma0[0] + c->Sigma0[4] + c->Sigma0[8]) / c->mass), y[3];
+    for (int d = 0; d < 3; d++)
+        y[d] = fabs(factor * x[d]) > noise ? factor * x[d] : 0;
+    snprintf(text, sizeof texts[0], "(%.5g, %.5g, %.5g)", y[0], y[1], y[2]);
+    return text;
+}
+
 static void print_masses(const bough_component *c) {
-    printf("mass            %.6g kg, centre (%.6g, %.6g, %.6g) m from the origin (%.6g, %.6g, %.6g) of its frame\n",
-           c->mass, c->mc0[0] / c->mass, c->mc0[1] / c->mass, c->mc0[2] / c->mass, c->origin[0], c->origin[1],
-           c->origin[2]);
+    printf("mass            %.6g kg, its centre at %s m in the component's frame, whose origin is at %s in the mesh\n",
+           c->mass, point_text(c, c->mc0, 1 / c->mass), point_text(c, c->origin, 1));
 }
 
 static void print_interfaces(const bough_component *c) {
     for (int32_t i = 0; i < c->interface_count; i++) {
         const bough_interface *f = &c->interfaces[i];
-        printf("interface       \"%s\": %d vertices, radius %.4g m, centre (%.4g, %.4g, %.4g)%s\n", f->name,
-               f->vertex_count, f->radius, f->centre[0], f->centre[1], f->centre[2], i == c->parent ? ", parent" : "");
+        printf("interface       \"%s\": %d vertices, radius %.4g m, centre %s%s\n", f->name, f->vertex_count, f->radius,
+               point_text(c, f->centre, 1), i == c->parent ? ", parent" : "");
     }
 }
 
@@ -289,12 +312,13 @@ static json_t *json_masses(const bough_component *c) {
 json_t *app_json_component(const char *path, const bough_component *c) {
     json_t *provenance = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
     json_t *object = json_pack(
-        "{s:o, s:i, s:s, s:I, s:i, s:s, s:i, s:o, s:i, s:i, s:b, s:i, s:i, s:i, s:b, s:o, s:f, s:o, s:o, s:o}", "file",
+        "{s:o, s:i, s:s, s:I, s:i, s:s, s:o, s:o, s:i, s:i, s:b, s:i, s:i, s:i, s:b, s:o, s:f, s:o, s:o, s:o}", "file",
         app_json_text(path), "r", c->r, "elastic", app_elastic_name(c), "coefficients", (json_int_t)quartic_count(c),
-        "cubature_points", c->cubature.count, "support", support_name(c), "parent", c->parent, "interfaces",
-        json_interfaces(c), "surface_vertices", c->surface.vertex_count, "surface_triangles", c->surface.triangle_count,
-        "int16", c->surface.U16 != NULL, "wind_points", c->wind.count, "contact_points", c->contact.count,
-        "stress_points", c->stress.count, "volume_kept", c->volume.U != NULL, "memory", json_memory(c), "operations",
+        "cubature_points", c->cubature.count, "support", support_name(c), "parent",
+        c->parent >= 0 ? app_json_text(c->interfaces[c->parent].name) : json_null(), "interfaces", json_interfaces(c),
+        "surface_vertices", c->surface.vertex_count, "surface_triangles", c->surface.triangle_count, "int16",
+        c->surface.U16 != NULL, "wind_points", c->wind.count, "contact_points", c->contact.count, "stress_points",
+        c->stress.count, "volume_kept", c->volume.U != NULL, "memory", json_memory(c), "operations",
         bough_component_operations(c), "quality", json_quality(c), "provenance", provenance ? provenance : json_null(),
         "input_hash", json_sprintf("%016llx", (unsigned long long)c->input_hash));
     json_t *masses = json_masses(c);
