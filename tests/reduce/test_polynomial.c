@@ -205,8 +205,8 @@ static void whole_basis_moves_like_the_full_body(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tet4_forces_are_projections),       cmocka_unit_test(tet10_forces_are_projections),
-        cmocka_unit_test(hex8_forces_are_projections),       cmocka_unit_test(forty_coordinates_are_projections),
+        cmocka_unit_test(tet4_forces_are_projections),          cmocka_unit_test(tet10_forces_are_projections),
+        cmocka_unit_test(hex8_forces_are_projections),          cmocka_unit_test(forty_coordinates_are_projections),
         cmocka_unit_test(whole_basis_moves_like_the_full_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
