@@ -84,6 +84,8 @@ bough_status bo_cook_quality(bo_cook *cook);    /* quality.c: draft.quality, of 
 typedef struct bo_pose_random {
     uint64_t state;
 } bo_pose_random;
+/* Uniform in (0, 1]. */
+double bo_pose_uniform(bo_pose_random *random);
 /* Coordinates with about the same energy in every one (Gaussian, 1/sqrt(K_ll / M_ll)), scaled so that the largest
  * displacement of a vertex is a uniform fraction (0.1 .. 1) of pose_amplitude times the body's size; made smaller until
  * no element is inverted in a material that forbids it. Needs U and draft.K. */
