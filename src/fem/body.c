@@ -30,6 +30,7 @@ static bough_status add_material(bough_context *ctx, bough_body *body, const bou
                            set_name);
     }
     int32_t index = body->material_count++; /* room for all was reserved */
+    body->materials[index] = *material;
     body->elastic[index] = bo_elastic_of(material);
     body->density[index] = material->density;
     body->young[index] = material->young;
@@ -43,11 +44,12 @@ static bough_status assign_materials(bough_context *ctx, bough_body *body, const
     const bough_mesh *mesh = body->mesh;
     int32_t from_mesh = def->use_mesh_materials ? mesh->region_count : 0;
     size_t most = 1 + (size_t)from_mesh + (size_t)def->region_count;
+    body->materials = BO_NEW_ARRAY(ctx, bough_material, most);
     body->elastic = BO_NEW_ARRAY(ctx, bo_elastic, most);
     body->density = BO_NEW_ARRAY(ctx, double, most);
     body->young = BO_NEW_ARRAY(ctx, double, most);
     body->element_material = BO_NEW_ZEROS(ctx, int32_t, mesh->element_count);
-    if (!body->elastic || !body->density || !body->young || !body->element_material)
+    if (!body->materials || !body->elastic || !body->density || !body->young || !body->element_material)
         return BOUGH_ERROR_MEMORY;
     BO_TRY(add_material(ctx, body, &def->material, NULL));
     for (int32_t i = 0; i < from_mesh; i++) {
@@ -180,6 +182,7 @@ void bough_body_destroy(bough_context *ctx, bough_body *body) {
         return;
     bough_mesh_destroy(ctx, body->mesh);
     bo_pattern_destroy(ctx, body->pattern);
+    bo_free(ctx, body->materials);
     bo_free(ctx, body->elastic);
     bo_free(ctx, body->density);
     bo_free(ctx, body->young);

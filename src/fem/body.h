@@ -24,6 +24,7 @@ struct bough_body {
     bough_body_def def; /* regions and names are not kept: see elastic and density */
 
     int32_t material_count;
+    bough_material *materials; /* material_count */
     bo_elastic *elastic;       /* material_count */
     double *density, *young;   /* material_count */
     int32_t *element_material; /* element_count */
@@ -62,6 +63,11 @@ void bo_body_pressure_force(const bough_body *body, const double *u, double *for
 /* Number of independent rigid motions of the rest shape that the supports allow, summed over its connected pieces. */
 bough_status bo_body_rigid_motions(bough_context *ctx, const bough_body *body, int32_t *count);
 
+/* The mass matrix is the same number for x, y and z of two vertices: m_ab alone (vertex_count square), and A += scale
+ * (m (x) I3) for a matrix with the body's pattern. */
+bough_status bo_body_scalar_mass(bough_context *ctx, const bough_body *body, bough_sparse **m);
+void bo_body_add_mass(const bough_sparse *m, double scale, bough_sparse *A);
+
 /* Adds `force`, shared out as by bough_body_add_force(), to `out`. */
 bough_status bo_body_share_force(bough_context *ctx, const bough_body *body, const int32_t *vertices, int32_t count,
                                  const double force[3], double *out);
@@ -69,6 +75,9 @@ bough_status bo_body_share_force(bough_context *ctx, const bough_body *body, con
 void bo_body_gravity_force(const bough_body *body, const double gravity[3], double *force);
 /* The loads that do not depend on the displacement: point forces and gravity. */
 void bo_body_dead_loads(const bough_body *body, double *force);
+
+/* About the lowest flexible eigenvalue, 1/s^2. */
+double bo_body_typical_eigenvalue(const bough_body *body, const bough_body_properties *p);
 
 /* Von Mises' stress of one element; BOUGH_NOT_FINITE when it is inverted and must not be. */
 bough_status bo_body_element_von_mises(bough_context *ctx, const bough_body *body, int32_t element, const double *u,

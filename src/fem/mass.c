@@ -63,6 +63,48 @@ bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_
     return BOUGH_OK;
 }
 
+/* A block column of the pattern is three columns of three rows a vertex, so that every third row of every third column
+ * is one vertex. */
+static bough_status scalar_pattern(bough_context *ctx, const bough_sparse *blocks, bough_sparse **m) {
+    int32_t n = blocks->size / 3, entries = 0;
+    for (int32_t j = 0; j < n; j++)
+        entries += (blocks->column_start[3 * j + 1] - blocks->column_start[3 * j]) / 3;
+    BO_TRY(bo_sparse_create(ctx, n, entries, m));
+    int32_t at = 0;
+    for (int32_t j = 0; j < n; j++) {
+        for (int32_t k = blocks->column_start[3 * j]; k < blocks->column_start[3 * j + 1]; k += 3)
+            (*m)->rows[at++] = blocks->rows[k] / 3;
+        (*m)->column_start[j + 1] = at;
+    }
+    return BOUGH_OK;
+}
+
+bough_status bo_body_scalar_mass(bough_context *ctx, const bough_body *body, bough_sparse **m) {
+    const bo_pattern *pattern = body->pattern;
+    BO_TRY(scalar_pattern(ctx, pattern->matrix, m));
+    const int32_t N = bough_element_node_count(body->mesh->type);
+    double local[BO_MAX_NODES * BO_MAX_NODES];
+    for (int32_t e = 0; e < body->mesh->element_count; e++) {
+        const int32_t *nodes = bo_mesh_nodes(body->mesh, e);
+        body_element_mass(body, e, local);
+        for (int32_t a = 0; a < N; a++)
+            for (int32_t b = 0; b <= a; b++) {
+                int32_t column = nodes[a] < nodes[b] ? nodes[a] : nodes[b];
+                size_t pair = (size_t)pattern->pair_count * (size_t)e + (size_t)(a * (a + 1) / 2 + b);
+                int32_t block = (pattern->scatter[pair] - pattern->matrix->column_start[3 * column]) / 3;
+                (*m)->values[(*m)->column_start[column] + block] += local[N * a + b];
+            }
+    }
+    return BOUGH_OK;
+}
+
+void bo_body_add_mass(const bough_sparse *m, double scale, bough_sparse *A) {
+    for (int32_t j = 0; j < m->size; j++)
+        for (int32_t k = m->column_start[j]; k < m->column_start[j + 1]; k++)
+            for (int32_t d = 0; d < 3; d++) /* column 3j+d lacks the d rows above its diagonal */
+                A->values[A->column_start[3 * j + d] + 3 * (k - m->column_start[j])] += scale * m->values[k];
+}
+
 bough_status bough_body_damping_matrix(bough_context *ctx, bough_body *body, const double *u, bough_sparse *D) {
     bough_sparse *K;
     BO_TRY(bough_body_matrix_create(ctx, body, &K));

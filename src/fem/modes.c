@@ -37,8 +37,8 @@ static bough_modes *create_modes(bough_context *ctx, const bough_body *body, int
     return m;
 }
 
-/* About the lowest flexible eigenvalue: (c h / L^2)^2 for a body of length L and thickness h with speed of sound c. */
-static double typical_eigenvalue(const bough_body *body, const bough_body_properties *p) {
+/* (c h / L^2)^2 for a body of length L and thickness h with speed of sound c. */
+double bo_body_typical_eigenvalue(const bough_body *body, const bough_body_properties *p) {
     double L2 = 0;
     for (size_t d = 0; d < 3; d++) {
         double lower = INFINITY, upper = -INFINITY;
@@ -224,7 +224,7 @@ bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t coun
     bough_body_properties p = {0};
     if (status == BOUGH_OK)
         status = bough_body_measure(ctx, body, &p);
-    double typical = typical_eigenvalue(body, &p);
+    double typical = bo_body_typical_eigenvalue(body, &p);
     if (status == BOUGH_OK)
         status = bough_body_matrix_create(ctx, body, &K);
     if (status == BOUGH_OK)

@@ -1,5 +1,7 @@
 #include "linalg/sparse.h"
 
+#include "base/simd.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -98,4 +100,24 @@ double bo_sparse_largest_diagonal(const bough_sparse *A) {
         if (A->column_start[j] < A->column_start[j + 1])
             largest = fmax(largest, fabs(A->values[A->column_start[j]]));
     return largest;
+}
+
+BO_MULTIVERSION
+static void mul_rows(const bough_sparse *A, size_t width, const double *restrict X, double *restrict Y) {
+    for (size_t j = 0; j < (size_t)A->size; j++)
+        for (int32_t k = A->column_start[j]; k < A->column_start[j + 1]; k++) {
+            const size_t i = (size_t)A->rows[k];
+            const double value = A->values[k];
+            const double *xi = X + i * width, *xj = X + j * width;
+            double *yi = Y + i * width, *yj = Y + j * width;
+            for (size_t c = 0; c < width; c++)
+                yi[c] += value * xj[c];
+            for (size_t c = 0; c < width && i != j; c++)
+                yj[c] += value * xi[c];
+        }
+}
+
+void bo_sparse_mul_rows(const bough_sparse *A, int32_t width, const double *X, double *Y) {
+    memset(Y, 0, (size_t)A->size * (size_t)width * sizeof *Y);
+    mul_rows(A, (size_t)width, X, Y);
 }

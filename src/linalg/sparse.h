@@ -15,6 +15,8 @@ bough_status bo_sparse_create_like(bough_context *ctx, const bough_sparse *patte
 void bo_sparse_mul(const bough_sparse *A, const double *x, double *y, bool add);
 /* y = (A (x) I3) x: the same A for x, y and z of each vertex. */
 void bo_sparse_mul3(const bough_sparse *A, const double *x, double *y);
+/* Y = A X for X, Y (size x width, row-major): `width` products at once. */
+void bo_sparse_mul_rows(const bough_sparse *A, int32_t width, const double *X, double *Y);
 /* A <- a A + b B with B of the same pattern. */
 void bo_sparse_combine(bough_sparse *A, double a, double b, const bough_sparse *B);
 

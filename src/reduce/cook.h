@@ -28,6 +28,12 @@ typedef struct bo_cook {
     bough_interface *interfaces; /* of the draft, to be filled in */
     bo_cook_block *blocks;       /* memory that lives as long as this */
 
+    /* The body's own supports: replaced by those of the component while it is cooked, so that all that `fem` computes
+     * sees them. */
+    unsigned char *own_fixed;
+    double *own_prescribed;
+    int32_t own_fixed_count;
+
     int32_t n;           /* 3 vertex_count */
     unsigned char *held; /* n: 1 where the basis is zero */
     int32_t held_count;
@@ -40,16 +46,29 @@ typedef struct bo_cook {
     double *rigid;     /* free: 6 x n, mass-orthonormal rigid motions; else NULL */
     int32_t load_count;
     bo_cook_load *loads;
+    bool loaded; /* the modes are those of the body that carries its loads */
 
     int32_t mode_count;
     double *eigenvalues; /* mode_count: of the modes the basis was made from, ascending */
+    bool modes_held;     /* ... with the child interfaces held (Craig-Bampton) */
     double *modes;       /* mode_count x n, orthonormal in the (loaded) mass */
 
     int32_t r;
     double *U; /* n x r, row-major (scalar i of the mesh, coordinate l): zero where held */
 
-    double times[BOUGH_COOK_PHASE_COUNT];
+    double times[BOUGH_COOK_PHASE_COUNT], phase_begin;
+    bough_cook_phase phase;
+    bool clock_running;
 } bo_cook;
+
+/* Between open and close the body is the cook's. Close also after open failed. */
+bough_status bo_cook_open(bough_context *ctx, bough_body *body, const bough_cook_def *def, bo_cook *cook);
+void bo_cook_close(bo_cook *cook);
+
+/* The time from now on belongs to this phase. */
+void bo_cook_clock(bo_cook *cook, bough_cook_phase phase);
+/* How far the phase is, 0 .. 1; false: cancelled. */
+bool bo_cook_progress(bo_cook *cook, double within);
 
 /* Memory released when cooking ends; NULL with a message on failure. */
 void *bo_cook_alloc(bo_cook *cook, size_t count, size_t size);
@@ -57,14 +76,26 @@ void *bo_cook_alloc(bo_cook *cook, size_t count, size_t size);
 
 /* y = M x for the body's own mass (x, y: count x n, one vector after the other). */
 void bo_cook_mass(const bo_cook *cook, const double *x, double *y, int32_t count);
-/* The same with what the interfaces carry, and zero at held unknowns. */
-void bo_cook_loaded_mass(const bo_cook *cook, const double *x, double *y);
+/* y += what the interfaces carry, times x. */
+void bo_cook_add_loads(const bo_cook *cook, const double *x, double *y);
+/* Takes the rigid motions out of x when the body flies free (orthogonal in the body's own mass: mean axes). scratch: n
+ */
+void bo_cook_remove_rigid(const bo_cook *cook, double *x, double *scratch);
 /* x = K^-1 b at rest for `count` right-hand sides of n. Held unknowns are 0. A free body: the response orthogonal to
  * rigid motions, to b without its rigid part. b is destroyed. */
 bough_status bo_cook_solve(bo_cook *cook, double *b, double *x, int32_t count);
 
+/* Weights of vertices by area, sum 1. */
+bough_status bo_cook_weights(bo_cook *cook, int32_t count, const int32_t *vertices, bool patch, double *weights);
+/* Q (3 vertex_count x 6) with the interface's rigid motion (translation, rotation) = Q^T u in the least-squares sense.
+ */
+bough_status bo_cook_rigid_fit(bo_cook *cook, int32_t interface, double *Q);
+
 /* Gradients of all basis functions at quadrature point p (of the stiffness rule) of an element: G[(3 i + j) r + l]. */
 void bo_cook_gradient(const bo_cook *cook, int32_t element, int32_t point, double *G);
+/* The same for any fields (n x count, row-major). */
+void bo_cook_field_gradient(const bough_body *body, int32_t element, int32_t point, int32_t count, const double *fields,
+                            double *G);
 
 /* ---- phases ---- */
 bough_status bo_cook_setup(bo_cook *cook);      /* setup.c: checks, supports, interfaces, masses */

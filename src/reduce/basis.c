@@ -1,0 +1,306 @@
+/* The basis: candidates of several kinds, weighted and combined. docs/theory/reduction.md, "Bases". */
+#include "reduce/basis.h"
+
+#include "dense/symmetric_eigen.h"
+#include "linalg/blas.h"
+#include "linalg/sparse.h"
+
+#include <string.h>
+
+/* ---- what goes in ---- */
+
+static uint32_t kinds_of(const bo_cook *cook) {
+    uint32_t kinds = cook->def->basis;
+    if (kinds == 0)
+        kinds = BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES | (cook->load_count ? BOUGH_BASIS_LOADED : 0);
+    if (kinds & BOUGH_BASIS_LOADED)
+        kinds |= BOUGH_BASIS_MODES;
+    return kinds;
+}
+
+static int32_t free_count(const bo_cook *cook) {
+    return cook->n - cook->held_count - (cook->rigid ? 6 : 0);
+}
+
+/* With derivatives half of r: k modes bring k (k + 1) / 2 more candidates. */
+static int32_t mode_count_of(const bo_cook *cook, uint32_t kinds) {
+    if (!(kinds & BOUGH_BASIS_MODES))
+        return 0;
+    int32_t count = cook->def->mode_count             ? cook->def->mode_count
+                    : kinds & BOUGH_BASIS_DERIVATIVES ? (cook->def->r + 1) / 2
+                                                      : cook->def->r;
+    int32_t most = free_count(cook) - 1;
+    return count < most ? count : most;
+}
+
+static bough_status check_given(bo_cook *cook, const char *what, int32_t count, const double *vectors) {
+    size_t n = (size_t)cook->n;
+    for (size_t c = 0; c < (size_t)count; c++)
+        for (size_t i = 0; i < n; i++) {
+            double value = vectors[c * n + i];
+            if (!isfinite(value))
+                return bo_fail(cook->ctx, BOUGH_NOT_FINITE, "%s %zu of the basis is not finite", what, c);
+            if (cook->held[i] && fabs(value) > 1e-9 * cook->size)
+                return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
+                               "%s %zu of the basis moves vertex %zu, where the component is held", what, c, i / 3);
+        }
+    return BOUGH_OK;
+}
+
+/* ---- seeds: modes and boundary modes ---- */
+
+typedef struct {
+    bo_columns seeds;
+    int32_t mode_count; /* of the seeds: the first ones */
+    double *eigenvalues;
+    double amplitude; /* of the lowest seed when its largest displacement is that of the poses */
+} seed_set;
+
+/* Boundary modes get length 1 in the (loaded) mass and Rayleigh's quotient for an eigenvalue, like modes. */
+static void normalise_seed(bo_cook *cook, double *x, double *product, double *eigenvalue) {
+    size_t n = (size_t)cook->n;
+    bo_cook_mass(cook, x, product, 1);
+    if (cook->loaded)
+        bo_cook_add_loads(cook, x, product);
+    double mass = bo_dot_n(cook->n, x, product);
+    bo_sparse_mul(cook->K, x, product, false);
+    *eigenvalue = bo_dot_n(cook->n, x, product) / mass;
+    for (size_t i = 0; i < n; i++)
+        x[i] /= sqrt(mass);
+}
+
+static double largest_displacement(const bo_cook *cook, const double *x) {
+    double largest = 0;
+    for (size_t v = 0; v < (size_t)cook->n / 3; v++)
+        largest = fmax(largest, bo_norm(bo_load3(x + 3 * v)));
+    return largest;
+}
+
+static bough_status finish_seeds(bo_cook *cook, seed_set *set) {
+    size_t n = (size_t)cook->n, count = (size_t)set->seeds.count;
+    double *product = BO_NEW_ARRAY(cook->ctx, double, n), lowest = INFINITY;
+    set->eigenvalues = BO_NEW_ARRAY(cook->ctx, double, count);
+    if (!product || !set->eigenvalues) {
+        bo_free(cook->ctx, product);
+        return BOUGH_ERROR_MEMORY;
+    }
+    for (size_t k = 0; k < count; k++) {
+        double *x = set->seeds.values + k * n;
+        bo_cook_remove_rigid(cook, x, product);
+        normalise_seed(cook, x, product, &set->eigenvalues[k]);
+        if (set->eigenvalues[k] < lowest) {
+            lowest = set->eigenvalues[k];
+            set->amplitude = cook->def->pose_amplitude * cook->size / largest_displacement(cook, x);
+        }
+    }
+    bo_free(cook->ctx, product);
+    return BOUGH_OK;
+}
+
+static bough_status make_seeds(bo_cook *cook, uint32_t kinds, seed_set *set) {
+    int32_t count = mode_count_of(cook, kinds);
+    cook->loaded = kinds & BOUGH_BASIS_LOADED && !(kinds & BOUGH_BASIS_CONSTRAINT);
+    bo_cook_clock(cook, BOUGH_COOK_EIGEN);
+    if (count > 0 && !(kinds & BOUGH_BASIS_CONSTRAINT))
+        BO_TRY(bo_cook_modes(cook, count));
+    bo_columns boundary = {0};
+    bough_status status = BOUGH_OK;
+    if (kinds & BOUGH_BASIS_CONSTRAINT)
+        status = bo_cook_craig_bampton(cook, count, &boundary);
+    bo_cook_clock(cook, BOUGH_COOK_DERIVATIVES);
+    if (status == BOUGH_OK && kinds & BOUGH_BASIS_ATTACHMENT)
+        status = bo_cook_attachment(cook, &boundary);
+    set->mode_count = cook->mode_count;
+    double *to = status == BOUGH_OK ? bo_columns_add(cook, &set->seeds, cook->mode_count + boundary.count) : NULL;
+    if (to) {
+        size_t n = (size_t)cook->n, modes = (size_t)cook->mode_count * n;
+        if (modes)
+            memcpy(to, cook->modes, modes * sizeof *to);
+        if (boundary.count)
+            memcpy(to + modes, boundary.values, (size_t)boundary.count * n * sizeof *to);
+        status = finish_seeds(cook, set);
+    } else if (status == BOUGH_OK) {
+        status = BOUGH_ERROR_MEMORY;
+    }
+    bo_free(cook->ctx, boundary.values);
+    return status;
+}
+
+static void free_seeds(bo_cook *cook, seed_set *set) {
+    bo_free(cook->ctx, set->seeds.values);
+    bo_free(cook->ctx, set->eigenvalues);
+}
+
+/* ---- candidates ---- */
+
+static void scale(size_t n, double factor, double *x) {
+    for (size_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
+/* Barbic and James (2005) weigh a mode by lambda_1 / lambda_i and a derivative by lambda_1^2 / (lambda_i lambda_j).
+ * Between the two stands an amplitude, so that the result does not depend on units: u = a phi + a^2/2 Phi when the
+ * lowest mode moves as far as the poses do. */
+static bough_status weigh_seeds(bo_cook *cook, const seed_set *set, bool derivatives, bo_columns *candidates) {
+    size_t n = (size_t)cook->n;
+    int32_t count = set->seeds.count, pairs = count * (count + 1) / 2;
+    double lowest = INFINITY;
+    for (int32_t k = 0; k < count; k++)
+        lowest = fmin(lowest, set->eigenvalues[k]);
+    double *x = bo_columns_add(cook, candidates, count + (derivatives ? pairs : 0));
+    if (!x)
+        return BOUGH_ERROR_MEMORY;
+    memcpy(x, set->seeds.values, (size_t)count * n * sizeof *x);
+    if (derivatives)
+        BO_TRY(bo_cook_derivatives(cook, count, set->seeds.values, x + (size_t)count * n));
+    const double a = set->amplitude;
+    for (int32_t i = 0; i < count; i++, x += n)
+        scale(n, a * lowest / set->eigenvalues[i], x);
+    for (int32_t i = 0; i < count && derivatives; i++)
+        for (int32_t j = 0; j <= i; j++, x += n)
+            scale(n, 0.5 * a * a * lowest * lowest / (set->eigenvalues[i] * set->eigenvalues[j]), x);
+    return BOUGH_OK;
+}
+
+/* Snapshots count together as much as the lowest mode does. */
+static bough_status add_snapshots(bo_cook *cook, double amplitude, bo_columns *candidates) {
+    int32_t count = cook->def->snapshot_count;
+    size_t n = (size_t)cook->n, size = (size_t)count * n;
+    BO_TRY(check_given(cook, "snapshot", count, cook->def->snapshots));
+    double *x = bo_columns_add(cook, candidates, count), *product = BO_NEW_ARRAY(cook->ctx, double, n), sum = 0;
+    if (!x || !product) {
+        bo_free(cook->ctx, product);
+        return BOUGH_ERROR_MEMORY;
+    }
+    memcpy(x, cook->def->snapshots, size * sizeof *x);
+    for (int32_t c = 0; c < count; c++) {
+        bo_cook_mass(cook, x + (size_t)c * n, product, 1);
+        sum += bo_dot_n(cook->n, x + (size_t)c * n, product);
+    }
+    bo_free(cook->ctx, product);
+    if (amplitude > 0 && sum > 0)
+        scale(size, amplitude / sqrt(sum), x);
+    return BOUGH_OK;
+}
+
+/* ---- from vectors to U ---- */
+
+/* Coordinates are the vibration modes of the reduced body: K is diagonal and ascends. Each has its largest entry
+ * positive, so that nothing depends on the eigensolver's choice of signs. */
+static bough_status rotate(bo_cook *cook, const bo_columns *basis) {
+    size_t n = (size_t)cook->n, r = (size_t)basis->count;
+    double *KQ = BO_NEW_ARRAY(cook->ctx, double, r *n), *K = BO_NEW_ARRAY(cook->ctx, double, r *r);
+    double *V = BO_NEW_ARRAY(cook->ctx, double, r *r), *values = BO_NEW_ARRAY(cook->ctx, double, 3 * r);
+    cook->U = BO_COOK_ARRAY(cook, double, n *r);
+    cook->r = basis->count;
+    bough_status status = KQ && K && V && values && cook->U ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK) {
+        for (size_t k = 0; k < r; k++)
+            bo_sparse_mul(cook->K, basis->values + k * n, KQ + k * n, false);
+        bo_gemm(false, true, cook->r, cook->r, cook->n, 1, basis->values, cook->n, KQ, cook->n, 0, K, cook->r);
+        if (!bo_sym_eigen(cook->r, K, values, V, values + r))
+            status = bo_fail(cook->ctx, BOUGH_NOT_FINITE, "the reduced stiffness is not finite");
+    }
+    if (status == BOUGH_OK)
+        bo_gemm(true, false, cook->n, cook->r, cook->r, 1, basis->values, cook->n, V, cook->r, 0, cook->U, cook->r);
+    bo_free(cook->ctx, KQ);
+    bo_free(cook->ctx, K);
+    bo_free(cook->ctx, V);
+    bo_free(cook->ctx, values);
+    return status;
+}
+
+static bough_status fix_signs(bo_cook *cook) {
+    size_t n = (size_t)cook->n, r = (size_t)cook->r;
+    double *largest = BO_NEW_ZEROS(cook->ctx, double, r);
+    if (!largest)
+        return BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < n * r; i++)
+        if (fabs(cook->U[i]) > fabs(largest[i % r]) * (1 + 1e-9))
+            largest[i % r] = cook->U[i];
+    for (size_t i = 0; i < n * r; i++)
+        cook->U[i] = cook->held[i / r] ? 0 : largest[i % r] < 0 ? -cook->U[i] : cook->U[i];
+    bo_free(cook->ctx, largest);
+    return BOUGH_OK;
+}
+
+/* ---- all ---- */
+
+/* As many coordinates as unknowns: every displacement. */
+static bough_status whole_space(bo_cook *cook, bo_columns *basis) {
+    size_t n = (size_t)cook->n;
+    double *unit = BO_NEW_ZEROS(cook->ctx, double, n);
+    bough_status status = unit ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < n && status == BOUGH_OK && basis->count < cook->def->r; i++) {
+        if (cook->held[i])
+            continue;
+        unit[i] = 1;
+        status = bo_cook_orthonormalise(cook, 1, unit, basis);
+        unit[i] = 0;
+    }
+    bo_free(cook->ctx, unit);
+    return status;
+}
+
+static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_columns *candidates, bo_columns *basis) {
+    if (cook->def->r == free_count(cook)) {
+        cook->draft.quality.energy_captured = 1;
+        return whole_space(cook, basis);
+    }
+    if (kinds & (BOUGH_BASIS_MODES | BOUGH_BASIS_ATTACHMENT | BOUGH_BASIS_CONSTRAINT))
+        BO_TRY(make_seeds(cook, kinds, set));
+    if (kinds & BOUGH_BASIS_COLUMNS) {
+        BO_TRY(check_given(cook, "column", cook->def->column_count, cook->def->columns));
+        BO_TRY(bo_cook_orthonormalise(cook, cook->def->column_count, cook->def->columns, basis));
+    }
+    bo_cook_clock(cook, BOUGH_COOK_DERIVATIVES);
+    int32_t boundary = set->seeds.count - set->mode_count;
+    if (cook->def->keep_boundary && boundary > 0)
+        BO_TRY(bo_cook_orthonormalise(cook, boundary, set->seeds.values + (size_t)set->mode_count * (size_t)cook->n,
+                                      basis));
+    if (set->seeds.count)
+        BO_TRY(weigh_seeds(cook, set, kinds & BOUGH_BASIS_DERIVATIVES, candidates));
+    if (kinds & BOUGH_BASIS_SNAPSHOTS)
+        BO_TRY(add_snapshots(cook, set->amplitude, candidates));
+    if (basis->count > cook->def->r)
+        return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
+                       "%d columns are to be kept exactly, but r is %d; raise r or keep fewer", basis->count,
+                       cook->def->r);
+    bo_cook_clock(cook, BOUGH_COOK_BASIS);
+    return bo_cook_pca(cook, candidates, basis);
+}
+
+static void remark(const bo_cook *cook) {
+    const double error = cook->draft.quality.basis_error;
+    if (cook->def->tolerance > 0 && error > cook->def->tolerance)
+        bo_warn(cook->ctx, "the basis misses its tolerance: %.2g instead of %.2g with %d coordinates; raise r or modes",
+                error, cook->def->tolerance, cook->r);
+    else if (cook->r < cook->def->r && cook->def->tolerance == 0)
+        bo_warn(cook->ctx, "only %d independent coordinates were found, not %d; ask for more modes", cook->r,
+                cook->def->r);
+}
+
+bough_status bo_cook_basis(bo_cook *cook) {
+    if (cook->def->r == 0)
+        return BOUGH_OK;
+    bo_cook_clock(cook, BOUGH_COOK_FACTOR);
+    BO_TRY(bo_cook_factor(cook));
+    if (cook->def->r > free_count(cook))
+        return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT, "r = %d is more than the %d unknowns of the body that can move",
+                       cook->def->r, free_count(cook));
+    seed_set set = {0};
+    bo_columns candidates = {0}, basis = {0};
+    bough_status status = combine(cook, kinds_of(cook), &set, &candidates, &basis);
+    if (status == BOUGH_OK && basis.count == 0)
+        status = bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT, "the basis is empty: none of its columns is other than zero");
+    if (status == BOUGH_OK)
+        status = rotate(cook, &basis);
+    if (status == BOUGH_OK)
+        status = fix_signs(cook);
+    if (status == BOUGH_OK)
+        remark(cook);
+    free_seeds(cook, &set);
+    bo_free(cook->ctx, candidates.values);
+    bo_free(cook->ctx, basis.values);
+    return status;
+}

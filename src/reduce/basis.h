@@ -1,0 +1,47 @@
+/* Inside the making of a basis. Vectors are stored one after the other (count x n). */
+#ifndef BO_REDUCE_BASIS_H
+#define BO_REDUCE_BASIS_H
+
+#include "reduce/cook.h"
+
+/* A growing list of vectors. */
+typedef struct bo_columns {
+    int32_t count;
+    double *values; /* count x n */
+    size_t capacity;
+} bo_columns;
+
+/* Room for `more` vectors behind the last, which count at once; NULL when memory is short. Earlier ones may move. */
+double *bo_columns_add(bo_cook *cook, bo_columns *columns, int32_t more);
+
+/* modes.c */
+
+/* cook->factor, and the rigid motions of a free body. */
+bough_status bo_cook_factor(bo_cook *cook);
+/* The lowest vibration modes into cook->modes and cook->eigenvalues. */
+bough_status bo_cook_modes(bo_cook *cook, int32_t count);
+/* The same with more unknowns held; `factor` is of K without them. */
+bough_status bo_cook_held_modes(bo_cook *cook, bo_factor *factor, const unsigned char *held, int32_t count);
+
+/* boundary.c: six static modes of every interface but the parent's, appended to `modes`. */
+
+/* Responses to unit forces and torques. */
+bough_status bo_cook_attachment(bo_cook *cook, bo_columns *modes);
+/* Responses to unit motions; with cook->modes of the body that is held at all interfaces. */
+bough_status bo_cook_craig_bampton(bo_cook *cook, int32_t mode_count, bo_columns *modes);
+
+/* derivatives.c: Phi_00, Phi_10, Phi_11, Phi_20, ... of `count` vectors. */
+bough_status bo_cook_derivatives(bo_cook *cook, int32_t count, const double *seeds, double *derivatives);
+
+/* to (columns x rows) = from^T, from (rows x columns) */
+void bo_transpose_block(size_t rows, size_t columns, const double *from, double *to);
+
+/* pca.c */
+
+/* Appends the vectors to `basis` (orthonormal in the mass) as far as they are independent of it and of each other. */
+bough_status bo_cook_orthonormalise(bo_cook *cook, int32_t count, const double *vectors, bo_columns *basis);
+/* The leading directions of the candidates (destroyed) in the mass norm, appended to `basis` until it has cook->def->r
+ * vectors, or as few as the tolerance allows. Fills in quality.basis_error and energy_captured. */
+bough_status bo_cook_pca(bo_cook *cook, bo_columns *candidates, bo_columns *basis);
+
+#endif

@@ -1,0 +1,256 @@
+/* Before the basis: supports, origin, masses, the stiffness at rest and the ways to multiply and solve with them. */
+#include "reduce/cook.h"
+
+#include "mesh/mesh.h"
+
+#include <string.h>
+
+/* Right-hand sides solved at once: enough to read the factor rarely, few enough to stay small. */
+#define SOLVE_AT_ONCE 16
+
+/* ---- supports ---- */
+
+static void hold_interface(bo_cook *cook, int32_t index) {
+    bough_body_clear_supports(cook->body);
+    const bough_interface *face = &cook->interfaces[index];
+    for (int32_t i = 0; i < face->vertex_count; i++)
+        for (size_t d = 0; d < 3; d++)
+            cook->held[3 * (size_t)face->vertices[i] + d] = 1;
+    cook->body->fixed_count = 0;
+    for (int32_t i = 0; i < cook->n; i++)
+        cook->body->fixed_count += cook->held[i];
+}
+
+static bool anything_fixed(const bo_cook *cook) {
+    for (int32_t i = 0; i < cook->n; i++)
+        if (cook->held[i] && cook->body->used[i / 3])
+            return true;
+    return false;
+}
+
+static bough_status support(bo_cook *cook) {
+    bough_context *ctx = cook->ctx;
+    int32_t loose, parent = cook->def->parent;
+    cook->draft.parent = parent;
+    if (parent >= 0)
+        hold_interface(cook, parent);
+    cook->draft.support = parent >= 0            ? BOUGH_SUPPORT_INTERFACE
+                          : anything_fixed(cook) ? BOUGH_SUPPORT_FIXED
+                                                 : BOUGH_SUPPORT_FREE;
+    cook->held_count = cook->body->fixed_count;
+    BO_TRY(bo_body_rigid_motions(ctx, cook->body, &loose));
+    if (cook->draft.support == BOUGH_SUPPORT_FREE && loose > 6)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the body falls into %d or more pieces; cook each on its own",
+                       (loose + 5) / 6);
+    if (cook->draft.support == BOUGH_SUPPORT_INTERFACE && loose > 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "%d rigid motions are left when the body is held at its interface \"%s\"; is it in one piece?",
+                       loose, cook->interfaces[parent].name);
+    if (cook->draft.support == BOUGH_SUPPORT_FIXED && loose > 0)
+        return bo_fail(
+            ctx, BOUGH_ERROR_ARGUMENT,
+            "the supports leave %d rigid motions; fix more, or nothing at all for a component that flies free", loose);
+    return BOUGH_OK;
+}
+
+/* ---- frame ---- */
+
+static void measure_size(bo_cook *cook) {
+    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY}, sum = 0;
+    for (size_t i = 0; i < (size_t)cook->n; i++)
+        if (cook->body->used[i / 3]) {
+            lower[i % 3] = fmin(lower[i % 3], cook->body->mesh->vertices[i]);
+            upper[i % 3] = fmax(upper[i % 3], cook->body->mesh->vertices[i]);
+        }
+    for (int d = 0; d < 3; d++)
+        sum += (upper[d] - lower[d]) * (upper[d] - lower[d]);
+    cook->size = sqrt(sum);
+}
+
+/* A root that is held at vertices has its origin in their centre, weighted like an interface. */
+static bough_status centre_of_held(bo_cook *cook, double centre[3]) {
+    int32_t count = 0, n = cook->body->mesh->vertex_count;
+    int32_t *vertices = BO_COOK_ARRAY(cook, int32_t, n);
+    double *weights = BO_COOK_ARRAY(cook, double, n);
+    if (!vertices || !weights)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t v = 0; v < n; v++)
+        if (cook->body->used[v] && (cook->held[3 * v] || cook->held[3 * v + 1] || cook->held[3 * v + 2]))
+            vertices[count++] = v;
+    BO_TRY(bo_cook_weights(cook, count, vertices, false, weights));
+    for (int32_t i = 0; i < count; i++)
+        for (int d = 0; d < 3; d++)
+            centre[d] += weights[i] * cook->body->mesh->vertices[3 * (size_t)vertices[i] + (size_t)d];
+    return BOUGH_OK;
+}
+
+static bough_status choose_origin(bo_cook *cook) {
+    double *origin = cook->draft.origin;
+    if (cook->draft.support == BOUGH_SUPPORT_INTERFACE) {
+        memcpy(origin, cook->interfaces[cook->def->parent].centre, 3 * sizeof *origin);
+    } else if (cook->draft.support == BOUGH_SUPPORT_FIXED) {
+        BO_TRY(centre_of_held(cook, origin));
+    } else {
+        bough_body_properties p;
+        BO_TRY(bough_body_measure(cook->ctx, cook->body, &p));
+        memcpy(origin, p.centre, 3 * sizeof *origin);
+    }
+    return BOUGH_OK;
+}
+
+/* ---- loads ---- */
+
+static bough_status check_load(bo_cook *cook, int32_t index, const double I6[36]) {
+    const bough_interface_def *def = &cook->def->interfaces[index];
+    bool good = def->load.mass >= 0 && isfinite(def->load.mass);
+    for (int i = 0; i < 36; i++)
+        good =
+            good && isfinite(I6[i]) && fabs(I6[i] - I6[6 * (i % 6) + i / 6]) <= 1e-9 * fabs(I6[7 * (i / 6)]) + 1e-300;
+    return good ? BOUGH_OK
+                : bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
+                          "interface \"%s\": the mass it carries is negative, or its inertia is not symmetric",
+                          def->name);
+}
+
+/* Kinetic energy of a rigid mass with motion (t, w) of the centre: 1/2 m t.t + t.(w x mc) + 1/2 w.I w */
+static void rigid_inertia(const bough_inertia *load, double I6[36]) {
+    const double *c = load->moment;
+    const double cross[9] = {0, -c[2], c[1], c[2], 0, -c[0], -c[1], c[0], 0};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            I6[6 * i + j] = i == j ? load->mass : 0;
+            I6[6 * i + 3 + j] = -cross[3 * i + j];
+            I6[6 * (3 + i) + j] = cross[3 * i + j];
+            I6[6 * (3 + i) + 3 + j] = load->inertia[3 * i + j];
+        }
+}
+
+static bough_status gather_loads(bo_cook *cook) {
+    cook->loads = BO_COOK_ARRAY(cook, bo_cook_load, cook->def->interface_count);
+    if (!cook->loads)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < cook->def->interface_count; i++) {
+        if (!cook->def->interfaces[i].has_load || i == cook->def->parent)
+            continue;
+        bo_cook_load *load = &cook->loads[cook->load_count++];
+        const bough_interface *face = &cook->interfaces[i];
+        *load = (bo_cook_load){.interface = i, .vertex_count = face->vertex_count, .vertices = face->vertices};
+        rigid_inertia(&cook->def->interfaces[i].load, load->I6);
+        BO_TRY(check_load(cook, i, load->I6));
+        load->Q = BO_COOK_ARRAY(cook, double, 18 * (size_t)face->vertex_count);
+        if (!load->Q)
+            return BOUGH_ERROR_MEMORY;
+        BO_TRY(bo_cook_rigid_fit(cook, i, load->Q));
+    }
+    return BOUGH_OK;
+}
+
+/* ---- multiplying ---- */
+
+void bo_cook_mass(const bo_cook *cook, const double *x, double *y, int32_t count) {
+    for (size_t c = 0; c < (size_t)count; c++)
+        bo_sparse_mul3(cook->m, x + c * (size_t)cook->n, y + c * (size_t)cook->n);
+}
+
+static void add_load(const bo_cook_load *load, const double *x, double *y) {
+    double motion[6] = {0}, momentum[6];
+    for (size_t k = 0; k < 3 * (size_t)load->vertex_count; k++)
+        for (size_t d = 0; d < 6; d++)
+            motion[d] += load->Q[6 * k + d] * x[3 * (size_t)load->vertices[k / 3] + k % 3];
+    for (size_t d = 0; d < 6; d++) {
+        momentum[d] = 0;
+        for (size_t e = 0; e < 6; e++)
+            momentum[d] += load->I6[6 * d + e] * motion[e];
+    }
+    for (size_t k = 0; k < 3 * (size_t)load->vertex_count; k++)
+        for (size_t d = 0; d < 6; d++)
+            y[3 * (size_t)load->vertices[k / 3] + k % 3] += load->Q[6 * k + d] * momentum[d];
+}
+
+void bo_cook_add_loads(const bo_cook *cook, const double *x, double *y) {
+    for (int32_t i = 0; i < cook->load_count; i++)
+        add_load(&cook->loads[i], x, y);
+}
+
+/* ---- solving ---- */
+
+static void remove_rigid_force(const bo_cook *cook, double *b, double *scratch) {
+    size_t n = (size_t)cook->n;
+    for (size_t d = 0; d < 6; d++) {
+        const double *R = cook->rigid + d * n;
+        double part = bo_dot_n(cook->n, R, b);
+        bo_cook_mass(cook, R, scratch, 1);
+        for (size_t i = 0; i < n; i++)
+            b[i] -= part * scratch[i];
+    }
+}
+
+void bo_cook_remove_rigid(const bo_cook *cook, double *x, double *scratch) {
+    size_t n = (size_t)cook->n;
+    for (int round = 0; round < 2 && cook->rigid; round++) {
+        bo_cook_mass(cook, x, scratch, 1);
+        for (size_t d = 0; d < 6; d++) {
+            const double *R = cook->rigid + d * n;
+            double part = bo_dot_n(cook->n, R, scratch);
+            for (size_t i = 0; i < n; i++)
+                x[i] -= part * R[i];
+        }
+    }
+}
+
+/* K x = b for a free body by x <- (K + s M)^-1 (b + s M x): each round divides the error by at least lambda_1 / s. */
+static bough_status solve_free(bo_cook *cook, double *b, double *x, int32_t count) {
+    size_t n = (size_t)cook->n;
+    double *rhs = BO_NEW_ARRAY(cook->ctx, double, n *(size_t)count);
+    bough_status status = rhs ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t c = 0; c < count && status == BOUGH_OK; c++)
+        remove_rigid_force(cook, b + (size_t)c * n, rhs);
+    memset(x, 0, n * (size_t)count * sizeof *x);
+    for (int round = 0; round < 5 && status == BOUGH_OK; round++) {
+        bo_cook_mass(cook, x, rhs, count);
+        for (size_t i = 0; i < n * (size_t)count; i++)
+            rhs[i] = b[i] + cook->shift * rhs[i];
+        status = bo_factor_solve(cook->ctx, cook->factor, rhs, x, count);
+        for (int32_t c = 0; c < count && status == BOUGH_OK; c++)
+            bo_cook_remove_rigid(cook, x + (size_t)c * n, rhs);
+    }
+    bo_free(cook->ctx, rhs);
+    return status;
+}
+
+bough_status bo_cook_solve(bo_cook *cook, double *b, double *x, int32_t count) {
+    size_t n = (size_t)cook->n;
+    for (int32_t done = 0; done < count; done += SOLVE_AT_ONCE) {
+        int32_t some = count - done < SOLVE_AT_ONCE ? count - done : SOLVE_AT_ONCE;
+        double *from = b + (size_t)done * n, *to = x + (size_t)done * n;
+        for (size_t i = 0; i < n * (size_t)some; i++)
+            if (cook->held[i % n])
+                from[i] = 0;
+        BO_TRY(cook->rigid ? solve_free(cook, from, to, some)
+                           : bo_factor_solve(cook->ctx, cook->factor, from, to, some));
+        if (!bo_cook_progress(cook, (double)(done + some) / count))
+            return bo_fail_cancelled(cook->ctx);
+    }
+    return BOUGH_OK;
+}
+
+/* ---- all ---- */
+
+bough_status bo_cook_setup(bo_cook *cook) {
+    measure_size(cook);
+    BO_TRY(bo_cook_interfaces(cook));
+    BO_TRY(support(cook));
+    BO_TRY(choose_origin(cook));
+    BO_TRY(gather_loads(cook));
+    BO_TRY(bo_body_scalar_mass(cook->ctx, cook->body, &cook->m));
+    cook->draft.damping_mass = cook->body->def.damping_mass;
+    cook->draft.damping_stiffness = cook->body->def.damping_stiffness;
+    cook->draft.materials = cook->body->materials;
+    cook->draft.material_count = cook->body->material_count;
+    cook->draft.provenance = cook->def->provenance;
+    cook->draft.input_hash = cook->def->input_hash;
+    if (cook->r == 0)
+        return BOUGH_OK;
+    BO_TRY(bough_body_matrix_create(cook->ctx, cook->body, &cook->K));
+    return bough_body_evaluate(cook->ctx, cook->body, NULL, false, NULL, NULL, cook->K);
+}
