@@ -257,6 +257,12 @@ static void unbar(solver *s) {
             s->state[j] = OUT;
 }
 
+/* The error falls about exponentially. */
+static double how_far(const bo_nnls *problem, double error) {
+    double goal = problem->tolerance > 1e-9 ? problem->tolerance : 1e-9;
+    return goal < 1 ? fmax(0, fmin(1, log(error) / log(goal))) : 0;
+}
+
 static bough_status iterate(solver *s) {
     const bo_nnls *p = s->problem;
     bo_parallel_for(s->ctx, p->columns, COLUMNS_A_TASK, compute_lengths, s);
@@ -264,8 +270,7 @@ static bough_status iterate(solver *s) {
     update_residual(s);
     while (s->residual_norm > p->tolerance * s->b_norm && s->count < s->most) {
         const double before = s->residual_norm, error = before / s->b_norm;
-        double fraction = p->tolerance > 0 && p->tolerance < 1 ? fmin(1, log(error) / log(p->tolerance)) : -1;
-        if (p->what && !bo_progress(s->ctx, p->what, fraction, "%d points, error %.3g", s->count, error))
+        if (p->report && !p->report(p->user, s->count, error, how_far(p, error)))
             return bo_fail_cancelled(s->ctx);
         if (take_in(s) == 0)
             return BOUGH_OK; /* no column points along the residual: this is the solution */

@@ -11,7 +11,10 @@ typedef struct bo_nnls {
     const double *b;  /* rows */
     double tolerance; /* ends when |G x - b| <= tolerance |b| */
     int32_t most;     /* ends when so many columns are in use */
-    const char *what; /* progress is told under this name */
+    /* Told before each pass over the columns: columns in use, |G x - b| / |b|, how far (0 .. 1). False cancels. May be
+     * NULL. */
+    bool (*report)(void *user, int32_t count, double error, double within);
+    void *user;
 } bo_nnls;
 
 typedef struct bo_nnls_result {

@@ -86,11 +86,13 @@ static bough_status full_force(bo_cook *cook, const double *q, double *u, double
     return BOUGH_OK;
 }
 
-static bough_status fill_poses(bo_cook *cook, bo_pose_random *random, equations *e, double *u, double *f) {
+static bough_status fill_poses(bo_cook *cook, bo_pose_random *random, double begin, equations *e, double *u,
+                               double *f) {
     const size_t r = (size_t)cook->r;
     for (int32_t p = 0; p < e->pose_count; p++) {
         double *q = e->q + (size_t)p * r, *target = e->target + (size_t)p * r, length;
-        if (!bo_progress(cook->ctx, "cubature", -1, "pose %d of %d", p + 1, e->pose_count))
+        if (!bo_progress(cook->ctx, "cubature", bo_cook_fraction(cook, begin + 0.2 * p / e->pose_count),
+                         "pose %d of %d", p + 1, e->pose_count))
             return bo_fail_cancelled(cook->ctx);
         BO_TRY(bo_cook_pose(cook, random, q));
         BO_TRY(full_force(cook, q, u, f, target, &length));
@@ -110,12 +112,12 @@ static void fill_rest(const bo_cook *cook, equations *e) {
         }
 }
 
-/* To be discarded also when it fails. */
-static bough_status make_equations(bo_cook *cook, uint64_t seed, int32_t pose_count, equations *e) {
+/* begin: how far the phase is, for progress. To be discarded also when it fails. */
+static bough_status make_equations(bo_cook *cook, uint64_t seed, int32_t pose_count, double begin, equations *e) {
     bo_pose_random random = {seed};
     BO_TRY(allocate_equations(cook, pose_count, e));
     double *u = BO_NEW_ARRAY(cook->ctx, double, cook->n), *f = BO_NEW_ARRAY(cook->ctx, double, cook->n);
-    bough_status status = u && f ? fill_poses(cook, &random, e, u, f) : BOUGH_ERROR_MEMORY;
+    bough_status status = u && f ? fill_poses(cook, &random, begin, e, u, f) : BOUGH_ERROR_MEMORY;
     fill_rest(cook, e);
     bo_free(cook->ctx, u);
     bo_free(cook->ctx, f);
@@ -247,6 +249,24 @@ static void discard_selection(bough_context *ctx, selection *s) {
     bo_free(ctx, s->matrix);
 }
 
+static bool report(void *user, int32_t count, double error, double within) {
+    const bo_cook *cook = user;
+    return bo_progress(cook->ctx, "cubature", bo_cook_fraction(cook, 0.2 + 0.6 * within), "%d points, error %.2g",
+                       count, error);
+}
+
+/* |targets of the poses| / |all targets|: even if all of the error were in the poses, theirs is then within the
+ * tolerance. */
+static double pose_share(const equations *e) {
+    double poses = 0, all = 0;
+    for (int32_t i = 0; i < e->rows; i++) {
+        all += e->target[i] * e->target[i];
+        if (i < e->pose_count * e->cook->r)
+            poses = all;
+    }
+    return all > 0 ? sqrt(poses / all) : 1;
+}
+
 /* The matrix of all candidates lives only as long as this runs. */
 static bough_status fit(bo_cook *cook, const equations *e, const int32_t *candidates, int32_t count,
                         bo_nnls_result *result) {
@@ -260,9 +280,10 @@ static bough_status fit(bo_cook *cook, const equations *e, const int32_t *candid
                        .columns = count,
                        .G = G,
                        .b = e->target,
-                       .tolerance = def->cubature_tolerance,
+                       .tolerance = def->cubature_tolerance * pose_share(e),
                        .most = def->cubature_most > 0 ? def->cubature_most : e->rows,
-                       .what = "cubature"};
+                       .report = report,
+                       .user = cook};
     bough_status status = bo_nnls_solve(cook->ctx, &problem, result);
     bo_free(cook->ctx, G);
     if (status == BOUGH_OK && result->count == 0)
@@ -285,7 +306,7 @@ static bough_status select_points(bo_cook *cook, const equations *e, selection *
         result.active = NULL, result.x = NULL;
         for (int32_t i = 0; i < s->count; i++)
             s->points[i] = candidates[s->points[i]];
-        if (result.residual > cook->def->cubature_tolerance)
+        if (result.residual > cook->def->cubature_tolerance * pose_share(e))
             bo_warn(cook->ctx, "the cubature ends at %d points with a force error of %.2g; %.2g was asked for",
                     s->count, result.residual, cook->def->cubature_tolerance);
     }
@@ -361,7 +382,7 @@ static bough_status measure(bo_cook *cook, const equations *e, const selection *
 
 static bough_status test(bo_cook *cook, int32_t pose_count, selection *s) {
     equations fresh;
-    bough_status status = make_equations(cook, cook->def->seed + TEST_SEED_OFFSET, pose_count, &fresh);
+    bough_status status = make_equations(cook, cook->def->seed + TEST_SEED_OFFSET, pose_count, 0.8, &fresh);
     if (status == BOUGH_OK)
         status = make_matrix(cook, &fresh, s);
     if (status == BOUGH_OK)
@@ -400,7 +421,7 @@ bough_status bo_cook_cubature(bo_cook *cook) {
     equations e;
     selection s = {0};
     const int32_t pose_count = training_poses(cook);
-    bough_status status = make_equations(cook, cook->def->seed, pose_count, &e);
+    bough_status status = make_equations(cook, cook->def->seed, pose_count, 0, &e);
     if (status == BOUGH_OK)
         status = select_points(cook, &e, &s);
     if (status == BOUGH_OK)

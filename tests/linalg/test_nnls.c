@@ -66,7 +66,7 @@ static void no_other_set_of_columns_is_better(void **state) {
         double b[ROWS], length = 0, best = INFINITY;
         for (int i = 0; i < ROWS; i++)
             b[i] = test_uniform(&random, -1, 1), length += b[i] * b[i];
-        bo_nnls problem = {ROWS, COLUMNS, G, b, 0, COLUMNS, NULL};
+        bo_nnls problem = {ROWS, COLUMNS, G, b, 0, COLUMNS, NULL, NULL};
         bo_nnls_result result;
         check_ok(ctx, bo_nnls_solve(ctx, &problem, &result));
         for (unsigned set = 0; set < 1u << COLUMNS; set++)
@@ -88,7 +88,7 @@ static void optimality_conditions_hold(void **state) {
     double b[ROWS], residual[ROWS];
     for (int i = 0; i < ROWS; i++)
         b[i] = test_uniform(&random, -1, 1);
-    bo_nnls problem = {ROWS, COLUMNS, G, b, 0, ROWS, NULL};
+    bo_nnls problem = {ROWS, COLUMNS, G, b, 0, ROWS, NULL, NULL};
     bo_nnls_result result;
     check_ok(ctx, bo_nnls_solve(ctx, &problem, &result));
     check(result.count > 50 && result.count < 250);
@@ -121,7 +121,7 @@ static void recover(bough_context *ctx, int32_t rows, int32_t columns, int32_t w
         for (int32_t i = 0; i < rows; i++)
             b[i] += x[j] * (double)G[(size_t)j * (size_t)rows + (size_t)i];
     }
-    bo_nnls problem = {rows, columns, G, b, 1e-7, columns, NULL};
+    bo_nnls problem = {rows, columns, G, b, 1e-7, columns, NULL, NULL};
     bo_nnls_result result;
     check_ok(ctx, bo_nnls_solve(ctx, &problem, &result));
     check_below(result.residual, 1e-7);
@@ -147,7 +147,7 @@ static void equal_columns_do_no_harm(void **state) {
     enum { ROWS = 5 }; /* columns of zeros, the same column again and again, nothing to do */
     float G[4 * ROWS] = {[ROWS] = 1, [2 * ROWS] = 1, [3 * ROWS] = 1};
     double b[ROWS] = {2, 1}, zero[ROWS] = {0};
-    bo_nnls problem = {ROWS, 4, G, b, 1e-9, 4, NULL};
+    bo_nnls problem = {ROWS, 4, G, b, 1e-9, 4, NULL, NULL};
     bo_nnls_result result;
     check_ok(ctx, bo_nnls_solve(ctx, &problem, &result));
     check_int(result.count, 1);
@@ -162,24 +162,22 @@ static void equal_columns_do_no_harm(void **state) {
     bough_context_destroy(ctx);
 }
 
-static bool stop_at_ten(void *user, const bough_progress *progress) {
-    check(strcmp(progress->what, "fitting") == 0);
+static bool stop_at_ten(void *user, int32_t count, double error, double within) {
+    check(count >= 0 && error > 0 && error <= 1 && within >= 0 && within <= 1);
     return ++*(int *)user < 10;
 }
 
 static void ends_when_told(void **state) {
     (void)state;
     enum { ROWS = 100, COLUMNS = 400 };
-    bough_context_def def = bough_default_context_def();
+    bough_context *ctx = test_context(1);
     int calls = 0;
-    def.progress = stop_at_ten, def.progress_user = &calls;
-    bough_context *ctx = bough_context_create(&def);
     test_random random = {4};
     float *G = random_matrix(&random, ROWS, COLUMNS, 0);
     double b[ROWS];
     for (int i = 0; i < ROWS; i++)
         b[i] = test_uniform(&random, 0, 1);
-    bo_nnls problem = {ROWS, COLUMNS, G, b, 0, 7, "fitting"};
+    bo_nnls problem = {ROWS, COLUMNS, G, b, 0, 7, stop_at_ten, &calls};
     bo_nnls_result result;
     check_ok(ctx, bo_nnls_solve(ctx, &problem, &result));
     check_int(result.count, 7);
@@ -199,7 +197,7 @@ static void thread_count_does_not_matter(void **state) {
     double b[ROWS], first[ROWS];
     for (int i = 0; i < ROWS; i++)
         b[i] = test_uniform(&random, 0, 1);
-    bo_nnls problem = {ROWS, COLUMNS, G, b, 1e-3, COLUMNS, NULL};
+    bo_nnls problem = {ROWS, COLUMNS, G, b, 1e-3, COLUMNS, NULL, NULL};
     int32_t count = 0;
     for (int32_t threads = 1; threads <= 3; threads++) {
         bough_context *ctx = test_context(threads);
@@ -219,7 +217,7 @@ static void every_failing_allocation_is_reported(void **state) {
     (void)state;
     const float G[4] = {1, 0, 0, 1};
     const double b[2] = {1, 2};
-    bo_nnls problem = {2, 2, G, b, 0, 2, NULL};
+    bo_nnls problem = {2, 2, G, b, 0, 2, NULL, NULL};
     for (long fail_at = 0;; fail_at++) {
         test_memory memory = {.fail_at = -1};
         bough_context *ctx = test_counting_context(&memory);
