@@ -3,6 +3,7 @@
 #define BOUGH_BOUGH_H
 
 #include <bough/base.h>
+#include <bough/component.h>
 #include <bough/fem.h>
 #include <bough/linalg.h>
 #include <bough/material.h>

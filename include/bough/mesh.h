@@ -156,6 +156,63 @@ BOUGH_API bough_status bough_mesh_repair(bough_context *ctx, bough_mesh *mesh, i
 BOUGH_API bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface,
                                           int32_t **vertex_map, int32_t **face_map);
 
+/* ---- domains ---- */
+
+/* One part of a mesh that was cut up, as a mesh of its own: compact vertices, elements in their old order. Sets hold
+ * what lies in the domain, those with nothing in it are left out. Materials keep their numbers; regions of left out
+ * sets are left out too. */
+typedef struct bough_domain {
+    bough_mesh *mesh;
+    int32_t *vertex_map;      /* mesh->vertex_count: vertex of the whole mesh; ascending */
+    int32_t *element_map;     /* mesh->element_count: element of the whole mesh; ascending */
+    int32_t piece_count;      /* pieces that share no vertex; 1 when the domain hangs together */
+    int32_t face_piece_count; /* pieces that share no face: more than piece_count when some hang by a vertex or edge */
+} bough_domain;
+
+/* Two domains that share element faces. */
+typedef struct bough_domain_interface {
+    int32_t domains[2];         /* domains[0] < domains[1] */
+    int32_t vertex_count;       /* nodes of the shared faces, edge nodes included */
+    int32_t *vertices[2];       /* vertices[s][i]: vertex i in the mesh of domains[s]; both ascending */
+    int32_t face_count;         /* shared faces */
+    double area;                /* of the shared faces as bough_mesh_surface() cuts them, m^2 */
+    int32_t loose_vertex_count; /* vertices of both domains that are in none of the shared faces */
+} bough_domain_interface;
+
+/* Two domains that share vertices, but no face: nothing joins them, and they may come apart. */
+typedef struct bough_domain_touch {
+    int32_t domains[2]; /* domains[0] < domains[1] */
+    int32_t vertex_count;
+} bough_domain_touch;
+
+typedef struct bough_split {
+    int32_t domain_count;
+    bough_domain *domains;
+    int32_t interface_count;
+    bough_domain_interface *interfaces; /* sorted by their domains */
+    int32_t touching_count;
+    bough_domain_touch *touching; /* sorted by their domains */
+} bough_split;
+
+/* Cuts a volume mesh into domains: domain[element] is 0..domain_count-1. BOUGH_ERROR_ARGUMENT for a surface, a number
+ * out of range, a domain without elements, or a face of three or more elements. */
+BOUGH_API bough_status bough_mesh_split(bough_context *ctx, const bough_mesh *mesh, const int32_t *domain,
+                                        int32_t domain_count, bough_split **split);
+BOUGH_API void bough_split_destroy(bough_context *ctx, bough_split *split);
+
+/* Domain k is the element set names[k], or the k-th of all element sets when names is NULL (name_count is then not
+ * looked at). BOUGH_ERROR_ARGUMENT, with an element that is in none or in two of them, unless every element is in
+ * exactly one. *domain has one number for each element; free it with bough_release(). domain_count may be NULL. */
+BOUGH_API bough_status bough_mesh_domains_from_sets(bough_context *ctx, const bough_mesh *mesh,
+                                                    const char *const *names, int32_t name_count, int32_t **domain,
+                                                    int32_t *domain_count);
+
+/* The tree of domains joined by interfaces, breadth first from `root`: parent[domain] (-1 for the root), and the
+ * domains in the order in which they are reached; both arrays have domain_count entries and are the caller's.
+ * BOUGH_ERROR_ARGUMENT names two domains when interfaces close a loop, or when a domain cannot be reached. */
+BOUGH_API bough_status bough_mesh_domain_tree(bough_context *ctx, const bough_split *split, int32_t root,
+                                              int32_t *parent, int32_t *order);
+
 /* ---- generators ---- */
 
 /* A box [0,size] with corner at `origin`, cut into cells[0] x cells[1] x cells[2] cells. Face sets and vertex sets x0

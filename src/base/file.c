@@ -6,6 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#if defined(_POSIX_MAPPED_FILES) && _POSIX_MAPPED_FILES > 0
+#include <fcntl.h>
+#include <sys/mman.h>
+#endif
+
 bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
     *file = (bo_file){0};
     struct stat info;
@@ -47,6 +52,49 @@ bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
 void bo_file_free(bough_context *ctx, bo_file *file) {
     bo_free(ctx, file->data);
     *file = (bo_file){0};
+}
+
+/* False: read it instead, which also finds the words for what is wrong. */
+static bool map_regular_file(const char *path, bo_mapping *mapping) {
+#if defined(_POSIX_MAPPED_FILES) && _POSIX_MAPPED_FILES > 0
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return false;
+    struct stat info;
+    void *data = MAP_FAILED;
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+        data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (data == MAP_FAILED)
+        return false;
+    *mapping = (bo_mapping){.data = data, .size = (size_t)info.st_size, .mapped = true};
+    return true;
+#else
+    (void)path, (void)mapping;
+    return false;
+#endif
+}
+
+bough_status bo_map_file(bough_context *ctx, const char *path, bo_mapping *mapping) {
+    *mapping = (bo_mapping){0};
+    if (map_regular_file(path, mapping))
+        return BOUGH_OK;
+    bo_file file;
+    BO_TRY(bo_file_read(ctx, path, &file));
+    if (file.size == 0)
+        bo_file_free(ctx, &file);
+    *mapping = (bo_mapping){.data = file.data, .size = file.size};
+    return BOUGH_OK;
+}
+
+void bo_unmap_file(bough_context *ctx, bo_mapping *mapping) {
+#if defined(_POSIX_MAPPED_FILES) && _POSIX_MAPPED_FILES > 0
+    if (mapping->mapped)
+        munmap((void *)mapping->data, mapping->size);
+#endif
+    if (!mapping->mapped)
+        bo_free(ctx, (void *)mapping->data);
+    *mapping = (bo_mapping){0};
 }
 
 bool bo_file_exists(const char *path) {

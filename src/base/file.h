@@ -16,6 +16,18 @@ bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file);
 void bo_file_free(bough_context *ctx, bo_file *file);
 bool bo_file_exists(const char *path);
 
+/* A file to be looked at only: mapped into memory where the system can do that, read otherwise. Aligned to 16 bytes at
+ * least. What is written into the file meanwhile may show; a file that is replaced (bo_output) keeps its old content
+ * here. */
+typedef struct bo_mapping {
+    const void *data; /* NULL when the file is empty */
+    size_t size;
+    bool mapped; /* else data is a block of the context */
+} bo_mapping;
+
+bough_status bo_map_file(bough_context *ctx, const char *path, bo_mapping *mapping);
+void bo_unmap_file(bough_context *ctx, bo_mapping *mapping);
+
 /* Output that appears under its name only when it is complete: written to a sibling, renamed by commit, removed by
  * discard. Devices, pipes and the like ("/dev/stdout", "/dev/null") are written directly. Write with stdio on .stream;
  * stream errors are collected by commit. */

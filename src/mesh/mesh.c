@@ -183,7 +183,7 @@ bough_status bough_mesh_add_material(bough_context *ctx, bough_mesh *mesh, const
     return BOUGH_OK;
 }
 
-static bough_status copy_materials(bough_context *ctx, const bough_mesh *from, bough_mesh *to) {
+bough_status bo_mesh_copy_materials(bough_context *ctx, const bough_mesh *from, bough_mesh *to) {
     to->materials = BO_NEW_ARRAY(ctx, bough_mesh_material, from->material_count);
     to->regions = BO_NEW_ARRAY(ctx, bough_mesh_region, from->region_count);
     if (!to->materials || !to->regions)
@@ -207,7 +207,7 @@ bough_status bo_mesh_copy_annotations(bough_context *ctx, const bough_mesh *from
     for (int32_t i = 0; i < from->set_count; i++)
         BO_TRY(bough_mesh_add_set(ctx, to, from->sets[i].kind, from->sets[i].name, from->sets[i].items,
                                   from->sets[i].count));
-    return copy_materials(ctx, from, to);
+    return bo_mesh_copy_materials(ctx, from, to);
 }
 
 bough_status bough_mesh_check(bough_context *ctx, const bough_mesh *mesh) {

@@ -14,6 +14,10 @@ int32_t bo_sort_unique(int32_t *items, int32_t count);
 bough_status bo_mesh_face_neighbours(bough_context *ctx, const bough_mesh *mesh, int32_t **neighbours,
                                      int32_t *nonmanifold);
 
+/* The triangles into which bough_mesh_surface() cuts a face, by vertices of the mesh: 1, 2 or 4 of them, which is
+ * returned. */
+int32_t bo_mesh_cut_face(const bough_mesh *mesh, int32_t face, int32_t *triangles);
+
 /* piece[vertex] = number of its connected piece, in the order of the lowest vertices; -1 for a vertex in no element. */
 bough_status bo_mesh_pieces(bough_context *ctx, const bough_mesh *mesh, int32_t *piece, int32_t *piece_count);
 
@@ -31,6 +35,8 @@ static inline const int32_t *bo_mesh_nodes(const bough_mesh *mesh, int32_t eleme
 /* Index of the set or -1. */
 int32_t bo_mesh_set_index(const bough_mesh *mesh, bough_set_kind kind, const char *name, size_t length);
 
+/* Copies materials and regions to a mesh that has none. */
+bough_status bo_mesh_copy_materials(bough_context *ctx, const bough_mesh *from, bough_mesh *to);
 /* Copies sets, materials and regions from one mesh to another that has no materials yet and whose vertices, elements
  * and faces have the same numbers (the target may have more vertices). */
 bough_status bo_mesh_copy_annotations(bough_context *ctx, const bough_mesh *from, bough_mesh *to);

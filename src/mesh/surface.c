@@ -45,22 +45,23 @@ static bough_status find_faces(bough_context *ctx, boundary *b) {
     return BOUGH_OK;
 }
 
-static void cut_face(const boundary *b, int32_t face, int32_t *out) {
-    const bo_element_info *info = bo_element_info_of(b->mesh->type);
-    const int32_t *nodes = bo_mesh_nodes(b->mesh, face / info->face_count);
+int32_t bo_mesh_cut_face(const bough_mesh *mesh, int32_t face, int32_t *out) {
+    const bo_element_info *info = bo_element_info_of(mesh->type);
+    const int32_t *nodes = bo_mesh_nodes(mesh, face / info->face_count);
     int32_t local[6], start = 0;
     const int32_t(*cut)[3];
-    int32_t count = cut_of(b->mesh->type, &cut);
-    bo_element_face_nodes(b->mesh->type, face % info->face_count, local);
-    if (b->mesh->type == BOUGH_HEX8) /* the diagonal starts at the lowest vertex, whatever the element's numbering */
+    int32_t count = cut_of(mesh->type, &cut);
+    bo_element_face_nodes(mesh->type, face % info->face_count, local);
+    if (mesh->type == BOUGH_HEX8) /* the diagonal starts at the lowest vertex, whatever the element's numbering */
         for (int32_t c = 1; c < 4; c++)
             if (nodes[local[c]] < nodes[local[start]])
                 start = c;
     for (int32_t t = 0; t < count; t++)
         for (int32_t c = 0; c < 3; c++) {
-            int32_t position = b->mesh->type == BOUGH_HEX8 ? (cut[t][c] + start) % 4 : cut[t][c];
+            int32_t position = mesh->type == BOUGH_HEX8 ? (cut[t][c] + start) % 4 : cut[t][c];
             out[3 * t + c] = nodes[local[position]];
         }
+    return count;
 }
 
 static bough_status cut_faces(bough_context *ctx, boundary *b) {
@@ -72,7 +73,7 @@ static bough_status cut_faces(bough_context *ctx, boundary *b) {
     if (!b->triangles || !b->compact)
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < b->face_count; i++)
-        cut_face(b, b->faces[i], b->triangles + step * (size_t)i);
+        bo_mesh_cut_face(b->mesh, b->faces[i], b->triangles + step * (size_t)i);
     for (size_t i = 0; i < step * (size_t)b->face_count; i++)
         b->compact[b->triangles[i]] = 1;
     for (int32_t v = 0; v < b->mesh->vertex_count; v++)
