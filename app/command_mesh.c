@@ -383,7 +383,7 @@ static bool write_embedding(const bough_embedding *embedding, const char *path) 
     for (int32_t v = 0; v < embedding->vertex_count; v++) {
         fprintf(f, "%d", embedding->elements[v]);
         for (int k = 0; k < 8; k++)
-            fprintf(f, ",%.17g", embedding->weights[8 * (size_t)v + (size_t)k]);
+            fprintf(f, ",%.17g", embedding->weights[BOUGH_MAX_ELEMENT_NODES * (size_t)v + (size_t)k]);
         fputc('\n', f);
     }
     bool good = !ferror(f);

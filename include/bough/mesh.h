@@ -12,6 +12,7 @@ extern "C" {
  *   tet10: edge nodes 4..9 on edges 01 12 20 03 13 23 (as in VTK and Abaqus)
  *   hex8:  0123 counter-clockwise seen from 4567, which lie above them (as in VTK, Abaqus, Gmsh) */
 typedef enum bough_element_type { BOUGH_TRI3, BOUGH_TET4, BOUGH_TET10, BOUGH_HEX8 } bough_element_type;
+enum { BOUGH_MAX_ELEMENT_NODES = 10 };
 
 BOUGH_API const char *bough_element_name(bough_element_type type); /* "tet10" */
 BOUGH_API int32_t bough_element_node_count(bough_element_type type);
@@ -242,14 +243,33 @@ typedef struct bough_rod_def {
 BOUGH_API bough_rod_def bough_default_rod_def(void);
 BOUGH_API bough_status bough_mesh_generate_rod(bough_context *ctx, const bough_rod_def *def, bough_mesh **mesh);
 
-/* A surface embedded in a volume mesh: surface vertex v follows sum_k weights[8v+k] * displacement(elements' node k of
- * elements[v]). Unused weights (tets) are zero. */
+/* A surface embedded in a volume mesh: surface vertex v follows
+ *   sum_k weights[v BOUGH_MAX_ELEMENT_NODES + k] displacement(node k of element elements[v]).
+ * The weights are the element's shape functions; they sum to 1, those behind its last node are zero. */
 typedef struct bough_embedding {
     int32_t vertex_count;
     int32_t *elements; /* vertex_count */
-    double *weights;   /* vertex_count x 8 */
+    double *weights;   /* vertex_count x BOUGH_MAX_ELEMENT_NODES */
 } bough_embedding;
 BOUGH_API void bough_embedding_destroy(bough_context *ctx, bough_embedding *embedding);
+
+/* What became of a surface that was bound to a volume mesh. */
+typedef struct bough_bind_report {
+    int32_t outside_count;             /* vertices in no element, beyond round-off */
+    double largest_distance;           /* of a vertex from the element that holds it, m; 0 when none is outside */
+    int32_t farthest_vertex;           /* the one with that distance; -1 when none is outside */
+    int32_t degenerate_triangle_count; /* triangles without area: repeated vertices, or corners on a line */
+    int32_t torn_triangle_count;       /* triangles two of whose corners are held by points of the volume that are more
+                                        * than four times as far apart as they: they bridge a gap between its parts */
+} bough_bind_report;
+
+/* Binds any triangle surface to any volume mesh: each vertex to the element that contains it, else to the nearest point
+ * of the nearest element; nothing is extrapolated, so the weights of tet4 and hex8 are in 0..1 (those of tet10 are
+ * negative where its shape functions are, down to -1/8). Warns when a vertex is further outside than 5 % of the
+ * surface's size. BOUGH_ERROR_ARGUMENT when the kinds of mesh are wrong or the volume has no elements,
+ * BOUGH_NOT_FINITE for a coordinate that is not. report may be NULL. */
+BOUGH_API bough_status bough_mesh_bind(bough_context *ctx, const bough_mesh *volume, const bough_mesh *surface,
+                                       bough_embedding **embedding, bough_bind_report *report);
 
 /* hex8 mesh of all cubes of edge `cell` that meet the inside of a closed surface. embedding may be NULL. */
 BOUGH_API bough_status bough_mesh_voxelize(bough_context *ctx, const bough_mesh *surface, double cell,

@@ -4,7 +4,7 @@
 
 #include <bough/mesh.h>
 
-#define BO_MAX_NODES 10
+#define BO_MAX_NODES BOUGH_MAX_ELEMENT_NODES
 
 typedef struct bo_element_info {
     const char *name;

@@ -12,6 +12,9 @@
 bough_status bo_mesh_alloc(bough_context *ctx, bough_element_type type, double vertex_count, double element_count,
                            bough_mesh **mesh);
 
+/* An embedding of zeros, for the caller to fill. */
+bough_status bo_embedding_create(bough_context *ctx, int32_t vertex_count, bough_embedding **embedding);
+
 /* For each bit b of flags[vertex]: a vertex set names[b] of the vertices with that bit, and a face set of the faces
  * all of whose corners have it. */
 bough_status bo_mesh_add_flag_sets(bough_context *ctx, bough_mesh *mesh, const uint8_t *flags, const char *const *names,

@@ -288,14 +288,6 @@ static void hold_vertices(grid *g) {
     }
 }
 
-void bough_embedding_destroy(bough_context *ctx, bough_embedding *embedding) {
-    if (!embedding)
-        return;
-    bo_free(ctx, embedding->elements);
-    bo_free(ctx, embedding->weights);
-    bo_free(ctx, embedding);
-}
-
 /* Trilinear weights; they continue outside of the cell, which serves vertices that are in no triangle. */
 static void weigh(const bough_mesh *mesh, int32_t element, const double *x, double *weights) {
     const int32_t *nodes = bo_mesh_nodes(mesh, element);
@@ -308,21 +300,14 @@ static void weigh(const bough_mesh *mesh, int32_t element, const double *x, doub
 }
 
 static bough_status embed(bough_context *ctx, const grid *g, const bough_mesh *mesh, bough_embedding **out) {
-    bough_embedding *embedding = BO_NEW(ctx, bough_embedding);
-    if (!embedding)
-        return BOUGH_ERROR_MEMORY;
-    *out = embedding;
-    embedding->vertex_count = g->surface->vertex_count;
-    embedding->elements = BO_NEW_ARRAY(ctx, int32_t, embedding->vertex_count);
-    embedding->weights = BO_NEW_ARRAY(ctx, double, 8 * (size_t)embedding->vertex_count);
-    if (!embedding->elements || !embedding->weights)
-        return BOUGH_ERROR_MEMORY;
+    BO_TRY(bo_embedding_create(ctx, g->surface->vertex_count, out));
+    bough_embedding *embedding = *out;
     for (int32_t v = 0; v < embedding->vertex_count; v++) {
         const double *x = g->surface->vertices + 3 * (size_t)v;
         int32_t at[3];
         size_t cell = find_cell(g, x, at);
         embedding->elements[v] = cell == SIZE_MAX ? 0 : g->cell_element[cell];
-        weigh(mesh, embedding->elements[v], x, embedding->weights + 8 * (size_t)v);
+        weigh(mesh, embedding->elements[v], x, embedding->weights + BOUGH_MAX_ELEMENT_NODES * (size_t)v);
     }
     return BOUGH_OK;
 }

@@ -74,15 +74,18 @@ void bo_cook_clock(bo_cook *cook, bough_cook_phase phase) {
 }
 
 /* Roughly how far cooking is when a phase begins; only for progress bars. */
-bool bo_cook_progress(bo_cook *cook, double within) {
+double bo_cook_fraction(const bo_cook *cook, double within) {
     static const double begin[BOUGH_COOK_PHASE_COUNT + 1] = {
         [BOUGH_COOK_SETUP] = 0,         [BOUGH_COOK_FACTOR] = 0.03,  [BOUGH_COOK_EIGEN] = 0.15,
         [BOUGH_COOK_DERIVATIVES] = 0.4, [BOUGH_COOK_BASIS] = 0.6,    [BOUGH_COOK_ELASTIC] = 0.65,
         [BOUGH_COOK_INERTIA] = 0.9,     [BOUGH_COOK_SAMPLES] = 0.92, [BOUGH_COOK_QUALITY] = 0.95,
         [BOUGH_COOK_PHASE_COUNT] = 1};
-    double fraction = begin[cook->phase] + within * (begin[cook->phase + 1] - begin[cook->phase]);
-    return bo_progress(cook->ctx, bough_cook_phase_name(cook->phase), fraction, "r = %d, %d elements",
-                       cook->r > 0 ? cook->r : cook->def->r, cook->body->mesh->element_count);
+    return begin[cook->phase] + within * (begin[cook->phase + 1] - begin[cook->phase]);
+}
+
+bool bo_cook_progress(bo_cook *cook, double within) {
+    return bo_progress(cook->ctx, bough_cook_phase_name(cook->phase), bo_cook_fraction(cook, within),
+                       "r = %d, %d elements", cook->r > 0 ? cook->r : cook->def->r, cook->body->mesh->element_count);
 }
 
 static bough_status begin(bo_cook *cook, bough_cook_phase phase) {

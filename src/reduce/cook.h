@@ -67,6 +67,8 @@ void bo_cook_close(bo_cook *cook);
 
 /* The time from now on belongs to this phase. */
 void bo_cook_clock(bo_cook *cook, bough_cook_phase phase);
+/* How far all cooking is when its phase is so far, both 0 .. 1. */
+double bo_cook_fraction(const bo_cook *cook, double within);
 /* How far the phase is, 0 .. 1; false: cancelled. */
 bool bo_cook_progress(bo_cook *cook, double within);
 
@@ -115,7 +117,9 @@ bough_status bo_cook_quality(bo_cook *cook);    /* quality.c: draft.quality, of 
 typedef struct bo_pose_random {
     uint64_t state;
 } bo_pose_random;
-/* Coordinates with about the same energy in every one (Gaussian, 1/sqrt(K_ll / M_ll)), scaled so that the largest
+/* Uniform in (0, 1]. */
+double bo_pose_uniform(bo_pose_random *random);
+/* Coordinates with about the same energy in every one (Gaussian, 1/sqrt(K_ll)), scaled so that the largest
  * displacement of a vertex is a uniform fraction (0.1 .. 1) of pose_amplitude times the body's size; made smaller until
  * no element is inverted in a material that forbids it. Needs U and draft.K. */
 bough_status bo_cook_pose(bo_cook *cook, bo_pose_random *random, double *q);

@@ -209,7 +209,7 @@ static void embedding_reproduces_affine_fields(void **state) {
         for (int i = 0; i < 3; i++)
             b[i] = test_uniform(&random, -1, 1);
         for (int32_t v = 0; v < surface->vertex_count; v++) {
-            const double *x = surface->vertices + 3 * v, *w = embedding->weights + 8 * v;
+            const double *x = surface->vertices + 3 * v, *w = embedding->weights + BOUGH_MAX_ELEMENT_NODES * v;
             double rest[3] = {0}, moved[3] = {0};
             for (int k = 0; k < 8; k++) {
                 check(w[k] > -1e-6 && w[k] < 1 + 1e-6); /* the vertex is in its cell */
@@ -219,6 +219,7 @@ static void embedding_reproduces_affine_fields(void **state) {
                     moved[d] += w[k] * (A[3 * d] * X[0] + A[3 * d + 1] * X[1] + A[3 * d + 2] * X[2] + b[d]);
                 }
             }
+            check(w[8] == 0 && w[9] == 0); /* a hex has no more nodes */
             for (int d = 0; d < 3; d++) {
                 check_near(rest[d], x[d], 1e-12);
                 check_near(moved[d], A[3 * d] * x[0] + A[3 * d + 1] * x[1] + A[3 * d + 2] * x[2] + b[d], 1e-12);

@@ -1,0 +1,261 @@
+/* The surface to draw with its rows of the basis, and the volume mesh when it is wanted. */
+#include "reduce/cook.h"
+
+#include "mesh/mesh.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PANEL = 16, MORTON_BITS = 21, LARGEST_INT16 = 32767, WEIGHTS = 8 /* a vertex of an embedding has */ };
+
+/* Either the boundary of the volume (vertex_map) or a surface bound to it (embedding). */
+typedef struct {
+    const bough_mesh *mesh;
+    bough_mesh *own; /* the boundary */
+    int32_t *vertex_map;
+    bough_embedding *embedding;
+    int32_t *vertex_order, *vertex_place; /* order[new] = old, place[old] = new */
+    int32_t *triangle_order;
+} drawn;
+
+static void discard(bough_context *ctx, drawn *d) {
+    bough_mesh_destroy(ctx, d->own);
+    bough_release(ctx, d->vertex_map);
+    bough_embedding_destroy(ctx, d->embedding);
+    bo_free(ctx, d->vertex_order);
+    bo_free(ctx, d->vertex_place);
+    bo_free(ctx, d->triangle_order);
+}
+
+static bough_status bind_surface(bo_cook *cook, drawn *d) {
+    (void)d;
+    return bo_fail(cook->ctx, BOUGH_ERROR_UNSUPPORTED, "surfaces of their own cannot be bound to the volume yet");
+}
+
+static bough_status find_surface(bo_cook *cook, drawn *d) {
+    if (cook->def->surface)
+        return bind_surface(cook, d);
+    BO_TRY(bough_mesh_surface(cook->ctx, cook->body->mesh, &d->own, &d->vertex_map, NULL));
+    d->mesh = d->own;
+    return BOUGH_OK;
+}
+
+/* ---- order ---- */
+
+typedef struct {
+    uint64_t code;
+    int32_t index;
+} place;
+
+static int by_code(const void *a, const void *b) {
+    const place *p = a, *q = b;
+    return p->code != q->code ? (p->code > q->code) - (p->code < q->code)
+                              : (p->index > q->index) - (p->index < q->index);
+}
+
+/* Two zero bits between any two. */
+static uint64_t spread_bits(uint64_t x) {
+    x = (x | x << 32) & 0x1F00000000FFFF;
+    x = (x | x << 16) & 0x1F0000FF0000FF;
+    x = (x | x << 8) & 0x100F00F00F00F00F;
+    x = (x | x << 4) & 0x10C30C30C30C30C3;
+    return (x | x << 2) & 0x1249249249249249;
+}
+
+typedef struct {
+    double lower[3], scale; /* to whole numbers of MORTON_BITS */
+} grid;
+
+static grid grid_of(const bough_mesh *mesh) {
+    grid g = {{INFINITY, INFINITY, INFINITY}, 0};
+    double size = 0;
+    for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++)
+        g.lower[i % 3] = fmin(g.lower[i % 3], mesh->vertices[i]);
+    for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++)
+        size = fmax(size, mesh->vertices[i] - g.lower[i % 3]);
+    g.scale = size > 0 ? ((1 << MORTON_BITS) - 1) / size : 0;
+    return g;
+}
+
+/* Position along Morton's space-filling curve: what is near in space is mostly near in memory. */
+static uint64_t morton_code(const grid *g, bo_vec3 x) {
+    return spread_bits((uint64_t)((x.x - g->lower[0]) * g->scale)) |
+           spread_bits((uint64_t)((x.y - g->lower[1]) * g->scale)) << 1 |
+           spread_bits((uint64_t)((x.z - g->lower[2]) * g->scale)) << 2;
+}
+
+static bo_vec3 vertex(const bough_mesh *mesh, int32_t v) {
+    return bo_load3(mesh->vertices + 3 * (size_t)v);
+}
+
+static bo_vec3 centroid(const bough_mesh *mesh, int32_t triangle) {
+    const int32_t *c = mesh->elements + 3 * (size_t)triangle;
+    return bo_scale(1.0 / 3, bo_add(vertex(mesh, c[0]), bo_add(vertex(mesh, c[1]), vertex(mesh, c[2]))));
+}
+
+static bough_status sort_along_curve(bough_context *ctx, const bough_mesh *mesh, int32_t count,
+                                     bo_vec3 (*at)(const bough_mesh *, int32_t), int32_t *order) {
+    const grid g = grid_of(mesh);
+    place *places = BO_NEW_ARRAY(ctx, place, count);
+    if (!places)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < count; i++)
+        places[i] = (place){morton_code(&g, at(mesh, i)), i};
+    qsort(places, (size_t)count, sizeof *places, by_code);
+    for (int32_t i = 0; i < count; i++)
+        order[i] = places[i].index;
+    bo_free(ctx, places);
+    return BOUGH_OK;
+}
+
+static bough_status choose_order(bough_context *ctx, drawn *d) {
+    const int32_t vertex_count = d->mesh->vertex_count, triangle_count = d->mesh->element_count;
+    d->vertex_order = BO_NEW_ARRAY(ctx, int32_t, vertex_count);
+    d->vertex_place = BO_NEW_ARRAY(ctx, int32_t, vertex_count);
+    d->triangle_order = BO_NEW_ARRAY(ctx, int32_t, triangle_count);
+    if (!d->vertex_order || !d->vertex_place || !d->triangle_order)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(sort_along_curve(ctx, d->mesh, vertex_count, vertex, d->vertex_order));
+    BO_TRY(sort_along_curve(ctx, d->mesh, triangle_count, centroid, d->triangle_order));
+    for (int32_t i = 0; i < vertex_count; i++)
+        d->vertex_place[d->vertex_order[i]] = i;
+    return BOUGH_OK;
+}
+
+/* ---- content ---- */
+
+static bough_status fill_geometry(bo_cook *cook, const drawn *d) {
+    bough_surface *surface = &cook->draft.surface;
+    const size_t vertex_count = (size_t)d->mesh->vertex_count, triangle_count = (size_t)d->mesh->element_count;
+    float *position = BO_COOK_ARRAY(cook, float, 3 * vertex_count);
+    int32_t *triangles = BO_COOK_ARRAY(cook, int32_t, 3 * triangle_count);
+    int32_t *mesh_vertex = BO_COOK_ARRAY(cook, int32_t, vertex_count);
+    if (!position || !triangles || !mesh_vertex)
+        return BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < vertex_count; i++) {
+        const size_t old = (size_t)d->vertex_order[i];
+        mesh_vertex[i] = d->vertex_map ? d->vertex_map[old] : -1;
+        for (size_t k = 0; k < 3; k++)
+            position[3 * i + k] = (float)(d->mesh->vertices[3 * old + k] - cook->draft.origin[k]);
+    }
+    for (size_t t = 0; t < triangle_count; t++)
+        for (size_t c = 0; c < 3; c++)
+            triangles[3 * t + c] = d->vertex_place[d->mesh->elements[3 * (size_t)d->triangle_order[t] + c]];
+    surface->vertex_count = d->mesh->vertex_count, surface->triangle_count = d->mesh->element_count;
+    surface->position = position, surface->triangles = triangles, surface->mesh_vertex = mesh_vertex;
+    return BOUGH_OK;
+}
+
+/* The three rows of U of a surface vertex. */
+static void basis_rows(const bo_cook *cook, const drawn *d, int32_t old, double *rows) {
+    const size_t width = 3 * (size_t)cook->r;
+    if (d->vertex_map) {
+        memcpy(rows, cook->U + width * (size_t)d->vertex_map[old], width * sizeof *rows);
+        return;
+    }
+    const size_t node_count = (size_t)bough_element_node_count(cook->body->mesh->type);
+    const int32_t *nodes = bo_mesh_nodes(cook->body->mesh, d->embedding->elements[old]);
+    memset(rows, 0, width * sizeof *rows);
+    for (size_t a = 0; a < node_count; a++) {
+        const double weight = d->embedding->weights[WEIGHTS * (size_t)old + a];
+        const double *from = cook->U + width * (size_t)nodes[a];
+        for (size_t i = 0; i < width; i++)
+            rows[i] += weight * from[i];
+    }
+}
+
+/* Place in the panels of scalar i, coordinate l. */
+static size_t panel_index(size_t r, size_t i, size_t l) {
+    return (i / PANEL * r + l) * PANEL + i % PANEL;
+}
+
+static size_t panel_entries(const bo_cook *cook, const drawn *d) {
+    const size_t scalars = 3 * (size_t)d->mesh->vertex_count;
+    return (scalars + PANEL - 1) / PANEL * PANEL * (size_t)cook->r;
+}
+
+static bough_status fill_float(bo_cook *cook, const drawn *d) {
+    const size_t entries = panel_entries(cook, d), r = (size_t)cook->r;
+    double rows[3 * BOUGH_MAX_COORDINATES];
+    float *U = BO_COOK_ARRAY(cook, float, entries);
+    if (!U)
+        return BOUGH_ERROR_MEMORY;
+    memset(U, 0, entries * sizeof *U);
+    for (size_t v = 0; v < (size_t)d->mesh->vertex_count; v++) {
+        basis_rows(cook, d, d->vertex_order[v], rows);
+        for (size_t k = 0; k < 3; k++)
+            for (size_t l = 0; l < r; l++)
+                U[panel_index(r, 3 * v + k, l)] = (float)rows[k * r + l];
+    }
+    cook->draft.surface.U = U;
+    return BOUGH_OK;
+}
+
+/* Steps of each coordinate: its largest displacement on the surface is the largest whole number. */
+static void find_scales(const bo_cook *cook, const drawn *d, float *scale) {
+    const size_t r = (size_t)cook->r;
+    double rows[3 * BOUGH_MAX_COORDINATES], most[BOUGH_MAX_COORDINATES] = {0};
+    for (int32_t v = 0; v < d->mesh->vertex_count; v++) {
+        basis_rows(cook, d, v, rows);
+        for (size_t i = 0; i < 3 * r; i++)
+            most[i % r] = fmax(most[i % r], fabs(rows[i]));
+    }
+    for (size_t l = 0; l < r; l++)
+        scale[l] = (float)(most[l] / LARGEST_INT16);
+}
+
+static int16_t rounded(double value, float scale) {
+    double whole = scale > 0 ? rint(value / (double)scale) : 0;
+    return (int16_t)fmax(-LARGEST_INT16, fmin(LARGEST_INT16, whole));
+}
+
+static bough_status fill_int16(bo_cook *cook, const drawn *d) {
+    const size_t entries = panel_entries(cook, d), r = (size_t)cook->r;
+    double rows[3 * BOUGH_MAX_COORDINATES];
+    int16_t *U16 = BO_COOK_ARRAY(cook, int16_t, entries);
+    float *scale = BO_COOK_ARRAY(cook, float, r);
+    if (!U16 || !scale)
+        return BOUGH_ERROR_MEMORY;
+    find_scales(cook, d, scale);
+    memset(U16, 0, entries * sizeof *U16);
+    for (size_t v = 0; v < (size_t)d->mesh->vertex_count; v++) {
+        basis_rows(cook, d, d->vertex_order[v], rows);
+        for (size_t k = 0; k < 3; k++)
+            for (size_t l = 0; l < r; l++)
+                U16[panel_index(r, 3 * v + k, l)] = rounded(rows[k * r + l], scale[l]);
+    }
+    cook->draft.surface.U16 = U16;
+    cook->draft.surface.scale = scale;
+    return BOUGH_OK;
+}
+
+static bough_status fill_volume(bo_cook *cook) {
+    const bough_mesh *mesh = cook->body->mesh;
+    double *position = BO_COOK_ARRAY(cook, double, 3 * (size_t)mesh->vertex_count);
+    if (!position)
+        return BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++)
+        position[i] = mesh->vertices[i] - cook->draft.origin[i % 3];
+    cook->draft.volume = (bough_component_volume){.type = (int32_t)mesh->type,
+                                                  .vertex_count = mesh->vertex_count,
+                                                  .element_count = mesh->element_count,
+                                                  .position = position,
+                                                  .elements = mesh->elements,
+                                                  .U = cook->r > 0 ? cook->U : NULL};
+    return BOUGH_OK;
+}
+
+bough_status bo_cook_surface(bo_cook *cook) {
+    drawn d = {0};
+    bough_status status = find_surface(cook, &d);
+    if (status == BOUGH_OK)
+        status = choose_order(cook->ctx, &d);
+    if (status == BOUGH_OK)
+        status = fill_geometry(cook, &d);
+    if (status == BOUGH_OK && cook->r > 0)
+        status = cook->def->surface_int16 ? fill_int16(cook, &d) : fill_float(cook, &d);
+    discard(cook->ctx, &d);
+    if (status == BOUGH_OK && cook->def->keep_volume)
+        status = fill_volume(cook);
+    return status;
+}
