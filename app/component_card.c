@@ -140,9 +140,9 @@ static void print_verdict(const char *what, double error, double good, double fa
                before, percent(error), after, poor ? "; " : "", poor ? advice : "");
 }
 
-/* What a user wants to know first. Nearly all motion is in the lower half of the modes. The departure of interfaces from
- * rigid motion grows with the square of the displacement, and random poses are displaced far more than usual: hence the
- * wide limits. */
+/* What a user wants to know first. Nearly all motion is in the lower half of the modes. The departure of interfaces
+ * from rigid motion grows with the square of the displacement, and random poses are displaced far more than usual:
+ * hence the wide limits. */
 static void print_verdicts(const bough_component *c) {
     const bough_component_quality *q = &c->quality;
     if (c->r == 0) {
