@@ -77,27 +77,38 @@ static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse
     return status;
 }
 
+#define TOGETHER 8 /* vectors that the mass matrix is multiplied with at a time */
+
 /* The mass matrix is the same number for x, y and z: one entry a pair of vertices, zero where a vertex is held. */
 typedef struct {
     bough_sparse *m; /* vertex_count */
     const unsigned char *fixed;
-    double *free_part; /* x without the held degrees of freedom */
+    double *x, *y; /* some vectors side by side: 3 x count numbers a vertex */
 } mass_operator;
 
-static void multiply_mass(void *data, const double *x, double *y) {
+static void multiply_some(const mass_operator *mass, const double *x, double *y, size_t count) {
+    size_t n = 3 * (size_t)mass->m->size;
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < count; c++)
+            mass->x[i * count + c] = mass->fixed[i] ? 0 : x[c * n + i];
+    bo_sparse_mul_rows(mass->m, (int32_t)(3 * count), mass->x, mass->y);
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < count; c++)
+            y[c * n + i] = mass->fixed[i] ? 0 : mass->y[i * count + c];
+}
+
+static void multiply_mass(void *data, const double *x, double *y, int32_t count) {
     const mass_operator *mass = data;
-    int32_t n = 3 * mass->m->size;
-    for (int32_t i = 0; i < n; i++)
-        mass->free_part[i] = mass->fixed[i] ? 0 : x[i];
-    bo_sparse_mul3(mass->m, mass->free_part, y);
-    for (int32_t i = 0; i < n; i++)
-        if (mass->fixed[i])
-            y[i] = 0;
+    size_t n = 3 * (size_t)mass->m->size;
+    for (int32_t c = 0; c < count; c += TOGETHER)
+        multiply_some(mass, x + (size_t)c * n, y + (size_t)c * n,
+                      (size_t)(count - c < TOGETHER ? count - c : TOGETHER));
 }
 
 static void free_mass(bough_context *ctx, mass_operator *mass) {
     bough_sparse_destroy(ctx, mass->m);
-    bo_free(ctx, mass->free_part);
+    bo_free(ctx, mass->x);
+    bo_free(ctx, mass->y);
 }
 
 /* Picks the xx entries out of the full mass matrix. To be freed also when it fails. */
@@ -107,8 +118,9 @@ static bough_status make_mass(bough_context *ctx, const bough_body *body, const 
     for (int32_t j = 0; j < n; j++)
         entries += (M->column_start[3 * j + 1] - M->column_start[3 * j]) / 3;
     BO_TRY(bo_sparse_create(ctx, n, entries, &mass->m));
-    mass->free_part = BO_NEW_ARRAY(ctx, double, 3 * (size_t)n);
-    if (!mass->free_part)
+    mass->x = BO_NEW_ARRAY(ctx, double, 3 * TOGETHER * (size_t)n);
+    mass->y = BO_NEW_ARRAY(ctx, double, 3 * TOGETHER * (size_t)n);
+    if (!mass->x || !mass->y)
         return BOUGH_ERROR_MEMORY;
     int32_t at = 0;
     for (int32_t j = 0; j < n; j++) {
@@ -169,7 +181,7 @@ static bough_status participate(bough_context *ctx, const bough_body *body, cons
     }
     rigid_motions(body, centre, motions);
     for (size_t d = 0; d < 6; d++) {
-        multiply_mass(mass, motions + d * (size_t)n, product);
+        multiply_mass(mass, motions + d * (size_t)n, product, 1);
         modes->total_mass[d] = bo_dot_n(n, motions + d * (size_t)n, product);
         for (size_t k = 0; k < (size_t)modes->count; k++) {
             double g = bo_dot_n(n, modes->shapes + k * (size_t)n, product);

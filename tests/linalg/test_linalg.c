@@ -63,8 +63,8 @@ static void solve_inverts_multiply(void **state) {
     bough_context_destroy(ctx);
 }
 
-static void identity(void *data, const double *x, double *y) {
-    memcpy(y, x, *(const size_t *)data * sizeof *y);
+static void identity(void *data, const double *x, double *y, int32_t count) {
+    memcpy(y, x, *(const size_t *)data * (size_t)count * sizeof *y);
 }
 
 static int compare(const void *a, const void *b) {
