@@ -28,7 +28,19 @@ static void release(bough_context *ctx, ritz *r) {
     bo_free(ctx, r->scratch);
 }
 
-static bough_status reserve(bough_context *ctx, size_t m, ritz *r) {
+/* Room for the next injection of random vectors. About twice as many vectors as modes let the low end of a spectrum
+ * converge without a restart; the front and the steps that it needs come on top. More than the rank are not
+ * independent.
+ */
+static bough_status reserve(bough_context *ctx, int32_t count, bo_krylov *k, ritz *r) {
+    int64_t wish = 2 * (int64_t)count + 6 * ((int64_t)k->random_count + BLOCK);
+    int32_t capacity = wish < k->M->rank ? (int32_t)wish : k->M->rank;
+    if (capacity <= k->capacity)
+        return BOUGH_OK;
+    BO_TRY(bo_krylov_reserve(ctx, k, capacity));
+    size_t m = (size_t)capacity;
+    release(ctx, r);
+    *r = (ritz){.work = r->work};
     r->theta = BO_NEW_ARRAY(ctx, double, m);
     r->residual = BO_NEW_ARRAY(ctx, double, m);
     r->S = BO_NEW_ARRAY(ctx, double, m *m);
@@ -61,29 +73,42 @@ static bough_status compute_ritz(bough_context *ctx, const bo_krylov *k, ritz *r
     return BOUGH_OK;
 }
 
-/* An eigenvalue is wrong by residual^2 / gap, the gap being that to the rest of the spectrum outside of its cluster;
- * with gaps down to a millionth of theta a residual of 1e-3 sqrt(tolerance) theta makes it right to the tolerance. */
-static int32_t converged_count(const ritz *r, int32_t count, double tolerance) {
-    int32_t converged = 0;
-    double largest = 1e-3 * sqrt(fmax(tolerance, DBL_EPSILON));
-    for (int32_t i = 0; i < count && i < r->count; i++)
-        converged += r->residual[i] <= largest * r->theta[i];
-    return converged;
+/* Ritz values from `begin` that cannot be told from copies of one. */
+static int32_t cluster_end(const ritz *r, int32_t begin) {
+    int32_t end = begin + 1;
+    while (end < r->count && r->theta[end - 1] - r->theta[end] <= 1e-5 * r->theta[end - 1])
+        end++;
+    return end;
 }
 
-/* A space that started from w random vectors sees w directions of an eigenspace, and shows all of it when it shows
- * fewer. True when an eigenvalue before the last one wanted shows so many copies that others may be hidden. Copies of
- * the last one would not change the answer. */
-static bool copies_may_be_hidden(const bo_krylov *k, const ritz *r, int32_t count) {
-    int32_t copies = 0;
-    for (int32_t i = 0; i < count && i < r->count; i++) {
-        bool settled = r->residual[i] <= 1e-4 * r->theta[i];
-        bool same = i > 0 && r->theta[i - 1] - r->theta[i] <= 1e-5 * r->theta[i - 1];
-        if (!same && copies >= k->random_count)
-            return true;
-        copies = !settled ? 0 : same ? copies + 1 : 1;
+static int32_t count_residuals(const ritz *r, int32_t begin, int32_t end, double limit) {
+    int32_t below = 0;
+    for (int32_t i = begin; i < end; i++)
+        below += r->residual[i] <= limit * r->theta[i];
+    return below;
+}
+
+/* How many of the first `count` pairs have converged. An eigenvalue is wrong by residual^2 / gap, where the gap is that
+ * between its cluster and the rest: with gaps down to a millionth of theta a residual of 1e-3 sqrt(tolerance) theta
+ * makes it right to the tolerance.
+ *
+ * A space that started from w random vectors sees w directions of an eigenspace or narrow cluster, and shows all of it
+ * when it shows fewer. Of a cluster with more copies some may be *hidden. Then the gap is that to the hidden ones, and
+ * only the residual itself bounds the error. Exact copies of the last eigenvalue would not change the answer. */
+static int32_t judge(const bo_krylov *k, const ritz *r, int32_t count, double tolerance, bool *hidden) {
+    int32_t converged = 0;
+    *hidden = false;
+    for (int32_t begin = 0, end; begin < count && begin < r->count; begin = end) {
+        end = cluster_end(r, begin);
+        int32_t wanted_end = end < count ? end : count;
+        bool incomplete = count_residuals(r, begin, end, 1e-4) >= k->random_count;
+        double limit = incomplete ? fmax(tolerance, 16 * DBL_EPSILON) : 1e-3 * sqrt(fmax(tolerance, DBL_EPSILON));
+        int32_t good = count_residuals(r, begin, wanted_end, limit);
+        if (incomplete && (end < count || (good < wanted_end - begin && k->random_count < count + 8 * BLOCK)))
+            *hidden = true;
+        converged += good;
     }
-    return false;
+    return converged;
 }
 
 /* Solving the small problem takes about 10 n^3 operations, which are slower than those on blocks; it is looked at when
@@ -112,6 +137,9 @@ static bough_status too_low_rank(bough_context *ctx, int32_t count) {
 
 /* Until the first `count` Ritz pairs have converged, or the space is all there is. */
 static bough_status iterate(bough_context *ctx, bo_krylov *k, ritz *r, int32_t count, double tolerance) {
+    int32_t converged = 0;
+    bool hidden;
+    BO_TRY(reserve(ctx, count, k, r));
     BO_TRY(bo_krylov_inject(ctx, k));
     for (int32_t restarts = 0; restarts <= MAX_RESTARTS;) {
         if (k->used > k->processed)
@@ -120,20 +148,22 @@ static bough_status iterate(bough_context *ctx, bo_krylov *k, ritz *r, int32_t c
         if (!closed && has_room(k, 1) && !worth_a_look(k, r, count))
             continue;
         BO_TRY(compute_ritz(ctx, k, r));
-        bool hidden = copies_may_be_hidden(k, r, count);
-        if (!hidden && converged_count(r, count, tolerance) == count)
+        converged = judge(k, r, count, tolerance, &hidden);
+        if (!hidden && converged == count)
             return BOUGH_OK;
-        if (!has_room(k, closed || hidden ? 2 : 1)) {
+        if (!has_room(k, 1)) {
             restart(k, r, count);
             restarts++;
         }
-        if (closed || hidden)
+        if (closed || hidden) {
+            BO_TRY(reserve(ctx, count, k, r));
             BO_TRY(bo_krylov_inject(ctx, k));
+        }
         if (closed && k->used == k->processed) /* there is nothing else */
             return k->processed < count ? too_low_rank(ctx, count) : compute_ritz(ctx, k, r);
     }
-    return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "only %d of %d eigenvalues converged; ask for fewer modes",
-                   converged_count(r, count, tolerance), count);
+    return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "only %d of %d eigenvalues converged; ask for fewer modes", converged,
+                   count);
 }
 
 /* theta = 1 / (lambda - shift). The vectors are A x / theta = x + (residual in the front) / theta, which is nearer to
@@ -163,18 +193,11 @@ bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const 
     if (count < 1 || count >= M->rank)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d eigenvalues of a problem of rank %d cannot be computed", count,
                        M->rank);
-    /* About twice as many vectors as modes, and some blocks more, let the low end of a spectrum converge without a
-     * restart; there are no more independent ones than the rank. */
-    int64_t wish = 2 * (int64_t)count + 6 * BLOCK;
-    int32_t capacity = wish < M->rank ? (int32_t)wish : M->rank;
     bo_krylov krylov;
+    bo_krylov_start(factor, M, &krylov);
     ritz r = {0};
     bo_one_thread_begin();
-    bough_status status = bo_krylov_create(ctx, factor, M, capacity, &krylov);
-    if (status == BOUGH_OK)
-        status = reserve(ctx, (size_t)capacity, &r);
-    if (status == BOUGH_OK)
-        status = iterate(ctx, &krylov, &r, count, tolerance);
+    bough_status status = iterate(ctx, &krylov, &r, count, tolerance);
     if (status == BOUGH_OK)
         status = extract(ctx, &krylov, &r, shift, count, values, vectors);
     release(ctx, &r);

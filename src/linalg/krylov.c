@@ -8,16 +8,29 @@
 #define BLOCK BO_KRYLOV_BLOCK
 #define PANEL 512 /* columns of V that a restart turns at a time: they stay in the cache */
 
-bough_status bo_krylov_create(bough_context *ctx, bo_factor *factor, const bo_operator *M, int32_t capacity,
-                              bo_krylov *k) {
-    *k = (bo_krylov){.factor = factor, .M = M, .size = M->size, .capacity = capacity, .random = 42};
-    size_t rows = (size_t)capacity + BLOCK, n = (size_t)M->size;
-    k->V = BO_NEW_ARRAY(ctx, double, rows *n);
-    k->MV = BO_NEW_ARRAY(ctx, double, rows *n);
-    k->T = BO_NEW_ZEROS(ctx, double, (size_t)capacity *(size_t)capacity);
-    k->coefficients = BO_NEW_ARRAY(ctx, double, 3 * BLOCK * rows);
-    k->panel = BO_NEW_ARRAY(ctx, double, (size_t)capacity *(size_t)(capacity > PANEL ? capacity : PANEL));
-    return k->V && k->MV && k->T && k->coefficients && k->panel ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+void bo_krylov_start(bo_factor *factor, const bo_operator *M, bo_krylov *k) {
+    *k = (bo_krylov){.factor = factor, .M = M, .size = M->size, .random = 42};
+}
+
+static bool resize(bough_context *ctx, double **block, size_t count) {
+    double *resized = bo_realloc(ctx, *block, count, sizeof *resized);
+    *block = resized ? resized : *block;
+    return resized != NULL;
+}
+
+bough_status bo_krylov_reserve(bough_context *ctx, bo_krylov *k, int32_t capacity) {
+    size_t m = (size_t)capacity, old = (size_t)k->capacity, rows = m + BLOCK, n = (size_t)k->size;
+    double *T = BO_NEW_ZEROS(ctx, double, m *m);
+    if (!T)
+        return BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < old; i++)
+        memcpy(T + i * m, k->T + i * old, old * sizeof *T);
+    bo_free(ctx, k->T);
+    k->T = T;
+    k->capacity = capacity;
+    bool there = resize(ctx, &k->V, rows * n) && resize(ctx, &k->MV, rows * n) &&
+                 resize(ctx, &k->coefficients, 3 * BLOCK * rows) && resize(ctx, &k->panel, m * (m > PANEL ? m : PANEL));
+    return there ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
 void bo_krylov_release(bough_context *ctx, bo_krylov *k) {

@@ -29,9 +29,10 @@ typedef struct bo_krylov {
     double work; /* estimate of the floating-point operations so far */
 } bo_krylov;
 
-/* To be released also when it fails. */
-bough_status bo_krylov_create(bough_context *ctx, bo_factor *factor, const bo_operator *M, int32_t capacity,
-                              bo_krylov *krylov);
+/* Without vectors or room for any. */
+void bo_krylov_start(bo_factor *factor, const bo_operator *M, bo_krylov *krylov);
+/* Room for `capacity` vectors, not fewer than before. When it fails the space can only be released. */
+bough_status bo_krylov_reserve(bough_context *ctx, bo_krylov *krylov, int32_t capacity);
 void bo_krylov_release(bough_context *ctx, bo_krylov *krylov);
 
 /* Adds up to a block of random vectors from the range of A to the front; none when V spans that range. */
