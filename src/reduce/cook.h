@@ -39,6 +39,7 @@ typedef struct bo_cook {
     int32_t held_count;
     double size; /* of the body: diagonal of its bounding box, m */
 
+    double *mass_scratch;
     bough_sparse *m;   /* vertex_count: scalar mass matrix m_ab */
     bough_sparse *K;   /* at rest */
     bo_factor *factor; /* of K, held unknowns left out; of K + shift M when the body flies free */

@@ -148,8 +148,7 @@ static bough_status gather_loads(bo_cook *cook) {
 /* ---- multiplying ---- */
 
 void bo_cook_mass(const bo_cook *cook, const double *x, double *y, int32_t count) {
-    for (size_t c = 0; c < (size_t)count; c++)
-        bo_sparse_mul3(cook->m, x + c * (size_t)cook->n, y + c * (size_t)cook->n);
+    bo_mass_multiply(cook->m, NULL, cook->mass_scratch, x, y, count);
 }
 
 static void add_load(const bo_cook_load *load, const double *x, double *y) {
@@ -255,6 +254,9 @@ bough_status bo_cook_setup(bo_cook *cook) {
     BO_TRY(choose_origin(cook));
     BO_TRY(gather_loads(cook));
     BO_TRY(bo_body_scalar_mass(cook->ctx, cook->body, &cook->m));
+    cook->mass_scratch = BO_COOK_ARRAY(cook, double, bo_mass_scratch(cook->m));
+    if (!cook->mass_scratch)
+        return BOUGH_ERROR_MEMORY;
     cook->draft.damping_mass = cook->body->def.damping_mass;
     cook->draft.damping_stiffness = cook->body->def.damping_stiffness;
     cook->draft.materials = cook->body->materials;
