@@ -142,18 +142,18 @@ bool app_parse_int(const char *text, long lowest, long highest, int32_t *value) 
     return true;
 }
 
-static bool ends_in(const char *path, const char *extension) {
+bool app_has_extension(const char *path, const char *extension) {
     size_t length = strlen(path), tail = strlen(extension);
     return length > tail && strcasecmp(path + length - tail, extension) == 0;
 }
 
 void app_need_extension(struct argp_state *state, const char *option, const char *path, const char *extension) {
-    if (!ends_in(path, extension))
+    if (!app_has_extension(path, extension))
         argp_error(state, "--%s: \"%s\" should be a file whose name ends in %s", option, path, extension);
 }
 
 void app_need_plot(struct argp_state *state, const char *option, const char *path) {
-    if (!ends_in(path, ".svg") && !ends_in(path, ".png"))
+    if (!app_has_extension(path, ".svg") && !app_has_extension(path, ".png"))
         argp_error(state, "--%s: \"%s\" should be a file whose name ends in .svg or .png", option, path);
 }
 

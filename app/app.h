@@ -55,6 +55,7 @@ bool app_parse_int(const char *text, long lowest, long highest, int32_t *value);
 bool app_wants_json(int argc, char **argv, const char *about);
 
 /* In an argp parser: ends the program unless the file's name ends in `extension`, before any work is lost to it. */
+bool app_has_extension(const char *path, const char *extension);
 void app_need_extension(struct argp_state *state, const char *option, const char *path, const char *extension);
 /* The same for .svg and .png. */
 void app_need_plot(struct argp_state *state, const char *option, const char *path);

@@ -297,10 +297,8 @@ static int cook(bough_context *ctx, const arguments *a, bough_cook_job *job, con
     if (cooked)
         return fail_cooking(ctx, cooked, part);
     int status = bough_component_save(ctx, component, output) ? app_fail(ctx) : APP_OK;
-    if (status == APP_OK) {
-        unlink(part);
+    if (status == APP_OK)
         report(a, output, component, times, app_seconds() - began);
-    }
     bough_component_destroy(ctx, component);
     return status;
 }

@@ -18,9 +18,12 @@ static const struct argp_option options[] = {
     {"integrator", 'i', "NAME", 0, "instead of the scene's; bough integrators lists them", 0},
     {"dt", OPT_DT, "S", 0, "time step in s, instead of the scene's", 0},
     {"time", OPT_TIME, "S", 0, "simulated time in s, instead of the scene's duration", 0},
-    {"record", 'r', "FILE.csv", 0, "record time, energies, momentum and probes, one row a step", 0},
+    {"record", 'r', "FILE", 0,
+     "FILE.csv: record time, energies, momentum and probes, one row a step; FILE.npy: record the displacements of all "
+     "vertices, one row a frame; may be given once for each",
+     0},
     {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
-    {"fps", OPT_FPS, "N", 0, "frames per simulated second (default 30)", 0},
+    {"fps", OPT_FPS, "N", 0, "frames, and rows of FILE.npy, per simulated second (default 30)", 0},
     {"checkpoint", OPT_CHECKPOINT, "FILE", 0, "where to keep the last state, also after a failure or Ctrl-C", 0},
     {"resume", OPT_RESUME, "FILE", 0, "go on from a checkpoint of the same scene, integrator and step", 0},
     {"picture", 'p', "FILE.png", 0, "draw the last state", 0},
@@ -57,8 +60,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->def.duration = positive(state, "time", text);
         break;
     case 'r':
-        app_need_extension(state, "record", text, ".csv");
-        a->def.record = text;
+        if (app_has_extension(text, ".csv"))
+            a->def.record = text;
+        else if (app_has_extension(text, ".npy"))
+            a->def.displacements = text;
+        else
+            argp_error(state, "--record: \"%s\" should be a file whose name ends in .csv or .npy", text);
         break;
     case OPT_FRAMES:
         a->def.frames = text;
@@ -131,6 +138,8 @@ static void print_text(const bough_run *run, const bough_run_report *r, bool don
         printf("%-22s %.9g\n", bough_run_column_name(run, c), bough_run_values(run)[c]);
     if (r->rows)
         printf("recorded rows          %lld\n", (long long)r->rows);
+    if (r->displacement_rows)
+        printf("recorded displacements %lld\n", (long long)r->displacement_rows);
     if (r->frames)
         printf("frames                 %lld\n", (long long)r->frames);
 }
@@ -139,14 +148,15 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
     json_t *values = json_object();
     for (int32_t c = 0; c < bough_run_column_count(run); c++)
         json_object_set_new(values, bough_run_column_name(run, c), app_json_number(bough_run_values(run)[c]));
-    app_print_json(json_pack("{s:b, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:I, s:I, s:f, s:o}",
-                             "done", (int)done, "integrator", r->integrator, "time", r->time, "dt", r->dt, "duration",
-                             r->duration, "steps", (json_int_t)r->steps, "step_count", (json_int_t)r->step_count,
-                             "iterations", (json_int_t)r->iterations, "retries", (json_int_t)r->retries, "smallest_dt",
-                             r->smallest_dt, "start_energy", app_json_numbers(r->start_energy, 4), "energy",
-                             app_json_numbers(r->energy, 4), "values", values, "rows", (json_int_t)r->rows, "frames",
-                             (json_int_t)r->frames, "seconds", r->seconds, "real_time_factor",
-                             app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0)));
+    app_print_json(
+        json_pack("{s:b, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:o}", "done",
+                  (int)done, "integrator", r->integrator, "time", r->time, "dt", r->dt, "duration", r->duration,
+                  "steps", (json_int_t)r->steps, "step_count", (json_int_t)r->step_count, "iterations",
+                  (json_int_t)r->iterations, "retries", (json_int_t)r->retries, "smallest_dt", r->smallest_dt,
+                  "start_energy", app_json_numbers(r->start_energy, 4), "energy", app_json_numbers(r->energy, 4),
+                  "values", values, "rows", (json_int_t)r->rows, "displacement_rows", (json_int_t)r->displacement_rows,
+                  "frames", (json_int_t)r->frames, "seconds", r->seconds, "real_time_factor",
+                  app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0)));
 }
 
 static int draw(bough_context *ctx, const bough_scene *scene, const bough_run *run, const arguments *a) {

@@ -21,14 +21,16 @@ typedef struct bough_run bough_run;
 
 typedef struct bough_run_def {
     uint32_t cookie;
-    const char *integrator; /* NULL: the scene's */
-    double dt, duration;    /* s; 0: the scene's */
-    int32_t max_halvings;   /* of a step that fails, 0..20 (default 10) */
-    const char *record;     /* .csv of all columns, one row a step; NULL: none */
-    const char *frames;     /* folder of a .vtu series with its index frames.pvd; made when missing; NULL: none */
-    double fps;             /* frames of simulated time per second (default 30) */
-    const char *checkpoint; /* written by bough_run_advance() at its end, however it ends; NULL: none */
-    const char *resume;     /* a checkpoint of this scene to go on from; NULL: from the start */
+    const char *integrator;    /* NULL: the scene's */
+    double dt, duration;       /* s; 0: the scene's */
+    int32_t max_halvings;      /* of a step that fails, 0..20 (default 10) */
+    const char *record;        /* .csv of all columns, one row a step; NULL: none */
+    const char *displacements; /* .npy of the displacements, one row of 3 x vertex_count a frame; appears when complete:
+                                * when bough_run_advance() returns or the run is destroyed; NULL: none */
+    const char *frames;        /* folder of a .vtu series with its index frames.pvd; made when missing; NULL: none */
+    double fps;                /* frames and displacements per second of simulated time (default 30) */
+    const char *checkpoint;    /* written by bough_run_advance() at its end, however it ends; NULL: none */
+    const char *resume;        /* a checkpoint of this scene to go on from; NULL: from the start */
 } bough_run_def;
 
 BOUGH_API bough_run_def bough_default_run_def(void);
@@ -78,15 +80,15 @@ BOUGH_API const double *bough_run_velocity(const bough_run *run);
 
 typedef struct bough_run_report {
     const char *integrator;
-    double time, dt, duration;      /* s */
-    int64_t steps, step_count;      /* done since the start of the scene, in all */
-    int64_t iterations;             /* of Newton's method */
-    int64_t retries;                /* steps or parts of steps that failed and were halved */
-    double smallest_dt;             /* s, of the parts that were taken */
-    double start_energy[4];         /* elastic, kinetic, external, total */
-    double energy[4];               /* now */
-    int64_t rows, frames;           /* recorded by this run */
-    double seconds, simulated_time; /* wall clock and s in bough_run_advance() */
+    double time, dt, duration;               /* s */
+    int64_t steps, step_count;               /* done since the start of the scene, in all */
+    int64_t iterations;                      /* of Newton's method */
+    int64_t retries;                         /* steps or parts of steps that failed and were halved */
+    double smallest_dt;                      /* s, of the parts that were taken */
+    double start_energy[4];                  /* elastic, kinetic, external, total */
+    double energy[4];                        /* now */
+    int64_t rows, frames, displacement_rows; /* recorded by this run */
+    double seconds, simulated_time;          /* wall clock and s in bough_run_advance() */
 } bough_run_report;
 BOUGH_API void bough_run_look(const bough_run *run, bough_run_report *report);
 

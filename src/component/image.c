@@ -51,10 +51,10 @@ static size_t aligned(size_t size) {
 #define SPREAD 0xADF85458A2BB4A9Bu
 
 /* A bijection of the state for every word and of the word for every state: two lanes that once differ stay different
- * as long as they are fed the same words. The rotation carries high bits to low ones, which multiplication does not. */
+ * as long as they are fed the same words. The shift carries high bits to low ones, which multiplication does not. */
 static inline uint64_t stir(uint64_t state, uint64_t word) {
     state = (state ^ word) * FACTOR;
-    return state << 27 | state >> 37;
+    return state ^ state >> 29;
 }
 static inline uint64_t load_word(const unsigned char *at) {
     uint64_t word;

@@ -15,11 +15,12 @@
 
 #include "base/simd.h"
 
-#include <stdbool.h>
+#include <bough/component.h>
+
 #include <string.h>
 
 /* Four doubles at any address. Wider vectors than the machine's are slower than narrower ones. */
-typedef double vec __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double vec __attribute__((vector_size(32), aligned(8)));
 typedef int64_t mask __attribute__((vector_size(32)));
 #define VEC(address) (*(vec *)(address))
 #define LOAD(address) (*(const vec *)(address))
@@ -34,23 +35,28 @@ BO_INLINE int32_t padded(int32_t n) {
 BO_INLINE int32_t triangle(int32_t b) {
     return (b + 1) * (b + 2) / 2;
 }
-/* Doubles of all E_x, x < n, each in whole vectors. */
+/* The same in whole blocks; those of E_x are used as such. */
+enum { BLOCK = 4 * W };
+static int32_t triangle_blocks(int32_t b) {
+    return (triangle(b) + (BLOCK - 1)) & ~(BLOCK - 1);
+}
 static size_t all_triangles(int32_t n) {
     size_t sum = 0;
     for (int32_t x = 0; x < n; x++)
-        sum += (size_t)padded(triangle(x));
+        sum += (size_t)triangle_blocks(x);
     return sum;
 }
 
-/* The parts of the scratch. Whatever is read in whole vectors has W doubles of space behind it. */
+/* Parts of the scratch. Whatever is read in whole vectors has W doubles of space behind it. */
 typedef struct work {
-    int32_t n, np; /* r + 1, in whole vectors */
-    double *x;     /* np, zeros behind the last */
-    double *s;     /* triangle(r) */
-    double *T;     /* triangle(r): D, then D + Q */
-    double *Q;     /* triangle(r) */
-    double *Y;     /* n x np */
-    double *E;     /* all_triangles(n) */
+    int32_t n, np;                                          /* r + 1, in whole vectors */
+    double *x;                                              /* np, zeros behind the last */
+    double *s;                                              /* triangle(r) */
+    double *T;                                              /* triangle(r): D, then D + Q */
+    double *Q;                                              /* triangle_blocks(r) */
+    double *Y;                                              /* n x np */
+    double *Ex[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1];       /* triangle_blocks(x) each, one after the other */
+    const double *ta[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1]; /* rows (a, 0) of t */
 } work;
 
 static size_t vector_space(int32_t count) {
@@ -59,23 +65,28 @@ static size_t vector_space(int32_t count) {
 
 size_t bo_quartic_scratch(int32_t r) {
     int32_t n = r + 1;
-    return vector_space(n) + 3 * vector_space(triangle(r)) + (size_t)n * (size_t)padded(n) + W + all_triangles(n) + W;
+    return vector_space(n) + 2 * vector_space(triangle(r)) + (size_t)triangle_blocks(r) +
+           (size_t)n * (size_t)padded(n) + all_triangles(n) + 2 * W;
 }
 
-static work make_work(int32_t r, const double *q, double *scratch) {
-    work w = {.n = r + 1, .np = padded(r + 1)};
-    w.x = scratch;
-    w.s = w.x + vector_space(w.n);
-    w.T = w.s + vector_space(triangle(r));
-    w.Q = w.T + vector_space(triangle(r));
-    w.Y = w.Q + vector_space(triangle(r));
-    w.E = w.Y + (size_t)w.n * (size_t)w.np + W;
-    w.x[0] = 1;
+static void make_work(int32_t r, const double *t, const double *q, double *scratch, work *w) {
+    w->n = r + 1, w->np = padded(r + 1);
+    /* Vectors that cross cache lines would cost twice; all parts are whole vectors long. */
+    w->x = scratch + (-(uintptr_t)scratch % sizeof(vec)) / sizeof *scratch;
+    w->s = w->x + vector_space(w->n);
+    w->T = w->s + vector_space(triangle(r));
+    w->Q = w->T + vector_space(triangle(r));
+    w->Y = w->Q + triangle_blocks(r);
+    double *next = w->Y + (size_t)w->n * (size_t)w->np;
+    for (int32_t a = 0; a <= r; next += triangle_blocks(a), a++) {
+        w->Ex[a] = next;
+        w->ta[a] = t + bo_quartic_row(a, 0);
+    }
+    w->x[0] = 1;
     for (int32_t l = 0; l < r; l++)
-        w.x[l + 1] = q[l];
-    for (int32_t l = w.n; l < w.np + W; l++)
-        w.x[l] = 0;
-    return w;
+        w->x[l + 1] = q[l];
+    for (int32_t l = w->n; l < w->np + W; l++)
+        w->x[l] = 0;
 }
 
 /* s. Rows are written in whole vectors; the next row overwrites what is too much. */
@@ -91,84 +102,153 @@ BO_INLINE double sum_of(const vec *v) {
     return ((*v)[0] + (*v)[1]) + ((*v)[2] + (*v)[3]);
 }
 
-/* One vector of `count` rows (a, b) with the same b and a > b. `keep` masks a vector that is the end of its row. */
-BO_INLINE void step(const int count, const bool end, const mask *keep, int32_t i, const double *s,
-                    const double *const *t, const double *xa, double xb, double *const *Ea, double *Eb, vec *D) {
-    vec eb = LOAD(Eb + i);
+/* What is wanted decides what is gathered beside D: nothing, Q, or all E_x. */
+typedef enum wanted { ENERGY, GRADIENT, HESSIAN } wanted;
+
+/* Up to W rows (a, b) of t with the same b, and what they are multiplied with. */
+typedef struct rows {
+    const double *t[W];
+    double *Ea[W], *B; /* E_a, and E_b or Q */
+    vec xa[W], xb;     /* what t is multiplied with on its way to B and to E_a */
+    vec D[W];
+} rows;
+
+/* One vector, at i: D_a += t s, B += xa t, E_a += xb t. The first row of a `diagonal` group is (b, b), where B is E_a.
+ * Where the rows end, `keep` masks. */
+BO_INLINE void step(const wanted want, const bool diagonal, const int count, const mask *keep, const double *s,
+                    size_t i, rows *g) {
+    vec sum = want == ENERGY ? (vec){0} : LOAD(g->B + i);
+#pragma GCC unroll 4
     for (int k = 0; k < count; k++) {
-        vec tk = LOAD(t[k] + i);
-        if (end)
-            tk = (vec)((mask)tk & *keep);
-        D[k] += tk * LOAD(s + i);
-        eb += xa[k] * tk;
-        VEC(Ea[k] + i) += xb * tk;
+        vec t = LOAD(g->t[k] + i);
+        if (keep)
+            t = (vec)((mask)t & *keep);
+        g->D[k] += t * LOAD(s + i);
+        if (want != ENERGY)
+            sum += g->xa[k] * t;
+        if (want == HESSIAN && !(diagonal && k == 0))
+            VEC(g->Ea[k] + i) += g->xb * t;
     }
-    VEC(Eb + i) = eb;
+    if (want != ENERGY)
+        VEC(g->B + i) = sum;
 }
 
-/* Rows (a, b) .. (a + count - 1, b), a > b. Behind each of them there is another one, so that it may be read in whole
- * vectors. */
-BO_INLINE void add_rows(const int count, const work *w, const double *t, int32_t a, int32_t b, double *const *E) {
-    const double *rows[W];
-    double *Ea[W];
-    vec D[W] = {{0}};
+/* The same for the end of the last row of all, behind which nothing may be read. */
+BO_INLINE void add_end(const wanted want, const double *t, size_t i, size_t length, const double *s, rows *g) {
+    double rest[W] = {0};
+    for (size_t k = 0; k < length - i; k++)
+        rest[k] = t[i + k];
+    g->D[0] += LOAD(rest) * LOAD(s + i);
+    if (want != ENERGY && i < length)
+        VEC(g->B + i) += g->xa[0] * LOAD(rest);
+}
+
+/* Rows (a, b) .. (a + count - 1, b). Behind each of them there is another one, so that it may be read in whole vectors,
+ * but behind the last. */
+BO_INLINE void add_rows(const wanted want, const bool diagonal, const int count, const work *w, int32_t a, int32_t b) {
+    const double *x = w->x, *s = w->s;
+    const size_t before = (size_t)b * (size_t)(b + 1) * (size_t)(b + 2) / 6;
+    const size_t length = (size_t)triangle(b), full = length & ~(size_t)(W - 1);
+    rows g = {.B = want == HESSIAN ? w->Ex[b] : w->Q, .xb = (vec){0} + x[b]};
+#pragma GCC unroll 4
     for (int k = 0; k < count; k++) {
-        rows[k] = t + bo_quartic_row(a + k, b);
-        Ea[k] = E[a + k];
+        double twice = diagonal && k == 0 ? 2 : 1;
+        g.t[k] = w->ta[a + k] + before;
+        g.Ea[k] = w->Ex[a + k];
+        g.xa[k] = (vec){0} + (want == HESSIAN ? twice : x[b]) * x[a + k];
+        g.D[k] = (vec){0};
     }
-    const int32_t length = triangle(b), full = length & ~(W - 1);
-    for (int32_t i = 0; i < full; i += W)
-        step(count, false, NULL, i, w->s, rows, w->x + a, w->x[b], Ea, E[b], D);
-    if (full < length)
-        step(count, true, &first_of[length - full], full, w->s, rows, w->x + a, w->x[b], Ea, E[b], D);
+    for (size_t i = 0; i < full; i += W)
+        step(want, diagonal, count, NULL, s, i, &g);
+    if (diagonal && count == 1)
+        add_end(want, g.t[0], full, length, s, &g);
+    else if (full < length)
+        step(want, diagonal, count, &first_of[length - full], s, full, &g);
+#pragma GCC unroll 4
     for (int k = 0; k < count; k++)
-        w->T[triangle(a + k - 1) + b] = sum_of(&D[k]);
+        w->T[triangle(a + k - 1) + b] = sum_of(&g.D[k]);
 }
 
-/* Row (b, b), the first of its b: E_b takes both shares. The last row of all ends where t ends. */
-BO_INLINE void add_diagonal_row(const work *w, const double *t, int32_t b, double *Eb) {
-    const double *row = t + bo_quartic_row(b, b), twice = 2 * w->x[b];
-    const int32_t length = triangle(b), full = length & ~(W - 1);
-    vec D = {0};
-    for (int32_t i = 0; i < full; i += W) {
-        vec tk = LOAD(row + i);
-        D += tk * LOAD(w->s + i);
-        VEC(Eb + i) += twice * tk;
+/* D into T, and what else is wanted. */
+BO_INLINE void add_all_rows(const wanted want, const work *w) {
+    make_products(w);
+    if (want != ENERGY)
+        memset(w->Q, 0, sizeof *w->Q * (size_t)triangle_blocks(w->n - 1));
+    for (int32_t b = 0; b < w->n; b++) {
+        const int32_t first = (w->n - b - 1) % W + 1;
+        if (first == 4)
+            add_rows(want, true, 4, w, b, b);
+        else if (first == 3)
+            add_rows(want, true, 3, w, b, b);
+        else if (first == 2)
+            add_rows(want, true, 2, w, b, b);
+        else
+            add_rows(want, true, 1, w, b, b);
+        for (int32_t a = b + first; a < w->n; a += W)
+            add_rows(want, false, W, w, a, b);
     }
-    if (full < length) {
-        double rest[W] = {0};
-        for (int32_t i = full; i < length; i++)
-            rest[i - full] = row[i];
-        vec tk = LOAD(rest);
-        D += tk * LOAD(w->s + full);
-        VEC(Eb + full) += twice * tk;
-    }
-    w->T[triangle(b - 1) + b] = sum_of(&D);
 }
 
-/* Y_x = (E_x + E_x^T) x, and Q += x_x E_x / 2 */
+/* Sums of four vectors, as a vector. */
+BO_INLINE void add_sums(const vec v[W], double *to) {
+    VEC(to) += (vec){sum_of(&v[0]), sum_of(&v[1]), sum_of(&v[2]), sum_of(&v[3])};
+}
+
+/* Y_x = (E_x + E_x^T) x in blocks of W rows of E_x; rows that are not there, and what lies behind the diagonal, are
+ * masked. */
 BO_INLINE void add_mixed(const work *w, int32_t x, const double *Ex) {
     double *Y = w->Y + (size_t)w->np * (size_t)x;
+    const double *X = w->x;
     const vec zero = {0};
     for (int32_t i = 0; i < w->np; i += W)
         VEC(Y + i) = zero;
-    const double half = 0.5 * w->x[x];
-    for (int32_t i = 0, length = triangle(x); i < length; i += W)
-        VEC(w->Q + i) += half * LOAD(Ex + i);
-    const double *row = Ex;
-    for (int32_t c = 0; c <= x; row += ++c) {
-        const double xc = w->x[c];
-        const int32_t last = c & ~(W - 1);
-        vec dot = zero;
-        for (int32_t d = 0; d < last; d += W) {
-            vec e = LOAD(row + d);
-            dot += e * LOAD(w->x + d);
-            VEC(Y + d) += xc * e;
+    for (int32_t c = 0; c <= x; c += W) {
+        const double *row[W];
+        vec dot[W], xc[W];
+#pragma GCC unroll 4
+        for (int k = 0; k < W; k++) {
+            row[k] = Ex + triangle((c + k <= x ? c + k : x) - 1);
+            xc[k] = zero + (c + k <= x ? X[c + k] : 0);
+            dot[k] = zero;
         }
-        vec e = (vec)((mask)LOAD(row + last) & first_of[(c + 1) & (W - 1)]);
-        dot += e * LOAD(w->x + last);
-        VEC(Y + last) += xc * e;
-        Y[c] += sum_of(&dot);
+        for (int32_t d = 0; d < c; d += W) {
+            vec y = LOAD(Y + d);
+#pragma GCC unroll 4
+            for (int k = 0; k < W; k++) {
+                vec e = LOAD(row[k] + d);
+                dot[k] += e * LOAD(X + d);
+                y += xc[k] * e;
+            }
+            VEC(Y + d) = y;
+        }
+        vec y = zero;
+#pragma GCC unroll 4
+        for (int k = 0; k < W; k++) {
+            vec e = (vec)((mask)LOAD(row[k] + c) & first_of[(k + 1) & (W - 1)]);
+            dot[k] = c + k <= x ? dot[k] + e * LOAD(X + c) : zero;
+            y += xc[k] * e;
+        }
+        VEC(Y + c) = y;
+        add_sums(dot, Y + c);
+    }
+}
+
+/* Q = sum_x x_x E_x / 2, by blocks that stay in registers. */
+BO_INLINE void add_triangles(const work *w) {
+    int32_t shortest = 0; /* x whose E_x reaches this block */
+    for (int32_t i = 0, length = triangle(w->n - 1); i < length; i += BLOCK) {
+        while (triangle(shortest) <= i)
+            shortest++;
+        vec q0 = {0}, q1 = {0}, q2 = {0}, q3 = {0};
+        for (int32_t x = shortest; x < w->n; x++) {
+            const double *E = w->Ex[x] + i, half = 0.5 * w->x[x];
+            q0 += half * LOAD(E);
+            q1 += half * LOAD(E + W);
+            q2 += half * LOAD(E + 2 * W);
+            q3 += half * LOAD(E + 3 * W);
+        }
+        VEC(w->Q + i) = q0, VEC(w->Q + i + W) = q1;
+        VEC(w->Q + i + 2 * W) = q2, VEC(w->Q + i + 3 * W) = q3;
     }
 }
 
@@ -197,92 +277,51 @@ BO_INLINE double finish_hessian(const work *w, double *gradient, double *hessian
     return energy / 4;
 }
 
-BO_MULTIVERSION static double with_hessian(int32_t r, const double *t, const work *w, double *gradient,
-                                           double *hessian) {
-    enum { MOST = 65 };
-    double *E[MOST];
-    double *next = w->E;
-    for (int32_t x = 0; x <= r; next += padded(triangle(x)), x++)
-        E[x] = next;
-    memset(w->E, 0, sizeof *w->E * (size_t)(next - w->E));
-    memset(w->Q, 0, sizeof *w->Q * vector_space(triangle(r)));
-    make_products(w);
-    for (int32_t b = 0; b <= r; b++) {
-        add_diagonal_row(w, t, b, E[b]);
-        int32_t a = b + 1;
-        for (; a + 3 <= r; a += 4)
-            add_rows(4, w, t, a, b, E);
-        if (a + 1 <= r) {
-            add_rows(2, w, t, a, b, E);
-            a += 2;
-        }
-        if (a <= r)
-            add_rows(1, w, t, a, b, E);
-    }
-    for (int32_t x = 0; x <= r; x++)
-        add_mixed(w, x, E[x]);
+BO_MULTIVERSION static double with_hessian(const work *w, double *gradient, double *hessian) {
+    memset(w->Ex[0], 0, sizeof(double) * all_triangles(w->n));
+    add_all_rows(HESSIAN, w);
+    for (int32_t x = 0; x < w->n; x++)
+        add_mixed(w, x, w->Ex[x]);
+    add_triangles(w);
     return finish_hessian(w, gradient, hessian);
 }
 
-/* D_ab of one row, and Q += x_a x_b t_ab when wanted. */
-BO_INLINE double add_row(const work *w, const double *row, int32_t length, double xx, const bool want_Q) {
-    const int32_t full = length & ~(W - 1);
-    vec dot = {0};
-    for (int32_t i = 0; i < full; i += W) {
-        vec tk = LOAD(row + i);
-        dot += tk * LOAD(w->s + i);
-        if (want_Q)
-            VEC(w->Q + i) += xx * tk;
-    }
-    double sum = sum_of(&dot);
-    for (int32_t i = full; i < length; i++) {
-        sum += row[i] * w->s[i];
-        if (want_Q)
-            w->Q[i] += xx * row[i];
-    }
-    return sum;
-}
-
-BO_MULTIVERSION static double energy_only(int32_t r, const double *t, const work *w) {
-    make_products(w);
-    double energy = 0;
-    for (int32_t a = 0; a <= r; a++)
-        for (int32_t b = 0; b <= a; t += triangle(b), b++)
-            energy += w->x[a] * w->x[b] * add_row(w, t, triangle(b), 0, false);
-    return energy;
-}
-
-BO_MULTIVERSION static double with_gradient(int32_t r, const double *t, const work *w, double *gradient) {
-    make_products(w);
-    memset(w->Q, 0, sizeof *w->Q * vector_space(triangle(r)));
-    for (int32_t a = 0, ab = 0; a <= r; a++)
-        for (int32_t b = 0; b <= a; t += triangle(b), b++, ab++)
-            w->T[ab] = add_row(w, t, triangle(b), w->x[a] * w->x[b], true);
-    double *g = w->Y;
+/* dE/dx = (T + T^T) x */
+BO_MULTIVERSION static double with_gradient(const work *w, double *gradient) {
+    add_all_rows(GRADIENT, w);
+    double *g = w->Y, energy = 0;
     memset(g, 0, sizeof *g * (size_t)w->np);
-    for (int32_t a = 0, ab = 0; a <= r; a++)
+    for (int32_t a = 0, ab = 0; a < w->n; a++)
         for (int32_t b = 0; b <= a; b++, ab++) {
             double T = w->T[ab] + w->Q[ab];
             g[a] += T * w->x[b];
             g[b] += T * w->x[a];
         }
-    double energy = 0;
-    for (int32_t a = 0; a <= r; a++)
+    for (int32_t a = 0; a < w->n; a++)
         energy += w->x[a] * g[a];
-    memcpy(gradient, g + 1, sizeof *g * (size_t)r);
+    memcpy(gradient, g + 1, sizeof *g * (size_t)(w->n - 1));
     return energy / 4;
+}
+
+BO_MULTIVERSION static double energy_only(const work *w) {
+    add_all_rows(ENERGY, w);
+    double energy = 0;
+    for (int32_t i = 0, count = triangle(w->n - 1); i < count; i++)
+        energy += w->T[i] * w->s[i];
+    return energy;
 }
 
 void bo_quartic_evaluate(int32_t r, const double *t, const double *q, double *scratch, double *energy, double *gradient,
                          double *hessian) {
-    work w = make_work(r, q, scratch);
+    work w;
+    make_work(r, t, q, scratch, &w);
     double E = 0;
     if (hessian)
-        E = with_hessian(r, t, &w, gradient, hessian);
+        E = with_hessian(&w, gradient, hessian);
     else if (gradient)
-        E = with_gradient(r, t, &w, gradient);
+        E = with_gradient(&w, gradient);
     else if (energy)
-        E = energy_only(r, t, &w);
+        E = energy_only(&w);
     if (energy)
         *energy = E;
 }

@@ -67,6 +67,11 @@ bough_status bo_body_rigid_motions(bough_context *ctx, const bough_body *body, i
  * (m (x) I3) for a matrix with the body's pattern. */
 bough_status bo_body_scalar_mass(bough_context *ctx, const bough_body *body, bough_sparse **m);
 void bo_body_add_mass(const bough_sparse *m, double scale, bough_sparse *A);
+/* y = (m (x) I3) x for `count` vectors one after the other; held unknowns (may be NULL) are zero on both sides.
+ * scratch: bo_mass_scratch() doubles. y is not x. */
+size_t bo_mass_scratch(const bough_sparse *m);
+void bo_mass_multiply(const bough_sparse *m, const unsigned char *held, double *scratch, const double *x, double *y,
+                      int32_t count);
 
 /* Adds `force`, shared out as by bough_body_add_force(), to `out`. */
 bough_status bo_body_share_force(bough_context *ctx, const bough_body *body, const int32_t *vertices, int32_t count,

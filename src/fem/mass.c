@@ -98,6 +98,37 @@ bough_status bo_body_scalar_mass(bough_context *ctx, const bough_body *body, bou
     return BOUGH_OK;
 }
 
+#define TOGETHER 8 /* vectors that the mass matrix is read once for */
+
+size_t bo_mass_scratch(const bough_sparse *m) {
+    return 6 * TOGETHER * (size_t)m->size;
+}
+
+static void multiply_some(const bough_sparse *m, const unsigned char *held, double *scratch, const double *x, double *y,
+                          size_t count) {
+    size_t n = 3 * (size_t)m->size;
+    double *X = scratch, *Y = scratch + count * n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < count; c++)
+            X[i * count + c] = held && held[i] ? 0 : x[c * n + i];
+    bo_sparse_mul_rows(m, (int32_t)(3 * count), X, Y);
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < count; c++)
+            y[c * n + i] = held && held[i] ? 0 : Y[i * count + c];
+}
+
+void bo_mass_multiply(const bough_sparse *m, const unsigned char *held, double *scratch, const double *x, double *y,
+                      int32_t count) {
+    size_t n = 3 * (size_t)m->size;
+    if (count == 1 && !held) {
+        bo_sparse_mul_rows(m, 3, x, y);
+        return;
+    }
+    for (int32_t c = 0; c < count; c += TOGETHER)
+        multiply_some(m, held, scratch, x + (size_t)c * n, y + (size_t)c * n,
+                      (size_t)(count - c < TOGETHER ? count - c : TOGETHER));
+}
+
 void bo_body_add_mass(const bough_sparse *m, double scale, bough_sparse *A) {
     for (int32_t j = 0; j < m->size; j++)
         for (int32_t k = m->column_start[j]; k < m->column_start[j + 1]; k++)

@@ -55,7 +55,7 @@ double bo_body_typical_eigenvalue(const bough_body *body, const bough_body_prope
 
 /* Factor of K - shift M. With enough supports shift 0 works; else a tenth of a typical eigenvalue below it makes the
  * matrix positive definite. Rounding can hide the zero pivots of a loose body, so the supports are looked at first. */
-static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse *K, const bough_sparse *M,
+static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse *K, const bough_sparse *m,
                               double typical, bo_factor *factor, double *shift) {
     *shift = 0;
     int32_t loose;
@@ -68,7 +68,7 @@ static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse
             return status;
     }
     *shift = -0.1 * typical;
-    bo_sparse_combine(K, 1, -*shift, M);
+    bo_body_add_mass(m, -*shift, K);
     bough_status status = bo_factor_numeric(ctx, factor, K);
     if (status == BOUGH_ERROR_SINGULAR)
         return bo_fail(
@@ -77,63 +77,45 @@ static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse
     return status;
 }
 
-/* The mass matrix is the same number for x, y and z: one entry a pair of vertices, zero where a vertex is held. */
 typedef struct {
-    bough_sparse *m; /* vertex_count */
+    bough_sparse *m;
     const unsigned char *fixed;
-    double *free_part; /* x without the held degrees of freedom */
+    double *scratch;
 } mass_operator;
 
-static void multiply_mass(void *data, const double *x, double *y) {
+static void multiply_mass(void *data, const double *x, double *y, int32_t count) {
     const mass_operator *mass = data;
-    int32_t n = 3 * mass->m->size;
-    for (int32_t i = 0; i < n; i++)
-        mass->free_part[i] = mass->fixed[i] ? 0 : x[i];
-    bo_sparse_mul3(mass->m, mass->free_part, y);
-    for (int32_t i = 0; i < n; i++)
-        if (mass->fixed[i])
-            y[i] = 0;
+    bo_mass_multiply(mass->m, mass->fixed, mass->scratch, x, y, count);
 }
 
 static void free_mass(bough_context *ctx, mass_operator *mass) {
     bough_sparse_destroy(ctx, mass->m);
-    bo_free(ctx, mass->free_part);
+    bo_free(ctx, mass->scratch);
 }
 
-/* Picks the xx entries out of the full mass matrix. To be freed also when it fails. */
-static bough_status make_mass(bough_context *ctx, const bough_body *body, const bough_sparse *M, mass_operator *mass) {
-    int32_t n = body->mesh->vertex_count, entries = 0;
+/* To be freed also when it fails. */
+static bough_status make_mass(bough_context *ctx, const bough_body *body, mass_operator *mass) {
     *mass = (mass_operator){.fixed = body->fixed};
-    for (int32_t j = 0; j < n; j++)
-        entries += (M->column_start[3 * j + 1] - M->column_start[3 * j]) / 3;
-    BO_TRY(bo_sparse_create(ctx, n, entries, &mass->m));
-    mass->free_part = BO_NEW_ARRAY(ctx, double, 3 * (size_t)n);
-    if (!mass->free_part)
-        return BOUGH_ERROR_MEMORY;
-    int32_t at = 0;
-    for (int32_t j = 0; j < n; j++) {
-        for (int32_t k = M->column_start[3 * j]; k < M->column_start[3 * j + 1]; k += 3) {
-            mass->m->rows[at] = M->rows[k] / 3;
-            mass->m->values[at++] = M->values[k];
-        }
-        mass->m->column_start[j + 1] = at;
-    }
-    return BOUGH_OK;
+    BO_TRY(bo_body_scalar_mass(ctx, body, &mass->m));
+    mass->scratch = BO_NEW_ARRAY(ctx, double, bo_mass_scratch(mass->m));
+    return mass->scratch ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-static bough_status solve(bough_context *ctx, bough_body *body, const double *u, bough_sparse *K, bough_sparse *M,
+static bough_status solve(bough_context *ctx, bough_body *body, const double *u, bough_sparse *K,
                           const mass_operator *mass, double typical, bough_modes *modes) {
     BO_TRY(bough_body_evaluate(ctx, body, u, false, NULL, NULL, K));
     if (u) /* a body in equilibrium under pressure feels how that pressure follows its motion */
         bo_body_pressure_tangent(body, u, 1, K);
     if (!bo_progress(ctx, "factorising", 0.1, "%d unknowns", bo_body_size(body) - body->fixed_count))
         return bo_fail_cancelled(ctx);
-    const bo_operator operator= {multiply_mass, (void *)(uintptr_t)mass, bo_body_size(body),
-                                 bo_body_size(body) - body->fixed_count};
+    const bo_operator operator= {.multiply = multiply_mass,
+                                 .data = (void *)(uintptr_t)mass,
+                                 .size = bo_body_size(body),
+                                 .rank = bo_body_size(body) - body->fixed_count};
     bo_factor *factor;
     double shift;
     BO_TRY(bo_factor_analyse(ctx, K, 3, body->fixed, &factor));
-    bough_status status = factorise(ctx, body, K, M, typical, factor, &shift);
+    bough_status status = factorise(ctx, body, K, mass->m, typical, factor, &shift);
     if (status == BOUGH_OK)
         status = bo_eigen_shift_invert(ctx, factor, &operator, shift, modes->count, 1e-12, modes->eigenvalues,
                                        modes->shapes);
@@ -169,7 +151,7 @@ static bough_status participate(bough_context *ctx, const bough_body *body, cons
     }
     rigid_motions(body, centre, motions);
     for (size_t d = 0; d < 6; d++) {
-        multiply_mass(mass, motions + d * (size_t)n, product);
+        multiply_mass(mass, motions + d * (size_t)n, product, 1);
         modes->total_mass[d] = bo_dot_n(n, motions + d * (size_t)n, product);
         for (size_t k = 0; k < (size_t)modes->count; k++) {
             double g = bo_dot_n(n, modes->shapes + k * (size_t)n, product);
@@ -218,7 +200,7 @@ bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t coun
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d modes were asked for; this body can give 1 to %d", count,
                        free_count - 1);
     bough_modes *modes = create_modes(ctx, body, count);
-    bough_sparse *K = NULL, *M = NULL;
+    bough_sparse *K = NULL;
     mass_operator mass = {0};
     bough_status status = modes ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     bough_body_properties p = {0};
@@ -228,13 +210,9 @@ bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t coun
     if (status == BOUGH_OK)
         status = bough_body_matrix_create(ctx, body, &K);
     if (status == BOUGH_OK)
-        status = bough_body_matrix_create(ctx, body, &M);
+        status = make_mass(ctx, body, &mass);
     if (status == BOUGH_OK)
-        status = bough_body_mass_matrix(ctx, body, M);
-    if (status == BOUGH_OK)
-        status = make_mass(ctx, body, M, &mass);
-    if (status == BOUGH_OK)
-        status = solve(ctx, body, u, K, M, &mass, typical, modes);
+        status = solve(ctx, body, u, K, &mass, typical, modes);
     if (status == BOUGH_OK) {
         fix_signs(modes);
         describe(body, typical, modes);
@@ -242,7 +220,6 @@ bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t coun
     }
     free_mass(ctx, &mass);
     bough_sparse_destroy(ctx, K);
-    bough_sparse_destroy(ctx, M);
     if (status != BOUGH_OK) {
         bough_modes_destroy(ctx, modes);
         return status;

@@ -1,100 +1,191 @@
 #include "linalg/eigen.h"
+
+#include "dense/symmetric_eigen.h"
+#include "linalg/blas.h"
+#include "linalg/krylov.h"
 #include "linalg/one_thread.h"
 
-#include <arpack/arpack.h>
-#include <pthread.h>
-#include <string.h>
+#include <float.h>
+#include <math.h>
 
-/* ARPACK keeps its state in static Fortran variables between calls of dsaupd: one run at a time in a process. */
-static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
+#define BLOCK BO_KRYLOV_BLOCK
+#define MAX_RESTARTS 300
 
+/* Rayleigh-Ritz approximations (theta, V^T s) from the processed part of a Krylov space, largest theta first. */
 typedef struct {
-    double *resid, *v, *workd, *workl;
-    a_int *select;
-} workspace;
+    int32_t count;
+    double *theta, *residual; /* residual: |A x - theta x| in the norm of M */
+    double *S;                /* count x count, column i is s_i */
+    double *square, *scratch;
+    double work; /* of the space when they were computed */
+} ritz;
 
-static void release(bough_context *ctx, workspace *w) {
-    bo_free(ctx, w->resid);
-    bo_free(ctx, w->v);
-    bo_free(ctx, w->workd);
-    bo_free(ctx, w->workl);
-    bo_free(ctx, w->select);
+static void release(bough_context *ctx, ritz *r) {
+    bo_free(ctx, r->theta);
+    bo_free(ctx, r->residual);
+    bo_free(ctx, r->S);
+    bo_free(ctx, r->square);
+    bo_free(ctx, r->scratch);
 }
 
-static bough_status reserve(bough_context *ctx, workspace *w, size_t n, size_t ncv) {
-    w->resid = BO_NEW_ARRAY(ctx, double, n);
-    w->v = BO_NEW_ARRAY(ctx, double, n *ncv);
-    w->workd = BO_NEW_ZEROS(ctx, double, 3 * n);
-    w->workl = BO_NEW_ZEROS(ctx, double, ncv *(ncv + 8));
-    w->select = BO_NEW_ZEROS(ctx, a_int, ncv);
-    return w->resid && w->v && w->workd && w->workl && w->select ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+/* Room for the next injection of random vectors. About twice as many vectors as modes let the low end of a spectrum
+ * converge without a restart; the front and the steps that it needs come on top. More than the rank are not
+ * independent.
+ */
+static bough_status reserve(bough_context *ctx, int32_t count, bo_krylov *k, ritz *r) {
+    int64_t wish = 2 * (int64_t)count + 6 * ((int64_t)k->random_count + BLOCK);
+    int32_t capacity = wish < k->M->rank ? (int32_t)wish : k->M->rank;
+    if (capacity <= k->capacity)
+        return BOUGH_OK;
+    BO_TRY(bo_krylov_reserve(ctx, k, capacity));
+    size_t m = (size_t)capacity;
+    release(ctx, r);
+    *r = (ritz){.work = r->work};
+    r->theta = BO_NEW_ARRAY(ctx, double, m);
+    r->residual = BO_NEW_ARRAY(ctx, double, m);
+    r->S = BO_NEW_ARRAY(ctx, double, m *m);
+    r->square = BO_NEW_ARRAY(ctx, double, m *m);
+    r->scratch = BO_NEW_ARRAY(ctx, double, 2 * m);
+    return r->theta && r->residual && r->S && r->square && r->scratch ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-/* A start vector without symmetry, the same every time, so that results are repeatable; multiplied by the operator
- * once so that it lies in its range (M may be singular at fixed degrees of freedom). */
-static bough_status start_vector(bough_context *ctx, bo_factor *factor, const bo_operator *M, workspace *w) {
-    uint64_t state = 42;
-    for (int32_t i = 0; i < M->size; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        w->workd[i] = (double)(state >> 33) * 0x1p-31 + 0.5;
+/* Eigenvalues of -T come in ascending order, so those of T largest first. The residual A x - theta x of x = V^T s lies
+ * in the front: its coordinates are F s with the front's rows F of T. */
+static bough_status compute_ritz(bough_context *ctx, const bo_krylov *k, ritz *r) {
+    int32_t n = k->processed, front = k->used - n, m = k->capacity;
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j <= i; j++)
+            r->square[(size_t)i * (size_t)n + (size_t)j] = -k->T[(size_t)i * (size_t)m + (size_t)j];
+    if (!bo_sym_eigen(n, r->square, r->theta, r->S, r->scratch))
+        return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "the eigenvalue iteration failed: the matrices are not finite");
+    double *Fs = r->square;
+    if (front > 0)
+        bo_gemm(false, false, front, n, n, 1, k->T + (size_t)n * (size_t)m, m, r->S, n, 0, Fs, n);
+    for (int32_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int32_t f = 0; f < front; f++)
+            sum += Fs[(size_t)f * (size_t)n + (size_t)i] * Fs[(size_t)f * (size_t)n + (size_t)i];
+        r->theta[i] = -r->theta[i];
+        r->residual[i] = sqrt(sum);
     }
-    M->multiply(M->data, w->workd, w->resid);
-    return bo_factor_solve(ctx, factor, w->resid, w->resid, 1);
+    r->count = n;
+    r->work = k->work;
+    return BOUGH_OK;
 }
 
-static bough_status iterate(bough_context *ctx, bo_factor *factor, const bo_operator *M, int32_t count, a_int ncv,
-                            double tolerance, double sigma, workspace *w, double *values, double *vectors) {
-    const a_int n = M->size;
-    a_int ido = 0, info = 1, iparam[11] = {0}, ipntr[11] = {0}, lworkl = ncv * (ncv + 8);
-    iparam[0] = 1;   /* exact shifts */
-    iparam[2] = 300; /* restarts */
-    iparam[6] = 3;   /* shift-invert */
-    int32_t solves = 0;
-    for (;;) {
-        dsaupd_c(&ido, "G", n, "LM", count, tolerance, w->resid, ncv, w->v, n, iparam, ipntr, w->workd, w->workl,
-                 lworkl, &info);
-        double *x = w->workd + ipntr[0] - 1, *y = w->workd + ipntr[1] - 1;
-        if (ido == -1) {
-            M->multiply(M->data, x, y);
-            BO_TRY(bo_factor_solve(ctx, factor, y, y, 1));
-        } else if (ido == 1) {
-            BO_TRY(bo_factor_solve(ctx, factor, w->workd + ipntr[2] - 1, y, 1)); /* M x is there already */
-        } else if (ido == 2) {
-            M->multiply(M->data, x, y);
-        } else {
-            break;
-        }
-        if (ido != 2 && !bo_progress(ctx, "eigenvalues", -1, "%d solves", ++solves))
-            return bo_fail_cancelled(ctx);
+/* Ritz values from `begin` that cannot be told from copies of one. */
+static int32_t cluster_end(const ritz *r, int32_t begin) {
+    int32_t end = begin + 1;
+    while (end < r->count && r->theta[end - 1] - r->theta[end] <= 1e-5 * r->theta[end - 1])
+        end++;
+    return end;
+}
+
+static int32_t count_residuals(const ritz *r, int32_t begin, int32_t end, double limit) {
+    int32_t below = 0;
+    for (int32_t i = begin; i < end; i++)
+        below += r->residual[i] <= limit * r->theta[i];
+    return below;
+}
+
+/* How many of the first `count` pairs have converged. An eigenvalue is wrong by residual^2 / gap, where the gap is that
+ * between its cluster and the rest: with gaps down to a millionth of theta a residual of 1e-3 sqrt(tolerance) theta
+ * makes it right to the tolerance.
+ *
+ * A space that started from w random vectors sees w directions of an eigenspace or narrow cluster, and shows all of it
+ * when it shows fewer. Of a cluster with more copies some may be *hidden. Then the gap is that to the hidden ones, and
+ * only the residual itself bounds the error. Exact copies of the last eigenvalue would not change the answer. */
+static int32_t judge(const bo_krylov *k, const ritz *r, int32_t count, double tolerance, bool *hidden) {
+    int32_t converged = 0;
+    *hidden = false;
+    for (int32_t begin = 0, end; begin < count && begin < r->count; begin = end) {
+        end = cluster_end(r, begin);
+        int32_t wanted_end = end < count ? end : count;
+        bool incomplete = count_residuals(r, begin, end, 1e-4) >= k->random_count;
+        double limit = incomplete ? fmax(tolerance, 16 * DBL_EPSILON) : 1e-3 * sqrt(fmax(tolerance, DBL_EPSILON));
+        int32_t good = count_residuals(r, begin, wanted_end, limit);
+        if (incomplete && (end < count || (good < wanted_end - begin && k->random_count < count + 8 * BLOCK)))
+            *hidden = true;
+        converged += good;
     }
-    if (info == -9999) /* the iteration ran out of new directions */
-        return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
-                       "the mass matrix has too low a rank for %d modes; ask for fewer or use the consistent mass",
-                       count);
-    if (info < 0)
-        return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "the eigenvalue iteration failed (ARPACK info %d)", (int)info);
-    if (info == 1 || iparam[4] < count)
-        return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "only %d of %d eigenvalues converged; ask for fewer modes",
-                       (int)iparam[4], count);
-    memset(w->select, 0, (size_t)ncv * sizeof *w->select);
-    dseupd_c(1, "A", w->select, values, vectors, n, sigma, "G", n, "LM", count, tolerance, w->resid, ncv, w->v, n,
-             iparam, ipntr, w->workd, w->workl, lworkl, &info);
-    return info == 0
-               ? BOUGH_OK
-               : bo_fail(ctx, BOUGH_NO_CONVERGENCE, "eigenvectors could not be formed (ARPACK info %d)", (int)info);
+    return converged;
 }
 
-static void sort_ascending(double *values, double *vectors, int32_t count, size_t n, double *scratch) {
-    for (int32_t i = 1; i < count; i++)
-        for (int32_t j = i; j > 0 && values[j - 1] > values[j]; j--) {
-            double t = values[j];
-            values[j] = values[j - 1];
-            values[j - 1] = t;
-            double *a = vectors + (size_t)j * n, *b = a - n;
-            memcpy(scratch, a, n * sizeof *a);
-            memcpy(a, b, n * sizeof *a);
-            memcpy(b, scratch, n * sizeof *a);
+/* Solving the small problem takes about 10 n^3 operations, which are slower than those on blocks; it is looked at when
+ * that is little beside what was spent since. */
+static bool worth_a_look(const bo_krylov *k, const ritz *r, int32_t count) {
+    double n = k->processed;
+    return k->processed >= count && 40 * n * n * n <= k->work - r->work;
+}
+
+/* For so many blocks more. A space that can hold all there is never needs a restart. */
+static bool has_room(const bo_krylov *k, int32_t blocks) {
+    return k->capacity == k->M->rank || k->used + blocks * BLOCK <= k->capacity;
+}
+
+/* Restart with half of the unwanted Ritz vectors, which are on their way, leaving room for two blocks at least. */
+static void restart(bo_krylov *k, ritz *r, int32_t count) {
+    int32_t front = k->used - k->processed, keep = (count + r->count) / 2, most = k->capacity - front - 2 * BLOCK;
+    keep = keep > most ? most : keep;
+    bo_krylov_restart(k, keep, r->theta, r->S, r->count);
+}
+
+static bough_status too_low_rank(bough_context *ctx, int32_t count) {
+    return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
+                   "the mass matrix has too low a rank for %d modes; ask for fewer or use the consistent mass", count);
+}
+
+/* Until the first `count` Ritz pairs have converged, or the space is all there is. */
+static bough_status iterate(bough_context *ctx, bo_krylov *k, ritz *r, int32_t count, double tolerance) {
+    int32_t converged = 0;
+    bool hidden;
+    BO_TRY(reserve(ctx, count, k, r));
+    BO_TRY(bo_krylov_inject(ctx, k));
+    for (int32_t restarts = 0; restarts <= MAX_RESTARTS;) {
+        if (k->used > k->processed)
+            BO_TRY(bo_krylov_step(ctx, k));
+        bool closed = k->used == k->processed; /* V spans an invariant space */
+        if (!closed && has_room(k, 1) && !worth_a_look(k, r, count))
+            continue;
+        BO_TRY(compute_ritz(ctx, k, r));
+        converged = judge(k, r, count, tolerance, &hidden);
+        if (!hidden && converged == count)
+            return BOUGH_OK;
+        if (!has_room(k, 1)) {
+            restart(k, r, count);
+            restarts++;
         }
+        if (closed || hidden) {
+            BO_TRY(reserve(ctx, count, k, r));
+            BO_TRY(bo_krylov_inject(ctx, k));
+        }
+        if (closed && k->used == k->processed) /* there is nothing else */
+            return k->processed < count ? too_low_rank(ctx, count) : compute_ritz(ctx, k, r);
+    }
+    return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "only %d of %d eigenvalues converged; ask for fewer modes", converged,
+                   count);
+}
+
+/* theta = 1 / (lambda - shift). The vectors are A x / theta = x + (residual in the front) / theta, which is nearer to
+ * the eigenvector than x and free of what rounding has put into the null space of M. */
+static bough_status extract(bough_context *ctx, const bo_krylov *k, const ritz *r, double shift, int32_t count,
+                            double *values, double *vectors) {
+    int32_t n = r->count, front = k->used - n, m = k->capacity, size = k->size;
+    for (int32_t i = 0; i < count; i++) {
+        if (!(r->theta[i] > 0))
+            return too_low_rank(ctx, count);
+        values[i] = shift + 1 / r->theta[i];
+    }
+    bo_gemm(true, false, count, size, n, 1, r->S, n, k->V, size, 0, vectors, size);
+    if (front == 0)
+        return BOUGH_OK;
+    double *Fs = r->square;
+    bo_gemm(false, false, front, count, n, 1, k->T + (size_t)n * (size_t)m, m, r->S, n, 0, Fs, count);
+    for (int32_t f = 0; f < front; f++)
+        for (int32_t i = 0; i < count; i++)
+            Fs[(size_t)f * (size_t)count + (size_t)i] /= r->theta[i];
+    bo_gemm(true, false, count, size, front, 1, Fs, count, k->V + (size_t)n * (size_t)size, size, 1, vectors, size);
+    return BOUGH_OK;
 }
 
 bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const bo_operator *M, double shift,
@@ -102,23 +193,15 @@ bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const 
     if (count < 1 || count >= M->rank)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d eigenvalues of a problem of rank %d cannot be computed", count,
                        M->rank);
-    /* About twice as many Lanczos vectors as modes let the low end of a spectrum converge without a restart; every
-     * further vector costs a solve. */
-    a_int ncv = 2 * count + 2 > 20 ? 2 * count + 2 : 20;
-    if (ncv > M->rank)
-        ncv = M->rank; /* there are no more independent ones */
-    workspace w = {0};
-    pthread_mutex_lock(&arpack_lock);
+    bo_krylov krylov;
+    bo_krylov_start(factor, M, &krylov);
+    ritz r = {0};
     bo_one_thread_begin();
-    bough_status status = reserve(ctx, &w, (size_t)M->size, (size_t)ncv);
+    bough_status status = iterate(ctx, &krylov, &r, count, tolerance);
     if (status == BOUGH_OK)
-        status = start_vector(ctx, factor, M, &w);
-    if (status == BOUGH_OK)
-        status = iterate(ctx, factor, M, count, ncv, tolerance, shift, &w, values, vectors);
-    if (status == BOUGH_OK)
-        sort_ascending(values, vectors, count, (size_t)M->size, w.resid);
-    release(ctx, &w);
+        status = extract(ctx, &krylov, &r, shift, count, values, vectors);
+    release(ctx, &r);
+    bo_krylov_release(ctx, &krylov);
     bo_one_thread_end();
-    pthread_mutex_unlock(&arpack_lock);
     return status;
 }

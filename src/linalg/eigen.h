@@ -6,15 +6,21 @@
 
 /* y = M x for a positive semidefinite matrix of size n that the caller keeps as it likes. */
 typedef struct bo_operator {
-    void (*multiply)(void *data, const double *x, double *y);
+    /* For `count` vectors stored one after the other; y is not x. */
+    void (*multiply)(void *data, const double *x, double *y, int32_t count);
     void *data;
     int32_t size;
     int32_t rank; /* at most; M x = 0 on the rest */
+    /* Where the factor is not of K - shift M, but of a matrix that differs by a low rank: turns its solutions x (count
+     * vectors) into those of K - shift M. NULL: it is. */
+    void (*correct)(void *data, double *x, int32_t count);
 } bo_operator;
 
-/* The `count` eigenvalues next above `shift`, which is below the whole spectrum, ascending, by Lanczos iteration
- * (ARPACK, mode 3) with the operator (K - shift M)^-1 M. `factor` is of K - shift M, positive definite.
- * vectors: count x size, M-orthonormal, one after the other. */
+/* The `count` eigenvalues next above `shift`, which is below the whole spectrum, ascending, by block Lanczos iteration
+ * with the operator (K - shift M)^-1 M. `factor` is of K - shift M, positive definite. `tolerance`: relative error
+ * of values - shift; the vectors are right to about a thousandth of its square root.
+ * vectors: count x size, M-orthonormal, one after the other.
+ * Several threads may solve problems at the same time, each with its own context, factor and operator. */
 bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const bo_operator *M, double shift,
                                    int32_t count, double tolerance, double *values, double *vectors);
 

@@ -68,25 +68,34 @@ void bo_sparse_mul(const bough_sparse *A, const double *x, double *y, bool add) 
     }
 }
 
-void bo_sparse_mul3(const bough_sparse *A, const double *x, double *y) {
-    memset(y, 0, 3 * (size_t)A->size * sizeof *y);
+/* For constant widths the compiler keeps the inner loop in registers. */
+static inline __attribute__((always_inline)) void mul_rows(const bough_sparse *A, size_t width, const double *x,
+                                                           double *y) {
+    memset(y, 0, width * (size_t)A->size * sizeof *y);
     for (int32_t j = 0; j < A->size; j++) {
         int32_t begin = A->column_start[j], end = A->column_start[j + 1];
-        const double *xj = x + 3 * (size_t)j;
-        double sum[3] = {0};
-        for (int d = 0; d < 3 && begin < end; d++)
-            sum[d] = A->values[begin] * xj[d];
+        const double *xj = x + width * (size_t)j;
+        double *yj = y + width * (size_t)j;
+        for (size_t d = 0; d < width && begin < end; d++)
+            yj[d] += A->values[begin] * xj[d];
         for (int32_t k = begin + 1; k < end; k++) {
-            const double *xi = x + 3 * (size_t)A->rows[k];
-            double *yi = y + 3 * (size_t)A->rows[k], value = A->values[k];
-            for (int d = 0; d < 3; d++) {
-                sum[d] += value * xi[d];
+            const double *xi = x + width * (size_t)A->rows[k];
+            double *restrict yi = y + width * (size_t)A->rows[k], *restrict to = yj, value = A->values[k];
+            for (size_t d = 0; d < width; d++) {
+                to[d] += value * xi[d];
                 yi[d] += value * xj[d];
             }
         }
-        for (size_t d = 0; d < 3; d++)
-            y[3 * (size_t)j + d] += sum[d];
     }
+}
+
+void bo_sparse_mul_rows(const bough_sparse *A, int32_t width, const double *x, double *y) {
+    if (width == 3)
+        mul_rows(A, 3, x, y);
+    else if (width == 24)
+        mul_rows(A, 24, x, y);
+    else
+        mul_rows(A, (size_t)width, x, y);
 }
 
 void bo_sparse_combine(bough_sparse *A, double a, double b, const bough_sparse *B) {
@@ -100,24 +109,4 @@ double bo_sparse_largest_diagonal(const bough_sparse *A) {
         if (A->column_start[j] < A->column_start[j + 1])
             largest = fmax(largest, fabs(A->values[A->column_start[j]]));
     return largest;
-}
-
-BO_MULTIVERSION
-static void mul_rows(const bough_sparse *A, size_t width, const double *restrict X, double *restrict Y) {
-    for (size_t j = 0; j < (size_t)A->size; j++)
-        for (int32_t k = A->column_start[j]; k < A->column_start[j + 1]; k++) {
-            const size_t i = (size_t)A->rows[k];
-            const double value = A->values[k];
-            const double *xi = X + i * width, *xj = X + j * width;
-            double *yi = Y + i * width, *yj = Y + j * width;
-            for (size_t c = 0; c < width; c++)
-                yi[c] += value * xj[c];
-            for (size_t c = 0; c < width && i != j; c++)
-                yj[c] += value * xi[c];
-        }
-}
-
-void bo_sparse_mul_rows(const bough_sparse *A, int32_t width, const double *X, double *Y) {
-    memset(Y, 0, (size_t)A->size * (size_t)width * sizeof *Y);
-    mul_rows(A, (size_t)width, X, Y);
 }

@@ -13,10 +13,9 @@ bough_status bo_sparse_create_like(bough_context *ctx, const bough_sparse *patte
 
 /* y = A x, or y += when add is true. */
 void bo_sparse_mul(const bough_sparse *A, const double *x, double *y, bool add);
-/* y = (A (x) I3) x: the same A for x, y and z of each vertex. */
-void bo_sparse_mul3(const bough_sparse *A, const double *x, double *y);
-/* Y = A X for X, Y (size x width, row-major): `width` products at once. */
-void bo_sparse_mul_rows(const bough_sparse *A, int32_t width, const double *X, double *Y);
+/* y_i = sum over j of A_ij x_j, where each x_j is a row of `width` numbers (3 times the number of vectors when the same
+ * A stands for x, y and z of each vertex): A is read once for all. */
+void bo_sparse_mul_rows(const bough_sparse *A, int32_t width, const double *x, double *y);
 /* A <- a A + b B with B of the same pattern. */
 void bo_sparse_combine(bough_sparse *A, double a, double b, const bough_sparse *B);
 

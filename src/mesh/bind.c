@@ -182,11 +182,12 @@ static double box_distance2(const box *b, const double x[3]) {
     return sum;
 }
 
-static void look_into_leaf(const box_tree *tree, int32_t leaf, const double x[3], candidate *best) {
+static void look_into_leaf(const box_tree *tree, int32_t leaf, const double x[3], double reach2, candidate *best) {
     int32_t end =
         (leaf + 1) * LEAF_SIZE < tree->mesh->element_count ? (leaf + 1) * LEAF_SIZE : tree->mesh->element_count;
     for (int32_t i = leaf * LEAF_SIZE; i < end; i++) {
-        if (box_distance2(&tree->elements[i], x) >= best->distance2)
+        double bound = box_distance2(&tree->elements[i], x);
+        if (bound >= best->distance2 || bound > reach2)
             continue;
         bo_vec3 nodes[BOUGH_MAX_ELEMENT_NODES];
         bo_place place;
@@ -197,23 +198,22 @@ static void look_into_leaf(const box_tree *tree, int32_t leaf, const double x[3]
     }
 }
 
-/* Depth first, the nearer child first. The order depends on x only, so every run finds the same element. */
-static candidate find_nearest(const box_tree *tree, const double x[3]) {
+/* Improves on the best by boxes whose squared distance is at most reach2. Depth first, the nearer child first: the
+ * order depends on x only, so every run finds the same element. */
+static void search(const box_tree *tree, const double x[3], double reach2, double enough, candidate *best) {
     struct {
         int32_t node;
         double distance2;
     } stack[64];
-    candidate best = {0, {{0.25, 0.25, 0.25, 0.25}}, INFINITY};
-    double enough = CLOSE_ENOUGH * tree->size * CLOSE_ENOUGH * tree->size;
     int depth = 0;
     stack[depth].node = 1;
     stack[depth++].distance2 = box_distance2(&tree->boxes[1], x);
-    while (depth > 0 && best.distance2 > enough) {
+    while (depth > 0 && best->distance2 > enough) {
         int32_t node = stack[--depth].node;
-        if (stack[depth].distance2 >= best.distance2)
+        if (stack[depth].distance2 >= best->distance2 || stack[depth].distance2 > reach2)
             continue;
         if (node >= tree->leaf_count) {
-            look_into_leaf(tree, node - tree->leaf_count, x, &best);
+            look_into_leaf(tree, node - tree->leaf_count, x, reach2, best);
             continue;
         }
         double left = box_distance2(&tree->boxes[2 * node], x), right = box_distance2(&tree->boxes[2 * node + 1], x);
@@ -223,6 +223,15 @@ static candidate find_nearest(const box_tree *tree, const double x[3]) {
         stack[depth].node = near;
         stack[depth++].distance2 = fmin(left, right);
     }
+}
+
+/* First among the elements whose boxes hold x: that is enough for a vertex inside, and spares it the nearest points of
+ * elements it is not in, which cost most. */
+static candidate find_nearest(const box_tree *tree, const double x[3]) {
+    candidate best = {0, {{0.25, 0.25, 0.25, 0.25}}, INFINITY};
+    double enough = CLOSE_ENOUGH * tree->size * CLOSE_ENOUGH * tree->size;
+    search(tree, x, 0, enough, &best);
+    search(tree, x, INFINITY, enough, &best);
     return best;
 }
 

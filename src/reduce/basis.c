@@ -9,12 +9,22 @@
 
 /* ---- what goes in ---- */
 
+/* Small-strain materials have no modal derivatives. */
+static bool is_linear(const bough_body *body) {
+    bool linear = true;
+    for (int32_t i = 0; i < body->material_count; i++)
+        linear = linear && body->elastic[i].model == BOUGH_MATERIAL_LINEAR;
+    return linear;
+}
+
 static uint32_t kinds_of(const bo_cook *cook) {
     uint32_t kinds = cook->def->basis;
     if (kinds == 0)
         kinds = BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES | (cook->load_count ? BOUGH_BASIS_LOADED : 0);
     if (kinds & BOUGH_BASIS_LOADED)
         kinds |= BOUGH_BASIS_MODES;
+    if (is_linear(cook->body))
+        kinds &= ~(uint32_t)BOUGH_BASIS_DERIVATIVES;
     return kinds;
 }
 
@@ -99,10 +109,10 @@ static bough_status finish_seeds(bo_cook *cook, seed_set *set) {
 
 static bough_status make_seeds(bo_cook *cook, uint32_t kinds, seed_set *set) {
     int32_t count = mode_count_of(cook, kinds);
-    cook->loaded = kinds & BOUGH_BASIS_LOADED && !(kinds & BOUGH_BASIS_CONSTRAINT);
     bo_cook_clock(cook, BOUGH_COOK_EIGEN);
-    if (count > 0 && !(kinds & BOUGH_BASIS_CONSTRAINT))
+    if (count > 0 && !(kinds & BOUGH_BASIS_CONSTRAINT) && !(cook->modes_done && cook->mode_count == count))
         BO_TRY(bo_cook_modes(cook, count));
+    cook->modes_done = count > 0 && !(kinds & BOUGH_BASIS_CONSTRAINT);
     bo_columns boundary = {0};
     bough_status status = BOUGH_OK;
     if (kinds & BOUGH_BASIS_CONSTRAINT)
@@ -283,20 +293,26 @@ static void remark(const bo_cook *cook) {
 bough_status bo_cook_basis(bo_cook *cook) {
     if (cook->def->r == 0)
         return BOUGH_OK;
+    const uint32_t kinds = kinds_of(cook);
+    cook->modes_held = kinds & BOUGH_BASIS_CONSTRAINT;
+    cook->loaded = kinds & BOUGH_BASIS_LOADED && !cook->modes_held;
     bo_cook_clock(cook, BOUGH_COOK_FACTOR);
     BO_TRY(bo_cook_factor(cook));
     if (cook->def->r > free_count(cook))
         return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT, "r = %d is more than the %d unknowns of the body that can move",
                        cook->def->r, free_count(cook));
+    if (bo_cook_resume(cook))
+        return BOUGH_OK;
     seed_set set = {0};
     bo_columns candidates = {0}, basis = {0};
-    bough_status status = combine(cook, kinds_of(cook), &set, &candidates, &basis);
+    bough_status status = combine(cook, kinds, &set, &candidates, &basis);
     if (status == BOUGH_OK && basis.count == 0)
         status = bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT, "the basis is empty: none of its columns is other than zero");
     if (status == BOUGH_OK)
         status = rotate(cook, &basis);
     if (status == BOUGH_OK)
         status = fix_signs(cook);
+    cook->basis_done = status == BOUGH_OK;
     if (status == BOUGH_OK)
         remark(cook);
     free_seeds(cook, &set);

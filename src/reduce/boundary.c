@@ -114,7 +114,6 @@ bough_status bo_cook_craig_bampton(bo_cook *cook, int32_t mode_count, bo_columns
     }
     if (status == BOUGH_OK)
         status = bo_factor_numeric(cook->ctx, factor, cook->K);
-    cook->modes_held = true;
     if (status == BOUGH_OK && mode_count > 0)
         status = bo_cook_held_modes(cook, factor, held, mode_count);
     if (status == BOUGH_OK)

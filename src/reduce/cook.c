@@ -232,6 +232,10 @@ bough_status bough_cook(bough_context *ctx, bough_body *body, const bough_cook_d
         status = run(&cook);
     if (status == BOUGH_OK)
         status = bo_component_pack(ctx, &cook.draft, component);
+    if (status == BOUGH_OK)
+        bo_cook_forget(&cook);
+    else if (status == BOUGH_CANCELLED)
+        bo_cook_leave(&cook);
     if (times)
         memcpy(times, cook.times, sizeof cook.times);
     bo_cook_close(&cook);

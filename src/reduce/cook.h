@@ -39,6 +39,7 @@ typedef struct bo_cook {
     int32_t held_count;
     double size; /* of the body: diagonal of its bounding box, m */
 
+    double *mass_scratch;
     bough_sparse *m;   /* vertex_count: scalar mass matrix m_ab */
     bough_sparse *K;   /* at rest */
     bo_factor *factor; /* of K, held unknowns left out; of K + shift M when the body flies free */
@@ -52,6 +53,8 @@ typedef struct bo_cook {
     double *eigenvalues; /* mode_count: of the modes the basis was made from, ascending */
     bool modes_held;     /* ... with the child interfaces held (Craig-Bampton) */
     double *modes;       /* mode_count x n, orthonormal in the (loaded) mass */
+    bool modes_done;     /* they are complete, */
+    bool basis_done;     /* and so is U */
 
     int32_t r;
     double *U; /* n x r, row-major (scalar i of the mesh, coordinate l): zero where held */
@@ -111,6 +114,15 @@ bough_status bo_cook_inertia(bo_cook *cook);    /* inertia.c */
 bough_status bo_cook_samples(bo_cook *cook);    /* samples.c: draft.wind, contact, stress */
 bough_status bo_cook_surface(bo_cook *cook);    /* surface.c: draft.surface, draft.volume */
 bough_status bo_cook_quality(bo_cook *cook);    /* quality.c: draft.quality, of the finished draft */
+
+/* ---- resume.c ---- */
+
+/* Keeps the modes or the basis in def->resume_path, as far as there is one and they are done. */
+void bo_cook_leave(bo_cook *cook);
+/* Finds what was left for the same inputs; true: the basis is complete. */
+bool bo_cook_resume(bo_cook *cook);
+/* Removes what was left. */
+void bo_cook_forget(bo_cook *cook);
 
 /* ---- poses.c: repeatable random coordinates for training and testing ---- */
 

@@ -1,30 +1,89 @@
 /* Vibration modes of the body at rest: clamped, free, loaded, or with the interfaces held. */
 #include "reduce/basis.h"
 
+#include "dense/lu.h"
+#include "linalg/blas.h"
 #include "linalg/eigen.h"
 #include "linalg/sparse.h"
 
 #include <string.h>
 
 #define MODE_TOLERANCE 1e-11
+#define MOST_LOADS 64 /* of a free component */
 
 typedef struct {
     const bo_cook *cook;
     const unsigned char *held;
-    double *free_part; /* x without the held unknowns */
+    /* What the loads add to the shifted matrix, s Q I6 Q^T (Q: n x rank), is not in the factor of A = K + s M.
+     * Woodbury: (A + s Q I6 Q^T)^-1 b = x - Z (1 + s I6 G)^-1 s I6 Q^T x with x = A^-1 b, Z = A^-1 Q, G = Q^T Z. */
+    int32_t rank;  /* 6 x loads; 0: nothing to correct */
+    double *Q, *Z; /* rank x n */
+    double *B;     /* rank x rank: (1 + s I6 G)^-1 s I6 */
 } mass_operator;
 
-static void multiply(void *data, const double *x, double *y) {
+static void multiply(void *data, const double *x, double *y, int32_t count) {
     const mass_operator *mass = data;
-    size_t n = (size_t)mass->cook->n;
-    for (size_t i = 0; i < n; i++)
-        mass->free_part[i] = mass->held[i] ? 0 : x[i];
-    bo_cook_mass(mass->cook, mass->free_part, y, 1);
-    if (mass->cook->loaded)
-        bo_cook_add_loads(mass->cook, mass->free_part, y);
-    for (size_t i = 0; i < n; i++)
-        if (mass->held[i])
-            y[i] = 0;
+    const bo_cook *cook = mass->cook;
+    size_t n = (size_t)cook->n;
+    bo_mass_multiply(cook->m, mass->held, cook->mass_scratch, x, y, count);
+    for (size_t c = 0; c < (size_t)count && cook->loaded; c++) {
+        bo_cook_add_loads(cook, x + c * n, y + c * n); /* x is zero where the component is held */
+        for (size_t i = 0; i < n; i++)
+            if (mass->held[i])
+                y[c * n + i] = 0;
+    }
+}
+
+static void correct(void *data, double *x, int32_t count) {
+    const mass_operator *mass = data;
+    int32_t n = mass->cook->n, rank = mass->rank;
+    double motion[6 * MOST_LOADS], share[6 * MOST_LOADS];
+    for (int32_t c = 0; c < count; c++, x += n) {
+        bo_gemm(false, false, rank, 1, n, 1, mass->Q, n, x, 1, 0, motion, 1);
+        bo_gemm(false, false, rank, 1, rank, 1, mass->B, rank, motion, 1, 0, share, 1);
+        bo_gemm(true, false, n, 1, rank, -1, mass->Z, n, share, 1, 1, x, 1);
+    }
+}
+
+/* Q of all loads as vectors over the whole body. */
+static void spread_loads(const bo_cook *cook, double *Q) {
+    size_t n = (size_t)cook->n;
+    memset(Q, 0, 6 * (size_t)cook->load_count * n * sizeof *Q);
+    for (int32_t k = 0; k < cook->load_count; k++) {
+        const bo_cook_load *load = &cook->loads[k];
+        for (size_t i = 0; i < 3 * (size_t)load->vertex_count; i++)
+            for (size_t d = 0; d < 6; d++)
+                Q[(6 * (size_t)k + d) * n + 3 * (size_t)load->vertices[i / 3] + i % 3] = load->Q[6 * i + d];
+    }
+}
+
+static bough_status prepare_correction(bo_cook *cook, bo_factor *factor, double shift, mass_operator *mass) {
+    int32_t n = cook->n, rank = mass->rank = 6 * cook->load_count;
+    size_t N = (size_t)n, R = (size_t)rank;
+    if (cook->load_count > MOST_LOADS)
+        return bo_fail(cook->ctx, BOUGH_ERROR_UNSUPPORTED, "a free component can carry loads at %d interfaces at most",
+                       MOST_LOADS);
+    mass->Q = BO_NEW_ARRAY(cook->ctx, double, 2 * R * N);
+    mass->B = BO_NEW_ZEROS(cook->ctx, double, 4 * R * R);
+    int32_t pivots[6 * MOST_LOADS];
+    if (!mass->Q || !mass->B)
+        return BOUGH_ERROR_MEMORY;
+    mass->Z = mass->Q + R * N;
+    spread_loads(cook, mass->Q);
+    BO_TRY(bo_factor_solve(cook->ctx, factor, mass->Q, mass->Z, rank));
+    double *G = mass->B + R * R, *A = G + R * R, *I = A + R * R;
+    bo_gemm(false, true, rank, rank, n, 1, mass->Q, n, mass->Z, n, 0, G, rank);
+    for (size_t i = 0; i < R; i++)
+        for (size_t d = 0; d < 6; d++)
+            I[i * R + i / 6 * 6 + d] = shift * cook->loads[i / 6].I6[6 * (i % 6) + d];
+    bo_gemm(false, false, rank, rank, rank, 1, I, rank, G, rank, 0, A, rank);
+    for (size_t i = 0; i < R; i++)
+        A[i * R + i] += 1;
+    memcpy(mass->B, I, R * R * sizeof *I);
+    if (!bo_lu_factor(rank, A, pivots))
+        return bo_fail(cook->ctx, BOUGH_ERROR_SINGULAR, "the loads of a free component cannot be told apart");
+    bo_lu_solve_many(rank, A, pivots, rank, mass->B);
+    return BOUGH_OK;
 }
 
 static bough_status eigen(bo_cook *cook, bo_factor *factor, const unsigned char *held, double shift, int32_t count,
@@ -36,13 +95,14 @@ static bough_status eigen(bo_cook *cook, bo_factor *factor, const unsigned char 
         return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
                        "%d modes were asked for, but only %d unknowns are free; use a smaller r or fewer modes", count,
                        rank);
-    mass_operator mass = {cook, held, BO_NEW_ARRAY(cook->ctx, double, cook->n)};
-    if (!mass.free_part)
-        return BOUGH_ERROR_MEMORY;
-    bo_operator operator= {.multiply = multiply, .data = &mass, .size = cook->n, .rank = rank};
-    bough_status status =
-        bo_eigen_shift_invert(cook->ctx, factor, &operator, shift, count, MODE_TOLERANCE, values, vectors);
-    bo_free(cook->ctx, mass.free_part);
+    mass_operator mass = {.cook = cook, .held = held};
+    bough_status status = shift != 0 && cook->loaded ? prepare_correction(cook, factor, -shift, &mass) : BOUGH_OK;
+    const bo_operator operator= {
+        .multiply = multiply, .correct = mass.rank ? correct : NULL, .data = &mass, .size = cook->n, .rank = rank};
+    if (status == BOUGH_OK)
+        status = bo_eigen_shift_invert(cook->ctx, factor, &operator, shift, count, MODE_TOLERANCE, values, vectors);
+    bo_free(cook->ctx, mass.Q);
+    bo_free(cook->ctx, mass.B);
     return status;
 }
 

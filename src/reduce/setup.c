@@ -148,8 +148,7 @@ static bough_status gather_loads(bo_cook *cook) {
 /* ---- multiplying ---- */
 
 void bo_cook_mass(const bo_cook *cook, const double *x, double *y, int32_t count) {
-    for (size_t c = 0; c < (size_t)count; c++)
-        bo_sparse_mul3(cook->m, x + c * (size_t)cook->n, y + c * (size_t)cook->n);
+    bo_mass_multiply(cook->m, NULL, cook->mass_scratch, x, y, count);
 }
 
 static void add_load(const bo_cook_load *load, const double *x, double *y) {
@@ -198,23 +197,35 @@ void bo_cook_remove_rigid(const bo_cook *cook, double *x, double *scratch) {
     }
 }
 
-/* K x = b for a free body by x <- (K + s M)^-1 (b + s M x): each round divides the error by at least lambda_1 / s. */
+/* K x = b for a free body by x <- (K + s M)^-1 (b + s M x), begun at 0: each round divides the error by at least
+ * 1 + lambda_1 / s, and its step by as much. */
 static bough_status solve_free(bo_cook *cook, double *b, double *x, int32_t count) {
-    size_t n = (size_t)cook->n;
-    double *rhs = BO_NEW_ARRAY(cook->ctx, double, n *(size_t)count);
-    bough_status status = rhs ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    enum { MOST_ROUNDS = 200 };
+    size_t n = (size_t)cook->n, size = n * (size_t)count;
+    double *rhs = BO_NEW_ARRAY(cook->ctx, double, size), *step = BO_NEW_ARRAY(cook->ctx, double, size);
+    bough_status status = rhs && step ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < count && status == BOUGH_OK; c++)
         remove_rigid_force(cook, b + (size_t)c * n, rhs);
-    memset(x, 0, n * (size_t)count * sizeof *x);
-    for (int round = 0; round < 5 && status == BOUGH_OK; round++) {
-        bo_cook_mass(cook, x, rhs, count);
-        for (size_t i = 0; i < n * (size_t)count; i++)
-            rhs[i] = b[i] + cook->shift * rhs[i];
-        status = bo_factor_solve(cook->ctx, cook->factor, rhs, x, count);
+    memset(x, 0, size * sizeof *x);
+    if (status == BOUGH_OK)
+        memcpy(rhs, b, size * sizeof *rhs);
+    double moved = 1, length = 0;
+    for (int round = 0; round < MOST_ROUNDS && moved > 1e-14 * length && status == BOUGH_OK; round++) {
+        status = bo_factor_solve(cook->ctx, cook->factor, rhs, step, count);
+        moved = length = 0;
         for (int32_t c = 0; c < count && status == BOUGH_OK; c++)
-            bo_cook_remove_rigid(cook, x + (size_t)c * n, rhs);
+            bo_cook_remove_rigid(cook, step + (size_t)c * n, rhs);
+        for (size_t i = 0; i < size && status == BOUGH_OK; i++) {
+            x[i] += step[i];
+            moved = fmax(moved, fabs(step[i]));
+            length = fmax(length, fabs(x[i]));
+        }
+        bo_cook_mass(cook, step, rhs, count); /* the rest of b + s M x - (K + s M) x is s M times the last step */
+        for (size_t i = 0; i < size; i++)
+            rhs[i] *= cook->shift;
     }
     bo_free(cook->ctx, rhs);
+    bo_free(cook->ctx, step);
     return status;
 }
 
@@ -243,6 +254,9 @@ bough_status bo_cook_setup(bo_cook *cook) {
     BO_TRY(choose_origin(cook));
     BO_TRY(gather_loads(cook));
     BO_TRY(bo_body_scalar_mass(cook->ctx, cook->body, &cook->m));
+    cook->mass_scratch = BO_COOK_ARRAY(cook, double, bo_mass_scratch(cook->m));
+    if (!cook->mass_scratch)
+        return BOUGH_ERROR_MEMORY;
     cook->draft.damping_mass = cook->body->def.damping_mass;
     cook->draft.damping_stiffness = cook->body->def.damping_stiffness;
     cook->draft.materials = cook->body->materials;

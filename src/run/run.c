@@ -17,17 +17,14 @@ static bough_status record_frame(bough_context *ctx, bough_run *run) {
                            run->engine.velocity);
 }
 
-/* A frame is due when the step before ended in an earlier 1/fps of a second. */
-static bool frame_is_due(const bough_run *run) {
-    const double little = 1e-9; /* of a frame: rounding of t fps */
-    double now = floor(bo_run_time(run) * run->fps + little);
-    return run->place.step == 0 || floor((double)(run->place.step - 1) * run->dt * run->fps + little) < now;
-}
-
 bough_status bo_run_record(bough_context *ctx, bough_run *run) {
     if (run->table.stream)
         BO_TRY(bo_table_row(ctx, &run->table, run->values));
-    return run->series.index && frame_is_due(run) ? record_frame(ctx, run) : BOUGH_OK;
+    if (!bo_run_frame_is_due(run))
+        return BOUGH_OK;
+    if (run->displacements_path)
+        BO_TRY(bo_run_record_displacements(ctx, run));
+    return run->series.index ? record_frame(ctx, run) : BOUGH_OK;
 }
 
 /* ---- stepping ---- */
@@ -132,6 +129,7 @@ static void keep_last_state(bough_context *ctx, bough_run *run) {
     bool part = run->place.unit != 0; /* whole steps are recorded already */
     bool lost = part && run->table.stream && bo_table_row(ctx, &run->table, run->values) != BOUGH_OK;
     lost |= part && run->series.index && record_frame(ctx, run) != BOUGH_OK;
+    lost |= bo_run_finish_displacements(ctx, run) != BOUGH_OK; /* whose rows have no times, so no part */
     lost |= run->checkpoint && bough_run_save(ctx, run, run->checkpoint) != BOUGH_OK;
     if (lost)
         bo_warn(ctx, "the last state was not kept: %s", bough_message(ctx));
@@ -144,7 +142,9 @@ bough_status bough_run_advance(bough_context *ctx, bough_run *run) {
         keep_last_state(ctx, run);
         return status;
     }
-    return run->checkpoint ? bough_run_save(ctx, run, run->checkpoint) : BOUGH_OK;
+    status = bo_run_finish_displacements(ctx, run);
+    bough_status saved = run->checkpoint ? bough_run_save(ctx, run, run->checkpoint) : BOUGH_OK;
+    return status != BOUGH_OK ? status : saved;
 }
 
 /* ---- looking ---- */
@@ -181,6 +181,7 @@ void bough_run_look(const bough_run *run, bough_run_report *report) {
                                  .smallest_dt = ldexp(run->dt, -run->place.deepest),
                                  .rows = run->table.rows,
                                  .frames = run->series.written,
+                                 .displacement_rows = run->displacement_rows,
                                  .seconds = run->seconds,
                                  .simulated_time = run->simulated};
     memcpy(report->start_energy, run->place.start_energy, sizeof report->start_energy);

@@ -2,6 +2,7 @@
 #ifndef BO_RUN_RUN_H
 #define BO_RUN_RUN_H
 
+#include "base/npy.h"
 #include "record/series.h"
 #include "record/table.h"
 #include "run/engine.h"
@@ -36,6 +37,9 @@ struct bough_run {
     char *checkpoint;
     bo_table table;
     bo_series series;
+    char *displacements_path; /* NULL: they are not recorded */
+    bo_npy_writer displacements;
+    int64_t displacement_rows; /* written by this run */
     double fps;
     double seconds, simulated; /* in bough_run_advance() */
 };
@@ -43,7 +47,14 @@ struct bough_run {
 double bo_run_time(const bough_run *run);
 /* All columns at time t; an error when one is not finite. */
 bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values);
+bool bo_run_frame_is_due(const bough_run *run);
 /* A row of the table, and a frame when one is due. */
 bough_status bo_run_record(bough_context *ctx, bough_run *run);
+
+/* With the row of the present state, or after those of the frames up to now when they are there already. */
+bough_status bo_run_open_displacements(bough_context *ctx, bough_run *run, const char *path, bool resumed);
+bough_status bo_run_record_displacements(bough_context *ctx, bough_run *run);
+/* The file appears under its name; nothing happens when none is open. */
+bough_status bo_run_finish_displacements(bough_context *ctx, bough_run *run);
 
 #endif

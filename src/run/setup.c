@@ -98,6 +98,8 @@ static bough_status open_recordings(bough_context *ctx, const bough_run_def *def
                            : bo_table_create(ctx, def->record, columns, count, &run->table));
     if (run->table.stream && !has_row)
         BO_TRY(bo_table_row(ctx, &run->table, run->values));
+    if (def->displacements)
+        BO_TRY(bo_run_open_displacements(ctx, run, def->displacements, def->resume != NULL));
     if (!def->frames)
         return BOUGH_OK;
     BO_TRY(def->resume ? bo_series_continue(ctx, def->frames, now, &run->series)
@@ -123,8 +125,10 @@ bough_status bough_run_create(bough_context *ctx, bough_scene *scene, const boug
         status = open_recordings(ctx, &def, run);
     if (status == BOUGH_OK)
         *out = run;
-    else
+    else {
+        bo_npy_discard(ctx, &run->displacements); /* an earlier recording stays */
         bough_run_destroy(ctx, run);
+    }
     return status;
 }
 
@@ -133,6 +137,9 @@ void bough_run_destroy(bough_context *ctx, bough_run *run) {
         return;
     bo_table_close(ctx, &run->table); /* every row was checked when it was written */
     bo_series_close(ctx, &run->series);
+    if (bo_run_finish_displacements(ctx, run) != BOUGH_OK)
+        bo_warn(ctx, "%s", bough_message(ctx));
+    bo_free(ctx, run->displacements_path);
     bo_engine_destroy(ctx, &run->engine);
     bo_free(ctx, run->values);
     bo_free(ctx, run->trial);

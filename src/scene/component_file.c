@@ -2,6 +2,7 @@
 
 #include "base/eigen3.h"
 #include "base/file.h"
+#include "base/npy.h"
 #include "mesh/mesh.h"
 #include "scene/entries.h"
 
@@ -260,12 +261,26 @@ static bough_status read_kind(bo_json at, uint32_t *basis) {
     return BOUGH_OK;
 }
 
-/* Rows of 3 vertex_count numbers from a file beside the component file. */
+static bough_status check_row(bo_json at, const bough_mesh *mesh, int32_t columns) {
+    if (columns == 3 * (int64_t)mesh->vertex_count)
+        return BOUGH_OK;
+    return bo_json_fail(at, "its rows have %d numbers; they need 3 for each of the %d vertices, %lld", columns,
+                        mesh->vertex_count, 3 * (long long)mesh->vertex_count);
+}
+
+/* Displacements from a .npy file beside the component file, one in a row. */
 static bough_status read_vectors(bo_json at, const bough_mesh *mesh, double **values, int32_t *count) {
     const char *name = NULL;
-    (void)mesh, (void)values, (void)count;
+    int32_t columns;
     BO_TRY(bo_json_string(at, &name));
-    return name ? bo_json_fail(at, ".npy files cannot be read yet") : BOUGH_OK;
+    if (!name || !mesh)
+        return BOUGH_OK;
+    char *path = bo_path_beside(at.ctx, at.file, name);
+    if (!path)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = bo_json_explain(at, bo_npy_read(at.ctx, path, count, &columns, values));
+    bo_free(at.ctx, path);
+    return status == BOUGH_OK ? check_row(at, mesh, columns) : status;
 }
 
 /* A file and the word for it come together; the word may be left to us where there is no kind at all. */

@@ -671,12 +671,14 @@ static void interrupts_keep_what_was_done(void **state) {
 static void runs_report_and_record(void **state) {
     (void)state;
     json_t *report;
-    check_json(report, 0, "run", PENDULUM, "--json", "-t", "1", "--time", "0.1", "--record", "run.csv", "--frames",
-               "run_frames", "--fps", "100", "--checkpoint", "run.state", "--picture", "run.png");
+    check_json(report, 0, "run", PENDULUM, "--json", "-t", "1", "--time", "0.1", "--record", "run.csv", "--record",
+               "run.npy", "--frames", "run_frames", "--fps", "100", "--checkpoint", "run.state", "--picture",
+               "run.png");
     check(truth(report, "done"));
     check_int(number(report, "steps"), 20);
     check_int(number(report, "rows"), 21);
     check_int(number(report, "frames"), 11);
+    check_int(number(report, "displacement_rows"), 11);
     check_near(number(report, "time"), 0.1, 1e-15);
     check(strcmp(text(report, "integrator"), "generalised-alpha") == 0);
     double total = item(report, "energy", 3);
@@ -684,6 +686,7 @@ static void runs_report_and_record(void **state) {
     check_near(item(report, "energy", 0) + item(report, "energy", 1) + item(report, "energy", 2), total, 1e-12);
     json_decref(report);
     check_begins("run.csv", "time,elastic,", 13, 2000);
+    check_begins("run.npy", "\x93NUMPY", 6, 2000);
     check_is_vtu("run_frames/frame_000010.vtu");
     check_is_vtu("run_frames/frames.pvd");
     check_is_png("run.png");
@@ -700,7 +703,7 @@ static void wrong_runs(void **state) {
     check_mistake(2, "name a scene file", "run");
     check_mistake(2, "bough integrators lists them", "run", PENDULUM, "--integrator", "eulr");
     check_mistake(2, "positive", "run", PENDULUM, "--dt", "0");
-    check_mistake(2, ".csv", "run", PENDULUM, "--record", "run.txt");
+    check_mistake(2, ".csv or .npy", "run", PENDULUM, "--record", "run.txt");
     check_mistake(1, "gone.json", "run", "gone.json");
     check_mistake(1, "gone.state", "run", PENDULUM, "--resume", "gone.state");
     test_write_text(work("junk.state"), "junk");

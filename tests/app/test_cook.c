@@ -205,6 +205,35 @@ static void damaged_components_are_refused(void **state) {
     check_mistake(1, "text.bough", "info", "text.bough");
 }
 
+/* How long it takes until there is a basis depends on the machine: tries again with more patience. Cubature behind it
+ * takes longer than all else. */
+static void interrupted_cooking_goes_on(void **state) {
+    (void)state;
+    write_beam("slow.json",
+               "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 0.2, 0.2], \"cells\": [20, 4, 4]},"
+               "\"material\": {\"model\": \"stable-neo-hookean\"}, \"fix\": \"x0\","
+               "\"basis\": {\"r\": 24}, \"elastic\": {\"training\": 400, \"tolerance\": 1e-4}}");
+    for (long milliseconds = 100; milliseconds < 60000 && !exists("slow.bough.part");
+         milliseconds += milliseconds / 2) {
+        pid_t child = start_with_output(WORDS("cook", "slow.json", "-j", "1"), test_path("stdout"));
+        struct timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+        nanosleep(&pause, NULL);
+        check_int(kill(child, SIGINT), 0);
+        int status = finish(child);
+        check(status == 1 || status == -SIGINT); /* before the program was ready */
+        check(!exists("slow.bough") && !out[0]);
+        check(status != 1 || strncmp(err, "bough: interrupted", 18) == 0);
+    }
+    check(
+        strcmp(err, "bough: interrupted; slow.bough.part keeps the basis, and the same command goes on from there\n") ==
+        0);
+    check_run(0, "cook", "slow.json", "--elastic", "linear", "-o", "quick.bough"); /* not this one's basis */
+    check(exists("slow.bough.part"));
+    check_run(0, "cook", "slow.json");
+    check(exists("slow.bough") && !exists("slow.bough.part"));
+    check(strstr(out, "modes                0.00 s") != NULL); /* they were in the basis that was kept */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_beam_is_cooked_once),
@@ -214,6 +243,7 @@ int main(void) {
         cmocka_unit_test(info_is_a_card),
         cmocka_unit_test(mistakes_are_one_sentence),
         cmocka_unit_test(damaged_components_are_refused),
+        cmocka_unit_test(interrupted_cooking_goes_on),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

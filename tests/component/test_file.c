@@ -1,6 +1,8 @@
 /* .bough files: what is saved is loaded, bit by bit; what is damaged is refused. */
 #include "draft.h"
 
+#include "component/layout.h"
+
 static void check_doubles(const double *a, const double *b, int count) {
     check((a == NULL) == (count == 0));
     check(count == 0 || memcmp(a, b, sizeof *a * (size_t)count) == 0);
@@ -121,9 +123,212 @@ static void what_is_saved_is_loaded(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A component as small as they come, with something of everything. */
+static draft *small_draft(void) {
+    return draft_make(1, BOUGH_REDUCED_POLYNOMIAL, BOUGH_MATERIAL_STVK, 1);
+}
+
+static void every_flipped_bit_is_noticed(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    draft *d = small_draft();
+    bough_component *c = draft_pack(ctx, d), *read;
+    unsigned char *bytes = malloc(c->image_size);
+    memcpy(bytes, c->image, c->image_size);
+    for (size_t bit = 0; bit < 8 * c->image_size; bit++) {
+        bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        bough_status status = bough_component_read(ctx, bytes, c->image_size, &read);
+        if (status != BOUGH_ERROR_FORMAT && status != BOUGH_ERROR_UNSUPPORTED)
+            fail_msg("bit %zu of byte %zu: %s", bit % 8, bit / 8, bough_status_name(status));
+        check(read == NULL);
+        bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+    check_ok(ctx, bough_component_read(ctx, bytes, c->image_size, &read));
+    bough_component_destroy(ctx, read);
+    free(bytes);
+    bough_component_destroy(ctx, c);
+    draft_free(d);
+    bough_context_destroy(ctx);
+}
+
+static void files_that_are_cut_short_are_refused(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    draft *d = small_draft();
+    bough_component *c = draft_pack(ctx, d), *read;
+    for (size_t size = 0; size < c->image_size; size++) {
+        void *bytes = malloc(size + (size == 0)); /* exact, for sanitizers */
+        memcpy(bytes, c->image, size);
+        check_fails(ctx, bough_component_read(ctx, bytes, size, &read), BOUGH_ERROR_FORMAT,
+                    size > 0 ? "cut short" : "empty");
+        free(bytes);
+    }
+    unsigned char *longer = calloc(1, c->image_size + 64);
+    memcpy(longer, c->image, c->image_size);
+    check_fails(ctx, bough_component_read(ctx, longer, c->image_size + 64, &read), BOUGH_ERROR_FORMAT, "should have");
+    free(longer);
+    bough_component_destroy(ctx, c);
+    draft_free(d);
+    bough_context_destroy(ctx);
+}
+
+static void failures_name_the_file(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_component *read, nothing = {0};
+    check_fails(ctx, bough_component_load(ctx, test_path("absent.bough"), &read), BOUGH_ERROR_FILE, "absent.bough");
+    check_fails(ctx, bough_component_load(ctx, "/", &read), BOUGH_ERROR_FILE, "folder");
+    test_write_text(test_path("empty.bough"), "");
+    check_fails(ctx, bough_component_load(ctx, test_path("empty.bough"), &read), BOUGH_ERROR_FORMAT,
+                "empty.bough: the file is empty");
+    test_write_text(test_path("text.bough"), "solid cube");
+    check_fails(ctx, bough_component_load(ctx, test_path("text.bough"), &read), BOUGH_ERROR_FORMAT,
+                "text.bough: this is not a .bough file");
+    check_fails(ctx, bough_component_save(ctx, &nothing, test_path("x.bough")), BOUGH_ERROR_ARGUMENT, "no file image");
+    draft *d = small_draft();
+    bough_component *c = draft_pack(ctx, d);
+    check_fails(ctx, bough_component_save(ctx, c, test_path("no/such/x.bough")), BOUGH_ERROR_FILE, "no/such/x.bough");
+    bough_component_destroy(ctx, c);
+    draft_free(d);
+    bough_context_destroy(ctx);
+}
+
+static void unknown_chunks_are_ignored(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    draft *d = small_draft();
+    bough_component *c = draft_pack(ctx, d), *read;
+    bo_image image;
+    check_ok(ctx, bo_image_open(ctx, c->image, c->image_size, BO_COMPONENT_KIND, BO_COMPONENT_VERSION, &image));
+    bo_image_builder builder;
+    bo_image_begin(ctx, &builder, BO_COMPONENT_KIND, BO_COMPONENT_VERSION);
+    const uint64_t three = 3;
+    bo_image_add(&builder, "colour.of.bark", BO_I16, 1, &three, (int16_t[]){1, 2, 3});
+    for (int32_t i = 0; i < image.chunk_count; i++) {
+        bo_chunk chunk = bo_image_chunk(&image, i);
+        bo_image_add(&builder, chunk.name, chunk.type, chunk.rank, chunk.dims, chunk.data);
+    }
+    void *bytes;
+    size_t size;
+    check_ok(ctx, bo_image_finish(&builder, &bytes, &size));
+    check_ok(ctx, bough_component_read(ctx, bytes, size, &read));
+    check_same(read, &d->c);
+    bo_free(ctx, bytes);
+    bough_component_destroy(ctx, read);
+    bough_component_destroy(ctx, c);
+    draft_free(d);
+    bough_context_destroy(ctx);
+}
+
+/* Bare components: nothing but inertia. */
+static void empty_arrays_need_no_chunks(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    draft *d = draft_make(0, BOUGH_REDUCED_RIGID, BOUGH_MATERIAL_STVK, 1);
+    bough_component bare = {.parent = -1, .support = BOUGH_SUPPORT_FREE, .mass = 1}, *c;
+    memcpy(bare.Sigma0, d->c.Sigma0, sizeof bare.Sigma0);
+    check_ok(ctx, bo_component_pack(ctx, &bare, &c));
+    check(!c->K && !c->interface_count && !c->provenance && !c->surface.vertex_count && !c->volume.position);
+    double energy = 1, scratch[1];
+    check(bough_component_scratch(c) <= 1);
+    check(bough_component_evaluate(c, NULL, scratch, &energy, NULL, NULL) && energy == 0);
+    bough_component_surface_positions(c, NULL, NULL);
+    bough_component_destroy(ctx, c);
+    draft_free(d);
+    bough_context_destroy(ctx);
+}
+
+/* Every single allocation fails once. */
+static void running_out_of_memory_leaks_nothing(void **state) {
+    (void)state;
+    draft *d = draft_make(5, BOUGH_REDUCED_CUBATURE, BOUGH_MATERIAL_STVK, 1);
+    const char *path = test_path("memory.bough");
+    for (int phase = 0; phase < 2; phase++)
+        for (long fail_at = 0;; fail_at++) {
+            test_memory memory = {.fail_at = -1};
+            bough_context *ctx = test_counting_context(&memory);
+            long before = memory.live;
+            memory.calls = 0, memory.fail_at = fail_at;
+            bough_component *c = NULL;
+            bough_status status = phase == 0 ? bo_component_pack(ctx, &d->c, &c) : bough_component_load(ctx, path, &c);
+            bool done = memory.calls <= fail_at;
+            memory.fail_at = -1;
+            check_int(status, done ? BOUGH_OK : BOUGH_ERROR_MEMORY);
+            if (done && phase == 0)
+                check_ok(ctx, bough_component_save(ctx, c, path));
+            bough_component_destroy(ctx, c);
+            check_int(memory.live, before);
+            bough_context_destroy(ctx);
+            check_int(memory.live, 0);
+            if (done)
+                break;
+        }
+    draft_free(d);
+}
+
+/* A change of any one word changes the hash, and so do zeros at the end. */
+static void hashes_tell_words_apart(void **state) {
+    (void)state;
+    uint64_t words[20] = {0};
+    for (size_t size = 0; size <= sizeof words; size++)
+        check(size == 0 || bo_image_hash(0, words, size) != bo_image_hash(0, words, size - 1));
+    uint64_t zero = bo_image_hash(0, words, sizeof words);
+    for (int i = 0; i < 20; i++)
+        for (int bit = 0; bit < 64; bit++)
+            for (int k = 0; k < 20; k++) { /* one bit, and the sign of a number besides */
+                memset(words, 0, sizeof words);
+                words[i] = (uint64_t)1 << bit;
+                check(bo_image_hash(0, words, sizeof words) != zero);
+                words[k] ^= (uint64_t)1 << 63;
+                check((bo_image_hash(0, words, sizeof words) == zero) == (k == i && bit == 63));
+            }
+}
+
+/* Builder: what no file can hold is refused, with the name. */
+static void builders_refuse_nonsense(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const uint64_t one = 1, none = 0, much[2] = {UINT64_MAX / 16, 64};
+    const double x = 1;
+    void *bytes;
+    size_t size;
+    struct {
+        const char *name;
+        bo_chunk_type type;
+        int32_t rank;
+        const uint64_t *dims;
+        const void *data;
+        const char *part;
+    } wrong[] = {{"", BO_F64, 1, &one, &x, "no chunk can have"},
+                 {"a.name.that.is.much.longer.than.it.may.be", BO_F64, 1, &one, &x, "no chunk can have"},
+                 {"a", (bo_chunk_type)9, 1, &one, &x, "no chunk can have"},
+                 {"a", BO_F64, 5, &one, &x, "no chunk can have"},
+                 {"a", BO_F64, 2, much, &x, "larger than"},
+                 {"a", BO_F64, 1, &one, NULL, "no data"},
+                 {"x", BO_F64, 1, &one, &x, "added twice"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        bo_image_builder builder;
+        bo_image_begin(ctx, &builder, "test", 1);
+        bo_image_add(&builder, "x", BO_F64, 1, &one, &x);
+        bo_image_add(&builder, "empty", BO_F64, 1, &none, NULL);
+        bo_image_add(&builder, wrong[i].name, wrong[i].type, wrong[i].rank, wrong[i].dims, wrong[i].data);
+        check_fails(ctx, bo_image_finish(&builder, &bytes, &size), BOUGH_ERROR_ARGUMENT, wrong[i].part);
+        check(!bytes);
+    }
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_saved_is_loaded),
+        cmocka_unit_test(every_flipped_bit_is_noticed),
+        cmocka_unit_test(files_that_are_cut_short_are_refused),
+        cmocka_unit_test(failures_name_the_file),
+        cmocka_unit_test(unknown_chunks_are_ignored),
+        cmocka_unit_test(empty_arrays_need_no_chunks),
+        cmocka_unit_test(running_out_of_memory_leaks_nothing),
+        cmocka_unit_test(hashes_tell_words_apart),
+        cmocka_unit_test(builders_refuse_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,8 +63,8 @@ static void solve_inverts_multiply(void **state) {
     bough_context_destroy(ctx);
 }
 
-static void identity(void *data, const double *x, double *y) {
-    memcpy(y, x, *(const size_t *)data * sizeof *y);
+static void identity(void *data, const double *x, double *y, int32_t count) {
+    memcpy(y, x, *(const size_t *)data * (size_t)count * sizeof *y);
 }
 
 static int compare(const void *a, const void *b) {
@@ -89,7 +89,7 @@ static void lowest_eigenvalues_of_the_laplacian(void **state) {
     }
     qsort(exact, N * N * N, sizeof *exact, compare);
     size_t size = N * N * N;
-    bo_operator M = {identity, &size, N * N * N, N * N * N};
+    bo_operator M = {.multiply = identity, .data = &size, .size = N * N * N, .rank = N * N * N};
     check_ok(ctx, bo_eigen_shift_invert(ctx, factor, &M, 0, COUNT, 1e-12, values, vectors));
     for (int i = 0; i < COUNT; i++) /* with triple eigenvalues: 2-4, 5-7, 8-10 */
         check_near(values[i] / exact[i], 1, 1e-11);

@@ -532,6 +532,61 @@ static void recordings_have_all_rows_and_frames(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Displacements at the times of the frames, in one go and in two runs with a checkpoint between them. */
+static void displacements_are_recorded_frame_by_frame(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    char whole[200], halves[200], checkpoint[200];
+    snprintf(whole, sizeof whole, "%s", test_path("whole.npy"));
+    snprintf(halves, sizeof halves, "%s", test_path("halves.npy"));
+    snprintf(checkpoint, sizeof checkpoint, "%s", test_path("half.state"));
+    bough_run_def def = bough_default_run_def();
+    def.displacements = whole;
+    def.fps = 50; /* every second step */
+    play p = begin(ctx, SMALL, &def);
+    check_ok(ctx, bough_run_step(ctx, p.run));
+    check(access(whole, F_OK) != 0);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    int32_t rows, columns, vertices = bough_body_mesh(bough_scene_body(p.scene))->vertex_count;
+    double *values;
+    check_ok(ctx, bo_npy_read(ctx, whole, &rows, &columns, &values));
+    check_int(rows, 6);
+    check_int(columns, 3 * vertices);
+    for (int32_t i = 0; i < columns; i++) {
+        check_near(values[i], 0, 0);
+        check_near(values[5 * columns + i], bough_run_displacement(p.run)[i], 0);
+    }
+    bo_free(ctx, values);
+    bough_run_report report;
+    bough_run_look(p.run, &report);
+    check_int(report.displacement_rows, 6);
+    check_ok(ctx, bough_run_step(ctx, p.run)); /* beyond the end: frame 6 comes with step 12 */
+    check_ok(ctx, bough_run_step(ctx, p.run));
+    end(ctx, &p);
+
+    def.displacements = halves;
+    def.checkpoint = checkpoint;
+    def.duration = 0.05;
+    p = begin(ctx, SMALL, &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    end(ctx, &p);
+    def.resume = checkpoint;
+    def.duration = 0.12;
+    for (int again = 0; again < 2; again++) { /* the second time later rows are replaced */
+        def.checkpoint = NULL;
+        p = begin(ctx, SMALL, &def);
+        check_ok(ctx, bough_run_advance(ctx, p.run));
+        end(ctx, &p);
+        size_t size[2];
+        char *text[2] = {read_text(whole, &size[0]), read_text(halves, &size[1])};
+        check_int(size[0], 128 + 7 * 8 * 3 * vertices);
+        check_int(size[1], size[0]);
+        check_int(memcmp(text[0], text[1], size[0]), 0);
+        free(text[0]), free(text[1]);
+    }
+    bough_context_destroy(ctx);
+}
+
 static bool cancel_at_three(void *user, const bough_progress *progress) {
     return !(strcmp(progress->what, "running") == 0 && ++*(int *)user == 3);
 }
@@ -548,12 +603,19 @@ static void cancelled_runs_keep_what_was_recorded(void **state) {
     bough_run_def def = bough_default_run_def();
     def.checkpoint = checkpoint;
     def.record = test_path("cancelled.csv");
+    def.displacements = test_path("cancelled.npy");
+    def.fps = 100;
     play p = begin(ctx, SMALL, &def);
     check_int(bough_run_advance(ctx, p.run), BOUGH_CANCELLED);
     bough_run_report report;
     bough_run_look(p.run, &report);
     check_int(report.steps, 3);
     check_int(report.rows, 4);
+    int32_t rows, columns;
+    double *values;
+    check_ok(ctx, bo_npy_read(ctx, test_path("cancelled.npy"), &rows, &columns, &values));
+    check_int(rows, 4);
+    bo_free(ctx, values);
     check_ok(ctx, bough_run_restore(ctx, p.run, checkpoint));
     check_int(p.run->place.step, 3);
     end(ctx, &p);
@@ -599,8 +661,9 @@ static void failed_allocations_leak_nothing(void **state) {
     (void)state;
     bough_status status = BOUGH_ERROR_MEMORY;
     const char *path = write_scene("scene.json", SMALL);
-    char record[200], frames[200];
+    char record[200], frames[200], displacements[200];
     snprintf(record, sizeof record, "%s", test_path("memory.csv"));
+    snprintf(displacements, sizeof displacements, "%s", test_path("memory.npy"));
     snprintf(frames, sizeof frames, "%s", test_path("memory"));
     for (long fail_at = 1; status != BOUGH_OK; fail_at++) {
         test_memory memory = {.fail_at = fail_at};
@@ -612,6 +675,7 @@ static void failed_allocations_leak_nothing(void **state) {
         bough_run_def def = bough_default_run_def();
         def.record = record;
         def.frames = frames;
+        def.displacements = displacements;
         status = bough_scene_load(ctx, path, &scene);
         if (status == BOUGH_OK)
             status = bough_run_create(ctx, scene, &def, &run);
@@ -646,6 +710,9 @@ static void wrong_defs_are_told(void **state) {
     def.record = test_path("no/such/folder.csv");
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_FILE, "cannot be written");
     def.record = NULL;
+    def.displacements = test_path("no/such/folder.npy");
+    check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_FILE, "cannot be written");
+    def.displacements = NULL;
     def.checkpoint = test_path("no/such/folder.state");
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_FILE, "cannot be written");
     bough_scene_destroy(ctx, scene);
@@ -668,6 +735,7 @@ int main(void) {
         cmocka_unit_test(resumed_runs_have_the_same_bits),
         cmocka_unit_test(damaged_checkpoints_are_refused),
         cmocka_unit_test(recordings_have_all_rows_and_frames),
+        cmocka_unit_test(displacements_are_recorded_frame_by_frame),
         cmocka_unit_test(cancelled_runs_keep_what_was_recorded),
         cmocka_unit_test(threads_do_not_change_bits),
         cmocka_unit_test(steps_allocate_nothing),

@@ -2,6 +2,7 @@
  * and the hash knows what matters. */
 #include "texts.h"
 
+#include "base/npy.h"
 #include "scene/entries.h"
 
 #include <bough/scene.h>
@@ -223,6 +224,50 @@ static void surfaces_come_from_files(void **state) {
     check(def->surface && def->surface->type == BOUGH_TRI3 && !def->surface_int16);
     check_int(def->surface->element_count, 12);
     bough_cook_job_destroy(ctx, job);
+    bough_context_destroy(ctx);
+}
+
+/* Rows of a .npy file with these numbers of rows and columns, counted through. */
+static void write_npy(bough_context *ctx, const char *name, int32_t rows, int32_t columns) {
+    bo_npy_writer writer;
+    double *row = calloc((size_t)columns, sizeof *row);
+    check_ok(ctx, bo_npy_open(ctx, test_path(name), columns, &writer));
+    for (int32_t r = 0; r < rows; r++) {
+        for (int32_t c = 0; c < columns; c++)
+            row[c] = r * columns + c;
+        check_ok(ctx, bo_npy_append(ctx, &writer, row));
+    }
+    check_ok(ctx, bo_npy_commit(ctx, &writer));
+    free(row);
+}
+
+static void vectors_come_from_numpy(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    write_npy(ctx, "u.npy", 4, 60);
+    write_npy(ctx, "c.npy", 2, 60);
+    bough_cook_job *job = must_load(ctx, BAR ", " ENDS ", 'basis': {'snapshots': 'u.npy', 'columns': 'c.npy'}}");
+    const bough_cook_def *def = bough_cook_job_def(job);
+    check_int(def->basis, BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES | BOUGH_BASIS_SNAPSHOTS | BOUGH_BASIS_COLUMNS);
+    check_int(def->snapshot_count, 4);
+    check_int(def->column_count, 2);
+    check_near(def->snapshots[3 * 60 + 59], 239, 0);
+    check_near(def->columns[61], 61, 0);
+    uint64_t hash = def->input_hash;
+    bough_cook_job_destroy(ctx, job);
+    write_npy(ctx, "u.npy", 3, 60);
+    job = must_load(ctx, BAR ", " ENDS ", 'basis': {'snapshots': 'u.npy', 'columns': 'c.npy'}}");
+    check(bough_cook_job_def(job)->input_hash != hash);
+    bough_cook_job_destroy(ctx, job);
+    job = must_load(ctx, BAR ", " ENDS ", 'basis': {'kind': 'snapshots', 'snapshots': 'u.npy'}}");
+    check_int(bough_cook_job_def(job)->basis, BOUGH_BASIS_SNAPSHOTS);
+    bough_cook_job_destroy(ctx, job);
+    write_npy(ctx, "u.npy", 3, 57);
+    check_fails(ctx, load_changed(ctx, BAR ", " ENDS ", 'basis': {'snapshots': 'u.npy'}}", NULL, &job),
+                BOUGH_ERROR_FORMAT,
+                "basis.snapshots: its rows have 57 numbers; they need 3 for each of the 20 vertices, 60");
+    check_fails(ctx, load_changed(ctx, BAR ", " ENDS ", 'basis': {'columns': 'no.npy'}}", NULL, &job), BOUGH_ERROR_FILE,
+                "basis.columns: ");
     bough_context_destroy(ctx);
 }
 
@@ -475,15 +520,20 @@ static void what_the_mesh_lacks_is_told_with_its_place(void **state) {
 static const char whole[] =
     BAR ", 'name': 'w', 'interfaces': {'base': {'select': 'x0'}, 'side': {'patch': [2, 0.5, 1], 'radius': 1.2,\n"
         "'load': {'mass': 1, 'centre': [0, 0, 1], 'inertia': [1, 1, 1, 0, 0, 0]}}}, 'parent': 'base',\n"
-        "'basis': {'r': 12, 'tolerance': 0.1, 'modes': 6, 'kind': 'mass-loaded+derivatives', 'keep_boundary': true},\n"
+        "'basis': {'r': 12, 'tolerance': 0.1, 'modes': 6, 'kind': 'mass-loaded+columns', 'columns': 'c.npy'},\n"
         "'elastic': {'kind': 'linear', 'seed': 3}, 'samples': {'wind': 4, 'stress_at': ['x0', 'x=2']},\n"
         "'surface': {'file': 'skin.obj', 'int16': true}, 'keep_volume': true}\n";
 
+static void write_what_whole_points_to(void) {
+    bough_context *ctx = test_context(1);
+    write_box(ctx, "skin.obj", 4);
+    write_npy(ctx, "c.npy", 2, 60);
+    bough_context_destroy(ctx);
+}
+
 static void failed_allocations_leak_nothing(void **state) {
     (void)state;
-    bough_context *plain = test_context(1);
-    write_box(plain, "skin.obj", 4);
-    bough_context_destroy(plain);
+    write_what_whole_points_to();
     bough_status status = BOUGH_ERROR_MEMORY;
     for (long fail_at = 1; status == BOUGH_ERROR_MEMORY; fail_at++) {
         check(fail_at < 10000);
@@ -516,9 +566,7 @@ static void check_survives(const char *text, size_t size) {
 
 static void truncations_and_mutations_do_no_harm(void **state) {
     (void)state;
-    bough_context *plain = test_context(1);
-    write_box(plain, "skin.obj", 4);
-    bough_context_destroy(plain);
+    write_what_whole_points_to();
     char *text = quoted(whole), *changed = strdup(text);
     size_t size = strlen(text), mesh = (size_t)(strstr(text, "\"name\"") - text);
     test_random random = {3};
@@ -589,6 +637,7 @@ int main(void) {
         cmocka_unit_test(the_parent_is_base_unless_said_otherwise),
         cmocka_unit_test(stress_points_are_elements_at_vertices),
         cmocka_unit_test(surfaces_come_from_files),
+        cmocka_unit_test(vectors_come_from_numpy),
         cmocka_unit_test(changes_go_over_the_file),
         cmocka_unit_test(a_mesh_alone_flies_free),
         cmocka_unit_test(the_same_content_has_the_same_hash),
