@@ -128,40 +128,79 @@ static const char *percent(double error) {
     return text;
 }
 
-/* advice is for what is poor. */
-static void print_verdict(const char *what, double error, double good, double fair, const char *before,
-                          const char *after, const char *advice) {
-    bool poor = error > fair;
-    if (!isnan(error)) /* measured */
-        printf("%-15s %s: %s %s %s%s%s\n", what,
-               error <= good ? "good"
-               : poor        ? "poor"
-                             : "fair",
-               before, percent(error), after, poor ? "; " : "", poor ? advice : "");
+typedef struct {
+    const char *what;
+    double error, good, fair; /* NAN: not measured */
+    const char *before, *after;
+    const char *advice; /* for what is poor */
+} verdict;
+enum { VERDICT_COUNT = 4 };
+
+static const char *grade(const verdict *v) {
+    return v->error <= v->good ? "good" : v->error > v->fair ? "poor" : "fair";
 }
 
 /* What a user wants to know first. Nearly all motion is in the lower half of the modes. The departure of interfaces
  * from rigid motion grows with the square of the displacement, and random poses are displaced far more than usual:
  * hence the wide limits. */
-static void print_verdicts(const bough_component *c) {
+static void judge(const bough_component *c, verdict verdicts[VERDICT_COUNT]) {
     const bough_component_quality *q = &c->quality;
+    double frequency = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
+    double force = fmax(q->force_random, q->cubature_test); /* fmax skips NAN */
+    double motion = fmax(q->projection_gravity, q->projection_impulse);
+    double interfaces = c->interface_count > (c->parent >= 0) ? q->interface_deviation : NAN;
+    verdicts[0] = (verdict){"frequencies", frequency, 0.01,
+                            0.05,          "within",  "of the full body's, in the lower half of those below",
+                            "raise r"};
+    verdicts[1] = (verdict){"forces",
+                            force,
+                            0.02,
+                            0.1,
+                            "within",
+                            "of the full body's where the basis can follow it",
+                            c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance"
+                                                                 : "linear forces suit small displacements only"};
+    verdicts[2] = (verdict){"motion",
+                            motion,
+                            0.02,
+                            0.1,
+                            "up to",
+                            "of the response to weight and blows is beyond the basis",
+                            "raise r, or add attachment"};
+    verdicts[3] = (verdict){"interfaces",
+                            interfaces,
+                            0.1,
+                            1,
+                            "up to",
+                            "of their radius is not rigid motion, in wild poses",
+                            "make them smaller, or take fewer modes"};
+}
+
+static void print_verdicts(const bough_component *c) {
+    verdict verdicts[VERDICT_COUNT];
     if (c->r == 0) {
         puts("quality         rigid: nothing was reduced");
         return;
     }
-    double frequency = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
-    double force = fmax(q->force_random, q->cubature_test); /* fmax skips NAN */
-    double motion = fmax(q->projection_gravity, q->projection_impulse);
-    print_verdict("frequencies", frequency, 0.01, 0.05, "within",
-                  "of the full body's, in the lower half of those below", "raise r");
-    print_verdict("forces", force, 0.02, 0.1, "within", "of the full body's where the basis can follow it",
-                  c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance"
-                                                       : "linear forces suit small displacements only");
-    print_verdict("motion", motion, 0.02, 0.1, "up to", "of the response to weight and blows is beyond the basis",
-                  "raise r, or add attachment");
-    if (c->interface_count > (c->parent >= 0))
-        print_verdict("interfaces", q->interface_deviation, 0.1, 1, "up to",
-                      "of their radius is not rigid motion, in wild poses", "make them smaller, or take fewer modes");
+    judge(c, verdicts);
+    for (const verdict *v = verdicts; v < verdicts + VERDICT_COUNT; v++) {
+        bool poor = v->error > v->fair;
+        if (!isnan(v->error))
+            printf("%-15s %s: %s %s %s%s%s\n", v->what, grade(v), v->before, percent(v->error), v->after,
+                   poor ? "; " : "", poor ? v->advice : "");
+    }
+}
+
+void app_worst_quality(const bough_component *c, char *text, size_t size) {
+    verdict verdicts[VERDICT_COUNT], *worst = NULL;
+    judge(c, verdicts);
+    for (verdict *v = verdicts; c->r > 0 && v < verdicts + VERDICT_COUNT; v++)
+        if (!isnan(v->error) && (!worst || v->error / v->fair > worst->error / worst->fair))
+            worst = v;
+    if (worst)
+        snprintf(text, size, "%s: %s %s %s", grade(worst), worst->what, worst->before, percent(worst->error));
+    else
+        snprintf(text, size, "%s", c->r ? "not measured" : "rigid");
 }
 
 static void print_frequencies(const bough_component_quality *q) {

@@ -37,6 +37,9 @@ bough_status bo_cook_job_seal(const bo_json *block, bough_cook_job *job);
 /* What hangs at each interface, about its centre; nothing where the mass is 0. What a file says about an interface
  * wins. Loads go into the hash. */
 bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, const bough_inertia *loads);
+/* bough_cook_job_run() by another def. */
+bough_status bo_cook_job_run_as(bough_context *ctx, bough_cook_job *job, const bough_cook_def *def, double *times,
+                                bough_component **component);
 
 /* "modes+mass-loaded+derivatives" for BOUGH_BASIS_... */
 #define BO_BASIS_TEXT_SIZE 128

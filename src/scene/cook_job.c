@@ -63,11 +63,24 @@ static uint64_t hash_whole_mesh(uint64_t hash, const bough_mesh *mesh) {
     return hash;
 }
 
+/* Those that the block does not describe: they follow from a domain's neighbours. */
+static uint64_t hash_interfaces(uint64_t hash, const bough_cook_def *def) {
+    for (int32_t i = 0; i < def->interface_count; i++) {
+        const bough_interface_def *interface = &def->interfaces[i];
+        hash = hash_count(hash_text(hash, interface->name), i == def->parent);
+        hash = bo_hash_bytes(hash_count(hash, (size_t)interface->vertex_count), interface->vertices,
+                             (size_t)interface->vertex_count * sizeof *interface->vertices);
+    }
+    return hash;
+}
+
 static uint64_t hash_inputs(const bo_json *root, const bough_cook_job *job) {
     const bough_cook_def *def = &job->def;
     const bough_mesh *mesh = bough_body_mesh(job->body);
     size_t row = 3 * (size_t)mesh->vertex_count * sizeof(double);
     uint64_t hash = hash_value(hash_text(BO_HASH_START, bough_version()), root->value);
+    if (!bo_json_has(root, "interfaces"))
+        hash = hash_interfaces(hash, def);
     hash = hash_whole_mesh(hash, mesh);
     if (job->surface)
         hash = hash_whole_mesh(hash, job->surface);
@@ -319,9 +332,14 @@ bough_status bough_cook_job_set_resume_path(bough_context *ctx, bough_cook_job *
     return BOUGH_OK;
 }
 
-bough_status bough_cook_job_run(bough_context *ctx, bough_cook_job *job, double *times, bough_component **component) {
-    bough_status status = bough_cook(ctx, job->body, &job->def, times, component);
+bough_status bo_cook_job_run_as(bough_context *ctx, bough_cook_job *job, const bough_cook_def *def, double *times,
+                                bough_component **component) {
+    bough_status status = bough_cook(ctx, job->body, def, times, component);
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY && status != BOUGH_CANCELLED)
         bo_prefix_message(ctx, "%s: ", job->file);
     return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status; /* the file is where it was written */
+}
+
+bough_status bough_cook_job_run(bough_context *ctx, bough_cook_job *job, double *times, bough_component **component) {
+    return bo_cook_job_run_as(ctx, job, &job->def, times, component);
 }
