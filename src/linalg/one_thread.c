@@ -17,33 +17,39 @@ extern int openblas_get_parallel(void) __attribute__((weak));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int users;
-static int levels = -1, blas = -1; /* to be restored; -1: nothing */
+static int blas = -1; /* to be restored; -1: nothing */
+
+/* OpenMP's setting belongs to the calling thread, that of OpenBLAS to the process. */
+static _Thread_local int depth, levels;
+
+static void begin_here(void) {
+    if (depth++ == 0 && omp_get_max_active_levels && omp_set_max_active_levels) {
+        levels = omp_get_max_active_levels();
+        omp_set_max_active_levels(0);
+    }
+}
+
+static void end_here(void) {
+    if (--depth == 0 && levels > 0)
+        omp_set_max_active_levels(levels);
+}
 
 void bo_one_thread_begin(void) {
+    begin_here();
     pthread_mutex_lock(&lock);
-    if (users++ == 0) {
-        levels = blas = -1;
-        if (omp_get_max_active_levels && omp_set_max_active_levels) {
-            levels = omp_get_max_active_levels();
-            omp_set_max_active_levels(0);
-        }
-        if (openblas_get_num_threads && openblas_set_num_threads) {
-            blas = openblas_get_num_threads();
-            openblas_set_num_threads(1);
-        }
+    if (users++ == 0 && openblas_get_num_threads && openblas_set_num_threads) {
+        blas = openblas_get_num_threads();
+        openblas_set_num_threads(1);
     }
     pthread_mutex_unlock(&lock);
 }
 
 void bo_one_thread_end(void) {
     pthread_mutex_lock(&lock);
-    if (--users == 0) {
-        if (levels >= 0)
-            omp_set_max_active_levels(levels);
-        if (blas > 0)
-            openblas_set_num_threads(blas);
-    }
+    if (--users == 0 && blas > 0)
+        openblas_set_num_threads(blas);
     pthread_mutex_unlock(&lock);
+    end_here();
 }
 
 static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
