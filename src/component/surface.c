@@ -18,8 +18,7 @@ BO_INLINE void add_panel16(int32_t r, const int16_t *restrict U, const float *re
             sum[i] += q[l] * (float)U[PANEL * (size_t)l + (size_t)i];
 }
 
-BO_MULTIVERSION void bough_component_surface_positions(const bough_component *component, const double *q,
-                                                       float *positions) {
+BO_MULTIVERSION static void fill_positions(const bough_component *component, const double *q, float *positions) {
     const bough_surface *surface = &component->surface;
     const int32_t r = component->r;
     const size_t scalars = 3 * (size_t)surface->vertex_count;
@@ -36,4 +35,8 @@ BO_MULTIVERSION void bough_component_surface_positions(const bough_component *co
             add_panel(r, surface->U + panel, factor, sum);
         memcpy(positions + start, sum, count * sizeof *sum);
     }
+}
+
+void bough_component_surface_positions(const bough_component *component, const double *q, float *positions) {
+    fill_positions(component, q, positions);
 }
