@@ -26,6 +26,7 @@ typedef int64_t mask __attribute__((vector_size(32)));
 #define LOAD(address) (*(const vec *)(address))
 enum { W = 4 };
 
+/* Keeps the first k of a vector; all of them for k = 0, as what remains of a multiple of W. */
 static const mask first_of[W] = {{-1, -1, -1, -1}, {-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}};
 
 BO_INLINE int32_t padded(int32_t n) {
@@ -49,14 +50,16 @@ static size_t all_triangles(int32_t n) {
 
 /* Parts of the scratch. Whatever is read in whole vectors has W doubles of space behind it. */
 typedef struct work {
-    int32_t n, np;                                          /* r + 1, in whole vectors */
-    double *x;                                              /* np, zeros behind the last */
-    double *s;                                              /* triangle(r) */
-    double *T;                                              /* triangle(r): D, then D + Q */
-    double *Q;                                              /* triangle_blocks(r) */
-    double *Y;                                              /* n x np */
-    double *Ex[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1];       /* triangle_blocks(x) each, one after the other */
-    const double *ta[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1]; /* rows (a, 0) of t */
+    int32_t n, np; /* r + 1, in whole vectors */
+    double *x;     /* np, zeros behind the last */
+    double *s;     /* triangle(r) */
+    double *T;     /* triangle(r): D */
+    double *Q;     /* triangle_blocks(r) */
+    double *Y;     /* n x np */
+    /* triangle_blocks(x) each, one after the other */
+    double *Ex[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1];
+    /* rows (a, 0) of t */
+    const double *ta[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1];
 } work;
 
 static size_t vector_space(int32_t count) {
