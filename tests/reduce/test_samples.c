@@ -288,12 +288,84 @@ static void rigid_components_have_a_surface(void **state) {
     clean(&f);
 }
 
+/* The boundary as a surface of its own, bound to the volume, moves like the boundary. */
+static void bound_surface_moves_like_the_boundary(void **state) {
+    (void)state;
+    for (int type = BOUGH_TET4; type <= BOUGH_HEX8; type++) {
+        fixture f;
+        prepare(&f, (bough_element_type)type);
+        f.def.surface = f.surface;
+        cook(&f);
+        const bough_surface *surface = &f.c->surface;
+        const double q[R] = {0.05, -0.03, 0.02, 0.01, 0, 0.01};
+        double *u = calloc(3 * (size_t)f.c->volume.vertex_count, sizeof *u);
+        float *x = calloc(3 * (size_t)surface->vertex_count, sizeof *x);
+        displace(f.c, q, u);
+        bough_component_surface_positions(f.c, q, x);
+        for (size_t i = 0; i < (size_t)surface->vertex_count; i++) {
+            double nearest = INFINITY, moved[3] = {0};
+            check_int(surface->mesh_vertex[i], -1);
+            for (size_t v = 0; v < (size_t)f.c->volume.vertex_count; v++) {
+                double distance = 0;
+                for (size_t d = 0; d < 3; d++)
+                    distance += pow(f.c->volume.position[3 * v + d] - (double)surface->position[3 * i + d], 2);
+                for (size_t d = 0; d < 3 && distance < nearest; d++)
+                    moved[d] = f.c->volume.position[3 * v + d] + u[3 * v + d];
+                nearest = fmin(nearest, distance);
+            }
+            for (size_t d = 0; d < 3; d++)
+                check_near((double)x[3 * i + d], moved[d], 2e-6);
+        }
+        free(u), free(x);
+        clean(&f);
+    }
+}
+
+/* A motion that is linear in space is shown exactly by any surface inside of the volume. */
+static void bound_surface_shows_linear_motion(void **state) {
+    (void)state;
+    for (int type = BOUGH_TET4; type <= BOUGH_HEX8; type++) {
+        fixture f;
+        prepare(&f, (bough_element_type)type);
+        bar_def fine = default_bar();
+        fine.cells[0] = 11, fine.cells[1] = fine.cells[2] = 3;
+        bough_body *other = make_bar(f.ctx, fine);
+        bough_mesh *surface;
+        check_ok(f.ctx, bough_mesh_surface(f.ctx, bough_body_mesh(other), &surface, NULL, NULL));
+        const bough_mesh *mesh = bough_body_mesh(f.body);
+        double *column = calloc(3 * (size_t)mesh->vertex_count, sizeof *column);
+        for (size_t v = 0; v < (size_t)mesh->vertex_count; v++)
+            column[3 * v + 1] = mesh->vertices[3 * v];
+        f.def.basis = BOUGH_BASIS_COLUMNS, f.def.columns = column, f.def.column_count = 1, f.def.r = 1;
+        f.def.surface = surface;
+        cook(&f);
+        float *x = calloc(3 * (size_t)surface->vertex_count, sizeof *x);
+        double largest = 0;
+        for (size_t i = 0; i < 3 * (size_t)f.c->volume.vertex_count; i++)
+            if (fabs(f.c->volume.U[i]) > fabs(largest))
+                largest = f.c->volume.U[i];
+        const double q = 0.1 / largest;
+        bough_component_surface_positions(f.c, &q, x);
+        for (size_t v = 0; v < (size_t)surface->vertex_count; v++) {
+            const float *rest = f.c->surface.position + 3 * v;
+            double along = (double)rest[0] + f.c->origin[0];
+            check_near((double)x[3 * v], (double)rest[0], 1e-6);
+            check_near((double)x[3 * v + 1], (double)rest[1] + 0.1 * along, 1e-6);
+        }
+        free(x), free(column);
+        bough_mesh_destroy(f.ctx, surface);
+        bough_body_destroy(f.ctx, other);
+        clean(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wind_samples_stand_for_the_surface),  cmocka_unit_test(sides_of_a_leaf_are_apart),
         cmocka_unit_test(contact_samples_lie_on_the_boundary), cmocka_unit_test(stress_points_show_the_body),
         cmocka_unit_test(surface_follows_the_basis),           cmocka_unit_test(surface_is_the_boundary),
-        cmocka_unit_test(rigid_components_have_a_surface),
+        cmocka_unit_test(rigid_components_have_a_surface),     cmocka_unit_test(bound_surface_moves_like_the_boundary),
+        cmocka_unit_test(bound_surface_shows_linear_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
