@@ -46,6 +46,25 @@ void app_clear_progress(void) {
     progress_shown = false;
 }
 
+/* Seconds until a fraction that grows as it did so far is 1; negative while it is too early to tell. The clock starts
+ * anew when the fraction falls: something else has begun. */
+static double seconds_left(double fraction, double now) {
+    static double began, first, last = 2;
+    if (fraction < last)
+        began = now, first = fraction;
+    last = fraction;
+    return fraction > first && now - began > 2 ? (now - began) * (1 - fraction) / (fraction - first) : -1;
+}
+
+static void write_duration(double seconds, char *text, size_t size) {
+    if (seconds < 0)
+        text[0] = 0;
+    else if (seconds < 100)
+        snprintf(text, size, "  about %.0f s left", seconds);
+    else
+        snprintf(text, size, "  about %.0f min left", seconds / 60);
+}
+
 /* At most 20 lines a second, and only where somebody is looking. */
 static bool show_progress(void *user, const bough_progress *p) {
     (void)user;
@@ -54,8 +73,10 @@ static bool show_progress(void *user, const bough_progress *p) {
     if (isatty(STDERR_FILENO) && now - last > 0.05) {
         last = now;
         progress_shown = true;
+        char left[48];
+        write_duration(p->fraction >= 0 ? seconds_left(p->fraction, now) : -1, left, sizeof left);
         if (p->fraction >= 0)
-            fprintf(stderr, "\r\033[K%s %3.0f %%  %s", p->what, 100 * p->fraction, p->detail);
+            fprintf(stderr, "\r\033[K%s %3.0f %%  %s%s", p->what, 100 * p->fraction, p->detail, left);
         else
             fprintf(stderr, "\r\033[K%s  %s", p->what, p->detail);
         fflush(stderr);

@@ -18,6 +18,8 @@ typedef int (*app_command)(int argc, char **argv);
 
 int command_mesh(int argc, char **argv);
 int command_modes(int argc, char **argv);
+int command_cook(int argc, char **argv);
+int command_info(int argc, char **argv);
 int command_static(int argc, char **argv);
 int command_demo(int argc, char **argv);
 int command_doctor(int argc, char **argv);
@@ -87,6 +89,15 @@ extern const struct argp app_body_argp; /* child parser of the options and the f
 app_body_options app_default_body_options(void);
 /* Prints what is wrong and returns a status other than APP_OK when it fails. */
 int app_make_body(bough_context *ctx, const app_body_options *options, bough_body **body);
+
+/* ---- component_card.c ---- */
+
+void app_print_card(const char *path, const bough_component *component);
+/* The part of it about errors and frequencies. */
+void app_print_quality(const bough_component *component);
+json_t *app_json_component(const char *path, const bough_component *component);
+const char *app_elastic_name(const bough_component *component);
+const char *app_size_text(double bytes); /* "12.3 kB"; valid until called 4 times more */
 
 /* ---- pictures.c ---- */
 

@@ -14,6 +14,8 @@ static const struct {
     {"mesh", command_mesh, "look at, check, convert and generate meshes"},
     {"modes", command_modes, "natural frequencies and mode shapes of a body"},
     {"static", command_static, "equilibrium of a body under loads"},
+    {"cook", command_cook, "reduce a body to a component that can be stepped in real time"},
+    {"info", command_info, "what is in a component, how large and how good it is"},
     {"run", command_run, "step a scene through time, with recordings and checkpoints"},
     {"materials", command_materials, "the material models"},
     {"integrators", command_integrators, "the time integrators"},

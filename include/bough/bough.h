@@ -9,6 +9,7 @@
 #include <bough/material.h>
 #include <bough/mesh.h>
 #include <bough/record.h>
+#include <bough/reduce.h>
 #include <bough/run.h>
 #include <bough/scene.h>
 #include <bough/time.h>

@@ -1,5 +1,5 @@
 /* Blocks that several kinds of scene files share, and all keys of these files. Each list of keys stands here once:
- * the readers refuse others, and tests compare them with docs/body.schema.json and docs/scene.schema.json. */
+ * the readers refuse others, and tests compare them with the schemas in docs/. */
 #ifndef BO_SCENE_ENTRIES_H
 #define BO_SCENE_ENTRIES_H
 
@@ -36,6 +36,15 @@
 #define BO_PROBE_KEYS "name", "select"
 #define BO_STRESS_PROBE_KEYS "name", "stress_at"
 
+#define BO_COMPONENT_KEYS BO_BODY_KEYS, "interfaces", "parent", "basis", "elastic", "samples", "surface", "keep_volume"
+#define BO_INTERFACE_KEYS "select", "load"
+#define BO_PATCH_KEYS "patch", "radius", "load"
+#define BO_LOAD_KEYS "mass", "centre", "inertia"
+#define BO_BASIS_KEYS "r", "tolerance", "modes", "kind", "snapshots", "columns", "keep_boundary"
+#define BO_ELASTIC_KEYS "kind", "tolerance", "points", "training", "amplitude", "seed"
+#define BO_SAMPLES_KEYS "wind", "contact", "stress", "stress_at"
+#define BO_SURFACE_KEYS "file", "int16"
+
 /* The version of all scene files. */
 #define BO_SCENE_VERSION 1
 bough_status bo_scene_version(bo_json root);
@@ -47,6 +56,9 @@ bough_status bo_scene_body(const bo_json *root, bo_drive *drive, bough_body **bo
 /* "mesh": a file beside the scene file, or a generator. mesh NULL: the entry is checked, but nothing is made, so that
  * slips elsewhere in the file can be told before the work begins. */
 bough_status bo_scene_mesh(bo_json at, bough_mesh **mesh);
+
+/* A string that names a mesh file beside the scene file; mesh NULL: checked only. */
+bough_status bo_scene_mesh_file(bo_json at, bough_volume_policy volumes, bough_mesh **mesh);
 
 /* "sets": {NAME: {"vertices": SELECTION}} become vertex sets. mesh NULL: checked only. */
 bough_status bo_scene_sets(bo_json at, bough_mesh *mesh);

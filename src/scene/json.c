@@ -275,15 +275,17 @@ static bough_status check_length(bo_json at, int32_t count, const char *of) {
     return bo_json_fail(at, "must be a list of %d %s, not of %zu", count, of, json_array_size(at.value));
 }
 
-bough_status bo_json_vec3(bo_json at, bo_range range, double value[3]) {
+bough_status bo_json_numbers(bo_json at, int32_t count, bo_range range, double *values) {
     if (!at.value)
         return absent(at);
-    BO_TRY(check_length(at, 3, "numbers"));
-    double v[3];
-    for (int32_t d = 0; d < 3; d++)
-        BO_TRY(bo_json_number(bo_json_item(&at, d), range, &v[d]));
-    memcpy(value, v, sizeof v);
+    BO_TRY(check_length(at, count, "numbers"));
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(bo_json_number(bo_json_item(&at, i), range, &values[i]));
     return BOUGH_OK;
+}
+
+bough_status bo_json_vec3(bo_json at, bo_range range, double value[3]) {
+    return bo_json_numbers(at, 3, range, value);
 }
 
 bough_status bo_json_integer(bo_json at, int32_t lower, int32_t upper, int32_t *value) {
@@ -329,7 +331,8 @@ bough_status bo_json_string(bo_json at, const char **value) {
     return BOUGH_OK;
 }
 
-static bough_status fail_word(bo_json at, const char *what, const char *word, const char *const *known, int32_t count) {
+bough_status bo_json_fail_word(bo_json at, const char *what, const char *word, const char *const *known,
+                               int32_t count) {
     const char *nearest = bo_nearest_word(word, known, count);
     if (nearest)
         return bo_json_fail(at, "unknown %s\"%.60s\"; did you mean \"%s\"?", what, word, nearest);
@@ -350,7 +353,7 @@ bough_status bo_json_choice(bo_json at, const char *const *words, int32_t count,
             *index = i;
             return BOUGH_OK;
         }
-    return fail_word(at, "", word, words, count);
+    return bo_json_fail_word(at, "", word, words, count);
 }
 
 bough_status bo_json_list(bo_json at, int32_t *count) {
@@ -386,7 +389,7 @@ bough_status bo_json_check_keys(bo_json at, const char *const *known, int32_t co
         for (int32_t i = 0; i < count && !found; i++)
             found = strcmp(key, known[i]) == 0;
         if (!found) {
-            bough_status status = fail_word(at, "key ", key, known, count);
+            bough_status status = bo_json_fail_word(at, "key ", key, known, count);
             reposition(bo_json_at(&at, key), at);
             return status;
         }

@@ -41,6 +41,9 @@ bough_status bo_json_fail(bo_json at, const char *format, ...) __attribute__((fo
  * wrong argument becomes a wrong file, since that is where it was written. */
 bough_status bo_json_explain(bo_json at, bough_status status);
 
+/* "unknown WHAT"WORD"" with the nearest of the known words, or all of them. */
+bough_status bo_json_fail_word(bo_json at, const char *what, const char *word, const char *const *known, int32_t count);
+
 /* ---- getting ---- */
 
 /* Numbers beyond this are typing errors; below it squares and products of a few numbers stay finite. */
@@ -56,6 +59,7 @@ typedef struct bo_range {
 #define BO_NOT_NEGATIVE ((bo_range){0, INFINITY, false})
 
 bough_status bo_json_number(bo_json at, bo_range range, double *value);
+bough_status bo_json_numbers(bo_json at, int32_t count, bo_range range, double *values);
 bough_status bo_json_vec3(bo_json at, bo_range range, double value[3]);
 /* 20.0 is an integer too, as in JSON Schema. */
 bough_status bo_json_integer(bo_json at, int32_t lower, int32_t upper, int32_t *value);

@@ -8,7 +8,7 @@
 
 /* ---- files ---- */
 
-static bough_status read_file(bo_json at, bough_volume_policy volumes, bough_mesh **mesh) {
+bough_status bo_scene_mesh_file(bo_json at, bough_volume_policy volumes, bough_mesh **mesh) {
     const char *name = NULL;
     BO_TRY(bo_json_string(at, &name));
     if (!mesh)
@@ -27,7 +27,7 @@ static bough_status read_file_entry(bo_json at, bough_mesh **mesh) {
     bool repair = false;
     BO_TRY(bo_json_keys(at, BO_MESH_FILE_KEYS));
     BO_TRY(bo_json_flag(bo_json_at(&at, "repair"), &repair));
-    return read_file(bo_json_must(&at, "file"), repair ? BOUGH_VOLUME_REPAIR : BOUGH_VOLUME_REFUSE, mesh);
+    return bo_scene_mesh_file(bo_json_must(&at, "file"), repair ? BOUGH_VOLUME_REPAIR : BOUGH_VOLUME_REFUSE, mesh);
 }
 
 /* ---- generators ---- */
@@ -83,7 +83,7 @@ static bough_status read_voxels(bo_json at, bough_mesh **mesh) {
     bough_mesh *surface = NULL;
     BO_TRY(bo_json_keys(at, BO_VOXELS_KEYS));
     BO_TRY(bo_json_number(bo_json_must(&at, "cell"), BO_POSITIVE, &cell));
-    BO_TRY(read_file(bo_json_must(&at, "surface"), BOUGH_VOLUME_REFUSE, mesh ? &surface : NULL));
+    BO_TRY(bo_scene_mesh_file(bo_json_must(&at, "surface"), BOUGH_VOLUME_REFUSE, mesh ? &surface : NULL));
     if (!mesh)
         return BOUGH_OK;
     bough_status status = bough_mesh_voxelize(at.ctx, surface, cell, mesh, NULL);
@@ -99,7 +99,7 @@ static bough_status read_tets(bo_json at, bough_mesh **mesh) {
     BO_TRY(bo_json_keys(at, BO_TETS_KEYS));
     BO_TRY(bo_json_choice(bo_json_at(&at, "program"), programs, 2, &program));
     BO_TRY(bo_json_number(bo_json_at(&at, "max_edge"), BO_NOT_NEGATIVE, &max_edge));
-    BO_TRY(read_file(bo_json_must(&at, "surface"), BOUGH_VOLUME_REFUSE, mesh ? &surface : NULL));
+    BO_TRY(bo_scene_mesh_file(bo_json_must(&at, "surface"), BOUGH_VOLUME_REFUSE, mesh ? &surface : NULL));
     if (!mesh)
         return BOUGH_OK;
     bough_status status =
@@ -120,7 +120,7 @@ bough_status bo_scene_mesh(bo_json at, bough_mesh **mesh) {
     if (mesh)
         *mesh = NULL;
     if (json_is_string(at.value))
-        return read_file(at, BOUGH_VOLUME_REFUSE, mesh);
+        return bo_scene_mesh_file(at, BOUGH_VOLUME_REFUSE, mesh);
     if (json_is_object(at.value) && bo_json_has(&at, "generate") && !bo_json_has(&at, "file"))
         return read_generator(at, mesh);
     if (json_is_object(at.value) && bo_json_has(&at, "file") == bo_json_has(&at, "generate"))

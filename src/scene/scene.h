@@ -28,5 +28,7 @@ struct bough_scene {
 /* FNV-1a; begin with BO_HASH_START. */
 #define BO_HASH_START 0xCBF29CE484222325u
 uint64_t bo_hash_bytes(uint64_t hash, const void *data, size_t size);
+/* Vertices and elements. */
+uint64_t bo_hash_mesh(uint64_t hash, const bough_mesh *mesh);
 
 #endif

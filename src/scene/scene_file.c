@@ -14,6 +14,12 @@ uint64_t bo_hash_bytes(uint64_t hash, const void *data, size_t size) {
     return hash;
 }
 
+uint64_t bo_hash_mesh(uint64_t hash, const bough_mesh *mesh) {
+    size_t nodes = (size_t)mesh->element_count * (size_t)bough_element_node_count(mesh->type);
+    hash = bo_hash_bytes(hash, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof(double));
+    return bo_hash_bytes(hash, mesh->elements, nodes * sizeof(int32_t));
+}
+
 /* ---- curves ---- */
 
 #define CURVE_LIMIT 1000000 /* points */
@@ -218,9 +224,7 @@ static bough_status read_scene(const bo_json *root, bough_scene *scene) {
     scene->velocity = BO_NEW_ZEROS(root->ctx, double, 3 * (size_t)mesh->vertex_count);
     if (!scene->velocity)
         return BOUGH_ERROR_MEMORY;
-    scene->hash = bo_hash_bytes(scene->hash, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof(double));
-    size_t nodes = (size_t)mesh->element_count * (size_t)bough_element_node_count(mesh->type);
-    scene->hash = bo_hash_bytes(scene->hash, mesh->elements, nodes * sizeof(int32_t));
+    scene->hash = bo_hash_mesh(scene->hash, mesh);
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     return read_probes(bo_json_at(root, "probes"), scene);
 }

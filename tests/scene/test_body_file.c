@@ -1,29 +1,14 @@
 /* Body files: every key does what it says, every wrong file gets one sentence, nothing crashes or leaks. */
-#include "test.h"
+#include "texts.h"
 
 #include "fem/body.h"
 #include "scene/entries.h"
 
 #include <bough/scene.h>
 
-/* Texts below are written with ' for ", which no body file here needs otherwise. */
-static char *quoted(const char *text) {
-    char *copy = strdup(text);
-    check(copy != NULL);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    return copy;
-}
-
-static void write_body(const char *path, const char *text) {
-    char *copy = quoted(text);
-    test_write_text(path, copy);
-    free(copy);
-}
-
 static bough_status load_text(bough_context *ctx, const char *text, bough_body **body) {
     const char *path = test_path("body.json");
-    write_body(path, text);
+    write_quoted(path, text);
     return bough_body_load(ctx, path, body);
 }
 
@@ -109,7 +94,7 @@ static void meshes_come_from_files_beside_the_body(void **state) {
     bough_context *ctx = test_context(1);
     mkdir(test_path("inner"), 0700);
     write_bar("inner/bar.veg");
-    write_body(test_path("inner/body.json"), "{'bough': 1, 'mesh': 'bar.veg', 'material': {'density': 1}}");
+    write_quoted(test_path("inner/body.json"), "{'bough': 1, 'mesh': 'bar.veg', 'material': {'density': 1}}");
     bough_body *body;
     check_ok(ctx, bough_body_load(ctx, test_path("inner/body.json"), &body));
     check_near(mass_of(ctx, body), 2, 1e-12);
@@ -607,18 +592,6 @@ static void failed_allocations_of_the_parser_leak_nothing(void **state) {
 
 /* ---- docs ---- */
 
-#define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static void check_same_keys(const char *where, const json_t *object, const char *const *keys) {
-    const json_t *properties = json_object_get(object, "properties");
-    size_t count = 0;
-    for (; keys[count]; count++)
-        if (!json_object_get(properties, keys[count]))
-            fail_msg("the schema does not know \"%s\" in %s", keys[count], where);
-    if (json_object_size(properties) != count || !json_is_false(json_object_get(object, "additionalProperties")))
-        fail_msg("the schema allows more than the reader in %s", where);
-}
-
 static void the_schema_has_the_readers_keys(void **state) {
     (void)state;
     const struct {
@@ -636,10 +609,7 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"fix", KEYS(BO_FIX_KEYS)},
                   {"force", KEYS(BO_FORCE_KEYS)},
                   {"pressure", KEYS(BO_PRESSURE_KEYS)}};
-    json_error_t error;
-    json_t *schema = json_load_file(BOUGH_SOURCE_DIR "/docs/body.schema.json", JSON_REJECT_DUPLICATES, &error);
-    if (!schema)
-        fail_msg("body.schema.json:%d: %s", error.line, error.text);
+    json_t *schema = load_schema(BOUGH_SOURCE_DIR "/docs/body.schema.json");
     check_same_keys("the body", schema, KEYS(BO_BODY_KEYS));
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         check_same_keys(blocks[i].name, json_object_get(json_object_get(schema, "$defs"), blocks[i].name),
@@ -649,16 +619,8 @@ static void the_schema_has_the_readers_keys(void **state) {
 
 static void the_example_in_the_docs_works(void **state) {
     (void)state;
-    static char text[20000];
-    FILE *stream = fopen(BOUGH_SOURCE_DIR "/docs/scene-format.md", "rb");
-    check(stream != NULL);
-    text[fread(text, 1, sizeof text - 1, stream)] = 0;
-    fclose(stream);
-    char *start = strstr(text, "```json\n"), *end = start ? strstr(start + 8, "```") : NULL;
-    check(end != NULL);
-    *end = 0;
     bough_context *ctx = test_context(1);
-    bough_body *body = must_load(ctx, start + 8);
+    bough_body *body = must_load(ctx, example_of_docs("## Body files"));
     check_near(mass_of(ctx, body), 700 * 0.05 * 0.05, 1e-12);
     bough_body_destroy(ctx, body);
     bough_context_destroy(ctx);

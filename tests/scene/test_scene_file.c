@@ -1,19 +1,13 @@
 /* Scene files: what they add to body files, every wrong file gets one sentence, nothing crashes or leaks. */
-#include "test.h"
+#include "texts.h"
 
 #include "fem/body.h"
 #include "scene/entries.h"
 #include "scene/scene.h"
 
-/* Texts below are written with ' for ". */
 static bough_status load_text(bough_context *ctx, const char *text, bough_scene **scene) {
     const char *path = test_path("scene.json");
-    char *copy = strdup(text);
-    check(copy != NULL);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    test_write_text(path, copy);
-    free(copy);
+    write_quoted(path, text);
     return bough_scene_load(ctx, path, scene);
 }
 
@@ -234,26 +228,6 @@ static void failed_allocations_leak_nothing(void **state) {
 
 /* ---- docs ---- */
 
-#define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static void check_same_keys(const char *where, const json_t *object, const char *const *keys) {
-    const json_t *properties = json_object_get(object, "properties");
-    size_t count = 0;
-    for (; keys[count]; count++)
-        if (!json_object_get(properties, keys[count]))
-            fail_msg("the schema does not know \"%s\" in %s", keys[count], where);
-    if (json_object_size(properties) != count || !json_is_false(json_object_get(object, "additionalProperties")))
-        fail_msg("the schema allows more than the reader in %s", where);
-}
-
-static json_t *load_schema(const char *path) {
-    json_error_t error;
-    json_t *schema = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!schema)
-        fail_msg("%s:%d: %s", path, error.line, error.text);
-    return schema;
-}
-
 static void the_schema_has_the_readers_keys(void **state) {
     (void)state;
     const struct {
@@ -288,16 +262,7 @@ static void the_examples_work(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_scene *scene;
-    static char text[40000];
-    FILE *stream = fopen(BOUGH_SOURCE_DIR "/docs/scene-format.md", "rb");
-    check(stream != NULL);
-    text[fread(text, 1, sizeof text - 1, stream)] = 0;
-    fclose(stream);
-    char *start = strstr(text, "## Scene files"), *fence = start ? strstr(start, "```json\n") : NULL;
-    char *end = fence ? strstr(fence + 8, "```") : NULL;
-    check(end != NULL);
-    *end = 0;
-    check_ok(ctx, load_text(ctx, fence + 8, &scene));
+    check_ok(ctx, load_text(ctx, example_of_docs("## Scene files"), &scene));
     check_int(scene->probe_count, 2);
     bough_scene_destroy(ctx, scene);
     static const char *const examples[] = {"beam", "pendulum"};
