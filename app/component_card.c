@@ -140,9 +140,7 @@ static void print_verdict(const char *what, double error, double good, double fa
                before, percent(error), after, poor ? "; " : "", poor ? advice : "");
 }
 
-/* What a user wants to know first. Nearly all motion is in the lower half of the modes. The departure of interfaces
- * from rigid motion grows with the square of the displacement, and random poses are displaced far more than usual:
- * hence the wide limits. */
+/* What a user wants to know first. Nearly all motion is in the lower half of the modes. */
 static void print_verdicts(const bough_component *c) {
     const bough_component_quality *q = &c->quality;
     if (c->r == 0) {
@@ -150,18 +148,18 @@ static void print_verdicts(const bough_component *c) {
         return;
     }
     double frequency = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
-    double force = fmax(q->force_random, q->cubature_test); /* fmax skips NAN */
-    double motion = fmax(q->projection_gravity, q->projection_impulse);
+    double force = fmax(fmax(q->force_random, q->cubature_test), fmax(q->force_gravity, q->force_impulse));
+    double motion = fmax(q->response_gravity, q->projection_impulse); /* fmax skips NAN */
     print_verdict("frequencies", frequency, 0.01, 0.05, "within",
                   "of the full body's, in the lower half of those below", "raise r");
     print_verdict("forces", force, 0.02, 0.1, "within", "of the full body's where the basis can follow it",
                   c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance"
                                                        : "linear forces suit small displacements only");
-    print_verdict("motion", motion, 0.02, 0.1, "up to", "of the response to weight and blows is beyond the basis",
+    print_verdict("motion", motion, 0.02, 0.1, "within", "of the full body's under weight and blows",
                   "raise r, or add attachment");
     if (c->interface_count > (c->parent >= 0))
-        print_verdict("interfaces", q->interface_deviation, 0.1, 1, "up to",
-                      "of their radius is not rigid motion, in wild poses", "make them smaller, or take fewer modes");
+        print_verdict("interfaces", q->interface_deviation, 0.05, 0.2, "up to", "of their radius is not rigid motion",
+                      "make them smaller, or stiffer");
 }
 
 static void print_frequencies(const bough_component_quality *q) {

@@ -92,8 +92,7 @@ static bough_status fill_poses(bo_cook *cook, bo_pose_random *random, double beg
     const size_t r = (size_t)cook->r;
     for (int32_t p = 0; p < e->pose_count; p++) {
         double *q = e->q + (size_t)p * r, *target = e->target + (size_t)p * r, length;
-        if (!bo_progress(cook->ctx, "cubature", bo_cook_fraction(cook, begin + 0.2 * p / e->pose_count),
-                         "pose %d of %d", p + 1, e->pose_count))
+        if (!bo_cook_tell(cook, begin + 0.2 * p / e->pose_count, "pose %d of %d", p + 1, e->pose_count))
             return bo_fail_cancelled(cook->ctx);
         BO_TRY(bo_cook_pose(cook, random, q));
         BO_TRY(full_force(cook, q, u, f, target, &length));
@@ -251,9 +250,8 @@ static void discard_selection(bough_context *ctx, selection *s) {
 }
 
 static bool report(void *user, int32_t count, double error, double within) {
-    const bo_cook *cook = user;
-    return bo_progress(cook->ctx, "cubature", bo_cook_fraction(cook, 0.2 + 0.6 * within), "%d points, error %.2g",
-                       count, error);
+    bo_cook *cook = user;
+    return bo_cook_tell(cook, 0.2 + 0.6 * within, "%d points, error %.2g", count, error);
 }
 
 /* |targets of the poses| / |all targets|: even if all of the error were in the poses, theirs is then within the

@@ -296,8 +296,6 @@ typedef struct {
 
 static bool stop_in_cubature(void *user, const bough_progress *progress) {
     progress_seen *seen = user;
-    if (strcmp(progress->what, "cubature") != 0)
-        return true;
     seen->backwards |= progress->fraction < seen->last - 1e-12 || progress->fraction > 1;
     seen->last = progress->fraction;
     return !strstr(progress->detail, "20 points");
