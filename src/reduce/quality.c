@@ -151,6 +151,46 @@ static bool reduced_equilibrium(const bo_cook *cook, work *w, const double *load
     return false;
 }
 
+/* f = load - elastic force at w->u, zero where held; its squared length. */
+static bough_status residual(bo_cook *cook, work *w, const double *load, double *rest) {
+    *rest = 0;
+    BO_TRY(bough_body_evaluate(cook->ctx, cook->body, w->u, false, NULL, w->f, NULL));
+    for (size_t i = 0; i < (size_t)cook->n; i++) {
+        w->f[i] = cook->held[i] ? 0 : load[i] + w->f[i];
+        *rest += w->f[i] * w->f[i];
+    }
+    return BOUGH_OK;
+}
+
+/* The same of the full body, begun at w->u, which is near: a factor serves as long as each step takes most of the rest
+ * away. BOUGH_NO_CONVERGENCE: not found. */
+static bough_status full_equilibrium(bo_cook *cook, work *w, const double *load, bough_sparse *tangent) {
+    enum { MOST_ITERATIONS = 30 };
+    size_t n = (size_t)cook->n;
+    double size = 0, rest, before = 0;
+    for (size_t i = 0; i < n; i++)
+        size += cook->held[i] ? 0 : load[i] * load[i];
+    for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++, before = rest) {
+        bough_status status = residual(cook, w, load, &rest);
+        if (status == BOUGH_OK && rest <= 1e-10 * size)
+            return BOUGH_OK;
+        if (status == BOUGH_OK && rest > 0.1 * before) {
+            status = bough_body_evaluate(cook->ctx, cook->body, w->u, false, NULL, NULL, tangent);
+            if (status == BOUGH_OK)
+                status = bo_factor_numeric(cook->ctx, cook->factor, tangent);
+        }
+        if (status == BOUGH_NOT_FINITE || status == BOUGH_ERROR_SINGULAR || !(rest < 1e12 * size))
+            return BOUGH_NO_CONVERGENCE;
+        BO_TRY(status);
+        BO_TRY(bo_factor_solve(cook->ctx, cook->factor, w->f, w->product, 1));
+        for (size_t i = 0; i < n; i++)
+            w->u[i] += w->product[i];
+        if (!bo_cook_progress(cook, 0.2 + 0.02 * iteration))
+            return bo_fail_cancelled(cook->ctx);
+    }
+    return BOUGH_NO_CONVERGENCE;
+}
+
 /* The axis along which the body gives way most to its own weight, and that weight's acceleration at which it moves as
  * far as poses do, for small displacements. The body's own gravity has its direction kept. */
 static bough_status choose_gravity(bo_cook *cook, work *w, const double own[3], double gravity[3]) {
@@ -173,35 +213,48 @@ static bough_status choose_gravity(bo_cook *cook, work *w, const double own[3], 
     return BOUGH_OK;
 }
 
-/* The full equilibrium under a weight that bends the body as far as poses go (less where there is none), and what the
- * component makes of it. A body that flies free does not feel its weight. */
+/* The full equilibrium under this weight, sought from the reduced one; the weight is halved until both are found. */
+static bough_status find_equilibria(bo_cook *cook, work *w, double gravity[3], double *load, bough_sparse *tangent) {
+    enum { MOST_HALVINGS = 6 };
+    bough_status status = BOUGH_NO_CONVERGENCE;
+    for (int k = 0; k < MOST_HALVINGS && status == BOUGH_NO_CONVERGENCE; k++) {
+        memset(load, 0, (size_t)cook->n * sizeof *load);
+        bo_body_gravity_force(cook->body, gravity, load);
+        bo_cook_project(cook, load, w->full);
+        memset(w->q, 0, (size_t)cook->r * sizeof *w->q);
+        if (reduced_equilibrium(cook, w, w->full)) {
+            bo_cook_displace(cook, w->q, w->u);
+            status = full_equilibrium(cook, w, load, tangent);
+        }
+        for (int d = 0; d < 3; d++)
+            gravity[d] *= 0.5;
+    }
+    return status;
+}
+
+/* What the component makes of a weight that bends the body as far as poses go, or as far as there is an equilibrium. A
+ * body that flies free does not feel its weight. */
 static bough_status gravity_pose(bo_cook *cook, work *w) {
     bough_component_quality *quality = &cook->draft.quality;
     if (cook->draft.support == BOUGH_SUPPORT_FREE)
         return BOUGH_OK;
-    bough_static_def def = bough_default_static_def();
-    bough_static_result result;
-    def.min_step = 0.1; /* rather a smaller load than a long search */
-    double *gravity = cook->body->gravity;
-    BO_TRY(choose_gravity(cook, w, cook->own_gravity, gravity));
-    memset(w->u, 0, (size_t)cook->n * sizeof *w->u);
-    bough_status status = bough_body_static(cook->ctx, cook->body, &def, w->u, &result);
-    for (int k = 0; k < 3 && status == BOUGH_NO_CONVERGENCE; k++)
-        gravity[k] *= result.load_fraction;
-    if (status == BOUGH_NO_CONVERGENCE && !(result.load_fraction > 0))
-        return BOUGH_OK; /* nothing was measured */
-    if (status != BOUGH_OK && status != BOUGH_NO_CONVERGENCE)
-        return status;
-    quality->projection_gravity = quality->force_gravity = 0;
-    look_at(cook, w, &quality->projection_gravity);
-    memset(w->f, 0, (size_t)cook->n * sizeof *w->f);
-    bo_body_gravity_force(cook->body, gravity, w->f);
-    bo_cook_project(cook, w->f, w->full);
-    if (reduced_equilibrium(cook, w, w->full)) {
+    double gravity[3] = {0}, *load = BO_NEW_ARRAY(cook->ctx, double, cook->n);
+    bough_sparse *tangent = NULL;
+    bough_status status = load ? bough_body_matrix_create(cook->ctx, cook->body, &tangent) : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK)
+        status = choose_gravity(cook, w, cook->own_gravity, gravity);
+    if (status == BOUGH_OK)
+        status = find_equilibria(cook, w, gravity, load, tangent);
+    if (status == BOUGH_OK) {
+        quality->projection_gravity = quality->force_gravity = 0;
+        status = force_error(cook, w, &quality->force_gravity);
         bo_cook_displace(cook, w->q, w->f);
         quality->response_gravity = mass_error(cook, w->f, w->u, w->product);
+        look_at(cook, w, &quality->projection_gravity);
     }
-    return force_error(cook, w, &quality->force_gravity);
+    bo_free(cook->ctx, load);
+    bough_sparse_destroy(cook->ctx, tangent);
+    return status == BOUGH_NO_CONVERGENCE ? BOUGH_OK : status; /* then nothing was measured */
 }
 
 /* The vertex farthest from the origin. */
