@@ -87,7 +87,7 @@ static bool measure_exactness(bough_context *ctx, bough_element_type type, int32
     uint64_t state = 1;
     *worst = (exactness){0};
     for (int pose = 0; pose < poses && good; pose++) {
-        double E, exact;
+        double E = 0, exact = 0;
         for (size_t l = 0; l < R; l++)
             q[l] = 0.6 * random_number(&state) * sqrt(c->K[0] / c->K[l * (R + 1)]);
         for (size_t i = 0; i < n; i++) {
