@@ -97,6 +97,11 @@ void app_print_card(const char *path, const bough_component *component);
 void app_print_quality(const bough_component *component);
 json_t *app_json_component(const char *path, const bough_component *component);
 const char *app_elastic_name(const bough_component *component);
+
+/* ---- component_picture.c ---- */
+
+/* Draws the surface moved by one coordinate (from 0) and prints what is wrong when it cannot. */
+int app_component_picture(bough_context *ctx, const bough_component *component, int32_t coordinate, const char *path);
 const char *app_size_text(double bytes); /* "12.3 kB"; valid until called 4 times more */
 
 /* ---- pictures.c ---- */
