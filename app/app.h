@@ -95,10 +95,15 @@ int app_make_body(bough_context *ctx, const app_body_options *options, bough_bod
 void app_print_card(const char *path, const bough_component *component);
 /* The part of it about errors and frequencies. */
 void app_print_quality(const bough_component *component);
-/* The worst of its errors, measured by what is fair: "good: motion up to 1.5 %". */
+/* The worst of its errors, measured by what is fair: "good: motion within 1.5 %". */
 void app_worst_quality(const bough_component *component, char *text, size_t size);
 json_t *app_json_component(const char *path, const bough_component *component);
 const char *app_elastic_name(const bough_component *component);
+
+/* ---- component_picture.c ---- */
+
+/* Draws the surface moved by one coordinate (from 0) and prints what is wrong when it cannot. */
+int app_component_picture(bough_context *ctx, const bough_component *component, int32_t coordinate, const char *path);
 const char *app_size_text(double bytes); /* "12.3 kB"; valid until called 4 times more */
 
 /* ---- cook_report.c ---- */

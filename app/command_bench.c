@@ -15,6 +15,7 @@ static const struct {
     {"convergence", bench_convergence, "cantilever frequencies on four meshes of each element"},
     {"energy", bench_energy, "energy that each time integrator loses on a swinging beam"},
     {"stiffness", bench_stiffness, "cost of a step of exponential and implicit integrators from soft to stiff"},
+    {"cook", bench_cook, "cooking: exactness, bending far, cubature, times by phase"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))

@@ -6,10 +6,16 @@
 typedef struct {
     const char *path;
     bool json;
+    const char *picture;
+    int32_t shape;
 } arguments;
+
+enum { OPT_PICTURE = 'p', OPT_SHAPE = 300 };
 
 static const struct argp_option options[] = {
     {"json", 'j', 0, 0, "print one JSON object instead of text", 0},
+    {"picture", OPT_PICTURE, "FILE.png", 0, "draw the surface, moved by one coordinate", 0},
+    {"shape", OPT_SHAPE, "K", 0, "which coordinate to draw, from 1 (default 1)", 0},
     {0},
 };
 
@@ -28,6 +34,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     switch (key) {
     case 'j':
         a->json = true;
+        break;
+    case OPT_PICTURE:
+        app_need_extension(state, "picture", text, ".png");
+        a->picture = text;
+        break;
+    case OPT_SHAPE:
+        if (!app_parse_int(text, 1, BOUGH_MAX_COORDINATES, &a->shape))
+            argp_error(state, "--shape: \"%s\" should be a coordinate's number, from 1", text);
         break;
     case ARGP_KEY_ARG:
         if (a->path)
@@ -52,14 +66,15 @@ static const struct argp parser = {
     "What is in a cooked component, how large and how good it is."
     "\vExamples:\n"
     "  bough info twig.bough\n"
-    "  bough info twig.bough --json",
+    "  bough info twig.bough --json\n"
+    "  bough info twig.bough --picture bend.png --shape 3",
     NULL,
     NULL,
     NULL,
 };
 
 int command_info(int argc, char **argv) {
-    arguments a = {0};
+    arguments a = {.shape = 1};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     bough_context *ctx = app_context(1);
     bough_component *component;
@@ -68,7 +83,9 @@ int command_info(int argc, char **argv) {
         app_print_json(app_json_component(a.path, component));
     else if (status == APP_OK)
         app_print_card(a.path, component);
-    if (status == APP_OK)
+    if (status == APP_OK && a.picture)
+        status = app_component_picture(ctx, component, a.shape - 1, a.picture);
+    if (component)
         bough_component_destroy(ctx, component);
     bough_context_destroy(ctx);
     return status;

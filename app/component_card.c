@@ -124,83 +124,73 @@ static const char *percent(double error) {
     static char texts[4][24];
     static int next;
     char *text = texts[next++ % 4];
-    snprintf(text, sizeof texts[0], "%.2g %%", 100 * fmax(error, LEAST_ERROR));
+    snprintf(text, sizeof texts[0], error < 0.1 ? "%.2g %%" : "%.0f %%", 100 * fmax(error, LEAST_ERROR));
     return text;
 }
 
+/* What a user wants to know first. */
 typedef struct {
     const char *what;
-    double error, good, fair; /* NAN: not measured */
+    double good, fair; /* limits of the error */
     const char *before, *after;
     const char *advice; /* for what is poor */
 } verdict;
-enum { VERDICT_COUNT = 4 };
+enum { FREQUENCIES, FORCES, MOTION, INTERFACES, VERDICT_COUNT };
 
-static const char *grade(const verdict *v) {
-    return v->error <= v->good ? "good" : v->error > v->fair ? "poor" : "fair";
+static const verdict verdicts[VERDICT_COUNT] = {
+    [FREQUENCIES] = {"frequencies", 0.01, 0.05, "within", "of the full body's, in the lower half of those below",
+                     "raise r"},
+    [FORCES] = {"forces", 0.02, 0.1, "within", "of the full body's where the basis can follow it",
+                "linear forces suit small displacements only"},
+    [MOTION] = {"motion", 0.02, 0.1, "within", "of the full body's under weight and blows",
+                "raise r, or add attachment"},
+    [INTERFACES] = {"interfaces", 0.05, 0.2, "up to", "of their radius is not rigid motion",
+                    "make them smaller, or stiffer"},
+};
+
+/* NAN: not measured. Nearly all motion is in the lower half of the modes. fmax skips NAN. */
+static void measure_errors(const bough_component *c, double errors[VERDICT_COUNT]) {
+    const bough_component_quality *q = &c->quality;
+    errors[FREQUENCIES] = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
+    errors[FORCES] = fmax(fmax(q->force_random, q->cubature_test), fmax(q->force_gravity, q->force_impulse));
+    errors[MOTION] = fmax(q->response_gravity, q->projection_impulse);
+    errors[INTERFACES] = c->interface_count > (c->parent >= 0) ? q->interface_deviation : NAN;
 }
 
-/* What a user wants to know first. Nearly all motion is in the lower half of the modes. The departure of interfaces
- * from rigid motion grows with the square of the displacement, and random poses are displaced far more than usual:
- * hence the wide limits. */
-static void judge(const bough_component *c, verdict verdicts[VERDICT_COUNT]) {
-    const bough_component_quality *q = &c->quality;
-    double frequency = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
-    double force = fmax(q->force_random, q->cubature_test); /* fmax skips NAN */
-    double motion = fmax(q->projection_gravity, q->projection_impulse);
-    double interfaces = c->interface_count > (c->parent >= 0) ? q->interface_deviation : NAN;
-    verdicts[0] = (verdict){"frequencies", frequency, 0.01,
-                            0.05,          "within",  "of the full body's, in the lower half of those below",
-                            "raise r"};
-    verdicts[1] = (verdict){"forces",
-                            force,
-                            0.02,
-                            0.1,
-                            "within",
-                            "of the full body's where the basis can follow it",
-                            c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance"
-                                                                 : "linear forces suit small displacements only"};
-    verdicts[2] = (verdict){"motion",
-                            motion,
-                            0.02,
-                            0.1,
-                            "up to",
-                            "of the response to weight and blows is beyond the basis",
-                            "raise r, or add attachment"};
-    verdicts[3] = (verdict){"interfaces",
-                            interfaces,
-                            0.1,
-                            1,
-                            "up to",
-                            "of their radius is not rigid motion, in wild poses",
-                            "make them smaller, or take fewer modes"};
+static const char *grade(const verdict *v, double error) {
+    return error <= v->good ? "good" : error > v->fair ? "poor" : "fair";
 }
 
 static void print_verdicts(const bough_component *c) {
-    verdict verdicts[VERDICT_COUNT];
+    double errors[VERDICT_COUNT];
     if (c->r == 0) {
         puts("quality         rigid: nothing was reduced");
         return;
     }
-    judge(c, verdicts);
-    for (const verdict *v = verdicts; v < verdicts + VERDICT_COUNT; v++) {
-        bool poor = v->error > v->fair;
-        if (!isnan(v->error))
-            printf("%-15s %s: %s %s %s%s%s\n", v->what, grade(v), v->before, percent(v->error), v->after,
-                   poor ? "; " : "", poor ? v->advice : "");
+    measure_errors(c, errors);
+    for (int i = 0; i < VERDICT_COUNT; i++) {
+        const verdict *v = &verdicts[i];
+        bool poor = errors[i] > v->fair;
+        const char *advice =
+            i == FORCES && c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance" : v->advice;
+        if (!isnan(errors[i]))
+            printf("%-15s %s: %s %s %s%s%s\n", v->what, grade(v, errors[i]), v->before, percent(errors[i]), v->after,
+                   poor ? "; " : "", poor ? advice : "");
     }
 }
 
 void app_worst_quality(const bough_component *c, char *text, size_t size) {
-    verdict verdicts[VERDICT_COUNT], *worst = NULL;
-    judge(c, verdicts);
-    for (verdict *v = verdicts; c->r > 0 && v < verdicts + VERDICT_COUNT; v++)
-        if (!isnan(v->error) && (!worst || v->error / v->fair > worst->error / worst->fair))
-            worst = v;
-    if (worst)
-        snprintf(text, size, "%s: %s %s %s", grade(worst), worst->what, worst->before, percent(worst->error));
-    else
+    double errors[VERDICT_COUNT];
+    int worst = -1;
+    measure_errors(c, errors);
+    for (int i = 0; c->r > 0 && i < VERDICT_COUNT; i++)
+        if (!isnan(errors[i]) && (worst < 0 || errors[i] / verdicts[i].fair > errors[worst] / verdicts[worst].fair))
+            worst = i;
+    if (worst < 0)
         snprintf(text, size, "%s", c->r ? "not measured" : "rigid");
+    else
+        snprintf(text, size, "%s: %s %s %s", grade(&verdicts[worst], errors[worst]), verdicts[worst].what,
+                 verdicts[worst].before, percent(errors[worst]));
 }
 
 static void print_frequencies(const bough_component_quality *q) {

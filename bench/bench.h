@@ -15,6 +15,7 @@ int bench_static(const bench_options *options);
 int bench_convergence(const bench_options *options);
 int bench_energy(const bench_options *options);
 int bench_stiffness(const bench_options *options);
+int bench_cook(const bench_options *options);
 
 /* ---- bench.c ---- */
 

@@ -85,16 +85,17 @@ typedef struct bough_component_volume {
 } bough_component_volume;
 
 /* How good the component is; NAN where it was not measured. Errors are relative. */
-#define BOUGH_QUALITY_LIST(X)                                                                                    \
-    X(force_random, "reduced against projected full force, random poses (worst)")                                \
-    X(force_gravity, "the same on poses under gravity")                                                          \
-    X(force_impulse, "the same on poses after impulses")                                                         \
-    X(projection_gravity, "part of the full response to gravity that U cannot show (mass norm)")                 \
-    X(projection_impulse, "the same for the response to impulses")                                               \
-    X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                       \
-    X(energy_captured, "squared singular values kept, of all candidates")                                        \
-    X(interface_deviation, "worst rms departure of an interface from rigid motion, of its radius, random poses") \
-    X(cubature_training, "force error of the cubature on its training poses (rms)")                              \
+#define BOUGH_QUALITY_LIST(X)                                                                                     \
+    X(force_random, "reduced against projected full force, random poses (worst)")                                 \
+    X(force_gravity, "the same at the equilibrium under weight")                                                  \
+    X(force_impulse, "the same after small blows at the far end (worst)")                                         \
+    X(response_gravity, "reduced against full equilibrium under weight (mass norm)")                              \
+    X(projection_gravity, "part of the full equilibrium under weight that U cannot show (mass norm)")             \
+    X(projection_impulse, "the same after blows (worst)")                                                         \
+    X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                        \
+    X(energy_captured, "squared singular values kept, of all candidates")                                         \
+    X(interface_deviation, "worst rms departure of an interface from rigid motion in these poses, of its radius") \
+    X(cubature_training, "force error of the cubature on its training poses (rms)")                               \
     X(cubature_test, "force error of the cubature on poses it was not trained on (rms)")
 
 typedef struct bough_component_quality {

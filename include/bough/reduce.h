@@ -98,7 +98,7 @@ typedef enum bough_cook_phase {
 BOUGH_API const char *bough_cook_phase_name(bough_cook_phase phase);
 
 /* times (BOUGH_COOK_PHASE_COUNT, s) may be NULL. The body's supports are those of a root; with def->parent >= 0 that
- * interface is held instead. Loads are not looked at, but for gravity. */
+ * interface is held instead. Of its loads only the direction of gravity is looked at, for the report on quality. */
 BOUGH_API bough_status bough_cook(bough_context *ctx, bough_body *body, const bough_cook_def *def, double *times,
                                   bough_component **component);
 

@@ -20,7 +20,7 @@ static bough_status wrong(bough_context *ctx, const char *chunk, const char *wha
 
 /* Not finite: all bits of the exponent are set. As integers, because compilers cannot vectorise the comparison of
  * doubles together with the sum of its outcomes. */
-BO_MULTIVERSION bool bo_all_finite_f64(const double *values, size_t count) {
+BO_MULTIVERSION static bool all_finite_f64(const double *values, size_t count) {
     const uint64_t exponent = 0x7FF0000000000000u;
     uint64_t bad = 0;
     for (size_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ BO_MULTIVERSION bool bo_all_finite_f64(const double *values, size_t count) {
     return bad == 0;
 }
 
-BO_MULTIVERSION bool bo_all_finite_f32(const float *values, size_t count) {
+BO_MULTIVERSION static bool all_finite_f32(const float *values, size_t count) {
     const uint32_t exponent = 0x7F800000u;
     uint32_t bad = 0;
     for (size_t i = 0; i < count; i++) {
@@ -40,6 +40,14 @@ BO_MULTIVERSION bool bo_all_finite_f32(const float *values, size_t count) {
         bad |= (bits & exponent) == exponent;
     }
     return bad == 0;
+}
+
+/* Functions in several versions are static: not every compiler makes them known to other files. */
+bool bo_all_finite_f64(const double *values, size_t count) {
+    return all_finite_f64(values, count);
+}
+bool bo_all_finite_f32(const float *values, size_t count) {
+    return all_finite_f32(values, count);
 }
 
 /* Length of the UTF-8 sequence of a printable character, 0 when there is none. */

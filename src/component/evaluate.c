@@ -70,22 +70,30 @@ static void evaluate_linear(const bough_component *c, const double *q, double *s
         memcpy(hessian, c->K, sizeof *hessian * r * r);
 }
 
-/* Upper triangle of hessian += G^T C' G with C' = weight C; CG: 9 x r. */
+/* out_p += sum_k c_k rows_kp for p >= from; nine rows of length r. */
+BO_INLINE void add_nine_rows(int32_t r, int32_t from, const double *c, const double *restrict rows,
+                             double *restrict out) {
+    const double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5], c6 = c[6], c7 = c[7], c8 = c[8];
+    const double *a = rows, *b = a + r, *d = b + r, *e = d + r, *f = e + r, *g = f + r, *h = g + r, *i = h + r;
+    const double *j = i + r;
+    for (int32_t p = from; p < r; p++)
+        out[p] += (c0 * a[p] + c1 * b[p] + c2 * d[p]) + (c3 * e[p] + c4 * f[p] + c5 * g[p]) +
+                  (c6 * h[p] + c7 * i[p] + c8 * j[p]);
+}
+
+/* Upper triangle of hessian += G^T (weight C) G; CG: 9 x r. Whole vectors, so a little below the diagonal too. */
 BO_INLINE void add_stiffness(int32_t r, double weight, const double *C, const double *G, double *CG, double *hessian) {
+    double column[9];
+    memset(CG, 0, sizeof *CG * 9 * (size_t)r);
     for (int k = 0; k < 9; k++) {
-        double *row = CG + r * k;
-        memset(row, 0, sizeof *row * (size_t)r);
         for (int m = 0; m < 9; m++)
-            add_scaled(r, row, weight * C[9 * k + m], G + r * m);
+            column[m] = weight * C[9 * k + m];
+        add_nine_rows(r, 0, column, G, CG + r * k);
     }
     for (int32_t l = 0; l < r; l++) {
-        double *restrict row = hessian + (size_t)r * (size_t)l;
-        const double *restrict T = CG;
-        const double *g = G + l;
-        for (int32_t p = l; p < r; p++)
-            row[p] += g[0] * T[p] + g[r] * T[r + p] + g[2 * r] * T[2 * r + p] + g[3 * r] * T[3 * r + p] +
-                      g[4 * r] * T[4 * r + p] + g[5 * r] * T[5 * r + p] + g[6 * r] * T[6 * r + p] +
-                      g[7 * r] * T[7 * r + p] + g[8 * r] * T[8 * r + p];
+        for (int k = 0; k < 9; k++)
+            column[k] = G[r * k + l];
+        add_nine_rows(r, l & ~3, column, CG, hessian + (size_t)r * (size_t)l);
     }
 }
 

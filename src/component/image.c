@@ -164,29 +164,41 @@ static void write_entry(const bo_chunk_draft *chunk, unsigned char *entry, size_
     put64(entry + AT_HASH, 0);
 }
 
+/* Where the first chunk begins and how large all of it is. */
+static bough_status measure(const bo_image_builder *builder, size_t *first, size_t *total) {
+    size_t end = *first = aligned(BO_IMAGE_HEADER_SIZE + BO_IMAGE_ENTRY_SIZE * builder->chunk_count);
+    for (size_t i = 0; i < builder->chunk_count; i++) {
+        if (builder->chunks[i].size > SIZE_MAX / 2 - end)
+            return bo_fail(builder->ctx, BOUGH_ERROR_ARGUMENT, "the file is larger than the memory of any machine");
+        end = aligned(end + builder->chunks[i].size);
+    }
+    *total = end;
+    return BOUGH_OK;
+}
+
+static void write_image(const bo_image_builder *builder, unsigned char *image, size_t first, size_t total) {
+    size_t directory_end = BO_IMAGE_HEADER_SIZE + BO_IMAGE_ENTRY_SIZE * builder->chunk_count, offset = first;
+    write_header(builder, image, total);
+    memset(image + directory_end, 0, first - directory_end);
+    for (size_t i = 0; i < builder->chunk_count; i++) {
+        const bo_chunk_draft *chunk = &builder->chunks[i];
+        write_entry(chunk, image + BO_IMAGE_HEADER_SIZE + BO_IMAGE_ENTRY_SIZE * i, offset);
+        memcpy(image + offset, chunk->data, chunk->size);
+        memset(image + offset + chunk->size, 0, aligned(chunk->size) - chunk->size);
+        offset += aligned(chunk->size);
+    }
+    bo_image_seal(image, total);
+}
+
 bough_status bo_image_finish(bo_image_builder *builder, void **bytes, size_t *size) {
     *bytes = NULL, *size = 0;
+    size_t first = 0, total = 0;
     bough_status status = builder->status;
-    size_t first = aligned(BO_IMAGE_HEADER_SIZE + BO_IMAGE_ENTRY_SIZE * builder->chunk_count), total = first;
-    for (size_t i = 0; i < builder->chunk_count && status == BOUGH_OK; i++)
-        if (builder->chunks[i].size > SIZE_MAX / 2 - total)
-            status = bo_fail(builder->ctx, BOUGH_ERROR_ARGUMENT, "the file is larger than the memory of any machine");
-        else
-            total = aligned(total + builder->chunks[i].size);
+    if (status == BOUGH_OK)
+        status = measure(builder, &first, &total);
     unsigned char *image = status == BOUGH_OK ? bo_alloc(builder->ctx, total, 1) : NULL;
     if (image) {
-        write_header(builder, image, total);
-        unsigned char *end = image + BO_IMAGE_HEADER_SIZE;
-        for (size_t i = 0, offset = first; i < builder->chunk_count; i++) {
-            const bo_chunk_draft *chunk = &builder->chunks[i];
-            write_entry(chunk, image + BO_IMAGE_HEADER_SIZE + BO_IMAGE_ENTRY_SIZE * i, offset);
-            memcpy(image + offset, chunk->data, chunk->size);
-            memset(image + offset + chunk->size, 0, aligned(chunk->size) - chunk->size);
-            offset += aligned(chunk->size);
-        }
-        end += BO_IMAGE_ENTRY_SIZE * builder->chunk_count;
-        memset(end, 0, first - (size_t)(end - image));
-        bo_image_seal(image, total);
+        write_image(builder, image, first, total);
         *bytes = image, *size = total;
     } else if (status == BOUGH_OK)
         status = BOUGH_ERROR_MEMORY;
@@ -269,7 +281,7 @@ static bough_status check_header(bough_context *ctx, const unsigned char *bytes,
 static bough_status check_kind(bough_context *ctx, const unsigned char *bytes, const char *kind, uint32_t version) {
     const char *found = (const char *)bytes + AT_KIND;
     if (strcmp(found, kind) != 0)
-        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "this is not a file of kind \"%s\" but of another kind", kind);
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "this is a .bough file of another kind than \"%s\"", kind);
     if (get32(bytes + AT_VERSION) != version)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "the file has version %u of \"%s\", and this program reads version %u",

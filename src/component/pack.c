@@ -17,7 +17,7 @@ typedef struct packing {
     int32_t *indices; /* of interfaces */
 } packing;
 
-/* An array of the draft by its number of interfaces and all else: takes `count` from the pool. */
+/* The next `count` numbers of the pool. */
 static double *take(double **pool, size_t count) {
     double *taken = *pool;
     *pool += count;

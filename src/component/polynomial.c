@@ -26,6 +26,7 @@ typedef int64_t mask __attribute__((vector_size(32)));
 #define LOAD(address) (*(const vec *)(address))
 enum { W = 4 };
 
+/* Keeps the first k of a vector; all of them for k = 0, as what remains of a multiple of W. */
 static const mask first_of[W] = {{-1, -1, -1, -1}, {-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}};
 
 BO_INLINE int32_t padded(int32_t n) {
@@ -49,14 +50,16 @@ static size_t all_triangles(int32_t n) {
 
 /* Parts of the scratch. Whatever is read in whole vectors has W doubles of space behind it. */
 typedef struct work {
-    int32_t n, np;                                          /* r + 1, in whole vectors */
-    double *x;                                              /* np, zeros behind the last */
-    double *s;                                              /* triangle(r) */
-    double *T;                                              /* triangle(r): D, then D + Q */
-    double *Q;                                              /* triangle_blocks(r) */
-    double *Y;                                              /* n x np */
-    double *Ex[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1];       /* triangle_blocks(x) each, one after the other */
-    const double *ta[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1]; /* rows (a, 0) of t */
+    int32_t n, np; /* r + 1, in whole vectors */
+    double *x;     /* np, zeros behind the last */
+    double *s;     /* triangle(r) */
+    double *T;     /* triangle(r): D; for the gradient alone D + Q */
+    double *Q;     /* triangle_blocks(r) */
+    double *Y;     /* n x np */
+    /* triangle_blocks(x) each, one after the other */
+    double *Ex[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1];
+    /* rows (a, 0) of t */
+    const double *ta[BOUGH_MAX_POLYNOMIAL_COORDINATES + 1];
 } work;
 
 static size_t vector_space(int32_t count) {
@@ -65,7 +68,7 @@ static size_t vector_space(int32_t count) {
 
 size_t bo_quartic_scratch(int32_t r) {
     int32_t n = r + 1;
-    return vector_space(n) + 2 * vector_space(triangle(r)) + (size_t)triangle_blocks(r) +
+    return vector_space(n) + 2 * vector_space(triangle(r)) + (size_t)triangle_blocks(r) + W +
            (size_t)n * (size_t)padded(n) + all_triangles(n) + 2 * W;
 }
 
@@ -76,7 +79,7 @@ static void make_work(int32_t r, const double *t, const double *q, double *scrat
     w->s = w->x + vector_space(w->n);
     w->T = w->s + vector_space(triangle(r));
     w->Q = w->T + vector_space(triangle(r));
-    w->Y = w->Q + triangle_blocks(r);
+    w->Y = w->Q + triangle_blocks(r) + W;
     double *next = w->Y + (size_t)w->n * (size_t)w->np;
     for (int32_t a = 0; a <= r; next += triangle_blocks(a), a++) {
         w->Ex[a] = next;
@@ -252,15 +255,25 @@ BO_INLINE void add_triangles(const work *w) {
     }
 }
 
-/* H x / 3 = dE/dx; returns E. H is written where Y was. */
+/* H = G + G^T takes the place of Y. All of G is in the lower triangle, as E_x has no rows beyond x. */
+BO_INLINE void make_hessian(const work *w) {
+    for (int32_t a = 0, start = 0; a < w->n; start += ++a) {
+        double *row = w->Y + w->np * a, *T = w->T + start, *Q = w->Q + start;
+        const int32_t last = a & ~(W - 1);
+        for (int32_t b = 0; b < last; b += W)
+            VEC(row + b) += LOAD(T + b) + LOAD(Q + b);
+        vec end = LOAD(row + last) + LOAD(T + last) + LOAD(Q + last);
+        VEC(row + last) = (vec)((mask)end & first_of[(a + 1) & (W - 1)]);
+        for (int32_t b = 0; b < a; b++)
+            w->Y[w->np * b + a] = row[b];
+        row[a] *= 2;
+    }
+}
+
+/* H x / 3 = dE/dx; returns E. */
 BO_INLINE double finish_hessian(const work *w, double *gradient, double *hessian) {
     const int32_t n = w->n, r = n - 1;
-    for (int32_t a = 0; a < n; a++)
-        for (int32_t b = 0; b <= a; b++) {
-            double *upper = &w->Y[w->np * b + a], *lower = &w->Y[w->np * a + b];
-            double G = w->T[triangle(a - 1) + b] + w->Q[triangle(a - 1) + b];
-            *upper = *lower = *upper + *lower + (a == b ? 2 * G : G);
-        }
+    make_hessian(w);
     double energy = 0;
     for (int32_t a = 0; a < n; a++) {
         const double *row = w->Y + w->np * a;
@@ -269,10 +282,13 @@ BO_INLINE double finish_hessian(const work *w, double *gradient, double *hessian
             dot += LOAD(row + b) * LOAD(w->x + b);
         double g = sum_of(&dot) / 3;
         energy += w->x[a] * g;
-        if (a > 0 && gradient)
+        if (a == 0)
+            continue;
+        if (gradient)
             gradient[a - 1] = g;
-        if (a > 0)
-            memcpy(hessian + (size_t)r * (size_t)(a - 1), row + 1, sizeof *row * (size_t)r);
+        double *out = hessian + (size_t)r * (size_t)(a - 1);
+        for (int32_t b = 0; b < r; b++)
+            out[b] = row[b + 1];
     }
     return energy / 4;
 }
@@ -286,20 +302,19 @@ BO_MULTIVERSION static double with_hessian(const work *w, double *gradient, doub
     return finish_hessian(w, gradient, hessian);
 }
 
-/* dE/dx = (T + T^T) x */
+/* dE/dx = (T + T^T) x: the same product as that of the last E_x. */
 BO_MULTIVERSION static double with_gradient(const work *w, double *gradient) {
+    const int32_t r = w->n - 1;
     add_all_rows(GRADIENT, w);
-    double *g = w->Y, energy = 0;
-    memset(g, 0, sizeof *g * (size_t)w->np);
-    for (int32_t a = 0, ab = 0; a < w->n; a++)
-        for (int32_t b = 0; b <= a; b++, ab++) {
-            double T = w->T[ab] + w->Q[ab];
-            g[a] += T * w->x[b];
-            g[b] += T * w->x[a];
-        }
+    for (int32_t i = 0; i < triangle(r); i += W)
+        VEC(w->T + i) += LOAD(w->Q + i);
+    add_mixed(w, r, w->T);
+    const double *g = w->Y + (size_t)w->np * (size_t)r;
+    double energy = 0;
     for (int32_t a = 0; a < w->n; a++)
         energy += w->x[a] * g[a];
-    memcpy(gradient, g + 1, sizeof *g * (size_t)(w->n - 1));
+    for (int32_t l = 0; l < r; l++)
+        gradient[l] = g[l + 1];
     return energy / 4;
 }
 

@@ -1,4 +1,6 @@
 #include "linalg/factor.h"
+
+#include "linalg/block_solve.h"
 #include "linalg/one_thread.h"
 #include "linalg/ordering.h"
 
@@ -20,6 +22,8 @@ struct bo_factor {
     int32_t size, free_count;
     double *rhs; /* free part of the right-hand sides */
     size_t rhs_capacity;
+    double *work; /* of bo_block_solve */
+    size_t work_capacity;
 };
 
 static cholmod_sparse view(const bough_sparse *A) {
@@ -155,8 +159,8 @@ bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const boug
     return BOUGH_OK;
 }
 
-/* x_f <- A_ff^-1 b_f for `count` columns of the free unknowns, in factor->x. */
-static bough_status solve_free(bough_context *ctx, bo_factor *factor, const double *b, int32_t count) {
+/* By CHOLMOD, into factor->x. */
+static bough_status solve_few(bough_context *ctx, bo_factor *factor, const double *b, int32_t count) {
     size_t n = factor->L->n;
     cholmod_dense rhs = {.nrow = n,
                          .ncol = (size_t)count,
@@ -172,15 +176,26 @@ static bough_status solve_free(bough_context *ctx, bo_factor *factor, const doub
     return solved ? BOUGH_OK : fail(ctx, &factor->common);
 }
 
+/* x_f <- A_ff^-1 b_f for `count` columns of the free unknowns; x may be b. */
+static bough_status solve_free(bough_context *ctx, bo_factor *factor, const double *b, double *x, int32_t count) {
+    size_t n = (size_t)factor->free_count;
+    if (count > 1 && bo_block_solve_fits(factor->L)) {
+        if (!BO_RESERVE(ctx, factor->work, factor->work_capacity, n * BO_SOLVE_WIDTH))
+            return BOUGH_ERROR_MEMORY;
+        bo_block_solve(factor->L, b, x, count, factor->work);
+        return BOUGH_OK;
+    }
+    BO_TRY(solve_few(ctx, factor, b, count));
+    memcpy(x, factor->x->x, n * (size_t)count * sizeof *x);
+    return BOUGH_OK;
+}
+
 bough_status bo_factor_solve(bough_context *ctx, bo_factor *factor, const double *b, double *x, int32_t count) {
     if (!factor->numeric)
         return bo_fail(ctx, BOUGH_ERROR_SINGULAR, "solve called without a factor");
     size_t n = (size_t)factor->size, free_count = (size_t)factor->free_count;
-    if (!factor->part) {
-        BO_TRY(solve_free(ctx, factor, b, count));
-        memcpy(x, factor->x->x, n * (size_t)count * sizeof *x);
-        return BOUGH_OK;
-    }
+    if (!factor->part)
+        return factor->L ? solve_free(ctx, factor, b, x, count) : BOUGH_OK;
     if (!BO_RESERVE(ctx, factor->rhs, factor->rhs_capacity, free_count * (size_t)count))
         return BOUGH_ERROR_MEMORY;
     for (size_t c = 0; c < (size_t)count; c++)
@@ -188,12 +203,11 @@ bough_status bo_factor_solve(bough_context *ctx, bo_factor *factor, const double
             if (factor->free_index[i] >= 0)
                 factor->rhs[c * free_count + (size_t)factor->free_index[i]] = b[c * n + i];
     if (factor->L)
-        BO_TRY(solve_free(ctx, factor, factor->rhs, count));
+        BO_TRY(solve_free(ctx, factor, factor->rhs, factor->rhs, count));
     for (size_t c = 0; c < (size_t)count; c++)
         for (size_t i = 0; i < n; i++)
-            x[c * n + i] = factor->free_index[i] < 0
-                               ? b[c * n + i]
-                               : ((const double *)factor->x->x)[c * free_count + (size_t)factor->free_index[i]];
+            x[c * n + i] =
+                factor->free_index[i] < 0 ? b[c * n + i] : factor->rhs[c * free_count + (size_t)factor->free_index[i]];
     return BOUGH_OK;
 }
 
@@ -209,6 +223,7 @@ void bo_factor_destroy(bough_context *ctx, bo_factor *factor) {
     bo_free(ctx, factor->entries);
     bo_free(ctx, factor->free_index);
     bo_free(ctx, factor->rhs);
+    bo_free(ctx, factor->work);
     bo_free(ctx, factor);
 }
 

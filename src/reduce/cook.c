@@ -5,6 +5,7 @@
 #include "linalg/sparse.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -74,7 +75,7 @@ void bo_cook_clock(bo_cook *cook, bough_cook_phase phase) {
 }
 
 /* Roughly how far cooking is when a phase begins; only for progress bars. */
-double bo_cook_fraction(const bo_cook *cook, double within) {
+static double overall(const bo_cook *cook, double within) {
     static const double begin[BOUGH_COOK_PHASE_COUNT + 1] = {
         [BOUGH_COOK_SETUP] = 0,         [BOUGH_COOK_FACTOR] = 0.03,  [BOUGH_COOK_EIGEN] = 0.15,
         [BOUGH_COOK_DERIVATIVES] = 0.4, [BOUGH_COOK_BASIS] = 0.6,    [BOUGH_COOK_ELASTIC] = 0.65,
@@ -83,9 +84,29 @@ double bo_cook_fraction(const bo_cook *cook, double within) {
     return begin[cook->phase] + within * (begin[cook->phase + 1] - begin[cook->phase]);
 }
 
+bool bo_cook_tell(bo_cook *cook, double within, const char *format, ...) {
+    if (!cook->own_hooks.progress)
+        return true;
+    char detail[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(detail, sizeof detail, format, arguments);
+    va_end(arguments);
+    cook->told = fmax(cook->told, overall(cook, within));
+    bough_progress progress = {bough_cook_phase_name(cook->phase), cook->told, detail};
+    return cook->own_hooks.progress(cook->own_hooks.progress_user, &progress);
+}
+
 bool bo_cook_progress(bo_cook *cook, double within) {
-    return bo_progress(cook->ctx, bough_cook_phase_name(cook->phase), bo_cook_fraction(cook, within),
-                       "r = %d, %d elements", cook->r > 0 ? cook->r : cook->def->r, cook->body->mesh->element_count);
+    return bo_cook_tell(cook, within, "r = %d, %d elements", cook->r > 0 ? cook->r : cook->def->r,
+                        cook->body->mesh->element_count);
+}
+
+/* What functions below say about themselves: their numbers are passed on, their fractions are not of the whole. */
+static bool tell_phase(void *user, const bough_progress *below) {
+    bo_cook *cook = user;
+    bough_progress progress = {bough_cook_phase_name(cook->phase), cook->told, below->detail};
+    return cook->own_hooks.progress(cook->own_hooks.progress_user, &progress);
 }
 
 static bough_status begin(bo_cook *cook, bough_cook_phase phase) {
@@ -195,16 +216,27 @@ bough_status bo_cook_open(bough_context *ctx, bough_body *body, const bough_cook
 #define NOT_MEASURED(name, about) quality->name = NAN;
     BOUGH_QUALITY_LIST(NOT_MEASURED)
 #undef NOT_MEASURED
+    cook->own_hooks = ctx->def;
     cook->own_fixed = body->fixed;
     cook->own_prescribed = body->prescribed;
+    cook->own_point_force = body->point_force;
+    cook->own_pressure_count = body->pressure_count;
+    memcpy(cook->own_gravity, body->gravity, sizeof cook->own_gravity);
     cook->own_fixed_count = body->fixed_count;
     cook->held = BO_COOK_ARRAY(cook, unsigned char, cook->n);
-    double *prescribed = BO_COOK_ARRAY(cook, double, cook->n);
-    if (!cook->held || !prescribed)
+    double *prescribed = BO_COOK_ARRAY(cook, double, cook->n), *forces = BO_COOK_ARRAY(cook, double, cook->n);
+    if (!cook->held || !prescribed || !forces)
         return BOUGH_ERROR_MEMORY;
     memcpy(cook->held, body->fixed, (size_t)cook->n);
     body->fixed = cook->held;
     body->prescribed = prescribed;
+    body->point_force = forces;
+    body->pressure_count = 0;
+    memset(body->gravity, 0, sizeof body->gravity);
+    if (ctx->def.progress) {
+        ctx->def.progress = tell_phase;
+        ctx->def.progress_user = cook;
+    }
     return BOUGH_OK;
 }
 
@@ -212,6 +244,10 @@ void bo_cook_close(bo_cook *cook) {
     cook->body->fixed = cook->own_fixed;
     cook->body->prescribed = cook->own_prescribed;
     cook->body->fixed_count = cook->own_fixed_count;
+    cook->body->point_force = cook->own_point_force;
+    cook->body->pressure_count = cook->own_pressure_count;
+    memcpy(cook->body->gravity, cook->own_gravity, sizeof cook->own_gravity);
+    cook->ctx->def = cook->own_hooks;
     while (cook->blocks) {
         bo_cook_block *next = cook->blocks->next;
         bo_free(cook->ctx, cook->blocks);

@@ -33,6 +33,12 @@ typedef struct bo_cook {
     unsigned char *own_fixed;
     double *own_prescribed;
     int32_t own_fixed_count;
+    /* Its own loads, likewise: none act while it is cooked. */
+    double own_gravity[3], *own_point_force;
+    size_t own_pressure_count;
+    /* Whoever listens to the context: told of phases instead of what goes on below them. */
+    bough_context_def own_hooks;
+    double told; /* fraction */
 
     int32_t n;           /* 3 vertex_count */
     unsigned char *held; /* n: 1 where the basis is zero */
@@ -70,10 +76,10 @@ void bo_cook_close(bo_cook *cook);
 
 /* The time from now on belongs to this phase. */
 void bo_cook_clock(bo_cook *cook, bough_cook_phase phase);
-/* How far all cooking is when its phase is so far, both 0 .. 1. */
-double bo_cook_fraction(const bo_cook *cook, double within);
 /* How far the phase is, 0 .. 1; false: cancelled. */
 bool bo_cook_progress(bo_cook *cook, double within);
+/* The same with numbers of the phase's own. */
+bool bo_cook_tell(bo_cook *cook, double within, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Memory released when cooking ends; NULL with a message on failure. */
 void *bo_cook_alloc(bo_cook *cook, size_t count, size_t size);

@@ -14,6 +14,7 @@
 #include "linalg/blas.h"
 #include "linalg/nnls.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -91,8 +92,7 @@ static bough_status fill_poses(bo_cook *cook, bo_pose_random *random, double beg
     const size_t r = (size_t)cook->r;
     for (int32_t p = 0; p < e->pose_count; p++) {
         double *q = e->q + (size_t)p * r, *target = e->target + (size_t)p * r, length;
-        if (!bo_progress(cook->ctx, "cubature", bo_cook_fraction(cook, begin + 0.2 * p / e->pose_count),
-                         "pose %d of %d", p + 1, e->pose_count))
+        if (!bo_cook_tell(cook, begin + 0.2 * p / e->pose_count, "pose %d of %d", p + 1, e->pose_count))
             return bo_fail_cancelled(cook->ctx);
         BO_TRY(bo_cook_pose(cook, random, q));
         BO_TRY(full_force(cook, q, u, f, target, &length));
@@ -250,9 +250,8 @@ static void discard_selection(bough_context *ctx, selection *s) {
 }
 
 static bool report(void *user, int32_t count, double error, double within) {
-    const bo_cook *cook = user;
-    return bo_progress(cook->ctx, "cubature", bo_cook_fraction(cook, 0.2 + 0.6 * within), "%d points, error %.2g",
-                       count, error);
+    bo_cook *cook = user;
+    return bo_cook_tell(cook, 0.2 + 0.6 * within, "%d points, error %.2g", count, error);
 }
 
 /* |targets of the poses| / |all targets|: even if all of the error were in the poses, theirs is then within the
@@ -391,22 +390,46 @@ static bough_status test(bo_cook *cook, int32_t pose_count, selection *s) {
     return status;
 }
 
+typedef struct {
+    int32_t material, point;
+    double weight;
+} chosen_point;
+
+static int by_material(const void *a, const void *b) {
+    const chosen_point *p = a, *q = b;
+    return p->material != q->material ? (p->material > q->material) - (p->material < q->material)
+                                      : (p->point > q->point) - (p->point < q->point);
+}
+
+/* Sorted by material, so that the runtime sets up each only once. */
+static chosen_point *sort_points(bo_cook *cook, const selection *s) {
+    const int32_t a_element = cook->body->rule->point_count;
+    chosen_point *sorted = BO_NEW_ARRAY(cook->ctx, chosen_point, s->count);
+    for (int32_t i = 0; i < s->count && sorted; i++)
+        sorted[i] = (chosen_point){cook->body->element_material[s->points[i] / a_element], s->points[i],
+                                   s->weights[i] * own_weight(cook, s->points[i])};
+    if (sorted)
+        qsort(sorted, (size_t)s->count, sizeof *sorted, by_material);
+    return sorted;
+}
+
 static bough_status fill_draft(bo_cook *cook, const selection *s) {
     const int32_t a_element = cook->body->rule->point_count, count = s->count;
     double *weight = BO_COOK_ARRAY(cook, double, count);
     int32_t *element = BO_COOK_ARRAY(cook, int32_t, count), *material = BO_COOK_ARRAY(cook, int32_t, count);
     double *gradient = BO_COOK_ARRAY(cook, double, 9 * (size_t)count * (size_t)cook->r);
-    if (!weight || !element || !material || !gradient)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t i = 0; i < count; i++) {
-        element[i] = s->points[i] / a_element;
-        material[i] = cook->body->element_material[element[i]];
-        weight[i] = s->weights[i] * own_weight(cook, s->points[i]);
-        bo_cook_gradient(cook, element[i], s->points[i] % a_element, gradient + 9 * (size_t)i * (size_t)cook->r);
+    chosen_point *sorted = sort_points(cook, s);
+    bool enough = weight && element && material && gradient && sorted;
+    for (int32_t i = 0; i < count && enough; i++) {
+        weight[i] = sorted[i].weight;
+        element[i] = sorted[i].point / a_element;
+        material[i] = sorted[i].material;
+        bo_cook_gradient(cook, element[i], sorted[i].point % a_element, gradient + 9 * (size_t)i * (size_t)cook->r);
     }
+    bo_free(cook->ctx, sorted);
     cook->draft.cubature = (bough_material_points){
         .count = count, .weight = weight, .element = element, .material = material, .gradient = gradient};
-    return BOUGH_OK;
+    return enough ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
 /* Enough that errors on other poses come out about the same. */

@@ -10,8 +10,8 @@
 #define RANDOM_POSES 8
 
 typedef struct {
-    double *u, *f, *product;              /* n */
-    double *q, *full, *reduced, *scratch; /* r and what the component needs */
+    double *u, *f, *product;                  /* n */
+    double *q, *full, *reduced, *H, *scratch; /* r, r x r, and what the component needs */
 } work;
 
 static void free_work(bough_context *ctx, work *w) {
@@ -22,22 +22,24 @@ static void free_work(bough_context *ctx, work *w) {
 static bough_status make_work(bo_cook *cook, work *w) {
     size_t n = (size_t)cook->n, r = (size_t)cook->r;
     w->u = BO_NEW_ARRAY(cook->ctx, double, 3 * n);
-    w->q = BO_NEW_ARRAY(cook->ctx, double, 3 * r + bough_component_scratch(&cook->draft));
+    w->q = BO_NEW_ARRAY(cook->ctx, double, 3 * r + r * r + bough_component_scratch(&cook->draft));
     if (!w->u || !w->q)
         return BOUGH_ERROR_MEMORY;
     w->f = w->u + n;
     w->product = w->u + 2 * n;
     w->full = w->q + r;
     w->reduced = w->q + 2 * r;
-    w->scratch = w->q + 3 * r;
+    w->H = w->q + 3 * r;
+    w->scratch = w->H + r * r;
     return BOUGH_OK;
 }
 
 /* ---- forces ---- */
 
-/* |U^T f(u) - f(q)| over |U^T f(u)| at the displacement w->u and the coordinates w->q. */
-static bough_status force_error(bo_cook *cook, work *w, double *error) {
-    BO_TRY(bough_body_evaluate(cook->ctx, cook->body, w->u, false, NULL, w->f, NULL));
+/* |U^T f(U q) - f(q)| over |U^T f(U q)| at the coordinates w->q. */
+static bough_status force_error(bo_cook *cook, work *w, double *worst) {
+    bo_cook_displace(cook, w->q, w->product);
+    BO_TRY(bough_body_evaluate(cook->ctx, cook->body, w->product, false, NULL, w->f, NULL));
     bo_cook_project(cook, w->f, w->full);
     if (!bough_component_evaluate(&cook->draft, w->q, w->scratch, NULL, w->reduced, NULL))
         return bo_fail(cook->ctx, BOUGH_NOT_FINITE, "the reduced model is inverted where the full one is not");
@@ -46,7 +48,7 @@ static bough_status force_error(bo_cook *cook, work *w, double *error) {
         difference += (w->full[l] + w->reduced[l]) * (w->full[l] + w->reduced[l]);
         size += w->full[l] * w->full[l];
     }
-    *error = size > 0 ? sqrt(difference / size) : 0;
+    *worst = fmax(*worst, size > 0 ? sqrt(difference / size) : 0);
     return BOUGH_OK;
 }
 
@@ -74,20 +76,21 @@ static double deviation(const bo_cook *cook, int32_t index, const double *q, con
     return sqrt(sum) / face->radius;
 }
 
+static void deviate(bo_cook *cook, work *w) {
+    double *worst = &cook->draft.quality.interface_deviation;
+    for (int32_t i = 0; i < cook->draft.interface_count; i++)
+        if (i != cook->draft.parent)
+            *worst = fmax(*worst, deviation(cook, i, w->q, w->u)); /* fmax passes NAN over */
+}
+
 static bough_status random_poses(bo_cook *cook, work *w) {
     bough_component_quality *quality = &cook->draft.quality;
     bo_pose_random random = {cook->def->seed + 0x5EED};
-    quality->force_random = quality->interface_deviation = 0;
+    quality->force_random = 0;
     for (int pose = 0; pose < RANDOM_POSES; pose++) {
-        double error;
         BO_TRY(bo_cook_pose(cook, &random, w->q));
-        bo_cook_displace(cook, w->q, w->u);
-        BO_TRY(force_error(cook, w, &error));
-        quality->force_random = fmax(quality->force_random, error);
-        for (int32_t i = 0; i < cook->draft.interface_count; i++)
-            if (i != cook->draft.parent)
-                quality->interface_deviation = fmax(quality->interface_deviation, deviation(cook, i, w->q, w->u));
-        if (!bo_cook_progress(cook, 0.5 * pose / RANDOM_POSES))
+        BO_TRY(force_error(cook, w, &quality->force_random));
+        if (!bo_cook_progress(cook, 0.2 * pose / RANDOM_POSES))
             return bo_fail_cancelled(cook->ctx);
     }
     return BOUGH_OK;
@@ -95,52 +98,163 @@ static bough_status random_poses(bo_cook *cook, work *w) {
 
 /* ---- responses of the full body ---- */
 
-/* u is made as large as poses are, and smaller while an element is inverted in a material that forbids it. */
-static bough_status fit_amplitude(bo_cook *cook, work *w) {
+static double largest_move(const bo_cook *cook, const double *u) {
     double largest = 0;
     for (size_t v = 0; v < (size_t)cook->n / 3; v++)
-        largest = fmax(largest, bo_norm(bo_load3(w->u + 3 * v)));
-    double factor = largest > 0 ? cook->def->pose_amplitude * cook->size / largest : 0;
-    for (int round = 0; round < 30; round++, factor = 0.5) {
-        for (size_t i = 0; i < (size_t)cook->n; i++)
-            w->u[i] *= factor;
-        bough_status status = bough_body_evaluate(cook->ctx, cook->body, w->u, false, NULL, w->f, NULL);
-        if (status != BOUGH_NOT_FINITE)
-            return status;
-    }
-    return bo_fail(cook->ctx, BOUGH_NOT_FINITE, "the body is inverted by small displacements");
+        largest = fmax(largest, bo_norm(bo_load3(u + 3 * v)));
+    return largest;
 }
 
-/* Part of u that U cannot show, and the force error at its nearest q, for u in w->u. */
-static bough_status response(bo_cook *cook, work *w, double *projection, double *force) {
-    BO_TRY(fit_amplitude(cook, w));
-    bo_cook_mass(cook, w->u, w->product, 1);
-    double size = bo_dot_n(cook->n, w->u, w->product);
-    bo_cook_project(cook, w->product, w->q); /* U is orthonormal in the mass */
-    double error;
-    BO_TRY(force_error(cook, w, &error));
-    *force = fmax(*force, error);
-    bo_cook_displace(cook, w->q, w->f);
+/* |a - b| / |b| in the mass norm; a is destroyed. */
+static double mass_error(bo_cook *cook, double *a, const double *b, double *product) {
+    bo_cook_mass(cook, b, product, 1);
+    double size = bo_dot_n(cook->n, b, product);
     for (size_t i = 0; i < (size_t)cook->n; i++)
-        w->f[i] -= w->u[i];
-    bo_cook_mass(cook, w->f, w->product, 1);
-    *projection = fmax(*projection, size > 0 ? sqrt(fmax(0, bo_dot_n(cook->n, w->f, w->product)) / size) : 0);
+        a[i] -= b[i];
+    bo_cook_mass(cook, a, product, 1);
+    return size > 0 ? sqrt(fmax(0, bo_dot_n(cook->n, a, product)) / size) : 0;
+}
+
+/* For the displacement w->u: the nearest coordinates w->q, what U cannot show of it, and how far the interfaces are
+ * from rigid. */
+static void look_at(bo_cook *cook, work *w, double *projection) {
+    bo_cook_mass(cook, w->u, w->product, 1);
+    bo_cook_project(cook, w->product, w->q); /* U is orthonormal in the mass */
+    deviate(cook, w);
+    bo_cook_displace(cook, w->q, w->f);
+    *projection = fmax(*projection, mass_error(cook, w->f, w->u, w->product));
+}
+
+/* The reduced equilibrium under `load` (r), begun at w->q; false when Newton's method does not find it. */
+static bool reduced_equilibrium(const bo_cook *cook, work *w, const double *load) {
+    enum { MOST_ITERATIONS = 40 };
+    const int32_t r = cook->r;
+    double size = 0;
+    for (int32_t l = 0; l < r; l++)
+        size += load[l] * load[l];
+    for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
+        double rest = 0;
+        if (!bough_component_evaluate(&cook->draft, w->q, w->scratch, NULL, w->reduced, w->H))
+            return false;
+        for (int32_t l = 0; l < r; l++) {
+            w->reduced[l] = load[l] - w->reduced[l];
+            rest += w->reduced[l] * w->reduced[l];
+        }
+        if (rest <= 1e-16 * size)
+            return true;
+        if (!bo_cholesky_factor(r, w->H))
+            return false;
+        bo_cholesky_solve(r, w->H, w->reduced);
+        for (int32_t l = 0; l < r; l++)
+            w->q[l] += w->reduced[l];
+    }
+    return false;
+}
+
+/* f = load - elastic force at w->u, zero where held; its squared length. */
+static bough_status residual(bo_cook *cook, work *w, const double *load, double *rest) {
+    *rest = 0;
+    BO_TRY(bough_body_evaluate(cook->ctx, cook->body, w->u, false, NULL, w->f, NULL));
+    for (size_t i = 0; i < (size_t)cook->n; i++) {
+        w->f[i] = cook->held[i] ? 0 : load[i] + w->f[i];
+        *rest += w->f[i] * w->f[i];
+    }
     return BOUGH_OK;
 }
 
-/* The weight of the body along each axis, with small displacements; a body that flies free does not feel it. */
-static bough_status gravity_poses(bo_cook *cook, work *w) {
+/* The same of the full body, begun at w->u, which is near: a factor serves as long as each step takes most of the rest
+ * away. BOUGH_NO_CONVERGENCE: not found. */
+static bough_status full_equilibrium(bo_cook *cook, work *w, const double *load, bough_sparse *tangent) {
+    enum { MOST_ITERATIONS = 30 };
+    size_t n = (size_t)cook->n;
+    double size = 0, rest, before = 0;
+    for (size_t i = 0; i < n; i++)
+        size += cook->held[i] ? 0 : load[i] * load[i];
+    for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++, before = rest) {
+        bough_status status = residual(cook, w, load, &rest);
+        if (status == BOUGH_OK && rest <= 1e-10 * size)
+            return BOUGH_OK;
+        if (status == BOUGH_OK && rest > 0.1 * before) {
+            status = bough_body_evaluate(cook->ctx, cook->body, w->u, false, NULL, NULL, tangent);
+            if (status == BOUGH_OK)
+                status = bo_factor_numeric(cook->ctx, cook->factor, tangent);
+        }
+        if (status == BOUGH_NOT_FINITE || status == BOUGH_ERROR_SINGULAR || !(rest < 1e12 * size))
+            return BOUGH_NO_CONVERGENCE;
+        BO_TRY(status);
+        BO_TRY(bo_factor_solve(cook->ctx, cook->factor, w->f, w->product, 1));
+        for (size_t i = 0; i < n; i++)
+            w->u[i] += w->product[i];
+        if (!bo_cook_progress(cook, 0.2 + 0.02 * iteration))
+            return bo_fail_cancelled(cook->ctx);
+    }
+    return BOUGH_NO_CONVERGENCE;
+}
+
+/* The axis along which the body gives way most to its own weight, and that weight's acceleration at which it moves as
+ * far as poses do, for small displacements. The body's own gravity has its direction kept. */
+static bough_status choose_gravity(bo_cook *cook, work *w, const double own[3], double gravity[3]) {
+    double softest = 0;
+    bool given = own[0] != 0 || own[1] != 0 || own[2] != 0;
+    for (int d = 0; d < (given ? 1 : 3); d++) {
+        double g[3] = {d == 0, d == 1, d == 2};
+        for (int k = 0; k < 3 && given; k++)
+            g[k] = own[k] / bo_norm(bo_load3(own));
+        memset(w->f, 0, (size_t)cook->n * sizeof *w->f);
+        bo_body_gravity_force(cook->body, g, w->f);
+        BO_TRY(bo_cook_solve(cook, w->f, w->u, 1));
+        double moved = largest_move(cook, w->u);
+        if (moved > softest) {
+            softest = moved;
+            for (int k = 0; k < 3; k++)
+                gravity[k] = g[k] * cook->def->pose_amplitude * cook->size / moved;
+        }
+    }
+    return BOUGH_OK;
+}
+
+/* The full equilibrium under this weight, sought from the reduced one; the weight is halved until both are found. */
+static bough_status find_equilibria(bo_cook *cook, work *w, double gravity[3], double *load, bough_sparse *tangent) {
+    enum { MOST_HALVINGS = 6 };
+    bough_status status = BOUGH_NO_CONVERGENCE;
+    for (int k = 0; k < MOST_HALVINGS && status == BOUGH_NO_CONVERGENCE; k++) {
+        memset(load, 0, (size_t)cook->n * sizeof *load);
+        bo_body_gravity_force(cook->body, gravity, load);
+        bo_cook_project(cook, load, w->full);
+        memset(w->q, 0, (size_t)cook->r * sizeof *w->q);
+        if (reduced_equilibrium(cook, w, w->full)) {
+            bo_cook_displace(cook, w->q, w->u);
+            status = full_equilibrium(cook, w, load, tangent);
+        }
+        for (int d = 0; d < 3; d++)
+            gravity[d] *= 0.5;
+    }
+    return status;
+}
+
+/* What the component makes of a weight that bends the body as far as poses go, or as far as there is an equilibrium. A
+ * body that flies free does not feel its weight. */
+static bough_status gravity_pose(bo_cook *cook, work *w) {
     bough_component_quality *quality = &cook->draft.quality;
     if (cook->draft.support == BOUGH_SUPPORT_FREE)
         return BOUGH_OK;
-    quality->projection_gravity = quality->force_gravity = 0;
-    for (int d = 0; d < 3; d++) {
-        memset(w->f, 0, (size_t)cook->n * sizeof *w->f);
-        bo_body_gravity_force(cook->body, (double[3]){d == 0, d == 1, d == 2}, w->f);
-        BO_TRY(bo_cook_solve(cook, w->f, w->u, 1));
-        BO_TRY(response(cook, w, &quality->projection_gravity, &quality->force_gravity));
+    double gravity[3] = {0}, *load = BO_NEW_ARRAY(cook->ctx, double, cook->n);
+    bough_sparse *tangent = NULL;
+    bough_status status = load ? bough_body_matrix_create(cook->ctx, cook->body, &tangent) : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK)
+        status = choose_gravity(cook, w, cook->own_gravity, gravity);
+    if (status == BOUGH_OK)
+        status = find_equilibria(cook, w, gravity, load, tangent);
+    if (status == BOUGH_OK) {
+        quality->projection_gravity = quality->force_gravity = 0;
+        status = force_error(cook, w, &quality->force_gravity);
+        bo_cook_displace(cook, w->q, w->f);
+        quality->response_gravity = mass_error(cook, w->f, w->u, w->product);
+        look_at(cook, w, &quality->projection_gravity);
     }
-    return BOUGH_OK;
+    bo_free(cook->ctx, load);
+    bough_sparse_destroy(cook->ctx, tangent);
+    return status == BOUGH_NO_CONVERGENCE ? BOUGH_OK : status; /* then nothing was measured */
 }
 
 /* The vertex farthest from the origin. */
@@ -155,8 +269,9 @@ static size_t far_vertex(const bo_cook *cook) {
     return far;
 }
 
-/* A blow at the far end along each axis, felt by one implicit step of half the lowest mode's time scale:
- * (M + h^2 K) u = h p. The factor of K gives way to that of this matrix. */
+/* A blow at the far end along each axis, felt by one implicit step of half the lowest mode's time scale,
+ * (M + h^2 K) u = h p, as displacements of a hundredth of the body's size, where they are near enough to linear. The
+ * factor of K gives way to that of this matrix. */
 static bough_status impulse_poses(bo_cook *cook, work *w) {
     bough_component_quality *quality = &cook->draft.quality;
     bough_sparse *A;
@@ -172,10 +287,14 @@ static bough_status impulse_poses(bo_cook *cook, work *w) {
         memset(w->f, 0, (size_t)cook->n * sizeof *w->f);
         w->f[at + d] = cook->held[at + d] ? 0 : 1;
         status = bo_factor_solve(cook->ctx, cook->factor, w->f, w->u, 1);
-        if (status == BOUGH_OK) {
-            bo_cook_remove_rigid(cook, w->u, w->product);
-            status = response(cook, w, &quality->projection_impulse, &quality->force_impulse);
-        }
+        if (status != BOUGH_OK)
+            break;
+        bo_cook_remove_rigid(cook, w->u, w->product);
+        double moved = largest_move(cook, w->u);
+        for (size_t i = 0; i < (size_t)cook->n && moved > 0; i++)
+            w->u[i] *= 0.01 * cook->size / moved;
+        look_at(cook, w, &quality->projection_impulse);
+        status = force_error(cook, w, &quality->force_impulse);
     }
     return status;
 }
@@ -266,7 +385,7 @@ bough_status bo_cook_quality(bo_cook *cook) {
     if (status == BOUGH_OK)
         status = random_poses(cook, &w);
     if (status == BOUGH_OK)
-        status = gravity_poses(cook, &w);
+        status = gravity_pose(cook, &w);
     if (status == BOUGH_OK)
         status = impulse_poses(cook, &w);
     free_work(cook->ctx, &w);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 16, MORTON_BITS = 21, LARGEST_INT16 = 32767, WEIGHTS = 8 /* a vertex of an embedding has */ };
+enum { PANEL = 16, MORTON_BITS = 21, LARGEST_INT16 = 32767 };
 
 /* Either the boundary of the volume (vertex_map) or a surface bound to it (embedding). */
 typedef struct {
@@ -28,8 +28,13 @@ static void discard(bough_context *ctx, drawn *d) {
 }
 
 static bough_status bind_surface(bo_cook *cook, drawn *d) {
-    (void)d;
-    return bo_fail(cook->ctx, BOUGH_ERROR_UNSUPPORTED, "surfaces of their own cannot be bound to the volume yet");
+    bough_bind_report report;
+    d->mesh = cook->def->surface;
+    BO_TRY(bough_mesh_bind(cook->ctx, cook->body->mesh, d->mesh, &d->embedding, &report));
+    if (report.torn_triangle_count > 0)
+        bo_warn(cook->ctx, "%d triangles of the surface bridge a gap in the volume mesh and may be drawn torn",
+                report.torn_triangle_count);
+    return BOUGH_OK;
 }
 
 static bough_status find_surface(bo_cook *cook, drawn *d) {
@@ -157,7 +162,7 @@ static void basis_rows(const bo_cook *cook, const drawn *d, int32_t old, double 
     const int32_t *nodes = bo_mesh_nodes(cook->body->mesh, d->embedding->elements[old]);
     memset(rows, 0, width * sizeof *rows);
     for (size_t a = 0; a < node_count; a++) {
-        const double weight = d->embedding->weights[WEIGHTS * (size_t)old + a];
+        const double weight = d->embedding->weights[BOUGH_MAX_ELEMENT_NODES * (size_t)old + a];
         const double *from = cook->U + width * (size_t)nodes[a];
         for (size_t i = 0; i < width; i++)
             rows[i] += weight * from[i];

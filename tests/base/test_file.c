@@ -20,6 +20,31 @@ static void what_is_written_is_read_back(void **state) {
     bough_context_destroy(ctx);
 }
 
+static void mapped_files_are_the_files(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *path = test_path("mapped.bin");
+    test_write(path, "a\0b\n", 4);
+    bo_mapping mapping, direct;
+    check_ok(ctx, bo_map_file(ctx, path, &mapping));
+    check_int(mapping.size, 4);
+    check(memcmp(mapping.data, "a\0b\n", 4) == 0);
+    bo_output out; /* replaced as a whole: the old content stays here */
+    check_ok(ctx, bo_output_open(ctx, path, &out));
+    check_ok(ctx, bo_output_commit(ctx, &out));
+    check(memcmp(mapping.data, "a\0b\n", 4) == 0);
+    bo_unmap_file(ctx, &mapping);
+    check_ok(ctx, bo_map_file(ctx, path, &mapping)); /* empty now */
+    check(mapping.size == 0 && !mapping.data);
+    bo_unmap_file(ctx, &mapping);
+    check_ok(ctx, bo_map_file(ctx, "/dev/null", &direct)); /* cannot be mapped */
+    check_int(direct.size, 0);
+    bo_unmap_file(ctx, &direct);
+    check_fails(ctx, bo_map_file(ctx, test_path("absent"), &mapping), BOUGH_ERROR_FILE, "absent");
+    check_fails(ctx, bo_map_file(ctx, "/", &mapping), BOUGH_ERROR_FILE, "folder");
+    bough_context_destroy(ctx);
+}
+
 static void discarded_output_leaves_the_old_file(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -83,8 +108,8 @@ static void typos_get_the_nearest_word(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back), cmocka_unit_test(discarded_output_leaves_the_old_file),
-        cmocka_unit_test(failures_name_the_file),       cmocka_unit_test(paths_are_taken_apart),
-        cmocka_unit_test(typos_get_the_nearest_word),
+        cmocka_unit_test(mapped_files_are_the_files),   cmocka_unit_test(failures_name_the_file),
+        cmocka_unit_test(paths_are_taken_apart),        cmocka_unit_test(typos_get_the_nearest_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

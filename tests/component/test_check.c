@@ -361,7 +361,7 @@ static void wrong_directories_are_refused(void **state) {
         {13, 0xFF, BOUGH_ERROR_FORMAT, "does not fit in"},
         {16, 1, BOUGH_ERROR_FORMAT, "should have"},
         {23, 0xFF, BOUGH_ERROR_FORMAT, "cut short"},
-        {24, 'x', BOUGH_ERROR_FORMAT, "of another kind"},
+        {24, 'x', BOUGH_ERROR_FORMAT, "of another kind than \"component\""},
         {40, 9, BOUGH_ERROR_UNSUPPORTED, "version 9 of \"component\""},
         {50, 1, BOUGH_ERROR_FORMAT, "bytes that should be zero"},
         {ENTRY, 0, BOUGH_ERROR_FORMAT, "chunk 0 has a name that is not plain text"},

@@ -71,7 +71,7 @@ static void the_quartic_kernel_is_the_plain_sum(void **state) {
         double *Hn = malloc(sizeof *Hn * (size_t)(n * n)), E, size = 0, gsize = 0;
         draft_randoms(&random, t, (int)count, 1);
         draft_randoms(&random, q, r, 2);
-        memset(scratch, 0x7F, sizeof *scratch * bo_quartic_scratch(r)); /* large numbers */
+        memset(scratch, 0xFF, sizeof *scratch * bo_quartic_scratch(r)); /* no numbers */
         naive_derivatives(r, t, q, gn, Hn);
         for (int i = 0; i < n * n; i++)
             size = fmax(size, fabs(Hn[i]));

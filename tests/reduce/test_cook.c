@@ -241,8 +241,8 @@ static void attachment_modes_answer_exactly(void **state) {
     double *u = calloc((size_t)n, sizeof *u), full = 0;
     check_ok(ctx, bough_body_fix(ctx, k.body, k.ends.vertices[0], k.ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
     for (int32_t i = 0; i < face->vertex_count; i++)
-        check_ok(ctx, bough_body_add_force(ctx, k.body, &face->vertices[i], 1,
-                                           (double[3]){0, 0, 1e-6 * face->weights[i]}));
+        check_ok(ctx,
+                 bough_body_add_force(ctx, k.body, &face->vertices[i], 1, (double[3]){0, 0, 1e-6 * face->weights[i]}));
     bough_static_def def = bough_default_static_def();
     bough_static_result result;
     def.tolerance = 1e-10;

@@ -1,0 +1,92 @@
+/* The tree engine: parts, each an instance of a reduced component with its own frame, hung onto each other.
+ *
+ * A model is a constant description, a state all that changes; one model serves many states and threads. Equations:
+ * docs/theory/tree.md.
+ */
+#ifndef BOUGH_TREE_H
+#define BOUGH_TREE_H
+
+#include <bough/component.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a part feels what hangs on it. */
+typedef enum bough_coupling {
+    BOUGH_COUPLING_L1,  /* as a mass in the interface's centre */
+    BOUGH_COUPLING_L2,  /* as a mass in its centre of mass, with torques */
+    BOUGH_COUPLING_L2R, /* as a rigid body */
+    BOUGH_COUPLING_L3   /* exactly */
+} bough_coupling;
+
+typedef struct bough_part_def {
+    uint32_t cookie;
+    const char *name;
+    int32_t component;
+    int32_t parent;           /* part, or -1 for a root */
+    int32_t interface;        /* of the parent's component */
+    double rotation[9];       /* its axes at rest, in those of the parent (of a root: of the world), row-major */
+    double position[3];       /* of a root's origin */
+    double scale;             /* uniform, against the component */
+    double stiffness;         /* factor on frequencies: forces take its square */
+    double damping_mass;      /* Rayleigh, 1/s; NAN: as the component, with the same damping ratios at any scale */
+    double damping_stiffness; /* s; likewise */
+} bough_part_def;
+BOUGH_API bough_part_def bough_default_part_def(void);
+
+typedef struct bough_model_def {
+    uint32_t cookie;
+    int32_t component_count;
+    const bough_component *const *components; /* must outlive the model */
+    int32_t part_count;
+    const bough_part_def *parts;
+    double gravity[3];
+    bough_coupling coupling;
+    double alpha;   /* of HHT, -1/3 .. 0; 0: Newmark */
+    int32_t passes; /* inertia is evaluated once at the start of a step, or a second time at its end; 0: once, twice for
+                       trees that fly free */
+} bough_model_def;
+BOUGH_API bough_model_def bough_default_model_def(void);
+
+typedef struct bough_model bough_model;
+BOUGH_API bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, bough_model **model);
+BOUGH_API void bough_model_destroy(bough_context *ctx, bough_model *model);
+
+BOUGH_API int32_t bough_model_part_count(const bough_model *model);
+BOUGH_API int32_t bough_model_size(const bough_model *model); /* coordinates in all */
+/* Where the coordinates of a part begin in q, v and a. */
+BOUGH_API int32_t bough_model_offset(const bough_model *model, int32_t part);
+
+/* Where a part is and how it moves, in world axes. */
+typedef struct bough_frame {
+    double origin[3], rotation[9];
+    double velocity[3], angular_velocity[3];
+} bough_frame;
+
+typedef struct bough_state {
+    double time;
+    double *q, *v, *a;   /* coordinates, velocities and accelerations: bough_model_size() each */
+    bough_frame *frames; /* of the parts, at the last step or bough_state_update() */
+    /* ---- machinery ---- */
+    struct bo_tree_work *work;
+} bough_state;
+BOUGH_API bough_status bough_state_create(bough_context *ctx, const bough_model *model, bough_state **state);
+BOUGH_API void bough_state_destroy(bough_context *ctx, bough_state *state);
+/* Makes the frames those of q and v after these were changed. */
+BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state);
+/* One step. A transaction: when it fails, the state is what it was. */
+BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
+
+/* J. */
+typedef struct bough_energies {
+    double elastic, kinetic, gravity;
+} bough_energies;
+BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                            bough_energies *energies);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,118 @@
+/* One step of a tree in time. docs/theory/tree.md, "Integration". */
+#include "tree/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Hilber, Hughes and Taylor: q+ = qp + beta dt^2 a+, v+ = vp + gamma dt a+ */
+typedef struct {
+    double dt, alpha, beta, gamma;
+} scheme;
+
+/* H = M + (1 + alpha) (gamma dt D + beta dt^2 K) and p = f(q) + (1 + alpha) K (qp - q) + D ((1 + alpha) vp - alpha v),
+ * with forces and stiffness at q. False when a material is inverted. */
+static bool linearise(const bough_model *model, bo_tree_work *w, const bough_state *state, const scheme *h, int32_t i) {
+    const bo_part *part = &model->parts[i];
+    const bo_component_tables *t = &model->components[part->component];
+    const int32_t r = part->r;
+    const double *q = state->q + part->offset, *v = state->v + part->offset, *a = state->a + part->offset;
+    double *f = w->scratch, *ahead = f + r, *rate = ahead + r, *K = rate + r, *scratch = K + r * r;
+    if (!bough_component_evaluate(t->c, q, scratch, NULL, f, K))
+        return false;
+    const double elastic = part->stiffness2 * part->scale3, mass = part->scale5, more = 1 + h->alpha;
+    for (int32_t l = 0; l < r; l++) {
+        ahead[l] = more * (h->dt * v[l] + h->dt * h->dt * (0.5 - h->beta) * a[l]);
+        rate[l] = more * (v[l] + h->dt * (1 - h->gamma) * a[l]) - h->alpha * v[l];
+    }
+    double *H = w->H + w->square_offset[i], *p = w->p + part->offset;
+    const double implicit_mass = more * h->gamma * h->dt * part->damping_mass,
+                 implicit_rest = more * h->gamma * h->dt * part->damping_stiff * elastic,
+                 implicit_now = more * h->beta * h->dt * h->dt * elastic;
+    for (int32_t k = 0; k < r; k++) {
+        const double *Kk = K + k * r, *Rk = t->c->K + k * r, *Mk = t->M + k * r;
+        double sum = elastic * f[k];
+        for (int32_t l = 0; l < r; l++) {
+            sum += elastic * Kk[l] * ahead[l] +
+                   (part->damping_mass * mass * Mk[l] + part->damping_stiff * elastic * Rk[l]) * rate[l];
+            H[k * r + l] = mass * (1 + implicit_mass) * Mk[l] + implicit_rest * Rk[l] + implicit_now * Kk[l];
+        }
+        p[k] = sum;
+    }
+    return true;
+}
+
+static void advance(const bough_model *model, const bough_state *state, const scheme *h, bo_tree_work *w) {
+    for (int32_t k = 0; k < model->size; k++) {
+        const double a = w->next_a[k];
+        w->next_q[k] =
+            state->q[k] + h->dt * state->v[k] + h->dt * h->dt * ((0.5 - h->beta) * state->a[k] + h->beta * a);
+        w->next_v[k] = state->v[k] + h->dt * ((1 - h->gamma) * state->a[k] + h->gamma * a);
+    }
+}
+
+static bool all_finite(int32_t count, const double *x) {
+    double sum = 0;
+    for (int32_t i = 0; i < count; i++)
+        sum += x[i] * 0; /* 0, or NAN */
+    return sum == 0;
+}
+
+static bough_status crushed(bough_context *ctx) {
+    return bo_fail(ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
+}
+
+static bough_status solve(bough_context *ctx, const bough_model *model, bo_tree_work *w, const double *q,
+                          const double *v) {
+    if (!bo_tree_move(model, w, q, v))
+        return crushed(ctx);
+    bo_tree_inertia(model, w, q, v);
+    if (!bo_tree_solve(model, w, q, v, w->next_a))
+        return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a part has lost its stiffness in this step; take a smaller one");
+    if (!all_finite(model->size, w->next_a))
+        return bo_fail(ctx, BOUGH_NOT_FINITE, "accelerations are not finite; take a smaller step");
+    return BOUGH_OK;
+}
+
+static void publish_frames(const bough_model *model, bough_state *state) {
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_part_motion *m = &state->work->motion[i];
+        bough_frame *frame = &state->frames[model->parts[i].user];
+        bo_store3(frame->origin, m->origin);
+        memcpy(frame->rotation, m->world.m, sizeof frame->rotation);
+        bo_store3(frame->velocity, bo_mat_vec(m->world, m->v));
+        bo_store3(frame->angular_velocity, bo_mat_vec(m->world, m->w));
+    }
+}
+
+bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
+    if (!bo_tree_move(model, state->work, state->q, state->v))
+        return crushed(ctx);
+    publish_frames(model, state);
+    return BOUGH_OK;
+}
+
+bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+    bo_tree_work *w = state->work;
+    const double alpha = model->def.alpha;
+    const scheme h = {dt, alpha, 0.25 * (1 - alpha) * (1 - alpha), 0.5 - alpha};
+    if (!(dt >= 0 && isfinite(dt)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step must not be negative");
+    for (int32_t i = 0; i < model->part_count; i++)
+        if (!linearise(model, w, state, &h, i))
+            return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out; take a smaller step");
+    BO_TRY(solve(ctx, model, w, state->q, state->v));
+    advance(model, state, &h, w);
+    if (model->def.passes == 2) {
+        BO_TRY(solve(ctx, model, w, w->next_q, w->next_v));
+        advance(model, state, &h, w);
+    }
+    if (!bo_tree_move(model, w, w->next_q, w->next_v))
+        return crushed(ctx);
+    const size_t size = (size_t)model->size * sizeof(double);
+    memcpy(state->q, w->next_q, size);
+    memcpy(state->v, w->next_v, size);
+    memcpy(state->a, w->next_a, size);
+    state->time += dt;
+    publish_frames(model, state);
+    return BOUGH_OK;
+}

@@ -1,0 +1,103 @@
+/* Inside view of the tree engine. Letters are those of docs/theory/tree.md: F_i is the frame of part i, everything
+ * about a part is in its own axes and from its own origin unless said otherwise. */
+#ifndef BO_TREE_TREE_H
+#define BO_TREE_TREE_H
+
+#include "base/context.h"
+#include "base/vec.h"
+
+#include <bough/tree.h>
+
+/* What the steps need of an interface, with coordinates innermost: [3][r] and [9][r]. */
+typedef struct bo_interface_tables {
+    double centre[3], A0[9];
+    const double *a; /* 3 x r: translation */
+    const double *A; /* 9 x r */
+} bo_interface_tables;
+
+/* What the steps need of a component. */
+typedef struct bo_component_tables {
+    const bough_component *c;
+    int32_t r;
+    const double *M;  /* r x r: tr W7 */
+    const double *s;  /* 3 x r */
+    const double *W5; /* 9 x r */
+    const double *W7; /* r x 9 x r: [p][3 c + d][l] = W7_lp[c,d] */
+    const double *k7; /* r x 3 x r: [p][.][l] = axial W7_lp */
+    bo_interface_tables *interfaces;
+} bo_component_tables;
+
+/* Parts are numbered inside by depth, then component, so that parents come first and equal ones stand together. */
+typedef struct bo_part {
+    int32_t component, parent, interface;
+    int32_t r, offset; /* in q */
+    int32_t user;      /* its number outside */
+    double scale, scale3, scale4, scale5;
+    double stiffness2;                  /* forces: factor on the component's, without the scale */
+    double damping_mass, damping_stiff; /* of this part, rescaled */
+    bo_mat3 rest;                       /* rotation against the parent's axes at rest */
+    bo_vec3 position;                   /* of a root */
+    bool free;                          /* a root that flies */
+} bo_part;
+
+struct bough_model {
+    bough_model_def def;
+    int32_t component_count, part_count, size;
+    bo_component_tables *components;
+    bo_part *parts;
+    int32_t *inside; /* outside number -> inside number */
+    double *numbers; /* all tables */
+    int32_t largest_r;
+    size_t elastic_scratch;
+    int64_t square_size; /* sum of r^2 */
+};
+
+/* Motion of a part and its place in its parent, from q and v. */
+typedef struct bo_part_motion {
+    bo_mat3 polar;        /* rotation of the parent's interface, kept for the next warm start */
+    bo_mat3 R;            /* its axes in the parent's */
+    bo_vec3 x, xdot;      /* of its origin in the parent, and how it moves there */
+    bo_vec3 turning;      /* angular velocity against the parent, in the parent's axes */
+    bo_vec3 turning_bias; /* what that angular velocity gains without accelerations of q */
+    bo_vec3 v, w;         /* velocity and angular velocity of the frame, in its own axes */
+    bo_mat3 world;        /* axes in the world */
+    bo_vec3 origin;       /* in the world */
+} bo_part_motion;
+
+/* What the solve keeps of a part between its two sweeps. */
+typedef struct bo_part_solve {
+    double I[36], p[6]; /* articulated inertia and bias force about the origin, own axes */
+    double A[6];        /* acceleration of the frame (less gravity), own axes */
+} bo_part_solve;
+
+typedef struct bo_tree_work {
+    bo_part_motion *motion;
+    bo_part_solve *solve;
+    double *J;      /* 6 x r of each part: motion of its frame in the parent by the parent's coordinates */
+    double *Y;      /* r x 7 of each part */
+    double *V;      /* 9 x r of each part */
+    double *N;      /* 3 x r of each part: axial part of sum_p v_p W7_lp */
+    double *H;      /* r x r of each part: mass and what an implicit step adds to it */
+    double *L;      /* r x r of each part: H with what hangs on the part, then its factor */
+    double *p;      /* r of each part: elastic, damping and other forces that do not come from motion of frames */
+    double *force;  /* r of each part: given from outside */
+    double *wrench; /* 6 of each part: given from outside, about the origin, own axes */
+    double *Mrq;    /* 6 x r of each part */
+    double *p_q;    /* r of each part */
+    int64_t *J_offset, *square_offset;
+    double *next_q, *next_v, *next_a; /* of the step in progress */
+    double *scratch;
+    double *block; /* all of the above */
+} bo_tree_work;
+
+/* kinematics.c: frames and velocities from q and v; false when an interface is crushed to a line. */
+bool bo_tree_move(const bough_model *model, bo_tree_work *work, const double *q, const double *v);
+
+/* inertia.c: V and N of all parts at q, v. */
+void bo_tree_inertia(const bough_model *model, bo_tree_work *work, const double *q, const double *v);
+
+/* couple.c: accelerations of all coordinates with work->H added to the masses and work->p to the forces; at q, v and
+ * after bo_tree_move and bo_tree_inertia. False when a matrix is not positive definite. */
+bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q, const double *v, double *a);
+
+#endif

@@ -1,0 +1,128 @@
+/* The reference tree against the figures of an independent implementation: frames, accelerations, steps. */
+#include "../reduce/ytree.h"
+
+#include "tree/tree.h"
+
+typedef struct {
+    tree bodies;
+    bough_component *components[DOMAINS];
+    bough_model *model;
+    bough_state *state;
+    double T[DOMAINS][R * R]; /* our coordinates = T times the reference's */
+    json_t *root;
+} fixture;
+
+static fixture load(const char *folder, bough_coupling coupling, double alpha, int32_t passes, const double *gravity) {
+    static const int parents[DOMAINS] = {-1, 0, 0, 1};
+    fixture f = {.bodies = make_tree()};
+    bough_context *ctx = f.bodies.ctx;
+    char name[128];
+    snprintf(name, sizeof name, "reference/ytree/%s/state.json", folder);
+    f.root = json_load_file(test_shared(name), 0, NULL);
+    check(f.root);
+    bough_part_def parts[DOMAINS];
+    for (int i = 0; i < DOMAINS; i++) {
+        bough_interface_def defs[4] = {0};
+        int32_t base[64];
+        char names[4][8];
+        bough_cook_def def = bough_default_cook_def();
+        double *columns = read_basis(&f.bodies, folder, i);
+        def.interface_count = interfaces_of(&f.bodies, i, defs, base, names);
+        def.interfaces = defs;
+        def.parent = 0;
+        def.r = R, def.keep_volume = true;
+        def.basis = BOUGH_BASIS_COLUMNS, def.columns = columns, def.column_count = R;
+        check_ok(ctx, bough_cook(ctx, f.bodies.body[i], &def, NULL, &f.components[i]));
+        change_of_basis(&f.bodies, i, f.components[i], columns, f.T[i]);
+        free(columns);
+        parts[i] = bough_default_part_def();
+        parts[i].component = i;
+        parts[i].parent = parents[i];
+        if (parents[i] >= 0) {
+            snprintf(name, sizeof name, "%d", i);
+            parts[i].interface = bough_component_find_interface(f.components[parents[i]], name);
+        }
+    }
+    bough_model_def def = bough_default_model_def();
+    def.component_count = DOMAINS, def.components = (const bough_component *const *)f.components;
+    def.part_count = DOMAINS, def.parts = parts;
+    def.coupling = coupling, def.alpha = alpha, def.passes = passes;
+    for (int d = 0; d < 3; d++)
+        def.gravity[d] = gravity ? gravity[d] : 0;
+    check_ok(ctx, bough_model_create(ctx, &def, &f.model));
+    check_ok(ctx, bough_state_create(ctx, f.model, &f.state));
+    return f;
+}
+
+static void unload(fixture *f) {
+    bough_context *ctx = f->bodies.ctx;
+    bough_state_destroy(ctx, f->state);
+    bough_model_destroy(ctx, f->model);
+    for (int i = 0; i < DOMAINS; i++)
+        bough_component_destroy(ctx, f->components[i]);
+    json_decref(f->root);
+    free_tree(&f->bodies);
+}
+
+/* Into our coordinates, part by part. */
+static void from_reference(const fixture *f, const double *theirs, double *ours) {
+    for (int i = 0; i < DOMAINS; i++)
+        for (int a = 0; a < R; a++) {
+            double *to = ours + bough_model_offset(f->model, i) + a;
+            *to = 0;
+            for (int l = 0; l < R; l++)
+                *to += f->T[i][a * R + l] * theirs[R * i + l];
+        }
+}
+static void to_reference(const fixture *f, const double *ours, double *theirs) {
+    for (int i = 0; i < DOMAINS; i++)
+        for (int l = 0; l < R; l++) {
+            theirs[R * i + l] = 0;
+            for (int a = 0; a < R; a++)
+                theirs[R * i + l] += f->T[i][a * R + l] * ours[bough_model_offset(f->model, i) + a];
+        }
+}
+
+static void accelerations_agree(bough_coupling coupling, const char *key) {
+    if (!test_shared("reference/ytree/r10_massloaded/state.json"))
+        skip();
+    json_t *root = json_load_file(test_shared("reference/ytree/r10_massloaded/state.json"), 0, NULL);
+    double g[3], values[DOMAINS * R], theirs[DOMAINS * R];
+    get(json_object_get(root, "state_check"), "g", 3, g);
+    json_decref(root);
+    fixture f = load("r10_massloaded", coupling, 0, 1, g);
+    const json_t *check_state = json_object_get(f.root, "state_check");
+    get(check_state, "q", DOMAINS * R, values);
+    from_reference(&f, values, f.state->q);
+    get(check_state, "qd", DOMAINS * R, values);
+    from_reference(&f, values, f.state->v);
+    check_ok(f.bodies.ctx, bough_state_update(f.bodies.ctx, f.model, f.state));
+    const json_t *frames = json_object_get(check_state, "frames");
+    for (int i = 0; i < DOMAINS; i++) {
+        const json_t *frame = json_array_get(frames, (size_t)i);
+        double rotation[9], origin[3];
+        get(frame, "pos", 3, origin);
+        get(frame, "rot", 9, rotation);
+        for (int k = 0; k < 3; k++)
+            check_near(f.state->frames[i].origin[k], origin[k], 1e-11);
+        for (int k = 0; k < 9; k++)
+            check_near(f.state->frames[i].rotation[k], rotation[k], 1e-11);
+    }
+    check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 0));
+    to_reference(&f, f.state->a, theirs);
+    get(check_state, key, DOMAINS * R, values);
+    check_below(relative(DOMAINS * R, theirs, 1, values), 1e-9);
+    unload(&f);
+}
+
+static void exact_coupling_agrees(void **state) {
+    (void)state;
+    accelerations_agree(BOUGH_COUPLING_L3, "qdd_L3");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_coupling_agrees),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
