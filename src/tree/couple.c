@@ -1,5 +1,5 @@
 /* Accelerations of a tree: each part feels what hangs on it. docs/theory/tree.md, "Coupling". */
-#include "tree/tree.h"
+#include "tree/couple.h"
 
 #include "dense/cholesky.h"
 
@@ -7,8 +7,7 @@
 
 /* ---- 6 x 6 ---- */
 
-/* I (6 x 6, symmetric) in axes turned by R: blkdiag(R,R) I blkdiag(R,R)^T */
-static void turn_inertia(bo_mat3 R, const double *I, double *out) {
+void bo_tree_turn(bo_mat3 R, const double *I, double *out) {
     for (int a = 0; a < 2; a++)
         for (int b = 0; b < 2; b++) {
             bo_mat3 B;
@@ -30,6 +29,15 @@ static void shift_back(bo_vec3 x, int32_t n, double *M) {
     }
 }
 
+void bo_tree_shift(bo_vec3 x, double I[36], double p[6]) {
+    shift_back(x, 1, p);
+    shift_back(x, 6, I); /* rows, then columns */
+    for (int k = 0; k < 6; k++) {
+        bo_vec3 t = bo_cross(x, bo_load3(I + 6 * k));
+        I[6 * k + 3] += t.x, I[6 * k + 4] += t.y, I[6 * k + 5] += t.z;
+    }
+}
+
 static void multiply6(const double *I, int32_t n, const double *B, double *out) {
     for (int i = 0; i < 6; i++) {
         double *row = out + i * n;
@@ -44,13 +52,13 @@ static void multiply6(const double *I, int32_t n, const double *B, double *out) 
 /* ---- one part ---- */
 
 /* The part as it is: Mrr into solve->I, Mrq (6 x r), and its bias forces. */
-static void own_terms(const bough_model *model, bo_tree_work *work, const double *q, const double *v, int32_t i,
-                      double *Mrq, double *p_q) {
+static void own_terms(const bough_model *model, bo_tree_work *work, const double *q, const double *v, int32_t i) {
     const bo_part *part = &model->parts[i];
     const bo_component_tables *t = &model->components[part->component];
     const bo_part_motion *m = &work->motion[i];
     bo_part_solve *s = &work->solve[i];
     const int32_t r = part->r;
+    double *Mrq = work->Mrq + 6 * part->offset, *p_q = work->p_q + part->offset;
     const double *qi = q + part->offset, *vi = v + part->offset;
     const double *V = work->V + 9 * part->offset, *N = work->N + 3 * part->offset;
     const double s3 = part->scale3, s4 = part->scale4, s5 = part->scale5;
@@ -118,16 +126,16 @@ static void turn6(bo_mat3 R, const double a[6], double out[6]) {
 
 /* ---- exact coupling (L3) ---- */
 
-/* Adds child j to its parent: Mrr, Mrq, Mqq (L), p_r, p_q. T: 6 x (r + 7) of scratch. */
-static void add_child(const bough_model *model, bo_tree_work *work, int32_t j, int32_t r, double *Mrq, double *L,
-                      double *p_q, double *T) {
-    const int32_t i = model->parts[j].parent;
+void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t j, double I[36], double pb[6]) {
+    const int32_t i = model->parts[j].parent, r = model->parts[i].r;
     const bo_part_motion *mi = &work->motion[i], *mj = &work->motion[j];
-    bo_part_solve *si = &work->solve[i], *sj = &work->solve[j];
     const double *J = work->J + work->J_offset[j];
-    double I[36], pb[6], b[6];
-    turn_inertia(mj->R, sj->I, I);
-    turn6(mj->R, sj->p, pb);
+    double *Mrq = work->Mrq + 6 * model->parts[i].offset, *L = work->L + work->square_offset[i];
+    double *p_q = work->p_q + model->parts[i].offset, *T = work->scratch, b[6], turned[36];
+    bo_tree_turn(mj->R, I, turned);
+    memcpy(I, turned, sizeof turned);
+    turn6(mj->R, pb, turned);
+    memcpy(pb, turned, 6 * sizeof *pb);
     frame_bias(mi, mj, b);
     for (int k = 0; k < 6; k++)
         for (int n = 0; n < 6; n++)
@@ -143,17 +151,7 @@ static void add_child(const bough_model *model, bo_tree_work *work, int32_t j, i
     shift_back(mj->x, r, T);
     for (int32_t k = 0; k < 6 * r; k++)
         Mrq[k] += T[k];
-    shift_back(mj->x, 1, pb);
-    for (int k = 0; k < 6; k++)
-        si->p[k] += pb[k];
-    /* X^T I X: shift the rows, then the columns */
-    shift_back(mj->x, 6, I);
-    for (int k = 0; k < 6; k++) {
-        bo_vec3 t = bo_cross(mj->x, bo_load3(I + 6 * k));
-        I[6 * k + 3] += t.x, I[6 * k + 4] += t.y, I[6 * k + 5] += t.z;
-    }
-    for (int k = 0; k < 36; k++)
-        si->I[k] += I[k];
+    bo_tree_shift(mj->x, I, pb);
 }
 
 /* Y = Mqq^-1 [Mrq^T, p_q]; I <- Mrr - Mrq Y6, p <- p_r - Mrq y7 */
@@ -178,31 +176,30 @@ static bool eliminate(bo_part_solve *s, int32_t r, const double *Mrq, double *L,
     return true;
 }
 
-/* Children have higher numbers, so that one sweep down the numbers is leaves to root; each part's Mrq and p_q live in
- * the scratch until its own turn. */
-static bool gather(const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
-    double *Mrq = work->Mrq, *T = work->scratch;
-    memcpy(work->L, work->H, (size_t)model->square_size * sizeof *work->L);
-    for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_part *part = &model->parts[i];
-        own_terms(model, work, q, v, i, Mrq + 6 * part->offset, work->p_q + part->offset);
-    }
+/* Children have higher numbers, so that a sweep down the numbers goes from the leaves to the roots. */
+static bool gather(const bough_model *model, bo_tree_work *work) {
     for (int32_t i = model->part_count - 1; i >= 0; i--) {
         const bo_part *part = &model->parts[i];
-        if (!eliminate(&work->solve[i], part->r, Mrq + 6 * part->offset, work->L + work->square_offset[i],
+        bo_part_solve *s = &work->solve[i];
+        if (!eliminate(s, part->r, work->Mrq + 6 * part->offset, work->L + work->square_offset[i],
                        work->p_q + part->offset, work->Y + 7 * part->offset))
             return false;
-        if (part->parent >= 0) {
-            const bo_part *parent = &model->parts[part->parent];
-            add_child(model, work, i, parent->r, Mrq + 6 * parent->offset, work->L + work->square_offset[part->parent],
-                      work->p_q + parent->offset, T);
-        }
+        if (part->parent < 0)
+            continue;
+        double I[36], p[6];
+        memcpy(I, s->I, sizeof I);
+        memcpy(p, s->p, sizeof p);
+        bo_tree_hang(model, work, i, I, p);
+        for (int k = 0; k < 36; k++)
+            work->solve[part->parent].I[k] += I[k];
+        for (int k = 0; k < 6; k++)
+            work->solve[part->parent].p[k] += p[k];
     }
     return true;
 }
 
-/* Acceleration of part j's frame from its parent's: R^T (X A_i + J a_i + b). */
-static void accelerate_frame(const bough_model *model, bo_tree_work *work, int32_t j, const double *a) {
+/* R^T (X A_i + J a_i + b) */
+void bo_tree_accelerate_frame(const bough_model *model, bo_tree_work *work, int32_t j, const double *a) {
     const bo_part *part = &model->parts[j], *parent = &model->parts[part->parent];
     const bo_part_motion *mi = &work->motion[part->parent], *mj = &work->motion[j];
     const double *A = work->solve[part->parent].A, *J = work->J + work->J_offset[j], *ai = a + parent->offset;
@@ -222,7 +219,7 @@ static void scatter(const bough_model *model, bo_tree_work *work, double *a) {
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_part *part = &model->parts[i];
         if (part->parent >= 0)
-            accelerate_frame(model, work, i, a);
+            bo_tree_accelerate_frame(model, work, i, a);
         const double *Y = work->Y + 7 * part->offset, *A = work->solve[i].A;
         for (int32_t l = 0; l < part->r; l++) {
             double sum = Y[7 * l + 6];
@@ -243,9 +240,14 @@ static void hold_roots(const bough_model *model, bo_tree_work *work) {
 }
 
 bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q, const double *v, double *a) {
-    if (!gather(model, work, q, v))
-        return false;
+    memcpy(work->L, work->H, (size_t)model->square_size * sizeof *work->L);
+    for (int32_t i = 0; i < model->part_count; i++)
+        own_terms(model, work, q, v, i);
     hold_roots(model, work);
+    if (model->def.coupling != BOUGH_COUPLING_L3)
+        return bo_tree_solve_lumped(model, work, a);
+    if (!gather(model, work))
+        return false;
     scatter(model, work, a);
     return true;
 }

@@ -96,8 +96,8 @@ bool bo_tree_move(const bough_model *model, bo_tree_work *work, const double *q,
 /* inertia.c: V and N of all parts at q, v. */
 void bo_tree_inertia(const bough_model *model, bo_tree_work *work, const double *q, const double *v);
 
-/* couple.c: accelerations of all coordinates with work->H added to the masses and work->p to the forces; at q, v and
- * after bo_tree_move and bo_tree_inertia. False when a matrix is not positive definite. */
+/* couple.c: accelerations of all coordinates with work->H for the masses of parts alone and work->p added to the
+ * forces; at q, v and after bo_tree_move and bo_tree_inertia. False when a matrix is not positive definite. */
 bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q, const double *v, double *a);
 
 #endif

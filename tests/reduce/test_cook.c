@@ -5,31 +5,6 @@
 
 /* ---- facts about every component ---- */
 
-/* A bar with cooking options of one's own. */
-typedef struct {
-    bough_context *ctx;
-    bough_body *body;
-    bar_ends ends;
-    bough_cook_def def;
-    bough_component *c;
-} kitchen;
-
-static kitchen open_kitchen(bough_context *ctx, bar_def bar, int32_t r) {
-    kitchen k = {.ctx = ctx, .body = make_bar(ctx, bar)};
-    k.ends = find_ends(ctx, k.body);
-    k.def = bar_cook_def(&k.ends, r);
-    return k;
-}
-static void cook(kitchen *k) {
-    k->def.interfaces = k->ends.interfaces; /* the kitchen may have moved */
-    check_ok(k->ctx, bough_cook(k->ctx, k->body, &k->def, NULL, &k->c));
-}
-static void close_kitchen(kitchen *k) {
-    bough_component_destroy(k->ctx, k->c);
-    free_ends(k->ctx, &k->ends);
-    bough_body_destroy(k->ctx, k->body);
-}
-
 static double mass_entry(const bough_component *c, int32_t l, int32_t p) {
     const double *W = c->W7 + 9 * ((size_t)l * (size_t)c->r + (size_t)p);
     return W[0] + W[4] + W[8];

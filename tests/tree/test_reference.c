@@ -120,9 +120,71 @@ static void exact_coupling_agrees(void **state) {
     accelerations_agree(BOUGH_COUPLING_L3, "qdd_L3");
 }
 
+/* ---- steps ---- */
+
+static void read_row(FILE *file, int count, double *row) {
+    static char line[65536];
+    do
+        check(fgets(line, sizeof line, file));
+    while (line[0] == '#' || line[0] == 't');
+    char *p = line;
+    for (int i = 0; i < count; i++) {
+        row[i] = strtod(p, &p);
+        p += *p == ',';
+    }
+}
+
+/* Forty steps of Newmark's method, undamped and without gravity, from the state of the first row. */
+static void steps_agree(const char *folder, bough_coupling coupling, const char *name) {
+    enum { N = DOMAINS * R };
+    char path[128];
+    snprintf(path, sizeof path, "reference/ytree/%s/steps_%s_newmark_dt0.0025.csv", folder, name);
+    if (!test_shared(path))
+        skip();
+    fixture f = load(folder, coupling, 0, 1, NULL);
+    FILE *file = fopen(test_shared(path), "r");
+    check(file);
+    double row[1 + 3 * N], theirs[N];
+    read_row(file, 1 + 3 * N, row);
+    from_reference(&f, row + 1, f.state->q);
+    from_reference(&f, row + 1 + N, f.state->v);
+    from_reference(&f, row + 1 + 2 * N, f.state->a);
+    for (int step = 1; step <= 40; step++) {
+        check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 0.0025));
+        read_row(file, 1 + 3 * N, row);
+        check_near(row[0], f.state->time, 1e-12);
+        to_reference(&f, f.state->q, theirs);
+        check_below(relative(N, theirs, 1, row + 1), 1e-10);
+        to_reference(&f, f.state->v, theirs);
+        check_below(relative(N, theirs, 1, row + 1 + N), 1e-10);
+        to_reference(&f, f.state->a, theirs);
+        check_below(relative(N, theirs, 1, row + 1 + 2 * N), 1e-10);
+    }
+    fclose(file);
+    unload(&f);
+}
+
+static void forty_steps_agree(void **state) {
+    (void)state;
+    steps_agree("r10_massloaded", BOUGH_COUPLING_L3, "L3");
+    steps_agree("r10_clamped", BOUGH_COUPLING_L3, "L3");
+}
+
+static void lumping_in_interfaces_agrees(void **state) {
+    (void)state;
+    accelerations_agree(BOUGH_COUPLING_L1, "qdd_L1");
+}
+static void lumping_in_centres_agrees(void **state) {
+    (void)state;
+    accelerations_agree(BOUGH_COUPLING_L2, "qdd_L2");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_coupling_agrees),
+        cmocka_unit_test(lumping_in_interfaces_agrees),
+        cmocka_unit_test(lumping_in_centres_agrees),
+        cmocka_unit_test(forty_steps_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
