@@ -156,6 +156,20 @@ static void info_is_a_card(void **state) {
     json_decref(info);
 }
 
+/* Names come from files of others, and go to terminals that obey control characters. */
+static void cards_are_harmless(void **state) {
+    (void)state;
+    write_beam("evil.json", BEAM(", \"name\": \"\\u001b[2Jx\\u009b1m\\nmass 7\", \"basis\": {\"r\": 2}"));
+    check_run(0, "cook", "evil.json");
+    check_run(0, "info", "evil.bough");
+    check(strncmp(out, "evil.bough ( [2Jx  1m mass 7): ", 31) == 0);
+    check(!strchr(out, 0x1b) && !strstr(out, "\xC2\x9B"));
+    json_t *info;
+    check_json(info, 0, "cook", "beam.json", "-o", "kept.bough", "--r", "0", "--keep-volume", "--json");
+    check(truth(info, "volume_kept") && number(json_object_get(info, "memory"), "volume") == 36 * 24 + 8 * 32);
+    json_decref(info);
+}
+
 static void mistakes_are_one_sentence(void **state) {
     (void)state;
     check_mistake(1, "r = 97 is more than the 96 unknowns", "cook", "beam.json", "-o", "no.bough", "--r", "97");
@@ -241,6 +255,7 @@ int main(void) {
         cmocka_unit_test(options_go_over_the_file),
         cmocka_unit_test(meshes_need_no_file),
         cmocka_unit_test(info_is_a_card),
+        cmocka_unit_test(cards_are_harmless),
         cmocka_unit_test(mistakes_are_one_sentence),
         cmocka_unit_test(damaged_components_are_refused),
         cmocka_unit_test(interrupted_cooking_goes_on),
