@@ -413,11 +413,32 @@ static void wrong_directories_are_refused(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* docs/component-format.md has a row "| `name` | type | ..." for each chunk; qualities are listed in one row. */
+static void every_chunk_is_documented(void **state) {
+    (void)state;
+    static const char *const types[] = {"", "f64", "f32", "i32", "i16", "u8"};
+    static char text[1 << 16];
+    FILE *f = fopen(BOUGH_SOURCE_DIR "/docs/component-format.md", "rb");
+    check(f != NULL);
+    size_t size = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    check(size > 0 && size < sizeof text - 1);
+    for (int32_t i = 0; i < bo_component_array_count; i++) {
+        const bo_component_array *array = &bo_component_arrays[i];
+        const char *number = strncmp(array->name, "quality.", 8) || strstr(array->name, "_hz") ? NULL : array->name + 8;
+        char row[96];
+        snprintf(row, sizeof row, number ? "`%s`" : "\n| `%s` | %s |", number ? number : array->name,
+                 types[array->type]);
+        if (!strstr(text, row))
+            fail_msg("docs/component-format.md says nothing about %s, %s", array->name, types[array->type]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_numbers_are_refused_by_name), cmocka_unit_test(wrong_combinations_are_refused),
         cmocka_unit_test(missing_chunks_are_named),          cmocka_unit_test(chunks_of_another_shape_are_named),
-        cmocka_unit_test(wrong_directories_are_refused),
+        cmocka_unit_test(wrong_directories_are_refused),     cmocka_unit_test(every_chunk_is_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
