@@ -1,9 +1,11 @@
 #include "app.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -225,10 +227,13 @@ static int choose_output(const arguments *a, char output[PATH_SIZE]) {
     int stem = dot && (!slash || dot > slash + 1) && dot > input ? (int)(dot - input) : (int)strlen(input);
     int length = a->output ? snprintf(output, PATH_SIZE, "%s", a->output)
                            : snprintf(output, PATH_SIZE, "%.*s.bough", stem, input);
-    if (length >= PATH_SIZE - 8)
-        return app_fail_with("the name of the output is too long");
-    char folder[PATH_SIZE] = ".";
     slash = strrchr(output, '/');
+    if (length >= PATH_SIZE - 8 || strlen(slash ? slash + 1 : output) > NAME_MAX)
+        return app_fail_with("the name of the output is too long");
+    struct stat info;
+    if (stat(output, &info) == 0 && S_ISDIR(info.st_mode))
+        return app_fail_with("%s: is a folder, so no file of that name can be written", output);
+    char folder[PATH_SIZE] = ".";
     if (slash)
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - output + 1), output);
     return access(folder, W_OK)
@@ -277,11 +282,16 @@ static void report(const arguments *a, const char *path, const bough_component *
         printf("  %-20s %.2f s\n", bough_cook_phase_name((bough_cook_phase)i), times[i]);
 }
 
-static int fail_cooking(bough_context *ctx, bough_status status, const char *part) {
+/* before: what was there when cooking began; zeros: nothing. */
+static int fail_cooking(bough_context *ctx, bough_status status, const char *part, const struct stat *before) {
+    struct stat now;
     if (status != BOUGH_CANCELLED)
         return app_fail(ctx);
-    if (access(part, F_OK))
+    if (stat(part, &now))
         return app_fail_with("interrupted before there was anything to keep");
+    if (now.st_ino == before->st_ino && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
+        return app_fail_with("interrupted before there was anything to keep; %s is of an earlier run", part);
     return app_fail_with("interrupted; %s keeps the basis, and the same command goes on from there", part);
 }
 
@@ -292,10 +302,13 @@ static int cook(bough_context *ctx, const arguments *a, bough_cook_job *job, con
     snprintf(part, sizeof part, "%.4080s.part", output);
     if (bough_cook_job_set_resume_path(ctx, job, part))
         return app_fail(ctx);
+    struct stat before = {0};
+    if (stat(part, &before))
+        before = (struct stat){0};
     bough_status cooked = bough_cook_job_run(ctx, job, times, &component);
     app_clear_progress();
     if (cooked)
-        return fail_cooking(ctx, cooked, part);
+        return fail_cooking(ctx, cooked, part, &before);
     int status = bough_component_save(ctx, component, output) ? app_fail(ctx) : APP_OK;
     if (status == APP_OK)
         report(a, output, component, times, app_seconds() - began);
@@ -310,7 +323,8 @@ static int cook_file(bough_context *ctx, const arguments *a, const char *output)
     free(changes);
     app_clear_progress();
     if (loaded)
-        return app_fail(ctx);
+        return loaded == BOUGH_CANCELLED ? app_fail_with("interrupted before there was anything to keep")
+                                         : app_fail(ctx);
     bough_component *same = a->force ? NULL : load_if_same(ctx, output, bough_cook_job_def(job)->input_hash);
     int status = APP_OK;
     if (same)
