@@ -190,6 +190,7 @@ static void mistakes_are_one_sentence(void **state) {
     check_mistake(2, "one component file or mesh is enough", "cook", "a.json", "b.json");
     check_mistake(2, "--r: \"many\" should be a whole number", "cook", "beam.json", "--r", "many");
     check_mistake(2, "--interface: \"x0\" should be NAME=SELECT", "cook", "beam.json", "--interface", "x0");
+    check_mistake(2, "is not UTF-8", "cook", "beam.json", "--interface", "\xFFtop=x1");
     write_beam("two.json", BEAM(", \"basis\": {\"rr\": 8}"));
     check_mistake(1, "two.json:1:", "cook", "two.json");
     write_beam("scene.json", "{\"bough\": 1, \"components\": {}}");
