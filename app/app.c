@@ -103,6 +103,7 @@ bough_context *app_context(int32_t threads) {
         exit(APP_FAILED);
     }
     signal(SIGINT, on_interrupt);
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the user's limit is an error of writing, and has a sentence */
     return ctx;
 }
 

@@ -98,6 +98,10 @@ static void set_interface(arguments *a, struct argp_state *state, const char *te
     if (!sign || sign == text || !sign[1] || (size_t)(sign - text) >= sizeof name)
         argp_error(state, "--interface: \"%s\" should be NAME=SELECT, for example tip=x>0.99", text);
     snprintf(name, sizeof name, "%.*s", (int)(sign - text), text);
+    json_t *valid = json_string(name);
+    if (!valid)
+        argp_error(state, "--interface: the name in \"%s\" is not UTF-8", text);
+    json_decref(valid);
     set_member(a, "interfaces", name, json_pack("{s:o}", "select", app_json_text(sign + 1)));
 }
 

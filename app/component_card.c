@@ -40,7 +40,7 @@ static double surface_bytes(const bough_component *c) {
 }
 
 static double volume_bytes(const bough_component *c) {
-    if (!c->volume.U)
+    if (c->volume.vertex_count == 0)
         return 0;
     double nodes = bough_element_node_count((bough_element_type)c->volume.type);
     return 8.0 * 3 * c->volume.vertex_count * (1 + c->r) + 4 * nodes * c->volume.element_count;
@@ -80,6 +80,22 @@ const char *app_size_text(double bytes) {
 const char *app_elastic_name(const bough_component *c) {
     static const char *const names[] = {"rigid", "linear", "polynomial", "cubature"};
     return names[c->elastic];
+}
+
+/* What a file says about itself, as a terminal can bear it: no control characters (U+0080 to U+009F are C2 80 to C2
+ * 9F), and not without end. */
+static const char *plain(const char *text) {
+    static char texts[8][256];
+    static int next;
+    char *copy = texts[next++ % 8];
+    if (snprintf(copy, sizeof texts[0], "%s", text) >= (int)sizeof texts[0])
+        memcpy(copy + sizeof texts[0] - 4, "...", 4);
+    for (unsigned char *c = (unsigned char *)copy; *c; c++)
+        if (*c < ' ' || *c == 0x7F)
+            *c = ' ';
+        else if (c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0)
+            c[0] = c[1] = ' ';
+    return copy;
 }
 
 static const char *support_name(const bough_component *c) {
@@ -271,7 +287,7 @@ static void print_sizes(const bough_component *c) {
 
 static const char *member(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "?";
+    return text ? plain(text) : "?";
 }
 
 static void print_provenance(const bough_component *c) {
@@ -289,7 +305,7 @@ static void print_provenance(const bough_component *c) {
 void app_print_card(const char *path, const bough_component *c) {
     json_t *p = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
     const char *name = json_string_value(json_object_get(p, "name"));
-    printf("%s%s%s%s: %s\n", path, name ? " (" : "", name ? name : "", name ? ")" : "",
+    printf("%s%s%s%s: %s\n", path, name ? " (" : "", name ? plain(name) : "", name ? ")" : "",
            app_size_text((double)c->image_size));
     json_decref(p);
     print_provenance(c);
@@ -348,7 +364,7 @@ json_t *app_json_component(const char *path, const bough_component *c) {
         c->parent >= 0 ? app_json_text(c->interfaces[c->parent].name) : json_null(), "interfaces", json_interfaces(c),
         "surface_vertices", c->surface.vertex_count, "surface_triangles", c->surface.triangle_count, "int16",
         c->surface.U16 != NULL, "wind_points", c->wind.count, "contact_points", c->contact.count, "stress_points",
-        c->stress.count, "volume_kept", c->volume.U != NULL, "memory", json_memory(c), "operations",
+        c->stress.count, "volume_kept", c->volume.vertex_count > 0, "memory", json_memory(c), "operations",
         bough_component_operations(c), "quality", json_quality(c), "provenance", provenance ? provenance : json_null(),
         "input_hash", json_sprintf("%016llx", (unsigned long long)c->input_hash));
     json_t *masses = json_masses(c);

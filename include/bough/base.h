@@ -93,7 +93,8 @@ BOUGH_API bough_context_def bough_default_context_def(void);
 BOUGH_API bough_context *bough_context_create(const bough_context_def *def);
 BOUGH_API void bough_context_destroy(bough_context *ctx);
 
-/* The sentence of the last failure of a call that was given this context; "" before any. */
+/* The sentence of the last failure of a call that was given this context; "" before any. One line without control
+ * characters, whatever the files said that it quotes. */
 BOUGH_API const char *bough_message(const bough_context *ctx);
 
 BOUGH_API int32_t bough_thread_count(const bough_context *ctx);

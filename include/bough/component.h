@@ -144,7 +144,10 @@ typedef struct bough_component {
     size_t image_size;
 } bough_component;
 
-/* Maps the file and checks all of it: structure, checksums, sizes, finiteness, symmetry, definiteness, ranges. */
+/* Maps the file and checks all of it: structure, checksums, sizes, finiteness, symmetry, definiteness, ranges. The file
+ * may be replaced or deleted while the component lives, as bough_component_save and most programs do, but not written
+ * into or cut short: what was checked would no longer hold, and reading beyond the new end is a bus error. Where that
+ * cannot be promised, read the bytes and use bough_component_read. */
 BOUGH_API bough_status bough_component_load(bough_context *ctx, const char *path, bough_component **component);
 /* The same from memory; the bytes are copied. */
 BOUGH_API bough_status bough_component_read(bough_context *ctx, const void *bytes, size_t size,

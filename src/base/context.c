@@ -166,8 +166,19 @@ bool bo_grow(bough_context *ctx, void **block, size_t *capacity, size_t needed, 
     return true;
 }
 
+/* Sentences quote what files say, and files may say control characters; a sentence is one line that terminals can bear.
+ * Those are the bytes below the blank, 7F, and U+0080 to U+009F, which are C2 80 to C2 9F in UTF-8. */
+static void strip_controls(char *text) {
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if (*c < ' ' || *c == 0x7F)
+            *c = ' ';
+        else if (c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0)
+            c[0] = c[1] = ' ';
+}
+
 bough_status bo_vfail(bough_context *ctx, bough_status status, const char *format, va_list arguments) {
     vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+    strip_controls(ctx->message);
     return status;
 }
 
@@ -192,6 +203,7 @@ void bo_prefix_message(bough_context *ctx, const char *format, ...) {
     va_end(arguments);
     if (length >= 0 && (size_t)length < sizeof ctx->message)
         snprintf(ctx->message + length, sizeof ctx->message - (size_t)length, "%s", old);
+    strip_controls(ctx->message);
 }
 
 void bo_warn(bough_context *ctx, const char *format, ...) {
@@ -202,6 +214,7 @@ void bo_warn(bough_context *ctx, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
+    strip_controls(sentence);
     ctx->def.warn(ctx->def.warn_user, sentence);
 }
 
@@ -213,6 +226,7 @@ bool bo_progress(bough_context *ctx, const char *what, double fraction, const ch
     va_start(arguments, format);
     vsnprintf(detail, sizeof detail, format, arguments);
     va_end(arguments);
+    strip_controls(detail);
     bough_progress progress = {what, fraction, detail};
     return ctx->def.progress(ctx->def.progress_user, &progress);
 }

@@ -11,6 +11,28 @@
 #include <sys/mman.h>
 #endif
 
+/* Devices such as /dev/zero never end; what comes out of a pipe and is larger belongs into a file. */
+#define STREAM_LIMIT ((size_t)1 << 30)
+
+/* All of a stream. `expected` is the size of a file, which gets one exact block; pipes have none (0). */
+static bough_status read_stream(bough_context *ctx, const char *path, FILE *stream, size_t expected, bo_file *file) {
+    size_t capacity = 0, wanted = expected > 0 ? expected + 1 : 65536;
+    for (;;) {
+        if (!BO_RESERVE(ctx, file->data, capacity, wanted))
+            return BOUGH_ERROR_MEMORY;
+        size_t got = fread(file->data + file->size, 1, capacity - file->size - 1, stream);
+        file->size += got;
+        if (got == 0)
+            break;
+        if (file->size + 1 == capacity && expected == 0)
+            wanted = capacity * 2;
+        if (wanted > STREAM_LIMIT && expected == 0)
+            return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: is a pipe or device without an end; save it as a file first",
+                           path);
+    }
+    return BOUGH_OK;
+}
+
 bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
     *file = (bo_file){0};
     struct stat info;
@@ -18,26 +40,12 @@ bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
         return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode))
         return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: is a folder, not a file", path);
+    if (S_ISREG(info.st_mode) && (uintmax_t)info.st_size >= PTRDIFF_MAX)
+        return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: is too large for the memory of this machine", path);
     FILE *stream = fopen(path, "rb");
     if (!stream)
         return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
-
-    bough_status status = BOUGH_OK;
-    size_t capacity = 0;
-    /* Pipes have no size; regular files get one exact block. */
-    size_t wanted = S_ISREG(info.st_mode) ? (size_t)info.st_size + 1 : 65536;
-    for (;;) {
-        if (!BO_RESERVE(ctx, file->data, capacity, wanted)) {
-            status = BOUGH_ERROR_MEMORY;
-            break;
-        }
-        size_t got = fread(file->data + file->size, 1, capacity - file->size - 1, stream);
-        file->size += got;
-        if (got == 0)
-            break;
-        if (file->size + 1 == capacity && !S_ISREG(info.st_mode))
-            wanted = capacity * 2;
-    }
+    bough_status status = read_stream(ctx, path, stream, S_ISREG(info.st_mode) ? (size_t)info.st_size : 0, file);
     if (status == BOUGH_OK && ferror(stream))
         status = bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be read: %s", path, strerror(errno));
     fclose(stream);
@@ -54,15 +62,18 @@ void bo_file_free(bough_context *ctx, bo_file *file) {
     *file = (bo_file){0};
 }
 
-/* False: read it instead, which also finds the words for what is wrong. */
+/* False: read it instead, which also finds the words for what is wrong. A pipe is not even opened: its writer would
+ * take that for a reader, and lose what it writes when it is closed again. */
 static bool map_regular_file(const char *path, bo_mapping *mapping) {
 #if defined(_POSIX_MAPPED_FILES) && _POSIX_MAPPED_FILES > 0
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* what it is may have changed since */
     if (file < 0)
         return false;
-    struct stat info;
     void *data = MAP_FAILED;
-    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 && (uintmax_t)info.st_size < PTRDIFF_MAX)
         data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     close(file);
     if (data == MAP_FAILED)
@@ -102,6 +113,28 @@ bool bo_file_exists(const char *path) {
     return stat(path, &info) == 0;
 }
 
+/* Bytes of a name that its temporary sibling keeps: file systems allow 255, and the rest is for the ending. */
+#define MOST_NAME_KEPT 200
+#define TEMPORARY_ATTEMPTS 100
+
+/* A sibling that was not there before: another thread may be writing the same file, a program that was killed may have
+ * left one behind, and in a folder that others can write to somebody may have put a link in its place. */
+static FILE *create_temporary(const char *path, char *temporary, size_t size) {
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, name = strlen(path) - folder;
+    int length = (int)(folder + (name < MOST_NAME_KEPT ? name : MOST_NAME_KEPT));
+    for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
+        if (attempt == 0)
+            snprintf(temporary, size, "%.*s.part%ld", length, path, (long)getpid());
+        else
+            snprintf(temporary, size, "%.*s.part%ld-%d", length, path, (long)getpid(), attempt);
+        FILE *stream = fopen(temporary, "wbx");
+        if (stream || errno != EEXIST)
+            return stream;
+    }
+    return NULL;
+}
+
 bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *output) {
     *output = (bo_output){0};
     struct stat info;
@@ -112,17 +145,19 @@ bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *out
     if (!output->path)
         return BOUGH_ERROR_MEMORY;
     if (!direct) {
-        size_t length = strlen(path) + 32;
+        size_t length = strlen(path) + 64;
         output->temporary = bo_alloc(ctx, length, 1);
         if (!output->temporary) {
             bo_output_discard(ctx, output);
             return BOUGH_ERROR_MEMORY;
         }
-        snprintf(output->temporary, length, "%s.part%ld", path, (long)getpid());
-    }
-    output->stream = fopen(output->temporary ? output->temporary : path, "wb");
+        output->stream = create_temporary(path, output->temporary, length);
+    } else
+        output->stream = fopen(path, "wb");
     if (!output->stream) {
         bough_status status = bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+        if (output->temporary)
+            output->temporary[0] = 0; /* it is not ours */
         bo_output_discard(ctx, output);
         return status;
     }

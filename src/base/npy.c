@@ -180,9 +180,10 @@ static bough_status check_kind(bough_context *ctx, const char *path, const heade
 }
 
 static bough_status check_size(bough_context *ctx, const char *path, const header *h, size_t file_size) {
-    size_t left = file_size - h->size, row_size = (size_t)h->columns * number_size(h);
+    size_t left = file_size - h->size;
+    uint64_t row_size = (uint64_t)h->columns * number_size(h); /* up to 2^34: more than size_t may hold */
     /* rows that the bytes can hold: no product of the header's numbers is formed before they are known to be true */
-    bool fits = row_size == 0 ? left == 0 : left % row_size == 0 && left / row_size == (size_t)h->rows;
+    bool fits = row_size == 0 ? left == 0 : left % row_size == 0 && left / row_size == (uint64_t)h->rows;
     if (!fits)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: %d x %d numbers of %zu bytes were announced, but %zu bytes follow",
                        path, h->rows, h->columns, number_size(h), left);

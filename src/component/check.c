@@ -11,6 +11,7 @@
 /* Departures that rounding explains, of the largest entry. */
 #define SYMMETRY_TOLERANCE 1e-10
 #define AGREEMENT_TOLERANCE 1e-9
+#define UNIT_TOLERANCE 1e-6
 /* Below this fraction of the trace the second extent of an interface counts as none: its vertices lie on a line. */
 #define LINE_TOLERANCE 1e-6
 
@@ -18,36 +19,38 @@ static bough_status wrong(bough_context *ctx, const char *chunk, const char *wha
     return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"%s\" %s", chunk, what);
 }
 
-/* Not finite: all bits of the exponent are set. As integers, because compilers cannot vectorise the comparison of
- * doubles together with the sum of its outcomes. */
-BO_MULTIVERSION static bool all_finite_f64(const double *values, size_t count) {
-    const uint64_t exponent = 0x7FF0000000000000u;
-    uint64_t bad = 0;
+/* Beyond BO_LARGEST (NaN and infinity, too): what is left of the sign bit, as an integer, is above that of the limit.
+ * Integers, because compilers cannot vectorise the comparison of doubles together with the sum of its outcomes. */
+BO_MULTIVERSION static bool all_sane_f64(const double *values, size_t count) {
+    const double limit = BO_LARGEST;
+    int64_t most, bad = 0;
+    memcpy(&most, &limit, sizeof most);
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
+        int64_t bits;
         memcpy(&bits, &values[i], sizeof bits);
-        bad |= (bits & exponent) == exponent;
+        bad |= (bits & INT64_MAX) > most;
     }
     return bad == 0;
 }
 
-BO_MULTIVERSION static bool all_finite_f32(const float *values, size_t count) {
-    const uint32_t exponent = 0x7F800000u;
-    uint32_t bad = 0;
+BO_MULTIVERSION static bool all_sane_f32(const float *values, size_t count) {
+    const float limit = BO_LARGEST_F32;
+    int32_t most, bad = 0;
+    memcpy(&most, &limit, sizeof most);
     for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
+        int32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
-        bad |= (bits & exponent) == exponent;
+        bad |= (bits & INT32_MAX) > most;
     }
     return bad == 0;
 }
 
 /* Functions in several versions are static: not every compiler makes them known to other files. */
-bool bo_all_finite_f64(const double *values, size_t count) {
-    return all_finite_f64(values, count);
+bool bo_all_sane_f64(const double *values, size_t count) {
+    return all_sane_f64(values, count);
 }
-bool bo_all_finite_f32(const float *values, size_t count) {
-    return all_finite_f32(values, count);
+bool bo_all_sane_f32(const float *values, size_t count) {
+    return all_sane_f32(values, count);
 }
 
 /* Length of the UTF-8 sequence of a printable character, 0 when there is none. */
@@ -134,16 +137,19 @@ static bough_status check_mass_matrix(bough_context *ctx, const bough_component 
     if (!M)
         return BOUGH_ERROR_MEMORY;
     bough_status status = BOUGH_OK;
+    bool sound = true;
     if (!gather_mass(c->r, c->W7, M))
         status = wrong(ctx, "W7", "is not symmetric: W7_lp must be the transpose of W7_pl");
-    else if (!bo_cholesky_factor(c->r, M))
+    for (size_t l = 0; l < (size_t)c->r; l++)
+        sound &= M[((size_t)c->r + 1) * l] >= BO_SMALLEST;
+    if (status == BOUGH_OK && (!sound || !bo_cholesky_factor(c->r, M)))
         status = wrong(ctx, "W7", "gives a mass matrix that is not positive definite");
     bo_free(ctx, M);
     return status;
 }
 
 static bough_status check_inertia(bough_context *ctx, const bough_component *c) {
-    if (!(c->mass > 0))
+    if (!(c->mass >= BO_SMALLEST))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"mass\" is %g kg; it must be positive", c->mass);
     double size = largest(c->Sigma0, 9);
     if (!symmetric3(c->Sigma0, SYMMETRY_TOLERANCE * size))
@@ -212,7 +218,7 @@ static bough_status check_interface(bough_context *ctx, const bough_component *c
         if (strcmp(c->interfaces[i].name, face->name) == 0)
             return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"interface.names\": there are two interfaces named \"%s\"",
                            face->name);
-    if (!(face->radius > 0))
+    if (!(face->radius >= BO_SMALLEST))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"interface.radius\": that of \"%s\" is not positive", face->name);
     int32_t vertices = c->volume.vertex_count > 0 ? c->volume.vertex_count : -1;
     if (!all_within(face->vertices, (size_t)face->vertex_count, 0, vertices))
@@ -226,10 +232,10 @@ static bough_status check_interface(bough_context *ctx, const bough_component *c
                        "\"interface.weights\": those of \"%s\" are not positive numbers that add up to 1", face->name);
     bo_vec3 values = eigenvalues3(face->A);
     double trace = face->A[0] + face->A[4] + face->A[8];
-    if (!(trace > 0) || !symmetric3(face->A, AGREEMENT_TOLERANCE * trace))
-        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"interface.A\": A_0 of \"%s\" is not symmetric with a positive trace",
+    if (!(fabs(trace - 1) <= AGREEMENT_TOLERANCE) || !symmetric3(face->A, AGREEMENT_TOLERANCE))
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"interface.A\": A_0 of \"%s\" is not symmetric with trace 1",
                        face->name);
-    if (!(values.x >= -AGREEMENT_TOLERANCE * trace && values.y > LINE_TOLERANCE * trace))
+    if (!(values.x >= -AGREEMENT_TOLERANCE && values.y > LINE_TOLERANCE))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT,
                        "\"interface.A\": the vertices of \"%s\" lie on a line, which has no rotation", face->name);
     return BOUGH_OK;
@@ -268,5 +274,10 @@ bough_status bo_component_check(bough_context *ctx, const bough_component *c) {
     for (int32_t i = 0; i < c->wind.count; i++)
         if (!(c->wind.area[i] >= 0))
             return wrong(ctx, "wind.area", "holds a negative area");
+    for (int32_t i = 0; i < c->contact.count; i++) {
+        bo_vec3 normal = bo_load3(c->contact.normal + 3 * (size_t)i);
+        if (!(fabs(bo_dot(normal, normal) - 1) <= UNIT_TOLERANCE))
+            return wrong(ctx, "contact.normal", "holds a vector whose length is not 1");
+    }
     return check_surface(ctx, c);
 }

@@ -12,6 +12,12 @@ enum { BO_COMPONENT_VERSION = 1 };
 /* Bounds of what is compared pair by pair. */
 enum { BO_MAX_INTERFACES = 4096, BO_MAX_MATERIALS = 4096, BO_MAX_NAME = 255 };
 
+/* No body has more of anything, or so little of what is divided by (mass, radius, Young's modulus): products of six
+ * such numbers, and their inverses, are still numbers. */
+#define BO_LARGEST 1e40
+#define BO_SMALLEST 1e-40
+#define BO_LARGEST_F32 1e30f
+
 /* Integers of "form" */
 enum { BO_FORM_R, BO_FORM_ELASTIC, BO_FORM_SUPPORT, BO_FORM_PARENT, BO_FORM_SIZE };
 
@@ -99,7 +105,8 @@ extern const int32_t bo_volume_nodes[4];
 bough_status bo_component_check(bough_context *ctx, const bough_component *component);
 /* Nonempty, UTF-8, no control characters, at most BO_MAX_NAME bytes. */
 bool bo_name_is_printable(const char *name);
-bool bo_all_finite_f64(const double *values, size_t count);
-bool bo_all_finite_f32(const float *values, size_t count);
+/* All are finite and at most BO_LARGEST. */
+bool bo_all_sane_f64(const double *values, size_t count);
+bool bo_all_sane_f32(const float *values, size_t count);
 
 #endif

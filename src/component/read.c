@@ -33,14 +33,15 @@ static bough_status check_form(bough_context *ctx, const int32_t *form) {
     return BOUGH_OK;
 }
 
-static bough_status check_finite(bough_context *ctx, const bo_component_array *array, const bo_chunk *chunk) {
-    bool finite = true;
+static bough_status check_numbers(bough_context *ctx, const bo_component_array *array, const bo_chunk *chunk) {
+    bool sane = true;
     if (array->type == BO_F64)
-        finite = bo_all_finite_f64(chunk->data, chunk->size / sizeof(double));
+        sane = bo_all_sane_f64(chunk->data, chunk->size / sizeof(double));
     if (array->type == BO_F32)
-        finite = bo_all_finite_f32(chunk->data, chunk->size / sizeof(float));
-    return finite ? BOUGH_OK
-                  : bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"%s\" holds a number that is not finite", array->name);
+        sane = bo_all_sane_f32(chunk->data, chunk->size / sizeof(float));
+    return sane ? BOUGH_OK
+                : bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"%s\" holds a number that is not finite, or beyond %g",
+                          array->name, array->type == BO_F64 ? BO_LARGEST : (double)BO_LARGEST_F32);
 }
 
 static bough_status read_array(bough_context *ctx, const bo_image *image, const bo_component_array *array,
@@ -63,7 +64,7 @@ static bough_status read_array(bough_context *ctx, const bo_image *image, const 
     for (int32_t k = 0; k < array->rank; k++)
         parts->sizes[array->dims[k]] = dims[k];
     memcpy((char *)parts + array->place, &data, sizeof data);
-    return check_finite(ctx, array, &chunk);
+    return check_numbers(ctx, array, &chunk);
 }
 
 /* How many panels of which kind there have to be, before they are looked for. */
@@ -165,6 +166,10 @@ static bough_status make_materials(bough_context *ctx, const bo_component_parts 
             bo_prefix_message(ctx, "\"material.constants\": material %llu: ", (unsigned long long)i);
             return BOUGH_ERROR_FORMAT;
         }
+        if (!(m->young >= BO_SMALLEST && m->density >= BO_SMALLEST))
+            return bo_fail(ctx, BOUGH_ERROR_FORMAT,
+                           "\"material.constants\": material %llu has next to no stiffness or density",
+                           (unsigned long long)i);
         name += strlen(name) + 1;
     }
     return BOUGH_OK;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "component/image.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,10 +41,16 @@ void bo_cook_leave(bo_cook *cook) {
     memcpy(ctx->message, message, sizeof message);
 }
 
-static double *copy(bo_cook *cook, const double *from, size_t count) {
+/* NULL when there is no memory, or when a number is not finite: that would come back with every further cooking. */
+static double *copy(bo_cook *cook, const bo_chunk *from) {
+    size_t count = from->size / sizeof(double);
     double *to = BO_COOK_ARRAY(cook, double, count);
-    if (to)
-        memcpy(to, from, count * sizeof *to);
+    if (!to)
+        return NULL;
+    memcpy(to, from->data, from->size);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(to[i]))
+            return NULL; /* the block is the cooking's */
     return to;
 }
 
@@ -54,20 +61,21 @@ static bool take(bo_cook *cook, const bo_image *image) {
     if (!bo_image_find(image, "hash", &hash) || hash.size != sizeof cook->def->input_hash ||
         memcmp(hash.data, &cook->def->input_hash, hash.size) != 0)
         return false;
-    if (bo_image_find(image, "eigenvalues", &values) && values.type == BO_F64 && values.rank == 1) {
-        cook->eigenvalues = copy(cook, values.data, (size_t)values.dims[0]);
+    if (bo_image_find(image, "eigenvalues", &values) && values.type == BO_F64 && values.rank == 1 &&
+        values.dims[0] <= n) {
+        cook->eigenvalues = copy(cook, &values);
         cook->mode_count = cook->eigenvalues ? (int32_t)values.dims[0] : 0;
     }
     if (bo_image_find(image, "modes", &found) && found.type == BO_F64 && found.rank == 2 &&
         found.dims[0] == (uint64_t)cook->mode_count && found.dims[1] == n) {
-        cook->modes = copy(cook, found.data, found.size / sizeof(double));
+        cook->modes = copy(cook, &found);
         cook->modes_done = cook->modes != NULL;
     }
     bo_chunk errors;
     if (bo_image_find(image, "U", &found) && found.type == BO_F64 && found.rank == 2 && found.dims[0] == n &&
         found.dims[1] <= (uint64_t)cook->def->r && bo_image_find(image, "errors", &errors) && errors.type == BO_F64 &&
         errors.size == 2 * sizeof(double)) {
-        cook->U = copy(cook, found.data, found.size / sizeof(double));
+        cook->U = copy(cook, &found);
         cook->r = cook->U ? (int32_t)found.dims[1] : cook->r;
         cook->basis_done = cook->U != NULL;
         cook->draft.quality.basis_error = ((const double *)errors.data)[0];

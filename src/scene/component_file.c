@@ -3,6 +3,7 @@
 #include "base/eigen3.h"
 #include "base/file.h"
 #include "base/npy.h"
+#include "component/layout.h"
 #include "mesh/mesh.h"
 #include "scene/entries.h"
 
@@ -129,6 +130,9 @@ static bough_status read_interface(bo_json at, const bough_mesh *mesh, boundary 
     int32_t *vertices = NULL, count = 0;
     if (!at.key[0])
         return bo_json_fail(at, "an interface needs a name");
+    if (!bo_name_is_printable(at.key)) /* components are refused with such names, but only when they are cooked */
+        return bo_json_fail(at, "the name of an interface must have at most %d bytes and no control characters",
+                            BO_MAX_NAME);
     if (bo_json_has(&at, "patch") && bo_json_has(&at, "select"))
         return bo_json_fail(at, "needs either \"select\" or \"patch\"");
     interface->patch = bo_json_has(&at, "patch");
@@ -142,6 +146,9 @@ static bough_status read_interface(bo_json at, const bough_mesh *mesh, boundary 
 static bough_status name_interfaces(bo_json at, bough_cook_job *job) {
     const char *key;
     json_t *value;
+    if (json_object_size(at.value) > BO_MAX_INTERFACES)
+        return bo_json_fail(at, "there are %zu interfaces; %d are the most", json_object_size(at.value),
+                            BO_MAX_INTERFACES);
     int32_t count = (int32_t)json_object_size(at.value);
     job->interfaces = BO_NEW_ZEROS(at.ctx, bough_interface_def, count);
     if (!job->interfaces)

@@ -26,14 +26,6 @@ static bough_status read_limited(bough_context *ctx, const char *path, bo_file *
     return fail_size(ctx, path);
 }
 
-/* Messages quote what files say, and files may say control characters; a message is one line that terminals can bear.
- */
-static void strip_controls(char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = ' ';
-}
-
 static bough_status fail_depth(bough_context *ctx, const char *path) {
     return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: lists and objects are nested deeper than %d", path, DEPTH_LIMIT);
 }
@@ -45,10 +37,8 @@ static bough_status fail_parse(bough_context *ctx, const char *path, const json_
     if (json_error_code(error) == json_error_stack_overflow)
         return fail_depth(ctx, path);
     bool comment = strstr(error->text, "near '/") || strstr(error->text, "near '#");
-    bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s:%d:%d: %s%s", path, error->line, error->column, error->text,
-            comment ? " (JSON has no comments)" : "");
-    strip_controls(ctx->message);
-    return BOUGH_ERROR_FORMAT;
+    return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s:%d:%d: %s%s", path, error->line, error->column, error->text,
+                   comment ? " (JSON has no comments)" : "");
 }
 
 static bool deeper_than(json_t *value, int limit) {
@@ -222,7 +212,6 @@ bough_status bo_json_explain(bo_json at, bough_status status) {
     size_t length = write_place(&at, place, sizeof place);
     write_position(&at, position, sizeof position);
     bo_prefix_message(at.ctx, "%s%s%s", position, place, length ? ": " : "");
-    strip_controls(at.ctx->message);
     return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status;
 }
 

@@ -1,6 +1,8 @@
 /* bough cook and bough info as their users meet them. */
 #include "program.h"
 
+#include <sys/resource.h>
+
 /* A soft beam of hexes, 1 m x 0.1 m x 0.1 m, that hangs by its left end: 36 vertices, 96 unknowns. */
 #define BEAM(more)                                                                                   \
     "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 0.1, 0.1], " \
@@ -156,6 +158,20 @@ static void info_is_a_card(void **state) {
     json_decref(info);
 }
 
+/* Names come from files of others, and go to terminals that obey control characters. */
+static void cards_are_harmless(void **state) {
+    (void)state;
+    write_beam("evil.json", BEAM(", \"name\": \"\\u001b[2Jx\\u009b1m\\nmass 7\", \"basis\": {\"r\": 2}"));
+    check_run(0, "cook", "evil.json");
+    check_run(0, "info", "evil.bough");
+    check(strncmp(out, "evil.bough ( [2Jx  1m mass 7): ", 31) == 0);
+    check(!strchr(out, 0x1b) && !strstr(out, "\xC2\x9B"));
+    json_t *info;
+    check_json(info, 0, "cook", "beam.json", "-o", "kept.bough", "--r", "0", "--keep-volume", "--json");
+    check(truth(info, "volume_kept") && number(json_object_get(info, "memory"), "volume") == 36 * 24 + 8 * 32);
+    json_decref(info);
+}
+
 static void mistakes_are_one_sentence(void **state) {
     (void)state;
     check_mistake(1, "r = 97 is more than the 96 unknowns", "cook", "beam.json", "-o", "no.bough", "--r", "97");
@@ -174,6 +190,7 @@ static void mistakes_are_one_sentence(void **state) {
     check_mistake(2, "one file is enough", "cook", "a.json", "b.json");
     check_mistake(2, "--r: \"many\" should be a whole number", "cook", "beam.json", "--r", "many");
     check_mistake(2, "--interface: \"x0\" should be NAME=SELECT", "cook", "beam.json", "--interface", "x0");
+    check_mistake(2, "is not UTF-8", "cook", "beam.json", "--interface", "\xFFtop=x1");
     write_beam("two.json", BEAM(", \"basis\": {\"rr\": 8}"));
     check_mistake(1, "two.json:1:", "cook", "two.json");
     write_beam("scene.json", "{\"bough\": 1, \"components\": {}}");
@@ -205,6 +222,38 @@ static void damaged_components_are_refused(void **state) {
     check_mistake(1, "text.bough", "info", "text.bough");
 }
 
+static bool is_of_other_inputs(const char *name) {
+    char content[64];
+    FILE *f = fopen(work(name), "rb");
+    check(f != NULL);
+    size_t size = fread(content, 1, sizeof content, f);
+    fclose(f);
+    return size == 15 && memcmp(content, "of other inputs", 15) == 0;
+}
+
+/* A full disk is found out last of all: the sentence says so, nothing half is left, and what was there stays. */
+static void what_cannot_be_written_is_told(void **state) {
+    (void)state;
+    check_run(0, "cook", "beam.json", "-o", "limit.bough", "--r", "0");
+    long long before = changed_at("limit.bough");
+    int files = file_count();
+    struct rlimit all, few = {.rlim_cur = 20000};
+    check(getrlimit(RLIMIT_FSIZE, &all) == 0);
+    few.rlim_max = all.rlim_max;
+    check(setrlimit(RLIMIT_FSIZE, &few) == 0);
+    signal(SIGXFSZ, SIG_DFL);
+    check_mistake(1, "limit.bough: cannot be written", "cook", "beam.json", "-o", "limit.bough", "--r", "12");
+    check(setrlimit(RLIMIT_FSIZE, &all) == 0);
+    check(changed_at("limit.bough") == before && file_count() == files);
+
+    mkdir(work("folder.bough"), 0700);
+    check_mistake(1, "folder.bough: is a folder", "cook", "beam.json", "-o", "folder.bough");
+    char name[300] = "";
+    memset(name, 'n', 256);
+    strcpy(name + 250, ".bough");
+    check_mistake(1, "too long", "cook", "beam.json", "-o", name);
+}
+
 /* How long it takes until there is a basis depends on the machine: tries again with more patience. Cubature behind it
  * takes longer than all else. */
 static void interrupted_cooking_goes_on(void **state) {
@@ -213,7 +262,8 @@ static void interrupted_cooking_goes_on(void **state) {
                "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 0.2, 0.2], \"cells\": [20, 4, 4]},"
                "\"material\": {\"model\": \"stable-neo-hookean\"}, \"fix\": \"x0\","
                "\"basis\": {\"r\": 24}, \"elastic\": {\"training\": 400, \"tolerance\": 1e-4}}");
-    for (long milliseconds = 100; milliseconds < 60000 && !exists("slow.bough.part");
+    write_beam("slow.bough.part", "of other inputs"); /* which must not be taken for what this run keeps */
+    for (long milliseconds = 100; milliseconds < 60000 && is_of_other_inputs("slow.bough.part");
          milliseconds += milliseconds / 2) {
         pid_t child = start_with_output(WORDS("cook", "slow.json", "-j", "1"), test_path("stdout"));
         struct timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1000000};
@@ -223,6 +273,7 @@ static void interrupted_cooking_goes_on(void **state) {
         check(status == 1 || status == -SIGINT); /* before the program was ready */
         check(!exists("slow.bough") && !out[0]);
         check(status != 1 || strncmp(err, "bough: interrupted", 18) == 0);
+        check(is_of_other_inputs("slow.bough.part") != (strstr(err, "keeps the basis") != NULL));
     }
     check(
         strcmp(err, "bough: interrupted; slow.bough.part keeps the basis, and the same command goes on from there\n") ==
@@ -241,8 +292,10 @@ int main(void) {
         cmocka_unit_test(options_go_over_the_file),
         cmocka_unit_test(meshes_need_no_file),
         cmocka_unit_test(info_is_a_card),
+        cmocka_unit_test(cards_are_harmless),
         cmocka_unit_test(mistakes_are_one_sentence),
         cmocka_unit_test(damaged_components_are_refused),
+        cmocka_unit_test(what_cannot_be_written_is_told),
         cmocka_unit_test(interrupted_cooking_goes_on),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);

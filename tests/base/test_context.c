@@ -31,6 +31,21 @@ static void last_message_is_kept(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* What a file says may be meant for the terminal that shows the sentence. */
+static void sentences_have_no_control_characters(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bo_fail(ctx, BOUGH_ERROR_FORMAT, "a\x1b[31mb\r\nc\x7f%s",
+            "\xC2\x9B"
+            "1m \xC3\x9B \xC2\xA0");
+    check(strcmp(bough_message(ctx), "a [31mb  c   1m \xC3\x9B \xC2\xA0") == 0);
+    bo_prefix_message(ctx, "x\ty\xC2\x80: ");
+    check(strncmp(bough_message(ctx), "x y  : a [31mb", 14) == 0);
+    bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s", "cut off \xC2");
+    check(strcmp(bough_message(ctx), "cut off \xC2") == 0);
+    bough_context_destroy(ctx);
+}
+
 static void allocation_sizes_cannot_overflow(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -141,6 +156,7 @@ int main(void) {
         cmocka_unit_test(hello_world),
         cmocka_unit_test(uninitialised_def_is_caught),
         cmocka_unit_test(last_message_is_kept),
+        cmocka_unit_test(sentences_have_no_control_characters),
         cmocka_unit_test(allocation_sizes_cannot_overflow),
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(arena_aligns_and_refuses),

@@ -3,6 +3,9 @@
 
 #include "base/file.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+
 static void what_is_written_is_read_back(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -61,6 +64,66 @@ static void discarded_output_leaves_the_old_file(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Two writers of one file, a file that was left behind, and a link that somebody put there: none is written into. */
+static void temporary_files_are_new(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *path = test_path("shared.txt");
+    char link[300];
+    bo_output first, second;
+    test_write_text(test_path("precious.txt"), "precious");
+    snprintf(link, sizeof link, "%s.part%ld", path, (long)getpid());
+    check_int(symlink(test_path("precious.txt"), link), 0);
+    check_ok(ctx, bo_output_open(ctx, path, &first));
+    check_ok(ctx, bo_output_open(ctx, path, &second));
+    fputs("first", first.stream), fputs("second", second.stream);
+    check_ok(ctx, bo_output_commit(ctx, &second));
+    check_ok(ctx, bo_output_commit(ctx, &first));
+    bo_file file;
+    check_ok(ctx, bo_file_read(ctx, path, &file));
+    check(strcmp(file.data, "first") == 0);
+    bo_file_free(ctx, &file);
+    check_ok(ctx, bo_file_read(ctx, test_path("precious.txt"), &file));
+    check(strcmp(file.data, "precious") == 0);
+    bo_file_free(ctx, &file);
+
+    char name[600]; /* the longest that file systems have: 255 bytes */
+    int folder = snprintf(name, sizeof name, "%s", test_path(""));
+    memset(name + folder, 'n', 255);
+    name[folder + 255] = 0;
+    check_ok(ctx, bo_output_open(ctx, name, &first));
+    check_ok(ctx, bo_output_commit(ctx, &first));
+    check(bo_file_exists(name));
+    bough_context_destroy(ctx);
+}
+
+/* A reader that opens a pipe twice loses what was written in between. */
+static void pipes_are_opened_once(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *path = test_path("pipe");
+    check_int(mkfifo(path, 0600), 0);
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            int out = open(path, O_WRONLY);
+            _exit(write(out, "a\0b\n", 4) == 4 ? 0 : 1);
+        }
+        bo_mapping mapping;
+        alarm(60); /* rather than to wait for ever */
+        check_ok(ctx, bo_map_file(ctx, path, &mapping));
+        alarm(0);
+        check_int(mapping.size, 4);
+        bo_unmap_file(ctx, &mapping);
+        int status;
+        check(waitpid(child, &status, 0) == child && status == 0);
+    }
+    bo_file file;
+    check_fails(ctx, bo_file_read(ctx, "/dev/zero", &file), BOUGH_ERROR_FILE, "/dev/zero: is a pipe or device without");
+    check(!file.data);
+    bough_context_destroy(ctx);
+}
+
 static void failures_name_the_file(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -109,6 +172,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back), cmocka_unit_test(discarded_output_leaves_the_old_file),
         cmocka_unit_test(mapped_files_are_the_files),   cmocka_unit_test(failures_name_the_file),
+        cmocka_unit_test(temporary_files_are_new),      cmocka_unit_test(pipes_are_opened_once),
         cmocka_unit_test(paths_are_taken_apart),        cmocka_unit_test(typos_get_the_nearest_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

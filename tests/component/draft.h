@@ -22,6 +22,7 @@ typedef struct draft {
     double weights[2][DRAFT_FACE], translation[2][DRAFT_MOST_R * 3], A[2][(DRAFT_MOST_R + 1) * 9];
     bough_material materials[2];
     double weight[DRAFT_POINTS], position[DRAFT_POINTS * 3], normal[DRAFT_POINTS * 3], area[DRAFT_POINTS];
+    double unit[DRAFT_POINTS * 3];
     double gradient[DRAFT_POINTS * 9 * DRAFT_MOST_R], point_U[DRAFT_POINTS * 3 * DRAFT_MOST_R];
     int32_t element[DRAFT_POINTS], material[DRAFT_POINTS];
     float surface_position[DRAFT_SURFACE * 3], surface_U[DRAFT_PANELS * DRAFT_MOST_R * 16], scale[DRAFT_MOST_R];
@@ -142,6 +143,9 @@ static inline void draft_points(draft *d, test_random *random, bough_material_mo
     for (int i = 0; i < DRAFT_POINTS; i++) {
         d->weight[i] = d->area[i] = test_uniform(random, 0.1, 1);
         d->element[i] = i % 2, d->material[i] = i == 3;
+        const double *n = d->normal + 3 * i, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int k = 0; k < 3; k++)
+            d->unit[3 * i + k] = n[k] / length;
     }
     bough_material_points points = {
         .count = DRAFT_POINTS, .element = d->element, .material = d->material, .gradient = r > 0 ? d->gradient : NULL};
@@ -152,8 +156,9 @@ static inline void draft_points(draft *d, test_random *random, bough_material_mo
         d->c.cubature.weight = d->weight;
     }
     d->c.contact = (bough_sample_points){
-        .count = DRAFT_POINTS, .position = d->position, .normal = d->normal, .U = r > 0 ? d->point_U : NULL};
+        .count = DRAFT_POINTS, .position = d->position, .normal = d->unit, .U = r > 0 ? d->point_U : NULL};
     d->c.wind = d->c.contact;
+    d->c.wind.normal = d->normal;
     d->c.wind.area = d->area;
 }
 

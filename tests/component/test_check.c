@@ -106,10 +106,13 @@ static const mutation mutations[] = {
     {CUBATURE, "mass", 0, 0, "\"mass\" is 0 kg"},
     {CUBATURE, "mass", 0, -1, "\"mass\" is -1 kg"},
     {CUBATURE, "mass", 0, NAN, "\"mass\" holds a number that is not finite"},
+    {CUBATURE, "mass", 0, 5e-324, "\"mass\" is 4.94066e-324 kg"},
+    {CUBATURE, "mass", 0, 1.1e40, "\"mass\" holds a number that is not finite, or beyond 1e+40"},
     {CUBATURE, "origin", 1, INFINITY, "\"origin\" holds a number that is not finite"},
     {CUBATURE, "mc0", 2, NAN, "\"mc0\" holds a number that is not finite"},
     {RIGID, "Sigma0", 1, 100, "\"Sigma0\" is not symmetric"},
     {RIGID, "Sigma0", 8, -1, "\"Sigma0\" is not positive semidefinite"},
+    {CUBATURE, "Sigma0", 0, -1e300, "\"Sigma0\" holds a number that is not finite, or beyond 1e+40"},
     {CUBATURE, "s", 4, NAN, "\"s\" holds a number that is not finite"},
     {CUBATURE, "W5", 4, -INFINITY, "\"W5\" holds a number that is not finite"},
     {CUBATURE, "W7", 224, NAN, "\"W7\" holds a number that is not finite"},
@@ -134,6 +137,8 @@ static const mutation mutations[] = {
     {CUBATURE, "stress.gradient", 3, NAN, "\"stress.gradient\" holds a number that is not finite"},
     {CUBATURE, "stress.position", 3, NAN, "\"stress.position\" holds a number that is not finite"},
     {CUBATURE, "material.constants", 0, -1, "\"material.constants\": material 0: Young's modulus"},
+    {CUBATURE, "material.constants", 0, 5e-324, "material 0 has next to no stiffness or density"},
+    {CUBATURE, "material.constants", 6, 1e-300, "material 1 has next to no stiffness or density"},
     {CUBATURE, "material.constants", 5, 0.5, "\"material.constants\": material 1: Poisson's ratio"},
     {CUBATURE, "material.constants", 6, 0, "material 1: the density"},
     {CUBATURE, "material.constants", 7, 2, "material 1: mooney_ratio"},
@@ -145,6 +150,8 @@ static const mutation mutations[] = {
     {CUBATURE, "interface.names", 10, 'x', "the name of interface 1 is empty, too long or not printable"},
     {CUBATURE, "interface.names", 11, 'x', "\"interface.names\" holds 1 strings and should hold 2"},
     {CUBATURE, "interface.radius", 0, 0, "\"interface.radius\": that of \"root\" is not positive"},
+    {CUBATURE, "interface.radius", 1, 1e-300, "\"interface.radius\": that of"},
+    {CUBATURE, "interface.A", 0, 2, "A_0 of \"root\" is not symmetric with trace 1"},
     {CUBATURE, "interface.centre", 0, NAN, "\"interface.centre\" holds a number that is not finite"},
     {CUBATURE, "interface.translation", 0, NAN, "\"interface.translation\" holds a number that is not finite"},
     {CUBATURE, "interface.A", 60, NAN, "\"interface.A\" holds a number that is not finite"},
@@ -162,8 +169,10 @@ static const mutation mutations[] = {
     {CUBATURE, "wind.U", 0, NAN, "\"wind.U\" holds a number that is not finite"},
     {CUBATURE, "contact.position", 0, NAN, "\"contact.position\" holds a number that is not finite"},
     {CUBATURE, "contact.normal", 0, NAN, "\"contact.normal\" holds a number that is not finite"},
+    {CUBATURE, "contact.normal", 0, 3, "\"contact.normal\" holds a vector whose length is not 1"},
     {CUBATURE, "contact.U", 0, NAN, "\"contact.U\" holds a number that is not finite"},
     {CUBATURE, "surface.position", 17, NAN, "\"surface.position\" holds a number that is not finite"},
+    {CUBATURE, "surface.U", 0, 2e30, "\"surface.U\" holds a number that is not finite, or beyond 1e+30"},
     {CUBATURE, "surface.U", 0, INFINITY, "\"surface.U\" holds a number that is not finite"},
     {SHORTS, "surface.scale", 4, NAN, "\"surface.scale\" holds a number that is not finite"},
     {CUBATURE, "surface.triangles", 5, 6, "\"surface.triangles\" holds a vertex that does not exist"},
@@ -233,6 +242,12 @@ static void wrong_combinations_are_refused(void **state) {
             d->U[5 * i + 1] = d->U[5 * i];
     memset(d->W7, 0, sizeof d->W7);
     draft_inertia(d);
+    check_fails(ctx, bo_component_pack(ctx, &d->c, &c), BOUGH_ERROR_FORMAT, "\"W7\" gives a mass matrix");
+    draft_free(d);
+
+    d = draft_of(CUBATURE); /* masses so small that their inverse is infinite */
+    for (int i = 0; i < 25 * 9; i++)
+        d->W7[i] *= 1e-310;
     check_fails(ctx, bo_component_pack(ctx, &d->c, &c), BOUGH_ERROR_FORMAT, "\"W7\" gives a mass matrix");
     draft_free(d);
 
@@ -398,11 +413,32 @@ static void wrong_directories_are_refused(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* docs/component-format.md has a row "| `name` | type | ..." for each chunk; qualities are listed in one row. */
+static void every_chunk_is_documented(void **state) {
+    (void)state;
+    static const char *const types[] = {"", "f64", "f32", "i32", "i16", "u8"};
+    static char text[1 << 16];
+    FILE *f = fopen(BOUGH_SOURCE_DIR "/docs/component-format.md", "rb");
+    check(f != NULL);
+    size_t size = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    check(size > 0 && size < sizeof text - 1);
+    for (int32_t i = 0; i < bo_component_array_count; i++) {
+        const bo_component_array *array = &bo_component_arrays[i];
+        const char *number = strncmp(array->name, "quality.", 8) || strstr(array->name, "_hz") ? NULL : array->name + 8;
+        char row[96];
+        snprintf(row, sizeof row, number ? "`%s`" : "\n| `%s` | %s |", number ? number : array->name,
+                 types[array->type]);
+        if (!strstr(text, row))
+            fail_msg("docs/component-format.md says nothing about %s, %s", array->name, types[array->type]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_numbers_are_refused_by_name), cmocka_unit_test(wrong_combinations_are_refused),
         cmocka_unit_test(missing_chunks_are_named),          cmocka_unit_test(chunks_of_another_shape_are_named),
-        cmocka_unit_test(wrong_directories_are_refused),
+        cmocka_unit_test(wrong_directories_are_refused),     cmocka_unit_test(every_chunk_is_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

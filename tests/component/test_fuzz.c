@@ -66,8 +66,8 @@ static uint64_t boundary_integer(test_random *random) {
     return values[pick(random, sizeof values / sizeof values[0])];
 }
 static double boundary_number(test_random *random) {
-    static const double values[] = {0,     -0.0,  1,      -1,      1e-300,   -1e-300,   1e300, -1e300,
-                                    1e154, 1e-10, 5e-324, -5e-324, INFINITY, -INFINITY, NAN,   0.5};
+    static const double values[] = {0,      -0.0,    1,        -1,        1e-300, -1e-300, 1e300, -1e300, 1e154, 1e-10,
+                                    5e-324, -5e-324, INFINITY, -INFINITY, NAN,    0.5,     1e39,  -1e39,  1e-39};
     return values[pick(random, sizeof values / sizeof values[0])];
 }
 
@@ -168,6 +168,26 @@ static void mutate_fields(test_random *random, const base *from, unsigned char *
     bo_image_seal(bytes, from->size);
 }
 
+/* At rest there are no inversions and nothing that has blown up: all answers are numbers. */
+static void check_rest(const bough_component *c, double *q, double *scratch, double *g, double *H) {
+    size_t r = (size_t)c->r;
+    double E, centre[3], R[9], von_mises;
+    memset(q, 0, sizeof *q * r);
+    check(bough_component_evaluate(c, q, scratch, &E, g, H) && isfinite(E));
+    for (size_t l = 0; l < r; l++)
+        check(isfinite(g[l]));
+    for (size_t i = 0; i < r * r; i++)
+        check(isfinite(H[i]));
+    for (int32_t i = 0; i < c->interface_count; i++) {
+        check(bough_component_interface_frame(c, i, q, centre, R) && isfinite(centre[0] + centre[1] + centre[2]));
+        for (int k = 0; k < 9; k++)
+            check_below(fabs(R[k] - (k % 4 == 0)), 1e-3);
+    }
+    for (int32_t i = 0; i < c->stress.count; i++)
+        check(bough_component_stress(c, i, q, NULL, &von_mises) && isfinite(von_mises));
+    check(isfinite(1 / c->mass) && isfinite(bough_component_operations(c)));
+}
+
 /* Everything that can be asked of a component; memory of exact size. */
 static double use(const bough_component *c, test_random *random) {
     size_t r = (size_t)c->r;
@@ -197,6 +217,7 @@ static double use(const bough_component *c, test_random *random) {
         sum += c->wind.U[i];
     if (c->provenance)
         sum += (double)strlen(c->provenance);
+    check_rest(c, q, scratch, g, H);
     free(q), free(g), free(H), free(scratch), free(positions);
     return sum;
 }

@@ -437,6 +437,13 @@ static void wrong_values_are_named(void **state) {
     check_refused(BAR ", 'interfaces': []}", "interfaces: must be an object of named interfaces");
     check_refused(BAR ", 'interfaces': {'a': 'x0'}}", "interfaces.a: must be an object, not a string");
     check_refused(BAR ", 'interfaces': {'': {'select': 'x0'}}}", "an interface needs a name");
+    check_refused(BAR ", 'interfaces': {'a\\u001b[1m': {'select': 'x0'}}}",
+                  "interfaces.a [1m: the name of an interface");
+    check_refused(BAR ", 'interfaces': {'a\\u0085': {'select': 'x0'}}}", "no control characters");
+    char text[1024], name[300] = "";
+    memset(name, 'n', 256);
+    snprintf(text, sizeof text, BAR ", 'interfaces': {'%s': {'select': 'x0'}}}", name);
+    check_refused(text, "must have at most 255 bytes");
     check_refused(BAR ", 'interfaces': {'a': {}}}", "interfaces.a: \"select\" is missing");
     check_refused(BAR ", 'interfaces': {'a': {'patch': [0, 0, 0]}}}", "interfaces.a: \"radius\" is missing");
     check_refused(BAR ", 'interfaces': {'a': {'patch': [0, 0, 0], 'select': 'x0', 'radius': 1}}}", "needs either");
