@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What is remembered of a component when it is gone. */
@@ -162,14 +163,24 @@ static void print_result(const report *r, double seconds) {
         puts("there is nothing to cook: all components are given as files");
 }
 
-static int fail_interrupted(const report *r) {
+/* The unfinished basis of a single component; zeros when there is none. */
+static struct stat look_for_part(const report *r, char part[4096]) {
+    struct stat info = {0};
+    snprintf(part, 4096, "%.4080s.part", bough_cook_plan_item(r->plan, 0)->output);
+    return stat(part, &info) ? (struct stat){0} : info;
+}
+
+static int fail_interrupted(const report *r, const struct stat *before) {
     char part[4096];
     if (bough_cook_plan_folder(r->plan))
         return app_fail_with("interrupted; %d of %d components are done, and the same command goes on from there",
                              r->done, bough_cook_plan_count(r->plan));
-    snprintf(part, sizeof part, "%.4080s.part", bough_cook_plan_item(r->plan, 0)->output);
-    if (access(part, F_OK))
+    struct stat now = look_for_part(r, part);
+    if (now.st_ino == 0)
         return app_fail_with("interrupted before there was anything to keep");
+    if (now.st_ino == before->st_ino && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
+        return app_fail_with("interrupted before there was anything to keep; %s is of an earlier run", part);
     return app_fail_with("interrupted; %s keeps the basis, and the same command goes on from there", part);
 }
 
@@ -180,9 +191,11 @@ int app_cook(bough_context *ctx, bough_cook_plan *plan, bool force, bool json) {
     r.rows = calloc((size_t)count + 1, sizeof *r.rows);
     if (!r.rows || !r.list)
         return app_fail_with("out of memory");
+    char part[4096];
+    struct stat before = bough_cook_plan_folder(plan) ? (struct stat){0} : look_for_part(&r, part);
     bough_status status = bough_cook_plan_run(ctx, plan, force, on_finished, &r);
     app_clear_progress();
-    int result = status == BOUGH_CANCELLED ? fail_interrupted(&r) : status ? app_fail(ctx) : APP_OK;
+    int result = status == BOUGH_CANCELLED ? fail_interrupted(&r, &before) : status ? app_fail(ctx) : APP_OK;
     if (result == APP_OK)
         print_result(&r, app_seconds() - began);
     json_decref(r.list);
