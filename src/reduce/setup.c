@@ -1,6 +1,7 @@
 /* Before the basis: supports, origin, masses, the stiffness at rest and the ways to multiply and solve with them. */
 #include "reduce/cook.h"
 
+#include "dense/symmetric_eigen.h"
 #include "mesh/mesh.h"
 
 #include <string.h>
@@ -100,16 +101,22 @@ static bough_status choose_origin(bo_cook *cook) {
 
 /* ---- loads ---- */
 
-static bough_status check_load(bo_cook *cook, int32_t index, const double I6[36]) {
-    const bough_interface_def *def = &cook->def->interfaces[index];
-    bool good = def->load.mass >= 0 && isfinite(def->load.mass);
-    for (int i = 0; i < 36; i++)
-        good =
-            good && isfinite(I6[i]) && fabs(I6[i] - I6[6 * (i % 6) + i / 6]) <= 1e-9 * fabs(I6[7 * (i / 6)]) + 1e-300;
-    return good ? BOUGH_OK
-                : bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
-                          "interface \"%s\": the mass it carries is negative, or its inertia is not symmetric",
-                          def->name);
+/* No motion of it has a negative kinetic energy. Rotations are measured in the load's own length, its radius of
+ * gyration, so that the six eigenvalues can be compared; a load without one is a point in the interface's centre. */
+static bool is_inertia(const bough_inertia *load, const double I6[36]) {
+    const double trace = load->inertia[0] + load->inertia[4] + load->inertia[8];
+    const double length = load->mass > 0 && trace > 0 ? sqrt(trace / load->mass) : 1;
+    double scaled[36], values[6], scratch[12];
+    bool good = load->mass >= 0 && trace >= 0;
+    for (int i = 0; i < 36; i++) {
+        scaled[i] = I6[i] / (i / 6 < 3 ? 1 : length) / (i % 6 < 3 ? 1 : length);
+        good = good && isfinite(scaled[i]);
+    }
+    for (int i = 0; i < 9; i++)
+        good = good && fabs(load->inertia[i] - load->inertia[3 * (i % 3) + i / 3]) <= 1e-9 * trace;
+    for (int i = 0; i < 3; i++)
+        good = good && (load->moment[i] == 0 || (load->mass > 0 && trace > 0));
+    return good && bo_sym_eigen(6, scaled, values, NULL, scratch) && values[0] >= -1e-9 * values[5];
 }
 
 /* Kinetic energy of a rigid mass with motion (t, w) of the centre: 1/2 m t.t + t.(w x mc) + 1/2 w.I w */
@@ -136,7 +143,10 @@ static bough_status gather_loads(bo_cook *cook) {
         const bough_interface *face = &cook->interfaces[i];
         *load = (bo_cook_load){.interface = i, .vertex_count = face->vertex_count, .vertices = face->vertices};
         rigid_inertia(&cook->def->interfaces[i].load, load->I6);
-        BO_TRY(check_load(cook, i, load->I6));
+        if (!is_inertia(&cook->def->interfaces[i].load, load->I6))
+            return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
+                           "interface \"%s\": no rigid mass has the inertia it carries, about the interface's centre",
+                           face->name);
         load->Q = BO_COOK_ARRAY(cook, double, 18 * (size_t)face->vertex_count);
         if (!load->Q)
             return BOUGH_ERROR_MEMORY;

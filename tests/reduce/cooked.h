@@ -87,6 +87,31 @@ static inline bough_component *cook_bar(bough_context *ctx, bar_def bar, int32_t
     return component;
 }
 
+/* A bar with cooking options of one's own. */
+typedef struct {
+    bough_context *ctx;
+    bough_body *body;
+    bar_ends ends;
+    bough_cook_def def;
+    bough_component *c;
+} kitchen;
+
+static inline kitchen open_kitchen(bough_context *ctx, bar_def bar, int32_t r) {
+    kitchen k = {.ctx = ctx, .body = make_bar(ctx, bar)};
+    k.ends = find_ends(ctx, k.body);
+    k.def = bar_cook_def(&k.ends, r);
+    return k;
+}
+static inline void cook_in(kitchen *k) {
+    k->def.interfaces = k->ends.interfaces; /* the kitchen may have moved */
+    check_ok(k->ctx, bough_cook(k->ctx, k->body, &k->def, NULL, &k->c));
+}
+static inline void close_kitchen(kitchen *k) {
+    bough_component_destroy(k->ctx, k->c);
+    free_ends(k->ctx, &k->ends);
+    bough_body_destroy(k->ctx, k->body);
+}
+
 /* u = U q (3 vertex_count) */
 static inline void displace(const bough_component *c, const double *q, double *u) {
     for (size_t i = 0; i < 3 * (size_t)c->volume.vertex_count; i++) {
