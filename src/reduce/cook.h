@@ -141,6 +141,8 @@ double bo_pose_uniform(bo_pose_random *random);
  * displacement of a vertex is a uniform fraction (0.1 .. 1) of pose_amplitude times the body's size; made smaller until
  * no element is inverted in a material that forbids it. Needs U and draft.K. */
 bough_status bo_cook_pose(bo_cook *cook, bo_pose_random *random, double *q);
+/* Halves q and u = U q until all elements are in their material's domain. */
+bough_status bo_cook_shrink(bo_cook *cook, double *q, double *u);
 /* u = U q (n) */
 void bo_cook_displace(const bo_cook *cook, const double *q, double *u);
 /* U^T f (r) */

@@ -71,8 +71,7 @@ static void scale(int32_t count, double factor, double *a) {
         a[i] *= factor;
 }
 
-/* Halves the pose until all elements are in their material's domain. */
-static bough_status shrink_into_domain(bo_cook *cook, double *q, double *u) {
+bough_status bo_cook_shrink(bo_cook *cook, double *q, double *u) {
     enum { MOST_HALVINGS = 60 };
     bough_status status = BOUGH_OK;
     for (int halving = 0; halving < MOST_HALVINGS; halving++) {
@@ -99,7 +98,7 @@ bough_status bo_cook_pose(bo_cook *cook, bo_pose_random *random, double *q) {
     const double found = largest_displacement(cook, u), factor = found > 0 ? wanted / found : 1;
     scale(cook->r, factor, q);
     scale(cook->n, factor, u);
-    bough_status status = shrink_into_domain(cook, q, u);
+    bough_status status = bo_cook_shrink(cook, q, u);
     bo_free(cook->ctx, u);
     return status;
 }

@@ -10,8 +10,10 @@
 #define RANDOM_POSES 8
 
 typedef struct {
-    double *u, *f, *product;                  /* n */
-    double *q, *full, *reduced, *H, *scratch; /* r, r x r, and what the component needs */
+    double *u, *f, *product;                   /* n */
+    double *q, *full, *reduced, *step, *trial; /* r */
+    double *H, *L;                             /* r x r */
+    double *scratch;                           /* what the component needs */
 } work;
 
 static void free_work(bough_context *ctx, work *w) {
@@ -22,23 +24,28 @@ static void free_work(bough_context *ctx, work *w) {
 static bough_status make_work(bo_cook *cook, work *w) {
     size_t n = (size_t)cook->n, r = (size_t)cook->r;
     w->u = BO_NEW_ARRAY(cook->ctx, double, 3 * n);
-    w->q = BO_NEW_ARRAY(cook->ctx, double, 3 * r + r * r + bough_component_scratch(&cook->draft));
+    w->q = BO_NEW_ARRAY(cook->ctx, double, 5 * r + 2 * r * r + bough_component_scratch(&cook->draft));
     if (!w->u || !w->q)
         return BOUGH_ERROR_MEMORY;
     w->f = w->u + n;
     w->product = w->u + 2 * n;
     w->full = w->q + r;
     w->reduced = w->q + 2 * r;
-    w->H = w->q + 3 * r;
-    w->scratch = w->H + r * r;
+    w->step = w->q + 3 * r;
+    w->trial = w->q + 4 * r;
+    w->H = w->q + 5 * r;
+    w->L = w->H + r * r;
+    w->scratch = w->L + r * r;
     return BOUGH_OK;
 }
 
 /* ---- forces ---- */
 
-/* |U^T f(U q) - f(q)| over |U^T f(U q)| at the coordinates w->q. */
+/* |U^T f(U q) - f(q)| over |U^T f(U q)| at the coordinates w->q, made smaller where the full body would be inverted
+ * (that U can show a pose does not make it one of the full body's). */
 static bough_status force_error(bo_cook *cook, work *w, double *worst) {
     bo_cook_displace(cook, w->q, w->product);
+    BO_TRY(bo_cook_shrink(cook, w->q, w->product));
     BO_TRY(bough_body_evaluate(cook->ctx, cook->body, w->product, false, NULL, w->f, NULL));
     bo_cook_project(cook, w->f, w->full);
     if (!bough_component_evaluate(&cook->draft, w->q, w->scratch, NULL, w->reduced, NULL))
@@ -125,28 +132,68 @@ static void look_at(bo_cook *cook, work *w, double *projection) {
     *projection = fmax(*projection, mass_error(cook, w->f, w->u, w->product));
 }
 
-/* The reduced equilibrium under `load` (r), begun at w->q; false when Newton's method does not find it. */
-static bool reduced_equilibrium(const bo_cook *cook, work *w, const double *load) {
-    enum { MOST_ITERATIONS = 40 };
+/* E(q) - load . q, its negative gradient (w->reduced, whose squared length is *rest) and its Hessian (w->H); false when
+ * the component is inverted. */
+static bool potential(const bo_cook *cook, work *w, const double *load, const double *q, double *value, double *rest) {
+    if (!bough_component_evaluate(&cook->draft, q, w->scratch, value, w->reduced, w->H))
+        return false;
+    *rest = 0;
+    for (int32_t l = 0; l < cook->r; l++) {
+        *value -= load[l] * q[l];
+        w->reduced[l] = load[l] - w->reduced[l];
+        *rest += w->reduced[l] * w->reduced[l];
+    }
+    return true;
+}
+
+/* w->step = H^-1 w->reduced, with so much of the rest stiffness's diagonal added to H that it points downhill. */
+static bool downhill(const bo_cook *cook, work *w) {
+    const size_t r = (size_t)cook->r;
+    for (double more = 0; more<1e3; more = more> 0 ? 4 * more : 1e-3) {
+        memcpy(w->L, w->H, r * r * sizeof *w->L);
+        for (size_t l = 0; l < r; l++)
+            w->L[l * (r + 1)] += more * cook->draft.K[l * (r + 1)];
+        if (!bo_cholesky_factor(cook->r, w->L))
+            continue;
+        memcpy(w->step, w->reduced, r * sizeof *w->step);
+        bo_cholesky_solve(cook->r, w->L, w->step);
+        return true;
+    }
+    return false;
+}
+
+/* Goes along w->step as far as the potential falls by some of what its slope promises (or by rounding, at the end). */
+static bool go_down(const bo_cook *cook, work *w, const double *load, double value) {
+    enum { MOST_HALVINGS = 40 };
     const int32_t r = cook->r;
-    double size = 0;
+    double slope = 0, length = 1, lower, rest;
     for (int32_t l = 0; l < r; l++)
+        slope += w->reduced[l] * w->step[l];
+    for (int halving = 0; halving < MOST_HALVINGS; halving++, length *= 0.5) {
+        for (int32_t l = 0; l < r; l++)
+            w->trial[l] = w->q[l] + length * w->step[l];
+        if (potential(cook, w, load, w->trial, &lower, &rest) &&
+            lower <= value - 1e-4 * length * slope + 1e-13 * fabs(value)) {
+            memcpy(w->q, w->trial, (size_t)r * sizeof *w->q);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The reduced equilibrium under `load` (r), begun at w->q, by Newton's method; false when it is not found. */
+static bool reduced_equilibrium(const bo_cook *cook, work *w, const double *load) {
+    enum { MOST_ITERATIONS = 200 };
+    double size = 0, value, rest;
+    for (int32_t l = 0; l < cook->r; l++)
         size += load[l] * load[l];
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
-        double rest = 0;
-        if (!bough_component_evaluate(&cook->draft, w->q, w->scratch, NULL, w->reduced, w->H))
+        if (!potential(cook, w, load, w->q, &value, &rest))
             return false;
-        for (int32_t l = 0; l < r; l++) {
-            w->reduced[l] = load[l] - w->reduced[l];
-            rest += w->reduced[l] * w->reduced[l];
-        }
         if (rest <= 1e-16 * size)
             return true;
-        if (!bo_cholesky_factor(r, w->H))
+        if (!downhill(cook, w) || !go_down(cook, w, load, value))
             return false;
-        bo_cholesky_solve(r, w->H, w->reduced);
-        for (int32_t l = 0; l < r; l++)
-            w->q[l] += w->reduced[l];
     }
     return false;
 }
@@ -247,9 +294,9 @@ static bough_status gravity_pose(bo_cook *cook, work *w) {
         status = find_equilibria(cook, w, gravity, load, tangent);
     if (status == BOUGH_OK) {
         quality->projection_gravity = quality->force_gravity = 0;
-        status = force_error(cook, w, &quality->force_gravity);
         bo_cook_displace(cook, w->q, w->f);
         quality->response_gravity = mass_error(cook, w->f, w->u, w->product);
+        status = force_error(cook, w, &quality->force_gravity); /* may make w->q smaller */
         look_at(cook, w, &quality->projection_gravity);
     }
     bo_free(cook->ctx, load);
@@ -257,13 +304,15 @@ static bough_status gravity_pose(bo_cook *cook, work *w) {
     return status == BOUGH_NO_CONVERGENCE ? BOUGH_OK : status; /* then nothing was measured */
 }
 
-/* The vertex farthest from the origin. */
+/* The vertex farthest from the origin that can move. Of several that are equally far (the corners of a box) rounding
+ * must not choose. */
 static size_t far_vertex(const bo_cook *cook) {
     size_t far = 0;
     double most = -1;
     for (size_t v = 0; v < (size_t)cook->n / 3; v++) {
+        const unsigned char *held = cook->held + 3 * v; /* also where no element is */
         double distance = bo_norm(bo_sub(bo_load3(cook->body->mesh->vertices + 3 * v), bo_load3(cook->draft.origin)));
-        if (cook->body->used[v] && distance > most)
+        if (!(held[0] && held[1] && held[2]) && distance > most * (1 + 1e-9))
             most = distance, far = v;
     }
     return far;
@@ -301,28 +350,49 @@ static bough_status impulse_poses(bo_cook *cook, work *w) {
 
 /* ---- frequencies ---- */
 
-/* M + what the interfaces carry, in coordinates. */
-static void loaded_mass(const bo_cook *cook, double *M) {
-    size_t r = (size_t)cook->r;
-    for (size_t i = 0; i < r * r; i++)
-        M[i] = cook->draft.W7[9 * i] + cook->draft.W7[9 * i + 4] + cook->draft.W7[9 * i + 8];
-    for (int32_t k = 0; k < cook->load_count && cook->loaded; k++) {
-        const bo_cook_load *load = &cook->loads[k];
-        for (size_t l = 0; l < r; l++) {
-            double motion[6] = {0}, momentum[6] = {0};
-            for (size_t i = 0; i < 3 * (size_t)load->vertex_count; i++)
-                for (size_t d = 0; d < 6; d++)
-                    motion[d] += load->Q[6 * i + d] * cook->U[(3 * (size_t)load->vertices[i / 3] + i % 3) * r + l];
-            for (size_t d = 0; d < 36; d++)
-                momentum[d / 6] += load->I6[d] * motion[d % 6];
-            for (size_t i = 0; i < 3 * (size_t)load->vertex_count; i++)
-                for (size_t p = 0; p < r; p++) {
-                    double u = cook->U[(3 * (size_t)load->vertices[i / 3] + i % 3) * r + p];
-                    for (size_t d = 0; d < 6; d++)
-                        M[p * r + l] += u * load->Q[6 * i + d] * momentum[d];
-                }
+/* What coordinate c moves: a basis function, or behind the last one a rigid motion of a free body. */
+static double coordinate(const bo_cook *cook, size_t unknown, size_t c) {
+    const size_t r = (size_t)cook->r;
+    return c < r ? cook->U[unknown * r + c] : cook->rigid[(c - r) * (size_t)cook->n + unknown];
+}
+
+/* A (width x width) += J^T I6 J with J (6 x width), how the coordinates move what the interface carries. */
+static void add_load(const bo_cook *cook, const bo_cook_load *load, size_t width, double *J, double *A) {
+    memset(J, 0, 6 * width * sizeof *J);
+    for (size_t i = 0; i < 3 * (size_t)load->vertex_count; i++)
+        for (size_t c = 0; c < width; c++) {
+            double u = coordinate(cook, 3 * (size_t)load->vertices[i / 3] + i % 3, c);
+            for (size_t d = 0; d < 6; d++)
+                J[d * width + c] += load->Q[6 * i + d] * u;
         }
+    for (size_t a = 0; a < width; a++)
+        for (size_t b = 0; b < width; b++)
+            for (size_t d = 0; d < 36; d++)
+                A[a * width + b] += load->I6[d] * J[d / 6 * width + a] * J[d % 6 * width + b];
+}
+
+/* M + what the interfaces carry, in coordinates (r x r). A body that flies free answers also with its rigid motions a:
+ * they have no stiffness, so that M_aq q + M_aa a = 0 in every vibration, which leaves M_qq - M_qa M_aa^-1 M_aq. */
+static bough_status loaded_mass(const bo_cook *cook, double *M) {
+    const size_t r = (size_t)cook->r, width = r + (cook->rigid ? 6 : 0);
+    double *A = BO_NEW_ZEROS(cook->ctx, double, width *width + 6 * width);
+    if (!A)
+        return BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < width * width; i++) {
+        size_t a = i / width, b = i % width;
+        const double *W = cook->draft.W7 + 9 * (a * r + b);
+        A[i] = a < r && b < r ? W[0] + W[4] + W[8] : a == b; /* rigid motions are orthonormal in it, also to U */
     }
+    for (int32_t k = 0; k < cook->load_count && cook->loaded; k++)
+        add_load(cook, &cook->loads[k], width, A + width * width, A);
+    for (size_t p = width; p-- > r;)
+        for (size_t a = 0; a < p; a++)
+            for (size_t b = 0; b < p; b++)
+                A[a * width + b] -= A[a * width + p] * A[p * width + b] / A[p * width + p];
+    for (size_t i = 0; i < r * r; i++)
+        M[i] = A[i / r * width + i % r];
+    bo_free(cook->ctx, A);
+    return BOUGH_OK;
 }
 
 /* K x = lambda M x by M = L L^T: eigenvalues of L^-1 K L^-T. */
@@ -331,10 +401,9 @@ static bough_status reduced_eigenvalues(bo_cook *cook, double *values) {
     double *M = BO_NEW_ARRAY(cook->ctx, double, 2 * r * r + 2 * r), *A = M + r * r, *scratch = A + r * r;
     if (!M)
         return BOUGH_ERROR_MEMORY;
-    loaded_mass(cook, M);
     memcpy(A, cook->draft.K, r * r * sizeof *A);
-    bough_status status = BOUGH_OK;
-    if (!bo_cholesky_factor(cook->r, M))
+    bough_status status = loaded_mass(cook, M);
+    if (status == BOUGH_OK && !bo_cholesky_factor(cook->r, M))
         status = bo_fail(cook->ctx, BOUGH_ERROR_SINGULAR, "the reduced mass is not positive definite");
     for (int side = 0; side < 2 && status == BOUGH_OK; side++) { /* A <- L^-1 A, transposed, twice */
         for (size_t i = 0; i < r; i++)
