@@ -254,6 +254,7 @@ static bough_status whole_space(bo_cook *cook, bo_columns *basis) {
 
 static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_columns *candidates, bo_columns *basis) {
     if (cook->def->r == free_count(cook)) {
+        cook->draft.quality.basis_error = 0;
         cook->draft.quality.energy_captured = 1;
         return whole_space(cook, basis);
     }
@@ -268,14 +269,14 @@ static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_col
     if (cook->def->keep_boundary && boundary > 0)
         BO_TRY(bo_cook_orthonormalise(cook, boundary, set->seeds.values + (size_t)set->mode_count * (size_t)cook->n,
                                       basis));
-    if (set->seeds.count)
-        BO_TRY(weigh_seeds(cook, set, kinds & BOUGH_BASIS_DERIVATIVES, candidates));
-    if (kinds & BOUGH_BASIS_SNAPSHOTS)
-        BO_TRY(add_snapshots(cook, set->amplitude, candidates));
     if (basis->count > cook->def->r)
         return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
                        "%d columns are to be kept exactly, but r is %d; raise r or keep fewer", basis->count,
                        cook->def->r);
+    if (set->seeds.count)
+        BO_TRY(weigh_seeds(cook, set, kinds & BOUGH_BASIS_DERIVATIVES, candidates));
+    if (kinds & BOUGH_BASIS_SNAPSHOTS)
+        BO_TRY(add_snapshots(cook, set->amplitude, candidates));
     bo_cook_clock(cook, BOUGH_COOK_BASIS);
     return bo_cook_pca(cook, candidates, basis);
 }

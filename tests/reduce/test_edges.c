@@ -43,9 +43,45 @@ static void loads_are_those_of_rigid_masses(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* What is kept exactly shows most of the candidates, and the error is of all of them. */
+static void errors_count_what_is_kept(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    kitchen k = open_kitchen(ctx, default_bar(), 12);
+    double error[2];
+    k.def.basis = BOUGH_BASIS_ATTACHMENT | BOUGH_BASIS_MODES, k.def.mode_count = 12;
+    for (int keep = 0; keep < 2; keep++) {
+        k.def.keep_boundary = keep;
+        cook_in(&k);
+        check_int(k.c->r, 12);
+        error[keep] = k.c->quality.basis_error;
+        check_near(k.c->quality.energy_captured, 1 - error[keep] * error[keep], 1e-12);
+        bough_component_destroy(ctx, k.c);
+    }
+    check(error[0] > 0 && error[0] <= error[1]);
+    check_below(error[1], 3 * error[0]);
+    k.def.r = 6; /* no room for more than what is kept */
+    cook_in(&k);
+    check(k.c->quality.basis_error > error[1]);
+    error[0] = k.c->quality.basis_error;
+    bough_component_destroy(ctx, k.c);
+    k.def.r = 12, k.def.tolerance = 2 * error[0]; /* that alone is good enough */
+    cook_in(&k);
+    check_int(k.c->r, 6);
+    check_near(k.c->quality.basis_error, error[0], 1e-9);
+    bough_component_destroy(ctx, k.c);
+    k.def.tolerance = 0.9 * error[0];
+    cook_in(&k);
+    check(k.c->r > 6);
+    check_below(k.c->quality.basis_error, k.def.tolerance);
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_are_those_of_rigid_masses),
+        cmocka_unit_test(errors_count_what_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
