@@ -384,14 +384,14 @@ static bool impatient(void *user, const bough_progress *progress) {
 }
 
 /* Cancelled anywhere and taken up again, the result is the same. */
-static void cancelled_cooking_goes_on_where_it_was(void **state) {
-    (void)state;
+static void cancel_and_resume(int32_t parent) {
     patience p = {0, -1};
     bough_context_def context_def = bough_default_context_def();
     context_def.progress = impatient, context_def.progress_user = &p;
     bough_context *ctx = bough_context_create(&context_def);
     kitchen k = open_kitchen(ctx, default_bar(), 10);
     k.def.input_hash = 0x1234;
+    k.def.parent = parent;
     k.def.resume_path = test_path("bar.bough.part");
     cook_in(&k);
     int calls = p.calls;
@@ -418,6 +418,12 @@ static void cancelled_cooking_goes_on_where_it_was(void **state) {
     free(bytes);
     close_kitchen(&k);
     bough_context_destroy(ctx);
+}
+
+static void cancelled_cooking_goes_on_where_it_was(void **state) {
+    (void)state;
+    cancel_and_resume(0);
+    cancel_and_resume(-1);
 }
 
 static void memory_failures_leak_nothing(void **state) {

@@ -1,6 +1,8 @@
 /* What is seldom asked of cooking: odd loads, supports, interfaces, counts. */
 #include "cooked.h"
 
+#include "linalg/sparse.h"
+
 static bough_inertia point_mass(double mass, double x) {
     return (bough_inertia){
         .mass = mass, .moment = {mass * x, 0, 0}, .inertia = {0, 0, 0, 0, mass * x * x, 0, 0, 0, mass * x * x}};
@@ -78,10 +80,137 @@ static void errors_count_what_is_kept(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Forces and motions of vertices that are held move nothing; what is left of the basis serves. */
+static void held_interfaces_bring_nothing(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const uint32_t kinds[] = {BOUGH_BASIS_ATTACHMENT, BOUGH_BASIS_CONSTRAINT};
+    for (int i = 0; i < 2; i++) {
+        kitchen k = open_kitchen(ctx, default_bar(), 9);
+        k.ends.interfaces[1].vertices = k.ends.vertices[0];
+        k.ends.interfaces[1].vertex_count = k.ends.interfaces[0].vertex_count;
+        k.def.basis = kinds[i] | BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES;
+        k.def.mode_count = 4, k.def.keep_boundary = true;
+        cook_in(&k);
+        check_int(k.c->r, 9);
+        check(isfinite(k.c->quality.basis_error));
+        bough_component_destroy(ctx, k.c);
+        k.c = NULL;
+        k.def.basis = kinds[i];
+        check_refused(&k, "the basis is empty");
+        close_kitchen(&k);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* Where interfaces take all vertices nothing is left to vibrate between them. */
+static void craig_bampton_takes_what_modes_there_are(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    kitchen k = open_kitchen(ctx, default_bar(), 6);
+    int32_t count = bough_body_mesh(k.body)->vertex_count, *all = calloc((size_t)count, sizeof *all);
+    for (int32_t i = 0; i < count; i++)
+        all[i] = i;
+    k.ends.interfaces[1].vertices = all, k.ends.interfaces[1].vertex_count = count;
+    k.def.basis = BOUGH_BASIS_CONSTRAINT | BOUGH_BASIS_MODES;
+    cook_in(&k);
+    check_int(k.c->r, 6);
+    free(all);
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
+/* Given columns are kept whatever their length, also where a vertex is in no element. */
+static void columns_may_have_any_length(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    kitchen k = open_kitchen(ctx, default_bar(), 5);
+    const bough_mesh *mesh = bough_body_mesh(k.body);
+    size_t n = 3 * (size_t)mesh->vertex_count;
+    double *column = calloc(n, sizeof *column);
+    k.def.basis = BOUGH_BASIS_COLUMNS | BOUGH_BASIS_MODES, k.def.columns = column, k.def.column_count = 1;
+    const double lengths[] = {1e-14, 1, 1e9};
+    for (int i = 0; i < 3; i++) {
+        for (size_t v = 0; v < n / 3; v++) /* held at x0 but for rounding */
+            column[3 * v + 2] = lengths[i] * (pow(mesh->vertices[3 * v], 3) + 1e-13);
+        cook_in(&k);
+        /* what is left of the column beside U, of its length: U^T M is the inverse of U */
+        double q[5] = {0}, *u = calloc(n, sizeof *u), *Mu = calloc(n, sizeof *Mu);
+        bough_sparse *M;
+        check_ok(ctx, bough_body_matrix_create(ctx, k.body, &M));
+        check_ok(ctx, bough_body_mass_matrix(ctx, k.body, M));
+        bo_sparse_mul(M, column, Mu, false);
+        project(k.c, Mu, q);
+        displace(k.c, q, u);
+        check_below(relative(n, u, 1, column), 1e-9);
+        bough_sparse_destroy(ctx, M);
+        free(u);
+        free(Mu);
+        bough_component_destroy(ctx, k.c);
+        k.c = NULL;
+        column[3 * (size_t)k.ends.vertices[0][1]] = 1e-3 * lengths[i];
+        check_refused(&k, "where the component is held");
+        column[3 * (size_t)k.ends.vertices[0][1]] = 0;
+    }
+    free(column);
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
+static void counts_are_possible(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    kitchen k = open_kitchen(ctx, default_bar(), 5);
+    const double none = 0;
+    k.def.basis = BOUGH_BASIS_SNAPSHOTS, k.def.snapshots = &none;
+    check_refused(&k, "but has none");
+    k.def.basis = BOUGH_BASIS_COLUMNS, k.def.columns = &none;
+    check_refused(&k, "but has none");
+    k.def.basis = 0, k.def.mode_count = INT32_MAX;
+    check_refused(&k, "too many to choose a basis from");
+    k.def.mode_count = 0, k.def.elastic = BOUGH_REDUCED_CUBATURE, k.def.training_count = INT32_MAX;
+    check_refused(&k, "more equations than a cubature is fitted to");
+    k.def = bar_cook_def(&k.ends, BOUGH_MAX_POLYNOMIAL_COORDINATES + 1);
+    k.def.polynomial_most = 100, k.def.cubature_most = 50;
+    cook_in(&k);
+    check_int(k.c->elastic, BOUGH_REDUCED_CUBATURE);
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
+/* How far a free body flies in its snapshots does not matter for what is kept of them. */
+static void snapshots_of_flight_count_as_others(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    double error[2];
+    for (int flies = 0; flies < 2; flies++) {
+        kitchen k = open_kitchen(ctx, default_bar(), 6);
+        const bough_mesh *mesh = bough_body_mesh(k.body);
+        size_t n = 3 * (size_t)mesh->vertex_count;
+        double *shots = calloc(4 * n, sizeof *shots);
+        for (size_t i = 0; i < 4 * n; i++)
+            shots[i] =
+                0.01 * sin((double)(i / n + 2) * mesh->vertices[i % n - i % 3]) + (flies ? 100.0 * (double)(i % 3) : 0);
+        k.def.parent = -1;
+        k.def.basis = BOUGH_BASIS_SNAPSHOTS | BOUGH_BASIS_MODES, k.def.snapshots = shots, k.def.snapshot_count = 4;
+        cook_in(&k);
+        error[flies] = k.c->quality.basis_error;
+        free(shots);
+        close_kitchen(&k);
+    }
+    check_near(error[1], error[0], 1e-6 * error[0]);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_are_those_of_rigid_masses),
         cmocka_unit_test(errors_count_what_is_kept),
+        cmocka_unit_test(held_interfaces_bring_nothing),
+        cmocka_unit_test(craig_bampton_takes_what_modes_there_are),
+        cmocka_unit_test(columns_may_have_any_length),
+        cmocka_unit_test(counts_are_possible),
+        cmocka_unit_test(snapshots_of_flight_count_as_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
