@@ -95,6 +95,8 @@ int app_make_body(bough_context *ctx, const app_body_options *options, bough_bod
 void app_print_card(const char *path, const bough_component *component);
 /* The part of it about errors and frequencies. */
 void app_print_quality(const bough_component *component);
+/* The worst of its errors, measured by what is fair: "good: motion within 1.5 %". */
+void app_worst_quality(const bough_component *component, char *text, size_t size);
 json_t *app_json_component(const char *path, const bough_component *component);
 const char *app_elastic_name(const bough_component *component);
 
@@ -103,6 +105,11 @@ const char *app_elastic_name(const bough_component *component);
 /* Draws the surface moved by one coordinate (from 0) and prints what is wrong when it cannot. */
 int app_component_picture(bough_context *ctx, const bough_component *component, int32_t coordinate, const char *path);
 const char *app_size_text(double bytes); /* "12.3 kB"; valid until called 4 times more */
+
+/* ---- cook_report.c ---- */
+
+/* Cooks what the plan says and tells about it. */
+int app_cook(bough_context *ctx, bough_cook_plan *plan, bool force, bool json);
 
 /* ---- pictures.c ---- */
 

@@ -1,10 +1,8 @@
 #include "app.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 enum {
     OPT_FORCE = 300,
@@ -29,8 +27,6 @@ enum {
     OPT_DENSITY,
     OPT_JSON
 };
-
-#define PATH_SIZE 4096
 
 typedef struct {
     const char *input, *output;
@@ -185,14 +181,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case ARGP_KEY_ARG:
         if (a->input)
-            argp_error(state, "one component file or mesh is enough");
+            argp_error(state, "one file is enough");
         if (ends_in_bough(text))
             argp_error(state, "%s is cooked already; bough info %s tells what is in it", text, text);
         a->input = text;
         break;
     case ARGP_KEY_END:
         if (!a->input)
-            argp_error(state, "name a component file or a mesh");
+            argp_error(state, "name a component file, a mesh or a scene");
         break;
     default:
         return parse_setting(key, text, a, state) ? 0 : ARGP_ERR_UNKNOWN;
@@ -203,136 +199,43 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 static const struct argp parser = {
     options,
     parse,
-    "COMPONENT.json|MESH",
-    "Cooks a body: reduces it to a component of few coordinates, and tells how good that is. docs/scene-format.md has "
-    "the keys of a component file."
+    "COMPONENT.json|MESH|SCENE.json",
+    "Cooks a body: reduces it to a component of few coordinates, and tells how good that is. Of a scene, all "
+    "components "
+    "are cooked, side by side, into the folder SCENE.cooked. docs/scene-format.md has the keys of the files."
     "\vExamples:\n"
     "  bough cook examples/twig/twig.json -o twig.bough\n"
     "  bough cook twig.json --r 30 --kind modes+derivatives --force\n"
-    "  bough cook beam.msh --young 1e7 --interface base=x0 --interface tip=x1\n\n"
-    "What is up to date is not cooked again. Ctrl-C keeps the basis in FILE.bough.part; the same command goes on from "
-    "there.",
+    "  bough cook beam.msh --young 1e7 --interface base=x0 --interface tip=x1\n"
+    "  bough cook examples/y-tree/scene.json -j 2\n\n"
+    "What is up to date is not cooked again. Ctrl-C keeps finished components, and the basis of others in "
+    "FILE.bough.part; the same command goes on from there.",
     NULL,
     NULL,
     NULL,
 };
 
-/* ---- before the work ---- */
-
-/* Where the component goes, and whether it can; told before minutes are spent. */
-static int choose_output(const arguments *a, char output[PATH_SIZE]) {
-    const char *input = a->input, *slash = strrchr(input, '/'), *dot = strrchr(input, '.');
-    int stem = dot && (!slash || dot > slash + 1) && dot > input ? (int)(dot - input) : (int)strlen(input);
-    int length = a->output ? snprintf(output, PATH_SIZE, "%s", a->output)
-                           : snprintf(output, PATH_SIZE, "%.*s.bough", stem, input);
-    if (length >= PATH_SIZE - 8)
-        return app_fail_with("the name of the output is too long");
-    char folder[PATH_SIZE] = ".";
-    slash = strrchr(output, '/');
-    if (slash)
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - output + 1), output);
-    return access(folder, W_OK)
-               ? app_fail_with("%s: the folder %s cannot be written to: %s", output, folder, strerror(errno))
-               : APP_OK;
-}
-
-static bough_component *load_if_same(bough_context *ctx, const char *path, uint64_t hash) {
-    bough_component *component;
-    if (access(path, F_OK) || bough_component_load(ctx, path, &component))
-        return NULL; /* not there, damaged, or of another version: cooked anew */
-    if (component->input_hash == hash)
-        return component;
-    bough_component_destroy(ctx, component);
-    return NULL;
-}
-
-/* ---- after the work ---- */
-
-static json_t *json_times(const double *times) {
-    json_t *object = json_object();
-    for (int i = 0; i < BOUGH_COOK_PHASE_COUNT; i++)
-        json_object_set_new(object, bough_cook_phase_name((bough_cook_phase)i), json_real(times[i]));
-    return object;
-}
-
-static void report(const arguments *a, const char *path, const bough_component *c, const double *times,
-                   double seconds) {
-    if (a->json) {
-        json_t *object = app_json_component(path, c);
-        json_object_set_new(object, "cooked", json_boolean(times != NULL));
-        json_object_set_new(object, "seconds", json_real(seconds));
-        json_object_set_new(object, "phase_seconds", times ? json_times(times) : json_null());
-        app_print_json(object);
-        return;
-    }
-    if (!times) {
-        printf("%s: up to date (--force cooks it all the same)\n", path);
-        return;
-    }
-    printf("%s: r = %d, %s, %s, cooked in %.2f s\n", path, c->r, app_elastic_name(c),
-           app_size_text((double)c->image_size), seconds);
-    app_print_quality(c);
-    puts("times");
-    for (int i = 0; i < BOUGH_COOK_PHASE_COUNT; i++)
-        printf("  %-20s %.2f s\n", bough_cook_phase_name((bough_cook_phase)i), times[i]);
-}
-
-static int fail_cooking(bough_context *ctx, bough_status status, const char *part) {
-    if (status != BOUGH_CANCELLED)
-        return app_fail(ctx);
-    if (access(part, F_OK))
-        return app_fail_with("interrupted before there was anything to keep");
-    return app_fail_with("interrupted; %s keeps the basis, and the same command goes on from there", part);
-}
-
-static int cook(bough_context *ctx, const arguments *a, bough_cook_job *job, const char *output) {
-    char part[PATH_SIZE];
-    double times[BOUGH_COOK_PHASE_COUNT] = {0}, began = app_seconds();
-    bough_component *component;
-    snprintf(part, sizeof part, "%.4080s.part", output);
-    if (bough_cook_job_set_resume_path(ctx, job, part))
-        return app_fail(ctx);
-    bough_status cooked = bough_cook_job_run(ctx, job, times, &component);
-    app_clear_progress();
-    if (cooked)
-        return fail_cooking(ctx, cooked, part);
-    int status = bough_component_save(ctx, component, output) ? app_fail(ctx) : APP_OK;
-    if (status == APP_OK)
-        report(a, output, component, times, app_seconds() - began);
-    bough_component_destroy(ctx, component);
-    return status;
-}
-
-static int cook_file(bough_context *ctx, const arguments *a, const char *output) {
-    char *changes = json_dumps(a->changes, JSON_REAL_PRECISION(17));
-    bough_cook_job *job;
-    bough_status loaded = bough_cook_job_load(ctx, a->input, changes, &job);
+static int cook(bough_context *ctx, const arguments *a) {
+    char *changes = json_object_size(a->changes) ? json_dumps(a->changes, JSON_REAL_PRECISION(17)) : NULL;
+    bough_cook_plan *plan;
+    bough_status loaded = bough_cook_plan_load(ctx, a->input, changes, a->output, &plan);
     free(changes);
     app_clear_progress();
+    if (loaded == BOUGH_CANCELLED)
+        return app_fail_with("interrupted before there was anything to keep");
     if (loaded)
         return app_fail(ctx);
-    bough_component *same = a->force ? NULL : load_if_same(ctx, output, bough_cook_job_def(job)->input_hash);
-    int status = APP_OK;
-    if (same)
-        report(a, output, same, NULL, 0);
-    else
-        status = cook(ctx, a, job, output);
-    if (same)
-        bough_component_destroy(ctx, same);
-    bough_cook_job_destroy(ctx, job);
+    int status = app_cook(ctx, plan, a->force, a->json);
+    bough_cook_plan_destroy(ctx, plan);
     return status;
 }
 
 int command_cook(int argc, char **argv) {
     arguments a = {.changes = json_object()};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
-    char output[PATH_SIZE];
-    int status = choose_output(&a, output);
-    if (status == APP_OK) {
-        bough_context *ctx = app_context(a.threads);
-        status = cook_file(ctx, &a, output);
-        bough_context_destroy(ctx);
-    }
+    bough_context *ctx = app_context(a.threads);
+    int status = cook(ctx, &a);
+    bough_context_destroy(ctx);
     json_decref(a.changes);
     return status;
 }

@@ -128,38 +128,69 @@ static const char *percent(double error) {
     return text;
 }
 
-/* advice is for what is poor. */
-static void print_verdict(const char *what, double error, double good, double fair, const char *before,
-                          const char *after, const char *advice) {
-    bool poor = error > fair;
-    if (!isnan(error)) /* measured */
-        printf("%-15s %s: %s %s %s%s%s\n", what,
-               error <= good ? "good"
-               : poor        ? "poor"
-                             : "fair",
-               before, percent(error), after, poor ? "; " : "", poor ? advice : "");
+/* What a user wants to know first. */
+typedef struct {
+    const char *what;
+    double good, fair; /* limits of the error */
+    const char *before, *after;
+    const char *advice; /* for what is poor */
+} verdict;
+enum { FREQUENCIES, FORCES, MOTION, INTERFACES, VERDICT_COUNT };
+
+static const verdict verdicts[VERDICT_COUNT] = {
+    [FREQUENCIES] = {"frequencies", 0.01, 0.05, "within", "of the full body's, in the lower half of those below",
+                     "raise r"},
+    [FORCES] = {"forces", 0.02, 0.1, "within", "of the full body's where the basis can follow it",
+                "linear forces suit small displacements only"},
+    [MOTION] = {"motion", 0.02, 0.1, "within", "of the full body's under weight and blows",
+                "raise r, or add attachment"},
+    [INTERFACES] = {"interfaces", 0.05, 0.2, "up to", "of their radius is not rigid motion",
+                    "make them smaller, or stiffer"},
+};
+
+/* NAN: not measured. Nearly all motion is in the lower half of the modes. fmax skips NAN. */
+static void measure_errors(const bough_component *c, double errors[VERDICT_COUNT]) {
+    const bough_component_quality *q = &c->quality;
+    errors[FREQUENCIES] = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
+    errors[FORCES] = fmax(fmax(q->force_random, q->cubature_test), fmax(q->force_gravity, q->force_impulse));
+    errors[MOTION] = fmax(q->response_gravity, q->projection_impulse);
+    errors[INTERFACES] = c->interface_count > (c->parent >= 0) ? q->interface_deviation : NAN;
 }
 
-/* What a user wants to know first. Nearly all motion is in the lower half of the modes. */
+static const char *grade(const verdict *v, double error) {
+    return error <= v->good ? "good" : error > v->fair ? "poor" : "fair";
+}
+
 static void print_verdicts(const bough_component *c) {
-    const bough_component_quality *q = &c->quality;
+    double errors[VERDICT_COUNT];
     if (c->r == 0) {
         puts("quality         rigid: nothing was reduced");
         return;
     }
-    double frequency = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
-    double force = fmax(fmax(q->force_random, q->cubature_test), fmax(q->force_gravity, q->force_impulse));
-    double motion = fmax(q->response_gravity, q->projection_impulse); /* fmax skips NAN */
-    print_verdict("frequencies", frequency, 0.01, 0.05, "within",
-                  "of the full body's, in the lower half of those below", "raise r");
-    print_verdict("forces", force, 0.02, 0.1, "within", "of the full body's where the basis can follow it",
-                  c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance"
-                                                       : "linear forces suit small displacements only");
-    print_verdict("motion", motion, 0.02, 0.1, "within", "of the full body's under weight and blows",
-                  "raise r, or add attachment");
-    if (c->interface_count > (c->parent >= 0))
-        print_verdict("interfaces", q->interface_deviation, 0.05, 0.2, "up to", "of their radius is not rigid motion",
-                      "make them smaller, or stiffer");
+    measure_errors(c, errors);
+    for (int i = 0; i < VERDICT_COUNT; i++) {
+        const verdict *v = &verdicts[i];
+        bool poor = errors[i] > v->fair;
+        const char *advice =
+            i == FORCES && c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance" : v->advice;
+        if (!isnan(errors[i]))
+            printf("%-15s %s: %s %s %s%s%s\n", v->what, grade(v, errors[i]), v->before, percent(errors[i]), v->after,
+                   poor ? "; " : "", poor ? advice : "");
+    }
+}
+
+void app_worst_quality(const bough_component *c, char *text, size_t size) {
+    double errors[VERDICT_COUNT];
+    int worst = -1;
+    measure_errors(c, errors);
+    for (int i = 0; c->r > 0 && i < VERDICT_COUNT; i++)
+        if (!isnan(errors[i]) && (worst < 0 || errors[i] / verdicts[i].fair > errors[worst] / verdicts[worst].fair))
+            worst = i;
+    if (worst < 0)
+        snprintf(text, size, "%s", c->r ? "not measured" : "rigid");
+    else
+        snprintf(text, size, "%s: %s %s %s", grade(&verdicts[worst], errors[worst]), verdicts[worst].what,
+                 verdicts[worst].before, percent(errors[worst]));
 }
 
 static void print_frequencies(const bough_component_quality *q) {

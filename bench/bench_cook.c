@@ -1,5 +1,6 @@
 /* Cooking: how exact, how far it bends, how many cubature points, how long each phase takes. */
 #include "bench.h"
+#include "cook_objects.h"
 
 #include "dense/cholesky.h"
 #include "linalg/sparse.h"
@@ -300,7 +301,8 @@ int bench_cook(const bench_options *options) {
     bough_context *ctx = app_context(1);
     json_t *all = json_object();
     bool good = bench_exactness(ctx, options->json, all) && bench_deflection(ctx, options->json, all) &&
-                bench_cubature(ctx, options->json, all) && bench_part(ctx, options->json, all);
+                bench_cubature(ctx, options->json, all) && bench_part(ctx, options->json, all) &&
+                bench_cook_objects(options->json, all);
     if (options->json && good)
         app_print_json(all);
     else

@@ -61,7 +61,8 @@ typedef struct bough_progress {
 typedef struct bough_context_def {
     uint32_t cookie; /* set by bough_default_context_def() */
 
-    /* Memory. All three or none. NULL: malloc, realloc, free. Blocks are aligned like malloc's. */
+    /* Memory. All three or none. NULL: malloc, realloc, free. Blocks are aligned like malloc's. With more
+     * than one thread they are called from several at once. */
     void *(*allocate)(void *user, size_t size);
     void *(*reallocate)(void *user, void *block, size_t size);
     void (*release)(void *user, void *block);
@@ -79,7 +80,8 @@ typedef struct bough_context_def {
     bool (*progress)(void *user, const bough_progress *progress);
     void *progress_user;
 
-    /* Remarks that are not errors ("12 boundary triangles match no element"). NULL: dropped. */
+    /* Remarks that are not errors ("12 boundary triangles match no element"). NULL: dropped. They may come from any
+     * thread that works for the call, but never two at once, nor while `progress` runs. */
     void (*warn)(void *user, const char *sentence);
     void *warn_user;
 } bough_context_def;

@@ -43,6 +43,47 @@ BOUGH_API bough_status bough_cook_job_set_resume_path(bough_context *ctx, bough_
 BOUGH_API bough_status bough_cook_job_run(bough_context *ctx, bough_cook_job *job, double *times,
                                           bough_component **component);
 
+/* What is to be cooked for a scene of parts, or for one component file or mesh. */
+typedef struct bough_cook_plan bough_cook_plan;
+
+typedef struct bough_cook_item {
+    const char *name; /* of the component */
+    int32_t element_count;
+    int32_t r;          /* coordinates; with a tolerance the most, until it is cooked */
+    const char *output; /* the .bough file */
+    bool up_to_date;    /* the output has the hash of the inputs */
+} bough_cook_item;
+
+/* Reads a scene of parts (components of a scene, or the domains of its object; docs/scene-format.md has the keys) and
+ * finds what hangs at each interface; or reads one component file or mesh as bough_cook_job_load() does. `changes`, as
+ * there, and `output` (NULL: beside the input, with the extension .bough) are for one component only. The components of
+ * SCENE.json go into the folder SCENE.cooked beside it, as NAME.bough. */
+BOUGH_API bough_status bough_cook_plan_load(bough_context *ctx, const char *path, const char *changes,
+                                            const char *output, bough_cook_plan **plan);
+BOUGH_API void bough_cook_plan_destroy(bough_context *ctx, bough_cook_plan *plan);
+/* Of a scene's components; NULL when the plan is not for a scene. */
+BOUGH_API const char *bough_cook_plan_folder(const bough_cook_plan *plan);
+BOUGH_API int32_t bough_cook_plan_count(const bough_cook_plan *plan);
+/* Belongs to the plan. */
+BOUGH_API const bough_cook_item *bough_cook_plan_item(const bough_cook_plan *plan, int32_t index);
+
+/* What became of an item. */
+typedef struct bough_cooked {
+    int32_t index;
+    const bough_component *component; /* as long as the call lasts */
+    bool cooked;                      /* false: it was up to date */
+    double seconds;                   /* 0 when it was up to date */
+    const double *times;              /* BOUGH_COOK_PHASE_COUNT, s; NULL when it was up to date */
+} bough_cooked;
+
+/* Cooks what is not up to date, or everything with `force`; large components first, side by side on the context's
+ * threads, with the same bytes for any number of them. Each output appears when it is complete. `finished`, which may
+ * be NULL, is called once for each item, those that are up to date first; from any thread, but never twice at once, nor
+ * while progress is reported. When one fails, the others are still cooked. After BOUGH_CANCELLED, what was finished is
+ * there, and OUTPUT.part keeps the basis of what was not, for the next run. */
+BOUGH_API bough_status bough_cook_plan_run(bough_context *ctx, bough_cook_plan *plan, bool force,
+                                           void (*finished)(void *user, const bough_cooked *cooked), void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,8 +1,12 @@
 #include "base/threads.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
+
+#define WATCH_NANOSECONDS 100000000 /* a tenth of a second: soon enough for a person */
 
 struct bo_pool {
     pthread_mutex_t lock;
@@ -53,6 +57,15 @@ static void *work(void *argument) {
     return NULL;
 }
 
+/* Waits with a limit must not depend on somebody setting the clock. */
+static void init_monotonic(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 bo_pool *bo_pool_create(bough_context *ctx, int32_t thread_count) {
     bo_pool *pool = BO_NEW(ctx, bo_pool);
     if (!pool)
@@ -64,7 +77,7 @@ bo_pool *bo_pool_create(bough_context *ctx, int32_t thread_count) {
     }
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->idle, NULL);
+    init_monotonic(&pool->idle);
     /* Fewer threads than asked for is slower, not wrong: go on with those that started. */
     while (pool->worker_count < thread_count - 1 &&
            pthread_create(&pool->threads[pool->worker_count], NULL, work, pool) == 0)
@@ -88,7 +101,45 @@ void bo_pool_destroy(bough_context *ctx, bo_pool *pool) {
     bo_free(ctx, pool);
 }
 
-void bo_run_tasks(bough_context *ctx, bough_task task, void *data, int32_t count) {
+static void start_tasks(bo_pool *pool, bough_task task, void *data, int32_t count) {
+    pthread_mutex_lock(&pool->lock);
+    pool->task = task;
+    pool->data = data;
+    pool->count = count;
+    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    pool->busy = pool->worker_count;
+    pool->generation++;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static struct timespec next_look(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_nsec += WATCH_NANOSECONDS;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+static void wait_for_workers(bo_pool *pool, void (*watch)(void *), void *data) {
+    pthread_mutex_lock(&pool->lock);
+    while (pool->busy > 0) {
+        if (!watch) {
+            pthread_cond_wait(&pool->idle, &pool->lock);
+            continue;
+        }
+        struct timespec limit = next_look();
+        if (pthread_cond_timedwait(&pool->idle, &pool->lock, &limit) == ETIMEDOUT) {
+            pthread_mutex_unlock(&pool->lock);
+            watch(data);
+            pthread_mutex_lock(&pool->lock);
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void bo_run_tasks_watched(bough_context *ctx, bough_task task, void *data, int32_t count, void (*watch)(void *)) {
     if (count <= 0)
         return;
     if (ctx->def.run_tasks && count > 1) {
@@ -101,22 +152,13 @@ void bo_run_tasks(bough_context *ctx, bough_task task, void *data, int32_t count
             task(data, i);
         return;
     }
-    pthread_mutex_lock(&pool->lock);
-    pool->task = task;
-    pool->data = data;
-    pool->count = count;
-    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    pool->busy = pool->worker_count;
-    pool->generation++;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-
+    start_tasks(pool, task, data, count);
     take_tasks(pool);
+    wait_for_workers(pool, watch, data);
+}
 
-    pthread_mutex_lock(&pool->lock);
-    while (pool->busy > 0)
-        pthread_cond_wait(&pool->idle, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+void bo_run_tasks(bough_context *ctx, bough_task task, void *data, int32_t count) {
+    bo_run_tasks_watched(ctx, task, data, count, NULL);
 }
 
 typedef struct {

@@ -15,6 +15,10 @@ void bo_pool_destroy(bough_context *ctx, bo_pool *pool);
  */
 void bo_run_tasks(bough_context *ctx, bough_task task, void *data, int32_t count);
 
+/* The same. While the caller waits for tasks that other threads still run, it calls watch(data) about ten times a
+ * second (not when the host program runs the tasks). */
+void bo_run_tasks_watched(bough_context *ctx, bough_task task, void *data, int32_t count, void (*watch)(void *data));
+
 /* Cuts 0..count-1 into ranges of `grain` and calls range(data, begin, end, chunk) for each. */
 typedef void (*bo_range_task)(void *data, int32_t begin, int32_t end, int32_t chunk);
 void bo_parallel_for(bough_context *ctx, int32_t count, int32_t grain, bo_range_task range, void *data);

@@ -147,9 +147,9 @@ bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const boug
         for (int32_t k = 0; k < factor->part->column_start[factor->free_count]; k++)
             factor->part->values[k] = A->values[factor->entries[k]];
     cholmod_sparse matrix = view(factor->part ? factor->part : A);
-    bo_one_thread_begin();
+    bo_blas_begin();
     cholmod_factorize(&matrix, factor->L, &factor->common);
-    bo_one_thread_end();
+    bo_blas_end();
     if (factor->common.status == CHOLMOD_NOT_POSDEF || factor->L->minor < factor->L->n)
         return bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the matrix is not positive definite (column %zu of %zu)",
                        factor->L->minor, factor->L->n);
@@ -169,10 +169,10 @@ static bough_status solve_few(bough_context *ctx, bo_factor *factor, const doubl
                          .x = (void *)(uintptr_t)b, /* only read */
                          .xtype = CHOLMOD_REAL,
                          .dtype = CHOLMOD_DOUBLE};
-    bo_one_thread_begin();
+    bo_blas_begin();
     int solved =
         cholmod_solve2(CHOLMOD_A, factor->L, &rhs, NULL, &factor->x, NULL, &factor->y, &factor->e, &factor->common);
-    bo_one_thread_end();
+    bo_blas_end();
     return solved ? BOUGH_OK : fail(ctx, &factor->common);
 }
 

@@ -6,4 +6,9 @@
 void bo_one_thread_begin(void);
 void bo_one_thread_end(void);
 
+/* Around each call that ends up in BLAS: the same, and one such call at a time where the BLAS cannot bear more. Must
+ * not nest. */
+void bo_blas_begin(void);
+void bo_blas_end(void);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define RANDOM_POSES 8
+#define LARGEST_STRAIN 0.1 /* of the pose under weight */
 
 typedef struct {
     double *u, *f, *product;                   /* n */
@@ -238,8 +239,24 @@ static bough_status full_equilibrium(bo_cook *cook, work *w, const double *load,
     return BOUGH_NO_CONVERGENCE;
 }
 
+/* Largest strain of small displacements u, at the first point of each element. */
+static double largest_strain(const bo_cook *cook, const double *u) {
+    double largest = 0;
+    for (int32_t e = 0; e < cook->body->mesh->element_count; e++) {
+        double G[9], square = 0;
+        bo_cook_field_gradient(cook->body, e, 0, 1, u, G);
+        for (int k = 0; k < 9; k++) {
+            double strain = 0.5 * (G[k] + G[3 * (k % 3) + k / 3]);
+            square += strain * strain;
+        }
+        largest = fmax(largest, square);
+    }
+    return sqrt(largest);
+}
+
 /* The axis along which the body gives way most to its own weight, and that weight's acceleration at which it moves as
- * far as poses do, for small displacements. The body's own gravity has its direction kept. */
+ * far as poses do, or is strained by a tenth where it is thick, for small displacements. The body's own gravity has its
+ * direction kept. */
 static bough_status choose_gravity(bo_cook *cook, work *w, const double own[3], double gravity[3]) {
     double softest = 0;
     bool given = own[0] != 0 || own[1] != 0 || own[2] != 0;
@@ -253,8 +270,9 @@ static bough_status choose_gravity(bo_cook *cook, work *w, const double own[3], 
         double moved = largest_move(cook, w->u);
         if (moved > softest) {
             softest = moved;
+            double factor = cook->def->pose_amplitude * cook->size / moved;
             for (int k = 0; k < 3; k++)
-                gravity[k] = g[k] * cook->def->pose_amplitude * cook->size / moved;
+                gravity[k] = g[k] * fmin(factor, LARGEST_STRAIN / largest_strain(cook, w->u));
         }
     }
     return BOUGH_OK;

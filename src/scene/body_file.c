@@ -4,8 +4,11 @@
 
 #include <string.h>
 
-bough_status bo_scene_version(bo_json root) {
+bough_status bo_scene_version(bo_json block) {
     int32_t version = 0;
+    bo_json root = block;
+    while (root.parent)
+        root = *root.parent;
     bo_json at = bo_json_must(&root, "bough");
     BO_TRY(bo_json_integer(at, 0, INT32_MAX, &version));
     if (version != BO_SCENE_VERSION)
@@ -226,14 +229,53 @@ static bough_status read_def(const bo_json *root, bough_body_def *def, bough_bod
     return read_regions(bo_json_at(root, "regions"), def, regions);
 }
 
-static bough_status make_body(const bo_json *root, const bough_body_def *def, bough_mesh *mesh, bo_drive *drive,
-                              bough_body **body) {
-    BO_TRY(bo_scene_sets(bo_json_at(root, "sets"), mesh));
-    BO_TRY(check_regions(bo_json_at(root, "regions"), mesh, def));
-    overrule_mesh_materials(root, def, mesh);
+/* First everything is checked that needs no mesh; then comes the work, which can take minutes. */
+bough_status bo_scene_draft(const bo_json *root, bo_drive *drive, bo_body_draft *draft) {
+    bo_json mesh = bo_json_must(root, "mesh"), sets = bo_json_at(root, "sets");
+    *draft = (bo_body_draft){.def = bough_default_body_def()};
+    BO_TRY(read_def(root, &draft->def, &draft->regions));
+    BO_TRY(bo_scene_mesh(mesh, NULL));
+    BO_TRY(bo_scene_sets(sets, NULL));
+    BO_TRY(read_supports_and_loads(root, (target){NULL, drive}));
+    BO_TRY(bo_scene_mesh(mesh, &draft->mesh));
+    BO_TRY(bo_scene_sets(sets, draft->mesh));
+    BO_TRY(check_regions(bo_json_at(root, "regions"), draft->mesh, &draft->def));
+    overrule_mesh_materials(root, &draft->def, draft->mesh);
+    return BOUGH_OK;
+}
+
+void bo_scene_draft_free(bough_context *ctx, bo_body_draft *draft) {
+    bo_free(ctx, draft->regions);
+    bough_mesh_destroy(ctx, draft->mesh);
+    *draft = (bo_body_draft){0};
+}
+
+/* The def for a part of the mesh: without regions that have nothing in it. */
+static bough_status restrict_def(bough_context *ctx, const bough_body_def *def, const bough_mesh *mesh,
+                                 bough_body_def *restricted, bough_body_region **regions) {
+    *restricted = *def;
+    *regions = BO_NEW_ARRAY(ctx, bough_body_region, def->region_count);
+    if (!*regions)
+        return BOUGH_ERROR_MEMORY;
+    restricted->regions = *regions;
+    restricted->region_count = 0;
+    for (int32_t i = 0; i < def->region_count; i++)
+        if (bough_mesh_find_set(mesh, BOUGH_SET_ELEMENT, def->regions[i].set))
+            (*regions)[restricted->region_count++] = def->regions[i];
+    return BOUGH_OK;
+}
+
+bough_status bo_scene_draft_body(const bo_json *root, const bo_body_draft *draft, const bough_mesh *mesh,
+                                 bo_drive *drive, bough_body **body) {
+    bough_body_def def;
+    bough_body_region *regions = NULL;
+    *body = NULL;
+    BO_TRY(restrict_def(root->ctx, &draft->def, mesh, &def, &regions));
     /* All else was checked, so that what is left to complain about is the mesh. */
-    BO_TRY(bo_json_explain(bo_json_at(root, "mesh"), bough_body_create(root->ctx, mesh, def, body)));
-    bough_status status = read_supports_and_loads(root, (target){*body, drive});
+    bough_status status = bo_json_explain(bo_json_at(root, "mesh"), bough_body_create(root->ctx, mesh, &def, body));
+    bo_free(root->ctx, regions);
+    if (status == BOUGH_OK)
+        status = read_supports_and_loads(root, (target){*body, drive});
     if (status != BOUGH_OK) {
         bough_body_destroy(root->ctx, *body);
         *body = NULL;
@@ -241,26 +283,13 @@ static bough_status make_body(const bo_json *root, const bough_body_def *def, bo
     return status;
 }
 
-/* First everything is checked that needs no mesh; then comes the work, which can take minutes. */
-static bough_status read_body(const bo_json *root, bough_body_region **regions, bo_drive *drive, bough_body **body) {
-    bough_body_def def = bough_default_body_def();
-    bo_json at = bo_json_must(root, "mesh");
-    bough_mesh *mesh;
-    BO_TRY(read_def(root, &def, regions));
-    BO_TRY(bo_scene_mesh(at, NULL));
-    BO_TRY(bo_scene_sets(bo_json_at(root, "sets"), NULL));
-    BO_TRY(read_supports_and_loads(root, (target){NULL, drive}));
-    BO_TRY(bo_scene_mesh(at, &mesh));
-    bough_status status = make_body(root, &def, mesh, drive, body);
-    bough_mesh_destroy(root->ctx, mesh);
-    return status;
-}
-
 bough_status bo_scene_body(const bo_json *root, bo_drive *drive, bough_body **body) {
+    bo_body_draft draft;
     *body = NULL;
-    bough_body_region *regions = NULL;
-    bough_status status = read_body(root, &regions, drive, body);
-    bo_free(root->ctx, regions);
+    bough_status status = bo_scene_draft(root, drive, &draft);
+    if (status == BOUGH_OK)
+        status = bo_scene_draft_body(root, &draft, draft.mesh, drive, body);
+    bo_scene_draft_free(root->ctx, &draft);
     return status;
 }
 

@@ -295,6 +295,8 @@ static bough_status match_kind(bo_json basis, const char *key, uint32_t bit, bou
 }
 
 static bool has_loads(const bough_cook_job *job) {
+    if (job->loads_follow)
+        return true;
     for (int32_t i = 0; i < job->def.interface_count; i++)
         if (job->interfaces[i].has_load)
             return true;
@@ -449,12 +451,16 @@ static bough_status read_surface(bo_json at, bough_cook_job *job) {
     return BOUGH_OK;
 }
 
+bough_status bo_cook_settings(const bo_json *block, bough_cook_job *job) {
+    BO_TRY(read_basis(bo_json_at(block, "basis"), job));
+    BO_TRY(read_elastic(bo_json_at(block, "elastic"), &job->def));
+    BO_TRY(read_samples(bo_json_at(block, "samples"), job));
+    return bo_json_flag(bo_json_at(block, "keep_volume"), &job->def.keep_volume);
+}
+
 bough_status bo_component_settings(const bo_json *root, bough_cook_job *job) {
     BO_TRY(read_interfaces(bo_json_at(root, "interfaces"), job));
     BO_TRY(read_parent(root, job));
-    BO_TRY(read_basis(bo_json_at(root, "basis"), job));
-    BO_TRY(read_elastic(bo_json_at(root, "elastic"), &job->def));
-    BO_TRY(read_samples(bo_json_at(root, "samples"), job));
-    BO_TRY(bo_json_flag(bo_json_at(root, "keep_volume"), &job->def.keep_volume));
+    BO_TRY(bo_cook_settings(root, job));
     return read_surface(bo_json_at(root, "surface"), job);
 }

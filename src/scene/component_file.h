@@ -9,18 +9,37 @@
 struct bough_cook_job {
     bough_body *body;
     bough_cook_def def; /* points to what follows */
-    char *file;         /* as the user named it */
+    char *file;         /* as the user named it; the place in it for a block of a scene */
     char *name;
     bough_interface_def *interfaces; /* names and vertices belong to the job */
     int32_t *stress_elements;
     double *snapshots, *columns;
     bough_mesh *surface;
     char *provenance, *resume_path;
+    bool loads_follow; /* bo_cook_job_add_loads() will say what hangs at the interfaces */
 };
 
 /* The keys that a component file has beyond those of a body file. Without job->body they are checked only; with it the
  * same call fills job->def. */
 bough_status bo_component_settings(const bo_json *root, bough_cook_job *job);
+
+/* Those of them that an object's domains share: basis, elastic model, samples, keep_volume. */
+bough_status bo_cook_settings(const bo_json *block, bough_cook_job *job);
+
+/* Jobs of a scene, whose loads follow: from a component file, or from a block of the scene under the key that becomes
+ * its name. */
+bough_status bo_cook_job_from_file(bough_context *ctx, const char *path, bough_cook_job **job);
+bough_status bo_cook_job_from_block(const bo_json *block, bough_cook_job **job);
+/* A job with nothing but the defaults, a name, and a file for messages; NULL when memory is short. */
+bough_cook_job *bo_cook_job_new(bough_context *ctx, const char *file, const char *name);
+/* When body, settings and interfaces are there: the hash of them and of what the block says, and the provenance. */
+bough_status bo_cook_job_seal(const bo_json *block, bough_cook_job *job);
+/* What hangs at each interface, about its centre; nothing where the mass is 0. What a file says about an interface
+ * wins. Loads go into the hash. */
+bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, const bough_inertia *loads);
+/* bough_cook_job_run() by another def. */
+bough_status bo_cook_job_run_as(bough_context *ctx, bough_cook_job *job, const bough_cook_def *def, double *times,
+                                bough_component **component);
 
 /* "modes+mass-loaded+derivatives" for BOUGH_BASIS_... */
 #define BO_BASIS_TEXT_SIZE 128

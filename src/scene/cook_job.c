@@ -63,11 +63,24 @@ static uint64_t hash_whole_mesh(uint64_t hash, const bough_mesh *mesh) {
     return hash;
 }
 
+/* Those that the block does not describe: they follow from a domain's neighbours. */
+static uint64_t hash_interfaces(uint64_t hash, const bough_cook_def *def) {
+    for (int32_t i = 0; i < def->interface_count; i++) {
+        const bough_interface_def *interface = &def->interfaces[i];
+        hash = hash_count(hash_text(hash, interface->name), i == def->parent);
+        hash = bo_hash_bytes(hash_count(hash, (size_t)interface->vertex_count), interface->vertices,
+                             (size_t)interface->vertex_count * sizeof *interface->vertices);
+    }
+    return hash;
+}
+
 static uint64_t hash_inputs(const bo_json *root, const bough_cook_job *job) {
     const bough_cook_def *def = &job->def;
     const bough_mesh *mesh = bough_body_mesh(job->body);
     size_t row = 3 * (size_t)mesh->vertex_count * sizeof(double);
     uint64_t hash = hash_value(hash_text(BO_HASH_START, bough_version()), root->value);
+    if (!bo_json_has(root, "interfaces"))
+        hash = hash_interfaces(hash, def);
     hash = hash_whole_mesh(hash, mesh);
     if (job->surface)
         hash = hash_whole_mesh(hash, job->surface);
@@ -122,6 +135,8 @@ static bough_status write_provenance(bough_context *ctx, bough_cook_job *job) {
                              describe_mesh(bough_body_mesh(job->body)), "input_hash", hexadecimal(job->def.input_hash),
                              "options", describe_options(&job->def));
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(9);
+    bo_free(ctx, job->provenance); /* loads came */
+    job->provenance = NULL;
     size_t size = root ? json_dumpb(root, NULL, 0, flags) : 0;
     bough_status status = size ? BOUGH_OK : bo_fail_memory(ctx);
     if (size && !(job->provenance = BO_NEW_ZEROS(ctx, char, size + 1)))
@@ -156,8 +171,9 @@ static bough_status apply_changes(bo_json *root, const char *changes) {
     return failed ? bo_fail_memory(root->ctx) : BOUGH_OK;
 }
 
+/* A block of a scene has the name of its key. */
 static bough_status read_name(const bo_json *root, bough_cook_job *job) {
-    const char *name = NULL, *file = file_name(job->file), *dot = strrchr(file, '.');
+    const char *name = root->key, *file = file_name(job->file), *dot = strrchr(file, '.');
     BO_TRY(bo_json_string(bo_json_at(root, "name"), &name));
     job->name = name ? bo_strdup(root->ctx, name)
                      : bo_strndup(root->ctx, file, dot && dot > file ? (size_t)(dot - file) : strlen(file));
@@ -166,10 +182,9 @@ static bough_status read_name(const bo_json *root, bough_cook_job *job) {
 
 /* First everything is checked that needs no mesh; then comes the work. */
 static bough_status read_component(const bo_json *root, bough_cook_job *job) {
-    if (bo_json_has(root, "components")) /* planned: cook all components of a scene */
-        return bo_json_fail(bo_json_at(root, "components"), "scenes of several components cannot be cooked yet; put "
-                                                            "each component into a file of its own");
-    BO_TRY(bo_json_keys(*root, BO_COMPONENT_KEYS));
+    if (!root->parent && (bo_json_has(root, "components") || bo_json_has(root, "object")))
+        return bo_json_fail(*root, "is a scene of several components, not a component file");
+    BO_TRY(root->parent ? bo_json_keys(*root, BO_COMPONENT_BLOCK_KEYS) : bo_json_keys(*root, BO_COMPONENT_KEYS));
     BO_TRY(bo_scene_version(*root));
     BO_TRY(read_name(root, job));
     BO_TRY(bo_component_settings(root, job));
@@ -180,37 +195,100 @@ static bough_status read_component(const bo_json *root, bough_cook_job *job) {
                 "%s: has neither \"interfaces\" nor \"fix\": the component will fly free, and nothing can be attached "
                 "to it",
                 job->file);
-    job->def.input_hash = hash_inputs(root, job);
-    return write_provenance(root->ctx, job);
+    return bo_cook_job_seal(root, job);
 }
 
-static bough_status create_job(bough_context *ctx, const char *path, bo_json *root, const char *changes,
-                               bough_cook_job **out) {
+bough_status bo_cook_job_seal(const bo_json *block, bough_cook_job *job) {
+    job->def.input_hash = hash_inputs(block, job);
+    return write_provenance(block->ctx, job);
+}
+
+bough_cook_job *bo_cook_job_new(bough_context *ctx, const char *file, const char *name) {
     bough_cook_job *job = BO_NEW(ctx, bough_cook_job);
     if (!job)
-        return BOUGH_ERROR_MEMORY;
+        return NULL;
     job->def = bough_default_cook_def();
-    job->file = bo_strdup(ctx, path);
-    bough_status status = job->file ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    if (status == BOUGH_OK && changes && json_is_object(root->value))
-        status = apply_changes(root, changes);
-    if (status == BOUGH_OK)
-        status = read_component(root, job);
+    job->file = bo_strdup(ctx, file);
+    job->name = name ? bo_strdup(ctx, name) : NULL;
+    if (job->file && (job->name || !name))
+        return job;
+    bough_cook_job_destroy(ctx, job);
+    return NULL;
+}
+
+static bough_status create_job(const bo_json *root, const char *file, bool loads_follow, bough_cook_job **out) {
+    bough_cook_job *job = bo_cook_job_new(root->ctx, file, NULL);
+    if (!job)
+        return BOUGH_ERROR_MEMORY;
+    job->loads_follow = loads_follow;
+    bough_status status = read_component(root, job);
     if (status == BOUGH_OK)
         *out = job;
     else
-        bough_cook_job_destroy(ctx, job);
+        bough_cook_job_destroy(root->ctx, job);
     return status;
 }
 
-bough_status bough_cook_job_load(bough_context *ctx, const char *path, const char *changes, bough_cook_job **out) {
+static bough_status load_job(bough_context *ctx, const char *path, const char *changes, bool loads_follow,
+                             bough_cook_job **out) {
     *out = NULL;
     bo_json root;
     bool json = bo_equal_ignoring_case(bo_path_extension(path), "json");
     BO_TRY(json ? bo_json_load(ctx, path, &root) : describe_bare_mesh(ctx, path, &root));
-    bough_status status = create_job(ctx, path, &root, changes, out);
+    bough_status status = BOUGH_OK;
+    if (changes && json_is_object(root.value))
+        status = apply_changes(&root, changes);
+    if (status == BOUGH_OK)
+        status = create_job(&root, path, loads_follow, out);
     bo_json_free(&root);
     return status;
+}
+
+bough_status bough_cook_job_load(bough_context *ctx, const char *path, const char *changes, bough_cook_job **out) {
+    return load_job(ctx, path, changes, false, out);
+}
+
+bough_status bo_cook_job_from_file(bough_context *ctx, const char *path, bough_cook_job **out) {
+    return load_job(ctx, path, NULL, true, out);
+}
+
+bough_status bo_cook_job_from_block(const bo_json *block, bough_cook_job **out) {
+    *out = NULL;
+    size_t size = strlen(block->file) + strlen(block->key) + 32;
+    char *place = BO_NEW_ARRAY(block->ctx, char, size);
+    if (!place)
+        return BOUGH_ERROR_MEMORY;
+    snprintf(place, size, "%s: %s.%s", block->file, block->parent->key, block->key);
+    bough_status status = create_job(block, place, true, out);
+    bo_free(block->ctx, place);
+    return status;
+}
+
+/* ---- what hangs at the interfaces ---- */
+
+static uint64_t hash_load(uint64_t hash, int32_t interface, const bough_inertia *load) {
+    hash = hash_number(hash_count(hash, (size_t)interface), load->mass);
+    for (int d = 0; d < 3; d++)
+        hash = hash_number(hash, load->moment[d]);
+    for (int d = 0; d < 9; d++)
+        hash = hash_number(hash, load->inertia[d]);
+    return hash;
+}
+
+bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, const bough_inertia *loads) {
+    bool any = false;
+    for (int32_t i = 0; i < job->def.interface_count; i++) {
+        bough_interface_def *interface = &job->interfaces[i];
+        if (!interface->has_load && i != job->def.parent && loads[i].mass > 0) {
+            interface->has_load = true;
+            interface->load = loads[i];
+            job->def.input_hash = hash_load(job->def.input_hash, i, &loads[i]);
+        }
+        any = any || interface->has_load;
+    }
+    if (!any && (job->def.basis & BOUGH_BASIS_LOADED))
+        bo_warn(ctx, "%s: nothing hangs at its interfaces, so that mass-loaded modes are plain ones", job->file);
+    return write_provenance(ctx, job);
 }
 
 void bough_cook_job_destroy(bough_context *ctx, bough_cook_job *job) {
@@ -254,9 +332,14 @@ bough_status bough_cook_job_set_resume_path(bough_context *ctx, bough_cook_job *
     return BOUGH_OK;
 }
 
-bough_status bough_cook_job_run(bough_context *ctx, bough_cook_job *job, double *times, bough_component **component) {
-    bough_status status = bough_cook(ctx, job->body, &job->def, times, component);
+bough_status bo_cook_job_run_as(bough_context *ctx, bough_cook_job *job, const bough_cook_def *def, double *times,
+                                bough_component **component) {
+    bough_status status = bough_cook(ctx, job->body, def, times, component);
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY && status != BOUGH_CANCELLED)
         bo_prefix_message(ctx, "%s: ", job->file);
     return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status; /* the file is where it was written */
+}
+
+bough_status bough_cook_job_run(bough_context *ctx, bough_cook_job *job, double *times, bough_component **component) {
+    return bo_cook_job_run_as(ctx, job, &job->def, times, component);
 }

@@ -8,16 +8,17 @@
 
 #include <bough/fem.h>
 
-#define BO_BODY_KEYS                                                                                                   \
-    "$schema", "bough", "name", "mesh", "sets", "material", "regions", "use_mesh_materials", "mass", "damping", "fix", \
-        "gravity", "forces", "pressures"
+#define BO_FILE_KEYS "$schema", "bough" /* those of a file, which a block in a file does not repeat */
+#define BO_MATTER_KEYS "mesh", "sets", "material", "regions", "use_mesh_materials", "mass", "damping", "fix"
+#define BO_BODY_BLOCK_KEYS "name", BO_MATTER_KEYS, "gravity", "forces", "pressures"
+#define BO_BODY_KEYS BO_FILE_KEYS, BO_BODY_BLOCK_KEYS
 #define BO_MESH_FILE_KEYS "file", "repair"
 #define BO_BOX_KEYS "generate", "type", "origin", "size", "cells", "tets_per_cell"
 #define BO_ROD_KEYS \
     "generate", "type", "length", "radius", "top_radius", "cells", "cells_along", "core_cells", "rings", "grading"
 #define BO_VOXELS_KEYS "generate", "surface", "cell"
 #define BO_TETS_KEYS "generate", "surface", "program", "max_edge"
-#define BO_SET_KEYS "vertices"
+#define BO_SET_KEYS "vertices", "elements"
 #define BO_MATERIAL_KEYS "model", "young", "poisson", "density", "mooney_ratio"
 #define BO_REGION_KEYS "set", "material"
 #define BO_DAMPING_KEYS "mass", "stiffness"
@@ -25,7 +26,8 @@
 #define BO_FORCE_KEYS "select", "force"
 #define BO_PRESSURE_KEYS "faces", "pressure"
 
-#define BO_SCENE_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes"
+#define BO_SCENE_KEYS \
+    BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes", "components", "parts", "object" /* of both kinds */
 #define BO_ENGINE_KEYS "kind"
 #define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
 #define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
@@ -36,7 +38,9 @@
 #define BO_PROBE_KEYS "name", "select"
 #define BO_STRESS_PROBE_KEYS "name", "stress_at"
 
-#define BO_COMPONENT_KEYS BO_BODY_KEYS, "interfaces", "parent", "basis", "elastic", "samples", "surface", "keep_volume"
+#define BO_COOKING_KEYS "basis", "elastic", "samples", "keep_volume"
+#define BO_COMPONENT_BLOCK_KEYS BO_BODY_BLOCK_KEYS, "interfaces", "parent", "surface", BO_COOKING_KEYS
+#define BO_COMPONENT_KEYS BO_FILE_KEYS, BO_COMPONENT_BLOCK_KEYS
 #define BO_INTERFACE_KEYS "select", "load"
 #define BO_PATCH_KEYS "patch", "radius", "load"
 #define BO_LOAD_KEYS "mass", "centre", "inertia"
@@ -45,13 +49,37 @@
 #define BO_SAMPLES_KEYS "wind", "contact", "stress", "stress_at"
 #define BO_SURFACE_KEYS "file", "int16"
 
-/* The version of all scene files. */
+/* Scenes of parts. */
+#define BO_ASSEMBLY_KEYS BO_FILE_KEYS, "name", "components", "parts", "object", "gravity", "engine", "time"
+#define BO_READY_COMPONENT_KEYS "file"
+#define BO_COOK_COMPONENT_KEYS "cook"
+#define BO_PART_KEYS \
+    "name", "component", "parent", "interface", "rotate_deg", "scale", "position", "stiffness", "damping", "fix"
+#define BO_OBJECT_KEYS BO_MATTER_KEYS, "domains", "root", BO_COOKING_KEYS
+#define BO_OBJECT_BASIS_KEYS "r", "total", "tolerance", "modes", "kind", "keep_boundary"
+#define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress"
+
+/* The version of all scene files; a block is checked by the version of its file. */
 #define BO_SCENE_VERSION 1
-bough_status bo_scene_version(bo_json root);
+bough_status bo_scene_version(bo_json block);
 
 /* The keys of a body file, which must have been checked to be the only ones (others are the caller's). drive NULL: a
  * body file, where nothing follows a curve. */
 bough_status bo_scene_body(const bo_json *root, bo_drive *drive, bough_body **body);
+
+/* A body before it is made: the mesh with its sets, and what it is made of. */
+typedef struct bo_body_draft {
+    bough_body_def def; /* its regions are those below */
+    bough_body_region *regions;
+    bough_mesh *mesh;
+} bo_body_draft;
+
+/* Both halves of bo_scene_body: all is checked, and the mesh is made; then a body from this mesh or a part of it, with
+ * supports and loads. Free the draft also after a failure. */
+bough_status bo_scene_draft(const bo_json *root, bo_drive *drive, bo_body_draft *draft);
+bough_status bo_scene_draft_body(const bo_json *root, const bo_body_draft *draft, const bough_mesh *mesh,
+                                 bo_drive *drive, bough_body **body);
+void bo_scene_draft_free(bough_context *ctx, bo_body_draft *draft);
 
 /* "mesh": a file beside the scene file, or a generator. mesh NULL: the entry is checked, but nothing is made, so that
  * slips elsewhere in the file can be told before the work begins. */
@@ -60,7 +88,8 @@ bough_status bo_scene_mesh(bo_json at, bough_mesh **mesh);
 /* A string that names a mesh file beside the scene file; mesh NULL: checked only. */
 bough_status bo_scene_mesh_file(bo_json at, bough_volume_policy volumes, bough_mesh **mesh);
 
-/* "sets": {NAME: {"vertices": SELECTION}} become vertex sets. mesh NULL: checked only. */
+/* "sets": {NAME: {"vertices": SELECTION}} become vertex sets, {"elements": SELECTION} the elements all of whose
+ * vertices are selected. mesh NULL: checked only. */
 bough_status bo_scene_sets(bo_json at, bough_mesh *mesh);
 
 /* Goes over *material, which holds the defaults. */

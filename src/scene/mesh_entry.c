@@ -1,6 +1,7 @@
 #include "scene/entries.h"
 
 #include "base/file.h"
+#include "mesh/mesh.h"
 
 #include <string.h>
 
@@ -138,19 +139,57 @@ bough_status bo_scene_select(bo_json at, const bough_mesh *mesh, int32_t **verti
     return mesh ? bo_json_explain(at, bough_mesh_select(at.ctx, mesh, expression, vertices, count)) : BOUGH_OK;
 }
 
+/* Elements all of whose vertices are selected; *count of them, in *elements, to be freed with bo_free. */
+static bough_status find_elements(bough_context *ctx, const bough_mesh *mesh, const int32_t *vertices,
+                                  int32_t vertex_count, int32_t **elements, int32_t *count) {
+    int32_t nodes = bough_element_node_count(mesh->type);
+    char *chosen = BO_NEW_ZEROS(ctx, char, mesh->vertex_count);
+    *elements = BO_NEW_ARRAY(ctx, int32_t, mesh->element_count);
+    *count = 0;
+    bough_status status = chosen && *elements ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < vertex_count && status == BOUGH_OK; i++)
+        chosen[vertices[i]] = 1;
+    for (int32_t e = 0; e < mesh->element_count && status == BOUGH_OK; e++) {
+        bool all = true;
+        for (int32_t i = 0; i < nodes; i++)
+            all = all && chosen[bo_mesh_nodes(mesh, e)[i]];
+        if (all)
+            (*elements)[(*count)++] = e;
+    }
+    bo_free(ctx, chosen);
+    return status;
+}
+
+static bough_status add_element_set(bo_json at, bough_mesh *mesh, const int32_t *vertices, int32_t vertex_count) {
+    int32_t *elements, count;
+    bough_status status = find_elements(at.ctx, mesh, vertices, vertex_count, &elements, &count);
+    if (status == BOUGH_OK && count == 0)
+        status =
+            bo_json_fail(bo_json_at(&at, "elements"), "no element has all its vertices among these (%d)", vertex_count);
+    else if (status == BOUGH_OK)
+        status = bo_json_explain(at, bough_mesh_add_set(at.ctx, mesh, BOUGH_SET_ELEMENT, at.key, elements, count));
+    bo_free(at.ctx, elements);
+    return status;
+}
+
 static bough_status read_set(bo_json at, bough_mesh *mesh) {
     int32_t *vertices, count;
     if (!at.key[0])
         return bo_json_fail(at, "a set needs a name");
     BO_TRY(bo_json_keys(at, BO_SET_KEYS));
-    if (mesh && bough_mesh_find_set(mesh, BOUGH_SET_VERTEX, at.key))
-        return bo_json_fail(at, "the mesh has a vertex set of this name already");
-    BO_TRY(bo_scene_select(bo_json_must(&at, "vertices"), mesh, &vertices, &count));
+    bool of_elements = bo_json_has(&at, "elements");
+    if (of_elements == bo_json_has(&at, "vertices"))
+        return bo_json_fail(at, "needs either \"vertices\" or \"elements\"");
+    if (mesh && bough_mesh_find_set(mesh, of_elements ? BOUGH_SET_ELEMENT : BOUGH_SET_VERTEX, at.key))
+        return bo_json_fail(at, "the mesh has %s set of this name already", of_elements ? "an element" : "a vertex");
+    BO_TRY(bo_scene_select(bo_json_at(&at, of_elements ? "elements" : "vertices"), mesh, &vertices, &count));
     if (!mesh)
         return BOUGH_OK;
-    bough_status status = bough_mesh_add_set(at.ctx, mesh, BOUGH_SET_VERTEX, at.key, vertices, count);
+    bough_status status =
+        of_elements ? add_element_set(at, mesh, vertices, count)
+                    : bo_json_explain(at, bough_mesh_add_set(at.ctx, mesh, BOUGH_SET_VERTEX, at.key, vertices, count));
     bo_free(at.ctx, vertices);
-    return bo_json_explain(at, status);
+    return status;
 }
 
 bough_status bo_scene_sets(bo_json at, bough_mesh *mesh) {

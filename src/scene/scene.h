@@ -3,6 +3,7 @@
 #define BO_SCENE_SCENE_H
 
 #include "fem/drive.h"
+#include "scene/json.h"
 
 #include <bough/scene.h>
 #include <bough/time.h>
@@ -24,6 +25,9 @@ struct bough_scene {
     bo_scene_probe *probes;
     uint64_t hash; /* of the file and of the mesh */
 };
+
+/* "time": goes over the scene's integrator, dt and duration, which hold the defaults. */
+bough_status bo_scene_time(bo_json at, bough_scene *scene);
 
 /* FNV-1a; begin with BO_HASH_START. */
 #define BO_HASH_START 0xCBF29CE484222325u

@@ -93,7 +93,7 @@ static bough_status read_integrator(bo_json at, bough_scene *scene) {
     return BOUGH_OK;
 }
 
-static bough_status read_time(bo_json at, bough_scene *scene) {
+bough_status bo_scene_time(bo_json at, bough_scene *scene) {
     bough_integrator_def *def = &scene->integrator;
     BO_TRY(bo_json_keys(at, BO_TIME_KEYS));
     BO_TRY(read_integrator(bo_json_at(&at, "integrator"), scene));
@@ -200,12 +200,24 @@ static bough_status read_probes(bo_json at, bough_scene *scene) {
 
 /* ---- the file ---- */
 
+static bough_status refuse_parts(const bo_json *root) {
+    static const char *const keys[] = {"components", "parts", "object"};
+    for (int i = 0; i < 3; i++)
+        if (bo_json_has(root, keys[i])) {
+            bo_fail(root->ctx, BOUGH_ERROR_UNSUPPORTED,
+                    "scenes of parts are cooked by bough cook; the engine that steps them is planned");
+            return bo_json_explain(bo_json_at(root, keys[i]), BOUGH_ERROR_UNSUPPORTED);
+        }
+    return BOUGH_OK;
+}
+
 static bough_status read_settings(const bo_json *root, bough_scene *scene) {
     bo_json probes = bo_json_at(root, "probes");
     BO_TRY(bo_json_keys(*root, BO_SCENE_KEYS));
     BO_TRY(bo_scene_version(*root));
+    BO_TRY(refuse_parts(root));
     BO_TRY(read_engine(bo_json_at(root, "engine")));
-    BO_TRY(read_time(bo_json_at(root, "time"), scene));
+    BO_TRY(bo_scene_time(bo_json_at(root, "time"), scene));
     BO_TRY(read_curves(bo_json_at(root, "curves"), &scene->drive));
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     BO_TRY(bo_json_list(probes, &scene->probe_count));

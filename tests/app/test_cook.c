@@ -170,14 +170,14 @@ static void mistakes_are_one_sentence(void **state) {
     check_mistake(1, "none.msh", "cook", "none.msh", "--fix", "x0");
     check_mistake(2, "should be a file whose name ends in .bough", "cook", "beam.json", "-o", "x.json");
     check_mistake(2, "x.bough is cooked already; bough info x.bough", "cook", "x.bough");
-    check_mistake(2, "name a component file or a mesh", "cook");
-    check_mistake(2, "one component file or mesh is enough", "cook", "a.json", "b.json");
+    check_mistake(2, "name a component file, a mesh or a scene", "cook");
+    check_mistake(2, "one file is enough", "cook", "a.json", "b.json");
     check_mistake(2, "--r: \"many\" should be a whole number", "cook", "beam.json", "--r", "many");
     check_mistake(2, "--interface: \"x0\" should be NAME=SELECT", "cook", "beam.json", "--interface", "x0");
     write_beam("two.json", BEAM(", \"basis\": {\"rr\": 8}"));
     check_mistake(1, "two.json:1:", "cook", "two.json");
     write_beam("scene.json", "{\"bough\": 1, \"components\": {}}");
-    check_mistake(1, "scenes of several components cannot be cooked yet", "cook", "scene.json");
+    check_mistake(1, "components: names no component", "cook", "scene.json");
     check(!exists("no.bough") && !exists("no.bough.part"));
 
     check_mistake(2, "bough cook beam.json makes one", "info", "beam.json");

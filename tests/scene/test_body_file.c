@@ -376,7 +376,7 @@ static void missing_keys_are_named(void **state) {
     check_refused(UNIT_BOX ", 'fix': [{}]}", "fix[0]: \"select\" is missing");
     check_refused(UNIT_BOX ", 'forces': [{'select': 'x0'}]}", "forces[0]: \"force\" is missing");
     check_refused(UNIT_BOX ", 'pressures': [{'faces': 'x0'}]}", "pressures[0]: \"pressure\" is missing");
-    check_refused(UNIT_BOX ", 'sets': {'a': {}}}", "sets.a: \"vertices\" is missing");
+    check_refused(UNIT_BOX ", 'sets': {'a': {}}}", "sets.a: needs either \"vertices\" or \"elements\"");
     check_refused(UNIT_BOX ", 'regions': [{'set': 'a'}]}", "regions[0]: \"material\" is missing");
     check_refused_text("{'bough': 1, 'mesh': 'none.msh'}", BOUGH_ERROR_FILE, "none.msh: cannot be opened");
     check_refused_text("{'bough': 1, 'mesh': 'none.xyz'}", BOUGH_ERROR_UNSUPPORTED, "extension");

@@ -241,7 +241,14 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"time", KEYS(BO_TIME_KEYS)},
                   {"initial", KEYS(BO_INITIAL_KEYS)},
                   {"probe", KEYS(BO_PROBE_KEYS)},
-                  {"stress_probe", KEYS(BO_STRESS_PROBE_KEYS)}};
+                  {"stress_probe", KEYS(BO_STRESS_PROBE_KEYS)},
+                  {"component", KEYS(BO_COMPONENT_BLOCK_KEYS)},
+                  {"component_file", KEYS(BO_READY_COMPONENT_KEYS)},
+                  {"component_to_cook", KEYS(BO_COOK_COMPONENT_KEYS)},
+                  {"part", KEYS(BO_PART_KEYS)},
+                  {"object", KEYS(BO_OBJECT_KEYS)},
+                  {"object_basis", KEYS(BO_OBJECT_BASIS_KEYS)},
+                  {"object_samples", KEYS(BO_OBJECT_SAMPLES_KEYS)}};
     json_t *schema = load_schema(BOUGH_SOURCE_DIR "/docs/scene.schema.json");
     json_t *of_body = load_schema(BOUGH_SOURCE_DIR "/docs/body.schema.json");
     const json_t *defs = json_object_get(schema, "$defs");

@@ -1,0 +1,154 @@
+#include "scene/assembly.h"
+
+#include "base/file.h"
+#include "base/jobs.h"
+#include "scene/entries.h"
+#include "scene/scene.h"
+
+#include <string.h>
+
+bool bo_is_assembly(const bo_json *root) {
+    return bo_json_has(root, "components") || bo_json_has(root, "parts") || bo_json_has(root, "object");
+}
+
+void bo_assembly_free(bough_context *ctx, bo_assembly *assembly) {
+    for (int32_t i = 0; i < assembly->component_count; i++) {
+        bo_free(ctx, assembly->components[i].name);
+        bough_cook_job_destroy(ctx, assembly->components[i].job);
+        bough_component_destroy(ctx, assembly->components[i].rigid);
+    }
+    for (int32_t i = 0; i < assembly->part_count; i++)
+        bo_free(ctx, assembly->parts[i].name);
+    bo_free(ctx, assembly->components);
+    bo_free(ctx, assembly->parts);
+    *assembly = (bo_assembly){0};
+}
+
+/* ---- components ---- */
+
+static bough_status name_components(bo_json at, bo_assembly *assembly) {
+    const char *key;
+    json_t *value;
+    if (!json_is_object(at.value))
+        return bo_json_fail(at, "must be an object of named components");
+    if (json_object_size(at.value) == 0)
+        return bo_json_fail(at, "names no component");
+    assembly->components = BO_NEW_ZEROS(at.ctx, bo_scene_component, json_object_size(at.value));
+    if (!assembly->components)
+        return BOUGH_ERROR_MEMORY;
+    json_object_foreach(at.value, key, value) {
+        bo_json item = bo_json_at(&at, key);
+        if (!key[0])
+            return bo_json_fail(item, "a component needs a name");
+        if (!json_is_object(value))
+            return bo_json_fail(item, "must be an object");
+        if (!(assembly->components[assembly->component_count].name = bo_strdup(at.ctx, key)))
+            return BOUGH_ERROR_MEMORY;
+        assembly->component_count++;
+    }
+    return BOUGH_OK;
+}
+
+/* A file beside the scene, which is a finished component or says how to cook one. */
+static bough_status load_component(bo_json at, bool finished, bo_scene_component *component) {
+    const char *name = NULL;
+    BO_TRY(bo_json_string(at, &name));
+    char *path = bo_path_beside(at.ctx, at.file, name);
+    if (!path)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = finished ? bough_component_load(at.ctx, path, &component->rigid)
+                                   : bo_cook_job_from_file(at.ctx, path, &component->job);
+    bo_free(at.ctx, path);
+    return bo_json_explain(at, status);
+}
+
+static bough_status read_component(bo_json at, bo_scene_component *component) {
+    if (bo_json_has(&at, "cook")) {
+        BO_TRY(bo_json_keys(at, BO_COOK_COMPONENT_KEYS));
+        return load_component(bo_json_at(&at, "cook"), false, component);
+    }
+    if (bo_json_has(&at, "file")) {
+        BO_TRY(bo_json_keys(at, BO_READY_COMPONENT_KEYS));
+        return load_component(bo_json_at(&at, "file"), true, component);
+    }
+    return bo_cook_job_from_block(&at, &component->job);
+}
+
+static bough_status read_components(bo_json at, bo_assembly *assembly) {
+    for (int32_t i = 0; i < assembly->component_count; i++)
+        BO_TRY(read_component(bo_json_at(&at, assembly->components[i].name), &assembly->components[i]));
+    return BOUGH_OK;
+}
+
+/* ---- inertia and interfaces of each, before anything is cooked ---- */
+
+static bough_status measure_one(bough_context *ctx, void *data, int32_t index) {
+    bo_scene_component *component = &((bo_assembly *)data)->components[index];
+    if (!component->job)
+        return BOUGH_OK;
+    bough_cook_def def = component->job->def;
+    def.r = 0;
+    def.basis = 0;
+    def.tolerance = 0;
+    def.elastic = -1;
+    def.wind_count = def.contact_count = def.stress_count = def.stress_element_count = 0;
+    def.surface = NULL;
+    def.keep_volume = false;
+    def.provenance = def.resume_path = NULL;
+    return bo_cook_job_run_as(ctx, component->job, &def, NULL, &component->rigid);
+}
+
+static bough_status measure(bough_context *ctx, bo_assembly *assembly) {
+    return bo_run_jobs(ctx, measure_one, assembly, assembly->component_count, "measuring");
+}
+
+/* ---- the file ---- */
+
+/* Keys of scenes that do not matter for cooking. */
+static bough_status check_settings(const bo_json *root) {
+    static const char *const engines[] = {"tree"};
+    double gravity[3];
+    int32_t engine = 0;
+    const char *ignored;
+    bough_scene scene = {.integrator = bough_default_integrator_def()};
+    bo_json at = bo_json_at(root, "engine");
+    BO_TRY(bo_json_keys(*root, BO_ASSEMBLY_KEYS));
+    BO_TRY(bo_scene_version(*root));
+    BO_TRY(bo_json_string(bo_json_at(root, "$schema"), &ignored));
+    BO_TRY(bo_json_string(bo_json_at(root, "name"), &ignored));
+    BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, gravity));
+    BO_TRY(bo_json_keys(at, BO_ENGINE_KEYS));
+    BO_TRY(bo_json_choice(bo_json_at(&at, "kind"), engines, 1, &engine));
+    return bo_scene_time(bo_json_at(root, "time"), &scene);
+}
+
+static bough_status read_object(const bo_json *root, bo_assembly *assembly) {
+    bo_json object = bo_json_at(root, "object");
+    static const char *const others[] = {"components", "parts"};
+    for (int i = 0; i < 2; i++)
+        if (bo_json_has(root, others[i]))
+            return bo_json_fail(bo_json_at(root, others[i]),
+                                "the scene has an \"object\", whose domains are its components and parts");
+    BO_TRY(bo_object_read(object, assembly));
+    return measure(root->ctx, assembly);
+}
+
+static bough_status read_assembly(const bo_json *root, bo_assembly *assembly) {
+    bo_json components = bo_json_must(root, "components"), parts = bo_json_at(root, "parts");
+    if (!components.value)
+        return bo_json_fail(*root, "\"components\" is missing");
+    BO_TRY(name_components(components, assembly));
+    BO_TRY(bo_parts_read(parts, assembly));
+    BO_TRY(read_components(components, assembly));
+    if (assembly->part_count == 0)
+        return BOUGH_OK;
+    BO_TRY(measure(root->ctx, assembly));
+    return bo_parts_attach(parts, assembly);
+}
+
+bough_status bo_assembly_read(const bo_json *root, bo_assembly *assembly) {
+    *assembly = (bo_assembly){0};
+    BO_TRY(check_settings(root));
+    BO_TRY(bo_json_has(root, "object") ? read_object(root, assembly) : read_assembly(root, assembly));
+    return assembly->part_count ? bo_assembly_hang(root->ctx, assembly) : BOUGH_OK;
+}

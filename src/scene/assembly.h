@@ -1,0 +1,59 @@
+/* Inside view of a scene of parts: its components, its parts, and what hangs at what. */
+#ifndef BO_SCENE_ASSEMBLY_H
+#define BO_SCENE_ASSEMBLY_H
+
+#include "base/vec.h"
+#include "scene/component_file.h"
+
+typedef struct bo_scene_component {
+    char *name;
+    bough_cook_job *job;    /* NULL: given as a .bough file */
+    bough_component *rigid; /* what is given, or the job's body cooked rigid: inertia, interfaces and their centres */
+} bo_scene_component;
+
+typedef struct bo_part {
+    char *name;
+    int32_t component;
+    int32_t parent;    /* part, or -1: a root */
+    int32_t interface; /* of the parent's component; -1 for roots */
+    bo_mat3 rotation;  /* from its axes to the parent's; to the world's for roots */
+    double scale;      /* size against its component */
+    double position[3];
+    double stiffness; /* factor on the component's */
+    bool has_damping; /* else the component's */
+    double damping_mass, damping_stiffness;
+} bo_part;
+
+typedef struct bo_assembly {
+    int32_t component_count;
+    bo_scene_component *components;
+    int32_t part_count;
+    bo_part *parts;
+} bo_assembly;
+
+/* True for a file that describes a scene of parts. */
+bool bo_is_assembly(const bo_json *root);
+/* Reads such a scene and gives its jobs their loads; parts are in the order of the file, or of the domains. Free it
+ * also after a failure. */
+bough_status bo_assembly_read(const bo_json *root, bo_assembly *assembly);
+void bo_assembly_free(bough_context *ctx, bo_assembly *assembly);
+
+/* parts.c: "parts". First all but the interfaces, which needs the names of components only; then these, which needs
+ * components[].rigid. */
+bough_status bo_parts_read(bo_json at, bo_assembly *assembly);
+bough_status bo_parts_attach(bo_json at, bo_assembly *assembly);
+
+/* object.c: "object" becomes components and parts of the same names. */
+bough_status bo_object_read(bo_json at, bo_assembly *assembly);
+
+/* hanging.c: loads of all jobs from the inertia of what hangs at their parts. */
+bough_status bo_assembly_hang(bough_context *ctx, bo_assembly *assembly);
+/* The inertia about the origin of the component's frame. */
+bough_inertia bo_component_inertia(const bough_component *component);
+/* The same mass in axes turned by R, and about a point from which the old one is at d. */
+bough_inertia bo_inertia_turned(bo_mat3 R, bough_inertia a);
+bough_inertia bo_inertia_moved(bo_vec3 d, bough_inertia a);
+/* Everything s times as large, of the same density. */
+bough_inertia bo_inertia_scaled(double s, bough_inertia a);
+
+#endif

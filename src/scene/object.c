@@ -1,0 +1,231 @@
+/* "object": one mesh, cut into domains that become components and parts. */
+#include "scene/assembly.h"
+#include "scene/entries.h"
+
+#include <string.h>
+
+typedef struct {
+    bo_json at; /* the object */
+    bo_body_draft draft;
+    bough_split *split;
+    int32_t count, root;
+    const char **names;      /* count: of the mesh's element sets */
+    int32_t *parent, *order; /* count: the tree of domains */
+    int32_t *r;              /* count: shares of basis.total; NULL: not shared out */
+} cutting;
+
+/* ---- the domains ---- */
+
+static bough_status list_domains(cutting *c) {
+    bo_json at = bo_json_at(&c->at, "domains");
+    const bough_mesh *mesh = c->draft.mesh;
+    bool all = !at.value || (json_is_string(at.value) && !strcmp(json_string_value(at.value), "all"));
+    int32_t room = mesh->set_count;
+    if (!all)
+        BO_TRY(bo_json_list(at, &room));
+    c->names = BO_NEW_ZEROS(at.ctx, const char *, room);
+    if (!c->names)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < room; i++) {
+        if (!all)
+            BO_TRY(bo_json_string(bo_json_item(&at, i), &c->names[c->count++]));
+        else if (mesh->sets[i].kind == BOUGH_SET_ELEMENT)
+            c->names[c->count++] = mesh->sets[i].name;
+    }
+    return c->count ? BOUGH_OK
+                    : bo_json_fail(at, "%s",
+                                   all ? "the mesh has no element sets that could be domains; name some under "
+                                         "\"sets\""
+                                       : "names no element set");
+}
+
+static void warn_about_touching(const cutting *c) {
+    for (int32_t i = 0; i < c->split->touching_count; i++) {
+        const bough_domain_touch *touch = &c->split->touching[i];
+        bo_warn(c->at.ctx,
+                "%s: object: the domains \"%s\" and \"%s\" have vertices in common (%d), but no face: nothing joins "
+                "them, and they may come apart",
+                c->at.file, c->names[touch->domains[0]], c->names[touch->domains[1]], touch->vertex_count);
+    }
+}
+
+static bough_status cut(cutting *c) {
+    bough_context *ctx = c->at.ctx;
+    bo_json domains = bo_json_at(&c->at, "domains");
+    int32_t *domain;
+    BO_TRY(
+        bo_json_explain(domains, bough_mesh_domains_from_sets(ctx, c->draft.mesh, c->names, c->count, &domain, NULL)));
+    bough_status status = bough_mesh_split(ctx, c->draft.mesh, domain, c->count, &c->split);
+    bo_free(ctx, domain);
+    BO_TRY(bo_json_explain(domains, status));
+    warn_about_touching(c);
+    BO_TRY(bo_json_choice(bo_json_at(&c->at, "root"), c->names, c->count, &c->root));
+    c->parent = BO_NEW_ARRAY(ctx, int32_t, c->count);
+    c->order = BO_NEW_ARRAY(ctx, int32_t, c->count);
+    if (!c->parent || !c->order)
+        return BOUGH_ERROR_MEMORY;
+    return bo_json_explain(domains, bough_mesh_domain_tree(ctx, c->split, c->root, c->parent, c->order));
+}
+
+/* "basis": {"total": N} */
+static bough_status share_modes(cutting *c) {
+    bough_context *ctx = c->at.ctx;
+    bo_json basis = bo_json_at(&c->at, "basis"), at = bo_json_at(&basis, "total");
+    int32_t total = 0;
+    if (!at.value)
+        return BOUGH_OK;
+    BO_TRY(bo_json_integer(at, 1, INT32_MAX, &total));
+    int32_t *elements = BO_NEW_ARRAY(ctx, int32_t, c->count);
+    c->r = BO_NEW_ARRAY(ctx, int32_t, c->count);
+    bough_status status = elements && c->r ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t d = 0; d < c->count && status == BOUGH_OK; d++)
+        elements[d] = c->split->domains[d].mesh->element_count;
+    if (status == BOUGH_OK)
+        status = bo_json_explain(at, bough_share_modes(ctx, total, c->count, elements, c->r));
+    bo_free(ctx, elements);
+    return status;
+}
+
+/* ---- one domain ---- */
+
+/* What the object says that goes for this domain: what is hashed, and what is read for it. NULL: no memory. */
+static json_t *describe_domain(const cutting *c, int32_t domain) {
+    static const char *const of_object[] = {"mesh", "sets", "domains", "root"};
+    json_t *block = json_copy(c->at.value);
+    for (int i = 0; block && i < 4; i++)
+        json_object_del(block, of_object[i]);
+    if (block && domain != c->root)
+        json_object_del(block, "fix");
+    if (block && c->r) {
+        json_t *basis = json_copy(json_object_get(block, "basis"));
+        json_object_del(basis, "total");
+        bool failed = json_object_set_new(basis, "r", json_integer(c->r[domain])) != 0;
+        failed = json_object_set_new(block, "basis", basis) || failed;
+        if (failed) {
+            json_decref(block);
+            return NULL;
+        }
+    }
+    return block;
+}
+
+static bough_status add_interface(bough_context *ctx, bough_cook_job *job, const char *name, const int32_t *vertices,
+                                  int32_t count) {
+    bough_interface_def *interface = &job->interfaces[job->def.interface_count];
+    int32_t *copy = BO_NEW_ARRAY(ctx, int32_t, count);
+    interface->name = bo_strdup(ctx, name);
+    interface->vertices = copy;
+    interface->vertex_count = count;
+    job->def.interface_count++; /* the job's from now on */
+    if (!copy || !interface->name)
+        return BOUGH_ERROR_MEMORY;
+    memcpy(copy, vertices, (size_t)count * sizeof *copy);
+    return BOUGH_OK;
+}
+
+/* One for each neighbour, under its name. */
+static bough_status add_interfaces(const cutting *c, int32_t domain, bough_cook_job *job) {
+    bough_context *ctx = c->at.ctx;
+    job->interfaces = BO_NEW_ZEROS(ctx, bough_interface_def, c->split->interface_count);
+    if (!job->interfaces)
+        return BOUGH_ERROR_MEMORY;
+    job->def.interfaces = job->interfaces;
+    for (int32_t i = 0; i < c->split->interface_count; i++) {
+        const bough_domain_interface *shared = &c->split->interfaces[i];
+        int side = shared->domains[1] == domain;
+        if (shared->domains[side] != domain)
+            continue;
+        int32_t neighbour = shared->domains[1 - side];
+        if (neighbour == c->parent[domain])
+            job->def.parent = job->def.interface_count;
+        BO_TRY(add_interface(ctx, job, c->names[neighbour], shared->vertices[side], shared->vertex_count));
+    }
+    return BOUGH_OK;
+}
+
+static bough_status fill_job(const cutting *c, const bo_json *block, int32_t domain, bough_cook_job *job) {
+    job->loads_follow = true;
+    BO_TRY(bo_scene_draft_body(block, &c->draft, c->split->domains[domain].mesh, NULL, &job->body));
+    BO_TRY(add_interfaces(c, domain, job));
+    BO_TRY(bo_cook_settings(block, job));
+    return bo_cook_job_seal(block, job);
+}
+
+static bough_status make_component(const cutting *c, int32_t domain, bo_scene_component *component) {
+    bough_context *ctx = c->at.ctx;
+    bo_json block = c->at;
+    char place[600];
+    snprintf(place, sizeof place, "%.400s: the object's domain \"%.100s\"", c->at.file, c->names[domain]);
+    component->name = bo_strdup(ctx, c->names[domain]);
+    component->job = bo_cook_job_new(ctx, place, c->names[domain]);
+    if (!component->name || !component->job)
+        return BOUGH_ERROR_MEMORY;
+    block.value = describe_domain(c, domain);
+    bough_status status = block.value ? fill_job(c, &block, domain, component->job) : bo_fail_memory(ctx);
+    json_decref(block.value);
+    return status;
+}
+
+/* ---- all ---- */
+
+/* Domains are parts where they are. */
+static bough_status make_parts(const cutting *c, bo_assembly *assembly) {
+    assembly->parts = BO_NEW_ZEROS(c->at.ctx, bo_part, c->count);
+    if (!assembly->parts)
+        return BOUGH_ERROR_MEMORY;
+    assembly->part_count = c->count;
+    for (int32_t d = 0; d < c->count; d++) {
+        bo_part *part = &assembly->parts[d];
+        *part = (bo_part){.component = d, .parent = c->parent[d], .interface = -1, .scale = 1, .stiffness = 1};
+        part->rotation = bo_identity3();
+        if (!(part->name = bo_strdup(c->at.ctx, c->names[d])))
+            return BOUGH_ERROR_MEMORY;
+        if (part->parent < 0)
+            continue;
+        const bough_cook_def *def = &assembly->components[part->parent].job->def;
+        for (int32_t i = 0; i < def->interface_count; i++)
+            if (!strcmp(def->interfaces[i].name, c->names[d]))
+                part->interface = i;
+    }
+    return BOUGH_OK;
+}
+
+/* The settings of all domains, looked at before there is a mesh. */
+static bough_status check_settings(bo_json at) {
+    bo_json basis = bo_json_at(&at, "basis");
+    const char *ignored;
+    BO_TRY(bo_json_keys(at, BO_OBJECT_KEYS));
+    BO_TRY(bo_json_keys(basis, BO_OBJECT_BASIS_KEYS));
+    BO_TRY(bo_json_keys(bo_json_at(&at, "samples"), BO_OBJECT_SAMPLES_KEYS));
+    if (bo_json_has(&basis, "total") && bo_json_has(&basis, "r"))
+        return bo_json_fail(bo_json_at(&basis, "total"), "is shared out over the domains, so that \"r\" cannot be "
+                                                         "given too");
+    return bo_json_string(bo_json_at(&at, "root"), &ignored);
+}
+
+static bough_status read_object(cutting *c, bo_assembly *assembly) {
+    BO_TRY(check_settings(c->at));
+    BO_TRY(bo_scene_draft(&c->at, NULL, &c->draft));
+    BO_TRY(list_domains(c));
+    BO_TRY(cut(c));
+    BO_TRY(share_modes(c));
+    assembly->components = BO_NEW_ZEROS(c->at.ctx, bo_scene_component, c->count);
+    if (!assembly->components)
+        return BOUGH_ERROR_MEMORY;
+    assembly->component_count = c->count;
+    for (int32_t d = 0; d < c->count; d++)
+        BO_TRY(make_component(c, d, &assembly->components[d]));
+    return make_parts(c, assembly);
+}
+
+bough_status bo_object_read(bo_json at, bo_assembly *assembly) {
+    cutting c = {.at = at};
+    bough_status status = read_object(&c, assembly);
+    bo_free(at.ctx, c.names);
+    bo_free(at.ctx, c.parent);
+    bo_free(at.ctx, c.order);
+    bo_free(at.ctx, c.r);
+    bough_split_destroy(at.ctx, c.split);
+    bo_scene_draft_free(at.ctx, &c.draft);
+    return status;
+}

@@ -1,0 +1,231 @@
+/* "parts": what a scene is put together from. */
+#include "scene/assembly.h"
+
+#include "base/rotation.h"
+#include "scene/entries.h"
+
+#include <string.h>
+
+/* ---- names ---- */
+
+/* *index of the name among those of a dictionary {NAME: index}. */
+static bough_status find_name(bo_json at, const char *what, json_t *names, int32_t *index) {
+    const char *name = NULL, *key;
+    BO_TRY(bo_json_string(at, &name));
+    if (!name)
+        return BOUGH_OK;
+    json_t *found = json_object_get(names, name);
+    if (found) {
+        *index = (int32_t)json_integer_value(found);
+        return BOUGH_OK;
+    }
+    int32_t count = 0;
+    const char **words = BO_NEW_ARRAY(at.ctx, const char *, json_object_size(names));
+    if (!words)
+        return BOUGH_ERROR_MEMORY;
+    json_object_foreach(names, key, found) {
+        words[count++] = key;
+    }
+    bough_status status = bo_json_fail_word(at, what, name, words, count);
+    bo_free(at.ctx, words);
+    return status;
+}
+
+static bough_status add_name(bo_json at, json_t *names, int32_t index, char **copy) {
+    const char *name = NULL;
+    BO_TRY(bo_json_string(at, &name));
+    if (json_object_get(names, name))
+        return bo_json_fail(at, "\"%.60s\" is the name of another part already", name);
+    if (json_object_set_new(names, name, json_integer(index)))
+        return bo_fail_memory(at.ctx);
+    *copy = bo_strdup(at.ctx, name);
+    return *copy ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+/* ---- one part ---- */
+
+static bo_mat3 turn(const double degrees[3]) {
+    bo_mat3 R = bo_identity3();
+    for (int d = 0; d < 3; d++) {
+        bo_vec3 w = {0, 0, 0};
+        (d == 0 ? &w.x : d == 1 ? &w.y : &w.z)[0] = degrees[d] * M_PI / 180;
+        R = bo_mat_mul(bo_exp3(w), R); /* about x, then y, then z */
+    }
+    return R;
+}
+
+static bough_status read_damping(bo_json at, bo_part *part) {
+    BO_TRY(bo_json_keys(at, BO_DAMPING_KEYS));
+    part->has_damping = at.value != NULL;
+    BO_TRY(bo_json_number(bo_json_at(&at, "mass"), BO_NOT_NEGATIVE, &part->damping_mass));
+    return bo_json_number(bo_json_at(&at, "stiffness"), BO_NOT_NEGATIVE, &part->damping_stiffness);
+}
+
+/* Keys that say how a part hangs belong to parts that do, and those of roots to roots. */
+static bough_status check_role(bo_json at, const bo_part *part) {
+    static const char *const of_roots[] = {"position", "fix"};
+    for (int i = 0; i < 2; i++)
+        if (part->parent >= 0 && bo_json_has(&at, of_roots[i]))
+            return bo_json_fail(bo_json_at(&at, of_roots[i]), "is for roots, but this part hangs at \"parent\"");
+    if (part->parent < 0 && bo_json_has(&at, "interface"))
+        return bo_json_fail(bo_json_at(&at, "interface"), "is one of the parent's, but \"parent\" is missing");
+    return BOUGH_OK;
+}
+
+static bough_status read_part(bo_json at, json_t *components, json_t *names, bo_part *part) {
+    double degrees[3] = {0};
+    const char *ignored;
+    part->component = part->parent = part->interface = -1;
+    part->scale = part->stiffness = 1;
+    BO_TRY(find_name(bo_json_must(&at, "component"), "component ", components, &part->component));
+    BO_TRY(find_name(bo_json_at(&at, "parent"), "part ", names, &part->parent));
+    BO_TRY(check_role(at, part));
+    BO_TRY(bo_json_string(bo_json_at(&at, "interface"), &ignored));
+    BO_TRY(bo_json_string(bo_json_at(&at, "fix"), &ignored));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "rotate_deg"), BO_ANY, degrees));
+    BO_TRY(bo_json_number(bo_json_at(&at, "scale"), (bo_range){1e-6, 1e6, false}, &part->scale));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "position"), BO_ANY, part->position));
+    BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_POSITIVE, &part->stiffness));
+    part->rotation = turn(degrees);
+    return read_damping(bo_json_at(&at, "damping"), part);
+}
+
+/* ---- all of them ---- */
+
+static bough_status fail_loop(bo_json at, const bo_assembly *assembly, int32_t in_loop) {
+    char text[300];
+    size_t used = 0;
+    int32_t p = in_loop;
+    do {
+        p = assembly->parts[p].parent;
+        if (used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, " -> \"%.40s\"", assembly->parts[p].name);
+    } while (p != in_loop);
+    bo_json item = bo_json_item(&at, in_loop);
+    return bo_json_fail(bo_json_at(&item, "parent"), "parts hang in a loop: \"%.40s\"%s", assembly->parts[in_loop].name,
+                        text);
+}
+
+/* Follows parents from each part until something known to end at a root; meeting the same walk again is a loop. */
+static bough_status check_tree(bo_json at, const bo_assembly *assembly) {
+    int32_t count = assembly->part_count;
+    int32_t *walk = BO_NEW_ZEROS(at.ctx, int32_t, count); /* number of the walk that came by, from 1 */
+    bough_status status = walk ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t start = 0; start < count && status == BOUGH_OK; start++) {
+        int32_t p = start;
+        while (p >= 0 && walk[p] == 0) {
+            walk[p] = start + 1;
+            p = assembly->parts[p].parent;
+        }
+        if (p >= 0 && walk[p] == start + 1)
+            status = fail_loop(at, assembly, p);
+    }
+    bo_free(at.ctx, walk);
+    return status;
+}
+
+static bough_status read_all(bo_json at, bo_assembly *assembly, json_t *components, json_t *names) {
+    if (!components || !names)
+        return bo_fail_memory(at.ctx);
+    for (int32_t c = 0; c < assembly->component_count; c++)
+        if (json_object_set_new(components, assembly->components[c].name, json_integer(c)))
+            return bo_fail_memory(at.ctx);
+    for (int32_t p = 0; p < assembly->part_count; p++) {
+        bo_json item = bo_json_item(&at, p);
+        BO_TRY(bo_json_keys(item, BO_PART_KEYS));
+        BO_TRY(add_name(bo_json_must(&item, "name"), names, p, &assembly->parts[p].name));
+    }
+    for (int32_t p = 0; p < assembly->part_count; p++)
+        BO_TRY(read_part(bo_json_item(&at, p), components, names, &assembly->parts[p]));
+    return check_tree(at, assembly);
+}
+
+bough_status bo_parts_read(bo_json at, bo_assembly *assembly) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    assembly->parts = BO_NEW_ZEROS(at.ctx, bo_part, count);
+    if (!assembly->parts)
+        return BOUGH_ERROR_MEMORY;
+    assembly->part_count = count;
+    json_t *components = json_object(), *names = json_object();
+    bough_status status = read_all(at, assembly, components, names);
+    json_decref(components);
+    json_decref(names);
+    return status;
+}
+
+/* ---- interfaces ---- */
+
+static bough_status choose_interface(bo_json at, const bough_component *rigid, int32_t *index) {
+    const char **names = BO_NEW_ARRAY(at.ctx, const char *, rigid->interface_count);
+    if (!names)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < rigid->interface_count; i++)
+        names[i] = rigid->interfaces[i].name;
+    bough_status status = bo_json_choice(at, names, rigid->interface_count, index);
+    bo_free(at.ctx, names);
+    return status;
+}
+
+/* The interface to which something can be attached, when there is one only. */
+static bough_status only_interface(bo_json part, const bo_scene_component *component, int32_t *index) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < component->rigid->interface_count; i++)
+        if (i != component->rigid->parent) {
+            *index = i;
+            count++;
+        }
+    if (count == 1)
+        return BOUGH_OK;
+    return bo_json_fail(part,
+                        count ? "\"interface\" is missing: the parent's component \"%.60s\" has %d to choose from"
+                              : "nothing can be attached to its parent: the component \"%.60s\" has %d interfaces "
+                                "that are free",
+                        component->name, count);
+}
+
+static bough_status attach(bo_json at, const bo_assembly *assembly, bo_part *part) {
+    const bo_scene_component *own = &assembly->components[part->component];
+    const bo_scene_component *other = &assembly->components[assembly->parts[part->parent].component];
+    bo_json interface = bo_json_at(&at, "interface");
+    if (own->rigid->support != BOUGH_SUPPORT_INTERFACE)
+        return bo_json_fail(bo_json_at(&at, "component"),
+                            "\"%.60s\" hangs by no interface, so that it cannot have a parent; give it an interface "
+                            "\"base\", or name one under its \"parent\"",
+                            own->name);
+    if (!interface.value)
+        return only_interface(at, other, &part->interface);
+    if (other->rigid->interface_count == 0)
+        return only_interface(interface, other, &part->interface);
+    BO_TRY(choose_interface(interface, other->rigid, &part->interface));
+    return part->interface == other->rigid->parent
+               ? bo_json_fail(interface, "is the one by which the parent itself hangs")
+               : BOUGH_OK;
+}
+
+/* A component is cooked held at one interface, and a root can be held in the world there only. */
+static bough_status check_fix(bo_json at, const bo_scene_component *component) {
+    int32_t index = -1;
+    const bough_component *rigid = component->rigid;
+    if (!at.value)
+        return BOUGH_OK;
+    if (rigid->support != BOUGH_SUPPORT_INTERFACE)
+        return bo_json_fail(at, "the component \"%.60s\" hangs by no interface; its own \"fix\" says what holds it",
+                            component->name);
+    BO_TRY(choose_interface(at, rigid, &index));
+    return index == rigid->parent ? BOUGH_OK
+                                  : bo_json_fail(at,
+                                                 "the component \"%.60s\" can be held at \"%s\" only, by which it "
+                                                 "hangs",
+                                                 component->name, rigid->interfaces[rigid->parent].name);
+}
+
+bough_status bo_parts_attach(bo_json at, bo_assembly *assembly) {
+    for (int32_t p = 0; p < assembly->part_count; p++) {
+        bo_part *part = &assembly->parts[p];
+        bo_json item = bo_json_item(&at, p);
+        BO_TRY(part->parent >= 0 ? attach(item, assembly, part)
+                                 : check_fix(bo_json_at(&item, "fix"), &assembly->components[part->component]));
+    }
+    return BOUGH_OK;
+}
