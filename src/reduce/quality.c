@@ -150,7 +150,7 @@ static bool potential(const bo_cook *cook, work *w, const double *load, const do
 /* w->step = H^-1 w->reduced, with so much of the rest stiffness's diagonal added to H that it points downhill. */
 static bool downhill(const bo_cook *cook, work *w) {
     const size_t r = (size_t)cook->r;
-    for (double more = 0; more<1e3; more = more> 0 ? 4 * more : 1e-3) {
+    for (double more = 0; more < 1e3; more = fmax(1e-3, 4 * more)) {
         memcpy(w->L, w->H, r * r * sizeof *w->L);
         for (size_t l = 0; l < r; l++)
             w->L[l * (r + 1)] += more * cook->draft.K[l * (r + 1)];
