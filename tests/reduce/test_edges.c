@@ -234,6 +234,90 @@ static void given_weights_are_kept(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A bar whose far half is another material, or with more vertices than elements use, or far from the axes. */
+typedef struct {
+    bool half, loose;
+    double away; /* m */
+    bough_material second;
+} odd_bar;
+
+static void cook_odd(bough_context *ctx, odd_bar odd, bough_component **c) {
+    bough_box_def box = bough_default_box_def();
+    memcpy(box.size, (double[3]){1, 0.2, 0.25}, sizeof box.size);
+    memcpy(box.cells, (int32_t[3]){6, 2, 2}, sizeof box.cells);
+    bough_mesh *mesh;
+    check_ok(ctx, bough_mesh_generate_box(ctx, &box, &mesh));
+    int32_t *half = calloc((size_t)mesh->element_count, sizeof *half), count = 0;
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        double least = 1;
+        for (int a = 0; a < 4; a++)
+            least = fmin(least, mesh->vertices[3 * (size_t)mesh->elements[4 * e + a]]);
+        if (least > 0.499)
+            half[count++] = e;
+    }
+    for (int32_t i = 0; i < 3 * mesh->vertex_count; i++)
+        mesh->vertices[i] += odd.away * (i % 3 - 1);
+    bough_body_def def = bough_default_body_def();
+    def.material.model = BOUGH_MATERIAL_STVK, def.material.young = 1e6;
+    bough_body_region region = {"half", odd.second};
+    if (odd.half) {
+        check_ok(ctx, bough_mesh_add_set(ctx, mesh, BOUGH_SET_ELEMENT, "half", half, count));
+        def.regions = &region, def.region_count = 1;
+    }
+    bough_mesh larger = *mesh; /* only looked at: bodies copy their mesh */
+    larger.vertices = calloc(3 * (size_t)mesh->vertex_count + 6, sizeof *larger.vertices);
+    memcpy(larger.vertices, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof *larger.vertices);
+    for (int32_t i = 0; i < 6; i++)
+        larger.vertices[3 * mesh->vertex_count + i] = 0.1;
+    larger.vertex_count += odd.loose ? 2 : 0;
+    bough_body *body;
+    check_ok(ctx, bough_body_create(ctx, &larger, &def, &body));
+    bar_ends ends = find_ends(ctx, body);
+    bough_cook_def cook_def = bar_cook_def(&ends, 8);
+    check_ok(ctx, bough_cook(ctx, body, &cook_def, NULL, c));
+    free(half), free(larger.vertices);
+    free_ends(ctx, &ends);
+    bough_body_destroy(ctx, body);
+    bough_mesh_destroy(ctx, mesh);
+}
+
+/* Linear and stvk together are exact, whatever their densities. */
+static void mixed_polynomials_are_exact(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_material second = bough_default_material();
+    second.model = BOUGH_MATERIAL_LINEAR, second.young = 3e5;
+    for (double density = 1; density < 1e7; density *= 1000) {
+        second.density = density;
+        bough_component *c;
+        cook_odd(ctx, (odd_bar){.half = true, .second = second}, &c);
+        check_int(c->elastic, BOUGH_REDUCED_POLYNOMIAL);
+        check_below(c->quality.force_random, 1e-12);
+        check_near(c->mass, 0.025 * (1000 + density), 1e-9 * c->mass);
+        check_near(c->quality.reduced_hz[0], c->quality.full_hz[0], 1e-2 * c->quality.full_hz[0]);
+        bough_component_destroy(ctx, c);
+    }
+    bough_context_destroy(ctx);
+}
+
+static void place_and_loose_vertices_change_nothing(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_component *plain, *c;
+    cook_odd(ctx, (odd_bar){0}, &plain);
+    for (int loose = 0; loose < 2; loose++) {
+        cook_odd(ctx, (odd_bar){.loose = loose, .away = loose ? 0 : 1e6}, &c);
+        for (int l = 0; l < 8; l++)
+            check_near(c->K[9 * l], plain->K[9 * l], 1e-6 * plain->K[9 * l]);
+        for (int i = 0; i < 9; i++)
+            check_near(c->Sigma0[i], plain->Sigma0[i], 1e-7);
+        check_near(c->quality.projection_impulse, plain->quality.projection_impulse, 1e-6);
+        bough_component_destroy(ctx, c);
+    }
+    bough_component_destroy(ctx, plain);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_are_those_of_rigid_masses),
@@ -244,6 +328,8 @@ int main(void) {
         cmocka_unit_test(almost_dependent_columns_are_told_apart),
         cmocka_unit_test(given_weights_are_kept),
         cmocka_unit_test(counts_are_possible),
+        cmocka_unit_test(mixed_polynomials_are_exact),
+        cmocka_unit_test(place_and_loose_vertices_change_nothing),
         cmocka_unit_test(snapshots_of_flight_count_as_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
