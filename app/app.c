@@ -15,11 +15,13 @@ static bool progress_shown;
 
 static void on_interrupt(int signal_number) {
     (void)signal_number;
+    int kept = errno; /* of whatever was interrupted */
     interrupted = 1;
     signal(SIGINT, SIG_DFL); /* a second Ctrl-C ends the program at once */
     static const char note[] = "\r\033[Kstopping as soon as possible; Ctrl-C again ends it at once\n";
-    if (isatty(STDERR_FILENO) && write(STDERR_FILENO, note, sizeof note - 1) < 0)
-        return; /* nobody to tell */
+    ssize_t told = isatty(STDERR_FILENO) ? write(STDERR_FILENO, note, sizeof note - 1) : 0;
+    (void)told;
+    errno = kept;
 }
 
 bool app_interrupted(void) {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define RANDOM_POSES 8
+#define RANDOM_POSES 4
 #define LARGEST_STRAIN 0.1 /* of the pose under weight */
 
 typedef struct {
@@ -220,9 +220,9 @@ static bough_status full_equilibrium(bo_cook *cook, work *w, const double *load,
         size += cook->held[i] ? 0 : load[i] * load[i];
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++, before = rest) {
         bough_status status = residual(cook, w, load, &rest);
-        if (status == BOUGH_OK && rest <= 1e-10 * size)
+        if (status == BOUGH_OK && rest <= 1e-8 * size)
             return BOUGH_OK;
-        if (status == BOUGH_OK && rest > 0.1 * before) {
+        if (status == BOUGH_OK && rest > 0.3 * before) {
             status = bough_body_evaluate(cook->ctx, cook->body, w->u, false, NULL, NULL, tangent);
             if (status == BOUGH_OK)
                 status = bo_factor_numeric(cook->ctx, cook->factor, tangent);

@@ -101,16 +101,16 @@ static void write_long_scene(const char *demands) {
     snprintf(scene, sizeof scene,
              "{\"bough\": 1, \"components\": {"
              "\"quick\": {\"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 0.1, 0.1], \"cells\": "
-             "[200, 1, 1]}, \"fix\": \"x0\", \"basis\": {\"r\": 4}}, "
+             "[300, 1, 1]}, \"fix\": \"x0\", \"basis\": {\"r\": 4}}, "
              "\"slow\": {\"mesh\": {\"generate\": \"box\", \"type\": \"tet10\", \"size\": [1, 0.5, 0.5], \"cells\": "
-             "[4, 2, 2]}, \"fix\": \"x0\", \"material\": {\"model\": \"neo-hookean\"}, %s}}}",
+             "[5, 3, 3]}, \"fix\": \"x0\", \"material\": {\"model\": \"neo-hookean\"}, %s}}}",
              demands);
     test_write_text(work("long.json"), scene);
 }
 
 static void interrupted_scenes_go_on_where_they_were(void **state) {
     (void)state;
-    write_long_scene("\"basis\": {\"r\": 30}, \"elastic\": {\"tolerance\": 1e-6, \"training\": 200}");
+    write_long_scene("\"basis\": {\"r\": 80}, \"elastic\": {\"tolerance\": 1e-6, \"training\": 3000}");
     pid_t child = start_with_output(WORDS("cook", "long.json", "-j", "1"), test_path("stdout"));
     for (int i = 0; i < 30000 && !exists("long.cooked/quick.bough"); i++)
         nap();
@@ -120,7 +120,7 @@ static void interrupted_scenes_go_on_where_they_were(void **state) {
     check(strcmp(err, "bough: interrupted; 1 of 2 components are done, and the same command goes on from there\n") ==
           0);
     check(exists("long.cooked/quick.bough") && !exists("long.cooked/slow.bough"));
-    check(strncmp(out, "quick: 200 elements, r = 4, ", 28) == 0 && line_count(out) == 1);
+    check(strncmp(out, "quick: 300 elements, r = 4, ", 28) == 0 && line_count(out) == 1);
 
     /* What was finished is kept; the rest is asked to do less, so that the test ends soon. */
     write_long_scene("\"basis\": {\"r\": 4}");

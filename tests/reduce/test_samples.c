@@ -28,7 +28,7 @@ static void prepare(fixture *f, bough_element_type type) {
     check_ok(f->ctx, bough_mesh_surface(f->ctx, bough_body_mesh(f->body), &f->surface, &f->vertex_map, NULL));
 }
 
-static void cook(fixture *f) {
+static void cook_fixture(fixture *f) {
     bough_component_destroy(f->ctx, f->c);
     check_ok(f->ctx, bough_cook(f->ctx, f->body, &f->def, NULL, &f->c));
 }
@@ -72,7 +72,7 @@ static void wind_samples_stand_for_the_surface(void **state) {
         fixture f;
         prepare(&f, (bough_element_type)type);
         f.def.wind_count = 14;
-        cook(&f);
+        cook_fixture(&f);
         const bough_sample_points *wind = &f.c->wind;
         double area = 0, total = 0, sum[3] = {0}, centre[3] = {0}, exact[3] = {0};
         check_int(wind->count, 14);
@@ -111,7 +111,7 @@ static void sides_of_a_leaf_are_apart(void **state) {
     f.body = make_bar(f.ctx, bar);
     f.ends = find_ends(f.ctx, f.body);
     f.def = bar_cook_def(&f.ends, R);
-    cook(&f);
+    cook_fixture(&f);
     double facing = 0;
     for (int32_t k = 0; k < f.c->wind.count; k++)
         facing += fabs(f.c->wind.normal[3 * k + 2]);
@@ -125,7 +125,7 @@ static void contact_samples_lie_on_the_boundary(void **state) {
         fixture f;
         prepare(&f, (bough_element_type)type);
         f.def.contact_count = 30;
-        cook(&f);
+        cook_fixture(&f);
         const bough_sample_points *contact = &f.c->contact;
         const double middle[3] = {0.5, 0.1, 0.125}, half[3] = {0.5, 0.1, 0.125};
         check_int(contact->count, 30);
@@ -149,12 +149,12 @@ static void contact_samples_lie_on_the_boundary(void **state) {
             check(memcmp(f.c->volume.U + 3 * R * found, contact->U + 3 * R * k, 3 * R * sizeof(double)) == 0);
         }
         f.def.contact_count = f.def.wind_count = 100000; /* more than there are: all */
-        cook(&f);
+        cook_fixture(&f);
         check_int(f.c->contact.count, f.surface->vertex_count);
         check_int(f.c->wind.count, f.surface->element_count);
         check_uniform_traction(&f, 2);
         f.def.contact_count = f.def.wind_count = f.def.stress_count = 0;
-        cook(&f);
+        cook_fixture(&f);
         check_int(f.c->contact.count, 0);
         check_int(f.c->wind.count, 0);
         check_int(f.c->stress.count, 0);
@@ -170,7 +170,7 @@ static void stress_points_show_the_body(void **state) {
     const int32_t given[2] = {3, 40};
     f.def.stress_elements = given, f.def.stress_element_count = 2;
     f.def.stress_count = 10;
-    cook(&f);
+    cook_fixture(&f);
     const bough_material_points *stress = &f.c->stress;
     check_int(stress->count, 12);
     check(stress->element[0] == 3 && stress->element[1] == 40);
@@ -227,7 +227,7 @@ static void surface_follows_the_basis(void **state) {
     for (int type = BOUGH_TET4; type <= BOUGH_HEX8; type++) {
         fixture f;
         prepare(&f, (bough_element_type)type);
-        cook(&f);
+        cook_fixture(&f);
         double q[R], bound = 0;
         test_random random = {1};
         for (int l = 0; l < R; l++)
@@ -235,7 +235,7 @@ static void surface_follows_the_basis(void **state) {
         check_below(surface_error(&f, q), 2e-6);
         check(f.c->surface.U && !f.c->surface.U16);
         f.def.surface_int16 = true;
-        cook(&f);
+        cook_fixture(&f);
         check(!f.c->surface.U && f.c->surface.U16);
         for (int l = 0; l < R; l++) { /* so far that whole numbers are coarser than float */
             q[l] *= 100;
@@ -256,7 +256,7 @@ static void surface_is_the_boundary(void **state) {
     (void)state;
     fixture f;
     prepare(&f, BOUGH_TET10);
-    cook(&f);
+    cook_fixture(&f);
     const bough_surface *surface = &f.c->surface;
     check_int(surface->vertex_count, f.surface->vertex_count);
     check_int(surface->triangle_count, f.surface->element_count);
@@ -283,7 +283,7 @@ static void rigid_components_have_a_surface(void **state) {
     fixture f;
     prepare(&f, BOUGH_HEX8);
     f.def.r = 0;
-    cook(&f);
+    cook_fixture(&f);
     check_int(f.c->surface.vertex_count, f.surface->vertex_count);
     check(!f.c->surface.U && !f.c->surface.U16);
     check(f.c->wind.count > 0 && f.c->contact.count > 0);
@@ -297,7 +297,7 @@ static void bound_surface_moves_like_the_boundary(void **state) {
         fixture f;
         prepare(&f, (bough_element_type)type);
         f.def.surface = f.surface;
-        cook(&f);
+        cook_fixture(&f);
         const bough_surface *surface = &f.c->surface;
         const double q[R] = {0.05, -0.03, 0.02, 0.01, 0, 0.01};
         double *u = calloc(3 * (size_t)f.c->volume.vertex_count, sizeof *u);
@@ -340,7 +340,7 @@ static void bound_surface_shows_linear_motion(void **state) {
             column[3 * v + 1] = mesh->vertices[3 * v];
         f.def.basis = BOUGH_BASIS_COLUMNS, f.def.columns = column, f.def.column_count = 1, f.def.r = 1;
         f.def.surface = surface;
-        cook(&f);
+        cook_fixture(&f);
         float *x = calloc(3 * (size_t)surface->vertex_count, sizeof *x);
         double largest = 0;
         for (size_t i = 0; i < 3 * (size_t)f.c->volume.vertex_count; i++)

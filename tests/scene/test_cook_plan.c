@@ -549,6 +549,33 @@ static void failed_allocations_leak_nothing(void **state) {
     }
 }
 
+/* Whatever comes out, it is a plan or a sentence. */
+static void truncations_and_mutations_do_no_harm(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    test_random random = {11};
+    const char *const texts[] = {ABC, CHAIN(", 'root': 'a', 'basis': {'total': 9}")};
+    int loaded = 0;
+    for (int i = 0; i < (test_long() ? 5000 : 400); i++) {
+        char *text = quoted(texts[i % 2]);
+        size_t length = strlen(text);
+        if (i % 4 == 0)
+            text[test_bits(&random) % length] = 0;
+        else
+            text[test_bits(&random) % length] = "0123456789\"{}[],:abcx -"[test_bits(&random) % 24];
+        bough_cook_plan *plan;
+        test_write_text(test_path("mutant.json"), text);
+        bough_status status = bough_cook_plan_load(ctx, test_path("mutant.json"), NULL, NULL, &plan);
+        check((status == BOUGH_OK) == (plan != NULL));
+        check(status == BOUGH_OK || bough_message(ctx)[0]);
+        loaded += status == BOUGH_OK;
+        bough_cook_plan_destroy(ctx, plan);
+        free(text);
+    }
+    check(loaded > 0);
+    bough_context_destroy(ctx);
+}
+
 static void the_examples_work(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -580,6 +607,7 @@ int main(void) {
         cmocka_unit_test(one_component_is_a_plan_too),
         cmocka_unit_test(scenes_of_parts_cannot_be_run_yet),
         cmocka_unit_test(failed_allocations_leak_nothing),
+        cmocka_unit_test(truncations_and_mutations_do_no_harm),
         cmocka_unit_test(the_examples_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
