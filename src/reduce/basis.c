@@ -110,13 +110,6 @@ static bool normalise_seed(bo_cook *cook, double *x, double *product, double *ei
     return true;
 }
 
-static double largest_displacement(const bo_cook *cook, const double *x) {
-    double largest = 0;
-    for (size_t v = 0; v < (size_t)cook->n / 3; v++)
-        largest = fmax(largest, bo_norm(bo_load3(x + 3 * v)));
-    return largest;
-}
-
 static bough_status finish_seeds(bo_cook *cook, seed_set *set) {
     size_t n = (size_t)cook->n, count = (size_t)set->seeds.count;
     double *product = BO_NEW_ARRAY(cook->ctx, double, n), lowest = INFINITY;
@@ -135,7 +128,7 @@ static bough_status finish_seeds(bo_cook *cook, seed_set *set) {
             continue;
         if (set->eigenvalues[kept] < lowest) {
             lowest = set->eigenvalues[kept];
-            set->amplitude = cook->def->pose_amplitude * cook->size / largest_displacement(cook, x);
+            set->amplitude = cook->def->pose_amplitude * cook->size / bo_cook_largest(cook, x);
         }
         kept++;
     }

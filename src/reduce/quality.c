@@ -106,13 +106,6 @@ static bough_status random_poses(bo_cook *cook, work *w) {
 
 /* ---- responses of the full body ---- */
 
-static double largest_move(const bo_cook *cook, const double *u) {
-    double largest = 0;
-    for (size_t v = 0; v < (size_t)cook->n / 3; v++)
-        largest = fmax(largest, bo_norm(bo_load3(u + 3 * v)));
-    return largest;
-}
-
 /* |a - b| / |b| in the mass norm; a is destroyed. */
 static double mass_error(bo_cook *cook, double *a, const double *b, double *product) {
     bo_cook_mass(cook, b, product, 1);
@@ -267,7 +260,7 @@ static bough_status choose_gravity(bo_cook *cook, work *w, const double own[3], 
         memset(w->f, 0, (size_t)cook->n * sizeof *w->f);
         bo_body_gravity_force(cook->body, g, w->f);
         BO_TRY(bo_cook_solve(cook, w->f, w->u, 1));
-        double moved = largest_move(cook, w->u);
+        double moved = bo_cook_largest(cook, w->u);
         if (moved > softest) {
             softest = moved;
             double factor = cook->def->pose_amplitude * cook->size / moved;
@@ -357,7 +350,7 @@ static bough_status impulse_poses(bo_cook *cook, work *w) {
         if (status != BOUGH_OK)
             break;
         bo_cook_remove_rigid(cook, w->u, w->product);
-        double moved = largest_move(cook, w->u);
+        double moved = bo_cook_largest(cook, w->u);
         for (size_t i = 0; i < (size_t)cook->n && moved > 0; i++)
             w->u[i] *= 0.01 * cook->size / moved;
         look_at(cook, w, &quality->projection_impulse);
