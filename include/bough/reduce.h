@@ -49,7 +49,7 @@ typedef struct bough_cook_def {
     uint32_t basis;     /* BOUGH_BASIS_...; 0: modes, loaded where there are loads, with derivatives */
     int32_t r;          /* coordinates; with a tolerance the most. 0: rigid */
     double tolerance;   /* > 0: as many coordinates as keep basis_error below it */
-    int32_t mode_count; /* vibration modes among the candidates; 0: half of r, rounded up */
+    int32_t mode_count; /* vibration modes among the candidates; 0: r, with derivatives half of it (up to 80) */
     bool keep_boundary; /* boundary modes are kept exactly instead of going through the mass-PCA */
     int32_t snapshot_count;
     const double *snapshots; /* snapshot_count x 3 vertex_count */

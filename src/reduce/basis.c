@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+/* Candidates whose principal components can be computed: so many take ten minutes. */
+#define MOST_CANDIDATES 8192
+/* Modes with derivatives when their number is left open: 3240 derivatives. */
+#define MOST_DERIVED_MODES 80
+
 /* ---- what goes in ---- */
 
 /* Small-strain materials have no modal derivatives. */
@@ -36,24 +41,46 @@ static int32_t free_count(const bo_cook *cook) {
 static int32_t mode_count_of(const bo_cook *cook, uint32_t kinds) {
     if (!(kinds & BOUGH_BASIS_MODES))
         return 0;
-    int32_t count = cook->def->mode_count             ? cook->def->mode_count
-                    : kinds & BOUGH_BASIS_DERIVATIVES ? (cook->def->r + 1) / 2
-                                                      : cook->def->r;
+    int32_t count = cook->def->mode_count                   ? cook->def->mode_count
+                    : !(kinds & BOUGH_BASIS_DERIVATIVES)    ? cook->def->r
+                    : cook->def->r < 2 * MOST_DERIVED_MODES ? (cook->def->r + 1) / 2
+                                                            : MOST_DERIVED_MODES;
     int32_t most = free_count(cook) - 1;
     return count < most ? count : most;
 }
 
+/* Before anything is computed. */
+static bough_status check_candidates(bo_cook *cook, uint32_t kinds, int32_t mode_count) {
+    const int64_t children = cook->def->interface_count - (cook->def->parent >= 0);
+    const int64_t seeds = mode_count + 6 * children * (!!(kinds & BOUGH_BASIS_ATTACHMENT)) +
+                          6 * children * (!!(kinds & BOUGH_BASIS_CONSTRAINT));
+    const int64_t derivatives = kinds & BOUGH_BASIS_DERIVATIVES ? seeds * (seeds + 1) / 2 : 0;
+    const int64_t snapshots = kinds & BOUGH_BASIS_SNAPSHOTS ? cook->def->snapshot_count : 0;
+    if (seeds + derivatives + snapshots <= MOST_CANDIDATES)
+        return BOUGH_OK;
+    return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
+                   "%lld modes, %lld derivatives and %lld snapshots are too many to choose a basis from (at most %d); "
+                   "use fewer modes or snapshots",
+                   (long long)seeds, (long long)derivatives, (long long)snapshots, MOST_CANDIDATES);
+}
+
+/* They may be of any length, so that rounding at held vertices is judged by their own size. What they do at vertices in
+ * no element does not matter. */
 static bough_status check_given(bo_cook *cook, const char *what, int32_t count, const double *vectors) {
     size_t n = (size_t)cook->n;
-    for (size_t c = 0; c < (size_t)count; c++)
+    for (size_t c = 0; c < (size_t)count; c++) {
+        const double *x = vectors + c * n;
+        double largest = 0;
         for (size_t i = 0; i < n; i++) {
-            double value = vectors[c * n + i];
-            if (!isfinite(value))
+            if (!isfinite(x[i]))
                 return bo_fail(cook->ctx, BOUGH_NOT_FINITE, "%s %zu of the basis is not finite", what, c);
-            if (cook->held[i] && fabs(value) > 1e-9 * cook->size)
+            largest = fmax(largest, fabs(x[i]));
+        }
+        for (size_t i = 0; i < n; i++)
+            if (cook->held[i] && cook->body->used[i / 3] && fabs(x[i]) > 1e-9 * largest)
                 return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
                                "%s %zu of the basis moves vertex %zu, where the component is held", what, c, i / 3);
-        }
+    }
     return BOUGH_OK;
 }
 
@@ -66,24 +93,21 @@ typedef struct {
     double amplitude; /* of the lowest seed when its largest displacement is that of the poses */
 } seed_set;
 
-/* Boundary modes get length 1 in the (loaded) mass and Rayleigh's quotient for an eigenvalue, like modes. */
-static void normalise_seed(bo_cook *cook, double *x, double *product, double *eigenvalue) {
+/* Boundary modes get length 1 in the (loaded) mass and Rayleigh's quotient for an eigenvalue, like modes. False for a
+ * zero: a force on vertices that are held has no response. */
+static bool normalise_seed(bo_cook *cook, double *x, double *product, double *eigenvalue) {
     size_t n = (size_t)cook->n;
     bo_cook_mass(cook, x, product, 1);
     if (cook->loaded)
         bo_cook_add_loads(cook, x, product);
     double mass = bo_dot_n(cook->n, x, product);
+    if (!(mass > 0))
+        return false;
     bo_sparse_mul(cook->K, x, product, false);
     *eigenvalue = bo_dot_n(cook->n, x, product) / mass;
     for (size_t i = 0; i < n; i++)
         x[i] /= sqrt(mass);
-}
-
-static double largest_displacement(const bo_cook *cook, const double *x) {
-    double largest = 0;
-    for (size_t v = 0; v < (size_t)cook->n / 3; v++)
-        largest = fmax(largest, bo_norm(bo_load3(x + 3 * v)));
-    return largest;
+    return true;
 }
 
 static bough_status finish_seeds(bo_cook *cook, seed_set *set) {
@@ -94,15 +118,21 @@ static bough_status finish_seeds(bo_cook *cook, seed_set *set) {
         bo_free(cook->ctx, product);
         return BOUGH_ERROR_MEMORY;
     }
+    size_t kept = 0;
     for (size_t k = 0; k < count; k++) {
-        double *x = set->seeds.values + k * n;
+        double *x = set->seeds.values + kept * n;
+        if (kept < k)
+            memcpy(x, set->seeds.values + k * n, n * sizeof *x);
         bo_cook_remove_rigid(cook, x, product);
-        normalise_seed(cook, x, product, &set->eigenvalues[k]);
-        if (set->eigenvalues[k] < lowest) {
-            lowest = set->eigenvalues[k];
-            set->amplitude = cook->def->pose_amplitude * cook->size / largest_displacement(cook, x);
+        if (!normalise_seed(cook, x, product, &set->eigenvalues[kept]))
+            continue;
+        if (set->eigenvalues[kept] < lowest) {
+            lowest = set->eigenvalues[kept];
+            set->amplitude = cook->def->pose_amplitude * cook->size / bo_cook_largest(cook, x);
         }
+        kept++;
     }
+    set->seeds.count = (int32_t)kept;
     bo_free(cook->ctx, product);
     return BOUGH_OK;
 }
@@ -113,6 +143,8 @@ static bough_status make_seeds(bo_cook *cook, uint32_t kinds, seed_set *set) {
     if (count > 0 && !(kinds & BOUGH_BASIS_CONSTRAINT) && !(cook->modes_done && cook->mode_count == count))
         BO_TRY(bo_cook_modes(cook, count));
     cook->modes_done = count > 0 && !(kinds & BOUGH_BASIS_CONSTRAINT);
+    if (cook->modes_done)
+        BO_TRY(bo_cook_lower_shift(cook));
     bo_columns boundary = {0};
     bough_status status = BOUGH_OK;
     if (kinds & BOUGH_BASIS_CONSTRAINT)
@@ -153,11 +185,11 @@ static void scale(size_t n, double factor, double *x) {
  * lowest mode moves as far as the poses do. */
 static bough_status weigh_seeds(bo_cook *cook, const seed_set *set, bool derivatives, bo_columns *candidates) {
     size_t n = (size_t)cook->n;
-    int32_t count = set->seeds.count, pairs = count * (count + 1) / 2;
+    int32_t count = set->seeds.count, pairs = derivatives ? count * (count + 1) / 2 : 0;
     double lowest = INFINITY;
     for (int32_t k = 0; k < count; k++)
         lowest = fmin(lowest, set->eigenvalues[k]);
-    double *x = bo_columns_add(cook, candidates, count + (derivatives ? pairs : 0));
+    double *x = bo_columns_add(cook, candidates, count + pairs);
     if (!x)
         return BOUGH_ERROR_MEMORY;
     memcpy(x, set->seeds.values, (size_t)count * n * sizeof *x);
@@ -172,7 +204,7 @@ static bough_status weigh_seeds(bo_cook *cook, const seed_set *set, bool derivat
     return BOUGH_OK;
 }
 
-/* Snapshots count together as much as the lowest mode does. */
+/* Snapshots count together as much as the lowest mode does; how far a free body flies does not count. */
 static bough_status add_snapshots(bo_cook *cook, double amplitude, bo_columns *candidates) {
     int32_t count = cook->def->snapshot_count;
     size_t n = (size_t)cook->n, size = (size_t)count * n;
@@ -184,6 +216,7 @@ static bough_status add_snapshots(bo_cook *cook, double amplitude, bo_columns *c
     }
     memcpy(x, cook->def->snapshots, size * sizeof *x);
     for (int32_t c = 0; c < count; c++) {
+        bo_cook_remove_rigid(cook, x + (size_t)c * n, product);
         bo_cook_mass(cook, x + (size_t)c * n, product, 1);
         sum += bo_dot_n(cook->n, x + (size_t)c * n, product);
     }
@@ -254,9 +287,11 @@ static bough_status whole_space(bo_cook *cook, bo_columns *basis) {
 
 static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_columns *candidates, bo_columns *basis) {
     if (cook->def->r == free_count(cook)) {
+        cook->draft.quality.basis_error = 0;
         cook->draft.quality.energy_captured = 1;
         return whole_space(cook, basis);
     }
+    BO_TRY(check_candidates(cook, kinds, mode_count_of(cook, kinds)));
     if (kinds & (BOUGH_BASIS_MODES | BOUGH_BASIS_ATTACHMENT | BOUGH_BASIS_CONSTRAINT))
         BO_TRY(make_seeds(cook, kinds, set));
     if (kinds & BOUGH_BASIS_COLUMNS) {
@@ -268,14 +303,14 @@ static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_col
     if (cook->def->keep_boundary && boundary > 0)
         BO_TRY(bo_cook_orthonormalise(cook, boundary, set->seeds.values + (size_t)set->mode_count * (size_t)cook->n,
                                       basis));
-    if (set->seeds.count)
-        BO_TRY(weigh_seeds(cook, set, kinds & BOUGH_BASIS_DERIVATIVES, candidates));
-    if (kinds & BOUGH_BASIS_SNAPSHOTS)
-        BO_TRY(add_snapshots(cook, set->amplitude, candidates));
     if (basis->count > cook->def->r)
         return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
                        "%d columns are to be kept exactly, but r is %d; raise r or keep fewer", basis->count,
                        cook->def->r);
+    if (set->seeds.count)
+        BO_TRY(weigh_seeds(cook, set, kinds & BOUGH_BASIS_DERIVATIVES, candidates));
+    if (kinds & BOUGH_BASIS_SNAPSHOTS)
+        BO_TRY(add_snapshots(cook, set->amplitude, candidates));
     bo_cook_clock(cook, BOUGH_COOK_BASIS);
     return bo_cook_pca(cook, candidates, basis);
 }
@@ -295,7 +330,7 @@ bough_status bo_cook_basis(bo_cook *cook) {
         return BOUGH_OK;
     const uint32_t kinds = kinds_of(cook);
     cook->modes_held = kinds & BOUGH_BASIS_CONSTRAINT;
-    cook->loaded = kinds & BOUGH_BASIS_LOADED && !cook->modes_held;
+    cook->loaded = kinds & BOUGH_BASIS_LOADED && cook->load_count > 0 && !cook->modes_held;
     bo_cook_clock(cook, BOUGH_COOK_FACTOR);
     BO_TRY(bo_cook_factor(cook));
     if (cook->def->r > free_count(cook))

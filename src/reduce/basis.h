@@ -20,7 +20,10 @@ double *bo_columns_add(bo_cook *cook, bo_columns *columns, int32_t more);
 bough_status bo_cook_factor(bo_cook *cook);
 /* The lowest vibration modes into cook->modes and cook->eigenvalues. */
 bough_status bo_cook_modes(bo_cook *cook, int32_t count);
-/* The same with more unknowns held; `factor` is of K without them. */
+/* What is solved with K of a free body once its modes are known wants a smaller shift: a thousandth of the lowest
+ * flexible eigenvalue. */
+bough_status bo_cook_lower_shift(bo_cook *cook);
+/* As bo_cook_modes(), with more unknowns held; `factor` is of K without them. */
 bough_status bo_cook_held_modes(bo_cook *cook, bo_factor *factor, const unsigned char *held, int32_t count);
 
 /* boundary.c: six static modes of every interface but the parent's, appended to `modes`. */

@@ -104,6 +104,7 @@ bough_status bo_cook_craig_bampton(bo_cook *cook, int32_t mode_count, bo_columns
             "Craig-Bampton modes need a support or a parent interface; use attachment modes for a free body");
     unsigned char *held = BO_NEW_ARRAY(cook->ctx, unsigned char, cook->n);
     bo_factor *factor = NULL;
+    int32_t loose = 0;
     bough_status status = held ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
         memcpy(held, cook->held, (size_t)cook->n);
@@ -114,6 +115,9 @@ bough_status bo_cook_craig_bampton(bo_cook *cook, int32_t mode_count, bo_columns
     }
     if (status == BOUGH_OK)
         status = bo_factor_numeric(cook->ctx, factor, cook->K);
+    for (int32_t i = 0; i < cook->n && status == BOUGH_OK; i++)
+        loose += !held[i];
+    mode_count = mode_count < loose ? mode_count : loose - 1; /* what can vibrate between the interfaces */
     if (status == BOUGH_OK && mode_count > 0)
         status = bo_cook_held_modes(cook, factor, held, mode_count);
     if (status == BOUGH_OK)

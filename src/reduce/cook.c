@@ -129,9 +129,10 @@ static bough_status choose_elastic(bo_cook *cook) {
     else if (cook->def->elastic >= 0)
         *elastic = (bough_reduced_elastic)cook->def->elastic;
     else
-        *elastic = linear                                                ? BOUGH_REDUCED_LINEAR
-                   : polynomial && cook->r <= cook->def->polynomial_most ? BOUGH_REDUCED_POLYNOMIAL
-                                                                         : BOUGH_REDUCED_CUBATURE;
+        *elastic = linear ? BOUGH_REDUCED_LINEAR
+                   : polynomial && cook->r <= cook->def->polynomial_most && cook->r <= BOUGH_MAX_POLYNOMIAL_COORDINATES
+                       ? BOUGH_REDUCED_POLYNOMIAL
+                       : BOUGH_REDUCED_CUBATURE;
     if (*elastic == BOUGH_REDUCED_POLYNOMIAL && !polynomial)
         return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
                        "only stvk and linear materials have an exact polynomial; use cubature for this material");
@@ -205,7 +206,8 @@ static bough_status check_def(bough_context *ctx, const bough_cook_def *def) {
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the amplitude of poses must be above 0 and at most 10 body sizes");
     if (!(def->cubature_tolerance > 0 && def->cubature_tolerance < 1))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the tolerance of a cubature must be above 0 and below 1");
-    if ((def->basis & BOUGH_BASIS_SNAPSHOTS && !def->snapshots) || (def->basis & BOUGH_BASIS_COLUMNS && !def->columns))
+    if ((def->basis & BOUGH_BASIS_SNAPSHOTS && (!def->snapshots || def->snapshot_count == 0)) ||
+        (def->basis & BOUGH_BASIS_COLUMNS && (!def->columns || def->column_count == 0)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the basis is to be made from snapshots or columns, but has none");
     return BOUGH_OK;
 }

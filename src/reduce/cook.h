@@ -143,6 +143,8 @@ double bo_pose_uniform(bo_pose_random *random);
 bough_status bo_cook_pose(bo_cook *cook, bo_pose_random *random, double *q);
 /* Halves q and u = U q until all elements are in their material's domain. */
 bough_status bo_cook_shrink(bo_cook *cook, double *q, double *u);
+/* The farthest that u (n) moves a vertex. */
+double bo_cook_largest(const bo_cook *cook, const double *u);
 /* u = U q (n) */
 void bo_cook_displace(const bo_cook *cook, const double *q, double *u);
 /* U^T f (r) */

@@ -19,7 +19,8 @@
 
 enum {
     MOST_CANDIDATES = 12000,
-    MOST_POSE_ROWS = 16000,   /* equations from poses */
+    MOST_POSE_ROWS = 16000,   /* equations from poses, unless others are asked for */
+    MOST_ASKED_ROWS = 120000, /* so many that more than a thousand candidates fit into MOST_ENTRIES */
     MOST_REST_ROWS = 8192,    /* equations from the stiffness at rest */
     MOST_ENTRIES = 150000000, /* of the matrix of candidates: 600 MB */
     CANDIDATES_A_TASK = 16,
@@ -306,8 +307,8 @@ static bough_status select_points(bo_cook *cook, const equations *e, selection *
         for (int32_t i = 0; i < s->count; i++)
             s->points[i] = candidates[s->points[i]];
         if (result.residual > cook->def->cubature_tolerance * pose_share(e))
-            bo_warn(cook->ctx, "the cubature ends at %d points with a force error of %.2g; %.2g was asked for",
-                    s->count, result.residual, cook->def->cubature_tolerance);
+            bo_warn(cook->ctx, "the cubature ends at %d points with a force error of up to %.2g; %.2g was asked for",
+                    s->count, result.residual / pose_share(e), cook->def->cubature_tolerance);
     }
     bo_nnls_free(cook->ctx, &result);
     bo_free(cook->ctx, candidates);
@@ -444,6 +445,11 @@ bough_status bo_cook_cubature(bo_cook *cook) {
     equations e;
     selection s = {0};
     const int32_t pose_count = training_poses(cook);
+    if ((int64_t)pose_count * cook->r > MOST_ASKED_ROWS)
+        return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
+                       "%d training poses of %d coordinates are more equations than a cubature is fitted to; use at "
+                       "most %d poses",
+                       pose_count, cook->r, MOST_ASKED_ROWS / cook->r);
     bough_status status = make_equations(cook, cook->def->seed, pose_count, 0, &e);
     if (status == BOUGH_OK)
         status = select_points(cook, &e, &s);

@@ -172,8 +172,7 @@ static bough_status reserve_modes(bo_cook *cook, int32_t count) {
     return cook->eigenvalues && cook->modes ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-/* Six rigid modes come first. What is then solved with K wants a smaller shift: a thousandth of the lowest flexible
- * eigenvalue. */
+/* Six rigid modes come first. */
 static bough_status free_modes(bo_cook *cook, int32_t count) {
     size_t n = (size_t)cook->n, all = (size_t)count + 6;
     double *values = BO_NEW_ARRAY(cook->ctx, double, all), *vectors = BO_NEW_ARRAY(cook->ctx, double, all *n);
@@ -187,8 +186,6 @@ static bough_status free_modes(bo_cook *cook, int32_t count) {
     if (status == BOUGH_OK) {
         memcpy(cook->eigenvalues, values + 6, (size_t)count * sizeof *values);
         memcpy(cook->modes, vectors + 6 * n, (size_t)count * n * sizeof *vectors);
-        bo_cook_clock(cook, BOUGH_COOK_FACTOR);
-        status = factor_shifted(cook, 1e-3 * values[6]);
     }
     bo_free(cook->ctx, values);
     bo_free(cook->ctx, vectors);
@@ -199,6 +196,13 @@ bough_status bo_cook_modes(bo_cook *cook, int32_t count) {
     BO_TRY(reserve_modes(cook, count));
     return cook->rigid ? free_modes(cook, count)
                        : eigen(cook, cook->factor, cook->held, 0, count, cook->eigenvalues, cook->modes);
+}
+
+bough_status bo_cook_lower_shift(bo_cook *cook) {
+    if (!cook->rigid)
+        return BOUGH_OK;
+    bo_cook_clock(cook, BOUGH_COOK_FACTOR);
+    return factor_shifted(cook, 1e-3 * cook->eigenvalues[0]);
 }
 
 bough_status bo_cook_held_modes(bo_cook *cook, bo_factor *factor, const unsigned char *held, int32_t count) {

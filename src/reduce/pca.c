@@ -43,17 +43,17 @@ static double mass_norm(const bo_cook *cook, const double *x, projector *p) {
     return sqrt(fmax(0, bo_dot_n(cook->n, x, p->product)));
 }
 
-/* x <- x - Q^T (Q M x), twice for rounding, and without rigid motions; returns what is left of its length. */
-static double project_out(const bo_cook *cook, const bo_columns *basis, double *x, projector *p) {
+/* x <- x - Q^T (Q M x), twice for rounding, and without rigid motions; returns what is left of its length *before. */
+static double project_out(const bo_cook *cook, const bo_columns *basis, double *x, projector *p, double *before) {
     bo_cook_remove_rigid(cook, x, p->product);
-    double before = mass_norm(cook, x, p), after = before;
+    double after = *before = mass_norm(cook, x, p);
     for (int round = 0; round < 2 && basis->count > 0; round++) {
         bo_gemm(false, false, basis->count, 1, cook->n, 1, basis->values, cook->n, p->product, 1, 0, p->coefficients,
                 1);
         bo_gemm(true, false, cook->n, 1, basis->count, -1, basis->values, cook->n, p->coefficients, 1, 1, x, 1);
         after = mass_norm(cook, x, p);
     }
-    return after > DEPENDENT * before ? after : 0;
+    return after > DEPENDENT * *before ? after : 0;
 }
 
 bough_status bo_cook_orthonormalise(bo_cook *cook, int32_t count, const double *vectors, bo_columns *basis) {
@@ -68,7 +68,7 @@ bough_status bo_cook_orthonormalise(bo_cook *cook, int32_t count, const double *
         }
         basis->count--; /* not one of them before it is independent */
         memcpy(x, vectors + (size_t)c * n, n * sizeof *x);
-        double length = project_out(cook, basis, x, &p);
+        double before, length = project_out(cook, basis, x, &p, &before);
         for (size_t i = 0; i < n && length > 0; i++)
             x[i] /= length;
         basis->count += length > 0;
@@ -79,14 +79,25 @@ bough_status bo_cook_orthonormalise(bo_cook *cook, int32_t count, const double *
 
 /* ---- principal components ---- */
 
-static bough_status project_candidates(bo_cook *cook, const bo_columns *basis, bo_columns *candidates) {
+/* Squares of lengths in the mass norm. */
+typedef struct {
+    double total;   /* of all candidates together */
+    double longest; /* of one of them */
+    double left;    /* of what the basis does not show of them */
+} candidate_sums;
+
+static bough_status project_candidates(bo_cook *cook, const bo_columns *basis, bo_columns *candidates,
+                                       candidate_sums *sums) {
     size_t n = (size_t)cook->n;
     projector p;
     bough_status status = make_projector(cook, basis->count, &p);
     for (int32_t c = 0; c < candidates->count && status == BOUGH_OK; c++) {
-        double *x = candidates->values + (size_t)c * n;
-        if (project_out(cook, basis, x, &p) == 0)
+        double *x = candidates->values + (size_t)c * n, before, left = project_out(cook, basis, x, &p, &before);
+        if (left == 0)
             memset(x, 0, n * sizeof *x);
+        sums->total += before * before;
+        sums->longest = fmax(sums->longest, before * before);
+        sums->left += left * left;
     }
     free_projector(cook, &p);
     return status;
@@ -103,23 +114,19 @@ static bough_status gram(bo_cook *cook, const bo_columns *Y, double *G) {
     return BOUGH_OK;
 }
 
-/* How many of the directions to take; values ascend. */
-static int32_t choose_count(bo_cook *cook, int32_t count, const double *values, int32_t most) {
-    double total = 0, rest = 0;
+/* How many of the directions to take, `least` to `most`; values ascend. *rest: squares of those that are not taken. */
+static int32_t choose_count(int32_t count, const double *values, int32_t least, int32_t most, double tolerance,
+                            const candidate_sums *sums, double *rest) {
     int32_t independent = 0;
-    for (int32_t k = 0; k < count; k++) {
-        total += fmax(0, values[k]);
-        independent += values[k] > NOISE * NOISE * values[count - 1];
-    }
+    for (int32_t k = 0; k < count; k++)
+        independent += values[k] > NOISE * NOISE * fmax(values[count - 1], sums->longest);
     most = most < independent ? most : independent;
+    *rest = 0;
     for (int32_t k = 0; k < count - most; k++)
-        rest += fmax(0, values[k]);
+        *rest += fmax(0, values[k]);
     int32_t chosen = most;
-    const double tolerance = cook->def->tolerance;
-    while (tolerance > 0 && chosen > 1 && rest + values[count - chosen] <= tolerance * tolerance * total)
-        rest += values[count - chosen--];
-    cook->draft.quality.basis_error = total > 0 ? sqrt(rest / total) : 0;
-    cook->draft.quality.energy_captured = total > 0 ? 1 - rest / total : 1;
+    while (tolerance > 0 && chosen > least && *rest + values[count - chosen] <= tolerance * tolerance * sums->total)
+        *rest += values[count - chosen--];
     return chosen;
 }
 
@@ -141,23 +148,35 @@ static bough_status append_leading(bo_cook *cook, const bo_columns *Y, int32_t c
     return status;
 }
 
-bough_status bo_cook_pca(bo_cook *cook, bo_columns *candidates, bo_columns *basis) {
-    int32_t count = candidates->count, most = cook->def->r - basis->count;
-    cook->draft.quality.basis_error = 0;
-    cook->draft.quality.energy_captured = 1;
-    if (count == 0 || most <= 0)
-        return BOUGH_OK;
-    BO_TRY(project_candidates(cook, basis, candidates));
+static void note_error(bo_cook *cook, double rest, double total) {
+    cook->draft.quality.basis_error = total > 0 ? sqrt(rest / total) : 0;
+    cook->draft.quality.energy_captured = total > 0 ? 1 - rest / total : 1;
+}
+
+/* The principal directions of what was left of the candidates. */
+static bough_status add_directions(bo_cook *cook, const bo_columns *candidates, const candidate_sums *sums,
+                                   bo_columns *basis) {
+    int32_t count = candidates->count, least = basis->count > 0 ? 0 : 1, most = cook->def->r - basis->count;
     size_t N = (size_t)count;
     double *G = BO_NEW_ARRAY(cook->ctx, double, N *N), *V = BO_NEW_ARRAY(cook->ctx, double, N *N);
-    double *values = BO_NEW_ARRAY(cook->ctx, double, 3 * N);
+    double *values = BO_NEW_ARRAY(cook->ctx, double, 3 * N), rest;
     bough_status status = G && V && values ? gram(cook, candidates, G) : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK && !bo_sym_eigen(count, G, values, V, values + N))
         status = bo_fail(cook->ctx, BOUGH_NOT_FINITE, "the candidate columns of the basis are not finite");
-    if (status == BOUGH_OK)
-        status = append_leading(cook, candidates, choose_count(cook, count, values, most), V, basis);
+    if (status == BOUGH_OK) {
+        int32_t chosen = choose_count(count, values, least, most, cook->def->tolerance, sums, &rest);
+        note_error(cook, rest, sums->total);
+        status = append_leading(cook, candidates, chosen, V, basis);
+    }
     bo_free(cook->ctx, G);
     bo_free(cook->ctx, V);
     bo_free(cook->ctx, values);
     return status;
+}
+
+bough_status bo_cook_pca(bo_cook *cook, bo_columns *candidates, bo_columns *basis) {
+    candidate_sums sums = {0};
+    BO_TRY(project_candidates(cook, basis, candidates, &sums));
+    note_error(cook, sums.left, sums.total);
+    return sums.left > 0 && basis->count < cook->def->r ? add_directions(cook, candidates, &sums, basis) : BOUGH_OK;
 }

@@ -59,7 +59,7 @@ void bo_cook_project(const bo_cook *cook, const double *f, double *reduced) {
     multiply_transposed(cook->n, cook->r, cook->U, f, reduced);
 }
 
-static double largest_displacement(const bo_cook *cook, const double *u) {
+double bo_cook_largest(const bo_cook *cook, const double *u) {
     double most = 0;
     for (int32_t v = 0; v < cook->n / 3; v++)
         most = fmax(most, bo_norm(bo_load3(u + 3 * (size_t)v)));
@@ -95,7 +95,7 @@ bough_status bo_cook_pose(bo_cook *cook, bo_pose_random *random, double *q) {
     if (!u)
         return BOUGH_ERROR_MEMORY;
     bo_cook_displace(cook, q, u);
-    const double found = largest_displacement(cook, u), factor = found > 0 ? wanted / found : 1;
+    const double found = bo_cook_largest(cook, u), factor = found > 0 ? wanted / found : 1;
     scale(cook->r, factor, q);
     scale(cook->n, factor, u);
     bough_status status = bo_cook_shrink(cook, q, u);

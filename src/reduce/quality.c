@@ -106,13 +106,6 @@ static bough_status random_poses(bo_cook *cook, work *w) {
 
 /* ---- responses of the full body ---- */
 
-static double largest_move(const bo_cook *cook, const double *u) {
-    double largest = 0;
-    for (size_t v = 0; v < (size_t)cook->n / 3; v++)
-        largest = fmax(largest, bo_norm(bo_load3(u + 3 * v)));
-    return largest;
-}
-
 /* |a - b| / |b| in the mass norm; a is destroyed. */
 static double mass_error(bo_cook *cook, double *a, const double *b, double *product) {
     bo_cook_mass(cook, b, product, 1);
@@ -150,7 +143,7 @@ static bool potential(const bo_cook *cook, work *w, const double *load, const do
 /* w->step = H^-1 w->reduced, with so much of the rest stiffness's diagonal added to H that it points downhill. */
 static bool downhill(const bo_cook *cook, work *w) {
     const size_t r = (size_t)cook->r;
-    for (double more = 0; more<1e3; more = more> 0 ? 4 * more : 1e-3) {
+    for (double more = 0; more < 1e3; more = fmax(1e-3, 4 * more)) {
         memcpy(w->L, w->H, r * r * sizeof *w->L);
         for (size_t l = 0; l < r; l++)
             w->L[l * (r + 1)] += more * cook->draft.K[l * (r + 1)];
@@ -267,7 +260,7 @@ static bough_status choose_gravity(bo_cook *cook, work *w, const double own[3], 
         memset(w->f, 0, (size_t)cook->n * sizeof *w->f);
         bo_body_gravity_force(cook->body, g, w->f);
         BO_TRY(bo_cook_solve(cook, w->f, w->u, 1));
-        double moved = largest_move(cook, w->u);
+        double moved = bo_cook_largest(cook, w->u);
         if (moved > softest) {
             softest = moved;
             double factor = cook->def->pose_amplitude * cook->size / moved;
@@ -312,9 +305,9 @@ static bough_status gravity_pose(bo_cook *cook, work *w) {
         status = find_equilibria(cook, w, gravity, load, tangent);
     if (status == BOUGH_OK) {
         quality->projection_gravity = quality->force_gravity = 0;
-        status = force_error(cook, w, &quality->force_gravity);
         bo_cook_displace(cook, w->q, w->f);
         quality->response_gravity = mass_error(cook, w->f, w->u, w->product);
+        status = force_error(cook, w, &quality->force_gravity); /* may make w->q smaller */
         look_at(cook, w, &quality->projection_gravity);
     }
     bo_free(cook->ctx, load);
@@ -357,7 +350,7 @@ static bough_status impulse_poses(bo_cook *cook, work *w) {
         if (status != BOUGH_OK)
             break;
         bo_cook_remove_rigid(cook, w->u, w->product);
-        double moved = largest_move(cook, w->u);
+        double moved = bo_cook_largest(cook, w->u);
         for (size_t i = 0; i < (size_t)cook->n && moved > 0; i++)
             w->u[i] *= 0.01 * cook->size / moved;
         look_at(cook, w, &quality->projection_impulse);

@@ -234,6 +234,10 @@ static bough_status solve_free(bo_cook *cook, double *b, double *x, int32_t coun
         for (size_t i = 0; i < size; i++)
             rhs[i] *= cook->shift;
     }
+    if (status == BOUGH_OK && moved > 1e-10 * length)
+        status = bo_fail(cook->ctx, BOUGH_NO_CONVERGENCE,
+                         "static responses of the free body do not converge: it is far softer than it looks; add "
+                         "vibration modes to its basis");
     bo_free(cook->ctx, rhs);
     bo_free(cook->ctx, step);
     return status;

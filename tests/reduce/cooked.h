@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include "dense/cholesky.h"
+#include "linalg/sparse.h"
 #include "time/system.h"
 
 #include <bough/reduce.h>
@@ -102,7 +103,7 @@ static inline kitchen open_kitchen(bough_context *ctx, bar_def bar, int32_t r) {
     k.def = bar_cook_def(&k.ends, r);
     return k;
 }
-static inline void cook(kitchen *k) {
+static inline void cook_in(kitchen *k) {
     k->def.interfaces = k->ends.interfaces; /* the kitchen may have moved */
     check_ok(k->ctx, bough_cook(k->ctx, k->body, &k->def, NULL, &k->c));
 }
@@ -141,6 +142,22 @@ static inline double relative(size_t n, const double *a, double s, const double 
     for (size_t i = 0; i < n; i++)
         sum += (a[i] - s * b[i]) * (a[i] - s * b[i]);
     return sqrt(sum) / norm_of(n, b);
+}
+
+/* The part of a displacement that U cannot show, U^T M being its inverse: of its length, a plain sum. */
+static inline double left_out(bough_context *ctx, bough_body *body, const bough_component *c, const double *x) {
+    size_t n = 3 * (size_t)c->volume.vertex_count;
+    double *u = calloc(2 * n + (size_t)c->r, sizeof *u), *Mx = u + n, *q = Mx + n;
+    bough_sparse *M;
+    check_ok(ctx, bough_body_matrix_create(ctx, body, &M));
+    check_ok(ctx, bough_body_mass_matrix(ctx, body, M));
+    bo_sparse_mul(M, x, Mx, false);
+    project(c, Mx, q);
+    displace(c, q, u);
+    double error = relative(n, u, 1, x);
+    bough_sparse_destroy(ctx, M);
+    free(u);
+    return error;
 }
 
 /* Equilibrium f(q) = load by Newton's method with load steps; returns false when it does not converge. */

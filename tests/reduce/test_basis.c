@@ -145,8 +145,67 @@ static void five_modes_with_derivatives_bend_far_where_twenty_modes_lock(void **
     bough_context_destroy(ctx);
 }
 
+/* Six static shapes of a rigid end, and modes of the bar that is held at both ends. */
+static void craig_bampton_is_static_shapes_and_held_modes(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bar_def bar = default_bar();
+    bar.model = BOUGH_MATERIAL_LINEAR;
+    kitchen k = open_kitchen(ctx, bar, 8);
+    k.def.basis = BOUGH_BASIS_CONSTRAINT | BOUGH_BASIS_MODES;
+    k.def.mode_count = 2, k.def.keep_boundary = true;
+    cook_in(&k);
+    check_int(k.c->r, 8);
+    double *u = calloc(3 * (size_t)k.c->volume.vertex_count, sizeof *u);
+    const bough_interface_def *ends = k.ends.interfaces;
+    check_ok(ctx, bough_body_fix(ctx, k.body, ends[0].vertices, ends[0].vertex_count, BOUGH_AXES, NULL));
+    for (int32_t i = 0; i < ends[1].vertex_count; i++) { /* a shift and a turn about x by a small angle */
+        const double *X = bough_body_mesh(k.body)->vertices + 3 * ends[1].vertices[i];
+        const double move[3] = {2e-6, -1e-6 - 3e-6 * X[2], 1e-6 + 3e-6 * X[1]};
+        check_ok(ctx, bough_body_fix(ctx, k.body, &ends[1].vertices[i], 1, BOUGH_AXES, move));
+    }
+    bough_static_result result;
+    check_ok(ctx, bough_body_static(ctx, k.body, NULL, u, &result));
+    check_below(left_out(ctx, k.body, k.c, u), 1e-7);
+    bough_modes *modes;
+    check_ok(ctx, bough_body_modes(ctx, k.body, 3, NULL, &modes));
+    size_t n = 3 * (size_t)modes->vertex_count;
+    check_below(left_out(ctx, k.body, k.c, modes->shapes), 1e-6);
+    check_below(left_out(ctx, k.body, k.c, modes->shapes + n), 1e-6);
+    check(left_out(ctx, k.body, k.c, modes->shapes + 2 * n) > 0.1);
+    bough_modes_destroy(ctx, modes);
+    free(u);
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
+/* One mode and one snapshot across it, however long: each is half of all. */
+static void snapshots_weigh_as_much_as_the_lowest_mode(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (double length = 1e-6; length < 1e9; length *= 1e6) {
+        kitchen k = open_kitchen(ctx, default_bar(), 1);
+        bough_modes *modes;
+        check_ok(ctx,
+                 bough_body_fix(ctx, k.body, k.ends.vertices[0], k.ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
+        check_ok(ctx, bough_body_modes(ctx, k.body, 4, NULL, &modes));
+        double *shot = modes->shapes + 9 * (size_t)modes->vertex_count;
+        for (size_t i = 0; i < 3 * (size_t)modes->vertex_count; i++)
+            shot[i] *= length;
+        k.def.basis = BOUGH_BASIS_MODES | BOUGH_BASIS_SNAPSHOTS;
+        k.def.mode_count = 1, k.def.snapshots = shot, k.def.snapshot_count = 1;
+        cook_in(&k);
+        check_near(k.c->quality.energy_captured, 0.5, 1e-6);
+        bough_modes_destroy(ctx, modes);
+        close_kitchen(&k);
+    }
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(craig_bampton_is_static_shapes_and_held_modes),
+        cmocka_unit_test(snapshots_weigh_as_much_as_the_lowest_mode),
         cmocka_unit_test(modal_derivatives_are_second_derivatives_of_the_response),
         cmocka_unit_test(five_modes_with_derivatives_bend_far_where_twenty_modes_lock),
     };

@@ -26,7 +26,7 @@ static void coordinates_are_orthonormal_modes(void **state) {
         bar_def bar = default_bar();
         bar.mass = (bough_mass_kind)mass;
         kitchen k = open_kitchen(ctx, bar, 12);
-        cook(&k);
+        cook_in(&k);
         check_orthonormal(k.c);
         check_near(k.c->mass, 1000 * 0.2 * 0.25, 1e-9);
         check_near(k.c->mc0[0], k.c->mass * 0.5, 1e-9); /* from the middle of the end x0 */
@@ -44,7 +44,7 @@ static void frequencies_come_from_above(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     kitchen k = open_kitchen(ctx, default_bar(), 20);
-    cook(&k);
+    cook_in(&k);
     check_int(k.c->quality.mode_count, 10);
     for (int32_t i = 0; i < 10; i++)
         check(k.c->quality.reduced_hz[i] >= k.c->quality.full_hz[i] * (1 - 1e-9));
@@ -64,7 +64,7 @@ static void free_components_have_mean_axes(void **state) {
         k.def.parent = -1;
         k.ends.interfaces[1].has_load = loaded;
         k.ends.interfaces[1].load = (bough_inertia){.mass = 30, .inertia = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-        cook(&k);
+        cook_in(&k);
         check_int(k.c->support, BOUGH_SUPPORT_FREE);
         check_orthonormal(k.c);
         for (int d = 0; d < 3; d++)
@@ -89,7 +89,7 @@ static void roots_hang_by_their_fixed_vertices(void **state) {
     kitchen k = open_kitchen(ctx, default_bar(), 8);
     k.def.parent = -1;
     check_ok(ctx, bough_body_fix(ctx, k.body, k.ends.vertices[0], k.ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
-    cook(&k);
+    cook_in(&k);
     check_int(k.c->support, BOUGH_SUPPORT_FIXED);
     check_near(k.c->origin[0], 0, 1e-12);
     check_near(k.c->origin[1], 0.1, 1e-12);
@@ -102,7 +102,7 @@ static void rigid_components_have_no_coordinates(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     kitchen k = open_kitchen(ctx, default_bar(), 0);
-    cook(&k);
+    cook_in(&k);
     check_int(k.c->r, 0);
     check_int(k.c->elastic, BOUGH_REDUCED_RIGID);
     check_near(k.c->mass, 50, 1e-9);
@@ -129,7 +129,7 @@ static void frames_follow_rigid_motions_exactly(void **state) {
             columns[c * n + 3 * v + c % 3] = c < 3 ? 1 : X[c / 3 - 1];
     }
     k.def.basis = BOUGH_BASIS_COLUMNS, k.def.columns = columns, k.def.column_count = 12;
-    cook(&k);
+    cook_in(&k);
     check_int(k.c->r, 12);
     bough_sparse *M;
     check_ok(ctx, bough_body_matrix_create(ctx, k.body, &M));
@@ -168,7 +168,7 @@ static void weights_are_areas(void **state) {
         bar_def bar = default_bar();
         bar.type = types[i];
         kitchen k = open_kitchen(ctx, bar, 0);
-        cook(&k);
+        cook_in(&k);
         const bough_interface *face = &k.c->interfaces[1];
         /* any area weights give the centre; second moments are those of the rectangle but for the coarse mesh */
         check_near(face->centre[0], 1, 1e-12);
@@ -205,7 +205,7 @@ static void attachment_modes_answer_exactly(void **state) {
     kitchen k = open_kitchen(ctx, default_bar(), 8);
     k.def.basis = BOUGH_BASIS_ATTACHMENT | BOUGH_BASIS_MODES;
     k.def.mode_count = 4, k.def.keep_boundary = true;
-    cook(&k);
+    cook_in(&k);
     const bough_interface *face = &k.c->interfaces[1];
     double q[8], work = 0; /* unit force along z, shared out by the weights */
     for (int32_t l = 0; l < 8; l++) {
@@ -236,7 +236,7 @@ static void craig_bampton_shows_rigid_ends(void **state) {
     kitchen k = open_kitchen(ctx, default_bar(), 10);
     k.def.basis = BOUGH_BASIS_CONSTRAINT | BOUGH_BASIS_MODES;
     k.def.mode_count = 4, k.def.keep_boundary = true;
-    cook(&k);
+    cook_in(&k);
     check_int(k.c->r, 10);
     check_orthonormal(k.c);
     /* the end moves rigidly in every coordinate, by six of them and by none of the rest */
@@ -262,13 +262,13 @@ static void snapshots_and_columns_are_reproduced(void **state) {
         }
     }
     k.def.basis = BOUGH_BASIS_SNAPSHOTS, k.def.snapshots = shots, k.def.snapshot_count = 9;
-    cook(&k);
+    cook_in(&k);
     check_int(k.c->r, 3); /* near-null directions are dropped */
     check_below(k.c->quality.basis_error, 1e-7);
     bough_component_destroy(ctx, k.c);
     k.def.basis = BOUGH_BASIS_COLUMNS | BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES;
     k.def.columns = shots, k.def.column_count = 2, k.def.r = 8;
-    cook(&k);
+    cook_in(&k);
     check_int(k.c->r, 8);
     shots[3 * (size_t)k.ends.vertices[0][0]] = 0.1;
     bough_component_destroy(ctx, k.c);
@@ -285,7 +285,7 @@ static void a_tolerance_chooses_r(void **state) {
     for (double tolerance = 0.1; tolerance > 1e-5; tolerance /= 10) {
         kitchen k = open_kitchen(ctx, default_bar(), 40);
         k.def.mode_count = 8, k.def.tolerance = tolerance;
-        cook(&k);
+        cook_in(&k);
         check_below(k.c->quality.basis_error, tolerance);
         check(k.c->r > before && k.c->r < 40);
         before = k.c->r;
@@ -320,7 +320,7 @@ static void linear_bodies_become_linear_components(void **state) {
     bar_def bar = default_bar();
     bar.model = BOUGH_MATERIAL_LINEAR;
     kitchen k = open_kitchen(ctx, bar, 8);
-    cook(&k);
+    cook_in(&k);
     check_int(k.c->elastic, BOUGH_REDUCED_LINEAR);
     check_int(k.c->r, 8);
     check_below(k.c->quality.force_random, 1e-12);
@@ -360,7 +360,7 @@ static void threads_do_not_change_a_bit(void **state) {
     for (int32_t threads = 1; threads < 4; threads++) {
         bough_context *ctx = test_context(threads);
         kitchen k = open_kitchen(ctx, default_bar(), 12);
-        cook(&k);
+        cook_in(&k);
         if (!bytes) {
             size = k.c->image_size;
             bytes = malloc(size);
@@ -384,16 +384,16 @@ static bool impatient(void *user, const bough_progress *progress) {
 }
 
 /* Cancelled anywhere and taken up again, the result is the same. */
-static void cancelled_cooking_goes_on_where_it_was(void **state) {
-    (void)state;
+static void cancel_and_resume(int32_t parent) {
     patience p = {0, -1};
     bough_context_def context_def = bough_default_context_def();
     context_def.progress = impatient, context_def.progress_user = &p;
     bough_context *ctx = bough_context_create(&context_def);
     kitchen k = open_kitchen(ctx, default_bar(), 10);
     k.def.input_hash = 0x1234;
+    k.def.parent = parent;
     k.def.resume_path = test_path("bar.bough.part");
-    cook(&k);
+    cook_in(&k);
     int calls = p.calls;
     size_t size = k.c->image_size;
     void *bytes = malloc(size);
@@ -405,7 +405,7 @@ static void cancelled_cooking_goes_on_where_it_was(void **state) {
         check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_CANCELLED, "");
         left = left || access(k.def.resume_path, R_OK) == 0;
         p = (patience){0, -1};
-        cook(&k);
+        cook_in(&k);
         check(access(k.def.resume_path, R_OK) != 0);
         check_int(k.c->image_size, size);
         check(memcmp(bytes, k.c->image, size) == 0);
@@ -413,11 +413,17 @@ static void cancelled_cooking_goes_on_where_it_was(void **state) {
     check(left);
     test_write_text(k.def.resume_path, "not a partial result");
     bough_component_destroy(ctx, k.c);
-    cook(&k);
+    cook_in(&k);
     check(memcmp(bytes, k.c->image, size) == 0);
     free(bytes);
     close_kitchen(&k);
     bough_context_destroy(ctx);
+}
+
+static void cancelled_cooking_goes_on_where_it_was(void **state) {
+    (void)state;
+    cancel_and_resume(0);
+    cancel_and_resume(-1);
 }
 
 static void memory_failures_leak_nothing(void **state) {
@@ -442,7 +448,7 @@ static void memory_failures_leak_nothing(void **state) {
         check_int(memory.live, live);
     }
     memory.fail_at = -1;
-    cook(&k);
+    cook_in(&k);
     close_kitchen(&k);
     check_int(memory.live, 1); /* the context itself */
     bough_context_destroy(ctx);

@@ -235,12 +235,17 @@ static void poses_are_as_asked(void **state) {
         bo_cook cook;
         prepare(ctx, body, &def, &cook);
         bo_pose_random random = {5}, again = {5};
-        double *u = calloc((size_t)cook.n, sizeof *u), q[R], same[R], largest = 0;
+        double *u = calloc((size_t)cook.n, sizeof *u), q[R], same[R], share[R] = {0}, largest = 0;
         for (int pose = 0; pose < 30; pose++) {
             double most = 0;
             check_ok(ctx, bo_cook_pose(&cook, &random, q));
             check_ok(ctx, bo_cook_pose(&cook, &again, same));
             check(memcmp(q, same, sizeof q) == 0);
+            double all = 0;
+            for (int l = 0; l < R; l++)
+                all += cook.draft.K[l * (R + 1)] * q[l] * q[l];
+            for (int l = 0; l < R; l++)
+                share[l] += cook.draft.K[l * (R + 1)] * q[l] * q[l] / all / 30;
             bo_cook_displace(&cook, q, u);
             check_ok(ctx, bough_body_evaluate(ctx, body, u, false, NULL, NULL, NULL));
             for (int32_t v = 0; v < cook.n / 3; v++)
@@ -250,6 +255,8 @@ static void poses_are_as_asked(void **state) {
             if (!strict)
                 check(most >= 0.1 * def.pose_amplitude * cook.size);
         }
+        for (int l = 0; l < R; l++) /* stiff and soft coordinates take part alike */
+            check(share[l] > 0.2 / R && share[l] < 3.0 / R);
         if (!strict)
             check(largest > 0.8 * def.pose_amplitude * cook.size);
         free(u);

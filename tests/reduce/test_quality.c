@@ -20,7 +20,7 @@ static void loaded_free_frequencies_agree(void **state) {
     for (double mass = 1; mass < 1000; mass *= 30) { /* the bar: 50 kg */
         kitchen k = free_and_loaded(ctx, 1, mass);
         k.def.basis = BOUGH_BASIS_LOADED;
-        cook(&k);
+        cook_in(&k);
         const bough_component_quality *q = &k.c->quality;
         check_int(q->mode_count, 8);
         for (int32_t i = 0; i < 8; i++)
@@ -40,7 +40,7 @@ static void quality_does_not_depend_on_units(void **state) {
         for (int u = 0; u < 5; u++) {
             kitchen k = free_and_loaded(ctx, units[u], 50);
             k.def.parent = parent;
-            cook(&k);
+            cook_in(&k);
             const bough_component_quality *q = &k.c->quality;
             const double values[4] = {q->basis_error, q->projection_impulse, q->interface_deviation,
                                       q->reduced_hz[3] / q->full_hz[0]};
@@ -59,7 +59,7 @@ static void weight_is_always_answered(void **state) {
     bough_context *ctx = test_context(1);
     for (int32_t r = 1; r <= 10; r++) {
         kitchen k = open_kitchen(ctx, default_bar(), r);
-        cook(&k);
+        cook_in(&k);
         check(k.c->quality.response_gravity >= k.c->quality.projection_gravity * (1 - 1e-9));
         check_below(k.c->quality.response_gravity, r < 3 ? 0.8 : 0.2);
         check_below(k.c->quality.force_gravity, 1e-9);
@@ -76,7 +76,7 @@ static void poses_beyond_the_material_are_made_smaller(void **state) {
     bar.model = BOUGH_MATERIAL_NEO_HOOKEAN, bar.poisson = 0.45;
     kitchen k = open_kitchen(ctx, bar, 1);
     k.def.pose_amplitude = 2, k.def.cubature_most = 60;
-    cook(&k);
+    cook_in(&k);
     check(isfinite(k.c->quality.force_gravity) && isfinite(k.c->quality.force_impulse));
     close_kitchen(&k);
     bough_context_destroy(ctx);
@@ -91,7 +91,7 @@ static void blows_hit_what_can_move(void **state) {
     for (int end = 0; end < 2; end++)
         check_ok(ctx, bough_body_fix(ctx, k.body, k.ends.vertices[end], k.ends.interfaces[end].vertex_count,
                                      end ? BOUGH_AXES : BOUGH_AXIS_X, NULL));
-    cook(&k);
+    cook_in(&k);
     check(k.c->quality.projection_impulse > 1e-3);
     check_below(k.c->quality.projection_impulse, 0.9);
     close_kitchen(&k);

@@ -237,9 +237,11 @@ static void surface_follows_the_basis(void **state) {
         f.def.surface_int16 = true;
         cook_fixture(&f);
         check(!f.c->surface.U && f.c->surface.U16);
-        for (int l = 0; l < R; l++)
+        for (int l = 0; l < R; l++) { /* so far that whole numbers are coarser than float */
+            q[l] *= 100;
             bound += 0.5001 * (double)f.c->surface.scale[l] * fabs(q[l]);
-        check_below(surface_error(&f, q), bound + 2e-6);
+        }
+        check_below(surface_error(&f, q), bound + 1e-5);
         clean(&f);
     }
 }
