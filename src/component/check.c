@@ -19,10 +19,9 @@ static bough_status wrong(bough_context *ctx, const char *chunk, const char *wha
     return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"%s\" %s", chunk, what);
 }
 
-/* Beyond BO_LARGEST (NaN and infinity, too): what is left of the sign bit, as an integer, is above that of the limit.
+/* Beyond the limit (NaN and infinity, too): what is left of the sign bit, as an integer, is above that of the limit.
  * Integers, because compilers cannot vectorise the comparison of doubles together with the sum of its outcomes. */
-BO_MULTIVERSION static bool all_sane_f64(const double *values, size_t count) {
-    const double limit = BO_LARGEST;
+BO_MULTIVERSION static bool all_sane_f64(const double *values, size_t count, double limit) {
     int64_t most, bad = 0;
     memcpy(&most, &limit, sizeof most);
     for (size_t i = 0; i < count; i++) {
@@ -33,8 +32,7 @@ BO_MULTIVERSION static bool all_sane_f64(const double *values, size_t count) {
     return bad == 0;
 }
 
-BO_MULTIVERSION static bool all_sane_f32(const float *values, size_t count) {
-    const float limit = BO_LARGEST_F32;
+BO_MULTIVERSION static bool all_sane_f32(const float *values, size_t count, float limit) {
     int32_t most, bad = 0;
     memcpy(&most, &limit, sizeof most);
     for (size_t i = 0; i < count; i++) {
@@ -46,11 +44,11 @@ BO_MULTIVERSION static bool all_sane_f32(const float *values, size_t count) {
 }
 
 /* Functions in several versions are static: not every compiler makes them known to other files. */
-bool bo_all_sane_f64(const double *values, size_t count) {
-    return all_sane_f64(values, count);
+bool bo_all_sane_f64(const double *values, size_t count, double limit) {
+    return all_sane_f64(values, count, limit);
 }
-bool bo_all_sane_f32(const float *values, size_t count) {
-    return all_sane_f32(values, count);
+bool bo_all_sane_f32(const float *values, size_t count, float limit) {
+    return all_sane_f32(values, count, limit);
 }
 
 /* Length of the UTF-8 sequence of a printable character, 0 when there is none. */

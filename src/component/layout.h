@@ -17,6 +17,9 @@ enum { BO_MAX_INTERFACES = 4096, BO_MAX_MATERIALS = 4096, BO_MAX_NAME = 255 };
 #define BO_LARGEST 1e40
 #define BO_SMALLEST 1e-40
 #define BO_LARGEST_F32 1e30f
+/* Coefficients of the energy go with the fourth power of the basis over the length, which for a body of a micrometre
+ * and 1e-15 kg is enormous; they are multiplied by coordinates that are as small. */
+#define BO_LARGEST_QUARTIC 1e100
 
 /* Integers of "form" */
 enum { BO_FORM_R, BO_FORM_ELASTIC, BO_FORM_SUPPORT, BO_FORM_PARENT, BO_FORM_SIZE };
@@ -105,8 +108,8 @@ extern const int32_t bo_volume_nodes[4];
 bough_status bo_component_check(bough_context *ctx, const bough_component *component);
 /* Nonempty, UTF-8, no control characters, at most BO_MAX_NAME bytes. */
 bool bo_name_is_printable(const char *name);
-/* All are finite and at most BO_LARGEST. */
-bool bo_all_sane_f64(const double *values, size_t count);
-bool bo_all_sane_f32(const float *values, size_t count);
+/* All are finite and at most `limit`. */
+bool bo_all_sane_f64(const double *values, size_t count, double limit);
+bool bo_all_sane_f32(const float *values, size_t count, float limit);
 
 #endif

@@ -35,13 +35,14 @@ static bough_status check_form(bough_context *ctx, const int32_t *form) {
 
 static bough_status check_numbers(bough_context *ctx, const bo_component_array *array, const bo_chunk *chunk) {
     bool sane = true;
+    double limit = strcmp(array->name, "quartic") == 0 ? BO_LARGEST_QUARTIC : BO_LARGEST;
     if (array->type == BO_F64)
-        sane = bo_all_sane_f64(chunk->data, chunk->size / sizeof(double));
+        sane = bo_all_sane_f64(chunk->data, chunk->size / sizeof(double), limit);
     if (array->type == BO_F32)
-        sane = bo_all_sane_f32(chunk->data, chunk->size / sizeof(float));
+        sane = bo_all_sane_f32(chunk->data, chunk->size / sizeof(float), BO_LARGEST_F32);
     return sane ? BOUGH_OK
                 : bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"%s\" holds a number that is not finite, or beyond %g",
-                          array->name, array->type == BO_F64 ? BO_LARGEST : (double)BO_LARGEST_F32);
+                          array->name, array->type == BO_F64 ? limit : (double)BO_LARGEST_F32);
 }
 
 static bough_status read_array(bough_context *ctx, const bo_image *image, const bo_component_array *array,
