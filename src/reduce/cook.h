@@ -114,12 +114,21 @@ bough_status bo_cook_interfaces(bo_cook *cook); /* interfaces.c: geometry; befor
 bough_status bo_cook_frames(bo_cook *cook);     /* interfaces.c: how they follow q; after the basis */
 bough_status bo_cook_basis(bo_cook *cook);      /* basis.c */
 bough_status bo_cook_polynomial(bo_cook *cook); /* polynomial.c: draft.K, draft.quartic */
-bough_status bo_cook_stiffness(bo_cook *cook);  /* polynomial.c: draft.K alone */
-bough_status bo_cook_cubature(bo_cook *cook);   /* cubature.c: draft.cubature and its quality */
-bough_status bo_cook_inertia(bo_cook *cook);    /* inertia.c */
-bough_status bo_cook_samples(bo_cook *cook);    /* samples.c: draft.wind, contact, stress */
-bough_status bo_cook_surface(bo_cook *cook);    /* surface.c: draft.surface, draft.volume */
-bough_status bo_cook_quality(bo_cook *cook);    /* quality.c: draft.quality, of the finished draft */
+/* polynomial.c: the energy as if all materials but linear ones were stvk with the same Lame constants, into t
+ * (bo_quartic_count). Small strains agree. */
+bough_status bo_cook_surrogate(bo_cook *cook, double *t);
+bough_status bo_cook_stiffness(bo_cook *cook); /* polynomial.c: draft.K alone */
+bough_status bo_cook_cubature(bo_cook *cook);  /* cubature.c: draft.cubature and its quality */
+bough_status bo_cook_inertia(bo_cook *cook);   /* inertia.c */
+bough_status bo_cook_samples(bo_cook *cook);   /* samples.c: draft.wind, contact, stress */
+bough_status bo_cook_surface(bo_cook *cook);   /* surface.c: draft.surface, draft.volume */
+bough_status bo_cook_quality(bo_cook *cook);   /* quality.c: draft.quality, of the finished draft */
+
+/* ---- equilibrium.c ---- */
+
+/* dE/dq = load, sought from q; false when it is not found: q is then where the search ended. */
+bool bo_reduced_equilibrium(const bough_component *c, const double *load, double *q, double *scratch);
+size_t bo_equilibrium_scratch(const bough_component *c); /* doubles */
 
 /* ---- resume.c ---- */
 
@@ -141,6 +150,10 @@ double bo_pose_uniform(bo_pose_random *random);
  * displacement of a vertex is a uniform fraction (0.1 .. 1) of pose_amplitude times the body's size; made smaller until
  * no element is inverted in a material that forbids it. Needs U and draft.K. */
 bough_status bo_cook_pose(bo_cook *cook, bo_pose_random *random, double *q);
+/* Coordinates that occur: the equilibrium of `like`, a component with the same coordinates, under random forces
+ * (Gaussian, of the same size for all) that would move it as far by small displacements. Where none is found, as above.
+ */
+bough_status bo_cook_settled_pose(bo_cook *cook, const bough_component *like, bo_pose_random *random, double *q);
 /* Halves q and u = U q until all elements are in their material's domain. */
 bough_status bo_cook_shrink(bo_cook *cook, double *q, double *u);
 /* The farthest that u (n) moves a vertex. */

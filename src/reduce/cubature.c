@@ -10,6 +10,7 @@
 #include "reduce/cook.h"
 
 #include "base/threads.h"
+#include "component/polynomial.h"
 #include "dense/cholesky.h"
 #include "linalg/blas.h"
 #include "linalg/nnls.h"
@@ -31,6 +32,7 @@ enum {
  * (l, m) of K(0) with l - band < m <= l. Those outside of the diagonal stand for two. */
 typedef struct {
     const bo_cook *cook;
+    const bough_component *like; /* whose equilibria are poses too, every other one; NULL: there are none */
     int32_t pose_count, band, rows;
     double *q;      /* pose_count x r */
     double *target; /* rows: what all points together give */
@@ -95,7 +97,7 @@ static bough_status fill_poses(bo_cook *cook, bo_pose_random *random, double beg
         double *q = e->q + (size_t)p * r, *target = e->target + (size_t)p * r, length;
         if (!bo_cook_tell(cook, begin + 0.2 * p / e->pose_count, "pose %d of %d", p + 1, e->pose_count))
             return bo_fail_cancelled(cook->ctx);
-        BO_TRY(bo_cook_pose(cook, random, q));
+        BO_TRY(e->like && p % 2 ? bo_cook_settled_pose(cook, e->like, random, q) : bo_cook_pose(cook, random, q));
         BO_TRY(full_force(cook, q, u, f, target, &length));
         e->factor[p] = length > 0 ? 1 / length : 0;
         for (size_t l = 0; l < r; l++)
@@ -114,9 +116,11 @@ static void fill_rest(const bo_cook *cook, equations *e) {
 }
 
 /* begin: how far the phase is, for progress. To be discarded also when it fails. */
-static bough_status make_equations(bo_cook *cook, uint64_t seed, int32_t pose_count, double begin, equations *e) {
+static bough_status make_equations(bo_cook *cook, const bough_component *like, uint64_t seed, int32_t pose_count,
+                                   double begin, equations *e) {
     bo_pose_random random = {seed};
     BO_TRY(allocate_equations(cook, pose_count, e));
+    e->like = like;
     double *u = BO_NEW_ARRAY(cook->ctx, double, cook->n), *f = BO_NEW_ARRAY(cook->ctx, double, cook->n);
     bough_status status = u && f ? fill_poses(cook, &random, begin, e, u, f) : BOUGH_ERROR_MEMORY;
     fill_rest(cook, e);
@@ -380,9 +384,9 @@ static bough_status measure(bo_cook *cook, const equations *e, const selection *
     return BOUGH_OK;
 }
 
-static bough_status test(bo_cook *cook, int32_t pose_count, selection *s) {
+static bough_status test(bo_cook *cook, const bough_component *like, int32_t pose_count, selection *s) {
     equations fresh;
-    bough_status status = make_equations(cook, cook->def->seed + TEST_SEED_OFFSET, pose_count, 0.8, &fresh);
+    bough_status status = make_equations(cook, like, cook->def->seed + TEST_SEED_OFFSET, pose_count, 0.8, &fresh);
     if (status == BOUGH_OK)
         status = make_matrix(cook, &fresh, s);
     if (status == BOUGH_OK)
@@ -441,16 +445,38 @@ static int32_t training_poses(const bo_cook *cook) {
     return least(wanted, most);
 }
 
+/* A polynomial with the same coordinates, whose equilibria cost microseconds. Random coordinates alone stretch a
+ * slender body as it never is: forces that balance each other, as they do in a body that bends, would not be among the
+ * equations. *like is NULL where r is too large for one. */
+static bough_status make_alike(bo_cook *cook, bough_component *alike, const bough_component **like) {
+    *like = NULL;
+    if (cook->r > cook->def->polynomial_most || cook->r > BOUGH_MAX_POLYNOMIAL_COORDINATES)
+        return BOUGH_OK;
+    double *t = BO_COOK_ARRAY(cook, double, bo_quartic_count(cook->r));
+    if (!t)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(bo_cook_surrogate(cook, t));
+    *alike = cook->draft;
+    alike->elastic = BOUGH_REDUCED_POLYNOMIAL;
+    alike->quartic = t;
+    alike->r = cook->r;
+    *like = alike;
+    return BOUGH_OK;
+}
+
 bough_status bo_cook_cubature(bo_cook *cook) {
     equations e;
     selection s = {0};
+    bough_component alike;
+    const bough_component *like;
     const int32_t pose_count = training_poses(cook);
     if ((int64_t)pose_count * cook->r > MOST_ASKED_ROWS)
         return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
                        "%d training poses of %d coordinates are more equations than a cubature is fitted to; use at "
                        "most %d poses",
                        pose_count, cook->r, MOST_ASKED_ROWS / cook->r);
-    bough_status status = make_equations(cook, cook->def->seed, pose_count, 0, &e);
+    BO_TRY(make_alike(cook, &alike, &like));
+    bough_status status = make_equations(cook, like, cook->def->seed, pose_count, 0, &e);
     if (status == BOUGH_OK)
         status = select_points(cook, &e, &s);
     if (status == BOUGH_OK)
@@ -459,7 +485,7 @@ bough_status bo_cook_cubature(bo_cook *cook) {
         status = measure(cook, &e, &s, &cook->draft.quality.cubature_training);
     discard_equations(cook->ctx, &e);
     if (status == BOUGH_OK)
-        status = test(cook, pose_count, &s);
+        status = test(cook, like, pose_count, &s);
     if (status == BOUGH_OK)
         status = fill_draft(cook, &s);
     discard_selection(cook->ctx, &s);

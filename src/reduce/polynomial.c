@@ -113,6 +113,7 @@ static void features(size_t r, const double *restrict G, double weight, double l
 typedef struct {
     bo_cook *cook;
     size_t columns;
+    bool all; /* materials count as stvk, but for linear ones */
     double *gram[PARTS], *block[PARTS], *gradient[PARTS];
 } gram_job;
 
@@ -126,8 +127,8 @@ static void sum_range(gram_job *job, int32_t part, int64_t begin, int64_t end) {
         const bo_elastic *elastic = &body->elastic[body->element_material[element]];
         bo_cook_gradient(cook, element, point, job->gradient[part]);
         features((size_t)cook->r, job->gradient[part], body->geometry[p].weight, elastic->lambda, elastic->mu,
-                 elastic->model == BOUGH_MATERIAL_STVK, job->columns,
-                 job->block[part] + (size_t)(6 * filled) * job->columns);
+                 elastic->model == BOUGH_MATERIAL_STVK || (job->all && elastic->model != BOUGH_MATERIAL_LINEAR),
+                 job->columns, job->block[part] + (size_t)(6 * filled) * job->columns);
         if (++filled == BLOCK_POINTS || p + 1 == end) {
             bo_gram((int32_t)job->columns, 6 * filled, job->block[part], 1, job->gram[part]);
             filled = 0;
@@ -150,9 +151,9 @@ static void free_job(bough_context *ctx, gram_job *job) {
 }
 
 /* Lower triangle of the Gram matrix of the features, in job->gram[0]. */
-static bough_status sum_features(bo_cook *cook, gram_job *job) {
+static bough_status sum_features(bo_cook *cook, bool all, gram_job *job) {
     size_t r = (size_t)cook->r;
-    *job = (gram_job){.cook = cook, .columns = r + r * (r + 1) / 2};
+    *job = (gram_job){.cook = cook, .all = all, .columns = r + r * (r + 1) / 2};
     for (int i = 0; i < PARTS; i++) {
         job->gram[i] = BO_NEW_ZEROS(cook->ctx, double, job->columns * job->columns);
         job->block[i] = BO_NEW_ARRAY(cook->ctx, double, 6 * BLOCK_POINTS * job->columns);
@@ -232,7 +233,7 @@ static bough_status keep_stiffness(bo_cook *cook, const gram_job *job) {
 bough_status bo_cook_polynomial(bo_cook *cook) {
     gram_job job;
     double *t = BO_COOK_ARRAY(cook, double, bo_quartic_count(cook->r));
-    bough_status status = t ? sum_features(cook, &job) : BOUGH_ERROR_MEMORY;
+    bough_status status = t ? sum_features(cook, false, &job) : BOUGH_ERROR_MEMORY;
     if (!t)
         return status;
     if (status == BOUGH_OK)
@@ -241,6 +242,16 @@ bough_status bo_cook_polynomial(bo_cook *cook) {
         unique_coefficients(&(products){(size_t)cook->r, job.columns, job.gram[0]}, t);
         cook->draft.quartic = t;
     }
+    free_job(cook->ctx, &job);
+    return status;
+}
+
+bough_status bo_cook_surrogate(bo_cook *cook, double *t) {
+    gram_job job;
+    bough_status status = sum_features(cook, true, &job);
+    memset(t, 0, bo_quartic_count(cook->r) * sizeof *t);
+    if (status == BOUGH_OK)
+        unique_coefficients(&(products){(size_t)cook->r, job.columns, job.gram[0]}, t);
     free_job(cook->ctx, &job);
     return status;
 }

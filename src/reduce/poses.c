@@ -4,6 +4,8 @@
 #include "base/simd.h"
 #include "base/vec.h"
 
+#include <string.h>
+
 /* splitmix64 (Steele, Lea, Flood 2014) */
 static uint64_t next_bits(bo_pose_random *random) {
     uint64_t z = (random->state += 0x9E3779B97F4A7C15u);
@@ -84,21 +86,50 @@ bough_status bo_cook_shrink(bo_cook *cook, double *q, double *u) {
     return status;
 }
 
-bough_status bo_cook_pose(bo_cook *cook, bo_pose_random *random, double *q) {
-    /* 1/2 K_ll q_l^2 is the same on average for all l, however the columns of U are scaled. */
-    for (int32_t l = 0; l < cook->r; l++) {
-        double stiffness = cook->draft.K[(size_t)l * (size_t)(cook->r + 1)];
-        q[l] = next_gaussian(random) / (stiffness > 0 ? sqrt(stiffness) : 1);
-    }
+/* q is made as long as its largest displacement should be, a random part of the amplitude. */
+static void stretch(bo_cook *cook, bo_pose_random *random, double *q, double *u) {
     const double wanted = (0.1 + 0.9 * bo_pose_uniform(random)) * cook->def->pose_amplitude * cook->size;
-    double *u = BO_NEW_ARRAY(cook->ctx, double, cook->n);
-    if (!u)
-        return BOUGH_ERROR_MEMORY;
     bo_cook_displace(cook, q, u);
     const double found = bo_cook_largest(cook, u), factor = found > 0 ? wanted / found : 1;
     scale(cook->r, factor, q);
     scale(cook->n, factor, u);
+}
+
+static double stiffness_of(const bo_cook *cook, int32_t l) {
+    double stiffness = cook->draft.K[(size_t)l * (size_t)(cook->r + 1)];
+    return stiffness > 0 ? stiffness : 1;
+}
+
+bough_status bo_cook_pose(bo_cook *cook, bo_pose_random *random, double *q) {
+    /* 1/2 K_ll q_l^2 is the same on average for all l, however the columns of U are scaled. */
+    for (int32_t l = 0; l < cook->r; l++)
+        q[l] = next_gaussian(random) / sqrt(stiffness_of(cook, l));
+    double *u = BO_NEW_ARRAY(cook->ctx, double, cook->n);
+    if (!u)
+        return BOUGH_ERROR_MEMORY;
+    stretch(cook, random, q, u);
     bough_status status = bo_cook_shrink(cook, q, u);
     bo_free(cook->ctx, u);
+    return status;
+}
+
+bough_status bo_cook_settled_pose(bo_cook *cook, const bough_component *like, bo_pose_random *random, double *q) {
+    const size_t r = (size_t)cook->r;
+    double *u = BO_NEW_ARRAY(cook->ctx, double, cook->n);
+    double *load = BO_NEW_ARRAY(cook->ctx, double, r + bo_equilibrium_scratch(like));
+    bough_status status = u && load ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK) {
+        for (int32_t l = 0; l < cook->r; l++)
+            q[l] = next_gaussian(random) / stiffness_of(cook, l);
+        stretch(cook, random, q, u);
+        for (int32_t l = 0; l < cook->r; l++)
+            load[l] = q[l] * stiffness_of(cook, l);
+        memset(q, 0, r * sizeof *q);
+        bool found = bo_reduced_equilibrium(like, load, q, load + r);
+        bo_cook_displace(cook, q, u);
+        status = found ? bo_cook_shrink(cook, q, u) : bo_cook_pose(cook, random, q);
+    }
+    bo_free(cook->ctx, u);
+    bo_free(cook->ctx, load);
     return status;
 }

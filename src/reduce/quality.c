@@ -11,10 +11,9 @@
 #define LARGEST_STRAIN 0.1 /* of the pose under weight */
 
 typedef struct {
-    double *u, *f, *product;                   /* n */
-    double *q, *full, *reduced, *step, *trial; /* r */
-    double *H, *L;                             /* r x r */
-    double *scratch;                           /* what the component needs */
+    double *u, *f, *product;    /* n */
+    double *q, *full, *reduced; /* r */
+    double *scratch;            /* what an equilibrium needs */
 } work;
 
 static void free_work(bough_context *ctx, work *w) {
@@ -25,18 +24,14 @@ static void free_work(bough_context *ctx, work *w) {
 static bough_status make_work(bo_cook *cook, work *w) {
     size_t n = (size_t)cook->n, r = (size_t)cook->r;
     w->u = BO_NEW_ARRAY(cook->ctx, double, 3 * n);
-    w->q = BO_NEW_ARRAY(cook->ctx, double, 5 * r + 2 * r * r + bough_component_scratch(&cook->draft));
+    w->q = BO_NEW_ARRAY(cook->ctx, double, 3 * r + bo_equilibrium_scratch(&cook->draft));
     if (!w->u || !w->q)
         return BOUGH_ERROR_MEMORY;
     w->f = w->u + n;
     w->product = w->u + 2 * n;
     w->full = w->q + r;
     w->reduced = w->q + 2 * r;
-    w->step = w->q + 3 * r;
-    w->trial = w->q + 4 * r;
-    w->H = w->q + 5 * r;
-    w->L = w->H + r * r;
-    w->scratch = w->L + r * r;
+    w->scratch = w->q + 3 * r;
     return BOUGH_OK;
 }
 
@@ -124,72 +119,6 @@ static void look_at(bo_cook *cook, work *w, double *projection) {
     deviate(cook, w);
     bo_cook_displace(cook, w->q, w->f);
     *projection = fmax(*projection, mass_error(cook, w->f, w->u, w->product));
-}
-
-/* E(q) - load . q, its negative gradient (w->reduced, whose squared length is *rest) and its Hessian (w->H); false when
- * the component is inverted. */
-static bool potential(const bo_cook *cook, work *w, const double *load, const double *q, double *value, double *rest) {
-    if (!bough_component_evaluate(&cook->draft, q, w->scratch, value, w->reduced, w->H))
-        return false;
-    *rest = 0;
-    for (int32_t l = 0; l < cook->r; l++) {
-        *value -= load[l] * q[l];
-        w->reduced[l] = load[l] - w->reduced[l];
-        *rest += w->reduced[l] * w->reduced[l];
-    }
-    return true;
-}
-
-/* w->step = H^-1 w->reduced, with so much of the rest stiffness's diagonal added to H that it points downhill. */
-static bool downhill(const bo_cook *cook, work *w) {
-    const size_t r = (size_t)cook->r;
-    for (double more = 0; more < 1e3; more = fmax(1e-3, 4 * more)) {
-        memcpy(w->L, w->H, r * r * sizeof *w->L);
-        for (size_t l = 0; l < r; l++)
-            w->L[l * (r + 1)] += more * cook->draft.K[l * (r + 1)];
-        if (!bo_cholesky_factor(cook->r, w->L))
-            continue;
-        memcpy(w->step, w->reduced, r * sizeof *w->step);
-        bo_cholesky_solve(cook->r, w->L, w->step);
-        return true;
-    }
-    return false;
-}
-
-/* Goes along w->step as far as the potential falls by some of what its slope promises (or by rounding, at the end). */
-static bool go_down(const bo_cook *cook, work *w, const double *load, double value) {
-    enum { MOST_HALVINGS = 40 };
-    const int32_t r = cook->r;
-    double slope = 0, length = 1, lower, rest;
-    for (int32_t l = 0; l < r; l++)
-        slope += w->reduced[l] * w->step[l];
-    for (int halving = 0; halving < MOST_HALVINGS; halving++, length *= 0.5) {
-        for (int32_t l = 0; l < r; l++)
-            w->trial[l] = w->q[l] + length * w->step[l];
-        if (potential(cook, w, load, w->trial, &lower, &rest) &&
-            lower <= value - 1e-4 * length * slope + 1e-13 * fabs(value)) {
-            memcpy(w->q, w->trial, (size_t)r * sizeof *w->q);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The reduced equilibrium under `load` (r), begun at w->q, by Newton's method; false when it is not found. */
-static bool reduced_equilibrium(const bo_cook *cook, work *w, const double *load) {
-    enum { MOST_ITERATIONS = 200 };
-    double size = 0, value, rest;
-    for (int32_t l = 0; l < cook->r; l++)
-        size += load[l] * load[l];
-    for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
-        if (!potential(cook, w, load, w->q, &value, &rest))
-            return false;
-        if (rest <= 1e-16 * size)
-            return true;
-        if (!downhill(cook, w) || !go_down(cook, w, load, value))
-            return false;
-    }
-    return false;
 }
 
 /* f = load - elastic force at w->u, zero where held; its squared length. */
@@ -280,7 +209,7 @@ static bough_status find_equilibria(bo_cook *cook, work *w, double gravity[3], d
         bo_body_gravity_force(cook->body, gravity, load);
         bo_cook_project(cook, load, w->full);
         memset(w->q, 0, (size_t)cook->r * sizeof *w->q);
-        if (reduced_equilibrium(cook, w, w->full)) {
+        if (bo_reduced_equilibrium(&cook->draft, w->full, w->q, w->scratch)) {
             bo_cook_displace(cook, w->q, w->u);
             status = full_equilibrium(cook, w, load, tangent);
         }
