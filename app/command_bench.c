@@ -54,14 +54,15 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
-static const struct argp parser = {options,
-                                   parse,
-                                   "[NAME]",
-                                   "Runs one benchmark on one thread; without a name, lists them."
-                                   "\vExample:\n  bough bench assembly",
-                                   NULL,
-                                   NULL,
-                                   NULL};
+static const struct argp parser = {
+    options,
+    parse,
+    "[NAME]",
+    "Runs one benchmark, on one thread where it does not say otherwise; without a name, lists them."
+    "\vExample:\n  bough bench assembly",
+    NULL,
+    NULL,
+    NULL};
 
 static void list_benches(bool json) {
     json_t *list = json_array();

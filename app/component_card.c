@@ -158,8 +158,7 @@ static const verdict verdicts[VERDICT_COUNT] = {
                      "raise r"},
     [FORCES] = {"forces", 0.02, 0.1, "within", "of the full body's where the basis can follow it",
                 "linear forces suit small displacements only"},
-    [MOTION] = {"motion", 0.02, 0.1, "within", "of the full body's under weight and blows",
-                "raise r, or add attachment"},
+    [MOTION] = {"motion", 0.02, 0.1, "within", "of the full body's under weight and blows", "raise r"},
     [INTERFACES] = {"interfaces", 0.05, 0.2, "up to", "of their radius is not rigid motion",
                     "make them smaller, or stiffer"},
 };
@@ -177,6 +176,30 @@ static const char *grade(const verdict *v, double error) {
     return error <= v->good ? "good" : error > v->fair ? "poor" : "fair";
 }
 
+/* Whether the word is among those of the basis' kind. */
+static bool has_kind(const bough_component *c, const char *word) {
+    json_t *p = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
+    const char *kind = json_string_value(json_object_get(json_object_get(p, "options"), "kind"));
+    bool found = kind && strstr(kind, word);
+    json_decref(p);
+    return found;
+}
+
+/* What would help against a poor result. A basis that cannot bend far lacks derivatives, whatever its size. */
+static const char *advice_for(const bough_component *c, int what) {
+    const bough_component_quality *q = &c->quality;
+    if (what == FORCES && c->elastic == BOUGH_REDUCED_CUBATURE)
+        return "lower elastic.tolerance";
+    if (what == MOTION && q->response_gravity > verdicts[MOTION].fair && !has_kind(c, "derivatives"))
+        return "add derivatives to the basis";
+    if (what == MOTION && q->response_gravity > verdicts[MOTION].fair && has_kind(c, "craig-bampton"))
+        return "raise r, or take modes+derivatives: unit motions of interfaces leave little room for derivatives";
+    if (what == MOTION && q->response_gravity <= verdicts[MOTION].fair && c->interface_count > (c->parent >= 0) &&
+        !has_kind(c, "attachment"))
+        return "raise r and modes (a lower tolerance does), or add attachment";
+    return what == MOTION || what == FREQUENCIES ? "raise r and modes (a lower tolerance does)" : verdicts[what].advice;
+}
+
 static void print_verdicts(const bough_component *c) {
     double errors[VERDICT_COUNT];
     if (c->r == 0) {
@@ -187,11 +210,9 @@ static void print_verdicts(const bough_component *c) {
     for (int i = 0; i < VERDICT_COUNT; i++) {
         const verdict *v = &verdicts[i];
         bool poor = errors[i] > v->fair;
-        const char *advice =
-            i == FORCES && c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance" : v->advice;
         if (!isnan(errors[i]))
             printf("%-15s %s: %s %s %s%s%s\n", v->what, grade(v, errors[i]), v->before, percent(errors[i]), v->after,
-                   poor ? "; " : "", poor ? advice : "");
+                   poor ? "; " : "", poor ? advice_for(c, i) : "");
     }
 }
 
@@ -218,6 +239,14 @@ static void print_frequencies(const bough_component_quality *q) {
                frequency_error(q, k) < LEAST_ERROR ? "<" : "", percent(frequency_error(q, k)));
 }
 
+static void print_support(const bough_component *c) {
+    if (c->support == BOUGH_SUPPORT_INTERFACE)
+        printf("support         hangs by the interface \"%s\"\n", c->interfaces[c->parent].name);
+    else
+        printf("support         %s\n",
+               c->support == BOUGH_SUPPORT_FIXED ? "a root, held at fixed vertices" : "a root that flies free");
+}
+
 void app_print_quality(const bough_component *c) {
     print_verdicts(c);
     print_frequencies(&c->quality);
@@ -225,7 +254,8 @@ void app_print_quality(const bough_component *c) {
         puts("measured (relative)");
     for (int i = 0; i < QUALITY_COUNT; i++)
         if (!isnan(quality_value(c, i)))
-            printf("  %-20s %-10.3g %s\n", qualities[i].name, quality_value(c, i), qualities[i].about);
+            printf("  %-20s %-10.*g %s\n", qualities[i].name, quality_value(c, i) > 0.9 ? 7 : 3, quality_value(c, i),
+                   qualities[i].about);
 }
 
 /* ---- the card ---- */
@@ -240,11 +270,7 @@ static void print_model(const bough_component *c) {
     if (c->damping_mass > 0 || c->damping_stiffness > 0)
         printf("; damping %g M + %g K", c->damping_mass, c->damping_stiffness);
     puts("");
-    if (c->support == BOUGH_SUPPORT_INTERFACE)
-        printf("support         hangs by the interface \"%s\"\n", c->interfaces[c->parent].name);
-    else
-        printf("support         %s\n",
-               c->support == BOUGH_SUPPORT_FIXED ? "a root, held at fixed vertices" : "a root that flies free");
+    print_support(c);
 }
 
 /* "(0, 0, 0.4)" without rounding noise, which is told by the size of the body. */

@@ -54,9 +54,9 @@ int app_component_picture(bough_context *ctx, const bough_component *c, int32_t 
     if (surface_mesh(ctx, &c->surface, &mesh))
         return app_fail(ctx);
     double *u = calloc(3 * (size_t)mesh->vertex_count + 1, sizeof *u), size = 0;
-    char title[64];
+    char title[96];
     if (c->r > 0)
-        snprintf(title, sizeof title, "coordinate %d of %d: %.4g Hz", coordinate + 1, c->r,
+        snprintf(title, sizeof title, "coordinate %d of %d: %.4g Hz on its own", coordinate + 1, c->r,
                  sqrt(c->K[(size_t)coordinate * (size_t)(c->r + 1)]) / (2 * M_PI));
     else
         snprintf(title, sizeof title, "a rigid component");

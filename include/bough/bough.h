@@ -13,5 +13,6 @@
 #include <bough/run.h>
 #include <bough/scene.h>
 #include <bough/time.h>
+#include <bough/tree.h>
 
 #endif

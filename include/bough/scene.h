@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Reads a body file: mesh (a file beside it, or a generator), materials, supports, loads. docs/scene-format.md has
- * the keys. Every key is checked; a wrong one is one sentence "file: place: reason". */
+/* Reads a body file, or the body of a component file: mesh (a file beside it, or a generator), materials, supports,
+ * loads. docs/scene-format.md has the keys. Every key is checked; a wrong one is one sentence "file: place: reason". */
 BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body);
 
 /* A body with all that happens to it: curves, moving supports, the start, probes, engine and integrator settings. */

@@ -74,14 +74,21 @@ void bo_cook_clock(bo_cook *cook, bough_cook_phase phase) {
     cook->clock_running = true;
 }
 
+/* A cubature takes longer than all else. */
+static bool expects_cubature(const bo_cook *cook) {
+    bool others = cook->def->elastic == BOUGH_REDUCED_CUBATURE;
+    for (int32_t i = 0; i < cook->body->material_count && cook->def->elastic < 0; i++)
+        others = others || (cook->body->elastic[i].model != BOUGH_MATERIAL_STVK &&
+                            cook->body->elastic[i].model != BOUGH_MATERIAL_LINEAR);
+    return others;
+}
+
 /* Roughly how far cooking is when a phase begins; only for progress bars. */
 static double overall(const bo_cook *cook, double within) {
-    static const double begin[BOUGH_COOK_PHASE_COUNT + 1] = {
-        [BOUGH_COOK_SETUP] = 0,         [BOUGH_COOK_FACTOR] = 0.03,  [BOUGH_COOK_EIGEN] = 0.15,
-        [BOUGH_COOK_DERIVATIVES] = 0.4, [BOUGH_COOK_BASIS] = 0.6,    [BOUGH_COOK_ELASTIC] = 0.65,
-        [BOUGH_COOK_INERTIA] = 0.9,     [BOUGH_COOK_SAMPLES] = 0.92, [BOUGH_COOK_QUALITY] = 0.95,
-        [BOUGH_COOK_PHASE_COUNT] = 1};
-    return begin[cook->phase] + within * (begin[cook->phase + 1] - begin[cook->phase]);
+    static const double begin[2][BOUGH_COOK_PHASE_COUNT + 1] = {{0, 0.03, 0.12, 0.3, 0.45, 0.5, 0.73, 0.74, 0.77, 1},
+                                                                {0, 0.01, 0.04, 0.1, 0.16, 0.18, 0.9, 0.91, 0.92, 1}};
+    const double *at = begin[expects_cubature(cook)] + cook->phase;
+    return at[0] + within * (at[1] - at[0]);
 }
 
 bool bo_cook_tell(bo_cook *cook, double within, const char *format, ...) {
@@ -105,6 +112,7 @@ bool bo_cook_progress(bo_cook *cook, double within) {
 /* What functions below say about themselves: their numbers are passed on, their fractions are not of the whole. */
 static bool tell_phase(void *user, const bough_progress *below) {
     bo_cook *cook = user;
+    cook->told = fmax(cook->told, overall(cook, 0));
     bough_progress progress = {bough_cook_phase_name(cook->phase), cook->told, below->detail};
     return cook->own_hooks.progress(cook->own_hooks.progress_user, &progress);
 }
@@ -162,11 +170,11 @@ static bough_status run(bo_cook *cook) {
     BO_TRY(begin(cook, BOUGH_COOK_SETUP));
     BO_TRY(bo_cook_setup(cook));
     BO_TRY(bo_cook_basis(cook));
+    BO_TRY(begin(cook, BOUGH_COOK_ELASTIC));
+    BO_TRY(cook_elastic(cook));
     BO_TRY(begin(cook, BOUGH_COOK_INERTIA));
     BO_TRY(bo_cook_inertia(cook));
     BO_TRY(bo_cook_frames(cook));
-    BO_TRY(begin(cook, BOUGH_COOK_ELASTIC));
-    BO_TRY(cook_elastic(cook));
     BO_TRY(begin(cook, BOUGH_COOK_SAMPLES));
     BO_TRY(bo_cook_samples(cook));
     BO_TRY(bo_cook_surface(cook));
@@ -186,6 +194,8 @@ static bough_status check_counts(bough_context *ctx, const bough_cook_def *def) 
         def->wind_count < 0 || def->contact_count < 0 || def->stress_count < 0 || def->stress_element_count < 0 ||
         def->cubature_most < 0 || def->training_count < 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the cook def has a negative count");
+    if ((def->interface_count > 0 && !def->interfaces) || (def->stress_element_count > 0 && !def->stress_elements))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the cook def counts interfaces or elements that it does not give");
     if (def->parent < -1 || def->parent >= def->interface_count)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the parent interface %d does not exist: there are %d", def->parent,
                        def->interface_count);

@@ -1,5 +1,5 @@
 /* How good the component is, measured against the full body. docs/theory/reduction.md, "Quality". */
-#include "reduce/cook.h"
+#include "reduce/basis.h"
 
 #include "dense/cholesky.h"
 #include "dense/symmetric_eigen.h"
@@ -366,8 +366,20 @@ static bough_status reduced_eigenvalues(bo_cook *cook, double *values) {
     return status;
 }
 
+/* The full body's, for a basis that was made of others or none. */
+static bough_status find_modes(bo_cook *cook) {
+    enum { WANTED = 6 };
+    int32_t most = cook->n - cook->held_count - (cook->rigid ? 6 : 0) - 1;
+    int32_t count = cook->r < WANTED ? cook->r : WANTED;
+    cook->modes_held = false;
+    cook->mode_count = 0;
+    return most < 1 ? BOUGH_OK : bo_cook_modes(cook, count < most ? count : most);
+}
+
 static bough_status frequencies(bo_cook *cook) {
-    int32_t count = cook->modes_held ? 0 : cook->mode_count < cook->r ? cook->mode_count : cook->r;
+    if (cook->modes_held || cook->mode_count == 0)
+        BO_TRY(find_modes(cook));
+    int32_t count = cook->mode_count < cook->r ? cook->mode_count : cook->r;
     double *full = BO_COOK_ARRAY(cook, double, count), *reduced = BO_COOK_ARRAY(cook, double, cook->r);
     if (!full || !reduced)
         return BOUGH_ERROR_MEMORY;

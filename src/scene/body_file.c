@@ -297,7 +297,9 @@ bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **
     *body = NULL;
     bo_json root;
     BO_TRY(bo_json_load(ctx, path, &root));
-    bough_status status = bo_json_keys(root, BO_BODY_KEYS);
+    /* a component file holds a body, too */
+    bool component = bo_json_has(&root, "interfaces") || bo_json_has(&root, "basis");
+    bough_status status = component ? bo_json_keys(root, BO_COMPONENT_KEYS) : bo_json_keys(root, BO_BODY_KEYS);
     if (status == BOUGH_OK)
         status = bo_scene_body(&root, NULL, body);
     bo_json_free(&root);

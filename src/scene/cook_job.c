@@ -184,6 +184,10 @@ static bough_status read_name(const bo_json *root, bough_cook_job *job) {
 static bough_status read_component(const bo_json *root, bough_cook_job *job) {
     if (!root->parent && (bo_json_has(root, "components") || bo_json_has(root, "object")))
         return bo_json_fail(*root, "is a scene of several components, not a component file");
+    if (!root->parent && (bo_json_has(root, "time") || bo_json_has(root, "engine") || bo_json_has(root, "probes")))
+        return bo_json_fail(*root,
+                            "is a scene of one body, which bough run steps; cook wants a component file (the body "
+                            "without \"time\", \"engine\" and \"probes\", with \"interfaces\" and \"basis\")");
     BO_TRY(root->parent ? bo_json_keys(*root, BO_COMPONENT_BLOCK_KEYS) : bo_json_keys(*root, BO_COMPONENT_KEYS));
     BO_TRY(bo_scene_version(*root));
     BO_TRY(read_name(root, job));
@@ -194,6 +198,10 @@ static bough_status read_component(const bo_json *root, bough_cook_job *job) {
         bo_warn(root->ctx,
                 "%s: has neither \"interfaces\" nor \"fix\": the component will fly free, and nothing can be attached "
                 "to it",
+                job->file);
+    else if (job->def.parent < 0 && !bo_json_has(root, "fix"))
+        bo_warn(root->ctx,
+                "%s: has no \"fix\", no \"parent\" and no interface called \"base\": the component will fly free",
                 job->file);
     return bo_cook_job_seal(root, job);
 }

@@ -241,6 +241,9 @@ static void craig_bampton_shows_rigid_ends(void **state) {
     check_orthonormal(k.c);
     /* the end moves rigidly in every coordinate, by six of them and by none of the rest */
     check_below(k.c->quality.interface_deviation, 0.2);
+    check_int(k.c->quality.mode_count, 6); /* of the body with its end free, though the basis was made of others */
+    for (int32_t i = 0; i < 6; i++)
+        check(k.c->quality.reduced_hz[i] >= k.c->quality.full_hz[i] * (1 - 1e-9));
     close_kitchen(&k);
     bough_context_destroy(ctx);
 }
@@ -344,6 +347,9 @@ static void wrong_wishes_are_refused(void **state) {
     k.def.parent = -1;
     check_ok(ctx, bough_body_fix(ctx, k.body, k.ends.vertices[0], 1, BOUGH_AXES, NULL));
     check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "rigid motions");
+    k.def.interfaces = NULL;
+    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "does not give");
+    k.def.interfaces = k.ends.interfaces;
     k.def.cookie = 0;
     check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "bough_default_cook_def");
     check(!k.c);

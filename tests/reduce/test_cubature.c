@@ -323,7 +323,7 @@ static void can_be_cancelled(void **state) {
     prepare(ctx, body, &def, &cook);
     bo_cook_clock(&cook, BOUGH_COOK_ELASTIC);
     check_int(bo_cook_cubature(&cook), BOUGH_CANCELLED);
-    check(seen.last > 0.6 && !seen.backwards);
+    check(seen.last > 0.3 && !seen.backwards);
     bo_cook_close(&cook);
     free_ends(ctx, &ends);
     bough_body_destroy(ctx, body);
