@@ -271,6 +271,12 @@ typedef struct bough_bind_report {
 BOUGH_API bough_status bough_mesh_bind(bough_context *ctx, const bough_mesh *volume, const bough_mesh *surface,
                                        bough_embedding **embedding, bough_bind_report *report);
 
+/* Cuts a surface that is drawn instead of a volume mesh along the mesh's domains (domain[element], as for
+ * bough_mesh_split()): a triangle goes where most of its corners lie. parts (domain_count) are to be destroyed; NULL
+ * where a domain has no triangle. */
+BOUGH_API bough_status bough_mesh_split_surface(bough_context *ctx, const bough_mesh *volume, const int32_t *domain,
+                                                int32_t domain_count, const bough_mesh *surface, bough_mesh **parts);
+
 /* hex8 mesh of all cubes of edge `cell` that meet the inside of a closed surface. embedding may be NULL. */
 BOUGH_API bough_status bough_mesh_voxelize(bough_context *ctx, const bough_mesh *surface, double cell,
                                            bough_mesh **mesh, bough_embedding **embedding);

@@ -445,15 +445,20 @@ static bough_status read_samples(bo_json at, bough_cook_job *job) {
 
 /* ---- the surface ---- */
 
-static bough_status read_surface(bo_json at, bough_cook_job *job) {
+bough_status bo_surface_read(bo_json at, bool *int16, bough_mesh **surface) {
     bo_json file = bo_json_at(&at, "file");
     BO_TRY(bo_json_keys(at, BO_SURFACE_KEYS));
-    BO_TRY(bo_json_flag(bo_json_at(&at, "int16"), &job->def.surface_int16));
+    BO_TRY(bo_json_flag(bo_json_at(&at, "int16"), int16));
     /* A surface to look at may have slivers. */
-    BO_TRY(bo_scene_mesh_file(file, BOUGH_VOLUME_ACCEPT, job->body && file.value ? &job->surface : NULL));
-    if (job->surface && job->surface->type != BOUGH_TRI3)
+    BO_TRY(bo_scene_mesh_file(file, BOUGH_VOLUME_ACCEPT, file.value ? surface : NULL));
+    if (surface && *surface && (*surface)->type != BOUGH_TRI3)
         return bo_json_fail(file, "must be a triangle surface, but has %s elements",
-                            bough_element_name(job->surface->type));
+                            bough_element_name((*surface)->type));
+    return BOUGH_OK;
+}
+
+static bough_status read_surface(bo_json at, bough_cook_job *job) {
+    BO_TRY(bo_surface_read(at, &job->def.surface_int16, job->body ? &job->surface : NULL));
     job->def.surface = job->surface;
     return BOUGH_OK;
 }

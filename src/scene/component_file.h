@@ -41,6 +41,9 @@ bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, cons
 bough_status bo_cook_job_run_as(bough_context *ctx, bough_cook_job *job, const bough_cook_def *def, double *times,
                                 bough_component **component);
 
+/* "surface": which file to draw (surface NULL: checked only; *surface stays NULL without a file), and how. */
+bough_status bo_surface_read(bo_json at, bool *int16, bough_mesh **surface);
+
 /* "modes+mass-loaded+derivatives" for BOUGH_BASIS_... */
 #define BO_BASIS_TEXT_SIZE 128
 void bo_basis_text(uint32_t basis, char text[BO_BASIS_TEXT_SIZE]);

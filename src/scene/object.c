@@ -9,9 +9,11 @@ typedef struct {
     bo_body_draft draft;
     bough_split *split;
     int32_t count, root;
-    const char **names;      /* count: of the mesh's element sets */
-    int32_t *parent, *order; /* count: the tree of domains */
-    int32_t *r;              /* count: shares of basis.total; NULL: not shared out */
+    const char **names;              /* count: of the mesh's element sets */
+    int32_t *parent, *order;         /* count: the tree of domains */
+    int32_t *r;                      /* count: shares of basis.total; NULL: not shared out */
+    bough_mesh *surface, **surfaces; /* to draw, whole and cut (count); NULL: the domains' own boundaries */
+    bool int16;
 } cutting;
 
 /* ---- the domains ---- */
@@ -49,15 +51,36 @@ static void warn_about_touching(const cutting *c) {
     }
 }
 
+static bough_status cut_surface(cutting *c, const int32_t *domain) {
+    bough_context *ctx = c->at.ctx;
+    bo_json at = bo_json_at(&c->at, "surface");
+    BO_TRY(bo_surface_read(at, &c->int16, &c->surface));
+    if (!c->surface)
+        return BOUGH_OK;
+    c->surfaces = BO_NEW_ZEROS(ctx, bough_mesh *, c->count);
+    if (!c->surfaces)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(
+        bo_json_explain(at, bough_mesh_split_surface(ctx, c->draft.mesh, domain, c->count, c->surface, c->surfaces)));
+    for (int32_t d = 0; d < c->count; d++)
+        if (!c->surfaces[d])
+            bo_warn(ctx,
+                    "%s: object: no triangle of the surface lies at the domain \"%s\", whose own boundary is drawn",
+                    c->at.file, c->names[d]);
+    return BOUGH_OK;
+}
+
 static bough_status cut(cutting *c) {
     bough_context *ctx = c->at.ctx;
     bo_json domains = bo_json_at(&c->at, "domains");
     int32_t *domain;
     BO_TRY(
         bo_json_explain(domains, bough_mesh_domains_from_sets(ctx, c->draft.mesh, c->names, c->count, &domain, NULL)));
-    bough_status status = bough_mesh_split(ctx, c->draft.mesh, domain, c->count, &c->split);
+    bough_status status = bo_json_explain(domains, bough_mesh_split(ctx, c->draft.mesh, domain, c->count, &c->split));
+    if (status == BOUGH_OK)
+        status = cut_surface(c, domain);
     bo_free(ctx, domain);
-    BO_TRY(bo_json_explain(domains, status));
+    BO_TRY(status);
     warn_about_touching(c);
     BO_TRY(bo_json_choice(bo_json_at(&c->at, "root"), c->names, c->count, &c->root));
     c->parent = BO_NEW_ARRAY(ctx, int32_t, c->count);
@@ -143,15 +166,20 @@ static bough_status add_interfaces(const cutting *c, int32_t domain, bough_cook_
     return BOUGH_OK;
 }
 
-static bough_status fill_job(const cutting *c, const bo_json *block, int32_t domain, bough_cook_job *job) {
+static bough_status fill_job(cutting *c, const bo_json *block, int32_t domain, bough_cook_job *job) {
     job->loads_follow = true;
     BO_TRY(bo_scene_draft_body(block, &c->draft, c->split->domains[domain].mesh, NULL, &job->body));
     BO_TRY(add_interfaces(c, domain, job));
     BO_TRY(bo_cook_settings(block, job));
+    job->def.surface_int16 = c->int16;
+    if (c->surfaces) { /* the job's from now on */
+        job->def.surface = job->surface = c->surfaces[domain];
+        c->surfaces[domain] = NULL;
+    }
     return bo_cook_job_seal(block, job);
 }
 
-static bough_status make_component(const cutting *c, int32_t domain, bo_scene_component *component) {
+static bough_status make_component(cutting *c, int32_t domain, bo_scene_component *component) {
     bough_context *ctx = c->at.ctx;
     bo_json block = c->at;
     char place[600];
@@ -197,6 +225,8 @@ static bough_status check_settings(bo_json at) {
     BO_TRY(bo_json_keys(at, BO_OBJECT_KEYS));
     BO_TRY(bo_json_keys(basis, BO_OBJECT_BASIS_KEYS));
     BO_TRY(bo_json_keys(bo_json_at(&at, "samples"), BO_OBJECT_SAMPLES_KEYS));
+    bool int16;
+    BO_TRY(bo_surface_read(bo_json_at(&at, "surface"), &int16, NULL));
     if (bo_json_has(&basis, "total") && bo_json_has(&basis, "r"))
         return bo_json_fail(bo_json_at(&basis, "total"), "is shared out over the domains, so that \"r\" cannot be "
                                                          "given too");
@@ -225,6 +255,10 @@ bough_status bo_object_read(bo_json at, bo_assembly *assembly) {
     bo_free(at.ctx, c.parent);
     bo_free(at.ctx, c.order);
     bo_free(at.ctx, c.r);
+    for (int32_t d = 0; d < c.count && c.surfaces; d++)
+        bough_mesh_destroy(at.ctx, c.surfaces[d]);
+    bo_free(at.ctx, c.surfaces);
+    bough_mesh_destroy(at.ctx, c.surface);
     bough_split_destroy(at.ctx, c.split);
     bo_scene_draft_free(at.ctx, &c.draft);
     return status;

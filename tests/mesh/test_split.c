@@ -339,6 +339,31 @@ static void wrong_domains_are_refused(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* The boundary of the whole as a surface to draw: every triangle in one part, at its place. */
+static void surfaces_are_cut_along_the_domains(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_mesh *mesh = box(ctx, BOUGH_TET4, 9, 2, 1), *surface, *parts[4];
+    int32_t *domain = thirds(mesh), triangles = 0;
+    check_ok(ctx, bough_mesh_surface(ctx, mesh, &surface, NULL, NULL));
+    check_ok(ctx, bough_mesh_split_surface(ctx, mesh, domain, 4, surface, parts)); /* nothing is in the fourth */
+    check(!parts[3]);
+    for (int32_t d = 0; d < 3; d++) {
+        triangles += parts[d]->element_count;
+        for (int32_t i = 0; i < 3 * parts[d]->element_count; i++) {
+            double x = parts[d]->vertices[3 * parts[d]->elements[i]];
+            check(x >= 3 * d - 1 - 1e-9 &&
+                  x <= 3 * d + 4 + 1e-9); /* triangles across a border reach one cell over it */
+        }
+        bough_mesh_destroy(ctx, parts[d]);
+    }
+    check_int(triangles, surface->element_count);
+    bough_mesh_destroy(ctx, surface);
+    bough_mesh_destroy(ctx, mesh);
+    test_free(domain);
+    bough_context_destroy(ctx);
+}
+
 static void every_failed_allocation_is_survived(void **state) {
     (void)state;
     bough_context *plain = test_context(1);
@@ -388,6 +413,7 @@ int main(void) {
         cmocka_unit_test(trees_are_walked_breadth_first),
         cmocka_unit_test(domains_apart_are_no_tree),
         cmocka_unit_test(wrong_domains_are_refused),
+        cmocka_unit_test(surfaces_are_cut_along_the_domains),
         cmocka_unit_test(every_failed_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,6 +247,36 @@ static void hashes_see_what_hangs_below(void **state) {
 
 /* ---- domains ---- */
 
+/* One surface for the whole object: each component draws its share, bound to its own volume. */
+static void an_objects_surface_is_shared_out(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_box_def box = bough_default_box_def();
+    bough_mesh *volume, *surface;
+    box.type = BOUGH_HEX8;
+    box.size[0] = 3, box.size[1] = 0.2, box.size[2] = 0.1;
+    box.cells[0] = 12, box.cells[1] = box.cells[2] = 2;
+    check_ok(ctx, bough_mesh_generate_box(ctx, &box, &volume));
+    check_ok(ctx, bough_mesh_surface(ctx, volume, &surface, NULL, NULL));
+    check_ok(ctx, bough_mesh_write(ctx, surface, test_path("skin.obj")));
+    bough_cook_plan *plan, *plain;
+    check_ok(ctx, load_text(ctx, CHAIN(", 'surface': {'file': 'skin.obj', 'int16': true}"), &plan));
+    check_ok(ctx, load_text(ctx, CHAIN(""), &plain));
+    int32_t triangles = 0;
+    for (const char *name = "a\0b\0c"; *name; name += 2) {
+        const bough_cook_def *def = def_of(plan, name);
+        check(def->surface && def->surface_int16 && !def_of(plain, name)->surface);
+        check(def->input_hash != def_of(plain, name)->input_hash);
+        triangles += def->surface->element_count;
+    }
+    check_int(triangles, surface->element_count);
+    bough_cook_plan_destroy(ctx, plan);
+    bough_cook_plan_destroy(ctx, plain);
+    bough_mesh_destroy(ctx, volume);
+    bough_mesh_destroy(ctx, surface);
+    bough_context_destroy(ctx);
+}
+
 static void domains_become_components_with_their_neighbours_names(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -596,6 +626,7 @@ int main(void) {
         cmocka_unit_test(a_component_carries_the_mean_of_its_parts),
         cmocka_unit_test(loads_in_the_file_win),
         cmocka_unit_test(hashes_see_what_hangs_below),
+        cmocka_unit_test(an_objects_surface_is_shared_out),
         cmocka_unit_test(domains_become_components_with_their_neighbours_names),
         cmocka_unit_test(roots_are_held_or_fly_free),
         cmocka_unit_test(touching_domains_are_warned_of_and_loops_refused),
