@@ -1,5 +1,6 @@
 #include "fem/pattern.h"
 
+#include "base/morton.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -20,61 +21,20 @@ void bo_pattern_destroy(bough_context *ctx, bo_pattern *p) {
 
 /* ---- order: Morton curve ---- */
 
-typedef struct {
-    uint64_t key;
-    int32_t element;
-} keyed;
-
-static int compare_keys(const void *a, const void *b) {
-    const keyed *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->element > y->element) - (x->element < y->element);
-}
-
-/* Spreads the lowest 21 bits so that two zeros stand between any two of them. */
-static uint64_t spread_bits(uint64_t v) {
-    v &= 0x1fffff;
-    v = (v | v << 32) & 0x1f00000000ffffu;
-    v = (v | v << 16) & 0x1f0000ff0000ffu;
-    v = (v | v << 8) & 0x100f00f00f00f00fu;
-    v = (v | v << 4) & 0x10c30c30c30c30c3u;
-    v = (v | v << 2) & 0x1249249249249249u;
-    return v;
+/* The mean of the first four corners. */
+static void element_point(const void *data, int32_t element, double x[3]) {
+    const bough_mesh *mesh = data;
+    const int32_t *n = mesh->elements + (size_t)bough_element_node_count(mesh->type) * (size_t)element;
+    for (size_t d = 0; d < 3; d++) {
+        x[d] = 0;
+        for (int c = 0; c < 4; c++)
+            x[d] += 0.25 * mesh->vertices[3 * (size_t)n[c] + d];
+    }
 }
 
 static bough_status order_elements(bough_context *ctx, const bough_mesh *mesh, bo_pattern *p) {
-    size_t nodes = (size_t)bough_element_node_count(mesh->type);
-    keyed *keys = BO_NEW_ARRAY(ctx, keyed, mesh->element_count);
     p->order = BO_NEW_ARRAY(ctx, int32_t, mesh->element_count);
-    if (!keys || !p->order) {
-        bo_free(ctx, keys);
-        return BOUGH_ERROR_MEMORY;
-    }
-    double lower[3] = {INFINITY, INFINITY, INFINITY}, extent = 0;
-    for (size_t v = 0; v < (size_t)mesh->vertex_count; v++)
-        for (int d = 0; d < 3; d++)
-            lower[d] = fmin(lower[d], mesh->vertices[3 * v + (size_t)d]);
-    for (size_t v = 0; v < (size_t)mesh->vertex_count; v++)
-        for (int d = 0; d < 3; d++)
-            extent = fmax(extent, mesh->vertices[3 * v + (size_t)d] - lower[d]);
-    double to_grid = extent > 0 ? 0x1fffff / extent : 0;
-    for (int32_t e = 0; e < mesh->element_count; e++) {
-        const int32_t *n = mesh->elements + nodes * (size_t)e;
-        uint64_t key = 0;
-        for (int d = 0; d < 3; d++) {
-            double mean = 0;
-            for (int c = 0; c < 4; c++)
-                mean += 0.25 * mesh->vertices[3 * (size_t)n[c] + (size_t)d];
-            key |= spread_bits((uint64_t)(to_grid * fmax(0, mean - lower[d]))) << d;
-        }
-        keys[e] = (keyed){key, e};
-    }
-    qsort(keys, (size_t)mesh->element_count, sizeof *keys, compare_keys);
-    for (int32_t e = 0; e < mesh->element_count; e++)
-        p->order[e] = keys[e].element;
-    bo_free(ctx, keys);
-    return BOUGH_OK;
+    return p->order ? bo_morton_order(ctx, mesh->element_count, element_point, mesh, p->order) : BOUGH_ERROR_MEMORY;
 }
 
 /* ---- colours ---- */

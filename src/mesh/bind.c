@@ -1,8 +1,10 @@
+#include "base/morton.h"
 #include "base/threads.h"
 #include "mesh/generate.h"
 #include "mesh/nearest.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LEAF_SIZE 4
 #define VERTICES_PER_TASK 256
@@ -45,11 +47,6 @@ typedef struct box {
 
 static const box nothing = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
-typedef struct sort_key {
-    uint64_t code;
-    int32_t item;
-} sort_key;
-
 /* A complete binary tree over the elements in the order of a space-filling curve: node n has the children 2n and
  * 2n + 1, leaf l is node leaf_count + l and holds LEAF_SIZE elements. */
 typedef struct box_tree {
@@ -87,58 +84,27 @@ static box box_of(const bough_mesh *mesh, int32_t element) {
     return b;
 }
 
-/* Puts two zeros between any two of the lowest 21 bits. */
-static uint64_t spread(uint64_t x) {
-    x = (x | x << 32) & 0x1f00000000ffff;
-    x = (x | x << 16) & 0x1f0000ff0000ff;
-    x = (x | x << 8) & 0x100f00f00f00f00f;
-    x = (x | x << 4) & 0x10c30c30c30c30c3;
-    return (x | x << 2) & 0x1249249249249249;
-}
-
-/* Place of the box's middle along Morton's curve through the whole. */
-static uint64_t curve_code(const box *b, const box *whole) {
-    uint64_t code = 0;
-    for (int d = 0; d < 3; d++) {
-        double extent = whole->upper[d] - whole->lower[d];
-        double t = (0.5 * b->lower[d] + 0.5 * b->upper[d] - whole->lower[d]) / extent * ((1 << 21) - 1);
-        code |= spread(t > 0 ? (uint64_t)fmin(t, (1 << 21) - 1) : 0) << d; /* 0 for no extent, too */
-    }
-    return code;
-}
-
-static int compare_keys(const void *x, const void *y) {
-    const sort_key *a = x, *b = y;
-    int by_code = (a->code > b->code) - (a->code < b->code);
-    return by_code ? by_code : (a->item > b->item) - (a->item < b->item);
-}
-
 static void free_tree(bough_context *ctx, box_tree *tree) {
     bo_free(ctx, tree->order);
     bo_free(ctx, tree->boxes);
     bo_free(ctx, tree->elements);
 }
 
+static void element_point(const void *data, int32_t element, double x[3]) {
+    box b = box_of(data, element);
+    for (int d = 0; d < 3; d++)
+        x[d] = 0.5 * b.lower[d] + 0.5 * b.upper[d];
+}
+
 static bough_status sort_elements(bough_context *ctx, box_tree *tree) {
     const bough_mesh *mesh = tree->mesh;
-    sort_key *keys = BO_NEW_ARRAY(ctx, sort_key, mesh->element_count);
-    if (!keys)
-        return BOUGH_ERROR_MEMORY;
     tree->whole = nothing;
     for (int32_t e = 0; e < mesh->element_count; e++) {
         box b = box_of(mesh, e);
         tree->whole = unite(tree->whole, &b);
     }
     tree->size = diagonal(&tree->whole);
-    for (int32_t e = 0; e < mesh->element_count; e++) {
-        box b = box_of(mesh, e);
-        keys[e] = (sort_key){curve_code(&b, &tree->whole), e};
-    }
-    qsort(keys, (size_t)mesh->element_count, sizeof *keys, compare_keys);
-    for (int32_t i = 0; i < mesh->element_count; i++)
-        tree->order[i] = keys[i].item;
-    bo_free(ctx, keys);
-    return BOUGH_OK;
+    return bo_morton_order(ctx, mesh->element_count, element_point, mesh, tree->order);
 }
 
 static bough_status build_tree(bough_context *ctx, const bough_mesh *mesh, box_tree *tree) {
@@ -241,7 +207,7 @@ typedef struct binder {
     box_tree tree;
     const bough_mesh *surface;
     bough_embedding *embedding;
-    sort_key *order;   /* of the surface's vertices along the curve: neighbours look at the same boxes */
+    int32_t *order;    /* of the surface's vertices along the curve: neighbours look at the same boxes */
     double *distances; /* of the surface's vertices from what holds them */
 } binder;
 
@@ -249,7 +215,7 @@ static void bind_vertices(void *data, int32_t begin, int32_t end, int32_t chunk)
     (void)chunk;
     binder *b = data;
     for (int32_t i = begin; i < end; i++) {
-        int32_t v = b->order[i].item;
+        int32_t v = b->order[i];
         candidate best = find_nearest(&b->tree, b->surface->vertices + 3 * (size_t)v);
         b->embedding->elements[v] = best.element;
         bo_shape_weights(b->tree.mesh->type, &best.place, b->embedding->weights + BOUGH_MAX_ELEMENT_NODES * (size_t)v);
@@ -301,16 +267,15 @@ static box point_box(const double *x) {
     return (box){{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
 }
 
+static void vertex_point(const void *data, int32_t vertex, double x[3]) {
+    const bough_mesh *mesh = data;
+    memcpy(x, mesh->vertices + 3 * (size_t)vertex, 3 * sizeof *x);
+}
+
 static bough_status sort_vertices(bough_context *ctx, binder *b) {
-    b->order = BO_NEW_ARRAY(ctx, sort_key, b->surface->vertex_count);
-    if (!b->order)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t v = 0; v < b->surface->vertex_count; v++) {
-        box point = point_box(b->surface->vertices + 3 * (size_t)v);
-        b->order[v] = (sort_key){curve_code(&point, &b->tree.whole), v};
-    }
-    qsort(b->order, (size_t)b->surface->vertex_count, sizeof *b->order, compare_keys);
-    return BOUGH_OK;
+    b->order = BO_NEW_ARRAY(ctx, int32_t, b->surface->vertex_count);
+    return b->order ? bo_morton_order(ctx, b->surface->vertex_count, vertex_point, b->surface, b->order)
+                    : BOUGH_ERROR_MEMORY;
 }
 
 static void warn_outside(bough_context *ctx, const bough_mesh *surface, const bough_bind_report *report) {

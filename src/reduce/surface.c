@@ -1,12 +1,13 @@
 /* The surface to draw with its rows of the basis, and the volume mesh when it is wanted. */
 #include "reduce/cook.h"
 
+#include "base/morton.h"
 #include "mesh/mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 16, MORTON_BITS = 21, LARGEST_INT16 = 32767 };
+enum { PANEL = 16, LARGEST_INT16 = 32767 };
 
 /* Either the boundary of the volume (vertex_map) or a surface bound to it (embedding). */
 typedef struct {
@@ -47,70 +48,18 @@ static bough_status find_surface(bo_cook *cook, drawn *d) {
 
 /* ---- order ---- */
 
-typedef struct {
-    uint64_t code;
-    int32_t index;
-} place;
-
-static int by_code(const void *a, const void *b) {
-    const place *p = a, *q = b;
-    return p->code != q->code ? (p->code > q->code) - (p->code < q->code)
-                              : (p->index > q->index) - (p->index < q->index);
+static void vertex_point(const void *data, int32_t v, double x[3]) {
+    const bough_mesh *mesh = data;
+    memcpy(x, mesh->vertices + 3 * (size_t)v, 3 * sizeof *x);
 }
 
-/* Two zero bits between any two. */
-static uint64_t spread_bits(uint64_t x) {
-    x = (x | x << 32) & 0x1F00000000FFFF;
-    x = (x | x << 16) & 0x1F0000FF0000FF;
-    x = (x | x << 8) & 0x100F00F00F00F00F;
-    x = (x | x << 4) & 0x10C30C30C30C30C3;
-    return (x | x << 2) & 0x1249249249249249;
-}
-
-typedef struct {
-    double lower[3], scale; /* to whole numbers of MORTON_BITS */
-} grid;
-
-static grid grid_of(const bough_mesh *mesh) {
-    grid g = {{INFINITY, INFINITY, INFINITY}, 0};
-    double size = 0;
-    for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++)
-        g.lower[i % 3] = fmin(g.lower[i % 3], mesh->vertices[i]);
-    for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++)
-        size = fmax(size, mesh->vertices[i] - g.lower[i % 3]);
-    g.scale = size > 0 ? ((1 << MORTON_BITS) - 1) / size : 0;
-    return g;
-}
-
-/* Position along Morton's space-filling curve: what is near in space is mostly near in memory. */
-static uint64_t morton_code(const grid *g, bo_vec3 x) {
-    return spread_bits((uint64_t)((x.x - g->lower[0]) * g->scale)) |
-           spread_bits((uint64_t)((x.y - g->lower[1]) * g->scale)) << 1 |
-           spread_bits((uint64_t)((x.z - g->lower[2]) * g->scale)) << 2;
-}
-
-static bo_vec3 vertex(const bough_mesh *mesh, int32_t v) {
-    return bo_load3(mesh->vertices + 3 * (size_t)v);
-}
-
-static bo_vec3 centroid(const bough_mesh *mesh, int32_t triangle) {
+static void triangle_point(const void *data, int32_t triangle, double x[3]) {
+    const bough_mesh *mesh = data;
     const int32_t *c = mesh->elements + 3 * (size_t)triangle;
-    return bo_scale(1.0 / 3, bo_add(vertex(mesh, c[0]), bo_add(vertex(mesh, c[1]), vertex(mesh, c[2]))));
-}
-
-static bough_status sort_along_curve(bough_context *ctx, const bough_mesh *mesh, int32_t count,
-                                     bo_vec3 (*at)(const bough_mesh *, int32_t), int32_t *order) {
-    const grid g = grid_of(mesh);
-    place *places = BO_NEW_ARRAY(ctx, place, count);
-    if (!places)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t i = 0; i < count; i++)
-        places[i] = (place){morton_code(&g, at(mesh, i)), i};
-    qsort(places, (size_t)count, sizeof *places, by_code);
-    for (int32_t i = 0; i < count; i++)
-        order[i] = places[i].index;
-    bo_free(ctx, places);
-    return BOUGH_OK;
+    for (size_t d = 0; d < 3; d++)
+        x[d] = (mesh->vertices[3 * (size_t)c[0] + d] + mesh->vertices[3 * (size_t)c[1] + d] +
+                mesh->vertices[3 * (size_t)c[2] + d]) /
+               3;
 }
 
 static bough_status choose_order(bough_context *ctx, drawn *d) {
@@ -120,8 +69,8 @@ static bough_status choose_order(bough_context *ctx, drawn *d) {
     d->triangle_order = BO_NEW_ARRAY(ctx, int32_t, triangle_count);
     if (!d->vertex_order || !d->vertex_place || !d->triangle_order)
         return BOUGH_ERROR_MEMORY;
-    BO_TRY(sort_along_curve(ctx, d->mesh, vertex_count, vertex, d->vertex_order));
-    BO_TRY(sort_along_curve(ctx, d->mesh, triangle_count, centroid, d->triangle_order));
+    BO_TRY(bo_morton_order(ctx, vertex_count, vertex_point, d->mesh, d->vertex_order));
+    BO_TRY(bo_morton_order(ctx, triangle_count, triangle_point, d->mesh, d->triangle_order));
     for (int32_t i = 0; i < vertex_count; i++)
         d->vertex_place[d->vertex_order[i]] = i;
     return BOUGH_OK;
