@@ -64,16 +64,29 @@ typedef struct bough_frame {
     double velocity[3], angular_velocity[3];
 } bough_frame;
 
+/* A root that flies. Momenta are those of its whole tree about the world's origin; they follow from the velocities when
+ * bough_state_update() is called, and are then kept by the steps. */
+typedef struct bough_root {
+    int32_t part;
+    double origin[3], rotation[9];
+    double velocity[3], angular_velocity[3];         /* of its frame, world axes */
+    double acceleration[3], angular_acceleration[3]; /* likewise */
+    double momentum[3], angular_momentum[3];
+    double mass, centre[3]; /* of the tree */
+} bough_root;
+
 typedef struct bough_state {
     double time;
-    double *q, *v, *a;   /* coordinates, velocities and accelerations: bough_model_size() each */
+    double *q, *v, *a; /* coordinates, velocities and accelerations: bough_model_size() each */
+    int32_t root_count;
+    bough_root *roots;   /* those that fly, in the order of their parts */
     bough_frame *frames; /* of the parts, at the last step or bough_state_update() */
     /* ---- machinery ---- */
     struct bo_tree_work *work;
 } bough_state;
 BOUGH_API bough_status bough_state_create(bough_context *ctx, const bough_model *model, bough_state **state);
 BOUGH_API void bough_state_destroy(bough_context *ctx, bough_state *state);
-/* Makes the frames those of q and v after these were changed. */
+/* After q, v or roots were changed: makes frames and momenta those of the new state. */
 BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state);
 /* One step. A transaction: when it fails, the state is what it was. */
 BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);

@@ -230,23 +230,41 @@ static void scatter(const bough_model *model, bo_tree_work *work, double *a) {
     }
 }
 
-/* A root that is held feels gravity as an acceleration upwards. */
-static void hold_roots(const bough_model *model, bo_tree_work *work) {
+/* A root that is held feels gravity as an acceleration upwards. One that flies does not feel it; what is left of its
+ * acceleration balances the forces on its tree: I A = -p. */
+static bool set_roots(const bough_model *model, bo_tree_work *work) {
     bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
     for (int32_t i = 0; i < model->part_count && model->parts[i].parent < 0; i++) {
-        memset(work->solve[i].A, 0, sizeof work->solve[i].A);
-        bo_store3(work->solve[i].A, bo_mat_tvec(work->motion[i].world, up));
+        bo_part_solve *s = &work->solve[i];
+        memset(s->A, 0, sizeof s->A);
+        if (!model->parts[i].free) {
+            bo_store3(s->A, bo_mat_tvec(work->motion[i].world, up));
+            continue;
+        }
+        double I[36];
+        memcpy(I, s->I, sizeof I);
+        for (int k = 0; k < 6; k++)
+            s->A[k] = -s->p[k];
+        if (!bo_cholesky_factor(6, I))
+            return false;
+        bo_cholesky_solve(6, I, s->A);
     }
+    return true;
+}
+
+void bo_tree_own_terms(const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
+    for (int32_t i = 0; i < model->part_count; i++)
+        own_terms(model, work, q, v, i);
 }
 
 bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q, const double *v, double *a) {
     memcpy(work->L, work->H, (size_t)model->square_size * sizeof *work->L);
-    for (int32_t i = 0; i < model->part_count; i++)
-        own_terms(model, work, q, v, i);
-    hold_roots(model, work);
-    if (model->def.coupling != BOUGH_COUPLING_L3)
-        return bo_tree_solve_lumped(model, work, a);
-    if (!gather(model, work))
+    bo_tree_own_terms(model, work, q, v);
+    if (model->def.coupling != BOUGH_COUPLING_L3) {
+        bo_tree_compose(model, work);
+        return set_roots(model, work) && bo_tree_solve_lumped(model, work, a);
+    }
+    if (!gather(model, work) || !set_roots(model, work))
         return false;
     scatter(model, work, a);
     return true;

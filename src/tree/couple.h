@@ -16,7 +16,10 @@ void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t j, doubl
 /* Acceleration of part j's frame from that of its parent and the parent's coordinates (all of a). */
 void bo_tree_accelerate_frame(const bough_model *model, bo_tree_work *work, int32_t j, const double *a);
 
-/* lumped.c: accelerations when each part feels a lump instead of what hangs on it. */
+/* lumped.c: solve->I and p become those of the whole subtree as one rigid body that moves with the part's frame. */
+void bo_tree_compose(const bough_model *model, bo_tree_work *work);
+/* Accelerations when each part feels a lump instead of what hangs on it; after bo_tree_compose() and with the roots'
+ * accelerations. */
 bool bo_tree_solve_lumped(const bough_model *model, bo_tree_work *work, double *a);
 
 #endif

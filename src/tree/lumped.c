@@ -6,50 +6,60 @@
 
 #include <string.h>
 
-/* solve[i].I and p: rigid inertia of the whole subtree, and minus the wrench on it. */
-static void compose(const bough_model *model, bo_tree_work *work) {
+/* Bias force of a rigid body [m 1, -mc~; mc~, I] that turns with w: [w x (w x mc); w x I w], added to p. */
+static void add_turning(const double I[36], bo_vec3 w, double p[6]) {
+    const bo_vec3 mc = {I[6 * 5 + 1], I[6 * 3 + 2], I[6 * 4 + 0]}; /* of mc~ = [. -z y; z . -x; -y x .] */
+    bo_mat3 about;
+    for (int k = 0; k < 9; k++)
+        about.m[k] = I[6 * (3 + k / 3) + 3 + k % 3];
+    bo_store3(p, bo_add(bo_load3(p), bo_cross(w, bo_cross(w, mc))));
+    bo_store3(p + 3, bo_add(bo_load3(p + 3), bo_cross(w, bo_mat_vec(about, w))));
+}
+
+void bo_tree_compose(const bough_model *model, bo_tree_work *work) {
     for (int32_t i = 0; i < model->part_count; i++)
         for (int k = 0; k < 6; k++)
             work->solve[i].p[k] = -work->wrench[6 * i + k];
     for (int32_t j = model->part_count - 1; j >= 0; j--) {
         const int32_t i = model->parts[j].parent;
-        if (i < 0)
-            continue;
         const bo_part_motion *m = &work->motion[j];
-        double I[36], p[6];
-        bo_tree_turn(m->R, work->solve[j].I, I);
-        bo_store3(p, bo_mat_vec(m->R, bo_load3(work->solve[j].p)));
-        bo_store3(p + 3, bo_mat_vec(m->R, bo_load3(work->solve[j].p + 3)));
-        bo_tree_shift(m->x, I, p);
-        for (int k = 0; k < 36; k++)
-            work->solve[i].I[k] += I[k];
-        for (int k = 0; k < 6; k++)
-            work->solve[i].p[k] += p[k];
+        if (i >= 0) {
+            double I[36], p[6];
+            bo_tree_turn(m->R, work->solve[j].I, I);
+            bo_store3(p, bo_mat_vec(m->R, bo_load3(work->solve[j].p)));
+            bo_store3(p + 3, bo_mat_vec(m->R, bo_load3(work->solve[j].p + 3)));
+            bo_tree_shift(m->x, I, p);
+            for (int k = 0; k < 36; k++)
+                work->solve[i].I[k] += I[k];
+            for (int k = 0; k < 6; k++)
+                work->solve[i].p[k] += p[k];
+        }
+        add_turning(work->solve[j].I, m->w, work->solve[j].p);
     }
 }
 
-/* What the subtree of part j looks like to its parent. The inertia is [m 1, -mc~; mc~, I]. */
+/* What the subtree of part j looks like to its parent, as an inertia and a bias force. */
 static void lump(bough_coupling coupling, const bo_part_solve *s, bo_vec3 w, double I[36], double p[6]) {
-    const double m = s->I[0];
-    const bo_vec3 mc = {s->I[6 * 5 + 1], s->I[6 * 3 + 2], s->I[6 * 4 + 0]}; /* of mc~ = [. -z y; z . -x; -y x .] */
     memcpy(I, s->I, 36 * sizeof *I);
     memcpy(p, s->p, 6 * sizeof *p);
+    if (coupling == BOUGH_COUPLING_L2R)
+        return;
+    /* the forces on the subtree alone: p without the turning of a rigid body */
+    double turning[6] = {0};
+    add_turning(s->I, w, turning);
+    for (int k = 0; k < 6; k++)
+        p[k] -= turning[k];
+    const double m = s->I[0], mc[3] = {I[6 * 5 + 1], I[6 * 3 + 2], I[6 * 4 + 0]};
     if (coupling == BOUGH_COUPLING_L1) {
         for (int k = 0; k < 36; k++)
             I[k] = k % 7 == 0 && k < 18 ? m : 0;
         p[3] = p[4] = p[5] = 0;
         return;
     }
-    bo_mat3 about;
-    for (int k = 0; k < 9; k++) {
-        const double x[3] = {mc.x, mc.y, mc.z};
-        if (coupling == BOUGH_COUPLING_L2 && m > 0) /* of a point: (c.c 1 - c c^T) m */
-            I[6 * (3 + k / 3) + 3 + k % 3] = ((k % 4 == 0 ? bo_dot(mc, mc) : 0) - x[k / 3] * x[k % 3]) / m;
-        about.m[k] = I[6 * (3 + k / 3) + 3 + k % 3];
-    }
-    bo_vec3 force = bo_cross(w, bo_cross(w, mc)), torque = bo_cross(w, bo_mat_vec(about, w));
-    bo_store3(p, bo_add(bo_load3(p), force));
-    bo_store3(p + 3, bo_add(bo_load3(p + 3), torque));
+    double square = mc[0] * mc[0] + mc[1] * mc[1] + mc[2] * mc[2];
+    for (int k = 0; k < 9; k++) /* of a point: (c.c 1 - c c^T) m */
+        I[6 * (3 + k / 3) + 3 + k % 3] = ((k % 4 == 0 ? square : 0) - mc[k / 3] * mc[k % 3]) / m;
+    add_turning(I, w, p);
 }
 
 /* L a = -(p_q + Mrq^T A) */
@@ -72,7 +82,6 @@ static bool solve_part(const bough_model *model, bo_tree_work *work, int32_t i, 
 }
 
 bool bo_tree_solve_lumped(const bough_model *model, bo_tree_work *work, double *a) {
-    compose(model, work);
     for (int32_t j = 0; j < model->part_count; j++)
         if (model->parts[j].parent >= 0) {
             double I[36], p[6];

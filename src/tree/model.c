@@ -153,6 +153,7 @@ static void place_part(const bough_model_def *def, bough_model *model, int32_t i
     part->damping_mass = isnan(from->damping_mass) ? c->damping_mass * from->stiffness / s : from->damping_mass;
     part->damping_stiff =
         isnan(from->damping_stiffness) ? c->damping_stiffness * s / from->stiffness : from->damping_stiffness;
+    part->flight = part->free ? model->free_count++ : part->parent < 0 ? -1 : model->parts[part->parent].flight;
     memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
     model->size += c->r;
     model->square_size += (int64_t)c->r * c->r;
@@ -335,6 +336,18 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
     return BOUGH_OK;
 }
 
+static void start_roots(const bough_model *model, bough_state *state) {
+    for (int32_t i = 0; i < model->part_count && model->parts[i].parent < 0; i++) {
+        const bo_part *part = &model->parts[i];
+        if (!part->free)
+            continue;
+        bough_root *root = &state->roots[part->flight];
+        root->part = part->user;
+        bo_store3(root->origin, part->position);
+        memcpy(root->rotation, part->rest.m, sizeof root->rotation);
+    }
+}
+
 bough_status bough_state_create(bough_context *ctx, const bough_model *model, bough_state **out) {
     *out = NULL;
     bough_state *state = BO_NEW(ctx, bough_state);
@@ -343,8 +356,12 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     state->q = BO_NEW_ZEROS(ctx, double, 3 * (size_t)model->size);
     state->frames = BO_NEW_ZEROS(ctx, bough_frame, model->part_count);
     state->work = BO_NEW(ctx, bo_tree_work);
-    bough_status status = state->q && state->frames && state->work ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    state->root_count = model->free_count;
+    state->roots = BO_NEW_ZEROS(ctx, bough_root, 2 * (size_t)model->free_count); /* a second time for the next */
+    bough_status status = state->q && state->frames && state->work && state->roots ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
+        state->work->next_roots = state->roots + model->free_count;
+        start_roots(model, state);
         state->v = state->q + model->size;
         state->a = state->v + model->size;
         status = make_work(ctx, model, state->work);
@@ -372,5 +389,6 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
     }
     bo_free(ctx, state->q);
     bo_free(ctx, state->frames);
+    bo_free(ctx, state->roots);
     bo_free(ctx, state);
 }

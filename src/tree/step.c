@@ -62,7 +62,8 @@ static bough_status crushed(bough_context *ctx) {
 }
 
 static bough_status solve(bough_context *ctx, const bough_model *model, bo_tree_work *w, const double *q,
-                          const double *v) {
+                          const double *v, const bough_root *roots) {
+    bo_tree_place_roots(model, w, roots);
     if (!bo_tree_move(model, w, q, v))
         return crushed(ctx);
     bo_tree_inertia(model, w, q, v);
@@ -85,10 +86,25 @@ static void publish_frames(const bough_model *model, bough_state *state) {
 }
 
 bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
+    bo_tree_place_roots(model, state->work, state->roots);
     if (!bo_tree_move(model, state->work, state->q, state->v))
         return crushed(ctx);
+    bo_tree_set_momenta(model, state->work, state->q, state->v, state->roots);
     publish_frames(model, state);
     return BOUGH_OK;
+}
+
+/* Frames at the end of the step; trees that fly get the velocity that their momenta ask for. */
+static bough_status settle(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
+    bo_tree_place_roots(model, w, w->next_roots);
+    if (!bo_tree_move(model, w, w->next_q, w->next_v))
+        return crushed(ctx);
+    if (model->free_count == 0)
+        return BOUGH_OK;
+    if (!bo_tree_project_momenta(model, w, w->next_q, w->next_v, w->next_roots))
+        return bo_fail(ctx, BOUGH_NOT_FINITE, "the inertia of a tree is lost; take a smaller step");
+    bo_tree_place_roots(model, w, w->next_roots);
+    return bo_tree_move(model, w, w->next_q, w->next_v) ? BOUGH_OK : crushed(ctx);
 }
 
 bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
@@ -100,18 +116,20 @@ bough_status bough_step(bough_context *ctx, const bough_model *model, bough_stat
     for (int32_t i = 0; i < model->part_count; i++)
         if (!linearise(model, w, state, &h, i))
             return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out; take a smaller step");
-    BO_TRY(solve(ctx, model, w, state->q, state->v));
+    BO_TRY(solve(ctx, model, w, state->q, state->v, state->roots));
     advance(model, state, &h, w);
-    if (model->def.passes == 2) {
-        BO_TRY(solve(ctx, model, w, w->next_q, w->next_v));
+    bo_tree_fly(model, w, dt, h.gamma, state->roots, w->next_roots);
+    if (model->def.passes == 2 || (model->def.passes == 0 && model->free_count)) {
+        BO_TRY(solve(ctx, model, w, w->next_q, w->next_v, w->next_roots));
         advance(model, state, &h, w);
+        bo_tree_fly(model, w, dt, h.gamma, state->roots, w->next_roots);
     }
-    if (!bo_tree_move(model, w, w->next_q, w->next_v))
-        return crushed(ctx);
+    BO_TRY(settle(ctx, model, w));
     const size_t size = (size_t)model->size * sizeof(double);
     memcpy(state->q, w->next_q, size);
     memcpy(state->v, w->next_v, size);
     memcpy(state->a, w->next_a, size);
+    memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     state->time += dt;
     publish_frames(model, state);
     return BOUGH_OK;

@@ -38,6 +38,7 @@ typedef struct bo_part {
     bo_mat3 rest;                       /* rotation against the parent's axes at rest */
     bo_vec3 position;                   /* of a root */
     bool free;                          /* a root that flies */
+    int32_t flight;                     /* which of the flying roots carries it; -1: none */
 } bo_part;
 
 struct bough_model {
@@ -45,9 +46,9 @@ struct bough_model {
     int32_t component_count, part_count, size;
     bo_component_tables *components;
     bo_part *parts;
-    int32_t *inside; /* outside number -> inside number */
-    double *numbers; /* all tables */
-    int32_t largest_r;
+    int32_t *inside;               /* outside number -> inside number */
+    double *numbers;               /* all tables */
+    int32_t largest_r, free_count; /* roots that fly */
     size_t elastic_scratch;
     int64_t square_size; /* sum of r^2 */
 };
@@ -86,6 +87,7 @@ typedef struct bo_tree_work {
     double *p_q;    /* r of each part */
     int64_t *J_offset, *square_offset;
     double *next_q, *next_v, *next_a; /* of the step in progress */
+    bough_root *next_roots;
     double *scratch;
     double *block; /* all of the above */
 } bo_tree_work;
@@ -96,8 +98,26 @@ bool bo_tree_move(const bough_model *model, bo_tree_work *work, const double *q,
 /* inertia.c: V and N of all parts at q, v. */
 void bo_tree_inertia(const bough_model *model, bo_tree_work *work, const double *q, const double *v);
 
+/* couple.c: inertia (solve->I), Mrq and bias forces of every part alone, after bo_tree_move and bo_tree_inertia. */
+void bo_tree_own_terms(const bough_model *model, bo_tree_work *work, const double *q, const double *v);
+
 /* couple.c: accelerations of all coordinates with work->H for the masses of parts alone and work->p added to the
  * forces; at q, v and after bo_tree_move and bo_tree_inertia. False when a matrix is not positive definite. */
 bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q, const double *v, double *a);
+
+/* flight.c */
+
+/* The motion of the frames of roots that fly, from the state's. */
+void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots);
+/* One step of the roots with the accelerations that were solved for (work->solve[].A, less gravity). */
+void bo_tree_fly(const bough_model *model, const bo_tree_work *work, double dt, double gamma, const bough_root *from,
+                 bough_root *to);
+/* Momenta of each root's tree from its velocities; after bo_tree_move() at q, v. */
+bool bo_tree_set_momenta(const bough_model *model, bo_tree_work *work, const double *q, const double *v,
+                         bough_root *roots);
+/* Velocities of each root from its tree's momenta, the rest of the motion as it is; likewise. False when an inertia is
+ * singular. */
+bool bo_tree_project_momenta(const bough_model *model, bo_tree_work *work, const double *q, const double *v,
+                             bough_root *roots);
 
 #endif

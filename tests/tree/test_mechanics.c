@@ -15,7 +15,7 @@ typedef struct {
     bough_state *state;
 } grove;
 
-static bough_component *cook_limb(bough_context *ctx, int32_t r, double length) {
+static bough_component *cook_limb(bough_context *ctx, int32_t r, double length, bool flies) {
     bar_def bar = default_bar();
     bar.size[0] = length;
     bar.cells[0] = 4;
@@ -29,6 +29,7 @@ static bough_component *cook_limb(bough_context *ctx, int32_t r, double length) 
     interfaces[2] = (bough_interface_def){.name = "side", .vertex_count = count, .vertices = patch, .patch = true};
     bough_cook_def def = bar_cook_def(&ends, r);
     def.interfaces = interfaces, def.interface_count = 3;
+    def.parent = flies ? -1 : 0;
     bough_component *c;
     check_ok(ctx, bough_cook(ctx, body, &def, NULL, &c));
     bough_release(ctx, patch);
@@ -49,16 +50,16 @@ static void random_rotation(test_random *random, double R[9]) {
 }
 
 /* A random tree with scaled, turned and rigid parts; deeper than wide. */
-static grove plant(uint64_t seed, int32_t part_count, bough_coupling coupling) {
+static grove plant(uint64_t seed, int32_t part_count, bough_coupling coupling, bool flies) {
     grove g = {.ctx = test_context(1)};
     test_random random = {seed};
-    g.components[0] = cook_limb(g.ctx, 6, 1);
-    g.components[1] = cook_limb(g.ctx, 0, 0.6);
-    g.components[2] = cook_limb(g.ctx, 4, 0.8);
+    g.components[0] = cook_limb(g.ctx, 6, 1, flies);
+    g.components[1] = cook_limb(g.ctx, 0, 0.6, false);
+    g.components[2] = cook_limb(g.ctx, 4, 0.8, false);
     for (int32_t i = 0; i < part_count; i++) {
         bough_part_def *part = &g.parts[i];
         *part = bough_default_part_def();
-        part->component = i == 0 ? 0 : (int32_t)test_uniform(&random, 0, 3);
+        part->component = i == 0 ? 0 : (int32_t)test_uniform(&random, flies ? 1 : 0, 3);
         part->parent = i - 1 - (i > 1 ? (int32_t)test_uniform(&random, 0, 2) : 0);
         part->interface = 1 + i % 2;
         part->scale = test_uniform(&random, 0.5, 1.5);
@@ -195,7 +196,7 @@ static void differentiate(grove *g, const double *q, const double *v, double *ja
 
 /* J^T m J a + J^T m x'' = f, for the a that the recursion gives. */
 static void check_tree(uint64_t seed, int32_t part_count) {
-    grove g = plant(seed, part_count, BOUGH_COUPLING_L3);
+    grove g = plant(seed, part_count, BOUGH_COUPLING_L3, false);
     size_t n = 3 * vertex_total(&g), size = (size_t)bough_model_size(g.model);
     bough_sparse *mass[3];
     for (int i = 0; i < 3; i++)
@@ -241,9 +242,114 @@ static void accelerations_are_those_of_all_vertices(void **state) {
         check_tree(seed, 6);
 }
 
+/* ---- energy and momentum ---- */
+
+/* Fourth-order Runge-Kutta steps of the exact coupling, without damping: the error in energy falls with dt^4 or faster.
+ */
+static void all_accelerations(grove *g, const double *q, const double *v, double *a) {
+    bo_tree_work *w = g->state->work;
+    const bough_model *m = g->model;
+    double force[64], *scratch = w->scratch;
+    check(m->size <= 64);
+    for (int32_t i = 0; i < m->part_count; i++) {
+        const bo_part *part = &m->parts[i];
+        check(bough_component_evaluate(m->components[part->component].c, q + part->offset, scratch, NULL,
+                                       force + part->offset, NULL));
+        for (int32_t l = 0; l < part->r; l++)
+            force[part->offset + l] *= -part->stiffness2 * part->scale3;
+    }
+    accelerations(g, q, v, force, a);
+}
+
+static double total_energy(grove *g) {
+    bough_energies e;
+    check_ok(g->ctx, bough_state_energies(g->ctx, g->model, g->state, &e));
+    return e.elastic + e.kinetic + e.gravity;
+}
+
+static double runge_kutta_drift(grove *g, double dt, int steps) {
+    enum { MOST = 64 };
+    int32_t n = g->model->size;
+    double q0[MOST], v0[MOST], q[MOST], v[MOST], a[4][MOST], u[4][MOST];
+    test_random random = {17};
+    for (int32_t k = 0; k < n; k++) {
+        g->state->q[k] = 0;
+        g->state->v[k] = test_uniform(&random, -3, 3) * (k % 6 < 2);
+    }
+    double before = total_energy(g);
+    for (int step = 0; step < steps; step++) {
+        static const double ahead[4] = {0, 0.5, 0.5, 1};
+        memcpy(q0, g->state->q, (size_t)n * sizeof *q0);
+        memcpy(v0, g->state->v, (size_t)n * sizeof *v0);
+        for (int s = 0; s < 4; s++) {
+            for (int32_t k = 0; k < n; k++) {
+                q[k] = q0[k] + (s ? ahead[s] * dt * u[s - 1][k] : 0);
+                v[k] = v0[k] + (s ? ahead[s] * dt * a[s - 1][k] : 0);
+            }
+            memcpy(u[s], v, (size_t)n * sizeof *v);
+            all_accelerations(g, q, v, a[s]);
+        }
+        for (int32_t k = 0; k < n; k++) {
+            g->state->q[k] = q0[k] + dt / 6 * (u[0][k] + 2 * u[1][k] + 2 * u[2][k] + u[3][k]);
+            g->state->v[k] = v0[k] + dt / 6 * (a[0][k] + 2 * a[1][k] + 2 * a[2][k] + a[3][k]);
+        }
+    }
+    return fabs(total_energy(g) / before - 1);
+}
+
+static void exact_coupling_keeps_energy(void **state) {
+    (void)state;
+    grove g = plant(5, 4, BOUGH_COUPLING_L3, false);
+    double coarse = runge_kutta_drift(&g, 4e-4, 250), fine = runge_kutta_drift(&g, 2e-4, 500);
+    print_message("energy drift over 0.1 s: %.2g at 0.4 ms, %.2g at 0.2 ms\n", coarse, fine);
+    check_below(coarse, 1e-4);
+    check(fine < coarse / 15);
+    fell(&g);
+}
+
+/* Momenta of a tree that flies are what the weight makes of them, to rounding, and its energy stays. */
+static void flight_keeps_momentum(void **state) {
+    (void)state;
+    for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
+        grove g = plant(6, 4, coupling, true);
+        check_int(g.state->root_count, 1);
+        bough_root *root = &g.state->roots[0];
+        test_random random = {9};
+        for (int32_t k = 0; k < g.model->size; k++)
+            g.state->v[k] = test_uniform(&random, -1, 1) * (k % 6 < 2);
+        for (int d = 0; d < 3; d++) {
+            root->velocity[d] = test_uniform(&random, -2, 2);
+            root->angular_velocity[d] = test_uniform(&random, -2, 2);
+        }
+        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+        bough_root start = *root;
+        double energy = total_energy(&g);
+        for (int step = 0; step < 240; step++)
+            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 480));
+        check(norm_of(3, start.momentum) > 1);
+        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state)); /* momenta from what moves */
+        for (int d = 0; d < 3; d++) {
+            check_near(root->momentum[d], start.momentum[d], 1e-12 * norm_of(3, start.momentum));
+            check_near(root->angular_momentum[d], start.angular_momentum[d],
+                       1e-11 * norm_of(3, start.angular_momentum));
+            /* no force acts: the centre of mass goes straight on */
+            check_near(root->centre[d], start.centre[d] + 0.5 * start.momentum[d] / start.mass,
+                       coupling == BOUGH_COUPLING_L3 ? 2e-3 : 0.1);
+        }
+        double now = total_energy(&g);
+        print_message("coupling %d: energy after half a second of flight %.4f of the first\n", (int)coupling,
+                      now / energy);
+        if (coupling == BOUGH_COUPLING_L3)
+            check(now < 1.01 * energy && now > 0.7 * energy);
+        fell(&g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accelerations_are_those_of_all_vertices),
+        cmocka_unit_test(exact_coupling_keeps_energy),
+        cmocka_unit_test(flight_keeps_momentum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
