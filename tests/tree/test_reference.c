@@ -1,6 +1,7 @@
 /* The reference tree against the figures of an independent implementation: frames, accelerations, steps. */
 #include "../reduce/ytree.h"
 
+#include "dense/symmetric_eigen.h"
 #include "tree/tree.h"
 
 typedef struct {
@@ -170,6 +171,154 @@ static void forty_steps_agree(void **state) {
     steps_agree("r10_clamped", BOUGH_COUPLING_L3, "L3");
 }
 
+/* ---- frequencies ---- */
+
+/* Accelerations at rest that a unit force on coordinate k makes, without elastic forces: column k of M^-1. */
+static void unit_response(fixture *f, int32_t k, double *a) {
+    bo_tree_work *w = f->state->work;
+    const bough_model *m = f->model;
+    double zero[DOMAINS * R] = {0};
+    memset(w->p, 0, sizeof zero);
+    memset(w->force, 0, sizeof zero);
+    w->force[k] = 1;
+    for (int32_t i = 0; i < m->part_count; i++)
+        for (int32_t e = 0; e < R * R; e++)
+            w->H[w->square_offset[i] + e] = m->components[m->parts[i].component].M[e];
+    check(bo_tree_move(m, w, zero, zero));
+    bo_tree_inertia(m, w, zero, zero);
+    check(bo_tree_solve(m, w, zero, zero, a));
+    w->force[k] = 0;
+}
+
+/* Lowest frequency of K x = lambda M x from M^-1 (n x n): with K = G G^T diagonal, eigenvalues of G M^-1 G. */
+static double lowest(int n, const double *inverse, const double *K) {
+    double A[DOMAINS * R * DOMAINS * R], values[DOMAINS * R], scratch[2 * DOMAINS * R];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            A[i * n + j] = sqrt(K[i] * K[j]) * 0.5 * (inverse[i * n + j] + inverse[j * n + i]);
+    check(bo_sym_eigen(n, A, values, NULL, scratch));
+    return sqrt(values[0]) / (2 * M_PI);
+}
+
+/* The whole tree with the exact coupling, its softest part alone with what it carries else. */
+static double tree_frequency(const char *folder, bough_coupling coupling) {
+    enum { N = DOMAINS * R };
+    fixture f = load(folder, coupling, 0, 1, NULL);
+    double inverse[N * N], a[N], K[N], block[R * R], best = INFINITY;
+    for (int32_t k = 0; k < N; k++) {
+        unit_response(&f, k, a);
+        for (int32_t i = 0; i < N; i++)
+            inverse[i * N + k] = a[i];
+    }
+    for (int32_t p = 0; p < DOMAINS; p++)
+        for (int l = 0; l < R; l++)
+            K[bough_model_offset(f.model, p) + l] = f.components[p]->K[l * (R + 1)];
+    if (coupling == BOUGH_COUPLING_L3)
+        best = lowest(N, inverse, K);
+    for (int p = 0; p < DOMAINS && coupling != BOUGH_COUPLING_L3; p++) {
+        for (int e = 0; e < R * R; e++)
+            block[e] = inverse[(p * R + e / R) * N + p * R + e % R];
+        best = fmin(best, lowest(R, block, K + p * R));
+    }
+    unload(&f);
+    return best;
+}
+
+static void frequencies_agree(void **state) {
+    (void)state;
+    if (!test_shared("reference/ytree/freqs.json"))
+        skip();
+    json_t *root = json_load_file(test_shared("reference/ytree/freqs.json"), 0, NULL);
+    static const char *const folders[] = {"r10_clamped", "r10_massloaded"};
+    static const struct {
+        bough_coupling coupling;
+        const char *name;
+    } couplings[] = {{BOUGH_COUPLING_L1, "L1"}, {BOUGH_COUPLING_L2, "L2"}, {BOUGH_COUPLING_L3, "L3"}};
+    double full[10];
+    get(root, "full_consistent", 10, full);
+    for (int b = 0; b < 2; b++)
+        for (int c = 0; c < 3; c++) {
+            double list[64];
+            flatten(json_object_get(json_object_get(root, folders[b]), couplings[c].name), list);
+            double found = tree_frequency(folders[b], couplings[c].coupling);
+            print_message("%s %s: %.4f of the full body's\n", folders[b], couplings[c].name, found / full[0]);
+            check_near(found, list[0], 1e-8 * list[0]);
+        }
+    json_decref(root);
+}
+
+/* ---- free vibration ---- */
+
+static const int32_t tracked[3] = {244, 144, 135}; /* vertices of the whole mesh */
+
+/* World position of a vertex of the whole mesh, on the first part that has it. */
+static void track(const fixture *f, int32_t global, double x[3]) {
+    for (int p = 0; p < DOMAINS; p++) {
+        const bough_domain *d = &f->bodies.split->domains[p];
+        const bough_component *c = f->components[p];
+        for (int32_t v = 0; v < d->mesh->vertex_count; v++) {
+            if (d->vertex_map[v] != global)
+                continue;
+            double local[3];
+            const bough_frame *frame = &f->state->frames[p];
+            for (int k = 0; k < 3; k++) {
+                local[k] = c->volume.position[3 * v + k];
+                for (int l = 0; l < R; l++)
+                    local[k] += c->volume.U[(3 * v + k) * R + l] * f->state->q[bough_model_offset(f->model, p) + l];
+            }
+            for (int k = 0; k < 3; k++)
+                x[k] = frame->origin[k] + frame->rotation[3 * k] * local[0] + frame->rotation[3 * k + 1] * local[1] +
+                       frame->rotation[3 * k + 2] * local[2];
+            return;
+        }
+    }
+    fail_msg("vertex %d is nowhere", global);
+}
+
+/* The recommended integrator, step by step, and the full body's motion beside it. */
+static void free_vibration_agrees(void **state) {
+    (void)state;
+    enum { N = DOMAINS * R };
+    const char *steps = "reference/ytree/r10_massloaded/steps_L3_newmark_dt0.0025.csv";
+    const char *theirs = "reference/ytree/r10_massloaded/traj_L3_HHT0.05_twopass_dt1_120.csv";
+    if (!test_shared(theirs))
+        skip();
+    fixture f = load("r10_massloaded", BOUGH_COUPLING_L3, -0.05, 2, NULL);
+    double row[1 + 3 * N], expected[11], full[11], x[3], square = 0;
+    FILE *file = fopen(test_shared(steps), "r");
+    read_row(file, 1 + 3 * N, row); /* the start is that of the other runs */
+    fclose(file);
+    from_reference(&f, row + 1, f.state->q);
+    from_reference(&f, row + 1 + N, f.state->v);
+    from_reference(&f, row + 1 + 2 * N, f.state->a);
+    FILE *ours = fopen(test_shared(theirs), "r");
+    FILE *exact = fopen(test_shared("reference/ytree/ytree_full_free_vibration.csv"), "r");
+    read_row(ours, 11, expected);
+    read_row(exact, 11, full);
+    int count = 0;
+    for (int step = 1; step <= 240; step++) {
+        check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 1.0 / 120));
+        read_row(ours, 11, expected);
+        for (int t = 0; t < 3; t++) {
+            track(&f, tracked[t], x);
+            for (int d = 0; d < 3; d++)
+                check_near(x[d], expected[1 + 3 * t + d], 1e-7); /* they have 12 digits; errors grow with time */
+        }
+        if (step % 3 == 0) { /* every 5 steps of the full run are 3 of these */
+            for (int skipped = 0; skipped < 5; skipped++)
+                read_row(exact, 11, full);
+            check_near(full[0], f.state->time, 1e-9);
+            track(&f, tracked[0], x);
+            for (int d = 0; d < 3; d++)
+                square += (x[d] - full[1 + d]) * (x[d] - full[1 + d]);
+            count++;
+        }
+    }
+    print_message("rms distance of the tip from the full body over 2 s at 1/120 s: %.4f m\n", sqrt(square / count));
+    fclose(ours), fclose(exact);
+    unload(&f);
+}
+
 static void lumping_in_interfaces_agrees(void **state) {
     (void)state;
     accelerations_agree(BOUGH_COUPLING_L1, "qdd_L1");
@@ -181,10 +330,9 @@ static void lumping_in_centres_agrees(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_coupling_agrees),
-        cmocka_unit_test(lumping_in_interfaces_agrees),
-        cmocka_unit_test(lumping_in_centres_agrees),
-        cmocka_unit_test(forty_steps_agree),
+        cmocka_unit_test(exact_coupling_agrees),     cmocka_unit_test(lumping_in_interfaces_agrees),
+        cmocka_unit_test(lumping_in_centres_agrees), cmocka_unit_test(forty_steps_agree),
+        cmocka_unit_test(frequencies_agree),         cmocka_unit_test(free_vibration_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
