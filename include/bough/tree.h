@@ -91,6 +91,25 @@ BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model 
 /* One step. A transaction: when it fails, the state is what it was. */
 BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
 
+/* ---- forces: they act during the next step, add up, and are gone after it ---- */
+
+/* World force (N) on a vertex of the part's surface. */
+BOUGH_API bough_status bough_state_add_force(bough_context *ctx, const bough_model *model, bough_state *state,
+                                             int32_t part, int32_t vertex, const double force[3]);
+/* World force and torque about the origin of the part's frame. */
+BOUGH_API bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model, bough_state *state,
+                                              int32_t part, const double force[3], const double torque[3]);
+/* A damped spring (N/m, N s/m) from the vertex to a point of the world. */
+BOUGH_API bough_status bough_state_pull(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
+                                        int32_t vertex, const double target[3], double stiffness, double damping);
+BOUGH_API void bough_state_clear_forces(const bough_model *model, bough_state *state);
+
+/* ---- reconstruction ---- */
+
+/* World positions of the vertices of the part's surface: vertex_count x 3. */
+BOUGH_API bough_status bough_state_positions(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                             int32_t part, float *positions);
+
 /* J. */
 typedef struct bough_energies {
     double elastic, kinetic, gravity;

@@ -131,6 +131,8 @@ bough_status bough_step(bough_context *ctx, const bough_model *model, bough_stat
     memcpy(state->a, w->next_a, size);
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     state->time += dt;
+    if (dt > 0)
+        bough_state_clear_forces(model, state);
     publish_frames(model, state);
     return BOUGH_OK;
 }

@@ -149,7 +149,7 @@ static bough_sparse *mass_of(bough_context *ctx, const bough_component *c) {
     return copy;
 }
 
-/* Accelerations without elastic forces, with the generalised force `force` (may be NULL). */
+/* Accelerations without elastic forces, with the generalised force `force` (may be NULL) beside those on the state. */
 static void accelerations(grove *g, const double *q, const double *v, const double *force, double *a) {
     bo_tree_work *w = g->state->work;
     const bough_model *m = g->model;
@@ -161,10 +161,11 @@ static void accelerations(grove *g, const double *q, const double *v, const doub
             H[k] = part->scale5 * m->components[part->component].M[k];
     }
     for (int32_t k = 0; k < m->size; k++)
-        w->force[k] = force ? force[k] : 0;
+        w->force[k] += force ? force[k] : 0;
     check(bo_tree_move(m, w, q, v));
     bo_tree_inertia(m, w, q, v);
     check(bo_tree_solve(m, w, q, v, a));
+    bough_state_clear_forces(m, g->state);
 }
 
 /* Columns dx/dq by central differences, and x'' of q + t v. */
@@ -211,7 +212,16 @@ static void check_tree(uint64_t seed, int32_t part_count) {
         f[k] = test_uniform(&random, -10, 10);
     }
     differentiate(&g, q, v, jacobian, bias);
+    /* and a force on a vertex of the last part, which does work along the vertex's motion */
+    const double push[3] = {3, -7, 5};
+    const bough_component *last = g.components[g.parts[part_count - 1].component];
+    size_t vertex = vertex_total(&g) - (size_t)last->volume.vertex_count + (size_t)last->surface.mesh_vertex[4];
+    positions(&g, q, x);
+    check_ok(g.ctx, bough_state_add_force(g.ctx, g.model, g.state, part_count - 1, 4, push));
     accelerations(&g, q, v, f, a);
+    for (size_t k = 0; k < size; k++)
+        for (size_t d = 0; d < 3; d++)
+            f[k] += jacobian[k * n + 3 * vertex + d] * push[d];
     memcpy(x, bias, n * sizeof *x);
     for (size_t k = 0; k < size; k++)
         for (size_t i = 0; i < n; i++)
@@ -307,6 +317,27 @@ static void exact_coupling_keeps_energy(void **state) {
     fell(&g);
 }
 
+/* A pull on a free tree changes its momentum by the force times the time, and positions are where vertices are. */
+static void pulls_move_what_flies(void **state) {
+    (void)state;
+    grove g = plant(6, 3, BOUGH_COUPLING_L3, true);
+    const bough_component *c = g.components[g.parts[2].component];
+    float *x = calloc(3 * (size_t)c->surface.vertex_count, sizeof *x);
+    check_ok(g.ctx, bough_state_positions(g.ctx, g.model, g.state, 2, x));
+    const double target[3] = {(double)x[12] + 0.1, (double)x[13], (double)x[14]};
+    check_ok(g.ctx, bough_state_pull(g.ctx, g.model, g.state, 2, 4, target, 50, 1));
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001));
+    check_near(g.state->roots[0].momentum[0], 50 * 0.1 * 0.001, 1e-6 * 0.005); /* floats */
+    check_near(g.state->roots[0].momentum[1], 0, 1e-8);
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001)); /* it acted once */
+    check_near(g.state->roots[0].momentum[0], 50 * 0.1 * 0.001, 1e-6 * 0.005);
+    check_fails(g.ctx, bough_state_pull(g.ctx, g.model, g.state, 9, 4, target, 1, 1), BOUGH_ERROR_ARGUMENT, "part 9");
+    check_fails(g.ctx, bough_state_add_force(g.ctx, g.model, g.state, 0, 100000, target), BOUGH_ERROR_ARGUMENT,
+                "vertex 100000");
+    free(x);
+    fell(&g);
+}
+
 /* Momenta of a tree that flies are what the weight makes of them, to rounding, and its energy stays. */
 static void flight_keeps_momentum(void **state) {
     (void)state;
@@ -349,6 +380,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accelerations_are_those_of_all_vertices),
         cmocka_unit_test(exact_coupling_keeps_energy),
+        cmocka_unit_test(pulls_move_what_flies),
         cmocka_unit_test(flight_keeps_momentum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,141 @@
+/* Forces from outside, and where the points of the surface are. docs/theory/tree.md, "Forces". */
+#include "tree/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PANEL = 16 };
+
+static const bo_part *part_of(const bough_model *model, int32_t part) {
+    return &model->parts[model->inside[part]];
+}
+
+static bough_status check_part(bough_context *ctx, const bough_model *model, int32_t part) {
+    return part >= 0 && part < model->part_count
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d does not exist: the model has %d", part,
+                         model->part_count);
+}
+
+static bough_status check_vertex(bough_context *ctx, const bough_model *model, int32_t part, int32_t vertex) {
+    BO_TRY(check_part(ctx, model, part));
+    int32_t count = model->components[part_of(model, part)->component].c->surface.vertex_count;
+    return vertex >= 0 && vertex < count
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "vertex %d does not exist: the surface of part %d has %d", vertex,
+                         part, count);
+}
+
+/* Entry l of the basis at scalar i of the surface. */
+static double basis_at(const bough_surface *surface, int32_t r, int32_t i, int32_t l) {
+    size_t at = ((size_t)(i / PANEL) * (size_t)r + (size_t)l) * PANEL + (size_t)(i % PANEL);
+    return surface->U ? (double)surface->U[at] : (double)surface->U16[at] * (double)surface->scale[l];
+}
+
+/* Position and velocity of a vertex in the axes of its part, from its origin, the frame held still. */
+static void local_motion(const bough_model *model, const bough_state *state, const bo_part *part, int32_t vertex,
+                         bo_vec3 *x, bo_vec3 *v) {
+    const bough_surface *surface = &model->components[part->component].c->surface;
+    double at[3], rate[3];
+    for (int32_t d = 0; d < 3; d++) {
+        at[d] = (double)surface->position[3 * vertex + d], rate[d] = 0;
+        for (int32_t l = 0; l < part->r; l++) {
+            double u = basis_at(surface, part->r, 3 * vertex + d, l);
+            at[d] += u * state->q[part->offset + l];
+            rate[d] += u * state->v[part->offset + l];
+        }
+    }
+    *x = bo_scale(part->scale, bo_load3(at));
+    *v = bo_scale(part->scale, bo_load3(rate));
+}
+
+static bo_mat3 axes_of(const bough_frame *frame) {
+    bo_mat3 R;
+    memcpy(R.m, frame->rotation, sizeof R.m);
+    return R;
+}
+
+/* The wrench [f; x x f] on the frame and s U^T f on the coordinates. */
+static void push(const bough_model *model, bough_state *state, int32_t part_number, int32_t vertex, bo_vec3 force) {
+    const int32_t i = model->inside[part_number];
+    const bo_part *part = &model->parts[i];
+    const bough_surface *surface = &model->components[part->component].c->surface;
+    bo_vec3 x, v;
+    local_motion(model, state, part, vertex, &x, &v);
+    double f[3], *wrench = state->work->wrench + 6 * i;
+    bo_store3(f, bo_mat_tvec(axes_of(&state->frames[part_number]), force));
+    bo_store3(wrench, bo_add(bo_load3(wrench), bo_load3(f)));
+    bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_cross(x, bo_load3(f))));
+    for (int32_t l = 0; l < part->r; l++)
+        for (int32_t d = 0; d < 3; d++)
+            state->work->force[part->offset + l] += part->scale * basis_at(surface, part->r, 3 * vertex + d, l) * f[d];
+}
+
+static bough_status check_vector(bough_context *ctx, const char *what, const double v[3]) {
+    return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2])
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_NOT_FINITE, "%s is not finite", what);
+}
+
+bough_status bough_state_add_force(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
+                                   int32_t vertex, const double force[3]) {
+    BO_TRY(check_vertex(ctx, model, part, vertex));
+    BO_TRY(check_vector(ctx, "a force", force));
+    push(model, state, part, vertex, bo_load3(force));
+    return BOUGH_OK;
+}
+
+bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
+                                    const double force[3], const double torque[3]) {
+    BO_TRY(check_part(ctx, model, part));
+    BO_TRY(check_vector(ctx, "a force", force));
+    BO_TRY(check_vector(ctx, "a torque", torque));
+    double *wrench = state->work->wrench + 6 * model->inside[part];
+    bo_mat3 R = axes_of(&state->frames[part]);
+    bo_store3(wrench, bo_add(bo_load3(wrench), bo_mat_tvec(R, bo_load3(force))));
+    bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_mat_tvec(R, bo_load3(torque))));
+    return BOUGH_OK;
+}
+
+bough_status bough_state_pull(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
+                              int32_t vertex, const double target[3], double stiffness, double damping) {
+    BO_TRY(check_vertex(ctx, model, part, vertex));
+    BO_TRY(check_vector(ctx, "a target", target));
+    if (!(stiffness >= 0 && damping >= 0 && isfinite(stiffness + damping)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "stiffness and damping of a pull must not be negative");
+    const bough_frame *frame = &state->frames[part];
+    bo_vec3 x, v;
+    local_motion(model, state, part_of(model, part), vertex, &x, &v);
+    bo_mat3 R = axes_of(frame);
+    bo_vec3 arm = bo_mat_vec(R, x), at = bo_add(bo_load3(frame->origin), arm);
+    bo_vec3 rate =
+        bo_add(bo_add(bo_load3(frame->velocity), bo_cross(bo_load3(frame->angular_velocity), arm)), bo_mat_vec(R, v));
+    push(model, state, part, vertex,
+         bo_sub(bo_scale(stiffness, bo_sub(bo_load3(target), at)), bo_scale(damping, rate)));
+    return BOUGH_OK;
+}
+
+void bough_state_clear_forces(const bough_model *model, bough_state *state) {
+    memset(state->work->force, 0, (size_t)model->size * sizeof(double));
+    memset(state->work->wrench, 0, 6 * (size_t)model->part_count * sizeof(double));
+}
+
+bough_status bough_state_positions(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
+                                   float *positions) {
+    BO_TRY(check_part(ctx, model, part));
+    const bo_part *p = part_of(model, part);
+    const bough_component *c = model->components[p->component].c;
+    const bough_frame *frame = &state->frames[part];
+    bough_component_surface_positions(c, state->q + p->offset, positions);
+    float R[9], origin[3];
+    for (int k = 0; k < 9; k++)
+        R[k] = (float)(p->scale * frame->rotation[k]);
+    for (int k = 0; k < 3; k++)
+        origin[k] = (float)frame->origin[k];
+    for (int32_t v = 0; v < c->surface.vertex_count; v++) {
+        float *x = positions + 3 * (size_t)v, y[3] = {x[0], x[1], x[2]};
+        for (int k = 0; k < 3; k++)
+            x[k] = origin[k] + R[3 * k] * y[0] + R[3 * k + 1] * y[1] + R[3 * k + 2] * y[2];
+    }
+    return BOUGH_OK;
+}
