@@ -190,7 +190,8 @@ static const char *advice_for(const bough_component *c, int what) {
     const bough_component_quality *q = &c->quality;
     if (what == FORCES && c->elastic == BOUGH_REDUCED_CUBATURE)
         return "lower elastic.tolerance";
-    if (what == MOTION && q->response_gravity > verdicts[MOTION].fair && !has_kind(c, "derivatives"))
+    if ((what == INTERFACES || (what == MOTION && q->response_gravity > verdicts[MOTION].fair)) &&
+        !has_kind(c, "derivatives"))
         return "add derivatives to the basis";
     if (what == MOTION && q->response_gravity > verdicts[MOTION].fair && has_kind(c, "craig-bampton"))
         return "raise r, or take modes+derivatives: unit motions of interfaces leave little room for derivatives";
