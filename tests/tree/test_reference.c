@@ -319,6 +319,51 @@ static void free_vibration_agrees(void **state) {
     unload(&f);
 }
 
+/* ---- sag ---- */
+
+static void sag_agrees_with_the_full_body(void **state) {
+    (void)state;
+    if (!test_shared("reference/ytree/ytree_static_full_u.csv"))
+        skip();
+    const double gravity[3] = {3, 1, -9.81}; /* with which the full body's sag was computed */
+    FILE *file = fopen(test_shared("reference/ytree/ytree_static_full_u.csv"), "r");
+    double full[3] = {0}, row[4];
+    char line[512];
+    int32_t index = 0;
+    while (fgets(line, sizeof line, file)) { /* rows of u, with or without the vertex's number */
+        int found = sscanf(line, "%lf,%lf,%lf,%lf", &row[0], &row[1], &row[2], &row[3]);
+        if (found < 3)
+            continue;
+        int32_t vertex = found == 4 ? (int32_t)row[0] : index;
+        if (vertex == tracked[0])
+            memcpy(full, row + (found == 4), sizeof full);
+        index++;
+    }
+    fclose(file);
+    check(norm_of(3, full) > 0.01);
+    static const char *const folders[] = {"r10_clamped", "r10_massloaded"};
+    double ratio[2];
+    for (int b = 0; b < 2; b++) {
+        fixture f = load(folders[b], BOUGH_COUPLING_L3, 0, 1, gravity);
+        double before[3], after[3], residual;
+        track(&f, tracked[0], before);
+        check_ok(f.bodies.ctx, bough_state_settle(f.bodies.ctx, f.model, f.state, NULL, &residual));
+        check_below(residual, 1e-9);
+        track(&f, tracked[0], after);
+        for (int d = 0; d < 3; d++)
+            after[d] -= before[d];
+        ratio[b] = norm_of(3, after) / norm_of(3, full);
+        print_message("%s: sag %.4f of the full body's\n", folders[b], ratio[b]);
+        /* it is an equilibrium: nothing moves from there */
+        check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 0));
+        for (int step = 0; step < 10; step++)
+            check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 0.01));
+        check_below(norm_of(DOMAINS * R, f.state->v), 1e-6);
+        unload(&f);
+    }
+    check_near(ratio[1], 1, 0.02);
+}
+
 static void lumping_in_interfaces_agrees(void **state) {
     (void)state;
     accelerations_agree(BOUGH_COUPLING_L1, "qdd_L1");
@@ -330,9 +375,13 @@ static void lumping_in_centres_agrees(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_coupling_agrees),     cmocka_unit_test(lumping_in_interfaces_agrees),
-        cmocka_unit_test(lumping_in_centres_agrees), cmocka_unit_test(forty_steps_agree),
-        cmocka_unit_test(frequencies_agree),         cmocka_unit_test(free_vibration_agrees),
+        cmocka_unit_test(exact_coupling_agrees),
+        cmocka_unit_test(lumping_in_interfaces_agrees),
+        cmocka_unit_test(lumping_in_centres_agrees),
+        cmocka_unit_test(forty_steps_agree),
+        cmocka_unit_test(frequencies_agree),
+        cmocka_unit_test(free_vibration_agrees),
+        cmocka_unit_test(sag_agrees_with_the_full_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
