@@ -53,10 +53,10 @@ static void multiply6(const double *I, int32_t n, const double *B, double *out) 
 
 /* The part as it is: Mrr into solve->I, Mrq (6 x r), and its bias forces. */
 static void own_terms(const bough_model *model, bo_tree_work *work, const double *q, const double *v, int32_t i) {
-    const bo_part *part = &model->parts[i];
+    const bo_tree_part *part = &model->parts[i];
     const bo_component_tables *t = &model->components[part->component];
-    const bo_part_motion *m = &work->motion[i];
-    bo_part_solve *s = &work->solve[i];
+    const bo_tree_motion *m = &work->motion[i];
+    bo_tree_solve_state *s = &work->solve[i];
     const int32_t r = part->r;
     double *Mrq = work->Mrq + 6 * part->offset, *p_q = work->p_q + part->offset;
     const double *qi = q + part->offset, *vi = v + part->offset;
@@ -114,7 +114,7 @@ static void own_terms(const bough_model *model, bo_tree_work *work, const double
 }
 
 /* Acceleration of child j's frame that does not come from accelerations of its parent: in the parent's axes. */
-static void frame_bias(const bo_part_motion *i, const bo_part_motion *j, double b[6]) {
+static void frame_bias(const bo_tree_motion *i, const bo_tree_motion *j, double b[6]) {
     bo_store3(b, bo_add(bo_cross(i->w, bo_cross(i->w, j->x)), bo_scale(2, bo_cross(i->w, j->xdot))));
     bo_store3(b + 3, bo_add(bo_cross(i->w, j->turning), j->turning_bias));
 }
@@ -128,7 +128,7 @@ static void turn6(bo_mat3 R, const double a[6], double out[6]) {
 
 void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t j, double I[36], double pb[6]) {
     const int32_t i = model->parts[j].parent, r = model->parts[i].r;
-    const bo_part_motion *mi = &work->motion[i], *mj = &work->motion[j];
+    const bo_tree_motion *mi = &work->motion[i], *mj = &work->motion[j];
     const double *J = work->J + work->J_offset[j];
     double *Mrq = work->Mrq + 6 * model->parts[i].offset, *L = work->L + work->square_offset[i];
     double *p_q = work->p_q + model->parts[i].offset, *T = work->scratch, b[6], turned[36];
@@ -155,7 +155,7 @@ void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t j, doubl
 }
 
 /* Y = Mqq^-1 [Mrq^T, p_q]; I <- Mrr - Mrq Y6, p <- p_r - Mrq y7 */
-static bool eliminate(bo_part_solve *s, int32_t r, const double *Mrq, double *L, const double *p_q, double *Y) {
+static bool eliminate(bo_tree_solve_state *s, int32_t r, const double *Mrq, double *L, const double *p_q, double *Y) {
     if (r == 0)
         return true;
     if (!bo_cholesky_factor(r, L))
@@ -179,8 +179,8 @@ static bool eliminate(bo_part_solve *s, int32_t r, const double *Mrq, double *L,
 /* Children have higher numbers, so that a sweep down the numbers goes from the leaves to the roots. */
 static bool gather(const bough_model *model, bo_tree_work *work) {
     for (int32_t i = model->part_count - 1; i >= 0; i--) {
-        const bo_part *part = &model->parts[i];
-        bo_part_solve *s = &work->solve[i];
+        const bo_tree_part *part = &model->parts[i];
+        bo_tree_solve_state *s = &work->solve[i];
         if (!eliminate(s, part->r, work->Mrq + 6 * part->offset, work->L + work->square_offset[i],
                        work->p_q + part->offset, work->Y + 7 * part->offset))
             return false;
@@ -200,8 +200,8 @@ static bool gather(const bough_model *model, bo_tree_work *work) {
 
 /* R^T (X A_i + J a_i + b) */
 void bo_tree_accelerate_frame(const bough_model *model, bo_tree_work *work, int32_t j, const double *a) {
-    const bo_part *part = &model->parts[j], *parent = &model->parts[part->parent];
-    const bo_part_motion *mi = &work->motion[part->parent], *mj = &work->motion[j];
+    const bo_tree_part *part = &model->parts[j], *parent = &model->parts[part->parent];
+    const bo_tree_motion *mi = &work->motion[part->parent], *mj = &work->motion[j];
     const double *A = work->solve[part->parent].A, *J = work->J + work->J_offset[j], *ai = a + parent->offset;
     double b[6];
     frame_bias(mi, mj, b);
@@ -217,7 +217,7 @@ void bo_tree_accelerate_frame(const bough_model *model, bo_tree_work *work, int3
 
 static void scatter(const bough_model *model, bo_tree_work *work, double *a) {
     for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_part *part = &model->parts[i];
+        const bo_tree_part *part = &model->parts[i];
         if (part->parent >= 0)
             bo_tree_accelerate_frame(model, work, i, a);
         const double *Y = work->Y + 7 * part->offset, *A = work->solve[i].A;
@@ -235,7 +235,7 @@ static void scatter(const bough_model *model, bo_tree_work *work, double *a) {
 static bool set_roots(const bough_model *model, bo_tree_work *work) {
     bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
     for (int32_t i = 0; i < model->part_count && model->parts[i].parent < 0; i++) {
-        bo_part_solve *s = &work->solve[i];
+        bo_tree_solve_state *s = &work->solve[i];
         memset(s->A, 0, sizeof s->A);
         if (!model->parts[i].free) {
             bo_store3(s->A, bo_mat_tvec(work->motion[i].world, up));

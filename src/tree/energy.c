@@ -3,9 +3,9 @@
 
 /* 1/2 (V^T I V + 2 V^T Mrq v + v^T M v), with V the velocity of the frame. */
 static double kinetic_of(const bough_model *model, const bo_tree_work *work, const double *v, int32_t i) {
-    const bo_part *part = &model->parts[i];
+    const bo_tree_part *part = &model->parts[i];
     const bo_component_tables *t = &model->components[part->component];
-    const bo_part_motion *m = &work->motion[i];
+    const bo_tree_motion *m = &work->motion[i];
     const double *I = work->solve[i].I, *Mrq = work->Mrq + 6 * part->offset, *vi = v + part->offset;
     const double V[6] = {m->v.x, m->v.y, m->v.z, m->w.x, m->w.y, m->w.z};
     double sum = 0;
@@ -25,7 +25,7 @@ static double kinetic_of(const bough_model *model, const bo_tree_work *work, con
 static double weight_of(const bough_model *model, const bo_tree_work *work, int32_t i) {
     const double *I = work->solve[i].I;
     bo_vec3 mc = {I[6 * 5 + 1], I[6 * 3 + 2], I[6 * 4 + 0]};
-    const bo_part_motion *m = &work->motion[i];
+    const bo_tree_motion *m = &work->motion[i];
     return -bo_dot(bo_load3(model->def.gravity), bo_add(bo_scale(I[0], m->origin), bo_mat_vec(m->world, mc)));
 }
 
@@ -39,7 +39,7 @@ bough_status bough_state_energies(bough_context *ctx, const bough_model *model, 
     bo_tree_inertia(model, work, state->q, state->v);
     bo_tree_own_terms(model, work, state->q, state->v);
     for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_part *part = &model->parts[i];
+        const bo_tree_part *part = &model->parts[i];
         double E;
         if (!bough_component_evaluate(model->components[part->component].c, state->q + part->offset, work->scratch, &E,
                                       NULL, NULL))

@@ -19,7 +19,7 @@ static int32_t inside(const bough_model *model, const bough_root *root) {
 
 void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots) {
     for (int32_t k = 0; k < model->free_count; k++) {
-        bo_part_motion *m = &work->motion[inside(model, &roots[k])];
+        bo_tree_motion *m = &work->motion[inside(model, &roots[k])];
         m->world = axes_of(&roots[k]);
         m->origin = bo_load3(roots[k].origin);
         m->v = bo_mat_tvec(m->world, bo_load3(roots[k].velocity));
@@ -33,9 +33,9 @@ static void sum_up(const bough_model *model, bo_tree_work *work, const double *q
     bo_tree_inertia(model, work, q, v);
     bo_tree_own_terms(model, work, q, v);
     for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_part *part = &model->parts[i];
-        const bo_part_motion *m = &work->motion[i];
-        bo_part_solve *s = &work->solve[i];
+        const bo_tree_part *part = &model->parts[i];
+        const bo_tree_motion *m = &work->motion[i];
+        bo_tree_solve_state *s = &work->solve[i];
         const double *Mrq = work->Mrq + 6 * part->offset, *vi = v + part->offset;
         const double V[6] = {m->v.x, m->v.y, m->v.z, m->w.x, m->w.y, m->w.z};
         for (int d = 0; d < 6; d++) {
@@ -50,7 +50,7 @@ static void sum_up(const bough_model *model, bo_tree_work *work, const double *q
         const int32_t i = model->parts[j].parent;
         if (i < 0)
             continue;
-        const bo_part_motion *m = &work->motion[j];
+        const bo_tree_motion *m = &work->motion[j];
         double I[36], p[6];
         bo_tree_turn(m->R, work->solve[j].I, I);
         bo_store3(p, bo_mat_vec(m->R, bo_load3(work->solve[j].p)));
@@ -77,7 +77,7 @@ bool bo_tree_set_momenta(const bough_model *model, bo_tree_work *work, const dou
         return true;
     sum_up(model, work, q, v);
     for (int32_t k = 0; k < model->free_count; k++) {
-        const bo_part_solve *s = &work->solve[inside(model, &roots[k])];
+        const bo_tree_solve_state *s = &work->solve[inside(model, &roots[k])];
         bo_mat3 R = axes_of(&roots[k]);
         bo_vec3 P = bo_mat_vec(R, bo_load3(s->p)), L = bo_mat_vec(R, bo_load3(s->p + 3));
         measure(model, work, &roots[k]);
@@ -93,7 +93,7 @@ bool bo_tree_project_momenta(const bough_model *model, bo_tree_work *work, const
         return true;
     sum_up(model, work, q, v);
     for (int32_t k = 0; k < model->free_count; k++) {
-        const bo_part_solve *s = &work->solve[inside(model, &roots[k])];
+        const bo_tree_solve_state *s = &work->solve[inside(model, &roots[k])];
         bo_mat3 R = axes_of(&roots[k]);
         bo_vec3 P = bo_load3(roots[k].momentum), x = bo_load3(roots[k].origin);
         bo_vec3 L = bo_sub(bo_load3(roots[k].angular_momentum), bo_cross(x, P));
@@ -126,7 +126,7 @@ static void add_wrenches(const bough_model *model, const bo_tree_work *work, dou
         if (model->parts[i].flight < 0)
             continue;
         bough_root *root = &to[model->parts[i].flight];
-        const bo_part_motion *m = &work->motion[i];
+        const bo_tree_motion *m = &work->motion[i];
         bo_vec3 force = bo_mat_vec(m->world, bo_load3(work->wrench + 6 * i));
         bo_vec3 torque = bo_mat_vec(m->world, bo_load3(work->wrench + 6 * i + 3));
         torque = bo_add(torque, bo_cross(m->origin, force));

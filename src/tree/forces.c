@@ -6,7 +6,7 @@
 
 enum { PANEL = 16 };
 
-static const bo_part *part_of(const bough_model *model, int32_t part) {
+static const bo_tree_part *part_of(const bough_model *model, int32_t part) {
     return &model->parts[model->inside[part]];
 }
 
@@ -33,7 +33,7 @@ static double basis_at(const bough_surface *surface, int32_t r, int32_t i, int32
 }
 
 /* Position and velocity of a vertex in the axes of its part, from its origin, the frame held still. */
-static void local_motion(const bough_model *model, const bough_state *state, const bo_part *part, int32_t vertex,
+static void local_motion(const bough_model *model, const bough_state *state, const bo_tree_part *part, int32_t vertex,
                          bo_vec3 *x, bo_vec3 *v) {
     const bough_surface *surface = &model->components[part->component].c->surface;
     double at[3], rate[3];
@@ -58,7 +58,7 @@ static bo_mat3 axes_of(const bough_frame *frame) {
 /* The wrench [f; x x f] on the frame and s U^T f on the coordinates. */
 static void push(const bough_model *model, bough_state *state, int32_t part_number, int32_t vertex, bo_vec3 force) {
     const int32_t i = model->inside[part_number];
-    const bo_part *part = &model->parts[i];
+    const bo_tree_part *part = &model->parts[i];
     const bough_surface *surface = &model->components[part->component].c->surface;
     bo_vec3 x, v;
     local_motion(model, state, part, vertex, &x, &v);
@@ -123,7 +123,7 @@ void bough_state_clear_forces(const bough_model *model, bough_state *state) {
 bough_status bough_state_positions(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
                                    float *positions) {
     BO_TRY(check_part(ctx, model, part));
-    const bo_part *p = part_of(model, part);
+    const bo_tree_part *p = part_of(model, part);
     const bough_component *c = model->components[p->component].c;
     const bough_frame *frame = &state->frames[part];
     bough_component_surface_positions(c, state->q + p->offset, positions);

@@ -23,7 +23,7 @@ static void bend(int32_t r, const bo_component_tables *t, const double *restrict
 
 void bo_tree_inertia(const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
     for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_part *part = &model->parts[i];
+        const bo_tree_part *part = &model->parts[i];
         bend(part->r, &model->components[part->component], q + part->offset, v + part->offset,
              work->V + 9 * part->offset, work->N + 3 * part->offset);
     }

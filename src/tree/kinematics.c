@@ -30,9 +30,9 @@ static void fill_motion_map(const bo_interface_tables *face, int32_t r, double s
 
 /* The place of part j in its parent i: from the polar decomposition of the interface's A(q_i). */
 static bool place(const bough_model *model, bo_tree_work *work, const double *q, const double *v, int32_t j) {
-    const bo_part *part = &model->parts[j], *parent = &model->parts[part->parent];
+    const bo_tree_part *part = &model->parts[j], *parent = &model->parts[part->parent];
     const bo_interface_tables *face = &model->components[parent->component].interfaces[part->interface];
-    bo_part_motion *m = &work->motion[j];
+    bo_tree_motion *m = &work->motion[j];
     const double *qi = q + parent->offset, *vi = v + parent->offset;
     double x[3], xdot[3];
     bo_mat3 A, Adot, S, Rdot, Sdot, unused;
@@ -56,7 +56,7 @@ static bool place(const bough_model *model, bo_tree_work *work, const double *q,
 }
 
 /* v_j = R^T (v_i + w_i x x + xdot), w_j = R^T (w_i + turning) */
-static void carry(const bo_part_motion *i, bo_part_motion *j) {
+static void carry(const bo_tree_motion *i, bo_tree_motion *j) {
     j->v = bo_mat_tvec(j->R, bo_add(bo_add(i->v, bo_cross(i->w, j->x)), j->xdot));
     j->w = bo_mat_tvec(j->R, bo_add(i->w, j->turning));
     j->world = bo_mat_mul(i->world, j->R);

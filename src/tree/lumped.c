@@ -22,7 +22,7 @@ void bo_tree_compose(const bough_model *model, bo_tree_work *work) {
             work->solve[i].p[k] = -work->wrench[6 * i + k];
     for (int32_t j = model->part_count - 1; j >= 0; j--) {
         const int32_t i = model->parts[j].parent;
-        const bo_part_motion *m = &work->motion[j];
+        const bo_tree_motion *m = &work->motion[j];
         if (i >= 0) {
             double I[36], p[6];
             bo_tree_turn(m->R, work->solve[j].I, I);
@@ -39,7 +39,7 @@ void bo_tree_compose(const bough_model *model, bo_tree_work *work) {
 }
 
 /* What the subtree of part j looks like to its parent, as an inertia and a bias force. */
-static void lump(bough_coupling coupling, const bo_part_solve *s, bo_vec3 w, double I[36], double p[6]) {
+static void lump(bough_coupling coupling, const bo_tree_solve_state *s, bo_vec3 w, double I[36], double p[6]) {
     memcpy(I, s->I, 36 * sizeof *I);
     memcpy(p, s->p, 6 * sizeof *p);
     if (coupling == BOUGH_COUPLING_L2R)
@@ -64,7 +64,7 @@ static void lump(bough_coupling coupling, const bo_part_solve *s, bo_vec3 w, dou
 
 /* L a = -(p_q + Mrq^T A) */
 static bool solve_part(const bough_model *model, bo_tree_work *work, int32_t i, double *a) {
-    const bo_part *part = &model->parts[i];
+    const bo_tree_part *part = &model->parts[i];
     const int32_t r = part->r;
     const double *Mrq = work->Mrq + 6 * part->offset, *p_q = work->p_q + part->offset, *A = work->solve[i].A;
     double *L = work->L + work->square_offset[i], *ai = a + part->offset;

@@ -134,21 +134,21 @@ static bough_status find_depths(bough_context *ctx, const bough_model_def *def, 
 static void place_part(const bough_model_def *def, bough_model *model, int32_t index, int32_t user) {
     const bough_part_def *from = &def->parts[user];
     const bough_component *c = def->components[from->component];
-    bo_part *part = &model->parts[index];
+    bo_tree_part *part = &model->parts[index];
     double s = from->scale;
-    *part = (bo_part){.component = from->component,
-                      .parent = from->parent < 0 ? -1 : model->inside[from->parent],
-                      .interface = from->interface,
-                      .r = c->r,
-                      .offset = model->size,
-                      .user = user,
-                      .scale = s,
-                      .scale3 = s * s * s,
-                      .scale4 = s * s * s * s,
-                      .scale5 = s * s * s * s * s,
-                      .stiffness2 = from->stiffness * from->stiffness,
-                      .position = bo_load3(from->position),
-                      .free = from->parent < 0 && c->support == BOUGH_SUPPORT_FREE};
+    *part = (bo_tree_part){.component = from->component,
+                           .parent = from->parent < 0 ? -1 : model->inside[from->parent],
+                           .interface = from->interface,
+                           .r = c->r,
+                           .offset = model->size,
+                           .user = user,
+                           .scale = s,
+                           .scale3 = s * s * s,
+                           .scale4 = s * s * s * s,
+                           .scale5 = s * s * s * s * s,
+                           .stiffness2 = from->stiffness * from->stiffness,
+                           .position = bo_load3(from->position),
+                           .free = from->parent < 0 && c->support == BOUGH_SUPPORT_FREE};
     /* frequencies go as stiffness / scale: the same ratios need alpha and 1 / beta to go with them */
     part->damping_mass = isnan(from->damping_mass) ? c->damping_mass * from->stiffness / s : from->damping_mass;
     part->damping_stiff =
@@ -251,7 +251,7 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
     model->component_count = def->component_count;
     model->part_count = def->part_count;
     model->components = BO_NEW_ZEROS(ctx, bo_component_tables, def->component_count);
-    model->parts = BO_NEW_ARRAY(ctx, bo_part, def->part_count);
+    model->parts = BO_NEW_ARRAY(ctx, bo_tree_part, def->part_count);
     model->inside = BO_NEW_ARRAY(ctx, int32_t, def->part_count);
     bough_status status = model->components && model->parts && model->inside ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
@@ -293,15 +293,15 @@ int32_t bough_model_offset(const bough_model *model, int32_t part) {
 static bough_status make_work(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
     size_t n = (size_t)model->size, parts = (size_t)model->part_count, square = (size_t)model->square_size;
     size_t maps = 0, r = (size_t)model->largest_r;
-    w->motion = BO_NEW_ZEROS(ctx, bo_part_motion, parts);
-    w->solve = BO_NEW_ZEROS(ctx, bo_part_solve, parts);
+    w->motion = BO_NEW_ZEROS(ctx, bo_tree_motion, parts);
+    w->solve = BO_NEW_ZEROS(ctx, bo_tree_solve_state, parts);
     w->J_offset = BO_NEW_ARRAY(ctx, int64_t, parts);
     w->square_offset = BO_NEW_ARRAY(ctx, int64_t, parts);
     if (!w->motion || !w->solve || !w->J_offset || !w->square_offset)
         return BOUGH_ERROR_MEMORY;
     int64_t at = 0;
     for (size_t i = 0; i < parts; i++) {
-        const bo_part *part = &model->parts[i];
+        const bo_tree_part *part = &model->parts[i];
         w->J_offset[i] = (int64_t)maps;
         maps += part->parent < 0 ? 0 : 6 * (size_t)model->parts[part->parent].r;
         w->square_offset[i] = at;
@@ -338,7 +338,7 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
 
 static void start_roots(const bough_model *model, bough_state *state) {
     for (int32_t i = 0; i < model->part_count && model->parts[i].parent < 0; i++) {
-        const bo_part *part = &model->parts[i];
+        const bo_tree_part *part = &model->parts[i];
         if (!part->free)
             continue;
         bough_root *root = &state->roots[part->flight];

@@ -13,7 +13,7 @@ bough_settle_def bough_default_settle_def(void) {
 /* Elastic forces into work->p, and M + h^2 K into work->H; false when a material is inverted. */
 static bool linearise(const bough_model *model, bo_tree_work *w, const double *q, double h2) {
     for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_part *part = &model->parts[i];
+        const bo_tree_part *part = &model->parts[i];
         const bo_component_tables *t = &model->components[part->component];
         const int32_t r = part->r;
         double *K = w->scratch, *scratch = K + r * r, *H = w->H + w->square_offset[i];
@@ -44,7 +44,7 @@ static double unbalanced(const bough_model *model, bo_tree_work *w, const double
         }
     bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
     for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_part *part = &model->parts[i];
+        const bo_tree_part *part = &model->parts[i];
         double A[3];
         bo_store3(A, bo_mat_tvec(w->motion[i].world, up));
         for (int32_t l = 0; l < part->r; l++) {

@@ -12,7 +12,7 @@ typedef struct {
 /* H = M + (1 + alpha) (gamma dt D + beta dt^2 K) and p = f(q) + (1 + alpha) K (qp - q) + D ((1 + alpha) vp - alpha v),
  * with forces and stiffness at q. False when a material is inverted. */
 static bool linearise(const bough_model *model, bo_tree_work *w, const bough_state *state, const scheme *h, int32_t i) {
-    const bo_part *part = &model->parts[i];
+    const bo_tree_part *part = &model->parts[i];
     const bo_component_tables *t = &model->components[part->component];
     const int32_t r = part->r;
     const double *q = state->q + part->offset, *v = state->v + part->offset, *a = state->a + part->offset;
@@ -76,7 +76,7 @@ static bough_status solve(bough_context *ctx, const bough_model *model, bo_tree_
 
 static void publish_frames(const bough_model *model, bough_state *state) {
     for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_part_motion *m = &state->work->motion[i];
+        const bo_tree_motion *m = &state->work->motion[i];
         bough_frame *frame = &state->frames[model->parts[i].user];
         bo_store3(frame->origin, m->origin);
         memcpy(frame->rotation, m->world.m, sizeof frame->rotation);

@@ -28,7 +28,7 @@ typedef struct bo_component_tables {
 } bo_component_tables;
 
 /* Parts are numbered inside by depth, then component, so that parents come first and equal ones stand together. */
-typedef struct bo_part {
+typedef struct bo_tree_part {
     int32_t component, parent, interface;
     int32_t r, offset; /* in q */
     int32_t user;      /* its number outside */
@@ -39,13 +39,13 @@ typedef struct bo_part {
     bo_vec3 position;                   /* of a root */
     bool free;                          /* a root that flies */
     int32_t flight;                     /* which of the flying roots carries it; -1: none */
-} bo_part;
+} bo_tree_part;
 
 struct bough_model {
     bough_model_def def;
     int32_t component_count, part_count, size;
     bo_component_tables *components;
-    bo_part *parts;
+    bo_tree_part *parts;
     int32_t *inside;               /* outside number -> inside number */
     double *numbers;               /* all tables */
     int32_t largest_r, free_count; /* roots that fly */
@@ -54,7 +54,7 @@ struct bough_model {
 };
 
 /* Motion of a part and its place in its parent, from q and v. */
-typedef struct bo_part_motion {
+typedef struct bo_tree_motion {
     bo_mat3 polar;        /* rotation of the parent's interface, kept for the next warm start */
     bo_mat3 R;            /* its axes in the parent's */
     bo_vec3 x, xdot;      /* of its origin in the parent, and how it moves there */
@@ -63,17 +63,17 @@ typedef struct bo_part_motion {
     bo_vec3 v, w;         /* velocity and angular velocity of the frame, in its own axes */
     bo_mat3 world;        /* axes in the world */
     bo_vec3 origin;       /* in the world */
-} bo_part_motion;
+} bo_tree_motion;
 
 /* What the solve keeps of a part between its two sweeps. */
-typedef struct bo_part_solve {
+typedef struct bo_tree_solve_state {
     double I[36], p[6]; /* articulated inertia and bias force about the origin, own axes */
     double A[6];        /* acceleration of the frame (less gravity), own axes */
-} bo_part_solve;
+} bo_tree_solve_state;
 
 typedef struct bo_tree_work {
-    bo_part_motion *motion;
-    bo_part_solve *solve;
+    bo_tree_motion *motion;
+    bo_tree_solve_state *solve;
     double *J;      /* 6 x r of each part: motion of its frame in the parent by the parent's coordinates */
     double *Y;      /* r x 7 of each part */
     double *V;      /* 9 x r of each part */

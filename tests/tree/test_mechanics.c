@@ -155,7 +155,7 @@ static void accelerations(grove *g, const double *q, const double *v, const doub
     const bough_model *m = g->model;
     memset(w->p, 0, (size_t)m->size * sizeof *w->p);
     for (int32_t i = 0; i < m->part_count; i++) {
-        const bo_part *part = &m->parts[i];
+        const bo_tree_part *part = &m->parts[i];
         double *H = w->H + w->square_offset[i];
         for (int32_t k = 0; k < part->r * part->r; k++)
             H[k] = part->scale5 * m->components[part->component].M[k];
@@ -262,7 +262,7 @@ static void all_accelerations(grove *g, const double *q, const double *v, double
     double force[64], *scratch = w->scratch;
     check(m->size <= 64);
     for (int32_t i = 0; i < m->part_count; i++) {
-        const bo_part *part = &m->parts[i];
+        const bo_tree_part *part = &m->parts[i];
         check(bough_component_evaluate(m->components[part->component].c, q + part->offset, scratch, NULL,
                                        force + part->offset, NULL));
         for (int32_t l = 0; l < part->r; l++)
