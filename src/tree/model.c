@@ -312,27 +312,26 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
             w->motion[i].origin = part->position;
         }
     }
-    size_t scratch = 6 * (r + 7) + 2 * r + r * r + model->elastic_scratch;
-    double *next = w->block = BO_NEW_ZEROS(ctx, double, maps + 30 * n + 2 * square + 6 * parts + scratch);
+    const struct {
+        double **array;
+        size_t count;
+    } fields[] = {
+        {&w->J, maps},   {&w->Y, 7 * n},          {&w->V, 9 * n},
+        {&w->N, 3 * n},  {&w->Mrq, 6 * n},        {&w->p_q, n},
+        {&w->p, n},      {&w->force, n},          {&w->next_q, n},
+        {&w->next_v, n}, {&w->next_a, n},         {&w->H, square},
+        {&w->L, square}, {&w->wrench, 6 * parts}, {&w->scratch, 6 * (r + 7) + 3 * r + r * r + model->elastic_scratch}};
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    size_t total = 0;
+    for (int f = 0; f < FIELDS; f++)
+        total += fields[f].count;
+    double *next = w->block = BO_NEW_ZEROS(ctx, double, total);
     if (!next)
         return BOUGH_ERROR_MEMORY;
-#define TAKE(field, count) w->field = next, next += (count)
-    TAKE(J, maps);
-    TAKE(Y, 7 * n);
-    TAKE(V, 9 * n);
-    TAKE(N, 3 * n);
-    TAKE(Mrq, 6 * n);
-    TAKE(p_q, n);
-    TAKE(p, n);
-    TAKE(force, n);
-    TAKE(next_q, n);
-    TAKE(next_v, n);
-    TAKE(next_a, n);
-    TAKE(H, square);
-    TAKE(L, square);
-    TAKE(wrench, 6 * parts);
-    TAKE(scratch, scratch);
-#undef TAKE
+    for (int f = 0; f < FIELDS; f++) {
+        *fields[f].array = next;
+        next += fields[f].count;
+    }
     return BOUGH_OK;
 }
 

@@ -252,6 +252,45 @@ static void accelerations_are_those_of_all_vertices(void **state) {
         check_tree(seed, 6);
 }
 
+/* Three hundred equal leaves in one place move as one, to the bit. */
+static void equal_parts_move_alike(void **state) {
+    (void)state;
+    enum { LEAVES = 300 };
+    bough_context *ctx = test_context(1);
+    bough_component *components[2] = {cook_limb(ctx, 6, 1, false), cook_limb(ctx, 4, 0.8, false)};
+    bough_part_def *parts = calloc(LEAVES + 1, sizeof *parts);
+    for (int i = 0; i <= LEAVES; i++) {
+        parts[i] = bough_default_part_def();
+        parts[i].component = i > 0;
+        parts[i].parent = i > 0 ? 0 : -1;
+        parts[i].interface = 1;
+        parts[i].scale = i > 0 ? 0.1 : 1;
+    }
+    for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
+        bough_model_def def = bough_default_model_def();
+        def.component_count = 2, def.components = (const bough_component *const *)components;
+        def.part_count = LEAVES + 1, def.parts = parts;
+        def.coupling = coupling;
+        def.gravity[2] = -0.1;
+        bough_model *model;
+        bough_state *s;
+        check_ok(ctx, bough_model_create(ctx, &def, &model));
+        check_ok(ctx, bough_state_create(ctx, model, &s));
+        for (int step = 0; step < 10; step++)
+            check_ok(ctx, bough_step(ctx, model, s, 0.002));
+        const double *first = s->q + bough_model_offset(model, 1);
+        check(norm_of(6, s->q) > 0 && norm_of(4, first) > 0);
+        for (int i = 2; i <= LEAVES; i++)
+            check(memcmp(first, s->q + bough_model_offset(model, i), 4 * sizeof *first) == 0);
+        bough_state_destroy(ctx, s);
+        bough_model_destroy(ctx, model);
+    }
+    free(parts);
+    bough_component_destroy(ctx, components[0]);
+    bough_component_destroy(ctx, components[1]);
+    bough_context_destroy(ctx);
+}
+
 /* ---- energy and momentum ---- */
 
 /* Fourth-order Runge-Kutta steps of the exact coupling, without damping: the error in energy falls with dt^4 or faster.
@@ -379,6 +418,7 @@ static void flight_keeps_momentum(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accelerations_are_those_of_all_vertices),
+        cmocka_unit_test(equal_parts_move_alike),
         cmocka_unit_test(exact_coupling_keeps_energy),
         cmocka_unit_test(pulls_move_what_flies),
         cmocka_unit_test(flight_keeps_momentum),
