@@ -10,7 +10,7 @@
 
 typedef struct {
     bough_cook_plan *plan;
-    int32_t count, *todo; /* items to cook, in the order in which they begin */
+    int32_t count, *waiting; /* items to cook, in the order in which they begin */
     void (*finished)(void *user, const bough_cooked *cooked);
     void *user;
 } kitchen;
@@ -63,7 +63,7 @@ static bough_status set_resume_path(bough_context *ctx, bo_plan_item *item) {
 
 static bough_status cook_item(bough_context *ctx, void *data, int32_t number) {
     const kitchen *k = data;
-    int32_t index = k->todo[number];
+    int32_t index = k->waiting[number];
     bo_plan_item *item = &k->plan->items[index];
     double times[BOUGH_COOK_PHASE_COUNT] = {0}, began = seconds_now();
     bough_component *component;
@@ -87,9 +87,9 @@ static bough_status cook_item(bough_context *ctx, void *data, int32_t number) {
 static void add_in_order(kitchen *k, int32_t index) {
     const bo_plan_item *items = k->plan->items;
     int32_t at = k->count++;
-    for (; at > 0 && items[k->todo[at - 1]].shown.element_count < items[index].shown.element_count; at--)
-        k->todo[at] = k->todo[at - 1];
-    k->todo[at] = index;
+    for (; at > 0 && items[k->waiting[at - 1]].shown.element_count < items[index].shown.element_count; at--)
+        k->waiting[at] = k->waiting[at - 1];
+    k->waiting[at] = index;
 }
 
 static void show_ready(bough_context *ctx, const kitchen *k, int32_t index) {
@@ -106,8 +106,8 @@ static void show_ready(bough_context *ctx, const kitchen *k, int32_t index) {
 bough_status bough_cook_plan_run(bough_context *ctx, bough_cook_plan *plan, bool force,
                                  void (*finished)(void *user, const bough_cooked *cooked), void *user) {
     kitchen k = {.plan = plan, .finished = finished, .user = user};
-    k.todo = BO_NEW_ARRAY(ctx, int32_t, plan->item_count);
-    if (!k.todo)
+    k.waiting = BO_NEW_ARRAY(ctx, int32_t, plan->item_count);
+    if (!k.waiting)
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < plan->item_count; i++) {
         if (force || !plan->items[i].shown.up_to_date)
@@ -118,6 +118,6 @@ bough_status bough_cook_plan_run(bough_context *ctx, bough_cook_plan *plan, bool
     bough_status status = k.count ? check_folder(ctx, plan) : BOUGH_OK;
     if (status == BOUGH_OK)
         status = bo_run_jobs(ctx, cook_item, &k, k.count, "cooking");
-    bo_free(ctx, k.todo);
+    bo_free(ctx, k.waiting);
     return status;
 }

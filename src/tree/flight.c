@@ -120,16 +120,19 @@ static void weigh(const bough_root *from, bo_vec3 g, double dt, bough_root *to) 
     bo_store3(to->angular_momentum, bo_mul_add(bo_load3(from->angular_momentum), dt, bo_cross(middle, force)));
 }
 
-/* Forces from outside, as they stood at the start of the step. */
-static void add_wrenches(const bough_model *model, const bo_tree_work *work, double dt, bough_root *to) {
+/* Forces from outside, as they stood at the start of the step, where the frames were published. */
+static void add_wrenches(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt,
+                         bough_root *to) {
     for (int32_t i = 0; i < model->part_count; i++) {
         if (model->parts[i].flight < 0)
             continue;
         bough_root *root = &to[model->parts[i].flight];
-        const bo_tree_motion *m = &work->motion[i];
-        bo_vec3 force = bo_mat_vec(m->world, bo_load3(work->wrench + 6 * i));
-        bo_vec3 torque = bo_mat_vec(m->world, bo_load3(work->wrench + 6 * i + 3));
-        torque = bo_add(torque, bo_cross(m->origin, force));
+        const bough_frame *frame = &frames[model->parts[i].user];
+        bo_mat3 R;
+        memcpy(R.m, frame->rotation, sizeof R.m);
+        bo_vec3 force = bo_mat_vec(R, bo_load3(work->wrench + 6 * i));
+        bo_vec3 torque = bo_mat_vec(R, bo_load3(work->wrench + 6 * i + 3));
+        torque = bo_add(torque, bo_cross(bo_load3(frame->origin), force));
         bo_store3(root->momentum, bo_mul_add(bo_load3(root->momentum), dt, force));
         bo_store3(root->angular_momentum, bo_mul_add(bo_load3(root->angular_momentum), dt, torque));
     }
@@ -157,11 +160,11 @@ static void fly_one(const bough_model *model, const bo_tree_work *work, double d
     bo_store3(to->angular_acceleration, bo_mat_vec(Rn, bo_load3(A + 3)));
 }
 
-void bo_tree_fly(const bough_model *model, const bo_tree_work *work, double dt, double gamma, const bough_root *from,
-                 bough_root *to) {
+void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt, double gamma,
+                 const bough_root *from, bough_root *to) {
     for (int32_t k = 0; k < model->free_count; k++)
         fly_one(model, work, dt, gamma, &from[k], &to[k]);
     for (int32_t k = 0; k < model->free_count; k++)
         weigh(&from[k], bo_load3(model->def.gravity), dt, &to[k]);
-    add_wrenches(model, work, dt, to);
+    add_wrenches(model, work, frames, dt, to);
 }

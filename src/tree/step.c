@@ -118,11 +118,11 @@ bough_status bough_step(bough_context *ctx, const bough_model *model, bough_stat
             return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out; take a smaller step");
     BO_TRY(solve(ctx, model, w, state->q, state->v, state->roots));
     advance(model, state, &h, w);
-    bo_tree_fly(model, w, dt, h.gamma, state->roots, w->next_roots);
+    bo_tree_fly(model, w, state->frames, dt, h.gamma, state->roots, w->next_roots);
     if (model->def.passes == 2 || (model->def.passes == 0 && model->free_count)) {
         BO_TRY(solve(ctx, model, w, w->next_q, w->next_v, w->next_roots));
         advance(model, state, &h, w);
-        bo_tree_fly(model, w, dt, h.gamma, state->roots, w->next_roots);
+        bo_tree_fly(model, w, state->frames, dt, h.gamma, state->roots, w->next_roots);
     }
     BO_TRY(settle(ctx, model, w));
     const size_t size = (size_t)model->size * sizeof(double);

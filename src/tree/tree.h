@@ -109,9 +109,11 @@ bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q
 
 /* The motion of the frames of roots that fly, from the state's. */
 void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots);
-/* One step of the roots with the accelerations that were solved for (work->solve[].A, less gravity). */
-void bo_tree_fly(const bough_model *model, const bo_tree_work *work, double dt, double gamma, const bough_root *from,
-                 bough_root *to);
+/* One step of the roots with the accelerations that were solved for (work->solve[].A, less gravity); frames: at its
+ * start.
+ */
+void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt, double gamma,
+                 const bough_root *from, bough_root *to);
 /* Momenta of each root's tree from its velocities; after bo_tree_move() at q, v. */
 bool bo_tree_set_momenta(const bough_model *model, bo_tree_work *work, const double *q, const double *v,
                          bough_root *roots);

@@ -359,6 +359,13 @@ static void surfaces_are_cut_along_the_domains(void **state) {
     }
     check_int(triangles, surface->element_count);
     bough_mesh_destroy(ctx, surface);
+    /* two corners of three decide */
+    check_ok(ctx, bough_mesh_create(ctx, BOUGH_TRI3, 3, (double[]){2.5, 0.5, 0.5, 3.5, 0.5, 0.5, 3.5, 1.5, 0.5}, 1,
+                                    (int32_t[]){0, 1, 2}, &surface));
+    check_ok(ctx, bough_mesh_split_surface(ctx, mesh, domain, 3, surface, parts));
+    check(!parts[0] && parts[1] && !parts[2]);
+    bough_mesh_destroy(ctx, parts[1]);
+    bough_mesh_destroy(ctx, surface);
     bough_mesh_destroy(ctx, mesh);
     test_free(domain);
     bough_context_destroy(ctx);

@@ -17,6 +17,7 @@ typedef struct {
     bough_material_model model;
     double young, poisson;
     bough_mass_kind mass;
+    double damping_mass, damping_stiffness;
 } bar_def;
 
 static inline bar_def default_bar(void) {
@@ -40,6 +41,8 @@ static inline bough_body *make_bar(bough_context *ctx, bar_def def) {
     body_def.material.young = def.young;
     body_def.material.poisson = def.poisson;
     body_def.mass = def.mass;
+    body_def.damping_mass = def.damping_mass;
+    body_def.damping_stiffness = def.damping_stiffness;
     check_ok(ctx, bough_mesh_generate_box(ctx, &box, &mesh));
     check_ok(ctx, bough_body_create(ctx, mesh, &body_def, &body));
     bough_mesh_destroy(ctx, mesh);

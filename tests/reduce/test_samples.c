@@ -106,7 +106,10 @@ static void wind_samples_stand_for_the_surface(void **state) {
 static void sides_of_a_leaf_are_apart(void **state) {
     (void)state;
     fixture f;
-    bar_def bar = {BOUGH_HEX8, {1, 0.5, 0.005}, {8, 4, 1}, BOUGH_MATERIAL_STVK, 1e6, 0.3, BOUGH_MASS_CONSISTENT};
+    bar_def bar = default_bar();
+    bar.type = BOUGH_HEX8, bar.poisson = 0.3;
+    bar.size[1] = 0.5, bar.size[2] = 0.005;
+    bar.cells[0] = 8, bar.cells[1] = 4, bar.cells[2] = 1;
     f = (fixture){.ctx = test_context(1)};
     f.body = make_bar(f.ctx, bar);
     f.ends = find_ends(f.ctx, f.body);

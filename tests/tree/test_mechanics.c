@@ -291,6 +291,71 @@ static void equal_parts_move_alike(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- laws of one part ---- */
+
+/* q'' + 2 z w q' + w^2 q = 0 with w = sqrt(K) phi / s: frequencies go with stiffness over scale, damping ratios stay.
+ */
+static void one_part_swings_as_theory_says(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bar_def bar = default_bar();
+    bar.damping_mass = 1.2, bar.damping_stiffness = 0.004;
+    bough_body *body;
+    bough_component *c = cook_bar(ctx, bar, 6, &body);
+    const double w0 = sqrt(c->K[0]), zeta = 0.5 * (1.2 / w0 + 0.004 * w0), scale = 0.7, phi = 1.5;
+    check(zeta > 0.05 && zeta < 0.3);
+    for (int hht = 0; hht < 2; hht++) {
+        bough_part_def part = bough_default_part_def();
+        part.scale = scale, part.stiffness = phi;
+        bough_model_def def = bough_default_model_def();
+        def.component_count = 1, def.components = (const bough_component *const *)&c;
+        def.part_count = 1, def.parts = &part;
+        def.alpha = hht ? -0.1 : 0;
+        def.gravity[2] = 0;
+        bough_model *model;
+        bough_state *s;
+        check_ok(ctx, bough_model_create(ctx, &def, &model));
+        check_ok(ctx, bough_state_create(ctx, model, &s));
+        const double w = w0 * phi / scale, wd = w * sqrt(1 - zeta * zeta), amplitude = 1e-6, dt = 2 * M_PI / w / 400;
+        s->q[0] = amplitude;
+        check_ok(ctx, bough_step(ctx, model, s, 0)); /* accelerations of the start */
+        for (int step = 1; step <= 800; step++) {
+            check_ok(ctx, bough_step(ctx, model, s, dt));
+            double t = step * dt, exact = exp(-zeta * w * t) * (cos(wd * t) + zeta * w / wd * sin(wd * t));
+            check_near(s->q[0] / amplitude, exact, 1e-3);
+        }
+        bough_state_destroy(ctx, s);
+        bough_model_destroy(ctx, model);
+    }
+    bough_component_destroy(ctx, c);
+    bough_body_destroy(ctx, body);
+    bough_context_destroy(ctx);
+}
+
+/* Where all that hangs is rigid, a rigid composite is exact. */
+static void rigid_composites_are_exact_for_rigid_children(void **state) {
+    (void)state;
+    double a[2][64], q[64] = {0}, v[64] = {0};
+    for (int exact = 0; exact < 2; exact++) {
+        grove g = plant(12, 4, exact ? BOUGH_COUPLING_L3 : BOUGH_COUPLING_L2R, false);
+        for (int i = 1; i < 4; i++)
+            g.parts[i].component = 1;
+        bough_state_destroy(g.ctx, g.state);
+        bough_model_def def = g.model->def;
+        def.parts = g.parts;
+        bough_model_destroy(g.ctx, g.model);
+        check_ok(g.ctx, bough_model_create(g.ctx, &def, &g.model));
+        check_ok(g.ctx, bough_state_create(g.ctx, g.model, &g.state));
+        check_int(bough_model_size(g.model), 6);
+        for (int k = 0; k < 6; k++)
+            q[k] = 0.05 * (k - 2), v[k] = 0.7 * (k - 3);
+        accelerations(&g, q, v, NULL, a[exact]);
+        fell(&g);
+    }
+    check(norm_of(6, a[1]) > 0.1);
+    check_below(relative(6, a[0], 1, a[1]), 1e-11);
+}
+
 /* ---- energy and momentum ---- */
 
 /* Fourth-order Runge-Kutta steps of the exact coupling, without damping: the error in energy falls with dt^4 or faster.
@@ -370,6 +435,15 @@ static void pulls_move_what_flies(void **state) {
     check_near(g.state->roots[0].momentum[1], 0, 1e-8);
     check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001)); /* it acted once */
     check_near(g.state->roots[0].momentum[0], 50 * 0.1 * 0.001, 1e-6 * 0.005);
+    /* a dashpot on a tree that flies straight on takes its velocity times the damping */
+    memset(g.state->q, 0, 3 * (size_t)bough_model_size(g.model) * sizeof(double));
+    for (int d = 0; d < 3; d++)
+        g.state->roots[0].velocity[d] = 1 + d, g.state->roots[0].angular_velocity[d] = 0;
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    const double before = g.state->roots[0].momentum[2];
+    check_ok(g.ctx, bough_state_pull(g.ctx, g.model, g.state, 2, 4, target, 0, 10));
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001));
+    check_near(g.state->roots[0].momentum[2] - before, -3 * 10 * 0.001, 1e-8);
     check_fails(g.ctx, bough_state_pull(g.ctx, g.model, g.state, 9, 4, target, 1, 1), BOUGH_ERROR_ARGUMENT, "part 9");
     check_fails(g.ctx, bough_state_add_force(g.ctx, g.model, g.state, 0, 100000, target), BOUGH_ERROR_ARGUMENT,
                 "vertex 100000");
@@ -415,13 +489,45 @@ static void flight_keeps_momentum(void **state) {
     }
 }
 
+/* Under gravity the centre of mass flies along a parabola, momenta follow from it, and energy stays. */
+static void flight_under_gravity_is_a_parabola(void **state) {
+    (void)state;
+    grove g = plant(6, 4, BOUGH_COUPLING_L3, true);
+    const double gravity[3] = {0.5, -1, -9.81};
+    memcpy(g.model->def.gravity, gravity, sizeof gravity);
+    bough_root *root = &g.state->roots[0];
+    for (int d = 0; d < 3; d++)
+        root->velocity[d] = 2 - d, root->angular_velocity[d] = 0.5 * d;
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    bough_root start = *root;
+    const double energy = total_energy(&g), T = 0.25, m = start.mass;
+    for (int step = 0; step < 240; step++)
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, T / 240));
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state)); /* momenta from what moves */
+    for (int d = 0; d < 3; d++) {
+        int e = (d + 1) % 3, f = (d + 2) % 3;
+        double xe = start.centre[e] * T + 0.5 * T * T * start.momentum[e] / m;
+        double xf = start.centre[f] * T + 0.5 * T * T * start.momentum[f] / m;
+        check_near(root->momentum[d], start.momentum[d] + m * gravity[d] * T, 1e-10 * m);
+        /* its torque is that of where the steps put the centre, which is near the parabola */
+        check_near(root->angular_momentum[d], start.angular_momentum[d] + m * (xe * gravity[f] - xf * gravity[e]),
+                   1e-6 * m);
+        check_near(root->centre[d], start.centre[d] + T * start.momentum[d] / m + 0.5 * T * T * gravity[d], 1e-4);
+    }
+    check_near(total_energy(&g), energy, 1e-3 * m * 9.81 * T);
+    fell(&g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accelerations_are_those_of_all_vertices),
         cmocka_unit_test(equal_parts_move_alike),
+        cmocka_unit_test(one_part_swings_as_theory_says),
+        cmocka_unit_test(rigid_composites_are_exact_for_rigid_children),
         cmocka_unit_test(exact_coupling_keeps_energy),
         cmocka_unit_test(pulls_move_what_flies),
         cmocka_unit_test(flight_keeps_momentum),
+        cmocka_unit_test(flight_under_gravity_is_a_parabola),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
