@@ -20,9 +20,17 @@ typedef enum bough_coupling {
     BOUGH_COUPLING_L3   /* exactly */
 } bough_coupling;
 
+/* A pose over time: cubic splines through the keys, at rest before the first and after the last. */
+typedef struct bough_track {
+    int32_t count;          /* of keys; 0: there is no track */
+    const double *time;     /* count, s, ascending */
+    const double *position; /* count x 3 */
+    const double *rotation; /* count x 4: quaternions w x y z */
+} bough_track;
+
 typedef struct bough_part_def {
     uint32_t cookie;
-    const char *name;
+    const char *name; /* copied; NULL: none */
     int32_t component;
     int32_t parent;           /* part, or -1 for a root */
     int32_t interface;        /* of the parent's component */
@@ -32,8 +40,21 @@ typedef struct bough_part_def {
     double stiffness;         /* factor on frequencies: forces take its square */
     double damping_mass;      /* Rayleigh, 1/s; NAN: as the component, with the same damping ratios at any scale */
     double damping_stiffness; /* s; likewise */
+    bough_track track; /* of a root that is held: its pose in the world instead of rotation and position; copied */
 } bough_part_def;
 BOUGH_API bough_part_def bough_default_part_def(void);
+
+/* Air that flows past the parts' wind samples. */
+typedef struct bough_wind {
+    double velocity[3]; /* mean, m/s */
+    double gust;        /* turbulence: rms of the gusts over the mean speed */
+    double length;      /* m: size of the largest gusts */
+    double density;     /* of the air, kg/m^3 */
+    double drag;        /* coefficient */
+    uint64_t seed;      /* the same seed, the same gusts */
+} bough_wind;
+/* No wind; gust 0.5, length 10 m, density 1.2 kg/m^3, drag 1.2, seed 1 */
+BOUGH_API bough_wind bough_default_wind(void);
 
 typedef struct bough_model_def {
     uint32_t cookie;
@@ -46,6 +67,7 @@ typedef struct bough_model_def {
     double alpha;   /* of HHT, -1/3 .. 0; 0: Newmark */
     int32_t passes; /* inertia is evaluated once at the start of a step, or a second time at its end; 0: once, twice for
                        trees that fly free */
+    bough_wind wind; /* of new states */
 } bough_model_def;
 BOUGH_API bough_model_def bough_default_model_def(void);
 
@@ -57,6 +79,10 @@ BOUGH_API int32_t bough_model_part_count(const bough_model *model);
 BOUGH_API int32_t bough_model_size(const bough_model *model); /* coordinates in all */
 /* Where the coordinates of a part begin in q, v and a. */
 BOUGH_API int32_t bough_model_offset(const bough_model *model, int32_t part);
+/* What the model was made of; strings and arrays belong to it. */
+BOUGH_API const bough_model_def *bough_model_describe(const bough_model *model);
+/* -1 when there is no part of that name. */
+BOUGH_API int32_t bough_model_find_part(const bough_model *model, const char *name);
 
 /* Where a part is and how it moves, in world axes. */
 typedef struct bough_frame {
@@ -81,6 +107,9 @@ typedef struct bough_state {
     int32_t root_count;
     bough_root *roots;   /* those that fly, in the order of their parts */
     bough_frame *frames; /* of the parts, at the last step or bough_state_update() */
+    /* Of the parts, as in their defs, damping with what NAN stood for; may be changed between steps. */
+    double *stiffness, *damping_mass, *damping_stiffness;
+    bough_wind wind;
     /* ---- machinery ---- */
     struct bo_tree_work *work;
 } bough_state;

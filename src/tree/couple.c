@@ -100,7 +100,7 @@ static void own_terms(const bough_model *model, bo_tree_work *work, const double
     bo_store3(s->p, force);
     bo_store3(s->p + 3, torque);
     for (int k = 0; k < 6; k++)
-        s->p[k] -= work->wrench[6 * i + k];
+        s->p[k] -= work->load_wrench[6 * i + k];
     /* (w~ w~) : V = (w w^T - |w|^2 1) : V */
     const double ww[9] = {w.x * w.x - bo_dot(w, w), w.x * w.y, w.x * w.z, w.x * w.y,
                           w.y * w.y - bo_dot(w, w), w.y * w.z, w.x * w.z, w.y * w.z,
@@ -109,7 +109,7 @@ static void own_terms(const bough_model *model, bo_tree_work *work, const double
         double sum = 2 * (w.x * N[l] + w.y * N[r + l] + w.z * N[2 * r + l]);
         for (int k = 0; k < 9; k++)
             sum += ww[k] * V[k * r + l];
-        p_q[l] = s5 * sum + work->p[part->offset + l] - work->force[part->offset + l];
+        p_q[l] = s5 * sum + work->p[part->offset + l] - work->load[part->offset + l];
     }
 }
 

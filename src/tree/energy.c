@@ -44,7 +44,7 @@ bough_status bough_state_energies(bough_context *ctx, const bough_model *model, 
         if (!bough_component_evaluate(model->components[part->component].c, state->q + part->offset, work->scratch, &E,
                                       NULL, NULL))
             return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out");
-        energies->elastic += part->stiffness2 * part->scale3 * E;
+        energies->elastic += state->stiffness[part->user] * state->stiffness[part->user] * part->scale3 * E;
         energies->kinetic += kinetic_of(model, work, state->v, i);
         energies->gravity += weight_of(model, work, i);
     }

@@ -130,8 +130,8 @@ static void add_wrenches(const bough_model *model, const bo_tree_work *work, con
         const bough_frame *frame = &frames[model->parts[i].user];
         bo_mat3 R;
         memcpy(R.m, frame->rotation, sizeof R.m);
-        bo_vec3 force = bo_mat_vec(R, bo_load3(work->wrench + 6 * i));
-        bo_vec3 torque = bo_mat_vec(R, bo_load3(work->wrench + 6 * i + 3));
+        bo_vec3 force = bo_mat_vec(R, bo_load3(work->load_wrench + 6 * i));
+        bo_vec3 torque = bo_mat_vec(R, bo_load3(work->load_wrench + 6 * i + 3));
         torque = bo_add(torque, bo_cross(bo_load3(frame->origin), force));
         bo_store3(root->momentum, bo_mul_add(bo_load3(root->momentum), dt, force));
         bo_store3(root->angular_momentum, bo_mul_add(bo_load3(root->angular_momentum), dt, torque));

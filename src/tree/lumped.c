@@ -19,7 +19,7 @@ static void add_turning(const double I[36], bo_vec3 w, double p[6]) {
 void bo_tree_compose(const bough_model *model, bo_tree_work *work) {
     for (int32_t i = 0; i < model->part_count; i++)
         for (int k = 0; k < 6; k++)
-            work->solve[i].p[k] = -work->wrench[6 * i + k];
+            work->solve[i].p[k] = -work->load_wrench[6 * i + k];
     for (int32_t j = model->part_count - 1; j >= 0; j--) {
         const int32_t i = model->parts[j].parent;
         const bo_tree_motion *m = &work->motion[j];

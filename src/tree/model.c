@@ -20,8 +20,15 @@ bough_part_def bough_default_part_def(void) {
 }
 
 bough_model_def bough_default_model_def(void) {
-    return (bough_model_def){
-        .cookie = MODEL_COOKIE, .gravity = {0, 0, -9.81}, .coupling = BOUGH_COUPLING_L3, .alpha = -0.05};
+    return (bough_model_def){.cookie = MODEL_COOKIE,
+                             .gravity = {0, 0, -9.81},
+                             .coupling = BOUGH_COUPLING_L3,
+                             .alpha = -0.05,
+                             .wind = bough_default_wind()};
+}
+
+bough_wind bough_default_wind(void) {
+    return (bough_wind){.gust = 0.5, .length = 10, .density = 1.2, .drag = 1.2, .seed = 1};
 }
 
 /* ---- checks ---- */
@@ -146,13 +153,8 @@ static void place_part(const bough_model_def *def, bough_model *model, int32_t i
                            .scale3 = s * s * s,
                            .scale4 = s * s * s * s,
                            .scale5 = s * s * s * s * s,
-                           .stiffness2 = from->stiffness * from->stiffness,
                            .position = bo_load3(from->position),
                            .free = from->parent < 0 && c->support == BOUGH_SUPPORT_FREE};
-    /* frequencies go as stiffness / scale: the same ratios need alpha and 1 / beta to go with them */
-    part->damping_mass = isnan(from->damping_mass) ? c->damping_mass * from->stiffness / s : from->damping_mass;
-    part->damping_stiff =
-        isnan(from->damping_stiffness) ? c->damping_stiffness * s / from->stiffness : from->damping_stiffness;
     part->flight = part->free ? model->free_count++ : part->parent < 0 ? -1 : model->parts[part->parent].flight;
     memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
     model->size += c->r;
@@ -240,6 +242,65 @@ static bough_status make_tables(bough_context *ctx, const bough_model_def *def, 
 
 /* ---- models ---- */
 
+static bough_status copy_numbers(bough_context *ctx, size_t count, const double **numbers) {
+    double *copy = BO_NEW_ARRAY(ctx, double, count);
+    if (copy && count)
+        memcpy(copy, *numbers, count * sizeof *copy);
+    *numbers = copy;
+    return copy ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+/* What the def points to must not have to outlive the call, but for the components. */
+static bough_status copy_parts(bough_context *ctx, const bough_model_def *def, bough_model *model) {
+    bough_part_def *parts = BO_NEW_ZEROS(ctx, bough_part_def, def->part_count);
+    const bough_component **components = BO_NEW_ARRAY(ctx, const bough_component *, def->component_count);
+    model->def.parts = parts;
+    model->def.components = components;
+    if (!parts || !components)
+        return BOUGH_ERROR_MEMORY;
+    memcpy(components, def->components, (size_t)def->component_count * sizeof(*components));
+    for (int32_t i = 0; i < def->part_count; i++) {
+        const bough_part_def *from = &def->parts[i];
+        bough_part_def *part = &parts[i];
+        const double scale = from->scale, stiffness = from->stiffness;
+        const bough_component *c = def->components[from->component];
+        const size_t keys = (size_t)from->track.count;
+        *part = *from;
+        part->track = (bough_track){0};
+        part->name = bo_strdup(ctx, from->name ? from->name : "");
+        if (!part->name)
+            return BOUGH_ERROR_MEMORY;
+        /* frequencies go as stiffness / scale: the same ratios need alpha and 1 / beta to go with them */
+        if (isnan(part->damping_mass))
+            part->damping_mass = c->damping_mass * stiffness / scale;
+        if (isnan(part->damping_stiffness))
+            part->damping_stiffness = c->damping_stiffness * scale / stiffness;
+        if (keys == 0)
+            continue;
+        part->track = from->track;
+        bough_status status = copy_numbers(ctx, keys, &part->track.time);
+        bough_status also = copy_numbers(ctx, 3 * keys, &part->track.position);
+        bough_status third = copy_numbers(ctx, 4 * keys, &part->track.rotation);
+        if (status || also || third)
+            return BOUGH_ERROR_MEMORY;
+    }
+    return BOUGH_OK;
+}
+
+static void free_parts(bough_context *ctx, bough_model *model) {
+    bough_part_def *parts = (bough_part_def *)model->def.parts;
+    for (int32_t i = 0; i < model->part_count && parts; i++) {
+        bo_free(ctx, (void *)parts[i].name);
+        bo_free(ctx, (void *)parts[i].track.time);
+        bo_free(ctx, (void *)parts[i].track.position);
+        bo_free(ctx, (void *)parts[i].track.rotation);
+    }
+    bo_free(ctx, parts);
+    for (int32_t i = 0; i < model->component_count && model->owns_components && model->def.components; i++)
+        bough_component_destroy(ctx, (bough_component *)model->def.components[i]);
+    bo_free(ctx, (void *)model->def.components);
+}
+
 bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, bough_model **out) {
     *out = NULL;
     BO_TRY(check_def(ctx, def));
@@ -248,12 +309,15 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         return BOUGH_ERROR_MEMORY;
     model->def = *def;
     model->def.parts = NULL;
+    model->def.components = NULL;
     model->component_count = def->component_count;
     model->part_count = def->part_count;
     model->components = BO_NEW_ZEROS(ctx, bo_component_tables, def->component_count);
     model->parts = BO_NEW_ARRAY(ctx, bo_tree_part, def->part_count);
     model->inside = BO_NEW_ARRAY(ctx, int32_t, def->part_count);
     bough_status status = model->components && model->parts && model->inside ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK)
+        status = copy_parts(ctx, def, model);
     if (status == BOUGH_OK)
         status = make_tables(ctx, def, model);
     if (status == BOUGH_OK)
@@ -275,7 +339,18 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
     bo_free(ctx, model->parts);
     bo_free(ctx, model->inside);
     bo_free(ctx, model->numbers);
+    free_parts(ctx, model);
     bo_free(ctx, model);
+}
+
+const bough_model_def *bough_model_describe(const bough_model *model) {
+    return &model->def;
+}
+int32_t bough_model_find_part(const bough_model *model, const char *name) {
+    for (int32_t i = 0; i < model->part_count; i++)
+        if (!strcmp(model->def.parts[i].name, name))
+            return i;
+    return -1;
 }
 
 int32_t bough_model_part_count(const bough_model *model) {
@@ -315,12 +390,23 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
     const struct {
         double **array;
         size_t count;
-    } fields[] = {
-        {&w->J, maps},   {&w->Y, 7 * n},          {&w->V, 9 * n},
-        {&w->N, 3 * n},  {&w->Mrq, 6 * n},        {&w->p_q, n},
-        {&w->p, n},      {&w->force, n},          {&w->next_q, n},
-        {&w->next_v, n}, {&w->next_a, n},         {&w->H, square},
-        {&w->L, square}, {&w->wrench, 6 * parts}, {&w->scratch, 6 * (r + 7) + 3 * r + r * r + model->elastic_scratch}};
+    } fields[] = {{&w->J, maps},
+                  {&w->Y, 7 * n},
+                  {&w->V, 9 * n},
+                  {&w->N, 3 * n},
+                  {&w->Mrq, 6 * n},
+                  {&w->p_q, n},
+                  {&w->p, n},
+                  {&w->force, n},
+                  {&w->next_q, n},
+                  {&w->next_v, n},
+                  {&w->next_a, n},
+                  {&w->H, square},
+                  {&w->L, square},
+                  {&w->wrench, 6 * parts},
+                  {&w->load, n},
+                  {&w->load_wrench, 6 * parts},
+                  {&w->scratch, 6 * (r + 7) + 3 * r + r * r + model->elastic_scratch}};
     enum { FIELDS = sizeof fields / sizeof *fields };
     size_t total = 0;
     for (int f = 0; f < FIELDS; f++)
@@ -353,12 +439,22 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     if (!state)
         return BOUGH_ERROR_MEMORY;
     state->q = BO_NEW_ZEROS(ctx, double, 3 * (size_t)model->size);
+    state->stiffness = BO_NEW_ARRAY(ctx, double, 3 * (size_t)model->part_count);
+    state->wind = model->def.wind;
     state->frames = BO_NEW_ZEROS(ctx, bough_frame, model->part_count);
     state->work = BO_NEW(ctx, bo_tree_work);
     state->root_count = model->free_count;
     state->roots = BO_NEW_ZEROS(ctx, bough_root, 2 * (size_t)model->free_count); /* a second time for the next */
-    bough_status status = state->q && state->frames && state->work && state->roots ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    bough_status status =
+        state->q && state->stiffness && state->frames && state->work && state->roots ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
+        state->damping_mass = state->stiffness + model->part_count;
+        state->damping_stiffness = state->damping_mass + model->part_count;
+        for (int32_t i = 0; i < model->part_count; i++) {
+            state->stiffness[i] = model->def.parts[i].stiffness;
+            state->damping_mass[i] = model->def.parts[i].damping_mass;
+            state->damping_stiffness[i] = model->def.parts[i].damping_stiffness;
+        }
         state->work->next_roots = state->roots + model->free_count;
         start_roots(model, state);
         state->v = state->q + model->size;
@@ -387,6 +483,7 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
         bo_free(ctx, state->work);
     }
     bo_free(ctx, state->q);
+    bo_free(ctx, state->stiffness);
     bo_free(ctx, state->frames);
     bo_free(ctx, state->roots);
     bo_free(ctx, state);

@@ -11,13 +11,14 @@ bough_settle_def bough_default_settle_def(void) {
 }
 
 /* Elastic forces into work->p, and M + h^2 K into work->H; false when a material is inverted. */
-static bool linearise(const bough_model *model, bo_tree_work *w, const double *q, double h2) {
+static bool linearise(const bough_model *model, const bough_state *state, const double *q, double h2) {
+    bo_tree_work *w = state->work;
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_component_tables *t = &model->components[part->component];
         const int32_t r = part->r;
         double *K = w->scratch, *scratch = K + r * r, *H = w->H + w->square_offset[i];
-        const double elastic = part->stiffness2 * part->scale3;
+        const double stiffness = state->stiffness[part->user], elastic = stiffness * stiffness * part->scale3;
         if (!bough_component_evaluate(t->c, q + part->offset, scratch, NULL, w->p + part->offset, K))
             return false;
         for (int32_t l = 0; l < r; l++)
@@ -52,16 +53,17 @@ static double unbalanced(const bough_model *model, bo_tree_work *w, const double
             for (int d = 0; d < 3; d++)
                 g += w->Mrq[6 * part->offset + d * part->r + l] * A[d];
             left += g * g;
-            size += w->p[part->offset + l] * w->p[part->offset + l] +
-                    w->force[part->offset + l] * w->force[part->offset + l];
+            size +=
+                w->p[part->offset + l] * w->p[part->offset + l] + w->load[part->offset + l] * w->load[part->offset + l];
         }
     }
     return size > 0 ? sqrt(left / size) : left > 0 ? INFINITY : 0;
 }
 
-static bool look(const bough_model *model, bo_tree_work *w, const double *q, const double *zero, double h2,
+static bool look(const bough_model *model, const bough_state *state, const double *q, const double *zero, double h2,
                  double *residual) {
-    if (!bo_tree_move(model, w, q, zero) || !linearise(model, w, q, h2))
+    bo_tree_work *w = state->work;
+    if (!bo_tree_move(model, w, q, zero) || !linearise(model, state, q, h2))
         return false;
     *residual = unbalanced(model, w, q, zero);
     return isfinite(*residual) || *residual == INFINITY;
@@ -74,17 +76,17 @@ static bough_status search(bough_context *ctx, const bough_model *model, bough_s
     bo_tree_work *w = state->work;
     const size_t bytes = (size_t)model->size * sizeof(double);
     double *zero = state->v, h2 = 1e-4, next;
-    if (!look(model, w, state->q, zero, h2, residual))
+    if (!look(model, state, state->q, zero, h2, residual))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the search for an equilibrium begins with a part turned inside out");
     for (int32_t i = 0; i < def->max_iterations; i++) {
         if (*residual <= def->tolerance)
             return BOUGH_OK;
         if (!bo_progress(ctx, "settling", -1, "residual %.2e", *residual))
             return bo_fail_cancelled(ctx);
-        bool good = look(model, w, state->q, zero, h2, &next) && bo_tree_solve(model, w, state->q, zero, w->next_a);
+        bool good = look(model, state, state->q, zero, h2, &next) && bo_tree_solve(model, w, state->q, zero, w->next_a);
         for (int32_t k = 0; k < model->size && good; k++)
             w->next_q[k] = state->q[k] + h2 * w->next_a[k];
-        good = good && look(model, w, w->next_q, zero, h2, &next) && next < 1.5 * *residual;
+        good = good && look(model, state, w->next_q, zero, h2, &next) && next < 1.5 * *residual;
         h2 = good ? fmin(4 * h2, 1e12) : 0.1 * h2;
         if (good) {
             memcpy(state->q, w->next_q, bytes);
@@ -106,6 +108,8 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a tree that flies has no equilibrium");
     memset(state->v, 0, (size_t)model->size * sizeof(double));
     memset(state->a, 0, (size_t)model->size * sizeof(double));
+    memcpy(state->work->load, state->work->force, (size_t)model->size * sizeof(double));
+    memcpy(state->work->load_wrench, state->work->wrench, 6 * (size_t)model->part_count * sizeof(double));
     bough_status status = search(ctx, model, state, def, &left);
     if (residual)
         *residual = left;

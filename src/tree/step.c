@@ -19,21 +19,23 @@ static bool linearise(const bough_model *model, bo_tree_work *w, const bough_sta
     double *f = w->scratch, *ahead = f + r, *rate = ahead + r, *K = rate + r, *scratch = K + r * r;
     if (!bough_component_evaluate(t->c, q, scratch, NULL, f, K))
         return false;
-    const double elastic = part->stiffness2 * part->scale3, mass = part->scale5, more = 1 + h->alpha;
+    const double stiffness = state->stiffness[part->user], elastic = stiffness * stiffness * part->scale3;
+    const double damping_mass = state->damping_mass[part->user], damping_stiff = state->damping_stiffness[part->user];
+    const double mass = part->scale5, more = 1 + h->alpha;
     for (int32_t l = 0; l < r; l++) {
         ahead[l] = more * (h->dt * v[l] + h->dt * h->dt * (0.5 - h->beta) * a[l]);
         rate[l] = more * (v[l] + h->dt * (1 - h->gamma) * a[l]) - h->alpha * v[l];
     }
     double *H = w->H + w->square_offset[i], *p = w->p + part->offset;
-    const double implicit_mass = more * h->gamma * h->dt * part->damping_mass,
-                 implicit_rest = more * h->gamma * h->dt * part->damping_stiff * elastic,
+    const double implicit_mass = more * h->gamma * h->dt * damping_mass,
+                 implicit_rest = more * h->gamma * h->dt * damping_stiff * elastic,
                  implicit_now = more * h->beta * h->dt * h->dt * elastic;
     for (int32_t k = 0; k < r; k++) {
         const double *Kk = K + k * r, *Rk = t->c->K + k * r, *Mk = t->M + k * r;
         double sum = elastic * f[k];
         for (int32_t l = 0; l < r; l++) {
-            sum += elastic * Kk[l] * ahead[l] +
-                   (part->damping_mass * mass * Mk[l] + part->damping_stiff * elastic * Rk[l]) * rate[l];
+            sum +=
+                elastic * Kk[l] * ahead[l] + (damping_mass * mass * Mk[l] + damping_stiff * elastic * Rk[l]) * rate[l];
             H[k * r + l] = mass * (1 + implicit_mass) * Mk[l] + implicit_rest * Rk[l] + implicit_now * Kk[l];
         }
         p[k] = sum;
@@ -113,6 +115,8 @@ bough_status bough_step(bough_context *ctx, const bough_model *model, bough_stat
     const scheme h = {dt, alpha, 0.25 * (1 - alpha) * (1 - alpha), 0.5 - alpha};
     if (!(dt >= 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step must not be negative");
+    memcpy(w->load, w->force, (size_t)model->size * sizeof *w->load);
+    memcpy(w->load_wrench, w->wrench, 6 * (size_t)model->part_count * sizeof *w->load_wrench);
     for (int32_t i = 0; i < model->part_count; i++)
         if (!linearise(model, w, state, &h, i))
             return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out; take a smaller step");

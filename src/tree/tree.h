@@ -33,16 +33,15 @@ typedef struct bo_tree_part {
     int32_t r, offset; /* in q */
     int32_t user;      /* its number outside */
     double scale, scale3, scale4, scale5;
-    double stiffness2;                  /* forces: factor on the component's, without the scale */
-    double damping_mass, damping_stiff; /* of this part, rescaled */
-    bo_mat3 rest;                       /* rotation against the parent's axes at rest */
-    bo_vec3 position;                   /* of a root */
-    bool free;                          /* a root that flies */
-    int32_t flight;                     /* which of the flying roots carries it; -1: none */
+    bo_mat3 rest;     /* rotation against the parent's axes at rest */
+    bo_vec3 position; /* of a root */
+    bool free;        /* a root that flies */
+    int32_t flight;   /* which of the flying roots carries it; -1: none */
 } bo_tree_part;
 
 struct bough_model {
-    bough_model_def def;
+    bough_model_def def; /* with copies of the parts, their names and tracks */
+    bool owns_components;
     int32_t component_count, part_count, size;
     bo_component_tables *components;
     bo_tree_part *parts;
@@ -83,8 +82,9 @@ typedef struct bo_tree_work {
     double *p;      /* r of each part: elastic, damping and other forces that do not come from motion of frames */
     double *force;  /* r of each part: given from outside */
     double *wrench; /* 6 of each part: given from outside, about the origin, own axes */
-    double *Mrq;    /* 6 x r of each part */
-    double *p_q;    /* r of each part */
+    double *load, *load_wrench; /* the same with the wind, of the step in progress */
+    double *Mrq;                /* 6 x r of each part */
+    double *p_q;                /* r of each part */
     int64_t *J_offset, *square_offset;
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;

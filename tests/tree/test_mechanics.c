@@ -367,10 +367,11 @@ static void all_accelerations(grove *g, const double *q, const double *v, double
     check(m->size <= 64);
     for (int32_t i = 0; i < m->part_count; i++) {
         const bo_tree_part *part = &m->parts[i];
+        const double stiffness = g->state->stiffness[part->user];
         check(bough_component_evaluate(m->components[part->component].c, q + part->offset, scratch, NULL,
                                        force + part->offset, NULL));
         for (int32_t l = 0; l < part->r; l++)
-            force[part->offset + l] *= -part->stiffness2 * part->scale3;
+            force[part->offset + l] *= -stiffness * stiffness * part->scale3;
     }
     accelerations(g, q, v, force, a);
 }
