@@ -76,6 +76,29 @@ static bough_status solve(bough_context *ctx, const bough_model *model, bo_tree_
     return BOUGH_OK;
 }
 
+static void take_loads(const bough_model *model, bo_tree_work *w) {
+    memcpy(w->load, w->force, (size_t)model->size * sizeof *w->load);
+    memcpy(w->load_wrench, w->wrench, 6 * (size_t)model->part_count * sizeof *w->load_wrench);
+}
+
+bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
+                                   const double *v, const double *force, double *a) {
+    bo_tree_work *w = state->work;
+    take_loads(model, w);
+    memset(w->p, 0, (size_t)model->size * sizeof *w->p);
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        const double *M = model->components[part->component].M;
+        for (int32_t k = 0; k < part->r * part->r; k++)
+            w->H[w->square_offset[i] + k] = part->scale5 * M[k];
+    }
+    for (int32_t k = 0; k < model->size && force; k++)
+        w->load[k] += force[k];
+    BO_TRY(solve(ctx, model, w, q, v, state->roots));
+    memcpy(a, w->next_a, (size_t)model->size * sizeof *a);
+    return BOUGH_OK;
+}
+
 static void publish_frames(const bough_model *model, bough_state *state) {
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_motion *m = &state->work->motion[i];
@@ -115,8 +138,7 @@ bough_status bough_step(bough_context *ctx, const bough_model *model, bough_stat
     const scheme h = {dt, alpha, 0.25 * (1 - alpha) * (1 - alpha), 0.5 - alpha};
     if (!(dt >= 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step must not be negative");
-    memcpy(w->load, w->force, (size_t)model->size * sizeof *w->load);
-    memcpy(w->load_wrench, w->wrench, 6 * (size_t)model->part_count * sizeof *w->load_wrench);
+    take_loads(model, w);
     for (int32_t i = 0; i < model->part_count; i++)
         if (!linearise(model, w, state, &h, i))
             return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out; take a smaller step");

@@ -105,6 +105,11 @@ void bo_tree_own_terms(const bough_model *model, bo_tree_work *work, const doubl
  * forces; at q, v and after bo_tree_move and bo_tree_inertia. False when a matrix is not positive definite. */
 bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q, const double *v, double *a);
 
+/* step.c: accelerations at q, v under the forces on the state and the generalised ones in `force` (may be NULL), without
+ * elastic forces and damping. */
+bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
+                                   const double *v, const double *force, double *a);
+
 /* flight.c */
 
 /* The motion of the frames of roots that fly, from the state's. */

@@ -151,21 +151,8 @@ static bough_sparse *mass_of(bough_context *ctx, const bough_component *c) {
 
 /* Accelerations without elastic forces, with the generalised force `force` (may be NULL) beside those on the state. */
 static void accelerations(grove *g, const double *q, const double *v, const double *force, double *a) {
-    bo_tree_work *w = g->state->work;
-    const bough_model *m = g->model;
-    memset(w->p, 0, (size_t)m->size * sizeof *w->p);
-    for (int32_t i = 0; i < m->part_count; i++) {
-        const bo_tree_part *part = &m->parts[i];
-        double *H = w->H + w->square_offset[i];
-        for (int32_t k = 0; k < part->r * part->r; k++)
-            H[k] = part->scale5 * m->components[part->component].M[k];
-    }
-    for (int32_t k = 0; k < m->size; k++)
-        w->force[k] += force ? force[k] : 0;
-    check(bo_tree_move(m, w, q, v));
-    bo_tree_inertia(m, w, q, v);
-    check(bo_tree_solve(m, w, q, v, a));
-    bough_state_clear_forces(m, g->state);
+    check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, q, v, force, a));
+    bough_state_clear_forces(g->model, g->state);
 }
 
 /* Columns dx/dq by central differences, and x'' of q + t v. */
