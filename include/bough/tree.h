@@ -157,7 +157,7 @@ BOUGH_API bough_status bough_state_positions(bough_context *ctx, const bough_mod
 typedef struct bough_energies {
     double elastic, kinetic, gravity;
 } bough_energies;
-BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, const bough_state *state,
+BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                             bough_energies *energies);
 
 #ifdef __cplusplus
