@@ -84,6 +84,15 @@ BOUGH_API const bough_model_def *bough_model_describe(const bough_model *model);
 /* -1 when there is no part of that name. */
 BOUGH_API int32_t bough_model_find_part(const bough_model *model, const char *name);
 
+/* ---- packs: a model in one file, with its components (docs/pack-format.md) ---- */
+
+/* Appears under its name only when it is complete. */
+BOUGH_API bough_status bough_model_save(bough_context *ctx, const bough_model *model, const char *path);
+/* Checks all of the file. The model owns copies of all that it needs. */
+BOUGH_API bough_status bough_model_load(bough_context *ctx, const char *path, bough_model **model);
+/* The same from memory. */
+BOUGH_API bough_status bough_model_read(bough_context *ctx, const void *bytes, size_t size, bough_model **model);
+
 /* Where a part is and how it moves, in world axes. */
 typedef struct bough_frame {
     double origin[3], rotation[9];

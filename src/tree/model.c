@@ -65,7 +65,10 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its parent %d does not exist", name, part->parent);
     const bough_component *c = def->components[part->component];
     if (part->parent >= 0) {
-        const bough_component *parent = def->components[def->parts[part->parent].component];
+        const int32_t above = def->parts[part->parent].component;
+        if (above < 0 || above >= def->component_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": the component of its parent does not exist", name);
+        const bough_component *parent = def->components[above];
         if (part->interface < 0 || part->interface >= parent->interface_count)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its parent has no interface %d", name,
                            part->interface);
