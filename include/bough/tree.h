@@ -129,6 +129,16 @@ BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model 
 /* One step. A transaction: when it fails, the state is what it was. */
 BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
 
+/* ---- snapshots: all that a state needs to go on with the same bits ---- */
+
+/* Bytes that a snapshot takes. */
+BOUGH_API size_t bough_state_snapshot_size(const bough_model *model);
+/* For the same program and kind of machine. Forces that are to act in the next step are included. */
+BOUGH_API void bough_state_save(const bough_model *model, const bough_state *state, void *bytes);
+/* Refuses snapshots of other models, and damaged ones; the state is then what it was. */
+BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,
+                                           const void *bytes, size_t size);
+
 /* ---- statics ---- */
 
 typedef struct bough_settle_def {

@@ -92,6 +92,11 @@ typedef struct bo_tree_work {
     double *block; /* all of the above */
 } bo_tree_work;
 
+/* Where the next polar decomposition of a part (inside number) starts. */
+static inline bo_mat3 *bo_tree_polar(const bo_tree_work *work, int32_t part) {
+    return &work->motion[part].polar;
+}
+
 /* kinematics.c: frames and velocities from q and v; false when an interface is crushed to a line. */
 bool bo_tree_move(const bough_model *model, bo_tree_work *work, const double *q, const double *v);
 
