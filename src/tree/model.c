@@ -81,6 +81,7 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
     }
     if (!is_rotation(part->rotation))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its rotation is not one", name);
+    BO_TRY(bo_track_check(ctx, name, part, c));
     if (!(part->scale > 0 && isfinite(part->scale) && part->stiffness > 0 && isfinite(part->stiffness)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": scale and stiffness must be positive", name);
     return BOUGH_OK;
@@ -316,7 +317,7 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
     model->component_count = def->component_count;
     model->part_count = def->part_count;
     model->components = BO_NEW_ZEROS(ctx, bo_component_tables, def->component_count);
-    model->parts = BO_NEW_ARRAY(ctx, bo_tree_part, def->part_count);
+    model->parts = BO_NEW_ZEROS(ctx, bo_tree_part, def->part_count);
     model->inside = BO_NEW_ARRAY(ctx, int32_t, def->part_count);
     bough_status status = model->components && model->parts && model->inside ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
@@ -325,6 +326,8 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         status = make_tables(ctx, def, model);
     if (status == BOUGH_OK)
         status = order_parts(ctx, def, model);
+    if (status == BOUGH_OK)
+        status = bo_tree_make_tracks(ctx, model);
     if (status != BOUGH_OK) {
         bough_model_destroy(ctx, model);
         return status;
@@ -339,6 +342,7 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
     for (int32_t i = 0; i < model->component_count && model->components; i++)
         bo_free(ctx, model->components[i].interfaces);
     bo_free(ctx, model->components);
+    bo_tree_free_tracks(ctx, model);
     bo_free(ctx, model->parts);
     bo_free(ctx, model->inside);
     bo_free(ctx, model->numbers);

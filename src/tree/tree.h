@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/vec.h"
+#include "tree/track.h"
 
 #include <bough/tree.h>
 
@@ -37,6 +38,7 @@ typedef struct bo_tree_part {
     bo_vec3 position; /* of a root */
     bool free;        /* a root that flies */
     int32_t flight;   /* which of the flying roots carries it; -1: none */
+    bo_spline *track; /* of a root that is led; NULL: none */
 } bo_tree_part;
 
 struct bough_model {
