@@ -84,6 +84,15 @@ BOUGH_API const bough_model_def *bough_model_describe(const bough_model *model);
 /* -1 when there is no part of that name. */
 BOUGH_API int32_t bough_model_find_part(const bough_model *model, const char *name);
 
+/* ---- packs: a model in one file, with its components (docs/pack-format.md) ---- */
+
+/* Appears under its name only when it is complete. */
+BOUGH_API bough_status bough_model_save(bough_context *ctx, const bough_model *model, const char *path);
+/* Checks all of the file. The model owns copies of all that it needs. */
+BOUGH_API bough_status bough_model_load(bough_context *ctx, const char *path, bough_model **model);
+/* The same from memory. */
+BOUGH_API bough_status bough_model_read(bough_context *ctx, const void *bytes, size_t size, bough_model **model);
+
 /* Where a part is and how it moves, in world axes. */
 typedef struct bough_frame {
     double origin[3], rotation[9];
@@ -119,6 +128,16 @@ BOUGH_API void bough_state_destroy(bough_context *ctx, bough_state *state);
 BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state);
 /* One step. A transaction: when it fails, the state is what it was. */
 BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
+
+/* ---- snapshots: all that a state needs to go on with the same bits ---- */
+
+/* Bytes that a snapshot takes. */
+BOUGH_API size_t bough_state_snapshot_size(const bough_model *model);
+/* For the same program and kind of machine. Forces that are to act in the next step are included. */
+BOUGH_API void bough_state_save(const bough_model *model, const bough_state *state, void *bytes);
+/* Refuses snapshots of other models, and damaged ones; the state is then what it was. */
+BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,
+                                           const void *bytes, size_t size);
 
 /* ---- statics ---- */
 

@@ -146,8 +146,10 @@ BO_INLINE void fill_operator(const bo_v4 *R, const bo_v4 *P, bo_v4 *RP, bo_v4 *O
 /* Four faces from q and v of their part. */
 BO_MULTIVERSION
 static bool move(int32_t r, double scale, const bo_v4 *restrict rest, const bo_v4 *restrict maps,
-                 const double *restrict q, const double *restrict v, bo_tree_faces *restrict f) {
+                 const double *restrict q, const double *restrict v, bo_v4 *restrict start, bo_tree_faces *restrict f) {
     bo_v4 at[12], rate[12], M[9], P[6], RP[9];
+    for (int k = 0; k < 9; k++)
+        start[k] = f->polar[k];
     contract_two(r, maps, q, v, at, rate);
     for (int k = 0; k < 3; k++) {
         f->x[k] = scale * (rest[k] + at[k]);
@@ -209,7 +211,8 @@ static void move_chunk(void *data, int32_t chunk) {
         const bo_component_tables *t = &model->components[part->component];
         for (int32_t k = 0; k < t->face_vectors && part->faces >= 0; k++)
             if (!move(part->r, part->scale, t->face_rest + 12 * k, t->face_maps + 12 * (size_t)part->r * (size_t)k,
-                      call->q + part->offset, call->v + part->offset, &call->work->faces[part->faces + k]))
+                      call->q + part->offset, call->v + part->offset, call->work->starts + 9 * (part->faces + k),
+                      &call->work->faces[part->faces + k]))
                 call->bad[chunk] = true;
     }
 }

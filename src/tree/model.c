@@ -65,7 +65,10 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its parent %d does not exist", name, part->parent);
     const bough_component *c = def->components[part->component];
     if (part->parent >= 0) {
-        const bough_component *parent = def->components[def->parts[part->parent].component];
+        const int32_t above = def->parts[part->parent].component;
+        if (above < 0 || above >= def->component_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": the component of its parent does not exist", name);
+        const bough_component *parent = def->components[above];
         if (part->interface < 0 || part->interface >= parent->interface_count)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its parent has no interface %d", name,
                            part->interface);
@@ -78,6 +81,7 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
     }
     if (!is_rotation(part->rotation))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its rotation is not one", name);
+    BO_TRY(bo_track_check(ctx, name, part, c));
     if (!(part->scale > 0 && isfinite(part->scale) && part->stiffness > 0 && isfinite(part->stiffness)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": scale and stiffness must be positive", name);
     return BOUGH_OK;
@@ -171,7 +175,7 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
     model->component_count = def->component_count;
     model->part_count = def->part_count;
     model->components = BO_NEW_ZEROS(ctx, bo_component_tables, def->component_count);
-    model->parts = BO_NEW_ARRAY(ctx, bo_tree_part, def->part_count);
+    model->parts = BO_NEW_ZEROS(ctx, bo_tree_part, def->part_count);
     model->inside = BO_NEW_ARRAY(ctx, int32_t, def->part_count);
     bough_status status = model->components && model->parts && model->inside ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
@@ -180,6 +184,8 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         status = bo_tree_lay_out(ctx, model);
     if (status == BOUGH_OK && def->coupling == BOUGH_COUPLING_L1)
         status = bo_tree_make_lumps(ctx, model);
+    if (status == BOUGH_OK)
+        status = bo_tree_make_tracks(ctx, model);
     if (status != BOUGH_OK) {
         bough_model_destroy(ctx, model);
         return status;
@@ -192,6 +198,7 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
     if (!model)
         return;
     bo_free(ctx, model->components);
+    bo_tree_free_tracks(ctx, model);
     bo_free(ctx, model->parts);
     bo_free(ctx, model->inside);
     bo_tree_free_layout(ctx, model);
@@ -251,6 +258,7 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
         void **array;
         size_t count;
     } fields[] = {{(void **)&w->faces, (size_t)model->faces_count * (sizeof *w->faces / NUMBERS)},
+                  {(void **)&w->starts, 9 * (size_t)model->faces_count * (sizeof *w->starts / NUMBERS)},
                   {(void **)&w->frames, (size_t)model->slots_count * (sizeof *w->frames / NUMBERS)},
                   {(void **)&w->inertias, (size_t)model->slots_count * (sizeof *w->inertias / NUMBERS)},
                   {(void **)&w->Mrq, 6 * vectors},

@@ -66,11 +66,17 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
     return BOUGH_OK;
 }
 
+bool bo_tree_is_here(const bough_model *model, const bough_state *state) {
+    const bo_tree_work *w = state->work;
+    const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
+    return !w->elsewhere && !memcmp(w->next_q, state->q, size) && !memcmp(w->next_v, state->v, size) &&
+           !memcmp(w->next_roots, state->roots, roots);
+}
+
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state) {
     bo_tree_work *w = state->work;
     const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
-    if (!w->elsewhere && !memcmp(w->next_q, state->q, size) && !memcmp(w->next_v, state->v, size) &&
-        !memcmp(w->next_roots, state->roots, roots))
+    if (bo_tree_is_here(model, state))
         return BOUGH_OK;
     w->elsewhere = true;
     bo_tree_place_roots(model, w, state->roots);

@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/vec.h"
 #include "tree/lanes.h"
+#include "tree/track.h"
 
 #include <bough/tree.h>
 
@@ -58,6 +59,7 @@ typedef struct bo_tree_part {
     bo_vec3 position; /* of a root */
     bool free;        /* a root that flies */
     int32_t flight;   /* which of the flying roots carries it; -1: none */
+    bo_spline *track; /* of a root that is led; NULL: none */
 } bo_tree_part;
 
 typedef struct bo_tree_block {
@@ -145,6 +147,7 @@ typedef struct bo_tree_inertias {
 
 typedef struct bo_tree_work {
     bo_tree_faces *faces;
+    bo_v4 *starts; /* 9 of each vector of faces: rotations that the last decompositions started from */
     bo_tree_frames *frames;
     bo_tree_inertias *inertias;
     /* By blocks, lanes innermost: */
@@ -232,6 +235,8 @@ bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *w
 
 /* step.c */
 
+/* The frames are those of the state, as the last step left it. */
+bool bo_tree_is_here(const bough_model *model, const bough_state *state);
 /* Makes the frames those of the state, where it was changed since, or where something was tried that failed. */
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
 /* Load and load_wrench of what acts on the state from outside. */
