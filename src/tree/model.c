@@ -322,6 +322,8 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         status = make_tables(ctx, def, model);
     if (status == BOUGH_OK)
         status = order_parts(ctx, def, model);
+    if (status == BOUGH_OK)
+        status = bo_tree_make_surface(ctx, model);
     if (status != BOUGH_OK) {
         bough_model_destroy(ctx, model);
         return status;
@@ -335,6 +337,7 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
         return;
     for (int32_t i = 0; i < model->component_count && model->components; i++)
         bo_free(ctx, model->components[i].interfaces);
+    bo_tree_free_surface(ctx, model);
     bo_free(ctx, model->components);
     bo_free(ctx, model->parts);
     bo_free(ctx, model->inside);
@@ -372,7 +375,8 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
     w->solve = BO_NEW_ZEROS(ctx, bo_tree_solve_state, parts);
     w->J_offset = BO_NEW_ARRAY(ctx, int64_t, parts);
     w->square_offset = BO_NEW_ARRAY(ctx, int64_t, parts);
-    if (!w->motion || !w->solve || !w->J_offset || !w->square_offset)
+    w->surface_work = bo_tree_make_surface_work(ctx, model);
+    if (!w->motion || !w->solve || !w->J_offset || !w->square_offset || !w->surface_work)
         return BOUGH_ERROR_MEMORY;
     int64_t at = 0;
     for (size_t i = 0; i < parts; i++) {
@@ -480,6 +484,7 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
         bo_free(ctx, state->work->J_offset);
         bo_free(ctx, state->work->square_offset);
         bo_free(ctx, state->work->block);
+        bo_free(ctx, state->work->surface_work);
         bo_free(ctx, state->work);
     }
     bo_free(ctx, state->q);

@@ -50,6 +50,7 @@ struct bough_model {
     int32_t largest_r, free_count; /* roots that fly */
     size_t elastic_scratch;
     int64_t square_size; /* sum of r^2 */
+    struct bo_tree_surface *surface;
 };
 
 /* Motion of a part and its place in its parent, from q and v. */
@@ -90,6 +91,7 @@ typedef struct bo_tree_work {
     bough_root *next_roots;
     double *scratch;
     double *block; /* all of the above */
+    float *surface_work;
 } bo_tree_work;
 
 /* kinematics.c: frames and velocities from q and v; false when an interface is crushed to a line. */
@@ -109,6 +111,11 @@ bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q
  * elastic forces and damping. */
 bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
                                    const double *v, const double *force, double *a);
+
+/* surface.c: what reconstruction needs of a model and of a state. The model's is to be freed also when it fails. */
+bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model);
+void bo_tree_free_surface(bough_context *ctx, bough_model *model);
+float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model);
 
 /* flight.c */
 
