@@ -14,7 +14,7 @@ enum { VERTICES_A_TASK = 8192, PLACES_A_TASK = 2048 };
 /* A vertex x y z with a fourth lane that means nothing: positions stand 3 floats apart, so that it is the next vertex's
  * x.
  */
-enum { LANES = 4, PANEL = 16 };
+enum { LANES = 4, PANEL = 16, BLOCK = 8 };
 typedef float quad __attribute__((vector_size(4 * LANES), aligned(4)));
 #define LOAD(address) (*(const quad *)(address))
 #define QUAD(address) (*(quad *)(address))
@@ -47,7 +47,7 @@ static size_t positions_room(int32_t vertex_count) {
     return (3 * (size_t)vertex_count / PANEL + 2) * PANEL;
 }
 static size_t part_room(int32_t vertex_count) {
-    return positions_room(vertex_count) + LANES * (size_t)vertex_count;
+    return positions_room(vertex_count) + LANES * ((size_t)vertex_count + BLOCK);
 }
 
 /* Borders depend on the model only. */
@@ -165,7 +165,7 @@ BO_INLINE quad cross(quad a, quad b) {
 
 /* area[v]: sum of twice the area vectors of the triangles around vertex v. */
 BO_MULTIVERSION static void sum_area_vectors(const bough_surface *surface, const float *x, float *area) {
-    memset(area, 0, LANES * sizeof *area * (size_t)surface->vertex_count);
+    memset(area, 0, LANES * sizeof *area * ((size_t)surface->vertex_count + BLOCK));
     const int32_t *corner = surface->triangles, *end = corner + 3 * (size_t)surface->triangle_count;
     for (; corner < end; corner += 3) {
         const size_t i = (size_t)corner[0], j = (size_t)corner[1], k = (size_t)corner[2];
@@ -176,22 +176,27 @@ BO_MULTIVERSION static void sum_area_vectors(const bough_surface *surface, const
     }
 }
 
-/* The fourth lane of each area vector becomes 1 / its length; no length: no normal. */
-BO_INLINE void find_lengths(int32_t count, float *area) {
-    for (int32_t v = 0; v < count; v++) {
-        float *n = area + LANES * (size_t)v, square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-        n[3] = 1 / sqrtf(square > FLT_MIN ? square : FLT_MIN);
-    }
+/* 1 / length of each area vector, eight at a time; no length: no normal. */
+BO_INLINE void find_inverse_lengths(const float *area, float inverse[BLOCK]) {
+    for (int i = 0; i < BLOCK; i++, area += LANES)
+        inverse[i] = area[0] * area[0] + area[1] * area[1] + area[2] * area[2];
+    for (int i = 0; i < BLOCK; i++)
+        inverse[i] = 1 / sqrtf(inverse[i] + FLT_MIN);
 }
 
-BO_MULTIVERSION static void turn_normals(const motion *turn, int32_t count, float *area, float *normals) {
+/* area has room for whole blocks. */
+BO_MULTIVERSION static void turn_normals(const motion *turn, int32_t count, const float *area, float *normals) {
     const motion m = *turn;
-    find_lengths(count, area);
-    for (int32_t v = 0; v + 1 < count; v++, area += LANES, normals += 3)
-        QUAD(normals) = area[3] * turned(&m, area);
-    if (count > 0) {
-        quad last = area[3] * turned(&m, area);
-        memcpy(normals, &last, 3 * sizeof *normals);
+    float inverse[BLOCK];
+    for (int32_t begin = 0; begin < count; begin += BLOCK) {
+        const int32_t end = count - begin <= BLOCK ? count - 1 - begin : BLOCK;
+        find_inverse_lengths(area, inverse);
+        for (int32_t i = 0; i < end; i++, area += LANES, normals += 3)
+            QUAD(normals) = inverse[i] * turned(&m, area);
+        if (begin + end == count - 1) {
+            quad last = inverse[end] * turned(&m, area);
+            memcpy(normals, &last, 3 * sizeof *normals);
+        }
     }
 }
 
