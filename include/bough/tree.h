@@ -172,6 +172,18 @@ BOUGH_API void bough_state_clear_forces(const bough_model *model, bough_state *s
 BOUGH_API bough_status bough_state_positions(bough_context *ctx, const bough_model *model, const bough_state *state,
                                              int32_t part, float *positions);
 
+/* The surfaces of all parts as one, to be drawn: vertices and triangles of part 0, then of part 1, and so on. */
+BOUGH_API int32_t bough_model_vertex_count(const bough_model *model);
+BOUGH_API int32_t bough_model_first_vertex(const bough_model *model, int32_t part);
+BOUGH_API int32_t bough_model_triangle_count(const bough_model *model);
+/* triangle_count x 3 numbers of vertices of the whole. */
+BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangles);
+/* World positions and unit normals (area-weighted; may be NULL): vertex_count x 3 each. Where the surface of a part has
+ * a vertex at the same place as its parent's at rest, both get the mean of their positions and one normal, so that there
+ * is no gap. Uses the state's scratch: one call at a time for each state. */
+BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                           float *positions, float *normals);
+
 /* J. */
 typedef struct bough_energies {
     double elastic, kinetic, gravity;

@@ -186,6 +186,8 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         status = bo_tree_make_lumps(ctx, model);
     if (status == BOUGH_OK)
         status = bo_tree_make_tracks(ctx, model);
+    if (status == BOUGH_OK)
+        status = bo_tree_make_surface(ctx, model);
     if (status != BOUGH_OK) {
         bough_model_destroy(ctx, model);
         return status;
@@ -197,6 +199,7 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
 void bough_model_destroy(bough_context *ctx, bough_model *model) {
     if (!model)
         return;
+    bo_tree_free_surface(ctx, model);
     bo_free(ctx, model->components);
     bo_tree_free_tracks(ctx, model);
     bo_free(ctx, model->parts);
@@ -281,7 +284,8 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
     for (int f = 0; f < FIELDS; f++)
         total += (fields[f].count + LINE - 1) / LINE * LINE;
     w->numbers = BO_NEW_ZEROS(ctx, double, total);
-    if (!w->numbers)
+    w->surface_work = bo_tree_make_surface_work(ctx, model);
+    if (!w->numbers || !w->surface_work)
         return BOUGH_ERROR_MEMORY;
     double *next = w->numbers + (-(uintptr_t)w->numbers & 63) / NUMBERS; /* whole cache lines */
     for (int f = 0; f < FIELDS; f++) {
@@ -348,6 +352,7 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
         return;
     if (state->work) {
         bo_free(ctx, state->work->numbers);
+        bo_free(ctx, state->work->surface_work);
         bo_free(ctx, state->work);
     }
     bo_free(ctx, state->q);

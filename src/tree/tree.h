@@ -112,6 +112,7 @@ struct bough_model {
     int32_t chunk_count;
     double *lump;     /* L1: what hangs on a part, as a constant addition to its mass matrix: as L */
     bo_v4 *face_mass; /* L1: of each vector of faces, the mass that hangs there */
+    struct bo_tree_surface *surface;
     size_t scratch_size;
     int64_t vectors_size, squares_size; /* of the blocks */
 };
@@ -168,6 +169,7 @@ typedef struct bo_tree_work {
     bool elsewhere;  /* the frames are not those of next_q, next_v, next_roots */
     double *scratch; /* scratch_size for each chunk */
     double *numbers; /* all of these */
+    float *surface_work;
 } bo_tree_work;
 
 /* How forces and masses become what is solved with. Hilber, Hughes and Taylor: q+ = qp + beta dt^2 a+,
@@ -271,6 +273,11 @@ void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const 
 
 /* wind.c: drag of the wind at state->time, added to load and wrench. */
 void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load, double *wrench);
+
+/* surface.c: what reconstruction needs of a model and of a state. The model's is to be freed also when it fails. */
+bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model);
+void bo_tree_free_surface(bough_context *ctx, bough_model *model);
+float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model);
 
 /* flight.c */
 
