@@ -91,8 +91,23 @@ typedef struct app_body_options {
 
 extern const struct argp app_body_argp; /* child parser of the options and the file; its input is an app_body_options */
 app_body_options app_default_body_options(void);
+/* True when an option says something about the body that its file does not. */
+bool app_changes_body(const app_body_options *options);
 /* Prints what is wrong and returns a status other than APP_OK when it fails. */
 int app_make_body(bough_context *ctx, const app_body_options *options, bough_body **body);
+
+/* ---- static_scene.c ---- */
+
+bool app_is_scene_of_parts(const char *path);
+
+typedef struct app_static_scene {
+    const char *scene, *engine; /* engine NULL: the scene's */
+    const char *output, *picture, *title;
+    double scale; /* of displacements in the picture */
+    int32_t threads;
+    bool json;
+} app_static_scene;
+int app_run_static_scene(const app_static_scene *options);
 
 /* ---- component_card.c ---- */
 

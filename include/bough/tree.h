@@ -153,6 +153,14 @@ BOUGH_API void bough_state_clear_forces(const bough_model *model, bough_state *s
 BOUGH_API bough_status bough_state_positions(bough_context *ctx, const bough_model *model, const bough_state *state,
                                              int32_t part, float *positions);
 
+/* World position and velocity of one vertex of the part's surface. */
+BOUGH_API bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                          int32_t part, int32_t vertex, double position[3], double velocity[3]);
+
+/* Momentum (kg m/s) and angular momentum (kg m^2/s) of all parts about the world's origin. */
+BOUGH_API void bough_state_momenta(const bough_model *model, const bough_state *state, double momentum[3],
+                                   double angular_momentum[3]);
+
 /* J. */
 typedef struct bough_energies {
     double elastic, kinetic, gravity;
