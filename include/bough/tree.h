@@ -183,6 +183,13 @@ BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangle
  * is no gap. Uses the state's scratch: one call at a time for each state. */
 BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
                                            float *positions, float *normals);
+/* World position and velocity of one vertex of the part's surface. */
+BOUGH_API bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                          int32_t part, int32_t vertex, double position[3], double velocity[3]);
+
+/* Momentum (kg m/s) and angular momentum (kg m^2/s) of all parts about the world's origin. */
+BOUGH_API void bough_state_momenta(const bough_model *model, const bough_state *state, double momentum[3],
+                                   double angular_momentum[3]);
 
 /* J. */
 typedef struct bough_energies {

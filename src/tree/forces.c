@@ -99,19 +99,37 @@ bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model
     return BOUGH_OK;
 }
 
+/* Position and velocity of a vertex in the world. */
+static void world_motion(const bough_model *model, const bough_state *state, int32_t part, int32_t vertex, bo_vec3 *at,
+                         bo_vec3 *rate) {
+    const bough_frame *frame = &state->frames[part];
+    bo_vec3 x, v;
+    local_motion(model, state, part_of(model, part), vertex, &x, &v);
+    bo_mat3 R = axes_of(frame);
+    bo_vec3 arm = bo_mat_vec(R, x);
+    *at = bo_add(bo_load3(frame->origin), arm);
+    *rate =
+        bo_add(bo_add(bo_load3(frame->velocity), bo_cross(bo_load3(frame->angular_velocity), arm)), bo_mat_vec(R, v));
+}
+
+bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
+                                int32_t vertex, double position[3], double velocity[3]) {
+    bo_vec3 at, rate;
+    BO_TRY(check_vertex(ctx, model, part, vertex));
+    world_motion(model, state, part, vertex, &at, &rate);
+    bo_store3(position, at);
+    bo_store3(velocity, rate);
+    return BOUGH_OK;
+}
+
 bough_status bough_state_pull(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                               int32_t vertex, const double target[3], double stiffness, double damping) {
     BO_TRY(check_vertex(ctx, model, part, vertex));
     BO_TRY(check_vector(ctx, "a target", target));
     if (!(stiffness >= 0 && damping >= 0 && isfinite(stiffness + damping)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "stiffness and damping of a pull must not be negative");
-    const bough_frame *frame = &state->frames[part];
-    bo_vec3 x, v;
-    local_motion(model, state, part_of(model, part), vertex, &x, &v);
-    bo_mat3 R = axes_of(frame);
-    bo_vec3 arm = bo_mat_vec(R, x), at = bo_add(bo_load3(frame->origin), arm);
-    bo_vec3 rate =
-        bo_add(bo_add(bo_load3(frame->velocity), bo_cross(bo_load3(frame->angular_velocity), arm)), bo_mat_vec(R, v));
+    bo_vec3 at, rate;
+    world_motion(model, state, part, vertex, &at, &rate);
     push(model, state, part, vertex,
          bo_sub(bo_scale(stiffness, bo_sub(bo_load3(target), at)), bo_scale(damping, rate)));
     return BOUGH_OK;
