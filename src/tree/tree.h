@@ -104,6 +104,7 @@ struct bough_model {
     int32_t *children;             /* inside numbers, ascending for each parent */
     void *numbers;                 /* all tables */
     int32_t largest_n, free_count; /* free: roots that fly */
+    bool led;                      /* there are roots with tracks */
     int32_t block_count, slots_count, level_count, faces_count;
     bo_tree_block *blocks;
     bo_tree_slots *slots;
@@ -166,9 +167,12 @@ typedef struct bo_tree_work {
     bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;
-    bool elsewhere;  /* the frames are not those of next_q, next_v, next_roots */
-    double *scratch; /* scratch_size for each chunk */
-    double *numbers; /* all of these */
+    double next_time;
+    bool elsewhere;   /* the frames are not those of next_q, next_v, next_roots, next_time */
+    double lead_time; /* when the accelerations of roots that are led are taken */
+    bool still;       /* they stand still where they are */
+    double *scratch;  /* scratch_size for each chunk */
+    double *numbers;  /* all of these */
     float *surface_work;
 } bo_tree_work;
 
@@ -281,8 +285,9 @@ float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model);
 
 /* flight.c */
 
-/* The motion of the frames of roots that fly, from the state's. */
-void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots);
+/* The motion of the frames of roots: of those that fly from the state's, of those that are led from their tracks at
+ * time t. */
+void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t);
 /* One step of the roots with the accelerations that were solved for (less gravity); frames: at its start. */
 void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt, double gamma,
                  const bough_root *from, bough_root *to);
