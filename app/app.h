@@ -7,6 +7,7 @@
 #include <bough/record.h>
 #include <bough/run.h>
 #include <bough/scene.h>
+#include <bough/tree.h>
 
 #include <argp.h>
 #include <jansson.h>
@@ -22,6 +23,7 @@ int command_cook(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_static(int argc, char **argv);
 int command_demo(int argc, char **argv);
+int command_example(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_bench(int argc, char **argv);
@@ -43,6 +45,8 @@ int app_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void app_clear_progress(void);
 /* True after Ctrl-C. */
 bool app_interrupted(void);
+/* Makes the folder unless it is there; prints what is wrong and returns false when it cannot. */
+bool app_make_folder(const char *path);
 double app_seconds(void);     /* wall clock */
 double app_cpu_seconds(void); /* of the process */
 
@@ -148,5 +152,23 @@ void app_view_bounds(const app_view *view, const double *u, double scale, double
 /* One picture of a deformed mesh, written to path, with a colour bar for |u| that is called `quantity`. */
 bough_status app_picture(bough_context *ctx, const bough_mesh *mesh, const double *u, double scale, const char *title,
                          const char *quantity, const char *path);
+
+/* ---- tree_picture.c ---- */
+
+typedef struct app_part_style {
+    float colour[3];
+    float variation; /* how much parts of one component differ in colour, 0..1 */
+    float gloss;
+} app_part_style;
+
+/* Adds the surfaces of all parts; styles: one for each component of the model. */
+bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
+                           const app_part_style *styles, bough_picture *picture);
+
+/* ---- oak_picture.c ---- */
+
+/* The oak of `bough example` in its meadow; width in pixels. */
+bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t width,
+                             const char *path);
 
 #endif
