@@ -235,6 +235,19 @@ void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int3
 void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
                    const double *v);
 
+/* The bare kernels of a step for all parts, on the data of the state and nothing else: for benchmarks. They overwrite
+ * what a step computes anew. */
+typedef enum bo_tree_kernel {
+    BO_KERNEL_ELASTIC,    /* forces and tangents */
+    BO_KERNEL_SOLVE,      /* LDL^T and one solution */
+    BO_KERNEL_SYSTEM,     /* forces of moving frames */
+    BO_KERNEL_INTERFACES, /* products with interface maps, polar decompositions and their derivatives */
+    BO_KERNEL_COUNT
+} bo_tree_kernel;
+/* Once before: data in the order in which kernels want them. False when the state cannot be stepped. */
+bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough_state *state);
+void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_kernel kernel);
+
 /* couple.c: accelerations of all coordinates and frames after bo_tree_prepare(); false when a matrix is not positive
  * definite. */
 bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a);
