@@ -44,7 +44,7 @@ const char *coupling_name(bough_coupling coupling) {
     return names[coupling];
 }
 
-bough_state *moving_state(const tree_scene *s, bough_coupling coupling) {
+bough_state *moving_state(const tree_scene *s) {
     const bough_model *model = s->model;
     bough_state *state = NULL;
     if (bough_state_create(s->ctx, model, &state) || bough_state_settle(s->ctx, model, state, NULL, NULL)) {
@@ -53,8 +53,6 @@ bough_state *moving_state(const tree_scene *s, bough_coupling coupling) {
         return NULL;
     }
     app_clear_progress();
-    state->coupling = coupling;
-    state->passes = 1;
     const bough_wind calm = state->wind;
     state->wind.velocity[0] = 5;
     for (int i = 0; i < 240; i++)

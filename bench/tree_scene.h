@@ -21,8 +21,8 @@ void tree_scene_close(tree_scene *scene);
 /* "L1" .. "L3" */
 const char *coupling_name(bough_coupling coupling);
 
-/* A state of the model that moves: after a second of gusts, with the wind off. */
-bough_state *moving_state(const tree_scene *scene, bough_coupling coupling);
+/* A state of the model that moves: after a second of gusts, with the wind off; by the scene's own method. */
+bough_state *moving_state(const tree_scene *scene);
 
 /* Microseconds: sorts them. */
 double median_of(size_t count, double *values);
