@@ -44,7 +44,7 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     check(!strcmp(scene->integrator.name, "newmark") && !bough_scene_body(scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
     const bough_model_def *def = bough_model_describe(model);
-    check(def->coupling == BOUGH_COUPLING_L2R && def->passes == 2 && def->gravity[1] == 2);
+    check(def->coupling == BOUGH_COUPLING_L2R && def->passes == 2 && def->gravity[1] == 2 && def->alpha == 0);
     check(def->wind.velocity[0] == 4 && def->wind.velocity[2] == 6 && def->wind.gust == 0.25 && def->wind.length == 3);
     check(def->wind.density == 1.5 && def->wind.drag == 0.75 && def->wind.seed == 77);
     check_int(def->part_count, 2);
@@ -63,10 +63,13 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     bough_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
 
+    check_ok(ctx, load_text(ctx, SCENE(TWO, ", 'time': {'alpha': -0.25}"), &scene));
+    check(scene->model.alpha == -0.25);
+    bough_scene_destroy(ctx, scene);
     check_ok(ctx, load_text(ctx, SCENE(TWO, ""), &scene)); /* defaults */
     const bough_model_def *settings = &scene->model;
-    check(settings->coupling == BOUGH_COUPLING_L3 && settings->passes == 0 && !scene->settle &&
-          settings->gravity[2] == 0);
+    check(settings->coupling == BOUGH_COUPLING_L3 && settings->passes == 0 && settings->alpha == -0.05 &&
+          !scene->settle && settings->gravity[2] == 0);
     check(settings->wind.velocity[0] == 0 && settings->wind.seed == 1 && !scene->names_integrator);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
@@ -332,6 +335,9 @@ static void the_examples_work(void **state) {
     bough_scene *scene;
     check_ok(ctx, load_text(ctx, example_of_docs("## Scenes of parts"), &scene));
     check(scene->plan && scene->probe_count == 1 && scene->model.wind.velocity[0] > 0);
+    bough_scene_destroy(ctx, scene);
+    check_ok(ctx, bough_scene_load(ctx, BOUGH_SOURCE_DIR "/examples/two-leaves/scene.json", &scene));
+    check(scene->settle && scene->probe_count == 3);
     bough_scene_destroy(ctx, scene);
     check_ok(ctx, bough_scene_load(ctx, BOUGH_SOURCE_DIR "/examples/y-tree/scene.json", &scene));
     check(scene->engine == BO_ENGINE_TREE && scene->probe_count == 2);
