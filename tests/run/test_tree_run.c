@@ -158,6 +158,12 @@ static void both_engines_settle_alike(void **state) {
     check_ok(ctx, bough_run_advance(ctx, tree.run));
     check_near(value(&tree, "tip.z"), before, 1e-8);
     check_below(value(&tree, "kinetic"), 1e-12);
+    before = value(&full, "tip.z");
+    check_ok(ctx, bough_run_advance(ctx, full.run));
+    check_near(value(&full, "tip.z"), before, 1e-8);
+    check_below(value(&full, "kinetic"), 1e-12);
+    bough_run_look(full.run, &report);
+    check_int(report.retries, 0);
     end(ctx, &tree);
     end(ctx, &full);
     bough_context_destroy(ctx);
