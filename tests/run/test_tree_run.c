@@ -190,6 +190,39 @@ static void momenta_are_those_of_a_falling_stone(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Of any motion: the same as what the engine keeps for a tree that flies. */
+static void momenta_are_those_that_flights_keep(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    test_random random = {8};
+    bough_scene *scene;
+    bough_model *model;
+    bough_state *s;
+    check_ok(ctx, bough_scene_load(ctx, write_scene("free.json", CHAIN("", "")), &scene));
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    check_ok(ctx, bough_state_create(ctx, model, &s));
+    check_int(s->root_count, 1);
+    for (int32_t k = 0; k < bough_model_size(model); k++) {
+        s->q[k] = test_uniform(&random, -0.01, 0.01);
+        s->v[k] = test_uniform(&random, -1, 1);
+    }
+    for (int d = 0; d < 3; d++) {
+        s->roots[0].velocity[d] = test_uniform(&random, -1, 1);
+        s->roots[0].angular_velocity[d] = test_uniform(&random, -1, 1);
+    }
+    check_ok(ctx, bough_state_update(ctx, model, s));
+    double momentum[3], angular[3];
+    bough_state_momenta(model, s, momentum, angular);
+    for (int d = 0; d < 3; d++) {
+        check_near(momentum[d], s->roots[0].momentum[d], 1e-11);
+        check_near(angular[d], s->roots[0].angular_momentum[d], 1e-11);
+    }
+    bough_state_destroy(ctx, s);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
 /* ---- going on ---- */
 
 #define SWINGING(more)                                                                                            \
@@ -361,6 +394,32 @@ static void couplings_differ(void **state) {
     bough_context_destroy(ctx);
 }
 
+static double swing(bough_context *ctx, const char *path, const char *integrator) {
+    bough_run_def def = bough_default_run_def();
+    def.integrator = integrator;
+    play p = begin_file(ctx, path, &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    double tip = value(&p, "tip.uz");
+    end(ctx, &p);
+    return tip;
+}
+
+#define SCHEME(alpha) CHAIN(HELD, PROBES ", 'gravity': [0, 0, -1], 'time': {'dt': 0.02, 'duration': 0.4" alpha "}")
+
+/* Newmark's method is HHT's with alpha = 0, whatever alpha the scene has for others; HHT is the default. */
+static void integrators_are_those_that_were_asked_for(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    double plain = swing(ctx, write_scene("scheme.json", SCHEME(", 'alpha': 0")), NULL);
+    double damped = swing(ctx, write_scene("scheme.json", SCHEME(", 'alpha': -0.3")), NULL);
+    check(fabs(plain - damped) > 1e-5);
+    check(swing(ctx, test_path("scheme.json"), "newmark") == plain);
+    check(swing(ctx, test_path("scheme.json"), "hht") == damped);
+    double usual = swing(ctx, write_scene("scheme.json", SCHEME(", 'alpha': -0.05")), NULL);
+    check(swing(ctx, write_scene("scheme.json", SCHEME("")), NULL) == usual);
+    bough_context_destroy(ctx);
+}
+
 static void what_cannot_be_run_is_told(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -432,11 +491,13 @@ int main(void) {
         cmocka_unit_test(both_engines_move_alike),
         cmocka_unit_test(both_engines_settle_alike),
         cmocka_unit_test(momenta_are_those_of_a_falling_stone),
+        cmocka_unit_test(momenta_are_those_that_flights_keep),
         cmocka_unit_test(resuming_gives_the_same_bits),
         cmocka_unit_test(refused_steps_are_halved),
         cmocka_unit_test(the_surface_is_drawn_where_the_probes_are),
         cmocka_unit_test(embedded_probes_agree),
         cmocka_unit_test(couplings_differ),
+        cmocka_unit_test(integrators_are_those_that_were_asked_for),
         cmocka_unit_test(what_cannot_be_run_is_told),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

@@ -21,7 +21,7 @@ static bough_status load_text(bough_context *ctx, const char *text, bough_scene 
 #define TWO "{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'leaf', 'parent': 'a', 'scale': 2}"
 #define OBJECT(more)                                                                                                   \
     "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'origin': [5, 6, 7], 'size': [3, 0.2, 0.1], " \
-    "'cells': [6, 1, 1]}, 'sets': {'a': {'elements': 'x<6.1'}, 'b': {'elements': 'x>5.9'}}, 'fix': 'x0', 'basis': "    \
+    "'cells': [6, 2, 2]}, 'sets': {'a': {'elements': 'x<6.1'}, 'b': {'elements': 'x>5.9'}}, 'fix': 'x0', 'basis': "    \
     "{'r': 4}}" more "}"
 
 /* ---- what becomes of it ---- */
@@ -169,16 +169,16 @@ static void probes_name_parts_and_points(void **state) {
     const double corner[3] = {8, 6.2, 7.1}; /* of the box */
     for (int d = 0; d < 3; d++)
         check_near(tip->rest[d], corner[d], 1e-12);
-    /* on the whole mesh: that corner, and the mean of the four vertices between the parts */
+    /* on the whole mesh: that corner, and a mean of the nine vertices between the parts */
     check_ok(ctx, bo_scene_make_whole(ctx, scene));
     const bough_mesh *mesh = bough_body_mesh(scene->body);
-    check_int(mesh->element_count, 6);
+    check_int(mesh->element_count, 24);
     check_int(tip->count, 1);
     for (int d = 0; d < 3; d++)
         check_near(mesh->vertices[3 * tip->vertices[0] + d], corner[d], 1e-12);
-    check_int(joint->count, 4);
+    check_int(joint->count, 9);
     double sum = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 9; i++) {
         check_near(mesh->vertices[3 * joint->vertices[i]], 6, 1e-12);
         sum += joint->weights[i];
     }
