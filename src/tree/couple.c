@@ -252,6 +252,14 @@ void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]) {
         I[6 * (at[k] % 6) + at[k] / 6] = BO_LANE_CONST(s->I[k], lane);
 }
 
+/* R^T (acceleration - g) and R^T (angular acceleration) of a root that is led */
+static void lead(const bo_spline *track, double t, bo_vec3 up, double A[6]) {
+    bo_pose pose;
+    bo_track_at(track, t, &pose);
+    bo_store3(A, bo_mat_tvec(pose.rotation, bo_add(pose.acceleration, up)));
+    bo_store3(A + 3, bo_mat_tvec(pose.rotation, pose.angular_acceleration));
+}
+
 /* A root that is held feels gravity as an acceleration upwards. One that flies does not feel it; what is left of its
  * acceleration balances the forces on its tree: I A = -p. */
 static bool set_roots(const bough_model *model, bo_tree_work *work) {
@@ -260,7 +268,9 @@ static bool set_roots(const bough_model *model, bo_tree_work *work) {
         const int32_t slot = model->parts[i].slot, lane = slot % 4;
         bo_tree_inertias *s = &work->inertias[slot / 4];
         double A[6] = {0}, I[36];
-        if (!model->parts[i].free) {
+        if (model->parts[i].track && !work->still) {
+            lead(model->parts[i].track, work->lead_time, up, A);
+        } else if (!model->parts[i].free) {
             bo_mat3 world;
             for (int k = 0; k < 9; k++)
                 world.m[k] = BO_LANE(work->frames[slot / 4].world[k], lane);

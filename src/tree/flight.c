@@ -21,21 +21,33 @@ static void lanes_of(const bo_v4 *vectors, int count, int32_t lane, double *out)
         out[k] = BO_LANE_CONST(vectors[k], lane);
 }
 
-void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots) {
-    for (int32_t k = 0; k < model->free_count; k++) {
-        const int32_t slot = slot_of(model, &roots[k]), lane = slot % 4;
-        bo_tree_frames *f = &work->frames[slot / 4];
-        const bo_mat3 R = axes_of(&roots[k]);
-        double v[3], w[3];
-        bo_store3(v, bo_mat_tvec(R, bo_load3(roots[k].velocity)));
-        bo_store3(w, bo_mat_tvec(R, bo_load3(roots[k].angular_velocity)));
-        for (int d = 0; d < 9; d++)
-            BO_LANE(f->world[d], lane) = R.m[d];
-        for (int d = 0; d < 3; d++) {
-            BO_LANE(f->origin[d], lane) = roots[k].origin[d];
-            BO_LANE(f->v[d], lane) = v[d];
-            BO_LANE(f->w[d], lane) = w[d];
-        }
+static void place(bo_tree_work *work, int32_t slot, bo_vec3 origin, bo_mat3 R, bo_vec3 velocity,
+                  bo_vec3 angular_velocity) {
+    bo_tree_frames *f = &work->frames[slot / 4];
+    const int32_t lane = slot % 4;
+    double x[3], v[3], w[3];
+    bo_store3(x, origin);
+    bo_store3(v, bo_mat_tvec(R, velocity));
+    bo_store3(w, bo_mat_tvec(R, angular_velocity));
+    for (int d = 0; d < 9; d++)
+        BO_LANE(f->world[d], lane) = R.m[d];
+    for (int d = 0; d < 3; d++) {
+        BO_LANE(f->origin[d], lane) = x[d];
+        BO_LANE(f->v[d], lane) = v[d];
+        BO_LANE(f->w[d], lane) = w[d];
+    }
+}
+
+void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t) {
+    for (int32_t k = 0; k < model->free_count; k++)
+        place(work, slot_of(model, &roots[k]), bo_load3(roots[k].origin), axes_of(&roots[k]),
+              bo_load3(roots[k].velocity), bo_load3(roots[k].angular_velocity));
+    for (int32_t i = 0; i < model->levels[0].end_part && model->led; i++) {
+        bo_pose pose;
+        if (!model->parts[i].track)
+            continue;
+        bo_track_at(model->parts[i].track, t, &pose);
+        place(work, model->parts[i].slot, pose.position, pose.rotation, pose.velocity, pose.angular_velocity);
     }
 }
 

@@ -681,3 +681,89 @@ void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int3
     }
     scatter(model, b, out, a);
 }
+
+/* ---- bare kernels ---- */
+
+/* q in work->x, v in work->Z, matrices in work->H */
+bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough_state *state) {
+    static const bo_tree_scheme scheme = {.dt = 1.0 / 240, .beta = 0.25, .gamma = 0.5};
+    bo_tree_work *w = state->work;
+    bo_tree_pass pass = {.model = model,
+                         .state = state,
+                         .work = w,
+                         .q = state->q,
+                         .v = state->v,
+                         .scheme = &scheme,
+                         .elastic = true,
+                         .keep = true};
+    if (bo_tree_come_back(ctx, model, state) != BOUGH_OK || !bo_tree_prepare(ctx, &pass))
+        return false;
+    for (int32_t b = 0; b < model->block_count; b++) {
+        gather(model, &model->blocks[b], state->q, w->x + model->blocks[b].vectors);
+        gather(model, &model->blocks[b], state->v, w->Z + model->blocks[b].vectors);
+    }
+    w->elsewhere = true;
+    return true;
+}
+
+static void elastic_kernel(const bough_model *model, bo_tree_work *w, const bo_tree_block *b) {
+    const bo_component_tables *t = &model->components[b->component];
+    double *f = w->scratch, *rest = f + b->n * b->lanes;
+    const double *q = w->x + b->vectors;
+    if (b->lanes == 1)
+        bough_component_evaluate(t->c, q, rest, NULL, f, w->L + b->squares);
+    else if (t->tangent)
+        bo_tangent_evaluate(b->r, t->tangent, q, rest, f, w->L + b->squares);
+}
+
+static void solve_kernel(const bough_model *model, bo_tree_work *w, const bo_tree_block *b) {
+    const size_t entries = (size_t)(b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE);
+    double *L = w->L + b->squares, *Z = w->Z + 8 * b->vectors, *Mrq = w->Mrq + 6 * b->vectors;
+    bo_tree_inertias *inertias = &w->inertias[b->slot / 4];
+    const double A[6] = {0};
+    (void)model;
+    memcpy(L, w->H + b->squares, entries * sizeof *L);
+    if (b->lanes == 1) {
+        eliminate_one(b->r, b->n, L, Mrq, w->p_q + b->vectors, Z, inertias, b->slot % 4, false);
+        substitute_one(b->r, b->n, L, Mrq, w->p_q + b->vectors, Z, A, false, w->p + b->vectors);
+    } else {
+        eliminate_wide(b->r, b->n, L, Mrq, w->p_q + b->vectors, Z, inertias, false);
+        substitute_wide(b->r, b->n, L, Mrq, w->p_q + b->vectors, Z, inertias, false, w->p + b->vectors);
+    }
+}
+
+static void system_kernel(const bough_model *model, bo_tree_work *w, const bo_tree_block *b) {
+    static const factors ones[BO_WIDE] = {{1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0},
+                                          {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0},
+                                          {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}};
+    const own o = {.t = &model->components[b->component],
+                   .q = w->x + b->vectors,
+                   .v = w->Z + b->vectors,
+                   .p = w->p + b->vectors,
+                   .V = w->scratch,
+                   .N = w->scratch + 9 * b->n * b->lanes + 4 * b->lanes,
+                   .Mrq = w->Mrq + 6 * b->vectors,
+                   .p_q = w->p_q + b->vectors,
+                   .frames = &w->frames[b->slot / 4],
+                   .lane = b->slot % 4,
+                   .factors = ones};
+    if (b->lanes == 1)
+        own_one(&o);
+    else
+        own_wide(&o);
+}
+
+void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_kernel kernel) {
+    bo_tree_work *w = state->work;
+    static void (*const kernels[])(const bough_model *, bo_tree_work *,
+                                   const bo_tree_block *) = {elastic_kernel, solve_kernel, system_kernel};
+    if (kernel == BO_KERNEL_INTERFACES) {
+        bo_tree_move_faces(ctx, model, w, state->q, state->v);
+        for (int32_t i = 0; i < model->part_count; i++)
+            bo_tree_gain(model, w, i, state->a);
+        return;
+    }
+    for (int32_t b = 0; b < model->block_count; b++)
+        if (model->blocks[b].r > 0)
+            kernels[kernel](model, w, &model->blocks[b]);
+}

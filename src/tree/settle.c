@@ -133,7 +133,10 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
     memset(state->a, 0, (size_t)model->size * sizeof(double));
     const search s = {ctx, model, state, state->v};
     bo_tree_take_loads(ctx, model, state);
+    bo_tree_place_roots(model, state->work, state->roots, state->time);
+    state->work->still = true;
     bough_status status = seek(&s, def, &left);
+    state->work->still = false;
     if (residual)
         *residual = left;
     bough_status updated = bough_state_update(ctx, model, state);

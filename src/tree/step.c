@@ -58,7 +58,8 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
     for (int32_t k = 0; k < model->size && force; k++)
         w->load[k] += force[k];
     w->elsewhere = true;
-    bo_tree_place_roots(model, w, state->roots);
+    w->lead_time = state->time;
+    bo_tree_place_roots(model, w, state->roots, state->time);
     if (!bo_tree_move(ctx, model, w, q, v))
         return crushed(ctx);
     BO_TRY(solve(ctx, &pass));
@@ -69,8 +70,8 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
 bool bo_tree_is_here(const bough_model *model, const bough_state *state) {
     const bo_tree_work *w = state->work;
     const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
-    return !w->elsewhere && !memcmp(w->next_q, state->q, size) && !memcmp(w->next_v, state->v, size) &&
-           !memcmp(w->next_roots, state->roots, roots);
+    return !w->elsewhere && (!model->led || w->next_time == state->time) && !memcmp(w->next_q, state->q, size) &&
+           !memcmp(w->next_v, state->v, size) && !memcmp(w->next_roots, state->roots, roots);
 }
 
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state) {
@@ -79,12 +80,13 @@ bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bou
     if (bo_tree_is_here(model, state))
         return BOUGH_OK;
     w->elsewhere = true;
-    bo_tree_place_roots(model, w, state->roots);
+    bo_tree_place_roots(model, w, state->roots, state->time);
     if (!bo_tree_move(ctx, model, w, state->q, state->v))
         return crushed(ctx);
     memcpy(w->next_q, state->q, size);
     memcpy(w->next_v, state->v, size);
     memcpy(w->next_roots, state->roots, roots);
+    w->next_time = state->time;
     w->elsewhere = false;
     return BOUGH_OK;
 }
@@ -118,7 +120,7 @@ bough_status bough_state_update(bough_context *ctx, const bough_model *model, bo
 
 /* Frames where the step has led so far. */
 static bough_status move_on(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
-    bo_tree_place_roots(model, w, w->next_roots);
+    bo_tree_place_roots(model, w, w->next_roots, w->next_time);
     return bo_tree_move(ctx, model, w, w->next_q, w->next_v) ? BOUGH_OK : crushed(ctx);
 }
 
@@ -147,6 +149,7 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_take_loads(ctx, model, state);
     w->elsewhere = true;
+    w->next_time = w->lead_time = state->time + h->dt;
     BO_TRY(solve(ctx, &pass));
     advance(model, state, h, w);
     bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);

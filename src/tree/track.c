@@ -221,6 +221,7 @@ bough_status bo_tree_make_tracks(bough_context *ctx, bough_model *model) {
         if (status == BOUGH_ERROR_ARGUMENT)
             bo_prefix_message(ctx, "part \"%s\": ", part->name);
         BO_TRY(status);
+        model->led = true;
     }
     return BOUGH_OK;
 }

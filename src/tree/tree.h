@@ -104,6 +104,7 @@ struct bough_model {
     int32_t *children;             /* inside numbers, ascending for each parent */
     void *numbers;                 /* all tables */
     int32_t largest_n, free_count; /* free: roots that fly */
+    bool led;                      /* there are roots with tracks */
     int32_t block_count, slots_count, level_count, faces_count;
     bo_tree_block *blocks;
     bo_tree_slots *slots;
@@ -166,9 +167,12 @@ typedef struct bo_tree_work {
     bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;
-    bool elsewhere;  /* the frames are not those of next_q, next_v, next_roots */
-    double *scratch; /* scratch_size for each chunk */
-    double *numbers; /* all of these */
+    double next_time;
+    bool elsewhere;   /* the frames are not those of next_q, next_v, next_roots, next_time */
+    double lead_time; /* when the accelerations of roots that are led are taken */
+    bool still;       /* they stand still where they are */
+    double *scratch;  /* scratch_size for each chunk */
+    double *numbers;  /* all of these */
     float *surface_work;
 } bo_tree_work;
 
@@ -231,6 +235,19 @@ void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int3
 void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
                    const double *v);
 
+/* The bare kernels of a step for all parts, on the data of the state and nothing else: for benchmarks. They overwrite
+ * what a step computes anew. */
+typedef enum bo_tree_kernel {
+    BO_KERNEL_ELASTIC,    /* forces and tangents */
+    BO_KERNEL_SOLVE,      /* LDL^T and one solution */
+    BO_KERNEL_SYSTEM,     /* forces of moving frames */
+    BO_KERNEL_INTERFACES, /* products with interface maps, polar decompositions and their derivatives */
+    BO_KERNEL_COUNT
+} bo_tree_kernel;
+/* Once before: data in the order in which kernels want them. False when the state cannot be stepped. */
+bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough_state *state);
+void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_kernel kernel);
+
 /* couple.c: accelerations of all coordinates and frames after bo_tree_prepare(); false when a matrix is not positive
  * definite. */
 bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a);
@@ -281,8 +298,9 @@ float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model);
 
 /* flight.c */
 
-/* The motion of the frames of roots that fly, from the state's. */
-void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots);
+/* The motion of the frames of roots: of those that fly from the state's, of those that are led from their tracks at
+ * time t. */
+void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t);
 /* One step of the roots with the accelerations that were solved for (less gravity); frames: at its start. */
 void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt, double gamma,
                  const bough_root *from, bough_root *to);
