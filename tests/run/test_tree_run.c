@@ -310,6 +310,52 @@ static void refused_steps_are_halved(void **state) {
     check(report.retries >= 10 && report.time < 1 && report.smallest_dt == ldexp(0.5, -10));
 }
 
+/* A stiff arm whose root is led along keys: there at their times, at rest behind the last, and the same after resuming.
+ */
+static void roots_follow_their_tracks(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    char path[192], checkpoint[192];
+    snprintf(
+        path, sizeof path, "%s",
+        write_scene("led.json",
+                    "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, "
+                    "0.2, 0.2], 'cells': [4, 1, 1]}, 'material': {'young': 1e9, 'density': 1000}, 'damping': "
+                    "{'mass': 5, 'stiffness': 0.01}, 'interfaces': {'base': {'select': 'x0'}}, 'basis': {'r': 6}}}, "
+                    "'parts': [{'name': 'arm', 'component': 'arm', 'track': [{'time': 0, 'position': [0, 0, 1]}, "
+                    "{'time': 0.5, 'position': [1, 0, 1], 'rotate_deg': [0, 0, 45]}, {'time': 1, 'position': [1, "
+                    "2, 1], 'rotate_deg': [0, 0, 90]}]}], 'time': {'dt': 0.01, 'duration': 2}, 'probes': [{'name': "
+                    "'foot', 'part': 'arm'}, {'name': 'tip', 'part': 'arm', 'nearest': [1, 0.1, 1.1]}]}"));
+    snprintf(checkpoint, sizeof checkpoint, "%s", test_path("led.state"));
+    bough_run_def def = bough_default_run_def();
+    def.duration = 0.5;
+    def.checkpoint = checkpoint;
+    play p = begin_file(ctx, path, &def);
+    check_near(value(&p, "foot.z"), 1, 1e-12);
+    check_near(value(&p, "tip.x"), 1, 1e-6);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "foot.x"), 1, 1e-12);
+    check_near(value(&p, "foot.y"), 0, 1e-12);
+    check(hypot(value(&p, "foot.vx"), value(&p, "foot.vy")) > 1);
+    end(ctx, &p);
+    def = bough_default_run_def();
+    play whole = begin_file(ctx, path, &def);
+    check_ok(ctx, bough_run_advance(ctx, whole.run));
+    def.resume = checkpoint;
+    play rest = begin_file(ctx, path, &def);
+    check_ok(ctx, bough_run_advance(ctx, rest.run));
+    check(memcmp(bough_run_values(whole.run), bough_run_values(rest.run),
+                 (size_t)bough_run_column_count(whole.run) * sizeof(double)) == 0);
+    check_near(value(&whole, "foot.x"), 1, 1e-12);
+    check_near(value(&whole, "foot.y"), 2, 1e-12);
+    check_near(value(&whole, "foot.vy"), 0, 1e-12);
+    check_near(value(&whole, "tip.y"), 3, 1e-4); /* turned by 90 degrees, and nearly at rest */
+    check_near(value(&whole, "tip.x"), 0.9, 1e-4);
+    end(ctx, &whole);
+    end(ctx, &rest);
+    bough_context_destroy(ctx);
+}
+
 /* ---- what is drawn ---- */
 
 static void the_surface_is_drawn_where_the_probes_are(void **state) {
@@ -494,6 +540,7 @@ int main(void) {
         cmocka_unit_test(momenta_are_those_that_flights_keep),
         cmocka_unit_test(resuming_gives_the_same_bits),
         cmocka_unit_test(refused_steps_are_halved),
+        cmocka_unit_test(roots_follow_their_tracks),
         cmocka_unit_test(the_surface_is_drawn_where_the_probes_are),
         cmocka_unit_test(embedded_probes_agree),
         cmocka_unit_test(couplings_differ),
