@@ -324,6 +324,8 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         status = order_parts(ctx, def, model);
     if (status == BOUGH_OK)
         status = bo_tree_make_surface(ctx, model);
+    if (status == BOUGH_OK)
+        status = bo_tree_make_wind(ctx, model);
     if (status != BOUGH_OK) {
         bough_model_destroy(ctx, model);
         return status;
@@ -338,6 +340,7 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
     for (int32_t i = 0; i < model->component_count && model->components; i++)
         bo_free(ctx, model->components[i].interfaces);
     bo_tree_free_surface(ctx, model);
+    bo_tree_free_wind(ctx, model);
     bo_free(ctx, model->components);
     bo_free(ctx, model->parts);
     bo_free(ctx, model->inside);

@@ -51,6 +51,7 @@ struct bough_model {
     size_t elastic_scratch;
     int64_t square_size; /* sum of r^2 */
     struct bo_tree_surface *surface;
+    struct bo_tree_wind *wind;
 };
 
 /* Motion of a part and its place in its parent, from q and v. */
@@ -116,6 +117,13 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
 bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model);
 void bo_tree_free_surface(bough_context *ctx, bough_model *model);
 float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model);
+
+/* wind.c: samples of all components; to be freed also when it fails. */
+bough_status bo_tree_make_wind(bough_context *ctx, bough_model *model);
+void bo_tree_free_wind(bough_context *ctx, bough_model *model);
+/* Adds the drag of the air past the wind samples, at the state's time, frames, q and v, to the generalised
+ * forces and to the wrenches (own axes, about the origin) of all parts. Nothing when the mean wind is zero. */
+void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load, double *wrench);
 
 /* flight.c */
 
