@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,6 +123,14 @@ int app_fail_with(const char *format, ...) {
     va_end(arguments);
     fputc('\n', stderr);
     return APP_FAILED;
+}
+
+bool app_make_folder(const char *path) {
+    struct stat info;
+    bool there = stat(path, &info) == 0 ? S_ISDIR(info.st_mode) : mkdir(path, 0777) == 0;
+    if (!there)
+        app_fail_with("%s: is not a folder and cannot be made one", path);
+    return there;
 }
 
 bool app_parse_numbers(const char *text, int count, double *values) {

@@ -7,6 +7,7 @@
 #include <bough/record.h>
 #include <bough/run.h>
 #include <bough/scene.h>
+#include <bough/tree.h>
 
 #include <argp.h>
 #include <jansson.h>
@@ -22,6 +23,7 @@ int command_cook(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_static(int argc, char **argv);
 int command_demo(int argc, char **argv);
+int command_example(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_bench(int argc, char **argv);
@@ -43,6 +45,8 @@ int app_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void app_clear_progress(void);
 /* True after Ctrl-C. */
 bool app_interrupted(void);
+/* Makes the folder unless it is there; prints what is wrong and returns false when it cannot. */
+bool app_make_folder(const char *path);
 double app_seconds(void);     /* wall clock */
 double app_cpu_seconds(void); /* of the process */
 
@@ -87,8 +91,23 @@ typedef struct app_body_options {
 
 extern const struct argp app_body_argp; /* child parser of the options and the file; its input is an app_body_options */
 app_body_options app_default_body_options(void);
+/* True when an option says something about the body that its file does not. */
+bool app_changes_body(const app_body_options *options);
 /* Prints what is wrong and returns a status other than APP_OK when it fails. */
 int app_make_body(bough_context *ctx, const app_body_options *options, bough_body **body);
+
+/* ---- static_scene.c ---- */
+
+bool app_is_scene_of_parts(const char *path);
+
+typedef struct app_static_scene {
+    const char *scene, *engine; /* engine NULL: the scene's */
+    const char *output, *picture, *title;
+    double scale; /* of displacements in the picture */
+    int32_t threads;
+    bool json;
+} app_static_scene;
+int app_run_static_scene(const app_static_scene *options);
 
 /* ---- component_card.c ---- */
 
@@ -133,5 +152,23 @@ void app_view_bounds(const app_view *view, const double *u, double scale, double
 /* One picture of a deformed mesh, written to path, with a colour bar for |u| that is called `quantity`. */
 bough_status app_picture(bough_context *ctx, const bough_mesh *mesh, const double *u, double scale, const char *title,
                          const char *quantity, const char *path);
+
+/* ---- tree_picture.c ---- */
+
+typedef struct app_part_style {
+    float colour[3];
+    float variation; /* how much parts of one component differ in colour, 0..1 */
+    float gloss;
+} app_part_style;
+
+/* Adds the surfaces of all parts; styles: one for each component of the model. */
+bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
+                           const app_part_style *styles, bough_picture *picture);
+
+/* ---- oak_picture.c ---- */
+
+/* The oak of `bough example` in its meadow; width in pixels. */
+bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t width,
+                             const char *path);
 
 #endif

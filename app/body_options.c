@@ -136,6 +136,11 @@ static bool gives_material(const app_body_options *o) {
            !isnan(o->mooney_ratio) || o->damping[0] != 0 || o->damping[1] != 0;
 }
 
+bool app_changes_body(const app_body_options *o) {
+    return gives_material(o) || o->has_gravity || o->repair || o->fix.count || o->move.count || o->force.count ||
+           o->pressure.count;
+}
+
 static int usage(const char *sentence, const char *text) {
     app_fail_with(sentence, text);
     return APP_USAGE;

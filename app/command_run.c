@@ -2,10 +2,22 @@
 
 #include <bough/time.h>
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
-enum { OPT_DT = 300, OPT_TIME, OPT_FRAMES, OPT_FPS, OPT_CHECKPOINT, OPT_RESUME, OPT_JSON };
+enum {
+    OPT_ENGINE = 300,
+    OPT_COUPLING,
+    OPT_PASSES,
+    OPT_DT,
+    OPT_TIME,
+    OPT_FRAMES,
+    OPT_FPS,
+    OPT_CHECKPOINT,
+    OPT_RESUME,
+    OPT_JSON
+};
 
 typedef struct {
     const char *scene, *picture;
@@ -15,6 +27,11 @@ typedef struct {
 } arguments;
 
 static const struct argp_option options[] = {
+    {"engine", OPT_ENGINE, "NAME", 0,
+     "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object); instead of the scene's",
+     0},
+    {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3, instead of the scene's", 0},
+    {"passes", OPT_PASSES, "N", 0, "of the tree engine in each step: 1 or 2, instead of the scene's", 0},
     {"integrator", 'i', "NAME", 0, "instead of the scene's; bough integrators lists them", 0},
     {"dt", OPT_DT, "S", 0, "time step in s, instead of the scene's", 0},
     {"time", OPT_TIME, "S", 0, "simulated time in s, instead of the scene's duration", 0},
@@ -49,6 +66,20 @@ static void need_integrator(struct argp_state *state, const char *name) {
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
     switch (key) {
+    case OPT_ENGINE:
+        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0)
+            argp_error(state, "--engine: \"%s\" should be tree or full", text);
+        a->def.engine = text;
+        break;
+    case OPT_COUPLING:
+        if (strcmp(text, "L1") != 0 && strcmp(text, "L2") != 0 && strcmp(text, "L2R") != 0 && strcmp(text, "L3") != 0)
+            argp_error(state, "--coupling: \"%s\" should be L1, L2, L2R or L3", text);
+        a->def.coupling = text;
+        break;
+    case OPT_PASSES:
+        if (!app_parse_int(text, 1, 2, &a->def.passes))
+            argp_error(state, "--passes: \"%s\" should be 1 or 2", text);
+        break;
     case 'i':
         need_integrator(state, text);
         a->def.integrator = text;
@@ -127,7 +158,12 @@ static void print_text(const bough_run *run, const bough_run_report *r, bool don
     double factor = r->seconds > 0 ? r->simulated_time / r->seconds : 0;
     printf("%s at t = %.6g s after %lld of %lld steps of %g s by %s\n", done ? "done" : "stopped", r->time,
            (long long)r->steps, (long long)r->step_count, r->dt, r->integrator);
-    printf("Newton iterations      %lld\n", (long long)r->iterations);
+    if (r->coupling)
+        printf("engine                 %s, %s\n", r->engine, r->coupling);
+    else
+        printf("Newton iterations      %lld\n", (long long)r->iterations);
+    if (!isnan(r->settle_residual))
+        printf("settled within         %.2e of the forces\n", r->settle_residual);
     if (r->retries)
         printf("retries                %lld, smallest step %g s\n", (long long)r->retries, r->smallest_dt);
     printf("wall time              %.2f s, %.3g x real time\n", r->seconds, factor);
@@ -148,22 +184,23 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
     json_t *values = json_object();
     for (int32_t c = 0; c < bough_run_column_count(run); c++)
         json_object_set_new(values, bough_run_column_name(run, c), app_json_number(bough_run_values(run)[c]));
-    app_print_json(
-        json_pack("{s:b, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:o}", "done",
-                  (int)done, "integrator", r->integrator, "time", r->time, "dt", r->dt, "duration", r->duration,
-                  "steps", (json_int_t)r->steps, "step_count", (json_int_t)r->step_count, "iterations",
-                  (json_int_t)r->iterations, "retries", (json_int_t)r->retries, "smallest_dt", r->smallest_dt,
-                  "start_energy", app_json_numbers(r->start_energy, 4), "energy", app_json_numbers(r->energy, 4),
-                  "values", values, "rows", (json_int_t)r->rows, "displacement_rows", (json_int_t)r->displacement_rows,
-                  "frames", (json_int_t)r->frames, "seconds", r->seconds, "real_time_factor",
-                  app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0)));
+    app_print_json(json_pack(
+        "{s:b, s:s, s:s?, s:o, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:o}",
+        "done", (int)done, "engine", r->engine, "coupling", r->coupling, "settle_residual",
+        app_json_number(r->settle_residual), "integrator", r->integrator, "time", r->time, "dt", r->dt, "duration",
+        r->duration, "steps", (json_int_t)r->steps, "step_count", (json_int_t)r->step_count, "iterations",
+        (json_int_t)r->iterations, "retries", (json_int_t)r->retries, "smallest_dt", r->smallest_dt, "start_energy",
+        app_json_numbers(r->start_energy, 4), "energy", app_json_numbers(r->energy, 4), "values", values, "rows",
+        (json_int_t)r->rows, "displacement_rows", (json_int_t)r->displacement_rows, "frames", (json_int_t)r->frames,
+        "seconds", r->seconds, "real_time_factor",
+        app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0)));
 }
 
-static int draw(bough_context *ctx, const bough_scene *scene, const bough_run *run, const arguments *a) {
+static int draw(bough_context *ctx, const bough_run *run, const arguments *a) {
     char title[64];
     snprintf(title, sizeof title, "t = %.4g s", bough_run_values(run)[BOUGH_COLUMN_TIME]);
-    const bough_mesh *mesh = bough_body_mesh(bough_scene_body(scene));
-    bough_status status = app_picture(ctx, mesh, bough_run_displacement(run), 1, title, "|u| (m)", a->picture);
+    bough_status status =
+        app_picture(ctx, bough_run_mesh(run), bough_run_displacement(run), 1, title, "|u| (m)", a->picture);
     return status ? app_fail(ctx) : APP_OK;
 }
 
@@ -180,7 +217,7 @@ static int fail_with_state(bough_context *ctx, const arguments *a, const bough_r
     return app_fail_with("%s; the last good state is in %s", reason, path);
 }
 
-static int execute(bough_context *ctx, const arguments *a, bough_scene *scene, bough_run *run) {
+static int execute(bough_context *ctx, const arguments *a, bough_run *run) {
     int status = APP_OK;
     bough_status advanced = bough_run_advance(ctx, run);
     app_clear_progress();
@@ -200,7 +237,7 @@ static int execute(bough_context *ctx, const arguments *a, bough_scene *scene, b
         print_json(run, &report, advanced == BOUGH_OK);
     else
         print_text(run, &report, advanced == BOUGH_OK);
-    int drawn = a->picture && !app_interrupted() ? draw(ctx, scene, run, a) : APP_OK;
+    int drawn = a->picture && !app_interrupted() ? draw(ctx, run, a) : APP_OK;
     return status == APP_OK ? drawn : status;
 }
 
@@ -212,7 +249,7 @@ int command_run(int argc, char **argv) {
     bough_run *run = NULL;
     int status = bough_scene_load(ctx, a.scene, &scene) || bough_run_create(ctx, scene, &a.def, &run)
                      ? app_fail(ctx)
-                     : execute(ctx, &a, scene, run);
+                     : execute(ctx, &a, run);
     bough_run_destroy(ctx, run);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);

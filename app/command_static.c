@@ -2,8 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { OPT_STEPS = 300, OPT_TOLERANCE, OPT_PROBE, OPT_SCALE };
+enum { OPT_STEPS = 300, OPT_TOLERANCE, OPT_PROBE, OPT_SCALE, OPT_ENGINE };
 
 #define MAX_PROBES ((int)(sizeof((app_list *)NULL)->items / sizeof(char *)))
 
@@ -11,14 +12,17 @@ typedef struct {
     app_body_options body;
     bough_static_def def;
     app_list probes;
-    const char *output, *picture;
+    const char *output, *picture, *engine;
     double scale;
+    bool of_body; /* an option was given that is for bodies */
 } arguments;
 
 static const struct argp_option options[] = {
     {"steps", OPT_STEPS, "N", 0, "load steps to begin with (default 1; they are halved where needed)", 0},
     {"tolerance", OPT_TOLERANCE, "T", 0, "residual over applied force (default 1e-9)", 0},
     {"probe", OPT_PROBE, "SELECT", 0, "report the mean displacement of these vertices; may be repeated", 0},
+    {"engine", OPT_ENGINE, "NAME", 0,
+     "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object)", 0},
     {"output", 'o', "FILE.vtu", 0, "write displacement and stress", 0},
     {"picture", 'p', "FILE.png", 0, "draw the deformed body", 0},
     {"scale", OPT_SCALE, "S", 0, "exaggerate displacements in the picture", 0},
@@ -27,7 +31,13 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
+    a->of_body |= key == OPT_STEPS || key == OPT_TOLERANCE || key == OPT_PROBE;
     switch (key) {
+    case OPT_ENGINE:
+        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0)
+            argp_error(state, "--engine: \"%s\" should be tree or full", text);
+        a->engine = text;
+        break;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &a->body;
         break;
@@ -66,12 +76,15 @@ static const struct argp_child children[] = {{&app_body_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     options,
     parse,
-    "MESH|BODY.json",
-    "Equilibrium of a body under gravity, forces, pressures and moved supports (Newton's method with load steps)."
+    "MESH|BODY.json|SCENE.json",
+    "Equilibrium of a body under gravity, forces, pressures and moved supports (Newton's method with load steps), or "
+    "of "
+    "a scene of parts under gravity."
     "\vExamples:\n"
     "  bough static beam.msh --fix 'x<0.001' --gravity 0,0,-9.81 --probe 'x>0.999' --picture sag.png\n"
     "  bough static beam.msh --young 1e9 --fix x0 --force 0,0,-10@x1 --output bent.vtu\n"
-    "  bough static beam.json --json\n\n"
+    "  bough static beam.json --json\n"
+    "  bough static tree/scene.json --picture sag.png\n\n"
     "Ctrl-C ends early and keeps the last load step that was in equilibrium.",
     children,
     NULL,
@@ -151,6 +164,13 @@ static int write_fields(bough_context *ctx, bough_body *body, const double *u, c
     return status;
 }
 
+static const char *title_of(const arguments *a) {
+    static char title[80] = "equilibrium";
+    if (a->scale != 1)
+        snprintf(title, sizeof title, "equilibrium, displacements drawn %g times as large", a->scale);
+    return title;
+}
+
 static int report(bough_context *ctx, bough_body *body, const arguments *a, const double *u,
                   const bough_static_result *result, double seconds, double cpu) {
     const bough_mesh *mesh = bough_body_mesh(body);
@@ -166,17 +186,34 @@ static int report(bough_context *ctx, bough_body *body, const arguments *a, cons
         return status; /* nothing to show */
     if (a->output)
         status = write_fields(ctx, body, u, a->output);
-    char title[80] = "equilibrium";
-    if (a->scale != 1)
-        snprintf(title, sizeof title, "equilibrium, displacements drawn %g times as large", a->scale);
-    if (status == APP_OK && a->picture && app_picture(ctx, mesh, u, a->scale, title, "|u| (m)", a->picture))
+    if (status == APP_OK && a->picture && app_picture(ctx, mesh, u, a->scale, title_of(a), "|u| (m)", a->picture))
         status = app_fail(ctx);
     return status;
+}
+
+static int of_scene(const arguments *a) {
+    if (a->of_body || app_changes_body(&a->body))
+        return app_fail_with("%s: is a scene of parts, which brings its supports, loads and probes; leave out options "
+                             "about them",
+                             a->body.input),
+               APP_USAGE;
+    return app_run_static_scene(&(app_static_scene){.scene = a->body.input,
+                                                    .engine = a->engine,
+                                                    .output = a->output,
+                                                    .picture = a->picture,
+                                                    .title = title_of(a),
+                                                    .scale = a->scale,
+                                                    .threads = a->body.threads,
+                                                    .json = a->body.json});
 }
 
 int command_static(int argc, char **argv) {
     arguments a = {.body = app_default_body_options(), .def = bough_default_static_def(), .scale = 1};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
+    if (app_is_scene_of_parts(a.body.input))
+        return of_scene(&a);
+    if (a.engine)
+        return app_fail_with("%s: --engine is for scenes of parts", a.body.input), APP_USAGE;
     bough_context *ctx = app_context(a.body.threads);
     bough_body *body;
     int status = app_make_body(ctx, &a.body, &body);

@@ -11,6 +11,7 @@ static const struct {
     const char *about;
 } commands[] = {
     {"demo", command_demo, "bend a soft beam, make a picture and an animation"},
+    {"example", command_example, "make an example scene: an oak, a flower"},
     {"mesh", command_mesh, "look at, check, convert and generate meshes"},
     {"modes", command_modes, "natural frequencies and mode shapes of a body"},
     {"static", command_static, "equilibrium of a body under loads"},

@@ -1,5 +1,5 @@
-/* Pictures and animations of triangle surfaces, drawn in software: PNG files that look the same on every machine; and
- * line plots, as SVG or PNG (at the end).
+/* Pictures and animations of triangle surfaces, drawn in software: PNG files that look the same on every machine;
+ * line plots, as SVG or PNG; and animated scenes as binary glTF (at the end).
  *
  *     bough_picture_def def = bough_default_picture_def();
  *     bough_picture_frame(&def, lower, upper);
@@ -170,6 +170,61 @@ typedef struct bough_series {
 /* Writes FILE.svg or FILE.png, by the extension of path. def may be NULL. The file appears when it is complete. */
 BOUGH_API bough_status bough_plot_write(bough_context *ctx, const bough_plot_def *def, const bough_series *series,
                                         int32_t series_count, const char *path);
+
+/* ---- animated scenes: binary glTF 2.0, which browsers, viewers and Blender read ----
+ *
+ * Meshes are stored once and shown by any number of nodes. Each node has a pose in every frame, and a weight for each
+ * target of its mesh: a vertex is at position + sum_k weight_k target_k, then scaled, turned and moved. With the
+ * columns of a reduced basis as targets and its coordinates as weights, that is u = U q. */
+
+#define BOUGH_GLB_TARGET_LIMIT 512 /* of a mesh */
+
+typedef struct bough_glb_def {
+    uint32_t cookie;
+    const char *path; /* FILE.glb */
+    bool z_up;        /* what is given has z up (default); glTF has y up */
+} bough_glb_def;
+BOUGH_API bough_glb_def bough_default_glb_def(void);
+
+typedef struct bough_glb_mesh {
+    uint32_t cookie;
+    const char *name; /* may be NULL */
+    int32_t vertex_count, triangle_count;
+    const float *positions;   /* vertex_count x 3 */
+    const float *normals;     /* vertex_count x 3; NULL: from the triangles */
+    const int32_t *triangles; /* triangle_count x 3; both sides are seen */
+    float colour[3];
+    int32_t target_count;
+    const float *targets; /* target_count x vertex_count x 3 */
+} bough_glb_mesh;
+BOUGH_API bough_glb_mesh bough_default_glb_mesh(void);
+
+/* Row-major rotation. */
+typedef struct bough_glb_pose {
+    double translation[3], rotation[9];
+} bough_glb_pose;
+
+typedef struct bough_glb bough_glb;
+
+/* The file can be written: its name is tried now, and it appears when it is finished. */
+BOUGH_API bough_status bough_glb_create(bough_context *ctx, const bough_glb_def *def, bough_glb **glb);
+/* What is added is copied. Meshes and nodes are numbered from 0, and all come before the first frame. */
+BOUGH_API bough_status bough_glb_add_mesh(bough_context *ctx, bough_glb *glb, const bough_glb_mesh *mesh);
+/* A mesh that is another one in another colour, and shares its data. */
+BOUGH_API bough_status bough_glb_add_tint(bough_context *ctx, bough_glb *glb, int32_t mesh, const float colour[3]);
+/* name may be NULL. */
+BOUGH_API bough_status bough_glb_add_node(bough_context *ctx, bough_glb *glb, const char *name, int32_t mesh,
+                                          double scale);
+/* time (s) grows from frame to frame. poses: one for each node; weights: those of all nodes, one after the other, as
+ * many for each as its mesh has targets. Frames are kept in memory (28 bytes for a node, 4 for a weight) until the end.
+ * A frame that is refused leaves the others as they were. */
+BOUGH_API bough_status bough_glb_add_frame(bough_context *ctx, bough_glb *glb, double time, const bough_glb_pose *poses,
+                                           const float *weights);
+/* Writes the file and destroys glb, also when it fails. Rotations and weights are rounded to 16 bits: a weight to
+ * 1/65534 of the largest that its target has in any frame. What does not change is written once. */
+BOUGH_API bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb);
+/* Destroys glb and writes nothing. */
+BOUGH_API void bough_glb_discard(bough_context *ctx, bough_glb *glb);
 
 #ifdef __cplusplus
 }

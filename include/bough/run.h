@@ -21,6 +21,9 @@ typedef struct bough_run bough_run;
 
 typedef struct bough_run_def {
     uint32_t cookie;
+    const char *engine;        /* "full" or "tree", for scenes of parts; NULL: the scene's */
+    const char *coupling;      /* of the tree engine: "L1", "L2", "L2R" or "L3"; NULL: the scene's */
+    int32_t passes;            /* of the tree engine: 1 or 2; 0: the scene's */
     const char *integrator;    /* NULL: the scene's */
     double dt, duration;       /* s; 0: the scene's */
     int32_t max_halvings;      /* of a step that fails, 0..20 (default 10) */
@@ -31,6 +34,8 @@ typedef struct bough_run_def {
     double fps;                /* frames and displacements per second of simulated time (default 30) */
     const char *checkpoint;    /* written by bough_run_advance() at its end, however it ends; NULL: none */
     const char *resume;        /* a checkpoint of this scene to go on from; NULL: from the start */
+    bool settle; /* start in equilibrium under gravity and what else acts steadily, also when the scene does not say so
+                  */
 } bough_run_def;
 
 BOUGH_API bough_run_def bough_default_run_def(void);
@@ -74,11 +79,17 @@ BOUGH_API const char *bough_run_column_name(const bough_run *run, int32_t column
 /* column_count values of the present state; valid until the next step. */
 BOUGH_API const double *bough_run_values(const bough_run *run);
 
-/* 3 x vertex_count, m and m/s; they belong to the run. */
+/* What the run moves: the mesh of a body, or the surfaces of all parts at rest, one after the other. */
+BOUGH_API const bough_mesh *bough_run_mesh(const bough_run *run);
+/* 3 x vertex_count of this mesh, m and m/s; they belong to the run and are valid until the next step. */
 BOUGH_API const double *bough_run_displacement(const bough_run *run);
 BOUGH_API const double *bough_run_velocity(const bough_run *run);
 
 typedef struct bough_run_report {
+    const char *engine;     /* "full" or "tree" */
+    const char *coupling;   /* of the tree engine; else NULL */
+    int32_t passes;         /* likewise; 0: as suits it */
+    double settle_residual; /* what was left of the forces when the start was settled; NAN: it was not */
     const char *integrator;
     double time, dt, duration;               /* s */
     int64_t steps, step_count;               /* done since the start of the scene, in all */

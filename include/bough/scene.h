@@ -4,6 +4,7 @@
 
 #include <bough/fem.h>
 #include <bough/reduce.h>
+#include <bough/tree.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,14 +14,18 @@ extern "C" {
  * loads. docs/scene-format.md has the keys. Every key is checked; a wrong one is one sentence "file: place: reason". */
 BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body);
 
-/* A body with all that happens to it: curves, moving supports, the start, probes, engine and integrator settings. */
+/* A body with all that happens to it (curves, moving supports, the start), or parts with the wind that blows on them;
+ * in both cases probes, engine and integrator settings. */
 typedef struct bough_scene bough_scene;
 
 /* Reads a scene file; docs/scene-format.md has the keys. */
 BOUGH_API bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **scene);
 BOUGH_API void bough_scene_destroy(bough_context *ctx, bough_scene *scene);
-/* Belongs to the scene. */
+/* Belongs to the scene; NULL for a scene of parts. */
 BOUGH_API bough_body *bough_scene_body(const bough_scene *scene);
+/* The model of a scene of parts. Cooks what is missing or out of date, as bough_cook_plan_run() does, into the folder
+ * SCENE.cooked beside the scene. The components belong to the scene, so that it must outlive the model. */
+BOUGH_API bough_status bough_scene_model(bough_context *ctx, bough_scene *scene, bough_model **model);
 
 /* A body and how to cook it: what a component file describes, with everything that it points to. */
 typedef struct bough_cook_job bough_cook_job;

@@ -86,6 +86,15 @@ BOUGH_API const bough_model_def *bough_model_describe(const bough_model *model);
 /* -1 when there is no part of that name. */
 BOUGH_API int32_t bough_model_find_part(const bough_model *model, const char *name);
 
+/* ---- packs: a model in one file, with its components (docs/pack-format.md) ---- */
+
+/* Appears under its name only when it is complete. */
+BOUGH_API bough_status bough_model_save(bough_context *ctx, const bough_model *model, const char *path);
+/* Checks all of the file. The model owns copies of all that it needs. */
+BOUGH_API bough_status bough_model_load(bough_context *ctx, const char *path, bough_model **model);
+/* The same from memory. */
+BOUGH_API bough_status bough_model_read(bough_context *ctx, const void *bytes, size_t size, bough_model **model);
+
 /* Where a part is and how it moves, in world axes. */
 typedef struct bough_frame {
     double origin[3], rotation[9];
@@ -121,6 +130,16 @@ BOUGH_API void bough_state_destroy(bough_context *ctx, bough_state *state);
 BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state);
 /* One step. A transaction: when it fails, the state is what it was. */
 BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
+
+/* ---- snapshots: all that a state needs to go on with the same bits ---- */
+
+/* Bytes that a snapshot takes. */
+BOUGH_API size_t bough_state_snapshot_size(const bough_model *model);
+/* For the same program and kind of machine. Forces that are to act in the next step are included. */
+BOUGH_API void bough_state_save(const bough_model *model, const bough_state *state, void *bytes);
+/* Refuses snapshots of other models, and damaged ones; the state is then what it was. */
+BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,
+                                           const void *bytes, size_t size);
 
 /* ---- statics ---- */
 
@@ -166,12 +185,19 @@ BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangle
  * is no gap. Uses the state's scratch: one call at a time for each state. */
 BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
                                            float *positions, float *normals);
+/* World position and velocity of one vertex of the part's surface. */
+BOUGH_API bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                          int32_t part, int32_t vertex, double position[3], double velocity[3]);
+
+/* Momentum (kg m/s) and angular momentum (kg m^2/s) of all parts about the world's origin. */
+BOUGH_API void bough_state_momenta(const bough_model *model, const bough_state *state, double momentum[3],
+                                   double angular_momentum[3]);
 
 /* J. */
 typedef struct bough_energies {
     double elastic, kinetic, gravity;
 } bough_energies;
-BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, const bough_state *state,
+BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                             bough_energies *energies);
 
 #ifdef __cplusplus

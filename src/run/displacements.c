@@ -47,6 +47,7 @@ bough_status bo_run_record_displacements(bough_context *ctx, bough_run *run) {
             return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: was changed by another program while the run used it",
                            run->displacements_path);
     }
+    BO_TRY(bo_run_show(run));
     BO_TRY(bo_npy_append(ctx, &run->displacements, run->engine.displacement));
     run->displacement_rows++;
     return BOUGH_OK;

@@ -10,8 +10,9 @@ typedef struct bo_engine {
     char **columns;         /* names, the fixed ones of bough/run.h first */
     const char *integrator; /* its name in the registry */
     int64_t state_size;
-    const bough_mesh *mesh;
-    const double *displacement, *velocity; /* 3 vertex_count, of the present state */
+    const bough_mesh *mesh;                /* what is drawn */
+    const double *displacement, *velocity; /* 3 vertex_count, of the present state once show() was called */
+    double residual;                       /* what was left of the forces when the start was settled; NAN: it was not */
 
     /* A transaction: from t to t + h, or an error and the state that was. *iterations += those of Newton's method. */
     bough_status (*step)(void *data, double t, double h, int64_t *iterations);
@@ -19,12 +20,24 @@ typedef struct bo_engine {
     bough_status (*measure)(void *data, double t, double *values);
     /* state_size numbers that are all there is to continue with the same bits. */
     void (*save)(const void *data, double *state);
-    void (*restore)(void *data, const double *state);
+    bough_status (*restore)(void *data, const double *state); /* refuses what another engine saved */
+    /* Makes displacement and velocity those of the present state; NULL: they always are. */
+    bough_status (*show)(void *data);
     void (*destroy)(bough_context *ctx, void *data);
 } bo_engine;
 
-bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bough_integrator_def *def,
-                                   bo_engine *engine);
+/* How a scene is to be stepped. */
+typedef struct bo_engine_def {
+    bo_engine_kind kind;
+    bough_integrator_def integrator;
+    bough_model_def model; /* settings of the tree engine; its alpha is that of the integrator */
+    bool settle;           /* start in equilibrium */
+} bo_engine_def;
+
+bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def, bo_engine *engine);
+bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def, bo_engine *engine);
+/* The columns of every engine: the fixed ones of bough/run.h and those of the scene's probes. */
+bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene, bo_engine *engine);
 /* Of an engine that was made, or of zero bytes. */
 void bo_engine_destroy(bough_context *ctx, bo_engine *engine);
 

@@ -7,7 +7,7 @@
 
 #include <bough/run.h>
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -29,15 +29,16 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
 }
 
 static void measure_probe(const full_engine *e, const bo_scene_probe *probe, double *values) {
-    const bough_mesh *mesh = bough_body_mesh(e->scene->body);
     memset(values, 0, 9 * sizeof *values);
     for (int32_t i = 0; i < probe->count; i++)
         for (size_t d = 0; d < 3; d++) {
             size_t at = 3 * (size_t)probe->vertices[i] + d;
-            values[d] += (mesh->vertices[at] + e->motion.q[at]) / probe->count;
-            values[3 + d] += e->motion.q[at] / probe->count;
-            values[6 + d] += e->motion.v[at] / probe->count;
+            double weight = probe->weights ? probe->weights[i] : 1.0 / probe->count;
+            values[3 + d] += weight * e->motion.q[at];
+            values[6 + d] += weight * e->motion.v[at];
         }
+    for (size_t d = 0; d < 3; d++)
+        values[d] = probe->rest[d] + values[3 + d];
 }
 
 static bough_status measure(void *data, double t, double *values) {
@@ -54,11 +55,11 @@ static bough_status measure(void *data, double t, double *values) {
     values += BOUGH_COLUMN_PROBES;
     for (int32_t i = 0; i < e->scene->probe_count; i++) {
         const bo_scene_probe *probe = &e->scene->probes[i];
-        if (probe->vertices)
+        if (!probe->stress)
             measure_probe(e, probe, values);
         else
             BO_TRY(bo_body_element_von_mises(e->ctx, e->scene->body, probe->element, e->motion.q, values));
-        values += probe->vertices ? 9 : 1;
+        values += probe->stress ? 1 : 9;
     }
     return BOUGH_OK;
 }
@@ -74,13 +75,14 @@ static void save(const void *data, double *state) {
     bo_integrator_save(e->integrator, state);
 }
 
-static void restore(void *data, const double *state) {
+static bough_status restore(void *data, const double *state) {
     full_engine *e = data;
     const size_t n = (size_t)e->system.size;
     double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
     for (int i = 0; i < 3; i++, state += n)
         memcpy(parts[i], state, n * sizeof *state);
     bo_integrator_restore(e->integrator, state);
+    return BOUGH_OK;
 }
 
 /* ---- making ---- */
@@ -95,45 +97,17 @@ static void destroy(bough_context *ctx, void *data) {
     bo_free(ctx, e);
 }
 
-static bough_status add_column(bough_context *ctx, bo_engine *engine, const char *name, const char *suffix) {
-    size_t length = strlen(name) + strlen(suffix) + 1;
-    char *column = bo_alloc(ctx, length, 1);
-    if (!column)
-        return BOUGH_ERROR_MEMORY;
-    snprintf(column, length, "%s%s", name, suffix);
-    engine->columns[engine->column_count++] = column;
+/* Equilibrium under the loads becomes the start. */
+static bough_status settle(bough_context *ctx, bough_scene *scene, full_engine *e, double *residual) {
+    bough_static_result result;
+    const bough_static_def def = bough_default_static_def();
+    BO_TRY(bough_body_static(ctx, scene->body, &def, e->motion.q, &result));
+    *residual = result.residual;
     return BOUGH_OK;
 }
 
-static bough_status name_columns(bough_context *ctx, const bough_scene *scene, bo_engine *engine) {
-    static const char *const fixed[BOUGH_COLUMN_PROBES] = {"time",
-                                                           "elastic",
-                                                           "kinetic",
-                                                           "external",
-                                                           "total",
-                                                           "momentum.x",
-                                                           "momentum.y",
-                                                           "momentum.z",
-                                                           "angular_momentum.x",
-                                                           "angular_momentum.y",
-                                                           "angular_momentum.z"};
-    static const char *const motion[9] = {".x", ".y", ".z", ".ux", ".uy", ".uz", ".vx", ".vy", ".vz"};
-    engine->columns = BO_NEW_ZEROS(ctx, char *, BOUGH_COLUMN_PROBES + 9 * (size_t)scene->probe_count);
-    if (!engine->columns)
-        return BOUGH_ERROR_MEMORY;
-    for (int i = 0; i < BOUGH_COLUMN_PROBES; i++)
-        BO_TRY(add_column(ctx, engine, fixed[i], ""));
-    for (int32_t i = 0; i < scene->probe_count; i++) {
-        const bo_scene_probe *probe = &scene->probes[i];
-        if (!probe->vertices)
-            BO_TRY(add_column(ctx, engine, probe->name, ".von_mises"));
-        for (int k = 0; k < 9 && probe->vertices; k++)
-            BO_TRY(add_column(ctx, engine, probe->name, motion[k]));
-    }
-    return BOUGH_OK;
-}
-
-static bough_status build(bough_context *ctx, bough_scene *scene, const bough_integrator_def *def, full_engine *e) {
+static bough_status build(bough_context *ctx, bough_scene *scene, const bo_engine_def *def, full_engine *e,
+                          double *residual) {
     BO_TRY(bo_body_system_create(ctx, scene->body, &e->system));
     bo_body_system_drive(&e->system, &scene->drive);
     double **vectors[3] = {&e->motion.q, &e->motion.v, &e->motion.a};
@@ -141,22 +115,36 @@ static bough_status build(bough_context *ctx, bough_scene *scene, const bough_in
         if (!(*vectors[i] = BO_NEW_ZEROS(ctx, double, e->system.size)))
             return BOUGH_ERROR_MEMORY;
     memcpy(e->motion.v, scene->velocity, (size_t)e->system.size * sizeof *scene->velocity);
+    if (def->settle)
+        BO_TRY(settle(ctx, scene, e, residual));
     bo_body_system_hold(&e->system, 0, e->motion.q, e->motion.v);
-    return bo_integrator_create(ctx, &e->system, def, &e->integrator);
+    return bo_integrator_create(ctx, &e->system, &def->integrator, &e->integrator);
 }
 
-bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bough_integrator_def *def,
+/* Of a scene of parts: its object in one piece. */
+static bough_status make_body(bough_context *ctx, bough_scene *scene) {
+    const double *wind = scene->model.wind.velocity;
+    if (wind[0] != 0 || wind[1] != 0 || wind[2] != 0)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: the full engine knows no wind; take \"wind\" out to compare",
+                       scene->path);
+    return bo_scene_make_whole(ctx, scene);
+}
+
+bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
                                    bo_engine *engine) {
-    *engine = (bo_engine){.step = step, .measure = measure, .save = save, .restore = restore, .destroy = destroy};
+    *engine = (bo_engine){
+        .step = step, .measure = measure, .save = save, .restore = restore, .destroy = destroy, .residual = NAN};
+    if (!scene->body)
+        BO_TRY(make_body(ctx, scene));
     full_engine *e = BO_NEW(ctx, full_engine);
     if (!e)
         return BOUGH_ERROR_MEMORY;
     engine->data = e;
     e->ctx = ctx;
     e->scene = scene;
-    bough_status status = build(ctx, scene, def, e);
+    bough_status status = build(ctx, scene, def, e, &engine->residual);
     if (status == BOUGH_OK)
-        status = name_columns(ctx, scene, engine);
+        status = bo_engine_name_columns(ctx, scene, engine);
     if (status != BOUGH_OK) {
         bo_engine_destroy(ctx, engine);
         return status;
@@ -167,13 +155,4 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
     engine->velocity = e->motion.v;
     engine->state_size = 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
     return BOUGH_OK;
-}
-
-void bo_engine_destroy(bough_context *ctx, bo_engine *engine) {
-    for (int32_t i = 0; i < engine->column_count; i++)
-        bo_free(ctx, engine->columns[i]);
-    bo_free(ctx, engine->columns);
-    if (engine->data)
-        engine->destroy(ctx, engine->data);
-    *engine = (bo_engine){0};
 }

@@ -12,7 +12,12 @@ double bo_run_time(const bough_run *run) {
 
 /* ---- recording ---- */
 
+bough_status bo_run_show(const bough_run *run) {
+    return run->engine.show ? run->engine.show(run->engine.data) : BOUGH_OK;
+}
+
 static bough_status record_frame(bough_context *ctx, bough_run *run) {
+    BO_TRY(bo_run_show(run));
     return bo_series_frame(ctx, &run->series, bo_run_time(run), run->engine.mesh, run->engine.displacement,
                            run->engine.velocity);
 }
@@ -161,16 +166,24 @@ const double *bough_run_values(const bough_run *run) {
     return run->values;
 }
 
+const bough_mesh *bough_run_mesh(const bough_run *run) {
+    return run->engine.mesh;
+}
+
 const double *bough_run_displacement(const bough_run *run) {
-    return run->engine.displacement;
+    return bo_run_show(run) == BOUGH_OK ? run->engine.displacement : NULL;
 }
 
 const double *bough_run_velocity(const bough_run *run) {
-    return run->engine.velocity;
+    return bo_run_show(run) == BOUGH_OK ? run->engine.velocity : NULL;
 }
 
 void bough_run_look(const bough_run *run, bough_run_report *report) {
-    *report = (bough_run_report){.integrator = run->integrator,
+    *report = (bough_run_report){.engine = run->engine_name,
+                                 .coupling = run->coupling,
+                                 .passes = run->passes,
+                                 .settle_residual = run->engine.residual,
+                                 .integrator = run->integrator,
                                  .time = bo_run_time(run),
                                  .dt = run->dt,
                                  .duration = run->duration,

@@ -29,11 +29,13 @@ struct bough_run {
     double dt, duration;
     int64_t step_count;
     int32_t max_halvings;
-    const char *integrator; /* the registry's */
-    uint64_t hash;          /* of scene, integrator and dt */
-    double *values;         /* columns at the last good state */
-    double *state;          /* engine.state_size: to go back to when a step fails */
-    double *trial;          /* columns of a step that is not accepted yet */
+    const char *engine_name, *coupling; /* of the lists in scene/scene.h; coupling NULL: not the tree engine */
+    int32_t passes;                     /* as in the model's def */
+    const char *integrator;             /* the registry's */
+    uint64_t hash;                      /* of scene, integrator and dt */
+    double *values;                     /* columns at the last good state */
+    double *state;                      /* engine.state_size: to go back to when a step fails */
+    double *trial;                      /* columns of a step that is not accepted yet */
     char *checkpoint;
     bo_table table;
     bo_series series;
@@ -47,6 +49,8 @@ struct bough_run {
 double bo_run_time(const bough_run *run);
 /* All columns at time t; an error when one is not finite. */
 bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values);
+/* Makes the engine's displacements and velocities those of the present state. */
+bough_status bo_run_show(const bough_run *run);
 bool bo_run_frame_is_due(const bough_run *run);
 /* A row of the table, and a frame when one is due. */
 bough_status bo_run_record(bough_context *ctx, bough_run *run);

@@ -21,6 +21,8 @@ static bough_status check_def(bough_context *ctx, const bough_run_def *def) {
                        def->max_halvings);
     if (!(def->fps > 0) || !isfinite(def->fps))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "frames per second must be positive, not %g", def->fps);
+    if (def->passes < 0 || def->passes > 2)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step of the tree engine takes 1 or 2 passes, not %d", def->passes);
     return BOUGH_OK;
 }
 
@@ -45,19 +47,57 @@ static bough_status choose_steps(bough_context *ctx, const bough_scene *scene, c
 }
 
 /* A checkpoint goes with all that decides the bits of the next step. */
-static uint64_t hash_run(const bough_scene *scene, const bough_integrator_def *def, double dt) {
+static uint64_t hash_run(const bough_scene *scene, const bo_engine_def *engine, double dt) {
+    const bough_integrator_def *def = &engine->integrator;
     const double numbers[] = {def->rho, def->alpha, def->beta, def->gamma, def->tolerance, def->max_iterations, dt};
+    const int32_t choices[] = {(int32_t)engine->kind, (int32_t)engine->model.coupling, engine->model.passes};
     uint64_t hash = bo_hash_bytes(scene->hash, def->name, strlen(def->name));
+    if (scene->plan)
+        hash = bo_hash_bytes(hash, choices, sizeof choices);
     return bo_hash_bytes(hash, numbers, sizeof numbers);
 }
 
-static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bough_run_def *def, bough_run *run) {
-    bough_integrator_def integrator = scene->integrator;
+static bough_status choose_word(bough_context *ctx, const char *what, const char *word, const char *const *words,
+                                int32_t count, int32_t *choice) {
+    for (int32_t i = 0; word && i < count; i++)
+        if (bo_equal_ignoring_case(word, words[i])) {
+            *choice = i;
+            return BOUGH_OK;
+        }
+    return word ? bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no %s \"%s\"", what, word) : BOUGH_OK;
+}
+
+/* What the scene says, and what the run says otherwise. */
+static bough_status choose_engine(bough_context *ctx, const bough_scene *scene, const bough_run_def *def,
+                                  bo_engine_def *engine) {
+    int32_t kind = (int32_t)(scene->plan ? scene->engine : BO_ENGINE_FULL), coupling = (int32_t)scene->model.coupling;
+    *engine = (bo_engine_def){.integrator = scene->integrator,
+                              .model = scene->model,
+                              .settle = (scene->settle || def->settle) && !def->resume};
+    BO_TRY(choose_word(ctx, "engine", def->engine, BO_ENGINE_KINDS, 2, &kind));
+    BO_TRY(choose_word(ctx, "coupling", def->coupling, BO_COUPLINGS, 4, &coupling));
+    engine->kind = (bo_engine_kind)kind;
+    engine->model.coupling = (bough_coupling)coupling;
+    if (def->passes)
+        engine->model.passes = def->passes;
     if (def->integrator)
-        integrator.name = def->integrator;
-    BO_TRY(bo_full_engine_create(ctx, scene, &integrator, &run->engine));
-    run->integrator = integrator.name = run->engine.integrator;
-    run->hash = hash_run(scene, &integrator, run->dt);
+        engine->integrator.name = def->integrator;
+    else if (engine->kind == BO_ENGINE_TREE && !scene->names_integrator)
+        engine->integrator.name = "hht";
+    return BOUGH_OK;
+}
+
+static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bough_run_def *def, bough_run *run) {
+    bo_engine_def engine;
+    BO_TRY(choose_engine(ctx, scene, def, &engine));
+    const bool tree = engine.kind == BO_ENGINE_TREE;
+    BO_TRY(tree ? bo_tree_engine_create(ctx, scene, &engine, &run->engine)
+                : bo_full_engine_create(ctx, scene, &engine, &run->engine));
+    run->engine_name = BO_ENGINE_KINDS[engine.kind];
+    run->coupling = tree ? BO_COUPLINGS[engine.model.coupling] : NULL;
+    run->passes = tree ? engine.model.passes : 0;
+    run->integrator = engine.integrator.name = run->engine.integrator;
+    run->hash = hash_run(scene, &engine, run->dt);
     run->max_halvings = def->max_halvings;
     run->fps = def->fps;
     run->values = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
@@ -104,6 +144,7 @@ static bough_status open_recordings(bough_context *ctx, const bough_run_def *def
         return BOUGH_OK;
     BO_TRY(def->resume ? bo_series_continue(ctx, def->frames, now, &run->series)
                        : bo_series_create(ctx, def->frames, &run->series));
+    BO_TRY(bo_run_show(run));
     return run->series.count ? BOUGH_OK
                              : bo_series_frame(ctx, &run->series, now, run->engine.mesh, run->engine.displacement,
                                                run->engine.velocity);

@@ -17,8 +17,10 @@ void bo_assembly_free(bough_context *ctx, bo_assembly *assembly) {
         bough_cook_job_destroy(ctx, assembly->components[i].job);
         bough_component_destroy(ctx, assembly->components[i].rigid);
     }
-    for (int32_t i = 0; i < assembly->part_count; i++)
+    for (int32_t i = 0; i < assembly->part_count; i++) {
         bo_free(ctx, assembly->parts[i].name);
+        bo_free(ctx, (void *)assembly->parts[i].track.time);
+    }
     bo_free(ctx, assembly->components);
     bo_free(ctx, assembly->parts);
     *assembly = (bo_assembly){0};
@@ -104,24 +106,6 @@ static bough_status measure(bough_context *ctx, bo_assembly *assembly) {
 
 /* ---- the file ---- */
 
-/* Keys of scenes that do not matter for cooking. */
-static bough_status check_settings(const bo_json *root) {
-    static const char *const engines[] = {"tree"};
-    double gravity[3];
-    int32_t engine = 0;
-    const char *ignored;
-    bough_scene scene = {.integrator = bough_default_integrator_def()};
-    bo_json at = bo_json_at(root, "engine");
-    BO_TRY(bo_json_keys(*root, BO_ASSEMBLY_KEYS));
-    BO_TRY(bo_scene_version(*root));
-    BO_TRY(bo_json_string(bo_json_at(root, "$schema"), &ignored));
-    BO_TRY(bo_json_string(bo_json_at(root, "name"), &ignored));
-    BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, gravity));
-    BO_TRY(bo_json_keys(at, BO_ENGINE_KEYS));
-    BO_TRY(bo_json_choice(bo_json_at(&at, "kind"), engines, 1, &engine));
-    return bo_scene_time(bo_json_at(root, "time"), &scene);
-}
-
 static bough_status read_object(const bo_json *root, bo_assembly *assembly) {
     bo_json object = bo_json_at(root, "object");
     static const char *const others[] = {"components", "parts"};
@@ -130,7 +114,12 @@ static bough_status read_object(const bo_json *root, bo_assembly *assembly) {
             return bo_json_fail(bo_json_at(root, others[i]),
                                 "the scene has an \"object\", whose domains are its components and parts");
     BO_TRY(bo_object_read(object, assembly));
-    return measure(root->ctx, assembly);
+    BO_TRY(measure(root->ctx, assembly));
+    assembly->is_object = true;
+    for (int32_t p = 0; p < assembly->part_count; p++) /* roots stay where the mesh has them */
+        if (assembly->parts[p].parent < 0)
+            memcpy(assembly->parts[p].position, assembly->components[p].rigid->origin, 3 * sizeof(double));
+    return BOUGH_OK;
 }
 
 static bough_status read_assembly(const bo_json *root, bo_assembly *assembly) {
@@ -146,9 +135,19 @@ static bough_status read_assembly(const bo_json *root, bo_assembly *assembly) {
     return bo_parts_attach(parts, assembly);
 }
 
-bough_status bo_assembly_read(const bo_json *root, bo_assembly *assembly) {
-    *assembly = (bo_assembly){0};
-    BO_TRY(check_settings(root));
+static bough_status read_all(const bo_json *root, bough_scene *scene, bo_assembly *assembly) {
+    BO_TRY(bo_scene_settings(root, scene));
     BO_TRY(bo_json_has(root, "object") ? read_object(root, assembly) : read_assembly(root, assembly));
+    BO_TRY(bo_scene_part_probes(bo_json_at(root, "probes"), assembly, scene));
     return assembly->part_count ? bo_assembly_hang(root->ctx, assembly) : BOUGH_OK;
+}
+
+bough_status bo_assembly_read(const bo_json *root, bough_scene *scene, bo_assembly *assembly) {
+    *assembly = (bo_assembly){0};
+    if (scene)
+        return read_all(root, scene, assembly);
+    bough_scene checked = bo_scene_defaults();
+    bough_status status = read_all(root, &checked, assembly);
+    bo_scene_free_probes(root->ctx, &checked);
+    return status;
 }

@@ -2,8 +2,10 @@
 #ifndef BO_SCENE_ASSEMBLY_H
 #define BO_SCENE_ASSEMBLY_H
 
-#include "base/vec.h"
+#include "base/rotation.h"
 #include "scene/component_file.h"
+
+#include <bough/tree.h>
 
 typedef struct bo_scene_component {
     char *name;
@@ -22,6 +24,7 @@ typedef struct bo_part {
     double stiffness; /* factor on the component's */
     bool has_damping; /* else the component's */
     double damping_mass, damping_stiffness;
+    bough_track track; /* of a root; its numbers are one block that begins with the times */
 } bo_part;
 
 typedef struct bo_assembly {
@@ -29,13 +32,14 @@ typedef struct bo_assembly {
     bo_scene_component *components;
     int32_t part_count;
     bo_part *parts;
+    bool is_object; /* parts are the domains of one mesh, and in its coordinates */
 } bo_assembly;
 
 /* True for a file that describes a scene of parts. */
 bool bo_is_assembly(const bo_json *root);
 /* Reads such a scene and gives its jobs their loads; parts are in the order of the file, or of the domains. Free it
- * also after a failure. */
-bough_status bo_assembly_read(const bo_json *root, bo_assembly *assembly);
+ * also after a failure. What it says about running goes into `scene`; NULL: it is checked only. */
+bough_status bo_assembly_read(const bo_json *root, bough_scene *scene, bo_assembly *assembly);
 void bo_assembly_free(bough_context *ctx, bo_assembly *assembly);
 
 /* parts.c: "parts". First all but the interfaces, which needs the names of components only; then these, which needs
@@ -43,8 +47,27 @@ void bo_assembly_free(bough_context *ctx, bo_assembly *assembly);
 bough_status bo_parts_read(bo_json at, bo_assembly *assembly);
 bough_status bo_parts_attach(bo_json at, bo_assembly *assembly);
 
+/* Degrees about x, then y, then z. */
+bo_mat3 bo_turn_degrees(const double degrees[3]);
+
+/* tracks.c: "track" of a part that is a root. */
+bough_status bo_track_read(bo_json at, bough_track *track);
+
 /* object.c: "object" becomes components and parts of the same names. */
 bough_status bo_object_read(bo_json at, bo_assembly *assembly);
+/* The same object as one body, without supports and loads. Domain d's vertex v is (*maps)[d][v] of the body; free each
+ * map and the list of them, also after a failure. The assembly was read from the same object. */
+bough_status bo_object_body(bo_json at, const bo_assembly *assembly, bough_body **body, int32_t ***maps);
+
+/* A point that moves with vertices of a mesh. */
+typedef struct bo_mesh_place {
+    int32_t count, *vertices;
+    double *weights;
+} bo_mesh_place;
+/* whole.c: the vertex of a domain's surface that is nearest to the point, which moves there; its place on the domain's
+ * mesh (may be NULL). */
+bough_status bo_part_surface_point(bough_context *ctx, const bo_assembly *assembly, int32_t part, double point[3],
+                                   bo_mesh_place *place);
 
 /* hanging.c: loads of all jobs from the inertia of what hangs at their parts. */
 bough_status bo_assembly_hang(bough_context *ctx, bo_assembly *assembly);

@@ -84,14 +84,17 @@ static bough_status list_items(bough_context *ctx, bough_cook_plan *plan, const 
 
 /* ---- loading ---- */
 
+static bough_status read_scene(const bo_json *root, bough_scene *scene, bough_cook_plan *plan) {
+    BO_TRY(bo_assembly_read(root, scene, &plan->assembly));
+    plan->folder = bo_path_replace_extension(root->ctx, root->file, ".cooked");
+    return plan->folder ? list_items(root->ctx, plan, NULL) : BOUGH_ERROR_MEMORY;
+}
+
 static bough_status load_scene(const bo_json *root, const char *changes, const char *output, bough_cook_plan *plan) {
-    bough_context *ctx = root->ctx;
     if (changes || output)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+        return bo_fail(root->ctx, BOUGH_ERROR_ARGUMENT,
                        "%s: is a scene of several components; changes and an output are for one component", root->file);
-    BO_TRY(bo_assembly_read(root, &plan->assembly));
-    plan->folder = bo_path_replace_extension(ctx, root->file, ".cooked");
-    return plan->folder ? list_items(ctx, plan, NULL) : BOUGH_ERROR_MEMORY;
+    return read_scene(root, NULL, plan);
 }
 
 static bough_status load_one(bough_context *ctx, const char *path, const char *changes, const char *output,
@@ -121,6 +124,19 @@ static bough_status load(bough_context *ctx, const char *path, const char *chang
             return status;
     }
     return load_one(ctx, path, changes, output, plan);
+}
+
+bough_status bo_cook_plan_read(const bo_json *root, bough_scene *scene, bough_cook_plan **out) {
+    *out = NULL;
+    bough_cook_plan *plan = BO_NEW(root->ctx, bough_cook_plan);
+    if (!plan)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = read_scene(root, scene, plan);
+    if (status == BOUGH_OK)
+        *out = plan;
+    else
+        bough_cook_plan_destroy(root->ctx, plan);
+    return status;
 }
 
 bough_status bough_cook_plan_load(bough_context *ctx, const char *path, const char *changes, const char *output,

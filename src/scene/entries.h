@@ -26,9 +26,10 @@
 #define BO_FORCE_KEYS "select", "force"
 #define BO_PRESSURE_KEYS "faces", "pressure"
 
-#define BO_SCENE_KEYS \
-    BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes", "components", "parts", "object" /* of both kinds */
-#define BO_ENGINE_KEYS "kind"
+#define BO_BODY_SCENE_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes"
+#define BO_SCENE_KEYS BO_BODY_SCENE_KEYS, "components", "parts", "object", "wind", "settle" /* of both kinds */
+#define BO_BODY_ENGINE_KEYS "kind"
+#define BO_ENGINE_KEYS "kind", "coupling", "passes"
 #define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
 #define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
 #define BO_MOVING_FORCE_KEYS BO_FORCE_KEYS, "curve"
@@ -50,11 +51,16 @@
 #define BO_SURFACE_KEYS "file", "int16"
 
 /* Scenes of parts. */
-#define BO_ASSEMBLY_KEYS BO_FILE_KEYS, "name", "components", "parts", "object", "gravity", "engine", "time"
+#define BO_ASSEMBLY_KEYS \
+    BO_FILE_KEYS, "name", "components", "parts", "object", "gravity", "wind", "engine", "time", "settle", "probes"
+#define BO_WIND_KEYS "velocity", "gust", "length", "density", "drag", "seed"
+#define BO_PART_PROBE_KEYS "name", "part", "nearest"
+#define BO_TRACK_KEYS "time", "position", "rotate_deg"
 #define BO_READY_COMPONENT_KEYS "file"
 #define BO_COOK_COMPONENT_KEYS "cook"
-#define BO_PART_KEYS \
-    "name", "component", "parent", "interface", "rotate_deg", "scale", "position", "stiffness", "damping", "fix"
+#define BO_PART_KEYS                                                                                              \
+    "name", "component", "parent", "interface", "rotate_deg", "scale", "position", "stiffness", "damping", "fix", \
+        "track"
 #define BO_OBJECT_KEYS BO_MATTER_KEYS, "domains", "root", "surface", BO_COOKING_KEYS
 #define BO_OBJECT_BASIS_KEYS "r", "total", "tolerance", "modes", "kind", "keep_boundary"
 #define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress"

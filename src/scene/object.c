@@ -248,18 +248,62 @@ static bough_status read_object(cutting *c, bo_assembly *assembly) {
     return make_parts(c, assembly);
 }
 
+static void free_cutting(cutting *c) {
+    bough_context *ctx = c->at.ctx;
+    bo_free(ctx, c->names);
+    bo_free(ctx, c->parent);
+    bo_free(ctx, c->order);
+    bo_free(ctx, c->r);
+    for (int32_t d = 0; d < c->count && c->surfaces; d++)
+        bough_mesh_destroy(ctx, c->surfaces[d]);
+    bo_free(ctx, c->surfaces);
+    bough_mesh_destroy(ctx, c->surface);
+    bough_split_destroy(ctx, c->split);
+    bo_scene_draft_free(ctx, &c->draft);
+}
+
 bough_status bo_object_read(bo_json at, bo_assembly *assembly) {
     cutting c = {.at = at};
     bough_status status = read_object(&c, assembly);
-    bo_free(at.ctx, c.names);
-    bo_free(at.ctx, c.parent);
-    bo_free(at.ctx, c.order);
-    bo_free(at.ctx, c.r);
-    for (int32_t d = 0; d < c.count && c.surfaces; d++)
-        bough_mesh_destroy(at.ctx, c.surfaces[d]);
-    bo_free(at.ctx, c.surfaces);
-    bough_mesh_destroy(at.ctx, c.surface);
-    bough_split_destroy(at.ctx, c.split);
-    bo_scene_draft_free(at.ctx, &c.draft);
+    free_cutting(&c);
+    return status;
+}
+
+/* ---- in one piece ---- */
+
+/* The object is read a second time; files may have changed since. */
+static bool is_same_cut(const cutting *c, const bo_assembly *assembly) {
+    if (c->count != assembly->component_count)
+        return false;
+    for (int32_t d = 0; d < c->count; d++)
+        if (c->split->domains[d].mesh->vertex_count != bough_body_mesh(assembly->components[d].job->body)->vertex_count)
+            return false;
+    return true;
+}
+
+static bough_status read_whole(cutting *c, const bo_assembly *assembly, bough_body **body, int32_t ***maps) {
+    bough_context *ctx = c->at.ctx;
+    BO_TRY(check_settings(c->at));
+    BO_TRY(bo_scene_draft(&c->at, NULL, &c->draft));
+    BO_TRY(list_domains(c));
+    BO_TRY(cut(c));
+    if (!is_same_cut(c, assembly))
+        return bo_json_fail(c->at, "was changed while the scene was in use");
+    *maps = BO_NEW_ZEROS(ctx, int32_t *, c->count);
+    if (!*maps)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t d = 0; d < c->count; d++) { /* the split's until now */
+        (*maps)[d] = c->split->domains[d].vertex_map;
+        c->split->domains[d].vertex_map = NULL;
+    }
+    return bo_json_explain(bo_json_at(&c->at, "mesh"), bough_body_create(ctx, c->draft.mesh, &c->draft.def, body));
+}
+
+bough_status bo_object_body(bo_json at, const bo_assembly *assembly, bough_body **body, int32_t ***maps) {
+    cutting c = {.at = at};
+    *body = NULL;
+    *maps = NULL;
+    bough_status status = read_whole(&c, assembly, body, maps);
+    free_cutting(&c);
     return status;
 }

@@ -1,7 +1,6 @@
 /* "parts": what a scene is put together from. */
 #include "scene/assembly.h"
 
-#include "base/rotation.h"
 #include "scene/entries.h"
 
 #include <string.h>
@@ -44,7 +43,7 @@ static bough_status add_name(bo_json at, json_t *names, int32_t index, char **co
 
 /* ---- one part ---- */
 
-static bo_mat3 turn(const double degrees[3]) {
+bo_mat3 bo_turn_degrees(const double degrees[3]) {
     bo_mat3 R = bo_identity3();
     for (int d = 0; d < 3; d++) {
         bo_vec3 w = {0, 0, 0};
@@ -63,10 +62,13 @@ static bough_status read_damping(bo_json at, bo_part *part) {
 
 /* Keys that say how a part hangs belong to parts that do, and those of roots to roots. */
 static bough_status check_role(bo_json at, const bo_part *part) {
-    static const char *const of_roots[] = {"position", "fix"};
-    for (int i = 0; i < 2; i++)
+    static const char *const of_roots[] = {"position", "fix", "track"}, *const of_keys[] = {"position", "rotate_deg"};
+    for (int i = 0; i < 3; i++)
         if (part->parent >= 0 && bo_json_has(&at, of_roots[i]))
             return bo_json_fail(bo_json_at(&at, of_roots[i]), "is for roots, but this part hangs at \"parent\"");
+    for (int i = 0; i < 2; i++)
+        if (bo_json_has(&at, "track") && bo_json_has(&at, of_keys[i]))
+            return bo_json_fail(bo_json_at(&at, of_keys[i]), "is for the keys of the \"track\", which moves this part");
     if (part->parent < 0 && bo_json_has(&at, "interface"))
         return bo_json_fail(bo_json_at(&at, "interface"), "is one of the parent's, but \"parent\" is missing");
     return BOUGH_OK;
@@ -86,7 +88,13 @@ static bough_status read_part(bo_json at, json_t *components, json_t *names, bo_
     BO_TRY(bo_json_number(bo_json_at(&at, "scale"), (bo_range){1e-6, 1e6, false}, &part->scale));
     BO_TRY(bo_json_vec3(bo_json_at(&at, "position"), BO_ANY, part->position));
     BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_POSITIVE, &part->stiffness));
-    part->rotation = turn(degrees);
+    part->rotation = bo_turn_degrees(degrees);
+    BO_TRY(bo_track_read(bo_json_at(&at, "track"), &part->track));
+    if (part->track.count > 0) { /* it begins there */
+        const double *q = part->track.rotation;
+        memcpy(part->position, part->track.position, sizeof part->position);
+        part->rotation = bo_quat_to_matrix((bo_quat){q[0], q[1], q[2], q[3]});
+    }
     return read_damping(bo_json_at(&at, "damping"), part);
 }
 
@@ -220,12 +228,21 @@ static bough_status check_fix(bo_json at, const bo_scene_component *component) {
                                                  component->name, rigid->interfaces[rigid->parent].name);
 }
 
+static bough_status check_root(bo_json at, const bo_scene_component *component) {
+    if (bo_json_has(&at, "track") && component->rigid->support == BOUGH_SUPPORT_FREE)
+        return bo_json_fail(bo_json_at(&at, "track"),
+                            "the component \"%.60s\" flies free, so that nothing holds it on a track; give it an "
+                            "interface \"base\" or a \"fix\"",
+                            component->name);
+    return check_fix(bo_json_at(&at, "fix"), component);
+}
+
 bough_status bo_parts_attach(bo_json at, bo_assembly *assembly) {
     for (int32_t p = 0; p < assembly->part_count; p++) {
         bo_part *part = &assembly->parts[p];
         bo_json item = bo_json_item(&at, p);
         BO_TRY(part->parent >= 0 ? attach(item, assembly, part)
-                                 : check_fix(bo_json_at(&item, "fix"), &assembly->components[part->component]));
+                                 : check_root(item, &assembly->components[part->component]));
     }
     return BOUGH_OK;
 }

@@ -3,31 +3,65 @@
 #define BO_SCENE_SCENE_H
 
 #include "fem/drive.h"
+#include "scene/assembly.h"
 #include "scene/json.h"
 
 #include <bough/scene.h>
 #include <bough/time.h>
 
-/* Mean motion of vertices, or the stress of one element. */
+/* Motion of a point of the body (the mean of vertices), the stress of one element, or motion of a point of a part. */
 typedef struct bo_scene_probe {
     char *name;
-    int32_t count, *vertices; /* NULL: a stress probe */
+    int32_t count, *vertices; /* NULL: of a part whose body was not made */
+    double *weights;          /* of the vertices; NULL: they are all the same */
+    double rest[3];           /* where the point is at rest */
+    bool stress;              /* a stress probe */
     int32_t element;          /* of a stress probe */
+    int32_t part;             /* of a scene of parts */
+    bool at_surface;          /* at the vertex of its surface that is nearest to `rest`; else at its frame's origin */
 } bo_scene_probe;
 
+typedef enum bo_engine_kind { BO_ENGINE_FULL, BO_ENGINE_TREE } bo_engine_kind;
+#define BO_ENGINE_KINDS ((const char *const[]){"full", "tree"})       /* as in bo_engine_kind */
+#define BO_COUPLINGS ((const char *const[]){"L1", "L2", "L2R", "L3"}) /* as in bough_coupling */
+
 struct bough_scene {
-    bough_body *body;
+    bough_body *body; /* of a scene of parts: NULL until bo_scene_make_whole() */
     bo_drive drive;
     bough_integrator_def integrator; /* its name is the registry's */
     double dt, duration;             /* s; duration 0: the file does not say */
     double *velocity;                /* 3 vertex_count, m/s, at the start */
     int32_t probe_count;
     bo_scene_probe *probes;
-    uint64_t hash; /* of the file and of the mesh */
+    uint64_t hash; /* of the file and of all that it points to */
+
+    /* ---- of a scene of parts ---- */
+    char *path;
+    bough_cook_plan *plan; /* NULL: a scene of one body */
+    bo_engine_kind engine;
+    bool names_integrator;        /* else each engine has its own default */
+    bough_model_def model;        /* gravity, coupling, alpha, passes, wind */
+    bool settle;                  /* starts in equilibrium */
+    bough_component **components; /* as in the assembly, once they are cooked; NULL before */
 };
 
 /* "time": goes over the scene's integrator, dt and duration, which hold the defaults. */
 bough_status bo_scene_time(bo_json at, bough_scene *scene);
+
+/* settings.c: what a scene of parts says about running it, which needs no parts; then its probes, which name them. */
+bough_scene bo_scene_defaults(void);
+bough_status bo_scene_settings(const bo_json *root, bough_scene *scene);
+bough_status bo_scene_part_probes(bo_json at, const bo_assembly *assembly, bough_scene *scene);
+/* A probe's name, unique among those before it. */
+bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_scene_probe *probe);
+void bo_scene_free_probes(bough_context *ctx, bough_scene *scene);
+
+/* model.c: bough_scene_model() by other settings than the scene's. */
+bough_status bo_scene_model(bough_context *ctx, bough_scene *scene, const bough_model_def *settings,
+                            bough_model **model);
+void bo_scene_free_components(bough_context *ctx, bough_scene *scene);
+/* whole.c: the body of a scene's object as one piece, and its probes on it. */
+bough_status bo_scene_make_whole(bough_context *ctx, bough_scene *scene);
 
 /* FNV-1a; begin with BO_HASH_START. */
 #define BO_HASH_START 0xCBF29CE484222325u

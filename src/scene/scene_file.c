@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "mesh/mesh.h"
+#include "scene/cook_plan.h"
 #include "scene/entries.h"
 
 #include <string.h>
@@ -74,10 +75,12 @@ static bough_status read_curves(bo_json at, bo_drive *drive) {
 /* ---- engine and time ---- */
 
 static bough_status read_engine(bo_json at) {
-    static const char *const kinds[] = {"full"};
-    int32_t kind = 0;
-    BO_TRY(bo_json_keys(at, BO_ENGINE_KEYS));
-    return bo_json_choice(bo_json_at(&at, "kind"), kinds, 1, &kind);
+    int32_t kind = BO_ENGINE_FULL;
+    bo_json named = bo_json_at(&at, "kind");
+    BO_TRY(bo_json_keys(at, BO_BODY_ENGINE_KEYS));
+    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, 2, &kind));
+    return kind == BO_ENGINE_FULL ? BOUGH_OK
+                                  : bo_json_fail(named, "\"tree\" is for scenes of parts, and this one has one body");
 }
 
 static bough_status read_integrator(bo_json at, bough_scene *scene) {
@@ -170,22 +173,18 @@ static int32_t nearest_element(const bough_mesh *mesh, const double point[3]) {
 
 static bough_status read_probe(bo_json at, bough_scene *scene, bo_scene_probe *probe) {
     const bough_mesh *mesh = scene->body ? bough_body_mesh(scene->body) : NULL;
-    const char *name = NULL;
     double point[3] = {0};
-    bo_json named = bo_json_must(&at, "name");
     bool stress = bo_json_has(&at, "stress_at");
     BO_TRY(stress ? bo_json_keys(at, BO_STRESS_PROBE_KEYS) : bo_json_keys(at, BO_PROBE_KEYS));
-    BO_TRY(bo_json_string(named, &name));
-    if (strpbrk(name, ",\"\n\r"))
-        return bo_json_fail(named, "is a column of a table, so it must not contain commas, quotes or line ends");
-    for (const bo_scene_probe *other = scene->probes; other < probe; other++)
-        if (other->name && !strcmp(other->name, name))
-            return bo_json_fail(named, "\"%.60s\" is the name of another probe already", name);
-    bo_free(at.ctx, probe->name);
-    if (!(probe->name = bo_strdup(at.ctx, name)))
-        return BOUGH_ERROR_MEMORY;
-    if (!stress)
-        return bo_scene_select(bo_json_must(&at, "select"), mesh, &probe->vertices, &probe->count);
+    BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), scene, probe));
+    probe->stress = stress;
+    if (!stress) {
+        BO_TRY(bo_scene_select(bo_json_must(&at, "select"), mesh, &probe->vertices, &probe->count));
+        for (int32_t i = 0; mesh && i < probe->count; i++)
+            for (size_t d = 0; d < 3; d++)
+                probe->rest[d] += mesh->vertices[3 * (size_t)probe->vertices[i] + d] / probe->count;
+        return BOUGH_OK;
+    }
     BO_TRY(bo_json_vec3(bo_json_at(&at, "stress_at"), BO_ANY, point));
     if (mesh)
         probe->element = nearest_element(mesh, point);
@@ -200,22 +199,10 @@ static bough_status read_probes(bo_json at, bough_scene *scene) {
 
 /* ---- the file ---- */
 
-static bough_status refuse_parts(const bo_json *root) {
-    static const char *const keys[] = {"components", "parts", "object"};
-    for (int i = 0; i < 3; i++)
-        if (bo_json_has(root, keys[i])) {
-            bo_fail(root->ctx, BOUGH_ERROR_UNSUPPORTED,
-                    "scenes of parts are cooked by bough cook; the engine that steps them is planned");
-            return bo_json_explain(bo_json_at(root, keys[i]), BOUGH_ERROR_UNSUPPORTED);
-        }
-    return BOUGH_OK;
-}
-
 static bough_status read_settings(const bo_json *root, bough_scene *scene) {
     bo_json probes = bo_json_at(root, "probes");
-    BO_TRY(bo_json_keys(*root, BO_SCENE_KEYS));
+    BO_TRY(bo_json_keys(*root, BO_BODY_SCENE_KEYS));
     BO_TRY(bo_scene_version(*root));
-    BO_TRY(refuse_parts(root));
     BO_TRY(read_engine(bo_json_at(root, "engine")));
     BO_TRY(bo_scene_time(bo_json_at(root, "time"), scene));
     BO_TRY(read_curves(bo_json_at(root, "curves"), &scene->drive));
@@ -249,6 +236,22 @@ static bough_status hash_file(bough_context *ctx, const char *path, bough_scene 
     return BOUGH_OK;
 }
 
+/* A scene of parts points to what its jobs have hashed, and to components that are finished. */
+static bough_status read_parts(const bo_json *root, bough_scene *scene) {
+    scene->path = bo_strdup(root->ctx, root->file);
+    if (!scene->path)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(bo_cook_plan_read(root, scene, &scene->plan));
+    for (int32_t c = 0; c < scene->plan->assembly.component_count; c++) {
+        const bo_scene_component *component = &scene->plan->assembly.components[c];
+        if (component->job)
+            scene->hash = bo_hash_bytes(scene->hash, &component->job->def.input_hash, sizeof(uint64_t));
+        else
+            scene->hash = bo_hash_bytes(scene->hash, component->rigid->image, component->rigid->image_size);
+    }
+    return BOUGH_OK;
+}
+
 bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **out) {
     *out = NULL;
     bo_json root;
@@ -256,11 +259,10 @@ bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene 
     bough_scene *scene = BO_NEW(ctx, bough_scene);
     bough_status status = scene ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (scene) {
-        scene->integrator = bough_default_integrator_def();
-        scene->dt = 0.01;
+        *scene = bo_scene_defaults();
         status = hash_file(ctx, path, scene);
         if (status == BOUGH_OK)
-            status = read_scene(&root, scene);
+            status = bo_is_assembly(&root) ? read_parts(&root, scene) : read_scene(&root, scene);
     }
     bo_json_free(&root);
     if (status == BOUGH_OK)
@@ -273,14 +275,13 @@ bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene 
 void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
     if (!scene)
         return;
-    for (int32_t i = 0; i < scene->probe_count; i++) {
-        bo_free(ctx, scene->probes[i].name);
-        bo_free(ctx, scene->probes[i].vertices);
-    }
-    bo_free(ctx, scene->probes);
+    bo_scene_free_probes(ctx, scene);
     bo_free(ctx, scene->velocity);
     bough_body_destroy(ctx, scene->body);
     bo_drive_free(ctx, &scene->drive);
+    bo_scene_free_components(ctx, scene);
+    bough_cook_plan_destroy(ctx, scene->plan);
+    bo_free(ctx, scene->path);
     bo_free(ctx, scene);
 }
 

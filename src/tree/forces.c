@@ -63,6 +63,7 @@ static void push(const bough_model *model, bough_state *state, int32_t part_numb
     bo_vec3 x, v;
     local_motion(model, state, part, vertex, &x, &v);
     double f[3], *wrench = state->work->wrench + 6 * i;
+    state->work->pushed = true;
     bo_store3(f, bo_mat_tvec(axes_of(&state->frames[part_number]), force));
     bo_store3(wrench, bo_add(bo_load3(wrench), bo_load3(f)));
     bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_cross(x, bo_load3(f))));
@@ -91,9 +92,33 @@ bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model
     BO_TRY(check_vector(ctx, "a force", force));
     BO_TRY(check_vector(ctx, "a torque", torque));
     double *wrench = state->work->wrench + 6 * model->inside[part];
+    state->work->pushed = true;
     bo_mat3 R = axes_of(&state->frames[part]);
     bo_store3(wrench, bo_add(bo_load3(wrench), bo_mat_tvec(R, bo_load3(force))));
     bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_mat_tvec(R, bo_load3(torque))));
+    return BOUGH_OK;
+}
+
+/* Position and velocity of a vertex in the world. */
+static void world_motion(const bough_model *model, const bough_state *state, int32_t part, int32_t vertex, bo_vec3 *at,
+                         bo_vec3 *rate) {
+    const bough_frame *frame = &state->frames[part];
+    bo_vec3 x, v;
+    local_motion(model, state, part_of(model, part), vertex, &x, &v);
+    bo_mat3 R = axes_of(frame);
+    bo_vec3 arm = bo_mat_vec(R, x);
+    *at = bo_add(bo_load3(frame->origin), arm);
+    *rate =
+        bo_add(bo_add(bo_load3(frame->velocity), bo_cross(bo_load3(frame->angular_velocity), arm)), bo_mat_vec(R, v));
+}
+
+bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
+                                int32_t vertex, double position[3], double velocity[3]) {
+    bo_vec3 at, rate;
+    BO_TRY(check_vertex(ctx, model, part, vertex));
+    world_motion(model, state, part, vertex, &at, &rate);
+    bo_store3(position, at);
+    bo_store3(velocity, rate);
     return BOUGH_OK;
 }
 
@@ -103,19 +128,17 @@ bough_status bough_state_pull(bough_context *ctx, const bough_model *model, boug
     BO_TRY(check_vector(ctx, "a target", target));
     if (!(stiffness >= 0 && damping >= 0 && isfinite(stiffness + damping)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "stiffness and damping of a pull must not be negative");
-    const bough_frame *frame = &state->frames[part];
-    bo_vec3 x, v;
-    local_motion(model, state, part_of(model, part), vertex, &x, &v);
-    bo_mat3 R = axes_of(frame);
-    bo_vec3 arm = bo_mat_vec(R, x), at = bo_add(bo_load3(frame->origin), arm);
-    bo_vec3 rate =
-        bo_add(bo_add(bo_load3(frame->velocity), bo_cross(bo_load3(frame->angular_velocity), arm)), bo_mat_vec(R, v));
+    bo_vec3 at, rate;
+    world_motion(model, state, part, vertex, &at, &rate);
     push(model, state, part, vertex,
          bo_sub(bo_scale(stiffness, bo_sub(bo_load3(target), at)), bo_scale(damping, rate)));
     return BOUGH_OK;
 }
 
 void bough_state_clear_forces(const bough_model *model, bough_state *state) {
+    if (!state->work->pushed)
+        return;
+    state->work->pushed = false;
     memset(state->work->force, 0, (size_t)model->size * sizeof(double));
     memset(state->work->wrench, 0, 6 * (size_t)model->part_count * sizeof(double));
 }

@@ -7,27 +7,20 @@
 #include <math.h>
 #include <string.h>
 
-/* Functions that take and return vectors are all inlined, so that none of them has an ABI. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 /* Parts are taken eight at a time, one in each lane, in floats: the law of drag is good for two digits. A task is worth
  * waking a thread for. */
 enum { LANES = 8, PARTS_A_TASK = 128 };
 typedef float vec __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t bits __attribute__((vector_size(4 * LANES), aligned(4)));
-typedef struct {
-    vec x, y, z;
-} vec3;
+#define ABSOLUTE(a) ((vec)((bits)(a)&INT32_MAX))
 
 /* Where parts are takes doubles: two vectors. */
-enum { HALF = LANES / 2 };
-typedef double half __attribute__((vector_size(8 * HALF), aligned(8)));
-typedef float half_of_floats __attribute__((vector_size(4 * HALF), aligned(4)));
+typedef float half __attribute__((vector_size(4 * LANES / 2), aligned(4)));
 
 /* Gusts: waves of four octaves, each at an angle to the mean wind that lets it pass by. */
 enum { OCTAVES = 4, WAVES_AN_OCTAVE = 4, WAVES = OCTAVES * WAVES_AN_OCTAVE };
 #define LEAST_COSINE 0.3
-/* How much faster or slower than the wind a wave may move, of the gusts' speed. */
+/* How much faster than the wind a wave may move, of the gusts' speed. */
 #define SLOW_CHANGE 0.2
 
 /* Skin friction against pressure drag: 1.33 / sqrt(Re) of each side of a leaf at Re = 10^4, over a drag of 1.2. */
@@ -182,152 +175,139 @@ void bough_wind_at(const bough_wind *wind, double time, const double position[3]
 }
 
 /* number . x + phase without its whole turns: -1/2 .. 1/2 */
-BO_INLINE half_of_floats turns_at(const wave *w, const half x[3]) {
+BO_INLINE half turns_at(const wave *w, const bo_v4 x[3]) {
     const double whole = 0x1.8p52; /* what is added to it loses its fraction */
-    const half turns = w->phase + w->number[0] * x[0] + w->number[1] * x[1] + w->number[2] * x[2];
-    return __builtin_convertvector(turns - ((turns + whole) - whole), half_of_floats);
+    const bo_v4 turns = w->phase + w->number[0] * x[0] + w->number[1] * x[1] + w->number[2] * x[2];
+    return __builtin_convertvector(turns - ((turns + whole) - whole), half);
 }
 
-BO_INLINE vec absolute(vec a) {
-    return (vec)((bits)a & INT32_MAX);
-}
-
-/* cos(2 pi y) = sin(2 pi (1/4 - |y|)) for |y| <= 1/2, by a series that ends below 1e-7 */
-BO_INLINE vec cosine_of_turns(vec y) {
-    const vec x = (float)(2 * M_PI) * (0.25f - absolute(y)), z = x * x;
-    return x * (1 - z * (1 / 6.0f - z * (1 / 120.0f - z * (1 / 5040.0f - z * (1 / 362880.0f - z / 39916800.0f)))));
-}
-
-/* Adds the gusts at eight places. */
-BO_INLINE void add_gusts(const air *a, const half x[2][3], vec3 *u) {
+/* Adds the gusts at eight places. cos(2 pi y) = sin(2 pi (1/4 - |y|)) for |y| <= 1/2, by a series that ends below
+ * 1e-7. */
+BO_INLINE void add_gusts(const air *a, const bo_v4 x[2][3], vec u[3]) {
     for (int32_t i = 0; i < a->wave_count; i++) {
         const wave *w = &a->waves[i];
+        const vec turns = __builtin_shufflevector(turns_at(w, x[0]), turns_at(w, x[1]), 0, 1, 2, 3, 4, 5, 6, 7);
+        const vec y = (float)(2 * M_PI) * (0.25f - ABSOLUTE(turns)), z = y * y;
         const vec c =
-            cosine_of_turns(__builtin_shufflevector(turns_at(w, x[0]), turns_at(w, x[1]), 0, 1, 2, 3, 4, 5, 6, 7));
-        u->x += w->amplitude[0] * c;
-        u->y += w->amplitude[1] * c;
-        u->z += w->amplitude[2] * c;
+            y * (1 - z * (1 / 6.0f - z * (1 / 120.0f - z * (1 / 5040.0f - z * (1 / 362880.0f - z / 39916800.0f)))));
+        for (int k = 0; k < 3; k++)
+            u[k] += w->amplitude[k] * c;
     }
 }
 
 /* ---- parts, eight at a time ---- */
 
-BO_INLINE vec dot(vec3 a, vec3 b) {
-    return a.x * b.x + a.y * b.y + a.z * b.z;
+BO_INLINE void add_cross(const vec a[3], const vec b[3], vec sum[3]) {
+    sum[0] += a[1] * b[2] - a[2] * b[1];
+    sum[1] += a[2] * b[0] - a[0] * b[2];
+    sum[2] += a[0] * b[1] - a[1] * b[0];
 }
-BO_INLINE vec3 cross(vec3 a, vec3 b) {
-    return (vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-BO_INLINE vec3 add(vec3 a, vec3 b) {
-    return (vec3){a.x + b.x, a.y + b.y, a.z + b.z};
-}
-BO_INLINE vec3 subtract(vec3 a, vec3 b) {
-    return (vec3){a.x - b.x, a.y - b.y, a.z - b.z};
-}
-BO_INLINE vec3 scale(vec s, vec3 a) {
-    return (vec3){s * a.x, s * a.y, s * a.z};
-}
-BO_INLINE vec root(vec a) {
-    vec b;
+BO_INLINE void take_root(vec *a) {
     for (int i = 0; i < LANES; i++)
-        b[i] = sqrtf(a[i]);
-    return b;
+        (*a)[i] = sqrtf((*a)[i]);
 }
 
 /* Parts of one component. All vectors in their own axes. */
 typedef struct {
     vec scale;
-    vec3 flow;    /* of the air past the origin */
-    vec3 turning; /* angular velocity */
-    vec3 force, torque;
+    vec flow[3];    /* of the air past the origin */
+    vec turning[3]; /* angular velocity */
+    vec force[3], torque[3];
 } batch;
 
-/* R^T a, from the rows of R */
-BO_INLINE vec3 turn_back(const vec3 row[3], vec3 a) {
-    return add(add(scale(a.x, row[0]), scale(a.y, row[1])), scale(a.z, row[2]));
-}
-
 /* from[.][k] in each lane */
-BO_INLINE vec gather(const double *const from[LANES], size_t k) {
-    return (vec){(float)from[0][k], (float)from[1][k], (float)from[2][k], (float)from[3][k],
-                 (float)from[4][k], (float)from[5][k], (float)from[6][k], (float)from[7][k]};
+BO_INLINE void gather(const double *const from[LANES], size_t k, vec *to) {
+    *to = (vec){(float)from[0][k], (float)from[1][k], (float)from[2][k], (float)from[3][k],
+                (float)from[4][k], (float)from[5][k], (float)from[6][k], (float)from[7][k]};
 }
-BO_INLINE vec3 gather3(const double *const from[LANES], size_t k) {
-    return (vec3){gather(from, k), gather(from, k + 1), gather(from, k + 2)};
-}
-BO_INLINE half gather_half(const double *const from[HALF], size_t k) {
-    return (half){from[0][k], from[1][k], from[2][k], from[3][k]};
+BO_INLINE void gather_doubles(const double *const from[4], size_t k, bo_v4 *to) {
+    *to = (bo_v4){from[0][k], from[1][k], from[2][k], from[3][k]};
 }
 
 /* Where fields of a frame are, in doubles. */
 #define IN_FRAME(field) (offsetof(bough_frame, field) / sizeof(double))
 
-/* The air is that at the origin: parts are small against gusts. */
+/* The air at the origins, less their velocities, and the angular velocities, turned by R^T. The air is that at the
+ * origin: parts are small against gusts. */
 BO_INLINE void begin_batch(const air *a, const bo_tree_part *const part[LANES], batch *b) {
     const double *frame[LANES], *scales[LANES];
-    half place[2][3];
+    const vec zero = {0};
+    bo_v4 place[2][3];
+    vec flow[3], turning[3];
     for (int i = 0; i < LANES; i++) {
         frame[i] = (const double *)&a->state->frames[part[i]->user];
         scales[i] = &part[i]->scale;
     }
+    gather(scales, 0, &b->scale);
     for (size_t k = 0; k < 3; k++) {
-        place[0][k] = gather_half(frame, IN_FRAME(origin) + k);
-        place[1][k] = gather_half(frame + HALF, IN_FRAME(origin) + k);
+        gather_doubles(frame, IN_FRAME(origin) + k, &place[0][k]);
+        gather_doubles(frame + LANES / 2, IN_FRAME(origin) + k, &place[1][k]);
+        gather(frame, IN_FRAME(velocity) + k, &flow[k]);
+        gather(frame, IN_FRAME(angular_velocity) + k, &turning[k]);
+        flow[k] = (float)a->mean[k] - flow[k];
+        b->flow[k] = b->turning[k] = b->force[k] = b->torque[k] = zero;
     }
-    const vec3 row[3] = {gather3(frame, IN_FRAME(rotation)), gather3(frame, IN_FRAME(rotation) + 3),
-                         gather3(frame, IN_FRAME(rotation) + 6)};
-    const vec3 v = gather3(frame, IN_FRAME(velocity));
-    vec3 flow = {(float)a->mean[0] - v.x, (float)a->mean[1] - v.y, (float)a->mean[2] - v.z};
-    add_gusts(a, (const half(*)[3])place, &flow);
-    b->scale = gather(scales, 0);
-    b->flow = turn_back(row, flow);
-    b->turning = turn_back(row, gather3(frame, IN_FRAME(angular_velocity)));
-    const vec zero = {0};
-    b->force = b->torque = (vec3){zero, zero, zero};
+    add_gusts(a, (const bo_v4(*)[3])place, flow);
+    for (size_t k = 0; k < 9; k++) {
+        vec R;
+        gather(frame, IN_FRAME(rotation) + k, &R);
+        b->flow[k % 3] += R * flow[k / 3];
+        b->turning[k % 3] += R * turning[k / 3];
+    }
 }
 
 /* A sample's place and velocity in its part; U: 3 x r. */
 typedef struct {
     const float *U;
-    vec3 x, rate;
+    vec x[3], rate[3];
 } point;
 
 BO_INLINE void start_point(point *p, const float X[3], const float *U) {
     const vec zero = {0};
     p->U = U;
-    p->x.x = zero + X[0], p->x.y = zero + X[1], p->x.z = zero + X[2];
-    p->rate.x = p->rate.y = p->rate.z = zero;
+    for (int k = 0; k < 3; k++)
+        p->x[k] = zero + X[k], p->rate[k] = zero;
 }
-/* u += U_l q_l, rate += U_l v_l */
-BO_INLINE void add_coordinate(point *p, int32_t r, int32_t l, vec q, vec v) {
-    const float *U = p->U + l;
-    p->x.x += U[0] * q, p->rate.x += U[0] * v;
-    p->x.y += U[r] * q, p->rate.y += U[r] * v;
-    p->x.z += U[2 * r] * q, p->rate.z += U[2 * r] * v;
+/* x += U_l q, rate += U_l v */
+BO_INLINE void add_coordinate(point *p, int32_t r, int32_t l, const vec *q, const vec *v) {
+    for (int k = 0; k < 3; k++) {
+        p->x[k] += p->U[k * r + l] * *q;
+        p->rate[k] += p->U[k * r + l] * *v;
+    }
 }
-/* U_l . f */
-BO_INLINE vec along_coordinate(const point *p, int32_t r, int32_t l, vec3 f) {
-    return p->U[l] * f.x + p->U[r + l] * f.y + p->U[2 * r + l] * f.z;
+/* force += U_l . f */
+BO_INLINE void add_force(const point *p, int32_t r, int32_t l, const vec f[3], vec *force) {
+    *force += p->U[l] * f[0] + p->U[r + l] * f[1] + p->U[2 * r + l] * f[2];
 }
 
-/* Pressure along the area vector N, which sees the flow across it, and friction along the surface:
+/* Pressure along the area vector N, by the flow across it, and friction along the surface:
  *   f = rho Cd / 4 (|u.n| (u.n) N + FRICTION A |u| (u - (u.n) n)), n = N / |N|;
- * a quarter, because a plate has two sides. Without 1 / 4 rho Cd s^2. */
-BO_INLINE vec3 drag(const sample *s, vec3 u) {
+ * a quarter, because a plate has two sides. Without rho Cd / 4. */
+BO_INLINE void drag(const sample *s, const vec u[3], vec f[3]) {
     const float *n = s->n;
-    const vec across = u.x * n[0] + u.y * n[1] + u.z * n[2], friction = s->friction * root(dot(u, u));
-    const vec along_n = (s->size * absolute(across) - friction) * across;
-    return (vec3){along_n * n[0] + friction * u.x, along_n * n[1] + friction * u.y, along_n * n[2] + friction * u.z};
+    const vec across = u[0] * n[0] + u[1] * n[1] + u[2] * n[2];
+    vec friction = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+    take_root(&friction);
+    friction *= s->friction;
+    const vec along_n = (s->size * ABSOLUTE(across) - friction) * across;
+    for (int k = 0; k < 3; k++)
+        f[k] = along_n * n[k] + friction * u[k];
 }
 
-/* The force on a point, which is scaled, added to the wrench. */
-BO_INLINE vec3 push(const sample *s, point *p, batch *b) {
-    p->x = scale(b->scale, p->x);
-    const vec3 moving = add(cross(b->turning, p->x), scale(b->scale, p->rate));
-    const vec3 f = drag(s, subtract(b->flow, moving));
-    b->force = add(b->force, f);
-    b->torque = add(b->torque, cross(p->x, f));
-    return f;
+/* The force on a point, which is scaled; added to the wrench. Without s^2 rho Cd / 4. */
+BO_INLINE void push(const sample *s, point *p, batch *b, vec f[3]) {
+    vec moving[3], u[3];
+    for (int k = 0; k < 3; k++) {
+        p->x[k] *= b->scale;
+        moving[k] = b->scale * p->rate[k];
+    }
+    add_cross(b->turning, p->x, moving);
+    for (int k = 0; k < 3; k++)
+        u[k] = b->flow[k] - moving[k];
+    drag(s, u, f);
+    for (int k = 0; k < 3; k++)
+        b->force[k] += f[k];
+    add_cross(p->x, f, b->torque);
 }
 
 /* Samples k and k + 1: the latency of one is the other's time. force: generalised, without s^3 rho Cd / 4. */
@@ -336,33 +316,34 @@ BO_INLINE void add_two_samples(const samples_table *t, int32_t r, int32_t k, con
     const sample *s = &t->samples[k];
     const float *U = t->U + 3 * (size_t)k * (size_t)r;
     point one, two;
+    vec f[3], g[3];
     start_point(&one, s[0].X, U);
     start_point(&two, s[1].X, U + 3 * r);
     for (int32_t l = 0; l < r; l++) {
-        add_coordinate(&one, r, l, q[l], v[l]);
-        add_coordinate(&two, r, l, q[l], v[l]);
+        add_coordinate(&one, r, l, &q[l], &v[l]);
+        add_coordinate(&two, r, l, &q[l], &v[l]);
     }
-    const vec3 f = push(&s[0], &one, b), g = push(&s[1], &two, b);
-    for (int32_t l = 0; l < r; l++)
-        force[l] += along_coordinate(&one, r, l, f) + along_coordinate(&two, r, l, g);
+    push(&s[0], &one, b, f);
+    push(&s[1], &two, b, g);
+    for (int32_t l = 0; l < r; l++) {
+        add_force(&one, r, l, f, &force[l]);
+        add_force(&two, r, l, g, &force[l]);
+    }
 }
 BO_INLINE void add_sample(const samples_table *t, int32_t r, int32_t k, const vec *q, const vec *v, vec *force,
                           batch *b) {
     point p;
+    vec f[3];
     start_point(&p, t->samples[k].X, t->U + 3 * (size_t)k * (size_t)r);
     for (int32_t l = 0; l < r; l++)
-        add_coordinate(&p, r, l, q[l], v[l]);
-    const vec3 f = push(&t->samples[k], &p, b);
+        add_coordinate(&p, r, l, &q[l], &v[l]);
+    push(&t->samples[k], &p, b, f);
     for (int32_t l = 0; l < r; l++)
-        force[l] += along_coordinate(&p, r, l, f);
-}
-
-BO_INLINE void add_vector(double *to, vec3 a, int lane) {
-    to[0] += (double)a.x[lane], to[1] += (double)a.y[lane], to[2] += (double)a.z[lane];
+        add_force(&p, r, l, f, &force[l]);
 }
 
 /* Parts `first` to `first + count - 1`; lanes beyond are the last one again, and dropped. */
-BO_INLINE void blow_lanes(const air *a, int32_t first, int32_t count) {
+BO_MULTIVERSION static void blow_batch(const air *a, int32_t first, int32_t count) {
     const bo_tree_part *part[LANES];
     const double *q_of[LANES], *v_of[LANES];
     for (int i = 0; i < LANES; i++) {
@@ -376,8 +357,8 @@ BO_INLINE void blow_lanes(const air *a, int32_t first, int32_t count) {
     batch b;
     begin_batch(a, part, &b);
     for (int32_t l = 0; l < r; l++) {
-        q[l] = gather(q_of, (size_t)l);
-        v[l] = gather(v_of, (size_t)l);
+        gather(q_of, (size_t)l, &q[l]);
+        gather(v_of, (size_t)l, &v[l]);
         force[l] = (vec){0};
     }
     for (int32_t k = 0; k + 1 < t->count; k += 2)
@@ -385,17 +366,15 @@ BO_INLINE void blow_lanes(const air *a, int32_t first, int32_t count) {
     if (t->count % 2)
         add_sample(t, r, t->count - 1, q, v, force, &b);
     const vec pressure = (float)(0.25 * a->state->wind.density * a->state->wind.drag) * b.scale * b.scale;
-    const vec3 total = scale(pressure, b.force), torque = scale(pressure, b.torque);
     for (int i = 0; i < count; i++) {
-        add_vector(a->wrench + 6 * (first + i), total, i);
-        add_vector(a->wrench + 6 * (first + i) + 3, torque, i);
+        double *wrench = a->wrench + 6 * (first + i);
+        for (int k = 0; k < 3; k++) {
+            wrench[k] += (double)(pressure[i] * b.force[k][i]);
+            wrench[3 + k] += (double)(pressure[i] * b.torque[k][i]);
+        }
         for (int32_t l = 0; l < r; l++)
             a->load[part[i]->offset + l] += (double)(pressure[i] * b.scale[i] * force[l][i]);
     }
-}
-
-BO_MULTIVERSION static void blow_batch(const air *a, int32_t first, int32_t count) {
-    blow_lanes(a, first, count);
 }
 
 static void blow_parts(void *data, int32_t begin, int32_t end, int32_t chunk) {

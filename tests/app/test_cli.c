@@ -45,9 +45,21 @@ static void help_is_there(void **state) {
     (void)state;
     check_run(0, "--help");
     check(strstr(out, "usage: bough COMMAND") && strstr(out, "Exit status") && !err[0]);
-    static const char *const commands[] = {"demo",        "mesh",    "modes", "static", "run",    "materials",
-                                           "integrators", "damping", "plot",  "bench",  "doctor", "compare-integrators",
-                                           "cook",        "info"};
+    static const char *const commands[] = {"demo",
+                                           "example",
+                                           "mesh",
+                                           "modes",
+                                           "static",
+                                           "run",
+                                           "materials",
+                                           "integrators",
+                                           "damping",
+                                           "plot",
+                                           "bench",
+                                           "doctor",
+                                           "compare-integrators",
+                                           "cook",
+                                           "info"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char listed[64], example[64];
         check_run(0, "--help");

@@ -133,8 +133,6 @@ static void mistakes_are_one_sentence(void **state) {
     test_write_text(work("chain.json"), CHAIN(""));
     check_mistake(1, "chain.json: is a scene of several components", "cook", "chain.json", "--r", "3");
     check_mistake(1, "chain.json: is a scene of several components", "cook", "chain.json", "-o", "x.bough");
-    check_mistake(1, "scenes of parts are cooked by bough cook; the engine that steps them is planned", "run",
-                  "chain.json");
     test_write_text(work("wrong.json"), CHAIN(", \"material\": {\"model\": \"jelly\"}"));
     check_mistake(1, "wrong.json:1:", "cook", "wrong.json");
     check(strstr(err, "components.b.material.model: unknown \"jelly\"") && !exists("wrong.cooked"));

@@ -415,7 +415,8 @@ static void wrong_components_are_told_with_their_place(void **state) {
     check_refused("{'bough': 2, 'components': {}}", "bough: version 2 is unknown");
     check_refused("{'components': {}}", "\"bough\" is missing");
     check_refused("{'bough': 1, 'components': {}, 'fix': 'x0'}", "unknown key \"fix\"");
-    check_refused("{'bough': 1, 'components': {}, 'engine': {'kind': 'full'}}", "engine.kind: unknown \"full\"");
+    check_refused("{'bough': 1, 'components': {}, 'engine': {'kind': 'full'}}",
+                  "engine.kind: the full engine steps the mesh of an \"object\"");
     check_refused("{'bough': 1, 'components': {}, 'time': {'dt': 0}}", "time.dt: must be positive");
     check_refused("{'bough': 1, 'components': {}, 'gravity': 3}", "gravity: must be a list");
     check_refused("{'bough': 1, 'components': {'a': {'bough': 1}}}", "components.a: unknown key \"bough\"");
@@ -548,16 +549,6 @@ static void one_component_is_a_plan_too(void **state) {
     bough_context_destroy(ctx);
 }
 
-static void scenes_of_parts_cannot_be_run_yet(void **state) {
-    (void)state;
-    bough_context *ctx = test_context(1);
-    bough_scene *scene;
-    write_quoted(test_path("scene.json"), ABC);
-    check_fails(ctx, bough_scene_load(ctx, test_path("scene.json"), &scene), BOUGH_ERROR_UNSUPPORTED,
-                "components: scenes of parts are cooked by bough cook; the engine that steps them is planned");
-    bough_context_destroy(ctx);
-}
-
 /* ---- memory ---- */
 
 static void failed_allocations_leak_nothing(void **state) {
@@ -637,7 +628,6 @@ int main(void) {
         cmocka_unit_test(names_become_names_of_files),
         cmocka_unit_test(plans_cook_what_is_needed_and_take_finished_files),
         cmocka_unit_test(one_component_is_a_plan_too),
-        cmocka_unit_test(scenes_of_parts_cannot_be_run_yet),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(truncations_and_mutations_do_no_harm),
         cmocka_unit_test(the_examples_work),

@@ -1,0 +1,123 @@
+/* Scenes that are made by code. */
+#include "example.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* A new example is one row here and one file beside this one. */
+static const struct {
+    const char *name;
+    int (*make)(bough_context *ctx, example *e);
+    const char *about;
+} examples[] = {
+    {"oak", example_oak, "an oak in wind: 41 branches, 1,394 leaves, 11,972 coordinates"},
+    {"flower", example_flower, "a lily cut into 12 domains from one mesh, for comparisons with full order"},
+};
+
+enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };
+
+typedef struct {
+    const char *name;
+    example e;
+    bool json;
+} arguments;
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FOLDER", 0, "where the files go (default: the name of the example)", 0},
+    {"leaves", 'l', "N", 0, "leaves of the oak (default 1394; beyond that they are smaller, and share places)", 0},
+    {"seed", 's', "S", 0, "of the random numbers: another seed is another oak (default 4)", 0},
+    {"json", 'j', NULL, 0, "one JSON object on stdout", 0},
+    {0},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    arguments *a = state->input;
+    int32_t seed;
+    switch (key) {
+    case 'o':
+        a->e.folder = text;
+        break;
+    case 'l':
+        if (!app_parse_int(text, 0, OAK_MOST_LEAVES, &a->e.leaves))
+            argp_error(state, "--leaves: \"%s\" should be a number from 0 to %d", text, OAK_MOST_LEAVES);
+        break;
+    case 's':
+        if (!app_parse_int(text, 0, INT32_MAX, &seed))
+            argp_error(state, "--seed: \"%s\" should be a number from 0 to %d", text, INT32_MAX);
+        a->e.seed = (uint64_t)seed;
+        break;
+    case 'j':
+        a->json = true;
+        break;
+    case ARGP_KEY_ARG:
+        if (a->name)
+            argp_error(state, "one example at a time");
+        a->name = text;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp parser = {options,
+                                   parse,
+                                   "[NAME]",
+                                   "Makes an example: scene.json with its meshes. Without a name, lists what there is."
+                                   "\vExamples:\n  bough example oak -o oak && bough cook oak/scene.json\n"
+                                   "  bough example oak --leaves 50 -o sapling\n  bough example flower",
+                                   NULL,
+                                   NULL,
+                                   NULL};
+
+static int list(bool json) {
+    json_t *all = json_array();
+    for (int i = 0; i < EXAMPLE_COUNT; i++)
+        if (json)
+            json_array_append_new(all, json_pack("{s:s, s:s}", "name", examples[i].name, "about", examples[i].about));
+        else
+            printf("%-8s %s\n", examples[i].name, examples[i].about);
+    if (json)
+        app_print_json(json_pack("{s:o}", "examples", all));
+    else
+        json_decref(all);
+    return APP_OK;
+}
+
+static void report(const arguments *a) {
+    const example *e = &a->e;
+    if (a->json)
+        app_print_json(json_pack("{s:s, s:o, s:i, s:i, s:I, s:I}", "name", a->name, "folder", app_json_text(e->folder),
+                                 "parts", (int)e->parts, "coordinates", (int)e->coordinates, "surface_vertices",
+                                 (json_int_t)e->surface_vertices, "surface_triangles",
+                                 (json_int_t)e->surface_triangles));
+    else
+        printf("%s/scene.json: %d parts, %d coordinates; %lld vertices and %lld triangles to be drawn\n"
+               "Next: bough cook %s/scene.json\n",
+               e->folder, e->parts, e->coordinates, (long long)e->surface_vertices, (long long)e->surface_triangles,
+               e->folder);
+}
+
+int command_example(int argc, char **argv) {
+    arguments a = {.e = {.leaves = OAK_LEAVES, .seed = 4}};
+    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    if (!a.name)
+        return list(a.json);
+    int chosen = 0;
+    while (chosen < EXAMPLE_COUNT && strcmp(examples[chosen].name, a.name) != 0)
+        chosen++;
+    if (chosen == EXAMPLE_COUNT) {
+        app_fail_with("there is no example \"%s\"; bough example lists them", a.name);
+        return APP_USAGE;
+    }
+    if (!a.e.folder)
+        a.e.folder = a.name;
+    if (!app_make_folder(a.e.folder))
+        return APP_FAILED;
+    bough_context *ctx = app_context(1);
+    int status = examples[chosen].make(ctx, &a.e);
+    if (status == APP_OK)
+        report(&a);
+    bough_context_destroy(ctx);
+    return status;
+}

@@ -1,0 +1,76 @@
+#include "example.h"
+
+#include <string.h>
+#include <unistd.h>
+
+uint64_t example_bits(example_random *random) {
+    uint64_t z = (random->state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+double example_uniform(example_random *random, double lower, double upper) {
+    return lower + (upper - lower) * (double)(example_bits(random) >> 11) * 0x1p-53;
+}
+
+v3 axes_apply(const axes *a, v3 v) {
+    return v3_add(v3_scale(v.x, a->x), v3_add(v3_scale(v.y, a->y), v3_scale(v.z, a->z)));
+}
+
+v3 axes_into(const axes *a, v3 v) {
+    return (v3){v3_dot(a->x, v), v3_dot(a->y, v), v3_dot(a->z, v)};
+}
+
+axes axes_around(v3 first, v3 second) {
+    axes a = {.z = v3_unit(first)};
+    v3 x = v3_along(second, -v3_dot(second, a.z), a.z);
+    if (v3_dot(x, x) < 1e-6 * v3_dot(second, second)) { /* they are parallel: any direction across will do */
+        x = fabs(a.z.x) < 0.7 ? (v3){1, 0, 0} : (v3){0, 1, 0};
+        x = v3_along(x, -v3_dot(x, a.z), a.z);
+    }
+    a.x = v3_unit(x);
+    a.y = v3_cross(a.z, a.x);
+    return a;
+}
+
+/* R = Rz Ry Rx, so that its first column is (cz cy, sz cy, -sy) and its last row (-sy, cy sx, cy cx). */
+void axes_degrees(const axes *parent, const axes *child, double degrees[3]) {
+    v3 x = axes_into(parent, child->x), y = axes_into(parent, child->y), z = axes_into(parent, child->z);
+    degrees[0] = atan2(y.z, z.z) * 180 / M_PI;
+    degrees[1] = -asin(fmax(-1, fmin(1, x.z))) * 180 / M_PI;
+    degrees[2] = atan2(x.y, x.x) * 180 / M_PI;
+}
+
+void example_path(const example *e, const char *name, char *path) {
+    snprintf(path, EXAMPLE_PATH, "%s/%s", e->folder, name);
+}
+
+bough_status example_write_mesh(bough_context *ctx, const example *e, bough_mesh *mesh, const char *name) {
+    char path[EXAMPLE_PATH];
+    example_path(e, name, path);
+    bough_status s = mesh->type == BOUGH_TRI3 ? BOUGH_OK : bough_mesh_check(ctx, mesh);
+    if (!s)
+        s = bough_mesh_write(ctx, mesh, path);
+    bough_mesh_destroy(ctx, mesh);
+    return s;
+}
+
+bool example_open(const example *e, const char *name, example_file *file) {
+    example_path(e, name, file->path);
+    snprintf(file->temporary, sizeof file->temporary, "%s.part", file->path);
+    file->stream = fopen(file->temporary, "w");
+    if (!file->stream)
+        app_fail_with("%s: cannot be written", file->temporary);
+    return file->stream != NULL;
+}
+
+bool example_close(example_file *file, bool keep) {
+    bool written = !ferror(file->stream);
+    written = fclose(file->stream) == 0 && written && keep && rename(file->temporary, file->path) == 0;
+    if (!written)
+        remove(file->temporary);
+    if (!written && keep)
+        app_fail_with("%s: cannot be written", file->path);
+    return written;
+}

@@ -1,0 +1,82 @@
+/* Example scenes that are made by code: `bough example`. */
+#ifndef BOUGH_EXAMPLE_H
+#define BOUGH_EXAMPLE_H
+
+#include "app.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What to make, and what came of it. */
+typedef struct example {
+    const char *folder; /* where the files go; it exists */
+    int32_t leaves;
+    uint64_t seed;
+    int32_t parts, coordinates;                  /* of the scene */
+    int64_t surface_vertices, surface_triangles; /* to be drawn, all parts together */
+} example;
+
+/* Make FOLDER/scene.json and what it needs; the same bytes for the same seed. They say what is wrong when they fail. */
+int example_oak(bough_context *ctx, example *e);
+int example_flower(bough_context *ctx, example *e);
+
+enum { OAK_LEAVES = 1394, OAK_MOST_LEAVES = 500000 }; /* so many fit into a scene file */
+
+/* ---- example.c: what they share ---- */
+
+/* splitmix64: the same numbers everywhere. */
+typedef struct example_random {
+    uint64_t state;
+} example_random;
+uint64_t example_bits(example_random *random);
+double example_uniform(example_random *random, double lower, double upper);
+
+typedef struct v3 {
+    double x, y, z;
+} v3;
+
+static inline v3 v3_add(v3 a, v3 b) {
+    return (v3){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+static inline v3 v3_scale(double s, v3 a) {
+    return (v3){s * a.x, s * a.y, s * a.z};
+}
+static inline double v3_dot(v3 a, v3 b) {
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+static inline v3 v3_cross(v3 a, v3 b) {
+    return (v3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+static inline v3 v3_unit(v3 a) {
+    return v3_scale(1 / sqrt(v3_dot(a, a)), a);
+}
+/* a + s b */
+static inline v3 v3_along(v3 a, double s, v3 b) {
+    return v3_add(a, v3_scale(s, b));
+}
+
+/* Three directions at right angles: the columns of a rotation. */
+typedef struct axes {
+    v3 x, y, z;
+} axes;
+
+v3 axes_apply(const axes *a, v3 v);    /* from their coordinates to the world's */
+v3 axes_into(const axes *a, v3 v);     /* and back */
+axes axes_around(v3 first, v3 second); /* z along first, x as near to second as can be */
+void axes_degrees(const axes *parent, const axes *child, double degrees[3]); /* a part's "rotate_deg" */
+
+/* FOLDER/NAME, in a buffer of EXAMPLE_PATH bytes. */
+enum { EXAMPLE_PATH = 4200 };
+void example_path(const example *e, const char *name, char *path);
+/* Checks and writes the mesh to FOLDER/NAME and destroys it, also when it fails. */
+bough_status example_write_mesh(bough_context *ctx, const example *e, bough_mesh *mesh, const char *name);
+
+/* A text file that appears when it is complete. */
+typedef struct example_file {
+    FILE *stream;
+    char path[EXAMPLE_PATH], temporary[EXAMPLE_PATH + 8];
+} example_file;
+bool example_open(const example *e, const char *name, example_file *file);
+bool example_close(example_file *file, bool keep);
+
+#endif

@@ -1,0 +1,47 @@
+/* The shapes of the oak: five classes of branches, and the leaf. */
+#ifndef BOUGH_EXAMPLE_OAK_H
+#define BOUGH_EXAMPLE_OAK_H
+
+#include "example.h"
+
+enum { TRUNK, LIMB, BOUGH, BRANCH, TWIG, BRANCH_CLASSES };
+enum { MOST_SIDE_CHILDREN = 5, ROWS_ALONG = 12 };
+
+/* A place on the side of a branch: how far along (0..1), and in which direction from the middle. */
+typedef struct place {
+    double along, azimuth;
+} place;
+
+/* A branch grows along z from the origin, where it is at right angles to z, and bends towards x. */
+typedef struct branch_class {
+    const char *name;
+    double length, base_radius, tip_radius; /* m */
+    double bend;                            /* of the tip to x, of the length */
+    double wiggle, waves;                   /* gnarls: of the length; how many along it */
+    double flare, flare_length;             /* widening at the foot: of the radius; of the length */
+    int32_t child_count;                    /* on its side */
+    place children[MOST_SIDE_CHILDREN];
+    int32_t leaf_slots;
+    double leaves_from; /* the lowest, along it */
+    double young;       /* Pa */
+} branch_class;
+
+extern const branch_class oak_classes[BRANCH_CLASSES];
+
+/* Middle of the branch, its directions there (z along it) and its radius; a little below 0 is inside of the parent. */
+v3 oak_middle(const branch_class *c, double along);
+axes oak_directions(const branch_class *c, double along);
+double oak_radius(const branch_class *c, double along);
+/* Place of a leaf: a spiral in golden angles. */
+place oak_leaf_slot(const branch_class *c, int32_t slot);
+/* What reaches three vertices of the coarse mesh at least that are not on a line. */
+double oak_patch_radius(const branch_class *c, double along);
+
+/* Meshes to be simulated, with the vertex set "base" ("top" for branches), and surfaces to be drawn. */
+bough_status oak_branch_volume(bough_context *ctx, const branch_class *c, bough_mesh **mesh);
+bough_status oak_branch_surface(bough_context *ctx, const branch_class *c, bough_mesh **mesh);
+/* Along x from the foot of its stalk, flat in xy. */
+bough_status oak_leaf_volume(bough_context *ctx, bough_mesh **mesh);
+bough_status oak_leaf_surface(bough_context *ctx, bough_mesh **mesh);
+
+#endif

@@ -1,0 +1,73 @@
+/* A still picture of the oak: meadow, sky, sun from the left. */
+#include "app.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The sky just over the horizon. */
+static const float haze[3] = {0.72f, 0.81f, 0.92f};
+
+/* A round meadow that fades into the haze; its height waves a little, its green too. */
+static bough_status draw_meadow(bough_context *ctx, bough_picture *picture) {
+    enum { RINGS = 60, SECTORS = 120, VERTICES = RINGS * SECTORS };
+    static double vertices[VERTICES][3];
+    static float colours[VERTICES][3];
+    static int32_t triangles[2 * VERTICES][3];
+    int32_t count = 0;
+    for (int32_t i = 0; i < RINGS; i++)
+        for (int32_t k = 0; k < SECTORS; k++) {
+            double r = 0.05 + 90 * pow((double)i / (RINGS - 1), 2.2), angle = 2 * M_PI * k / SECTORS;
+            double x = r * cos(angle), y = r * sin(angle);
+            double patches = sin(1.3 * x + 0.7 * sin(0.9 * y)) * sin(1.1 * y + 0.8 * sin(0.7 * x));
+            float far = (float)fmin(1, fmax(0, (r - 9) / 60)), light = (float)(1 + 0.1 * patches);
+            const float grass[3] = {0.40f * light, 0.53f * light, 0.22f * light};
+            int32_t v = i * SECTORS + k, next = i * SECTORS + (k + 1) % SECTORS;
+            vertices[v][0] = x, vertices[v][1] = y, vertices[v][2] = 0.03 * patches * fmin(1, r / 3);
+            for (int c = 0; c < 3; c++)
+                colours[v][c] = grass[c] + (haze[c] - grass[c]) * sqrtf(far);
+            if (i + 1 < RINGS) {
+                int32_t *one = triangles[count++], *two = triangles[count++];
+                one[0] = v, one[1] = v + SECTORS, one[2] = next + SECTORS;
+                two[0] = v, two[1] = next + SECTORS, two[2] = next;
+            }
+        }
+    bough_surface_style style = bough_default_surface_style();
+    style.vertex_colours = colours[0];
+    style.gloss = 0, style.crease_angle = M_PI, style.casts_shadow = false;
+    return bough_picture_add_surface(ctx, picture, vertices[0], VERTICES, triangles[0], count, &style);
+}
+
+static bough_picture_def camera(int32_t width) {
+    bough_picture_def def = bough_default_picture_def();
+    def.width = width, def.height = width * 9 / 10, def.samples = 3;
+    def.eye[0] = 5.5, def.eye[1] = -17, def.eye[2] = 3.4;
+    def.target[0] = 0.2, def.target[1] = 0, def.target[2] = 4.1;
+    def.field_of_view = 0.56;
+    def.light[0] = -0.75, def.light[1] = -0.6, def.light[2] = 1;
+    def.ground = false;
+    def.background_top[0] = 0.36f, def.background_top[1] = 0.60f, def.background_top[2] = 0.88f;
+    def.background_bottom[0] = 0.90f, def.background_bottom[1] = 0.93f, def.background_bottom[2] = 0.95f;
+    return def;
+}
+
+bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t width,
+                             const char *path) {
+    static const app_part_style bark = {{0.43f, 0.34f, 0.26f}, 0.12f, 0}, leaf = {{0.36f, 0.54f, 0.17f}, 0.5f, 0.12f};
+    app_part_style styles[6]; /* five classes of branches and the leaf, which is last */
+    for (int c = 0; c < 6; c++)
+        styles[c] = c < 5 ? bark : leaf;
+    bough_picture_def def = camera(width);
+    bough_picture *picture;
+    bough_status s = bough_picture_create(ctx, &def, &picture);
+    if (s)
+        return s;
+    s = draw_meadow(ctx, picture);
+    if (!s)
+        s = app_tree_draw(ctx, model, state, styles, picture);
+    if (!s)
+        s = bough_picture_render(ctx, picture);
+    if (!s)
+        s = bough_picture_write_png(ctx, picture, path);
+    bough_picture_destroy(ctx, picture);
+    return s;
+}

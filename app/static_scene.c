@@ -1,0 +1,107 @@
+/* bough static of a scene of parts: a run that is settled and never stepped. */
+#include "app.h"
+
+#include <math.h>
+#include <string.h>
+
+bool app_is_scene_of_parts(const char *path) {
+    json_t *root = app_has_extension(path, ".json") ? json_load_file(path, 0, NULL) : NULL;
+    bool found = json_object_get(root, "components") || json_object_get(root, "object");
+    json_decref(root);
+    return found;
+}
+
+typedef struct {
+    double length, at[3]; /* of the largest displacement, and where that vertex is at rest */
+} farthest;
+
+static farthest find_farthest(const bough_mesh *mesh, const double *u) {
+    farthest f = {0};
+    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        const double *d = u + 3 * (size_t)v;
+        double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        if (length >= f.length) {
+            f.length = length;
+            memcpy(f.at, mesh->vertices + 3 * (size_t)v, sizeof f.at);
+        }
+    }
+    return f;
+}
+
+enum { PROBE_COLUMNS = 9, DISPLACEMENT = 3 }; /* position, displacement, velocity */
+
+/* "tip" of the column "tip.x" */
+static void probe_name(const bough_run *run, int32_t column, char *name, size_t size) {
+    const char *text = bough_run_column_name(run, column);
+    snprintf(name, size, "%.*s", (int)(strlen(text) - 2), text);
+}
+
+static void print_text(const bough_run *run, const bough_run_report *r, const farthest *f, double seconds) {
+    const double *values = bough_run_values(run);
+    printf("equilibrium of the %s engine after %.2f s\n", r->engine, seconds);
+    printf("relative residual      %.2e\n", r->settle_residual);
+    printf("largest displacement   %.6g m at (%g, %g, %g)\n", f->length, f->at[0], f->at[1], f->at[2]);
+    printf("elastic energy         %.6g J\n", values[BOUGH_COLUMN_ELASTIC]);
+    for (int32_t c = BOUGH_COLUMN_PROBES; c < bough_run_column_count(run); c += PROBE_COLUMNS) {
+        char name[256];
+        const double *u = values + c + DISPLACEMENT;
+        probe_name(run, c, name, sizeof name);
+        printf("probe %-16s %.9g %.9g %.9g m\n", name, u[0], u[1], u[2]);
+    }
+}
+
+static void print_json(const bough_run *run, const bough_run_report *r, const farthest *f, double seconds) {
+    const double *values = bough_run_values(run);
+    json_t *probes = json_object();
+    for (int32_t c = BOUGH_COLUMN_PROBES; c < bough_run_column_count(run); c += PROBE_COLUMNS) {
+        char name[256];
+        probe_name(run, c, name, sizeof name);
+        json_object_set_new(probes, name,
+                            json_pack("{s:o, s:o}", "position", app_json_numbers(values + c, 3), "displacement",
+                                      app_json_numbers(values + c + DISPLACEMENT, 3)));
+    }
+    app_print_json(json_pack("{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:f}", "converged", 1, "engine", r->engine,
+                             "residual", app_json_number(r->settle_residual), "max_displacement",
+                             app_json_number(f->length), "max_at", app_json_numbers(f->at, 3), "energy",
+                             app_json_number(values[BOUGH_COLUMN_ELASTIC]), "probes", probes, "seconds", seconds));
+}
+
+static int report(bough_context *ctx, const app_static_scene *a, const bough_run *run, double seconds) {
+    const bough_mesh *mesh = bough_run_mesh(run);
+    const double *u = bough_run_displacement(run);
+    bough_run_report r;
+    if (!u)
+        return app_fail(ctx);
+    bough_run_look(run, &r);
+    farthest f = find_farthest(mesh, u);
+    if (a->json)
+        print_json(run, &r, &f, seconds);
+    else
+        print_text(run, &r, &f, seconds);
+    bough_field field = {"displacement", false, 3, u};
+    if (a->output && bough_mesh_write_fields(ctx, mesh, a->output, &field, 1))
+        return app_fail(ctx);
+    if (a->picture && app_picture(ctx, mesh, u, a->scale, a->title, "|u| (m)", a->picture))
+        return app_fail(ctx);
+    return APP_OK;
+}
+
+int app_run_static_scene(const app_static_scene *a) {
+    bough_context *ctx = app_context(a->threads);
+    bough_scene *scene = NULL;
+    bough_run *run = NULL;
+    bough_run_def def = bough_default_run_def();
+    double began = app_seconds();
+    def.settle = true;
+    def.duration = 1; /* scenes need not say */
+    def.engine = a->engine;
+    bough_status status = bough_scene_load(ctx, a->scene, &scene);
+    if (!status)
+        status = bough_run_create(ctx, scene, &def, &run);
+    app_clear_progress();
+    int result = status ? app_fail(ctx) : report(ctx, a, run, app_seconds() - began);
+    bough_run_destroy(ctx, run);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+    return result;
+}

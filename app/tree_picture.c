@@ -1,0 +1,93 @@
+/* Pictures of trees of parts. */
+#include "app.h"
+
+#include <stdlib.h>
+
+/* Parts of one component differ a little in colour: lighter or darker, more yellow or more blue. */
+static void tint(const app_part_style *style, int32_t part, float colour[3]) {
+    uint32_t bits = (uint32_t)part * 2654435761u;
+    bits ^= bits >> 15;
+    float light = (float)(bits & 255u) / 255.0f - 0.5f, warm = (float)(bits >> 8 & 255u) / 255.0f - 0.5f;
+    for (int c = 0; c < 3; c++) {
+        float value = style->colour[c] * (1 + style->variation * (light + (c == 2 ? -warm : 0.7f * warm)));
+        colour[c] = value < 0 ? 0 : value > 1 ? 1 : value;
+    }
+}
+
+/* All parts of one component as one surface. */
+typedef struct {
+    int32_t vertex_count, triangle_count;
+    double *vertices;
+    int32_t *triangles;
+    float *colours, *positions;
+} heap;
+
+static bool create(const bough_model_def *def, int32_t component, heap *h) {
+    const bough_surface *surface = &def->components[component]->surface;
+    size_t uses = 0;
+    for (int32_t p = 0; p < def->part_count; p++)
+        uses += def->parts[p].component == component;
+    size_t vertices = uses * (size_t)surface->vertex_count, triangles = uses * (size_t)surface->triangle_count;
+    *h = (heap){0};
+    if (vertices > INT32_MAX / 3 || triangles > INT32_MAX / 3)
+        return false;
+    h->vertices = malloc((3 * vertices + 1) * sizeof *h->vertices);
+    h->triangles = malloc((3 * triangles + 1) * sizeof *h->triangles);
+    h->colours = malloc((3 * vertices + 1) * sizeof *h->colours);
+    h->positions = malloc((3 * (size_t)surface->vertex_count + 1) * sizeof *h->positions);
+    return h->vertices && h->triangles && h->colours && h->positions;
+}
+
+static void destroy(heap *h) {
+    free(h->vertices), free(h->triangles), free(h->colours), free(h->positions);
+}
+
+static bough_status add_part(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
+                             const app_part_style *style, heap *h) {
+    const bough_model_def *def = bough_model_describe(model);
+    const bough_surface *surface = &def->components[def->parts[part].component]->surface;
+    bough_status s = bough_state_positions(ctx, model, state, part, h->positions);
+    if (s)
+        return s;
+    float colour[3];
+    tint(style, part, colour);
+    for (int32_t v = 0; v < surface->vertex_count; v++)
+        for (int c = 0; c < 3; c++) {
+            size_t at = 3 * (size_t)(h->vertex_count + v) + (size_t)c;
+            h->vertices[at] = (double)h->positions[3 * v + c];
+            h->colours[at] = colour[c];
+        }
+    for (int32_t i = 0; i < 3 * surface->triangle_count; i++)
+        h->triangles[3 * h->triangle_count + i] = h->vertex_count + surface->triangles[i];
+    h->vertex_count += surface->vertex_count;
+    h->triangle_count += surface->triangle_count;
+    return BOUGH_OK;
+}
+
+static bough_status draw_component(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                   int32_t component, const app_part_style *style, bough_picture *picture) {
+    const bough_model_def *def = bough_model_describe(model);
+    heap h;
+    bough_status s = create(def, component, &h) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t p = 0; p < def->part_count && !s; p++)
+        if (def->parts[p].component == component)
+            s = add_part(ctx, model, state, p, style, &h);
+    bough_surface_style look = bough_default_surface_style();
+    look.vertex_colours = h.colours;
+    look.crease_angle = 1.2;
+    look.gloss = style->gloss;
+    if (!s)
+        s = bough_picture_add_surface(ctx, picture, h.vertices, h.vertex_count, h.triangles, h.triangle_count, &look);
+    destroy(&h);
+    return s;
+}
+
+bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
+                           const app_part_style *styles, bough_picture *picture) {
+    const bough_model_def *def = bough_model_describe(model);
+    bough_status s = BOUGH_OK;
+    for (int32_t c = 0; c < def->component_count && !s; c++)
+        if (def->components[c]->surface.triangle_count > 0)
+            s = draw_component(ctx, model, state, c, &styles[c], picture);
+    return s;
+}

@@ -1,0 +1,259 @@
+/* The tree engine as an engine of runs. */
+#include "run/engine.h"
+
+#include "base/vec.h"
+
+#include <bough/run.h>
+#include <bough/tree.h>
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    bough_context *ctx;
+    const bough_scene *scene;
+    bough_model *model;
+    bough_state *state;
+    double rest_gravity; /* potential of the parts at rest, J */
+    int32_t *vertices;   /* of the probes: vertex of the part's surface; -1: its frame's origin */
+    double *rest;        /* probes x 3: where they are at rest */
+    bough_mesh *surface; /* of all parts, at rest */
+    int32_t *first;      /* of each part's vertices in it */
+    double *displacement, *velocity;
+    float *positions, *rates; /* of the largest part */
+} tree_engine;
+
+static const bough_component *component_of(const tree_engine *e, int32_t part) {
+    const bough_model_def *def = bough_model_describe(e->model);
+    return def->components[def->parts[part].component];
+}
+
+static bough_status step(void *data, double t, double h, int64_t *iterations) {
+    tree_engine *e = data;
+    (void)iterations;
+    e->state->time = t; /* counted by the run, so that it does not drift */
+    return bough_step(e->ctx, e->model, e->state, h);
+}
+
+/* ---- saving: all there is to continue with the same bits ---- */
+
+static int64_t state_size(const tree_engine *e) {
+    return (int64_t)((bough_state_snapshot_size(e->model) + sizeof(double) - 1) / sizeof(double));
+}
+
+static void save(const void *data, double *state) {
+    const tree_engine *e = data;
+    state[state_size(e) - 1] = 0; /* of which the snapshot may leave a part */
+    bough_state_save(e->model, e->state, state);
+}
+
+static bough_status restore(void *data, const double *state) {
+    tree_engine *e = data;
+    return bough_state_restore(e->ctx, e->model, e->state, state, bough_state_snapshot_size(e->model));
+}
+
+/* ---- measuring ---- */
+
+static bough_status measure_probe(const tree_engine *e, int32_t probe, double *values) {
+    const int32_t part = e->scene->probes[probe].part;
+    const bough_frame *frame = &e->state->frames[part];
+    if (e->vertices[probe] >= 0) {
+        BO_TRY(bough_state_vertex(e->ctx, e->model, e->state, part, e->vertices[probe], values, values + 6));
+    } else {
+        memcpy(values, frame->origin, 3 * sizeof *values);
+        memcpy(values + 6, frame->velocity, 3 * sizeof *values);
+    }
+    for (size_t d = 0; d < 3; d++)
+        values[3 + d] = values[d] - e->rest[3 * (size_t)probe + d];
+    return BOUGH_OK;
+}
+
+static bough_status measure(void *data, double t, double *values) {
+    const tree_engine *e = data;
+    bough_energies energies;
+    BO_TRY(bough_state_energies(e->ctx, e->model, e->state, &energies));
+    values[BOUGH_COLUMN_TIME] = t;
+    values[BOUGH_COLUMN_ELASTIC] = energies.elastic;
+    values[BOUGH_COLUMN_KINETIC] = energies.kinetic;
+    values[BOUGH_COLUMN_EXTERNAL] = energies.gravity - e->rest_gravity;
+    values[BOUGH_COLUMN_TOTAL] = energies.elastic + energies.kinetic + values[BOUGH_COLUMN_EXTERNAL];
+    bough_state_momenta(e->model, e->state, values + BOUGH_COLUMN_MOMENTUM, values + BOUGH_COLUMN_ANGULAR_MOMENTUM);
+    for (int32_t i = 0; i < e->scene->probe_count; i++)
+        BO_TRY(measure_probe(e, i, values + BOUGH_COLUMN_PROBES + 9 * (size_t)i));
+    return BOUGH_OK;
+}
+
+/* ---- drawing ---- */
+
+/* v + w x (x - origin) + s R (U qdot), with U qdot from the positions at qdot less those at rest. */
+static void show_velocities(const tree_engine *e, int32_t part, double scale, double *velocity) {
+    const bough_component *c = component_of(e, part);
+    const bough_frame *frame = &e->state->frames[part];
+    bo_mat3 R;
+    memcpy(R.m, frame->rotation, sizeof R.m);
+    bough_component_surface_positions(c, e->state->v + bough_model_offset(e->model, part), e->rates);
+    for (size_t v = 0; v < (size_t)c->surface.vertex_count; v++) {
+        double rate[3], x[3];
+        for (size_t d = 0; d < 3; d++) {
+            rate[d] = scale * ((double)e->rates[3 * v + d] - (double)c->surface.position[3 * v + d]);
+            x[d] = (double)e->positions[3 * v + d] - frame->origin[d];
+        }
+        bo_vec3 swing = bo_cross(bo_load3(frame->angular_velocity), bo_load3(x));
+        bo_store3(velocity + 3 * v, bo_add(bo_add(bo_load3(frame->velocity), swing), bo_mat_vec(R, bo_load3(rate))));
+    }
+}
+
+static bough_status show(void *data) {
+    const tree_engine *e = data;
+    for (int32_t part = 0; part < bough_model_part_count(e->model); part++) {
+        const size_t count = 3 * (size_t)component_of(e, part)->surface.vertex_count;
+        const size_t first = 3 * (size_t)e->first[part];
+        BO_TRY(bough_state_positions(e->ctx, e->model, e->state, part, e->positions));
+        for (size_t k = 0; k < count; k++)
+            e->displacement[first + k] = (double)e->positions[k] - e->surface->vertices[first + k];
+        show_velocities(e, part, bough_model_describe(e->model)->parts[part].scale, e->velocity + first);
+    }
+    return BOUGH_OK;
+}
+
+/* ---- making ---- */
+
+static void destroy(bough_context *ctx, void *data) {
+    tree_engine *e = data;
+    bough_state_destroy(ctx, e->state);
+    bough_model_destroy(ctx, e->model);
+    bough_mesh_destroy(ctx, e->surface);
+    void *const blocks[] = {e->vertices, e->rest, e->first, e->displacement, e->velocity, e->positions, e->rates, e};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        bo_free(ctx, blocks[i]);
+}
+
+/* Vertices and triangles of all parts, one after the other; what is at rest is in the state. */
+static bough_status gather_surface(tree_engine *e, int32_t vertex_count, int32_t triangle_count) {
+    bough_context *ctx = e->ctx;
+    double *vertices = BO_NEW_ARRAY(ctx, double, 3 * (size_t)vertex_count);
+    int32_t *triangles = BO_NEW_ARRAY(ctx, int32_t, 3 * (size_t)triangle_count), *next = triangles;
+    bough_status status = vertices && triangles ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t part = 0; part < bough_model_part_count(e->model) && status == BOUGH_OK; part++) {
+        const bough_surface *surface = &component_of(e, part)->surface;
+        status = bough_state_positions(ctx, e->model, e->state, part, e->positions);
+        for (size_t k = 0; k < 3 * (size_t)surface->vertex_count; k++)
+            vertices[3 * (size_t)e->first[part] + k] = (double)e->positions[k];
+        for (size_t k = 0; k < 3 * (size_t)surface->triangle_count; k++)
+            *next++ = e->first[part] + surface->triangles[k];
+    }
+    if (status == BOUGH_OK)
+        status = bough_mesh_create(ctx, BOUGH_TRI3, vertex_count, vertices, triangle_count, triangles, &e->surface);
+    bo_free(ctx, vertices);
+    bo_free(ctx, triangles);
+    return status;
+}
+
+static bough_status make_surface(tree_engine *e) {
+    bough_context *ctx = e->ctx;
+    int64_t vertices = 0, triangles = 0, largest = 0;
+    e->first = BO_NEW_ZEROS(ctx, int32_t, bough_model_part_count(e->model));
+    if (!e->first)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t part = 0; part < bough_model_part_count(e->model); part++) {
+        const bough_surface *surface = &component_of(e, part)->surface;
+        e->first[part] = (int32_t)vertices;
+        vertices += surface->vertex_count;
+        triangles += surface->triangle_count;
+        largest = surface->vertex_count > largest ? surface->vertex_count : largest;
+        if (vertices > INT32_MAX / 3 || triangles > INT32_MAX / 3)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the surfaces of all parts have more than %d vertices",
+                           INT32_MAX / 3);
+    }
+    e->displacement = BO_NEW_ZEROS(ctx, double, 3 * (size_t)vertices);
+    e->velocity = BO_NEW_ZEROS(ctx, double, 3 * (size_t)vertices);
+    e->positions = BO_NEW_ZEROS(ctx, float, 3 * (size_t)largest);
+    e->rates = BO_NEW_ZEROS(ctx, float, 3 * (size_t)largest);
+    if (!e->displacement || !e->velocity || !e->positions || !e->rates)
+        return BOUGH_ERROR_MEMORY;
+    return gather_surface(e, (int32_t)vertices, (int32_t)triangles);
+}
+
+static int32_t nearest_vertex(const tree_engine *e, int32_t part, const double point[3]) {
+    int32_t best = 0;
+    double least = INFINITY;
+    for (int32_t v = 0; v < component_of(e, part)->surface.vertex_count; v++) {
+        bo_vec3 x = bo_load3(e->surface->vertices + 3 * (size_t)(e->first[part] + v));
+        bo_vec3 d = bo_sub(x, bo_load3(point));
+        if (bo_dot(d, d) < least)
+            least = bo_dot(d, d), best = v;
+    }
+    return best;
+}
+
+static bough_status place_probes(tree_engine *e) {
+    const bough_scene *scene = e->scene;
+    e->vertices = BO_NEW_ZEROS(e->ctx, int32_t, scene->probe_count);
+    e->rest = BO_NEW_ZEROS(e->ctx, double, 3 * (size_t)scene->probe_count);
+    if (!e->vertices || !e->rest)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < scene->probe_count; i++) {
+        const bo_scene_probe *probe = &scene->probes[i];
+        double values[9];
+        if (probe->at_surface && component_of(e, probe->part)->surface.vertex_count == 0)
+            return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "the probe \"%s\" is at the surface of a part that has none",
+                           probe->name);
+        e->vertices[i] = probe->at_surface ? nearest_vertex(e, probe->part, probe->rest) : -1;
+        BO_TRY(measure_probe(e, i, values));
+        memcpy(e->rest + 3 * (size_t)i, values, 3 * sizeof *values);
+    }
+    return BOUGH_OK;
+}
+
+static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_engine *e, double *residual) {
+    bough_context *ctx = e->ctx;
+    bough_model_def settings = def->model;
+    bough_energies energies;
+    settings.alpha = strcmp(def->integrator.name, "newmark") == 0 ? 0 : def->integrator.alpha;
+    BO_TRY(bo_scene_model(ctx, scene, &settings, &e->model));
+    BO_TRY(bough_state_create(ctx, e->model, &e->state));
+    BO_TRY(make_surface(e));
+    BO_TRY(place_probes(e));
+    BO_TRY(bough_state_energies(ctx, e->model, e->state, &energies));
+    e->rest_gravity = energies.gravity;
+    if (def->settle)
+        BO_TRY(bough_state_settle(ctx, e->model, e->state, NULL, residual));
+    return bough_step(ctx, e->model, e->state, 0); /* the accelerations that the first step starts from */
+}
+
+static bough_status check_integrator(bough_context *ctx, const char *name) {
+    return strcmp(name, "hht") == 0 || strcmp(name, "newmark") == 0
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the tree engine steps by hht or newmark, not by %s", name);
+}
+
+bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
+                                   bo_engine *engine) {
+    *engine = (bo_engine){.step = step,
+                          .measure = measure,
+                          .save = save,
+                          .restore = restore,
+                          .show = show,
+                          .destroy = destroy,
+                          .residual = NAN};
+    BO_TRY(check_integrator(ctx, def->integrator.name));
+    tree_engine *e = BO_NEW(ctx, tree_engine);
+    if (!e)
+        return BOUGH_ERROR_MEMORY;
+    engine->data = e;
+    e->ctx = ctx;
+    e->scene = scene;
+    bough_status status = build(scene, def, e, &engine->residual);
+    if (status == BOUGH_OK)
+        status = bo_engine_name_columns(ctx, scene, engine);
+    if (status != BOUGH_OK) {
+        bo_engine_destroy(ctx, engine);
+        return status;
+    }
+    engine->mesh = e->surface;
+    engine->integrator = strcmp(def->integrator.name, "newmark") == 0 ? "newmark" : "hht";
+    engine->displacement = e->displacement;
+    engine->velocity = e->velocity;
+    engine->state_size = state_size(e);
+    return BOUGH_OK;
+}

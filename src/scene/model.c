@@ -1,0 +1,111 @@
+/* A scene of parts becomes a model of the tree engine. */
+#include "scene/cook_plan.h"
+#include "scene/scene.h"
+
+#include <string.h>
+
+/* ---- components ---- */
+
+/* Cooked ones move from the plan to the scene; those that were finished stay where they are. */
+static bough_status take_components(bough_context *ctx, bough_cook_plan *plan, bough_component **components) {
+    int32_t item = 0;
+    for (int32_t c = 0; c < plan->assembly.component_count; c++) {
+        if (!plan->assembly.components[c].job)
+            continue;
+        bo_plan_item *cooked = &plan->items[item++]; /* items are the components to cook, in their order */
+        if (!cooked->ready)
+            BO_TRY(bough_component_load(ctx, cooked->output, &cooked->ready));
+        components[c] = cooked->ready;
+        cooked->ready = NULL;
+    }
+    return BOUGH_OK;
+}
+
+static void free_components(bough_context *ctx, const bough_scene *scene, bough_component **components) {
+    for (int32_t c = 0; c < scene->plan->assembly.component_count; c++)
+        bough_component_destroy(ctx, components[c]);
+    bo_free(ctx, components);
+}
+
+void bo_scene_free_components(bough_context *ctx, bough_scene *scene) {
+    if (scene->components)
+        free_components(ctx, scene, scene->components);
+    scene->components = NULL;
+}
+
+static bough_status cook(bough_context *ctx, bough_scene *scene) {
+    if (scene->components)
+        return BOUGH_OK;
+    BO_TRY(bough_cook_plan_run(ctx, scene->plan, false, NULL, NULL));
+    bough_component **components = BO_NEW_ZEROS(ctx, bough_component *, scene->plan->assembly.component_count);
+    if (!components)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = take_components(ctx, scene->plan, components);
+    if (status == BOUGH_OK)
+        scene->components = components;
+    else
+        free_components(ctx, scene, components);
+    return status;
+}
+
+/* ---- the model ---- */
+
+static bough_part_def describe(const bo_part *part) {
+    bough_part_def def = bough_default_part_def();
+    def.name = part->name;
+    def.component = part->component;
+    def.parent = part->parent;
+    def.interface = part->interface;
+    memcpy(def.rotation, part->rotation.m, sizeof def.rotation);
+    memcpy(def.position, part->position, sizeof def.position);
+    def.scale = part->scale;
+    def.stiffness = part->stiffness;
+    if (part->has_damping) {
+        def.damping_mass = part->damping_mass;
+        def.damping_stiffness = part->damping_stiffness;
+    }
+    def.track = part->track;
+    return def;
+}
+
+static bough_status make_model(bough_context *ctx, const bough_scene *scene, const bough_model_def *settings,
+                               const bough_component **components, bough_part_def *parts, bough_model **model) {
+    const bo_assembly *assembly = &scene->plan->assembly;
+    if (!components || !parts)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t c = 0; c < assembly->component_count; c++)
+        components[c] = scene->components[c] ? scene->components[c] : assembly->components[c].rigid;
+    for (int32_t p = 0; p < assembly->part_count; p++)
+        parts[p] = describe(&assembly->parts[p]);
+    bough_model_def def = *settings;
+    def.component_count = assembly->component_count;
+    def.components = components;
+    def.part_count = assembly->part_count;
+    def.parts = parts;
+    return bough_model_create(ctx, &def, model);
+}
+
+bough_status bo_scene_model(bough_context *ctx, bough_scene *scene, const bough_model_def *settings,
+                            bough_model **model) {
+    *model = NULL;
+    if (!scene->plan)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "the scene has one body and no parts, so that the tree engine has nothing to step");
+    if (scene->plan->assembly.part_count == 0)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: the scene has components, but no parts; list some under \"parts\"",
+                       scene->path);
+    BO_TRY(cook(ctx, scene));
+    const bough_component **components =
+        BO_NEW_ARRAY(ctx, const bough_component *, scene->plan->assembly.component_count);
+    bough_part_def *parts = BO_NEW_ARRAY(ctx, bough_part_def, scene->plan->assembly.part_count);
+    bough_status status = make_model(ctx, scene, settings, components, parts, model);
+    bo_free(ctx, components);
+    bo_free(ctx, parts);
+    if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)
+        bo_prefix_message(ctx, "%s: ", scene->path);
+    return status;
+}
+
+bough_status bough_scene_model(bough_context *ctx, bough_scene *scene, bough_model **model) {
+    return bo_scene_model(ctx, scene, &scene->model, model);
+}

@@ -1,0 +1,134 @@
+/* What a scene of parts says about running it. */
+#include "scene/scene.h"
+
+#include "scene/entries.h"
+
+#include <string.h>
+
+bough_scene bo_scene_defaults(void) {
+    bough_scene scene = {.integrator = bough_default_integrator_def(),
+                         .dt = 0.01,
+                         .engine = BO_ENGINE_TREE,
+                         .model = bough_default_model_def()};
+    memset(scene.model.gravity, 0, sizeof scene.model.gravity); /* as in all files */
+    return scene;
+}
+
+/* ---- engine, time, wind ---- */
+
+static bough_status read_engine(bo_json at, const bo_json *root, bough_scene *scene) {
+    int32_t kind = (int32_t)scene->engine, coupling = (int32_t)scene->model.coupling;
+    bo_json named = bo_json_at(&at, "kind");
+    BO_TRY(bo_json_keys(at, BO_ENGINE_KEYS));
+    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, 2, &kind));
+    BO_TRY(bo_json_choice(bo_json_at(&at, "coupling"), BO_COUPLINGS, 4, &coupling));
+    BO_TRY(bo_json_integer(bo_json_at(&at, "passes"), 1, 2, &scene->model.passes));
+    if (kind == BO_ENGINE_FULL && !bo_json_has(root, "object"))
+        return bo_json_fail(named, "the full engine steps the mesh of an \"object\" as a whole, and these parts come "
+                                   "from meshes of their own; use \"tree\"");
+    scene->engine = (bo_engine_kind)kind;
+    scene->model.coupling = (bough_coupling)coupling;
+    return BOUGH_OK;
+}
+
+static bough_status read_time(bo_json at, bough_scene *scene) {
+    bo_json integrator = bo_json_at(&at, "integrator");
+    BO_TRY(bo_scene_time(at, scene));
+    scene->names_integrator = integrator.value != NULL;
+    if (scene->engine == BO_ENGINE_TREE && scene->names_integrator && strcmp(scene->integrator.name, "hht") != 0 &&
+        strcmp(scene->integrator.name, "newmark") != 0)
+        return bo_json_fail(integrator, "the tree engine steps by \"hht\" or \"newmark\", not by \"%s\"",
+                            scene->integrator.name);
+    return BOUGH_OK;
+}
+
+static bough_status read_wind(bo_json at, bough_wind *wind) {
+    int32_t seed = (int32_t)wind->seed;
+    BO_TRY(bo_json_keys(at, BO_WIND_KEYS));
+    if (at.value)
+        BO_TRY(bo_json_vec3(bo_json_must(&at, "velocity"), BO_ANY, wind->velocity));
+    BO_TRY(bo_json_number(bo_json_at(&at, "gust"), BO_NOT_NEGATIVE, &wind->gust));
+    BO_TRY(bo_json_number(bo_json_at(&at, "length"), BO_POSITIVE, &wind->length));
+    BO_TRY(bo_json_number(bo_json_at(&at, "density"), BO_NOT_NEGATIVE, &wind->density));
+    BO_TRY(bo_json_number(bo_json_at(&at, "drag"), BO_NOT_NEGATIVE, &wind->drag));
+    BO_TRY(bo_json_integer(bo_json_at(&at, "seed"), 0, INT32_MAX, &seed));
+    wind->seed = (uint64_t)seed;
+    return BOUGH_OK;
+}
+
+bough_status bo_scene_settings(const bo_json *root, bough_scene *scene) {
+    const char *ignored;
+    BO_TRY(bo_json_keys(*root, BO_ASSEMBLY_KEYS));
+    BO_TRY(bo_scene_version(*root));
+    BO_TRY(bo_json_string(bo_json_at(root, "$schema"), &ignored));
+    BO_TRY(bo_json_string(bo_json_at(root, "name"), &ignored));
+    BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, scene->model.gravity));
+    BO_TRY(read_engine(bo_json_at(root, "engine"), root, scene));
+    BO_TRY(read_time(bo_json_at(root, "time"), scene));
+    BO_TRY(read_wind(bo_json_at(root, "wind"), &scene->model.wind));
+    return bo_json_flag(bo_json_at(root, "settle"), &scene->settle);
+}
+
+/* ---- probes ---- */
+
+bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_scene_probe *probe) {
+    const char *name = NULL;
+    BO_TRY(bo_json_string(at, &name));
+    if (strpbrk(name, ",\"\n\r"))
+        return bo_json_fail(at, "is a column of a table, so it must not contain commas, quotes or line ends");
+    for (const bo_scene_probe *other = scene->probes; other < probe; other++)
+        if (other->name && !strcmp(other->name, name))
+            return bo_json_fail(at, "\"%.60s\" is the name of another probe already", name);
+    bo_free(at.ctx, probe->name);
+    probe->name = bo_strdup(at.ctx, name);
+    return probe->name ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+void bo_scene_free_probes(bough_context *ctx, bough_scene *scene) {
+    for (int32_t i = 0; i < scene->probe_count; i++) {
+        bo_free(ctx, scene->probes[i].name);
+        bo_free(ctx, scene->probes[i].vertices);
+        bo_free(ctx, scene->probes[i].weights);
+    }
+    bo_free(ctx, scene->probes);
+    scene->probes = NULL;
+    scene->probe_count = 0;
+}
+
+static bough_status find_part(bo_json at, const bo_assembly *assembly, int32_t *part) {
+    const char **names = BO_NEW_ARRAY(at.ctx, const char *, assembly->part_count);
+    if (!names)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t p = 0; p < assembly->part_count; p++)
+        names[p] = assembly->parts[p].name;
+    bough_status status = bo_json_choice(at, names, assembly->part_count, part);
+    bo_free(at.ctx, names);
+    return status;
+}
+
+static bough_status read_probe(bo_json at, const bo_assembly *assembly, bough_scene *scene, bo_scene_probe *probe) {
+    bo_json part = bo_json_must(&at, "part");
+    BO_TRY(bo_json_keys(at, BO_PART_PROBE_KEYS));
+    BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), scene, probe));
+    if (part.value && assembly->part_count == 0)
+        return bo_json_fail(part, "the scene has no parts");
+    BO_TRY(find_part(part, assembly, &probe->part));
+    probe->at_surface = bo_json_has(&at, "nearest");
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "nearest"), BO_ANY, probe->rest));
+    if (!probe->at_surface || !assembly->is_object)
+        return BOUGH_OK;
+    /* both engines follow the same vertex, also where several are equally near */
+    return bo_part_surface_point(at.ctx, assembly, probe->part, probe->rest, NULL);
+}
+
+bough_status bo_scene_part_probes(bo_json at, const bo_assembly *assembly, bough_scene *scene) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    scene->probes = BO_NEW_ZEROS(at.ctx, bo_scene_probe, count);
+    if (!scene->probes)
+        return BOUGH_ERROR_MEMORY;
+    scene->probe_count = count;
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_probe(bo_json_item(&at, i), assembly, scene, &scene->probes[i]));
+    return BOUGH_OK;
+}

@@ -1,0 +1,157 @@
+/* The object of a scene as one body, so that accuracy can be measured; and points of parts on its mesh. */
+#include "scene/cook_plan.h"
+#include "scene/scene.h"
+
+#include "fem/body.h"
+#include "mesh/mesh.h"
+
+#include <string.h>
+
+/* ---- points ---- */
+
+static int32_t nearest_vertex(const bough_mesh *surface, const double point[3]) {
+    int32_t best = 0;
+    double least = INFINITY;
+    for (int32_t v = 0; v < surface->vertex_count; v++) {
+        bo_vec3 d = bo_sub(bo_load3(surface->vertices + 3 * (size_t)v), bo_load3(point));
+        if (bo_dot(d, d) < least)
+            least = bo_dot(d, d), best = v;
+    }
+    return best;
+}
+
+static bough_status make_place(bough_context *ctx, int32_t count, bo_mesh_place *place) {
+    place->count = count;
+    place->vertices = BO_NEW_ZEROS(ctx, int32_t, count);
+    place->weights = BO_NEW_ZEROS(ctx, double, count);
+    return place->vertices && place->weights ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+/* A vertex of a surface that is drawn instead of the mesh's own boundary follows the element that holds it. */
+static bough_status place_embedded(bough_context *ctx, const bough_mesh *mesh, const bough_mesh *surface,
+                                   int32_t vertex, bo_mesh_place *place) {
+    bough_embedding *embedding;
+    const int32_t count = bough_element_node_count(mesh->type);
+    BO_TRY(bough_mesh_bind(ctx, mesh, surface, &embedding, NULL));
+    bough_status status = make_place(ctx, count, place);
+    for (int32_t k = 0; k < count && status == BOUGH_OK; k++) {
+        place->vertices[k] = bo_mesh_nodes(mesh, embedding->elements[vertex])[k];
+        place->weights[k] = embedding->weights[(size_t)vertex * BOUGH_MAX_ELEMENT_NODES + (size_t)k];
+    }
+    bough_embedding_destroy(ctx, embedding);
+    return status;
+}
+
+bough_status bo_part_surface_point(bough_context *ctx, const bo_assembly *assembly, int32_t part, double point[3],
+                                   bo_mesh_place *place) {
+    const bough_cook_job *job = assembly->components[assembly->parts[part].component].job;
+    const bough_mesh *mesh = bough_body_mesh(job->body);
+    const bough_mesh *surface = job->surface;
+    bough_mesh *boundary = NULL;
+    int32_t *map = NULL;
+    if (!surface)
+        BO_TRY(bough_mesh_surface(ctx, mesh, &boundary, &map, NULL));
+    surface = surface ? surface : boundary;
+    int32_t v = nearest_vertex(surface, point);
+    memcpy(point, surface->vertices + 3 * (size_t)v, 3 * sizeof *point);
+    bough_status status = BOUGH_OK;
+    if (place && !map)
+        status = place_embedded(ctx, mesh, surface, v, place);
+    else if (place && (status = make_place(ctx, 1, place)) == BOUGH_OK)
+        place->vertices[0] = map[v], place->weights[0] = 1;
+    bough_mesh_destroy(ctx, boundary);
+    bo_free(ctx, map);
+    return status;
+}
+
+/* The origin of a part's frame is the centre of the interface by which it hangs; that of a root which is held stays. */
+static bough_status place_origin(bough_context *ctx, const bo_assembly *assembly, bo_scene_probe *probe,
+                                 bo_mesh_place *place) {
+    const bough_component *rigid = assembly->components[assembly->parts[probe->part].component].rigid;
+    memcpy(probe->rest, rigid->origin, sizeof probe->rest);
+    if (rigid->support == BOUGH_SUPPORT_FREE)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "the probe \"%s\" is at the frame of a part that flies free, which the full engine does not "
+                       "know; say \"nearest\" to what point it is",
+                       probe->name);
+    if (rigid->support == BOUGH_SUPPORT_FIXED)
+        return make_place(ctx, 0, place);
+    const bough_interface *face = &rigid->interfaces[rigid->parent];
+    BO_TRY(make_place(ctx, face->vertex_count, place));
+    memcpy(place->vertices, face->vertices, (size_t)face->vertex_count * sizeof *place->vertices);
+    memcpy(place->weights, face->weights, (size_t)face->vertex_count * sizeof *place->weights);
+    return BOUGH_OK;
+}
+
+static bough_status place_probe(bough_context *ctx, const bo_assembly *assembly, const int32_t *map,
+                                bo_scene_probe *probe) {
+    bo_mesh_place place = {0};
+    bough_status status = probe->at_surface ? bo_part_surface_point(ctx, assembly, probe->part, probe->rest, &place)
+                                            : place_origin(ctx, assembly, probe, &place);
+    for (int32_t k = 0; k < place.count && status == BOUGH_OK; k++)
+        place.vertices[k] = map[place.vertices[k]];
+    probe->count = place.count; /* the scene's from now on */
+    probe->vertices = place.vertices;
+    probe->weights = place.weights;
+    return status;
+}
+
+/* ---- the body ---- */
+
+/* Supports are those of the root's part, whose selections are in its own mesh. */
+static bough_status hold(bough_context *ctx, const bough_body *root, const int32_t *map, bough_body *whole) {
+    for (int32_t v = 0; v < root->mesh->vertex_count; v++) {
+        const unsigned char *fixed = root->fixed + 3 * (size_t)v;
+        int axes = fixed[0] | fixed[1] << 1 | fixed[2] << 2;
+        if (root->used[v] && axes)
+            BO_TRY(bough_body_fix(ctx, whole, &map[v], 1, axes, root->prescribed + 3 * (size_t)v));
+    }
+    return BOUGH_OK;
+}
+
+static bough_status finish(bough_context *ctx, bough_scene *scene, int32_t *const *maps) {
+    const bo_assembly *assembly = &scene->plan->assembly;
+    for (int32_t p = 0; p < assembly->part_count; p++)
+        if (assembly->parts[p].parent < 0)
+            BO_TRY(hold(ctx, assembly->components[p].job->body, maps[p], scene->body));
+    BO_TRY(bough_body_set_gravity(ctx, scene->body, scene->model.gravity));
+    for (int32_t i = 0; i < scene->probe_count; i++)
+        BO_TRY(place_probe(ctx, assembly, maps[scene->probes[i].part], &scene->probes[i]));
+    scene->velocity = BO_NEW_ZEROS(ctx, double, 3 * (size_t)scene->body->mesh->vertex_count);
+    return scene->velocity ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+static void forget(bough_context *ctx, bough_scene *scene) {
+    for (int32_t i = 0; i < scene->probe_count; i++) {
+        bo_free(ctx, scene->probes[i].vertices);
+        bo_free(ctx, scene->probes[i].weights);
+        scene->probes[i].vertices = NULL;
+        scene->probes[i].weights = NULL;
+    }
+    bough_body_destroy(ctx, scene->body);
+    scene->body = NULL;
+}
+
+bough_status bo_scene_make_whole(bough_context *ctx, bough_scene *scene) {
+    if (scene->body)
+        return BOUGH_OK;
+    const bo_assembly *assembly = &scene->plan->assembly;
+    if (!assembly->is_object)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s: the full engine steps the mesh of an \"object\" as a whole, and these parts come from "
+                       "meshes of their own",
+                       scene->path);
+    int32_t **maps = NULL;
+    bo_json root;
+    BO_TRY(bo_json_load(ctx, scene->path, &root));
+    bough_status status = bo_object_body(bo_json_at(&root, "object"), assembly, &scene->body, &maps);
+    bo_json_free(&root);
+    if (status == BOUGH_OK)
+        status = finish(ctx, scene, maps);
+    for (int32_t d = 0; maps && d < assembly->part_count; d++)
+        bo_free(ctx, maps[d]);
+    bo_free(ctx, maps);
+    if (status != BOUGH_OK)
+        forget(ctx, scene);
+    return status;
+}

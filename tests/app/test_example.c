@@ -1,0 +1,234 @@
+/* bough example: the scenes that it makes. */
+#include "program.h"
+
+#include <bough/scene.h>
+
+static bough_context *ctx;
+
+static int prepare(void **state) {
+    (void)state;
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    unsetenv("ARGP_HELP_FMT");
+    mkdir(work(""), 0700);
+    ctx = test_context(1);
+    return 0;
+}
+
+static int finish_all(void **state) {
+    (void)state;
+    bough_context_destroy(ctx);
+    return 0;
+}
+
+static json_t *load(const char *name) {
+    json_error_t error;
+    json_t *scene = json_load_file(work(name), JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(scene))
+        fail_msg("%s:%d: %s", name, error.line, error.text);
+    return scene;
+}
+
+/* Leaves in the scene what matters for cooking: not how it is run. */
+static void keep_what_is_cooked(const char *name) {
+    static const char *const of_runs[] = {"wind", "engine", "time", "settle", "probes"};
+    json_t *scene = load(name);
+    for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
+        check_int(json_object_del(scene, of_runs[i]), 0);
+    check_int(json_dump_file(scene, work(name), 0), 0);
+    json_decref(scene);
+}
+
+static bool same_bytes(const char *a, const char *b) {
+    FILE *f = fopen(work(a), "rb"), *g = fopen(work(b), "rb");
+    check(f && g);
+    int c, d;
+    do {
+        c = getc(f), d = getc(g);
+    } while (c == d && c != EOF);
+    fclose(f), fclose(g);
+    return c == d;
+}
+
+/* Parts of a component. */
+static int uses(const json_t *scene, const char *component) {
+    size_t i;
+    json_t *part;
+    int count = 0;
+    json_array_foreach(json_object_get(scene, "parts"), i, part) {
+        count += strcmp(text(part, "component"), component) == 0;
+    }
+    return count;
+}
+
+static void without_a_name_they_are_listed(void **state) {
+    (void)state;
+    check_run(0, "example");
+    check(strstr(out, "oak ") && strstr(out, "flower ") && line_count(out) == 2);
+    json_t *list;
+    check_json(list, 0, "example", "--json");
+    check_int(json_array_size(json_object_get(list, "examples")), 2);
+    json_decref(list);
+    check_mistake(2, "no example \"elm\"", "example", "elm");
+    check_mistake(2, "--leaves", "example", "oak", "--leaves", "-1");
+    check_mistake(2, "--leaves", "example", "oak", "--leaves", "500001");
+    check_mistake(2, "--seed", "example", "oak", "--seed", "x");
+    check_mistake(2, "one example", "example", "oak", "flower");
+    check_mistake(1, "not a folder", "example", "oak", "-o", "no/such/place");
+}
+
+/* The paper's Table 1. */
+static void the_oak_has_the_statistics_of_the_paper(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "example", "oak", "--json");
+    check_int(number(answer, "parts"), 1435);
+    check_int(number(answer, "coordinates"), 11972);
+    check_near(number(answer, "surface_vertices"), 580e3, 10e3);
+    check_near(number(answer, "surface_triangles"), 860e3, 20e3);
+    json_decref(answer);
+
+    json_t *scene = load("oak/scene.json");
+    check_int(json_array_size(json_object_get(scene, "parts")), 1435);
+    check_int(uses(scene, "leaf"), 1394);
+    bough_cook_plan *plan;
+    keep_what_is_cooked("oak/scene.json");
+    check_ok(ctx, bough_cook_plan_load(ctx, work("oak/scene.json"), NULL, NULL, &plan));
+    check_int(bough_cook_plan_count(plan), 6);
+    int coordinates = 0;
+    for (int32_t i = 0; i < 6; i++) {
+        const bough_cook_item *item = bough_cook_plan_item(plan, i);
+        check_int(item->r, strcmp(item->name, "leaf") == 0 ? 8 : 20);
+        coordinates += uses(scene, item->name) * item->r;
+    }
+    check_int(coordinates, 11972);
+    bough_cook_plan_destroy(ctx, plan);
+    json_decref(scene);
+}
+
+/* Leaves that share a place point elsewhere; all together they have the area of the oak's 1,394. */
+static void more_leaves_share_places_and_are_smaller(void **state) {
+    (void)state;
+    check_run(0, "example", "oak", "-o", "dense", "--leaves", "3000");
+    check_run(0, "example", "oak", "-o", "oak");
+    json_t *dense = load("dense/scene.json"), *oak = load("oak/scene.json"), *part, *places = json_object();
+    check_int(uses(dense, "leaf"), 3000);
+    double area[2] = {0, 0};
+    size_t i;
+    int shared = 0;
+    json_array_foreach(json_object_get(oak, "parts"), i, part) {
+        if (strcmp(text(part, "component"), "leaf") == 0)
+            area[0] += pow(number(part, "scale"), 2);
+    }
+    json_array_foreach(json_object_get(dense, "parts"), i, part) {
+        char place[64], pose[160];
+        if (strcmp(text(part, "component"), "leaf") != 0)
+            continue;
+        area[1] += pow(number(part, "scale"), 2);
+        snprintf(place, sizeof place, "%s %s", text(part, "parent"), text(part, "interface"));
+        snprintf(pose, sizeof pose, "%s %g %g %g", place, item(part, "rotate_deg", 0), item(part, "rotate_deg", 1),
+                 item(part, "rotate_deg", 2));
+        shared += json_object_get(places, place) != NULL;
+        check(!json_object_get(places, pose));
+        json_object_set_new(places, place, json_true());
+        json_object_set_new(places, pose, json_true());
+    }
+    check(shared > 1000);
+    check_near(area[1] / area[0], 1, 0.02);
+    json_decref(places), json_decref(dense), json_decref(oak);
+}
+
+static void a_small_oak_is_cooked(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "example", "oak", "-o", "small", "--leaves", "50", "--json");
+    check_int(number(answer, "parts"), 91);
+    check_int(number(answer, "coordinates"), 41 * 20 + 50 * 8);
+    json_decref(answer);
+    keep_what_is_cooked("small/scene.json");
+    check_json(answer, 0, "cook", "small/scene.json", "--json");
+    check_int(number(answer, "cooked"), 6);
+    check(!err[0]);
+    json_decref(answer);
+
+    /* Leaves flutter at a few hertz; branches have a place for each leaf, and for what grows from them. */
+    bough_component *leaf, *twig;
+    check_ok(ctx, bough_component_load(ctx, work("small/scene.cooked/leaf.bough"), &leaf));
+    check_ok(ctx, bough_component_load(ctx, work("small/scene.cooked/twig.bough"), &twig));
+    check(leaf->quality.full_hz[0] > 2 && leaf->quality.full_hz[0] < 5);
+    check_int(leaf->wind.count, 8);
+    check_int(twig->wind.count, 24);
+    check_int(twig->interface_count, 2 + 36);
+    check_int(leaf->surface.vertex_count, 370);
+    check_int(twig->surface.vertex_count, 1501);
+    bough_component_destroy(ctx, leaf);
+    bough_component_destroy(ctx, twig);
+}
+
+static void the_same_seed_gives_the_same_bytes(void **state) {
+    (void)state;
+    static const char *const files[] = {"scene.json", "trunk.msh", "trunk.obj", "leaf.msh", "leaf.obj", "twig.msh"};
+    check_run(0, "example", "oak", "-o", "one", "--leaves", "50", "--seed", "5");
+    check_run(0, "example", "oak", "-o", "two", "--leaves", "50", "--seed", "5");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char a[64], b[64];
+        snprintf(a, sizeof a, "one/%s", files[i]);
+        snprintf(b, sizeof b, "two/%s", files[i]);
+        check(same_bytes(a, b));
+    }
+    check_run(0, "example", "oak", "-o", "two", "--leaves", "50", "--seed", "6");
+    check(!same_bytes("one/scene.json", "two/scene.json") && same_bytes("one/twig.msh", "two/twig.msh"));
+    check(!exists("one/scene.json.part"));
+    check_run(0, "example", "flower", "-o", "one");
+    check_run(0, "example", "flower", "-o", "two");
+    check(same_bytes("one/scene.json", "two/scene.json") && same_bytes("one/flower.msh", "two/flower.msh"));
+}
+
+/* A tree of twelve domains out of one mesh, in one piece. */
+static void the_flower_has_twelve_domains(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "example", "flower", "--json");
+    check_int(number(answer, "parts"), 12);
+    check_int(number(answer, "coordinates"), 240);
+    json_decref(answer);
+    bough_mesh *mesh;
+    bough_mesh_report report;
+    check_ok(ctx, bough_mesh_read(ctx, work("flower/flower.msh"), NULL, &mesh));
+    check_ok(ctx, bough_mesh_measure(ctx, mesh, &report));
+    check_int(report.piece_count, 1);
+    check_int(report.nonmanifold_count, 0);
+    check_int(report.unused_vertex_count, 0);
+    check(mesh->element_count > 2000 && mesh->element_count < 10000);
+    int32_t *domain, count;
+    bough_split *split;
+    check_ok(ctx, bough_mesh_domains_from_sets(ctx, mesh, NULL, 0, &domain, &count));
+    check_ok(ctx, bough_mesh_split(ctx, mesh, domain, count, &split));
+    check_int(split->interface_count, 11);
+    check_int(split->touching_count, 0);
+    for (int32_t d = 0; d < count; d++)
+        check_int(split->domains[d].face_piece_count, 1);
+    bough_split_destroy(ctx, split);
+    bough_release(ctx, domain);
+    bough_mesh_destroy(ctx, mesh);
+
+    bough_cook_plan *plan;
+    keep_what_is_cooked("flower/scene.json");
+    check_ok(ctx, bough_cook_plan_load(ctx, work("flower/scene.json"), NULL, NULL, &plan));
+    check_int(bough_cook_plan_count(plan), 12);
+    for (int32_t i = 0; i < 12; i++)
+        check_int(bough_cook_plan_item(plan, i)->r, 20);
+    check_ok(ctx, bough_cook_plan_run(ctx, plan, false, NULL, NULL));
+    bough_cook_plan_destroy(ctx, plan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_name_they_are_listed),
+        cmocka_unit_test(the_oak_has_the_statistics_of_the_paper),
+        cmocka_unit_test(more_leaves_share_places_and_are_smaller),
+        cmocka_unit_test(a_small_oak_is_cooked),
+        cmocka_unit_test(the_same_seed_gives_the_same_bytes),
+        cmocka_unit_test(the_flower_has_twelve_domains),
+    };
+    return cmocka_run_group_tests(tests, prepare, finish_all);
+}

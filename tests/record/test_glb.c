@@ -1,0 +1,425 @@
+/* glTF files hold what was put into them: read back by rules of the format alone, they show every vertex where it
+ * should be in every frame. */
+#include "test.h"
+
+#include "base/rotation.h"
+
+#include <bough/record.h>
+
+#include <jansson.h>
+
+/* ---- reading ---- */
+
+typedef struct {
+    unsigned char *bytes, *binary;
+    size_t size, binary_size;
+    json_t *json;
+} glb_file;
+
+static uint32_t u32(const unsigned char *p) {
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static size_t whole(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        fail_msg("\"%s\" is missing", key);
+    return (size_t)json_integer_value(value);
+}
+
+static const json_t *entry(const glb_file *file, const char *list, size_t index) {
+    const json_t *found = json_array_get(json_object_get(file->json, list), index);
+    if (!json_is_object(found))
+        fail_msg("there is no %s[%zu]", list, index);
+    return found;
+}
+
+/* Chunks follow each other, aligned to 4 bytes, and fill the file. */
+static glb_file read_glb(const char *path) {
+    glb_file file = {0};
+    FILE *f = fopen(path, "rb");
+    check(f != NULL);
+    fseek(f, 0, SEEK_END);
+    file.size = (size_t)ftell(f);
+    rewind(f);
+    file.bytes = malloc(file.size);
+    check(file.bytes && fread(file.bytes, 1, file.size, f) == file.size);
+    fclose(f);
+    check(file.size > 28 && memcmp(file.bytes, "glTF", 4) == 0);
+    check_int(u32(file.bytes + 4), 2);
+    check_int(u32(file.bytes + 8), file.size);
+    size_t json_size = u32(file.bytes + 12);
+    check(memcmp(file.bytes + 16, "JSON", 4) == 0 && json_size % 4 == 0 && 20 + json_size + 8 <= file.size);
+    json_error_t error;
+    file.json = json_loadb((const char *)file.bytes + 20, json_size, JSON_REJECT_DUPLICATES, &error);
+    if (!file.json)
+        fail_msg("JSON: %s", error.text);
+    const unsigned char *head = file.bytes + 20 + json_size;
+    file.binary_size = u32(head);
+    check(memcmp(head + 4, "BIN\0", 4) == 0 && file.binary_size % 4 == 0);
+    check_int(20 + json_size + 8 + file.binary_size, file.size);
+    file.binary = file.bytes + 28 + json_size;
+    return file;
+}
+
+static void close_glb(glb_file *file) {
+    json_decref(file->json);
+    free(file->bytes);
+}
+
+static size_t width_of(const json_t *accessor) {
+    const char *type = json_string_value(json_object_get(accessor, "type"));
+    return !strcmp(type, "SCALAR") ? 1 : !strcmp(type, "VEC3") ? 3 : 4;
+}
+
+/* Scalar c of item i. */
+static double scalar(const glb_file *file, size_t index, size_t i, size_t c) {
+    const json_t *a = entry(file, "accessors", index), *view = entry(file, "bufferViews", whole(a, "bufferView"));
+    size_t type = whole(a, "componentType"), size = type == 5122 ? 2 : 4, width = width_of(a);
+    check(i < whole(a, "count") && c < width);
+    size_t at = whole(a, "byteOffset") + (i * width + c) * size;
+    check(at + size <= whole(view, "byteLength") && at % size == 0);
+    at += whole(view, "byteOffset");
+    check(at + size <= file->binary_size && whole(view, "byteOffset") % 4 == 0);
+    const unsigned char *p = file->binary + at;
+    if (type == 5122) {
+        check(json_is_true(json_object_get(a, "normalized")));
+        return fmax(-1, (double)(int16_t)(p[0] | p[1] << 8) / 32767);
+    }
+    uint32_t bits = u32(p);
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return type == 5125 ? (double)bits : (double)x;
+}
+
+/* Every accessor lies in its view; bounds are those of the numbers; vertex positions and times have bounds. */
+static void check_accessors(const glb_file *file) {
+    size_t count = json_array_size(json_object_get(file->json, "accessors"));
+    check_int(whole(entry(file, "buffers", 0), "byteLength"), file->binary_size);
+    for (size_t a = 0; a < count; a++) {
+        const json_t *accessor = entry(file, "accessors", a), *min = json_object_get(accessor, "min");
+        size_t width = width_of(accessor), items = whole(accessor, "count");
+        for (size_t c = 0; c < width; c++) {
+            double lower = INFINITY, upper = -INFINITY;
+            for (size_t i = 0; i < items; i++) {
+                double x = scalar(file, a, i, c);
+                lower = fmin(lower, x), upper = fmax(upper, x);
+            }
+            check(isfinite(lower) && isfinite(upper));
+            if (!min)
+                continue;
+            check((float)json_number_value(json_array_get(min, c)) == (float)lower);
+            check((float)json_number_value(json_array_get(json_object_get(accessor, "max"), c)) == (float)upper);
+        }
+    }
+}
+
+/* Output of the channel of a node, or -1 when it does not change. */
+static int channel(const glb_file *file, size_t node, const char *path) {
+    const json_t *animation = json_array_get(json_object_get(file->json, "animations"), 0), *item;
+    size_t i;
+    json_array_foreach(json_object_get(animation, "channels"), i, item) {
+        const json_t *target = json_object_get(item, "target");
+        if (whole(target, "node") != node || strcmp(json_string_value(json_object_get(target, "path")), path) != 0)
+            continue;
+        const json_t *sampler = json_array_get(json_object_get(animation, "samplers"), whole(item, "sampler"));
+        check(json_object_get(entry(file, "accessors", whole(sampler, "input")), "min") != NULL);
+        return (int)whole(sampler, "output");
+    }
+    return -1;
+}
+
+static double node_number(const json_t *node, const char *key, size_t c) {
+    return json_number_value(json_array_get(json_object_get(node, key), c));
+}
+
+/* A value of a node (translation, rotation or weights) in a frame. */
+static double animated(const glb_file *file, size_t node, const char *path, size_t frame, size_t c, size_t width) {
+    int output = channel(file, node, path);
+    if (output < 0)
+        return node_number(entry(file, "nodes", node), path, c);
+    return strcmp(path, "weights") == 0 ? scalar(file, (size_t)output, frame * width + c, 0)
+                                        : scalar(file, (size_t)output, frame, c);
+}
+
+/* Where the file shows a vertex of a node, y up. */
+static bo_vec3 shown(const glb_file *file, size_t node, size_t vertex, size_t frame) {
+    const json_t *n = entry(file, "nodes", node), *mesh = entry(file, "meshes", whole(n, "mesh"));
+    const json_t *primitive = json_array_get(json_object_get(mesh, "primitives"), 0);
+    const json_t *targets = json_object_get(primitive, "targets"), *root = entry(file, "nodes", 0);
+    size_t positions = whole(json_object_get(primitive, "attributes"), "POSITION"), count = json_array_size(targets);
+    double x[3], q[4];
+    for (size_t c = 0; c < 3; c++) {
+        x[c] = scalar(file, positions, vertex, c);
+        for (size_t k = 0; k < count; k++)
+            x[c] += animated(file, node, "weights", frame, k, count) *
+                    scalar(file, whole(json_array_get(targets, k), "POSITION"), vertex, c);
+        x[c] *= node_number(n, "scale", c);
+    }
+    for (size_t c = 0; c < 4; c++)
+        q[c] = animated(file, node, "rotation", frame, c, 4);
+    check_near(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1, 2e-4);
+    bo_vec3 p = bo_quat_rotate((bo_quat){q[3], q[0], q[1], q[2]}, bo_load3(x));
+    p = bo_add(p,
+               bo_v3(animated(file, node, "translation", frame, 0, 3), animated(file, node, "translation", frame, 1, 3),
+                     animated(file, node, "translation", frame, 2, 3)));
+    if (!json_object_get(root, "rotation"))
+        return p;
+    bo_quat up = {node_number(root, "rotation", 3), node_number(root, "rotation", 0), node_number(root, "rotation", 1),
+                  node_number(root, "rotation", 2)};
+    return bo_quat_rotate(up, p);
+}
+
+/* ---- writing ---- */
+
+enum { VERTICES = 7, TRIANGLES = 5, TARGETS = 3, NODES = 4, FRAMES = 6 };
+
+/* Two meshes, the first with targets and in two colours; node 3 has the one without. */
+typedef struct {
+    float positions[VERTICES][3], targets[TARGETS][VERTICES][3], weights[FRAMES][3 * TARGETS];
+    int32_t triangles[TRIANGLES][3];
+    bough_glb_pose poses[FRAMES][NODES];
+    double scale[NODES];
+} content;
+
+static content random_content(uint64_t seed) {
+    test_random r = {seed};
+    content c;
+    for (int v = 0; v < VERTICES; v++)
+        for (int d = 0; d < 3; d++) {
+            c.positions[v][d] = (float)test_uniform(&r, -1, 1);
+            for (int k = 0; k < TARGETS; k++)
+                c.targets[k][v][d] = (float)test_uniform(&r, -1, 1);
+        }
+    for (int t = 0; t < TRIANGLES; t++)
+        for (int i = 0; i < 3; i++)
+            c.triangles[t][i] = (t + i) % VERTICES;
+    for (int n = 0; n < NODES; n++) {
+        c.scale[n] = test_uniform(&r, 0.5, 2);
+        bo_vec3 w = bo_v3(test_uniform(&r, -1, 1), test_uniform(&r, -1, 1), test_uniform(&r, -1, 1));
+        for (int f = 0; f < FRAMES; f++) { /* a full turn and more: the quaternion changes its sign on the way */
+            bo_mat3 R = bo_exp3(bo_scale(n == 2 ? 1 : 1.5 * f, w));
+            memcpy(c.poses[f][n].rotation, R.m, sizeof R.m);
+            for (int d = 0; d < 3; d++)
+                c.poses[f][n].translation[d] = n == 2 ? d : test_uniform(&r, -3, 3);
+        }
+    }
+    for (int f = 0; f < FRAMES; f++)
+        for (int i = 0; i < 3 * TARGETS; i++)
+            c.weights[f][i] = i >= 2 * TARGETS ? 0.25f : (float)test_uniform(&r, -40, 40);
+    return c;
+}
+
+static bough_glb_mesh mesh_of(const content *c) {
+    bough_glb_mesh mesh = bough_default_glb_mesh();
+    mesh.name = "a \"leaf\"\n\\";
+    mesh.vertex_count = VERTICES, mesh.triangle_count = TRIANGLES;
+    mesh.positions = c->positions[0], mesh.triangles = c->triangles[0];
+    mesh.target_count = TARGETS, mesh.targets = c->targets[0][0];
+    return mesh;
+}
+
+static bough_status put_together(bough_context *ctx, const content *c, const char *path, int frames, bool z_up) {
+    const float red[3] = {1, 0, 0.5f};
+    bough_glb_def def = bough_default_glb_def();
+    def.path = path, def.z_up = z_up;
+    bough_glb *glb;
+    bough_status s = bough_glb_create(ctx, &def, &glb);
+    if (s)
+        return s;
+    bough_glb_mesh mesh = mesh_of(c);
+    s = bough_glb_add_mesh(ctx, glb, &mesh);
+    mesh.target_count = 0, mesh.targets = NULL, mesh.name = NULL;
+    s = s ? s : bough_glb_add_mesh(ctx, glb, &mesh);
+    s = s ? s : bough_glb_add_tint(ctx, glb, 0, red);
+    for (int n = 0; n < NODES && !s; n++)
+        s = bough_glb_add_node(ctx, glb, n == 1 ? NULL : "node", n == 3 ? 1 : n == 1 ? 2 : 0, c->scale[n]);
+    for (int f = 0; f < frames && !s; f++)
+        s = bough_glb_add_frame(ctx, glb, 0.1 * f, c->poses[f], c->weights[f]);
+    if (!s)
+        return bough_glb_finish(ctx, glb);
+    bough_glb_discard(ctx, glb);
+    return s;
+}
+
+static void check_positions(const glb_file *file, const content *c, int frames, bool z_up) {
+    for (int f = 0; f < frames; f++)
+        for (int n = 0; n < NODES; n++)
+            for (int v = 0; v < VERTICES; v++) {
+                bo_vec3 x = bo_v3((double)c->positions[v][0], (double)c->positions[v][1], (double)c->positions[v][2]);
+                for (int k = 0; k < TARGETS && n < 3; k++) {
+                    const float *t = c->targets[k][v];
+                    x = bo_mul_add(x, (double)c->weights[f][n * TARGETS + k],
+                                   bo_v3((double)t[0], (double)t[1], (double)t[2]));
+                }
+                bo_mat3 R;
+                memcpy(R.m, c->poses[f][n].rotation, sizeof R.m);
+                x = bo_add(bo_mat_vec(R, bo_scale(c->scale[n], x)), bo_load3(c->poses[f][n].translation));
+                bo_vec3 y = shown(file, (size_t)n + 1, (size_t)v, (size_t)f);
+                bo_vec3 expected = z_up ? bo_v3(x.x, x.z, -x.y) : x;
+                check_below(bo_norm(bo_sub(y, expected)), 0.02); /* 16 bits of a weight of 40 */
+            }
+}
+
+static void every_vertex_is_where_it_should_be(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int z_up = 0; z_up < 2; z_up++)
+        for (int frames = 1; frames <= FRAMES; frames += FRAMES - 1) {
+            content c = random_content(11 + (uint64_t)frames);
+            check_ok(ctx, put_together(ctx, &c, test_path("a.glb"), frames, z_up));
+            glb_file file = read_glb(test_path("a.glb"));
+            check_accessors(&file);
+            check_positions(&file, &c, frames, z_up);
+            check((json_object_get(file.json, "animations") != NULL) == (frames > 1));
+            close_glb(&file);
+        }
+    bough_context_destroy(ctx);
+}
+
+/* Node 3 of the file stands still, and its weights too. */
+static void what_does_not_change_is_not_animated(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    content c = random_content(3);
+    check_ok(ctx, put_together(ctx, &c, test_path("b.glb"), FRAMES, true));
+    glb_file file = read_glb(test_path("b.glb"));
+    static const char *const paths[3] = {"translation", "rotation", "weights"};
+    for (int p = 0; p < 3; p++) {
+        check_int(channel(&file, 3, paths[p]), -1);
+        check(channel(&file, 1, paths[p]) >= 0);
+    }
+    check_int(channel(&file, 4, "weights"), -1);
+    close_glb(&file);
+    bough_context_destroy(ctx);
+}
+
+/* Between frames viewers take the straight way from one quaternion to the next. */
+static void neighbouring_quaternions_have_one_sign(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    content c = random_content(5);
+    check_ok(ctx, put_together(ctx, &c, test_path("c.glb"), FRAMES, true));
+    glb_file file = read_glb(test_path("c.glb"));
+    for (size_t n = 1; n <= NODES; n++)
+        for (size_t f = 1; f < FRAMES; f++) {
+            double dot = 0;
+            for (size_t k = 0; k < 4; k++)
+                dot += animated(&file, n, "rotation", f, k, 4) * animated(&file, n, "rotation", f - 1, k, 4);
+            check(dot > -1e-4);
+        }
+    close_glb(&file);
+    bough_context_destroy(ctx);
+}
+
+/* Normals of a flat square point along its axis; two colours share one geometry; names survive; colours are linear. */
+static void meshes_are_stored_once(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    content c = random_content(7);
+    for (int v = 0; v < VERTICES; v++) {
+        const double angle = 0.5 * v;
+        c.positions[v][0] = (float)cos(angle), c.positions[v][1] = (float)sin(angle), c.positions[v][2] = 2;
+    }
+    check_ok(ctx, put_together(ctx, &c, test_path("d.glb"), 2, true));
+    glb_file file = read_glb(test_path("d.glb"));
+    const json_t *one = json_array_get(json_object_get(entry(&file, "meshes", 0), "primitives"), 0);
+    const json_t *two = json_array_get(json_object_get(entry(&file, "meshes", 2), "primitives"), 0);
+    check(json_equal(json_object_get(one, "attributes"), json_object_get(two, "attributes")));
+    check(json_equal(json_object_get(one, "targets"), json_object_get(two, "targets")));
+    check_int(whole(two, "material"), 2);
+    check(strcmp(json_string_value(json_object_get(entry(&file, "meshes", 0), "name")), "a \"leaf\"\n\\") == 0);
+    const json_t *look = json_object_get(entry(&file, "materials", 2), "pbrMetallicRoughness");
+    check(json_is_true(json_object_get(entry(&file, "materials", 2), "doubleSided")));
+    check_near(node_number(look, "baseColorFactor", 0), 1, 1e-6);
+    check_near(node_number(look, "baseColorFactor", 2), 0.21404, 1e-4); /* half of sRGB */
+    size_t normals = whole(json_object_get(one, "attributes"), "NORMAL");
+    for (size_t v = 0; v < VERTICES; v++)
+        check_near(fabs(scalar(&file, normals, v, 2)), 1, 1e-6);
+    for (size_t i = 0; i < 3 * TRIANGLES; i++)
+        check_int(scalar(&file, whole(one, "indices"), i, 0), c.triangles[i / 3][i % 3]);
+    close_glb(&file);
+    bough_context_destroy(ctx);
+}
+
+static void mistakes_are_refused_and_leave_nothing(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    content c = random_content(9);
+    bough_glb_def def = bough_default_glb_def(), blank = {.path = "x.glb"};
+    bough_glb *glb;
+    check_fails(ctx, bough_glb_create(ctx, &blank, &glb), BOUGH_ERROR_ARGUMENT, "bough_default_glb_def");
+    def.path = test_path("no/such/folder.glb");
+    check_fails(ctx, bough_glb_create(ctx, &def, &glb), BOUGH_ERROR_FILE, "folder.glb");
+    def.path = "/dev/null";
+    check_fails(ctx, bough_glb_create(ctx, &def, &glb), BOUGH_ERROR_FILE, "rewound");
+    def.path = test_path("e.glb");
+    check_ok(ctx, bough_glb_create(ctx, &def, &glb));
+    bough_glb_mesh mesh = mesh_of(&c), wrong = mesh;
+    wrong.cookie = 0;
+    check_fails(ctx, bough_glb_add_mesh(ctx, glb, &wrong), BOUGH_ERROR_ARGUMENT, "bough_default_glb_mesh");
+    wrong = mesh, wrong.target_count = BOUGH_GLB_TARGET_LIMIT + 1;
+    check_fails(ctx, bough_glb_add_mesh(ctx, glb, &wrong), BOUGH_ERROR_ARGUMENT, "targets");
+    wrong = mesh, wrong.vertex_count = VERTICES - 2;
+    check_fails(ctx, bough_glb_add_mesh(ctx, glb, &wrong), BOUGH_ERROR_ARGUMENT, "does not exist");
+    wrong = mesh, wrong.colour[1] = 2;
+    check_fails(ctx, bough_glb_add_mesh(ctx, glb, &wrong), BOUGH_ERROR_ARGUMENT, "colour");
+    wrong = mesh, wrong.triangle_count = 0;
+    check_fails(ctx, bough_glb_add_mesh(ctx, glb, &wrong), BOUGH_ERROR_ARGUMENT, "needs vertices");
+    c.targets[1][2][0] = NAN;
+    check_fails(ctx, bough_glb_add_mesh(ctx, glb, &mesh), BOUGH_NOT_FINITE, "finite");
+    c.targets[1][2][0] = 0;
+    check_ok(ctx, bough_glb_add_mesh(ctx, glb, &mesh));
+    check_fails(ctx, bough_glb_add_tint(ctx, glb, 1, mesh.colour), BOUGH_ERROR_ARGUMENT, "mesh 1 does not exist");
+    check_fails(ctx, bough_glb_add_node(ctx, glb, NULL, -1, 1), BOUGH_ERROR_ARGUMENT, "mesh -1");
+    check_fails(ctx, bough_glb_add_node(ctx, glb, NULL, 0, 0), BOUGH_ERROR_ARGUMENT, "scale");
+    check_ok(ctx, bough_glb_add_node(ctx, glb, NULL, 0, 1));
+    check_fails(ctx, bough_glb_add_frame(ctx, glb, NAN, c.poses[0], c.weights[0]), BOUGH_ERROR_ARGUMENT, "time");
+    check_ok(ctx, bough_glb_add_frame(ctx, glb, 1, c.poses[0], c.weights[0]));
+    check_fails(ctx, bough_glb_add_frame(ctx, glb, 1, c.poses[1], c.weights[1]), BOUGH_ERROR_ARGUMENT, "after");
+    c.weights[1][0] = INFINITY;
+    check_fails(ctx, bough_glb_add_frame(ctx, glb, 2, c.poses[1], c.weights[1]), BOUGH_NOT_FINITE, "weight");
+    c.poses[1][0].rotation[4] = NAN;
+    check_fails(ctx, bough_glb_add_frame(ctx, glb, 2, c.poses[1], c.weights[2]), BOUGH_NOT_FINITE, "node 0");
+    check_fails(ctx, bough_glb_add_mesh(ctx, glb, &mesh), BOUGH_ERROR_ARGUMENT, "before the first frame");
+    check_fails(ctx, bough_glb_add_node(ctx, glb, NULL, 0, 1), BOUGH_ERROR_ARGUMENT, "before the first frame");
+    check(access(test_path("e.glb"), F_OK) != 0); /* not before it is complete */
+    bough_glb_discard(ctx, glb);
+    check_ok(ctx, bough_glb_create(ctx, &def, &glb));
+    check_fails(ctx, bough_glb_finish(ctx, glb), BOUGH_ERROR_ARGUMENT, "a node and a frame");
+    check(access(test_path("e.glb"), F_OK) != 0);
+    bough_context_destroy(ctx);
+}
+
+static void memory_may_be_short_at_any_time(void **state) {
+    (void)state;
+    content c = random_content(13);
+    long calls = 1;
+    for (long fail_at = -1; fail_at < calls; fail_at++) {
+        test_memory memory = {.fail_at = -1};
+        bough_context *ctx = test_counting_context(&memory);
+        memory.fail_at = fail_at < 0 ? -1 : memory.calls + fail_at;
+        long before = memory.calls, live = memory.live;
+        bough_status s = put_together(ctx, &c, test_path("f.glb"), FRAMES, true);
+        if (fail_at < 0)
+            calls = memory.calls - before;
+        check_int(s, fail_at < 0 ? BOUGH_OK : BOUGH_ERROR_MEMORY);
+        check_int(memory.live, live);
+        check((access(test_path("f.glb"), F_OK) == 0) == (fail_at < 0));
+        remove(test_path("f.glb"));
+        bough_context_destroy(ctx);
+    }
+    check(calls > 20);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_vertex_is_where_it_should_be),
+        cmocka_unit_test(what_does_not_change_is_not_animated),
+        cmocka_unit_test(neighbouring_quaternions_have_one_sign),
+        cmocka_unit_test(meshes_are_stored_once),
+        cmocka_unit_test(mistakes_are_refused_and_leave_nothing),
+        cmocka_unit_test(memory_may_be_short_at_any_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
