@@ -55,6 +55,8 @@ typedef struct bough_wind {
 } bough_wind;
 /* No wind; gust 0.5, length 10 m, density 1.2 kg/m^3, drag 1.2, seed 1 */
 BOUGH_API bough_wind bough_default_wind(void);
+/* Velocity of the air at a place: the mean and the gusts. */
+BOUGH_API void bough_wind_at(const bough_wind *wind, double time, const double position[3], double velocity[3]);
 
 typedef struct bough_model_def {
     uint32_t cookie;

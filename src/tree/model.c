@@ -192,6 +192,8 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         status = bo_tree_make_tracks(ctx, model);
     if (status == BOUGH_OK)
         status = bo_tree_make_surface(ctx, model);
+    if (status == BOUGH_OK)
+        status = bo_tree_make_wind(ctx, model);
     if (status != BOUGH_OK) {
         bough_model_destroy(ctx, model);
         return status;
@@ -204,6 +206,7 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
     if (!model)
         return;
     bo_tree_free_surface(ctx, model);
+    bo_tree_free_wind(ctx, model);
     bo_free(ctx, model->components);
     bo_tree_free_tracks(ctx, model);
     bo_free(ctx, model->parts);

@@ -114,6 +114,7 @@ struct bough_model {
     double *lump;     /* L1: what hangs on a part, as a constant addition to its mass matrix: as L */
     bo_v4 *face_mass; /* L1: of each vector of faces, the mass that hangs there */
     struct bo_tree_surface *surface;
+    struct bo_tree_wind *wind;
     size_t scratch_size;
     int64_t vectors_size, squares_size; /* of the blocks */
 };
@@ -290,13 +291,17 @@ static inline void bo_tree_first_moment(const bo_tree_inertias *s, int32_t lane,
 void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, const double *v,
                       double h[6]);
 
-/* wind.c: drag of the wind at state->time, added to load and wrench. */
-void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load, double *wrench);
-
 /* surface.c: what reconstruction needs of a model and of a state. The model's is to be freed also when it fails. */
 bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model);
 void bo_tree_free_surface(bough_context *ctx, bough_model *model);
 float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model);
+
+/* wind.c: samples of all components; to be freed also when it fails. */
+bough_status bo_tree_make_wind(bough_context *ctx, bough_model *model);
+void bo_tree_free_wind(bough_context *ctx, bough_model *model);
+/* Adds the drag of the air past the wind samples, at the state's time, frames, q and v, to the generalised
+ * forces and to the wrenches (own axes, about the origin) of all parts. Nothing when the mean wind is zero. */
+void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load, double *wrench);
 
 /* flight.c */
 
