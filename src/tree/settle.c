@@ -132,7 +132,7 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
     memset(state->v, 0, (size_t)model->size * sizeof(double));
     memset(state->a, 0, (size_t)model->size * sizeof(double));
     const search s = {ctx, model, state, state->v};
-    bo_tree_take_loads(ctx, model, state);
+    bo_tree_take_loads(ctx, model, state, false);
     bo_tree_place_roots(model, state->work, state->roots, state->time);
     state->work->coupling = BOUGH_COUPLING_L3; /* what is lumped need not lead there */
     state->work->still = true;

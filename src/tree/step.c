@@ -24,15 +24,18 @@ static bough_status crushed(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
 }
 
-void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state) {
+void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind) {
     bo_tree_work *w = state->work;
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
-    (void)ctx;
-    w->loaded = w->pushed;
+    const double *wind = state->wind.velocity;
+    with_wind = with_wind && (wind[0] != 0 || wind[1] != 0 || wind[2] != 0);
+    w->loaded = w->pushed || with_wind;
     if (!w->loaded)
         return;
     memcpy(w->load, w->force, n * sizeof *w->load);
     memcpy(w->load_wrench, w->wrench, 6 * parts * sizeof *w->load_wrench);
+    if (with_wind)
+        bo_tree_blow(ctx, model, state, w->load, w->load_wrench);
 }
 
 /* Accelerations at q, v, where the frames are; next_a gets them. */
@@ -54,7 +57,7 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
     bo_tree_work *w = state->work;
     bo_tree_pass pass = {.model = model, .state = state, .work = w, .q = q, .v = v, .scheme = &masses, .elastic = true};
     w->pushed |= force != NULL;
-    bo_tree_take_loads(ctx, model, state);
+    bo_tree_take_loads(ctx, model, state, true);
     for (int32_t k = 0; k < model->size && force; k++)
         w->load[k] += force[k];
     w->elsewhere = true;
@@ -148,7 +151,7 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
                          .elastic = true,
                          .keep = twice};
     BO_TRY(bo_tree_come_back(ctx, model, state));
-    bo_tree_take_loads(ctx, model, state);
+    bo_tree_take_loads(ctx, model, state, true);
     w->elsewhere = true;
     w->next_time = w->lead_time = state->time + h->dt;
     BO_TRY(solve(ctx, &pass));

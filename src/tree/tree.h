@@ -261,8 +261,8 @@ bool bo_tree_is_here(const bough_model *model, const bough_state *state);
 bough_status bo_tree_check_method(bough_context *ctx, bough_coupling coupling, double alpha, int32_t passes);
 /* Makes the frames those of the state, where it was changed since, or where something was tried that failed. */
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
-/* Load and load_wrench of what acts on the state from outside. */
-void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state);
+/* Load and load_wrench of what acts on the state from outside: forces, and drag at its frames, q and v. */
+void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind);
 /* Accelerations at q, v under the forces on the state and the generalised ones in `force` (may be NULL), without
  * elastic forces and damping. */
 bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
