@@ -303,12 +303,15 @@ bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *w
     if (coupling == BOUGH_COUPLING_L3) {
         if (!gather_levels(&sweep))
             return false;
-    } else if (coupling != BOUGH_COUPLING_L1 || work->loaded || model->free_count) {
+    } else if (coupling != BOUGH_COUPLING_L1 || model->free_count) {
         bo_tree_take_wrenches(model, work);
         bo_tree_compose(model, work);
         bo_tree_lump(model, work, coupling);
         if (coupling != BOUGH_COUPLING_L1 && !bo_tree_for_each(&sweep, 0, model->block_count, 1, hang_lumps))
             return false;
+    } else if (work->loaded) {
+        bo_tree_take_wrenches(model, work);
+        bo_tree_sum_forces(model, work);
     }
     if (!set_roots(model, work))
         return false;

@@ -42,7 +42,7 @@ void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_stat
 static bough_status solve(bough_context *ctx, bo_tree_pass *pass) {
     const bough_model *model = pass->model;
     pass->solve = true;
-    pass->inertias = pass->work->coupling != BOUGH_COUPLING_L1 || pass->work->loaded || model->free_count > 0;
+    pass->inertias = pass->work->coupling != BOUGH_COUPLING_L1 || model->free_count > 0;
     if (!bo_tree_prepare(ctx, pass) || !bo_tree_solve(ctx, model, pass->work, pass->work->next_a))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                        "a part has lost its stiffness or is turned inside out in this step; take a smaller one");
