@@ -216,8 +216,11 @@ static void write_head(FILE *f, int32_t leaves) {
 }
 
 static void write_tail(FILE *f, const oak *o) {
-    int32_t last = o->branch_count - 1;
-    v3 tip = oak_middle(&oak_classes[TWIG], 1);
+    int32_t top = 0;
+    for (int32_t b = 0; b < o->branch_count; b++)
+        if (middle_at(&o->branches[b], 1).z > middle_at(&o->branches[top], 1).z)
+            top = b;
+    v3 tip = middle_at(&o->branches[top], 1);
     fprintf(
         f,
         "\n  ],\n  \"gravity\": [0, 0, -9.81],\n"
@@ -226,7 +229,7 @@ static void write_tail(FILE *f, const oak *o) {
         "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 10},\n"
         "  \"settle\": true,\n"
         "  \"probes\": [{\"name\": \"top\", \"part\": \"b%d\", \"nearest\": [%.4f, %.4f, %.4f]}]\n}\n",
-        last, tip.x, tip.y, tip.z);
+        top, tip.x, tip.y, tip.z);
 }
 
 static bool write_scene(const example *e, oak *o) {
