@@ -65,11 +65,11 @@ typedef struct bough_model_def {
     int32_t part_count;
     const bough_part_def *parts;
     double gravity[3];
-    bough_coupling coupling;
-    double alpha;   /* of HHT, -1/3 .. 0; 0: Newmark */
+    bough_coupling coupling; /* this and what follows: of new states */
+    double alpha;            /* of HHT, -1/3 .. 0; 0: Newmark */
     int32_t passes; /* inertia is evaluated once at the start of a step, or a second time at its end; 0: once, twice for
                        trees that fly free */
-    bough_wind wind; /* of new states */
+    bough_wind wind;
 } bough_model_def;
 BOUGH_API bough_model_def bough_default_model_def(void);
 
@@ -121,6 +121,10 @@ typedef struct bough_state {
     /* Of the parts, as in their defs, damping with what NAN stood for; may be changed between steps. */
     double *stiffness, *damping_mass, *damping_stiffness;
     bough_wind wind;
+    /* As in the model's def; they too may be changed between steps. */
+    bough_coupling coupling;
+    double alpha;
+    int32_t passes;
     /* ---- machinery ---- */
     struct bo_tree_work *work;
 } bough_state;
@@ -181,8 +185,8 @@ BOUGH_API int32_t bough_model_triangle_count(const bough_model *model);
 /* triangle_count x 3 numbers of vertices of the whole. */
 BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangles);
 /* World positions and unit normals (area-weighted; may be NULL): vertex_count x 3 each. Where the surface of a part has
- * a vertex at the same place as its parent's at rest, both get the mean of their positions and one normal, so that there
- * is no gap. Uses the state's scratch: one call at a time for each state. */
+ * a vertex at the same place as its parent's at rest, both get the mean of their positions and one normal, so that
+ * there is no gap. Uses the state's scratch: one call at a time for each state. */
 BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
                                            float *positions, float *normals);
 /* World position and velocity of one vertex of the part's surface. */

@@ -169,11 +169,12 @@ typedef struct bo_tree_work {
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;
     double next_time;
-    bool elsewhere;   /* the frames are not those of next_q, next_v, next_roots, next_time */
-    double lead_time; /* when the accelerations of roots that are led are taken */
-    bool still;       /* they stand still where they are */
-    double *scratch;  /* scratch_size for each chunk */
-    double *numbers;  /* all of these */
+    bough_coupling coupling; /* of the step in progress */
+    bool elsewhere;          /* the frames are not those of next_q, next_v, next_roots, next_time */
+    double lead_time;        /* when the accelerations of roots that are led are taken */
+    bool still;              /* they stand still where they are */
+    double *scratch;         /* scratch_size for each chunk */
+    double *numbers;         /* all of these */
     float *surface_work;
 } bo_tree_work;
 
@@ -257,10 +258,11 @@ bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *w
 
 /* The frames are those of the state, as the last step left it. */
 bool bo_tree_is_here(const bough_model *model, const bough_state *state);
+bough_status bo_tree_check_method(bough_context *ctx, bough_coupling coupling, double alpha, int32_t passes);
 /* Makes the frames those of the state, where it was changed since, or where something was tried that failed. */
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
-/* Load and load_wrench of what acts on the state from outside. */
-void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state);
+/* Load and load_wrench of what acts on the state from outside: forces, and drag at its frames, q and v. */
+void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind);
 /* Accelerations at q, v under the forces on the state and the generalised ones in `force` (may be NULL), without
  * elastic forces and damping. */
 bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
