@@ -7,6 +7,7 @@
 #define BOUGH_TREE_H
 
 #include <bough/component.h>
+#include <bough/time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -128,6 +129,12 @@ BOUGH_API void bough_state_destroy(bough_context *ctx, bough_state *state);
 BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state);
 /* One step. A transaction: when it fails, the state is what it was. */
 BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
+
+/* From now on bough_step() takes steps of a method of <bough/time.h>; NULL: the tree's own again. For exact coupling and
+ * roots that are held still. Inertia is that of the start of a step, which makes implicit methods first order in it, or
+ * with passes = 2 that of its middle, which keeps their order; docs/theory/tree.md tells which methods apply. */
+BOUGH_API bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
+                                                  const bough_integrator_def *def);
 
 /* ---- snapshots: all that a state needs to go on with the same bits ---- */
 

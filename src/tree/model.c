@@ -1,5 +1,5 @@
 /* Models: parts in order, tables of components; states. */
-#include "tree/tree.h"
+#include "tree/system.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -482,6 +482,7 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
     if (!state)
         return;
     if (state->work) {
+        bo_tree_drop_integrator(ctx, state->work);
         bo_free(ctx, state->work->motion);
         bo_free(ctx, state->work->solve);
         bo_free(ctx, state->work->J_offset);

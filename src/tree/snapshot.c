@@ -1,6 +1,6 @@
 /* Snapshots: all that a state needs to go on with the same bits, as one block of bytes. They are for the same machine
  * and program; a model to be kept is packed (pack.c). */
-#include "tree/tree.h"
+#include "tree/system.h"
 
 #include "component/image.h"
 
@@ -23,7 +23,7 @@ typedef struct field {
 
 enum { FIELDS = 10 };
 
-/* Everything but the rotations that polar decompositions start from. */
+/* Everything but the rotations that polar decompositions start from and the history of an integrator. */
 static void list_fields(const bough_model *model, bough_state *s, field fields[FIELDS]) {
     const size_t n = (size_t)model->size * sizeof(double), parts = (size_t)model->part_count;
     const field list[FIELDS] = {{&s->time, sizeof s->time},
@@ -62,7 +62,7 @@ size_t bough_state_snapshot_size(const bough_model *model) {
     bo_tree_work no_work = {0};
     bough_state nobody = {.work = &no_work};
     field fields[FIELDS];
-    size_t size = sizeof(header) + (size_t)model->part_count * sizeof(bo_mat3);
+    size_t size = sizeof(header) + (size_t)model->part_count * sizeof(bo_mat3) + bo_tree_history_size(model);
     list_fields(model, &nobody, fields);
     for (int f = 0; f < FIELDS; f++)
         size += fields[f].size;
@@ -82,6 +82,7 @@ void bough_state_save(const bough_model *model, const bough_state *state, void *
     }
     for (int32_t i = 0; i < model->part_count; i++, at += sizeof(bo_mat3))
         memcpy(at, bo_tree_polar(state->work, i), sizeof(bo_mat3));
+    bo_tree_history(model, state->work, at);
     memcpy(h.mark, mark, sizeof mark);
     h.checksum = bo_image_hash(0, (unsigned char *)bytes + sizeof h, h.size - sizeof h);
     memcpy(bytes, &h, sizeof h);
@@ -116,6 +117,7 @@ bough_status bough_state_restore(bough_context *ctx, const bough_model *model, b
     }
     for (int32_t i = 0; i < model->part_count; i++, at += sizeof(bo_mat3))
         memcpy(bo_tree_polar(state->work, i), at, sizeof(bo_mat3));
+    bo_tree_set_history(model, state, at);
     for (int32_t i = 0; i < model->part_count; i++) /* an index is not believed, whatever the bytes say */
         if (model->parts[i].free)
             state->roots[model->parts[i].flight].part = model->parts[i].user;

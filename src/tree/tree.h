@@ -72,6 +72,8 @@ typedef struct bo_tree_solve_state {
     double A[6];        /* acceleration of the frame (less gravity), own axes */
 } bo_tree_solve_state;
 
+typedef struct bo_tree_integrator bo_tree_integrator;
+
 typedef struct bo_tree_work {
     bo_tree_motion *motion;
     bo_tree_solve_state *solve;
@@ -92,6 +94,7 @@ typedef struct bo_tree_work {
     bough_root *next_roots;
     double *scratch;
     double *block; /* all of the above */
+    bo_tree_integrator *integrator; /* of the time room; NULL: the tree's own step */
 } bo_tree_work;
 
 /* Where the next polar decomposition of a part (inside number) starts. */
