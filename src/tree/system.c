@@ -160,8 +160,8 @@ static bough_status damp(void *data, const double *q) {
     return BOUGH_OK;
 }
 
-/* M x = (balance(s x) - h) / s, and solves likewise: with a large s the rounding of h does not count, with a power of two
- * nothing else changes. */
+/* M x = (balance(s x) - h) / s, and solves likewise: with a large s the rounding of h does not count, with a power of
+ * two nothing else changes. */
 #define LARGE 0x1p40
 
 static void multiply(void *data, bo_matrix which, const double *x, double *y) {
