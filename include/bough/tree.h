@@ -7,6 +7,7 @@
 #define BOUGH_TREE_H
 
 #include <bough/component.h>
+#include <bough/time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -135,11 +136,18 @@ BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model 
 /* One step. A transaction: when it fails, the state is what it was. */
 BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
 
+/* From now on bough_step() takes steps of a method of <bough/time.h>; NULL: the tree's own again. For exact coupling
+ * and roots that are held still. Inertia is that of the start of a step, which makes implicit methods first order in
+ * it, or with passes = 2 that of its middle, which keeps their order; docs/theory/tree.md tells which methods apply. */
+BOUGH_API bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
+                                                  const bough_integrator_def *def);
+
 /* ---- snapshots: all that a state needs to go on with the same bits ---- */
 
 /* Bytes that a snapshot takes. */
 BOUGH_API size_t bough_state_snapshot_size(const bough_model *model);
-/* For the same program and kind of machine. Forces that are to act in the next step are included. */
+/* For the same program and kind of machine. Forces that are to act in the next step are included, and what an
+ * integrator knows of the step before, but not the modes of hybrid ones: those begin anew. */
 BOUGH_API void bough_state_save(const bough_model *model, const bough_state *state, void *bytes);
 /* Refuses snapshots of other models, and damaged ones; the state is then what it was. */
 BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,

@@ -205,6 +205,11 @@ static bough_status place_probes(tree_engine *e) {
     return BOUGH_OK;
 }
 
+/* These two are the tree's own step, linearised once. */
+static bool is_own(const char *integrator) {
+    return strcmp(integrator, "hht") == 0 || strcmp(integrator, "newmark") == 0;
+}
+
 static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_engine *e, double *residual) {
     bough_context *ctx = e->ctx;
     bough_model_def settings = def->model;
@@ -218,13 +223,17 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
     e->rest_gravity = energies.gravity;
     if (def->settle)
         BO_TRY(bough_state_settle(ctx, e->model, e->state, NULL, residual));
-    return bough_step(ctx, e->model, e->state, 0); /* the accelerations that the first step starts from */
+    BO_TRY(bough_step(ctx, e->model, e->state, 0)); /* the accelerations that the first step starts from */
+    return is_own(def->integrator.name) ? BOUGH_OK
+                                        : bough_state_use_integrator(ctx, e->model, e->state, &def->integrator);
 }
 
-static bough_status check_integrator(bough_context *ctx, const char *name) {
-    return strcmp(name, "hht") == 0 || strcmp(name, "newmark") == 0
-               ? BOUGH_OK
-               : bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the tree engine steps by hht or newmark, not by %s", name);
+/* The name as the registry has it, which stays. */
+static const char *registered(const char *integrator) {
+    int32_t i = 0;
+    while (strcmp(bough_integrator_describe(i)->name, integrator) != 0)
+        i++;
+    return bough_integrator_describe(i)->name;
 }
 
 bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
@@ -236,7 +245,6 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
                           .show = show,
                           .destroy = destroy,
                           .residual = NAN};
-    BO_TRY(check_integrator(ctx, def->integrator.name));
     tree_engine *e = BO_NEW(ctx, tree_engine);
     if (!e)
         return BOUGH_ERROR_MEMORY;
@@ -251,7 +259,7 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
         return status;
     }
     engine->mesh = e->surface;
-    engine->integrator = strcmp(def->integrator.name, "newmark") == 0 ? "newmark" : "hht";
+    engine->integrator = registered(def->integrator.name);
     engine->displacement = e->displacement;
     engine->velocity = e->velocity;
     engine->state_size = state_size(e);

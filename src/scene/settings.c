@@ -32,14 +32,9 @@ static bough_status read_engine(bo_json at, const bo_json *root, bough_scene *sc
 }
 
 static bough_status read_time(bo_json at, bough_scene *scene) {
-    bo_json integrator = bo_json_at(&at, "integrator");
+    scene->names_integrator = bo_json_has(&at, "integrator");
     BO_TRY(bo_scene_time(at, scene));
-    scene->names_integrator = integrator.value != NULL;
     scene->model.alpha = strcmp(scene->integrator.name, "newmark") == 0 ? 0 : scene->integrator.alpha;
-    if (scene->engine == BO_ENGINE_TREE && scene->names_integrator && strcmp(scene->integrator.name, "hht") != 0 &&
-        strcmp(scene->integrator.name, "newmark") != 0)
-        return bo_json_fail(integrator, "the tree engine steps by \"hht\" or \"newmark\", not by \"%s\"",
-                            scene->integrator.name);
     return BOUGH_OK;
 }
 

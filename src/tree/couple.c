@@ -262,8 +262,8 @@ static void lead(const bo_spline *track, double t, bo_vec3 up, double A[6]) {
 
 /* A root that is held feels gravity as an acceleration upwards. One that flies does not feel it; what is left of its
  * acceleration balances the forces on its tree: I A = -p. */
-static bool set_roots(const bough_model *model, bo_tree_work *work) {
-    const bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
+bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
+    const bo_vec3 up = bo_scale(work->weightless ? 0 : -1, bo_load3(model->def.gravity));
     for (int32_t i = 0; i < model->levels[0].end_part; i++) {
         const int32_t slot = model->parts[i].slot, lane = slot % 4;
         bo_tree_inertias *s = &work->inertias[slot / 4];
@@ -313,7 +313,7 @@ bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *w
         bo_tree_take_wrenches(model, work);
         bo_tree_sum_forces(model, work);
     }
-    if (!set_roots(model, work))
+    if (!bo_tree_set_roots(model, work))
         return false;
     scatter_levels(&sweep);
     return true;

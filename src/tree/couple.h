@@ -19,6 +19,9 @@ bool bo_tree_for_each(bo_tree_sweep *sweep, int32_t first, int32_t end, int32_t 
 /* Lets the parts of a block feel what hangs on them: up_I, up_p of their children are added to L, Mrq and p_q. */
 void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch);
 
+/* Accelerations of the roots; false when the inertia of one that flies is singular. */
+bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work);
+
 /* The lower triangle of the inertia in a lane (36, row-major). */
 void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]);
 

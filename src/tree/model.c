@@ -1,5 +1,6 @@
 /* Models: parts in order, tables of components; states. */
 #include "tree/couple.h"
+#include "tree/system.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -361,6 +362,7 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
     if (!state)
         return;
     if (state->work) {
+        bo_tree_drop_integrator(ctx, state->work);
         bo_free(ctx, state->work->numbers);
         bo_free(ctx, state->work->surface_work);
         bo_free(ctx, state->work);

@@ -512,6 +512,16 @@ bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass) {
     return true;
 }
 
+void bo_tree_set_forces(const bough_model *model, bo_tree_work *work, double scale, const double *f) {
+    for (int32_t i = 0; i < model->block_count; i++) {
+        const bo_tree_block *b = &model->blocks[i];
+        double *p = work->p + b->vectors;
+        gather(model, b, f, p);
+        for (int32_t k = 0; k < b->n * b->lanes; k++)
+            p[k] *= -scale;
+    }
+}
+
 void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
                    const double *v) {
     static const bo_tree_scheme masses = {.inert = true};

@@ -1,6 +1,6 @@
 /* Snapshots: all that a state needs to go on with the same bits, as one block of bytes. They are for the same machine
  * and program; a model to be kept is packed (pack.c). */
-#include "tree/tree.h"
+#include "tree/system.h"
 
 #include "component/image.h"
 
@@ -23,8 +23,8 @@ typedef struct field {
 
 enum { FIELDS = 13 };
 
-/* Everything but the rotations from which the decompositions that led here started: the same start makes the same bits.
- */
+/* Everything but the history of an integrator and the rotations from which the decompositions that led here started:
+ * the same start makes the same bits. */
 static void list_fields(const bough_model *model, bough_state *s, field fields[FIELDS]) {
     const size_t n = (size_t)model->size * sizeof(double), parts = (size_t)model->part_count;
     const field list[FIELDS] = {{&s->time, sizeof s->time},
@@ -66,7 +66,7 @@ size_t bough_state_snapshot_size(const bough_model *model) {
     bo_tree_work no_work = {0};
     bough_state nobody = {.work = &no_work};
     field fields[FIELDS];
-    size_t size = sizeof(header) + (size_t)model->faces_count * 9 * sizeof(bo_v4);
+    size_t size = sizeof(header) + (size_t)model->faces_count * 9 * sizeof(bo_v4) + bo_tree_history_size(model);
     list_fields(model, &nobody, fields);
     for (int f = 0; f < FIELDS; f++)
         size += fields[f].size;
@@ -88,6 +88,7 @@ void bough_state_save(const bough_model *model, const bough_state *state, void *
     const bool here = bo_tree_is_here(model, state);
     for (int32_t f = 0; f < model->faces_count; f++, at += 9 * sizeof(bo_v4))
         memcpy(at, here ? state->work->starts + 9 * f : state->work->faces[f].polar, 9 * sizeof(bo_v4));
+    bo_tree_history(model, state->work, at);
     memcpy(h.mark, mark, sizeof mark);
     h.checksum = bo_image_hash(0, (unsigned char *)bytes + sizeof h, h.size - sizeof h);
     memcpy(bytes, &h, sizeof h);
@@ -131,6 +132,7 @@ bough_status bough_state_restore(bough_context *ctx, const bough_model *model, b
         memcpy(state->work->faces[f].polar, at, 9 * sizeof(bo_v4));
     state->work->elsewhere = true;
     state->work->pushed = any(model->size, state->work->force) || any(6 * model->part_count, state->work->wrench);
+    bo_tree_set_history(model, state, at);
     for (int32_t i = 0; i < model->part_count; i++) /* an index is not believed, whatever the bytes say */
         if (model->parts[i].free)
             state->roots[model->parts[i].flight].part = model->parts[i].user;

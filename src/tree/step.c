@@ -1,5 +1,5 @@
 /* One step of a tree in time. docs/theory/tree.md, "Integration". */
-#include "tree/tree.h"
+#include "tree/system.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,6 +168,8 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
 }
 
 bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+    if (state->work->integrator)
+        return bo_tree_integrate(ctx, model, state, dt);
     bo_tree_work *w = state->work;
     const double alpha = state->alpha;
     const bo_tree_scheme h = {dt, alpha, 0.25 * (1 - alpha) * (1 - alpha), 0.5 - alpha, false};

@@ -148,6 +148,8 @@ typedef struct bo_tree_inertias {
     bo_v4 up_I[BO_SIX], up_p[6]; /* I and p about the same point in the parent's axes, moved with the parent */
 } bo_tree_inertias;
 
+typedef struct bo_tree_integrator bo_tree_integrator;
+
 typedef struct bo_tree_work {
     bo_tree_faces *faces;
     bo_v4 *starts; /* 9 of each vector of faces: rotations that the last decompositions started from */
@@ -173,9 +175,11 @@ typedef struct bo_tree_work {
     bool elsewhere;          /* the frames are not those of next_q, next_v, next_roots, next_time */
     double lead_time;        /* when the accelerations of roots that are led are taken */
     bool still;              /* they stand still where they are */
+    bool weightless;         /* gravity is left out */
     double *scratch;         /* scratch_size for each chunk */
     double *numbers;         /* all of these */
     float *surface_work;
+    bo_tree_integrator *integrator; /* of the time room; NULL: the tree's own step */
 } bo_tree_work;
 
 /* How forces and masses become what is solved with. Hilber, Hughes and Taylor: q+ = qp + beta dt^2 a+,
@@ -230,6 +234,8 @@ typedef struct bo_tree_pass {
 bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass);
 /* Factors L, and with the exact coupling eliminates the coordinates: I and p become those of the frame alone. */
 bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, int32_t block);
+/* Forces on the coordinates for a bo_tree_prepare() that evaluates none: p = -scale f. */
+void bo_tree_set_forces(const bough_model *model, bo_tree_work *work, double scale, const double *f);
 /* Accelerations of coordinates from those of frames, after elimination. */
 void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int32_t block, double *a);
 
@@ -253,6 +259,10 @@ void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_stat
 /* couple.c: accelerations of all coordinates and frames after bo_tree_prepare(); false when a matrix is not positive
  * definite. */
 bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a);
+
+/* balance.c: the forces y on the coordinates that accelerations a ask for, less the loads; after bo_tree_weigh(), whose
+ * p they overwrite. For roots that do not fly. */
+void bo_tree_balance(const bough_model *model, bo_tree_work *work, const double *a, double *y);
 
 /* step.c */
 

@@ -117,7 +117,7 @@ static void mistakes_are_one_sentence(void **state) {
     check_mistake(2, "--engine: \"half\" should be tree or full", "run", "chain.json", "--engine", "half");
     check_mistake(2, "--coupling: \"L5\" should be", "run", "chain.json", "--coupling", "L5");
     check_mistake(2, "--passes: \"3\" should be 1 or 2", "run", "chain.json", "--passes", "3");
-    check_mistake(1, "the tree engine steps by hht or newmark, not by rk4", "run", "chain.json", "-i", "rk4");
+    check_mistake(1, "integrators need the exact coupling, L3", "run", "chain.json", "-i", "rk4", "--coupling", "L2");
     check_mistake(2, "chain.json: is a scene of parts, which brings", "static", "chain.json", "--fix", "x0");
     check_mistake(2, "chain.json: is a scene of parts, which brings", "static", "chain.json", "--probe", "x1");
     test_write_text(work("blown.json"), CHAIN(", \"wind\": {\"velocity\": [3, 0, 0]}"));

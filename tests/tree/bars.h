@@ -6,7 +6,7 @@
 
 #include "tree/tree.h"
 
-enum { MOST_BARS = 6 };
+enum { MOST_BARS = 12 };
 
 typedef struct {
     bough_context *ctx;

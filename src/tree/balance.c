@@ -1,0 +1,88 @@
+/* Forces that accelerations ask for: couple.c the other way round, from the root outwards and back.
+ * docs/theory/tree.md, "Other integrators". */
+#include "tree/couple.h"
+
+/* p += I A of four parts */
+BO_MULTIVERSION
+static void resist(bo_tree_inertias *restrict s) {
+    bo_v4 t[6];
+    bo_six_mul4(s->I, s->A, t);
+    for (int k = 0; k < 6; k++)
+        s->p[k] += t[k];
+}
+
+/* The rest of what a part pulls with: p += Mrq a on its frame, y = p_q + Mrq^T A + M a on its coordinates. */
+static void pull(const bough_model *model, bo_tree_work *work, const bo_tree_part *part, const double *a, double *y) {
+    const bo_component_tables *t = &model->components[part->component];
+    const bo_tree_block *b = &model->blocks[part->block];
+    bo_tree_inertias *s = &work->inertias[part->slot / 4];
+    const int32_t lane = part->slot % 4;
+    const double *p_q = work->p_q + b->vectors + part->lane;
+    a += part->offset, y += part->offset;
+    for (int32_t k = 0; k < part->r; k++) {
+        double sum = 0;
+        for (int32_t l = 0; l < part->r; l++)
+            sum += t->M[k * t->n + l] * a[l];
+        y[k] = part->scale5 * sum + p_q[(ptrdiff_t)k * b->lanes];
+        for (int d = 0; d < 6; d++) {
+            const double Mrq = bo_tree_Mrq(model, work, part, d, k);
+            y[k] += Mrq * BO_LANE_CONST(s->A[d], lane);
+            BO_LANE(s->p[d], lane) += Mrq * a[k];
+        }
+    }
+}
+
+/* The parent of a part carries its wrench: J^T on the coordinates with J = [scale a; Op A], X^T on the frame. */
+static void pull_parent(const bough_model *model, bo_tree_work *work, const bo_tree_part *part, double *y) {
+    const bo_tree_part *parent = &model->parts[part->parent];
+    const bo_component_tables *t = &model->components[parent->component];
+    const bo_face_rows *rows = &t->faces[part->face_row];
+    const bo_tree_frames *frames = &work->frames[part->slot / 4];
+    const bo_tree_faces *faces = &work->faces[part->face / 4];
+    const int32_t lane = part->slot % 4, n = t->n;
+    double x[3], p[6], f[3], torque[3], moment[3], rate[9];
+    bo_mat3 R;
+    for (int k = 0; k < 9; k++)
+        R.m[k] = BO_LANE_CONST(frames->R[k], lane);
+    for (int k = 0; k < 3; k++)
+        x[k] = BO_LANE_CONST(frames->x[k], lane);
+    for (int k = 0; k < 6; k++)
+        p[k] = BO_LANE_CONST(work->inertias[part->slot / 4].p[k], lane);
+    bo_store3(f, bo_mat_vec(R, bo_load3(p)));
+    bo_store3(torque, bo_mat_vec(R, bo_load3(p + 3)));
+    bo_store3(moment, bo_add(bo_load3(torque), bo_cross(bo_load3(x), bo_load3(f))));
+    for (int k = 0; k < 9; k++) {
+        rate[k] = 0;
+        for (int d = 0; d < 3; d++)
+            rate[k] += BO_LANE_CONST(faces->Op[9 * d + k], part->face % 4) * torque[d];
+    }
+    for (int32_t l = 0; l < parent->r; l++) {
+        double sum = 0;
+        for (int d = 0; d < 3; d++)
+            sum += parent->scale * f[d] * rows->a[d * n + l];
+        for (int k = 0; k < 9; k++)
+            sum += rate[k] * rows->A[k * n + l];
+        y[parent->offset + l] += sum;
+    }
+    for (int k = 0; k < 3; k++) {
+        BO_LANE(work->inertias[parent->slot / 4].p[k], parent->slot % 4) += f[k];
+        BO_LANE(work->inertias[parent->slot / 4].p[3 + k], parent->slot % 4) += moment[k];
+    }
+}
+
+void bo_tree_balance(const bough_model *model, bo_tree_work *work, const double *a, double *y) {
+    bo_tree_set_roots(model, work);
+    for (int32_t d = 0; d < model->level_count; d++) {
+        const bo_tree_level *level = &model->levels[d];
+        if (d > 0)
+            bo_tree_accelerate_frames(model, work, d);
+        for (int32_t i = level->first_part; i < level->end_part; i++)
+            bo_tree_gain(model, work, i, a);
+    }
+    for (int32_t s = 0; s < model->slots_count; s++)
+        resist(&work->inertias[s]);
+    for (int32_t i = 0; i < model->part_count; i++)
+        pull(model, work, &model->parts[i], a, y);
+    for (int32_t i = model->part_count - 1; i >= model->levels[0].end_part; i--)
+        pull_parent(model, work, &model->parts[i], y);
+}
