@@ -16,8 +16,8 @@ typedef struct bo_tree_sweep {
 typedef bool (*bo_tree_each)(bo_tree_sweep *sweep, int32_t index, double *scratch);
 bool bo_tree_for_each(bo_tree_sweep *sweep, int32_t first, int32_t end, int32_t grain, bo_tree_each each);
 
-/* Lets the parts of a block feel what hangs on them: up_I, up_p of their children are added to L, Mrq and p_q. */
-void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch);
+/* Lets part i feel what hangs on it: up_I, up_p of its children are added to L, Mrq and p_q. */
+void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t i, double *scratch);
 
 /* Accelerations of the roots; false when the inertia of one that flies is singular. */
 bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work);
