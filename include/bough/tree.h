@@ -84,6 +84,15 @@ BOUGH_API const bough_model_def *bough_model_describe(const bough_model *model);
 /* -1 when there is no part of that name. */
 BOUGH_API int32_t bough_model_find_part(const bough_model *model, const char *name);
 
+/* ---- packs: a model in one file, with its components (docs/pack-format.md) ---- */
+
+/* Appears under its name only when it is complete. */
+BOUGH_API bough_status bough_model_save(bough_context *ctx, const bough_model *model, const char *path);
+/* Checks all of the file. The model owns copies of all that it needs. */
+BOUGH_API bough_status bough_model_load(bough_context *ctx, const char *path, bough_model **model);
+/* The same from memory. */
+BOUGH_API bough_status bough_model_read(bough_context *ctx, const void *bytes, size_t size, bough_model **model);
+
 /* Where a part is and how it moves, in world axes. */
 typedef struct bough_frame {
     double origin[3], rotation[9];
@@ -120,6 +129,16 @@ BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model 
 /* One step. A transaction: when it fails, the state is what it was. */
 BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
 
+/* ---- snapshots: all that a state needs to go on with the same bits ---- */
+
+/* Bytes that a snapshot takes. */
+BOUGH_API size_t bough_state_snapshot_size(const bough_model *model);
+/* For the same program and kind of machine. Forces that are to act in the next step are included. */
+BOUGH_API void bough_state_save(const bough_model *model, const bough_state *state, void *bytes);
+/* Refuses snapshots of other models, and damaged ones; the state is then what it was. */
+BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,
+                                           const void *bytes, size_t size);
+
 /* ---- statics ---- */
 
 typedef struct bough_settle_def {
@@ -153,6 +172,17 @@ BOUGH_API void bough_state_clear_forces(const bough_model *model, bough_state *s
 BOUGH_API bough_status bough_state_positions(bough_context *ctx, const bough_model *model, const bough_state *state,
                                              int32_t part, float *positions);
 
+/* The surfaces of all parts as one, to be drawn: vertices and triangles of part 0, then of part 1, and so on. */
+BOUGH_API int32_t bough_model_vertex_count(const bough_model *model);
+BOUGH_API int32_t bough_model_first_vertex(const bough_model *model, int32_t part);
+BOUGH_API int32_t bough_model_triangle_count(const bough_model *model);
+/* triangle_count x 3 numbers of vertices of the whole. */
+BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangles);
+/* World positions and unit normals (area-weighted; may be NULL): vertex_count x 3 each. Where the surface of a part has
+ * a vertex at the same place as its parent's at rest, both get the mean of their positions and one normal, so that there
+ * is no gap. Uses the state's scratch: one call at a time for each state. */
+BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                           float *positions, float *normals);
 /* World position and velocity of one vertex of the part's surface. */
 BOUGH_API bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state,
                                           int32_t part, int32_t vertex, double position[3], double velocity[3]);
@@ -165,7 +195,7 @@ BOUGH_API void bough_state_momenta(const bough_model *model, const bough_state *
 typedef struct bough_energies {
     double elastic, kinetic, gravity;
 } bough_energies;
-BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, const bough_state *state,
+BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                             bough_energies *energies);
 
 #ifdef __cplusplus

@@ -10,4 +10,13 @@
 
 #define BO_INLINE static inline __attribute__((always_inline))
 
+/* Four doubles at any address: the width of AVX2. Wider vectors than the machine's are slower than narrower ones. They
+ * are handed on by address, since how they are passed by value depends on the instruction set. */
+typedef double bo_v4 __attribute__((vector_size(32), aligned(8)));
+#define BO_V4(address) (*(bo_v4 *)(address))
+#define BO_V4_CONST(address) (*(const bo_v4 *)(address))
+/* One lane of a vector in memory. */
+#define BO_LANE(vector, lane) (((double *)&(vector))[lane])
+#define BO_LANE_CONST(vector, lane) (((const double *)&(vector))[lane])
+
 #endif

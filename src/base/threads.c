@@ -8,52 +8,87 @@
 
 #define WATCH_NANOSECONDS 100000000 /* a tenth of a second: soon enough for a person */
 
+/* Before it sleeps, a thread looks for work this often: some ten microseconds, about what waking it would take. A step
+ * of a simulation is cut into pieces that follow each other faster than that. */
+enum { PATIENCE = 4000 };
+
+/* Which call of bo_run_tasks, how many tasks it has, which is taken next: one number, so that taking a task is one
+ * atomic addition and a thread that comes late finds nothing left instead of something else. */
+enum { COUNT_BITS = 20 };
+#define COUNT_LIMIT ((1 << COUNT_BITS) - 1)
+#define NEXT_OF(ticket) ((int32_t)((ticket)&COUNT_LIMIT))
+#define COUNT_OF(ticket) ((int32_t)((ticket) >> COUNT_BITS & COUNT_LIMIT))
+#define CALL_OF(ticket) ((ticket) >> (2 * COUNT_BITS))
+
 struct bo_pool {
-    pthread_mutex_t lock;
-    pthread_cond_t wake; /* workers wait for a new generation */
-    pthread_cond_t idle; /* the caller waits for busy == 0 */
     pthread_t *threads;
     int32_t worker_count; /* threads beside the caller */
-    uint64_t generation;
-    int32_t busy;
-    bool stop;
+    _Atomic uint64_t ticket;
+    atomic_int done; /* tasks of this call */
+    atomic_bool stop;
+    /* Of this call; constant while a task of it is not done. */
     bough_task task;
     void *data;
-    int32_t count;
-    atomic_int next; /* which task is taken next: the only thing threads race for; results do not depend on it */
+    /* For those who sleep: */
+    pthread_mutex_t lock;
+    pthread_cond_t wake; /* workers: there may be a task */
+    pthread_cond_t idle; /* the caller: all may be done */
+    atomic_int sleepers;
+    atomic_bool caller_sleeps;
 };
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
 
 int32_t bo_core_count(void) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores < 1 ? 1 : cores > 256 ? 256 : (int32_t)cores;
 }
 
+static bool has_task(bo_pool *pool) {
+    const uint64_t ticket = atomic_load(&pool->ticket);
+    return NEXT_OF(ticket) < COUNT_OF(ticket);
+}
+
+static void finish_task(bo_pool *pool, int32_t count) {
+    if (atomic_fetch_add(&pool->done, 1) + 1 < count || !atomic_load(&pool->caller_sleeps))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_signal(&pool->idle);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 static void take_tasks(bo_pool *pool) {
-    for (;;) {
-        int i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
-        if (i >= pool->count)
-            return;
-        pool->task(pool->data, i);
+    while (has_task(pool)) {
+        const uint64_t ticket = atomic_fetch_add(&pool->ticket, 1);
+        if (NEXT_OF(ticket) < COUNT_OF(ticket)) {
+            pool->task(pool->data, NEXT_OF(ticket));
+            finish_task(pool, COUNT_OF(ticket));
+        }
     }
 }
 
 static void *work(void *argument) {
     bo_pool *pool = argument;
-    uint64_t seen = 0;
-    pthread_mutex_lock(&pool->lock);
-    for (;;) {
-        while (!pool->stop && pool->generation == seen)
-            pthread_cond_wait(&pool->wake, &pool->lock);
-        if (pool->stop)
-            break;
-        seen = pool->generation;
-        pthread_mutex_unlock(&pool->lock);
+    while (!atomic_load(&pool->stop)) {
         take_tasks(pool);
+        int patience = PATIENCE;
+        while (patience > 0 && !has_task(pool) && !atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
+            relax();
+            patience--;
+        }
+        if (patience > 0)
+            continue;
         pthread_mutex_lock(&pool->lock);
-        if (--pool->busy == 0)
-            pthread_cond_signal(&pool->idle);
+        atomic_fetch_add(&pool->sleepers, 1);
+        while (!has_task(pool) && !atomic_load(&pool->stop))
+            pthread_cond_wait(&pool->wake, &pool->lock);
+        atomic_fetch_sub(&pool->sleepers, 1);
+        pthread_mutex_unlock(&pool->lock);
     }
-    pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
@@ -85,13 +120,17 @@ bo_pool *bo_pool_create(bough_context *ctx, int32_t thread_count) {
     return pool;
 }
 
+static void wake_sleepers(bo_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void bo_pool_destroy(bough_context *ctx, bo_pool *pool) {
     if (!pool)
         return;
-    pthread_mutex_lock(&pool->lock);
-    pool->stop = true;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    atomic_store(&pool->stop, true);
+    wake_sleepers(pool);
     for (int32_t i = 0; i < pool->worker_count; i++)
         pthread_join(pool->threads[i], NULL);
     pthread_cond_destroy(&pool->idle);
@@ -102,15 +141,13 @@ void bo_pool_destroy(bough_context *ctx, bo_pool *pool) {
 }
 
 static void start_tasks(bo_pool *pool, bough_task task, void *data, int32_t count) {
-    pthread_mutex_lock(&pool->lock);
     pool->task = task;
     pool->data = data;
-    pool->count = count;
-    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    pool->busy = pool->worker_count;
-    pool->generation++;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
+    const uint64_t call = CALL_OF(atomic_load_explicit(&pool->ticket, memory_order_relaxed)) + 1;
+    atomic_store(&pool->ticket, call << (2 * COUNT_BITS) | (uint64_t)count << COUNT_BITS);
+    if (atomic_load(&pool->sleepers) > 0)
+        wake_sleepers(pool);
 }
 
 static struct timespec next_look(void) {
@@ -122,9 +159,15 @@ static struct timespec next_look(void) {
     return t;
 }
 
-static void wait_for_workers(bo_pool *pool, void (*watch)(void *), void *data) {
+static void wait_for_workers(bo_pool *pool, int32_t count, void (*watch)(void *), void *data) {
+    for (int patience = PATIENCE; patience > 0; patience--) {
+        if (atomic_load(&pool->done) == count)
+            return;
+        relax();
+    }
     pthread_mutex_lock(&pool->lock);
-    while (pool->busy > 0) {
+    atomic_store(&pool->caller_sleeps, true);
+    while (atomic_load(&pool->done) < count) {
         if (!watch) {
             pthread_cond_wait(&pool->idle, &pool->lock);
             continue;
@@ -136,7 +179,20 @@ static void wait_for_workers(bo_pool *pool, void (*watch)(void *), void *data) {
             pthread_mutex_lock(&pool->lock);
         }
     }
+    atomic_store(&pool->caller_sleeps, false);
     pthread_mutex_unlock(&pool->lock);
+}
+
+/* By the pool, from `first` on: a call has at most COUNT_LIMIT tasks. */
+typedef struct {
+    bough_task task;
+    void *data;
+    int32_t first;
+} later_tasks;
+
+static void call_later(void *data, int32_t i) {
+    const later_tasks *later = data;
+    later->task(later->data, later->first + i);
 }
 
 void bo_run_tasks_watched(bough_context *ctx, bough_task task, void *data, int32_t count, void (*watch)(void *)) {
@@ -152,9 +208,13 @@ void bo_run_tasks_watched(bough_context *ctx, bough_task task, void *data, int32
             task(data, i);
         return;
     }
-    start_tasks(pool, task, data, count);
-    take_tasks(pool);
-    wait_for_workers(pool, watch, data);
+    for (int32_t first = 0; first < count; first += COUNT_LIMIT) {
+        const int32_t some = count - first < COUNT_LIMIT ? count - first : COUNT_LIMIT;
+        later_tasks later = {task, data, first};
+        start_tasks(pool, call_later, &later, some);
+        take_tasks(pool);
+        wait_for_workers(pool, some, watch, data);
+    }
 }
 
 void bo_run_tasks(bough_context *ctx, bough_task task, void *data, int32_t count) {

@@ -12,20 +12,19 @@ typedef int16_t shorts __attribute__((vector_size(2 * W), aligned(2)));
 #define LOAD(address) (*(const vec *)(address))
 #define LOAD_SHORTS(address) __builtin_convertvector(*(const shorts *)(address), vec)
 
-/* sum += sum_l q_l U_l of one panel. */
-BO_INLINE void add_panel(int32_t r, const float *U, const float *q, float *sum) {
-    vec a = LOAD(sum), b = LOAD(sum + W);
-    for (int32_t l = 0; l < r; l++, U += PANEL) {
+/* sum = rest + sum_l q_l U_l of the panel that begins with scalar `start`. */
+BO_INLINE void fill_panel(const bough_surface *surface, int32_t r, size_t start, const float *q, const float *rest,
+                          float *sum) {
+    vec a = LOAD(rest), b = LOAD(rest + W);
+    const float *U = surface->U ? surface->U + start * (size_t)r : NULL;
+    const int16_t *U16 = surface->U16 ? surface->U16 + start * (size_t)r : NULL;
+    for (int32_t l = 0; U && l < r; l++, U += PANEL) {
         a += q[l] * LOAD(U);
         b += q[l] * LOAD(U + W);
     }
-    VEC(sum) = a, VEC(sum + W) = b;
-}
-BO_INLINE void add_panel16(int32_t r, const int16_t *U, const float *q, float *sum) {
-    vec a = LOAD(sum), b = LOAD(sum + W);
-    for (int32_t l = 0; l < r; l++, U += PANEL) {
-        a += q[l] * LOAD_SHORTS(U);
-        b += q[l] * LOAD_SHORTS(U + W);
+    for (int32_t l = 0; U16 && l < r; l++, U16 += PANEL) {
+        a += q[l] * LOAD_SHORTS(U16);
+        b += q[l] * LOAD_SHORTS(U16 + W);
     }
     VEC(sum) = a, VEC(sum + W) = b;
 }
@@ -37,15 +36,14 @@ BO_MULTIVERSION static void fill_positions(const bough_component *component, con
     float factor[BOUGH_MAX_COORDINATES];
     for (int32_t l = 0; l < r; l++)
         factor[l] = surface->U16 ? (float)(q[l] * (double)surface->scale[l]) : (float)q[l];
-    for (size_t start = 0; start < scalars; start += PANEL) {
-        const size_t panel = start * (size_t)r, count = scalars - start < PANEL ? scalars - start : PANEL;
-        float sum[PANEL] = {0};
-        memcpy(sum, surface->position + start, count * sizeof *sum);
-        if (surface->U16)
-            add_panel16(r, surface->U16 + panel, factor, sum);
-        else if (surface->U)
-            add_panel(r, surface->U + panel, factor, sum);
-        memcpy(positions + start, sum, count * sizeof *sum);
+    size_t start = 0;
+    for (; start + PANEL <= scalars; start += PANEL)
+        fill_panel(surface, r, start, factor, surface->position + start, positions + start);
+    if (start < scalars) {
+        float rest[PANEL] = {0}, sum[PANEL];
+        memcpy(rest, surface->position + start, (scalars - start) * sizeof *rest);
+        fill_panel(surface, r, start, factor, rest, sum);
+        memcpy(positions + start, sum, (scalars - start) * sizeof *sum);
     }
 }
 

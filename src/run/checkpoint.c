@@ -88,7 +88,8 @@ static bough_status read_checkpoint(bough_context *ctx, const bough_run *run, co
     return BOUGH_OK;
 }
 
-static void go_to(bough_run *run, const head *h) {
+static bough_status go_to(bough_run *run, const head *h) {
+    BO_TRY(run->engine.restore(run->engine.data, run->state));
     run->place = (bo_run_place){.step = h->step,
                                 .unit = h->unit,
                                 .halvings = h->halvings,
@@ -97,7 +98,7 @@ static void go_to(bough_run *run, const head *h) {
                                 .iterations = h->iterations,
                                 .retries = h->retries};
     memcpy(run->place.start_energy, h->start_energy, sizeof h->start_energy);
-    run->engine.restore(run->engine.data, run->state);
+    return BOUGH_OK;
 }
 
 /* When the state read cannot be measured, the run stays where it was. */
@@ -113,8 +114,9 @@ bough_status bough_run_restore(bough_context *ctx, bough_run *run, const char *p
     }
     bo_file_free(ctx, &file);
     if (status == BOUGH_OK) {
-        go_to(run, &h);
-        status = bo_run_measure(ctx, run, bo_run_time(run), run->trial);
+        status = go_to(run, &h);
+        if (status == BOUGH_OK)
+            status = bo_run_measure(ctx, run, bo_run_time(run), run->trial);
         if (status == BOUGH_OK) {
             memcpy(run->values, run->trial, (size_t)run->engine.column_count * sizeof *run->values);
         } else {

@@ -20,7 +20,7 @@ typedef struct bo_engine {
     bough_status (*measure)(void *data, double t, double *values);
     /* state_size numbers that are all there is to continue with the same bits. */
     void (*save)(const void *data, double *state);
-    void (*restore)(void *data, const double *state);
+    bough_status (*restore)(void *data, const double *state); /* refuses what another engine saved */
     /* Makes displacement and velocity those of the present state; NULL: they always are. */
     bough_status (*show)(void *data);
     void (*destroy)(bough_context *ctx, void *data);

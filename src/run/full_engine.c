@@ -75,13 +75,14 @@ static void save(const void *data, double *state) {
     bo_integrator_save(e->integrator, state);
 }
 
-static void restore(void *data, const double *state) {
+static bough_status restore(void *data, const double *state) {
     full_engine *e = data;
     const size_t n = (size_t)e->system.size;
     double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
     for (int i = 0; i < 3; i++, state += n)
         memcpy(parts[i], state, n * sizeof *state);
     bo_integrator_restore(e->integrator, state);
+    return BOUGH_OK;
 }
 
 /* ---- making ---- */

@@ -1,12 +1,12 @@
 /* The tree engine as an engine of runs. */
 #include "run/engine.h"
 
-#include "tree/tree.h"
+#include "base/vec.h"
 
 #include <bough/run.h>
+#include <bough/tree.h>
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct {
@@ -21,7 +21,6 @@ typedef struct {
     int32_t *first;      /* of each part's vertices in it */
     double *displacement, *velocity;
     float *positions, *rates; /* of the largest part */
-    double *warm_starts;      /* 9 of each part */
 } tree_engine;
 
 static const bough_component *component_of(const tree_engine *e, int32_t part) {
@@ -38,50 +37,19 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
 
 /* ---- saving: all there is to continue with the same bits ---- */
 
-#define ROOT_NUMBERS ((sizeof(bough_root) - offsetof(bough_root, origin)) / sizeof(double))
-#define FRAME_NUMBERS (sizeof(bough_frame) / sizeof(double))
-
 static int64_t state_size(const tree_engine *e) {
-    const int64_t parts = bough_model_part_count(e->model);
-    return 1 + 3 * (int64_t)bough_model_size(e->model) + (int64_t)ROOT_NUMBERS * e->state->root_count +
-           ((int64_t)FRAME_NUMBERS + 9) * parts;
-}
-
-/* Copies between the state and a block of numbers, in either direction. */
-static void copy(double **block, bool save, void *numbers, size_t count) {
-    if (save)
-        memcpy(*block, numbers, count * sizeof **block);
-    else
-        memcpy(numbers, *block, count * sizeof **block);
-    *block += count;
-}
-
-/* Polar decompositions start from the last ones. */
-static void copy_warm_starts(const tree_engine *e, bool save, double **block) {
-    for (int32_t i = 0; i < bough_model_part_count(e->model); i++)
-        copy(block, save, e->state->work->motion[i].polar.m, 9);
-}
-
-static void copy_state(const tree_engine *e, bool save, double *block) {
-    bough_state *s = e->state;
-    copy(&block, save, &s->time, 1);
-    copy(&block, save, s->q, (size_t)bough_model_size(e->model));
-    copy(&block, save, s->v, (size_t)bough_model_size(e->model));
-    copy(&block, save, s->a, (size_t)bough_model_size(e->model));
-    for (int32_t k = 0; k < s->root_count; k++)
-        copy(&block, save, s->roots[k].origin, ROOT_NUMBERS);
-    copy(&block, save, s->frames, FRAME_NUMBERS * (size_t)bough_model_part_count(e->model));
-    copy_warm_starts(e, save, &block);
+    return (int64_t)((bough_state_snapshot_size(e->model) + sizeof(double) - 1) / sizeof(double));
 }
 
 static void save(const void *data, double *state) {
-    copy_state(data, true, state);
+    const tree_engine *e = data;
+    state[state_size(e) - 1] = 0; /* of which the snapshot may leave a part */
+    bough_state_save(e->model, e->state, state);
 }
 
-static void restore(void *data, const double *state) {
+static bough_status restore(void *data, const double *state) {
     tree_engine *e = data;
-    copy_state(e, false, (double *)state);
-    bough_state_clear_forces(e->model, e->state);
+    return bough_state_restore(e->ctx, e->model, e->state, state, bough_state_snapshot_size(e->model));
 }
 
 /* ---- measuring ---- */
@@ -100,20 +68,10 @@ static bough_status measure_probe(const tree_engine *e, int32_t probe, double *v
     return BOUGH_OK;
 }
 
-/* The engine's warm starts stay those of the last step, however often it is looked at. */
-static bough_status find_energies(const tree_engine *e, bough_energies *energies) {
-    double *at = e->warm_starts;
-    copy_warm_starts(e, true, &at);
-    bough_status status = bough_state_energies(e->ctx, e->model, e->state, energies);
-    at = e->warm_starts;
-    copy_warm_starts(e, false, &at);
-    return status;
-}
-
 static bough_status measure(void *data, double t, double *values) {
     const tree_engine *e = data;
     bough_energies energies;
-    BO_TRY(find_energies(e, &energies));
+    BO_TRY(bough_state_energies(e->ctx, e->model, e->state, &energies));
     values[BOUGH_COLUMN_TIME] = t;
     values[BOUGH_COLUMN_ELASTIC] = energies.elastic;
     values[BOUGH_COLUMN_KINETIC] = energies.kinetic;
@@ -165,8 +123,7 @@ static void destroy(bough_context *ctx, void *data) {
     bough_state_destroy(ctx, e->state);
     bough_model_destroy(ctx, e->model);
     bough_mesh_destroy(ctx, e->surface);
-    void *const blocks[] = {e->vertices, e->rest,        e->first, e->displacement, e->velocity, e->positions,
-                            e->rates,    e->warm_starts, e};
+    void *const blocks[] = {e->vertices, e->rest, e->first, e->displacement, e->velocity, e->positions, e->rates, e};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }
@@ -255,9 +212,6 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
     settings.alpha = strcmp(def->integrator.name, "newmark") == 0 ? 0 : def->integrator.alpha;
     BO_TRY(bo_scene_model(ctx, scene, &settings, &e->model));
     BO_TRY(bough_state_create(ctx, e->model, &e->state));
-    e->warm_starts = BO_NEW_ZEROS(ctx, double, 9 * (size_t)bough_model_part_count(e->model));
-    if (!e->warm_starts)
-        return BOUGH_ERROR_MEMORY;
     BO_TRY(make_surface(e));
     BO_TRY(place_probes(e));
     BO_TRY(bough_state_energies(ctx, e->model, e->state, &energies));

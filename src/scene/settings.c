@@ -35,6 +35,7 @@ static bough_status read_time(bo_json at, bough_scene *scene) {
     bo_json integrator = bo_json_at(&at, "integrator");
     BO_TRY(bo_scene_time(at, scene));
     scene->names_integrator = integrator.value != NULL;
+    scene->model.alpha = strcmp(scene->integrator.name, "newmark") == 0 ? 0 : scene->integrator.alpha;
     if (scene->engine == BO_ENGINE_TREE && scene->names_integrator && strcmp(scene->integrator.name, "hht") != 0 &&
         strcmp(scene->integrator.name, "newmark") != 0)
         return bo_json_fail(integrator, "the tree engine steps by \"hht\" or \"newmark\", not by \"%s\"",

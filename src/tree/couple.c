@@ -1,271 +1,317 @@
 /* Accelerations of a tree: each part feels what hangs on it. docs/theory/tree.md, "Coupling". */
 #include "tree/couple.h"
 
+#include "base/threads.h"
 #include "dense/cholesky.h"
 
 #include <string.h>
 
-/* ---- 6 x 6 ---- */
+/* ---- sweeps ---- */
 
-void bo_tree_turn(bo_mat3 R, const double *I, double *out) {
-    for (int a = 0; a < 2; a++)
-        for (int b = 0; b < 2; b++) {
-            bo_mat3 B;
-            for (int k = 0; k < 9; k++)
-                B.m[k] = I[6 * (3 * a + k / 3) + 3 * b + k % 3];
-            B = bo_mat_mul(bo_mat_mul(R, B), bo_transpose(R));
-            for (int k = 0; k < 9; k++)
-                out[6 * (3 * a + k / 3) + 3 * b + k % 3] = B.m[k];
+typedef struct {
+    bo_tree_sweep *sweep;
+    bo_tree_each each;
+    int32_t first;
+} sweep_call;
+
+static void sweep_range(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    const sweep_call *call = data;
+    bo_tree_sweep *sweep = call->sweep;
+    double *scratch = sweep->work->scratch + (size_t)chunk * sweep->model->scratch_size;
+    for (int32_t i = begin; i < end; i++)
+        if (!call->each(sweep, call->first + i, scratch))
+            sweep->bad[chunk] = true;
+}
+
+bool bo_tree_for_each(bo_tree_sweep *sweep, int32_t first, int32_t end, int32_t grain, bo_tree_each each) {
+    sweep_call call = {sweep, each, first};
+    const int32_t count = end - first, least = (count + BO_TREE_CHUNKS - 1) / BO_TREE_CHUNKS;
+    memset(sweep->bad, 0, sizeof sweep->bad);
+    grain = grain < least ? least : grain;
+    if (count <= grain)
+        sweep_range(&call, 0, count, 0);
+    else
+        bo_parallel_for(sweep->ctx, count, grain, sweep_range, &call);
+    for (int32_t c = 0; c < BO_TREE_CHUNKS; c++)
+        if (sweep->bad[c])
+            return false;
+    return true;
+}
+
+/* ---- what hangs on a part ---- */
+
+/* One child: inertia I (packed) and bias force p about the interface's centre x, in the parent's axes. */
+typedef struct {
+    double I[BO_SIX], p[6], x[3], Op[27];
+    double scale;
+    bo_face_rows rows;
+} hanging;
+
+/* J = [scale a; Op A] (6 x n), T = I J; L += J^T T, p_q += J^T p, Mrq += X^T T */
+BO_MULTIVERSION
+static void hang(int32_t r, int32_t n, const hanging *h, double *restrict J, double *restrict T, double *restrict L,
+                 double *restrict Mrq, double *restrict p_q) {
+    const double *I = h->I;
+    const double full[36] = {I[0], I[1],  I[2],  I[6],  I[7],  I[8],  I[1], I[3],  I[4],  I[9],  I[10], I[11],
+                             I[2], I[4],  I[5],  I[12], I[13], I[14], I[6], I[9],  I[12], I[15], I[16], I[17],
+                             I[7], I[10], I[13], I[16], I[18], I[19], I[8], I[11], I[14], I[17], I[19], I[20]};
+    for (int32_t l = 0; l < n; l += 4) {
+        bo_v4 j[6], A[9], p = BO_V4_CONST(p_q + l);
+        for (int k = 0; k < 9; k++)
+            A[k] = BO_V4_CONST(h->rows.A + k * n + l);
+        for (int d = 0; d < 3; d++) {
+            j[d] = h->scale * BO_V4_CONST(h->rows.a + d * n + l);
+            bo_v4 sum = h->Op[9 * d] * A[0];
+            for (int k = 1; k < 9; k++)
+                sum += h->Op[9 * d + k] * A[k];
+            j[3 + d] = sum;
+        }
+        bo_v4 t[6];
+        for (int d = 0; d < 6; d++) {
+            bo_v4 sum = full[6 * d] * j[0];
+            for (int k = 1; k < 6; k++)
+                sum += full[6 * d + k] * j[k];
+            t[d] = sum;
+            p += h->p[d] * j[d];
+            BO_V4(J + d * n + l) = j[d];
+            BO_V4(T + d * n + l) = sum;
+        }
+        BO_V4(p_q + l) = p;
+        for (int d = 0; d < 3; d++) {
+            const int e = (d + 1) % 3, f = (d + 2) % 3;
+            BO_V4(Mrq + d * n + l) += t[d];
+            BO_V4(Mrq + (3 + d) * n + l) += t[3 + d] + h->x[e] * t[f] - h->x[f] * t[e];
+        }
+    }
+    int32_t k = 0;
+    for (; k + 4 <= r; k += 4)
+        for (int32_t l = 0; l <= k; l += 4) {
+            double *row = L + (ptrdiff_t)k * n + l;
+            bo_v4 s0 = BO_V4_CONST(row), s1 = BO_V4_CONST(row + n), s2 = BO_V4_CONST(row + 2 * n),
+                  s3 = BO_V4_CONST(row + 3 * n);
+            for (int d = 0; d < 6; d++) {
+                const bo_v4 t = BO_V4_CONST(T + d * n + l);
+                const double *j = J + d * n + k;
+                s0 += j[0] * t, s1 += j[1] * t, s2 += j[2] * t, s3 += j[3] * t;
+            }
+            BO_V4(row) = s0, BO_V4(row + n) = s1, BO_V4(row + 2 * n) = s2, BO_V4(row + 3 * n) = s3;
+        }
+    for (; k < r; k++)
+        for (int32_t l = 0; l <= k; l += 4) {
+            bo_v4 s = BO_V4_CONST(L + (ptrdiff_t)k * n + l);
+            for (int d = 0; d < 6; d++)
+                s += J[d * n + k] * BO_V4_CONST(T + d * n + l);
+            BO_V4(L + (ptrdiff_t)k * n + l) = s;
         }
 }
 
-/* X = [1, -x~; 0, 1]: accelerations at the origin -> at x. columns of M (6 x n, row-major) <- X^T M */
-static void shift_back(bo_vec3 x, int32_t n, double *M) {
-    for (int32_t k = 0; k < n; k++) { /* torque += x x force */
-        bo_vec3 f = bo_v3(M[k], M[n + k], M[2 * n + k]), t = bo_cross(x, f);
-        M[3 * n + k] += t.x;
-        M[4 * n + k] += t.y;
-        M[5 * n + k] += t.z;
-    }
-}
-
-void bo_tree_shift(bo_vec3 x, double I[36], double p[6]) {
-    shift_back(x, 1, p);
-    shift_back(x, 6, I); /* rows, then columns */
-    for (int k = 0; k < 6; k++) {
-        bo_vec3 t = bo_cross(x, bo_load3(I + 6 * k));
-        I[6 * k + 3] += t.x, I[6 * k + 4] += t.y, I[6 * k + 5] += t.z;
-    }
-}
-
-static void multiply6(const double *I, int32_t n, const double *B, double *out) {
-    for (int i = 0; i < 6; i++) {
-        double *row = out + i * n;
-        for (int32_t k = 0; k < n; k++)
-            row[k] = I[6 * i] * B[k];
-        for (int j = 1; j < 6; j++)
-            for (int32_t k = 0; k < n; k++)
-                row[k] += I[6 * i + j] * B[j * n + k];
-    }
-}
-
-/* ---- one part ---- */
-
-/* The part as it is: Mrr into solve->I, Mrq (6 x r), and its bias forces. */
-static void own_terms(const bough_model *model, bo_tree_work *work, const double *q, const double *v, int32_t i) {
-    const bo_tree_part *part = &model->parts[i];
+static void hang_children(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t n,
+                          double *scratch, double *L, double *Mrq, double *p_q) {
     const bo_component_tables *t = &model->components[part->component];
-    const bo_tree_motion *m = &work->motion[i];
-    bo_tree_solve_state *s = &work->solve[i];
-    const int32_t r = part->r;
-    double *Mrq = work->Mrq + 6 * part->offset, *p_q = work->p_q + part->offset;
-    const double *qi = q + part->offset, *vi = v + part->offset;
-    const double *V = work->V + 9 * part->offset, *N = work->N + 3 * part->offset;
-    const double s3 = part->scale3, s4 = part->scale4, s5 = part->scale5;
-    double mc[3], sv[3], Sigma[9], Dm[9];
-    for (int d = 0; d < 3; d++) {
-        mc[d] = t->c->mc0[d], sv[d] = 0;
-        for (int32_t l = 0; l < r; l++)
-            mc[d] += t->s[d * r + l] * qi[l], sv[d] += t->s[d * r + l] * vi[l];
+    for (int32_t c = 0; c < part->child_count; c++) {
+        const bo_tree_part *child = &model->parts[model->children[part->first_child + c]];
+        const bo_tree_inertias *up = &work->inertias[child->slot / 4];
+        const bo_tree_frames *frames = &work->frames[child->slot / 4];
+        const bo_tree_faces *faces = &work->faces[child->face / 4];
+        const int32_t lane = child->slot % 4, face_lane = child->face % 4;
+        hanging h = {.scale = part->scale, .rows = t->faces[child->face_row]};
+        for (int k = 0; k < BO_SIX; k++)
+            h.I[k] = BO_LANE_CONST(up->up_I[k], lane);
+        for (int k = 0; k < 6; k++)
+            h.p[k] = BO_LANE_CONST(up->up_p[k], lane);
+        for (int k = 0; k < 3; k++)
+            h.x[k] = BO_LANE_CONST(frames->x[k], lane);
+        for (int k = 0; k < 27; k++)
+            h.Op[k] = BO_LANE_CONST(faces->Op[k], face_lane);
+        hang(part->r, n, &h, scratch, scratch + 6 * n, L, Mrq, p_q);
     }
-    for (int k = 0; k < 9; k++) {
-        const double *Vk = V + k * r, *Wk = t->W5 + (3 * (k % 3) + k / 3) * r;
-        Sigma[k] = t->c->Sigma0[k], Dm[k] = 0;
-        for (int32_t l = 0; l < r; l++)
-            Sigma[k] += qi[l] * (Vk[l] + Wk[l]), Dm[k] += vi[l] * Vk[l];
-    }
-    double trace = Sigma[0] + Sigma[4] + Sigma[8], rate = Dm[0] + Dm[4] + Dm[8];
-    const double cross[9] = {0, -mc[2], mc[1], mc[2], 0, -mc[0], -mc[1], mc[0], 0};
-    bo_mat3 I, D;
-    for (int k = 0; k < 9; k++) {
-        int a = k / 3, b = k % 3;
-        I.m[k] = s5 * ((a == b ? trace : 0) - Sigma[k]);
-        D.m[k] = s5 * ((a == b ? rate : 0) - Dm[k]);
-        s->I[6 * a + b] = a == b ? s3 * t->c->mass : 0;
-        s->I[6 * a + 3 + b] = -s4 * cross[k];
-        s->I[6 * (3 + a) + b] = s4 * cross[k];
-        s->I[6 * (3 + a) + 3 + b] = I.m[k];
-    }
-    for (int d = 0; d < 3; d++)
-        for (int32_t l = 0; l < r; l++)
-            Mrq[d * r + l] = s4 * t->s[d * r + l];
-    for (int32_t l = 0; l < r; l++) { /* axial part of V */
-        Mrq[3 * r + l] = s5 * (V[7 * r + l] - V[5 * r + l]);
-        Mrq[4 * r + l] = s5 * (V[2 * r + l] - V[6 * r + l]);
-        Mrq[5 * r + l] = s5 * (V[3 * r + l] - V[1 * r + l]);
-    }
-    bo_vec3 w = m->w, first = bo_scale(s4, bo_load3(mc)), flow = bo_scale(s4, bo_load3(sv));
-    bo_vec3 force = bo_add(bo_cross(w, bo_cross(w, first)), bo_scale(2, bo_cross(w, flow)));
-    bo_vec3 torque = bo_add(bo_cross(w, bo_mat_vec(I, w)), bo_scale(2, bo_mat_vec(D, w)));
-    bo_store3(s->p, force);
-    bo_store3(s->p + 3, torque);
-    for (int k = 0; k < 6; k++)
-        s->p[k] -= work->load_wrench[6 * i + k];
-    /* (w~ w~) : V = (w w^T - |w|^2 1) : V */
-    const double ww[9] = {w.x * w.x - bo_dot(w, w), w.x * w.y, w.x * w.z, w.x * w.y,
-                          w.y * w.y - bo_dot(w, w), w.y * w.z, w.x * w.z, w.y * w.z,
-                          w.z * w.z - bo_dot(w, w)};
+}
+
+/* A part of a wide block is gathered apart and added to its lane. */
+static void hang_on_lane(const bough_model *model, bo_tree_work *work, const bo_tree_block *b, const bo_tree_part *part,
+                         double *scratch) {
+    const int32_t r = b->r, n = b->n, lane = part->lane;
+    double *Mrq = scratch, *p_q = Mrq + 6 * n, *L = p_q + n, *more = L + n * n;
+    memset(scratch, 0, (size_t)(7 * n + n * n) * sizeof *scratch);
+    hang_children(model, work, part, n, more, L, Mrq, p_q);
+    double *to_Mrq = work->Mrq + 6 * b->vectors, *to_p = work->p_q + b->vectors, *to_L = work->L + b->squares;
     for (int32_t l = 0; l < r; l++) {
-        double sum = 2 * (w.x * N[l] + w.y * N[r + l] + w.z * N[2 * r + l]);
-        for (int k = 0; k < 9; k++)
-            sum += ww[k] * V[k * r + l];
-        p_q[l] = s5 * sum + work->p[part->offset + l] - work->load[part->offset + l];
+        to_p[BO_WIDE * l + lane] += p_q[l];
+        for (int d = 0; d < 6; d++)
+            to_Mrq[BO_WIDE * (d * n + l) + lane] += Mrq[d * n + l];
+        for (int32_t k = 0; k <= l; k++)
+            to_L[BO_WIDE * (l * (l + 1) / 2 + k) + lane] += L[l * n + k];
     }
 }
 
-/* Acceleration of child j's frame that does not come from accelerations of its parent: in the parent's axes. */
-static void frame_bias(const bo_tree_motion *i, const bo_tree_motion *j, double b[6]) {
-    bo_store3(b, bo_add(bo_cross(i->w, bo_cross(i->w, j->x)), bo_scale(2, bo_cross(i->w, j->xdot))));
-    bo_store3(b + 3, bo_add(bo_cross(i->w, j->turning), j->turning_bias));
-}
-
-static void turn6(bo_mat3 R, const double a[6], double out[6]) {
-    bo_store3(out, bo_mat_vec(R, bo_load3(a)));
-    bo_store3(out + 3, bo_mat_vec(R, bo_load3(a + 3)));
+void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch) {
+    const bo_tree_block *b = &model->blocks[block];
+    for (int32_t i = b->first; i < b->first + b->count && b->r > 0; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        if (part->child_count == 0)
+            continue;
+        if (b->lanes == 1)
+            hang_children(model, work, part, b->n, scratch, work->L + b->squares, work->Mrq + 6 * b->vectors,
+                          work->p_q + b->vectors);
+        else
+            hang_on_lane(model, work, b, part, scratch);
+    }
 }
 
 /* ---- exact coupling (L3) ---- */
 
-void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t j, double I[36], double pb[6]) {
-    const int32_t i = model->parts[j].parent, r = model->parts[i].r;
-    const bo_tree_motion *mi = &work->motion[i], *mj = &work->motion[j];
-    const double *J = work->J + work->J_offset[j];
-    double *Mrq = work->Mrq + 6 * model->parts[i].offset, *L = work->L + work->square_offset[i];
-    double *p_q = work->p_q + model->parts[i].offset, *T = work->scratch, b[6], turned[36];
-    bo_tree_turn(mj->R, I, turned);
-    memcpy(I, turned, sizeof turned);
-    turn6(mj->R, pb, turned);
-    memcpy(pb, turned, 6 * sizeof *pb);
-    frame_bias(mi, mj, b);
+/* up_I = R I R^T, up_p = R p + up_I b: about the interface in the parent's axes, moved with the parent. Then I and p
+ * become the same about the parent's origin. */
+BO_MULTIVERSION
+static void turn_up(const bo_tree_frames *restrict f, bo_tree_inertias *restrict s) {
+    bo_v4 t[6];
+    bo_six_turn4(f->R, s->I, s->up_I);
+    bo_mulv4(f->R, s->p, s->up_p);
+    bo_mulv4(f->R, s->p + 3, s->up_p + 3);
+    bo_six_mul4(s->up_I, f->b, t);
     for (int k = 0; k < 6; k++)
-        for (int n = 0; n < 6; n++)
-            pb[k] += I[6 * k + n] * b[n];
-    multiply6(I, r, J, T); /* I J */
-    for (int d = 0; d < 6; d++)
-        for (int32_t k = 0; k < r; k++) {
-            p_q[k] += J[d * r + k] * pb[d];
-            const double value = J[d * r + k];
-            for (int32_t l = 0; l <= k; l++)
-                L[k * r + l] += value * T[d * r + l];
-        }
-    shift_back(mj->x, r, T);
-    for (int32_t k = 0; k < 6 * r; k++)
-        Mrq[k] += T[k];
-    bo_tree_shift(mj->x, I, pb);
+        s->p[k] = s->up_p[k] = s->up_p[k] + t[k];
+    for (int k = 0; k < BO_SIX; k++)
+        s->I[k] = s->up_I[k];
+    bo_six_shift4(f->x, s->I, s->p);
 }
 
-/* Y = Mqq^-1 [Mrq^T, p_q]; I <- Mrr - Mrq Y6, p <- p_r - Mrq y7 */
-static bool eliminate(bo_tree_solve_state *s, int32_t r, const double *Mrq, double *L, const double *p_q, double *Y) {
-    if (r == 0)
-        return true;
-    if (!bo_cholesky_factor(r, L))
-        return false;
-    for (int32_t l = 0; l < r; l++) {
-        for (int d = 0; d < 6; d++)
-            Y[7 * l + d] = Mrq[d * r + l];
-        Y[7 * l + 6] = p_q[l];
-    }
-    bo_cholesky_solve_many(r, L, 7, Y);
-    for (int d = 0; d < 6; d++)
-        for (int32_t l = 0; l < r; l++) {
-            const double value = Mrq[d * r + l];
-            for (int e = 0; e < 6; e++)
-                s->I[6 * d + e] -= value * Y[7 * l + e];
-            s->p[d] -= value * Y[7 * l + 6];
-        }
+static bool turn_up_slots(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+    (void)scratch;
+    turn_up(&sweep->work->frames[index], &sweep->work->inertias[index]);
     return true;
 }
 
-/* Children have higher numbers, so that a sweep down the numbers goes from the leaves to the roots. */
-static bool gather(const bough_model *model, bo_tree_work *work) {
-    for (int32_t i = model->part_count - 1; i >= 0; i--) {
-        const bo_tree_part *part = &model->parts[i];
-        bo_tree_solve_state *s = &work->solve[i];
-        if (!eliminate(s, part->r, work->Mrq + 6 * part->offset, work->L + work->square_offset[i],
-                       work->p_q + part->offset, work->Y + 7 * part->offset))
-            return false;
-        if (part->parent < 0)
-            continue;
-        double I[36], p[6];
-        memcpy(I, s->I, sizeof I);
-        memcpy(p, s->p, sizeof p);
-        bo_tree_hang(model, work, i, I, p);
-        for (int k = 0; k < 36; k++)
-            work->solve[part->parent].I[k] += I[k];
+/* I and p of a part take those of its children, which are about its origin and in its axes by now. */
+static void add_children(const bough_model *model, bo_tree_work *work, const bo_tree_part *part) {
+    double sum[BO_SIX + 6] = {0};
+    bo_tree_inertias *s = &work->inertias[part->slot / 4];
+    for (int32_t c = 0; c < part->child_count; c++) {
+        const bo_tree_part *child = &model->parts[model->children[part->first_child + c]];
+        const bo_tree_inertias *from = &work->inertias[child->slot / 4];
+        const int32_t lane = child->slot % 4;
+        for (int k = 0; k < BO_SIX; k++)
+            sum[k] += BO_LANE_CONST(from->I[k], lane);
         for (int k = 0; k < 6; k++)
-            work->solve[part->parent].p[k] += p[k];
+            sum[BO_SIX + k] += BO_LANE_CONST(from->p[k], lane);
+    }
+    for (int k = 0; k < BO_SIX; k++)
+        BO_LANE(s->I[k], part->slot % 4) += sum[k];
+    for (int k = 0; k < 6; k++)
+        BO_LANE(s->p[k], part->slot % 4) += sum[BO_SIX + k];
+}
+
+static bool gather_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+    const bough_model *model = sweep->model;
+    const bo_tree_block *b = &model->blocks[index];
+    if (b->bare)
+        return true; /* was eliminated when it was made */
+    for (int32_t i = b->first; i < b->first + b->count; i++)
+        add_children(model, sweep->work, &model->parts[i]);
+    bo_tree_hang(model, sweep->work, index, scratch);
+    return bo_tree_eliminate(model, sweep->work, index);
+}
+
+static bool gather_levels(bo_tree_sweep *sweep) {
+    for (int32_t d = sweep->model->level_count - 1; d >= 0; d--) {
+        const bo_tree_level *level = &sweep->model->levels[d];
+        if (!bo_tree_for_each(sweep, level->first_block, level->end_block, 1, gather_block))
+            return false;
+        if (d > 0)
+            bo_tree_for_each(sweep, level->first_slots, level->end_slots, 64, turn_up_slots);
     }
     return true;
 }
 
-/* R^T (X A_i + J a_i + b) */
-void bo_tree_accelerate_frame(const bough_model *model, bo_tree_work *work, int32_t j, const double *a) {
-    const bo_tree_part *part = &model->parts[j], *parent = &model->parts[part->parent];
-    const bo_tree_motion *mi = &work->motion[part->parent], *mj = &work->motion[j];
-    const double *A = work->solve[part->parent].A, *J = work->J + work->J_offset[j], *ai = a + parent->offset;
-    double b[6];
-    frame_bias(mi, mj, b);
-    for (int d = 0; d < 6; d++) {
-        b[d] += A[d];
-        for (int32_t l = 0; l < parent->r; l++)
-            b[d] += J[d * parent->r + l] * ai[l];
-    }
-    bo_vec3 lever = bo_cross(bo_load3(A + 3), mj->x);
-    bo_store3(b, bo_add(bo_load3(b), lever));
-    turn6(bo_transpose(mj->R), b, work->solve[j].A);
+/* ---- from the root outwards ---- */
+
+static bool scatter_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+    const bough_model *model = sweep->model;
+    const bo_tree_block *b = &model->blocks[index];
+    if (model->def.coupling == BOUGH_COUPLING_L1 && !b->bare)
+        bo_tree_drag(model, sweep->work, index, scratch);
+    bo_tree_substitute(model, sweep->work, index, sweep->a);
+    for (int32_t i = b->first; i < b->first + b->count; i++)
+        bo_tree_gain(model, sweep->work, i, sweep->a);
+    return true;
 }
 
-static void scatter(const bough_model *model, bo_tree_work *work, double *a) {
-    for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_tree_part *part = &model->parts[i];
-        if (part->parent >= 0)
-            bo_tree_accelerate_frame(model, work, i, a);
-        const double *Y = work->Y + 7 * part->offset, *A = work->solve[i].A;
-        for (int32_t l = 0; l < part->r; l++) {
-            double sum = Y[7 * l + 6];
-            for (int d = 0; d < 6; d++)
-                sum += Y[7 * l + d] * A[d];
-            a[part->offset + l] = -sum;
-        }
+static void scatter_levels(bo_tree_sweep *sweep) {
+    for (int32_t d = 0; d < sweep->model->level_count; d++) {
+        const bo_tree_level *level = &sweep->model->levels[d];
+        if (d > 0)
+            bo_tree_accelerate_frames(sweep->model, sweep->work, d);
+        bo_tree_for_each(sweep, level->first_block, level->end_block, 4, scatter_block);
     }
+}
+
+void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]) {
+    /* where packed entries lie in the upper triangle */
+    static const int at[BO_SIX] = {0, 1, 2, 7, 8, 14, 3, 4, 5, 9, 10, 11, 15, 16, 17, 21, 22, 23, 28, 29, 35};
+    for (int k = 0; k < BO_SIX; k++)
+        I[6 * (at[k] % 6) + at[k] / 6] = BO_LANE_CONST(s->I[k], lane);
+}
+
+/* R^T (acceleration - g) and R^T (angular acceleration) of a root that is led */
+static void lead(const bo_spline *track, double t, bo_vec3 up, double A[6]) {
+    bo_pose pose;
+    bo_track_at(track, t, &pose);
+    bo_store3(A, bo_mat_tvec(pose.rotation, bo_add(pose.acceleration, up)));
+    bo_store3(A + 3, bo_mat_tvec(pose.rotation, pose.angular_acceleration));
 }
 
 /* A root that is held feels gravity as an acceleration upwards. One that flies does not feel it; what is left of its
  * acceleration balances the forces on its tree: I A = -p. */
 static bool set_roots(const bough_model *model, bo_tree_work *work) {
-    bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
-    for (int32_t i = 0; i < model->part_count && model->parts[i].parent < 0; i++) {
-        bo_tree_solve_state *s = &work->solve[i];
-        memset(s->A, 0, sizeof s->A);
-        if (!model->parts[i].free) {
-            bo_store3(s->A, bo_mat_tvec(work->motion[i].world, up));
-            continue;
+    const bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
+    for (int32_t i = 0; i < model->levels[0].end_part; i++) {
+        const int32_t slot = model->parts[i].slot, lane = slot % 4;
+        bo_tree_inertias *s = &work->inertias[slot / 4];
+        double A[6] = {0}, I[36];
+        if (model->parts[i].track && !work->still) {
+            lead(model->parts[i].track, work->lead_time, up, A);
+        } else if (!model->parts[i].free) {
+            bo_mat3 world;
+            for (int k = 0; k < 9; k++)
+                world.m[k] = BO_LANE(work->frames[slot / 4].world[k], lane);
+            bo_store3(A, bo_mat_tvec(world, up));
+        } else {
+            bo_tree_unpack_six(s, lane, I);
+            for (int k = 0; k < 6; k++)
+                A[k] = -BO_LANE(s->p[k], lane);
+            if (!bo_cholesky_factor(6, I))
+                return false;
+            bo_cholesky_solve(6, I, A);
         }
-        double I[36];
-        memcpy(I, s->I, sizeof I);
         for (int k = 0; k < 6; k++)
-            s->A[k] = -s->p[k];
-        if (!bo_cholesky_factor(6, I))
-            return false;
-        bo_cholesky_solve(6, I, s->A);
+            BO_LANE(s->A[k], lane) = A[k];
     }
     return true;
 }
 
-void bo_tree_own_terms(const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
-    for (int32_t i = 0; i < model->part_count; i++)
-        own_terms(model, work, q, v, i);
+/* Lumps of all parts at once, since they do not depend on each other. */
+static bool hang_lumps(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+    if (sweep->model->blocks[index].bare)
+        return true; /* was factored when it was made */
+    bo_tree_hang(sweep->model, sweep->work, index, scratch);
+    return bo_tree_eliminate(sweep->model, sweep->work, index);
 }
 
-bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q, const double *v, double *a) {
-    memcpy(work->L, work->H, (size_t)model->square_size * sizeof *work->L);
-    bo_tree_own_terms(model, work, q, v);
-    if (model->def.coupling != BOUGH_COUPLING_L3) {
+bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a) {
+    bo_tree_sweep sweep = {ctx, model, work, a, {false}};
+    const bough_coupling coupling = model->def.coupling;
+    if (coupling == BOUGH_COUPLING_L3) {
+        if (!gather_levels(&sweep))
+            return false;
+    } else if (coupling != BOUGH_COUPLING_L1 || work->loaded || model->free_count) {
+        bo_tree_take_wrenches(model, work);
         bo_tree_compose(model, work);
-        return set_roots(model, work) && bo_tree_solve_lumped(model, work, a);
+        bo_tree_lump(model, work, coupling);
+        if (coupling != BOUGH_COUPLING_L1 && !bo_tree_for_each(&sweep, 0, model->block_count, 1, hang_lumps))
+            return false;
     }
-    if (!gather(model, work) || !set_roots(model, work))
+    if (!set_roots(model, work))
         return false;
-    scatter(model, work, a);
+    scatter_levels(&sweep);
     return true;
 }

@@ -4,22 +4,37 @@
 
 #include "tree/tree.h"
 
-/* blkdiag(R,R) I blkdiag(R,R)^T: an inertia in the axes that R turns into. */
-void bo_tree_turn(bo_mat3 R, const double *I, double *out);
-/* Inertia and force about x become those about the origin: X^T I X, X^T p. */
-void bo_tree_shift(bo_vec3 x, double I[36], double p[6]);
+/* Work on the blocks of a level, or on vectors of its slots, by the context's threads where it is worth it. `each` is
+ * called with a scratch of its own. */
+typedef struct bo_tree_sweep {
+    bough_context *ctx;
+    const bough_model *model;
+    bo_tree_work *work;
+    double *a;
+    bool bad[BO_TREE_CHUNKS];
+} bo_tree_sweep;
+typedef bool (*bo_tree_each)(bo_tree_sweep *sweep, int32_t index, double *scratch);
+bool bo_tree_for_each(bo_tree_sweep *sweep, int32_t first, int32_t end, int32_t grain, bo_tree_each each);
 
-/* Lets the parent of part j feel the inertia I with the bias force p, both about j's origin in its axes: adds to the
- * parent's L, Mrq and p_q. I and p become those about the parent's origin in its axes, moved with the parent. */
-void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t j, double I[36], double p[6]);
+/* Lets the parts of a block feel what hangs on them: up_I, up_p of their children are added to L, Mrq and p_q. */
+void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch);
 
-/* Acceleration of part j's frame from that of its parent and the parent's coordinates (all of a). */
-void bo_tree_accelerate_frame(const bough_model *model, bo_tree_work *work, int32_t j, const double *a);
+/* The lower triangle of the inertia in a lane (36, row-major). */
+void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]);
 
-/* lumped.c: solve->I and p become those of the whole subtree as one rigid body that moves with the part's frame. */
+/* lumped.c */
+
+/* p of every part: the forces from outside on it alone, as a bias (with the opposite sign). */
+void bo_tree_take_wrenches(const bough_model *model, bo_tree_work *work);
+/* I and p of each part become the sums over its subtree, as of one rigid body that moves with the part's frame. */
 void bo_tree_compose(const bough_model *model, bo_tree_work *work);
-/* Accelerations when each part feels a lump instead of what hangs on it; after bo_tree_compose() and with the roots'
- * accelerations. */
-bool bo_tree_solve_lumped(const bough_model *model, bo_tree_work *work, double *a);
+/* After these: up_I, up_p of all parts from what their subtrees look like to their parents; and p of the roots gains
+ * what a rigid body's turning adds. */
+void bo_tree_lump(const bough_model *model, bo_tree_work *work, bough_coupling coupling);
+
+/* Constants of L1, when the model is made. */
+bough_status bo_tree_make_lumps(bough_context *ctx, bough_model *model);
+/* L1: the forces of what hangs on the parts of a block, whose frames' accelerations are known: into p_q. */
+void bo_tree_drag(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch);
 
 #endif

@@ -12,102 +12,127 @@ static bo_mat3 axes_of(const bough_root *root) {
     return R;
 }
 
-/* The part inside of the model. */
-static int32_t inside(const bough_model *model, const bough_root *root) {
-    return model->inside[root->part];
+static int32_t slot_of(const bough_model *model, const bough_root *root) {
+    return model->parts[model->inside[root->part]].slot;
 }
 
-void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots) {
-    for (int32_t k = 0; k < model->free_count; k++) {
-        bo_tree_motion *m = &work->motion[inside(model, &roots[k])];
-        m->world = axes_of(&roots[k]);
-        m->origin = bo_load3(roots[k].origin);
-        m->v = bo_mat_tvec(m->world, bo_load3(roots[k].velocity));
-        m->w = bo_mat_tvec(m->world, bo_load3(roots[k].angular_velocity));
+static void lanes_of(const bo_v4 *vectors, int count, int32_t lane, double *out) {
+    for (int k = 0; k < count; k++)
+        out[k] = BO_LANE_CONST(vectors[k], lane);
+}
+
+static void place(bo_tree_work *work, int32_t slot, bo_vec3 origin, bo_mat3 R, bo_vec3 velocity,
+                  bo_vec3 angular_velocity) {
+    bo_tree_frames *f = &work->frames[slot / 4];
+    const int32_t lane = slot % 4;
+    double x[3], v[3], w[3];
+    bo_store3(x, origin);
+    bo_store3(v, bo_mat_tvec(R, velocity));
+    bo_store3(w, bo_mat_tvec(R, angular_velocity));
+    for (int d = 0; d < 9; d++)
+        BO_LANE(f->world[d], lane) = R.m[d];
+    for (int d = 0; d < 3; d++) {
+        BO_LANE(f->origin[d], lane) = x[d];
+        BO_LANE(f->v[d], lane) = v[d];
+        BO_LANE(f->w[d], lane) = w[d];
     }
 }
 
-/* Momentum h and rigid inertia I of a root's tree about its origin, in its axes: leaves to root. The tree's parts are
- * those whose path ends there; sums of other trees stay apart, since parents only add to their own. */
-static void sum_up(const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
-    bo_tree_inertia(model, work, q, v);
-    bo_tree_own_terms(model, work, q, v);
+void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t) {
+    for (int32_t k = 0; k < model->free_count; k++)
+        place(work, slot_of(model, &roots[k]), bo_load3(roots[k].origin), axes_of(&roots[k]),
+              bo_load3(roots[k].velocity), bo_load3(roots[k].angular_velocity));
+    for (int32_t i = 0; i < model->levels[0].end_part && model->led; i++) {
+        bo_pose pose;
+        if (!model->parts[i].track)
+            continue;
+        bo_track_at(model->parts[i].track, t, &pose);
+        place(work, model->parts[i].slot, pose.position, pose.rotation, pose.velocity, pose.angular_velocity);
+    }
+}
+
+/* I of six freedoms, packed: times V. */
+static void six_times(const bo_tree_inertias *s, int32_t lane, const double V[6], double out[6]) {
+    bo_v4 x[6], y[6];
+    for (int k = 0; k < 6; k++)
+        x[k] = V[k] + (bo_v4){0};
+    bo_six_mul4(s->I, x, y);
+    lanes_of(y, 6, lane, out);
+}
+
+void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, const double *v,
+                      double h[6]) {
+    double V[6];
+    bo_tree_velocity(work, part, V);
+    six_times(&work->inertias[part->slot / 4], part->slot % 4, V, h);
+    for (int d = 0; d < 6; d++)
+        for (int32_t l = 0; l < part->r; l++)
+            h[d] += bo_tree_Mrq(model, work, part, d, l) * v[part->offset + l];
+}
+
+/* p and I of each root: momentum and rigid inertia of its tree about its origin, in its axes. */
+static void sum_up(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
+                   const double *v) {
+    bo_tree_weigh(ctx, model, state, q, v);
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
-        const bo_tree_motion *m = &work->motion[i];
-        bo_tree_solve_state *s = &work->solve[i];
-        const double *Mrq = work->Mrq + 6 * part->offset, *vi = v + part->offset;
-        const double V[6] = {m->v.x, m->v.y, m->v.z, m->w.x, m->w.y, m->w.z};
-        for (int d = 0; d < 6; d++) {
-            s->p[d] = 0;
-            for (int e = 0; e < 6; e++)
-                s->p[d] += s->I[6 * d + e] * V[e];
-            for (int32_t l = 0; l < part->r; l++)
-                s->p[d] += Mrq[d * part->r + l] * vi[l];
-        }
+        double h[6];
+        bo_tree_momentum(model, state->work, part, v, h);
+        for (int d = 0; d < 6; d++)
+            BO_LANE(state->work->inertias[part->slot / 4].p[d], part->slot % 4) = h[d];
     }
-    for (int32_t j = model->part_count - 1; j >= 0; j--) {
-        const int32_t i = model->parts[j].parent;
-        if (i < 0)
-            continue;
-        const bo_tree_motion *m = &work->motion[j];
-        double I[36], p[6];
-        bo_tree_turn(m->R, work->solve[j].I, I);
-        bo_store3(p, bo_mat_vec(m->R, bo_load3(work->solve[j].p)));
-        bo_store3(p + 3, bo_mat_vec(m->R, bo_load3(work->solve[j].p + 3)));
-        bo_tree_shift(m->x, I, p);
-        for (int k = 0; k < 36; k++)
-            work->solve[i].I[k] += I[k];
-        for (int k = 0; k < 6; k++)
-            work->solve[i].p[k] += p[k];
-    }
+    bo_tree_compose(model, state->work);
 }
 
 /* Mass and centre of each root's tree, after sum_up(). */
-static void measure(const bough_model *model, const bo_tree_work *work, bough_root *root) {
-    const double *I = work->solve[inside(model, root)].I;
-    bo_vec3 mc = {I[6 * 5 + 1], I[6 * 3 + 2], I[6 * 4 + 0]};
-    root->mass = I[0];
-    bo_store3(root->centre, bo_add(bo_load3(root->origin), bo_mat_vec(axes_of(root), bo_scale(1 / I[0], mc))));
+static void measure(const bo_tree_inertias *s, int32_t lane, bough_root *root) {
+    double mc[3];
+    root->mass = BO_LANE_CONST(s->I[0], lane);
+    bo_tree_first_moment(s, lane, mc);
+    bo_store3(root->centre,
+              bo_add(bo_load3(root->origin), bo_mat_vec(axes_of(root), bo_scale(1 / root->mass, bo_load3(mc)))));
 }
 
-bool bo_tree_set_momenta(const bough_model *model, bo_tree_work *work, const double *q, const double *v,
-                         bough_root *roots) {
+void bo_tree_set_momenta(bough_context *ctx, const bough_model *model, bough_state *state) {
     if (model->free_count == 0)
-        return true;
-    sum_up(model, work, q, v);
+        return;
+    sum_up(ctx, model, state, state->q, state->v);
     for (int32_t k = 0; k < model->free_count; k++) {
-        const bo_tree_solve_state *s = &work->solve[inside(model, &roots[k])];
-        bo_mat3 R = axes_of(&roots[k]);
-        bo_vec3 P = bo_mat_vec(R, bo_load3(s->p)), L = bo_mat_vec(R, bo_load3(s->p + 3));
-        measure(model, work, &roots[k]);
-        bo_store3(roots[k].momentum, P);
-        bo_store3(roots[k].angular_momentum, bo_add(L, bo_cross(bo_load3(roots[k].origin), P)));
+        bough_root *root = &state->roots[k];
+        const int32_t slot = slot_of(model, root);
+        const bo_tree_inertias *s = &state->work->inertias[slot / 4];
+        double h[6];
+        lanes_of(s->p, 6, slot % 4, h);
+        const bo_mat3 R = axes_of(root);
+        const bo_vec3 P = bo_mat_vec(R, bo_load3(h)), L = bo_mat_vec(R, bo_load3(h + 3));
+        measure(s, slot % 4, root);
+        bo_store3(root->momentum, P);
+        bo_store3(root->angular_momentum, bo_add(L, bo_cross(bo_load3(root->origin), P)));
     }
-    return true;
+    memcpy(state->work->next_roots, state->roots, (size_t)model->free_count * sizeof *state->roots);
 }
 
-bool bo_tree_project_momenta(const bough_model *model, bo_tree_work *work, const double *q, const double *v,
-                             bough_root *roots) {
-    if (model->free_count == 0)
-        return true;
-    sum_up(model, work, q, v);
+bool bo_tree_project_momenta(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
+                             const double *v, bough_root *roots) {
+    sum_up(ctx, model, state, q, v);
     for (int32_t k = 0; k < model->free_count; k++) {
-        const bo_tree_solve_state *s = &work->solve[inside(model, &roots[k])];
-        bo_mat3 R = axes_of(&roots[k]);
-        bo_vec3 P = bo_load3(roots[k].momentum), x = bo_load3(roots[k].origin);
-        bo_vec3 L = bo_sub(bo_load3(roots[k].angular_momentum), bo_cross(x, P));
-        double I[36], dV[6];
-        memcpy(I, s->I, sizeof I);
-        bo_store3(dV, bo_sub(bo_mat_tvec(R, P), bo_load3(s->p)));
-        bo_store3(dV + 3, bo_sub(bo_mat_tvec(R, L), bo_load3(s->p + 3)));
+        bough_root *root = &roots[k];
+        const int32_t slot = slot_of(model, root);
+        const bo_tree_inertias *s = &state->work->inertias[slot / 4];
+        const bo_mat3 R = axes_of(root);
+        const bo_vec3 P = bo_load3(root->momentum), x = bo_load3(root->origin);
+        const bo_vec3 L = bo_sub(bo_load3(root->angular_momentum), bo_cross(x, P));
+        double h[6], dV[6], I[36];
+        lanes_of(s->p, 6, slot % 4, h);
+        bo_store3(dV, bo_sub(bo_mat_tvec(R, P), bo_load3(h)));
+        bo_store3(dV + 3, bo_sub(bo_mat_tvec(R, L), bo_load3(h + 3)));
+        bo_tree_unpack_six(s, slot % 4, I);
         if (!bo_cholesky_factor(6, I))
             return false;
         bo_cholesky_solve(6, I, dV);
-        measure(model, work, &roots[k]);
-        bo_store3(roots[k].velocity, bo_add(bo_load3(roots[k].velocity), bo_mat_vec(R, bo_load3(dV))));
-        bo_store3(roots[k].angular_velocity,
-                  bo_add(bo_load3(roots[k].angular_velocity), bo_mat_vec(R, bo_load3(dV + 3))));
+        measure(s, slot % 4, root);
+        bo_store3(root->velocity, bo_add(bo_load3(root->velocity), bo_mat_vec(R, bo_load3(dV))));
+        bo_store3(root->angular_velocity, bo_add(bo_load3(root->angular_velocity), bo_mat_vec(R, bo_load3(dV + 3))));
     }
     return true;
 }
@@ -123,7 +148,7 @@ static void weigh(const bough_root *from, bo_vec3 g, double dt, bough_root *to) 
 /* Forces from outside, as they stood at the start of the step, where the frames were published. */
 static void add_wrenches(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt,
                          bough_root *to) {
-    for (int32_t i = 0; i < model->part_count; i++) {
+    for (int32_t i = 0; i < model->part_count && work->loaded; i++) {
         if (model->parts[i].flight < 0)
             continue;
         bough_root *root = &to[model->parts[i].flight];
@@ -141,7 +166,9 @@ static void add_wrenches(const bough_model *model, const bo_tree_work *work, con
 /* Newmark's rule for velocities, the mean of both for positions and turns. */
 static void fly_one(const bough_model *model, const bo_tree_work *work, double dt, double gamma, const bough_root *from,
                     bough_root *to) {
-    const double *A = work->solve[inside(model, from)].A;
+    const int32_t slot = slot_of(model, from);
+    double A[6];
+    lanes_of(work->inertias[slot / 4].A, 6, slot % 4, A);
     bo_vec3 g = bo_load3(model->def.gravity);
     bo_mat3 R = axes_of(from);
     *to = *from;

@@ -63,6 +63,7 @@ static void push(const bough_model *model, bough_state *state, int32_t part_numb
     bo_vec3 x, v;
     local_motion(model, state, part, vertex, &x, &v);
     double f[3], *wrench = state->work->wrench + 6 * i;
+    state->work->pushed = true;
     bo_store3(f, bo_mat_tvec(axes_of(&state->frames[part_number]), force));
     bo_store3(wrench, bo_add(bo_load3(wrench), bo_load3(f)));
     bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_cross(x, bo_load3(f))));
@@ -91,6 +92,7 @@ bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model
     BO_TRY(check_vector(ctx, "a force", force));
     BO_TRY(check_vector(ctx, "a torque", torque));
     double *wrench = state->work->wrench + 6 * model->inside[part];
+    state->work->pushed = true;
     bo_mat3 R = axes_of(&state->frames[part]);
     bo_store3(wrench, bo_add(bo_load3(wrench), bo_mat_tvec(R, bo_load3(force))));
     bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_mat_tvec(R, bo_load3(torque))));
@@ -134,6 +136,9 @@ bough_status bough_state_pull(bough_context *ctx, const bough_model *model, boug
 }
 
 void bough_state_clear_forces(const bough_model *model, bough_state *state) {
+    if (!state->work->pushed)
+        return;
+    state->work->pushed = false;
     memset(state->work->force, 0, (size_t)model->size * sizeof(double));
     memset(state->work->wrench, 0, 6 * (size_t)model->part_count * sizeof(double));
 }

@@ -1,74 +1,80 @@
-/* Where parts are and how they move: from the root outwards. docs/theory/tree.md, "Kinematics". */
+/* Frames and how they move: from the root outwards, four parts at a time. docs/theory/tree.md, "Kinematics". */
 #include "tree/tree.h"
 
-#include "base/polar.h"
+/* One number of four slots or faces. */
+#define GATHER(array, field, index)                                        \
+    ((bo_v4){BO_LANE_CONST((array)[(index)[0] / 4].field, (index)[0] % 4), \
+             BO_LANE_CONST((array)[(index)[1] / 4].field, (index)[1] % 4), \
+             BO_LANE_CONST((array)[(index)[2] / 4].field, (index)[2] % 4), \
+             BO_LANE_CONST((array)[(index)[3] / 4].field, (index)[3] % 4)})
 
-/* sum_l table[row][l] q[l] for `rows` rows */
-static void contract(int32_t rows, int32_t r, const double *table, const double *q, double *out) {
-    for (int32_t k = 0; k < rows; k++) {
-        double sum = 0;
-        for (int32_t l = 0; l < r; l++)
-            sum += table[k * r + l] * q[l];
-        out[k] = sum;
+/* R = polar rest, v_j = R^T (v_i + w_i x x + xdot), w_j = R^T (w_i + turning),
+ * b = [w_i x (w_i x x) + 2 w_i x xdot; w_i x turning + turning_bias] */
+BO_MULTIVERSION
+static void carry(const bo_tree_slots *restrict slots, const bo_tree_faces *restrict faces,
+                  const bo_tree_frames *parents, bo_tree_frames *restrict j) {
+    bo_v4 polar[9], xdot[3], turning[3], bias[3], v[3], w[3], world[9], t[3], u[3];
+    for (int k = 0; k < 9; k++) {
+        polar[k] = GATHER(faces, polar[k], slots->face);
+        world[k] = GATHER(parents, world[k], slots->parent);
     }
+    for (int k = 0; k < 3; k++) {
+        j->x[k] = GATHER(faces, x[k], slots->face);
+        xdot[k] = GATHER(faces, xdot[k], slots->face);
+        turning[k] = GATHER(faces, turning[k], slots->face);
+        bias[k] = GATHER(faces, turning_bias[k], slots->face);
+        v[k] = GATHER(parents, v[k], slots->parent);
+        w[k] = GATHER(parents, w[k], slots->parent);
+        j->origin[k] = GATHER(parents, origin[k], slots->parent);
+    }
+    bo_mul4(polar, slots->rest, j->R);
+    bo_mul4(world, j->R, j->world);
+    bo_mulv4(world, j->x, t);
+    for (int k = 0; k < 3; k++)
+        j->origin[k] += t[k];
+    bo_cross4(w, j->x, t);
+    for (int k = 0; k < 3; k++) {
+        v[k] += t[k] + xdot[k];
+        t[k] += 2 * xdot[k];
+    }
+    bo_tmulv4(j->R, v, j->v);
+    bo_cross4(w, t, j->b);
+    bo_cross4(w, turning, t);
+    for (int k = 0; k < 3; k++) {
+        j->b[3 + k] = t[k] + bias[k];
+        u[k] = w[k] + turning[k];
+    }
+    bo_tmulv4(j->R, u, j->w);
 }
 
-/* J = [a; W] (6 x r): translation and rotation of the interface by the parent's coordinates. */
-static void fill_motion_map(const bo_interface_tables *face, int32_t r, double scale, const double Op[27], double *J) {
-    for (int32_t d = 0; d < 3; d++)
-        for (int32_t l = 0; l < r; l++)
-            J[d * r + l] = scale * face->a[d * r + l];
-    for (int32_t d = 0; d < 3; d++) {
-        double *row = J + (3 + d) * r;
-        for (int32_t l = 0; l < r; l++)
-            row[l] = 0;
-        for (int32_t k = 0; k < 9; k++)
-            for (int32_t l = 0; l < r; l++)
-                row[l] += Op[9 * d + k] * face->A[k * r + l];
-    }
-}
-
-/* The place of part j in its parent i: from the polar decomposition of the interface's A(q_i). */
-static bool place(const bough_model *model, bo_tree_work *work, const double *q, const double *v, int32_t j) {
-    const bo_tree_part *part = &model->parts[j], *parent = &model->parts[part->parent];
-    const bo_interface_tables *face = &model->components[parent->component].interfaces[part->interface];
-    bo_tree_motion *m = &work->motion[j];
-    const double *qi = q + parent->offset, *vi = v + parent->offset;
-    double x[3], xdot[3];
-    bo_mat3 A, Adot, S, Rdot, Sdot, unused;
-    contract(3, parent->r, face->a, qi, x);
-    contract(3, parent->r, face->a, vi, xdot);
-    contract(9, parent->r, face->A, qi, A.m);
-    contract(9, parent->r, face->A, vi, Adot.m);
-    for (int k = 0; k < 9; k++)
-        A.m[k] += face->A0[k];
-    m->x = bo_scale(parent->scale, bo_add(bo_load3(face->centre), bo_load3(x)));
-    m->xdot = bo_scale(parent->scale, bo_load3(xdot));
-    double Op[27];
-    bo_mat3 zero = {{0}};
-    if (!bo_polar_warm(A, m->polar, &m->polar, &S, NULL) || !bo_polar_operator(m->polar, S, Op) ||
-        !bo_polar_rates(A, m->polar, S, Adot, &m->turning, &Rdot, &Sdot) ||
-        !bo_polar_accelerations(m->polar, S, Adot, zero, m->turning, Sdot, &m->turning_bias, &unused))
+bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
+    if (!bo_tree_move_faces(ctx, model, work, q, v))
         return false;
-    fill_motion_map(face, parent->r, parent->scale, Op, work->J + work->J_offset[j]);
-    m->R = bo_mat_mul(m->polar, part->rest);
+    for (int32_t d = 1; d < model->level_count; d++)
+        for (int32_t s = model->levels[d].first_slots; s < model->levels[d].end_slots; s++)
+            carry(&model->slots[s], work->faces, work->frames, &work->frames[s]);
     return true;
 }
 
-/* v_j = R^T (v_i + w_i x x + xdot), w_j = R^T (w_i + turning) */
-static void carry(const bo_tree_motion *i, bo_tree_motion *j) {
-    j->v = bo_mat_tvec(j->R, bo_add(bo_add(i->v, bo_cross(i->w, j->x)), j->xdot));
-    j->w = bo_mat_tvec(j->R, bo_add(i->w, j->turning));
-    j->world = bo_mat_mul(i->world, j->R);
-    j->origin = bo_add(i->origin, bo_mat_vec(i->world, j->x));
+/* A_j = R^T (X A_i + gain + b) */
+BO_MULTIVERSION
+static void accelerate(const bo_tree_slots *restrict slots, const bo_tree_faces *restrict faces,
+                       const bo_tree_frames *restrict j, const bo_tree_inertias *parents,
+                       bo_tree_inertias *restrict out) {
+    bo_v4 A[6], lever[3];
+    for (int k = 0; k < 6; k++)
+        A[k] = GATHER(parents, A[k], slots->parent);
+    bo_cross4(A + 3, j->x, lever);
+    for (int k = 0; k < 6; k++) {
+        A[k] += GATHER(faces, gain[k], slots->face) + j->b[k];
+        if (k < 3)
+            A[k] += lever[k];
+    }
+    bo_tmulv4(j->R, A, out->A);
+    bo_tmulv4(j->R, A + 3, out->A + 3);
 }
 
-bool bo_tree_move(const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
-    for (int32_t i = 0; i < model->part_count; i++)
-        if (model->parts[i].parent >= 0) {
-            if (!place(model, work, q, v, i))
-                return false;
-            carry(&work->motion[model->parts[i].parent], &work->motion[i]);
-        }
-    return true;
+void bo_tree_accelerate_frames(const bough_model *model, bo_tree_work *work, int32_t level) {
+    for (int32_t s = model->levels[level].first_slots; s < model->levels[level].end_slots; s++)
+        accelerate(&model->slots[s], work->faces, &work->frames[s], work->inertias, &work->inertias[s]);
 }

@@ -1,5 +1,5 @@
 /* Models: parts in order, tables of components; states. */
-#include "tree/tree.h"
+#include "tree/couple.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,7 +65,10 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its parent %d does not exist", name, part->parent);
     const bough_component *c = def->components[part->component];
     if (part->parent >= 0) {
-        const bough_component *parent = def->components[def->parts[part->parent].component];
+        const int32_t above = def->parts[part->parent].component;
+        if (above < 0 || above >= def->component_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": the component of its parent does not exist", name);
+        const bough_component *parent = def->components[above];
         if (part->interface < 0 || part->interface >= parent->interface_count)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its parent has no interface %d", name,
                            part->interface);
@@ -78,6 +81,7 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
     }
     if (!is_rotation(part->rotation))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its rotation is not one", name);
+    BO_TRY(bo_track_check(ctx, name, part, c));
     if (!(part->scale > 0 && isfinite(part->scale) && part->stiffness > 0 && isfinite(part->stiffness)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": scale and stiffness must be positive", name);
     return BOUGH_OK;
@@ -95,148 +99,6 @@ static bough_status check_def(bough_context *ctx, const bough_model_def *def) {
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the coupling or the number of passes does not exist");
     for (int32_t i = 0; i < def->part_count; i++)
         BO_TRY(check_part(ctx, def, i));
-    return BOUGH_OK;
-}
-
-/* ---- order ---- */
-
-typedef struct {
-    int32_t depth, component, user;
-} rank;
-
-static int by_depth(const void *a, const void *b) {
-    const rank *p = a, *q = b;
-    if (p->depth != q->depth)
-        return p->depth < q->depth ? -1 : 1;
-    if (p->component != q->component)
-        return p->component < q->component ? -1 : 1;
-    return p->user < q->user ? -1 : 1;
-}
-
-/* Depth of every part; a loop is an error. */
-static bough_status find_depths(bough_context *ctx, const bough_model_def *def, rank *ranks) {
-    for (int32_t i = 0; i < def->part_count; i++)
-        ranks[i] = (rank){-1, def->parts[i].component, i};
-    for (int32_t i = 0; i < def->part_count; i++) {
-        int32_t depth = 0, top = i;
-        while (ranks[top].depth < 0 && def->parts[top].parent >= 0 && depth <= def->part_count) {
-            top = def->parts[top].parent;
-            depth++;
-        }
-        if (depth > def->part_count) {
-            char buffer[32];
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" is its own ancestor: parts must form a tree",
-                           name_of(&def->parts[i], buffer, i));
-        }
-        depth += ranks[top].depth < 0 ? 0 : ranks[top].depth;
-        for (int32_t k = i; ranks[k].depth < 0; k = def->parts[k].parent) {
-            ranks[k].depth = depth--;
-            if (def->parts[k].parent < 0)
-                break;
-        }
-    }
-    return BOUGH_OK;
-}
-
-static void place_part(const bough_model_def *def, bough_model *model, int32_t index, int32_t user) {
-    const bough_part_def *from = &def->parts[user];
-    const bough_component *c = def->components[from->component];
-    bo_tree_part *part = &model->parts[index];
-    double s = from->scale;
-    *part = (bo_tree_part){.component = from->component,
-                           .parent = from->parent < 0 ? -1 : model->inside[from->parent],
-                           .interface = from->interface,
-                           .r = c->r,
-                           .offset = model->size,
-                           .user = user,
-                           .scale = s,
-                           .scale3 = s * s * s,
-                           .scale4 = s * s * s * s,
-                           .scale5 = s * s * s * s * s,
-                           .position = bo_load3(from->position),
-                           .free = from->parent < 0 && c->support == BOUGH_SUPPORT_FREE};
-    part->flight = part->free ? model->free_count++ : part->parent < 0 ? -1 : model->parts[part->parent].flight;
-    memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
-    model->size += c->r;
-    model->square_size += (int64_t)c->r * c->r;
-    model->largest_r = c->r > model->largest_r ? c->r : model->largest_r;
-    size_t scratch = bough_component_scratch(c);
-    model->elastic_scratch = scratch > model->elastic_scratch ? scratch : model->elastic_scratch;
-}
-
-static bough_status order_parts(bough_context *ctx, const bough_model_def *def, bough_model *model) {
-    rank *ranks = BO_NEW_ARRAY(ctx, rank, def->part_count);
-    if (!ranks)
-        return BOUGH_ERROR_MEMORY;
-    bough_status status = find_depths(ctx, def, ranks);
-    if (status == BOUGH_OK) {
-        qsort(ranks, (size_t)def->part_count, sizeof *ranks, by_depth);
-        for (int32_t i = 0; i < def->part_count; i++)
-            model->inside[ranks[i].user] = i;
-        for (int32_t i = 0; i < def->part_count; i++)
-            place_part(def, model, i, ranks[i].user);
-    }
-    bo_free(ctx, ranks);
-    return status;
-}
-
-/* ---- tables ---- */
-
-static size_t table_size(const bough_component *c) {
-    size_t r = (size_t)c->r;
-    return r * r + 12 * r + 12 * r * r + 12 * r * (size_t)c->interface_count;
-}
-
-/* to[k][l] = from[l][k] */
-static double *transposed(double **next, size_t r, size_t width, const double *from) {
-    double *to = *next;
-    for (size_t l = 0; l < r; l++)
-        for (size_t k = 0; k < width; k++)
-            to[k * r + l] = from[l * width + k];
-    *next += r * width;
-    return to;
-}
-
-static void fill_tables(const bough_component *c, bo_component_tables *t, double **next) {
-    size_t r = (size_t)c->r;
-    *t = (bo_component_tables){.c = c, .r = c->r, .interfaces = t->interfaces};
-    double *M = *next, *W7 = M + r * r, *k7 = W7 + 9 * r * r;
-    *next = k7 + 3 * r * r;
-    for (size_t p = 0; p < r; p++)
-        for (size_t l = 0; l < r; l++) {
-            const double *W = c->W7 + 9 * (l * r + p);
-            M[l * r + p] = W[0] + W[4] + W[8];
-            for (size_t k = 0; k < 9; k++)
-                W7[(p * 9 + k) * r + l] = W[k];
-            k7[(p * 3 + 0) * r + l] = W[7] - W[5];
-            k7[(p * 3 + 1) * r + l] = W[2] - W[6];
-            k7[(p * 3 + 2) * r + l] = W[3] - W[1];
-        }
-    t->M = M, t->W7 = W7, t->k7 = k7;
-    t->s = transposed(next, r, 3, c->s);
-    t->W5 = transposed(next, r, 9, c->W5);
-    for (int32_t i = 0; i < c->interface_count; i++) {
-        const bough_interface *face = &c->interfaces[i];
-        memcpy(t->interfaces[i].centre, face->centre, sizeof face->centre);
-        memcpy(t->interfaces[i].A0, face->A, sizeof t->interfaces[i].A0);
-        t->interfaces[i].a = transposed(next, r, 3, face->translation);
-        t->interfaces[i].A = transposed(next, r, 9, face->A + 9);
-    }
-}
-
-static bough_status make_tables(bough_context *ctx, const bough_model_def *def, bough_model *model) {
-    size_t size = 0;
-    for (int32_t i = 0; i < def->component_count; i++) {
-        size += table_size(def->components[i]);
-        model->components[i].interfaces = BO_NEW_ARRAY(ctx, bo_interface_tables, def->components[i]->interface_count);
-        if (!model->components[i].interfaces)
-            return BOUGH_ERROR_MEMORY;
-    }
-    double *next = model->numbers = BO_NEW_ARRAY(ctx, double, size);
-    if (!next)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t i = 0; i < def->component_count; i++)
-        fill_tables(def->components[i], &model->components[i], &next);
     return BOUGH_OK;
 }
 
@@ -313,15 +175,19 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
     model->component_count = def->component_count;
     model->part_count = def->part_count;
     model->components = BO_NEW_ZEROS(ctx, bo_component_tables, def->component_count);
-    model->parts = BO_NEW_ARRAY(ctx, bo_tree_part, def->part_count);
+    model->parts = BO_NEW_ZEROS(ctx, bo_tree_part, def->part_count);
     model->inside = BO_NEW_ARRAY(ctx, int32_t, def->part_count);
     bough_status status = model->components && model->parts && model->inside ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
         status = copy_parts(ctx, def, model);
     if (status == BOUGH_OK)
-        status = make_tables(ctx, def, model);
+        status = bo_tree_lay_out(ctx, model);
+    if (status == BOUGH_OK && def->coupling == BOUGH_COUPLING_L1)
+        status = bo_tree_make_lumps(ctx, model);
     if (status == BOUGH_OK)
-        status = order_parts(ctx, def, model);
+        status = bo_tree_make_tracks(ctx, model);
+    if (status == BOUGH_OK)
+        status = bo_tree_make_surface(ctx, model);
     if (status != BOUGH_OK) {
         bough_model_destroy(ctx, model);
         return status;
@@ -333,12 +199,14 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
 void bough_model_destroy(bough_context *ctx, bough_model *model) {
     if (!model)
         return;
-    for (int32_t i = 0; i < model->component_count && model->components; i++)
-        bo_free(ctx, model->components[i].interfaces);
+    bo_tree_free_surface(ctx, model);
     bo_free(ctx, model->components);
+    bo_tree_free_tracks(ctx, model);
     bo_free(ctx, model->parts);
     bo_free(ctx, model->inside);
-    bo_free(ctx, model->numbers);
+    bo_tree_free_layout(ctx, model);
+    bo_free(ctx, model->lump);
+    bo_free(ctx, model->face_mass);
     free_parts(ctx, model);
     bo_free(ctx, model);
 }
@@ -365,59 +233,67 @@ int32_t bough_model_offset(const bough_model *model, int32_t part) {
 
 /* ---- states ---- */
 
-static bough_status make_work(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
-    size_t n = (size_t)model->size, parts = (size_t)model->part_count, square = (size_t)model->square_size;
-    size_t maps = 0, r = (size_t)model->largest_r;
-    w->motion = BO_NEW_ZEROS(ctx, bo_tree_motion, parts);
-    w->solve = BO_NEW_ZEROS(ctx, bo_tree_solve_state, parts);
-    w->J_offset = BO_NEW_ARRAY(ctx, int64_t, parts);
-    w->square_offset = BO_NEW_ARRAY(ctx, int64_t, parts);
-    if (!w->motion || !w->solve || !w->J_offset || !w->square_offset)
-        return BOUGH_ERROR_MEMORY;
-    int64_t at = 0;
-    for (size_t i = 0; i < parts; i++) {
+/* Everything at rest; lanes without a part too, so that they never make anything that is not finite. */
+static void start_work(const bough_model *model, bo_tree_work *w) {
+    for (int32_t s = 0; s < model->slots_count; s++)
+        for (int k = 0; k < 9; k += 4)
+            w->frames[s].R[k] = w->frames[s].world[k] = 1 + (bo_v4){0};
+    for (int32_t f = 0; f < model->faces_count; f++)
+        for (int k = 0; k < 9; k += 4)
+            w->faces[f].polar[k] = 1 + (bo_v4){0};
+    for (int32_t i = 0; i < model->levels[0].end_part; i++) {
         const bo_tree_part *part = &model->parts[i];
-        w->J_offset[i] = (int64_t)maps;
-        maps += part->parent < 0 ? 0 : 6 * (size_t)model->parts[part->parent].r;
-        w->square_offset[i] = at;
-        at += (int64_t)part->r * part->r;
-        w->motion[i].polar = w->motion[i].R = w->motion[i].world = bo_identity3();
-        if (part->parent < 0) {
-            w->motion[i].world = part->rest;
-            w->motion[i].origin = part->position;
-        }
+        bo_tree_frames *frames = &w->frames[part->slot / 4];
+        double position[3];
+        bo_store3(position, part->position);
+        for (int k = 0; k < 9; k++)
+            BO_LANE(frames->world[k], part->slot % 4) = part->rest.m[k];
+        for (int k = 0; k < 3; k++)
+            BO_LANE(frames->origin[k], part->slot % 4) = position[k];
     }
+}
+
+static bough_status make_work(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
+    const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
+    const size_t vectors = (size_t)model->vectors_size, squares = (size_t)model->squares_size;
+    enum { NUMBERS = sizeof(double) };
     const struct {
-        double **array;
+        void **array;
         size_t count;
-    } fields[] = {{&w->J, maps},
-                  {&w->Y, 7 * n},
-                  {&w->V, 9 * n},
-                  {&w->N, 3 * n},
-                  {&w->Mrq, 6 * n},
-                  {&w->p_q, n},
-                  {&w->p, n},
-                  {&w->force, n},
-                  {&w->next_q, n},
-                  {&w->next_v, n},
-                  {&w->next_a, n},
-                  {&w->H, square},
-                  {&w->L, square},
-                  {&w->wrench, 6 * parts},
-                  {&w->load, n},
-                  {&w->load_wrench, 6 * parts},
-                  {&w->scratch, 6 * (r + 7) + 3 * r + r * r + model->elastic_scratch}};
-    enum { FIELDS = sizeof fields / sizeof *fields };
-    size_t total = 0;
+    } fields[] = {{(void **)&w->faces, (size_t)model->faces_count * (sizeof *w->faces / NUMBERS)},
+                  {(void **)&w->starts, 9 * (size_t)model->faces_count * (sizeof *w->starts / NUMBERS)},
+                  {(void **)&w->frames, (size_t)model->slots_count * (sizeof *w->frames / NUMBERS)},
+                  {(void **)&w->inertias, (size_t)model->slots_count * (sizeof *w->inertias / NUMBERS)},
+                  {(void **)&w->Mrq, 6 * vectors},
+                  {(void **)&w->p_q, vectors},
+                  {(void **)&w->Z, 8 * vectors},
+                  {(void **)&w->p, vectors},
+                  {(void **)&w->x, vectors},
+                  {(void **)&w->L, squares},
+                  {(void **)&w->H, squares},
+                  {(void **)&w->force, n},
+                  {(void **)&w->wrench, 6 * parts},
+                  {(void **)&w->load, n},
+                  {(void **)&w->load_wrench, 6 * parts},
+                  {(void **)&w->next_q, n},
+                  {(void **)&w->next_v, n},
+                  {(void **)&w->next_a, n},
+                  {(void **)&w->scratch, BO_TREE_CHUNKS * model->scratch_size}};
+    enum { FIELDS = sizeof fields / sizeof *fields, LINE = 64 / NUMBERS };
+    size_t total = LINE;
     for (int f = 0; f < FIELDS; f++)
-        total += fields[f].count;
-    double *next = w->block = BO_NEW_ZEROS(ctx, double, total);
-    if (!next)
+        total += (fields[f].count + LINE - 1) / LINE * LINE;
+    w->numbers = BO_NEW_ZEROS(ctx, double, total);
+    w->surface_work = bo_tree_make_surface_work(ctx, model);
+    if (!w->numbers || !w->surface_work)
         return BOUGH_ERROR_MEMORY;
+    double *next = w->numbers + (-(uintptr_t)w->numbers & 63) / NUMBERS; /* whole cache lines */
     for (int f = 0; f < FIELDS; f++) {
         *fields[f].array = next;
-        next += fields[f].count;
+        next += (fields[f].count + LINE - 1) / LINE * LINE;
     }
+    start_work(model, w);
+    w->elsewhere = true;
     return BOUGH_OK;
 }
 
@@ -475,11 +351,8 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
     if (!state)
         return;
     if (state->work) {
-        bo_free(ctx, state->work->motion);
-        bo_free(ctx, state->work->solve);
-        bo_free(ctx, state->work->J_offset);
-        bo_free(ctx, state->work->square_offset);
-        bo_free(ctx, state->work->block);
+        bo_free(ctx, state->work->numbers);
+        bo_free(ctx, state->work->surface_work);
         bo_free(ctx, state->work);
     }
     bo_free(ctx, state->q);

@@ -10,91 +10,114 @@ bough_settle_def bough_default_settle_def(void) {
     return (bough_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 500};
 }
 
-/* Elastic forces into work->p, and M + h^2 K into work->H; false when a material is inverted. */
-static bool linearise(const bough_model *model, const bough_state *state, const double *q, double h2) {
-    bo_tree_work *w = state->work;
-    for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_tree_part *part = &model->parts[i];
-        const bo_component_tables *t = &model->components[part->component];
-        const int32_t r = part->r;
-        double *K = w->scratch, *scratch = K + r * r, *H = w->H + w->square_offset[i];
-        const double stiffness = state->stiffness[part->user], elastic = stiffness * stiffness * part->scale3;
-        if (!bough_component_evaluate(t->c, q + part->offset, scratch, NULL, w->p + part->offset, K))
-            return false;
-        for (int32_t l = 0; l < r; l++)
-            w->p[part->offset + l] *= elastic;
-        for (int32_t k = 0; k < r * r; k++)
-            H[k] = part->scale5 * t->M[k] + h2 * elastic * K[k];
-    }
+static bool hang_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+    bo_tree_hang(sweep->model, sweep->work, index, scratch);
     return true;
 }
 
-/* Gradient of the potential: what a part feels when nothing accelerates but for gravity, its subtree hanging as a rigid
- * body. Returns the length of the gradient over that of the elastic forces; after bo_tree_move() and linearise(). */
-static double unbalanced(const bough_model *model, bo_tree_work *w, const double *q, const double *zero) {
-    bo_tree_inertia(model, w, q, zero);
-    bo_tree_own_terms(model, w, q, zero);
+/* Where a search stands. */
+typedef struct {
+    bough_context *ctx;
+    const bough_model *model;
+    bough_state *state;
+    const double *zero; /* velocities */
+} search;
+
+/* Gradient of the potential at q: what a part feels when nothing accelerates but for gravity, its subtree hanging as a
+ * rigid body. Its length over that of the elastic forces; infinite where q is out of the question. Everything is ready
+ * for a step (M + h^2 K) a = -gradient then but for what is eliminated. */
+static double unbalanced(const search *s, const double *q, double h2) {
+    const bough_model *model = s->model;
+    bo_tree_work *w = s->state->work;
+    /* beta dt^2 = h^2 and no velocities: H = M + h^2 K, p = f */
+    const bo_tree_scheme scheme = {.dt = sqrt(h2), .beta = 1};
+    bough_state at = *s->state;
+    at.q = (double *)q;
+    bo_tree_pass pass = {.model = model,
+                         .state = &at,
+                         .work = w,
+                         .q = q,
+                         .v = s->zero,
+                         .scheme = &scheme,
+                         .elastic = true,
+                         .inertias = true};
+    w->elsewhere = true;
+    if (!bo_tree_move(s->ctx, model, w, q, s->zero) || !bo_tree_prepare(s->ctx, &pass))
+        return INFINITY;
+    bo_tree_take_wrenches(model, w);
     bo_tree_compose(model, w);
+    bo_tree_lump(model, w, BOUGH_COUPLING_L2R);
+    bo_tree_sweep sweep = {s->ctx, model, w, NULL, {false}};
+    bo_tree_for_each(&sweep, 0, model->block_count, 1, hang_block);
     double left = 0, size = 0;
-    for (int32_t j = 0; j < model->part_count; j++)
-        if (model->parts[j].parent >= 0) {
-            double I[36], p[6];
-            memcpy(I, w->solve[j].I, sizeof I);
-            memcpy(p, w->solve[j].p, sizeof p);
-            bo_tree_hang(model, w, j, I, p);
-        }
-    bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
+    const bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
+        const bo_tree_block *b = &model->blocks[part->block];
         double A[3];
-        bo_store3(A, bo_mat_tvec(w->motion[i].world, up));
+        bo_mat3 world;
+        for (int k = 0; k < 9; k++)
+            world.m[k] = BO_LANE_CONST(w->frames[part->slot / 4].world[k], part->slot % 4);
+        bo_store3(A, bo_mat_tvec(world, up));
         for (int32_t l = 0; l < part->r; l++) {
-            double g = w->p_q[part->offset + l];
+            const double f = w->p[b->vectors + l * b->lanes + part->lane], load = w->load[part->offset + l];
+            double g = w->p_q[b->vectors + l * b->lanes + part->lane];
             for (int d = 0; d < 3; d++)
-                g += w->Mrq[6 * part->offset + d * part->r + l] * A[d];
+                g += bo_tree_Mrq(model, w, part, d, l) * A[d];
             left += g * g;
-            size +=
-                w->p[part->offset + l] * w->p[part->offset + l] + w->load[part->offset + l] * w->load[part->offset + l];
+            size += f * f + (w->loaded ? load * load : 0);
         }
     }
-    return size > 0 ? sqrt(left / size) : left > 0 ? INFINITY : 0;
+    double ratio = size > 0 ? sqrt(left / size) : left > 0 ? INFINITY : 0;
+    return isfinite(ratio) ? ratio : INFINITY;
 }
 
-static bool look(const bough_model *model, const bough_state *state, const double *q, const double *zero, double h2,
-                 double *residual) {
-    bo_tree_work *w = state->work;
-    if (!bo_tree_move(model, w, q, zero) || !linearise(model, state, q, h2))
-        return false;
-    *residual = unbalanced(model, w, q, zero);
-    return isfinite(*residual) || *residual == INFINITY;
+/* Accelerations of (M + h^2 K) a = -gradient at q, by the model's coupling. */
+static bool accelerate(const search *s, double h2) {
+    const bo_tree_scheme scheme = {.dt = sqrt(h2), .beta = 1};
+    bo_tree_pass pass = {.model = s->model,
+                         .state = s->state,
+                         .work = s->state->work,
+                         .q = s->state->q,
+                         .v = s->zero,
+                         .scheme = &scheme,
+                         .elastic = true,
+                         .solve = true,
+                         .inertias = true};
+    return bo_tree_move(s->ctx, s->model, s->state->work, s->state->q, s->zero) && bo_tree_prepare(s->ctx, &pass) &&
+           bo_tree_solve(s->ctx, s->model, s->state->work, s->state->work->next_a);
 }
 
 /* Steps (M + h^2 K) a = -g, q += h^2 a, with h growing while it helps: the inertia of the whole tree keeps first steps
  * small where they would bend it too far. K is that of the parts alone, so that the last digits come one by one. */
-static bough_status search(bough_context *ctx, const bough_model *model, bough_state *state,
-                           const bough_settle_def *def, double *residual) {
+static bough_status seek(const search *s, const bough_settle_def *def, double *residual) {
+    const bough_model *model = s->model;
+    bough_state *state = s->state;
     bo_tree_work *w = state->work;
     const size_t bytes = (size_t)model->size * sizeof(double);
-    double *zero = state->v, h2 = 1e-4, next;
-    if (!look(model, state, state->q, zero, h2, residual))
-        return bo_fail(ctx, BOUGH_NOT_FINITE, "the search for an equilibrium begins with a part turned inside out");
+    double h2 = 1e-4;
+    *residual = unbalanced(s, state->q, h2);
+    if (*residual == INFINITY && !accelerate(s, h2))
+        return bo_fail(s->ctx, BOUGH_NOT_FINITE, "the search for an equilibrium begins with a part turned inside out");
     for (int32_t i = 0; i < def->max_iterations; i++) {
         if (*residual <= def->tolerance)
             return BOUGH_OK;
-        if (!bo_progress(ctx, "settling", -1, "residual %.2e", *residual))
-            return bo_fail_cancelled(ctx);
-        bool good = look(model, state, state->q, zero, h2, &next) && bo_tree_solve(model, w, state->q, zero, w->next_a);
+        if (!bo_progress(s->ctx, "settling", -1, "residual %.2e", *residual))
+            return bo_fail_cancelled(s->ctx);
+        bool good = accelerate(s, h2);
         for (int32_t k = 0; k < model->size && good; k++)
             w->next_q[k] = state->q[k] + h2 * w->next_a[k];
-        good = good && look(model, state, w->next_q, zero, h2, &next) && next < 1.5 * *residual;
+        const double next = good ? unbalanced(s, w->next_q, h2) : INFINITY;
+        good = next < INFINITY && next < 1.5 * *residual;
         h2 = good ? fmin(4 * h2, 1e12) : 0.1 * h2;
         if (good) {
             memcpy(state->q, w->next_q, bytes);
             *residual = next;
         }
     }
-    return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "no equilibrium was found in %d iterations; %.2g of the forces are left",
-                   def->max_iterations, *residual);
+    return bo_fail(s->ctx, BOUGH_NO_CONVERGENCE,
+                   "no equilibrium was found in %d iterations; %.2g of the forces are left", def->max_iterations,
+                   *residual);
 }
 
 bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bough_state *state,
@@ -108,9 +131,12 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a tree that flies has no equilibrium");
     memset(state->v, 0, (size_t)model->size * sizeof(double));
     memset(state->a, 0, (size_t)model->size * sizeof(double));
-    memcpy(state->work->load, state->work->force, (size_t)model->size * sizeof(double));
-    memcpy(state->work->load_wrench, state->work->wrench, 6 * (size_t)model->part_count * sizeof(double));
-    bough_status status = search(ctx, model, state, def, &left);
+    const search s = {ctx, model, state, state->v};
+    bo_tree_take_loads(ctx, model, state);
+    bo_tree_place_roots(model, state->work, state->roots, state->time);
+    state->work->still = true;
+    bough_status status = seek(&s, def, &left);
+    state->work->still = false;
     if (residual)
         *residual = left;
     bough_status updated = bough_state_update(ctx, model, state);

@@ -1,43 +1,98 @@
-/* Inside view of the tree engine. Letters are those of docs/theory/tree.md: F_i is the frame of part i, everything
- * about a part is in its own axes and from its own origin unless said otherwise. */
+/* Inside view of the tree engine. Letters are those of docs/theory/tree.md; everything about a part is in its own axes
+ * and from its own origin unless said otherwise.
+ *
+ * Parts are numbered inside by depth, then component, then parent and interface, so that parents come first and equal
+ * ones stand together. Three groupings make the arithmetic wide:
+ *   block   parts of one component at one depth, eight at a time (wide) or alone: all that is r long or r x r large
+ *   slots   four parts of one depth: their frames, six-dimensional inertias and accelerations
+ *   faces   four interfaces of one part that has children: where they are and how they turn */
 #ifndef BO_TREE_TREE_H
 #define BO_TREE_TREE_H
 
 #include "base/context.h"
 #include "base/vec.h"
+#include "tree/lanes.h"
+#include "tree/track.h"
 
 #include <bough/tree.h>
 
-/* What the steps need of an interface, with coordinates innermost: [3][r] and [9][r]. */
-typedef struct bo_interface_tables {
-    double centre[3], A0[9];
-    const double *a; /* 3 x r: translation */
-    const double *A; /* 9 x r */
-} bo_interface_tables;
+/* ---- constants ---- */
 
-/* What the steps need of a component. */
+/* What the steps need of an interface that something hangs at, with coordinates innermost (rows of n). */
+typedef struct bo_face_rows {
+    const double *a; /* 3 rows: translation */
+    const double *A; /* 9 rows */
+} bo_face_rows;
+
+/* What the steps need of a component. Rows are n long: r in whole vectors, zeros behind. */
 typedef struct bo_component_tables {
     const bough_component *c;
-    int32_t r;
-    const double *M;  /* r x r: tr W7 */
-    const double *s;  /* 3 x r */
-    const double *W5; /* 9 x r */
-    const double *W7; /* r x 9 x r: [p][3 c + d][l] = W7_lp[c,d] */
-    const double *k7; /* r x 3 x r: [p][.][l] = axial W7_lp */
-    bo_interface_tables *interfaces;
+    int32_t r, n;
+    const double *M;  /* r rows: tr W7 */
+    const double *K;  /* r rows: stiffness at rest */
+    const double *s;  /* 3 rows */
+    const double *W5; /* 9 rows */
+    const double *W7; /* r x 9 rows: [p][3 c + d][l] = W7_lp[c,d] */
+    const double *k7; /* r x 3 rows: [p][.][l] = axial W7_lp */
+    int32_t face_count, face_vectors;
+    const int32_t *face_of; /* interface -> face, or -1 */
+    bo_face_rows *faces;    /* face_count */
+    const bo_v4 *face_rest; /* face_vectors x 12: centre (3) and A_0 (9) */
+    const bo_v4 *face_maps; /* face_vectors x r x 12: rows of a and A by coordinate */
+    /* For wide blocks, else NULL: */
+    const double *bending; /* affine map q -> V (9 r rows), then v -> N (3 r rows) */
+    const double *tangent; /* elastic.c; NULL: evaluated one by one */
 } bo_component_tables;
 
-/* Parts are numbered inside by depth, then component, so that parents come first and equal ones stand together. */
 typedef struct bo_tree_part {
     int32_t component, parent, interface;
     int32_t r, offset; /* in q */
     int32_t user;      /* its number outside */
+    int32_t slot;
+    int32_t block, lane;
+    int32_t face;                     /* of the parent, where it hangs: 4 vector + lane in the work's faces */
+    int32_t face_row;                 /* the same among the faces of the parent's component */
+    int32_t faces;                    /* first vector of its own faces; -1: nothing hangs on it */
+    int32_t first_child, child_count; /* in model->children */
     double scale, scale3, scale4, scale5;
     bo_mat3 rest;     /* rotation against the parent's axes at rest */
     bo_vec3 position; /* of a root */
     bool free;        /* a root that flies */
     int32_t flight;   /* which of the flying roots carries it; -1: none */
+    bo_spline *track; /* of a root that is led; NULL: none */
 } bo_tree_part;
+
+typedef struct bo_tree_block {
+    int32_t component, r, n;
+    int32_t first, count; /* parts */
+    int32_t lanes;        /* 1 or BO_WIDE */
+    int32_t slot;         /* of its first part: a multiple of four when it is wide */
+    bool bare;            /* nothing hangs on its parts */
+    int64_t vectors;      /* where its n x lanes vectors begin in work arrays */
+    int64_t squares;      /* where its matrices do */
+} bo_tree_block;
+
+/* Constants of four slots. Slots without a part are copies of one beside them. */
+typedef struct bo_tree_slots {
+    int32_t part[4];   /* inside; -1: none */
+    int32_t source[4]; /* slot of a part that stands for it: itself where there is one */
+    int32_t parent[4]; /* slot; -1 for roots */
+    int32_t face[4];   /* 4 vector + lane in the work's faces */
+    bo_v4 rest[9];
+} bo_tree_slots;
+
+/* Ranges of one depth. */
+typedef struct bo_tree_level {
+    int32_t first_part, end_part;
+    int32_t first_slots, end_slots; /* vectors of slots */
+    int32_t first_block, end_block;
+} bo_tree_level;
+
+/* Blocks that one task takes, of about equal cost; borders do not depend on the number of threads. */
+typedef struct bo_tree_chunk {
+    int32_t first, end; /* blocks, or parts */
+} bo_tree_chunk;
+enum { BO_TREE_CHUNKS = 32 };
 
 struct bough_model {
     bough_model_def def; /* with copies of the parts, their names and tracks */
@@ -46,85 +101,214 @@ struct bough_model {
     bo_component_tables *components;
     bo_tree_part *parts;
     int32_t *inside;               /* outside number -> inside number */
-    double *numbers;               /* all tables */
-    int32_t largest_r, free_count; /* roots that fly */
-    size_t elastic_scratch;
-    int64_t square_size; /* sum of r^2 */
+    int32_t *children;             /* inside numbers, ascending for each parent */
+    void *numbers;                 /* all tables */
+    int32_t largest_n, free_count; /* free: roots that fly */
+    bool led;                      /* there are roots with tracks */
+    int32_t block_count, slots_count, level_count, faces_count;
+    bo_tree_block *blocks;
+    bo_tree_slots *slots;
+    bo_tree_level *levels;
+    bo_tree_chunk chunks[BO_TREE_CHUNKS]; /* of blocks */
+    int32_t chunk_count;
+    double *lump;     /* L1: what hangs on a part, as a constant addition to its mass matrix: as L */
+    bo_v4 *face_mass; /* L1: of each vector of faces, the mass that hangs there */
+    struct bo_tree_surface *surface;
+    size_t scratch_size;
+    int64_t vectors_size, squares_size; /* of the blocks */
 };
 
-/* Motion of a part and its place in its parent, from q and v. */
-typedef struct bo_tree_motion {
-    bo_mat3 polar;        /* rotation of the parent's interface, kept for the next warm start */
-    bo_mat3 R;            /* its axes in the parent's */
-    bo_vec3 x, xdot;      /* of its origin in the parent, and how it moves there */
-    bo_vec3 turning;      /* angular velocity against the parent, in the parent's axes */
-    bo_vec3 turning_bias; /* what that angular velocity gains without accelerations of q */
-    bo_vec3 v, w;         /* velocity and angular velocity of the frame, in its own axes */
-    bo_mat3 world;        /* axes in the world */
-    bo_vec3 origin;       /* in the world */
-} bo_tree_motion;
+/* ---- what changes ---- */
 
-/* What the solve keeps of a part between its two sweeps. */
-typedef struct bo_tree_solve_state {
-    double I[36], p[6]; /* articulated inertia and bias force about the origin, own axes */
-    double A[6];        /* acceleration of the frame (less gravity), own axes */
-} bo_tree_solve_state;
+/* Four interfaces of a part: in its axes. */
+typedef struct bo_tree_faces {
+    bo_v4 polar[9];        /* rotation, kept for the next warm start */
+    bo_v4 Op[27];          /* angular velocity by rates of A */
+    bo_v4 x[3], xdot[3];   /* of the centre */
+    bo_v4 turning[3];      /* angular velocity */
+    bo_v4 turning_bias[3]; /* what that gains without accelerations of q */
+    bo_v4 gain[6];         /* acceleration and angular acceleration by those of q */
+    bo_v4 force[3];        /* L1: on what hangs there */
+} bo_tree_faces;
+
+/* Four parts. */
+typedef struct bo_tree_frames {
+    bo_v4 R[9];       /* axes in the parent's */
+    bo_v4 x[3];       /* origin in the parent's axes, from its origin */
+    bo_v4 b[6];       /* acceleration of the frame that no acceleration of the parent makes: in the parent's axes */
+    bo_v4 v[3], w[3]; /* velocity and angular velocity of the frame */
+    bo_v4 world[9];   /* axes in the world */
+    bo_v4 origin[3];  /* in the world */
+} bo_tree_frames;
+
+typedef struct bo_tree_inertias {
+    bo_v4 I[BO_SIX], p[6];       /* inertia and bias force about the origin: of the part, then with what hangs on it */
+    bo_v4 A[6];                  /* acceleration of the frame (less gravity) */
+    bo_v4 up_I[BO_SIX], up_p[6]; /* I and p about the same point in the parent's axes, moved with the parent */
+} bo_tree_inertias;
 
 typedef struct bo_tree_work {
-    bo_tree_motion *motion;
-    bo_tree_solve_state *solve;
-    double *J;      /* 6 x r of each part: motion of its frame in the parent by the parent's coordinates */
-    double *Y;      /* r x 7 of each part */
-    double *V;      /* 9 x r of each part */
-    double *N;      /* 3 x r of each part: axial part of sum_p v_p W7_lp */
-    double *H;      /* r x r of each part: mass and what an implicit step adds to it */
-    double *L;      /* r x r of each part: H with what hangs on the part, then its factor */
-    double *p;      /* r of each part: elastic, damping and other forces that do not come from motion of frames */
-    double *force;  /* r of each part: given from outside */
-    double *wrench; /* 6 of each part: given from outside, about the origin, own axes */
-    double *load, *load_wrench; /* the same with the wind, of the step in progress */
-    double *Mrq;                /* 6 x r of each part */
-    double *p_q;                /* r of each part */
-    int64_t *J_offset, *square_offset;
+    bo_tree_faces *faces;
+    bo_v4 *starts; /* 9 of each vector of faces: rotations that the last decompositions started from */
+    bo_tree_frames *frames;
+    bo_tree_inertias *inertias;
+    /* By blocks, lanes innermost: */
+    double *Mrq; /* 6 n */
+    double *p_q; /* n: bias, elastic, damping forces less loads */
+    double *Z;   /* 8 n: exact coupling: L^-1 [Mrq^T, p_q] */
+    double *L;   /* matrices: what is solved with, then its factor; rows of the lower triangle (wide: packed) */
+    double *H;   /* matrices: what a second pass begins with */
+    double *p;   /* n: the same of forces that do not come from motion of frames */
+    double *x;   /* n: solutions */
+    /* By parts: */
+    double *force;                    /* r: given from outside */
+    double *wrench;                   /* 6: given from outside, about the origin, own axes */
+    double *load, *load_wrench;       /* the same with the wind, of the step in progress */
+    bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;
-    double *scratch;
-    double *block; /* all of the above */
+    double next_time;
+    bool elsewhere;   /* the frames are not those of next_q, next_v, next_roots, next_time */
+    double lead_time; /* when the accelerations of roots that are led are taken */
+    bool still;       /* they stand still where they are */
+    double *scratch;  /* scratch_size for each chunk */
+    double *numbers;  /* all of these */
+    float *surface_work;
 } bo_tree_work;
 
-/* kinematics.c: frames and velocities from q and v; false when an interface is crushed to a line. */
-bool bo_tree_move(const bough_model *model, bo_tree_work *work, const double *q, const double *v);
+/* How forces and masses become what is solved with. Hilber, Hughes and Taylor: q+ = qp + beta dt^2 a+,
+ * v+ = vp + gamma dt a+. inert: masses alone. */
+typedef struct bo_tree_scheme {
+    double dt, alpha, beta, gamma;
+    bool inert;
+} bo_tree_scheme;
 
-/* inertia.c: V and N of all parts at q, v. */
-void bo_tree_inertia(const bough_model *model, bo_tree_work *work, const double *q, const double *v);
+/* ---- the files ---- */
 
-/* couple.c: inertia (solve->I), Mrq and bias forces of every part alone, after bo_tree_move and bo_tree_inertia. */
-void bo_tree_own_terms(const bough_model *model, bo_tree_work *work, const double *q, const double *v);
+/* layout.c: blocks, slots, levels, faces of a model whose parts are in order; and the tables of its components. */
+bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model);
+void bo_tree_free_layout(bough_context *ctx, bough_model *model);
 
-/* couple.c: accelerations of all coordinates with work->H for the masses of parts alone and work->p added to the
- * forces; at q, v and after bo_tree_move and bo_tree_inertia. False when a matrix is not positive definite. */
-bool bo_tree_solve(const bough_model *model, bo_tree_work *work, const double *q, const double *v, double *a);
+/* elastic.c */
 
-/* step.c: accelerations at q, v under the forces on the state and the generalised ones in `force` (may be NULL), without
+/* Doubles of the table. */
+size_t bo_tangent_table_size(int32_t r);
+void bo_tangent_table_fill(const bough_component *c, double *table);
+/* Gradient (r x BO_WIDE) and Hessian (lower triangle, packed, x BO_WIDE) of a quartic at eight q (r x BO_WIDE). */
+void bo_tangent_evaluate(int32_t r, const double *table, const double *q, double *scratch, double *gradient,
+                         double *hessian);
+size_t bo_tangent_scratch(int32_t r);
+
+/* faces.c: where the interfaces are and how they move; false when one is crushed to a line. */
+bool bo_tree_move_faces(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q,
+                        const double *v);
+/* gain of part i's faces from its accelerations */
+void bo_tree_gain(const bough_model *model, bo_tree_work *work, int32_t i, const double *a);
+
+/* kinematics.c: faces, then frames and velocities of all parts from q and v. */
+bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q, const double *v);
+/* Accelerations of the frames of one level from those of their parents and the gain of the faces. */
+void bo_tree_accelerate_frames(const bough_model *model, bo_tree_work *work, int32_t level);
+
+/* parts.c: what parts are by themselves. */
+
+typedef struct bo_tree_pass {
+    const bough_model *model;
+    const bough_state *state; /* stiffness, damping; q, v and a at the start of the step */
+    bo_tree_work *work;
+    const double *q, *v; /* where inertia is taken */
+    const bo_tree_scheme *scheme;
+    bool elastic;             /* forces and stiffness are evaluated; else those of the last time are used again */
+    bool keep;                /* they will be used again */
+    bool solve;               /* what has nothing hanging on it is made ready */
+    bool inertias;            /* I and p are wanted */
+    bool bad[BO_TREE_CHUNKS]; /* out: a material is inverted, or a matrix is not positive definite */
+} bo_tree_pass;
+/* Fills p_q, Mrq, inertias and L of all parts. */
+bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass);
+/* Factors L, and with the exact coupling eliminates the coordinates: I and p become those of the frame alone. */
+bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, int32_t block);
+/* Accelerations of coordinates from those of frames, after elimination. */
+void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int32_t block, double *a);
+
+/* The same without solving: what parts are by themselves at q, v, where the frames are. */
+void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
+                   const double *v);
+
+/* The bare kernels of a step for all parts, on the data of the state and nothing else: for benchmarks. They overwrite
+ * what a step computes anew. */
+typedef enum bo_tree_kernel {
+    BO_KERNEL_ELASTIC,    /* forces and tangents */
+    BO_KERNEL_SOLVE,      /* LDL^T and one solution */
+    BO_KERNEL_SYSTEM,     /* forces of moving frames */
+    BO_KERNEL_INTERFACES, /* products with interface maps, polar decompositions and their derivatives */
+    BO_KERNEL_COUNT
+} bo_tree_kernel;
+/* Once before: data in the order in which kernels want them. False when the state cannot be stepped. */
+bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough_state *state);
+void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_kernel kernel);
+
+/* couple.c: accelerations of all coordinates and frames after bo_tree_prepare(); false when a matrix is not positive
+ * definite. */
+bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a);
+
+/* step.c */
+
+/* The frames are those of the state, as the last step left it. */
+bool bo_tree_is_here(const bough_model *model, const bough_state *state);
+/* Makes the frames those of the state, where it was changed since, or where something was tried that failed. */
+bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
+/* Load and load_wrench of what acts on the state from outside. */
+void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state);
+/* Accelerations at q, v under the forces on the state and the generalised ones in `force` (may be NULL), without
  * elastic forces and damping. */
 bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
                                    const double *v, const double *force, double *a);
 
+/* Motion of a part's frame, in its axes: velocity, angular velocity. */
+static inline void bo_tree_velocity(const bo_tree_work *work, const bo_tree_part *part, double V[6]) {
+    const bo_tree_frames *f = &work->frames[part->slot / 4];
+    for (int k = 0; k < 3; k++) {
+        V[k] = BO_LANE_CONST(f->v[k], part->slot % 4);
+        V[3 + k] = BO_LANE_CONST(f->w[k], part->slot % 4);
+    }
+}
+/* Entry (d, l) of the coupling of a part's frame and coordinates. */
+static inline double bo_tree_Mrq(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int d,
+                                 int32_t l) {
+    const bo_tree_block *b = &model->blocks[part->block];
+    return work->Mrq[6 * b->vectors + (int64_t)(d * b->n + l) * b->lanes + part->lane];
+}
+/* Of the inertia [m 1, -mc~; mc~, T] in a lane. */
+static inline void bo_tree_first_moment(const bo_tree_inertias *s, int32_t lane, double mc[3]) {
+    const bo_v4 *C = s->I + BO_SIX_C;
+    mc[0] = BO_LANE_CONST(C[5], lane), mc[1] = BO_LANE_CONST(C[6], lane), mc[2] = BO_LANE_CONST(C[1], lane);
+}
+/* flight.c: I V + Mrq v of a part by itself, after bo_tree_weigh(). */
+void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, const double *v,
+                      double h[6]);
+
+/* wind.c: drag of the wind at state->time, added to load and wrench. */
+void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load, double *wrench);
+
+/* surface.c: what reconstruction needs of a model and of a state. The model's is to be freed also when it fails. */
+bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model);
+void bo_tree_free_surface(bough_context *ctx, bough_model *model);
+float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model);
+
 /* flight.c */
 
-/* The motion of the frames of roots that fly, from the state's. */
-void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots);
-/* One step of the roots with the accelerations that were solved for (work->solve[].A, less gravity); frames: at its
- * start.
- */
+/* The motion of the frames of roots: of those that fly from the state's, of those that are led from their tracks at
+ * time t. */
+void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t);
+/* One step of the roots with the accelerations that were solved for (less gravity); frames: at its start. */
 void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt, double gamma,
                  const bough_root *from, bough_root *to);
 /* Momenta of each root's tree from its velocities; after bo_tree_move() at q, v. */
-bool bo_tree_set_momenta(const bough_model *model, bo_tree_work *work, const double *q, const double *v,
-                         bough_root *roots);
-/* Velocities of each root from its tree's momenta, the rest of the motion as it is; likewise. False when an inertia is
- * singular. */
-bool bo_tree_project_momenta(const bough_model *model, bo_tree_work *work, const double *q, const double *v,
-                             bough_root *roots);
+void bo_tree_set_momenta(bough_context *ctx, const bough_model *model, bough_state *state);
+/* Velocities of each root from its tree's momenta, the rest of the motion as it is; after bo_tree_move(). False when
+ * an inertia is singular. */
+bool bo_tree_project_momenta(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
+                             const double *v, bough_root *roots);
 
 #endif

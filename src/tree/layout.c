@@ -1,0 +1,447 @@
+/* How a model lies in memory: parts in order, tables of components, blocks, slots and faces (tree.h). */
+#include "tree/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- order ---- */
+
+typedef struct {
+    int32_t depth, component, parent, interface, user;
+} rank;
+
+static int by_rank(const void *a, const void *b) {
+    const int32_t *p = a, *q = b;
+    for (size_t k = 0; k < sizeof(rank) / sizeof(int32_t); k++)
+        if (p[k] != q[k])
+            return p[k] < q[k] ? -1 : 1;
+    return 0;
+}
+
+/* Depth of every part; a loop is an error. */
+static bough_status find_depths(bough_context *ctx, const bough_model *model, rank *ranks) {
+    const bough_part_def *parts = model->def.parts;
+    for (int32_t i = 0; i < model->part_count; i++)
+        ranks[i] = (rank){-1, parts[i].component, -1, parts[i].interface, i};
+    for (int32_t i = 0; i < model->part_count; i++) {
+        int32_t depth = 0, top = i;
+        while (ranks[top].depth < 0 && parts[top].parent >= 0 && depth <= model->part_count) {
+            top = parts[top].parent;
+            depth++;
+        }
+        if (depth > model->part_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                           "part \"%s\" (number %d) is its own ancestor: parts must form a tree", parts[i].name, i);
+        depth += ranks[top].depth < 0 ? 0 : ranks[top].depth;
+        for (int32_t k = i; ranks[k].depth < 0; k = parts[k].parent) {
+            ranks[k].depth = depth--;
+            if (parts[k].parent < 0)
+                break;
+        }
+    }
+    return BOUGH_OK;
+}
+
+static void place_part(bough_model *model, int32_t index, int32_t user) {
+    const bough_part_def *from = &model->def.parts[user];
+    const bough_component *c = model->def.components[from->component];
+    bo_tree_part *part = &model->parts[index];
+    double s = from->scale;
+    *part = (bo_tree_part){.component = from->component,
+                           .parent = from->parent < 0 ? -1 : model->inside[from->parent],
+                           .interface = from->interface,
+                           .r = c->r,
+                           .offset = model->size,
+                           .user = user,
+                           .faces = -1,
+                           .scale = s,
+                           .scale3 = s * s * s,
+                           .scale4 = s * s * s * s,
+                           .scale5 = s * s * s * s * s,
+                           .position = bo_load3(from->position),
+                           .free = from->parent < 0 && c->support == BOUGH_SUPPORT_FREE};
+    part->flight = part->free ? model->free_count++ : part->parent < 0 ? -1 : model->parts[part->parent].flight;
+    memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
+    model->size += c->r;
+}
+
+/* Level by level, since the order within one follows that of the parents. */
+static bough_status order_parts(bough_context *ctx, bough_model *model) {
+    rank *ranks = BO_NEW_ARRAY(ctx, rank, model->part_count);
+    if (!ranks)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = find_depths(ctx, model, ranks);
+    if (status == BOUGH_OK)
+        qsort(ranks, (size_t)model->part_count, sizeof *ranks, by_rank);
+    for (int32_t first = 0, end; first < model->part_count && status == BOUGH_OK; first = end) {
+        for (end = first; end < model->part_count && ranks[end].depth == ranks[first].depth; end++) {
+            int32_t parent = model->def.parts[ranks[end].user].parent;
+            ranks[end].parent = parent < 0 ? -1 : model->inside[parent];
+        }
+        qsort(ranks + first, (size_t)(end - first), sizeof *ranks, by_rank);
+        for (int32_t i = first; i < end; i++)
+            model->inside[ranks[i].user] = i;
+        for (int32_t i = first; i < end; i++)
+            place_part(model, i, ranks[i].user);
+        model->level_count++;
+    }
+    bo_free(ctx, ranks);
+    return status;
+}
+
+/* ---- tables ---- */
+
+/* Memory in one piece: counted in a first round without a base, handed out in a second. */
+typedef struct {
+    char *base;
+    size_t used;
+} pile;
+
+static void *take(pile *p, size_t count, size_t size) {
+    void *at = p->base ? p->base + p->used : NULL;
+    p->used += (count * size + 63) & ~(size_t)63; /* whole cache lines */
+    return at;
+}
+
+/* to[k][l] = from[l][k], rows n long */
+static double *transposed(pile *p, const bo_component_tables *t, size_t width, const double *from) {
+    double *to = take(p, width * (size_t)t->n, sizeof *to);
+    for (size_t l = 0; l < (size_t)t->r && to; l++)
+        for (size_t k = 0; k < width; k++)
+            to[k * (size_t)t->n + l] = from[l * width + k];
+    return to;
+}
+
+static void fill_inertia(pile *p, bo_component_tables *t) {
+    const size_t r = (size_t)t->r, n = (size_t)t->n;
+    double *M = take(p, r * n, sizeof *M), *K = take(p, r * n, sizeof *K);
+    double *W7 = take(p, 9 * r * n, sizeof *W7), *k7 = take(p, 3 * r * n, sizeof *k7);
+    t->M = M, t->K = K, t->W7 = W7, t->k7 = k7;
+    t->s = transposed(p, t, 3, t->c->s);
+    t->W5 = transposed(p, t, 9, t->c->W5);
+    if (!p->base)
+        return;
+    for (size_t i = 0; i < r; i++)
+        for (size_t l = 0; l < r; l++) {
+            const double *W = t->c->W7 + 9 * (l * r + i);
+            M[l * n + i] = W[0] + W[4] + W[8];
+            K[l * n + i] = t->c->K[l * r + i];
+            for (size_t k = 0; k < 9; k++)
+                W7[(i * 9 + k) * n + l] = W[k];
+            k7[(i * 3 + 0) * n + l] = W[7] - W[5];
+            k7[(i * 3 + 1) * n + l] = W[2] - W[6];
+            k7[(i * 3 + 2) * n + l] = W[3] - W[1];
+        }
+}
+
+/* Which interfaces something hangs at. */
+static int32_t find_faces_of(const bough_model *model, int32_t component, int32_t *face_of) {
+    const int32_t interfaces = model->def.components[component]->interface_count;
+    int32_t count = 0;
+    for (int32_t k = 0; k < interfaces; k++)
+        face_of[k] = -1;
+    for (int32_t i = 0; i < model->part_count; i++)
+        if (model->parts[i].parent >= 0 && model->parts[model->parts[i].parent].component == component)
+            face_of[model->parts[i].interface] = 0;
+    for (int32_t k = 0; k < interfaces; k++)
+        if (face_of[k] == 0)
+            face_of[k] = count++;
+    return count;
+}
+
+static void fill_face_lane(const bough_interface *from, int32_t r, int32_t f, bo_v4 *rest, bo_v4 *maps) {
+    for (int32_t row = 0; row < 12; row++) {
+        BO_LANE(rest[12 * (f / 4) + row], f % 4) = row < 3 ? from->centre[row] : from->A[row - 3];
+        for (int32_t l = 0; l < r; l++)
+            BO_LANE(maps[12 * ((f / 4) * r + l) + row], f % 4) =
+                row < 3 ? from->translation[3 * l + row] : from->A[9 * (l + 1) + row - 3];
+    }
+}
+
+/* Lanes behind the last face repeat the first. */
+static void fill_faces(pile *p, const bough_model *model, bo_component_tables *t, int32_t component) {
+    const bough_component *c = t->c;
+    int32_t *face_of = take(p, (size_t)c->interface_count, sizeof *face_of);
+    t->face_of = face_of;
+    t->face_count = face_of ? find_faces_of(model, component, face_of) : c->interface_count /* at most */;
+    t->face_vectors = (t->face_count + 3) / 4;
+    const size_t vectors = (size_t)t->face_vectors;
+    bo_face_rows *faces = t->faces = take(p, (size_t)t->face_count, sizeof *faces);
+    bo_v4 *rest = take(p, 12 * vectors, sizeof *rest), *maps = take(p, 12 * vectors * (size_t)t->r, sizeof *maps);
+    t->face_rest = rest, t->face_maps = maps;
+    for (int32_t k = 0; k < c->interface_count; k++) {
+        const bough_interface *from = &c->interfaces[k];
+        if (face_of && face_of[k] < 0)
+            continue;
+        const bo_face_rows rows = {transposed(p, t, 3, from->translation), transposed(p, t, 9, from->A + 9)};
+        if (!face_of)
+            continue;
+        faces[face_of[k]] = rows;
+        fill_face_lane(from, t->r, face_of[k], rest, maps);
+        for (int32_t f = t->face_count; f < 4 * t->face_vectors && face_of[k] == 0; f++)
+            fill_face_lane(from, t->r, f, rest, maps);
+    }
+}
+
+/* V_k,l = W5 + sum_p q_p W7, N_k,l = sum_p v_p k7 */
+static void fill_bending(pile *p, bo_component_tables *t) {
+    const int32_t r = t->r, n = t->n;
+    double *V = take(p, bo_affine_size(9 * r, r) + bo_affine_size(3 * r, r), sizeof *V);
+    t->bending = V;
+    if (!V)
+        return;
+    double *N = V + bo_affine_size(9 * r, r);
+    for (int32_t k = 0; k < 9; k++)
+        for (int32_t l = 0; l < r; l++) {
+            V[bo_affine_at(r, k * r + l, 0)] = t->W5[k * n + l];
+            for (int32_t i = 0; i < r; i++) {
+                V[bo_affine_at(r, k * r + l, 1 + i)] = t->W7[(i * 9 + k) * n + l];
+                if (k < 3)
+                    N[bo_affine_at(r, k * r + l, 1 + i)] = t->k7[(i * 3 + k) * n + l];
+            }
+        }
+}
+
+static void fill_tables(pile *p, bough_model *model, const bool *wide) {
+    for (int32_t i = 0; i < model->component_count; i++) {
+        bo_component_tables *t = &model->components[i];
+        *t = (bo_component_tables){.c = model->def.components[i]};
+        t->r = t->c->r, t->n = bo_padded4(t->c->r);
+        fill_inertia(p, t);
+        fill_faces(p, model, t, i);
+        if (wide[i])
+            fill_bending(p, t);
+        if (wide[i] && t->c->elastic == BOUGH_REDUCED_POLYNOMIAL) {
+            double *tangent = take(p, bo_tangent_table_size(t->r), sizeof *tangent);
+            t->tangent = tangent;
+            if (tangent)
+                bo_tangent_table_fill(t->c, tangent);
+        }
+    }
+}
+
+static bough_status make_tables(bough_context *ctx, bough_model *model, const bool *wide) {
+    pile p = {NULL, 64};
+    fill_tables(&p, model, wide);
+    model->numbers = bo_calloc(ctx, p.used, 1);
+    if (!model->numbers)
+        return BOUGH_ERROR_MEMORY;
+    p = (pile){(char *)model->numbers + (-(uintptr_t)model->numbers & 63), 0};
+    fill_tables(&p, model, wide);
+    return BOUGH_OK;
+}
+
+/* ---- blocks and slots ---- */
+
+/* Eight parts together cost as much as one to five alone: the larger r, the more, since a single one need not read the
+ * tangent's table. */
+static bool is_wide(int32_t r, int32_t count) {
+    return r > 0 && r <= 32 && count >= (r <= 12 ? 3 : 6);
+}
+
+/* End of the parts that are of the component and depth of part i. */
+static int32_t group_end(const bough_model *model, const bo_tree_level *level, int32_t i) {
+    int32_t end = i;
+    while (end < level->end_part && model->parts[end].component == model->parts[i].component)
+        end++;
+    return end;
+}
+
+static void find_levels(bough_model *model) {
+    int32_t depth = -1;
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        /* parts of one depth have parents in the level before, and these have lower numbers than the level's first */
+        if (depth < 0 || (part->parent >= 0 && part->parent >= model->levels[depth].first_part)) {
+            depth++;
+            model->levels[depth].first_part = i;
+        }
+        model->levels[depth].end_part = i + 1;
+    }
+}
+
+/* Cuts a level into blocks; counts when there is no memory yet. */
+static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
+    *slot = bo_padded4(*slot);
+    level->first_slots = *slot / 4;
+    level->first_block = model->block_count;
+    for (int32_t i = level->first_part, end; i < level->end_part; i = end) {
+        end = group_end(model, level, i);
+        const int32_t r = model->parts[i].r;
+        const int32_t lanes = is_wide(r, end - i) ? BO_WIDE : 1;
+        if (lanes > 1)
+            *slot = bo_padded4(*slot);
+        for (int32_t first = i; first < end; first += lanes) {
+            if (model->blocks) {
+                const int32_t count = end - first < lanes ? end - first : lanes, n = bo_padded4(r);
+                bo_tree_block *b = &model->blocks[model->block_count];
+                *b = (bo_tree_block){.component = model->parts[i].component,
+                                     .r = r,
+                                     .n = n,
+                                     .first = first,
+                                     .count = count,
+                                     .lanes = lanes,
+                                     .slot = *slot,
+                                     .bare = true,
+                                     .vectors = model->vectors_size,
+                                     .squares = model->squares_size};
+                model->vectors_size += n * lanes;
+                model->squares_size += lanes == 1 ? r * n : bo_padded4(r * (r + 1) / 2) * lanes;
+                for (int32_t k = 0; k < count; k++) {
+                    bo_tree_part *part = &model->parts[first + k];
+                    part->slot = *slot + k, part->block = model->block_count, part->lane = k;
+                    b->bare = b->bare && part->child_count == 0;
+                }
+            }
+            model->block_count++;
+            *slot += lanes;
+        }
+    }
+    level->end_slots = (*slot + 3) / 4;
+    level->end_block = model->block_count;
+}
+
+static void cut_levels(bough_model *model) {
+    int32_t slot = 0;
+    model->block_count = 0;
+    for (int32_t d = 0; d < model->level_count; d++)
+        cut_level(model, &model->levels[d], &slot);
+    model->slots_count = (slot + 3) / 4;
+}
+
+static void fill_slots(bough_model *model) {
+    for (int32_t i = 0; i < 4 * model->slots_count; i++)
+        model->slots[i / 4].part[i % 4] = -1;
+    for (int32_t i = 0; i < model->part_count; i++)
+        model->slots[model->parts[i].slot / 4].part[model->parts[i].slot % 4] = i;
+    for (int32_t d = 0; d < model->level_count; d++) {
+        int32_t source = model->parts[model->levels[d].first_part].slot;
+        for (int32_t s = 4 * model->levels[d].first_slots; s < 4 * model->levels[d].end_slots; s++) {
+            bo_tree_slots *slots = &model->slots[s / 4];
+            if (slots->part[s % 4] >= 0)
+                source = s;
+            const bo_tree_part *part = &model->parts[model->slots[source / 4].part[source % 4]];
+            slots->source[s % 4] = source;
+            slots->parent[s % 4] = part->parent < 0 ? -1 : model->parts[part->parent].slot;
+            slots->face[s % 4] = part->face;
+            for (int k = 0; k < 9; k++)
+                BO_LANE(slots->rest[k], s % 4) = part->rest.m[k];
+        }
+    }
+}
+
+/* ---- children and faces ---- */
+
+static void list_children(bough_model *model) {
+    int32_t next = 0;
+    for (int32_t i = 0; i < model->part_count; i++)
+        if (model->parts[i].parent >= 0)
+            model->parts[model->parts[i].parent].child_count++;
+    for (int32_t i = 0; i < model->part_count; i++) {
+        model->parts[i].first_child = next;
+        next += model->parts[i].child_count;
+        model->parts[i].child_count = 0;
+    }
+    for (int32_t i = 0; i < model->part_count; i++)
+        if (model->parts[i].parent >= 0) {
+            bo_tree_part *parent = &model->parts[model->parts[i].parent];
+            model->children[parent->first_child + parent->child_count++] = i;
+        }
+}
+
+static void find_faces(bough_model *model) {
+    for (int32_t i = 0; i < model->part_count; i++) {
+        bo_tree_part *part = &model->parts[i];
+        if (part->child_count > 0) {
+            part->faces = model->faces_count;
+            model->faces_count += model->components[part->component].face_vectors;
+        }
+        if (part->parent >= 0) {
+            const bo_tree_part *parent = &model->parts[part->parent];
+            part->face_row = model->components[parent->component].face_of[part->interface];
+            part->face = 4 * parent->faces + part->face_row;
+        }
+    }
+}
+
+/* ---- chunks ---- */
+
+/* Microseconds, about. */
+static double cost_of(const bo_tree_block *b) {
+    const double r = b->r, r2 = r * r;
+    return b->lanes == 1 ? 0.5 + 3e-3 * r2 + 2e-5 * r2 * r2 : b->lanes * (0.05 + 1.5e-3 * r2 + 1.2e-5 * r2 * r2);
+}
+
+/* A task of less than some microseconds is not worth handing over. */
+static void cut_chunks(bough_model *model) {
+    double total = 0, done = 0, least = 4;
+    for (int32_t b = 0; b < model->block_count; b++)
+        total += cost_of(&model->blocks[b]);
+    if (total / BO_TREE_CHUNKS > least)
+        least = total / BO_TREE_CHUNKS;
+    model->chunk_count = 0;
+    for (int32_t b = 0; b < model->block_count; b++) {
+        if (b == 0 || (done >= least * model->chunk_count && model->chunk_count < BO_TREE_CHUNKS))
+            model->chunks[model->chunk_count++].first = b;
+        done += cost_of(&model->blocks[b]);
+        model->chunks[model->chunk_count - 1].end = b + 1;
+    }
+}
+
+/* Room for what parts.c and couple.c need at a time. */
+static void size_scratch(bough_model *model) {
+    for (int32_t b = 0; b < model->block_count; b++) {
+        const bo_tree_block *block = &model->blocks[b];
+        const size_t n = (size_t)block->n, lanes = (size_t)block->lanes;
+        const bo_component_tables *t = &model->components[block->component];
+        size_t elastic = bough_component_scratch(t->c) + n * n + 2 * n;
+        if (lanes > 1)
+            elastic += bo_tangent_scratch(block->r) + lanes * n * n;
+        const size_t needed = lanes * n * 24 + elastic + n * n + 32 * n + 64;
+        model->scratch_size = needed > model->scratch_size ? needed : model->scratch_size;
+        model->largest_n = block->n > model->largest_n ? block->n : model->largest_n;
+    }
+    model->scratch_size = (model->scratch_size + 7) & ~(size_t)7;
+}
+
+/* ---- all ---- */
+
+bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model) {
+    BO_TRY(order_parts(ctx, model));
+    model->levels = BO_NEW_ZEROS(ctx, bo_tree_level, model->level_count);
+    model->children = BO_NEW_ARRAY(ctx, int32_t, model->part_count);
+    bool *wide = BO_NEW_ZEROS(ctx, bool, model->component_count);
+    bough_status status = model->levels && model->children && wide ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK) {
+        list_children(model);
+        find_levels(model);
+        for (int32_t d = 0; d < model->level_count; d++)
+            for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part;) {
+                const int32_t end = group_end(model, &model->levels[d], i);
+                wide[model->parts[i].component] |= is_wide(model->parts[i].r, end - i);
+                i = end;
+            }
+        status = make_tables(ctx, model, wide);
+    }
+    bo_free(ctx, wide);
+    BO_TRY(status);
+    find_faces(model);
+    cut_levels(model); /* counts */
+    model->blocks = BO_NEW_ZEROS(ctx, bo_tree_block, model->block_count);
+    model->slots = BO_NEW_ZEROS(ctx, bo_tree_slots, model->slots_count);
+    if (!model->blocks || !model->slots)
+        return BOUGH_ERROR_MEMORY;
+    cut_levels(model);
+    fill_slots(model);
+    cut_chunks(model);
+    size_scratch(model);
+    return BOUGH_OK;
+}
+
+void bo_tree_free_layout(bough_context *ctx, bough_model *model) {
+    bo_free(ctx, model->children);
+    bo_free(ctx, model->numbers);
+    bo_free(ctx, model->blocks);
+    bo_free(ctx, model->slots);
+    bo_free(ctx, model->levels);
+}

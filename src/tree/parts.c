@@ -1,0 +1,769 @@
+/* What parts are by themselves: forces and stiffness, inertia as they are bent now, elimination of their coordinates.
+ * docs/theory/tree.md, "Inertia" and "Integration".
+ *
+ * Vectors of a block are n x lanes. A part alone (lanes = 1) is computed with vectors along its coordinates, a wide
+ * block with vectors across its parts. */
+#include "tree/tree.h"
+
+#include "base/threads.h"
+#include "dense/ldlt_lanes.h"
+
+#include <string.h>
+
+/* ---- in and out ---- */
+
+/* x of the parts of a block, side by side; zeros where there is none. */
+static void gather(const bough_model *model, const bo_tree_block *b, const double *x, double *out) {
+    const double *from = x + model->parts[b->first].offset;
+    const int32_t r = b->r, n = b->n;
+    if (b->lanes == 1) {
+        memcpy(out, from, (size_t)r * sizeof *out);
+        for (int32_t l = r; l < n; l++)
+            out[l] = 0;
+        return;
+    }
+    for (int32_t l = 0; l < r; l++)
+        for (int32_t k = 0; k < BO_WIDE; k++)
+            out[BO_WIDE * l + k] = k < b->count ? from[k * r + l] : 0;
+}
+
+static void scatter(const bough_model *model, const bo_tree_block *b, const double *x, double *out) {
+    double *to = out + model->parts[b->first].offset;
+    const int32_t r = b->r;
+    if (b->lanes == 1) {
+        memcpy(to, x, (size_t)r * sizeof *to);
+        return;
+    }
+    for (int32_t k = 0; k < b->count; k++)
+        for (int32_t l = 0; l < r; l++)
+            to[k * r + l] = x[BO_WIDE * l + k];
+}
+
+/* What the parts of a block are multiplied with, by lane. */
+typedef struct {
+    double mass, first, second; /* scale^3, ^4, ^5 */
+    double elastic;             /* stiffness^2 scale^3 */
+    double damping_mass, damping_stiffness;
+} factors;
+
+static factors factors_of(const bo_tree_pass *pass, int32_t part) {
+    const bo_tree_part *p = &pass->model->parts[part];
+    const double stiffness = pass->state->stiffness[p->user];
+    return (factors){p->scale3,
+                     p->scale4,
+                     p->scale5,
+                     stiffness * stiffness * p->scale3,
+                     pass->state->damping_mass[p->user],
+                     pass->state->damping_stiffness[p->user]};
+}
+
+/* ---- forces and stiffness ---- */
+
+/* H = M + (1 + alpha) (gamma dt D + beta dt^2 K) and p = f(q) + (1 + alpha) K (qp - q) + D ((1 + alpha) vp - alpha v),
+ * with forces and stiffness at the start of the step: as factors of M, K at rest, K now, and of what they multiply. */
+typedef struct {
+    double in_mass, in_rest, in_now; /* of H */
+    double of_mass, of_rest;         /* of the rate */
+    double ahead_v, ahead_a;         /* (1 + alpha) (qp - q) */
+    double rate_v, rate_a;           /* (1 + alpha) vp - alpha v */
+    double elastic;
+} coefficients;
+
+static coefficients coefficients_of(const bo_tree_scheme *h, const factors *f) {
+    const double more = 1 + h->alpha, rate = more * h->gamma * h->dt;
+    return (coefficients){.in_mass = f->second * (1 + rate * f->damping_mass),
+                          .in_rest = rate * f->damping_stiffness * f->elastic,
+                          .in_now = more * h->beta * h->dt * h->dt * f->elastic,
+                          .of_mass = f->damping_mass * f->second,
+                          .of_rest = f->damping_stiffness * f->elastic,
+                          .ahead_v = more * h->dt * f->elastic,
+                          .ahead_a = more * h->dt * h->dt * (0.5 - h->beta) * f->elastic,
+                          .rate_v = 1,
+                          .rate_a = more * h->dt * (1 - h->gamma),
+                          .elastic = f->elastic};
+}
+
+BO_MULTIVERSION
+static void assemble_one(const bo_component_tables *t, const coefficients *c, const double *restrict f,
+                         const double *restrict K, const double *restrict v, const double *restrict a,
+                         double *restrict scratch, double *restrict H, double *restrict p) {
+    const int32_t r = t->r, n = t->n;
+    double *ahead = scratch, *mass = ahead + n, *rest = mass + n;
+    for (int32_t l = 0; l < n; l++) {
+        const double rate = c->rate_v * v[l] + c->rate_a * a[l];
+        ahead[l] = c->ahead_v * v[l] + c->ahead_a * a[l];
+        mass[l] = c->of_mass * rate;
+        rest[l] = c->of_rest * rate;
+        p[l] = l < r ? c->elastic * f[l] : 0;
+    }
+    for (int32_t k = 0; k < r; k++) { /* matrices are symmetric: p gathers columns */
+        const double *Kk = K + k * r, *Rk = t->K + k * n, *Mk = t->M + k * n;
+        const double x = ahead[k], y = mass[k], z = rest[k];
+        for (int32_t l = 0; l < r; l++) {
+            p[l] += x * Kk[l] + y * Mk[l] + z * Rk[l];
+            H[k * n + l] = c->in_mass * Mk[l] + c->in_rest * Rk[l] + c->in_now * Kk[l];
+        }
+    }
+}
+
+/* Lanes of one coefficient. */
+#define LANES(name) const bo_v4 name##0 = BO_V4_CONST(c->name), name##1 = BO_V4_CONST(c->name + 4)
+
+typedef struct {
+    double in_mass[BO_WIDE], in_rest[BO_WIDE], in_now[BO_WIDE], of_mass[BO_WIDE], of_rest[BO_WIDE], ahead_v[BO_WIDE],
+        ahead_a[BO_WIDE], rate_v[BO_WIDE], rate_a[BO_WIDE], elastic[BO_WIDE];
+} wide_coefficients;
+
+/* K: lower triangle, packed; H likewise, and may be K. */
+BO_MULTIVERSION
+static void assemble_wide(const bo_component_tables *t, const wide_coefficients *c, const double *restrict f,
+                          const double *K, const double *restrict v, const double *restrict a, double *restrict scratch,
+                          double *H, double *restrict p) {
+    enum { W = BO_WIDE };
+    const int32_t r = t->r, n = t->n;
+    double *ahead = scratch, *mass = ahead + W * n, *rest = mass + W * n;
+    LANES(in_mass);
+    LANES(in_rest);
+    LANES(in_now);
+    LANES(elastic);
+    for (int32_t l = 0; l < W * r; l++) {
+        const int k = l % W;
+        const double rate = c->rate_v[k] * v[l] + c->rate_a[k] * a[l];
+        ahead[l] = c->ahead_v[k] * v[l] + c->ahead_a[k] * a[l];
+        mass[l] = c->of_mass[k] * rate;
+        rest[l] = c->of_rest[k] * rate;
+    }
+    for (int32_t l = 0; l < r; l++) {
+        BO_V4(p + W * l) = elastic0 * BO_V4_CONST(f + W * l);
+        BO_V4(p + W * l + 4) = elastic1 * BO_V4_CONST(f + W * l + 4);
+    }
+    for (int32_t i = 0; i < r; i++) {
+        double *pi = p + W * i;
+        bo_v4 sum0 = BO_V4_CONST(pi), sum1 = BO_V4_CONST(pi + 4);
+        const bo_v4 ai0 = BO_V4_CONST(ahead + W * i), ai1 = BO_V4_CONST(ahead + W * i + 4);
+        const bo_v4 mi0 = BO_V4_CONST(mass + W * i), mi1 = BO_V4_CONST(mass + W * i + 4);
+        const bo_v4 ri0 = BO_V4_CONST(rest + W * i), ri1 = BO_V4_CONST(rest + W * i + 4);
+        for (int32_t j = 0; j <= i; j++) {
+            const ptrdiff_t e = (ptrdiff_t)W * (i * (i + 1) / 2 + j);
+            const bo_v4 K0 = BO_V4_CONST(K + e), K1 = BO_V4_CONST(K + e + 4);
+            const double M = t->M[i * n + j], R = t->K[i * n + j];
+            BO_V4(H + e) = in_mass0 * M + in_rest0 * R + in_now0 * K0;
+            BO_V4(H + e + 4) = in_mass1 * M + in_rest1 * R + in_now1 * K1;
+            sum0 += K0 * BO_V4_CONST(ahead + W * j) + M * BO_V4_CONST(mass + W * j) + R * BO_V4_CONST(rest + W * j);
+            sum1 += K1 * BO_V4_CONST(ahead + W * j + 4) + M * BO_V4_CONST(mass + W * j + 4) +
+                    R * BO_V4_CONST(rest + W * j + 4);
+            if (j < i) {
+                BO_V4(p + W * j) += K0 * ai0 + M * mi0 + R * ri0;
+                BO_V4(p + W * j + 4) += K1 * ai1 + M * mi1 + R * ri1;
+            }
+        }
+        BO_V4(pi) = sum0, BO_V4(pi + 4) = sum1;
+    }
+}
+
+/* H of masses alone, p = 0 */
+static void assemble_inert(const bo_tree_pass *pass, const bo_tree_block *b, double *H, double *p) {
+    const bo_component_tables *t = &pass->model->components[b->component];
+    memset(p, 0, (size_t)(b->n * b->lanes) * sizeof *p);
+    for (int32_t i = 0; i < b->r; i++)
+        for (int32_t j = 0; j <= i; j++)
+            for (int32_t k = 0; k < b->lanes; k++) {
+                const double s5 = k < b->count ? pass->model->parts[b->first + k].scale5 : 1;
+                H[b->lanes == 1 ? i * b->n + j : BO_WIDE * (i * (i + 1) / 2 + j) + k] = s5 * t->M[i * b->n + j];
+            }
+}
+
+/* Gradient and packed Hessian of the parts of a wide block that have no table. */
+static bool evaluate_lanes(const bo_tree_pass *pass, const bo_tree_block *b, double *scratch, double *f, double *K) {
+    const bo_component_tables *t = &pass->model->components[b->component];
+    const int32_t r = b->r;
+    double *one_f = scratch, *one_K = one_f + r, *rest = one_K + r * r;
+    for (int32_t k = 0; k < BO_WIDE; k++) {
+        const int32_t part = b->first + (k < b->count ? k : 0);
+        if (!bough_component_evaluate(t->c, pass->state->q + pass->model->parts[part].offset, rest, NULL, one_f, one_K))
+            return false;
+        for (int32_t i = 0; i < r; i++) {
+            f[BO_WIDE * i + k] = one_f[i];
+            for (int32_t j = 0; j <= i; j++)
+                K[BO_WIDE * (i * (i + 1) / 2 + j) + k] = one_K[i * r + j];
+        }
+    }
+    return true;
+}
+
+static bool linearise_wide(const bo_tree_pass *pass, const bo_tree_block *b, double *scratch, double *H, double *p) {
+    const bo_component_tables *t = &pass->model->components[b->component];
+    const int32_t size = BO_WIDE * b->n;
+    double *q = scratch, *v = q + size, *a = v + size, *f = a + size, *more = f + size, *rest = more + 3 * size;
+    gather(pass->model, b, pass->state->q, q);
+    gather(pass->model, b, pass->state->v, v);
+    gather(pass->model, b, pass->state->a, a);
+    if (t->tangent)
+        bo_tangent_evaluate(b->r, t->tangent, q, rest, f, H);
+    else if (!evaluate_lanes(pass, b, rest, f, H))
+        return false;
+    wide_coefficients c;
+    for (int32_t k = 0; k < BO_WIDE; k++) {
+        const factors g = factors_of(pass, b->first + (k < b->count ? k : 0));
+        const coefficients one = coefficients_of(pass->scheme, &g);
+        c.in_mass[k] = one.in_mass, c.in_rest[k] = one.in_rest, c.in_now[k] = one.in_now;
+        c.of_mass[k] = one.of_mass, c.of_rest[k] = one.of_rest;
+        c.ahead_v[k] = one.ahead_v, c.ahead_a[k] = one.ahead_a;
+        c.rate_v[k] = one.rate_v, c.rate_a[k] = one.rate_a, c.elastic[k] = one.elastic;
+    }
+    assemble_wide(t, &c, f, H, v, a, more, H, p);
+    return true;
+}
+
+static bool linearise_one(const bo_tree_pass *pass, const bo_tree_block *b, double *scratch, double *H, double *p) {
+    const bo_component_tables *t = &pass->model->components[b->component];
+    const int32_t n = b->n;
+    double *v = scratch, *a = v + n, *f = a + n, *more = f + n, *K = more + 3 * n, *rest = K + n * n;
+    gather(pass->model, b, pass->state->v, v);
+    gather(pass->model, b, pass->state->a, a);
+    if (!bough_component_evaluate(t->c, pass->state->q + pass->model->parts[b->first].offset, rest, NULL, f, K))
+        return false;
+    const factors g = factors_of(pass, b->first);
+    const coefficients c = coefficients_of(pass->scheme, &g);
+    assemble_one(t, &c, f, K, v, a, more, H, p);
+    return true;
+}
+
+/* ---- inertia ---- */
+
+/* y (count doubles, a multiple of four) = base + sum_p x_p table[p], rows of `stride` */
+BO_INLINE void combine(int32_t count, int32_t r, const double *restrict base, const double *restrict table,
+                       int32_t stride, const double *restrict x, double *restrict y) {
+    int32_t k = 0;
+    for (; k + 24 <= count; k += 24) {
+        bo_v4 s[6];
+        for (int i = 0; i < 6; i++)
+            s[i] = base ? BO_V4_CONST(base + k + 4 * i) : (bo_v4){0};
+        for (int32_t p = 0; p < r; p++)
+            for (int i = 0; i < 6; i++)
+                s[i] += x[p] * BO_V4_CONST(table + (ptrdiff_t)p * stride + k + 4 * i);
+        for (int i = 0; i < 6; i++)
+            BO_V4(y + k + 4 * i) = s[i];
+    }
+    for (; k < count; k += 4) {
+        bo_v4 s = base ? BO_V4_CONST(base + k) : (bo_v4){0};
+        for (int32_t p = 0; p < r; p++)
+            s += x[p] * BO_V4_CONST(table + (ptrdiff_t)p * stride + k);
+        BO_V4(y + k) = s;
+    }
+}
+
+/* Inertia of a frame, by lane. */
+typedef struct {
+    bo_v4 mc[3], flow[3]; /* first moment and its rate */
+    bo_v4 Sigma[6], D[9]; /* second moment; sum v_l V_l */
+} moments;
+
+/* Bias force and inertia of a part [m 1, -mc~; mc~, I] that is bent and turns with w. */
+BO_INLINE void set_inertia(const moments *m, const bo_v4 *mass, const bo_v4 *w, bo_v4 *I, bo_v4 *p) {
+    const bo_v4 trace = m->Sigma[0] + m->Sigma[3] + m->Sigma[5], rate = m->D[0] + m->D[4] + m->D[8];
+    const bo_v4 zero = {0};
+    I[0] = I[3] = I[5] = *mass;
+    I[1] = I[2] = I[4] = zero;
+    bo_v4 *C = I + BO_SIX_C, *T = I + BO_SIX_T;
+    C[0] = C[4] = C[8] = zero;
+    C[1] = m->mc[2], C[2] = -m->mc[1], C[3] = -m->mc[2], C[5] = m->mc[0], C[6] = m->mc[1], C[7] = -m->mc[0];
+    for (int k = 0; k < 6; k++)
+        T[k] = -m->Sigma[k];
+    T[0] += trace, T[3] += trace, T[5] += trace;
+    /* [w x (w x mc) + 2 w x flow; w x T w + 2 (tr D 1 - D) w] */
+    bo_v4 t[3], u[3];
+    bo_cross4(w, m->mc, t);
+    for (int k = 0; k < 3; k++)
+        t[k] += 2 * m->flow[k];
+    bo_cross4(w, t, p);
+    bo_symv4(T, w, t);
+    bo_cross4(w, t, p + 3);
+    bo_mulv4(m->D, w, u);
+    for (int k = 0; k < 3; k++)
+        p[3 + k] += 2 * (rate * w[k] - u[k]);
+}
+
+/* w w^T - |w|^2 1 */
+BO_INLINE void centrifugal(const bo_v4 *w, bo_v4 *ww) {
+    const bo_v4 square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
+    for (int k = 0; k < 9; k++)
+        ww[k] = w[k / 3] * w[k % 3];
+    for (int k = 0; k < 9; k += 4)
+        ww[k] -= square;
+}
+
+static const int first_of[6] = {0, 0, 0, 1, 1, 2}, second_of[6] = {0, 1, 2, 1, 2, 2}; /* of a packed symmetric one */
+
+BO_INLINE double sum_of(const bo_v4 *v) {
+    return ((*v)[0] + (*v)[1]) + ((*v)[2] + (*v)[3]);
+}
+BO_INLINE double dot(int32_t n, const double *restrict x, const double *restrict y) {
+    bo_v4 sum = {0};
+    for (int32_t l = 0; l < n; l += 4)
+        sum += BO_V4_CONST(x + l) * BO_V4_CONST(y + l);
+    return sum_of(&sum);
+}
+
+/* What both kinds of blocks are asked for. */
+typedef struct {
+    const bo_component_tables *t;
+    const double *q, *v;    /* n x lanes */
+    const double *p, *load; /* likewise; load may be NULL */
+    double *V, *N;          /* scratch: 9 n and 3 n x lanes, in whole groups of rows */
+    double *Mrq, *p_q;      /* out */
+    bo_tree_frames *frames; /* of the block's slots */
+    bo_tree_inertias *inertias;
+    int32_t lane; /* of a part alone */
+    bool inertias_wanted;
+    const factors *factors; /* of each lane */
+} own;
+
+BO_MULTIVERSION
+static void own_one(const own *o) {
+    const bo_component_tables *t = o->t;
+    const int32_t r = t->r, n = t->n;
+    const factors *f = o->factors;
+    double *V = o->V, *N = o->N;
+    combine(9 * n, r, t->W5, t->W7, 9 * n, o->q, V);
+    combine(3 * n, r, NULL, t->k7, 3 * n, o->v, N);
+    double w[3], ww[9];
+    for (int k = 0; k < 3; k++)
+        w[k] = BO_LANE_CONST(o->frames->w[k], o->lane);
+    for (int k = 0; k < 9; k++)
+        ww[k] = w[k / 3] * w[k % 3] - (k % 4 == 0 ? w[0] * w[0] + w[1] * w[1] + w[2] * w[2] : 0);
+    for (int32_t l = 0; l < n; l += 4) {
+        bo_v4 sum = 2 * (w[0] * BO_V4_CONST(N + l) + w[1] * BO_V4_CONST(N + n + l) + w[2] * BO_V4_CONST(N + 2 * n + l));
+        for (int k = 0; k < 9; k++)
+            sum += ww[k] * BO_V4_CONST(V + k * n + l);
+        bo_v4 p = f->second * sum + BO_V4_CONST(o->p + l);
+        if (o->load)
+            p -= BO_V4_CONST(o->load + l);
+        BO_V4(o->p_q + l) = p;
+        for (int d = 0; d < 3; d++) {
+            BO_V4(o->Mrq + d * n + l) = f->first * BO_V4_CONST(t->s + d * n + l);
+            BO_V4(o->Mrq + (3 + d) * n + l) = f->second * (BO_V4_CONST(V + (3 * ((d + 2) % 3) + (d + 1) % 3) * n + l) -
+                                                           BO_V4_CONST(V + (3 * ((d + 1) % 3) + (d + 2) % 3) * n + l));
+        }
+    }
+    if (!o->inertias_wanted)
+        return;
+    moments m;
+    bo_v4 wide_w[3], mass = f->mass * t->c->mass + (bo_v4){0}, I[BO_SIX], p[6];
+    for (int k = 0; k < 3; k++) {
+        wide_w[k] = w[k] + (bo_v4){0};
+        m.mc[k] = f->first * (t->c->mc0[k] + dot(n, t->s + k * n, o->q)) + (bo_v4){0};
+        m.flow[k] = f->first * dot(n, t->s + k * n, o->v) + (bo_v4){0};
+    }
+    for (int k = 0; k < 9; k++)
+        m.D[k] = f->second * dot(n, V + k * n, o->v) + (bo_v4){0};
+    for (int k = 0; k < 6; k++) {
+        const int a = first_of[k], b = second_of[k];
+        m.Sigma[k] = f->second * (t->c->Sigma0[3 * a + b] + dot(n, V + (3 * a + b) * n, o->q) +
+                                  dot(n, t->W5 + (3 * b + a) * n, o->q)) +
+                     (bo_v4){0};
+    }
+    set_inertia(&m, &mass, wide_w, I, p);
+    for (int k = 0; k < BO_SIX; k++)
+        BO_LANE(o->inertias->I[k], o->lane) = I[k][0];
+    for (int k = 0; k < 6; k++)
+        BO_LANE(o->inertias->p[k], o->lane) = p[k][0];
+}
+
+BO_MULTIVERSION
+static void own_wide(const own *o) {
+    enum { W = BO_WIDE };
+    const bo_component_tables *t = o->t;
+    const int32_t r = t->r, n = t->n;
+    const double *V = o->V, *N = o->N;
+    bo_affine(9 * r, r, t->bending, o->q, o->V);
+    bo_affine(3 * r, r, t->bending + bo_affine_size(9 * r, r), o->v, o->N);
+    for (int h = 0; h < 2; h++) {
+        const factors *f = o->factors + 4 * h;
+        const bo_v4 s3 = {f[0].mass, f[1].mass, f[2].mass, f[3].mass};
+        const bo_v4 s4 = {f[0].first, f[1].first, f[2].first, f[3].first};
+        const bo_v4 s5 = {f[0].second, f[1].second, f[2].second, f[3].second};
+        const bo_v4 *w = o->frames[h].w;
+        bo_v4 ww[9];
+        centrifugal(w, ww);
+#define ROW(table, k, l) BO_V4_CONST((table) + W * ((k)*r + (l)) + 4 * h)
+        for (int32_t l = 0; l < r; l++) {
+            const ptrdiff_t at = W * l + 4 * h;
+            bo_v4 sum = 2 * (w[0] * ROW(N, 0, l) + w[1] * ROW(N, 1, l) + w[2] * ROW(N, 2, l));
+            for (int k = 0; k < 9; k++)
+                sum += ww[k] * ROW(V, k, l);
+            bo_v4 p = s5 * sum + BO_V4_CONST(o->p + at);
+            if (o->load)
+                p -= BO_V4_CONST(o->load + at);
+            BO_V4(o->p_q + at) = p;
+            for (int d = 0; d < 3; d++)
+                BO_V4(o->Mrq + W * d * n + at) = s4 * t->s[d * n + l];
+            BO_V4(o->Mrq + W * 3 * n + at) = s5 * (ROW(V, 7, l) - ROW(V, 5, l));
+            BO_V4(o->Mrq + W * 4 * n + at) = s5 * (ROW(V, 2, l) - ROW(V, 6, l));
+            BO_V4(o->Mrq + W * 5 * n + at) = s5 * (ROW(V, 3, l) - ROW(V, 1, l));
+        }
+        if (!o->inertias_wanted)
+            continue;
+        moments m = {{{0}}, {{0}}, {{0}}, {{0}}};
+        for (int32_t l = 0; l < r; l++) {
+            const bo_v4 q = BO_V4_CONST(o->q + W * l + 4 * h), v = BO_V4_CONST(o->v + W * l + 4 * h);
+            for (int k = 0; k < 3; k++) {
+                m.mc[k] += t->s[k * n + l] * q;
+                m.flow[k] += t->s[k * n + l] * v;
+            }
+            for (int k = 0; k < 9; k++)
+                m.D[k] += v * ROW(V, k, l);
+            for (int k = 0; k < 6; k++) {
+                const int a = first_of[k], b = second_of[k];
+                m.Sigma[k] += q * (ROW(V, 3 * a + b, l) + t->W5[(3 * b + a) * n + l]);
+            }
+        }
+#undef ROW
+        for (int k = 0; k < 3; k++) {
+            m.mc[k] = s4 * (t->c->mc0[k] + m.mc[k]);
+            m.flow[k] *= s4;
+        }
+        for (int k = 0; k < 9; k++)
+            m.D[k] *= s5;
+        for (int k = 0; k < 6; k++)
+            m.Sigma[k] = s5 * (t->c->Sigma0[3 * first_of[k] + second_of[k]] + m.Sigma[k]);
+        const bo_v4 mass = s3 * t->c->mass;
+        set_inertia(&m, &mass, w, o->inertias[h].I, o->inertias[h].p);
+    }
+}
+
+/* Wrenches from outside on the parts of a block. */
+static void subtract_wrenches(const bo_tree_pass *pass, const bo_tree_block *b) {
+    for (int32_t k = 0; k < b->count; k++) {
+        const int32_t slot = b->slot + k;
+        for (int d = 0; d < 6; d++)
+            BO_LANE(pass->work->inertias[slot / 4].p[d], slot % 4) -= pass->work->load_wrench[6 * (b->first + k) + d];
+    }
+}
+
+static void own_terms(const bo_tree_pass *pass, const bo_tree_block *b, const double *p, double *scratch) {
+    bo_tree_work *w = pass->work;
+    const ptrdiff_t size = b->n * b->lanes, lanes = b->lanes;
+    double *q = scratch, *v = q + size, *load = v + size, *V = load + size, *N = V + 9 * size + 4 * lanes;
+    factors f[BO_WIDE];
+    for (int32_t k = 0; k < b->lanes; k++)
+        f[k] = factors_of(pass, b->first + (k < b->count ? k : 0));
+    gather(pass->model, b, pass->q, q);
+    gather(pass->model, b, pass->v, v);
+    if (w->loaded)
+        gather(pass->model, b, w->load, load);
+    own o = {.t = &pass->model->components[b->component],
+             .q = q,
+             .v = v,
+             .p = p,
+             .load = w->loaded ? load : NULL,
+             .V = V,
+             .N = N,
+             .Mrq = w->Mrq + 6 * b->vectors,
+             .p_q = w->p_q + b->vectors,
+             .frames = &w->frames[b->slot / 4],
+             .inertias = &w->inertias[b->slot / 4],
+             .lane = b->slot % 4,
+             .inertias_wanted = pass->inertias,
+             .factors = f};
+    if (b->lanes == 1)
+        own_one(&o);
+    else
+        own_wide(&o);
+    if (w->loaded && pass->inertias)
+        subtract_wrenches(pass, b);
+}
+
+static bool prepare_block(const bo_tree_pass *pass, int32_t index, double *scratch) {
+    const bough_model *model = pass->model;
+    const bo_tree_block *b = &model->blocks[index];
+    bo_tree_work *w = pass->work;
+    const size_t entries = (size_t)(b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE);
+    double *L = w->L + b->squares, *p = w->p + b->vectors;
+    if (!pass->elastic)
+        memcpy(L, w->H + b->squares, entries * sizeof *L);
+    else if (pass->scheme->inert)
+        assemble_inert(pass, b, L, p);
+    else if (!(b->lanes == 1 ? linearise_one : linearise_wide)(pass, b, scratch, L, p))
+        return false;
+    if (pass->elastic && pass->keep)
+        memcpy(w->H + b->squares, L, entries * sizeof *L);
+    if (model->lump && !b->bare)
+        for (size_t k = 0; k < entries; k++)
+            L[k] += model->lump[b->squares + (int64_t)k];
+    own_terms(pass, b, p, scratch);
+    return !pass->solve || !(b->bare || model->lump) || bo_tree_eliminate(model, w, index);
+}
+
+static void prepare_chunk(void *data, int32_t chunk) {
+    bo_tree_pass *pass = data;
+    double *scratch = pass->work->scratch + (size_t)chunk * pass->model->scratch_size;
+    pass->bad[chunk] = false;
+    for (int32_t b = pass->model->chunks[chunk].first; b < pass->model->chunks[chunk].end; b++)
+        if (!prepare_block(pass, b, scratch))
+            pass->bad[chunk] = true;
+}
+
+bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass) {
+    bo_run_tasks(ctx, prepare_chunk, pass, pass->model->chunk_count);
+    for (int32_t c = 0; c < pass->model->chunk_count; c++)
+        if (pass->bad[c])
+            return false;
+    return true;
+}
+
+void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
+                   const double *v) {
+    static const bo_tree_scheme masses = {.inert = true};
+    bo_tree_pass pass = {.model = model,
+                         .state = state,
+                         .work = state->work,
+                         .q = q,
+                         .v = v,
+                         .scheme = &masses,
+                         .elastic = true,
+                         .inertias = true};
+    bo_tree_prepare(ctx, &pass);
+}
+
+/* ---- elimination ---- */
+
+/* Where entry (d, e) of a packed inertia lies. */
+static const int six_at[6][6] = {{0, 1, 2, 6, 7, 8},     {1, 3, 4, 9, 10, 11},    {2, 4, 5, 12, 13, 14},
+                                 {6, 9, 12, 15, 16, 17}, {7, 10, 13, 16, 18, 19}, {8, 11, 14, 17, 19, 20}};
+
+/* Z = L^-1 [Mrq^T, p_q] (r x 8; before that, scratch of the factorisation), I -= Z6^T D^-1 Z6, p -= Z6^T D^-1 z7 */
+BO_MULTIVERSION
+static bool eliminate_one(int32_t r, int32_t n, double *restrict L, const double *restrict Mrq,
+                          const double *restrict p_q, double *restrict Z, bo_tree_inertias *inertias, int32_t lane,
+                          bool exact) {
+    if (!bo_ldlt_one(r, n, L, Z))
+        return false;
+    if (!exact)
+        return true;
+    for (int32_t l = 0; l < r; l++) {
+        for (int d = 0; d < 6; d++)
+            Z[8 * l + d] = Mrq[d * n + l];
+        Z[8 * l + 6] = p_q[l];
+        Z[8 * l + 7] = 0;
+    }
+    bo_ldlt_forward_one(r, n, L, Z);
+    bo_v4 sum[6][2] = {{{0}}};
+    for (int32_t l = 0; l < r; l++) {
+        const double inverse = L[l * n + l];
+        const bo_v4 z0 = inverse * BO_V4_CONST(Z + 8 * l), z1 = inverse * BO_V4_CONST(Z + 8 * l + 4);
+        for (int d = 0; d < 6; d++) {
+            sum[d][0] += Z[8 * l + d] * z0;
+            sum[d][1] += Z[8 * l + d] * z1;
+        }
+    }
+    for (int d = 0; d < 6; d++) {
+        for (int e = d; e < 6; e++)
+            BO_LANE(inertias->I[six_at[d][e]], lane) -= sum[d][e / 4][e % 4];
+        BO_LANE(inertias->p[d], lane) -= sum[d][1][2];
+    }
+    return true;
+}
+
+BO_MULTIVERSION
+static bool eliminate_wide(int32_t r, int32_t n, double *restrict L, const double *restrict Mrq,
+                           const double *restrict p_q, double *restrict Z, bo_tree_inertias *restrict inertias,
+                           bool exact) {
+    enum { W = BO_WIDE, ROW = 8 * W };
+    if (!bo_ldlt_wide(r, L, Z))
+        return false;
+    if (!exact)
+        return true;
+    for (int32_t l = 0; l < r; l++) {
+        double *z = Z + (ptrdiff_t)ROW * l;
+        for (int h = 0; h < W; h += 4) {
+            for (int d = 0; d < 6; d++)
+                BO_V4(z + W * d + h) = BO_V4_CONST(Mrq + W * (d * n + l) + h);
+            BO_V4(z + W * 6 + h) = BO_V4_CONST(p_q + W * l + h);
+            BO_V4(z + W * 7 + h) = (bo_v4){0};
+        }
+    }
+    bo_ldlt_forward_wide(r, L, Z);
+    for (int h = 0; h < 2; h++)
+        for (int d = 0; d < 6; d++) {
+            bo_v4 sum[8] = {{0}};
+            for (int32_t l = 0; l < r; l++) {
+                const double *z = Z + (ptrdiff_t)ROW * l + 4 * h;
+                const bo_v4 x = BO_V4_CONST(z + W * d) * BO_V4_CONST(L + W * (l * (l + 1) / 2 + l) + 4 * h);
+                for (int e = 0; e < 7; e++)
+                    if (e >= d)
+                        sum[e] += x * BO_V4_CONST(z + W * e);
+            }
+            for (int e = d; e < 6; e++)
+                inertias[h].I[six_at[d][e]] -= sum[e];
+            inertias[h].p[d] -= sum[6];
+        }
+    return true;
+}
+
+bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, int32_t block) {
+    const bo_tree_block *b = &model->blocks[block];
+    if (b->r == 0)
+        return true;
+    const bool exact = model->def.coupling == BOUGH_COUPLING_L3;
+    double *L = work->L + b->squares, *Z = work->Z + 8 * b->vectors;
+    const double *Mrq = work->Mrq + 6 * b->vectors, *p_q = work->p_q + b->vectors;
+    if (b->lanes == 1)
+        return eliminate_one(b->r, b->n, L, Mrq, p_q, Z, &work->inertias[b->slot / 4], b->slot % 4, exact);
+    return eliminate_wide(b->r, b->n, L, Mrq, p_q, Z, &work->inertias[b->slot / 4], exact);
+}
+
+/* a = -L^-T D^-1 (z7 + Z6 A); without elimination -L^-T D^-1 L^-1 (p_q + Mrq^T A) */
+BO_MULTIVERSION
+static void substitute_one(int32_t r, int32_t n, const double *restrict L, const double *restrict Mrq,
+                           const double *restrict p_q, const double *restrict Z, const double *restrict A, bool exact,
+                           double *restrict out) {
+    if (exact) {
+        for (int32_t l = 0; l < r; l++) {
+            const double *z = Z + 8 * l;
+            double sum = z[6];
+            for (int d = 0; d < 6; d++)
+                sum += z[d] * A[d];
+            out[l] = sum;
+        }
+    } else {
+        for (int32_t l = 0; l < n; l += 4) {
+            bo_v4 sum = BO_V4_CONST(p_q + l);
+            for (int d = 0; d < 6; d++)
+                sum += A[d] * BO_V4_CONST(Mrq + d * n + l);
+            BO_V4(out + l) = sum;
+        }
+        bo_ldlt_forward_vector_one(r, n, L, out);
+    }
+    for (int32_t l = 0; l < r; l++)
+        out[l] *= -L[l * n + l];
+    bo_ldlt_back_one(r, n, L, out);
+}
+
+BO_MULTIVERSION
+static void substitute_wide(int32_t r, int32_t n, const double *restrict L, const double *restrict Mrq,
+                            const double *restrict p_q, const double *restrict Z,
+                            const bo_tree_inertias *restrict inertias, bool exact, double *restrict out) {
+    enum { W = BO_WIDE, ROW = 8 * W };
+    for (int32_t l = 0; l < r; l++)
+        for (int h = 0; h < 2; h++) {
+            const bo_v4 *A = inertias[h].A;
+            bo_v4 sum = exact ? BO_V4_CONST(Z + ROW * l + W * 6 + 4 * h) : BO_V4_CONST(p_q + W * l + 4 * h);
+            for (int d = 0; d < 6; d++)
+                sum += A[d] *
+                       (exact ? BO_V4_CONST(Z + ROW * l + W * d + 4 * h) : BO_V4_CONST(Mrq + W * (d * n + l) + 4 * h));
+            BO_V4(out + W * l + 4 * h) = sum;
+        }
+    if (!exact)
+        bo_ldlt_forward_vector_wide(r, L, out);
+    for (int32_t l = 0; l < r; l++)
+        for (int h = 0; h < W; h += 4)
+            BO_V4(out + W * l + h) *= -BO_V4_CONST(L + W * (l * (l + 1) / 2 + l) + h);
+    bo_ldlt_back_wide(r, L, out);
+}
+
+void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int32_t block, double *a) {
+    const bo_tree_block *b = &model->blocks[block];
+    if (b->r == 0)
+        return;
+    const bool exact = model->def.coupling == BOUGH_COUPLING_L3;
+    const double *L = work->L + b->squares, *Z = work->Z + 8 * b->vectors;
+    const double *Mrq = work->Mrq + 6 * b->vectors, *p_q = work->p_q + b->vectors;
+    double *out = work->x + b->vectors;
+    const bo_tree_inertias *inertias = &work->inertias[b->slot / 4];
+    if (b->lanes == 1) {
+        double A[6];
+        for (int d = 0; d < 6; d++)
+            A[d] = BO_LANE_CONST(inertias->A[d], b->slot % 4);
+        substitute_one(b->r, b->n, L, Mrq, p_q, Z, A, exact, out);
+    } else {
+        substitute_wide(b->r, b->n, L, Mrq, p_q, Z, inertias, exact, out);
+    }
+    scatter(model, b, out, a);
+}
+
+/* ---- bare kernels ---- */
+
+/* q in work->x, v in work->Z, matrices in work->H */
+bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough_state *state) {
+    static const bo_tree_scheme scheme = {.dt = 1.0 / 240, .beta = 0.25, .gamma = 0.5};
+    bo_tree_work *w = state->work;
+    bo_tree_pass pass = {.model = model,
+                         .state = state,
+                         .work = w,
+                         .q = state->q,
+                         .v = state->v,
+                         .scheme = &scheme,
+                         .elastic = true,
+                         .keep = true};
+    if (bo_tree_come_back(ctx, model, state) != BOUGH_OK || !bo_tree_prepare(ctx, &pass))
+        return false;
+    for (int32_t b = 0; b < model->block_count; b++) {
+        gather(model, &model->blocks[b], state->q, w->x + model->blocks[b].vectors);
+        gather(model, &model->blocks[b], state->v, w->Z + model->blocks[b].vectors);
+    }
+    w->elsewhere = true;
+    return true;
+}
+
+static void elastic_kernel(const bough_model *model, bo_tree_work *w, const bo_tree_block *b) {
+    const bo_component_tables *t = &model->components[b->component];
+    double *f = w->scratch, *rest = f + b->n * b->lanes;
+    const double *q = w->x + b->vectors;
+    if (b->lanes == 1)
+        bough_component_evaluate(t->c, q, rest, NULL, f, w->L + b->squares);
+    else if (t->tangent)
+        bo_tangent_evaluate(b->r, t->tangent, q, rest, f, w->L + b->squares);
+}
+
+static void solve_kernel(const bough_model *model, bo_tree_work *w, const bo_tree_block *b) {
+    const size_t entries = (size_t)(b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE);
+    double *L = w->L + b->squares, *Z = w->Z + 8 * b->vectors, *Mrq = w->Mrq + 6 * b->vectors;
+    bo_tree_inertias *inertias = &w->inertias[b->slot / 4];
+    const double A[6] = {0};
+    (void)model;
+    memcpy(L, w->H + b->squares, entries * sizeof *L);
+    if (b->lanes == 1) {
+        eliminate_one(b->r, b->n, L, Mrq, w->p_q + b->vectors, Z, inertias, b->slot % 4, false);
+        substitute_one(b->r, b->n, L, Mrq, w->p_q + b->vectors, Z, A, false, w->p + b->vectors);
+    } else {
+        eliminate_wide(b->r, b->n, L, Mrq, w->p_q + b->vectors, Z, inertias, false);
+        substitute_wide(b->r, b->n, L, Mrq, w->p_q + b->vectors, Z, inertias, false, w->p + b->vectors);
+    }
+}
+
+static void system_kernel(const bough_model *model, bo_tree_work *w, const bo_tree_block *b) {
+    static const factors ones[BO_WIDE] = {{1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0},
+                                          {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0},
+                                          {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}};
+    const own o = {.t = &model->components[b->component],
+                   .q = w->x + b->vectors,
+                   .v = w->Z + b->vectors,
+                   .p = w->p + b->vectors,
+                   .V = w->scratch,
+                   .N = w->scratch + 9 * b->n * b->lanes + 4 * b->lanes,
+                   .Mrq = w->Mrq + 6 * b->vectors,
+                   .p_q = w->p_q + b->vectors,
+                   .frames = &w->frames[b->slot / 4],
+                   .lane = b->slot % 4,
+                   .factors = ones};
+    if (b->lanes == 1)
+        own_one(&o);
+    else
+        own_wide(&o);
+}
+
+void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_kernel kernel) {
+    bo_tree_work *w = state->work;
+    static void (*const kernels[])(const bough_model *, bo_tree_work *,
+                                   const bo_tree_block *) = {elastic_kernel, solve_kernel, system_kernel};
+    if (kernel == BO_KERNEL_INTERFACES) {
+        bo_tree_move_faces(ctx, model, w, state->q, state->v);
+        for (int32_t i = 0; i < model->part_count; i++)
+            bo_tree_gain(model, w, i, state->a);
+        return;
+    }
+    for (int32_t b = 0; b < model->block_count; b++)
+        if (model->blocks[b].r > 0)
+            kernels[kernel](model, w, &model->blocks[b]);
+}

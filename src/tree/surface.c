@@ -1,0 +1,303 @@
+/* The surfaces of all parts, to be drawn. docs/theory/tree.md, "Surfaces". */
+#include "tree/surface.h"
+
+#include "base/simd.h"
+#include "base/threads.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* A task is worth waking a thread for, and leaves enough of them for all threads. */
+enum { VERTICES_A_TASK = 8192, PLACES_A_TASK = 2048 };
+
+/* A vertex x y z with a fourth lane that means nothing: positions stand 3 floats apart, so that it is the next vertex's
+ * x.
+ */
+enum { LANES = 4, PANEL = 16, BLOCK = 8 };
+typedef float quad __attribute__((vector_size(4 * LANES), aligned(4)));
+#define LOAD(address) (*(const quad *)(address))
+#define QUAD(address) (*(quad *)(address))
+
+static const bough_surface *surface_of(const bough_model *model, int32_t user) {
+    return &model->components[model->parts[model->inside[user]].component].c->surface;
+}
+
+/* ---- numbering and work ---- */
+
+static bough_status number_vertices(bough_context *ctx, const bough_model *model, struct bo_tree_surface *s) {
+    int64_t vertices = 0, triangles = 0;
+    for (int32_t i = 0; i < model->part_count; i++) {
+        s->first[i] = (int32_t)vertices;
+        vertices += surface_of(model, i)->vertex_count;
+        triangles += surface_of(model, i)->triangle_count;
+        if (vertices > INT32_MAX / 3 || triangles > INT32_MAX / 3)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                           "the surfaces of the first %d parts have more vertices or triangles than can be numbered; "
+                           "cook the components with coarser ones",
+                           i + 1);
+    }
+    s->first[model->part_count] = s->vertex_count = (int32_t)vertices;
+    s->triangle_count = (int32_t)triangles;
+    return BOUGH_OK;
+}
+
+/* Positions in whole panels, with a lane more for the last vertex, and area vectors. */
+static size_t positions_room(int32_t vertex_count) {
+    return (3 * (size_t)vertex_count / PANEL + 2) * PANEL;
+}
+static size_t part_room(int32_t vertex_count) {
+    return positions_room(vertex_count) + LANES * ((size_t)vertex_count + BLOCK);
+}
+
+/* Borders depend on the model only. */
+static void cut_tasks(const bough_model *model, struct bo_tree_surface *s) {
+    int32_t task = 0, vertices = 0;
+    size_t at = 0, room = 0;
+    s->task_first[0] = 0;
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const int32_t count = surface_of(model, model->parts[i].user)->vertex_count;
+        const size_t need = part_room(count);
+        vertices += count;
+        room = need > room ? need : room;
+        if (vertices < VERTICES_A_TASK && i + 1 < model->part_count)
+            continue;
+        s->room[task++] = at;
+        s->task_first[task] = i + 1;
+        at += (room + PANEL - 1) / PANEL * PANEL;
+        vertices = 0, room = 0;
+    }
+    s->room[task] = at;
+    s->task_count = task;
+}
+
+bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model) {
+    struct bo_tree_surface *s = model->surface = BO_NEW(ctx, struct bo_tree_surface);
+    if (!s)
+        return BOUGH_ERROR_MEMORY;
+    const size_t count = (size_t)model->part_count + 1;
+    s->first = BO_NEW_ARRAY(ctx, int32_t, count);
+    s->task_first = BO_NEW_ARRAY(ctx, int32_t, count);
+    s->room = BO_NEW_ARRAY(ctx, size_t, count);
+    if (!s->first || !s->task_first || !s->room)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(number_vertices(ctx, model, s));
+    cut_tasks(model, s);
+    return bo_tree_find_seams(ctx, model, s->first, &s->seams);
+}
+
+void bo_tree_free_surface(bough_context *ctx, bough_model *model) {
+    struct bo_tree_surface *s = model->surface;
+    if (!s)
+        return;
+    bo_tree_free_seams(ctx, &s->seams);
+    bo_free(ctx, s->first);
+    bo_free(ctx, s->task_first);
+    bo_free(ctx, s->room);
+    bo_free(ctx, s);
+}
+
+float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model) {
+    const struct bo_tree_surface *s = model->surface;
+    return BO_NEW_ARRAY(ctx, float, s->room[s->task_count] + LANES * (size_t)s->seams.copy_count);
+}
+
+int32_t bough_model_vertex_count(const bough_model *model) {
+    return model->surface->vertex_count;
+}
+int32_t bough_model_first_vertex(const bough_model *model, int32_t part) {
+    return model->surface->first[part];
+}
+int32_t bough_model_triangle_count(const bough_model *model) {
+    return model->surface->triangle_count;
+}
+void bough_model_triangles(const bough_model *model, int32_t *triangles) {
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bough_surface *surface = surface_of(model, i);
+        for (size_t k = 0; k < 3 * (size_t)surface->triangle_count; k++)
+            *triangles++ = model->surface->first[i] + surface->triangles[k];
+    }
+}
+
+/* ---- one part ---- */
+
+/* A rotation (times a factor) and a place, a column each: y = c0 x + c1 y + c2 z + origin takes no shuffles. */
+typedef struct {
+    quad column[3], origin;
+} motion;
+
+static motion motion_of(const bough_frame *frame, double scale) {
+    motion m = {0};
+    for (int k = 0; k < 3; k++) {
+        for (int j = 0; j < 3; j++)
+            m.column[j][k] = (float)(scale * frame->rotation[3 * k + j]);
+        m.origin[k] = (float)frame->origin[k];
+    }
+    return m;
+}
+
+BO_INLINE quad moved(const motion *m, const float *x) {
+    return m->origin + m->column[0] * x[0] + m->column[1] * x[1] + m->column[2] * x[2];
+}
+BO_INLINE quad turned(const motion *m, const float *n) {
+    return m->column[0] * n[0] + m->column[1] * n[1] + m->column[2] * n[2];
+}
+
+/* Each vertex is written four lanes wide, and the next one over the fourth; but what comes after the last one belongs
+ * to another part. */
+BO_MULTIVERSION static void place_vertices(const motion *place, int32_t count, const float *x, float *positions) {
+    const motion m = *place;
+    for (int32_t v = 0; v + 1 < count; v++, x += 3, positions += 3)
+        QUAD(positions) = moved(&m, x);
+    if (count > 0) {
+        quad last = moved(&m, x);
+        memcpy(positions, &last, 3 * sizeof *positions);
+    }
+}
+
+/* a x b = yzx(a yzx(b) - b yzx(a)) */
+BO_INLINE quad yzx(quad a) {
+    return __builtin_shufflevector(a, a, 1, 2, 0, 3);
+}
+BO_INLINE quad cross(quad a, quad b) {
+    return yzx(a * yzx(b) - yzx(a) * b);
+}
+
+/* area[v]: sum of twice the area vectors of the triangles around vertex v. */
+BO_MULTIVERSION static void sum_area_vectors(const bough_surface *surface, const float *x, float *area) {
+    memset(area, 0, LANES * sizeof *area * ((size_t)surface->vertex_count + BLOCK));
+    const int32_t *corner = surface->triangles, *end = corner + 3 * (size_t)surface->triangle_count;
+    for (; corner < end; corner += 3) {
+        const size_t i = (size_t)corner[0], j = (size_t)corner[1], k = (size_t)corner[2];
+        const quad a = LOAD(x + 3 * i), n = cross(LOAD(x + 3 * j) - a, LOAD(x + 3 * k) - a);
+        QUAD(area + LANES * i) += n;
+        QUAD(area + LANES * j) += n;
+        QUAD(area + LANES * k) += n;
+    }
+}
+
+/* 1 / length of each area vector, eight at a time; no length: no normal. */
+BO_INLINE void find_inverse_lengths(const float *area, float inverse[BLOCK]) {
+    for (int i = 0; i < BLOCK; i++, area += LANES)
+        inverse[i] = area[0] * area[0] + area[1] * area[1] + area[2] * area[2];
+    for (int i = 0; i < BLOCK; i++)
+        inverse[i] = 1 / sqrtf(inverse[i] + FLT_MIN);
+}
+
+/* area has room for whole blocks. */
+BO_MULTIVERSION static void turn_normals(const motion *turn, int32_t count, const float *area, float *normals) {
+    const motion m = *turn;
+    float inverse[BLOCK];
+    for (int32_t begin = 0; begin < count; begin += BLOCK) {
+        const int32_t end = count - begin <= BLOCK ? count - 1 - begin : BLOCK;
+        find_inverse_lengths(area, inverse);
+        for (int32_t i = 0; i < end; i++, area += LANES, normals += 3)
+            QUAD(normals) = inverse[i] * turned(&m, area);
+        if (begin + end == count - 1) {
+            quad last = inverse[end] * turned(&m, area);
+            memcpy(normals, &last, 3 * sizeof *normals);
+        }
+    }
+}
+
+/* ---- all parts ---- */
+
+typedef struct {
+    const bough_model *model;
+    const bough_state *state;
+    float *positions, *normals;
+} drawing;
+
+static float *seam_vectors(const drawing *d) {
+    return d->state->work->surface_work + d->model->surface->room[d->model->surface->task_count];
+}
+
+/* World area vectors of the part's copies, for the normals of their places. */
+static void keep_seams(const drawing *d, const bo_tree_part *part, const float *area) {
+    const bo_tree_seams *seams = &d->model->surface->seams;
+    const motion m = motion_of(&d->state->frames[part->user], part->scale * part->scale);
+    for (int32_t c = seams->part_first[part->user]; c < seams->part_first[part->user + 1]; c++) {
+        const size_t v = (size_t)(seams->copies[c] - d->model->surface->first[part->user]);
+        QUAD(seam_vectors(d) + LANES * (size_t)c) = turned(&m, area + LANES * v);
+    }
+}
+
+/* Normals are those of the shape in the part's own axes: its place in the world costs them no digits. */
+static void draw_part(const drawing *d, const bo_tree_part *part, float *room) {
+    const bough_component *c = d->model->components[part->component].c;
+    const bough_frame *frame = &d->state->frames[part->user];
+    const int32_t count = c->surface.vertex_count;
+    const size_t first = 3 * (size_t)d->model->surface->first[part->user];
+    const motion place = motion_of(frame, part->scale), turn = motion_of(frame, 1);
+    float *x = room, *area = room + positions_room(count);
+    bough_component_surface_positions(c, d->state->q + part->offset, x);
+    x[3 * (size_t)count] = 0;
+    place_vertices(&place, count, x, d->positions + first);
+    if (!d->normals)
+        return;
+    sum_area_vectors(&c->surface, x, area);
+    keep_seams(d, part, area);
+    turn_normals(&turn, count, area, d->normals + first);
+}
+
+static void draw_parts(void *data, int32_t task) {
+    const drawing *d = data;
+    const struct bo_tree_surface *s = d->model->surface;
+    for (int32_t i = s->task_first[task]; i < s->task_first[task + 1]; i++)
+        draw_part(d, &d->model->parts[i], d->state->work->surface_work + s->room[task]);
+}
+
+/* ---- seams ---- */
+
+/* The mean of the copies' positions. */
+static void join_positions(const drawing *d, const int32_t *member, int32_t count) {
+    const int32_t *copies = d->model->surface->seams.copies;
+    float sum[3] = {0};
+    for (int32_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++)
+            sum[k] += d->positions[3 * (size_t)copies[member[i]] + (size_t)k];
+    for (int32_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++)
+            d->positions[3 * (size_t)copies[member[i]] + (size_t)k] = sum[k] / (float)count;
+}
+
+/* Area vectors of one surface add up over the cut, and those of cut faces on both sides cancel. Where nothing else is
+ * left, inside of the material, the first copy's normal does for all. */
+static void join_normals(const drawing *d, const int32_t *member, int32_t count) {
+    const int32_t *copies = d->model->surface->seams.copies;
+    float sum[3] = {0}, lengths = 0;
+    for (int32_t i = 0; i < count; i++) {
+        const float *n = seam_vectors(d) + LANES * (size_t)member[i];
+        for (int k = 0; k < 3; k++)
+            sum[k] += n[k];
+        lengths += sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    }
+    const float length = sqrtf(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    const float *first = d->normals + 3 * (size_t)copies[member[0]];
+    const bool cancelled = !(length > 1e-3f * lengths);
+    for (int k = 0; k < 3; k++)
+        sum[k] = cancelled ? first[k] : sum[k] / length;
+    for (int32_t i = 0; i < count; i++)
+        memcpy(d->normals + 3 * (size_t)copies[member[i]], sum, sizeof sum);
+}
+
+static void join_places(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    const drawing *d = data;
+    const bo_tree_seams *seams = &d->model->surface->seams;
+    (void)chunk;
+    for (int32_t p = begin; p < end; p++) {
+        const int32_t *member = seams->members + seams->place_first[p];
+        const int32_t count = seams->place_first[p + 1] - seams->place_first[p];
+        join_positions(d, member, count);
+        if (d->normals)
+            join_normals(d, member, count);
+    }
+}
+
+bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                 float *positions, float *normals) {
+    drawing d = {model, state, positions, normals};
+    bo_run_tasks(ctx, draw_parts, &d, model->surface->task_count);
+    bo_parallel_for(ctx, model->surface->seams.place_count, PLACES_A_TASK, join_places, &d);
+    return BOUGH_OK;
+}

@@ -1,0 +1,145 @@
+/* bough run and bough static of scenes of parts as their users meet them. */
+#include "program.h"
+
+#include <bough/tree.h>
+
+#define CHAIN(more)                                                                                               \
+    "{\"bough\": 1, \"object\": {\"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 0.1, 0.1], " \
+    "\"cells\": [10, 1, 1]}, \"sets\": {\"a\": {\"elements\": \"x<0.51\"}, \"b\": {\"elements\": \"x>0.49\"}}, "  \
+    "\"material\": {\"young\": 4e6}, \"fix\": \"x0\", \"basis\": {\"r\": 10}}, \"gravity\": [0, 0, -2], "         \
+    "\"time\": {\"dt\": 0.01, \"duration\": 0.2}, "                                                               \
+    "\"probes\": [{\"name\": \"the tip\", \"part\": \"b\", \"nearest\": [1, 0, 0]}]" more "}"
+
+static int prepare(void **state) {
+    (void)state;
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    unsetenv("ARGP_HELP_FMT");
+    mkdir(work(""), 0700);
+    test_write_text(work("chain.json"), CHAIN(""));
+    return 0;
+}
+
+static double final(const json_t *answer, const char *column) {
+    return number(json_object_get(answer, "values"), column);
+}
+
+static void a_scene_runs_in_both_engines(void **state) {
+    (void)state;
+    json_t *tree, *full, *lumped;
+    check_json(tree, 0, "run", "chain.json", "--json", "--record", "t.csv", "--record", "t.npy", "--frames", "t",
+               "--picture", "t.png");
+    check(!strcmp(text(tree, "engine"), "tree") && !strcmp(text(tree, "coupling"), "L3") && truth(tree, "done"));
+    check(exists("chain.cooked/a.bough") && exists("t.csv") && exists("t.npy") && exists("t/frames.pvd"));
+    check(exists("t.png"));
+    check_json(full, 0, "run", "chain.json", "--json", "--engine", "full", "--integrator", "hht", "--record", "f.csv",
+               "--picture", "f.png");
+    check(!strcmp(text(full, "engine"), "full") && json_is_null(json_object_get(full, "coupling")));
+    check_near(final(tree, "the tip.uz"), final(full, "the tip.uz"), 0.01 * fabs(final(full, "the tip.uz")));
+    check_json(lumped, 0, "run", "chain.json", "--json", "--coupling", "L1", "--passes", "2", "--integrator",
+               "newmark");
+    check(!strcmp(text(lumped, "coupling"), "L1") && !strcmp(text(lumped, "integrator"), "newmark"));
+    check(fabs(final(lumped, "the tip.uz") - final(full, "the tip.uz")) > 0.01 * fabs(final(full, "the tip.uz")));
+    json_decref(tree);
+    json_decref(full);
+    json_decref(lumped);
+    check_run(0, "run", "chain.json");
+    check(strstr(out, "engine                 tree, L3\n") && strstr(out, "the tip.z ") && !strstr(out, "Newton"));
+}
+
+static void a_run_goes_on_from_its_checkpoint(void **state) {
+    (void)state;
+    check_run(0, "run", "chain.json", "--record", "whole.csv");
+    check_run(0, "run", "chain.json", "--record", "parts.csv", "--time", "0.07", "--checkpoint", "c.state");
+    check_run(0, "run", "chain.json", "--record", "parts.csv", "--resume", "c.state");
+    static char whole[1 << 16], parts[1 << 16];
+    FILE *a = fopen(work("whole.csv"), "rb"), *b = fopen(work("parts.csv"), "rb");
+    check(a && b);
+    size_t size = fread(whole, 1, sizeof whole, a);
+    check(size > 1000 && size == fread(parts, 1, sizeof parts, b) && memcmp(whole, parts, size) == 0);
+    fclose(a);
+    fclose(b);
+    check_mistake(1, "c.state: is a checkpoint of another scene", "run", "chain.json", "--resume", "c.state",
+                  "--coupling", "L2");
+}
+
+static void a_scene_settles(void **state) {
+    (void)state;
+    json_t *tree, *full;
+    check_json(tree, 0, "static", "chain.json", "--json", "--picture", "s.png", "--output", "s.vtu");
+    check_json(full, 0, "static", "chain.json", "--json", "--engine", "full");
+    check(exists("s.png") && exists("s.vtu") && truth(tree, "converged"));
+    check(!strcmp(text(tree, "engine"), "tree") && !strcmp(text(full, "engine"), "full"));
+    check_below(number(tree, "residual"), 1e-9);
+    const json_t *a = json_object_get(json_object_get(tree, "probes"), "the tip");
+    const json_t *b = json_object_get(json_object_get(full, "probes"), "the tip");
+    check_below(item(b, "displacement", 2), -0.04);
+    check_near(item(a, "displacement", 2), item(b, "displacement", 2), 0.01 * fabs(item(b, "displacement", 2)));
+    check_near(number(tree, "max_displacement"), number(full, "max_displacement"), 0.01);
+    check_near(item(tree, "max_at", 0), 1, 1e-6);
+    json_decref(tree);
+    json_decref(full);
+    check_run(0, "static", "chain.json");
+    check(strncmp(out, "equilibrium of the tree engine", 30) == 0 && strstr(out, "\nprobe the tip "));
+}
+
+/* What was packed steps as the scene does. */
+static void a_scene_is_packed(void **state) {
+    (void)state;
+    json_t *answer, *ran;
+    check_json(answer, 0, "pack", "chain.json", "-o", "small.pack", "--json");
+    check_int(number(answer, "parts"), 2);
+    check_int(number(answer, "coordinates"), 20);
+    check(exists("small.pack") && number(answer, "bytes") > 10000);
+    json_decref(answer);
+    check_run(0, "pack", "chain.json");
+    check(strncmp(out, "chain.pack: 2 parts of 2 components, 20 coordinates, ", 53) == 0 && exists("chain.pack"));
+    check_json(ran, 0, "run", "chain.json", "--json");
+    bough_context *ctx = test_context(1);
+    bough_model *model;
+    bough_state *packed;
+    bough_energies energies;
+    check_ok(ctx, bough_model_load(ctx, work("small.pack"), &model));
+    check_ok(ctx, bough_state_create(ctx, model, &packed));
+    check_ok(ctx, bough_step(ctx, model, packed, 0));
+    for (int step = 0; step < 20; step++)
+        check_ok(ctx, bough_step(ctx, model, packed, 0.01));
+    check_ok(ctx, bough_state_energies(ctx, model, packed, &energies));
+    check_near(energies.elastic, final(ran, "elastic"), 1e-12 * energies.elastic);
+    check_near(energies.kinetic, final(ran, "kinetic"), 1e-9 * energies.kinetic);
+    bough_state_destroy(ctx, packed);
+    bough_model_destroy(ctx, model);
+    bough_context_destroy(ctx);
+    json_decref(ran);
+}
+
+static void mistakes_are_one_sentence(void **state) {
+    (void)state;
+    check_mistake(2, "--engine: \"half\" should be tree or full", "run", "chain.json", "--engine", "half");
+    check_mistake(2, "--coupling: \"L5\" should be", "run", "chain.json", "--coupling", "L5");
+    check_mistake(2, "--passes: \"3\" should be 1 or 2", "run", "chain.json", "--passes", "3");
+    check_mistake(1, "the tree engine steps by hht or newmark, not by rk4", "run", "chain.json", "-i", "rk4");
+    check_mistake(2, "chain.json: is a scene of parts, which brings", "static", "chain.json", "--fix", "x0");
+    check_mistake(2, "chain.json: is a scene of parts, which brings", "static", "chain.json", "--probe", "x1");
+    test_write_text(work("blown.json"), CHAIN(", \"wind\": {\"velocity\": [3, 0, 0]}"));
+    check_mistake(1, "blown.json: the full engine knows no wind", "run", "blown.json", "--engine", "full");
+    test_write_text(work("slip.json"), CHAIN(", \"wnd\": {}"));
+    check_mistake(1, "unknown key \"wnd\"; did you mean \"wind\"?", "run", "slip.json");
+    check_mistake(1, "unknown key \"wnd\"; did you mean \"wind\"?", "static", "slip.json");
+    test_write_text(work("body.json"), "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]}}");
+    check_mistake(2, "body.json: --engine is for scenes of parts", "static", "body.json", "--engine", "tree");
+    check_mistake(1, "the scene has one body and no parts", "pack", "body.json");
+    check_mistake(2, "--output: ", "pack", "chain.json", "-o", "chain.bin");
+    check_mistake(1, "the scene has one body and no parts", "run", "body.json", "--engine", "tree", "--integrator",
+                  "hht", "--time", "1");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scene_runs_in_both_engines),
+        cmocka_unit_test(a_run_goes_on_from_its_checkpoint),
+        cmocka_unit_test(a_scene_settles),
+        cmocka_unit_test(a_scene_is_packed),
+        cmocka_unit_test(mistakes_are_one_sentence),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}

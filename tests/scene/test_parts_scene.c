@@ -1,0 +1,361 @@
+/* Scenes of parts that are run: settings, wind, tracks, probes, and the model that they make. */
+#include "texts.h"
+
+#include "base/rotation.h"
+#include "fem/body.h"
+#include "scene/cook_plan.h"
+#include "scene/scene.h"
+
+static bough_status load_text(bough_context *ctx, const char *text, bough_scene **scene) {
+    write_quoted(test_path("scene.json"), text);
+    return bough_scene_load(ctx, test_path("scene.json"), scene);
+}
+
+#define BOX(more)                                                                                                  \
+    "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.2, 0.1], 'cells': [2, 1, 1]}, 'basis': {'r': 4}, " \
+    "'samples': {'wind': 0, 'contact': 0, 'stress': 0}" more "}"
+#define ARM BOX(", 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}")
+#define LEAF BOX(", 'interfaces': {'base': {'select': 'x0'}}")
+#define SCENE(parts, more) \
+    "{'bough': 1, 'components': {'arm': " ARM ", 'leaf': " LEAF ", 'bird': " BOX("") "}, 'parts': [" parts "]" more "}"
+#define TWO "{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'leaf', 'parent': 'a', 'scale': 2}"
+#define OBJECT(more)                                                                                                   \
+    "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'origin': [5, 6, 7], 'size': [3, 0.2, 0.1], " \
+    "'cells': [6, 2, 2]}, 'sets': {'a': {'elements': 'x<6.1'}, 'b': {'elements': 'x>5.9'}}, 'fix': 'x0', 'basis': "    \
+    "{'r': 4}}" more "}"
+
+/* ---- what becomes of it ---- */
+
+static void everything_that_is_said_reaches_the_model(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    bough_model *model;
+    check_ok(ctx, load_text(ctx,
+                            SCENE("{'name': 'b', 'component': 'leaf', 'parent': 'a', 'scale': 2, 'stiffness': 0.5, "
+                                  "'rotate_deg': [0, 90, 0], 'damping': {'mass': 3, 'stiffness': 0.25}}, {'name': 'a', "
+                                  "'component': 'arm', 'position': [1, 2, 3]}",
+                                  ", 'gravity': [1, 2, 3], 'engine': {'kind': 'tree', 'coupling': 'L2R', 'passes': 2}, "
+                                  "'time': {'integrator': 'newmark', 'dt': 0.125, 'duration': 4}, 'settle': true, "
+                                  "'wind': {'velocity': [4, 5, 6], 'gust': 0.25, 'length': 3, 'density': 1.5, 'drag': "
+                                  "0.75, 'seed': 77}"),
+                            &scene));
+    check(scene->settle && scene->engine == BO_ENGINE_TREE && scene->dt == 0.125 && scene->duration == 4);
+    check(!strcmp(scene->integrator.name, "newmark") && !bough_scene_body(scene));
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    const bough_model_def *def = bough_model_describe(model);
+    check(def->coupling == BOUGH_COUPLING_L2R && def->passes == 2 && def->gravity[1] == 2 && def->alpha == 0);
+    check(def->wind.velocity[0] == 4 && def->wind.velocity[2] == 6 && def->wind.gust == 0.25 && def->wind.length == 3);
+    check(def->wind.density == 1.5 && def->wind.drag == 0.75 && def->wind.seed == 77);
+    check_int(def->part_count, 2);
+    check_int(bough_model_find_part(model, "a"), 1);
+    const bough_part_def *b = &def->parts[0], *a = &def->parts[1];
+    check(b->parent == 1 && b->scale == 2 && b->stiffness == 0.5 && b->damping_mass == 3 &&
+          b->damping_stiffness == 0.25);
+    check_near(b->rotation[2], 1, 1e-15); /* z to x, about y */
+    check_near(b->rotation[6], -1, 1e-15);
+    check(a->parent == -1 && a->position[0] == 1 && a->position[2] == 3);
+    check_int(def->components[b->component]->r, 4);
+    bough_model *again; /* the components are there */
+    check_ok(ctx, bough_scene_model(ctx, scene, &again));
+    check(bough_model_describe(again)->components[0] == def->components[0]);
+    bough_model_destroy(ctx, again);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
+
+    check_ok(ctx, load_text(ctx, SCENE(TWO, ", 'time': {'alpha': -0.25}"), &scene));
+    check(scene->model.alpha == -0.25);
+    bough_scene_destroy(ctx, scene);
+    check_ok(ctx, load_text(ctx, SCENE(TWO, ""), &scene)); /* defaults */
+    const bough_model_def *settings = &scene->model;
+    check(settings->coupling == BOUGH_COUPLING_L3 && settings->passes == 0 && settings->alpha == -0.05 &&
+          !scene->settle && settings->gravity[2] == 0);
+    check(settings->wind.velocity[0] == 0 && settings->wind.seed == 1 && !scene->names_integrator);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+/* Parts of an object stay where its mesh is, whatever its coordinates. */
+static void objects_stay_where_they_are(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    bough_model *model;
+    bough_state *rest;
+    check_ok(ctx, load_text(ctx, OBJECT(""), &scene));
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    check_ok(ctx, bough_state_create(ctx, model, &rest));
+    const double middle[2][3] = {{5, 6.1, 7.05}, {6, 6.1, 7.05}};
+    for (int p = 0; p < 2; p++)
+        for (int d = 0; d < 3; d++)
+            check_near(rest->frames[p].origin[d], middle[p][d], 1e-12);
+    bough_state_destroy(ctx, rest);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+static void components_that_are_finished_are_used(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    bough_model *model;
+    check_ok(ctx, load_text(ctx, SCENE(TWO, ""), &scene));
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    bough_model_destroy(ctx, model);
+    uint64_t before = scene->hash;
+    bough_scene_destroy(ctx, scene);
+    check_ok(ctx,
+             load_text(ctx,
+                       "{'bough': 1, 'components': {'arm': {'file': 'scene.cooked/arm.bough'}}, 'parts': [{'name': "
+                       "'a', 'component': 'arm'}]}",
+                       &scene));
+    check(scene->hash != before);
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    check_int(bough_model_size(model), 4);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+/* ---- tracks ---- */
+
+static void tracks_become_quaternions_that_go_the_short_way(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    bough_model *model;
+    check_ok(ctx, load_text(ctx,
+                            SCENE("{'name': 'a', 'component': 'arm', 'track': [{'time': -1, 'position': [1, 2, 3], "
+                                  "'rotate_deg': [0, 0, 150]}, {'time': 0.5, 'rotate_deg': [0, 0, 210]}, {'time': 2, "
+                                  "'position': [0, 0, 1], 'rotate_deg': [90, 90, 0]}]}",
+                                  ""),
+                            &scene));
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    const bough_part_def *part = &bough_model_describe(model)->parts[0];
+    const bough_track *track = &part->track;
+    check_int(track->count, 3);
+    check(track->time[0] == -1 && track->time[2] == 2 && track->position[1] == 2 && track->position[8] == 1);
+    const double degrees[3][3] = {{0, 0, 150}, {0, 0, 210}, {90, 90, 0}};
+    for (int k = 0; k < 3; k++) {
+        const double *q = track->rotation + 4 * k;
+        bo_mat3 R = bo_quat_to_matrix((bo_quat){q[0], q[1], q[2], q[3]}), expected = bo_turn_degrees(degrees[k]);
+        check_near(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1, 1e-14);
+        for (int e = 0; e < 9; e++)
+            check_near(R.m[e], expected.m[e], 1e-14);
+        if (k)
+            check(q[0] * q[-4] + q[1] * q[-3] + q[2] * q[-2] + q[3] * q[-1] >= 0);
+    }
+    /* the part begins at the first key */
+    check(part->position[0] == 1 && part->position[2] == 3);
+    check_near(part->rotation[0], cos(150 * M_PI / 180), 1e-14);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+/* ---- probes ---- */
+
+static void probes_name_parts_and_points(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    check_ok(ctx, load_text(ctx,
+                            OBJECT(", 'probes': [{'name': 'tip', 'part': 'b', 'nearest': [9, 7, 9]}, {'name': 'joint', "
+                                   "'part': 'b'}]"),
+                            &scene));
+    const bo_scene_probe *tip = &scene->probes[0], *joint = &scene->probes[1];
+    check(tip->at_surface && tip->part == 1 && !joint->at_surface && joint->part == 1);
+    const double corner[3] = {8, 6.2, 7.1}; /* of the box */
+    for (int d = 0; d < 3; d++)
+        check_near(tip->rest[d], corner[d], 1e-12);
+    /* on the whole mesh: that corner, and a mean of the nine vertices between the parts */
+    check_ok(ctx, bo_scene_make_whole(ctx, scene));
+    const bough_mesh *mesh = bough_body_mesh(scene->body);
+    check_int(mesh->element_count, 24);
+    check_int(tip->count, 1);
+    for (int d = 0; d < 3; d++)
+        check_near(mesh->vertices[3 * tip->vertices[0] + d], corner[d], 1e-12);
+    check_int(joint->count, 9);
+    double sum = 0;
+    for (int i = 0; i < 9; i++) {
+        check_near(mesh->vertices[3 * joint->vertices[i]], 6, 1e-12);
+        sum += joint->weights[i];
+    }
+    check_near(sum, 1, 1e-12);
+    check_near(joint->rest[0], 6, 1e-12);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+/* Selections of "fix" are the root's: what lies on the same plane elsewhere is not held in the whole, either. */
+static void the_whole_is_held_where_the_root_is(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    check_ok(ctx, load_text(ctx,
+                            "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [2, 1, 1], "
+                            "'cells': [2, 1, 1]}, 'sets': {'a': {'elements': 'x<1.1'}, 'b': {'elements': 'x>0.9'}}, "
+                            "'fix': 'z0'}, 'gravity': [0, 0, -2]}",
+                            &scene));
+    check_ok(ctx, bo_scene_make_whole(ctx, scene));
+    const bough_mesh *mesh = bough_body_mesh(scene->body);
+    int held = 0;
+    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        bool expected = mesh->vertices[3 * v] < 1.5 && mesh->vertices[3 * v + 2] < 0.5;
+        for (int d = 0; d < 3; d++)
+            check_int(scene->body->fixed[3 * v + d], expected);
+        held += expected;
+    }
+    check_int(held, 4);
+    check(scene->body->gravity[2] == -2);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+/* ---- what is refused ---- */
+
+static void check_refused(const char *text, const char *part) {
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    bough_cook_plan *plan;
+    bough_status status = load_text(ctx, text, &scene);
+    const char *message = bough_message(ctx);
+    if (status != BOUGH_ERROR_FORMAT || scene || !strstr(message, part) || strchr(message, '\n'))
+        fail_msg("%s: expected \"%s\", got %s with \"%s\"", text, part, bough_status_name(status), message);
+    /* cooking finds the same slip */
+    check(bough_cook_plan_load(ctx, test_path("scene.json"), NULL, NULL, &plan) == status && !plan);
+    check(strstr(bough_message(ctx), part) != NULL);
+    bough_context_destroy(ctx);
+}
+
+#define TRACK(keys) SCENE("{'name': 'a', 'component': 'arm', 'track': " keys "}", "")
+#define PROBE(probe) SCENE(TWO, ", 'probes': [" probe "]")
+
+static void wrong_scenes_are_told_in_one_sentence(void **state) {
+    (void)state;
+    check_refused(SCENE(TWO, ", 'engine': {'kind': 'three'}"),
+                  "engine.kind: unknown \"three\"; did you mean \"tree\"?");
+    check_refused(SCENE(TWO, ", 'engine': {'coupling': 'L4'}"), "engine.coupling: unknown \"L4\"; did you mean");
+    check_refused(SCENE(TWO, ", 'engine': {'passes': 3}"), "engine.passes: must be from 1 to 2, not 3");
+    check_refused(SCENE(TWO, ", 'engine': {'pases': 1}"), "unknown key \"pases\"; did you mean \"passes\"?");
+    check_refused(SCENE(TWO, ", 'engine': {'kind': 'full'}"), "engine.kind: the full engine steps the mesh of an");
+    check_refused(SCENE(TWO, ", 'time': {'integrator': 'rk4'}"),
+                  "time.integrator: the tree engine steps by \"hht\" or");
+    check_refused(SCENE(TWO, ", 'time': {'alpha': 0.5}"), "time.alpha: ");
+    check_refused(SCENE(TWO, ", 'settle': 1"), "settle: must be true or false");
+    check_refused(SCENE(TWO, ", 'wind': {}"), "wind: \"velocity\" is missing");
+    check_refused(SCENE(TWO, ", 'wind': {'velocity': [1, 2]}"), "wind.velocity: ");
+    check_refused(SCENE(TWO, ", 'wind': {'velocity': [1, 2, 1e99]}"), "wind.velocity[2]: ");
+    check_refused(SCENE(TWO, ", 'wind': {'velocity': [1, 2, 3], 'gust': -1}"), "wind.gust: ");
+    check_refused(SCENE(TWO, ", 'wind': {'velocity': [1, 2, 3], 'length': 0}"), "wind.length: ");
+    check_refused(SCENE(TWO, ", 'wind': {'velocity': [1, 2, 3], 'seed': 1.5}"), "wind.seed: ");
+    check_refused(SCENE(TWO, ", 'wind': {'velocity': [1, 2, 3], 'gusts': 1}"), "did you mean \"gust\"?");
+
+    check_refused(PROBE("{'name': 'x'}"), "probes[0]: \"part\" is missing");
+    check_refused(PROBE("{'part': 'a'}"), "probes[0]: \"name\" is missing");
+    check_refused(PROBE("{'name': 'x', 'part': 'c'}"), "probes[0].part: unknown \"c\"; did you mean");
+    check_refused(PROBE("{'name': 'x', 'part': 'a', 'select': 'all'}"), "probes[0]: unknown key \"select\"");
+    check_refused(PROBE("{'name': 'x', 'part': 'a', 'nearest': [0, 0]}"), "probes[0].nearest: ");
+    check_refused(PROBE("{'name': 'x,y', 'part': 'a'}"), "probes[0].name: is a column of a table");
+    check_refused(PROBE("{'name': 'x', 'part': 'a'}, {'name': 'x', 'part': 'b'}"), "the name of another probe already");
+    check_refused(SCENE("", ", 'probes': [{'name': 'x', 'part': 'a'}]"), "the scene has no parts");
+
+    check_refused(TRACK("[]"), "track: a track has 1 to 1000000 keys, not 0");
+    check_refused(TRACK("3"), "parts[0].track: ");
+    check_refused(TRACK("[{}]"), "track[0]: \"time\" is missing");
+    check_refused(TRACK("[{'time': 1}, {'time': 1}]"), "track[1].time: times must ascend, but 1 comes after 1");
+    check_refused(TRACK("[{'time': 1, 'rotate_dog': [0, 0, 0]}]"), "did you mean \"rotate_deg\"?");
+    check_refused(TRACK("[{'time': 1}], 'position': [0, 0, 0]"), "parts[0].position: is for the keys of the \"track\"");
+    check_refused(TRACK("[{'time': 1}], 'rotate_deg': [0, 0, 0]"), "parts[0].rotate_deg: is for the keys of");
+    check_refused(SCENE("{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'leaf', 'parent': 'a', 'track': "
+                        "[{'time': 0}]}",
+                        ""),
+                  "parts[1].track: is for roots, but this part hangs at \"parent\"");
+    check_refused(SCENE("{'name': 'a', 'component': 'bird', 'track': [{'time': 0}]}", ""),
+                  "the component \"bird\" flies free, so that nothing holds it on a track");
+    /* keys of the other kind of scene */
+    check_refused(SCENE(TWO, ", 'curves': {}"), "unknown key \"curves\"");
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    check_fails(ctx,
+                load_text(ctx, "{'bough': 1, 'mesh': {'generate': 'box', 'size': [1, 1, 1]}, 'settle': true}", &scene),
+                BOUGH_ERROR_FORMAT, "unknown key \"settle\"");
+    check_fails(ctx,
+                load_text(ctx,
+                          "{'bough': 1, 'mesh': {'generate': 'box', 'size': [1, 1, 1]}, 'engine': {'kind': 'tree'}}",
+                          &scene),
+                BOUGH_ERROR_FORMAT, "engine.kind: \"tree\" is for scenes of parts");
+    bough_model *model;
+    check_ok(ctx, load_text(ctx, SCENE("", ""), &scene));
+    check_fails(ctx, bough_scene_model(ctx, scene, &model), BOUGH_ERROR_FORMAT,
+                "the scene has components, but no parts");
+    check(!model);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+/* Whatever comes out, it is a scene or a sentence. */
+static void mutations_do_no_harm(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    test_random random = {5};
+    const char *const texts[] = {
+        SCENE(
+            "{'name': 'a', 'component': 'arm', 'track': [{'time': 1, 'position': [1, 2, 3]}, {'time': 2, 'rotate_deg': "
+            "[1, 2, 3]}]}",
+            ", 'wind': {'velocity': [1, 2, 3], 'seed': 3}, 'probes': [{'name': 'x', 'part': 'a', 'nearest': [0, 0, "
+            "1]}], 'engine': {'kind': 'tree', 'coupling': 'L3', 'passes': 1}"),
+        OBJECT(", 'probes': [{'name': 'x', 'part': 'a', 'nearest': [0, 0, 1]}, {'name': 'y', 'part': 'b'}], 'engine': "
+               "{'kind': 'full'}, 'settle': true")};
+    int loaded = 0;
+    for (int i = 0; i < (test_long() ? 5000 : 300); i++) {
+        char *text = quoted(texts[i % 2]);
+        size_t length = strlen(text), at = length - 1 - test_bits(&random) % (length / 3); /* the settings */
+        if (i % 4 == 0)
+            text[at] = 0;
+        else
+            text[at] = "0123456789\"{}[],:abcx -"[test_bits(&random) % 23];
+        bough_scene *scene;
+        test_write_text(test_path("mutant.json"), text);
+        bough_status status = bough_scene_load(ctx, test_path("mutant.json"), &scene);
+        check((status == BOUGH_OK) == (scene != NULL));
+        check(status == BOUGH_OK || bough_message(ctx)[0]);
+        loaded += status == BOUGH_OK;
+        bough_scene_destroy(ctx, scene);
+        free(text);
+    }
+    check(loaded > 0);
+    bough_context_destroy(ctx);
+}
+
+static void the_examples_work(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    check_ok(ctx, load_text(ctx, example_of_docs("## Scenes of parts"), &scene));
+    check(scene->plan && scene->probe_count == 1 && scene->model.wind.velocity[0] > 0);
+    bough_scene_destroy(ctx, scene);
+    check_ok(ctx, bough_scene_load(ctx, BOUGH_SOURCE_DIR "/examples/two-leaves/scene.json", &scene));
+    check(scene->settle && scene->probe_count == 3);
+    bough_scene_destroy(ctx, scene);
+    check_ok(ctx, bough_scene_load(ctx, BOUGH_SOURCE_DIR "/examples/y-tree/scene.json", &scene));
+    check(scene->engine == BO_ENGINE_TREE && scene->probe_count == 2);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_that_is_said_reaches_the_model),
+        cmocka_unit_test(objects_stay_where_they_are),
+        cmocka_unit_test(components_that_are_finished_are_used),
+        cmocka_unit_test(tracks_become_quaternions_that_go_the_short_way),
+        cmocka_unit_test(probes_name_parts_and_points),
+        cmocka_unit_test(the_whole_is_held_where_the_root_is),
+        cmocka_unit_test(wrong_scenes_are_told_in_one_sentence),
+        cmocka_unit_test(mutations_do_no_harm),
+        cmocka_unit_test(the_examples_work),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* Snapshots: a state that was put back goes on as if nothing had happened, to the last bit. */
+#include "bars.h"
+
+enum { PARTS = 4 };
+static const double dt = 1.0 / 240;
+
+static void set_out(bars *b, bool flies) {
+    prepare_bars(b, test_context(1), PARTS, 1e-3, flies);
+    b->def.gravity[1] = 1;
+    grow_bars(b);
+    for (int32_t k = 0; k < bough_model_size(b->model); k++)
+        b->state->v[k] = 0.3 * sin(k + 1);
+    if (flies)
+        b->state->roots[0].angular_velocity[2] = 2;
+    check_ok(b->ctx, bough_state_update(b->ctx, b->model, b->state));
+}
+static void go_home(bars *b) {
+    bough_context *ctx = b->ctx;
+    clear_bars(b);
+    bough_context_destroy(ctx);
+}
+
+/* Steps with pulls, which depend on frames. */
+static void go_on(bars *b, bough_state *state, int steps) {
+    const double target[3] = {1, 1, 2}, force[3] = {3, 0, 1};
+    for (int i = 0; i < steps; i++) {
+        check_ok(b->ctx, bough_step(b->ctx, b->model, state, dt));
+        check_ok(b->ctx, bough_state_pull(b->ctx, b->model, state, PARTS - 1, 3, target, 20, 0.5));
+        check_ok(b->ctx, bough_state_add_force(b->ctx, b->model, state, 1, 7, force)); /* acts in the next step */
+    }
+}
+
+static void *snap(const bars *b, const bough_state *state) {
+    void *bytes = malloc(bough_state_snapshot_size(b->model));
+    bough_state_save(b->model, state, bytes);
+    return bytes;
+}
+
+/* Into a state that has never moved, and into one that has gone elsewhere. */
+static void restored_states_go_on_alike(void **unused) {
+    (void)unused;
+    for (int flies = 0; flies < 2; flies++) {
+        bars b;
+        set_out(&b, flies);
+        bough_state *fresh;
+        check_ok(b.ctx, bough_state_create(b.ctx, b.model, &fresh));
+        go_on(&b, b.state, 7);
+        b.state->stiffness[1] = 1.5, b.state->damping_mass[2] = 0.75, b.state->damping_stiffness[3] = 2e-3;
+        b.state->wind.velocity[0] = 4;
+        const size_t size = bough_state_snapshot_size(b.model);
+        void *then = snap(&b, b.state);
+        go_on(&b, b.state, 9);
+        void *later = snap(&b, b.state);
+        check(memcmp(then, later, size) != 0);
+        bough_state *others[2] = {fresh, b.state};
+        for (int k = 0; k < 2; k++) {
+            check_ok(b.ctx, bough_state_restore(b.ctx, b.model, others[k], then, size));
+            void *same = snap(&b, others[k]);
+            check(memcmp(then, same, size) == 0);
+            go_on(&b, others[k], 9);
+            free(same);
+            same = snap(&b, others[k]);
+            check(memcmp(later, same, size) == 0);
+            free(same);
+        }
+        check_near(fresh->time, 16 * dt, 1e-12);
+        check(fresh->wind.velocity[0] == 4 && fresh->stiffness[1] == 1.5);
+        bough_state_destroy(b.ctx, fresh);
+        free(then), free(later);
+        go_home(&b);
+    }
+}
+
+/* Polar decompositions start from what they found last: another start, other bits. */
+static void warm_starts_are_kept(void **unused) {
+    (void)unused;
+    bars b;
+    set_out(&b, false);
+    go_on(&b, b.state, 5);
+    void *then = snap(&b, b.state);
+    bo_tree_work *w = b.state->work;
+    const size_t rotations = 9 * sizeof(bo_v4);
+    check(b.model->faces_count > 0);
+    bo_v4 *kept = malloc((size_t)b.model->faces_count * rotations);
+    memcpy(kept, w->starts, (size_t)b.model->faces_count * rotations);
+    check(fabs(BO_LANE(kept[1], 0)) > 1e-6);
+    for (int32_t f = 0; f < b.model->faces_count; f++)
+        memset(w->faces[f].polar, 0, rotations);
+    check_ok(b.ctx, bough_state_restore(b.ctx, b.model, b.state, then, bough_state_snapshot_size(b.model)));
+    for (int32_t f = 0; f < b.model->faces_count; f++)
+        check(memcmp(kept + 9 * f, w->faces[f].polar, rotations) == 0);
+    free(kept);
+    free(then);
+    go_home(&b);
+}
+
+static void other_bytes_are_refused(void **unused) {
+    (void)unused;
+    bars b, other;
+    set_out(&b, true);
+    const size_t size = bough_state_snapshot_size(b.model);
+    unsigned char *good = snap(&b, b.state);
+    go_on(&b, b.state, 2);
+    unsigned char *now = snap(&b, b.state), *copy = malloc(size);
+    check_fails(b.ctx, bough_state_restore(b.ctx, b.model, b.state, good, size - 8), BOUGH_ERROR_FORMAT, "bytes");
+    check_fails(b.ctx, bough_state_restore(b.ctx, b.model, b.state, good, 3), BOUGH_ERROR_FORMAT, "no snapshot");
+    for (size_t bit = 0; bit < 8 * size; bit += 7) {
+        memcpy(copy, good, size);
+        copy[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        check(bough_state_restore(b.ctx, b.model, b.state, copy, size) != BOUGH_OK);
+    }
+    prepare_bars(&other, test_context(1), PARTS, 1e-3, true);
+    other.parts[2].scale *= 1.01;
+    grow_bars(&other);
+    check_int(bough_state_snapshot_size(other.model), size);
+    check_fails(other.ctx, bough_state_restore(other.ctx, other.model, other.state, good, size), BOUGH_ERROR_ARGUMENT,
+                "another model");
+    bough_state_save(b.model, b.state, copy); /* refusals have changed nothing */
+    check(memcmp(copy, now, size) == 0);
+    free(good), free(now), free(copy);
+    go_home(&b), go_home(&other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(restored_states_go_on_alike),
+        cmocka_unit_test(warm_starts_are_kept),
+        cmocka_unit_test(other_bytes_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
