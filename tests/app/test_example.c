@@ -66,6 +66,20 @@ static void without_a_name_they_are_listed(void **state) {
     check_mistake(1, "not a folder", "example", "oak", "-o", "no/such/place");
 }
 
+static void check_each_leaf_has_its_place(const json_t *scene) {
+    json_t *part, *places = json_object();
+    size_t i;
+    json_array_foreach(json_object_get(scene, "parts"), i, part) {
+        char place[64];
+        if (!json_object_get(part, "parent"))
+            continue;
+        snprintf(place, sizeof place, "%s %s", text(part, "parent"), text(part, "interface"));
+        check(!json_object_get(places, place));
+        json_object_set_new(places, place, json_true());
+    }
+    json_decref(places);
+}
+
 /* The paper's Table 1. */
 static void the_oak_has_the_statistics_of_the_paper(void **state) {
     (void)state;
@@ -80,6 +94,7 @@ static void the_oak_has_the_statistics_of_the_paper(void **state) {
     json_t *scene = load("oak/scene.json");
     check_int(json_array_size(json_object_get(scene, "parts")), 1435);
     check_int(uses(scene, "leaf"), 1394);
+    check_each_leaf_has_its_place(scene);
     bough_cook_plan *plan;
     check_ok(ctx, bough_cook_plan_load(ctx, work("oak/scene.json"), NULL, NULL, &plan));
     check_int(bough_cook_plan_count(plan), 6);
