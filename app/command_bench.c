@@ -16,6 +16,8 @@ static const struct {
     {"energy", bench_energy, "energy that each time integrator loses on a swinging beam"},
     {"stiffness", bench_stiffness, "cost of a step of exponential and implicit integrators from soft to stiff"},
     {"cook", bench_cook, "cooking: exactness, bending far, cubature, times by phase"},
+    {"oak", bench_oak, "steps of the oak (1,435 parts) beside their bare kernels; surface, wind, memory"},
+    {"flower", bench_flower, "the same of the flower (12 parts)"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
@@ -30,8 +32,20 @@ typedef struct {
 static const struct argp_option options[] = {
     {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {"size", 's', "N", 0, "problem size: 1 (default), 2 larger", 0},
+    {"coupling", 'c', "NAME", 0, "of trees: L1 (default), L2, L2R or L3", 0},
+    {"threads", 't', "N", 0, "for steps of trees (default 1)", 0},
     {0},
 };
+
+static bool parse_coupling(const char *text, bough_coupling *coupling) {
+    static const char *const names[] = {"L1", "L2", "L2R", "L3"};
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(text, names[i])) {
+            *coupling = (bough_coupling)i;
+            return true;
+        }
+    return false;
+}
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
@@ -42,6 +56,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case 's':
         if (!app_parse_int(text, 1, 2, &a->options.size))
             argp_error(state, "--size: \"%s\" should be 1 or 2", text);
+        break;
+    case 'c':
+        if (!parse_coupling(text, &a->options.coupling))
+            argp_error(state, "--coupling: \"%s\" should be L1, L2, L2R or L3", text);
+        break;
+    case 't':
+        if (!app_parse_int(text, 1, 256, &a->options.threads))
+            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
         break;
     case ARGP_KEY_ARG:
         if (a->name)
@@ -59,7 +81,7 @@ static const struct argp parser = {
     parse,
     "[NAME]",
     "Runs one benchmark, on one thread where it does not say otherwise; without a name, lists them."
-    "\vExample:\n  bough bench assembly",
+    "\vExamples:\n  bough bench assembly\n  bough bench oak --coupling L3 --threads 2 --json",
     NULL,
     NULL,
     NULL};
@@ -78,7 +100,7 @@ static void list_benches(bool json) {
 }
 
 int command_bench(int argc, char **argv) {
-    arguments a = {.options = {.size = 1}};
+    arguments a = {.options = {.size = 1, .threads = 1, .coupling = BOUGH_COUPLING_L1}};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     if (!a.name) {
         list_benches(a.options.json);

@@ -4,9 +4,13 @@
 
 #include "../app/app.h"
 
+#include <bough/tree.h>
+
 typedef struct bench_options {
     bool json;
     int32_t size;
+    int32_t threads;
+    bough_coupling coupling;
 } bench_options;
 
 int bench_assembly(const bench_options *options);
@@ -16,6 +20,8 @@ int bench_convergence(const bench_options *options);
 int bench_energy(const bench_options *options);
 int bench_stiffness(const bench_options *options);
 int bench_cook(const bench_options *options);
+int bench_oak(const bench_options *options);
+int bench_flower(const bench_options *options);
 
 /* ---- bench.c ---- */
 

@@ -56,6 +56,8 @@ typedef struct bough_wind {
 } bough_wind;
 /* No wind; gust 0.5, length 10 m, density 1.2 kg/m^3, drag 1.2, seed 1 */
 BOUGH_API bough_wind bough_default_wind(void);
+/* Velocity of the air at a place: the mean and the gusts. */
+BOUGH_API void bough_wind_at(const bough_wind *wind, double time, const double position[3], double velocity[3]);
 
 typedef struct bough_model_def {
     uint32_t cookie;
@@ -64,11 +66,11 @@ typedef struct bough_model_def {
     int32_t part_count;
     const bough_part_def *parts;
     double gravity[3];
-    bough_coupling coupling;
-    double alpha;   /* of HHT, -1/3 .. 0; 0: Newmark */
+    bough_coupling coupling; /* this and what follows: of new states */
+    double alpha;            /* of HHT, -1/3 .. 0; 0: Newmark */
     int32_t passes; /* inertia is evaluated once at the start of a step, or a second time at its end; 0: once, twice for
                        trees that fly free */
-    bough_wind wind; /* of new states */
+    bough_wind wind;
 } bough_model_def;
 BOUGH_API bough_model_def bough_default_model_def(void);
 
@@ -120,6 +122,10 @@ typedef struct bough_state {
     /* Of the parts, as in their defs, damping with what NAN stood for; may be changed between steps. */
     double *stiffness, *damping_mass, *damping_stiffness;
     bough_wind wind;
+    /* As in the model's def; they too may be changed between steps. */
+    bough_coupling coupling;
+    double alpha;
+    int32_t passes;
     /* ---- machinery ---- */
     struct bo_tree_work *work;
 } bough_state;
@@ -187,8 +193,8 @@ BOUGH_API int32_t bough_model_triangle_count(const bough_model *model);
 /* triangle_count x 3 numbers of vertices of the whole. */
 BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangles);
 /* World positions and unit normals (area-weighted; may be NULL): vertex_count x 3 each. Where the surface of a part has
- * a vertex at the same place as its parent's at rest, both get the mean of their positions and one normal, so that there
- * is no gap. Uses the state's scratch: one call at a time for each state. */
+ * a vertex at the same place as its parent's at rest, both get the mean of their positions and one normal, so that
+ * there is no gap. Uses the state's scratch: one call at a time for each state. */
 BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
                                            float *positions, float *normals);
 /* World position and velocity of one vertex of the part's surface. */

@@ -33,7 +33,9 @@ static bough_status read_engine(bo_json at, const bo_json *root, bough_scene *sc
 
 static bough_status read_time(bo_json at, bough_scene *scene) {
     scene->names_integrator = bo_json_has(&at, "integrator");
-    return bo_scene_time(at, scene);
+    BO_TRY(bo_scene_time(at, scene));
+    scene->model.alpha = strcmp(scene->integrator.name, "newmark") == 0 ? 0 : scene->integrator.alpha;
+    return BOUGH_OK;
 }
 
 static bough_status read_wind(bo_json at, bough_wind *wind) {

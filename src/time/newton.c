@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define ARMIJO 1e-4
-#define SHORTEST 1e-8 /* part of a Newton step below which the line search gives up */
+#define SHORTEST 1e-8  /* part of a Newton step below which the line search gives up */
+#define ROUNDING 1e-12 /* part of q that a step must change to mean anything */
 
 typedef struct {
     bo_integrator *I;
@@ -134,6 +135,8 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
         bool lost = -slope <= 1e-28 * scale;
         /* Without an energy the line search would shorten such steps for ever, for the sake of rounding in R. */
         lost |= !I->system->has_potential && step <= 1e-3 * I->def.tolerance * size;
+        /* In equilibrium the solution is zero, and no step is a small part of that. */
+        lost |= P->cq * step <= ROUNDING * mass_norm(&s, s.q);
         if (!lost)
             status = search_line(&s, z, slope, &alpha);
         I->iterations++;

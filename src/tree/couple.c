@@ -228,7 +228,7 @@ static bool gather_levels(bo_tree_sweep *sweep) {
 static bool scatter_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     const bough_model *model = sweep->model;
     const bo_tree_block *b = &model->blocks[index];
-    if (model->def.coupling == BOUGH_COUPLING_L1 && !b->bare)
+    if (sweep->work->coupling == BOUGH_COUPLING_L1 && !b->bare)
         bo_tree_drag(model, sweep->work, index, scratch);
     bo_tree_substitute(model, sweep->work, index, sweep->a);
     for (int32_t i = b->first; i < b->first + b->count; i++)
@@ -299,7 +299,7 @@ static bool hang_lumps(bo_tree_sweep *sweep, int32_t index, double *scratch) {
 
 bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a) {
     bo_tree_sweep sweep = {ctx, model, work, a, {false}};
-    const bough_coupling coupling = model->def.coupling;
+    const bough_coupling coupling = work->coupling;
     if (coupling == BOUGH_COUPLING_L3) {
         if (!gather_levels(&sweep))
             return false;

@@ -121,7 +121,7 @@ static bough_status passes(bo_tree_integrator *g, const bough_state *state, doub
     const double place = place_of_inertia(g->method);
     g->system->instead_q = g->system->instead_v = NULL;
     BO_TRY(pass(g, state, dt));
-    if (model->def.passes != 2 || enters_every_stage(g->method->method))
+    if (state->passes != 2 || enters_every_stage(g->method->method))
         return BOUGH_OK;
     for (int32_t k = 0; k < model->size; k++) {
         g->there_q[k] = state->q[k] + place * (g->next.q[k] - state->q[k]);
@@ -146,8 +146,10 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
     bo_tree_integrator *g = state->work->integrator;
     g->system->ctx = g->method->ctx = ctx;
     bo_tree_system_look_at_damping(g->system);
+    BO_TRY(bo_tree_check_method(ctx, state->coupling, state->alpha, state->passes));
+    BO_TRY(bo_tree_system_check_coupling(ctx, state));
     BO_TRY(bo_tree_come_back(ctx, model, state)); /* so that decompositions start alike after a snapshot */
-    bo_tree_take_loads(ctx, model, state);
+    bo_tree_take_loads(ctx, model, state, true);
     notice_jumps(g, state);
     bo_integrator_save(g->method, g->history);
     bough_status status = passes(g, state, dt);

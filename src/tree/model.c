@@ -88,16 +88,20 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
     return BOUGH_OK;
 }
 
+bough_status bo_tree_check_method(bough_context *ctx, bough_coupling coupling, double alpha, int32_t passes) {
+    if (!(alpha >= -1.0 / 3 && alpha <= 0))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "alpha must be from -1/3 to 0");
+    if ((int)coupling < BOUGH_COUPLING_L1 || coupling > BOUGH_COUPLING_L3 || passes < 0 || passes > 2)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the coupling or the number of passes does not exist");
+    return BOUGH_OK;
+}
+
 static bough_status check_def(bough_context *ctx, const bough_model_def *def) {
     if (def->cookie != MODEL_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the model def was not made by bough_default_model_def()");
     if (def->part_count < 1 || def->component_count < 1)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model needs at least one part");
-    if (!(def->alpha >= -1.0 / 3 && def->alpha <= 0))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "alpha must be from -1/3 to 0");
-    if ((int)def->coupling < BOUGH_COUPLING_L1 || def->coupling > BOUGH_COUPLING_L3 || def->passes < 0 ||
-        def->passes > 2)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the coupling or the number of passes does not exist");
+    BO_TRY(bo_tree_check_method(ctx, def->coupling, def->alpha, def->passes));
     for (int32_t i = 0; i < def->part_count; i++)
         BO_TRY(check_part(ctx, def, i));
     return BOUGH_OK;
@@ -183,12 +187,14 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         status = copy_parts(ctx, def, model);
     if (status == BOUGH_OK)
         status = bo_tree_lay_out(ctx, model);
-    if (status == BOUGH_OK && def->coupling == BOUGH_COUPLING_L1)
+    if (status == BOUGH_OK)
         status = bo_tree_make_lumps(ctx, model);
     if (status == BOUGH_OK)
         status = bo_tree_make_tracks(ctx, model);
     if (status == BOUGH_OK)
         status = bo_tree_make_surface(ctx, model);
+    if (status == BOUGH_OK)
+        status = bo_tree_make_wind(ctx, model);
     if (status != BOUGH_OK) {
         bough_model_destroy(ctx, model);
         return status;
@@ -201,6 +207,7 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
     if (!model)
         return;
     bo_tree_free_surface(ctx, model);
+    bo_tree_free_wind(ctx, model);
     bo_free(ctx, model->components);
     bo_tree_free_tracks(ctx, model);
     bo_free(ctx, model->parts);
@@ -318,6 +325,9 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     state->q = BO_NEW_ZEROS(ctx, double, 3 * (size_t)model->size);
     state->stiffness = BO_NEW_ARRAY(ctx, double, 3 * (size_t)model->part_count);
     state->wind = model->def.wind;
+    state->coupling = model->def.coupling;
+    state->alpha = model->def.alpha;
+    state->passes = model->def.passes;
     state->frames = BO_NEW_ZEROS(ctx, bough_frame, model->part_count);
     state->work = BO_NEW(ctx, bo_tree_work);
     state->root_count = model->free_count;

@@ -488,11 +488,11 @@ static bool prepare_block(const bo_tree_pass *pass, int32_t index, double *scrat
         return false;
     if (pass->elastic && pass->keep)
         memcpy(w->H + b->squares, L, entries * sizeof *L);
-    if (model->lump && !b->bare)
+    if (w->coupling == BOUGH_COUPLING_L1 && !b->bare)
         for (size_t k = 0; k < entries; k++)
             L[k] += model->lump[b->squares + (int64_t)k];
     own_terms(pass, b, p, scratch);
-    return !pass->solve || !(b->bare || model->lump) || bo_tree_eliminate(model, w, index);
+    return !pass->solve || !(b->bare || w->coupling == BOUGH_COUPLING_L1) || bo_tree_eliminate(model, w, index);
 }
 
 static void prepare_chunk(void *data, int32_t chunk) {
@@ -615,7 +615,7 @@ bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, int32_t blo
     const bo_tree_block *b = &model->blocks[block];
     if (b->r == 0)
         return true;
-    const bool exact = model->def.coupling == BOUGH_COUPLING_L3;
+    const bool exact = work->coupling == BOUGH_COUPLING_L3;
     double *L = work->L + b->squares, *Z = work->Z + 8 * b->vectors;
     const double *Mrq = work->Mrq + 6 * b->vectors, *p_q = work->p_q + b->vectors;
     if (b->lanes == 1)
@@ -676,7 +676,7 @@ void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int3
     const bo_tree_block *b = &model->blocks[block];
     if (b->r == 0)
         return;
-    const bool exact = model->def.coupling == BOUGH_COUPLING_L3;
+    const bool exact = work->coupling == BOUGH_COUPLING_L3;
     const double *L = work->L + b->squares, *Z = work->Z + 8 * b->vectors;
     const double *Mrq = work->Mrq + 6 * b->vectors, *p_q = work->p_q + b->vectors;
     double *out = work->x + b->vectors;

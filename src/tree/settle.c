@@ -72,7 +72,7 @@ static double unbalanced(const search *s, const double *q, double h2) {
     return isfinite(ratio) ? ratio : INFINITY;
 }
 
-/* Accelerations of (M + h^2 K) a = -gradient at q, by the model's coupling. */
+/* Accelerations of (M + h^2 K) a = -gradient at q. */
 static bool accelerate(const search *s, double h2) {
     const bo_tree_scheme scheme = {.dt = sqrt(h2), .beta = 1};
     bo_tree_pass pass = {.model = s->model,
@@ -132,8 +132,9 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
     memset(state->v, 0, (size_t)model->size * sizeof(double));
     memset(state->a, 0, (size_t)model->size * sizeof(double));
     const search s = {ctx, model, state, state->v};
-    bo_tree_take_loads(ctx, model, state);
+    bo_tree_take_loads(ctx, model, state, false);
     bo_tree_place_roots(model, state->work, state->roots, state->time);
+    state->work->coupling = BOUGH_COUPLING_L3; /* what is lumped need not lead there */
     state->work->still = true;
     bough_status status = seek(&s, def, &left);
     state->work->still = false;

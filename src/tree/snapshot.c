@@ -21,7 +21,7 @@ typedef struct field {
     size_t size; /* bytes */
 } field;
 
-enum { FIELDS = 10 };
+enum { FIELDS = 13 };
 
 /* Everything but the history of an integrator and the rotations from which the decompositions that led here started:
  * the same start makes the same bits. */
@@ -29,6 +29,9 @@ static void list_fields(const bough_model *model, bough_state *s, field fields[F
     const size_t n = (size_t)model->size * sizeof(double), parts = (size_t)model->part_count;
     const field list[FIELDS] = {{&s->time, sizeof s->time},
                                 {&s->wind, sizeof s->wind},
+                                {&s->coupling, sizeof s->coupling},
+                                {&s->passes, sizeof s->passes},
+                                {&s->alpha, sizeof s->alpha},
                                 {s->q, n},
                                 {s->v, n},
                                 {s->a, n},

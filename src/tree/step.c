@@ -24,22 +24,25 @@ static bough_status crushed(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
 }
 
-void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state) {
+void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind) {
     bo_tree_work *w = state->work;
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
-    (void)ctx;
-    w->loaded = w->pushed;
+    const double *wind = state->wind.velocity;
+    with_wind = with_wind && (wind[0] != 0 || wind[1] != 0 || wind[2] != 0);
+    w->loaded = w->pushed || with_wind;
     if (!w->loaded)
         return;
     memcpy(w->load, w->force, n * sizeof *w->load);
     memcpy(w->load_wrench, w->wrench, 6 * parts * sizeof *w->load_wrench);
+    if (with_wind)
+        bo_tree_blow(ctx, model, state, w->load, w->load_wrench);
 }
 
 /* Accelerations at q, v, where the frames are; next_a gets them. */
 static bough_status solve(bough_context *ctx, bo_tree_pass *pass) {
     const bough_model *model = pass->model;
     pass->solve = true;
-    pass->inertias = model->def.coupling != BOUGH_COUPLING_L1 || pass->work->loaded || model->free_count > 0;
+    pass->inertias = pass->work->coupling != BOUGH_COUPLING_L1 || pass->work->loaded || model->free_count > 0;
     if (!bo_tree_prepare(ctx, pass) || !bo_tree_solve(ctx, model, pass->work, pass->work->next_a))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                        "a part has lost its stiffness or is turned inside out in this step; take a smaller one");
@@ -54,10 +57,11 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
     bo_tree_work *w = state->work;
     bo_tree_pass pass = {.model = model, .state = state, .work = w, .q = q, .v = v, .scheme = &masses, .elastic = true};
     w->pushed |= force != NULL;
-    bo_tree_take_loads(ctx, model, state);
+    bo_tree_take_loads(ctx, model, state, true);
     for (int32_t k = 0; k < model->size && force; k++)
         w->load[k] += force[k];
     w->elsewhere = true;
+    w->coupling = state->coupling;
     w->lead_time = state->time;
     bo_tree_place_roots(model, w, state->roots, state->time);
     if (!bo_tree_move(ctx, model, w, q, v))
@@ -137,7 +141,7 @@ static bough_status land(bough_context *ctx, const bough_model *model, bough_sta
 
 static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h) {
     bo_tree_work *w = state->work;
-    const bool twice = model->def.passes == 2 || (model->def.passes == 0 && model->free_count);
+    const bool twice = state->passes == 2 || (state->passes == 0 && model->free_count);
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
@@ -147,7 +151,7 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
                          .elastic = true,
                          .keep = twice};
     BO_TRY(bo_tree_come_back(ctx, model, state));
-    bo_tree_take_loads(ctx, model, state);
+    bo_tree_take_loads(ctx, model, state, true);
     w->elsewhere = true;
     w->next_time = w->lead_time = state->time + h->dt;
     BO_TRY(solve(ctx, &pass));
@@ -167,10 +171,12 @@ bough_status bough_step(bough_context *ctx, const bough_model *model, bough_stat
     if (state->work->integrator)
         return bo_tree_integrate(ctx, model, state, dt);
     bo_tree_work *w = state->work;
-    const double alpha = model->def.alpha;
+    const double alpha = state->alpha;
     const bo_tree_scheme h = {dt, alpha, 0.25 * (1 - alpha) * (1 - alpha), 0.5 - alpha, false};
     if (!(dt >= 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step must not be negative");
+    BO_TRY(bo_tree_check_method(ctx, state->coupling, alpha, state->passes));
+    w->coupling = state->coupling;
     bough_status status = attempt(ctx, model, state, &h);
     if (status != BOUGH_OK)
         return status;

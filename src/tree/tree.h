@@ -114,6 +114,7 @@ struct bough_model {
     double *lump;     /* L1: what hangs on a part, as a constant addition to its mass matrix: as L */
     bo_v4 *face_mass; /* L1: of each vector of faces, the mass that hangs there */
     struct bo_tree_surface *surface;
+    struct bo_tree_wind *wind;
     size_t scratch_size;
     int64_t vectors_size, squares_size; /* of the blocks */
 };
@@ -170,12 +171,13 @@ typedef struct bo_tree_work {
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;
     double next_time;
-    bool elsewhere;   /* the frames are not those of next_q, next_v, next_roots, next_time */
-    double lead_time; /* when the accelerations of roots that are led are taken */
-    bool still;       /* they stand still where they are */
-    bool weightless;  /* gravity is left out */
-    double *scratch;  /* scratch_size for each chunk */
-    double *numbers;  /* all of these */
+    bough_coupling coupling; /* of the step in progress */
+    bool elsewhere;          /* the frames are not those of next_q, next_v, next_roots, next_time */
+    double lead_time;        /* when the accelerations of roots that are led are taken */
+    bool still;              /* they stand still where they are */
+    bool weightless;         /* gravity is left out */
+    double *scratch;         /* scratch_size for each chunk */
+    double *numbers;         /* all of these */
     float *surface_work;
     bo_tree_integrator *integrator; /* of the time room; NULL: the tree's own step */
 } bo_tree_work;
@@ -266,10 +268,11 @@ void bo_tree_balance(const bough_model *model, bo_tree_work *work, const double 
 
 /* The frames are those of the state, as the last step left it. */
 bool bo_tree_is_here(const bough_model *model, const bough_state *state);
+bough_status bo_tree_check_method(bough_context *ctx, bough_coupling coupling, double alpha, int32_t passes);
 /* Makes the frames those of the state, where it was changed since, or where something was tried that failed. */
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
-/* Load and load_wrench of what acts on the state from outside. */
-void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state);
+/* Load and load_wrench of what acts on the state from outside: forces, and drag at its frames, q and v. */
+void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind);
 /* Accelerations at q, v under the forces on the state and the generalised ones in `force` (may be NULL), without
  * elastic forces and damping. */
 bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
@@ -298,13 +301,17 @@ static inline void bo_tree_first_moment(const bo_tree_inertias *s, int32_t lane,
 void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, const double *v,
                       double h[6]);
 
-/* wind.c: drag of the wind at state->time, added to load and wrench. */
-void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load, double *wrench);
-
 /* surface.c: what reconstruction needs of a model and of a state. The model's is to be freed also when it fails. */
 bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model);
 void bo_tree_free_surface(bough_context *ctx, bough_model *model);
 float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model);
+
+/* wind.c: samples of all components; to be freed also when it fails. */
+bough_status bo_tree_make_wind(bough_context *ctx, bough_model *model);
+void bo_tree_free_wind(bough_context *ctx, bough_model *model);
+/* Adds the drag of the air past the wind samples, at the state's time, frames, q and v, to the generalised
+ * forces and to the wrenches (own axes, about the origin) of all parts. Nothing when the mean wind is zero. */
+void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load, double *wrench);
 
 /* flight.c */
 

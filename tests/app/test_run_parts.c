@@ -1,6 +1,8 @@
 /* bough run and bough static of scenes of parts as their users meet them. */
 #include "program.h"
 
+#include <bough/tree.h>
+
 #define CHAIN(more)                                                                                               \
     "{\"bough\": 1, \"object\": {\"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 0.1, 0.1], " \
     "\"cells\": [10, 1, 1]}, \"sets\": {\"a\": {\"elements\": \"x<0.51\"}, \"b\": {\"elements\": \"x>0.49\"}}, "  \
@@ -80,6 +82,36 @@ static void a_scene_settles(void **state) {
     check(strncmp(out, "equilibrium of the tree engine", 30) == 0 && strstr(out, "\nprobe the tip "));
 }
 
+/* What was packed steps as the scene does. */
+static void a_scene_is_packed(void **state) {
+    (void)state;
+    json_t *answer, *ran;
+    check_json(answer, 0, "pack", "chain.json", "-o", "small.pack", "--json");
+    check_int(number(answer, "parts"), 2);
+    check_int(number(answer, "coordinates"), 20);
+    check(exists("small.pack") && number(answer, "bytes") > 10000);
+    json_decref(answer);
+    check_run(0, "pack", "chain.json");
+    check(strncmp(out, "chain.pack: 2 parts of 2 components, 20 coordinates, ", 53) == 0 && exists("chain.pack"));
+    check_json(ran, 0, "run", "chain.json", "--json");
+    bough_context *ctx = test_context(1);
+    bough_model *model;
+    bough_state *packed;
+    bough_energies energies;
+    check_ok(ctx, bough_model_load(ctx, work("small.pack"), &model));
+    check_ok(ctx, bough_state_create(ctx, model, &packed));
+    check_ok(ctx, bough_step(ctx, model, packed, 0));
+    for (int step = 0; step < 20; step++)
+        check_ok(ctx, bough_step(ctx, model, packed, 0.01));
+    check_ok(ctx, bough_state_energies(ctx, model, packed, &energies));
+    check_near(energies.elastic, final(ran, "elastic"), 1e-12 * energies.elastic);
+    check_near(energies.kinetic, final(ran, "kinetic"), 1e-9 * energies.kinetic);
+    bough_state_destroy(ctx, packed);
+    bough_model_destroy(ctx, model);
+    bough_context_destroy(ctx);
+    json_decref(ran);
+}
+
 static void mistakes_are_one_sentence(void **state) {
     (void)state;
     check_mistake(2, "--engine: \"half\" should be tree or full", "run", "chain.json", "--engine", "half");
@@ -95,6 +127,8 @@ static void mistakes_are_one_sentence(void **state) {
     check_mistake(1, "unknown key \"wnd\"; did you mean \"wind\"?", "static", "slip.json");
     test_write_text(work("body.json"), "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]}}");
     check_mistake(2, "body.json: --engine is for scenes of parts", "static", "body.json", "--engine", "tree");
+    check_mistake(1, "the scene has one body and no parts", "pack", "body.json");
+    check_mistake(2, "--output: ", "pack", "chain.json", "-o", "chain.bin");
     check_mistake(1, "the scene has one body and no parts", "run", "body.json", "--engine", "tree", "--integrator",
                   "hht", "--time", "1");
 }
@@ -104,6 +138,7 @@ int main(void) {
         cmocka_unit_test(a_scene_runs_in_both_engines),
         cmocka_unit_test(a_run_goes_on_from_its_checkpoint),
         cmocka_unit_test(a_scene_settles),
+        cmocka_unit_test(a_scene_is_packed),
         cmocka_unit_test(mistakes_are_one_sentence),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);

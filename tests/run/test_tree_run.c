@@ -191,6 +191,12 @@ static void both_engines_settle_alike(void **state) {
     check_ok(ctx, bough_run_advance(ctx, tree.run));
     check_near(value(&tree, "tip.z"), before, 1e-8);
     check_below(value(&tree, "kinetic"), 1e-12);
+    before = value(&full, "tip.z");
+    check_ok(ctx, bough_run_advance(ctx, full.run));
+    check_near(value(&full, "tip.z"), before, 1e-8);
+    check_below(value(&full, "kinetic"), 1e-12);
+    bough_run_look(full.run, &report);
+    check_int(report.retries, 0);
     end(ctx, &tree);
     end(ctx, &full);
     bough_context_destroy(ctx);
@@ -214,6 +220,39 @@ static void momenta_are_those_of_a_falling_stone(void **state) {
     check_near(value(&p, "kinetic"), 0.5 * mass * (4 + 100) * t * t, 1e-7);
     check_near(value(&p, "total"), 0, 1e-7);
     end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* Of any motion: the same as what the engine keeps for a tree that flies. */
+static void momenta_are_those_that_flights_keep(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    test_random random = {8};
+    bough_scene *scene;
+    bough_model *model;
+    bough_state *s;
+    check_ok(ctx, bough_scene_load(ctx, write_scene("free.json", CHAIN("", "")), &scene));
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    check_ok(ctx, bough_state_create(ctx, model, &s));
+    check_int(s->root_count, 1);
+    for (int32_t k = 0; k < bough_model_size(model); k++) {
+        s->q[k] = test_uniform(&random, -0.01, 0.01);
+        s->v[k] = test_uniform(&random, -1, 1);
+    }
+    for (int d = 0; d < 3; d++) {
+        s->roots[0].velocity[d] = test_uniform(&random, -1, 1);
+        s->roots[0].angular_velocity[d] = test_uniform(&random, -1, 1);
+    }
+    check_ok(ctx, bough_state_update(ctx, model, s));
+    double momentum[3], angular[3];
+    bough_state_momenta(model, s, momentum, angular);
+    for (int d = 0; d < 3; d++) {
+        check_near(momentum[d], s->roots[0].momentum[d], 1e-11);
+        check_near(angular[d], s->roots[0].angular_momentum[d], 1e-11);
+    }
+    bough_state_destroy(ctx, s);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
 
@@ -306,6 +345,52 @@ static void refused_steps_are_halved(void **state) {
     check(report.retries >= 10 && report.time < 1 && report.smallest_dt == ldexp(0.5, -10));
 }
 
+/* A stiff arm whose root is led along keys: there at their times, at rest behind the last, and the same after resuming.
+ */
+static void roots_follow_their_tracks(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    char path[192], checkpoint[192];
+    snprintf(
+        path, sizeof path, "%s",
+        write_scene("led.json",
+                    "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, "
+                    "0.2, 0.2], 'cells': [4, 1, 1]}, 'material': {'young': 1e9, 'density': 1000}, 'damping': "
+                    "{'mass': 5, 'stiffness': 0.01}, 'interfaces': {'base': {'select': 'x0'}}, 'basis': {'r': 6}}}, "
+                    "'parts': [{'name': 'arm', 'component': 'arm', 'track': [{'time': 0, 'position': [0, 0, 1]}, "
+                    "{'time': 0.5, 'position': [1, 0, 1], 'rotate_deg': [0, 0, 45]}, {'time': 1, 'position': [1, "
+                    "2, 1], 'rotate_deg': [0, 0, 90]}]}], 'time': {'dt': 0.01, 'duration': 2}, 'probes': [{'name': "
+                    "'foot', 'part': 'arm'}, {'name': 'tip', 'part': 'arm', 'nearest': [1, 0.1, 1.1]}]}"));
+    snprintf(checkpoint, sizeof checkpoint, "%s", test_path("led.state"));
+    bough_run_def def = bough_default_run_def();
+    def.duration = 0.5;
+    def.checkpoint = checkpoint;
+    play p = begin_file(ctx, path, &def);
+    check_near(value(&p, "foot.z"), 1, 1e-12);
+    check_near(value(&p, "tip.x"), 1, 1e-6);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "foot.x"), 1, 1e-12);
+    check_near(value(&p, "foot.y"), 0, 1e-12);
+    check(hypot(value(&p, "foot.vx"), value(&p, "foot.vy")) > 1);
+    end(ctx, &p);
+    def = bough_default_run_def();
+    play whole = begin_file(ctx, path, &def);
+    check_ok(ctx, bough_run_advance(ctx, whole.run));
+    def.resume = checkpoint;
+    play rest = begin_file(ctx, path, &def);
+    check_ok(ctx, bough_run_advance(ctx, rest.run));
+    check(memcmp(bough_run_values(whole.run), bough_run_values(rest.run),
+                 (size_t)bough_run_column_count(whole.run) * sizeof(double)) == 0);
+    check_near(value(&whole, "foot.x"), 1, 1e-12);
+    check_near(value(&whole, "foot.y"), 2, 1e-12);
+    check_near(value(&whole, "foot.vy"), 0, 1e-12);
+    check_near(value(&whole, "tip.y"), 3, 1e-4); /* turned by 90 degrees, and nearly at rest */
+    check_near(value(&whole, "tip.x"), 0.9, 1e-4);
+    end(ctx, &whole);
+    end(ctx, &rest);
+    bough_context_destroy(ctx);
+}
+
 /* ---- what is drawn ---- */
 
 static void the_surface_is_drawn_where_the_probes_are(void **state) {
@@ -390,6 +475,32 @@ static void couplings_differ(void **state) {
     bough_context_destroy(ctx);
 }
 
+static double swing(bough_context *ctx, const char *path, const char *integrator) {
+    bough_run_def def = bough_default_run_def();
+    def.integrator = integrator;
+    play p = begin_file(ctx, path, &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    double tip = value(&p, "tip.uz");
+    end(ctx, &p);
+    return tip;
+}
+
+#define SCHEME(alpha) CHAIN(HELD, PROBES ", 'gravity': [0, 0, -1], 'time': {'dt': 0.02, 'duration': 0.4" alpha "}")
+
+/* Newmark's method is HHT's with alpha = 0, whatever alpha the scene has for others; HHT is the default. */
+static void integrators_are_those_that_were_asked_for(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    double plain = swing(ctx, write_scene("scheme.json", SCHEME(", 'alpha': 0")), NULL);
+    double damped = swing(ctx, write_scene("scheme.json", SCHEME(", 'alpha': -0.3")), NULL);
+    check(fabs(plain - damped) > 1e-5);
+    check(swing(ctx, test_path("scheme.json"), "newmark") == plain);
+    check(swing(ctx, test_path("scheme.json"), "hht") == damped);
+    double usual = swing(ctx, write_scene("scheme.json", SCHEME(", 'alpha': -0.05")), NULL);
+    check(swing(ctx, write_scene("scheme.json", SCHEME("")), NULL) == usual);
+    bough_context_destroy(ctx);
+}
+
 static void what_cannot_be_run_is_told(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -399,7 +510,7 @@ static void what_cannot_be_run_is_told(void **state) {
     check_ok(ctx, bough_scene_load(ctx, write_scene("s.json", SWINGING(", 'wind': {'velocity': [3, 0, 0]}")), &scene));
     def.integrator = "tr-bdf2", def.coupling = "L2R";
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_UNSUPPORTED,
-                "integrators need the exact coupling, L3; this model has another");
+                "integrators need the exact coupling, L3; this tree has another");
     def.integrator = "tr-bdf3", def.coupling = NULL;
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_ARGUMENT, "did you mean \"tr-bdf2\"");
     def.integrator = NULL, def.engine = "full";
@@ -466,11 +577,14 @@ int main(void) {
         cmocka_unit_test(both_engines_move_alike),
         cmocka_unit_test(both_engines_settle_alike),
         cmocka_unit_test(momenta_are_those_of_a_falling_stone),
+        cmocka_unit_test(momenta_are_those_that_flights_keep),
         cmocka_unit_test(resuming_gives_the_same_bits),
         cmocka_unit_test(refused_steps_are_halved),
+        cmocka_unit_test(roots_follow_their_tracks),
         cmocka_unit_test(the_surface_is_drawn_where_the_probes_are),
         cmocka_unit_test(embedded_probes_agree),
         cmocka_unit_test(couplings_differ),
+        cmocka_unit_test(integrators_are_those_that_were_asked_for),
         cmocka_unit_test(what_cannot_be_run_is_told),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

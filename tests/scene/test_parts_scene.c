@@ -21,7 +21,7 @@ static bough_status load_text(bough_context *ctx, const char *text, bough_scene 
 #define TWO "{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'leaf', 'parent': 'a', 'scale': 2}"
 #define OBJECT(more)                                                                                                   \
     "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'origin': [5, 6, 7], 'size': [3, 0.2, 0.1], " \
-    "'cells': [6, 1, 1]}, 'sets': {'a': {'elements': 'x<6.1'}, 'b': {'elements': 'x>5.9'}}, 'fix': 'x0', 'basis': "    \
+    "'cells': [6, 2, 2]}, 'sets': {'a': {'elements': 'x<6.1'}, 'b': {'elements': 'x>5.9'}}, 'fix': 'x0', 'basis': "    \
     "{'r': 4}}" more "}"
 
 /* ---- what becomes of it ---- */
@@ -44,7 +44,7 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     check(!strcmp(scene->integrator.name, "newmark") && !bough_scene_body(scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
     const bough_model_def *def = bough_model_describe(model);
-    check(def->coupling == BOUGH_COUPLING_L2R && def->passes == 2 && def->gravity[1] == 2);
+    check(def->coupling == BOUGH_COUPLING_L2R && def->passes == 2 && def->gravity[1] == 2 && def->alpha == 0);
     check(def->wind.velocity[0] == 4 && def->wind.velocity[2] == 6 && def->wind.gust == 0.25 && def->wind.length == 3);
     check(def->wind.density == 1.5 && def->wind.drag == 0.75 && def->wind.seed == 77);
     check_int(def->part_count, 2);
@@ -63,10 +63,13 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     bough_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
 
+    check_ok(ctx, load_text(ctx, SCENE(TWO, ", 'time': {'alpha': -0.25}"), &scene));
+    check(scene->model.alpha == -0.25);
+    bough_scene_destroy(ctx, scene);
     check_ok(ctx, load_text(ctx, SCENE(TWO, ""), &scene)); /* defaults */
     const bough_model_def *settings = &scene->model;
-    check(settings->coupling == BOUGH_COUPLING_L3 && settings->passes == 0 && !scene->settle &&
-          settings->gravity[2] == 0);
+    check(settings->coupling == BOUGH_COUPLING_L3 && settings->passes == 0 && settings->alpha == -0.05 &&
+          !scene->settle && settings->gravity[2] == 0);
     check(settings->wind.velocity[0] == 0 && settings->wind.seed == 1 && !scene->names_integrator);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
@@ -166,16 +169,16 @@ static void probes_name_parts_and_points(void **state) {
     const double corner[3] = {8, 6.2, 7.1}; /* of the box */
     for (int d = 0; d < 3; d++)
         check_near(tip->rest[d], corner[d], 1e-12);
-    /* on the whole mesh: that corner, and the mean of the four vertices between the parts */
+    /* on the whole mesh: that corner, and a mean of the nine vertices between the parts */
     check_ok(ctx, bo_scene_make_whole(ctx, scene));
     const bough_mesh *mesh = bough_body_mesh(scene->body);
-    check_int(mesh->element_count, 6);
+    check_int(mesh->element_count, 24);
     check_int(tip->count, 1);
     for (int d = 0; d < 3; d++)
         check_near(mesh->vertices[3 * tip->vertices[0] + d], corner[d], 1e-12);
-    check_int(joint->count, 4);
+    check_int(joint->count, 9);
     double sum = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 9; i++) {
         check_near(mesh->vertices[3 * joint->vertices[i]], 6, 1e-12);
         sum += joint->weights[i];
     }
@@ -332,6 +335,9 @@ static void the_examples_work(void **state) {
     bough_scene *scene;
     check_ok(ctx, load_text(ctx, example_of_docs("## Scenes of parts"), &scene));
     check(scene->plan && scene->probe_count == 1 && scene->model.wind.velocity[0] > 0);
+    bough_scene_destroy(ctx, scene);
+    check_ok(ctx, bough_scene_load(ctx, BOUGH_SOURCE_DIR "/examples/two-leaves/scene.json", &scene));
+    check(scene->settle && scene->probe_count == 3);
     bough_scene_destroy(ctx, scene);
     check_ok(ctx, bough_scene_load(ctx, BOUGH_SOURCE_DIR "/examples/y-tree/scene.json", &scene));
     check(scene->engine == BO_ENGINE_TREE && scene->probe_count == 2);

@@ -350,6 +350,88 @@ static void one_part_swings_as_theory_says(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Trees side by side are computed eight at a time, one tree alone part by part: the same accelerations. */
+static void many_trees_move_as_each_alone(void **state) {
+    (void)state;
+    enum { TREES = 11, PARTS = 5, MOST = 64 };
+    bough_context *ctx = test_context(1);
+    bough_component *components[3] = {cook_limb(ctx, 6, 1, false), cook_limb(ctx, 5, 0.8, false),
+                                      cook_limb(ctx, 0, 0.6, false)};
+    bough_part_def all[TREES * PARTS];
+    test_random random = {5};
+    for (int i = 0; i < TREES * PARTS; i++) {
+        const int k = i % PARTS;
+        all[i] = bough_default_part_def();
+        all[i].component = k == 0 ? 0 : k < 4 ? 1 : 2;
+        all[i].parent = k == 0 ? -1 : i - (k == 2 || k == 4 ? 2 : 1);
+        all[i].interface = 1 + k % 2;
+        all[i].scale = test_uniform(&random, 0.5, 1.5);
+        all[i].stiffness = test_uniform(&random, 0.5, 1.5);
+        all[i].damping_stiffness = 1e-3, all[i].damping_mass = 0.2;
+        random_rotation(&random, all[i].rotation);
+    }
+    bough_model_def def = bough_default_model_def();
+    def.component_count = 3, def.components = (const bough_component *const *)components;
+    def.part_count = TREES * PARTS, def.parts = all;
+    bough_model *model;
+    bough_state *s;
+    check_ok(ctx, bough_model_create(ctx, &def, &model));
+    check_ok(ctx, bough_state_create(ctx, model, &s));
+    check_int(model->blocks[model->parts[model->inside[0]].block].lanes, BO_WIDE);
+    double *start = calloc(3 * (size_t)bough_model_size(model), sizeof *start);
+    for (int32_t k = 0; k < 3 * bough_model_size(model); k++)
+        start[k] = test_uniform(&random, -1, 1) * (k < bough_model_size(model) ? 0.1 : 2);
+    const double push[3] = {3, -7, 5}, twist[3] = {1, 2, -1};
+    for (int loaded = 0; loaded < 2; loaded++)
+        for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
+            memcpy(s->q, start, 3 * (size_t)bough_model_size(model) * sizeof *start);
+            s->coupling = coupling, s->passes = 2;
+            check_ok(ctx, bough_state_update(ctx, model, s));
+            for (int tree = 0; tree < TREES && loaded; tree++)
+                check_ok(ctx, bough_state_add_wrench(ctx, model, s, tree * PARTS + tree % PARTS, push, twist));
+            check_ok(ctx, bough_step(ctx, model, s, 0.003));
+            for (int tree = 0; tree < TREES; tree++) {
+                bough_part_def parts[PARTS];
+                for (int k = 0; k < PARTS; k++) {
+                    parts[k] = all[tree * PARTS + k];
+                    parts[k].parent -= k == 0 ? 0 : tree * PARTS;
+                }
+                def.part_count = PARTS, def.parts = parts;
+                bough_model *one;
+                bough_state *t;
+                check_ok(ctx, bough_model_create(ctx, &def, &one));
+                check_ok(ctx, bough_state_create(ctx, one, &t));
+                t->coupling = coupling, t->passes = 2;
+                for (int k = 0; k < PARTS; k++) {
+                    const int32_t from = bough_model_offset(model, tree * PARTS + k), to = bough_model_offset(one, k);
+                    for (int32_t l = 0; l < components[parts[k].component]->r; l++) {
+                        t->q[to + l] = start[from + l];
+                        t->v[to + l] = start[bough_model_size(model) + from + l];
+                        t->a[to + l] = start[2 * bough_model_size(model) + from + l];
+                    }
+                }
+                check_ok(ctx, bough_state_update(ctx, one, t));
+                if (loaded)
+                    check_ok(ctx, bough_state_add_wrench(ctx, one, t, tree % PARTS, push, twist));
+                check_ok(ctx, bough_step(ctx, one, t, 0.003));
+                double size = norm_of((size_t)bough_model_size(one), t->a);
+                check(size > 1);
+                for (int k = 0; k < PARTS; k++)
+                    for (int32_t l = 0; l < components[parts[k].component]->r; l++)
+                        check_near(s->a[bough_model_offset(model, tree * PARTS + k) + l],
+                                   t->a[bough_model_offset(one, k) + l], 1e-11 * size);
+                bough_state_destroy(ctx, t);
+                bough_model_destroy(ctx, one);
+            }
+        }
+    free(start);
+    bough_state_destroy(ctx, s);
+    bough_model_destroy(ctx, model);
+    for (int i = 0; i < 3; i++)
+        bough_component_destroy(ctx, components[i]);
+    bough_context_destroy(ctx);
+}
+
 /* Where all that hangs is rigid, a rigid composite is exact. */
 static void rigid_composites_are_exact_for_rigid_children(void **state) {
     (void)state;
@@ -543,6 +625,7 @@ int main(void) {
         cmocka_unit_test(accelerations_are_those_of_all_vertices),
         cmocka_unit_test(equal_parts_move_alike),
         cmocka_unit_test(one_part_swings_as_theory_says),
+        cmocka_unit_test(many_trees_move_as_each_alone),
         cmocka_unit_test(rigid_composites_are_exact_for_rigid_children),
         cmocka_unit_test(exact_coupling_keeps_energy),
         cmocka_unit_test(pulls_move_what_flies),

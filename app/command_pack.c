@@ -1,0 +1,110 @@
+#include "app.h"
+
+#include <bough/tree.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OPT_JSON = 300 };
+
+typedef struct {
+    const char *scene, *output;
+    int32_t threads;
+    bool json;
+} arguments;
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE.pack", 0, "where it goes (default: beside the scene, with the extension .pack)", 0},
+    {"threads", 't', "N", 0, "threads (default: one per core)", 0},
+    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
+    {0},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    arguments *a = state->input;
+    switch (key) {
+    case 'o':
+        app_need_extension(state, "output", text, ".pack");
+        a->output = text;
+        break;
+    case 't':
+        if (!app_parse_int(text, 1, 256, &a->threads))
+            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        break;
+    case OPT_JSON:
+        a->json = true;
+        break;
+    case ARGP_KEY_ARG:
+        if (a->scene)
+            argp_error(state, "one scene is enough");
+        a->scene = text;
+        break;
+    case ARGP_KEY_END:
+        if (!a->scene)
+            argp_error(state, "name a scene file");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp parser = {
+    options,
+    parse,
+    "SCENE.json",
+    "Packs a scene of parts into one file, which a program can load and step with the runtime library alone "
+    "(bough_model_load). What is not up to date is cooked first."
+    "\vExamples:\n"
+    "  bough pack scene.json -o oak.pack\n"
+    "  bough pack scene.json --json",
+    NULL,
+    NULL,
+    NULL,
+};
+
+/* "oak/scene.json" becomes "oak/scene.pack"; free it. */
+static char *pack_name(const char *scene) {
+    const char *slash = strrchr(scene, '/'), *dot = strrchr(slash ? slash : scene, '.');
+    size_t length = dot ? (size_t)(dot - scene) : strlen(scene);
+    char *name = malloc(length + sizeof ".pack");
+    if (name)
+        snprintf(name, length + sizeof ".pack", "%.*s.pack", (int)length, scene);
+    return name;
+}
+
+static int tell(const arguments *a, const bough_model *model, const char *path) {
+    struct stat file;
+    const bough_model_def *def = bough_model_describe(model);
+    if (stat(path, &file))
+        return app_fail_with("%s was written, but is gone", path);
+    if (a->json)
+        app_print_json(json_pack("{s:o, s:i, s:i, s:i, s:I}", "file", app_json_text(path), "parts",
+                                 (int)def->part_count, "components", (int)def->component_count, "coordinates",
+                                 (int)bough_model_size(model), "bytes", (json_int_t)file.st_size));
+    else
+        printf("%s: %d parts of %d components, %d coordinates, %s\n", path, def->part_count, def->component_count,
+               bough_model_size(model), app_size_text((double)file.st_size));
+    return APP_OK;
+}
+
+int command_pack(int argc, char **argv) {
+    arguments a = {0};
+    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    bough_context *ctx = app_context(a.threads);
+    bough_scene *scene = NULL;
+    bough_model *model = NULL;
+    char *beside = pack_name(a.scene);
+    const char *path = a.output ? a.output : beside;
+    bough_status failed = bough_scene_load(ctx, a.scene, &scene);
+    if (!failed)
+        failed = bough_scene_model(ctx, scene, &model);
+    app_clear_progress();
+    int status = failed || !path || bough_model_save(ctx, model, path) ? app_fail(ctx) : tell(&a, model, path);
+    free(beside);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+    return status;
+}

@@ -1,0 +1,77 @@
+#include "tree_scene.h"
+
+#include "../app/example.h"
+
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place) {
+    (void)info, (void)kind, (void)place;
+    return remove(path);
+}
+
+bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *s) {
+    *s = (tree_scene){.ctx = ctx, .folder = "/tmp/bough-bench-XXXXXX"};
+    if (!mkdtemp(s->folder)) {
+        s->folder[0] = 0;
+        app_fail_with("no temporary folder can be made in /tmp");
+        return false;
+    }
+    example e = {.folder = s->folder, .leaves = leaves < 0 ? OAK_LEAVES : leaves, .seed = 4};
+    if ((strcmp(name, "oak") ? example_flower : example_oak)(ctx, &e) != APP_OK)
+        return false;
+    snprintf(s->path, sizeof s->path, "%s/scene.json", s->folder);
+    if (bough_scene_load(ctx, s->path, &s->scene) || bough_scene_model(ctx, s->scene, &s->model)) {
+        app_fail(ctx);
+        return false;
+    }
+    app_clear_progress();
+    return true;
+}
+
+void tree_scene_close(tree_scene *s) {
+    bough_model_destroy(s->ctx, s->model);
+    bough_scene_destroy(s->ctx, s->scene);
+    if (s->folder[0])
+        nftw(s->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    *s = (tree_scene){.ctx = s->ctx};
+}
+
+const char *coupling_name(bough_coupling coupling) {
+    static const char *const names[] = {"L1", "L2", "L2R", "L3"};
+    return names[coupling];
+}
+
+bough_state *moving_state(const tree_scene *s) {
+    const bough_model *model = s->model;
+    bough_state *state = NULL;
+    if (bough_state_create(s->ctx, model, &state) || bough_state_settle(s->ctx, model, state, NULL, NULL)) {
+        app_fail(s->ctx);
+        bough_state_destroy(s->ctx, state);
+        return NULL;
+    }
+    app_clear_progress();
+    const bough_wind calm = state->wind;
+    state->wind.velocity[0] = 5;
+    for (int i = 0; i < 240; i++)
+        if (bough_step(s->ctx, model, state, 1.0 / 240)) {
+            app_fail(s->ctx);
+            bough_state_destroy(s->ctx, state);
+            return NULL;
+        }
+    state->wind = calm;
+    memset(state->wind.velocity, 0, sizeof state->wind.velocity);
+    return state;
+}
+
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double median_of(size_t count, double *values) {
+    qsort(values, count, sizeof *values, compare);
+    return count ? values[count / 2] : 0;
+}

@@ -1,0 +1,30 @@
+/* Example scenes, made and cooked in a temporary folder, as models. */
+#ifndef BOUGH_BENCH_TREE_SCENE_H
+#define BOUGH_BENCH_TREE_SCENE_H
+
+#include "bench.h"
+
+#include <bough/run.h>
+#include <bough/tree.h>
+
+typedef struct tree_scene {
+    bough_context *ctx;
+    char folder[64], path[96];
+    bough_scene *scene;
+    bough_model *model; /* as the scene says */
+} tree_scene;
+
+/* leaves: of the oak; negative: as many as it has. Says what is wrong when it fails; close it in any case. */
+bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *scene);
+void tree_scene_close(tree_scene *scene);
+
+/* "L1" .. "L3" */
+const char *coupling_name(bough_coupling coupling);
+
+/* A state of the model that moves: after a second of gusts, with the wind off; by the scene's own method. */
+bough_state *moving_state(const tree_scene *scene);
+
+/* Microseconds: sorts them. */
+double median_of(size_t count, double *values);
+
+#endif
