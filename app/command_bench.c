@@ -18,6 +18,7 @@ static const struct {
     {"cook", bench_cook, "cooking: exactness, bending far, cubature, times by phase"},
     {"oak", bench_oak, "steps of the oak (1,435 parts) beside their bare kernels; surface, wind, memory"},
     {"flower", bench_flower, "the same of the flower (12 parts)"},
+    {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))

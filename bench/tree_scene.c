@@ -12,23 +12,43 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return remove(path);
 }
 
-bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *s) {
+static bool make_folder(bough_context *ctx, tree_scene *s) {
     *s = (tree_scene){.ctx = ctx, .folder = "/tmp/bough-bench-XXXXXX"};
     if (!mkdtemp(s->folder)) {
         s->folder[0] = 0;
         app_fail_with("no temporary folder can be made in /tmp");
         return false;
     }
-    example e = {.folder = s->folder, .leaves = leaves < 0 ? OAK_LEAVES : leaves, .seed = 4};
-    if ((strcmp(name, "oak") ? example_flower : example_oak)(ctx, &e) != APP_OK)
-        return false;
     snprintf(s->path, sizeof s->path, "%s/scene.json", s->folder);
-    if (bough_scene_load(ctx, s->path, &s->scene) || bough_scene_model(ctx, s->scene, &s->model)) {
-        app_fail(ctx);
+    return true;
+}
+
+static bool load(tree_scene *s) {
+    if (bough_scene_load(s->ctx, s->path, &s->scene) || bough_scene_model(s->ctx, s->scene, &s->model)) {
+        app_fail(s->ctx);
         return false;
     }
     app_clear_progress();
     return true;
+}
+
+bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *s) {
+    if (!make_folder(ctx, s))
+        return false;
+    example e = {.folder = s->folder, .leaves = leaves < 0 ? OAK_LEAVES : leaves, .seed = 4};
+    return (strcmp(name, "oak") ? example_flower : example_oak)(ctx, &e) == APP_OK && load(s);
+}
+
+bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *s) {
+    if (!make_folder(ctx, s))
+        return false;
+    FILE *f = fopen(s->path, "w");
+    const bool written = f && fputs(text, f) >= 0;
+    if (!f || fclose(f) != 0 || !written) {
+        app_fail_with("%s cannot be written", s->path);
+        return false;
+    }
+    return load(s);
 }
 
 void tree_scene_close(tree_scene *s) {

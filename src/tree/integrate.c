@@ -146,6 +146,8 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
     bo_tree_integrator *g = state->work->integrator;
     g->system->ctx = g->method->ctx = ctx;
     bo_tree_system_look_at_damping(g->system);
+    BO_TRY(bo_tree_check_method(ctx, state->coupling, state->alpha, state->passes));
+    BO_TRY(bo_tree_system_check_coupling(ctx, state));
     BO_TRY(bo_tree_come_back(ctx, model, state)); /* so that decompositions start alike after a snapshot */
     bo_tree_take_loads(ctx, model, state, true);
     notice_jumps(g, state);

@@ -67,6 +67,7 @@ static bough_status enter(void *data, double t, const double *q, const double *v
     memcpy(s->q, s->instead_q ? s->instead_q : q, (size_t)model->size * sizeof *s->q);
     v = s->instead_v ? s->instead_v : v;
     w->elsewhere = true;
+    w->coupling = BOUGH_COUPLING_L3;
     if (!bo_tree_move(s->ctx, model, w, s->q, v))
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
     bo_tree_weigh(s->ctx, model, s->state, s->q, v);
@@ -187,9 +188,14 @@ static bough_status solve(void *data, const double *b, double *x) {
 
 /* ---- making ---- */
 
-static bough_status check_model(bough_context *ctx, const bough_model *model, const bough_state *state) {
-    if (state->coupling != BOUGH_COUPLING_L3)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "integrators need the exact coupling, L3; this model has another");
+bough_status bo_tree_system_check_coupling(bough_context *ctx, const bough_state *state) {
+    return state->coupling == BOUGH_COUPLING_L3
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                         "integrators need the exact coupling, L3; this tree has another");
+}
+
+static bough_status check_model(bough_context *ctx, const bough_model *model) {
     if (model->free_count > 0)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "integrators need roots that are held; a tree of this model flies, and only the tree's own step "
@@ -214,7 +220,8 @@ void bo_tree_system_look_at_damping(bo_tree_system *s) {
 bough_status bo_tree_system_create(bough_context *ctx, const bough_model *model, bough_state *state,
                                    bo_tree_system **out) {
     *out = NULL;
-    BO_TRY(check_model(ctx, model, state));
+    BO_TRY(bo_tree_system_check_coupling(ctx, state));
+    BO_TRY(check_model(ctx, model));
     const size_t n = (size_t)model->size;
     size_t squares = 0;
     for (int32_t i = 0; i < model->part_count; i++)

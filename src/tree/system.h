@@ -27,8 +27,9 @@ typedef struct bo_tree_system {
 bough_status bo_tree_system_create(bough_context *ctx, const bough_model *model, bough_state *state,
                                    bo_tree_system **system);
 void bo_tree_system_destroy(bough_context *ctx, bo_tree_system *system);
-/* Whether damping is there, which may change between steps. */
+/* What may change between steps: whether damping is there; and another coupling is refused. */
 void bo_tree_system_look_at_damping(bo_tree_system *system);
+bough_status bo_tree_system_check_coupling(bough_context *ctx, const bough_state *state);
 
 /* integrate.c: one step by the state's method. A transaction. */
 bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bough_state *state, double dt);

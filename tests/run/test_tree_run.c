@@ -510,7 +510,7 @@ static void what_cannot_be_run_is_told(void **state) {
     check_ok(ctx, bough_scene_load(ctx, write_scene("s.json", SWINGING(", 'wind': {'velocity': [3, 0, 0]}")), &scene));
     def.integrator = "tr-bdf2", def.coupling = "L2R";
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_UNSUPPORTED,
-                "integrators need the exact coupling, L3; this model has another");
+                "integrators need the exact coupling, L3; this tree has another");
     def.integrator = "tr-bdf3", def.coupling = NULL;
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_ARGUMENT, "did you mean \"tr-bdf2\"");
     def.integrator = NULL, def.engine = "full";

@@ -400,6 +400,9 @@ static void what_does_not_apply_is_told(void **unused) {
                         "did you mean \"si\"");
             check(b.state->work->integrator != NULL); /* the one before is kept */
             check_fails(b.ctx, bough_step(b.ctx, b.model, b.state, -1), BOUGH_ERROR_ARGUMENT, "positive");
+            b.state->coupling = BOUGH_COUPLING_L1;
+            check_fails(b.ctx, bough_step(b.ctx, b.model, b.state, 1e-3), BOUGH_ERROR_UNSUPPORTED, "L3");
+            b.state->coupling = BOUGH_COUPLING_L3;
         }
         check_ok(b.ctx, bough_state_use_integrator(b.ctx, b.model, b.state, NULL));
         check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, 1e-3));

@@ -161,7 +161,7 @@ static void accelerations(grove *g, const double *q, const double *v, const doub
 static void differentiate(grove *g, const double *q, const double *v, double *jacobian, double *bias) {
     size_t n = 3 * vertex_total(g), size = (size_t)bough_model_size(g->model);
     double *plus = calloc(2 * n, sizeof *plus), *minus = plus + n, *moved = calloc(size, sizeof *moved);
-    const double h = 3e-5;
+    const double h = 3e-5, t = 1e-4;
     g->state->time = LED_TIME;
     for (size_t k = 0; k < size; k++) {
         memcpy(moved, q, size * sizeof *q);
@@ -172,16 +172,15 @@ static void differentiate(grove *g, const double *q, const double *v, double *ja
         for (size_t i = 0; i < n; i++)
             jacobian[k * n + i] = (plus[i] - minus[i]) / (2 * h);
     }
-    positions(g, q, bias);
-    for (size_t i = 0; i < n; i++)
-        bias[i] *= -2 / (h * h);
-    for (int side = -1; side <= 1; side += 2) {
+    static const double weights[5] = {-1, 16, -30, 16, -1}; /* second differences of fourth order */
+    memset(bias, 0, n * sizeof *bias);
+    for (int side = -2; side <= 2; side++) {
         for (size_t k = 0; k < size; k++)
-            moved[k] = q[k] + side * h * v[k];
-        g->state->time = LED_TIME + side * h;
+            moved[k] = q[k] + side * t * v[k];
+        g->state->time = LED_TIME + side * t;
         positions(g, moved, plus);
         for (size_t i = 0; i < n; i++)
-            bias[i] += plus[i] / (h * h);
+            bias[i] += weights[side + 2] * plus[i] / (12 * t * t);
     }
     g->state->time = LED_TIME;
     free(plus), free(moved);
