@@ -67,7 +67,6 @@ static bough_status enter(void *data, double t, const double *q, const double *v
     memcpy(s->q, s->instead_q ? s->instead_q : q, (size_t)model->size * sizeof *s->q);
     v = s->instead_v ? s->instead_v : v;
     w->elsewhere = true;
-    w->coupling = BOUGH_COUPLING_L3;
     if (!bo_tree_move(s->ctx, model, w, s->q, v))
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
     bo_tree_weigh(s->ctx, model, s->state, s->q, v);
