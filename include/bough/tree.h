@@ -207,13 +207,10 @@ BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model
 BOUGH_API bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state,
                                           int32_t part, int32_t vertex, double position[3], double velocity[3]);
 
-/* Momentum (kg m/s) and angular momentum (kg m^2/s) of all parts about the world's origin. */
-BOUGH_API void bough_state_momenta(const bough_model *model, const bough_state *state, double momentum[3],
-                                   double angular_momentum[3]);
-
-/* J. */
+/* Of all parts. */
 typedef struct bough_energies {
-    double elastic, kinetic, gravity;
+    double elastic, kinetic, gravity;        /* J; gravity: 0 for a mass in the world's origin */
+    double momentum[3], angular_momentum[3]; /* kg m/s, kg m^2/s about the world's origin */
 } bough_energies;
 BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                             bough_energies *energies);

@@ -77,7 +77,8 @@ static bough_status measure(void *data, double t, double *values) {
     values[BOUGH_COLUMN_KINETIC] = energies.kinetic;
     values[BOUGH_COLUMN_EXTERNAL] = energies.gravity - e->rest_gravity;
     values[BOUGH_COLUMN_TOTAL] = energies.elastic + energies.kinetic + values[BOUGH_COLUMN_EXTERNAL];
-    bough_state_momenta(e->model, e->state, values + BOUGH_COLUMN_MOMENTUM, values + BOUGH_COLUMN_ANGULAR_MOMENTUM);
+    memcpy(values + BOUGH_COLUMN_MOMENTUM, energies.momentum, sizeof energies.momentum);
+    memcpy(values + BOUGH_COLUMN_ANGULAR_MOMENTUM, energies.angular_momentum, sizeof energies.angular_momentum);
     for (int32_t i = 0; i < e->scene->probe_count; i++)
         BO_TRY(measure_probe(e, i, values + BOUGH_COLUMN_PROBES + 9 * (size_t)i));
     return BOUGH_OK;

@@ -1,13 +1,15 @@
-/* Energies of a tree. */
+/* Energies and momenta of a tree. */
 #include "tree/tree.h"
 
-/* 1/2 (V^T I V + 2 V^T Mrq v + v^T M v), with V the velocity of the frame. */
-static double kinetic_of(const bough_model *model, const bough_state *state, const bo_tree_part *part) {
+#include "base/threads.h"
+
+/* 1/2 (V^T I V + 2 V^T Mrq v + v^T M v), with V the velocity of the frame and its momentum h = I V + Mrq v. */
+static double kinetic_of(const bough_model *model, const bough_state *state, const bo_tree_part *part,
+                         const double h[6]) {
     const bo_component_tables *t = &model->components[part->component];
     const double *v = state->v + part->offset;
-    double V[6], h[6], sum = 0;
+    double V[6], sum = 0;
     bo_tree_velocity(state->work, part, V);
-    bo_tree_momentum(model, state->work, part, state->v, h);
     for (int d = 0; d < 6; d++)
         sum += V[d] * h[d];
     for (int32_t k = 0; k < part->r; k++) {
@@ -38,21 +40,70 @@ static double weight_of(const bough_model *model, const bo_tree_work *work, cons
     return sum;
 }
 
+/* The part's momenta h become those about the world's origin. */
+static void add_momenta(const bough_state *state, const bo_tree_part *part, const double h[6], bough_energies *sum) {
+    const bo_tree_frames *f = &state->work->frames[part->slot / 4];
+    const int32_t lane = part->slot % 4;
+    double x[3];
+    bo_mat3 R;
+    for (int k = 0; k < 9; k++)
+        R.m[k] = BO_LANE_CONST(f->world[k], lane);
+    for (int k = 0; k < 3; k++)
+        x[k] = BO_LANE_CONST(f->origin[k], lane);
+    const bo_vec3 P = bo_mat_vec(R, bo_load3(h)), L = bo_mat_vec(R, bo_load3(h + 3));
+    bo_store3(sum->momentum, bo_add(bo_load3(sum->momentum), P));
+    bo_store3(sum->angular_momentum, bo_add(bo_load3(sum->angular_momentum), bo_add(L, bo_cross(bo_load3(x), P))));
+}
+
+/* Sums of the parts of each chunk, so that they are the same for any number of threads. */
+typedef struct {
+    const bough_model *model;
+    const bough_state *state;
+    bough_energies sums[BO_TREE_CHUNKS];
+    bool inverted[BO_TREE_CHUNKS];
+} measuring;
+
+static void measure_chunk(void *data, int32_t chunk) {
+    measuring *m = data;
+    const bough_model *model = m->model;
+    const bough_state *state = m->state;
+    const bo_tree_chunk *range = &model->chunks[chunk];
+    const bo_tree_block *last = &model->blocks[range->end - 1];
+    double *scratch = state->work->scratch + (size_t)chunk * model->scratch_size;
+    bough_energies sum = {0};
+    for (int32_t i = model->blocks[range->first].first; i < last->first + last->count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        const double stiffness = state->stiffness[part->user];
+        double E = 0, h[6];
+        if (!bough_component_evaluate(model->components[part->component].c, state->q + part->offset, scratch, &E, NULL,
+                                      NULL))
+            m->inverted[chunk] = true;
+        sum.elastic += stiffness * stiffness * part->scale3 * E;
+        bo_tree_momentum(model, state->work, part, state->v, h);
+        sum.kinetic += kinetic_of(model, state, part, h);
+        sum.gravity += weight_of(model, state->work, part);
+        add_momenta(state, part, h, &sum);
+    }
+    m->sums[chunk] = sum;
+}
+
 bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                   bough_energies *energies) {
+    measuring m = {.model = model, .state = state};
     *energies = (bough_energies){0};
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_weigh(ctx, model, state, state->q, state->v);
-    for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_tree_part *part = &model->parts[i];
-        const double stiffness = state->stiffness[part->user];
-        double E;
-        if (!bough_component_evaluate(model->components[part->component].c, state->q + part->offset,
-                                      state->work->scratch, &E, NULL, NULL))
+    bo_run_tasks(ctx, measure_chunk, &m, model->chunk_count);
+    for (int32_t c = 0; c < model->chunk_count; c++) {
+        if (m.inverted[c])
             return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out");
-        energies->elastic += stiffness * stiffness * part->scale3 * E;
-        energies->kinetic += kinetic_of(model, state, part);
-        energies->gravity += weight_of(model, state->work, part);
+        energies->elastic += m.sums[c].elastic;
+        energies->kinetic += m.sums[c].kinetic;
+        energies->gravity += m.sums[c].gravity;
+        for (int k = 0; k < 3; k++) {
+            energies->momentum[k] += m.sums[c].momentum[k];
+            energies->angular_momentum[k] += m.sums[c].angular_momentum[k];
+        }
     }
     return BOUGH_OK;
 }
