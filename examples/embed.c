@@ -1,7 +1,7 @@
 /* Bough in a program of one's own: loads a pack, steps it, pulls on a vertex, reads positions.
  *
  *     cc embed.c -lbough_rt -lm -lpthread -o embed
- *     ./embed tree.bough
+ *     ./embed tree.pack
  *
  * It needs the runtime library alone. docs/getting-started.md, "In your own program". */
 #include <bough/tree.h>
@@ -36,15 +36,6 @@ static bough_status start(program *p, const char *path) {
     return bough_state_create(p->ctx, p->model, &p->state);
 }
 
-/* One step; what cannot be done in one is done in two. */
-static bough_status step(program *p, double dt, int depth) {
-    bough_status status = bough_step(p->ctx, p->model, p->state, dt);
-    if (status <= BOUGH_OK || depth == 0) /* done, or an error that a smaller step does not mend */
-        return status;
-    status = step(p, dt / 2, depth - 1);
-    return status == BOUGH_OK ? step(p, dt / 2, depth - 1) : status;
-}
-
 /* In the first second a damped spring pulls the vertex sideways, then it is let go. */
 static bough_status run(program *p) {
     const int32_t vertex = 0;
@@ -54,7 +45,7 @@ static bough_status run(program *p) {
         if (i < STEPS_PER_SECOND)
             status = bough_state_pull(p->ctx, p->model, p->state, p->part, vertex, target, 50, 1);
         if (status == BOUGH_OK)
-            status = step(p, 1.0 / STEPS_PER_SECOND, 6);
+            status = bough_advance(p->ctx, p->model, p->state, 1.0 / STEPS_PER_SECOND, NULL);
         if (status != BOUGH_OK || (i + 1) % (STEPS_PER_SECOND / 4) != 0)
             continue;
         status = bough_state_positions(p->ctx, p->model, p->state, p->part, p->positions);
