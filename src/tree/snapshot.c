@@ -85,7 +85,7 @@ void bough_state_save(const bough_model *model, const bough_state *state, void *
         at += fields[f].size;
     }
     /* where the state has been changed since, the next ones start from where the last ones ended */
-    const bool here = bo_tree_is_here(model, state);
+    const bool here = bo_tree_is_here(NULL, model, state);
     for (int32_t f = 0; f < model->faces_count; f++, at += 9 * sizeof(bo_v4))
         memcpy(at, here ? state->work->starts + 9 * f : state->work->faces[f].polar, 9 * sizeof(bo_v4));
     bo_tree_history(model, state->work, at);

@@ -6,18 +6,36 @@
 #include <math.h>
 #include <string.h>
 
+/* Coordinates at a time: a few microseconds. */
+enum { GRAIN = 2048, MOST_GRAINS = 64 };
+
+static int32_t grain_of(int32_t count) {
+    const int32_t least = (count + MOST_GRAINS - 1) / MOST_GRAINS;
+    return least > GRAIN ? least : GRAIN;
+}
+
+/* What is done with all coordinates, by ranges. */
 typedef struct {
     const bough_state *state;
+    bough_state *target; /* the same where it is written to */
     const bo_tree_scheme *scheme;
-} advancing;
+    bool no[MOST_GRAINS]; /* out */
+} each_coordinate;
+
+static bool any_no(const each_coordinate *each) {
+    for (int c = 0; c < MOST_GRAINS; c++)
+        if (each->no[c])
+            return true;
+    return false;
+}
 
 static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
-    const advancing *by = data;
-    const bough_state *state = by->state;
-    const bo_tree_scheme *h = by->scheme;
+    each_coordinate *each = data;
+    const bough_state *state = each->state;
+    const bo_tree_scheme *h = each->scheme;
     const double of_v = h->dt, of_a = h->dt * h->dt * (0.5 - h->beta), of_next = h->dt * h->dt * h->beta;
-    const double *restrict q = state->q, *restrict v = state->v, *restrict a = state->a,
-                           *restrict next = state->work->next_a;
+    const double *restrict q = state->q, *restrict v = state->v, *restrict a = state->a;
+    const double *restrict next = state->work->next_a;
     double *restrict next_q = state->work->next_q, *restrict next_v = state->work->next_v;
     (void)chunk;
     for (int32_t k = begin; k < end; k++) {
@@ -27,14 +45,49 @@ static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
 }
 
 static void advance(bough_context *ctx, const bough_model *model, const bough_state *state, const bo_tree_scheme *h) {
-    bo_parallel_for(ctx, model->size, 4096, advance_some, &(advancing){state, h});
+    bo_parallel_for(ctx, model->size, grain_of(model->size), advance_some,
+                    &(each_coordinate){.state = state, .scheme = h});
 }
 
-static bool all_finite(int32_t count, const double *x) {
-    double sum = 0;
-    for (int32_t i = 0; i < count; i++)
-        sum += x[i] * 0; /* 0, or NAN */
-    return sum == 0;
+/* no: a new acceleration is not finite */
+static void look_at_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    each_coordinate *each = data;
+    const double *a = each->state->work->next_a;
+    double sum[4] = {0};
+    int32_t k = begin;
+    for (; k + 4 <= end; k += 4)
+        for (int i = 0; i < 4; i++)
+            sum[i] += a[k + i] * 0; /* 0, or NAN */
+    for (; k < end; k++)
+        sum[0] += a[k] * 0;
+    each->no[chunk] = sum[0] + sum[1] + sum[2] + sum[3] != 0;
+}
+
+static bool is_finite(bough_context *ctx, const bough_model *model, const bough_state *state) {
+    each_coordinate each = {.state = state};
+    bo_parallel_for(ctx, model->size, grain_of(model->size), look_at_some, &each);
+    return !any_no(&each);
+}
+
+static void accept_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    const each_coordinate *each = data;
+    bough_state *state = each->target;
+    const bo_tree_work *w = state->work;
+    const size_t bytes = (size_t)(end - begin) * sizeof(double);
+    (void)chunk;
+    memcpy(state->q + begin, w->next_q + begin, bytes);
+    memcpy(state->v + begin, w->next_v + begin, bytes);
+    memcpy(state->a + begin, w->next_a + begin, bytes);
+}
+
+/* no: q or v are not those of the last step */
+static void compare_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    each_coordinate *each = data;
+    const bough_state *state = each->state;
+    const bo_tree_work *w = state->work;
+    const size_t bytes = (size_t)(end - begin) * sizeof(double);
+    each->no[chunk] =
+        memcmp(w->next_q + begin, state->q + begin, bytes) || memcmp(w->next_v + begin, state->v + begin, bytes);
 }
 
 static bough_status crushed(bough_context *ctx) {
@@ -63,7 +116,7 @@ static bough_status solve(bough_context *ctx, bo_tree_pass *pass) {
     if (!bo_tree_prepare(ctx, pass) || !bo_tree_solve(ctx, model, pass->work, pass->work->next_a))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                        "a part has lost its stiffness or is turned inside out in this step; take a smaller one");
-    if (!all_finite(model->size, pass->work->next_a))
+    if (!is_finite(ctx, model, pass->state))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "accelerations are not finite; take a smaller step");
     return BOUGH_OK;
 }
@@ -88,17 +141,23 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
     return BOUGH_OK;
 }
 
-bool bo_tree_is_here(const bough_model *model, const bough_state *state) {
+bool bo_tree_is_here(bough_context *ctx, const bough_model *model, const bough_state *state) {
     const bo_tree_work *w = state->work;
-    const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
-    return !w->elsewhere && (!model->led || w->next_time == state->time) && !memcmp(w->next_q, state->q, size) &&
-           !memcmp(w->next_v, state->v, size) && !memcmp(w->next_roots, state->roots, roots);
+    each_coordinate each = {.state = state};
+    if (w->elsewhere || (model->led && w->next_time != state->time) ||
+        memcmp(w->next_roots, state->roots, (size_t)model->free_count * sizeof *state->roots))
+        return false;
+    if (ctx)
+        bo_parallel_for(ctx, model->size, grain_of(model->size), compare_some, &each);
+    else
+        compare_some(&each, 0, model->size, 0);
+    return !any_no(&each);
 }
 
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state) {
     bo_tree_work *w = state->work;
     const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
-    if (bo_tree_is_here(model, state))
+    if (bo_tree_is_here(ctx, model, state))
         return BOUGH_OK;
     w->elsewhere = true;
     bo_tree_place_roots(model, w, state->roots, state->time);
@@ -210,10 +269,7 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
     w->coupling = state->coupling;
     BO_TRY(attempt(ctx, model, state, &h));
     w->elsewhere = false;
-    const size_t size = (size_t)model->size * sizeof(double);
-    memcpy(state->q, w->next_q, size);
-    memcpy(state->v, w->next_v, size);
-    memcpy(state->a, w->next_a, size);
+    bo_parallel_for(ctx, model->size, grain_of(model->size), accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     state->time += dt;
     publish_frames(ctx, model, state);

@@ -268,7 +268,7 @@ void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work 
 /* step.c */
 
 /* The frames are those of the state, as the last step left it. */
-bool bo_tree_is_here(const bough_model *model, const bough_state *state);
+bool bo_tree_is_here(bough_context *ctx /* may be NULL */, const bough_model *model, const bough_state *state);
 bough_status bo_tree_check_method(bough_context *ctx, bough_coupling coupling, double alpha, int32_t passes);
 /* Makes the frames those of the state, where it was changed since, or where something was tried that failed. */
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
