@@ -69,15 +69,32 @@ static void write_duration(double seconds, char *text, size_t size) {
 }
 
 /* At most 20 lines a second, and only where somebody is looking. */
-static bool show_progress(void *user, const bough_progress *p) {
-    (void)user;
+static bool may_show(void) {
     static double last;
     double now = app_seconds();
-    if (isatty(STDERR_FILENO) && now - last > 0.05) {
-        last = now;
-        progress_shown = true;
+    if (!isatty(STDERR_FILENO) || now - last <= 0.05)
+        return false;
+    last = now;
+    progress_shown = true;
+    return true;
+}
+
+void app_show_line(const char *format, ...) {
+    if (!may_show())
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "\r\033[K");
+    vfprintf(stderr, format, arguments);
+    fflush(stderr);
+    va_end(arguments);
+}
+
+static bool show_progress(void *user, const bough_progress *p) {
+    (void)user;
+    if (may_show()) {
         char left[48];
-        write_duration(p->fraction >= 0 ? seconds_left(p->fraction, now) : -1, left, sizeof left);
+        write_duration(p->fraction >= 0 ? seconds_left(p->fraction, app_seconds()) : -1, left, sizeof left);
         if (p->fraction >= 0)
             fprintf(stderr, "\r\033[K%s %3.0f %%  %s%s", p->what, 100 * p->fraction, p->detail, left);
         else
@@ -110,7 +127,8 @@ bough_context *app_context(int32_t threads) {
 
 int app_fail(const bough_context *ctx) {
     app_clear_progress();
-    fprintf(stderr, "bough: %s\n", bough_message(ctx));
+    const char *sentence = bough_message(ctx);
+    fprintf(stderr, "bough: %s\n", sentence[0] ? sentence : "out of memory"); /* of the program's own */
     return APP_FAILED;
 }
 

@@ -42,6 +42,8 @@ bough_context *app_context(int32_t threads);
 int app_fail(const bough_context *ctx);
 /* The same with a sentence of its own. */
 int app_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Shows a progress line where somebody is looking, at most 20 times a second. */
+void app_show_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Removes the progress line, if any. */
 void app_clear_progress(void);
 /* True after Ctrl-C. */
@@ -162,12 +164,35 @@ typedef struct app_part_style {
     float gloss;
 } app_part_style;
 
+/* The colour of this part. */
+void app_part_colour(const app_part_style *style, int32_t part, float colour[3]);
 /* Adds the surfaces of all parts; styles: one for each component of the model. */
 bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
                            const app_part_style *styles, bough_picture *picture);
 
+/* ---- tree_glb.c ---- */
+
+/* A tree of parts on its way into a .glb file. */
+typedef struct app_tree_glb {
+    bough_glb *glb;
+    bough_glb_pose *poses;
+    float *weights;
+    int32_t frame_count;
+} app_tree_glb;
+
+/* To be destroyed, also when it fails. */
+bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const app_part_style *styles,
+                                 const char *path, app_tree_glb *film);
+/* The state as one more frame. */
+bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, const bough_state *state,
+                              app_tree_glb *film);
+/* Writes the file. */
+bough_status app_tree_glb_finish(bough_context *ctx, app_tree_glb *film);
+void app_tree_glb_destroy(bough_context *ctx, app_tree_glb *film);
+
 /* ---- oak_picture.c ---- */
 
+extern const app_part_style app_oak_styles[6]; /* of its components */
 /* The oak of `bough example` in its meadow; width in pixels. */
 bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t width,
                              const char *path);

@@ -99,7 +99,7 @@ static void report(const arguments *a) {
 }
 
 int command_example(int argc, char **argv) {
-    arguments a = {.e = {.leaves = OAK_LEAVES, .seed = 4}};
+    arguments a = {.e = {.leaves = OAK_LEAVES, .seed = OAK_SEED}};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     if (!a.name)
         return list(a.json);

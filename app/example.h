@@ -21,6 +21,7 @@ int example_oak(bough_context *ctx, example *e);
 int example_flower(bough_context *ctx, example *e);
 
 enum { OAK_LEAVES = 1394, OAK_MOST_LEAVES = 500000 }; /* so many fit into a scene file */
+enum { OAK_SEED = 4 };                                /* of a tree with an even crown */
 
 /* ---- example.c: what they share ---- */
 

@@ -289,7 +289,7 @@ static bool write_scene(const example *e, const flower *f) {
         file.stream,
         "],\n    \"root\": \"stem1\",\n    \"fix\": \"ground\",\n    \"basis\": {\"r\": %d},\n"
         "    \"samples\": {\"wind\": 8},\n    \"keep_volume\": true\n  },\n"
-        "  \"gravity\": [0, 0, -9.81],\n  \"wind\": {\"velocity\": [2, 0, 0], \"gust\": 0.5, \"seed\": 7},\n"
+        "  \"gravity\": [0, 0, -9.81],\n  \"wind\": {\"velocity\": [6, 0, 0], \"gust\": 0.5, \"seed\": 7},\n"
         "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
         "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 10},\n"
         "  \"settle\": true,\n"

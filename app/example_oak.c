@@ -149,7 +149,8 @@ static void write_part(FILE *f, const oak *o, int32_t index) {
             index, class, b->parent, b->interface, degrees[0], degrees[1], degrees[2], b->scale);
 }
 
-/* More leaves than the oak has are smaller: their area in all, and so the pull of the wind, stays. */
+/* More leaves than the oak has are smaller: their area in all, and so the pull of the wind, stays. Without blanks, half
+ * a million of them stay below the 64 MB that a scene file may have. */
 static bool write_leaves(FILE *f, oak *o, int32_t leaves) {
     slot *slots = malloc(sizeof *slots * BRANCH_COUNT * 64);
     if (!slots)
@@ -164,8 +165,8 @@ static bool write_leaves(FILE *f, oak *o, int32_t leaves) {
         double degrees[3];
         axes_degrees(&b->directions, &a, degrees);
         fprintf(f,
-                ",\n    {\"name\": \"l%d\", \"component\": \"leaf\", \"parent\": \"b%d\", \"interface\": \"leaf%d\", "
-                "\"rotate_deg\": [%.1f, %.1f, %.1f], \"scale\": %.4f}",
+                ",\n{\"name\":\"l%d\",\"component\":\"leaf\",\"parent\":\"b%d\",\"interface\":\"leaf%d\","
+                "\"rotate_deg\":[%.1f,%.1f,%.1f],\"scale\":%.4f}",
                 i, s.branch, s.index, degrees[0], degrees[1], degrees[2],
                 size * example_uniform(&o->random, 0.8, 1.25));
     }
@@ -216,17 +217,20 @@ static void write_head(FILE *f, int32_t leaves) {
 }
 
 static void write_tail(FILE *f, const oak *o) {
-    int32_t last = o->branch_count - 1;
-    v3 tip = oak_middle(&oak_classes[TWIG], 1);
+    int32_t top = 0;
+    for (int32_t b = 0; b < o->branch_count; b++)
+        if (middle_at(&o->branches[b], 1).z > middle_at(&o->branches[top], 1).z)
+            top = b;
+    v3 tip = middle_at(&o->branches[top], 1);
     fprintf(
         f,
         "\n  ],\n  \"gravity\": [0, 0, -9.81],\n"
-        "  \"wind\": {\"velocity\": [6, 0, 0], \"gust\": 0.5, \"seed\": 7},\n"
+        "  \"wind\": {\"velocity\": [6, 0, 0], \"gust\": 0.5, \"drag\": 0.4, \"seed\": 7},\n"
         "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
         "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 10},\n"
         "  \"settle\": true,\n"
         "  \"probes\": [{\"name\": \"top\", \"part\": \"b%d\", \"nearest\": [%.4f, %.4f, %.4f]}]\n}\n",
-        last, tip.x, tip.y, tip.z);
+        top, tip.x, tip.y, tip.z);
 }
 
 static bool write_scene(const example *e, oak *o) {

@@ -10,7 +10,7 @@ static const struct {
     app_command run;
     const char *about;
 } commands[] = {
-    {"demo", command_demo, "bend a soft beam, make a picture and an animation"},
+    {"demo", command_demo, "an oak in the wind: cook it, step it, make an animation and a picture"},
     {"example", command_example, "make an example scene: an oak, a flower"},
     {"mesh", command_mesh, "look at, check, convert and generate meshes"},
     {"modes", command_modes, "natural frequencies and mode shapes of a body"},

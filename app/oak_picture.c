@@ -4,6 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+/* Five classes of branches, then the leaf. */
+#define BARK_COLOUR 0.46f, 0.38f, 0.30f
+const app_part_style app_oak_styles[6] = {
+    {{BARK_COLOUR}, 0.12f, 0}, {{BARK_COLOUR}, 0.12f, 0}, {{BARK_COLOUR}, 0.12f, 0},
+    {{BARK_COLOUR}, 0.12f, 0}, {{BARK_COLOUR}, 0.12f, 0}, {{0.42f, 0.61f, 0.20f}, 0.5f, 0.12f},
+};
+
 /* The sky just over the horizon. */
 static const float haze[3] = {0.72f, 0.81f, 0.92f};
 
@@ -52,10 +59,6 @@ static bough_picture_def camera(int32_t width) {
 
 bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t width,
                              const char *path) {
-    static const app_part_style bark = {{0.43f, 0.34f, 0.26f}, 0.12f, 0}, leaf = {{0.36f, 0.54f, 0.17f}, 0.5f, 0.12f};
-    app_part_style styles[6]; /* five classes of branches and the leaf, which is last */
-    for (int c = 0; c < 6; c++)
-        styles[c] = c < 5 ? bark : leaf;
     bough_picture_def def = camera(width);
     bough_picture *picture;
     bough_status s = bough_picture_create(ctx, &def, &picture);
@@ -63,7 +66,7 @@ bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const
         return s;
     s = draw_meadow(ctx, picture);
     if (!s)
-        s = app_tree_draw(ctx, model, state, styles, picture);
+        s = app_tree_draw(ctx, model, state, app_oak_styles, picture);
     if (!s)
         s = bough_picture_render(ctx, picture);
     if (!s)

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Parts of one component differ a little in colour: lighter or darker, more yellow or more blue. */
-static void tint(const app_part_style *style, int32_t part, float colour[3]) {
+/* Lighter or darker, more yellow or more blue. */
+void app_part_colour(const app_part_style *style, int32_t part, float colour[3]) {
     uint32_t bits = (uint32_t)part * 2654435761u;
     bits ^= bits >> 15;
     float light = (float)(bits & 255u) / 255.0f - 0.5f, warm = (float)(bits >> 8 & 255u) / 255.0f - 0.5f;
@@ -50,7 +50,7 @@ static bough_status add_part(bough_context *ctx, const bough_model *model, const
     if (s)
         return s;
     float colour[3];
-    tint(style, part, colour);
+    app_part_colour(style, part, colour);
     for (int32_t v = 0; v < surface->vertex_count; v++)
         for (int c = 0; c < 3; c++) {
             size_t at = 3 * (size_t)(h->vertex_count + v) + (size_t)c;

@@ -153,6 +153,12 @@ BOUGH_API void bough_state_save(const bough_model *model, const bough_state *sta
 BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,
                                            const void *bytes, size_t size);
 
+/* dt of time: in one step where that works; one that is refused is taken in halves, down to dt / 1024. Forces act
+ * during all of it. When even the smallest is refused, the state is the last good one, on the way. refused (may be
+ * NULL): how many were. */
+BOUGH_API bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
+                                     int32_t *refused);
+
 /* ---- statics ---- */
 
 typedef struct bough_settle_def {

@@ -70,12 +70,12 @@ static void pull_parent(const bough_model *model, bo_tree_work *work, const bo_t
     }
 }
 
-void bo_tree_balance(const bough_model *model, bo_tree_work *work, const double *a, double *y) {
+void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *a, double *y) {
     bo_tree_set_roots(model, work);
     for (int32_t d = 0; d < model->level_count; d++) {
         const bo_tree_level *level = &model->levels[d];
         if (d > 0)
-            bo_tree_accelerate_frames(model, work, d);
+            bo_tree_accelerate_frames(ctx, model, work, d);
         for (int32_t i = level->first_part; i < level->end_part; i++)
             bo_tree_gain(model, work, i, a);
     }

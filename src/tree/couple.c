@@ -144,18 +144,16 @@ static void hang_on_lane(const bough_model *model, bo_tree_work *work, const bo_
     }
 }
 
-void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch) {
-    const bo_tree_block *b = &model->blocks[block];
-    for (int32_t i = b->first; i < b->first + b->count && b->r > 0; i++) {
-        const bo_tree_part *part = &model->parts[i];
-        if (part->child_count == 0)
-            continue;
-        if (b->lanes == 1)
-            hang_children(model, work, part, b->n, scratch, work->L + b->squares, work->Mrq + 6 * b->vectors,
-                          work->p_q + b->vectors);
-        else
-            hang_on_lane(model, work, b, part, scratch);
-    }
+void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t i, double *scratch) {
+    const bo_tree_part *part = &model->parts[i];
+    const bo_tree_block *b = &model->blocks[part->block];
+    if (part->child_count == 0 || part->r == 0)
+        return;
+    if (b->lanes == 1)
+        hang_children(model, work, part, b->n, scratch, work->L + b->squares, work->Mrq + 6 * b->vectors,
+                      work->p_q + b->vectors);
+    else
+        hang_on_lane(model, work, b, part, scratch);
 }
 
 /* ---- exact coupling (L3) ---- */
@@ -201,24 +199,28 @@ static void add_children(const bough_model *model, bo_tree_work *work, const bo_
         BO_LANE(s->p[k], part->slot % 4) += sum[BO_SIX + k];
 }
 
-static bool gather_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
-    const bough_model *model = sweep->model;
-    const bo_tree_block *b = &model->blocks[index];
-    if (b->bare)
-        return true; /* was eliminated when it was made */
-    for (int32_t i = b->first; i < b->first + b->count; i++)
-        add_children(model, sweep->work, &model->parts[i]);
-    bo_tree_hang(model, sweep->work, index, scratch);
-    return bo_tree_eliminate(model, sweep->work, index);
+static bool gather_part(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+    add_children(sweep->model, sweep->work, &sweep->model->parts[index]);
+    bo_tree_hang(sweep->model, sweep->work, index, scratch);
+    return true;
+}
+
+/* What is bare was eliminated when it was made. */
+static bool eliminate_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+    (void)scratch;
+    return sweep->model->blocks[index].bare || bo_tree_eliminate(sweep->model, sweep->work, index);
 }
 
 static bool gather_levels(bo_tree_sweep *sweep) {
     for (int32_t d = sweep->model->level_count - 1; d >= 0; d--) {
         const bo_tree_level *level = &sweep->model->levels[d];
-        if (!bo_tree_for_each(sweep, level->first_block, level->end_block, 1, gather_block))
-            return false;
+        if (!level->bare) {
+            bo_tree_for_each(sweep, level->first_part, level->end_part, 1, gather_part);
+            if (!bo_tree_for_each(sweep, level->first_block, level->end_block, 1, eliminate_block))
+                return false;
+        }
         if (d > 0)
-            bo_tree_for_each(sweep, level->first_slots, level->end_slots, 64, turn_up_slots);
+            bo_tree_for_each(sweep, level->first_slots, level->end_slots, 48, turn_up_slots);
     }
     return true;
 }
@@ -240,7 +242,7 @@ static void scatter_levels(bo_tree_sweep *sweep) {
     for (int32_t d = 0; d < sweep->model->level_count; d++) {
         const bo_tree_level *level = &sweep->model->levels[d];
         if (d > 0)
-            bo_tree_accelerate_frames(sweep->model, sweep->work, d);
+            bo_tree_accelerate_frames(sweep->ctx, sweep->model, sweep->work, d);
         bo_tree_for_each(sweep, level->first_block, level->end_block, 4, scatter_block);
     }
 }
@@ -289,12 +291,15 @@ bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
     return true;
 }
 
-/* Lumps of all parts at once, since they do not depend on each other. */
-static bool hang_lumps(bo_tree_sweep *sweep, int32_t index, double *scratch) {
-    if (sweep->model->blocks[index].bare)
-        return true; /* was factored when it was made */
+static bool hang_lump(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     bo_tree_hang(sweep->model, sweep->work, index, scratch);
-    return bo_tree_eliminate(sweep->model, sweep->work, index);
+    return true;
+}
+
+/* Lumps of all parts at once, since they do not depend on each other. */
+static bool hang_lumps(bo_tree_sweep *sweep) {
+    bo_tree_for_each(sweep, 0, sweep->model->part_count, 4, hang_lump);
+    return bo_tree_for_each(sweep, 0, sweep->model->block_count, 1, eliminate_block);
 }
 
 bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a) {
@@ -303,12 +308,15 @@ bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *w
     if (coupling == BOUGH_COUPLING_L3) {
         if (!gather_levels(&sweep))
             return false;
-    } else if (coupling != BOUGH_COUPLING_L1 || work->loaded || model->free_count) {
+    } else if (coupling != BOUGH_COUPLING_L1 || model->free_count) {
         bo_tree_take_wrenches(model, work);
         bo_tree_compose(model, work);
         bo_tree_lump(model, work, coupling);
-        if (coupling != BOUGH_COUPLING_L1 && !bo_tree_for_each(&sweep, 0, model->block_count, 1, hang_lumps))
+        if (coupling != BOUGH_COUPLING_L1 && !hang_lumps(&sweep))
             return false;
+    } else if (work->loaded) {
+        bo_tree_take_wrenches(model, work);
+        bo_tree_sum_forces(model, work);
     }
     if (!bo_tree_set_roots(model, work))
         return false;

@@ -16,8 +16,8 @@ typedef struct bo_tree_sweep {
 typedef bool (*bo_tree_each)(bo_tree_sweep *sweep, int32_t index, double *scratch);
 bool bo_tree_for_each(bo_tree_sweep *sweep, int32_t first, int32_t end, int32_t grain, bo_tree_each each);
 
-/* Lets the parts of a block feel what hangs on them: up_I, up_p of their children are added to L, Mrq and p_q. */
-void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch);
+/* Lets part i feel what hangs on it: up_I, up_p of its children are added to L, Mrq and p_q. */
+void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t i, double *scratch);
 
 /* Accelerations of the roots; false when the inertia of one that flies is singular. */
 bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work);
@@ -31,10 +31,12 @@ void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]);
 void bo_tree_take_wrenches(const bough_model *model, bo_tree_work *work);
 /* I and p of each part become the sums over its subtree, as of one rigid body that moves with the part's frame. */
 void bo_tree_compose(const bough_model *model, bo_tree_work *work);
-/* After these: up_I, up_p of all parts from what their subtrees look like to their parents; and p of the roots gains
- * what a rigid body's turning adds. */
+/* After these: up_I, up_p of all parts from what their subtrees look like to their parents (L1: up_p has the forces on
+ * them already); and p of the roots gains what a rigid body's turning adds. */
 void bo_tree_lump(const bough_model *model, bo_tree_work *work, bough_coupling coupling);
 
+/* L1: up_p of all parts gets the forces from outside on their subtrees, after bo_tree_take_wrenches(). */
+void bo_tree_sum_forces(const bough_model *model, bo_tree_work *work);
 /* Constants of L1, when the model is made. */
 bough_status bo_tree_make_lumps(bough_context *ctx, bough_model *model);
 /* L1: the forces of what hangs on the parts of a block, whose frames' accelerations are known: into p_q. */

@@ -168,7 +168,6 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
     }
     state->time += dt;
     remember_end(g, state);
-    bough_state_clear_forces(model, state);
     return BOUGH_OK;
 }
 

@@ -1,6 +1,8 @@
 /* Frames and how they move: from the root outwards, four parts at a time. docs/theory/tree.md, "Kinematics". */
 #include "tree/tree.h"
 
+#include "base/threads.h"
+
 /* One number of four slots or faces. */
 #define GATHER(array, field, index)                                        \
     ((bo_v4){BO_LANE_CONST((array)[(index)[0] / 4].field, (index)[0] % 4), \
@@ -47,12 +49,33 @@ static void carry(const bo_tree_slots *restrict slots, const bo_tree_faces *rest
     bo_tmulv4(j->R, u, j->w);
 }
 
+typedef struct {
+    const bough_model *model;
+    bo_tree_work *work;
+    int32_t first;
+} level_call;
+
+/* Vectors of slots at a time: some microseconds. */
+enum { GRAIN = 48 };
+
+static void on_level(bough_context *ctx, const bough_model *model, bo_tree_work *work, int32_t d, bo_range_task some) {
+    const bo_tree_level *level = &model->levels[d];
+    bo_parallel_for(ctx, level->end_slots - level->first_slots, GRAIN, some,
+                    &(level_call){model, work, level->first_slots});
+}
+
+static void carry_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    const level_call *call = data;
+    (void)chunk;
+    for (int32_t s = call->first + begin; s < call->first + end; s++)
+        carry(&call->model->slots[s], call->work->faces, call->work->frames, &call->work->frames[s]);
+}
+
 bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
     if (!bo_tree_move_faces(ctx, model, work, q, v))
         return false;
     for (int32_t d = 1; d < model->level_count; d++)
-        for (int32_t s = model->levels[d].first_slots; s < model->levels[d].end_slots; s++)
-            carry(&model->slots[s], work->faces, work->frames, &work->frames[s]);
+        on_level(ctx, model, work, d, carry_some);
     return true;
 }
 
@@ -74,7 +97,14 @@ static void accelerate(const bo_tree_slots *restrict slots, const bo_tree_faces 
     bo_tmulv4(j->R, A + 3, out->A + 3);
 }
 
-void bo_tree_accelerate_frames(const bough_model *model, bo_tree_work *work, int32_t level) {
-    for (int32_t s = model->levels[level].first_slots; s < model->levels[level].end_slots; s++)
-        accelerate(&model->slots[s], work->faces, &work->frames[s], work->inertias, &work->inertias[s]);
+static void accelerate_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    const level_call *call = data;
+    bo_tree_work *work = call->work;
+    (void)chunk;
+    for (int32_t s = call->first + begin; s < call->first + end; s++)
+        accelerate(&call->model->slots[s], work->faces, &work->frames[s], work->inertias, &work->inertias[s]);
+}
+
+void bo_tree_accelerate_frames(bough_context *ctx, const bough_model *model, bo_tree_work *work, int32_t level) {
+    on_level(ctx, model, work, level, accelerate_some);
 }

@@ -265,6 +265,7 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
     *slot = bo_padded4(*slot);
     level->first_slots = *slot / 4;
     level->first_block = model->block_count;
+    level->bare = true;
     for (int32_t i = level->first_part, end; i < level->end_part; i = end) {
         end = group_end(model, level, i);
         const int32_t r = model->parts[i].r;
@@ -292,6 +293,7 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
                     part->slot = *slot + k, part->block = model->block_count, part->lane = k;
                     b->bare = b->bare && part->child_count == 0;
                 }
+                level->bare = level->bare && b->bare;
             }
             model->block_count++;
             *slot += lanes;

@@ -80,12 +80,6 @@ static void lump(bough_coupling coupling, const bo_tree_frames *restrict f, bo_t
         s->up_p[k] += t[k];
 }
 
-/* L1: the forces alone, in the parent's axes. */
-BO_MULTIVERSION
-static void lump_forces(const bo_tree_frames *restrict f, bo_tree_inertias *restrict s) {
-    bo_mulv4(f->R, s->p, s->up_p);
-}
-
 BO_MULTIVERSION
 static void turn_root(const bo_tree_frames *restrict f, bo_tree_inertias *restrict s) {
     add_turning(s->I, f->w, s->p);
@@ -95,14 +89,31 @@ void bo_tree_lump(const bough_model *model, bo_tree_work *work, bough_coupling c
     const int32_t roots = model->levels[0].end_slots;
     for (int32_t s = 0; s < roots; s++)
         turn_root(&work->frames[s], &work->inertias[s]);
-    for (int32_t s = roots; s < model->slots_count; s++)
-        if (coupling == BOUGH_COUPLING_L1)
-            lump_forces(&work->frames[s], &work->inertias[s]);
-        else
-            lump(coupling, &work->frames[s], &work->inertias[s]);
+    for (int32_t s = roots; s < model->slots_count && coupling != BOUGH_COUPLING_L1; s++)
+        lump(coupling, &work->frames[s], &work->inertias[s]);
 }
 
 /* ---- L1 ---- */
+
+/* The forces alone, in the parent's axes. */
+BO_MULTIVERSION
+static void turn_forces(const bo_tree_frames *restrict f, bo_tree_inertias *restrict s) {
+    bo_mulv4(f->R, s->p, s->up_p);
+}
+
+void bo_tree_sum_forces(const bough_model *model, bo_tree_work *work) {
+    for (int32_t d = model->level_count - 1; d > 0; d--) {
+        const bo_tree_level *level = &model->levels[d];
+        for (int32_t s = level->first_slots; s < level->end_slots; s++)
+            turn_forces(&work->frames[s], &work->inertias[s]);
+        for (int32_t i = level->first_part; i < level->end_part; i++) {
+            const int32_t from = model->parts[i].slot, to = model->parts[model->parts[i].parent].slot;
+            for (int k = 0; k < 3; k++)
+                BO_LANE(work->inertias[to / 4].p[k], to % 4) +=
+                    BO_LANE_CONST(work->inertias[from / 4].up_p[k], from % 4);
+        }
+    }
+}
 
 bough_status bo_tree_make_lumps(bough_context *ctx, bough_model *model) {
     double *mass = BO_NEW_ARRAY(ctx, double, model->part_count);

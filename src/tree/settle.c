@@ -10,7 +10,7 @@ bough_settle_def bough_default_settle_def(void) {
     return (bough_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 500};
 }
 
-static bool hang_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+static bool hang_part(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     bo_tree_hang(sweep->model, sweep->work, index, scratch);
     return true;
 }
@@ -48,7 +48,7 @@ static double unbalanced(const search *s, const double *q, double h2) {
     bo_tree_compose(model, w);
     bo_tree_lump(model, w, BOUGH_COUPLING_L2R);
     bo_tree_sweep sweep = {s->ctx, model, w, NULL, {false}};
-    bo_tree_for_each(&sweep, 0, model->block_count, 1, hang_block);
+    bo_tree_for_each(&sweep, 0, model->part_count, 4, hang_part);
     double left = 0, size = 0;
     const bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
     for (int32_t i = 0; i < model->part_count; i++) {

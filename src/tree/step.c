@@ -1,16 +1,33 @@
 /* One step of a tree in time. docs/theory/tree.md, "Integration". */
 #include "tree/system.h"
 
+#include "base/threads.h"
+
 #include <math.h>
 #include <string.h>
 
-static void advance(const bough_model *model, const bough_state *state, const bo_tree_scheme *h, bo_tree_work *w) {
-    for (int32_t k = 0; k < model->size; k++) {
-        const double a = w->next_a[k];
-        w->next_q[k] =
-            state->q[k] + h->dt * state->v[k] + h->dt * h->dt * ((0.5 - h->beta) * state->a[k] + h->beta * a);
-        w->next_v[k] = state->v[k] + h->dt * ((1 - h->gamma) * state->a[k] + h->gamma * a);
+typedef struct {
+    const bough_state *state;
+    const bo_tree_scheme *scheme;
+} advancing;
+
+static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    const advancing *by = data;
+    const bough_state *state = by->state;
+    const bo_tree_scheme *h = by->scheme;
+    const double of_v = h->dt, of_a = h->dt * h->dt * (0.5 - h->beta), of_next = h->dt * h->dt * h->beta;
+    const double *restrict q = state->q, *restrict v = state->v, *restrict a = state->a,
+                           *restrict next = state->work->next_a;
+    double *restrict next_q = state->work->next_q, *restrict next_v = state->work->next_v;
+    (void)chunk;
+    for (int32_t k = begin; k < end; k++) {
+        next_q[k] = q[k] + of_v * v[k] + of_a * a[k] + of_next * next[k];
+        next_v[k] = v[k] + h->dt * ((1 - h->gamma) * a[k] + h->gamma * next[k]);
     }
+}
+
+static void advance(bough_context *ctx, const bough_model *model, const bough_state *state, const bo_tree_scheme *h) {
+    bo_parallel_for(ctx, model->size, 4096, advance_some, &(advancing){state, h});
 }
 
 static bool all_finite(int32_t count, const double *x) {
@@ -42,7 +59,7 @@ void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_stat
 static bough_status solve(bough_context *ctx, bo_tree_pass *pass) {
     const bough_model *model = pass->model;
     pass->solve = true;
-    pass->inertias = pass->work->coupling != BOUGH_COUPLING_L1 || pass->work->loaded || model->free_count > 0;
+    pass->inertias = pass->work->coupling != BOUGH_COUPLING_L1 || model->free_count > 0;
     if (!bo_tree_prepare(ctx, pass) || !bo_tree_solve(ctx, model, pass->work, pass->work->next_a))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                        "a part has lost its stiffness or is turned inside out in this step; take a smaller one");
@@ -95,8 +112,17 @@ bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bou
     return BOUGH_OK;
 }
 
-static void publish_frames(const bough_model *model, bough_state *state) {
-    for (int32_t i = 0; i < model->part_count; i++) {
+typedef struct {
+    const bough_model *model;
+    bough_state *state;
+} publishing;
+
+static void publish_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    const publishing *to = data;
+    const bough_model *model = to->model;
+    bough_state *state = to->state;
+    (void)chunk;
+    for (int32_t i = begin; i < end; i++) {
         const bo_tree_frames *f = &state->work->frames[model->parts[i].slot / 4];
         const int32_t lane = model->parts[i].slot % 4;
         bough_frame *frame = &state->frames[model->parts[i].user];
@@ -115,10 +141,14 @@ static void publish_frames(const bough_model *model, bough_state *state) {
     }
 }
 
+static void publish_frames(bough_context *ctx, const bough_model *model, bough_state *state) {
+    bo_parallel_for(ctx, model->part_count, 256, publish_some, &(publishing){model, state});
+}
+
 bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_set_momenta(ctx, model, state);
-    publish_frames(model, state);
+    publish_frames(ctx, model, state);
     return BOUGH_OK;
 }
 
@@ -155,31 +185,30 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
     w->elsewhere = true;
     w->next_time = w->lead_time = state->time + h->dt;
     BO_TRY(solve(ctx, &pass));
-    advance(model, state, h, w);
+    advance(ctx, model, state, h);
     bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
     if (twice) {
         BO_TRY(move_on(ctx, model, w));
         pass.q = w->next_q, pass.v = w->next_v, pass.elastic = false;
         BO_TRY(solve(ctx, &pass));
-        advance(model, state, h, w);
+        advance(ctx, model, state, h);
         bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
     }
     return land(ctx, model, state);
 }
 
-bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
-    if (state->work->integrator)
-        return bo_tree_integrate(ctx, model, state, dt);
+/* One step of the engine's own; forces from outside stay. */
+static bough_status step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
     bo_tree_work *w = state->work;
     const double alpha = state->alpha;
     const bo_tree_scheme h = {dt, alpha, 0.25 * (1 - alpha) * (1 - alpha), 0.5 - alpha, false};
+    if (w->integrator)
+        return bo_tree_integrate(ctx, model, state, dt);
     if (!(dt >= 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step must not be negative");
     BO_TRY(bo_tree_check_method(ctx, state->coupling, alpha, state->passes));
     w->coupling = state->coupling;
-    bough_status status = attempt(ctx, model, state, &h);
-    if (status != BOUGH_OK)
-        return status;
+    BO_TRY(attempt(ctx, model, state, &h));
     w->elsewhere = false;
     const size_t size = (size_t)model->size * sizeof(double);
     memcpy(state->q, w->next_q, size);
@@ -187,8 +216,43 @@ bough_status bough_step(bough_context *ctx, const bough_model *model, bough_stat
     memcpy(state->a, w->next_a, size);
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     state->time += dt;
+    publish_frames(ctx, model, state);
+    return BOUGH_OK;
+}
+
+bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+    BO_TRY(step(ctx, model, state, dt));
     if (dt > 0)
         bough_state_clear_forces(model, state);
-    publish_frames(model, state);
     return BOUGH_OK;
+}
+
+static bool may_do_smaller(bough_status status) {
+    return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE;
+}
+
+bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
+                           int32_t *refused) {
+    enum { UNITS = 1024 }; /* of dt: the smallest step is one */
+    const double start = state->time;
+    int32_t at = 0, size = UNITS, no = 0;
+    bough_status status = BOUGH_OK;
+    while (at < UNITS && status == BOUGH_OK) {
+        status = step(ctx, model, state, dt * size / UNITS);
+        if (status == BOUGH_OK) {
+            at += size;
+            state->time = start + dt * at / UNITS; /* the same end, however it was reached */
+            if (at % (2 * size) == 0)              /* halves of something larger: try that again */
+                size *= 2;
+        } else if (may_do_smaller(status) && size > 1) {
+            no++;
+            size /= 2;
+            status = BOUGH_OK;
+        }
+    }
+    if (refused)
+        *refused = no;
+    if (dt > 0)
+        bough_state_clear_forces(model, state);
+    return status;
 }

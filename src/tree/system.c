@@ -62,15 +62,15 @@ static bough_status enter(void *data, double t, const double *q, const double *v
     bo_tree_system *s = data;
     const bough_model *model = s->model;
     bo_tree_work *w = s->state->work;
+    w->coupling = BOUGH_COUPLING_L3;
     (void)t;
     memcpy(s->q, s->instead_q ? s->instead_q : q, (size_t)model->size * sizeof *s->q);
     v = s->instead_v ? s->instead_v : v;
     w->elsewhere = true;
-    w->coupling = BOUGH_COUPLING_L3;
     if (!bo_tree_move(s->ctx, model, w, s->q, v))
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
     bo_tree_weigh(s->ctx, model, s->state, s->q, v);
-    bo_tree_balance(model, w, s->zero, s->rest);
+    bo_tree_balance(s->ctx, model, w, s->zero, s->rest);
     if (!bo_tree_move(s->ctx, model, w, s->q, s->zero))
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
     return BOUGH_OK;
@@ -119,7 +119,7 @@ static void take_loads_again(bo_tree_work *w, bool loaded) {
 static void multiply_M(bo_tree_system *s, const double *x, double *y) {
     const bool loaded = set_loads_aside(s->state->work);
     bo_tree_weigh(s->ctx, s->model, s->state, s->q, s->zero);
-    bo_tree_balance(s->model, s->state->work, x, y);
+    bo_tree_balance(s->ctx, s->model, s->state->work, x, y);
     take_loads_again(s->state->work, loaded);
 }
 

@@ -86,6 +86,7 @@ typedef struct bo_tree_level {
     int32_t first_part, end_part;
     int32_t first_slots, end_slots; /* vectors of slots */
     int32_t first_block, end_block;
+    bool bare; /* nothing hangs on its parts */
 } bo_tree_level;
 
 /* Blocks that one task takes, of about equal cost; borders do not depend on the number of threads. */
@@ -214,7 +215,7 @@ void bo_tree_gain(const bough_model *model, bo_tree_work *work, int32_t i, const
 /* kinematics.c: faces, then frames and velocities of all parts from q and v. */
 bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q, const double *v);
 /* Accelerations of the frames of one level from those of their parents and the gain of the faces. */
-void bo_tree_accelerate_frames(const bough_model *model, bo_tree_work *work, int32_t level);
+void bo_tree_accelerate_frames(bough_context *ctx, const bough_model *model, bo_tree_work *work, int32_t level);
 
 /* parts.c: what parts are by themselves. */
 
@@ -262,7 +263,7 @@ bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *w
 
 /* balance.c: the forces y on the coordinates that accelerations a ask for, less the loads; after bo_tree_weigh(), whose
  * p they overwrite. For roots that do not fly. */
-void bo_tree_balance(const bough_model *model, bo_tree_work *work, const double *a, double *y);
+void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *a, double *y);
 
 /* step.c */
 

@@ -1,0 +1,110 @@
+/* Trees of parts as animated glTF: the columns of U are morph targets, q their weights, frames the poses of nodes. */
+#include "app.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PANEL = 16 }; /* bough_surface.U */
+
+static void unpack_column(const bough_component *c, int32_t l, float *column) {
+    const bough_surface *surface = &c->surface;
+    for (size_t i = 0; i < 3 * (size_t)surface->vertex_count; i++) {
+        size_t at = (i / PANEL * (size_t)c->r + (size_t)l) * PANEL + i % PANEL;
+        column[i] = surface->U ? surface->U[at] : (float)surface->U16[at] * surface->scale[l];
+    }
+}
+
+static bough_status add_mesh(bough_context *ctx, const bough_component *c, const float colour[3], bough_glb *glb) {
+    size_t scalars = 3 * (size_t)c->surface.vertex_count;
+    float *targets = malloc((scalars * (size_t)c->r + 1) * sizeof *targets);
+    if (!targets)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t l = 0; l < c->r; l++)
+        unpack_column(c, l, targets + scalars * (size_t)l);
+    bough_glb_mesh mesh = bough_default_glb_mesh();
+    mesh.vertex_count = c->surface.vertex_count, mesh.triangle_count = c->surface.triangle_count;
+    mesh.positions = c->surface.position, mesh.triangles = c->surface.triangles;
+    mesh.target_count = c->r, mesh.targets = targets;
+    memcpy(mesh.colour, colour, sizeof mesh.colour);
+    bough_status s = bough_glb_add_mesh(ctx, glb, &mesh);
+    free(targets);
+    return s;
+}
+
+enum { TINTS = 6 }; /* colours of a component, at most */
+
+/* Meshes of a component follow each other, one for each colour; its parts take them in turn. */
+static bough_status add_component(bough_context *ctx, const bough_model_def *def, int32_t component,
+                                  const app_part_style *style, int32_t *mesh_count, int32_t *mesh_of_part,
+                                  bough_glb *glb) {
+    int32_t uses = 0, first = *mesh_count;
+    bough_status s = BOUGH_OK;
+    for (int32_t p = 0; p < def->part_count && !s; p++) {
+        if (def->parts[p].component != component)
+            continue;
+        float colour[3];
+        app_part_colour(style, uses, colour);
+        if (uses == 0)
+            s = add_mesh(ctx, def->components[component], colour, glb);
+        else if (uses < TINTS)
+            s = bough_glb_add_tint(ctx, glb, first, colour);
+        *mesh_count += uses < TINTS;
+        mesh_of_part[p] = first + uses++ % TINTS;
+    }
+    return s;
+}
+
+static bough_status add_parts(bough_context *ctx, const bough_model_def *def, const app_part_style *styles,
+                              bough_glb *glb) {
+    int32_t *mesh_of_part = malloc(((size_t)def->part_count + 1) * sizeof *mesh_of_part), mesh_count = 0;
+    bough_status s = mesh_of_part ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t c = 0; c < def->component_count && !s; c++)
+        s = add_component(ctx, def, c, &styles[c], &mesh_count, mesh_of_part, glb);
+    for (int32_t p = 0; p < def->part_count && !s; p++)
+        s = bough_glb_add_node(ctx, glb, def->parts[p].name, mesh_of_part[p], def->parts[p].scale);
+    free(mesh_of_part);
+    return s;
+}
+
+bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const app_part_style *styles,
+                                 const char *path, app_tree_glb *film) {
+    const bough_model_def *def = bough_model_describe(model);
+    *film = (app_tree_glb){0};
+    film->poses = calloc((size_t)def->part_count + 1, sizeof *film->poses);
+    film->weights = calloc((size_t)bough_model_size(model) + 1, sizeof *film->weights);
+    if (!film->poses || !film->weights)
+        return BOUGH_ERROR_MEMORY;
+    bough_glb_def glb_def = bough_default_glb_def();
+    glb_def.path = path;
+    bough_status s = bough_glb_create(ctx, &glb_def, &film->glb);
+    return s ? s : add_parts(ctx, def, styles, film->glb);
+}
+
+bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, const bough_state *state,
+                              app_tree_glb *film) {
+    const bough_model_def *def = bough_model_describe(model);
+    float *weight = film->weights;
+    for (int32_t p = 0; p < def->part_count; p++) {
+        const double *q = state->q + bough_model_offset(model, p);
+        memcpy(film->poses[p].translation, state->frames[p].origin, sizeof film->poses[p].translation);
+        memcpy(film->poses[p].rotation, state->frames[p].rotation, sizeof film->poses[p].rotation);
+        for (int32_t l = 0; l < def->components[def->parts[p].component]->r; l++)
+            *weight++ = (float)q[l];
+    }
+    bough_status s = bough_glb_add_frame(ctx, film->glb, state->time, film->poses, film->weights);
+    film->frame_count += s == BOUGH_OK;
+    return s;
+}
+
+bough_status app_tree_glb_finish(bough_context *ctx, app_tree_glb *film) {
+    bough_status s = bough_glb_finish(ctx, film->glb);
+    film->glb = NULL;
+    return s;
+}
+
+void app_tree_glb_destroy(bough_context *ctx, app_tree_glb *film) {
+    bough_glb_discard(ctx, film->glb);
+    free(film->poses);
+    free(film->weights);
+    *film = (app_tree_glb){0};
+}

@@ -1,0 +1,89 @@
+/* The demo's animation is the motion of the engine, and Ctrl-C keeps it. */
+#include "program.h"
+
+#include "record/glb_reader.h"
+
+#include <bough/scene.h>
+
+static int prepare(void **state) {
+    (void)state;
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    mkdir(work(""), 0700);
+    return 0;
+}
+
+/* Every vertex of every part in the first frame, which is the settled state, and in the second, eight steps later. */
+static void check_frame(bough_context *ctx, const glb_file *file, const bough_model *model, const bough_state *s,
+                        size_t frame) {
+    static float positions[3 * 1501];
+    const bough_model_def *def = bough_model_describe(model);
+    for (int32_t p = 0; p < def->part_count; p += 3) {
+        check_ok(ctx, bough_state_positions(ctx, model, s, p, positions));
+        for (int32_t v = 0; v < def->components[def->parts[p].component]->surface.vertex_count; v += 101) {
+            const float *x = positions + 3 * v;
+            bo_vec3 y = shown(file, (size_t)p + 1, (size_t)v, frame);
+            check_below(bo_norm(bo_sub(y, bo_v3((double)x[0], (double)x[2], -(double)x[1]))), 1e-3);
+        }
+    }
+}
+
+static void the_animation_is_the_motion_of_the_engine(void **state) {
+    (void)state;
+    check_run(0, "demo", "--frames", "2", "--leaves", "4");
+    glb_file file = read_glb(work("demo/oak.glb"));
+    check_accessors(&file);
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    bough_model *model;
+    bough_state *s;
+    check_ok(ctx, bough_scene_load(ctx, work("demo/oak/scene.json"), &scene));
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    check_ok(ctx, bough_state_create(ctx, model, &s));
+    check_ok(ctx, bough_state_settle(ctx, model, s, NULL, NULL));
+    check_int(json_array_size(json_object_get(file.json, "nodes")), 1 + bough_model_part_count(model));
+    check_frame(ctx, &file, model, s, 0);
+    for (int i = 0; i < 8; i++)
+        check_ok(ctx, bough_step(ctx, model, s, 1.0 / 240));
+    check_frame(ctx, &file, model, s, 1);
+    bough_state_destroy(ctx, s);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+    close_glb(&file);
+}
+
+/* The animation has begun when its file has, under another name. */
+static bool has_begun(void) {
+    DIR *folder = opendir(work("long"));
+    bool found = false;
+    for (struct dirent *e; folder && (e = readdir(folder));)
+        found = found || strncmp(e->d_name, "oak.glb", 7) == 0;
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+static void interrupted_it_keeps_what_was_done(void **state) {
+    (void)state;
+    const struct timespec nap = {0, 10000000}, pause = {0, 300000000};
+    pid_t child =
+        start_with_output(WORDS("demo", "-o", "long", "--frames", "10000", "--leaves", "0"), test_path("stdout"));
+    for (int i = 0; i < 3000 && !has_begun(); i++)
+        nanosleep(&nap, NULL);
+    nanosleep(&pause, NULL);
+    check_int(kill(child, SIGINT), 0);
+    check_int(finish(child), 1);
+    check(strncmp(err, "bough: stopped after ", 21) == 0 && line_count(err) == 1);
+    glb_file file = read_glb(work("long/oak.glb"));
+    check_accessors(&file);
+    close_glb(&file);
+    check(!exists("long/oak.png"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_animation_is_the_motion_of_the_engine),
+        cmocka_unit_test(interrupted_it_keeps_what_was_done),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}
