@@ -24,12 +24,13 @@ static const char fork_scene[] =
 
 enum { RATES = 5, SECONDS = 6, TIP_PART = 3 };
 static const int32_t rates[RATES] = {15, 30, 60, 120, 240};
-static const double swing = 0.7;     /* m: how far its lowest frequency would carry the tip */
+static const double swing = 0.7;     /* m, for size 1 */
 static const double blown_up = 1000; /* times the energy */
 
 typedef struct {
     tree_scene scene;
     int32_t n, tip; /* tip: vertex of the left twig */
+    double swing;   /* m: how far the lowest frequency would carry it */
     double omega;   /* the lowest, rad/s */
     double *start;  /* velocities */
 } fork_bench;
@@ -106,7 +107,7 @@ static bool prepare(fork_bench *b) {
         find_tip(b, state);
     good = good && speed_of_tip(b, state, &speed);
     for (int32_t k = 0; k < b->n && good; k++)
-        b->start[k] *= swing * b->omega / speed;
+        b->start[k] *= b->swing * b->omega / speed;
     if (!good)
         app_fail(b->scene.ctx);
     bough_state_destroy(b->scene.ctx, state);
@@ -171,14 +172,14 @@ static void run_case(const fork_bench *b, const fork_case *c, bool json, json_t 
 int bench_stability(const bench_options *options) {
     static const bough_coupling couplings[] = {BOUGH_COUPLING_L1, BOUGH_COUPLING_L2, BOUGH_COUPLING_L3};
     bough_context *ctx = app_context(1);
-    fork_bench b = {.n = 0};
+    fork_bench b = {.swing = options->size * swing};
     json_t *all = json_array();
     const bool good = tree_scene_open_text(ctx, fork_scene, &b.scene) && prepare(&b);
     if (good && !options->json)
         printf(
             "largest energy in %d s over that of the start: five parts, %d coordinates, lowest frequency %.2f Hz, tip "
             "at %.1f m/s\n%-3s  %-8s  %6s  %8s  %8s  %8s  %8s  %8s  %8s\n",
-            SECONDS, b.n, b.omega / 6.283185307179586, swing * b.omega, "", "method", "passes", "damping", "1/15 s",
+            SECONDS, b.n, b.omega / 6.283185307179586, b.swing * b.omega, "", "method", "passes", "damping", "1/15 s",
             "1/30 s", "1/60 s", "1/120 s", "1/240 s");
     for (int k = 0; k < 24 && good && !app_interrupted(); k++) {
         const fork_case c = {couplings[k / 8], k / 4 % 2 ? -0.05 : 0, 1 + k / 2 % 2, k % 2 ? 0.005 : 0};

@@ -175,7 +175,7 @@ static bough_status solve_tree(bo_tree_system *s, bool fresh, double *x) {
 static bough_status factor(void *data, double a, double b, double c) {
     bo_tree_system *s = data;
     s->factor_mass = a;
-    s->scheme = (bo_tree_scheme){.dt = 1, .gamma = b / a, .beta = c / a};
+    s->scheme = (bo_tree_scheme){.dt = 1, .gamma = b / a, .beta = c / a, .inert = b == 0 && c == 0};
     return solve_tree(s, true, s->state->work->next_a);
 }
 

@@ -5,6 +5,8 @@
 #include "time/integrator.h"
 #include "tree/system.h"
 
+#include <time.h>
+
 enum { PARTS = 4, BUSH = 12, MOST = 64 };
 static const double span = 0.1; /* s */
 
@@ -246,21 +248,28 @@ static void orders_are_kept(void **unused) {
             const bough_integrator_info *info = bough_integrator_describe(m);
             if (!strcmp(info->name, "ere"))
                 continue;
-            double error[2];
+            double error[2], us = INFINITY; /* a step, the better of two */
             use(&b, info->name);
             for (int fine = 0; fine < 2; fine++) {
-                trajectory(&b, fine ? 160 : 80, q);
+                const int steps = fine ? 160 : 80;
+                const clock_t start = clock();
+                trajectory(&b, steps, q);
+                us = fmin(us, 1e6 * (double)(clock() - start) / CLOCKS_PER_SEC / steps);
                 error[fine] = relative(n, q, 1, exact);
             }
             const double order = log2(error[0] / error[1]);
             const bool modes = strstr(info->name, "ere") != NULL;
-            print_message("passes %d  %-20s error %.1e %.1e  order %.2f\n", passes, info->name, error[0], error[1],
-                          order);
+            print_message("passes %d  %-20s error %.1e %.1e  order %.2f  %.0f us\n", passes, info->name, error[0],
+                          error[1], order, us);
             check_below(error[1], info->order == 1 && !modes ? 5e-3 : 2e-3);
             check(modes || order > 0.9);
             if ((passes == 2 || info->explicit_method) && info->order > 1 && !modes)
                 check(order > info->order - 0.25 && order < info->order + 0.6);
         }
+        check_ok(b.ctx, bough_state_use_integrator(b.ctx, b.model, b.state, NULL));
+        const clock_t start = clock();
+        trajectory(&b, 1000, q);
+        print_message("passes %d  the own step: %.1f us\n", passes, 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
         go_home(&b);
     }
 }
