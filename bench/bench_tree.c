@@ -293,6 +293,8 @@ static int run(const bench_options *o, const char *name, const target *t) {
     if (good) {
         b.state->coupling = o->coupling, b.state->passes = 1;
         bough_state_save(b.model, b.state, b.start);
+        if (o->threads == 1)
+            pin_to((int32_t)sched_getcpu()); /* where it is */
         const bool small = bough_model_size(b.model) < 2000;
         b.steps = small ? 1000 : 100, b.repeats = small ? 400 : 30;
         if (o->threads > 1) { /* the same on one, first */
