@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 15, MOST_STEPS = 20000 };
+enum { ROUNDS = 15, MOST_STEPS = 20000, MOST_REPEATS = 400 };
 
 typedef struct {
     tree_scene scene;
@@ -40,11 +40,15 @@ static double step_once(tree_bench *b) {
     return 1e6 * (app_seconds() - start);
 }
 
+/* The median of some runs in a row: of each, as of steps, so that what interrupts them counts alike. */
 static double run_kernel(tree_bench *b, bough_context *ctx, bough_state *state, int kernel) {
-    const double start = app_seconds();
-    for (int32_t i = 0; i < b->repeats; i++)
+    double values[MOST_REPEATS];
+    for (int32_t i = 0; i < b->repeats; i++) {
+        const double start = app_seconds();
         bo_tree_run_kernel(ctx, b->model, state, (bo_tree_kernel)kernel);
-    return 1e6 * (app_seconds() - start) / b->repeats;
+        values[i] = 1e6 * (app_seconds() - start);
+    }
+    return median_of((size_t)b->repeats, values);
 }
 
 static double sum_of(const double *values, int count) {
@@ -296,7 +300,7 @@ static int run(const bench_options *o, const char *name, const target *t) {
         if (o->threads == 1)
             pin_to((int32_t)sched_getcpu()); /* where it is */
         const bool small = bough_model_size(b.model) < 2000;
-        b.steps = small ? 1000 : 100, b.repeats = small ? 400 : 30;
+        b.steps = small ? 1000 : 100, b.repeats = small ? MOST_REPEATS : 30;
         if (o->threads > 1) { /* the same on one, first */
             b.scene.ctx = alone;
             good = measure(&b, alone);
