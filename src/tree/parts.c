@@ -191,12 +191,12 @@ static bool evaluate_lanes(const bo_tree_pass *pass, const bo_tree_block *b, dou
     return true;
 }
 
-static bool linearise_wide(const bo_tree_pass *pass, const bo_tree_block *b, double *scratch, double *H, double *p) {
+/* q and v of the state, side by side. */
+static bool linearise_wide(const bo_tree_pass *pass, const bo_tree_block *b, const double *q, const double *v,
+                           double *scratch, double *H, double *p) {
     const bo_component_tables *t = &pass->model->components[b->component];
     const int32_t size = BO_WIDE * b->n;
-    double *q = scratch, *v = q + size, *a = v + size, *f = a + size, *more = f + size, *rest = more + 3 * size;
-    gather(pass->model, b, pass->state->q, q);
-    gather(pass->model, b, pass->state->v, v);
+    double *a = scratch, *f = a + size, *more = f + size, *rest = more + 3 * size;
     gather(pass->model, b, pass->state->a, a);
     if (t->tangent)
         bo_tangent_evaluate(b->r, t->tangent, q, rest, f, H);
@@ -215,13 +215,13 @@ static bool linearise_wide(const bo_tree_pass *pass, const bo_tree_block *b, dou
     return true;
 }
 
-static bool linearise_one(const bo_tree_pass *pass, const bo_tree_block *b, double *scratch, double *H, double *p) {
+static bool linearise_one(const bo_tree_pass *pass, const bo_tree_block *b, const double *q, const double *v,
+                          double *scratch, double *H, double *p) {
     const bo_component_tables *t = &pass->model->components[b->component];
     const int32_t n = b->n;
-    double *v = scratch, *a = v + n, *f = a + n, *more = f + n, *K = more + 3 * n, *rest = K + n * n;
-    gather(pass->model, b, pass->state->v, v);
+    double *a = scratch, *f = a + n, *more = f + n, *K = more + 3 * n, *rest = K + n * n;
     gather(pass->model, b, pass->state->a, a);
-    if (!bough_component_evaluate(t->c, pass->state->q + pass->model->parts[b->first].offset, rest, NULL, f, K))
+    if (!bough_component_evaluate(t->c, q, rest, NULL, f, K))
         return false;
     const factors g = factors_of(pass, b->first);
     const coefficients c = coefficients_of(pass->scheme, &g);
@@ -441,15 +441,14 @@ static void subtract_wrenches(const bo_tree_pass *pass, const bo_tree_block *b) 
     }
 }
 
-static void own_terms(const bo_tree_pass *pass, const bo_tree_block *b, const double *p, double *scratch) {
+static void own_terms(const bo_tree_pass *pass, const bo_tree_block *b, const double *q, const double *v,
+                      const double *p, double *scratch) {
     bo_tree_work *w = pass->work;
     const ptrdiff_t size = b->n * b->lanes, lanes = b->lanes;
-    double *q = scratch, *v = q + size, *load = v + size, *V = load + size, *N = V + 9 * size + 4 * lanes;
+    double *load = scratch, *V = load + size, *N = V + 9 * size + 4 * lanes;
     factors f[BO_WIDE];
     for (int32_t k = 0; k < b->lanes; k++)
         f[k] = factors_of(pass, b->first + (k < b->count ? k : 0));
-    gather(pass->model, b, pass->q, q);
-    gather(pass->model, b, pass->v, v);
     if (w->loaded)
         gather(pass->model, b, w->load, load);
     own o = {.t = &pass->model->components[b->component],
@@ -474,24 +473,49 @@ static void own_terms(const bo_tree_pass *pass, const bo_tree_block *b, const do
         subtract_wrenches(pass, b);
 }
 
+/* Forces and stiffness of a block, or those of the last time. q, v: side by side, where inertia is taken. */
+static bool linearise(const bo_tree_pass *pass, const bo_tree_block *b, const double *q, const double *v,
+                      double *scratch, double *L, double *p) {
+    const bough_state *state = pass->state;
+    const size_t entries = (size_t)(b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE);
+    const ptrdiff_t size = b->n * b->lanes;
+    double *kept = pass->work->H + b->squares;
+    if (!pass->elastic) {
+        memcpy(L, kept, entries * sizeof *L);
+        return true;
+    }
+    if (pass->scheme->inert) {
+        assemble_inert(pass, b, L, p);
+    } else {
+        if (pass->q != state->q || pass->v != state->v) { /* somewhere else */
+            gather(pass->model, b, state->q, scratch);
+            gather(pass->model, b, state->v, scratch + size);
+            q = scratch, v = scratch + size, scratch += 2 * size;
+        }
+        if (!(b->lanes == 1 ? linearise_one : linearise_wide)(pass, b, q, v, scratch, L, p))
+            return false;
+    }
+    if (pass->keep)
+        memcpy(kept, L, entries * sizeof *L);
+    return true;
+}
+
 static bool prepare_block(const bo_tree_pass *pass, int32_t index, double *scratch) {
     const bough_model *model = pass->model;
     const bo_tree_block *b = &model->blocks[index];
     bo_tree_work *w = pass->work;
-    const size_t entries = (size_t)(b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE);
-    double *L = w->L + b->squares, *p = w->p + b->vectors;
-    if (!pass->elastic)
-        memcpy(L, w->H + b->squares, entries * sizeof *L);
-    else if (pass->scheme->inert)
-        assemble_inert(pass, b, L, p);
-    else if (!(b->lanes == 1 ? linearise_one : linearise_wide)(pass, b, scratch, L, p))
+    const ptrdiff_t size = b->n * b->lanes;
+    double *L = w->L + b->squares, *p = w->p + b->vectors, *q = scratch, *v = q + size, *more = v + size;
+    gather(model, b, pass->q, q);
+    gather(model, b, pass->v, v);
+    if (!linearise(pass, b, q, v, more, L, p))
         return false;
-    if (pass->elastic && pass->keep)
-        memcpy(w->H + b->squares, L, entries * sizeof *L);
-    if (w->coupling == BOUGH_COUPLING_L1 && !b->bare)
-        for (size_t k = 0; k < entries; k++)
-            L[k] += model->lump[b->squares + (int64_t)k];
-    own_terms(pass, b, p, scratch);
+    if (w->coupling == BOUGH_COUPLING_L1 && !b->bare) {
+        const int64_t entries = b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE;
+        for (int64_t k = 0; k < entries; k++)
+            L[k] += model->lump[b->squares + k];
+    }
+    own_terms(pass, b, q, v, p, more);
     return !pass->solve || !(b->bare || w->coupling == BOUGH_COUPLING_L1) || bo_tree_eliminate(model, w, index);
 }
 
