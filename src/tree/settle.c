@@ -10,11 +10,6 @@ bough_settle_def bough_default_settle_def(void) {
     return (bough_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 500};
 }
 
-static bool hang_part(bo_tree_sweep *sweep, int32_t index, double *scratch) {
-    bo_tree_hang(sweep->model, sweep->work, index, scratch);
-    return true;
-}
-
 /* Where a search stands. */
 typedef struct {
     bough_context *ctx;
@@ -48,7 +43,7 @@ static double unbalanced(const search *s, const double *q, double h2) {
     bo_tree_compose(model, w);
     bo_tree_lump(model, w, BOUGH_COUPLING_L2R);
     bo_tree_sweep sweep = {s->ctx, model, w, NULL, {false}};
-    bo_tree_for_each(&sweep, 0, model->part_count, 4, hang_part);
+    bo_tree_hang_all(&sweep);
     double left = 0, size = 0;
     const bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
     for (int32_t i = 0; i < model->part_count; i++) {
@@ -133,9 +128,9 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
     memset(state->a, 0, (size_t)model->size * sizeof(double));
     const search s = {ctx, model, state, state->v};
     bo_tree_take_loads(ctx, model, state, false);
-    bo_tree_place_roots(model, state->work, state->roots, state->time);
     state->work->coupling = BOUGH_COUPLING_L3; /* what is lumped need not lead there */
     state->work->still = true;
+    bo_tree_place_roots(model, state->work, state->roots, state->time);
     bough_status status = seek(&s, def, &left);
     state->work->still = false;
     if (residual)
