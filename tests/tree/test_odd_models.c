@@ -418,6 +418,36 @@ static void roots_of_all_kinds(void **state) {
     }
 }
 
+/* A tree settles where its root is, as if that stood still, also when a track leads it past there at full speed. */
+static void settling_stands_still(void **state) {
+    (void)state;
+    garden g = till(1);
+    test_random random = {14};
+    const int32_t post = add_kind(&g, 4, 2, BOUGH_REDUCED_LINEAR, false);
+    add_part(&g, &random, post, -1, 0);
+    add_part(&g, &random, post, 0, 1);
+    const double time[3] = {0, 1, 2}, position[9] = {0, 0, 0, 3, 1, 0, 0, 5, 5};
+    const double rotation[12] = {1, 0, 0, 0, 0.8, 0.6, 0, 0, 0.6, 0, 0.8, 0};
+    g.parts[0].track = (bough_track){3, time, position, rotation};
+    plant(&g);
+    g.state->time = 1.2;
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check(length_of(3, g.state->frames[0].velocity) > 1 && length_of(3, g.state->frames[0].angular_velocity) > 0.1);
+    check_ok(g.ctx, bough_state_settle(g.ctx, g.model, g.state, NULL, NULL));
+    garden held = g;
+    bough_part_def parts[2] = {g.parts[0], g.parts[1]};
+    parts[0].track = (bough_track){0};
+    memcpy(parts[0].rotation, g.state->frames[0].rotation, sizeof parts[0].rotation);
+    held.parts = parts;
+    plant(&held);
+    check_ok(held.ctx, bough_state_settle(held.ctx, held.model, held.state, NULL, NULL));
+    check(length_of(8, held.state->q) > 0.01);
+    for (int k = 0; k < 8; k++)
+        check_near(g.state->q[k], held.state->q[k], 1e-7);
+    uproot(&held);
+    clear(&g);
+}
+
 /* ---- threads ---- */
 
 /* A host that runs tasks in its own order. */
@@ -730,6 +760,7 @@ int main(void) {
         cmocka_unit_test(a_thousand_children),
         cmocka_unit_test(the_largest_component),
         cmocka_unit_test(roots_of_all_kinds),
+        cmocka_unit_test(settling_stands_still),
         cmocka_unit_test(the_same_bits_by_any_threads),
         cmocka_unit_test(refused_steps_leave_no_trace),
         cmocka_unit_test(flights_beyond_numbers_are_refused),
