@@ -10,7 +10,7 @@ typedef struct bo_tree_sweep {
     bough_context *ctx;
     const bough_model *model;
     bo_tree_work *work;
-    double *a;
+    double *a; /* out: accelerations of the coordinates */
     bool bad[BO_TREE_CHUNKS];
 } bo_tree_sweep;
 typedef bool (*bo_tree_each)(bo_tree_sweep *sweep, int32_t index, double *scratch);

@@ -202,6 +202,25 @@ static void frames_survive_lost_starts(void **state) {
     clear_hedge(&h);
 }
 
+/* What rounding adds to a rotation over many steps is taken out again. */
+static void frames_stay_rotations(void **state) {
+    (void)state;
+    hedge h;
+    prepare_hedge(&h, 10);
+    check_ok(h.ctx, plant_hedge(&h));
+    test_random random = {10};
+    double q[FACES + R] = {0.1, 0, 0.1}, v[FACES + R] = {1};
+    check_faces(&h, q, v, 1e-12);
+    for (int i = 1; i < FACES; i++) {
+        int lane;
+        bo_tree_faces *f = lanes_of(&h, i, &lane);
+        for (int k = 0; k < 9; k++)
+            BO_LANE(f->polar[k], lane) += test_uniform(&random, -1e-7, 1e-7);
+    }
+    check_faces(&h, q, v, 1e-12);
+    clear_hedge(&h);
+}
+
 /* Nearly flat and nearly straight interfaces have frames as long as base/polar.c says so. */
 static void crushed_interfaces_are_those_of_the_decomposition(void **state) {
     (void)state;
@@ -232,6 +251,7 @@ int main(void) {
         cmocka_unit_test(tangents_are_those_of_the_component),
         cmocka_unit_test(frames_do_not_depend_on_where_they_start),
         cmocka_unit_test(frames_survive_lost_starts),
+        cmocka_unit_test(frames_stay_rotations),
         cmocka_unit_test(crushed_interfaces_are_those_of_the_decomposition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,6 +198,68 @@ static void accelerations_are_those_of_all_points(void **state) {
     check_sizes(4, 35, 2, 7);
 }
 
+/* ---- one step ---- */
+
+/* M a+ + (1 + alpha) (K q+ + D v+) - alpha (K q + D v) = weight + push for parts that are held, with the scales of M
+ * and K and their own factors; q+, v+ by Newmark's rules. Linear, so that it holds to rounding. */
+static void check_balance(const garden *g, int32_t i, const double *q, const double *v, const double *a, double dt) {
+    const bough_state *s = g->state;
+    const bough_component *c = g->components[g->parts[i].component];
+    const bough_part_def *part = &g->parts[i];
+    const int32_t r = c->r, at = bough_model_offset(g->model, i);
+    const double alpha = s->alpha, gamma = 0.5 - alpha, beta = 0.25 * (1 - alpha) * (1 - alpha), scale = part->scale;
+    const double stiff = pow(part->stiffness, 2) * pow(scale, 3), heavy = pow(scale, 5);
+    for (int32_t k = 0; k < r; k++) {
+        double left = 0, size = 0;
+        for (int32_t l = 0; l < r; l++) {
+            const double *W = c->W7 + 9 * (k * r + l), M = heavy * (W[0] + W[4] + W[8]), K = stiff * c->K[k * r + l];
+            const double D = s->damping_mass[i] * M + s->damping_stiffness[i] * K, *x = s->q + at, *y = s->v + at;
+            const double terms[] = {M * s->a[at + l], (1 + alpha) * K * x[l], (1 + alpha) * D * y[l],
+                                    -alpha * K * q[at + l], -alpha * D * v[at + l]};
+            for (int j = 0; j < 5; j++)
+                left += terms[j], size += fabs(terms[j]);
+        }
+        for (int d = 0; d < 3; d++) {
+            double weight = 0;
+            for (int e = 0; e < 3; e++)
+                weight += part->rotation[3 * e + d] * g->def.gravity[e];
+            left -= pow(scale, 4) * c->s[3 * k + d] * weight;
+        }
+        check_near(left, 0, 1e-12 * size);
+        check_near(s->v[at + k], v[at + k] + dt * ((1 - gamma) * a[at + k] + gamma * s->a[at + k]), 1e-13 * size);
+        check_near(s->q[at + k],
+                   q[at + k] + dt * v[at + k] + dt * dt * ((0.5 - beta) * a[at + k] + beta * s->a[at + k]),
+                   1e-13 * size);
+    }
+}
+
+static void steps_are_those_of_hilber_hughes_and_taylor(void **state) {
+    (void)state;
+    static const int32_t counts[] = {1, 11};
+    for (int way = 0; way < 2; way++)
+        for (int pass = 1; pass <= 2; pass++) {
+            garden g = till(1);
+            test_random random = {41};
+            add_kind(&g, 7, 1, BOUGH_REDUCED_LINEAR, false);
+            for (int32_t i = 0; i < counts[way]; i++) {
+                bough_part_def *part = add_part(&g, &random, 0, -1, 0);
+                part->damping_mass = test_uniform(&random, 0, 3);
+                part->damping_stiffness = test_uniform(&random, 0, 0.05);
+            }
+            g.def.alpha = -0.2, g.def.passes = pass;
+            plant(&g);
+            stir(&g, 42, 0.1, 1);
+            const int32_t n = bough_model_size(g.model);
+            double *before = malloc(3 * (size_t)n * sizeof *before);
+            memcpy(before, g.state->q, 3 * (size_t)n * sizeof *before);
+            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.03));
+            for (int32_t i = 0; i < counts[way]; i++)
+                check_balance(&g, i, before, before + n, before + 2 * n, 0.03);
+            free(before);
+            clear(&g);
+        }
+}
+
 /* ---- eight at a time and alone ---- */
 
 enum { TREES = 10 };
@@ -314,6 +376,61 @@ static void trees_together_move_as_each_alone(void **state) {
     check_forest((const int32_t[4]){32, 31, 34, 1}, BOUGH_REDUCED_LINEAR, false, false, 7);
 }
 
+/* ---- lumps ---- */
+
+/* A rigid component of one point. */
+static int32_t add_pebble(garden *g, double x, double y, double z) {
+    const int32_t k = add_kind(g, 0, 1, BOUGH_REDUCED_RIGID, false);
+    bough_component *c = &g->kinds[k]->c;
+    const double at[3] = {x, y, z};
+    c->mass = 3;
+    for (int i = 0; i < 9; i++)
+        c->Sigma0[i] = c->mass * at[i / 3] * at[i % 3];
+    for (int i = 0; i < 3; i++)
+        c->mc0[i] = c->mass * at[i];
+    return k;
+}
+
+/* Bars on a track with pebbles: those that lie in their interface are exact in all couplings, others from L2 on; and so
+ * are forces on them. */
+static void lumps_are_exact_for_points(void **state) {
+    (void)state;
+    static const double time[3] = {0, 1, 2}, position[9] = {0, 0, 0, 3, 1, 0, 0, 5, 5};
+    static const double rotation[12] = {1, 0, 0, 0, 0.8, 0.6, 0, 0, 0.6, 0, 0.8, 0}, push[3] = {20, -10, 30};
+    for (int32_t bars = 1; bars < 8; bars += 6)
+        for (int apart = 0; apart < 2; apart++)
+            for (int pushed = 0; pushed < 2; pushed++) {
+                double *exact = NULL;
+                for (int coupling = BOUGH_COUPLING_L3; coupling >= BOUGH_COUPLING_L1 + apart; coupling--) {
+                    garden g = till(1);
+                    test_random random = {51};
+                    const int32_t bar = add_kind(&g, 5, 6, BOUGH_REDUCED_LINEAR, false);
+                    const int32_t pebble = apart ? add_pebble(&g, 0.3, -0.2, 0.4) : add_pebble(&g, 0, 0, 0);
+                    for (int32_t i = 0; i < bars; i++)
+                        add_part(&g, &random, bar, -1, 0)->track = (bough_track){3, time, position, rotation};
+                    for (int32_t i = 0; i < 3 * bars; i++) /* two of each three at one interface */
+                        add_part(&g, &random, pebble, i / 3, i % 3 ? 4 : 2);
+                    g.def.coupling = (bough_coupling)coupling;
+                    plant(&g);
+                    g.state->time = 1.2;
+                    stir(&g, 52, 0.1, 1);
+                    for (int32_t i = bars; i < 4 * bars && pushed; i++)
+                        check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, i, push,
+                                                               apart ? push : (const double[3]){0}));
+                    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+                    const int32_t n = bough_model_size(g.model);
+                    if (!exact) {
+                        exact = malloc((size_t)n * sizeof *exact);
+                        memcpy(exact, g.state->a, (size_t)n * sizeof *exact);
+                    }
+                    for (int32_t k = 0; k < n; k++)
+                        check_near(g.state->a[k], exact[k], 1e-11 * length_of(n, exact));
+                    clear(&g);
+                }
+                free(exact);
+            }
+}
+
 /* ---- many children ---- */
 
 /* Over a thousand children of several kinds on a stone that is held: each moves as if it were alone there, in lumps
@@ -414,6 +531,35 @@ static void roots_of_all_kinds(void **state) {
         check_near(rock->centre[2], start.centre[2] + 0.2 * start.momentum[2] / start.mass - 0.5 * 9.81 * 0.04, 1e-4);
         for (int d = 0; d < 3; d++)
             check_near(g.state->frames[1].origin[d], held.origin[d], 0);
+        clear(&g);
+    }
+}
+
+/* A tree of stones tumbles the same in all couplings: it is the rigid body that they take its root's tree for. */
+static void rigid_trees_tumble_alike(void **state) {
+    (void)state;
+    bough_root exact = {0};
+    for (int coupling = BOUGH_COUPLING_L3; coupling >= BOUGH_COUPLING_L1; coupling--) {
+        garden g = till(1);
+        test_random random = {61};
+        const int32_t rock = add_kind(&g, 0, 3, BOUGH_REDUCED_RIGID, true);
+        const int32_t stone = add_kind(&g, 0, 2, BOUGH_REDUCED_RIGID, false);
+        add_part(&g, &random, rock, -1, 0);
+        add_part(&g, &random, stone, 0, 1);
+        add_part(&g, &random, stone, 1, 1);
+        g.def.coupling = (bough_coupling)coupling;
+        plant(&g);
+        bough_root *root = &g.state->roots[0];
+        stir(&g, 62, 0, 0);
+        load(&g, 0, 3);
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+        if (coupling == BOUGH_COUPLING_L3)
+            exact = *root;
+        check(length_of(3, root->angular_acceleration) > 0.1);
+        for (int d = 0; d < 3; d++) {
+            check_near(root->acceleration[d], exact.acceleration[d], 1e-11);
+            check_near(root->angular_acceleration[d], exact.angular_acceleration[d], 1e-11);
+        }
         clear(&g);
     }
 }
@@ -756,10 +902,13 @@ static void failed_allocations_leave_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accelerations_are_those_of_all_points),
+        cmocka_unit_test(steps_are_those_of_hilber_hughes_and_taylor),
         cmocka_unit_test(trees_together_move_as_each_alone),
+        cmocka_unit_test(lumps_are_exact_for_points),
         cmocka_unit_test(a_thousand_children),
         cmocka_unit_test(the_largest_component),
         cmocka_unit_test(roots_of_all_kinds),
+        cmocka_unit_test(rigid_trees_tumble_alike),
         cmocka_unit_test(settling_stands_still),
         cmocka_unit_test(the_same_bits_by_any_threads),
         cmocka_unit_test(refused_steps_leave_no_trace),
