@@ -163,7 +163,7 @@ BOUGH_API bough_status bough_advance(bough_context *ctx, const bough_model *mode
 
 typedef struct bough_settle_def {
     uint32_t cookie;
-    double tolerance; /* what is left of the forces, against the elastic ones */
+    double tolerance; /* what is left of the forces, against the elastic ones and those on the state */
     int32_t max_iterations;
 } bough_settle_def;
 BOUGH_API bough_settle_def bough_default_settle_def(void);
