@@ -84,13 +84,15 @@ static bool accelerate(const search *s, double h2) {
 }
 
 /* Steps (M + h^2 K) a = -g, q += h^2 a, with h growing while it helps: the inertia of the whole tree keeps first steps
- * small where they would bend it too far. K is that of the parts alone, so that the last digits come one by one. */
+ * small where they would bend it too far. K is that of the parts alone, without what turning the weight of others adds:
+ * the last digits come one by one, and after a first step that does not help h feels its way. In the first fifth of
+ * the iterations a little more residual is taken, since it is no potential that could only fall; then it must fall. */
 static bough_status seek(const search *s, const bough_settle_def *def, double *residual) {
     const bough_model *model = s->model;
     bough_state *state = s->state;
     bo_tree_work *w = state->work;
     const size_t bytes = (size_t)model->size * sizeof(double);
-    double h2 = 1e-4;
+    double h2 = 1e-4, growth = 4;
     *residual = unbalanced(s, state->q, h2);
     if (*residual == INFINITY && !accelerate(s, h2))
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "the search for an equilibrium begins with a part turned inside out");
@@ -103,11 +105,13 @@ static bough_status seek(const search *s, const bough_settle_def *def, double *r
         for (int32_t k = 0; k < model->size && good; k++)
             w->next_q[k] = state->q[k] + h2 * w->next_a[k];
         const double next = good ? unbalanced(s, w->next_q, h2) : INFINITY;
-        good = next < INFINITY && next < 1.5 * *residual;
-        h2 = good ? fmin(4 * h2, 1e12) : 0.1 * h2;
-        if (good) {
+        if (next < INFINITY && next < (i < def->max_iterations / 5 ? 1.5 : 1) * *residual) {
             memcpy(state->q, w->next_q, bytes);
             *residual = next;
+            h2 = fmin(growth * h2, 1e12);
+        } else {
+            growth = 1.3;
+            h2 *= 0.3;
         }
     }
     return bo_fail(s->ctx, BOUGH_NO_CONVERGENCE,
