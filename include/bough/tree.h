@@ -163,13 +163,13 @@ BOUGH_API bough_status bough_advance(bough_context *ctx, const bough_model *mode
 
 typedef struct bough_settle_def {
     uint32_t cookie;
-    double tolerance; /* what is left of the forces, against the elastic ones */
+    double tolerance; /* what is left of the forces, against the elastic ones and those on the state */
     int32_t max_iterations;
 } bough_settle_def;
 BOUGH_API bough_settle_def bough_default_settle_def(void);
 
 /* Equilibrium of trees whose roots are held, under gravity and the forces on the state, sought from q; velocities
- * become zero, forces stay. BOUGH_NO_CONVERGENCE leaves the best q. residual (may be NULL): what was left. */
+ * become zero, forces stay. BOUGH_NO_CONVERGENCE leaves the last q. residual (may be NULL): what was left. */
 BOUGH_API bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bough_state *state,
                                           const bough_settle_def *def, double *residual);
 

@@ -19,6 +19,9 @@ enum { COUNT_BITS = 20 };
 #define NEXT_OF(ticket) ((int32_t)((ticket)&COUNT_LIMIT))
 #define COUNT_OF(ticket) ((int32_t)((ticket) >> COUNT_BITS & COUNT_LIMIT))
 #define CALL_OF(ticket) ((ticket) >> (2 * COUNT_BITS))
+/* Tasks of one call: half of what can be counted, since every thread may take one ticket too many at the end, which
+ * must not run over into the count. */
+#define MOST_TASKS (COUNT_LIMIT / 2)
 
 struct bo_pool {
     pthread_t *threads;
@@ -183,7 +186,7 @@ static void wait_for_workers(bo_pool *pool, int32_t count, void (*watch)(void *)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* By the pool, from `first` on: a call has at most COUNT_LIMIT tasks. */
+/* By the pool, from `first` on: a call has at most MOST_TASKS. */
 typedef struct {
     bough_task task;
     void *data;
@@ -208,8 +211,8 @@ void bo_run_tasks_watched(bough_context *ctx, bough_task task, void *data, int32
             task(data, i);
         return;
     }
-    for (int32_t first = 0; first < count; first += COUNT_LIMIT) {
-        const int32_t some = count - first < COUNT_LIMIT ? count - first : COUNT_LIMIT;
+    for (int32_t first = 0, some; first < count; first += some) {
+        some = count - first < MOST_TASKS ? count - first : MOST_TASKS;
         later_tasks later = {task, data, first};
         start_tasks(pool, call_later, &later, some);
         take_tasks(pool);

@@ -291,14 +291,17 @@ bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
     return true;
 }
 
-static bool hang_lump(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+static bool hang_part(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     bo_tree_hang(sweep->model, sweep->work, index, scratch);
     return true;
 }
 
-/* Lumps of all parts at once, since they do not depend on each other. */
+void bo_tree_hang_all(bo_tree_sweep *sweep) {
+    bo_tree_for_each(sweep, 0, sweep->model->part_count, 4, hang_part);
+}
+
 static bool hang_lumps(bo_tree_sweep *sweep) {
-    bo_tree_for_each(sweep, 0, sweep->model->part_count, 4, hang_lump);
+    bo_tree_hang_all(sweep);
     return bo_tree_for_each(sweep, 0, sweep->model->block_count, 1, eliminate_block);
 }
 

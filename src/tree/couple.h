@@ -10,7 +10,7 @@ typedef struct bo_tree_sweep {
     bough_context *ctx;
     const bough_model *model;
     bo_tree_work *work;
-    double *a;
+    double *a; /* out: accelerations of the coordinates */
     bool bad[BO_TREE_CHUNKS];
 } bo_tree_sweep;
 typedef bool (*bo_tree_each)(bo_tree_sweep *sweep, int32_t index, double *scratch);
@@ -18,6 +18,9 @@ bool bo_tree_for_each(bo_tree_sweep *sweep, int32_t first, int32_t end, int32_t 
 
 /* Lets part i feel what hangs on it: up_I, up_p of its children are added to L, Mrq and p_q. */
 void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t i, double *scratch);
+
+/* The same for all parts at once: for lumps, which do not depend on each other. */
+void bo_tree_hang_all(bo_tree_sweep *sweep);
 
 /* Accelerations of the roots; false when the inertia of one that flies is singular. */
 bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work);

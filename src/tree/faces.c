@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* sums of rows of a map times x (and y): out[12] for each */
+/* out[12] = sum_l x_l times row l of a map */
 BO_INLINE void contract(int32_t r, const bo_v4 *restrict maps, const double *restrict x, bo_v4 *restrict out) {
     for (int first = 0; first < 12; first += 6) {
         bo_v4 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0};
@@ -20,7 +20,7 @@ BO_INLINE void contract(int32_t r, const bo_v4 *restrict maps, const double *res
     }
 }
 
-/* The two at once: rows are read from far away. */
+/* The same with x and with y at once: rows are read from far away. */
 BO_INLINE void contract_two(int32_t r, const bo_v4 *restrict maps, const double *restrict x, const double *restrict y,
                             bo_v4 *restrict out, bo_v4 *restrict rates) {
     for (int first = 0; first < 12; first += 4) {
@@ -83,14 +83,14 @@ static bool decompose_lanes(const bo_v4 *A, bo_v4 *R) {
     return true;
 }
 
-/* G is positive definite, with room: smallest pair sum against their total, from its leading minors. Also false for
- * what is not finite. */
+/* G is positive definite by its leading minors, with the room that base/polar.c asks for. Also false for what is not
+ * finite. */
 BO_INLINE bool is_maximum(const bo_v4 *G, const bo_v4 *det) {
     const bo_v4 total = G[0] + G[3] + G[5], minor = G[0] * G[3] - G[1] * G[1];
     bool good = true;
     for (int lane = 0; lane < 4; lane++) {
         const double t = total[lane];
-        good = good && t > 0 && G[0][lane] > 0 && minor[lane] > 0 && (*det)[lane] > BO_POLAR_TOLERANCE * t * t * t;
+        good = good && t > 0 && G[0][lane] > 0 && minor[lane] > 0 && 4 * (*det)[lane] > BO_POLAR_TOLERANCE * t * t * t;
     }
     return good;
 }

@@ -47,6 +47,8 @@ void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bou
         if (!model->parts[i].track)
             continue;
         bo_track_at(model->parts[i].track, t, &pose);
+        if (work->still)
+            pose.velocity = pose.angular_velocity = bo_v3(0, 0, 0);
         place(work, model->parts[i].slot, pose.position, pose.rotation, pose.velocity, pose.angular_velocity);
     }
 }

@@ -129,9 +129,11 @@ bough_status bough_state_pull(bough_context *ctx, const bough_model *model, boug
     if (!(stiffness >= 0 && damping >= 0 && isfinite(stiffness + damping)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "stiffness and damping of a pull must not be negative");
     bo_vec3 at, rate;
+    double force[3];
     world_motion(model, state, part, vertex, &at, &rate);
-    push(model, state, part, vertex,
-         bo_sub(bo_scale(stiffness, bo_sub(bo_load3(target), at)), bo_scale(damping, rate)));
+    bo_store3(force, bo_sub(bo_scale(stiffness, bo_sub(bo_load3(target), at)), bo_scale(damping, rate)));
+    BO_TRY(check_vector(ctx, "the force of a pull", force));
+    push(model, state, part, vertex, bo_load3(force));
     return BOUGH_OK;
 }
 

@@ -58,10 +58,9 @@ BO_INLINE void bo_symv4(const bo_v4 *S, const bo_v4 *v, bo_v4 *out) {
     out[2] = S[2] * v[0] + S[4] * v[1] + S[5] * v[2];
 }
 
-/* ---- affine maps of eight lanes: groups of four rows, each group its constants (4), then 4 coefficients of each x
- * ----
- */
+/* ---- affine maps of eight lanes ---- */
 
+/* Groups of four rows: of each group its four constants, then four coefficients of each x. */
 enum { BO_ROWS = 4 }; /* with eight lanes they fill the registers */
 
 static inline size_t bo_affine_size(int32_t rows, int32_t columns) {

@@ -42,6 +42,16 @@ static bough_status find_depths(bough_context *ctx, const bough_model *model, ra
     return BOUGH_OK;
 }
 
+/* Coordinates in all are counted in 32 bits. */
+static bough_status check_size(bough_context *ctx, const bough_model *model) {
+    int64_t size = 0;
+    for (int32_t i = 0; i < model->part_count; i++)
+        size += model->def.components[model->def.parts[i].component]->r;
+    return size <= INT32_MAX
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model of %lld coordinates is too large", (long long)size);
+}
+
 static void place_part(bough_model *model, int32_t index, int32_t user) {
     const bough_part_def *from = &model->def.parts[user];
     const bough_component *c = model->def.components[from->component];
@@ -60,7 +70,6 @@ static void place_part(bough_model *model, int32_t index, int32_t user) {
                            .scale5 = s * s * s * s * s,
                            .position = bo_load3(from->position),
                            .free = from->parent < 0 && c->support == BOUGH_SUPPORT_FREE};
-    part->flight = part->free ? model->free_count++ : part->parent < 0 ? -1 : model->parts[part->parent].flight;
     memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
     model->size += c->r;
 }
@@ -71,6 +80,8 @@ static bough_status order_parts(bough_context *ctx, bough_model *model) {
     if (!ranks)
         return BOUGH_ERROR_MEMORY;
     bough_status status = find_depths(ctx, model, ranks);
+    if (status == BOUGH_OK)
+        status = check_size(ctx, model);
     if (status == BOUGH_OK)
         qsort(ranks, (size_t)model->part_count, sizeof *ranks, by_rank);
     for (int32_t first = 0, end; first < model->part_count && status == BOUGH_OK; first = end) {
@@ -87,6 +98,17 @@ static bough_status order_parts(bough_context *ctx, bough_model *model) {
     }
     bo_free(ctx, ranks);
     return status;
+}
+
+/* Roots that fly are counted in the order in which the user gave them. */
+static void number_flights(bough_model *model) {
+    for (int32_t user = 0; user < model->part_count; user++) {
+        bo_tree_part *part = &model->parts[model->inside[user]];
+        part->flight = part->free ? model->free_count++ : -1;
+    }
+    for (int32_t i = 0; i < model->part_count; i++)
+        if (model->parts[i].parent >= 0)
+            model->parts[i].flight = model->parts[model->parts[i].parent].flight;
 }
 
 /* ---- tables ---- */
@@ -351,12 +373,16 @@ static void list_children(bough_model *model) {
         }
 }
 
-static void find_faces(bough_model *model) {
+/* Each part that something hangs on has all faces of its component. */
+static bough_status find_faces(bough_context *ctx, bough_model *model) {
     for (int32_t i = 0; i < model->part_count; i++) {
         bo_tree_part *part = &model->parts[i];
         if (part->child_count > 0) {
+            const int32_t more = model->components[part->component].face_vectors;
+            if (more > INT32_MAX / 16 - model->faces_count)
+                return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the model has too many interfaces that something hangs at");
             part->faces = model->faces_count;
-            model->faces_count += model->components[part->component].face_vectors;
+            model->faces_count += more;
         }
         if (part->parent >= 0) {
             const bo_tree_part *parent = &model->parts[part->parent];
@@ -364,6 +390,7 @@ static void find_faces(bough_model *model) {
             part->face = 4 * parent->faces + part->face_row;
         }
     }
+    return BOUGH_OK;
 }
 
 /* ---- chunks ---- */
@@ -410,6 +437,7 @@ static void size_scratch(bough_model *model) {
 
 bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model) {
     BO_TRY(order_parts(ctx, model));
+    number_flights(model);
     model->levels = BO_NEW_ZEROS(ctx, bo_tree_level, model->level_count);
     model->children = BO_NEW_ARRAY(ctx, int32_t, model->part_count);
     bool *wide = BO_NEW_ZEROS(ctx, bool, model->component_count);
@@ -427,7 +455,7 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model) {
     }
     bo_free(ctx, wide);
     BO_TRY(status);
-    find_faces(model);
+    BO_TRY(find_faces(ctx, model));
     cut_levels(model); /* counts */
     model->blocks = BO_NEW_ZEROS(ctx, bo_tree_block, model->block_count);
     model->slots = BO_NEW_ZEROS(ctx, bo_tree_slots, model->slots_count);

@@ -2,6 +2,7 @@
  * in its centre of mass (L2) or a rigid body (L2R). docs/theory/tree.md, "Coupling". */
 #include "tree/couple.h"
 
+#include <float.h>
 #include <string.h>
 
 /* ---- rigid composites ---- */
@@ -66,10 +67,11 @@ static void lump(bough_coupling coupling, const bo_tree_frames *restrict f, bo_t
     if (coupling == BOUGH_COUPLING_L2) { /* of a point: m (c.c 1 - c c^T) */
         const bo_v4 *C = I + BO_SIX_C, mc[3] = {C[5], C[6], C[1]};
         const bo_v4 square = mc[0] * mc[0] + mc[1] * mc[1] + mc[2] * mc[2];
+        const bo_v4 mass = I[0] + DBL_MIN; /* lanes without a part have none */
         int at = BO_SIX_T;
         for (int i = 0; i < 3; i++)
             for (int j = i; j < 3; j++)
-                I[at++] = ((i == j ? 1.0 : 0.0) * square - mc[i] * mc[j]) / I[0];
+                I[at++] = ((i == j ? 1.0 : 0.0) * square - mc[i] * mc[j]) / mass;
     }
     add_turning(I, f->w, p);
     bo_six_turn4(f->R, I, s->up_I);

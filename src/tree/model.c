@@ -47,6 +47,13 @@ static bool is_rotation(const double R[9]) {
     return bo_det(M) > 0;
 }
 
+static bool all_finite(int count, const double *x) {
+    for (int k = 0; k < count; k++)
+        if (!isfinite(x[k]))
+            return false;
+    return true;
+}
+
 static const char *name_of(const bough_part_def *part, char buffer[32], int32_t index) {
     if (part->name && part->name[0])
         return part->name;
@@ -85,6 +92,8 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
     BO_TRY(bo_track_check(ctx, name, part, c));
     if (!(part->scale > 0 && isfinite(part->scale) && part->stiffness > 0 && isfinite(part->stiffness)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": scale and stiffness must be positive", name);
+    if (isinf(part->damping_mass) || isinf(part->damping_stiffness) || !all_finite(3, part->position))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its position and damping must be finite", name);
     return BOUGH_OK;
 }
 
@@ -101,6 +110,8 @@ static bough_status check_def(bough_context *ctx, const bough_model_def *def) {
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the model def was not made by bough_default_model_def()");
     if (def->part_count < 1 || def->component_count < 1)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model needs at least one part");
+    if (!all_finite(3, def->gravity))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
     BO_TRY(bo_tree_check_method(ctx, def->coupling, def->alpha, def->passes));
     for (int32_t i = 0; i < def->part_count; i++)
         BO_TRY(check_part(ctx, def, i));
@@ -264,6 +275,8 @@ static void start_work(const bough_model *model, bo_tree_work *w) {
 static bough_status make_work(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
     const size_t vectors = (size_t)model->vectors_size, squares = (size_t)model->squares_size;
+    /* a task has at least a part, a block or a vector of slots, and there are no more of these than parts */
+    const size_t chunks = parts < BO_TREE_CHUNKS ? parts : BO_TREE_CHUNKS;
     enum { NUMBERS = sizeof(double) };
     const struct {
         void **array;
@@ -286,7 +299,7 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
                   {(void **)&w->next_q, n},
                   {(void **)&w->next_v, n},
                   {(void **)&w->next_a, n},
-                  {(void **)&w->scratch, BO_TREE_CHUNKS * model->scratch_size}};
+                  {(void **)&w->scratch, chunks * model->scratch_size}};
     enum { FIELDS = sizeof fields / sizeof *fields, LINE = 64 / NUMBERS };
     size_t total = LINE;
     for (int f = 0; f < FIELDS; f++)

@@ -319,6 +319,26 @@ typedef struct {
     const factors *factors; /* of each lane */
 } own;
 
+/* The same in all lanes. */
+BO_INLINE void moments_one(const own *o, moments *m) {
+    const bo_component_tables *t = o->t;
+    const double *V = o->V;
+    const int32_t n = t->n;
+    const factors *f = o->factors;
+    for (int k = 0; k < 3; k++) {
+        m->mc[k] = f->first * (t->c->mc0[k] + dot(n, t->s + k * n, o->q)) + (bo_v4){0};
+        m->flow[k] = f->first * dot(n, t->s + k * n, o->v) + (bo_v4){0};
+    }
+    for (int k = 0; k < 9; k++)
+        m->D[k] = f->second * dot(n, V + k * n, o->v) + (bo_v4){0};
+    for (int k = 0; k < 6; k++) {
+        const int a = first_of[k], b = second_of[k];
+        m->Sigma[k] = f->second * (t->c->Sigma0[3 * a + b] + dot(n, V + (3 * a + b) * n, o->q) +
+                                   dot(n, t->W5 + (3 * b + a) * n, o->q)) +
+                      (bo_v4){0};
+    }
+}
+
 BO_MULTIVERSION
 static void own_one(const own *o) {
     const bo_component_tables *t = o->t;
@@ -350,24 +370,44 @@ static void own_one(const own *o) {
         return;
     moments m;
     bo_v4 wide_w[3], mass = f->mass * t->c->mass + (bo_v4){0}, I[BO_SIX], p[6];
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
         wide_w[k] = w[k] + (bo_v4){0};
-        m.mc[k] = f->first * (t->c->mc0[k] + dot(n, t->s + k * n, o->q)) + (bo_v4){0};
-        m.flow[k] = f->first * dot(n, t->s + k * n, o->v) + (bo_v4){0};
-    }
-    for (int k = 0; k < 9; k++)
-        m.D[k] = f->second * dot(n, V + k * n, o->v) + (bo_v4){0};
-    for (int k = 0; k < 6; k++) {
-        const int a = first_of[k], b = second_of[k];
-        m.Sigma[k] = f->second * (t->c->Sigma0[3 * a + b] + dot(n, V + (3 * a + b) * n, o->q) +
-                                  dot(n, t->W5 + (3 * b + a) * n, o->q)) +
-                     (bo_v4){0};
-    }
+    moments_one(o, &m);
     set_inertia(&m, &mass, wide_w, I, p);
     for (int k = 0; k < BO_SIX; k++)
         BO_LANE(o->inertias->I[k], o->lane) = I[k][0];
     for (int k = 0; k < 6; k++)
         BO_LANE(o->inertias->p[k], o->lane) = p[k][0];
+}
+
+/* Half h of the lanes of coordinate l in row k of a table. */
+#define ROW(table, k, l) BO_V4_CONST((table) + BO_WIDE * ((k)*r + (l)) + 4 * h)
+
+BO_INLINE void moments_wide(const own *o, int h, const bo_v4 *s4, const bo_v4 *s5, moments *out) {
+    const bo_component_tables *t = o->t;
+    const int32_t r = t->r, n = t->n;
+    moments m = {{{0}}, {{0}}, {{0}}, {{0}}};
+    for (int32_t l = 0; l < r; l++) {
+        const bo_v4 q = ROW(o->q, 0, l), v = ROW(o->v, 0, l);
+        for (int k = 0; k < 3; k++) {
+            m.mc[k] += t->s[k * n + l] * q;
+            m.flow[k] += t->s[k * n + l] * v;
+        }
+        for (int k = 0; k < 9; k++)
+            m.D[k] += v * ROW(o->V, k, l);
+        for (int k = 0; k < 6; k++) {
+            const int a = first_of[k], b = second_of[k];
+            m.Sigma[k] += q * (ROW(o->V, 3 * a + b, l) + t->W5[(3 * b + a) * n + l]);
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        out->mc[k] = *s4 * (t->c->mc0[k] + m.mc[k]);
+        out->flow[k] = *s4 * m.flow[k];
+    }
+    for (int k = 0; k < 9; k++)
+        out->D[k] = *s5 * m.D[k];
+    for (int k = 0; k < 6; k++)
+        out->Sigma[k] = *s5 * (t->c->Sigma0[3 * first_of[k] + second_of[k]] + m.Sigma[k]);
 }
 
 BO_MULTIVERSION
@@ -386,7 +426,6 @@ static void own_wide(const own *o) {
         const bo_v4 *w = o->frames[h].w;
         bo_v4 ww[9];
         centrifugal(w, ww);
-#define ROW(table, k, l) BO_V4_CONST((table) + W * ((k)*r + (l)) + 4 * h)
         for (int32_t l = 0; l < r; l++) {
             const ptrdiff_t at = W * l + 4 * h;
             bo_v4 sum = 2 * (w[0] * ROW(N, 0, l) + w[1] * ROW(N, 1, l) + w[2] * ROW(N, 2, l));
@@ -404,33 +443,13 @@ static void own_wide(const own *o) {
         }
         if (!o->inertias_wanted)
             continue;
-        moments m = {{{0}}, {{0}}, {{0}}, {{0}}};
-        for (int32_t l = 0; l < r; l++) {
-            const bo_v4 q = BO_V4_CONST(o->q + W * l + 4 * h), v = BO_V4_CONST(o->v + W * l + 4 * h);
-            for (int k = 0; k < 3; k++) {
-                m.mc[k] += t->s[k * n + l] * q;
-                m.flow[k] += t->s[k * n + l] * v;
-            }
-            for (int k = 0; k < 9; k++)
-                m.D[k] += v * ROW(V, k, l);
-            for (int k = 0; k < 6; k++) {
-                const int a = first_of[k], b = second_of[k];
-                m.Sigma[k] += q * (ROW(V, 3 * a + b, l) + t->W5[(3 * b + a) * n + l]);
-            }
-        }
-#undef ROW
-        for (int k = 0; k < 3; k++) {
-            m.mc[k] = s4 * (t->c->mc0[k] + m.mc[k]);
-            m.flow[k] *= s4;
-        }
-        for (int k = 0; k < 9; k++)
-            m.D[k] *= s5;
-        for (int k = 0; k < 6; k++)
-            m.Sigma[k] = s5 * (t->c->Sigma0[3 * first_of[k] + second_of[k]] + m.Sigma[k]);
+        moments m;
+        moments_wide(o, h, &s4, &s5, &m);
         const bo_v4 mass = s3 * t->c->mass;
         set_inertia(&m, &mass, w, o->inertias[h].I, o->inertias[h].p);
     }
 }
+#undef ROW
 
 /* Wrenches from outside on the parts of a block. */
 static void subtract_wrenches(const bo_tree_pass *pass, const bo_tree_block *b) {
@@ -718,7 +737,11 @@ void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int3
 
 /* ---- bare kernels ---- */
 
-/* q in work->x, v in work->Z, matrices in work->H */
+/* q in work->x, matrices in work->H, v in that part of work->Z which factorisations leave alone */
+static double *kernel_v(const bo_tree_work *w, const bo_tree_block *b) {
+    return w->Z + 8 * b->vectors + 4 * b->n * b->lanes;
+}
+
 bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough_state *state) {
     static const bo_tree_scheme scheme = {.dt = 1.0 / 240, .beta = 0.25, .gamma = 0.5};
     bo_tree_work *w = state->work;
@@ -734,7 +757,7 @@ bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough
         return false;
     for (int32_t b = 0; b < model->block_count; b++) {
         gather(model, &model->blocks[b], state->q, w->x + model->blocks[b].vectors);
-        gather(model, &model->blocks[b], state->v, w->Z + model->blocks[b].vectors);
+        gather(model, &model->blocks[b], state->v, kernel_v(w, &model->blocks[b]));
     }
     w->elsewhere = true;
     return true;
@@ -772,7 +795,7 @@ static void system_kernel(const bough_model *model, bo_tree_work *w, const bo_tr
                                           {1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 0, 0}};
     const own o = {.t = &model->components[b->component],
                    .q = w->x + b->vectors,
-                   .v = w->Z + b->vectors,
+                   .v = kernel_v(w, b),
                    .p = w->p + b->vectors,
                    .V = w->scratch,
                    .N = w->scratch + 9 * b->n * b->lanes + 4 * b->lanes,

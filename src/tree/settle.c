@@ -10,11 +10,6 @@ bough_settle_def bough_default_settle_def(void) {
     return (bough_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 500};
 }
 
-static bool hang_part(bo_tree_sweep *sweep, int32_t index, double *scratch) {
-    bo_tree_hang(sweep->model, sweep->work, index, scratch);
-    return true;
-}
-
 /* Where a search stands. */
 typedef struct {
     bough_context *ctx;
@@ -48,7 +43,7 @@ static double unbalanced(const search *s, const double *q, double h2) {
     bo_tree_compose(model, w);
     bo_tree_lump(model, w, BOUGH_COUPLING_L2R);
     bo_tree_sweep sweep = {s->ctx, model, w, NULL, {false}};
-    bo_tree_for_each(&sweep, 0, model->part_count, 4, hang_part);
+    bo_tree_hang_all(&sweep);
     double left = 0, size = 0;
     const bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
     for (int32_t i = 0; i < model->part_count; i++) {
@@ -89,13 +84,15 @@ static bool accelerate(const search *s, double h2) {
 }
 
 /* Steps (M + h^2 K) a = -g, q += h^2 a, with h growing while it helps: the inertia of the whole tree keeps first steps
- * small where they would bend it too far. K is that of the parts alone, so that the last digits come one by one. */
+ * small where they would bend it too far. K is that of the parts alone, without what turning the weight of others adds:
+ * the last digits come one by one, and after a first step that does not help h feels its way. In the first fifth of
+ * the iterations a little more residual is taken, since it is no potential that could only fall; then it must fall. */
 static bough_status seek(const search *s, const bough_settle_def *def, double *residual) {
     const bough_model *model = s->model;
     bough_state *state = s->state;
     bo_tree_work *w = state->work;
     const size_t bytes = (size_t)model->size * sizeof(double);
-    double h2 = 1e-4;
+    double h2 = 1e-4, growth = 4;
     *residual = unbalanced(s, state->q, h2);
     if (*residual == INFINITY && !accelerate(s, h2))
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "the search for an equilibrium begins with a part turned inside out");
@@ -108,11 +105,13 @@ static bough_status seek(const search *s, const bough_settle_def *def, double *r
         for (int32_t k = 0; k < model->size && good; k++)
             w->next_q[k] = state->q[k] + h2 * w->next_a[k];
         const double next = good ? unbalanced(s, w->next_q, h2) : INFINITY;
-        good = next < INFINITY && next < 1.5 * *residual;
-        h2 = good ? fmin(4 * h2, 1e12) : 0.1 * h2;
-        if (good) {
+        if (next < INFINITY && next < (i < def->max_iterations / 5 ? 1.5 : 1) * *residual) {
             memcpy(state->q, w->next_q, bytes);
             *residual = next;
+            h2 = fmin(growth * h2, 1e12);
+        } else {
+            growth = 1.3;
+            h2 *= 0.3;
         }
     }
     return bo_fail(s->ctx, BOUGH_NO_CONVERGENCE,
@@ -133,9 +132,9 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
     memset(state->a, 0, (size_t)model->size * sizeof(double));
     const search s = {ctx, model, state, state->v};
     bo_tree_take_loads(ctx, model, state, false);
-    bo_tree_place_roots(model, state->work, state->roots, state->time);
     state->work->coupling = BOUGH_COUPLING_L3; /* what is lumped need not lead there */
     state->work->still = true;
+    bo_tree_place_roots(model, state->work, state->roots, state->time);
     bough_status status = seek(&s, def, &left);
     state->work->still = false;
     if (residual)

@@ -126,8 +126,10 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
     static const bo_tree_scheme masses = {.inert = true};
     bo_tree_work *w = state->work;
     bo_tree_pass pass = {.model = model, .state = state, .work = w, .q = q, .v = v, .scheme = &masses, .elastic = true};
-    w->pushed |= force != NULL;
+    const bool pushed = w->pushed;
+    w->pushed |= force != NULL; /* makes room for them among the loads */
     bo_tree_take_loads(ctx, model, state, true);
+    w->pushed = pushed;
     for (int32_t k = 0; k < model->size && force; k++)
         w->load[k] += force[k];
     w->elsewhere = true;
@@ -217,6 +219,15 @@ static bough_status move_on(bough_context *ctx, const bough_model *model, bo_tre
     return bo_tree_move(ctx, model, w, w->next_q, w->next_v) ? BOUGH_OK : crushed(ctx);
 }
 
+static bool roots_are_finite(const bough_model *model, const bough_root *roots) {
+    for (int32_t k = 0; k < model->free_count; k++)
+        if (!all_finite(3, roots[k].origin) || !all_finite(9, roots[k].rotation) || !all_finite(3, roots[k].velocity) ||
+            !all_finite(3, roots[k].angular_velocity) || !all_finite(3, roots[k].acceleration) ||
+            !all_finite(3, roots[k].angular_acceleration))
+            return false;
+    return true;
+}
+
 /* Frames at the end of the step; trees that fly get the velocity that their momenta ask for. */
 static bough_status land(bough_context *ctx, const bough_model *model, bough_state *state) {
     bo_tree_work *w = state->work;
@@ -225,6 +236,8 @@ static bough_status land(bough_context *ctx, const bough_model *model, bough_sta
         return BOUGH_OK;
     if (!bo_tree_project_momenta(ctx, model, state, w->next_q, w->next_v, w->next_roots))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the inertia of a tree is lost; take a smaller step");
+    if (!roots_are_finite(model, w->next_roots))
+        return bo_fail(ctx, BOUGH_NOT_FINITE, "the flight of a root is not finite; take a smaller step");
     return move_on(ctx, model, w);
 }
 
@@ -308,7 +321,7 @@ bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_s
     }
     if (refused)
         *refused = no;
-    if (dt > 0)
+    if (dt > 0 && at > 0)
         bough_state_clear_forces(model, state);
     return status;
 }

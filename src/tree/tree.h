@@ -91,7 +91,7 @@ typedef struct bo_tree_level {
 
 /* Blocks that one task takes, of about equal cost; borders do not depend on the number of threads. */
 typedef struct bo_tree_chunk {
-    int32_t first, end; /* blocks, or parts */
+    int32_t first, end; /* blocks */
 } bo_tree_chunk;
 enum { BO_TREE_CHUNKS = 32 };
 
@@ -177,7 +177,7 @@ typedef struct bo_tree_work {
     double lead_time;        /* when the accelerations of roots that are led are taken */
     bool still;              /* they stand still where they are */
     bool weightless;         /* gravity is left out */
-    double *scratch;         /* scratch_size for each chunk */
+    double *scratch;         /* scratch_size for each of the chunks that there can be */
     double *numbers;         /* all of these */
     float *surface_work;
     bo_tree_integrator *integrator; /* of the time room; NULL: the tree's own step */

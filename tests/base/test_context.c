@@ -132,6 +132,27 @@ static void sums_have_the_same_bits_for_any_thread_count(void **state) {
     bough_context_destroy(ctx);
 }
 
+static void mark(void *data, int32_t i) {
+    ((unsigned char *)data)[i]++;
+}
+
+/* More tasks than the pool counts at a time, and counts at which threads come too late: each is done once. */
+static void every_task_is_done_once(void **state) {
+    (void)state;
+    enum { MOST = (1 << 20) + 5 };
+    static const int32_t counts[] = {0, 1, 2, 3, 1000, (1 << 19) - 2, (1 << 19) - 1, 1 << 19, (1 << 20) - 2, MOST};
+    bough_context *ctx = test_context(4);
+    unsigned char *done = malloc(MOST);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        memset(done, 0, MOST);
+        bo_run_tasks(ctx, mark, done, counts[k]);
+        for (int32_t i = 0; i < MOST; i++)
+            check_int(done[i], i < counts[k]);
+    }
+    free(done);
+    bough_context_destroy(ctx);
+}
+
 static void idmap_finds_what_was_added(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -161,6 +182,7 @@ int main(void) {
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(arena_aligns_and_refuses),
         cmocka_unit_test(sums_have_the_same_bits_for_any_thread_count),
+        cmocka_unit_test(every_task_is_done_once),
         cmocka_unit_test(idmap_finds_what_was_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -456,6 +456,26 @@ static void rigid_composites_are_exact_for_rigid_children(void **state) {
     check_below(relative(6, a[0], 1, a[1]), 1e-11);
 }
 
+/* ---- statics ---- */
+
+/* Soft trees bent by twice their weight find their equilibrium, and stay there. */
+static void heavy_trees_settle(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 9; seed++) {
+        grove g = plant(seed, 4, BOUGH_COUPLING_L3, false);
+        g.model->def.gravity[0] = 5, g.model->def.gravity[2] = -22;
+        double residual;
+        check_ok(g.ctx, bough_state_settle(g.ctx, g.model, g.state, NULL, &residual));
+        check_below(residual, 1e-9);
+        const double bent = norm_of((size_t)g.model->size, g.state->q);
+        for (int step = 0; step < 20; step++)
+            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+        check(bent > 0.1);
+        check_below(norm_of((size_t)g.model->size, g.state->v), 1e-5 * bent);
+        fell(&g);
+    }
+}
+
 /* ---- energy and momentum ---- */
 
 /* Fourth-order Runge-Kutta steps of the exact coupling, without damping: the error in energy falls with dt^4 or faster.
@@ -626,6 +646,7 @@ int main(void) {
         cmocka_unit_test(one_part_swings_as_theory_says),
         cmocka_unit_test(many_trees_move_as_each_alone),
         cmocka_unit_test(rigid_composites_are_exact_for_rigid_children),
+        cmocka_unit_test(heavy_trees_settle),
         cmocka_unit_test(exact_coupling_keeps_energy),
         cmocka_unit_test(pulls_move_what_flies),
         cmocka_unit_test(flight_keeps_momentum),

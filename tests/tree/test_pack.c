@@ -176,9 +176,9 @@ static void what_cannot_be_packed_is_told(void **state) {
     check_fails(ctx, bough_model_save(ctx, model, test_path("bare.bough")), BOUGH_ERROR_ARGUMENT, "component 0");
     bough_model_destroy(ctx, model);
     def = n.def;
-    def.gravity[1] = NAN;
+    def.wind.gust = NAN;
     check_ok(ctx, bough_model_create(ctx, &def, &model));
-    check_fails(ctx, bough_model_save(ctx, model, test_path("bare.bough")), BOUGH_ERROR_ARGUMENT, "\"gravity\"");
+    check_fails(ctx, bough_model_save(ctx, model, test_path("bare.bough")), BOUGH_ERROR_ARGUMENT, "\"wind\"");
     bough_model_destroy(ctx, model);
     check(access(test_path("bare.bough"), F_OK) != 0);
     n.parts[2].component = COMPONENTS + 1000000; /* of a parent with a higher number than its child's */

@@ -1,0 +1,1061 @@
+/* Trees of odd shapes: parts of every size, many interfaces, thousands of children, several trees, rigid ones, ones
+ * that fly beside ones that are held. The same whether they are computed eight at a time or alone, and by any number
+ * of threads; and what is refused leaves no trace. */
+#include "grown.h"
+
+#include <bough/time.h>
+
+enum { MOST_KINDS = 8, MOST_PARTS = 2048 };
+
+/* A model of grown components. */
+typedef struct {
+    bough_context *ctx;
+    grown *kinds[MOST_KINDS];
+    const bough_component *components[MOST_KINDS];
+    bough_part_def *parts;
+    bough_model_def def;
+    bough_model *model;
+    bough_state *state;
+} garden;
+
+static garden till(int32_t threads) {
+    garden g = {.ctx = test_context(threads), .parts = calloc(MOST_PARTS, sizeof *g.parts)};
+    g.def = bough_default_model_def();
+    return g;
+}
+
+static int32_t add_kind(garden *g, int32_t r, int32_t faces, bough_reduced_elastic elastic, bool flies) {
+    const int32_t k = g->def.component_count++;
+    check(k < MOST_KINDS);
+    g->kinds[k] = grow(r, faces, elastic, flies, (uint64_t)(100 * r + 10 * faces + (int)elastic));
+    g->components[k] = &g->kinds[k]->c;
+    return k;
+}
+
+static bough_part_def *add_part(garden *g, test_random *random, int32_t kind, int32_t parent, int32_t interface) {
+    check(g->def.part_count < MOST_PARTS);
+    bough_part_def *part = &g->parts[g->def.part_count++];
+    *part = bough_default_part_def();
+    part->component = kind, part->parent = parent, part->interface = interface;
+    part->scale = test_uniform(random, 0.6, 1.4);
+    part->stiffness = test_uniform(random, 0.5, 1.5);
+    for (int d = 0; d < 3; d++)
+        part->position[d] = test_uniform(random, -1, 1);
+    grown_rotation(random, part->rotation);
+    return part;
+}
+
+static void plant(garden *g) {
+    g->def.components = g->components, g->def.parts = g->parts;
+    check_ok(g->ctx, bough_model_create(g->ctx, &g->def, &g->model));
+    check_ok(g->ctx, bough_state_create(g->ctx, g->model, &g->state));
+}
+
+/* Makes the state of a model anew with other settings. */
+static void uproot(garden *g) {
+    bough_state_destroy(g->ctx, g->state);
+    bough_model_destroy(g->ctx, g->model);
+    g->state = NULL, g->model = NULL;
+}
+
+static void clear(garden *g) {
+    uproot(g);
+    for (int k = 0; k < MOST_KINDS; k++)
+        grown_free(g->kinds[k]);
+    free(g->parts);
+    bough_context_destroy(g->ctx);
+}
+
+static void stir(garden *g, uint64_t seed, double bend, double speed) {
+    test_random random = {seed};
+    const int32_t n = bough_model_size(g->model);
+    for (int32_t k = 0; k < n; k++) {
+        g->state->q[k] = test_uniform(&random, -bend, bend);
+        g->state->v[k] = test_uniform(&random, -speed, speed);
+        g->state->a[k] = test_uniform(&random, -speed, speed);
+    }
+    for (int32_t k = 0; k < g->state->root_count; k++)
+        for (int d = 0; d < 3; d++) {
+            g->state->roots[k].velocity[d] = test_uniform(&random, -1, 1);
+            g->state->roots[k].angular_velocity[d] = test_uniform(&random, -1, 1);
+        }
+    check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
+}
+
+static double length_of(int32_t n, const double *x) {
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* ---- against the motion of all points ---- */
+
+static int32_t point_total(const garden *g) {
+    int32_t total = 0;
+    for (int32_t i = 0; i < g->def.part_count; i++)
+        total += g->kinds[g->parts[i].component]->point_count;
+    return total;
+}
+
+/* World positions of the points of all parts at q. */
+static void positions(garden *g, const double *q, double *x) {
+    memcpy(g->state->q, q, (size_t)bough_model_size(g->model) * sizeof *q);
+    check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
+    for (int32_t i = 0; i < g->def.part_count; i++) {
+        const grown *kind = g->kinds[g->parts[i].component];
+        const bough_frame *f = &g->state->frames[i];
+        const double *qi = q + bough_model_offset(g->model, i);
+        for (int32_t v = 0; v < kind->point_count; v++, x += 3) {
+            double at[3];
+            for (int32_t d = 0; d < 3; d++) {
+                at[d] = kind->X[3 * v + d];
+                for (int32_t l = 0; l < kind->c.r; l++)
+                    at[d] += kind->U[(3 * v + d) * kind->c.r + l] * qi[l];
+                at[d] *= g->parts[i].scale;
+            }
+            for (int d = 0; d < 3; d++)
+                x[d] = f->origin[d] + f->rotation[3 * d] * at[0] + f->rotation[3 * d + 1] * at[1] +
+                       f->rotation[3 * d + 2] * at[2];
+        }
+    }
+}
+
+/* J^T m (J a + x'') = 0 with J and x'' by differences, for the accelerations a of the exact coupling without elastic
+ * forces. */
+static void check_against_points(garden *g, uint64_t seed) {
+    const int32_t size = bough_model_size(g->model), n = 3 * point_total(g);
+    double *q = calloc(3 * (size_t)size, sizeof *q), *v = q + size, *a = v + size;
+    double *moved = calloc((size_t)size, sizeof *moved), *J = calloc((size_t)size * (size_t)n, sizeof *J);
+    double *x = calloc(2 * (size_t)n, sizeof *x), *force = x + n;
+    const double h = 1e-4, t = 1e-3;
+    static const double weights[5] = {-1, 16, -30, 16, -1};
+    stir(g, seed, 0.1, 1);
+    memcpy(q, g->state->q, 2 * (size_t)size * sizeof *q);
+    check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, q, v, NULL, a));
+    for (int32_t k = 0; k < size; k++)
+        for (int side = -1; side <= 1; side += 2) {
+            memcpy(moved, q, (size_t)size * sizeof *q);
+            moved[k] += side * h;
+            positions(g, moved, x);
+            for (int32_t i = 0; i < n; i++)
+                J[(size_t)k * (size_t)n + (size_t)i] += side * x[i] / (2 * h);
+        }
+    for (int side = -2; side <= 2; side++) {
+        for (int32_t k = 0; k < size; k++)
+            moved[k] = q[k] + side * t * v[k];
+        positions(g, moved, x);
+        for (int32_t i = 0; i < n; i++)
+            force[i] += weights[side + 2] * x[i] / (12 * t * t);
+    }
+    for (int32_t k = 0; k < size; k++)
+        for (int32_t i = 0; i < n; i++)
+            force[i] += J[(size_t)k * (size_t)n + (size_t)i] * a[k];
+    int32_t at = 0;
+    for (int32_t i = 0; i < g->def.part_count; i++) {
+        const grown *kind = g->kinds[g->parts[i].component];
+        for (int32_t p = 0; p < 3 * kind->point_count; p++)
+            force[at++] *= kind->mass[p / 3] * pow(g->parts[i].scale, 3);
+    }
+    for (int32_t k = 0; k < size; k++) {
+        double sum = 0, largest = 0;
+        for (int32_t i = 0; i < n; i++) {
+            const double term = J[(size_t)k * (size_t)n + (size_t)i] * force[i];
+            sum += term, largest += fabs(term);
+        }
+        check_near(sum, 0, 3e-6 * largest);
+    }
+    free(q), free(moved), free(J), free(x);
+}
+
+/* A root with a chain and brothers of the given sizes: alone, and enough of them for wide blocks. */
+static void check_sizes(int32_t first, int32_t second, int32_t brothers, uint64_t seed) {
+    garden g = till(1);
+    test_random random = {seed};
+    const int32_t root = add_kind(&g, first, 7, BOUGH_REDUCED_LINEAR, false);
+    const int32_t limb = add_kind(&g, second, 3, BOUGH_REDUCED_LINEAR, false);
+    const int32_t stone = add_kind(&g, 0, 6, BOUGH_REDUCED_RIGID, false);
+    g.def.gravity[2] = 0;
+    add_part(&g, &random, root, -1, 0);
+    for (int32_t i = 0; i < brothers; i++)
+        add_part(&g, &random, limb, 0, 1 + (int32_t)test_uniform(&random, 0, 6));
+    add_part(&g, &random, stone, 1, 1);
+    add_part(&g, &random, stone, brothers, 2);
+    add_part(&g, &random, limb, brothers + 1, 5); /* on the stone */
+    plant(&g);
+    check_against_points(&g, seed);
+    clear(&g);
+}
+
+static void accelerations_are_those_of_all_points(void **state) {
+    (void)state;
+    check_sizes(0, 1, 1, 1);
+    check_sizes(1, 3, 3, 2);
+    check_sizes(3, 1, 9, 3);
+    check_sizes(2, 5, 8, 4);
+    check_sizes(33, 4, 4, 5);
+    check_sizes(7, 13, 6, 6);
+    check_sizes(4, 35, 2, 7);
+}
+
+/* ---- one step ---- */
+
+/* M a+ + (1 + alpha) (K q+ + D v+) - alpha (K q + D v) = weight + push for parts that are held, with the scales of M
+ * and K and their own factors; q+, v+ by Newmark's rules. Linear, so that it holds to rounding. */
+static void check_balance(const garden *g, int32_t i, const double *q, const double *v, const double *a, double dt) {
+    const bough_state *s = g->state;
+    const bough_component *c = g->components[g->parts[i].component];
+    const bough_part_def *part = &g->parts[i];
+    const int32_t r = c->r, at = bough_model_offset(g->model, i);
+    const double alpha = s->alpha, gamma = 0.5 - alpha, beta = 0.25 * (1 - alpha) * (1 - alpha), scale = part->scale;
+    const double stiff = pow(part->stiffness, 2) * pow(scale, 3), heavy = pow(scale, 5);
+    for (int32_t k = 0; k < r; k++) {
+        double left = 0, size = 0;
+        for (int32_t l = 0; l < r; l++) {
+            const double *W = c->W7 + 9 * (k * r + l), M = heavy * (W[0] + W[4] + W[8]), K = stiff * c->K[k * r + l];
+            const double D = s->damping_mass[i] * M + s->damping_stiffness[i] * K, *x = s->q + at, *y = s->v + at;
+            const double terms[] = {M * s->a[at + l], (1 + alpha) * K * x[l], (1 + alpha) * D * y[l],
+                                    -alpha * K * q[at + l], -alpha * D * v[at + l]};
+            for (int j = 0; j < 5; j++)
+                left += terms[j], size += fabs(terms[j]);
+        }
+        for (int d = 0; d < 3; d++) {
+            double weight = 0;
+            for (int e = 0; e < 3; e++)
+                weight += part->rotation[3 * e + d] * g->def.gravity[e];
+            left -= pow(scale, 4) * c->s[3 * k + d] * weight;
+        }
+        check_near(left, 0, 1e-12 * size);
+        check_near(s->v[at + k], v[at + k] + dt * ((1 - gamma) * a[at + k] + gamma * s->a[at + k]), 1e-13 * size);
+        check_near(s->q[at + k],
+                   q[at + k] + dt * v[at + k] + dt * dt * ((0.5 - beta) * a[at + k] + beta * s->a[at + k]),
+                   1e-13 * size);
+    }
+}
+
+static double energy_of(const garden *g, int32_t i) {
+    const bough_component *c = g->components[g->parts[i].component];
+    const double *q = g->state->q + bough_model_offset(g->model, i);
+    double sum = 0;
+    for (int32_t k = 0; k < c->r * c->r; k++)
+        sum += 0.5 * q[k / c->r] * c->K[k] * q[k % c->r];
+    return pow(g->parts[i].stiffness, 2) * pow(g->parts[i].scale, 3) * sum;
+}
+
+static void steps_are_those_of_hilber_hughes_and_taylor(void **state) {
+    (void)state;
+    static const int32_t counts[] = {1, 11};
+    for (int way = 0; way < 2; way++)
+        for (int pass = 1; pass <= 2; pass++) {
+            garden g = till(1);
+            test_random random = {41};
+            add_kind(&g, 7, 1, BOUGH_REDUCED_LINEAR, false);
+            for (int32_t i = 0; i < counts[way]; i++) {
+                bough_part_def *part = add_part(&g, &random, 0, -1, 0);
+                part->damping_mass = test_uniform(&random, 0, 3);
+                part->damping_stiffness = test_uniform(&random, 0, 0.05);
+            }
+            g.def.alpha = -0.2, g.def.passes = pass;
+            plant(&g);
+            stir(&g, 42, 0.1, 1);
+            const int32_t n = bough_model_size(g.model);
+            double *before = malloc(3 * (size_t)n * sizeof *before);
+            memcpy(before, g.state->q, 3 * (size_t)n * sizeof *before);
+            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.03));
+            double elastic = 0;
+            for (int32_t i = 0; i < counts[way]; i++) {
+                check_balance(&g, i, before, before + n, before + 2 * n, 0.03);
+                elastic += energy_of(&g, i);
+            }
+            bough_energies e;
+            check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
+            check_near(e.elastic, elastic, 1e-12 * elastic);
+            free(before);
+            clear(&g);
+        }
+}
+
+/* ---- eight at a time and alone ---- */
+
+enum { TREES = 10 };
+
+/* One tree with at most two parts of a kind at one depth, which are computed one by one. */
+static void add_tree(garden *g, test_random *random, const int32_t *kinds, bool deep) {
+    const int32_t root = g->def.part_count;
+    add_part(g, random, kinds[0], -1, 0);
+    for (int i = 0; i < 6; i++) {
+        const int32_t parent = root + (deep ? i : i < 2 ? 0 : i - 1), kind = kinds[1 + i % 3];
+        const int32_t faces = g->kinds[g->parts[parent].component]->c.interface_count;
+        add_part(g, random, kind, parent, 1 + (int32_t)test_uniform(random, 0, faces - 1));
+    }
+}
+
+static void load(garden *g, int32_t first, int32_t count) {
+    const double push[3] = {3, -7, 5}, twist[3] = {1, 2, -1};
+    for (int32_t i = first; i < first + count; i += 3) {
+        check_ok(g->ctx, bough_state_add_wrench(g->ctx, g->model, g->state, i, push, twist));
+        check_ok(g->ctx, bough_state_add_force(g->ctx, g->model, g->state, i, 2, twist));
+    }
+}
+
+/* A step of all trees together, then of each alone from the same state: the same accelerations. */
+static void compare_alone(garden *all, bough_coupling coupling, int32_t passes, bool loaded) {
+    enum { PARTS = 7 };
+    all->state->coupling = coupling, all->state->passes = passes;
+    stir(all, 5, 0.05, 1);
+    const int32_t n = bough_model_size(all->model);
+    double *start = malloc(3 * (size_t)n * sizeof *start);
+    memcpy(start, all->state->q, 3 * (size_t)n * sizeof *start);
+    bough_root roots[TREES];
+    memcpy(roots, all->state->roots, (size_t)all->state->root_count * sizeof *roots);
+    if (loaded)
+        load(all, 0, all->def.part_count);
+    check_ok(all->ctx, bough_step(all->ctx, all->model, all->state, 0.004));
+    for (int32_t tree = 0; tree < TREES; tree++) {
+        garden one = *all;
+        one.parts = calloc(PARTS, sizeof *one.parts);
+        one.def.part_count = PARTS;
+        for (int k = 0; k < PARTS; k++) {
+            one.parts[k] = all->parts[PARTS * tree + k];
+            one.parts[k].parent -= k ? PARTS * tree : 0;
+        }
+        plant(&one);
+        one.state->coupling = coupling, one.state->passes = passes;
+        const int32_t size = bough_model_size(one.model);
+        double *expected = calloc((size_t)size + 1, sizeof *expected);
+        for (int k = 0; k < PARTS; k++) {
+            const int32_t from = bough_model_offset(all->model, PARTS * tree + k),
+                          to = bough_model_offset(one.model, k);
+            for (int32_t l = 0; l < all->components[one.parts[k].component]->r; l++) {
+                one.state->q[to + l] = start[from + l];
+                one.state->v[to + l] = start[n + from + l];
+                one.state->a[to + l] = start[2 * n + from + l];
+                expected[to + l] = all->state->a[from + l];
+            }
+        }
+        for (int32_t k = 0; k < one.state->root_count; k++)
+            one.state->roots[k] = roots[tree], one.state->roots[k].part = 0;
+        check_ok(one.ctx, bough_state_update(one.ctx, one.model, one.state));
+        if (loaded) {
+            for (int32_t i = 0; i < PARTS; i++)
+                if ((PARTS * tree + i) % 3 == 0)
+                    load(&one, i, 1);
+        }
+        check_ok(one.ctx, bough_step(one.ctx, one.model, one.state, 0.004));
+        const double most = length_of(size, one.state->a);
+        for (int32_t k = 0; k < size; k++)
+            check_near(expected[k], one.state->a[k], 1e-10 * most);
+        for (int32_t k = 0; k < one.state->root_count; k++) {
+            check_int(all->state->roots[tree].part, PARTS * tree);
+            for (int d = 0; d < 3; d++) {
+                check_near(all->state->roots[tree].velocity[d], one.state->roots[k].velocity[d], 1e-10);
+                check_near(all->state->roots[tree].angular_velocity[d], one.state->roots[k].angular_velocity[d], 1e-10);
+                check_near(all->state->roots[tree].origin[d], one.state->roots[k].origin[d], 1e-12);
+            }
+        }
+        for (int k = 0; k < PARTS; k++)
+            for (int d = 0; d < 9; d++)
+                check_near(all->state->frames[PARTS * tree + k].rotation[d], one.state->frames[k].rotation[d], 1e-11);
+        bough_state_destroy(one.ctx, one.state);
+        bough_model_destroy(one.ctx, one.model);
+        free(one.parts), free(expected);
+    }
+    free(start);
+}
+
+static void check_forest(const int32_t sizes[4], bough_reduced_elastic elastic, bool flies, bool deep, uint64_t seed) {
+    garden g = till(2);
+    test_random random = {seed};
+    int32_t kinds[4];
+    for (int k = 0; k < 4; k++)
+        kinds[k] = add_kind(&g, sizes[k], 3 + k, elastic, flies && k == 0);
+    for (int tree = 0; tree < TREES; tree++)
+        add_tree(&g, &random, kinds, deep);
+    plant(&g);
+    if (sizes[1] > 0 && sizes[1] <= 32)
+        check_int(g.model->blocks[g.model->parts[g.model->inside[1]].block].lanes, BO_WIDE);
+    for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++)
+        for (int loaded = 0; loaded < 2; loaded++)
+            compare_alone(&g, coupling, 1 + loaded, loaded);
+    clear(&g);
+}
+
+static void trees_together_move_as_each_alone(void **state) {
+    (void)state;
+    check_forest((const int32_t[4]){3, 1, 2, 5}, BOUGH_REDUCED_POLYNOMIAL, false, false, 1);
+    check_forest((const int32_t[4]){0, 7, 0, 9}, BOUGH_REDUCED_POLYNOMIAL, false, true, 2);
+    check_forest((const int32_t[4]){6, 12, 13, 0}, BOUGH_REDUCED_LINEAR, false, false, 3);
+    check_forest((const int32_t[4]){5, 17, 4, 3}, BOUGH_REDUCED_CUBATURE, false, true, 4);
+    check_forest((const int32_t[4]){0, 4, 1, 33}, BOUGH_REDUCED_LINEAR, true, false, 5);
+    check_forest((const int32_t[4]){6, 0, 3, 8}, BOUGH_REDUCED_POLYNOMIAL, true, true, 6);
+    check_forest((const int32_t[4]){32, 31, 34, 1}, BOUGH_REDUCED_LINEAR, false, false, 7);
+}
+
+/* ---- lumps ---- */
+
+/* A rigid component of one point. */
+static int32_t add_pebble(garden *g, double x, double y, double z) {
+    const int32_t k = add_kind(g, 0, 1, BOUGH_REDUCED_RIGID, false);
+    bough_component *c = &g->kinds[k]->c;
+    const double at[3] = {x, y, z};
+    c->mass = 3;
+    for (int i = 0; i < 9; i++)
+        c->Sigma0[i] = c->mass * at[i / 3] * at[i % 3];
+    for (int i = 0; i < 3; i++)
+        c->mc0[i] = c->mass * at[i];
+    return k;
+}
+
+/* Bars on a track with pebbles: those that lie in their interface are exact in all couplings, others from L2 on; and so
+ * are forces on them. */
+static void lumps_are_exact_for_points(void **state) {
+    (void)state;
+    static const double time[3] = {0, 1, 2}, position[9] = {0, 0, 0, 3, 1, 0, 0, 5, 5};
+    static const double rotation[12] = {1, 0, 0, 0, 0.8, 0.6, 0, 0, 0.6, 0, 0.8, 0}, push[3] = {20, -10, 30};
+    for (int32_t bars = 1; bars < 8; bars += 6)
+        for (int apart = 0; apart < 2; apart++)
+            for (int pushed = 0; pushed < 2; pushed++) {
+                double *exact = NULL;
+                for (int coupling = BOUGH_COUPLING_L3; coupling >= BOUGH_COUPLING_L1 + apart; coupling--) {
+                    garden g = till(1);
+                    test_random random = {51};
+                    const int32_t bar = add_kind(&g, 5, 6, BOUGH_REDUCED_LINEAR, false);
+                    const int32_t pebble = apart ? add_pebble(&g, 0.3, -0.2, 0.4) : add_pebble(&g, 0, 0, 0);
+                    for (int32_t i = 0; i < bars; i++)
+                        add_part(&g, &random, bar, -1, 0)->track = (bough_track){3, time, position, rotation};
+                    for (int32_t i = 0; i < 3 * bars; i++) /* two of each three at one interface */
+                        add_part(&g, &random, pebble, i / 3, i % 3 ? 4 : 2);
+                    g.def.coupling = (bough_coupling)coupling;
+                    plant(&g);
+                    g.state->time = 1.2;
+                    stir(&g, 52, 0.1, 1);
+                    for (int32_t i = bars; i < 4 * bars && pushed; i++)
+                        check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, i, push,
+                                                               apart ? push : (const double[3]){0}));
+                    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+                    const int32_t n = bough_model_size(g.model);
+                    if (!exact) {
+                        exact = malloc((size_t)n * sizeof *exact);
+                        memcpy(exact, g.state->a, (size_t)n * sizeof *exact);
+                    }
+                    for (int32_t k = 0; k < n; k++)
+                        check_near(g.state->a[k], exact[k], 1e-11 * length_of(n, exact));
+                    clear(&g);
+                }
+                free(exact);
+            }
+}
+
+/* ---- many children ---- */
+
+/* Over a thousand children of several kinds on a stone that is held: each moves as if it were alone there, in lumps
+ * too. */
+static void a_thousand_children(void **state) {
+    (void)state;
+    enum { CHILDREN = 1200, CHECKED = 7 };
+    garden g = till(3);
+    test_random random = {3};
+    const int32_t stone = add_kind(&g, 0, 40, BOUGH_REDUCED_RIGID, false);
+    const int32_t kinds[3] = {add_kind(&g, 3, 1, BOUGH_REDUCED_POLYNOMIAL, false),
+                              add_kind(&g, 10, 1, BOUGH_REDUCED_LINEAR, false),
+                              add_kind(&g, 36, 1, BOUGH_REDUCED_LINEAR, false)};
+    add_part(&g, &random, stone, -1, 0);
+    for (int32_t i = 0; i < CHILDREN; i++)
+        add_part(&g, &random, kinds[i % 20 == 0 ? 2 : i % 3 == 0], 0, 1 + (int32_t)test_uniform(&random, 0, 39));
+    plant(&g);
+    check_int(g.model->chunk_count, BO_TREE_CHUNKS);
+    for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
+        g.state->coupling = coupling;
+        memset(g.state->q, 0, 3 * (size_t)bough_model_size(g.model) * sizeof(double));
+        for (int step = 0; step < 3; step++)
+            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+        for (int32_t i = 1; i <= CHILDREN; i += CHILDREN / CHECKED) {
+            garden one = g;
+            bough_part_def pair[2] = {g.parts[0], g.parts[i]};
+            one.parts = pair, one.def.part_count = 2;
+            plant(&one);
+            one.state->coupling = coupling;
+            for (int step = 0; step < 3; step++)
+                check_ok(one.ctx, bough_step(one.ctx, one.model, one.state, 0.01));
+            const double *q = g.state->q + bough_model_offset(g.model, i);
+            const int32_t r = g.components[g.parts[i].component]->r;
+            check(length_of(r, one.state->q) > 1e-4);
+            for (int32_t l = 0; l < r; l++)
+                check_near(q[l], one.state->q[l], 1e-11 * length_of(r, one.state->q));
+            bough_state_destroy(one.ctx, one.state);
+            bough_model_destroy(one.ctx, one.model);
+        }
+    }
+    clear(&g);
+}
+
+/* A component of the largest size, with what hangs on it; its scratch does not grow with the number of tasks. */
+static void the_largest_component(void **state) {
+    (void)state;
+    garden g = till(2);
+    test_random random = {4};
+    add_kind(&g, 200, 3, BOUGH_REDUCED_CUBATURE, false);
+    add_kind(&g, BOUGH_MAX_COORDINATES, 2, BOUGH_REDUCED_LINEAR, false);
+    add_kind(&g, 64, 2, BOUGH_REDUCED_POLYNOMIAL, false);
+    add_part(&g, &random, 0, -1, 0);
+    add_part(&g, &random, 1, 0, 1);
+    add_part(&g, &random, 2, 1, 1);
+    plant(&g);
+    for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
+        g.state->coupling = coupling, g.state->passes = 2;
+        load(&g, 0, 3);
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001));
+    }
+    bough_energies e;
+    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
+    check(e.elastic > 0 && e.kinetic > 0);
+    clear(&g);
+}
+
+static garden small_forest(bool flies) {
+    garden g = till(1);
+    test_random random = {21};
+    add_kind(&g, 4, 3, BOUGH_REDUCED_POLYNOMIAL, flies);
+    add_kind(&g, 3, 2, BOUGH_REDUCED_CUBATURE, false);
+    for (int tree = 0; tree < 4; tree++) {
+        add_part(&g, &random, 0, -1, 0);
+        add_part(&g, &random, 1, 3 * tree, 1);
+        add_part(&g, &random, 1, 3 * tree + 1, 1);
+    }
+    plant(&g);
+    stir(&g, 22, 0.05, 1);
+    return g;
+}
+
+/* ---- flying and held ---- */
+
+/* Roots that fly come in the order of their parts, whatever their components; rigid ones fly along parabolas, held
+ * ones stay. */
+static void roots_of_all_kinds(void **state) {
+    (void)state;
+    for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
+        garden g = till(1);
+        test_random random = {8};
+        const int32_t soft = add_kind(&g, 4, 2, BOUGH_REDUCED_LINEAR, true);
+        const int32_t post = add_kind(&g, 5, 2, BOUGH_REDUCED_LINEAR, false);
+        const int32_t stone = add_kind(&g, 0, 2, BOUGH_REDUCED_RIGID, true);
+        const int32_t leaf = add_kind(&g, 3, 1, BOUGH_REDUCED_LINEAR, false);
+        const int32_t kinds[6] = {stone, post, soft, stone, soft, post};
+        for (int i = 0; i < 6; i++)
+            add_part(&g, &random, kinds[i], -1, 0);
+        add_part(&g, &random, leaf, 3, 1);
+        add_part(&g, &random, leaf, 4, 1);
+        g.def.coupling = coupling;
+        plant(&g);
+        check_int(g.state->root_count, 4);
+        const int32_t flying[4] = {0, 2, 3, 4};
+        for (int k = 0; k < 4; k++)
+            check_int(g.state->roots[k].part, flying[k]);
+        bough_root *rock = &g.state->roots[0];
+        rock->velocity[0] = 1, rock->angular_velocity[1] = 2;
+        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+        const bough_root start = *rock;
+        const bough_frame held = g.state->frames[1];
+        for (int step = 0; step < 100; step++)
+            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.002));
+        check_near(rock->centre[2], start.centre[2] + 0.2 * start.momentum[2] / start.mass - 0.5 * 9.81 * 0.04, 1e-4);
+        for (int d = 0; d < 3; d++)
+            check_near(g.state->frames[1].origin[d], held.origin[d], 0);
+        clear(&g);
+    }
+}
+
+/* A tree of stones tumbles the same in all couplings: it is the rigid body that they take its root's tree for. */
+static void rigid_trees_tumble_alike(void **state) {
+    (void)state;
+    bough_root exact = {0};
+    for (int coupling = BOUGH_COUPLING_L3; coupling >= BOUGH_COUPLING_L1; coupling--) {
+        garden g = till(1);
+        test_random random = {61};
+        const int32_t rock = add_kind(&g, 0, 3, BOUGH_REDUCED_RIGID, true);
+        const int32_t stone = add_kind(&g, 0, 2, BOUGH_REDUCED_RIGID, false);
+        add_part(&g, &random, rock, -1, 0);
+        add_part(&g, &random, stone, 0, 1);
+        add_part(&g, &random, stone, 1, 1);
+        g.def.coupling = (bough_coupling)coupling;
+        plant(&g);
+        bough_root *root = &g.state->roots[0];
+        stir(&g, 62, 0, 0);
+        load(&g, 0, 3);
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+        if (coupling == BOUGH_COUPLING_L3)
+            exact = *root;
+        check(length_of(3, root->angular_acceleration) > 0.1);
+        for (int d = 0; d < 3; d++) {
+            check_near(root->acceleration[d], exact.acceleration[d], 1e-11);
+            check_near(root->angular_acceleration[d], exact.angular_acceleration[d], 1e-11);
+        }
+        clear(&g);
+    }
+}
+
+static void cross(const double *a, const double *b, double *out) {
+    for (int d = 0; d < 3; d++)
+        out[d] = a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3];
+}
+
+/* A tree that flies, with something soft on it. */
+static garden kite(int32_t passes) {
+    garden g = till(1);
+    test_random random = {71};
+    const int32_t frame = add_kind(&g, 0, 3, BOUGH_REDUCED_RIGID, true);
+    const int32_t tail = add_kind(&g, 4, 2, BOUGH_REDUCED_LINEAR, false);
+    add_part(&g, &random, frame, -1, 0);
+    add_part(&g, &random, tail, 0, 1);
+    memset(g.def.gravity, 0, sizeof g.def.gravity);
+    g.def.passes = passes;
+    plant(&g);
+    return g;
+}
+
+/* A force on a vertex adds f dt to the momentum and x x f dt to the angular momentum about the world's origin. */
+static void forces_turn_what_flies(void **state) {
+    (void)state;
+    const double force[3] = {5, -3, 2}, dt = 0.01;
+    for (int32_t part = 0; part < 2; part++) {
+        garden g = kite(0);
+        stir(&g, 72, 0.1, 1);
+        const bough_root before = g.state->roots[0], *root = &g.state->roots[0];
+        double x[3], v[3], torque[3];
+        check_ok(g.ctx, bough_state_vertex(g.ctx, g.model, g.state, part, 1, x, v));
+        check_ok(g.ctx, bough_state_add_force(g.ctx, g.model, g.state, part, 1, force));
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+        cross(x, force, torque);
+        for (int d = 0; d < 3; d++) {
+            check_near(root->momentum[d] - before.momentum[d], dt * force[d], 1e-12);
+            check_near(root->angular_momentum[d] - before.angular_momentum[d], dt * torque[d], 1e-12);
+        }
+        clear(&g);
+    }
+}
+
+/* The centre of mass of what tumbles alone does not accelerate: a + alpha x c + w x (w x c) = 0 of its frame. */
+static void what_tumbles_accelerates_towards_its_centre(void **state) {
+    (void)state;
+    garden g = till(1);
+    test_random random = {73};
+    add_kind(&g, 0, 1, BOUGH_REDUCED_RIGID, true);
+    add_part(&g, &random, 0, -1, 0);
+    memset(g.def.gravity, 0, sizeof g.def.gravity);
+    plant(&g);
+    bough_root *root = &g.state->roots[0];
+    for (int d = 0; d < 3; d++)
+        root->angular_velocity[d] = 4 - 3 * d;
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    for (int step = 0; step < 5; step++)
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+    double c[3], swept[3], wc[3], wwc[3];
+    for (int d = 0; d < 3; d++)
+        c[d] = root->centre[d] - root->origin[d];
+    cross(root->angular_acceleration, c, swept);
+    cross(root->angular_velocity, c, wc);
+    cross(root->angular_velocity, wc, wwc);
+    check(length_of(3, wwc) > 1);
+    for (int d = 0; d < 3; d++)
+        check_near(root->acceleration[d] + swept[d] + wwc[d], 0, 5e-3 * length_of(3, wwc));
+    clear(&g);
+}
+
+/* Where nothing is said, inertia is evaluated twice for what flies and once for what is held. */
+static void passes_that_are_not_given(void **state) {
+    (void)state;
+    double a[2][2][16];
+    for (int flies = 0; flies < 2; flies++)
+        for (int given = 0; given < 2; given++) {
+            garden g = flies ? kite(0) : small_forest(false);
+            g.state->passes = given ? 1 + flies : 0;
+            stir(&g, 74, 0.05, 1);
+            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+            memcpy(a[flies][given], g.state->a, 4 * sizeof(double));
+            clear(&g);
+        }
+    for (int flies = 0; flies < 2; flies++)
+        check_int(memcmp(a[flies][0], a[flies][1], 4 * sizeof(double)), 0);
+}
+
+/* A tree settles where its root is, as if that stood still, also when a track leads it past there at full speed. */
+static void settling_stands_still(void **state) {
+    (void)state;
+    garden g = till(1);
+    test_random random = {14};
+    const int32_t post = add_kind(&g, 4, 2, BOUGH_REDUCED_LINEAR, false);
+    add_part(&g, &random, post, -1, 0);
+    add_part(&g, &random, post, 0, 1);
+    const double time[3] = {0, 1, 2}, position[9] = {0, 0, 0, 3, 1, 0, 0, 5, 5};
+    const double rotation[12] = {1, 0, 0, 0, 0.8, 0.6, 0, 0, 0.6, 0, 0.8, 0};
+    g.parts[0].track = (bough_track){3, time, position, rotation};
+    plant(&g);
+    g.state->time = 1.2;
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check(length_of(3, g.state->frames[0].velocity) > 1 && length_of(3, g.state->frames[0].angular_velocity) > 0.1);
+    check_ok(g.ctx, bough_state_settle(g.ctx, g.model, g.state, NULL, NULL));
+    garden held = g;
+    bough_part_def parts[2] = {g.parts[0], g.parts[1]};
+    parts[0].track = (bough_track){0};
+    memcpy(parts[0].rotation, g.state->frames[0].rotation, sizeof parts[0].rotation);
+    held.parts = parts;
+    plant(&held);
+    check_ok(held.ctx, bough_state_settle(held.ctx, held.model, held.state, NULL, NULL));
+    check(length_of(8, held.state->q) > 0.01);
+    for (int k = 0; k < 8; k++)
+        check_near(g.state->q[k], held.state->q[k], 1e-7);
+    uproot(&held);
+    clear(&g);
+}
+
+/* ---- threads ---- */
+
+/* A host that runs tasks in its own order. */
+static void backwards(void *user, bough_task task, void *data, int32_t count) {
+    (void)user;
+    for (int32_t i = count - 1; i >= 0; i--)
+        task(data, i);
+}
+
+static void the_same_bits_by_any_threads(void **state) {
+    (void)state;
+    enum { WAYS = 4, BUSHES = 12, LEAVES = 9 };
+    double *results[WAYS];
+    int32_t n = 0;
+    for (int way = 0; way < WAYS; way++) {
+        garden g = till(way + 1);
+        if (way == 3) {
+            bough_context_def def = bough_default_context_def();
+            def.run_tasks = backwards;
+            bough_context_destroy(g.ctx);
+            g.ctx = bough_context_create(&def);
+        }
+        test_random random = {11};
+        add_kind(&g, 6, 4, BOUGH_REDUCED_LINEAR, false);
+        add_kind(&g, 5, 2, BOUGH_REDUCED_POLYNOMIAL, false);
+        add_kind(&g, 0, 2, BOUGH_REDUCED_RIGID, true);
+        for (int b = 0; b < BUSHES; b++) {
+            const int32_t root = g.def.part_count;
+            add_part(&g, &random, b % 3 ? 0 : 2, -1, 0);
+            for (int l = 0; l < LEAVES; l++)
+                add_part(&g, &random, 1, l % 2 ? root + l : root, 1);
+        }
+        plant(&g);
+        n = bough_model_size(g.model);
+        results[way] = calloc((size_t)n, sizeof(double));
+        for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
+            g.state->coupling = coupling;
+            g.state->wind.velocity[0] = 3;
+            for (int step = 0; step < 3; step++) {
+                load(&g, 0, g.def.part_count);
+                check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.002));
+            }
+        }
+        memcpy(results[way], g.state->q, (size_t)n * sizeof(double));
+        clear(&g);
+    }
+    check(length_of(n, results[0]) > 1e-3);
+    for (int way = 1; way < WAYS; way++)
+        check_int(memcmp(results[0], results[way], (size_t)n * sizeof(double)), 0);
+    for (int way = 0; way < WAYS; way++)
+        free(results[way]);
+}
+
+/* ---- refusals ---- */
+
+typedef struct {
+    double q[128], a[128], time;
+    bough_frame frames[16];
+    bough_root roots[8];
+} picture;
+
+static void remember(const garden *g, picture *m) {
+    memset(m, 0, sizeof *m);
+    const size_t n = (size_t)bough_model_size(g->model);
+    check(n <= 64);
+    memcpy(m->q, g->state->q, 2 * n * sizeof(double)); /* and v, which lies behind */
+    memcpy(m->a, g->state->a, n * sizeof(double));
+    memcpy(m->frames, g->state->frames, (size_t)g->def.part_count * sizeof(bough_frame));
+    memcpy(m->roots, g->state->roots, (size_t)g->state->root_count * sizeof(bough_root));
+    m->time = g->state->time;
+}
+
+enum { LOST_STIFFNESS, NOT_FINITE_LOAD, FAR_TOO_LONG, BAD_ALPHA, BAD_PASSES, BAD_STEP, HARD_PUSH, REFUSALS };
+
+/* Makes the next step fail, each time in another phase of it. */
+static bough_status spoil(garden *g, int how, const double *long_push) {
+    bough_state *s = g->state;
+    const double stiffness = s->stiffness[1], alpha = s->alpha;
+    const int32_t passes = s->passes;
+    bough_status status = BOUGH_OK;
+    switch (how) {
+    case LOST_STIFFNESS:
+        s->stiffness[1] = NAN;
+        status = bough_step(g->ctx, g->model, s, 0.002);
+        s->stiffness[1] = stiffness;
+        break;
+    case NOT_FINITE_LOAD:
+        s->wind.velocity[1] = INFINITY;
+        status = bough_step(g->ctx, g->model, s, 0.002);
+        s->wind.velocity[1] = 0;
+        break;
+    case FAR_TOO_LONG:
+        status = bough_step(g->ctx, g->model, s, 1e160);
+        break;
+    case BAD_ALPHA:
+        s->alpha = NAN;
+        status = bough_step(g->ctx, g->model, s, 0.002);
+        s->alpha = alpha;
+        break;
+    case BAD_PASSES:
+        s->passes = 3;
+        status = bough_step(g->ctx, g->model, s, 0.002);
+        s->passes = passes;
+        break;
+    case BAD_STEP:
+        status = bough_step(g->ctx, g->model, s, -1);
+        break;
+    case HARD_PUSH: /* through the middle of an interface: it ends as a line, or beyond all numbers */
+        memcpy(s->work->force, long_push, (size_t)bough_model_size(g->model) * sizeof(double));
+        s->work->pushed = true;
+        status = bough_step(g->ctx, g->model, s, 0.002);
+        break;
+    }
+    return status;
+}
+
+static void refused_steps_leave_no_trace(void **state) {
+    (void)state;
+    double push[64];
+    for (int k = 0; k < 64; k++)
+        push[k] = k % 2 ? 1e200 : -1e200;
+    for (int flies = 0; flies < 2; flies++)
+        for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++)
+            for (int how = 0; how < REFUSALS; how++) {
+                picture before, after, expected;
+                garden a = small_forest(flies), b = small_forest(flies);
+                garden *both[2] = {&a, &b};
+                for (int k = 0; k < 2; k++) {
+                    both[k]->state->coupling = coupling;
+                    check_ok(both[k]->ctx, bough_step(both[k]->ctx, both[k]->model, both[k]->state, 0.002));
+                    if (how != HARD_PUSH)
+                        load(both[k], 0, 3);
+                }
+                remember(&b, &before);
+                check(spoil(&b, how, push) != BOUGH_OK);
+                remember(&b, &after);
+                check_int(memcmp(&before, &after, sizeof before), 0);
+                if (how == HARD_PUSH) {
+                    bough_state_clear_forces(b.model, b.state);
+                }
+                for (int k = 0; k < 2; k++)
+                    check_ok(both[k]->ctx, bough_step(both[k]->ctx, both[k]->model, both[k]->state, 0.002));
+                remember(&a, &expected), remember(&b, &after);
+                const int32_t n = bough_model_size(a.model);
+                for (int32_t k = 0; k < 2 * n; k++)
+                    check_near(after.q[k], expected.q[k], 1e-12 * length_of(2 * n, expected.q));
+                for (int32_t i = 0; i < 12; i++)
+                    for (int d = 0; d < 9; d++)
+                        check_near(after.frames[i].rotation[d], expected.frames[i].rotation[d], 1e-12);
+                clear(&a), clear(&b);
+            }
+}
+
+/* A rigid root that flies has no coordinates that could tell of it. */
+static void flights_beyond_numbers_are_refused(void **state) {
+    (void)state;
+    garden g = till(1);
+    test_random random = {31};
+    add_kind(&g, 0, 2, BOUGH_REDUCED_RIGID, true);
+    add_part(&g, &random, 0, -1, 0);
+    plant(&g);
+    check_int(bough_model_size(g.model), 0);
+    const double much[3] = {1e308, 0, 0}, none[3] = {0};
+    for (int i = 0; i < 3; i++)
+        check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 0, much, none));
+    check_fails(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01), BOUGH_NOT_FINITE, "not finite");
+    bough_state_clear_forces(g.model, g.state);
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
+    g.state->roots[0].velocity[1] = NAN;
+    check(bough_step(g.ctx, g.model, g.state, 0.01) != BOUGH_OK);
+    clear(&g);
+}
+
+/* What a state is told between steps may be anything: it is refused or stays finite. */
+static void nonsense_in_states_is_refused(void **state) {
+    (void)state;
+    static const double nonsense[] = {NAN, INFINITY, -INFINITY};
+    for (int what = 0; what < 6; what++)
+        for (size_t k = 0; k < sizeof nonsense / sizeof *nonsense; k++) {
+            garden g = small_forest(what % 2);
+            bough_state *s = g.state;
+            double *const places[6] = {&s->q[5],
+                                       &s->v[0],
+                                       &s->stiffness[2],
+                                       &s->damping_mass[4],
+                                       &s->damping_stiffness[0],
+                                       &s->wind.velocity[2]};
+            const double before = *places[what];
+            *places[what] = nonsense[k];
+            check(bough_step(g.ctx, g.model, s, 0.002) > BOUGH_OK);
+            *places[what] = before;
+            check_ok(g.ctx, bough_step(g.ctx, g.model, s, 0.002));
+            check(isfinite(length_of(3 * bough_model_size(g.model), s->q)));
+            clear(&g);
+        }
+    garden g = small_forest(false);
+    memset(g.state->stiffness, 0, (size_t)g.def.part_count * sizeof(double)); /* slack, but whole */
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.002));
+    const double far[3] = {1e300, 0, 0};
+    check_fails(g.ctx, bough_state_pull(g.ctx, g.model, g.state, 0, 0, far, 1e300, 0), BOUGH_NOT_FINITE, "pull");
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.002));
+    clear(&g);
+}
+
+/* An unstable part: beyond a certain step the matrix is not positive. That step lies between a half and a quarter here:
+ * both are refused, two quarters taken, a half tried again and refused, two quarters taken. */
+static void refused_steps_are_halved_and_tried_again(void **state) {
+    (void)state;
+    garden g = till(1);
+    test_random random = {81};
+    add_kind(&g, 1, 1, BOUGH_REDUCED_LINEAR, false);
+    bough_part_def *part = add_part(&g, &random, 0, -1, 0);
+    part->damping_mass = part->damping_stiffness = 0, part->scale = part->stiffness = 1;
+    bough_component *c = &g.kinds[0]->c;
+    *(double *)c->K *= -1;
+    g.def.alpha = 0;
+    plant(&g);
+    const double M = c->W7[0] + c->W7[4] + c->W7[8], limit = sqrt(4 * M / -c->K[0]); /* M + dt^2 K / 4 = 0 */
+    int32_t refused;
+    check_ok(g.ctx, bough_advance(g.ctx, g.model, g.state, 3 * limit, &refused));
+    check_int(refused, 3);
+    check_near(g.state->time, 3 * limit, 0);
+    check_ok(g.ctx, bough_advance(g.ctx, g.model, g.state, 0.5 * limit, &refused));
+    check_int(refused, 0);
+    clear(&g);
+}
+
+/* A step of no time lets forces act, but does not use them up. */
+static void forces_outlive_steps_of_no_time(void **state) {
+    (void)state;
+    garden g = small_forest(false);
+    load(&g, 0, 3);
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0));
+    check(g.state->work->pushed);
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.001));
+    check(!g.state->work->pushed);
+    clear(&g);
+}
+
+/* Forces outlive an advance that did not begin. */
+static void advances_that_do_not_begin_keep_forces(void **state) {
+    (void)state;
+    garden g = small_forest(false);
+    int32_t refused;
+    load(&g, 0, 3);
+    g.state->alpha = 7;
+    check_fails(g.ctx, bough_advance(g.ctx, g.model, g.state, 0.01, &refused), BOUGH_ERROR_ARGUMENT, "alpha");
+    check(g.state->work->pushed);
+    g.state->alpha = 0;
+    check_ok(g.ctx, bough_advance(g.ctx, g.model, g.state, 0.01, &refused));
+    check(!g.state->work->pushed);
+    clear(&g);
+}
+
+static void bad_models_are_refused(void **state) {
+    (void)state;
+    garden g = small_forest(false);
+    uproot(&g);
+    bough_model *model;
+    g.def.components = g.components, g.def.parts = g.parts;
+#define REFUSED(place, value, word)                                                                \
+    do {                                                                                           \
+        const __typeof__(place) before = place;                                                    \
+        place = value;                                                                             \
+        check_fails(g.ctx, bough_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, word); \
+        check(!model);                                                                             \
+        place = before;                                                                            \
+    } while (0)
+    REFUSED(g.def.gravity[1], NAN, "gravity");
+    REFUSED(g.def.gravity[0], INFINITY, "gravity");
+    REFUSED(g.parts[0].position[2], NAN, "position");
+    REFUSED(g.parts[1].damping_mass, INFINITY, "damping");
+    REFUSED(g.parts[1].damping_stiffness, -INFINITY, "damping");
+    REFUSED(g.parts[1].scale, 0, "scale");
+    REFUSED(g.parts[1].stiffness, NAN, "stiffness");
+    REFUSED(g.parts[1].rotation[0], NAN, "rotation");
+    REFUSED(g.parts[1].interface, 3, "interface");
+    REFUSED(g.parts[1].interface, 0, "interface");
+    REFUSED(g.parts[1].parent, 2, "own ancestor");
+    REFUSED(g.parts[0].parent, 0, "parent");
+    REFUSED(g.parts[0].component, 2, "component");
+    REFUSED(g.def.alpha, -0.4, "alpha");
+    REFUSED(g.def.passes, 3, "passes");
+    REFUSED(g.def.part_count, 0, "part");
+    REFUSED(g.def.cookie, 1, "default");
+    REFUSED(g.parts[3].cookie, 1, "default");
+#undef REFUSED
+    plant(&g);
+    clear(&g);
+}
+
+/* Every allocation of a model and a state may fail: nothing is left, and the next try works. */
+static void failed_allocations_leave_nothing(void **state) {
+    (void)state;
+    garden g = small_forest(true);
+    uproot(&g);
+    g.def.components = g.components, g.def.parts = g.parts;
+    g.parts[4].name = "limb";
+    for (long at = 0;; at++) {
+        test_memory memory = {.fail_at = -1};
+        bough_context *ctx = test_counting_context(&memory);
+        const long live = memory.live;
+        bough_model *model = NULL;
+        bough_state *s = NULL;
+        memory.fail_at = memory.calls + at;
+        bough_status status = bough_model_create(ctx, &g.def, &model);
+        if (status == BOUGH_OK)
+            status = bough_state_create(ctx, model, &s);
+        const bool done = memory.calls <= memory.fail_at;
+        check_int(status, done ? BOUGH_OK : BOUGH_ERROR_MEMORY);
+        check(!s == !done);
+        memory.fail_at = -1;
+        bough_state_destroy(ctx, s);
+        bough_model_destroy(ctx, model);
+        check_int(memory.live, live);
+        bough_context_destroy(ctx);
+        check_int(memory.live, 0);
+        if (done) {
+            check(at > 20);
+            break;
+        }
+    }
+    clear(&g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accelerations_are_those_of_all_points),
+        cmocka_unit_test(steps_are_those_of_hilber_hughes_and_taylor),
+        cmocka_unit_test(trees_together_move_as_each_alone),
+        cmocka_unit_test(lumps_are_exact_for_points),
+        cmocka_unit_test(a_thousand_children),
+        cmocka_unit_test(the_largest_component),
+        cmocka_unit_test(roots_of_all_kinds),
+        cmocka_unit_test(rigid_trees_tumble_alike),
+        cmocka_unit_test(forces_turn_what_flies),
+        cmocka_unit_test(what_tumbles_accelerates_towards_its_centre),
+        cmocka_unit_test(passes_that_are_not_given),
+        cmocka_unit_test(settling_stands_still),
+        cmocka_unit_test(the_same_bits_by_any_threads),
+        cmocka_unit_test(refused_steps_leave_no_trace),
+        cmocka_unit_test(flights_beyond_numbers_are_refused),
+        cmocka_unit_test(nonsense_in_states_is_refused),
+        cmocka_unit_test(refused_steps_are_halved_and_tried_again),
+        cmocka_unit_test(forces_outlive_steps_of_no_time),
+        cmocka_unit_test(advances_that_do_not_begin_keep_forces),
+        cmocka_unit_test(bad_models_are_refused),
+        cmocka_unit_test(failed_allocations_leave_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
