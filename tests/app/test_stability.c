@@ -23,7 +23,7 @@ typedef struct {
     double mean[2];
 } energies;
 
-enum { LOOKS_A_SECOND = 60 };
+enum { LOOKS_A_SECOND = 20 };
 
 static energies watch(shaken *s, int32_t rate, double duration) {
     const double rest = energy_above(s, 0);

@@ -189,10 +189,49 @@ static void threads_do_not_change_bits(void **unused) {
     }
 }
 
+/* A limb that hangs on a rigid root and bends by `angle` within a step, by its velocity. How many steps are refused. */
+static int32_t bend_by(double angle, double scale, bool whole) {
+    const bough_component *components[] = {larder.stone, larder.limb};
+    bough_part_def parts[2] = {bough_default_part_def(), bough_default_part_def()};
+    parts[1].component = 1, parts[1].parent = 0, parts[1].interface = 1, parts[1].scale = scale;
+    bough_model_def def = bough_default_model_def();
+    def.component_count = 2, def.components = components;
+    def.part_count = 2, def.parts = parts;
+    bough_model *model;
+    bough_state *state;
+    bough_context *ctx = larder.ctx;
+    check_ok(ctx, bough_model_create(ctx, &def, &model));
+    check_ok(ctx, bough_state_create(ctx, model, &state));
+    const double *Sigma = larder.limb->Sigma0, short_dt = 1e-5; /* nothing changes its velocity within that */
+    int32_t refused = 0;
+    state->v[0] = angle * sqrt(Sigma[0] + Sigma[4] + Sigma[8]) / short_dt;
+    check_ok(ctx, bough_state_update(ctx, model, state));
+    if (whole)
+        check_ok(ctx, bough_step(ctx, model, state, short_dt));
+    else
+        check_ok(ctx, bough_advance(ctx, model, state, short_dt, &refused));
+    check_near(state->q[0] / sqrt(Sigma[0] + Sigma[4] + Sigma[8]), angle, 0.02 * angle);
+    check_near(state->time, short_dt, 1e-15);
+    bough_state_destroy(ctx, state);
+    bough_model_destroy(ctx, model);
+    return refused;
+}
+
+static void far_bending_is_taken_in_halves(void **unused) {
+    (void)unused;
+    for (double scale = 0.25; scale < 5; scale *= 4) {
+        check_int(bend_by(0.045, scale, false), 0);
+        check_int(bend_by(0.055, scale, false), 1); /* two halves */
+        check_int(bend_by(0.15, scale, false), 3);  /* four quarters: each half is tried again */
+        check_int(bend_by(0.15, scale, true), 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_allocated),
         cmocka_unit_test(threads_do_not_change_bits),
+        cmocka_unit_test(far_bending_is_taken_in_halves),
     };
     return cmocka_run_group_tests(tests, fill_larder, empty_larder);
 }
