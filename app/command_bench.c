@@ -18,6 +18,7 @@ static const struct {
     {"cook", bench_cook, "cooking: exactness, bending far, cubature, times by phase"},
     {"oak", bench_oak, "steps of the oak (1,435 parts) beside their bare kernels; surface, wind, memory"},
     {"flower", bench_flower, "the same of the flower (12 parts)"},
+    {"leaves", bench_leaves, "steps of oaks with 100 to 100,000 leaves: cost by the number of parts"},
     {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
 };
 
@@ -34,6 +35,7 @@ static const struct argp_option options[] = {
     {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {"size", 's', "N", 0, "problem size: 1 (default), 2 larger", 0},
     {"coupling", 'c', "NAME", 0, "of trees: L1 (default), L2, L2R or L3", 0},
+    {"plot", 'p', "FILE", 0, "draw the result as FILE.svg or FILE.png (leaves only)", 0},
     {"threads", 't', "N", 0, "for steps of trees (default 1)", 0},
     {0},
 };
@@ -65,6 +67,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case 't':
         if (!app_parse_int(text, 1, 256, &a->options.threads))
             argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        break;
+    case 'p':
+        a->options.plot = text;
         break;
     case ARGP_KEY_ARG:
         if (a->name)

@@ -11,6 +11,7 @@ typedef struct bench_options {
     int32_t size;
     int32_t threads;
     bough_coupling coupling;
+    const char *plot; /* file for it; NULL: none */
 } bench_options;
 
 int bench_assembly(const bench_options *options);
@@ -23,6 +24,7 @@ int bench_cook(const bench_options *options);
 int bench_oak(const bench_options *options);
 int bench_flower(const bench_options *options);
 int bench_stability(const bench_options *options);
+int bench_leaves(const bench_options *options);
 
 /* ---- bench.c ---- */
 

@@ -76,7 +76,7 @@ bough_state *moving_state(const tree_scene *s) {
     const bough_wind calm = state->wind;
     state->wind.velocity[0] = 5;
     for (int i = 0; i < 240; i++)
-        if (bough_step(s->ctx, model, state, 1.0 / 240)) {
+        if (bough_advance(s->ctx, model, state, 1.0 / 240, NULL)) { /* small leaves take a gust badly */
             app_fail(s->ctx);
             bough_state_destroy(s->ctx, state);
             return NULL;

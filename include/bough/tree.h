@@ -154,8 +154,9 @@ BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model
                                            const void *bytes, size_t size);
 
 /* dt of time: in one step where that works; one that is refused is taken in halves, down to dt / 1024. Forces act
- * during all of it. When even the smallest is refused, the state is the last good one, on the way. refused (may be
- * NULL): how many were. */
+ * during all of it. Unlike bough_step() it also halves steps in which a part bends by more than about 0.05 rad, which
+ * the step's linear forces are no good for. When even the smallest is refused, the state is the last good one, on the
+ * way. refused (may be NULL): how many were. */
 BOUGH_API bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
                                      int32_t *refused);
 

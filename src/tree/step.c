@@ -90,6 +90,28 @@ static void compare_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
         memcmp(w->next_q + begin, state->q + begin, bytes) || memcmp(w->next_v + begin, state->v + begin, bytes);
 }
 
+/* A part whose points move in its frame by more than this share of their distance from its origin (root mean squares:
+ * by about this angle) has left what was linearised at the start of the step. Where it is thin, the straight way there
+ * has stretched it: it ends with far more energy than what bends it had to give. */
+static const double most_bending = 0.05;
+
+/* Scale plays no role: masses of q and second moments both go with its fifth power. */
+static bool bends_far(const bough_model *model, const bough_state *state) {
+    const double most = most_bending * most_bending;
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        const double *q = state->q + part->offset, *next = state->work->next_q + part->offset;
+        const bo_component_tables *t = &model->components[part->component];
+        const double *Sigma = t->c->Sigma0;
+        double square = 0;
+        for (int32_t l = 0; l < part->r; l++) /* bases that are cooked are orthonormal in mass */
+            square += t->M[l * t->n + l] * (next[l] - q[l]) * (next[l] - q[l]);
+        if (!(square <= most * (Sigma[0] + Sigma[4] + Sigma[8])))
+            return true;
+    }
+    return false;
+}
+
 static bough_status crushed(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
 }
@@ -241,7 +263,8 @@ static bough_status land(bough_context *ctx, const bough_model *model, bough_sta
     return move_on(ctx, model, w);
 }
 
-static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h) {
+static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
+                            bool gently) {
     bo_tree_work *w = state->work;
     const bool twice = state->passes == 2 || (state->passes == 0 && model->free_count);
     bo_tree_pass pass = {.model = model,
@@ -266,11 +289,13 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
         advance(ctx, model, state, h);
         bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
     }
+    if (gently && bends_far(model, state))
+        return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a part bends too far in this step; take a smaller one");
     return land(ctx, model, state);
 }
 
-/* One step of the engine's own; forces from outside stay. */
-static bough_status step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+/* One step; forces from outside stay. gently: one of the engine's own is refused when a part bends far. */
+static bough_status step(bough_context *ctx, const bough_model *model, bough_state *state, double dt, bool gently) {
     bo_tree_work *w = state->work;
     const double alpha = state->alpha;
     const bo_tree_scheme h = {dt, alpha, 0.25 * (1 - alpha) * (1 - alpha), 0.5 - alpha, false};
@@ -280,7 +305,7 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step must not be negative");
     BO_TRY(bo_tree_check_method(ctx, state->coupling, alpha, state->passes));
     w->coupling = state->coupling;
-    BO_TRY(attempt(ctx, model, state, &h));
+    BO_TRY(attempt(ctx, model, state, &h, gently));
     w->elsewhere = false;
     bo_parallel_for(ctx, model->size, grain_of(model->size), accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
@@ -290,7 +315,7 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
 }
 
 bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
-    BO_TRY(step(ctx, model, state, dt));
+    BO_TRY(step(ctx, model, state, dt, false));
     if (dt > 0)
         bough_state_clear_forces(model, state);
     return BOUGH_OK;
@@ -307,7 +332,7 @@ bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_s
     int32_t at = 0, size = UNITS, no = 0;
     bough_status status = BOUGH_OK;
     while (at < UNITS && status == BOUGH_OK) {
-        status = step(ctx, model, state, dt * size / UNITS);
+        status = step(ctx, model, state, dt * size / UNITS, size > 1);
         if (status == BOUGH_OK) {
             at += size;
             state->time = start + dt * at / UNITS; /* the same end, however it was reached */
