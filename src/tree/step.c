@@ -200,14 +200,14 @@ static void publish_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     }
 }
 
-static void publish_frames(bough_context *ctx, const bough_model *model, bough_state *state) {
+void bo_tree_publish_frames(bough_context *ctx, const bough_model *model, bough_state *state) {
     bo_parallel_for(ctx, model->part_count, 256, publish_some, &(publishing){model, state});
 }
 
 bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_set_momenta(ctx, model, state);
-    publish_frames(ctx, model, state);
+    bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;
 }
 
@@ -272,7 +272,7 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
     bo_parallel_for(ctx, model->size, grain_of(model->size), accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     state->time += dt;
-    publish_frames(ctx, model, state);
+    bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;
 }
 
