@@ -100,20 +100,27 @@ typedef struct {
     double x[PANEL * PANELS], f[PANEL * PANELS]; /* of the group's vertices, in the axes of the part */
 } surface_pass;
 
+typedef float floats __attribute__((vector_size(16), aligned(4)));
+typedef int16_t shorts __attribute__((vector_size(8), aligned(2)));
+
 /* x += U q and Q += U^T f of one panel; its entries are read once. */
 BO_INLINE void pass_panel(const bough_surface *surface, int32_t r, size_t panel, const double *f, double *x,
                           surface_pass *pass) {
+    enum { VECTORS = PANEL / 4 };
+    bo_v4 X[VECTORS];
+    memcpy(X, x, sizeof X);
     for (int32_t l = 0; l < r; l++) {
         const size_t at = (panel * (size_t)r + (size_t)l) * PANEL;
-        double U[PANEL], sum[4] = {0};
-        for (size_t k = 0; k < PANEL; k++)
-            U[k] = surface->U ? (double)surface->U[at + k] : (double)surface->U16[at + k];
-        for (size_t k = 0; k < PANEL; k++) {
-            x[k] += U[k] * pass->q[l];
-            sum[k % 4] += U[k] * f[k];
+        bo_v4 sum = {0};
+        for (size_t k = 0; k < VECTORS; k++) {
+            const bo_v4 U = surface->U ? __builtin_convertvector(*(const floats *)(surface->U + at + 4 * k), bo_v4)
+                                       : __builtin_convertvector(*(const shorts *)(surface->U16 + at + 4 * k), bo_v4);
+            X[k] += U * pass->q[l];
+            sum += U * BO_V4_CONST(f + 4 * k);
         }
         pass->Q[l] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
     }
+    memcpy(x, X, sizeof X);
 }
 
 /* Adds the wrench [f; x x f] of all vertices, x in units of the component, and fills Q. */

@@ -427,6 +427,22 @@ static void steady_forces_keep_the_total_energy(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* The first step starts with the acceleration that the force gives: velocities grow evenly. */
+static void forces_act_from_the_first_moment(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play p = begin_file(ctx,
+                        write_scene("start.json", CHAIN(HELD, PROBES ", 'forces': [{" CORNER ", 'force': [0, 0, -2]}], "
+                                                                     "'time': {'dt': 1e-6, 'duration': 1e-5}")),
+                        NULL);
+    check_ok(ctx, bough_run_step(ctx, p.run));
+    const double first = value(&p, "tip.vz");
+    check_ok(ctx, bough_run_step(ctx, p.run));
+    check_near(value(&p, "tip.vz") / first, 2, 1e-3);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 static void what_the_full_engine_cannot_push_is_told(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -793,6 +809,7 @@ int main(void) {
         cmocka_unit_test(forces_change_momenta_while_they_act),
         cmocka_unit_test(refused_steps_leave_no_forces),
         cmocka_unit_test(steady_forces_keep_the_total_energy),
+        cmocka_unit_test(forces_act_from_the_first_moment),
         cmocka_unit_test(what_the_full_engine_cannot_push_is_told),
         cmocka_unit_test(resuming_gives_the_same_bits),
         cmocka_unit_test(refused_steps_are_halved),
