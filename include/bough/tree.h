@@ -166,11 +166,17 @@ typedef struct bough_settle_def {
     uint32_t cookie;
     double tolerance; /* what is left of the forces, against the elastic ones and those on the state */
     int32_t max_iterations;
+    /* Forces that depend on where the parts are, such as those that keep their direction: called at every q that is
+     * tried, with a state that is there, without velocities and forces; adds forces to it. A failure ends the search.
+     * NULL: the forces on the state turn with their parts. */
+    bough_status (*push)(void *data, bough_context *ctx, const bough_model *model, bough_state *state);
+    void *data;
 } bough_settle_def;
 BOUGH_API bough_settle_def bough_default_settle_def(void);
 
 /* Equilibrium of trees whose roots are held, under gravity and the forces on the state, sought from q; velocities
- * become zero, forces stay. BOUGH_NO_CONVERGENCE leaves the last q. residual (may be NULL): what was left. */
+ * become zero, forces stay (or are those that were pushed there). BOUGH_NO_CONVERGENCE leaves the last q. residual (may
+ * be NULL): what was left. */
 BOUGH_API bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bough_state *state,
                                           const bough_settle_def *def, double *residual);
 
@@ -179,6 +185,10 @@ BOUGH_API bough_status bough_state_settle(bough_context *ctx, const bough_model 
 /* World force (N) on a vertex of the part's surface. */
 BOUGH_API bough_status bough_state_add_force(bough_context *ctx, const bough_model *model, bough_state *state,
                                              int32_t part, int32_t vertex, const double force[3]);
+/* World forces (N) on all vertices of the part's surface, vertex_count x 3, as another solver (cloth, a fluid, contact)
+ * finds them. Where one is not finite, none is added. */
+BOUGH_API bough_status bough_state_add_surface_forces(bough_context *ctx, const bough_model *model, bough_state *state,
+                                                      int32_t part, const float *forces);
 /* World force and torque about the origin of the part's frame. */
 BOUGH_API bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model, bough_state *state,
                                               int32_t part, const double force[3], const double torque[3]);

@@ -2,6 +2,8 @@
 #include "run/engine.h"
 
 #include "base/vec.h"
+#include "tree/snapshot.h"
+#include "tree/tree.h"
 
 #include <bough/run.h>
 #include <bough/tree.h>
@@ -14,9 +16,12 @@ typedef struct {
     const bough_scene *scene;
     bough_model *model;
     bough_state *state;
+    double largest_step; /* so far, s */
     double rest_gravity; /* potential of the parts at rest, J */
     int32_t *vertices;   /* of the probes: vertex of the part's surface; -1: its frame's origin */
     double *rest;        /* probes x 3: where they are at rest */
+    int32_t *pushed;     /* of the forces: vertex, as of the probes */
+    double *pushed_rest; /* forces x 3: where they act at rest */
     bough_mesh *surface; /* of all parts, at rest */
     int32_t *first;      /* of each part's vertices in it */
     double *displacement, *velocity;
@@ -28,14 +33,70 @@ static const bough_component *component_of(const tree_engine *e, int32_t part) {
     return def->components[def->parts[part].component];
 }
 
+/* ---- points: a vertex of the part's surface, or -1: the origin of its frame ---- */
+
+static bough_status point_of(const tree_engine *e, int32_t part, int32_t vertex, double position[3],
+                             double velocity[3]) {
+    const bough_frame *frame = &e->state->frames[part];
+    if (vertex >= 0)
+        return bough_state_vertex(e->ctx, e->model, e->state, part, vertex, position, velocity);
+    memcpy(position, frame->origin, 3 * sizeof *position);
+    memcpy(velocity, frame->velocity, 3 * sizeof *velocity);
+    return BOUGH_OK;
+}
+
+/* ---- forces ---- */
+
+static bough_status push(const tree_engine *e, bough_state *state, int32_t i) {
+    const bo_scene_force *f = &e->scene->forces[i];
+    return e->pushed[i] >= 0 ? bough_state_add_force(e->ctx, e->model, state, f->part, e->pushed[i], f->force)
+                             : bough_state_add_wrench(e->ctx, e->model, state, f->part, f->force, f->torque);
+}
+
+/* The forces of a step of length h, judged at its start; times that rounding took apart are the same. Others, such as
+ * those that a refused step has left, are gone. */
+static bough_status push_at(const tree_engine *e, double t, double h) {
+    t += 1e-6 * h;
+    bough_state_clear_forces(e->model, e->state);
+    for (int32_t i = 0; i < e->scene->force_count; i++)
+        if (t >= e->scene->forces[i].from && t < e->scene->forces[i].until)
+            BO_TRY(push(e, e->state, i));
+    return BOUGH_OK;
+}
+
+static bough_status push_steadily(void *data, bough_context *ctx, const bough_model *model, bough_state *state) {
+    const tree_engine *e = data;
+    (void)ctx, (void)model;
+    for (int32_t i = 0; i < e->scene->force_count; i++)
+        if (bo_force_is_steady(&e->scene->forces[i]))
+            BO_TRY(push(e, state, i));
+    return BOUGH_OK;
+}
+
+/* Potential of the steady forces, 0 at rest: -f . u. A torque that keeps its direction has none. */
+static bough_status measure_forces(const tree_engine *e, double *potential) {
+    for (int32_t i = 0; i < e->scene->force_count; i++) {
+        const bo_scene_force *f = &e->scene->forces[i];
+        double x[3], v[3];
+        if (!bo_force_is_steady(f))
+            continue;
+        BO_TRY(point_of(e, f->part, e->pushed[i], x, v));
+        *potential -= bo_dot(bo_load3(f->force), bo_sub(bo_load3(x), bo_load3(e->pushed_rest + 3 * (size_t)i)));
+    }
+    return BOUGH_OK;
+}
+
 static bough_status step(void *data, double t, double h, int64_t *iterations) {
     tree_engine *e = data;
     (void)iterations;
     e->state->time = t; /* counted by the run, so that it does not drift */
-    return bough_step(e->ctx, e->model, e->state, h);
+    BO_TRY(push_at(e, t, h));
+    /* the run halves what is refused; its smallest parts are taken as they come, as by bough_advance() */
+    e->largest_step = h > e->largest_step ? h : e->largest_step;
+    return (h > e->largest_step / 512 ? bo_tree_step_gently : bough_step)(e->ctx, e->model, e->state, h);
 }
 
-/* ---- saving: all there is to continue with the same bits ---- */
+/* ---- saving: all there is to continue with the same bits. Files of states have a hash of their own. ---- */
 
 static int64_t state_size(const tree_engine *e) {
     return (int64_t)((bough_state_snapshot_size(e->model) + sizeof(double) - 1) / sizeof(double));
@@ -44,25 +105,18 @@ static int64_t state_size(const tree_engine *e) {
 static void save(const void *data, double *state) {
     const tree_engine *e = data;
     state[state_size(e) - 1] = 0; /* of which the snapshot may leave a part */
-    bough_state_save(e->model, e->state, state);
+    bo_tree_save_plain(e->model, e->state, state);
 }
 
 static bough_status restore(void *data, const double *state) {
     tree_engine *e = data;
-    return bough_state_restore(e->ctx, e->model, e->state, state, bough_state_snapshot_size(e->model));
+    return bo_tree_restore_plain(e->ctx, e->model, e->state, state, bough_state_snapshot_size(e->model));
 }
 
 /* ---- measuring ---- */
 
 static bough_status measure_probe(const tree_engine *e, int32_t probe, double *values) {
-    const int32_t part = e->scene->probes[probe].part;
-    const bough_frame *frame = &e->state->frames[part];
-    if (e->vertices[probe] >= 0) {
-        BO_TRY(bough_state_vertex(e->ctx, e->model, e->state, part, e->vertices[probe], values, values + 6));
-    } else {
-        memcpy(values, frame->origin, 3 * sizeof *values);
-        memcpy(values + 6, frame->velocity, 3 * sizeof *values);
-    }
+    BO_TRY(point_of(e, e->scene->probes[probe].part, e->vertices[probe], values, values + 6));
     for (size_t d = 0; d < 3; d++)
         values[3 + d] = values[d] - e->rest[3 * (size_t)probe + d];
     return BOUGH_OK;
@@ -71,12 +125,15 @@ static bough_status measure_probe(const tree_engine *e, int32_t probe, double *v
 static bough_status measure(void *data, double t, double *values) {
     const tree_engine *e = data;
     bough_energies energies;
+    double external;
     BO_TRY(bough_state_energies(e->ctx, e->model, e->state, &energies));
+    external = energies.gravity - e->rest_gravity;
+    BO_TRY(measure_forces(e, &external));
     values[BOUGH_COLUMN_TIME] = t;
     values[BOUGH_COLUMN_ELASTIC] = energies.elastic;
     values[BOUGH_COLUMN_KINETIC] = energies.kinetic;
-    values[BOUGH_COLUMN_EXTERNAL] = energies.gravity - e->rest_gravity;
-    values[BOUGH_COLUMN_TOTAL] = energies.elastic + energies.kinetic + values[BOUGH_COLUMN_EXTERNAL];
+    values[BOUGH_COLUMN_EXTERNAL] = external;
+    values[BOUGH_COLUMN_TOTAL] = energies.elastic + energies.kinetic + external;
     memcpy(values + BOUGH_COLUMN_MOMENTUM, energies.momentum, sizeof energies.momentum);
     memcpy(values + BOUGH_COLUMN_ANGULAR_MOMENTUM, energies.angular_momentum, sizeof energies.angular_momentum);
     for (int32_t i = 0; i < e->scene->probe_count; i++)
@@ -124,7 +181,8 @@ static void destroy(bough_context *ctx, void *data) {
     bough_state_destroy(ctx, e->state);
     bough_model_destroy(ctx, e->model);
     bough_mesh_destroy(ctx, e->surface);
-    void *const blocks[] = {e->vertices, e->rest, e->first, e->displacement, e->velocity, e->positions, e->rates, e};
+    void *const blocks[] = {e->vertices,     e->rest,     e->pushed,    e->pushed_rest, e->first,
+                            e->displacement, e->velocity, e->positions, e->rates,       e};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }
@@ -187,6 +245,23 @@ static int32_t nearest_vertex(const tree_engine *e, int32_t part, const double p
     return best;
 }
 
+static bough_status place_forces(tree_engine *e) {
+    const bough_scene *scene = e->scene;
+    e->pushed = BO_NEW_ZEROS(e->ctx, int32_t, scene->force_count);
+    e->pushed_rest = BO_NEW_ZEROS(e->ctx, double, 3 * (size_t)scene->force_count);
+    if (!e->pushed || !e->pushed_rest)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < scene->force_count; i++) {
+        const bo_scene_force *force = &scene->forces[i];
+        double velocity[3];
+        if (force->at_surface && component_of(e, force->part)->surface.vertex_count == 0)
+            return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "force %d is at the surface of a part that has none", i);
+        e->pushed[i] = force->at_surface ? nearest_vertex(e, force->part, force->rest) : -1;
+        BO_TRY(point_of(e, force->part, e->pushed[i], e->pushed_rest + 3 * (size_t)i, velocity));
+    }
+    return BOUGH_OK;
+}
+
 static bough_status place_probes(tree_engine *e) {
     const bough_scene *scene = e->scene;
     e->vertices = BO_NEW_ZEROS(e->ctx, int32_t, scene->probe_count);
@@ -219,12 +294,17 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
     BO_TRY(bo_scene_model(ctx, scene, &settings, &e->model));
     BO_TRY(bough_state_create(ctx, e->model, &e->state));
     BO_TRY(make_surface(e));
+    BO_TRY(place_forces(e));
     BO_TRY(place_probes(e));
     BO_TRY(bough_state_energies(ctx, e->model, e->state, &energies));
     e->rest_gravity = energies.gravity;
+    bough_settle_def search = bough_default_settle_def();
+    search.push = push_steadily, search.data = e;
     if (def->settle)
-        BO_TRY(bough_state_settle(ctx, e->model, e->state, NULL, residual));
+        BO_TRY(bough_state_settle(ctx, e->model, e->state, &search, residual));
+    BO_TRY(push_at(e, 0, 0));
     BO_TRY(bough_step(ctx, e->model, e->state, 0)); /* the accelerations that the first step starts from */
+    bough_state_clear_forces(e->model, e->state);
     return is_own(def->integrator.name) ? BOUGH_OK
                                         : bough_state_use_integrator(ctx, e->model, e->state, &def->integrator);
 }

@@ -138,6 +138,7 @@ static bough_status read_assembly(const bo_json *root, bo_assembly *assembly) {
 static bough_status read_all(const bo_json *root, bough_scene *scene, bo_assembly *assembly) {
     BO_TRY(bo_scene_settings(root, scene));
     BO_TRY(bo_json_has(root, "object") ? read_object(root, assembly) : read_assembly(root, assembly));
+    BO_TRY(bo_scene_part_forces(bo_json_at(root, "forces"), assembly, scene));
     BO_TRY(bo_scene_part_probes(bo_json_at(root, "probes"), assembly, scene));
     return assembly->part_count ? bo_assembly_hang(root->ctx, assembly) : BOUGH_OK;
 }
@@ -148,6 +149,7 @@ bough_status bo_assembly_read(const bo_json *root, bough_scene *scene, bo_assemb
         return read_all(root, scene, assembly);
     bough_scene checked = bo_scene_defaults();
     bough_status status = read_all(root, &checked, assembly);
+    bo_scene_free_forces(root->ctx, &checked);
     bo_scene_free_probes(root->ctx, &checked);
     return status;
 }

@@ -51,8 +51,10 @@
 #define BO_SURFACE_KEYS "file", "int16"
 
 /* Scenes of parts. */
-#define BO_ASSEMBLY_KEYS \
-    BO_FILE_KEYS, "name", "components", "parts", "object", "gravity", "wind", "engine", "time", "settle", "probes"
+#define BO_ASSEMBLY_KEYS                                                                                            \
+    BO_FILE_KEYS, "name", "components", "parts", "object", "gravity", "forces", "wind", "engine", "time", "settle", \
+        "probes"
+#define BO_PART_FORCE_KEYS "part", "nearest", "force", "torque", "from", "until"
 #define BO_WIND_KEYS "velocity", "gust", "length", "density", "drag", "seed"
 #define BO_PART_PROBE_KEYS "name", "part", "nearest"
 #define BO_TRACK_KEYS "time", "position", "rotate_deg"

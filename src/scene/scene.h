@@ -21,6 +21,19 @@ typedef struct bo_scene_probe {
     bool at_surface;          /* at the vertex of its surface that is nearest to `rest`; else at its frame's origin */
 } bo_scene_probe;
 
+/* On a part, in world axes. */
+typedef struct bo_scene_force {
+    int32_t part;
+    bool at_surface;            /* as of a probe; else at its frame's origin */
+    double rest[3];             /* likewise */
+    double force[3], torque[3]; /* N, N m */
+    double from, until;         /* s: acts in steps that begin in between; until INFINITY: to the end */
+} bo_scene_force;
+
+static inline bool bo_force_is_steady(const bo_scene_force *force) {
+    return force->from == 0 && force->until == INFINITY;
+}
+
 typedef enum bo_engine_kind { BO_ENGINE_FULL, BO_ENGINE_TREE } bo_engine_kind;
 #define BO_ENGINE_KINDS ((const char *const[]){"full", "tree"})       /* as in bo_engine_kind */
 #define BO_COUPLINGS ((const char *const[]){"L1", "L2", "L2R", "L3"}) /* as in bough_coupling */
@@ -39,28 +52,33 @@ struct bough_scene {
     char *path;
     bough_cook_plan *plan; /* NULL: a scene of one body */
     bo_engine_kind engine;
-    bool names_integrator;        /* else each engine has its own default */
-    bough_model_def model;        /* gravity, coupling, alpha, passes, wind */
-    bool settle;                  /* starts in equilibrium */
+    bool names_integrator; /* else each engine has its own default */
+    bough_model_def model; /* gravity, coupling, alpha, passes, wind */
+    bool settle;           /* starts in equilibrium */
+    int32_t force_count;
+    bo_scene_force *forces;
     bough_component **components; /* as in the assembly, once they are cooked; NULL before */
 };
 
 /* "time": goes over the scene's integrator, dt and duration, which hold the defaults. */
 bough_status bo_scene_time(bo_json at, bough_scene *scene);
 
-/* settings.c: what a scene of parts says about running it, which needs no parts; then its probes, which name them. */
+/* settings.c: what a scene of parts says about running it, which needs no parts; then its forces and probes, which name
+ * them. */
 bough_scene bo_scene_defaults(void);
 bough_status bo_scene_settings(const bo_json *root, bough_scene *scene);
+bough_status bo_scene_part_forces(bo_json at, const bo_assembly *assembly, bough_scene *scene);
 bough_status bo_scene_part_probes(bo_json at, const bo_assembly *assembly, bough_scene *scene);
 /* A probe's name, unique among those before it. */
 bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_scene_probe *probe);
 void bo_scene_free_probes(bough_context *ctx, bough_scene *scene);
+void bo_scene_free_forces(bough_context *ctx, bough_scene *scene);
 
 /* model.c: bough_scene_model() by other settings than the scene's. */
 bough_status bo_scene_model(bough_context *ctx, bough_scene *scene, const bough_model_def *settings,
                             bough_model **model);
 void bo_scene_free_components(bough_context *ctx, bough_scene *scene);
-/* whole.c: the body of a scene's object as one piece, and its probes on it. */
+/* whole.c: the body of a scene's object as one piece, and its forces and probes on it. */
 bough_status bo_scene_make_whole(bough_context *ctx, bough_scene *scene);
 
 /* FNV-1a; begin with BO_HASH_START. */

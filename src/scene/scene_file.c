@@ -275,6 +275,7 @@ bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene 
 void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
     if (!scene)
         return;
+    bo_scene_free_forces(ctx, scene);
     bo_scene_free_probes(ctx, scene);
     bo_free(ctx, scene->velocity);
     bough_body_destroy(ctx, scene->body);

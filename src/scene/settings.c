@@ -65,6 +65,73 @@ bough_status bo_scene_settings(const bo_json *root, bough_scene *scene) {
     return bo_json_flag(bo_json_at(root, "settle"), &scene->settle);
 }
 
+/* ---- places on parts ---- */
+
+static bough_status find_part(bo_json at, const bo_assembly *assembly, int32_t *part) {
+    const char **names = BO_NEW_ARRAY(at.ctx, const char *, assembly->part_count);
+    if (!names)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t p = 0; p < assembly->part_count; p++)
+        names[p] = assembly->parts[p].name;
+    bough_status status = bo_json_choice(at, names, assembly->part_count, part);
+    bo_free(at.ctx, names);
+    return status;
+}
+
+/* "part" and "nearest": a point of the part's surface, or the origin of its frame. */
+static bough_status read_place(const bo_json *at, const bo_assembly *assembly, int32_t *part, bool *at_surface,
+                               double rest[3]) {
+    bo_json named = bo_json_must(at, "part");
+    if (named.value && assembly->part_count == 0)
+        return bo_json_fail(named, "the scene has no parts");
+    BO_TRY(find_part(named, assembly, part));
+    *at_surface = bo_json_has(at, "nearest");
+    BO_TRY(bo_json_vec3(bo_json_at(at, "nearest"), BO_ANY, rest));
+    if (!*at_surface || !assembly->is_object)
+        return BOUGH_OK;
+    /* both engines take the same vertex, also where several are equally near */
+    return bo_part_surface_point(at->ctx, assembly, *part, rest, NULL);
+}
+
+/* ---- forces ---- */
+
+static bough_status read_force(bo_json at, const bo_assembly *assembly, bo_scene_force *force) {
+    bo_json torque = bo_json_at(&at, "torque"), until = bo_json_at(&at, "until");
+    *force = (bo_scene_force){.until = INFINITY};
+    BO_TRY(bo_json_keys(at, BO_PART_FORCE_KEYS));
+    BO_TRY(read_place(&at, assembly, &force->part, &force->at_surface, force->rest));
+    if (!bo_json_has(&at, "force") && !torque.value)
+        return bo_json_fail(at, "needs a \"force\" or a \"torque\"");
+    if (torque.value && force->at_surface)
+        return bo_json_fail(torque, "acts on the frame of a part; leave \"nearest\" out, or give forces at several "
+                                    "points instead");
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "force"), BO_ANY, force->force));
+    BO_TRY(bo_json_vec3(torque, BO_ANY, force->torque));
+    BO_TRY(bo_json_number(bo_json_at(&at, "from"), BO_NOT_NEGATIVE, &force->from));
+    BO_TRY(bo_json_number(until, BO_POSITIVE, &force->until));
+    return force->until > force->from
+               ? BOUGH_OK
+               : bo_json_fail(until, "must be after \"from\", which is %g, not %g", force->from, force->until);
+}
+
+bough_status bo_scene_part_forces(bo_json at, const bo_assembly *assembly, bough_scene *scene) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    scene->forces = BO_NEW_ZEROS(at.ctx, bo_scene_force, count);
+    if (!scene->forces)
+        return BOUGH_ERROR_MEMORY;
+    scene->force_count = count;
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_force(bo_json_item(&at, i), assembly, &scene->forces[i]));
+    return BOUGH_OK;
+}
+
+void bo_scene_free_forces(bough_context *ctx, bough_scene *scene) {
+    bo_free(ctx, scene->forces);
+    scene->forces = NULL;
+    scene->force_count = 0;
+}
+
 /* ---- probes ---- */
 
 bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_scene_probe *probe) {
@@ -91,30 +158,10 @@ void bo_scene_free_probes(bough_context *ctx, bough_scene *scene) {
     scene->probe_count = 0;
 }
 
-static bough_status find_part(bo_json at, const bo_assembly *assembly, int32_t *part) {
-    const char **names = BO_NEW_ARRAY(at.ctx, const char *, assembly->part_count);
-    if (!names)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t p = 0; p < assembly->part_count; p++)
-        names[p] = assembly->parts[p].name;
-    bough_status status = bo_json_choice(at, names, assembly->part_count, part);
-    bo_free(at.ctx, names);
-    return status;
-}
-
 static bough_status read_probe(bo_json at, const bo_assembly *assembly, bough_scene *scene, bo_scene_probe *probe) {
-    bo_json part = bo_json_must(&at, "part");
     BO_TRY(bo_json_keys(at, BO_PART_PROBE_KEYS));
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), scene, probe));
-    if (part.value && assembly->part_count == 0)
-        return bo_json_fail(part, "the scene has no parts");
-    BO_TRY(find_part(part, assembly, &probe->part));
-    probe->at_surface = bo_json_has(&at, "nearest");
-    BO_TRY(bo_json_vec3(bo_json_at(&at, "nearest"), BO_ANY, probe->rest));
-    if (!probe->at_surface || !assembly->is_object)
-        return BOUGH_OK;
-    /* both engines follow the same vertex, also where several are equally near */
-    return bo_part_surface_point(at.ctx, assembly, probe->part, probe->rest, NULL);
+    return read_place(&at, assembly, &probe->part, &probe->at_surface, probe->rest);
 }
 
 bough_status bo_scene_part_probes(bo_json at, const bo_assembly *assembly, bough_scene *scene) {

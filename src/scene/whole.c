@@ -96,6 +96,33 @@ static bough_status place_probe(bough_context *ctx, const bo_assembly *assembly,
     return status;
 }
 
+/* ---- forces ---- */
+
+static bough_status check_force(bo_json at, const bo_scene_force *force) {
+    if (!force->at_surface)
+        return bo_json_fail(at, "the full engine takes forces at points of the surface only; say \"nearest\" to what "
+                                "point this one is, and leave \"torque\" out");
+    return bo_force_is_steady(force) ? BOUGH_OK
+                                     : bo_json_fail(at, "the full engine takes forces that act all the time only; "
+                                                        "leave \"from\" and \"until\" out to compare");
+}
+
+/* The virtual work is that of the point: vertices share the force by their weights. */
+static bough_status add_force(bo_json at, const bo_assembly *assembly, const int32_t *map, bo_scene_force *force,
+                              bough_body *body) {
+    bo_mesh_place place = {0};
+    BO_TRY(check_force(at, force));
+    bough_status status = bo_part_surface_point(at.ctx, assembly, force->part, force->rest, &place);
+    for (int32_t k = 0; k < place.count && status == BOUGH_OK; k++) {
+        double share[3];
+        bo_store3(share, bo_scale(place.weights[k], bo_load3(force->force)));
+        status = bough_body_add_force(at.ctx, body, &map[place.vertices[k]], 1, share);
+    }
+    bo_free(at.ctx, place.vertices);
+    bo_free(at.ctx, place.weights);
+    return status;
+}
+
 /* ---- the body ---- */
 
 /* Supports are those of the root's part, whose selections are in its own mesh. */
@@ -109,12 +136,16 @@ static bough_status hold(bough_context *ctx, const bough_body *root, const int32
     return BOUGH_OK;
 }
 
-static bough_status finish(bough_context *ctx, bough_scene *scene, int32_t *const *maps) {
+static bough_status finish(bough_context *ctx, bo_json forces, bough_scene *scene, int32_t *const *maps) {
     const bo_assembly *assembly = &scene->plan->assembly;
     for (int32_t p = 0; p < assembly->part_count; p++)
         if (assembly->parts[p].parent < 0)
             BO_TRY(hold(ctx, assembly->components[p].job->body, maps[p], scene->body));
     BO_TRY(bough_body_set_gravity(ctx, scene->body, scene->model.gravity));
+    for (int32_t i = 0; i < scene->force_count; i++) {
+        bo_scene_force *force = &scene->forces[i];
+        BO_TRY(add_force(bo_json_item(&forces, i), assembly, maps[force->part], force, scene->body));
+    }
     for (int32_t i = 0; i < scene->probe_count; i++)
         BO_TRY(place_probe(ctx, assembly, maps[scene->probes[i].part], &scene->probes[i]));
     scene->velocity = BO_NEW_ZEROS(ctx, double, 3 * (size_t)scene->body->mesh->vertex_count);
@@ -145,9 +176,9 @@ bough_status bo_scene_make_whole(bough_context *ctx, bough_scene *scene) {
     bo_json root;
     BO_TRY(bo_json_load(ctx, scene->path, &root));
     bough_status status = bo_object_body(bo_json_at(&root, "object"), assembly, &scene->body, &maps);
-    bo_json_free(&root);
     if (status == BOUGH_OK)
-        status = finish(ctx, scene, maps);
+        status = finish(ctx, bo_json_at(&root, "forces"), scene, maps);
+    bo_json_free(&root);
     for (int32_t d = 0; maps && d < assembly->part_count; d++)
         bo_free(ctx, maps[d]);
     bo_free(ctx, maps);

@@ -1,6 +1,8 @@
 /* Forces from outside, and where the points of the surface are. docs/theory/tree.md, "Forces". */
 #include "tree/tree.h"
 
+#include "base/simd.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -86,6 +88,99 @@ bough_status bough_state_add_force(bough_context *ctx, const bough_model *model,
     return BOUGH_OK;
 }
 
+/* ---- on a whole surface ---- */
+
+/* Three panels hold whole vertices. */
+enum { PANELS = 3, GROUP = PANEL * PANELS / 3 };
+
+/* What goes through the panels: positions q -> x one way, forces f -> Q the other, in the units of the basis' entries.
+ */
+typedef struct {
+    double q[BOUGH_MAX_COORDINATES], Q[BOUGH_MAX_COORDINATES];
+    double x[PANEL * PANELS], f[PANEL * PANELS]; /* of the group's vertices, in the axes of the part */
+} surface_pass;
+
+typedef float floats __attribute__((vector_size(16), aligned(4)));
+typedef int16_t shorts __attribute__((vector_size(8), aligned(2)));
+
+/* x += U q and Q += U^T f of one panel; its entries are read once. */
+BO_INLINE void pass_panel(const bough_surface *surface, int32_t r, size_t panel, const double *f, double *x,
+                          surface_pass *pass) {
+    enum { VECTORS = PANEL / 4 };
+    bo_v4 X[VECTORS];
+    memcpy(X, x, sizeof X);
+    for (int32_t l = 0; l < r; l++) {
+        const size_t at = (panel * (size_t)r + (size_t)l) * PANEL;
+        bo_v4 sum = {0};
+        for (size_t k = 0; k < VECTORS; k++) {
+            const bo_v4 U = surface->U ? __builtin_convertvector(*(const floats *)(surface->U + at + 4 * k), bo_v4)
+                                       : __builtin_convertvector(*(const shorts *)(surface->U16 + at + 4 * k), bo_v4);
+            X[k] += U * pass->q[l];
+            sum += U * BO_V4_CONST(f + 4 * k);
+        }
+        pass->Q[l] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+    memcpy(x, X, sizeof X);
+}
+
+/* Adds the wrench [f; x x f] of all vertices, x in units of the component, and fills Q. */
+BO_MULTIVERSION static void pass_surface(const bough_surface *surface, int32_t r, bo_mat3 R, const float *forces,
+                                         surface_pass *pass, double wrench[6]) {
+    for (int32_t first = 0; first < surface->vertex_count; first += GROUP) {
+        const int32_t left = surface->vertex_count - first, count = left < GROUP ? left : GROUP;
+        const size_t start = 3 * (size_t)first, end = 3 * (size_t)count;
+        memset(pass->f, 0, sizeof pass->f);
+        memset(pass->x, 0, sizeof pass->x);
+        for (size_t k = 0; k < end; k += 3) {
+            const float *f = forces + start + k;
+            bo_store3(pass->f + k, bo_mat_tvec(R, (bo_vec3){(double)f[0], (double)f[1], (double)f[2]}));
+        }
+        for (size_t k = 0; k < end; k++)
+            pass->x[k] = (double)surface->position[start + k];
+        for (size_t at = 0; at < end; at += PANEL)
+            pass_panel(surface, r, (start + at) / PANEL, pass->f + at, pass->x + at, pass);
+        for (size_t k = 0; k < end; k += 3) {
+            const bo_vec3 f = bo_load3(pass->f + k);
+            bo_store3(wrench, bo_add(bo_load3(wrench), f));
+            bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_cross(bo_load3(pass->x + k), f)));
+        }
+    }
+}
+
+static bool all_finite(size_t count, const float *x) {
+    float sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += x[k] * 0; /* 0, or NAN */
+    return sum == 0;
+}
+
+bough_status bough_state_add_surface_forces(bough_context *ctx, const bough_model *model, bough_state *state,
+                                            int32_t part, const float *forces) {
+    BO_TRY(check_part(ctx, model, part));
+    const int32_t i = model->inside[part];
+    const bo_tree_part *p = &model->parts[i];
+    const bough_surface *surface = &model->components[p->component].c->surface;
+    if (!all_finite(3 * (size_t)surface->vertex_count, forces))
+        return bo_fail(ctx, BOUGH_NOT_FINITE, "a force on the surface of part %d is not finite", part);
+    surface_pass pass;
+    double sum[6] = {0}, *wrench = state->work->wrench + 6 * i;
+    for (int32_t l = 0; l < p->r; l++) {
+        pass.q[l] = state->q[p->offset + l] * (surface->U ? 1 : (double)surface->scale[l]);
+        pass.Q[l] = 0;
+    }
+    pass_surface(surface, p->r, axes_of(&state->frames[part]), forces, &pass, sum);
+    for (int d = 0; d < 3; d++) {
+        wrench[d] += sum[d];
+        wrench[3 + d] += p->scale * sum[3 + d];
+    }
+    for (int32_t l = 0; l < p->r; l++)
+        state->work->force[p->offset + l] += p->scale * (surface->U ? 1 : (double)surface->scale[l]) * pass.Q[l];
+    state->work->pushed = true;
+    return BOUGH_OK;
+}
+
+/* ---- on a frame ---- */
+
 bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                                     const double force[3], const double torque[3]) {
     BO_TRY(check_part(ctx, model, part));
@@ -98,6 +193,8 @@ bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model
     bo_store3(wrench + 3, bo_add(bo_load3(wrench + 3), bo_mat_tvec(R, bo_load3(torque))));
     return BOUGH_OK;
 }
+
+/* ---- where vertices are ---- */
 
 /* Position and velocity of a vertex in the world. */
 static void world_motion(const bough_model *model, const bough_state *state, int32_t part, int32_t vertex, bo_vec3 *at,

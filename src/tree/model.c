@@ -210,6 +210,7 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         bough_model_destroy(ctx, model);
         return status;
     }
+    model->shape = bo_tree_shape(model);
     *out = model;
     return BOUGH_OK;
 }

@@ -16,7 +16,24 @@ typedef struct {
     const bough_model *model;
     bough_state *state;
     const double *zero; /* velocities */
+    const bough_settle_def *def;
+    bough_status *pushed; /* what def->push said last */
 } search;
+
+/* Frames at q, and the forces there. */
+static bool go_to(const search *s, const double *q) {
+    bough_state at = *s->state;
+    at.q = (double *)q;
+    if (!bo_tree_move(s->ctx, s->model, at.work, q, s->zero))
+        return false;
+    if (!s->def->push)
+        return true;
+    bo_tree_publish_frames(s->ctx, s->model, &at);
+    bough_state_clear_forces(s->model, &at);
+    *s->pushed = s->def->push(s->def->data, s->ctx, s->model, &at);
+    bo_tree_take_loads(s->ctx, s->model, &at, false);
+    return *s->pushed == BOUGH_OK;
+}
 
 /* Gradient of the potential at q: what a part feels when nothing accelerates but for gravity, its subtree hanging as a
  * rigid body. Its length over that of the elastic forces; infinite where q is out of the question. Everything is ready
@@ -37,7 +54,7 @@ static double unbalanced(const search *s, const double *q, double h2) {
                          .elastic = true,
                          .inertias = true};
     w->elsewhere = true;
-    if (!bo_tree_move(s->ctx, model, w, q, s->zero) || !bo_tree_prepare(s->ctx, &pass))
+    if (!go_to(s, q) || !bo_tree_prepare(s->ctx, &pass))
         return INFINITY;
     bo_tree_take_wrenches(model, w);
     bo_tree_compose(model, w);
@@ -79,7 +96,7 @@ static bool accelerate(const search *s, double h2) {
                          .elastic = true,
                          .solve = true,
                          .inertias = true};
-    return bo_tree_move(s->ctx, s->model, s->state->work, s->state->q, s->zero) && bo_tree_prepare(s->ctx, &pass) &&
+    return go_to(s, s->state->q) && bo_tree_prepare(s->ctx, &pass) &&
            bo_tree_solve(s->ctx, s->model, s->state->work, s->state->work->next_a);
 }
 
@@ -87,18 +104,19 @@ static bool accelerate(const search *s, double h2) {
  * small where they would bend it too far. K is that of the parts alone, without what turning the weight of others adds:
  * the last digits come one by one, and after a first step that does not help h feels its way. In the first fifth of
  * the iterations a little more residual is taken, since it is no potential that could only fall; then it must fall. */
-static bough_status seek(const search *s, const bough_settle_def *def, double *residual) {
+static bough_status seek(const search *s, double *residual) {
     const bough_model *model = s->model;
+    const bough_settle_def *def = s->def;
     bough_state *state = s->state;
     bo_tree_work *w = state->work;
     const size_t bytes = (size_t)model->size * sizeof(double);
     double h2 = 1e-4, growth = 4;
     *residual = unbalanced(s, state->q, h2);
-    if (*residual == INFINITY && !accelerate(s, h2))
+    if (*residual == INFINITY && !accelerate(s, h2) && *s->pushed == BOUGH_OK)
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "the search for an equilibrium begins with a part turned inside out");
     for (int32_t i = 0; i < def->max_iterations; i++) {
-        if (*residual <= def->tolerance)
-            return BOUGH_OK;
+        if (*s->pushed != BOUGH_OK || *residual <= def->tolerance)
+            return *s->pushed;
         if (!bo_progress(s->ctx, "settling", -1, "residual %.2e", *residual))
             return bo_fail_cancelled(s->ctx);
         bool good = accelerate(s, h2);
@@ -130,15 +148,20 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a tree that flies has no equilibrium");
     memset(state->v, 0, (size_t)model->size * sizeof(double));
     memset(state->a, 0, (size_t)model->size * sizeof(double));
-    const search s = {ctx, model, state, state->v};
+    bough_status pushed = BOUGH_OK;
+    const search s = {ctx, model, state, state->v, def, &pushed};
     bo_tree_take_loads(ctx, model, state, false);
     state->work->coupling = BOUGH_COUPLING_L3; /* what is lumped need not lead there */
     state->work->still = true;
     bo_tree_place_roots(model, state->work, state->roots, state->time);
-    bough_status status = seek(&s, def, &left);
+    bough_status status = seek(&s, &left);
     state->work->still = false;
     if (residual)
         *residual = left;
     bough_status updated = bough_state_update(ctx, model, state);
+    if (updated == BOUGH_OK && pushed == BOUGH_OK && def->push) {
+        bough_state_clear_forces(model, state);
+        updated = def->push(def->data, ctx, model, state);
+    }
     return status != BOUGH_OK ? status : updated;
 }

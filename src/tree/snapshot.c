@@ -1,5 +1,7 @@
 /* Snapshots: all that a state needs to go on with the same bits, as one block of bytes. They are for the same machine
  * and program; a model to be kept is packed (pack.c). */
+#include "tree/snapshot.h"
+
 #include "tree/system.h"
 
 #include "component/image.h"
@@ -11,10 +13,11 @@ typedef struct header {
     char mark[8];
     uint64_t size;     /* of the whole snapshot */
     uint64_t shape;    /* hash of what the model is made of */
-    uint64_t checksum; /* of all that follows */
+    uint64_t checksum; /* of all that follows; 0 in a plain copy */
 } header;
 
 static const char mark[8] = {'b', 'o', 'u', 'g', 'h', 's', 't', '1'};
+static const char plain_mark[8] = {'b', 'o', 'u', 'g', 'h', 's', 't', 'p'};
 
 typedef struct field {
     void *data;
@@ -43,8 +46,7 @@ static void list_fields(const bough_model *model, bough_state *s, field fields[F
     memcpy(fields, list, sizeof list);
 }
 
-/* Two models with the same hash have the same parts in the same places. */
-static uint64_t shape_of(const bough_model *model) {
+uint64_t bo_tree_shape(const bough_model *model) {
     uint64_t hash = (uint64_t)model->part_count;
     for (int32_t i = 0; i < model->component_count; i++) {
         const bough_component *c = model->components[i].c;
@@ -73,10 +75,10 @@ size_t bough_state_snapshot_size(const bough_model *model) {
     return size;
 }
 
-void bough_state_save(const bough_model *model, const bough_state *state, void *bytes) {
+void bo_tree_save_plain(const bough_model *model, const bough_state *state, void *bytes) {
     bough_state view = *state;
     field fields[FIELDS];
-    header h = {.size = bough_state_snapshot_size(model), .shape = shape_of(model)};
+    header h = {.size = bough_state_snapshot_size(model), .shape = model->shape};
     unsigned char *at = (unsigned char *)bytes + sizeof h;
     list_fields(model, &view, fields);
     for (int f = 0; f < FIELDS; f++) {
@@ -89,23 +91,36 @@ void bough_state_save(const bough_model *model, const bough_state *state, void *
     for (int32_t f = 0; f < model->faces_count; f++, at += 9 * sizeof(bo_v4))
         memcpy(at, here ? state->work->starts + 9 * f : state->work->faces[f].polar, 9 * sizeof(bo_v4));
     bo_tree_history(model, state->work, at);
-    memcpy(h.mark, mark, sizeof mark);
-    h.checksum = bo_image_hash(0, (unsigned char *)bytes + sizeof h, h.size - sizeof h);
+    memcpy(h.mark, plain_mark, sizeof plain_mark);
     memcpy(bytes, &h, sizeof h);
 }
 
-static bough_status check_header(bough_context *ctx, const bough_model *model, const void *bytes, size_t size) {
+static uint64_t checksum_of(const void *bytes, size_t size) {
+    return bo_image_hash(0, (const unsigned char *)bytes + sizeof(header), size - sizeof(header));
+}
+
+void bough_state_save(const bough_model *model, const bough_state *state, void *bytes) {
+    header h;
+    bo_tree_save_plain(model, state, bytes);
+    memcpy(&h, bytes, sizeof h);
+    memcpy(h.mark, mark, sizeof mark);
+    h.checksum = checksum_of(bytes, (size_t)h.size);
+    memcpy(bytes, &h, sizeof h);
+}
+
+static bough_status check_header(bough_context *ctx, const bough_model *model, const void *bytes, size_t size,
+                                 bool plain) {
     header h = {.size = 0};
     if (size >= sizeof h)
         memcpy(&h, bytes, sizeof h);
-    if (memcmp(h.mark, mark, sizeof mark) != 0)
+    if (memcmp(h.mark, plain ? plain_mark : mark, sizeof mark) != 0)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "these bytes are no snapshot of a state");
-    if (h.shape != shape_of(model))
+    if (h.shape != model->shape)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the snapshot was taken of a state of another model");
     if (h.size != size || size != bough_state_snapshot_size(model))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size,
                        bough_state_snapshot_size(model));
-    if (h.checksum != bo_image_hash(0, (const unsigned char *)bytes + sizeof h, size - sizeof h))
+    if (!plain && h.checksum != checksum_of(bytes, size))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot is damaged: its checksum is wrong");
     return BOUGH_OK;
 }
@@ -117,9 +132,7 @@ static bool any(int32_t count, const double *x) {
     return false;
 }
 
-bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
-                                 size_t size) {
-    BO_TRY(check_header(ctx, model, bytes, size));
+static void read_fields(const bough_model *model, bough_state *state, const void *bytes) {
     field fields[FIELDS];
     const unsigned char *at = (const unsigned char *)bytes + sizeof(header);
     list_fields(model, state, fields);
@@ -136,5 +149,18 @@ bough_status bough_state_restore(bough_context *ctx, const bough_model *model, b
     for (int32_t i = 0; i < model->part_count; i++) /* an index is not believed, whatever the bytes say */
         if (model->parts[i].free)
             state->roots[model->parts[i].flight].part = model->parts[i].user;
+}
+
+bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
+                                 size_t size) {
+    BO_TRY(check_header(ctx, model, bytes, size, false));
+    read_fields(model, state, bytes);
+    return BOUGH_OK;
+}
+
+bough_status bo_tree_restore_plain(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
+                                   size_t size) {
+    BO_TRY(check_header(ctx, model, bytes, size, true));
+    read_fields(model, state, bytes);
     return BOUGH_OK;
 }

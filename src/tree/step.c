@@ -49,18 +49,21 @@ static void advance(bough_context *ctx, const bough_model *model, const bough_st
                     &(each_coordinate){.state = state, .scheme = h});
 }
 
+static bool all_finite(int32_t count, const double *x) {
+    double sum[4] = {0};
+    int32_t k = 0;
+    for (; k + 4 <= count; k += 4)
+        for (int i = 0; i < 4; i++)
+            sum[i] += x[k + i] * 0; /* 0, or NAN */
+    for (; k < count; k++)
+        sum[0] += x[k] * 0;
+    return sum[0] + sum[1] + sum[2] + sum[3] == 0;
+}
+
 /* no: a new acceleration is not finite */
 static void look_at_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
-    const double *a = each->state->work->next_a;
-    double sum[4] = {0};
-    int32_t k = begin;
-    for (; k + 4 <= end; k += 4)
-        for (int i = 0; i < 4; i++)
-            sum[i] += a[k + i] * 0; /* 0, or NAN */
-    for (; k < end; k++)
-        sum[0] += a[k] * 0;
-    each->no[chunk] = sum[0] + sum[1] + sum[2] + sum[3] != 0;
+    each->no[chunk] = !all_finite(end - begin, each->state->work->next_a + begin);
 }
 
 static bool is_finite(bough_context *ctx, const bough_model *model, const bough_state *state) {
@@ -224,14 +227,14 @@ static void publish_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     }
 }
 
-static void publish_frames(bough_context *ctx, const bough_model *model, bough_state *state) {
+void bo_tree_publish_frames(bough_context *ctx, const bough_model *model, bough_state *state) {
     bo_parallel_for(ctx, model->part_count, 256, publish_some, &(publishing){model, state});
 }
 
 bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_set_momenta(ctx, model, state);
-    publish_frames(ctx, model, state);
+    bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;
 }
 
@@ -310,7 +313,7 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
     bo_parallel_for(ctx, model->size, grain_of(model->size), accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     state->time += dt;
-    publish_frames(ctx, model, state);
+    bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;
 }
 
@@ -318,6 +321,12 @@ bough_status bough_step(bough_context *ctx, const bough_model *model, bough_stat
     BO_TRY(step(ctx, model, state, dt, false));
     if (dt > 0)
         bough_state_clear_forces(model, state);
+    return BOUGH_OK;
+}
+
+bough_status bo_tree_step_gently(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+    BO_TRY(step(ctx, model, state, dt, true));
+    bough_state_clear_forces(model, state);
     return BOUGH_OK;
 }
 

@@ -104,6 +104,7 @@ struct bough_model {
     int32_t *inside;               /* outside number -> inside number */
     int32_t *children;             /* inside numbers, ascending for each parent */
     void *numbers;                 /* all tables */
+    uint64_t shape;                /* hash of parts and components; snapshots are of models of one shape */
     int32_t largest_n, free_count; /* free: roots that fly */
     bool led;                      /* there are roots with tracks */
     int32_t block_count, slots_count, level_count, faces_count;
@@ -267,11 +268,15 @@ void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work 
 
 /* step.c */
 
+/* As bough_step(), but refused when a part bends far (docs/theory/tree.md, "Integration"). */
+bough_status bo_tree_step_gently(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
 /* The frames are those of the state, as the last step left it. */
 bool bo_tree_is_here(bough_context *ctx /* may be NULL */, const bough_model *model, const bough_state *state);
 bough_status bo_tree_check_method(bough_context *ctx, bough_coupling coupling, double alpha, int32_t passes);
 /* Makes the frames those of the state, where it was changed since, or where something was tried that failed. */
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
+/* Those of the work become those that are seen from outside. */
+void bo_tree_publish_frames(bough_context *ctx, const bough_model *model, bough_state *state);
 /* Load and load_wrench of what acts on the state from outside: forces, and drag at its frames, q and v. */
 void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind);
 /* Accelerations at q, v under the forces on the state and the generalised ones in `force` (may be NULL), without
@@ -313,6 +318,9 @@ void bo_tree_free_wind(bough_context *ctx, bough_model *model);
 /* Adds the drag of the air past the wind samples, at the state's time, frames, q and v, to the generalised
  * forces and to the wrenches (own axes, about the origin) of all parts. Nothing when the mean wind is zero. */
 void bo_tree_blow(bough_context *ctx, const bough_model *model, const bough_state *state, double *load, double *wrench);
+
+/* snapshot.c: two models with the same hash have the same parts in the same places. Of a model that is laid out. */
+uint64_t bo_tree_shape(const bough_model *model);
 
 /* flight.c */
 

@@ -256,19 +256,236 @@ static void momenta_are_those_that_flights_keep(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- forces ---- */
+
+#define CORNER "'part': 'c', 'nearest': [1.6, -1, -1]"
+
+/* Bent aside by a force at the tip, with gravity along the beam: the tips agree as they do under gravity. */
+static void both_engines_bend_alike_under_a_force(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *path =
+        write_scene("chain.json", CHAIN(HELD, PROBES ", 'gravity': [-1, 0, 0], 'forces': [{" CORNER ", 'force': [0, 1, "
+                                                     "-2]}, {" CORNER ", 'force': [0.5, 0, -1]}], 'settle': true, "
+                                                     "'time': {'dt': 0.01, 'duration': 0.2}"));
+    bough_run_def def = bough_default_run_def();
+    play tree = begin_file(ctx, path, &def);
+    def.engine = "full";
+    play full = begin_file(ctx, path, &def);
+    static const char *const columns[] = {"tip.uy", "tip.uz", "joint.uz", "elastic", "external", "total"};
+    static const double tolerances[] = {0.02, 0.02, 0.02, 0.03, 0.03, 0.03};
+    for (int k = 0; k < 6; k++) {
+        const double a = value(&tree, columns[k]), b = value(&full, columns[k]);
+        print_message("%s: %g of the full body's %g\n", columns[k], a / b, b);
+        check_near(a, b, tolerances[k] * fabs(b));
+    }
+    check_below(value(&full, "tip.uz"), -0.15);
+    check_below(value(&full, "external"), -0.4);
+    /* nothing moves from there */
+    double before = value(&tree, "tip.z");
+    check_ok(ctx, bough_run_advance(ctx, tree.run));
+    check_near(value(&tree, "tip.z"), before, 1e-8);
+    check_below(value(&tree, "kinetic"), 1e-12);
+    before = value(&full, "tip.z");
+    check_ok(ctx, bough_run_advance(ctx, full.run));
+    check_near(value(&full, "tip.z"), before, 1e-8);
+    end(ctx, &tree);
+    end(ctx, &full);
+    bough_context_destroy(ctx);
+}
+
+/* The young tree, pulled aside at its left tip instead of by gravity. */
+static void both_engines_pull_the_young_tree_alike(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static char text[8192];
+    FILE *f = fopen(copy_young_tree(), "rb");
+    check(f != NULL);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    char *gravity = strstr(text, "\"gravity\": [0, 3, -9.81]");
+    check(gravity != NULL);
+    static char pulled[9000];
+    snprintf(pulled, sizeof pulled,
+             "%.*s\"gravity\": [0, 0, -9.81], \"forces\": [{\"part\": \"left\", \"nearest\": "
+             "[-0.75, 0, 2.15], \"force\": [0, 200, 0]}]%s",
+             (int)(gravity - text), text, gravity + strlen("\"gravity\": [0, 3, -9.81]"));
+    test_write_text(test_path("pulled.json"), pulled);
+    bough_run_def def = bough_default_run_def();
+    def.settle = true;
+    play tree = begin_file(ctx, test_path("pulled.json"), &def);
+    def.engine = "full";
+    play full = begin_file(ctx, test_path("pulled.json"), &def);
+    print_message("fork: %g of %g m, tip: %g of %g m\n", value(&tree, "fork.uy"), value(&full, "fork.uy"),
+                  value(&tree, "left tip.uy"), value(&full, "left tip.uy"));
+    check(value(&full, "fork.uy") > 0.01);
+    check_near(value(&tree, "fork.uy"), value(&full, "fork.uy"), 0.02 * value(&full, "fork.uy"));
+    check_near(value(&tree, "left tip.uy"), value(&full, "left tip.uy"), 0.1 * value(&full, "left tip.uy"));
+    end(ctx, &tree);
+    end(ctx, &full);
+    bough_context_destroy(ctx);
+}
+
+/* Force times time, to rounding, whatever the parts do. */
+static void forces_change_momenta_while_they_act(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static const char *const texts[] = {
+        CHAIN("", ", 'forces': [{" CORNER ", 'force': [1, -4, 9], 'from': 0.1, 'until': 0.2}], 'time': {'dt': 0.01, "
+                  "'duration': 0.3}"),
+        CHAIN("", ", 'forces': [{'part': 'b', 'force': [1, -4, 9], 'from': 0.1, 'until': 0.2}], 'time': {'dt': 0.01, "
+                  "'duration': 0.3}")};
+    for (int k = 0; k < 2; k++) {
+        play p = begin_file(ctx, write_scene("impulse.json", texts[k]), NULL);
+        check_ok(ctx, bough_run_advance(ctx, p.run));
+        check_near(value(&p, "momentum.x"), 0.1, 1e-12);
+        check_near(value(&p, "momentum.y"), -0.4, 1e-12);
+        check_near(value(&p, "momentum.z"), 0.9, 1e-12);
+        end(ctx, &p);
+    }
+    /* a torque changes what turns and nothing else */
+    play p = begin_file(ctx,
+                        write_scene("impulse.json", CHAIN("", ", 'forces': [{'part': 'b', 'torque': [0.3, -0.2, 0.5], "
+                                                              "'from': 0.1, 'until': 0.2}], 'time': {'dt': 0.01, "
+                                                              "'duration': 0.3}")),
+                        NULL);
+    for (int step = 0; step < 30; step++) {
+        check_ok(ctx, bough_run_step(ctx, p.run));
+        const double seconds = fmin(fmax(0, 0.01 * (step + 1) - 0.1), 0.1);
+        check_near(value(&p, "momentum.x"), 0, 1e-12);
+        check_near(value(&p, "angular_momentum.x"), 0.3 * seconds, 1e-12);
+        check_near(value(&p, "angular_momentum.y"), -0.2 * seconds, 1e-12);
+        check_near(value(&p, "angular_momentum.z"), 0.5 * seconds, 1e-12);
+        check_near(value(&p, "external"), 0, 1e-15);
+    }
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* What a refused step leaves on the state does not act twice; times are judged where a step begins, also a short one.
+ */
+static void refused_steps_leave_no_forces(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play p = begin_file(ctx,
+                        write_scene("refused.json", CHAIN("", ", 'forces': [{" CORNER ", 'force': [0, 0, 8]}, {'part': "
+                                                              "'a', 'force': [8, 0, 0], 'until': 0.25}], 'time': "
+                                                              "{'dt': 0.125, 'duration': 1}")),
+                        NULL);
+    const bo_engine *engine = &p.run->engine;
+    int64_t iterations = 0;
+    double *saved = calloc((size_t)engine->state_size, sizeof *saved);
+    double *values = calloc((size_t)engine->column_count, sizeof *values);
+    const double times[] = {0, 0.125, 0.1875, 0.21875, 0.25, 0.5};
+    for (int k = 0; k < 5; k++) {
+        const double h = times[k + 1] - times[k];
+        engine->save(engine->data, saved);
+        check(engine->step(engine->data, times[k], -h, &iterations) != BOUGH_OK);
+        if (k % 2)
+            check_ok(ctx, engine->restore(engine->data, saved));
+        check_ok(ctx, engine->step(engine->data, times[k], h, &iterations));
+        check_ok(ctx, engine->measure(engine->data, times[k + 1], values));
+        check_near(values[BOUGH_COLUMN_MOMENTUM], 8 * fmin(times[k + 1], 0.25), 1e-12);
+        check_near(values[BOUGH_COLUMN_MOMENTUM + 2], 8 * times[k + 1], 1e-12);
+    }
+    free(saved);
+    free(values);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* Largest change of the total energy in a swing of the beam under a steady force, against the largest elastic energy.
+ */
+static double energy_drift(bough_context *ctx, const char *path, double dt) {
+    bough_run_def def = bough_default_run_def();
+    def.dt = dt;
+    play p = begin_file(ctx, path, &def);
+    double drift = 0, elastic = 0;
+    check_near(value(&p, "external"), 0, 1e-15);
+    while (value(&p, "time") < 0.5) {
+        check_ok(ctx, bough_run_step(ctx, p.run));
+        drift = fmax(drift, fabs(value(&p, "total")));
+        elastic = fmax(elastic, value(&p, "elastic"));
+    }
+    print_message("dt = %g s: drift %.2e of %g J, external %g J\n", dt, drift / elastic, elastic,
+                  value(&p, "external"));
+    check_below(value(&p, "external"), -0.1);
+    end(ctx, &p);
+    return drift / elastic;
+}
+
+static void steady_forces_keep_the_total_energy(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *path = write_scene("steady.json", CHAIN(HELD, ", 'forces': [{" CORNER ", 'force': [1, 0.5, -2]}, "
+                                                              "{'part': 'c', 'force': [0, 1, 0]}], 'engine': "
+                                                              "{'passes': 2}, 'time': {'integrator': 'newmark', "
+                                                              "'duration': 1}"));
+    const double coarse = energy_drift(ctx, path, 2e-3), fine = energy_drift(ctx, path, 5e-4);
+    check_below(fine, 2e-3);
+    check_below(fine, 0.4 * coarse);
+    bough_context_destroy(ctx);
+}
+
+/* The first step starts with the acceleration that the force gives: velocities grow evenly. */
+static void forces_act_from_the_first_moment(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play p = begin_file(ctx,
+                        write_scene("start.json", CHAIN(HELD, PROBES ", 'forces': [{" CORNER ", 'force': [0, 0, -2]}], "
+                                                                     "'time': {'dt': 1e-6, 'duration': 1e-5}")),
+                        NULL);
+    check_ok(ctx, bough_run_step(ctx, p.run));
+    const double first = value(&p, "tip.vz");
+    check_ok(ctx, bough_run_step(ctx, p.run));
+    check_near(value(&p, "tip.vz") / first, 2, 1e-3);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+static void what_the_full_engine_cannot_push_is_told(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static const char *const texts[] = {
+        CHAIN(HELD, ", 'forces': [{" CORNER ", 'force': [1, 0, 0]}, {'part': 'c', 'force': [1, 0, 0]}]"),
+        CHAIN(HELD, ", 'forces': [{'part': 'c', 'torque': [1, 0, 0]}]"),
+        CHAIN(HELD, ", 'forces': [{" CORNER ", 'force': [1, 0, 0], 'until': 3}]"),
+        CHAIN(HELD, ", 'forces': [{" CORNER ", 'force': [1, 0, 0], 'from': 3}]")};
+    static const char *const sentences[] = {"forces[1]: the full engine takes forces at points of the surface only",
+                                            "forces[0]: the full engine takes forces at points of the surface only",
+                                            "forces[0]: the full engine takes forces that act all the time only",
+                                            "forces[0]: the full engine takes forces that act all the time only"};
+    bough_run_def def = bough_default_run_def();
+    def.engine = "full", def.duration = 1;
+    for (int k = 0; k < 4; k++) {
+        bough_scene *scene;
+        bough_run *run;
+        check_ok(ctx, bough_scene_load(ctx, write_scene("s.json", texts[k]), &scene));
+        check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_FORMAT, sentences[k]);
+        check(strstr(bough_message(ctx), "s.json:1:") != NULL);
+        bough_scene_destroy(ctx, scene);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* ---- going on ---- */
 
 #define SWINGING(more)                                                                                            \
     CHAIN(HELD,                                                                                                   \
           PROBES ", 'gravity': [0, 3, -9.81], 'time': {'dt': 0.01, 'duration': 0.4}, 'engine': {'kind': 'tree', " \
                  "'passes': 2}" more)
+#define PUSHED                                                                    \
+    ", 'settle': true, 'forces': [{" CORNER                                       \
+    ", 'force': [1, -4, 9], 'from': 0.1, 'until': 0.3}, {'part': 'c', 'torque': " \
+    "[1, 0, 2]}, {" CORNER ", 'force': [0, 1, 0]}]"
 #define FLYING CHAIN("", ", 'gravity': [0, 2, -10], 'time': {'dt': 0.01, 'duration': 0.4}")
 
 static void resuming_gives_the_same_bits(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    const char *const texts[] = {SWINGING(""), SWINGING(""), FLYING}, *const integrators[] = {NULL, "bdf2", NULL};
-    for (int k = 0; k < 3; k++) {
+    const char *const texts[] = {SWINGING(""), SWINGING(""), SWINGING(PUSHED), SWINGING(PUSHED), FLYING};
+    const char *const integrators[] = {NULL, "bdf2", NULL, "bdf2", NULL};
+    for (int k = 0; k < 5; k++) {
         char path[192], checkpoint[192];
         snprintf(path, sizeof path, "%s", write_scene("resume.json", texts[k]));
         snprintf(checkpoint, sizeof checkpoint, "%s", test_path("state"));
@@ -334,11 +551,16 @@ static void refused_steps_are_halved(void **state) {
     check_int(advance_wildly(CHAIN(HELD, ", 'gravity': [-50, 1, 0], 'time': {'dt': 0.5, 'duration': 1}"), &report),
               BOUGH_OK);
     check(report.retries > 0 && report.smallest_dt < 0.1 && report.steps == 2);
+    check_int(advance_wildly(CHAIN(HELD, ", 'gravity': [-50, 0, 0], 'forces': [{" CORNER ", 'force': [0, 5, 0]}], "
+                                         "'time': {'dt': 0.5, 'duration': 1}"),
+                             &report),
+              BOUGH_OK);
+    check(report.retries > 0 && report.smallest_dt < 0.1 && report.steps == 2);
     check_int(
         advance_wildly(
             "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.8, 0.1, 0.1], 'cells': [8, "
             "1, 1]}, 'sets': {'a': {'elements': 'x<0.41'}, 'b': {'elements': 'x>0.39'}}, 'material': {'model': "
-            "'neo-hookean', 'young': 1e5, 'density': 1000}, 'basis': {'r': 4}, 'fix': 'x0'}, 'gravity': [0, 0, -80], "
+            "'neo-hookean', 'young': 1e5, 'density': 1000}, 'basis': {'r': 4}, 'fix': 'x0'}, 'gravity': [0, 0, -8000], "
             "'time': {'dt': 0.5, 'duration': 1}}",
             &report),
         BOUGH_NOT_FINITE);
@@ -420,7 +642,8 @@ static void the_surface_is_drawn_where_the_probes_are(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* A point of a surface that is drawn instead of the mesh follows the same material in both engines. */
+/* A point of a surface that is drawn instead of the mesh follows the same material in both engines, and is pushed
+ * alike. */
 static void embedded_probes_agree(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -431,7 +654,8 @@ static void embedded_probes_agree(void **state) {
     const char *path =
         write_scene("embedded.json", CHAIN(HELD ", 'surface': {'file': 'drawn.obj'}",
                                            ", 'probes': [{'name': 'tip', 'part': 'c', 'nearest': [2, 0.05, 0.05]}], "
-                                           "'gravity': [0, 1, -5], 'time': {'dt': 0.01, 'duration': 0.3}"));
+                                           "'gravity': [0, 1, -5], 'forces': [{'part': 'c', 'nearest': [2, 0.05, "
+                                           "0.05], 'force': [0, 2, 1]}], 'time': {'dt': 0.01, 'duration': 0.3}"));
     bough_run_def def = bough_default_run_def();
     play tree = begin_file(ctx, path, &def);
     def.engine = "full", def.integrator = "hht";
@@ -444,6 +668,7 @@ static void embedded_probes_agree(void **state) {
     check(fabs(value(&full, "tip.uz")) > 0.1);
     for (int k = 0; k < 3; k++)
         check_near(value(&tree, columns[k]), value(&full, columns[k]), 0.01 * fabs(value(&full, "tip.uz")));
+    check_near(value(&tree, "external"), value(&full, "external"), 0.01 * fabs(value(&full, "external")));
     end(ctx, &tree);
     end(ctx, &full);
     bough_context_destroy(ctx);
@@ -546,7 +771,8 @@ static void what_cannot_be_run_is_told(void **state) {
 static void failed_allocations_leak_nothing(void **state) {
     (void)state;
     char path[192];
-    snprintf(path, sizeof path, "%s", write_scene("memory.json", SWINGING("")));
+    snprintf(path, sizeof path, "%s",
+             write_scene("memory.json", SWINGING(", 'forces': [{" CORNER ", 'force': [0, 1, 0]}]")));
     for (int full = 0; full < 2; full++)
         for (long fail_at = 0, done = 0; !done; fail_at += test_long() ? 1 : 1 + fail_at / 8) {
             test_memory memory = {.fail_at = fail_at};
@@ -578,6 +804,13 @@ int main(void) {
         cmocka_unit_test(both_engines_settle_alike),
         cmocka_unit_test(momenta_are_those_of_a_falling_stone),
         cmocka_unit_test(momenta_are_those_that_flights_keep),
+        cmocka_unit_test(both_engines_bend_alike_under_a_force),
+        cmocka_unit_test(both_engines_pull_the_young_tree_alike),
+        cmocka_unit_test(forces_change_momenta_while_they_act),
+        cmocka_unit_test(refused_steps_leave_no_forces),
+        cmocka_unit_test(steady_forces_keep_the_total_energy),
+        cmocka_unit_test(forces_act_from_the_first_moment),
+        cmocka_unit_test(what_the_full_engine_cannot_push_is_told),
         cmocka_unit_test(resuming_gives_the_same_bits),
         cmocka_unit_test(refused_steps_are_halved),
         cmocka_unit_test(roots_follow_their_tracks),

@@ -154,6 +154,48 @@ static void tracks_become_quaternions_that_go_the_short_way(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- forces ---- */
+
+static void forces_name_parts_points_and_times(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    check_ok(ctx,
+             load_text(ctx,
+                       OBJECT(", 'forces': [{'part': 'b', 'nearest': [9, 7, 9], 'force': [1, 2, 3]}, {'part': 'b', "
+                              "'torque': [4, 5, 6], 'from': 0.5, 'until': 0.75}, {'part': 'a', 'force': [7, 8, "
+                              "9], 'until': 2}, {'part': 'a', 'force': [7, 8, 9], 'from': 2}]"),
+                       &scene));
+    check_int(scene->force_count, 4);
+    const bo_scene_force *f = scene->forces;
+    check(f[0].at_surface && f[0].part == 1 && f[0].force[2] == 3 && bo_force_is_steady(&f[0]));
+    const double corner[3] = {8, 6.2, 7.1}; /* of the box */
+    for (int d = 0; d < 3; d++)
+        check_near(f[0].rest[d], corner[d], 1e-12);
+    check(!f[1].at_surface && f[1].torque[1] == 5 && f[1].force[1] == 0 && f[1].from == 0.5 && f[1].until == 0.75);
+    for (int i = 1; i < 4; i++)
+        check(!bo_force_is_steady(&f[i]));
+    bough_scene_destroy(ctx, scene);
+    /* on the whole mesh: at that corner */
+    check_ok(ctx,
+             load_text(ctx, OBJECT(", 'forces': [{'part': 'b', 'nearest': [9, 7, 9], 'force': [1, 2, 3]}]"), &scene));
+    check_ok(ctx, bo_scene_make_whole(ctx, scene));
+    const bough_mesh *mesh = bough_body_mesh(scene->body);
+    const size_t size = 3 * (size_t)mesh->vertex_count;
+    double *u = calloc(size, sizeof *u), *force = calloc(size, sizeof *force);
+    check_ok(ctx, bough_body_loads(ctx, scene->body, u, force));
+    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        const double *x = mesh->vertices + 3 * v;
+        const bool there = fabs(x[0] - 8) + fabs(x[1] - 6.2) + fabs(x[2] - 7.1) < 1e-9;
+        for (int d = 0; d < 3; d++)
+            check_near(force[3 * v + d], there ? 1 + d : 0, 1e-12);
+    }
+    free(u);
+    free(force);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
 /* ---- probes ---- */
 
 static void probes_name_parts_and_points(void **state) {
@@ -230,6 +272,7 @@ static void check_refused(const char *text, const char *part) {
 }
 
 #define TRACK(keys) SCENE("{'name': 'a', 'component': 'arm', 'track': " keys "}", "")
+#define FORCE(force) SCENE(TWO, ", 'forces': [{'part': 'a', 'force': [1, 2, 3]}, " force "]")
 #define PROBE(probe) SCENE(TWO, ", 'probes': [" probe "]")
 
 static void wrong_scenes_are_told_in_one_sentence(void **state) {
@@ -251,6 +294,28 @@ static void wrong_scenes_are_told_in_one_sentence(void **state) {
     check_refused(SCENE(TWO, ", 'wind': {'velocity': [1, 2, 3], 'length': 0}"), "wind.length: ");
     check_refused(SCENE(TWO, ", 'wind': {'velocity': [1, 2, 3], 'seed': 1.5}"), "wind.seed: ");
     check_refused(SCENE(TWO, ", 'wind': {'velocity': [1, 2, 3], 'gusts': 1}"), "did you mean \"gust\"?");
+
+    check_refused(FORCE("{'force': [1, 2, 3]}"), "forces[1]: \"part\" is missing");
+    check_refused(FORCE("{'part': 'c', 'force': [1, 2, 3]}"), "forces[1].part: unknown \"c\"; did you mean");
+    check_refused(FORCE("{'part': 'b'}"), "forces[1]: needs a \"force\" or a \"torque\"");
+    check_refused(FORCE("{'part': 'b', 'force': [1, 2]}"), "forces[1].force: ");
+    check_refused(FORCE("{'part': 'b', 'force': [1, 2, 1e31]}"), "forces[1].force[2]: ");
+    check_refused(FORCE("{'part': 'b', 'force': [1, 2, 1e400]}"), "scene.json:1:");
+    check_refused(FORCE("{'part': 'b', 'force': [1, 2, NaN]}"), "scene.json:1:");
+    check_refused(FORCE("{'part': 'b', 'torque': ['x', 2, 3]}"), "forces[1].torque[0]: ");
+    check_refused(FORCE("{'part': 'b', 'nearest': [0, 0, 0], 'torque': [1, 2, 3]}"),
+                  "forces[1].torque: acts on the frame of a part; leave \"nearest\" out");
+    check_refused(FORCE("{'part': 'b', 'nearest': [0, 0, 0], 'force': [1, 2, 3], 'torque': [1, 2, 3]}"),
+                  "forces[1].torque: acts on the frame");
+    check_refused(FORCE("{'part': 'b', 'nearest': [0, 0], 'force': [1, 2, 3]}"), "forces[1].nearest: ");
+    check_refused(FORCE("{'part': 'b', 'force': [1, 2, 3], 'from': 2, 'until': 1}"),
+                  "forces[1].until: must be after \"from\", which is 2, not 1");
+    check_refused(FORCE("{'part': 'b', 'force': [1, 2, 3], 'from': 2, 'until': 2}"), "forces[1].until: must be after");
+    check_refused(FORCE("{'part': 'b', 'force': [1, 2, 3], 'from': -1}"), "forces[1].from: must not be negative");
+    check_refused(FORCE("{'part': 'b', 'force': [1, 2, 3], 'select': 'x0'}"), "forces[1]: unknown key \"select\"");
+    check_refused(FORCE("3"), "forces[1]: ");
+    check_refused(SCENE(TWO, ", 'forces': {}"), "forces: ");
+    check_refused(SCENE("", ", 'forces': [{'part': 'a', 'force': [1, 2, 3]}]"), "the scene has no parts");
 
     check_refused(PROBE("{'name': 'x'}"), "probes[0]: \"part\" is missing");
     check_refused(PROBE("{'part': 'a'}"), "probes[0]: \"name\" is missing");
@@ -305,9 +370,11 @@ static void mutations_do_no_harm(void **state) {
             "{'name': 'a', 'component': 'arm', 'track': [{'time': 1, 'position': [1, 2, 3]}, {'time': 2, 'rotate_deg': "
             "[1, 2, 3]}]}",
             ", 'wind': {'velocity': [1, 2, 3], 'seed': 3}, 'probes': [{'name': 'x', 'part': 'a', 'nearest': [0, 0, "
-            "1]}], 'engine': {'kind': 'tree', 'coupling': 'L3', 'passes': 1}"),
-        OBJECT(", 'probes': [{'name': 'x', 'part': 'a', 'nearest': [0, 0, 1]}, {'name': 'y', 'part': 'b'}], 'engine': "
-               "{'kind': 'full'}, 'settle': true")};
+            "1]}], 'forces': [{'part': 'a', 'torque': [1, 2, 3], 'from': 1, 'until': 2}], 'engine': {'kind': 'tree', "
+            "'coupling': 'L3', 'passes': 1}"),
+        OBJECT(
+            ", 'probes': [{'name': 'x', 'part': 'a', 'nearest': [0, 0, 1]}, {'name': 'y', 'part': 'b'}], 'engine': "
+            "{'kind': 'full'}, 'forces': [{'part': 'b', 'nearest': [9, 7, 9], 'force': [1, 2, 3]}], 'settle': true")};
     int loaded = 0;
     for (int i = 0; i < (test_long() ? 5000 : 300); i++) {
         char *text = quoted(texts[i % 2]);
@@ -334,7 +401,7 @@ static void the_examples_work(void **state) {
     bough_context *ctx = test_context(1);
     bough_scene *scene;
     check_ok(ctx, load_text(ctx, example_of_docs("## Scenes of parts"), &scene));
-    check(scene->plan && scene->probe_count == 1 && scene->model.wind.velocity[0] > 0);
+    check(scene->plan && scene->probe_count == 1 && scene->force_count == 1 && scene->model.wind.velocity[0] > 0);
     bough_scene_destroy(ctx, scene);
     check_ok(ctx, bough_scene_load(ctx, BOUGH_SOURCE_DIR "/examples/two-leaves/scene.json", &scene));
     check(scene->settle && scene->probe_count == 3);
@@ -351,6 +418,7 @@ int main(void) {
         cmocka_unit_test(objects_stay_where_they_are),
         cmocka_unit_test(components_that_are_finished_are_used),
         cmocka_unit_test(tracks_become_quaternions_that_go_the_short_way),
+        cmocka_unit_test(forces_name_parts_points_and_times),
         cmocka_unit_test(probes_name_parts_and_points),
         cmocka_unit_test(the_whole_is_held_where_the_root_is),
         cmocka_unit_test(wrong_scenes_are_told_in_one_sentence),

@@ -243,6 +243,7 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"probe", KEYS(BO_PROBE_KEYS)},
                   {"stress_probe", KEYS(BO_STRESS_PROBE_KEYS)},
                   {"part_probe", KEYS(BO_PART_PROBE_KEYS)},
+                  {"part_force", KEYS(BO_PART_FORCE_KEYS)},
                   {"wind", KEYS(BO_WIND_KEYS)},
                   {"track_key", KEYS(BO_TRACK_KEYS)},
                   {"component", KEYS(BO_COMPONENT_BLOCK_KEYS)},

@@ -1,6 +1,8 @@
 /* Snapshots: a state that was put back goes on as if nothing had happened, to the last bit. */
 #include "bars.h"
 
+#include "tree/snapshot.h"
+
 enum { PARTS = 4 };
 static const double dt = 1.0 / 240;
 
@@ -121,11 +123,42 @@ static void other_bytes_are_refused(void **unused) {
     go_home(&b), go_home(&other);
 }
 
+/* Copies without a checksum hold the same; neither kind passes for the other. */
+static void plain_copies_go_on_alike(void **unused) {
+    (void)unused;
+    bars b, other;
+    set_out(&b, true);
+    const size_t size = bough_state_snapshot_size(b.model);
+    go_on(&b, b.state, 5);
+    void *checked = snap(&b, b.state), *plain = malloc(size);
+    bo_tree_save_plain(b.model, b.state, plain);
+    go_on(&b, b.state, 4);
+    void *later = snap(&b, b.state);
+    check_fails(b.ctx, bough_state_restore(b.ctx, b.model, b.state, plain, size), BOUGH_ERROR_FORMAT, "no snapshot");
+    check_fails(b.ctx, bo_tree_restore_plain(b.ctx, b.model, b.state, checked, size), BOUGH_ERROR_FORMAT,
+                "no snapshot");
+    check_fails(b.ctx, bo_tree_restore_plain(b.ctx, b.model, b.state, plain, size - 8), BOUGH_ERROR_FORMAT, "bytes");
+    check_ok(b.ctx, bo_tree_restore_plain(b.ctx, b.model, b.state, plain, size));
+    void *same = snap(&b, b.state);
+    check(memcmp(same, checked, size) == 0);
+    go_on(&b, b.state, 4);
+    bough_state_save(b.model, b.state, same);
+    check(memcmp(same, later, size) == 0);
+    prepare_bars(&other, test_context(1), PARTS, 1e-3, true);
+    other.parts[1].scale *= 0.99;
+    grow_bars(&other);
+    check_fails(other.ctx, bo_tree_restore_plain(other.ctx, other.model, other.state, plain, size),
+                BOUGH_ERROR_ARGUMENT, "another model");
+    free(checked), free(plain), free(later), free(same);
+    go_home(&b), go_home(&other);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(restored_states_go_on_alike),
         cmocka_unit_test(warm_starts_are_kept),
         cmocka_unit_test(other_bytes_are_refused),
+        cmocka_unit_test(plain_copies_go_on_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,7 +125,6 @@ static void go_in_halves(stand *s, int32_t *refused) {
 static void go(stand *s, int32_t *refused) {
     const double target[3] = {1, 1, 2};
     bough_energies energies;
-    double p[3], L[3];
     check_ok(s->ctx, bough_state_pull(s->ctx, s->model, s->state, LIMBS - 1, 3, target, 20, 0.5));
     if (s->way->in_halves)
         go_in_halves(s, refused);
@@ -133,7 +132,6 @@ static void go(stand *s, int32_t *refused) {
         check_ok(s->ctx, bough_step(s->ctx, s->model, s->state, dt));
     check_ok(s->ctx, bough_state_surface(s->ctx, s->model, s->state, s->positions, s->normals));
     check_ok(s->ctx, bough_state_energies(s->ctx, s->model, s->state, &energies));
-    bough_state_momenta(s->model, s->state, p, L);
 }
 
 static void nothing_is_allocated(void **unused) {

@@ -1,0 +1,12 @@
+/* Snapshots without a checksum: for copies that stay in memory, or in a file that has one of its own. */
+#ifndef BO_TREE_SNAPSHOT_H
+#define BO_TREE_SNAPSHOT_H
+
+#include <bough/tree.h>
+
+/* As bough_state_save() and bough_state_restore(), in as many bytes; each refuses what the other has saved. */
+void bo_tree_save_plain(const bough_model *model, const bough_state *state, void *bytes);
+bough_status bo_tree_restore_plain(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
+                                   size_t size);
+
+#endif
