@@ -19,6 +19,7 @@ static const struct {
     {"oak", bench_oak, "steps of the oak (1,435 parts) beside their bare kernels; surface, wind, memory"},
     {"flower", bench_flower, "the same of the flower (12 parts)"},
     {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
+    {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
@@ -35,6 +36,7 @@ static const struct argp_option options[] = {
     {"size", 's', "N", 0, "problem size: 1 (default), 2 larger", 0},
     {"coupling", 'c', "NAME", 0, "of trees: L1 (default), L2, L2R or L3", 0},
     {"threads", 't', "N", 0, "for steps of trees (default 1)", 0},
+    {"output", 'o', "FOLDER", 0, "of accuracy: draw its plots there; made when missing", 0},
     {0},
 };
 
@@ -65,6 +67,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case 't':
         if (!app_parse_int(text, 1, 256, &a->options.threads))
             argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        break;
+    case 'o':
+        a->options.folder = text;
         break;
     case ARGP_KEY_ARG:
         if (a->name)

@@ -11,6 +11,7 @@ typedef struct bench_options {
     int32_t size;
     int32_t threads;
     bough_coupling coupling;
+    const char *folder; /* where plots go; NULL: none are made */
 } bench_options;
 
 int bench_assembly(const bench_options *options);
@@ -23,6 +24,7 @@ int bench_cook(const bench_options *options);
 int bench_oak(const bench_options *options);
 int bench_flower(const bench_options *options);
 int bench_stability(const bench_options *options);
+int bench_accuracy(const bench_options *options);
 
 /* ---- bench.c ---- */
 
