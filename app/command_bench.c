@@ -20,6 +20,7 @@ static const struct {
     {"flower", bench_flower, "the same of the flower (12 parts)"},
     {"leaves", bench_leaves, "steps of oaks with 100 to 100,000 leaves: cost by the number of parts"},
     {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
+    {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
@@ -37,6 +38,7 @@ static const struct argp_option options[] = {
     {"coupling", 'c', "NAME", 0, "of trees: L1 (default), L2, L2R or L3", 0},
     {"plot", 'p', "FILE", 0, "draw the result as FILE.svg or FILE.png (leaves only)", 0},
     {"threads", 't', "N", 0, "for steps of trees (default 1)", 0},
+    {"output", 'o', "FOLDER", 0, "of accuracy: draw its plots there; made when missing", 0},
     {0},
 };
 
@@ -70,6 +72,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case 'p':
         a->options.plot = text;
+        break;
+    case 'o':
+        a->options.folder = text;
         break;
     case ARGP_KEY_ARG:
         if (a->name)

@@ -12,6 +12,7 @@ typedef struct bench_options {
     int32_t threads;
     bough_coupling coupling;
     const char *plot; /* file for it; NULL: none */
+    const char *folder; /* where plots go; NULL: none are made */
 } bench_options;
 
 int bench_assembly(const bench_options *options);
@@ -25,6 +26,7 @@ int bench_oak(const bench_options *options);
 int bench_flower(const bench_options *options);
 int bench_stability(const bench_options *options);
 int bench_leaves(const bench_options *options);
+int bench_accuracy(const bench_options *options);
 
 /* ---- bench.c ---- */
 

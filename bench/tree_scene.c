@@ -32,11 +32,31 @@ static bool load(tree_scene *s) {
     return true;
 }
 
-bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *s) {
-    if (!make_folder(ctx, s))
-        return false;
+static bool make_example(const char *name, int32_t leaves, tree_scene *s) {
     example e = {.folder = s->folder, .leaves = leaves < 0 ? OAK_LEAVES : leaves, .seed = 4};
-    return (strcmp(name, "oak") ? example_flower : example_oak)(ctx, &e) == APP_OK && load(s);
+    return (strcmp(name, "oak") ? example_flower : example_oak)(s->ctx, &e) == APP_OK;
+}
+
+bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *s) {
+    return make_folder(ctx, s) && make_example(name, leaves, s) && load(s);
+}
+
+/* Nothing pulls, and nothing is lost. */
+static bool set_free(const tree_scene *s) {
+    json_t *root = json_load_file(s->path, 0, NULL);
+    json_t *changes = json_pack("{s:[i, i, i], s:b, s:{s:{s:i, s:i}}}", "gravity", 0, 0, 0, "settle", 0, "object",
+                                "damping", "mass", 0, "stiffness", 0);
+    json_object_del(root, "wind");
+    const bool good = !json_object_update_recursive(root, changes) && !json_dump_file(root, s->path, 0);
+    json_decref(changes);
+    json_decref(root);
+    if (!good)
+        app_fail_with("%s cannot be changed", s->path);
+    return good;
+}
+
+bool tree_scene_open_free(bough_context *ctx, const char *name, tree_scene *s) {
+    return make_folder(ctx, s) && make_example(name, -1, s) && set_free(s) && load(s);
 }
 
 bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *s) {

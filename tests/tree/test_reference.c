@@ -233,6 +233,8 @@ static void frequencies_agree(void **state) {
             double found = tree_frequency(folders[b], couplings[c].coupling);
             print_message("%s %s: %.4f of the full body's\n", folders[b], couplings[c].name, found / full[0]);
             check_near(found, list[0], 1e-8 * list[0]);
+            if (couplings[c].coupling == BOUGH_COUPLING_L3)
+                check_near(found, full[0], 0.025 * full[0]);
         }
     json_decref(root);
 }
@@ -305,6 +307,7 @@ static void free_vibration_agrees(void **state) {
         }
     }
     print_message("rms distance of the tip from the full body over 2 s at 1/120 s: %.4f m\n", sqrt(square / count));
+    check_below(sqrt(square / count), 0.07);
     fclose(ours), fclose(exact);
     unload(&f);
 }
