@@ -98,17 +98,15 @@ BO_INLINE bool is_maximum(const bo_v4 *G, const bo_v4 *det) {
 /* Rotation of A from the one before: d = G^-1 2 skew(R^T A), R <- R exp(d~). Ends with P = G^-1 at R. */
 BO_INLINE bool decompose(const bo_v4 *A, bo_v4 *R, bo_v4 *M, bo_v4 *P) {
     enum { MOST = 8 };
-    bo_v4 G[6], skew[3], d[3], det;
+    bo_v4 G[6], skew[3], d[3], det, square;
     tidy(R);
     for (int i = 0;; i++) {
         bo_tmul4(R, A, M);
         split(M, G, skew);
         bo_inverse_sym4(G, P, &det);
         bo_symv4(P, skew, d);
-        const bo_v4 square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         if (!any_above(&square, 1e-30))
-            break;
-        if (i == MOST)
             break;
         turn_by(d, R);
         if (!any_above(&square, 1e-16)) { /* quadratic: the next is at rounding */
@@ -117,10 +115,10 @@ BO_INLINE bool decompose(const bo_v4 *A, bo_v4 *R, bo_v4 *M, bo_v4 *P) {
             bo_inverse_sym4(G, P, &det);
             break;
         }
+        if (i == MOST)
+            break;
     }
-    const bo_v4 left = skew[0] * skew[0] + skew[1] * skew[1] + skew[2] * skew[2], size = G[0] + G[3] + G[5],
-                excess = left - 1e-24 * size * size;
-    if (is_maximum(G, &det) && !any_above(&excess, 0))
+    if (is_maximum(G, &det) && !any_above(&square, 1e-16))
         return true;
     if (!decompose_lanes(A, R))
         return false;

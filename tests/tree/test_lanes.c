@@ -185,6 +185,31 @@ static void frames_do_not_depend_on_where_they_start(void **state) {
     }
 }
 
+/* Also where an interface is nearly a line, and Newton's iteration takes long from far away. */
+static void nearly_crushed_frames_do_not_depend_on_it_either(void **state) {
+    (void)state;
+    for (int power = 1; power < 9; power++) {
+        test_random random = {(uint64_t)power};
+        const double e = pow(10, -power);
+        hedge h;
+        prepare_hedge(&h, 7);
+        for (int i = 1; i < FACES; i++) {
+            bo_mat3 Q, V, A = {{1, 0, 0, 0, e, 0, 0, 0, e * test_uniform(&random, -0.8, 0.8)}};
+            grown_rotation(&random, Q.m), grown_rotation(&random, V.m);
+            A = bo_mat_mul(Q, bo_mat_mul(V, bo_mat_mul(A, bo_transpose(V))));
+            memset(rest_of(&h, i), 0, 9 * (R + 1) * sizeof(double));
+            memcpy(rest_of(&h, i), A.m, sizeof A.m);
+        }
+        check_ok(h.ctx, plant_hedge(&h));
+        double q[FACES + R] = {0}, v[FACES + R] = {0};
+        for (int round = 0; round < 300; round++) {
+            turn_starts(&h, &random, test_uniform(&random, 0, M_PI));
+            check_faces(&h, q, v, 1e-13 / e);
+        }
+        clear_hedge(&h);
+    }
+}
+
 /* Starts that are no rotations at all, as a step that was refused may leave them. */
 static void frames_survive_lost_starts(void **state) {
     (void)state;
@@ -198,6 +223,25 @@ static void frames_survive_lost_starts(void **state) {
         for (int k = 0; k < 9; k++)
             BO_LANE(f->polar[k], lane) = i % 3 ? NAN : INFINITY;
     }
+    check_faces(&h, q, v, 1e-12);
+    clear_hedge(&h);
+}
+
+/* Stationary points that are no maxima: a mirrored interface whose longest axis is the one turned back, where two pair
+ * sums are negative, so that neither their sum nor their product tells. Decompositions start right there. */
+static void frames_do_not_rest_on_saddles(void **state) {
+    (void)state;
+    hedge h;
+    prepare_hedge(&h, 12);
+    static const double axes[3][3] = {{-0.3, 0.2, 0.15}, {0.2, -0.3, 0.15}, {0.2, 0.15, -0.3}};
+    for (int i = 0; i < 3; i++) { /* four faces are decomposed together, and one bad one betrays all */
+        double *A = rest_of(&h, i == 0 ? 2 : 1 + 4 * i);
+        memset(A, 0, 9 * (R + 1) * sizeof *A);
+        for (int k = 0; k < 3; k++)
+            A[4 * k] = axes[i][k];
+    }
+    check_ok(h.ctx, plant_hedge(&h));
+    double q[FACES + R] = {0}, v[FACES + R] = {1, -1, 0.5};
     check_faces(&h, q, v, 1e-12);
     clear_hedge(&h);
 }
@@ -238,7 +282,11 @@ static void crushed_interfaces_are_those_of_the_decomposition(void **state) {
             check_int(status, good ? BOUGH_OK : BOUGH_NOT_FINITE);
             if (good) {
                 double q[FACES + R] = {0.01}, v[FACES + R] = {0, 1};
-                check_faces(&h, q, v, 1e-14 / e + 1e-13);
+                test_random random = {(uint64_t)power};
+                for (int round = 0; round < 20; round++) {
+                    check_faces(&h, q, v, 1e-13 / e + 1e-12);
+                    turn_starts(&h, &random, test_uniform(&random, 0, M_PI));
+                }
             } else {
                 check(strstr(bough_message(h.ctx), "crushed"));
             }
@@ -250,7 +298,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tangents_are_those_of_the_component),
         cmocka_unit_test(frames_do_not_depend_on_where_they_start),
+        cmocka_unit_test(nearly_crushed_frames_do_not_depend_on_it_either),
         cmocka_unit_test(frames_survive_lost_starts),
+        cmocka_unit_test(frames_do_not_rest_on_saddles),
         cmocka_unit_test(frames_stay_rotations),
         cmocka_unit_test(crushed_interfaces_are_those_of_the_decomposition),
     };

@@ -928,9 +928,12 @@ static void refused_steps_are_halved_and_tried_again(void **state) {
     plant(&g);
     const double M = c->W7[0] + c->W7[4] + c->W7[8], limit = sqrt(4 * M / -c->K[0]); /* M + dt^2 K / 4 = 0 */
     int32_t refused;
-    check_ok(g.ctx, bough_advance(g.ctx, g.model, g.state, 3 * limit, &refused));
-    check_int(refused, 3);
-    check_near(g.state->time, 3 * limit, 0);
+    for (int i = 0; i < 20; i++) {
+        const double start = g.state->time;
+        check_ok(g.ctx, bough_advance(g.ctx, g.model, g.state, 3 * limit, &refused));
+        check_int(refused, 3);
+        check_near(g.state->time, start + 3 * limit, 0); /* the same end, however it was reached */
+    }
     check_ok(g.ctx, bough_advance(g.ctx, g.model, g.state, 0.5 * limit, &refused));
     check_int(refused, 0);
     clear(&g);
