@@ -306,7 +306,7 @@ static void write_plot(const accuracy *b, const char *folder) {
         series[s] = (bough_series){run ? run_name(run) : "full body (G)", STEPS + 1, time, b->runs[run].along, s > 1};
     }
     snprintf(path, sizeof path, "%s/flower-couplings.svg", folder);
-    if (app_make_folder(folder) && bough_plot_write(b->scene.ctx, &def, series, RUNS, path))
+    if (bough_plot_write(b->scene.ctx, &def, series, RUNS, path))
         app_fail(b->scene.ctx);
 }
 
@@ -397,6 +397,8 @@ static void clean_up(accuracy *b) {
 }
 
 int bench_accuracy(const bench_options *options) {
+    if (options->folder && !app_make_folder(options->folder)) /* before any work is lost to it */
+        return APP_FAILED;
     accuracy b = {.n = 0};
     const bool opened = tree_scene_open_free(app_context(1), "flower", &b.scene);
     const bool good = opened && prepare(&b) && run_all(&b);
