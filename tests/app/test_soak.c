@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 static const double dt = 1.0 / 240;
+static int64_t steps;
 
 static const double most_pages = 64; /* that may come to be resident late: parts of the program itself */
 
@@ -76,7 +77,7 @@ static uint64_t hash_of(const shaken *s) {
     return add_to_hash(hash, (const double *)s->state->frames, parts * sizeof(bough_frame) / sizeof(double));
 }
 
-static soaked soak(const char *path, int32_t threads, int64_t steps, const soaked *other) {
+static soaked soak(const char *path, int32_t threads, const soaked *other) {
     counter memory = {0};
     shaken s = start_shaking(counting_context(&memory, threads), path, 0.2, 11);
     soaked result = {.calls = 0};
@@ -113,9 +114,8 @@ static soaked soak(const char *path, int32_t threads, int64_t steps, const soake
 
 static void nothing_drifts(void **state) {
     (void)state;
-    const int64_t steps = test_long() ? 4000000 : 20000;
     const char *path = make_example("flower", NULL);
-    const soaked one = soak(path, 1, steps, NULL), two = soak(path, 2, steps, &one);
+    const soaked one = soak(path, 1, NULL), two = soak(path, 2, &one);
     check(one.hash[0] != one.hash[LOOKS - 1]);
     check_int(one.calls, 0);
     check_int(two.calls, 0);
@@ -123,8 +123,10 @@ static void nothing_drifts(void **state) {
     check_below((double)(two.last_pages - two.first_pages), most_pages);
 }
 
-int main(void) {
+/* The first word: how many steps. */
+int main(int count, char **words) {
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    steps = count > 1 ? atol(words[1]) / LOOKS * LOOKS : test_long() ? 4000000 : 20000;
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_drifts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
