@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-enum { FRAMES_PER_SECOND = 30, STEPS_PER_FRAME = 8, MOST_HALVINGS = 8, PICTURE_WIDTH = 800 };
+enum { FRAMES_PER_SECOND = 30, STEPS_PER_FRAME = 8, PICTURE_WIDTH = 800 };
 
 typedef struct {
     const char *folder;
@@ -101,21 +101,12 @@ static int prepare(oak_run *o) {
     return s ? app_fail(o->ctx) : APP_OK;
 }
 
-/* A step that is refused is taken in halves; what is left over is taken likewise. */
-static bough_status step(oak_run *o, double dt, int halvings) {
-    bough_status s = bough_step(o->ctx, o->model, o->state, dt);
-    if (s <= BOUGH_OK || s == BOUGH_CANCELLED || halvings == 0)
-        return s;
-    s = step(o, dt / 2, halvings - 1);
-    return s ? s : step(o, dt / 2, halvings - 1);
-}
-
 static bough_status blow(oak_run *o) {
     double start = app_seconds();
     bough_status s = app_tree_glb_add(o->ctx, o->model, o->state, &o->film);
     for (int32_t frame = 1; frame < o->a->frames && !s && !app_interrupted(); frame++) {
         for (int i = 0; i < STEPS_PER_FRAME && !s; i++)
-            s = step(o, 1.0 / (FRAMES_PER_SECOND * STEPS_PER_FRAME), MOST_HALVINGS);
+            s = bough_advance(o->ctx, o->model, o->state, 1.0 / (FRAMES_PER_SECOND * STEPS_PER_FRAME), NULL);
         if (!s)
             s = app_tree_glb_add(o->ctx, o->model, o->state, &o->film);
         o->stepped = app_seconds() - start;

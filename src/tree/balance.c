@@ -4,7 +4,7 @@
 
 /* p += I A of four parts */
 BO_MULTIVERSION
-static void resist(bo_tree_inertias *restrict s) {
+static void carry_inertia(bo_tree_inertias *restrict s) {
     bo_v4 t[6];
     bo_six_mul4(s->I, s->A, t);
     for (int k = 0; k < 6; k++)
@@ -80,7 +80,7 @@ void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work 
             bo_tree_gain(model, work, i, a);
     }
     for (int32_t s = 0; s < model->slots_count; s++)
-        resist(&work->inertias[s]);
+        carry_inertia(&work->inertias[s]);
     for (int32_t i = 0; i < model->part_count; i++)
         pull(model, work, &model->parts[i], a, y);
     for (int32_t i = model->part_count - 1; i >= model->levels[0].end_part; i--)
