@@ -208,7 +208,8 @@ static void move_chunk(void *data, int32_t chunk) {
         const bo_tree_part *part = &model->parts[i];
         const bo_component_tables *t = &model->components[part->component];
         for (int32_t k = 0; k < t->face_vectors && part->faces >= 0; k++)
-            if (!move(part->r, part->scale, t->face_rest + 12 * k, t->face_maps + 12 * (size_t)part->r * (size_t)k,
+            if (model->face_used[part->faces + k] &&
+                !move(part->r, part->scale, t->face_rest + 12 * k, t->face_maps + 12 * (size_t)part->r * (size_t)k,
                       call->q + part->offset, call->v + part->offset, call->work->starts + 9 * (part->faces + k),
                       &call->work->faces[part->faces + k]))
                 call->bad[chunk] = true;
@@ -244,6 +245,7 @@ void bo_tree_gain(const bough_model *model, bo_tree_work *work, int32_t i, const
     const bo_tree_part *part = &model->parts[i];
     const bo_component_tables *t = &model->components[part->component];
     for (int32_t k = 0; k < t->face_vectors && part->faces >= 0; k++)
-        gain(part->r, part->scale, t->face_maps + 12 * (size_t)part->r * (size_t)k, a + part->offset,
-             &work->faces[part->faces + k]);
+        if (model->face_used[part->faces + k])
+            gain(part->r, part->scale, t->face_maps + 12 * (size_t)part->r * (size_t)k, a + part->offset,
+                 &work->faces[part->faces + k]);
 }

@@ -390,7 +390,11 @@ static bough_status find_faces(bough_context *ctx, bough_model *model) {
             part->face = 4 * parent->faces + part->face_row;
         }
     }
-    return BOUGH_OK;
+    model->face_used = BO_NEW_ZEROS(ctx, bool, model->faces_count);
+    for (int32_t i = 0; i < model->part_count && model->face_used; i++)
+        if (model->parts[i].parent >= 0)
+            model->face_used[model->parts[i].face / 4] = true;
+    return model->face_used ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
 /* ---- chunks ---- */
@@ -470,6 +474,7 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model) {
 
 void bo_tree_free_layout(bough_context *ctx, bough_model *model) {
     bo_free(ctx, model->children);
+    bo_free(ctx, model->face_used);
     bo_free(ctx, model->numbers);
     bo_free(ctx, model->blocks);
     bo_free(ctx, model->slots);

@@ -185,7 +185,8 @@ static void drag_part(const bough_model *model, bo_tree_work *work, const bo_tre
     for (int k = 0; k < 3; k++)
         w[k] = BO_LANE(work->frames[slot / 4].w[k], slot % 4);
     for (int32_t v = 0; v < t->face_vectors; v++)
-        resist(A, w, &model->face_mass[part->faces + v], &work->faces[part->faces + v]);
+        if (model->face_used[part->faces + v])
+            resist(A, w, &model->face_mass[part->faces + v], &work->faces[part->faces + v]);
     for (int32_t c = 0; c < part->child_count && work->loaded; c++) {
         const bo_tree_part *child = &model->parts[model->children[part->first_child + c]];
         for (int k = 0; k < 3; k++)
@@ -194,6 +195,8 @@ static void drag_part(const bough_model *model, bo_tree_work *work, const bo_tre
     }
     for (int32_t f = 0; f < t->face_count; f++) {
         double force[3];
+        if (!model->face_used[part->faces + f / 4])
+            continue;
         for (int k = 0; k < 3; k++)
             force[k] = part->scale * BO_LANE_CONST(work->faces[part->faces + f / 4].force[k], f % 4);
         pull(n, t->faces[f].a, force, p_q);

@@ -103,6 +103,7 @@ struct bough_model {
     bo_tree_part *parts;
     int32_t *inside;               /* outside number -> inside number */
     int32_t *children;             /* inside numbers, ascending for each parent */
+    bool *face_used;               /* of each vector of faces: something hangs at one of them */
     void *numbers;                 /* all tables */
     uint64_t shape;                /* hash of parts and components; snapshots are of models of one shape */
     int32_t largest_n, free_count; /* free: roots that fly */
