@@ -102,6 +102,11 @@ static void wrong_usage_is_status_2(void **state) {
     check_mistake(2, "Too many arguments", "doctor", "now");
     check_mistake(2, "takes no file", "demo", "beam.msh");
     check_mistake(2, "bough bench lists them", "bench", "everything");
+    check_mistake(2, "--plot is for leaves", "bench", "oak", "--plot", "oak.svg");
+    check_mistake(2, "ends in .svg or .png", "bench", "leaves", "--plot", "leaves.txt");
+    check_mistake(2, "--output is for accuracy", "bench", "oak", "--output", "plots");
+    check_mistake(2, "--coupling is for oak and flower", "bench", "assembly", "--coupling", "L3");
+    check_mistake(2, "--threads is for oak and flower", "bench", "--threads", "2", "stability");
 }
 
 /* ---- meshes ---- */
@@ -384,8 +389,9 @@ static void the_demo_makes_its_files(void **state) {
         check(strstr(out, "41 branches and 20 leaves") && strstr(out, "demo/oak.glb") && strstr(out, "x real time"));
         check(strstr(out, " 3 frames") && !err[0]);
     }
-    check_mistake(1, "not a folder", "demo", "-o", "beam.msh");
-    check_mistake(1, "not a folder", "demo", "-o", "no/such/place");
+    check_mistake(1, "is a file, not a folder", "bench", "accuracy", "-o", "beam.msh");
+    check_mistake(1, "is a file, not a folder", "demo", "-o", "beam.msh");
+    check_mistake(1, "cannot be made: No such file or directory", "demo", "-o", "no/such/place");
     check_mistake(2, "--frames", "demo", "--frames", "0");
     check_mistake(2, "--leaves", "demo", "--leaves", "many");
 }
