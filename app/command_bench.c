@@ -143,8 +143,6 @@ int command_bench(int argc, char **argv) {
         list_benches(a.options.json);
         return APP_OK;
     }
-    if (a.options.folder && !app_make_folder(a.options.folder))
-        return APP_FAILED;
     for (int i = 0; i < BENCH_COUNT; i++)
         if (!strcmp(a.name, benches[i].name))
             return benches[i].run(&a.options);

@@ -309,7 +309,8 @@ static bool write_plot(const accuracy *b, const char *folder) {
     return !bough_plot_write(b->scene.ctx, &def, series, RUNS, path);
 }
 
-/* median and where nine tenths of the steps are, in us */
+/* Median and where nine tenths of the steps are, in us. On a machine that is busy the long steps of the full body wait
+ * for others and the short ones of a tree do not: what is compared are the fast ones of each. */
 typedef struct {
     double low, median, high;
 } spread;
@@ -331,7 +332,7 @@ static void tell(accuracy *b) {
            b->whole.mesh->vertex_count, b->part_count, b->n, SECONDS, RATE, b->head_speed,
            (double)b->iterations / STEPS);
     printf("      linear (Hz)  of G's   swing (Hz)  of G's   farthest (m)   rms error 1 s    2 s    3 s     us a step "
-           "(5 %% .. 95 %%)\n");
+           "(5 %% .. 95 %%)  faster than G\n");
     spread full = {0};
     for (int run = 0; run < RUNS; run++) {
         swing_run *r = &b->runs[run];
@@ -340,7 +341,7 @@ static void tell(accuracy *b) {
         printf("%-4s  %10.4f  %7.3f  %10.4f  %7.3f  %12.3f  %14.4f %6.4f %6.4f  %10.1f (%.1f .. %.1f)", run_name(run),
                r->linear, r->linear / b->runs[0].linear, hz, hz / G, largest(r), rms_error(b, run, 1),
                rms_error(b, run, 2), rms_error(b, run, 3), s.median, s.low, s.high);
-        run ? printf("  %.0f times\n", full.median / s.median) : printf("\n");
+        run ? printf("  %.0f times\n", full.low / s.low) : printf("\n");
         full = run ? full : s;
     }
     printf("interfaces, rms distance from rigid motion in %% of their radius: largest over time, rms over time\n"
@@ -369,6 +370,7 @@ static json_t *run_as_json(accuracy *b, int run) {
     json_object_set_new(all, "step_us_median", json_real(s.median));
     json_object_set_new(all, "step_us_5", json_real(s.low));
     json_object_set_new(all, "step_us_95", json_real(s.high));
+    json_object_set_new(all, "speed_up", json_real(spread_of(&b->runs[0]).low / s.low));
     json_object_set_new(all, "interface_deviation", faces);
     return all;
 }
@@ -394,6 +396,8 @@ static void clean_up(accuracy *b) {
 }
 
 int bench_accuracy(const bench_options *options) {
+    if (options->folder && !app_make_folder(options->folder)) /* before any work is lost to it */
+        return APP_FAILED;
     accuracy b = {.n = 0};
     const bool opened = tree_scene_open_free(app_context(1), "flower", &b.scene);
     const bool measured = opened && prepare(&b) && run_all(&b);
