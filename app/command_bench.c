@@ -136,6 +136,11 @@ static void list_benches(bool json) {
         json_decref(list);
 }
 
+static int run(int bench, const bench_options *options) {
+    const int status = benches[bench].run(options);
+    return app_interrupted() ? app_fail_with("interrupted; the figures are not complete") : status;
+}
+
 int command_bench(int argc, char **argv) {
     arguments a = {.options = {.size = 1, .threads = 1, .coupling = BOUGH_COUPLING_L1}};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
@@ -145,7 +150,7 @@ int command_bench(int argc, char **argv) {
     }
     for (int i = 0; i < BENCH_COUNT; i++)
         if (!strcmp(a.name, benches[i].name))
-            return benches[i].run(&a.options);
+            return run(i, &a.options);
     app_fail_with("there is no benchmark \"%s\"; bough bench lists them", a.name);
     return APP_USAGE;
 }

@@ -403,7 +403,7 @@ int bench_accuracy(const bench_options *options) {
     const bool measured = opened && prepare(&b) && run_all(&b);
     const bool good = measured && (!options->folder || write_plot(&b, options->folder));
     if (opened && !good)
-        app_fail(b.scene.ctx);
+        bench_fail(b.scene.ctx);
     if (measured)
         options->json ? tell_json(&b) : tell(&b);
     clean_up(&b);

@@ -658,6 +658,17 @@ static void a_full_disk_is_no_success(void **state) {
 /* ---- Ctrl-C ---- */
 
 /* How long it takes until the first load steps are done depends on the machine: tries again with more patience. */
+static void an_interrupted_benchmark_is_no_result(void **state) {
+    (void)state;
+    const struct timespec pause = {0, 500000000};
+    pid_t child = start_with_output(WORDS("bench", "accuracy", "--json"), test_path("stdout"));
+    nanosleep(&pause, NULL);
+    check_int(kill(child, SIGINT), 0);
+    const int status = finish(child);
+    check(status == 1 || status == -SIGINT); /* before the program was ready */
+    check(!out[0] && (status != 1 || strcmp(err, "bough: interrupted; the figures are not complete\n") == 0));
+}
+
 static void interrupts_keep_what_was_done(void **state) {
     (void)state;
     make_beam();
@@ -849,6 +860,7 @@ int main(void) {
         cmocka_unit_test(wrong_body_files),
         cmocka_unit_test(names_that_are_not_utf8),
         cmocka_unit_test(a_full_disk_is_no_success),
+        cmocka_unit_test(an_interrupted_benchmark_is_no_result),
         cmocka_unit_test(interrupts_keep_what_was_done),
         cmocka_unit_test(runs_report_and_record),
         cmocka_unit_test(wrong_runs),
