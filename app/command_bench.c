@@ -136,8 +136,8 @@ static void list_benches(bool json) {
         json_decref(list);
 }
 
-static int run(int bench, const bench_options *options) {
-    const int status = benches[bench].run(options);
+static int run(int bench, const bench_options *chosen) {
+    const int status = benches[bench].run(chosen);
     return app_interrupted() ? app_fail_with("interrupted; the figures are not complete") : status;
 }
 
