@@ -145,10 +145,15 @@ int app_fail_with(const char *format, ...) {
 
 bool app_make_folder(const char *path) {
     struct stat info;
-    bool there = stat(path, &info) == 0 ? S_ISDIR(info.st_mode) : mkdir(path, 0777) == 0;
-    if (!there)
-        app_fail_with("%s: is not a folder and cannot be made one", path);
-    return there;
+    if (stat(path, &info) == 0) {
+        if (!S_ISDIR(info.st_mode))
+            app_fail_with("%s: is a file, not a folder; name another folder", path);
+        return S_ISDIR(info.st_mode);
+    }
+    if (mkdir(path, 0777) == 0)
+        return true;
+    app_fail_with("%s: the folder cannot be made: %s", path, strerror(errno));
+    return false;
 }
 
 bool app_parse_numbers(const char *text, int count, double *values) {

@@ -30,14 +30,15 @@ enum { OPT_JSON = 300 };
 typedef struct {
     bench_options options;
     const char *name;
+    bool coupled, threaded; /* these options were given */
 } arguments;
 
 static const struct argp_option options[] = {
     {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {"size", 's', "N", 0, "problem size: 1 (default), 2 larger", 0},
-    {"coupling", 'c', "NAME", 0, "of trees: L1 (default), L2, L2R or L3", 0},
-    {"plot", 'p', "FILE", 0, "draw the result as FILE.svg or FILE.png (leaves only)", 0},
-    {"threads", 't', "N", 0, "for steps of trees (default 1)", 0},
+    {"coupling", 'c', "NAME", 0, "of oak and flower: L1 (default), L2, L2R or L3", 0},
+    {"plot", 'p', "FILE", 0, "of leaves: draw the result as FILE.svg or FILE.png", 0},
+    {"threads", 't', "N", 0, "of oak and flower: for their steps (default 1)", 0},
     {"output", 'o', "FOLDER", 0, "of accuracy: draw its plots there; made when missing", 0},
     {0},
 };
@@ -50,6 +51,25 @@ static bool parse_coupling(const char *text, bough_coupling *coupling) {
             return true;
         }
     return false;
+}
+
+static void need_bench(struct argp_state *state, const char *option, const char *name, const char *first,
+                       const char *second) {
+    if (name && strcmp(name, first) != 0 && strcmp(name, second) != 0)
+        argp_error(state, "%s is for %s%s%s", option, first, first == second ? "" : " and ",
+                   first == second ? "" : second);
+}
+
+/* An option that would do nothing is a mistake, to be told before minutes of measuring. */
+static void check_options(struct argp_state *state, const arguments *a) {
+    if (a->options.plot)
+        need_bench(state, "--plot", a->name, "leaves", "leaves");
+    if (a->options.folder)
+        need_bench(state, "--output", a->name, "accuracy", "accuracy");
+    if (a->coupled)
+        need_bench(state, "--coupling", a->name, "oak", "flower");
+    if (a->threaded)
+        need_bench(state, "--threads", a->name, "oak", "flower");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -65,12 +85,15 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case 'c':
         if (!parse_coupling(text, &a->options.coupling))
             argp_error(state, "--coupling: \"%s\" should be L1, L2, L2R or L3", text);
+        a->coupled = true;
         break;
     case 't':
         if (!app_parse_int(text, 1, 256, &a->options.threads))
             argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        a->threaded = true;
         break;
     case 'p':
+        app_need_plot(state, "plot", text);
         a->options.plot = text;
         break;
     case 'o':
@@ -80,6 +103,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         if (a->name)
             argp_error(state, "one benchmark at a time");
         a->name = text;
+        break;
+    case ARGP_KEY_END:
+        check_options(state, a);
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -110,6 +136,11 @@ static void list_benches(bool json) {
         json_decref(list);
 }
 
+static int run(int bench, const bench_options *chosen) {
+    const int status = benches[bench].run(chosen);
+    return app_interrupted() ? app_fail_with("interrupted; the figures are not complete") : status;
+}
+
 int command_bench(int argc, char **argv) {
     arguments a = {.options = {.size = 1, .threads = 1, .coupling = BOUGH_COUPLING_L1}};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
@@ -119,7 +150,7 @@ int command_bench(int argc, char **argv) {
     }
     for (int i = 0; i < BENCH_COUNT; i++)
         if (!strcmp(a.name, benches[i].name))
-            return benches[i].run(&a.options);
+            return run(i, &a.options);
     app_fail_with("there is no benchmark \"%s\"; bough bench lists them", a.name);
     return APP_USAGE;
 }

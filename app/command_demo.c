@@ -98,6 +98,8 @@ static int prepare(oak_run *o) {
     if (!s)
         s = app_tree_glb_create(o->ctx, o->model, app_oak_styles, film, &o->film);
     o->prepared = app_seconds() - start;
+    if (s == BOUGH_CANCELLED)
+        return app_fail_with("stopped before the wind blew; components that are cooked are kept for the next demo");
     return s ? app_fail(o->ctx) : APP_OK;
 }
 

@@ -8,10 +8,11 @@
 static const struct {
     const char *name;
     int (*make)(bough_context *ctx, example *e);
+    bool grows; /* by --leaves and --seed */
     const char *about;
 } examples[] = {
-    {"oak", example_oak, "an oak in wind: 41 branches, 1,394 leaves, 11,972 coordinates"},
-    {"flower", example_flower, "a lily cut into 12 domains from one mesh, for comparisons with full order"},
+    {"oak", example_oak, true, "an oak in wind: 41 branches, 1,394 leaves, 11,972 coordinates"},
+    {"flower", example_flower, false, "a lily cut into 12 domains from one mesh, for comparisons with full order"},
 };
 
 enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };
@@ -19,6 +20,7 @@ enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };
 typedef struct {
     const char *name;
     example e;
+    const char *growth; /* an option that was given and is about growing */
     bool json;
 } arguments;
 
@@ -40,11 +42,13 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case 'l':
         if (!app_parse_int(text, 0, OAK_MOST_LEAVES, &a->e.leaves))
             argp_error(state, "--leaves: \"%s\" should be a number from 0 to %d", text, OAK_MOST_LEAVES);
+        a->growth = "--leaves";
         break;
     case 's':
         if (!app_parse_int(text, 0, INT32_MAX, &seed))
             argp_error(state, "--seed: \"%s\" should be a number from 0 to %d", text, INT32_MAX);
         a->e.seed = (uint64_t)seed;
+        a->growth = "--seed";
         break;
     case 'j':
         a->json = true;
@@ -108,6 +112,10 @@ int command_example(int argc, char **argv) {
         chosen++;
     if (chosen == EXAMPLE_COUNT) {
         app_fail_with("there is no example \"%s\"; bough example lists them", a.name);
+        return APP_USAGE;
+    }
+    if (a.growth && !examples[chosen].grows) {
+        app_fail_with("%s is for the oak; the %s is always the same", a.growth, a.name);
         return APP_USAGE;
     }
     if (!a.e.folder)

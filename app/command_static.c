@@ -79,7 +79,7 @@ static const struct argp parser = {
     "MESH|BODY.json|SCENE.json",
     "Equilibrium of a body under gravity, forces, pressures and moved supports (Newton's method with load steps), or "
     "of "
-    "a scene of parts under gravity."
+    "a scene of parts under gravity and steady forces."
     "\vExamples:\n"
     "  bough static beam.msh --fix 'x<0.001' --gravity 0,0,-9.81 --probe 'x>0.999' --picture sag.png\n"
     "  bough static beam.msh --young 1e9 --fix x0 --force 0,0,-10@x1 --output bent.vtu\n"

@@ -15,6 +15,11 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+void bench_fail(const bough_context *ctx) {
+    if (!app_interrupted())
+        app_fail(ctx);
+}
+
 void bench_add(bench_times *times, double seconds) {
     if (times->count < 64)
         times->values[times->count++] = seconds;

@@ -11,7 +11,7 @@ typedef struct bench_options {
     int32_t size;
     int32_t threads;
     bough_coupling coupling;
-    const char *plot; /* file for it; NULL: none */
+    const char *plot;   /* file for it; NULL: none */
     const char *folder; /* where plots go; NULL: none are made */
 } bench_options;
 
@@ -29,6 +29,9 @@ int bench_leaves(const bench_options *options);
 int bench_accuracy(const bench_options *options);
 
 /* ---- bench.c ---- */
+
+/* app_fail(), but for Ctrl-C, after which messages may be old: the command tells of that, once for all benchmarks. */
+void bench_fail(const bough_context *ctx);
 
 typedef struct bench_times {
     double values[64];

@@ -291,7 +291,7 @@ static double largest(const swing_run *r) {
 }
 
 /* The exact coupling beside the full body, then the lumped ones, dashed. */
-static void write_plot(const accuracy *b, const char *folder) {
+static bool write_plot(const accuracy *b, const char *folder) {
     double time[STEPS + 1];
     bough_series series[RUNS];
     char path[1024];
@@ -306,8 +306,7 @@ static void write_plot(const accuracy *b, const char *folder) {
         series[s] = (bough_series){run ? run_name(run) : "full body (G)", STEPS + 1, time, b->runs[run].along, s > 1};
     }
     snprintf(path, sizeof path, "%s/flower-couplings.svg", folder);
-    if (bough_plot_write(b->scene.ctx, &def, series, RUNS, path))
-        app_fail(b->scene.ctx);
+    return !bough_plot_write(b->scene.ctx, &def, series, RUNS, path);
 }
 
 /* Median and where nine tenths of the steps are, in us. On a machine that is busy the long steps of the full body wait
@@ -401,12 +400,11 @@ int bench_accuracy(const bench_options *options) {
         return APP_FAILED;
     accuracy b = {.n = 0};
     const bool opened = tree_scene_open_free(app_context(1), "flower", &b.scene);
-    const bool good = opened && prepare(&b) && run_all(&b);
+    const bool measured = opened && prepare(&b) && run_all(&b);
+    const bool good = measured && (!options->folder || write_plot(&b, options->folder));
     if (opened && !good)
-        app_fail(b.scene.ctx);
-    if (good && options->folder)
-        write_plot(&b, options->folder);
-    if (good)
+        bench_fail(b.scene.ctx);
+    if (measured)
         options->json ? tell_json(&b) : tell(&b);
     clean_up(&b);
     return good ? APP_OK : APP_FAILED;

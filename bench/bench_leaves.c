@@ -68,7 +68,7 @@ static bool measure(bough_context *ctx, int32_t leaves, oak_costs *costs) {
             good = !isnan(us);
         }
         if (!good)
-            app_fail(ctx);
+            bench_fail(ctx);
     }
     free(start);
     bough_state_destroy(ctx, state);
@@ -174,7 +174,7 @@ int bench_leaves(const bench_options *options) {
     if (good)
         (options->json ? report_json : report)(costs);
     if (good && options->plot && !plot(ctx, costs, options->plot)) {
-        app_fail(ctx);
+        bench_fail(ctx);
         good = false;
     }
     bough_context_destroy(ctx);

@@ -109,7 +109,7 @@ static bool prepare(fork_bench *b) {
     for (int32_t k = 0; k < b->n && good; k++)
         b->start[k] *= b->swing * b->omega / speed;
     if (!good)
-        app_fail(b->scene.ctx);
+        bench_fail(b->scene.ctx);
     bough_state_destroy(b->scene.ctx, state);
     return good;
 }
@@ -185,7 +185,7 @@ int bench_stability(const bench_options *options) {
         const fork_case c = {couplings[k / 8], k / 4 % 2 ? -0.05 : 0, 1 + k / 2 % 2, k % 2 ? 0.005 : 0};
         run_case(&b, &c, options->json, all);
     }
-    if (good && options->json)
+    if (good && options->json && !app_interrupted())
         app_print_json(json_pack("{s:f, s:o}", "lowest_frequency", b.omega / 6.283185307179586, "cases", all));
     else
         json_decref(all);

@@ -68,7 +68,7 @@ static bool measure(tree_bench *b, bough_context *alone) {
         for (int32_t i = 0; i < b->steps; i++) {
             double us = begin_anew(b) ? step_once(b) : NAN;
             if (isnan(us)) {
-                app_fail(b->scene.ctx);
+                bench_fail(b->scene.ctx);
                 return false;
             }
             b->step_us[b->step_count++] = us;

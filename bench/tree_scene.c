@@ -25,7 +25,7 @@ static bool make_folder(bough_context *ctx, tree_scene *s) {
 
 static bool load(tree_scene *s) {
     if (bough_scene_load(s->ctx, s->path, &s->scene) || bough_scene_model(s->ctx, s->scene, &s->model)) {
-        app_fail(s->ctx);
+        bench_fail(s->ctx);
         return false;
     }
     app_clear_progress();
@@ -88,7 +88,7 @@ bough_state *moving_state(const tree_scene *s) {
     const bough_model *model = s->model;
     bough_state *state = NULL;
     if (bough_state_create(s->ctx, model, &state) || bough_state_settle(s->ctx, model, state, NULL, NULL)) {
-        app_fail(s->ctx);
+        bench_fail(s->ctx);
         bough_state_destroy(s->ctx, state);
         return NULL;
     }
@@ -97,7 +97,7 @@ bough_state *moving_state(const tree_scene *s) {
     state->wind.velocity[0] = 5;
     for (int i = 0; i < 240; i++)
         if (bough_advance(s->ctx, model, state, 1.0 / 240, NULL)) { /* small leaves take a gust badly */
-            app_fail(s->ctx);
+            bench_fail(s->ctx);
             bough_state_destroy(s->ctx, state);
             return NULL;
         }

@@ -76,7 +76,9 @@ static bough_status read_checkpoint(bough_context *ctx, const bough_run *run, co
     if (h->byte_order != BYTE_ORDER_MARK || h->version != VERSION)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is a checkpoint of another version or kind of machine");
     if (h->run_hash != run->hash || h->state_size != run->engine.state_size)
-        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is a checkpoint of another scene, integrator or time step");
+        return bo_fail(
+            ctx, BOUGH_ERROR_FORMAT,
+            "is a checkpoint of another scene, integrator or time step; resume it with those it was made with");
     const size_t bytes = (size_t)h->state_size * sizeof(double);
     uint64_t hash;
     if (file->size != sizeof *h + bytes + sizeof hash)

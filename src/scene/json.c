@@ -36,6 +36,8 @@ static bough_status fail_parse(bough_context *ctx, const char *path, const json_
         return bo_fail_memory(ctx);
     if (json_error_code(error) == json_error_stack_overflow)
         return fail_depth(ctx, path);
+    if (json_error_code(error) == json_error_invalid_utf8 && error->line == 1 && error->column == 0)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: is not a text file, and JSON is expected here", path);
     bool comment = strstr(error->text, "near '/") || strstr(error->text, "near '#");
     return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s:%d:%d: %s%s", path, error->line, error->column, error->text,
                    comment ? " (JSON has no comments)" : "");

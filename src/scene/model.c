@@ -36,7 +36,11 @@ void bo_scene_free_components(bough_context *ctx, bough_scene *scene) {
 static bough_status cook(bough_context *ctx, bough_scene *scene) {
     if (scene->components)
         return BOUGH_OK;
-    BO_TRY(bough_cook_plan_run(ctx, scene->plan, false, NULL, NULL));
+    bough_status cooked = bough_cook_plan_run(ctx, scene->plan, false, NULL, NULL);
+    if (cooked == BOUGH_CANCELLED)
+        return bo_fail(ctx, BOUGH_CANCELLED,
+                       "%s: stopped while its components were cooked; those that are done are kept", scene->path);
+    BO_TRY(cooked);
     bough_component **components = BO_NEW_ZEROS(ctx, bough_component *, scene->plan->assembly.component_count);
     if (!components)
         return BOUGH_ERROR_MEMORY;
@@ -90,7 +94,9 @@ bough_status bo_scene_model(bough_context *ctx, bough_scene *scene, const bough_
     *model = NULL;
     if (!scene->plan)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "the scene has one body and no parts, so that the tree engine has nothing to step");
+                       "%s: the scene has one body and no parts, so that the tree engine has nothing to step; give it "
+                       "\"components\" and \"parts\", or an \"object\" with domains",
+                       scene->path);
     if (scene->plan->assembly.part_count == 0)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: the scene has components, but no parts; list some under \"parts\"",
                        scene->path);

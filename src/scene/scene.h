@@ -47,9 +47,9 @@ struct bough_scene {
     int32_t probe_count;
     bo_scene_probe *probes;
     uint64_t hash; /* of the file and of all that it points to */
+    char *path;    /* of the file, as it was named */
 
     /* ---- of a scene of parts ---- */
-    char *path;
     bough_cook_plan *plan; /* NULL: a scene of one body */
     bo_engine_kind engine;
     bool names_integrator; /* else each engine has its own default */

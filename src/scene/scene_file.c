@@ -238,9 +238,6 @@ static bough_status hash_file(bough_context *ctx, const char *path, bough_scene 
 
 /* A scene of parts points to what its jobs have hashed, and to components that are finished. */
 static bough_status read_parts(const bo_json *root, bough_scene *scene) {
-    scene->path = bo_strdup(root->ctx, root->file);
-    if (!scene->path)
-        return BOUGH_ERROR_MEMORY;
     BO_TRY(bo_cook_plan_read(root, scene, &scene->plan));
     for (int32_t c = 0; c < scene->plan->assembly.component_count; c++) {
         const bo_scene_component *component = &scene->plan->assembly.components[c];
@@ -260,7 +257,8 @@ bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene 
     bough_status status = scene ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (scene) {
         *scene = bo_scene_defaults();
-        status = hash_file(ctx, path, scene);
+        scene->path = bo_strdup(ctx, path);
+        status = scene->path ? hash_file(ctx, path, scene) : BOUGH_ERROR_MEMORY;
         if (status == BOUGH_OK)
             status = bo_is_assembly(&root) ? read_parts(&root, scene) : read_scene(&root, scene);
     }

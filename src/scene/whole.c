@@ -170,7 +170,7 @@ bough_status bo_scene_make_whole(bough_context *ctx, bough_scene *scene) {
     if (!assembly->is_object)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "%s: the full engine steps the mesh of an \"object\" as a whole, and these parts come from "
-                       "meshes of their own",
+                       "meshes of their own; use the tree engine",
                        scene->path);
     int32_t **maps = NULL;
     bo_json root;

@@ -102,6 +102,11 @@ static void wrong_usage_is_status_2(void **state) {
     check_mistake(2, "Too many arguments", "doctor", "now");
     check_mistake(2, "takes no file", "demo", "beam.msh");
     check_mistake(2, "bough bench lists them", "bench", "everything");
+    check_mistake(2, "--plot is for leaves", "bench", "oak", "--plot", "oak.svg");
+    check_mistake(2, "ends in .svg or .png", "bench", "leaves", "--plot", "leaves.txt");
+    check_mistake(2, "--output is for accuracy", "bench", "oak", "--output", "plots");
+    check_mistake(2, "--coupling is for oak and flower", "bench", "assembly", "--coupling", "L3");
+    check_mistake(2, "--threads is for oak and flower", "bench", "--threads", "2", "stability");
 }
 
 /* ---- meshes ---- */
@@ -384,8 +389,9 @@ static void the_demo_makes_its_files(void **state) {
         check(strstr(out, "41 branches and 20 leaves") && strstr(out, "demo/oak.glb") && strstr(out, "x real time"));
         check(strstr(out, " 3 frames") && !err[0]);
     }
-    check_mistake(1, "not a folder", "demo", "-o", "beam.msh");
-    check_mistake(1, "not a folder", "demo", "-o", "no/such/place");
+    check_mistake(1, "is a file, not a folder", "bench", "accuracy", "-o", "beam.msh");
+    check_mistake(1, "is a file, not a folder", "demo", "-o", "beam.msh");
+    check_mistake(1, "cannot be made: No such file or directory", "demo", "-o", "no/such/place");
     check_mistake(2, "--frames", "demo", "--frames", "0");
     check_mistake(2, "--leaves", "demo", "--leaves", "many");
 }
@@ -652,6 +658,17 @@ static void a_full_disk_is_no_success(void **state) {
 /* ---- Ctrl-C ---- */
 
 /* How long it takes until the first load steps are done depends on the machine: tries again with more patience. */
+static void an_interrupted_benchmark_is_no_result(void **state) {
+    (void)state;
+    const struct timespec pause = {0, 500000000};
+    pid_t child = start_with_output(WORDS("bench", "accuracy", "--json"), test_path("stdout"));
+    nanosleep(&pause, NULL);
+    check_int(kill(child, SIGINT), 0);
+    const int status = finish(child);
+    check(status == 1 || status == -SIGINT); /* before the program was ready */
+    check(!out[0] && (status != 1 || strcmp(err, "bough: interrupted; the figures are not complete\n") == 0));
+}
+
 static void interrupts_keep_what_was_done(void **state) {
     (void)state;
     make_beam();
@@ -843,6 +860,7 @@ int main(void) {
         cmocka_unit_test(wrong_body_files),
         cmocka_unit_test(names_that_are_not_utf8),
         cmocka_unit_test(a_full_disk_is_no_success),
+        cmocka_unit_test(an_interrupted_benchmark_is_no_result),
         cmocka_unit_test(interrupts_keep_what_was_done),
         cmocka_unit_test(runs_report_and_record),
         cmocka_unit_test(wrong_runs),

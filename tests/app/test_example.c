@@ -63,7 +63,9 @@ static void without_a_name_they_are_listed(void **state) {
     check_mistake(2, "--leaves", "example", "oak", "--leaves", "500001");
     check_mistake(2, "--seed", "example", "oak", "--seed", "x");
     check_mistake(2, "one example", "example", "oak", "flower");
-    check_mistake(1, "not a folder", "example", "oak", "-o", "no/such/place");
+    check_mistake(1, "the folder cannot be made", "example", "oak", "-o", "no/such/place");
+    check_mistake(2, "--leaves is for the oak", "example", "flower", "--leaves", "5");
+    check_mistake(2, "--seed is for the oak", "example", "flower", "--seed", "5");
 }
 
 static void check_each_leaf_has_its_place(const json_t *scene) {

@@ -127,8 +127,10 @@ static void mistakes_are_one_sentence(void **state) {
     check_mistake(1, "unknown key \"wnd\"; did you mean \"wind\"?", "static", "slip.json");
     test_write_text(work("body.json"), "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]}}");
     check_mistake(2, "body.json: --engine is for scenes of parts", "static", "body.json", "--engine", "tree");
-    check_mistake(1, "the scene has one body and no parts", "pack", "body.json");
+    check_mistake(1, "body.json: the scene has one body and no parts", "pack", "body.json");
     check_mistake(2, "--output: ", "pack", "chain.json", "-o", "chain.bin");
+    test_write_text(work("binary.json"), "\x89\r\n");
+    check_mistake(1, "binary.json: is not a text file", "run", "binary.json");
     check_mistake(1, "the scene has one body and no parts", "run", "body.json", "--engine", "tree", "--integrator",
                   "hht", "--time", "1");
 }
