@@ -265,6 +265,20 @@ static void the_oak_stands(void **state) {
     bough_scene_destroy(ctx, scene);
 }
 
+/* What programs read from bough bench. */
+static void the_bench_of_the_flower_has_its_figures(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "bench", "flower", "--coupling", "L3", "--json");
+    check(strcmp(text(answer, "scene"), "flower") == 0 && strcmp(text(answer, "coupling"), "L3") == 0);
+    check(number(answer, "threads") == 1 && number(answer, "parts") == 12 && number(answer, "dofs") == 240);
+    const double step = number(answer, "step_us_median"), kernel = number(answer, "kernel_us_median");
+    check(step > 0 && kernel > 0 && number(answer, "step_us_p99") >= step);
+    check_near(number(answer, "ratio"), step / kernel, 1e-9);
+    check_near(number(answer, "realtime_factor"), 1e6 * number(answer, "dt") / step, 1e-6);
+    json_decref(answer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_name_they_are_listed),
@@ -275,6 +289,7 @@ int main(void) {
         cmocka_unit_test(the_flower_has_twelve_domains),
         cmocka_unit_test(the_flower_runs),
         cmocka_unit_test(the_oak_stands),
+        cmocka_unit_test(the_bench_of_the_flower_has_its_figures),
     };
     return cmocka_run_group_tests(tests, prepare, finish_all);
 }
