@@ -51,7 +51,7 @@ static bool measure(bough_context *ctx, int32_t leaves, oak_costs *costs) {
     bough_state *state = NULL;
     void *start = NULL;
     bool good = tree_scene_open(ctx, "oak", leaves, &s);
-    if (good && (state = moving_state(&s)))
+    if (good && (state = moving_state(&s, s.model)))
         start = malloc(bough_state_snapshot_size(s.model));
     good = start != NULL;
     if (good) {

@@ -84,8 +84,16 @@ const char *coupling_name(bough_coupling coupling) {
     return names[coupling];
 }
 
-bough_state *moving_state(const tree_scene *s) {
-    const bough_model *model = s->model;
+bough_model *weightless_model(const tree_scene *s) {
+    bough_model_def def = *bough_model_describe(s->model);
+    bough_model *model = NULL;
+    memset(def.gravity, 0, sizeof def.gravity);
+    if (bough_model_create(s->ctx, &def, &model))
+        bench_fail(s->ctx);
+    return model;
+}
+
+bough_state *moving_state(const tree_scene *s, const bough_model *model) {
     bough_state *state = NULL;
     if (bough_state_create(s->ctx, model, &state) || bough_state_settle(s->ctx, model, state, NULL, NULL)) {
         bench_fail(s->ctx);

@@ -26,7 +26,9 @@ void tree_scene_close(tree_scene *scene);
 const char *coupling_name(bough_coupling coupling);
 
 /* A state of the model that moves: after a second of gusts, with the wind off; by the scene's own method. */
-bough_state *moving_state(const tree_scene *scene);
+bough_state *moving_state(const tree_scene *scene, const bough_model *model);
+/* The scene's parts without weight; lives no longer than the scene. NULL when it fails. */
+bough_model *weightless_model(const tree_scene *scene);
 
 /* Microseconds: sorts them. */
 double median_of(size_t count, double *values);

@@ -318,7 +318,6 @@ bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *w
         if (coupling != BOUGH_COUPLING_L1 && !hang_lumps(&sweep))
             return false;
     } else if (work->loaded) {
-        bo_tree_take_wrenches(model, work);
         bo_tree_sum_forces(model, work);
     }
     if (!bo_tree_set_roots(model, work))

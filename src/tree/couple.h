@@ -38,7 +38,7 @@ void bo_tree_compose(const bough_model *model, bo_tree_work *work);
  * them already); and p of the roots gains what a rigid body's turning adds. */
 void bo_tree_lump(const bough_model *model, bo_tree_work *work, bough_coupling coupling);
 
-/* L1: up_p of all parts gets the forces from outside on their subtrees, after bo_tree_take_wrenches(). */
+/* L1: up_p of all parts gets the forces from outside on their subtrees. */
 void bo_tree_sum_forces(const bough_model *model, bo_tree_work *work);
 /* Constants of L1, when the model is made. */
 bough_status bo_tree_make_lumps(bough_context *ctx, bough_model *model);

@@ -104,6 +104,11 @@ static void turn_forces(const bo_tree_frames *restrict f, bo_tree_inertias *rest
 }
 
 void bo_tree_sum_forces(const bough_model *model, bo_tree_work *work) {
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const int32_t slot = model->parts[i].slot;
+        for (int k = 0; k < 3; k++)
+            BO_LANE(work->inertias[slot / 4].p[k], slot % 4) = -work->load_wrench[6 * i + k];
+    }
     for (int32_t d = model->level_count - 1; d > 0; d--) {
         const bo_tree_level *level = &model->levels[d];
         for (int32_t s = level->first_slots; s < level->end_slots; s++)

@@ -127,8 +127,13 @@ void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_stat
     w->loaded = w->pushed || with_wind;
     if (!w->loaded)
         return;
-    memcpy(w->load, w->force, n * sizeof *w->load);
-    memcpy(w->load_wrench, w->wrench, 6 * parts * sizeof *w->load_wrench);
+    if (w->pushed) {
+        memcpy(w->load, w->force, n * sizeof *w->load);
+        memcpy(w->load_wrench, w->wrench, 6 * parts * sizeof *w->load_wrench);
+    } else {
+        memset(w->load, 0, n * sizeof *w->load);
+        memset(w->load_wrench, 0, 6 * parts * sizeof *w->load_wrench);
+    }
     if (with_wind)
         bo_tree_blow(ctx, model, state, w->load, w->load_wrench);
 }
