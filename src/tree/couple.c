@@ -199,9 +199,10 @@ static void add_children(const bough_model *model, bo_tree_work *work, const bo_
         BO_LANE(s->p[k], part->slot % 4) += sum[BO_SIX + k];
 }
 
-static bool gather_part(bo_tree_sweep *sweep, int32_t index, double *scratch) {
-    add_children(sweep->model, sweep->work, &sweep->model->parts[index]);
-    bo_tree_hang(sweep->model, sweep->work, index, scratch);
+static bool gather_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+    const int32_t i = sweep->model->parents[index];
+    add_children(sweep->model, sweep->work, &sweep->model->parts[i]);
+    bo_tree_hang(sweep->model, sweep->work, i, scratch);
     return true;
 }
 
@@ -214,8 +215,8 @@ static bool eliminate_block(bo_tree_sweep *sweep, int32_t index, double *scratch
 static bool gather_levels(bo_tree_sweep *sweep) {
     for (int32_t d = sweep->model->level_count - 1; d >= 0; d--) {
         const bo_tree_level *level = &sweep->model->levels[d];
-        if (!level->bare) {
-            bo_tree_for_each(sweep, level->first_part, level->end_part, 1, gather_part);
+        if (level->first_parent < level->end_parent) {
+            bo_tree_for_each(sweep, level->first_parent, level->end_parent, 1, gather_parent);
             if (!bo_tree_for_each(sweep, level->first_block, level->end_block, 1, eliminate_block))
                 return false;
         }
@@ -291,13 +292,13 @@ bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
     return true;
 }
 
-static bool hang_part(bo_tree_sweep *sweep, int32_t index, double *scratch) {
-    bo_tree_hang(sweep->model, sweep->work, index, scratch);
+static bool hang_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) {
+    bo_tree_hang(sweep->model, sweep->work, sweep->model->parents[index], scratch);
     return true;
 }
 
 void bo_tree_hang_all(bo_tree_sweep *sweep) {
-    bo_tree_for_each(sweep, 0, sweep->model->part_count, 4, hang_part);
+    bo_tree_for_each(sweep, 0, sweep->model->parent_count, 1, hang_parent);
 }
 
 static bool hang_lumps(bo_tree_sweep *sweep) {

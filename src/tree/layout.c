@@ -269,6 +269,17 @@ static int32_t group_end(const bough_model *model, const bo_tree_level *level, i
     return end;
 }
 
+static void list_parents(bough_model *model) {
+    for (int32_t d = 0; d < model->level_count; d++) {
+        bo_tree_level *level = &model->levels[d];
+        level->first_parent = model->parent_count;
+        for (int32_t i = level->first_part; i < level->end_part; i++)
+            if (model->parts[i].child_count > 0)
+                model->parents[model->parent_count++] = i;
+        level->end_parent = model->parent_count;
+    }
+}
+
 static void find_levels(bough_model *model) {
     int32_t depth = -1;
     for (int32_t i = 0; i < model->part_count; i++) {
@@ -287,7 +298,6 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
     *slot = bo_padded4(*slot);
     level->first_slots = *slot / 4;
     level->first_block = model->block_count;
-    level->bare = true;
     for (int32_t i = level->first_part, end; i < level->end_part; i = end) {
         end = group_end(model, level, i);
         const int32_t r = model->parts[i].r;
@@ -315,7 +325,6 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
                     part->slot = *slot + k, part->block = model->block_count, part->lane = k;
                     b->bare = b->bare && part->child_count == 0;
                 }
-                level->bare = level->bare && b->bare;
             }
             model->block_count++;
             *slot += lanes;
@@ -444,11 +453,13 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model) {
     number_flights(model);
     model->levels = BO_NEW_ZEROS(ctx, bo_tree_level, model->level_count);
     model->children = BO_NEW_ARRAY(ctx, int32_t, model->part_count);
+    model->parents = BO_NEW_ARRAY(ctx, int32_t, model->part_count);
     bool *wide = BO_NEW_ZEROS(ctx, bool, model->component_count);
-    bough_status status = model->levels && model->children && wide ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    bough_status status = model->levels && model->children && model->parents && wide ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
         list_children(model);
         find_levels(model);
+        list_parents(model);
         for (int32_t d = 0; d < model->level_count; d++)
             for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part;) {
                 const int32_t end = group_end(model, &model->levels[d], i);
@@ -474,6 +485,7 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model) {
 
 void bo_tree_free_layout(bough_context *ctx, bough_model *model) {
     bo_free(ctx, model->children);
+    bo_free(ctx, model->parents);
     bo_free(ctx, model->face_used);
     bo_free(ctx, model->numbers);
     bo_free(ctx, model->blocks);

@@ -86,7 +86,7 @@ typedef struct bo_tree_level {
     int32_t first_part, end_part;
     int32_t first_slots, end_slots; /* vectors of slots */
     int32_t first_block, end_block;
-    bool bare; /* nothing hangs on its parts */
+    int32_t first_parent, end_parent; /* in model->parents */
 } bo_tree_level;
 
 /* Blocks that one task takes, of about equal cost; borders do not depend on the number of threads. */
@@ -101,8 +101,10 @@ struct bough_model {
     int32_t component_count, part_count, size;
     bo_component_tables *components;
     bo_tree_part *parts;
-    int32_t *inside;               /* outside number -> inside number */
-    int32_t *children;             /* inside numbers, ascending for each parent */
+    int32_t *inside;   /* outside number -> inside number */
+    int32_t *children; /* inside numbers, ascending for each parent */
+    int32_t *parents;  /* parts that something hangs on, ascending */
+    int32_t parent_count;
     bool *face_used;               /* of each vector of faces: something hangs at one of them */
     void *numbers;                 /* all tables */
     uint64_t shape;                /* hash of parts and components; snapshots are of models of one shape */
