@@ -1,49 +1,10 @@
 /* Runs: physics that any engine must respect, failing steps, checkpoints, recordings. */
-#include "test.h"
+#include "run/play.h"
 
 #include "run/run.h"
 
-#include <bough/run.h>
-
-/* Texts below are written with ' for ". */
-static const char *write_scene(const char *name, const char *text) {
-    const char *path = test_path(name);
-    char *copy = strdup(text);
-    check(copy != NULL);
-    for (char *c = copy; *c; c++)
-        *c = *c == '\'' ? '"' : *c;
-    test_write_text(path, copy);
-    free(copy);
-    return path;
-}
-
-typedef struct {
-    bough_scene *scene;
-    bough_run *run;
-} play;
-
-static play begin_file(bough_context *ctx, const char *path, const bough_run_def *def) {
-    play p;
-    check_ok(ctx, bough_scene_load(ctx, path, &p.scene));
-    check_ok(ctx, bough_run_create(ctx, p.scene, def, &p.run));
-    return p;
-}
-
 static play begin(bough_context *ctx, const char *text, const bough_run_def *def) {
     return begin_file(ctx, write_scene("scene.json", text), def);
-}
-
-static void end(bough_context *ctx, play *p) {
-    bough_run_destroy(ctx, p->run);
-    bough_scene_destroy(ctx, p->scene);
-}
-
-static double value(const play *p, const char *column) {
-    for (int32_t c = 0; c < bough_run_column_count(p->run); c++)
-        if (!strcmp(bough_run_column_name(p->run, c), column))
-            return bough_run_values(p->run)[c];
-    fail_msg("there is no column %s", column);
-    return NAN;
 }
 
 static char *read_text(const char *path, size_t *size) {
