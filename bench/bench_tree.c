@@ -24,8 +24,8 @@ typedef struct {
     double kernel_us[BO_KERNEL_COUNT];
 } tree_bench;
 
-/* Not timed: the state from which all started. Lumped couplings feed energy into an oak until a step is refused, within
- * some twenty of them; then all begins anew. */
+/* Not timed: the state from which all started. L1 feeds energy into an oak until a step is refused, some 26 steps on;
+ * then all begins anew. */
 static bool begin_anew(tree_bench *b) {
     const size_t size = bough_state_snapshot_size(b->model);
     return !bough_state_restore(b->scene.ctx, b->model, b->state, b->start, size) &&
@@ -288,7 +288,7 @@ static int run(const bench_options *o, const char *name, const target *t) {
     double one_thread_us = 0, copies_us = 0;
     bool good = tree_scene_open(ctx, name, -1, &b.scene);
     if (good) {
-        /* without weight lumped couplings last longer */
+        /* without weight L1 lasts longer */
         b.model = weightless_model(&b.scene);
         b.state = b.model ? moving_state(&b.scene, b.model) : NULL;
         b.kernel_state = b.state ? moving_state(&b.scene, b.model) : NULL;
