@@ -328,6 +328,21 @@ static void company_does_not_change_bits(void **unused) {
 
 /* ---- gusts ---- */
 
+/* A step feels the wind of its own start: the loads it took are those of bo_tree_blow() alone, whatever blew before. */
+static void wind_does_not_pile_up(void **unused) {
+    (void)unused;
+    grove g = plant(1);
+    const size_t n = (size_t)bough_model_size(g.model), all = n + 6 * PARTS;
+    for (int step = 0; step < 5; step++) {
+        memset(g.load, 0, all * sizeof *g.load);
+        bo_tree_blow(g.ctx, g.model, g.state, g.load, g.wrench);
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1e-4));
+        check(memcmp(g.load, g.state->work->load, n * sizeof *g.load) == 0);
+        check(memcmp(g.wrench, g.state->work->load_wrench, 6 * PARTS * sizeof *g.wrench) == 0);
+    }
+    fell(&g);
+}
+
 static bough_wind breeze(uint64_t seed) {
     bough_wind wind = bough_default_wind();
     wind.velocity[0] = 3, wind.velocity[1] = 4;
@@ -409,10 +424,15 @@ static void gusts_are_smooth_and_belong_to_a_seed(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_are_the_samples_forces),   cmocka_unit_test(drag_opposes_motion_through_the_air),
-        cmocka_unit_test(plates_feel_their_frontal_area), cmocka_unit_test(no_wind_does_nothing),
-        cmocka_unit_test(company_does_not_change_bits),   cmocka_unit_test(gusts_have_the_mean_and_strength_asked_for),
-        cmocka_unit_test(gusts_travel_with_the_wind),     cmocka_unit_test(gusts_are_smooth_and_belong_to_a_seed),
+        cmocka_unit_test(loads_are_the_samples_forces),
+        cmocka_unit_test(drag_opposes_motion_through_the_air),
+        cmocka_unit_test(plates_feel_their_frontal_area),
+        cmocka_unit_test(no_wind_does_nothing),
+        cmocka_unit_test(wind_does_not_pile_up),
+        cmocka_unit_test(company_does_not_change_bits),
+        cmocka_unit_test(gusts_have_the_mean_and_strength_asked_for),
+        cmocka_unit_test(gusts_travel_with_the_wind),
+        cmocka_unit_test(gusts_are_smooth_and_belong_to_a_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
