@@ -31,7 +31,7 @@ static double cpu_us(void) {
 /* Every step begins with the same state: lumped couplings feed energy into a tree that bends under its weight. NAN: one
  * failed. */
 static double time_steps(const tree_scene *s, bough_state *state, const void *start, int32_t steps) {
-    const size_t size = bough_state_snapshot_size(s->model);
+    const size_t size = bough_state_snapshot_size(s->model, state);
     const bough_coupling coupling = state->coupling;
     double us[MOST_STEPS];
     for (int32_t i = 0; i < steps; i++) {
@@ -52,7 +52,7 @@ static bool measure(bough_context *ctx, int32_t leaves, oak_costs *costs) {
     void *start = NULL;
     bool good = tree_scene_open(ctx, "oak", leaves, &s);
     if (good && (state = moving_state(&s, s.model)))
-        start = malloc(bough_state_snapshot_size(s.model));
+        start = malloc(bough_state_snapshot_size(s.model, state));
     good = start != NULL;
     if (good) {
         const int32_t wish = 41000 / (leaves + 1000);

@@ -27,7 +27,7 @@ typedef struct {
 /* Not timed: the state from which all started. L1 feeds energy into an oak until a step is refused, some 26 steps on;
  * then all begins anew. */
 static bool begin_anew(tree_bench *b) {
-    const size_t size = bough_state_snapshot_size(b->model);
+    const size_t size = bough_state_snapshot_size(b->model, b->state);
     return !bough_state_restore(b->scene.ctx, b->model, b->state, b->start, size) &&
            !bough_state_update(b->scene.ctx, b->model, b->state);
 }
@@ -292,7 +292,7 @@ static int run(const bench_options *o, const char *name, const target *t) {
         b.model = weightless_model(&b.scene);
         b.state = b.model ? moving_state(&b.scene, b.model) : NULL;
         b.kernel_state = b.state ? moving_state(&b.scene, b.model) : NULL;
-        b.start = b.model ? malloc(bough_state_snapshot_size(b.model)) : NULL;
+        b.start = b.state ? malloc(bough_state_snapshot_size(b.model, b.state)) : NULL;
         b.step_us = malloc(MOST_STEPS * sizeof *b.step_us);
         good = b.kernel_state && b.step_us && b.start && bo_tree_prepare_kernels(alone, b.model, b.kernel_state);
     }

@@ -37,11 +37,16 @@ typedef struct bough_part_def {
     int32_t interface;        /* of the parent's component */
     double rotation[9];       /* its axes at rest, in those of the parent (of a root: of the world), row-major */
     double position[3];       /* of a root's origin */
+    double offset[3];         /* of its origin from the interface's centre, in the parent's axes at rest: it moves with
+                                 the interface as if they were one rigid body */
     double scale;             /* uniform, against the component */
     double stiffness;         /* factor on frequencies: forces take its square */
     double damping_mass;      /* Rayleigh, 1/s; NAN: as the component, with the same damping ratios at any scale */
     double damping_stiffness; /* s; likewise */
     bough_track track; /* of a root that is held: its pose in the world instead of rotation and position; copied */
+    bool free;         /* a root that flies; those whose components were cooked to fly do so in any case */
+    bool locked;       /* it stays as it is bent: a rigid body, until it is unlocked */
+    bool absent;       /* it, and what hangs on it, is not there until it is added */
 } bough_part_def;
 BOUGH_API bough_part_def bough_default_part_def(void);
 
@@ -116,7 +121,7 @@ typedef struct bough_root {
 typedef struct bough_state {
     double time;
     double *q, *v, *a; /* coordinates, velocities and accelerations: bough_model_size() each */
-    int32_t root_count;
+    int32_t root_count; /* changes with what is detached and attached */
     bough_root *roots;   /* those that fly, in the order of their parts */
     bough_frame *frames; /* of the parts, at the last step or bough_state_update() */
     /* Of the parts, as in their defs, damping with what NAN stood for; may be changed between steps. */
@@ -142,14 +147,54 @@ BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, 
 BOUGH_API bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
                                                   const bough_integrator_def *def);
 
+/* ---- changes while running: which part hangs where is part of the state ----
+ *
+ * The parts of the model, their coordinates and numbers stay; where they hang, which of them fly, are locked or are
+ * absent may change between steps. Steps take the new tree as it is then laid out, as fast as if it had been made so. */
+
+typedef enum bough_change_kind {
+    BOUGH_CHANGE_DETACH,   /* flies on, with what hangs on it, with the motion it has; also a root that was held */
+    BOUGH_CHANGE_ATTACH,   /* hangs from now on at `interface` of `parent`, or (parent -1) is held, as it lies now */
+    BOUGH_CHANGE_REATTACH, /* goes back to where the model has it */
+    BOUGH_CHANGE_LOCK,     /* keeps its shape from now on */
+    BOUGH_CHANGE_UNLOCK,   /* bends again */
+    BOUGH_CHANGE_REMOVE,   /* it and what hangs on it is gone */
+    BOUGH_CHANGE_ADD       /* is there again, with what hangs on it, at rest: where it hangs, or as the root `pose` */
+} bough_change_kind;
+
+typedef struct bough_change {
+    bough_change_kind kind;
+    int32_t part;
+    int32_t parent, interface; /* ATTACH */
+    bough_frame pose;          /* ADD of a root; velocities are of one that flies */
+} bough_change;
+
+/* All of them in order, or, when one of them fails, none. Where parts that meet move differently, or a part that moves
+ * is locked, velocities become those that share out the momenta (a perfectly plastic impact): momenta are kept, energy
+ * can only be lost; a detached part keeps both. Needs memory: on success pointers into the state, such as roots, may
+ * have changed. */
+BOUGH_API bough_status bough_state_change(bough_context *ctx, const bough_model *model, bough_state *state,
+                                          int32_t count, const bough_change *changes);
+/* One of them each. */
+BOUGH_API bough_status bough_state_detach(bough_context *ctx, const bough_model *model, bough_state *state,
+                                          int32_t part);
+BOUGH_API bough_status bough_state_attach(bough_context *ctx, const bough_model *model, bough_state *state,
+                                          int32_t part, int32_t parent, int32_t interface);
+BOUGH_API bough_status bough_state_lock(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
+                                        bool locked);
+/* What the parts are now: parents, interfaces, rotations, offsets, free, locked and absent as they stand. Valid until
+ * the next change. */
+BOUGH_API const bough_part_def *bough_state_parts(const bough_model *model, const bough_state *state);
+
 /* ---- snapshots: all that a state needs to go on with the same bits ---- */
 
-/* Bytes that a snapshot takes. */
-BOUGH_API size_t bough_state_snapshot_size(const bough_model *model);
+/* Bytes that a snapshot takes: the same until something is changed. */
+BOUGH_API size_t bough_state_snapshot_size(const bough_model *model, const bough_state *state);
 /* For the same program and kind of machine. Forces that are to act in the next step are included, and what an
  * integrator knows of the step before, but not the modes of hybrid ones: those begin anew. */
 BOUGH_API void bough_state_save(const bough_model *model, const bough_state *state, void *bytes);
-/* Refuses snapshots of other models, and damaged ones; the state is then what it was. */
+/* Refuses snapshots of other models, and damaged ones; the state is then what it was. Parts that hung elsewhere hang there
+ * again. */
 BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,
                                            const void *bytes, size_t size);
 

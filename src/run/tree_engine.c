@@ -99,7 +99,7 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
 /* ---- saving: all there is to continue with the same bits. Files of states have a hash of their own. ---- */
 
 static int64_t state_size(const tree_engine *e) {
-    return (int64_t)((bough_state_snapshot_size(e->model) + sizeof(double) - 1) / sizeof(double));
+    return (int64_t)((bough_state_snapshot_size(e->model, e->state) + sizeof(double) - 1) / sizeof(double));
 }
 
 static void save(const void *data, double *state) {
@@ -110,7 +110,7 @@ static void save(const void *data, double *state) {
 
 static bough_status restore(void *data, const double *state) {
     tree_engine *e = data;
-    return bo_tree_restore_plain(e->ctx, e->model, e->state, state, bough_state_snapshot_size(e->model));
+    return bo_tree_restore_plain(e->ctx, e->model, e->state, state, bough_state_snapshot_size(e->model, e->state));
 }
 
 /* ---- measuring ---- */

@@ -40,17 +40,19 @@ static void pull_parent(const bough_model *model, bo_tree_work *work, const bo_t
     const bo_tree_frames *frames = &work->frames[part->slot / 4];
     const bo_tree_faces *faces = &work->faces[part->face / 4];
     const int32_t lane = part->slot % 4, n = t->n;
-    double x[3], p[6], f[3], torque[3], moment[3], rate[9];
+    const bool shifted = model->slots[part->slot / 4].shifted;
+    double x[3], arm[3], p[6], f[3], torque[3], moment[3], rate[9];
     bo_mat3 R;
     for (int k = 0; k < 9; k++)
         R.m[k] = BO_LANE_CONST(frames->R[k], lane);
     for (int k = 0; k < 3; k++)
-        x[k] = BO_LANE_CONST(frames->x[k], lane);
+        x[k] = BO_LANE_CONST(frames->x[k], lane), arm[k] = shifted ? BO_LANE_CONST(frames->arm[k], lane) : 0;
     for (int k = 0; k < 6; k++)
         p[k] = BO_LANE_CONST(work->inertias[part->slot / 4].p[k], lane);
     bo_store3(f, bo_mat_vec(R, bo_load3(p)));
     bo_store3(torque, bo_mat_vec(R, bo_load3(p + 3)));
     bo_store3(moment, bo_add(bo_load3(torque), bo_cross(bo_load3(x), bo_load3(f))));
+    bo_store3(torque, bo_add(bo_load3(torque), bo_cross(bo_load3(arm), bo_load3(f))));
     for (int k = 0; k < 9; k++) {
         rate[k] = 0;
         for (int d = 0; d < 3; d++)

@@ -114,13 +114,14 @@ static void hang_children(const bough_model *model, const bo_tree_work *work, co
         const bo_tree_frames *frames = &work->frames[child->slot / 4];
         const bo_tree_faces *faces = &work->faces[child->face / 4];
         const int32_t lane = child->slot % 4, face_lane = child->face % 4;
+        const bool shifted = model->slots[child->slot / 4].shifted;
         hanging h = {.scale = part->scale, .rows = t->faces[child->face_row]};
         for (int k = 0; k < BO_SIX; k++)
             h.I[k] = BO_LANE_CONST(up->up_I[k], lane);
         for (int k = 0; k < 6; k++)
             h.p[k] = BO_LANE_CONST(up->up_p[k], lane);
         for (int k = 0; k < 3; k++)
-            h.x[k] = BO_LANE_CONST(frames->x[k], lane);
+            h.x[k] = BO_LANE_CONST(frames->x[k], lane) - (shifted ? BO_LANE_CONST(frames->arm[k], lane) : 0);
         for (int k = 0; k < 27; k++)
             h.Op[k] = BO_LANE_CONST(faces->Op[k], face_lane);
         hang(part->r, n, &h, scratch, scratch + 6 * n, L, Mrq, p_q);
@@ -161,7 +162,7 @@ void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t i, doubl
 /* up_I = R I R^T, up_p = R p + up_I b: about the interface in the parent's axes, moved with the parent. Then I and p
  * become the same about the parent's origin. */
 BO_MULTIVERSION
-static void turn_up(const bo_tree_frames *restrict f, bo_tree_inertias *restrict s) {
+static void turn_up(const bo_tree_frames *restrict f, bool shifted, bo_tree_inertias *restrict s) {
     bo_v4 t[6];
     bo_six_turn4(f->R, s->I, s->up_I);
     bo_mulv4(f->R, s->p, s->up_p);
@@ -172,11 +173,13 @@ static void turn_up(const bo_tree_frames *restrict f, bo_tree_inertias *restrict
     for (int k = 0; k < BO_SIX; k++)
         s->I[k] = s->up_I[k];
     bo_six_shift4(f->x, s->I, s->p);
+    if (shifted)
+        bo_six_shift4(f->arm, s->up_I, s->up_p);
 }
 
 static bool turn_up_slots(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     (void)scratch;
-    turn_up(&sweep->work->frames[index], &sweep->work->inertias[index]);
+    turn_up(&sweep->work->frames[index], sweep->model->slots[index].shifted, &sweep->work->inertias[index]);
     return true;
 }
 
@@ -255,10 +258,13 @@ void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]) {
         I[6 * (at[k] % 6) + at[k] / 6] = BO_LANE_CONST(s->I[k], lane);
 }
 
-/* R^T (acceleration - g) and R^T (angular acceleration) of a root that is led */
-static void lead(const bo_spline *track, double t, bo_vec3 up, double A[6]) {
+/* R^T (acceleration - g) and R^T (angular acceleration) of a root that is led; the same of velocities where these are
+ * solved for */
+static void lead(const bo_spline *track, double t, bo_vec3 up, bool sudden, double A[6]) {
     bo_pose pose;
     bo_track_at(track, t, &pose);
+    if (sudden)
+        pose.acceleration = pose.velocity, pose.angular_acceleration = pose.angular_velocity;
     bo_store3(A, bo_mat_tvec(pose.rotation, bo_add(pose.acceleration, up)));
     bo_store3(A + 3, bo_mat_tvec(pose.rotation, pose.angular_acceleration));
 }
@@ -272,7 +278,7 @@ bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
         bo_tree_inertias *s = &work->inertias[slot / 4];
         double A[6] = {0}, I[36];
         if (model->parts[i].track && !work->still) {
-            lead(model->parts[i].track, work->lead_time, up, A);
+            lead(model->parts[i].track, work->lead_time, up, work->sudden, A);
         } else if (!model->parts[i].free) {
             bo_mat3 world;
             for (int k = 0; k < 9; k++)

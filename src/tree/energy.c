@@ -89,6 +89,7 @@ static void measure_chunk(void *data, int32_t chunk) {
 
 bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                   bough_energies *energies) {
+    model = bo_tree_now(model, state);
     measuring m = {.model = model, .state = state};
     *energies = (bough_energies){0};
     BO_TRY(bo_tree_come_back(ctx, model, state));

@@ -13,10 +13,12 @@ static const bo_tree_part *part_of(const bough_model *model, int32_t part) {
 }
 
 static bough_status check_part(bough_context *ctx, const bough_model *model, int32_t part) {
-    return part >= 0 && part < model->part_count
-               ? BOUGH_OK
-               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d does not exist: the model has %d", part,
-                         model->part_count);
+    if (part < 0 || part >= model->def.part_count)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d does not exist: the model has %d", part,
+                       model->def.part_count);
+    return model->inside[part] >= 0 ? BOUGH_OK
+                                    : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" is absent; add it first",
+                                              model->def.parts[part].name);
 }
 
 static bough_status check_vertex(bough_context *ctx, const bough_model *model, int32_t part, int32_t vertex) {
@@ -82,6 +84,7 @@ static bough_status check_vector(bough_context *ctx, const char *what, const dou
 
 bough_status bough_state_add_force(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                                    int32_t vertex, const double force[3]) {
+    model = bo_tree_now(model, state);
     BO_TRY(check_vertex(ctx, model, part, vertex));
     BO_TRY(check_vector(ctx, "a force", force));
     push(model, state, part, vertex, bo_load3(force));
@@ -156,6 +159,7 @@ static bool all_finite(size_t count, const float *x) {
 
 bough_status bough_state_add_surface_forces(bough_context *ctx, const bough_model *model, bough_state *state,
                                             int32_t part, const float *forces) {
+    model = bo_tree_now(model, state);
     BO_TRY(check_part(ctx, model, part));
     const int32_t i = model->inside[part];
     const bo_tree_part *p = &model->parts[i];
@@ -183,6 +187,7 @@ bough_status bough_state_add_surface_forces(bough_context *ctx, const bough_mode
 
 bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                                     const double force[3], const double torque[3]) {
+    model = bo_tree_now(model, state);
     BO_TRY(check_part(ctx, model, part));
     BO_TRY(check_vector(ctx, "a force", force));
     BO_TRY(check_vector(ctx, "a torque", torque));
@@ -211,6 +216,7 @@ static void world_motion(const bough_model *model, const bough_state *state, int
 
 bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
                                 int32_t vertex, double position[3], double velocity[3]) {
+    model = bo_tree_now(model, state);
     bo_vec3 at, rate;
     BO_TRY(check_vertex(ctx, model, part, vertex));
     world_motion(model, state, part, vertex, &at, &rate);
@@ -221,6 +227,7 @@ bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, co
 
 bough_status bough_state_pull(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                               int32_t vertex, const double target[3], double stiffness, double damping) {
+    model = bo_tree_now(model, state);
     BO_TRY(check_vertex(ctx, model, part, vertex));
     BO_TRY(check_vector(ctx, "a target", target));
     if (!(stiffness >= 0 && damping >= 0 && isfinite(stiffness + damping)))
@@ -235,6 +242,7 @@ bough_status bough_state_pull(bough_context *ctx, const bough_model *model, boug
 }
 
 void bough_state_clear_forces(const bough_model *model, bough_state *state) {
+    model = bo_tree_now(model, state);
     if (!state->work->pushed)
         return;
     state->work->pushed = false;
@@ -244,6 +252,7 @@ void bough_state_clear_forces(const bough_model *model, bough_state *state) {
 
 bough_status bough_state_positions(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
                                    float *positions) {
+    model = bo_tree_now(model, state);
     BO_TRY(check_part(ctx, model, part));
     const bo_tree_part *p = part_of(model, part);
     const bough_component *c = model->components[p->component].c;

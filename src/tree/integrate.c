@@ -76,6 +76,7 @@ static bough_status fill(bough_context *ctx, const bough_model *model, bough_sta
 
 bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
                                         const bough_integrator_def *def) {
+    model = bo_tree_now(model, state);
     if (!def) {
         bo_tree_drop_integrator(ctx, state->work);
         return BOUGH_OK;
@@ -89,6 +90,15 @@ bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *m
         state->work->integrator = g;
     bo_tree_drop_integrator(ctx, &hand);
     return status;
+}
+
+bough_status bo_tree_copy_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
+                                     bo_tree_work *work) {
+    const bo_tree_integrator *from = state->work->integrator;
+    if (!from)
+        return BOUGH_OK;
+    work->integrator = BO_NEW(ctx, bo_tree_integrator);
+    return work->integrator ? fill(ctx, model, state, &from->method->def, work->integrator) : BOUGH_ERROR_MEMORY;
 }
 
 /* What the method remembers is of no use after a jump. */

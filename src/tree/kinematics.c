@@ -10,12 +10,28 @@
              BO_LANE_CONST((array)[(index)[2] / 4].field, (index)[2] % 4), \
              BO_LANE_CONST((array)[(index)[3] / 4].field, (index)[3] % 4)})
 
+/* What moves with the interface y = polar offset away from its centre: x += y, xdot += turning x y, and of its rate
+ * without accelerations of q turning_bias x y + turning x (turning x y). */
+BO_INLINE void reach(const bo_v4 *polar, const bo_v4 *offset, const bo_v4 *turning, const bo_v4 *bias, bo_v4 *xdot,
+                     bo_v4 *extra, bo_tree_frames *restrict j) {
+    bo_v4 t[3], u[3];
+    bo_mulv4(polar, offset, j->arm);
+    bo_cross4(turning, j->arm, t);
+    bo_cross4(turning, t, extra);
+    bo_cross4(bias, j->arm, u);
+    for (int k = 0; k < 3; k++) {
+        j->x[k] += j->arm[k];
+        xdot[k] += t[k];
+        extra[k] += u[k];
+    }
+}
+
 /* R = polar rest, v_j = R^T (v_i + w_i x x + xdot), w_j = R^T (w_i + turning),
  * b = [w_i x (w_i x x) + 2 w_i x xdot; w_i x turning + turning_bias] */
 BO_MULTIVERSION
 static void carry(const bo_tree_slots *restrict slots, const bo_tree_faces *restrict faces,
                   const bo_tree_frames *parents, bo_tree_frames *restrict j) {
-    bo_v4 polar[9], xdot[3], turning[3], bias[3], v[3], w[3], world[9], t[3], u[3];
+    bo_v4 polar[9], xdot[3], turning[3], bias[3], v[3], w[3], world[9], t[3], u[3], extra[3] = {{0}, {0}, {0}};
     for (int k = 0; k < 9; k++) {
         polar[k] = GATHER(faces, polar[k], slots->face);
         world[k] = GATHER(parents, world[k], slots->parent);
@@ -29,6 +45,8 @@ static void carry(const bo_tree_slots *restrict slots, const bo_tree_faces *rest
         w[k] = GATHER(parents, w[k], slots->parent);
         j->origin[k] = GATHER(parents, origin[k], slots->parent);
     }
+    if (slots->shifted)
+        reach(polar, slots->offset, turning, bias, xdot, extra, j);
     bo_mul4(polar, slots->rest, j->R);
     bo_mul4(world, j->R, j->world);
     bo_mulv4(world, j->x, t);
@@ -43,6 +61,7 @@ static void carry(const bo_tree_slots *restrict slots, const bo_tree_faces *rest
     bo_cross4(w, t, j->b);
     bo_cross4(w, turning, t);
     for (int k = 0; k < 3; k++) {
+        j->b[k] += extra[k];
         j->b[3 + k] = t[k] + bias[k];
         u[k] = w[k] + turning[k];
     }
@@ -79,7 +98,7 @@ bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *wo
     return true;
 }
 
-/* A_j = R^T (X A_i + gain + b) */
+/* A_j = R^T (X A_i + gain + b), with the gain of the origin */
 BO_MULTIVERSION
 static void accelerate(const bo_tree_slots *restrict slots, const bo_tree_faces *restrict faces,
                        const bo_tree_frames *restrict j, const bo_tree_inertias *parents,
@@ -88,8 +107,17 @@ static void accelerate(const bo_tree_slots *restrict slots, const bo_tree_faces 
     for (int k = 0; k < 6; k++)
         A[k] = GATHER(parents, A[k], slots->parent);
     bo_cross4(A + 3, j->x, lever);
+    bo_v4 gain[6];
+    for (int k = 0; k < 6; k++)
+        gain[k] = GATHER(faces, gain[k], slots->face);
+    if (slots->shifted) {
+        bo_v4 t[3];
+        bo_cross4(gain + 3, j->arm, t);
+        for (int k = 0; k < 3; k++)
+            gain[k] += t[k];
+    }
     for (int k = 0; k < 6; k++) {
-        A[k] += GATHER(faces, gain[k], slots->face) + j->b[k];
+        A[k] += gain[k] + j->b[k];
         if (k < 3)
             A[k] += lever[k];
     }

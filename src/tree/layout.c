@@ -21,15 +21,16 @@ static int by_rank(const void *a, const void *b) {
 /* Depth of every part; a loop is an error. */
 static bough_status find_depths(bough_context *ctx, const bough_model *model, rank *ranks) {
     const bough_part_def *parts = model->def.parts;
-    for (int32_t i = 0; i < model->part_count; i++)
+    const int32_t count = model->def.part_count;
+    for (int32_t i = 0; i < count; i++)
         ranks[i] = (rank){-1, parts[i].component, -1, parts[i].interface, i};
-    for (int32_t i = 0; i < model->part_count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         int32_t depth = 0, top = i;
-        while (ranks[top].depth < 0 && parts[top].parent >= 0 && depth <= model->part_count) {
+        while (ranks[top].depth < 0 && parts[top].parent >= 0 && depth <= count) {
             top = parts[top].parent;
             depth++;
         }
-        if (depth > model->part_count)
+        if (depth > count)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                            "part \"%s\" (number %d) is its own ancestor: parts must form a tree", parts[i].name, i);
         depth += ranks[top].depth < 0 ? 0 : ranks[top].depth;
@@ -45,7 +46,7 @@ static bough_status find_depths(bough_context *ctx, const bough_model *model, ra
 /* Coordinates in all are counted in 32 bits. */
 static bough_status check_size(bough_context *ctx, const bough_model *model) {
     int64_t size = 0;
-    for (int32_t i = 0; i < model->part_count; i++)
+    for (int32_t i = 0; i < model->def.part_count; i++)
         size += model->def.components[model->def.parts[i].component]->r;
     return size <= INT32_MAX
                ? BOUGH_OK
@@ -61,7 +62,7 @@ static void place_part(bough_model *model, int32_t index, int32_t user) {
                            .parent = from->parent < 0 ? -1 : model->inside[from->parent],
                            .interface = from->interface,
                            .r = c->r,
-                           .offset = model->size,
+                           .offset = model->offsets[user],
                            .user = user,
                            .faces = -1,
                            .scale = s,
@@ -69,40 +70,70 @@ static void place_part(bough_model *model, int32_t index, int32_t user) {
                            .scale4 = s * s * s * s,
                            .scale5 = s * s * s * s * s,
                            .position = bo_load3(from->position),
-                           .free = from->parent < 0 && c->support == BOUGH_SUPPORT_FREE};
+                           .arm = from->parent < 0 ? bo_v3(0, 0, 0) : bo_load3(from->offset),
+                           .free = from->parent < 0 && (from->free || c->support == BOUGH_SUPPORT_FREE),
+                           .locked = from->locked};
     memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
-    model->size += c->r;
 }
 
-/* Level by level, since the order within one follows that of the parents. */
-static bough_status order_parts(bough_context *ctx, bough_model *model) {
-    rank *ranks = BO_NEW_ARRAY(ctx, rank, model->part_count);
+/* Those of one depth that are there, in the order of their parents; a part goes with its parent. */
+static int32_t keep_present(bough_model *model, rank *ranks, int32_t first, int32_t end) {
+    int32_t kept = first;
+    for (int32_t i = first; i < end; i++) {
+        const bough_part_def *part = &model->def.parts[ranks[i].user];
+        ranks[i].parent = part->parent < 0 ? -1 : model->inside[part->parent];
+        if (!part->absent && (part->parent < 0 || ranks[i].parent >= 0))
+            ranks[kept++] = ranks[i];
+    }
+    qsort(ranks + first, (size_t)(kept - first), sizeof *ranks, by_rank);
+    return kept;
+}
+
+/* Level by level, since the order within one follows that of the parents. new: coordinates get their places, in the
+ * order of the parts, those that are absent behind the others. */
+static bough_status order_parts(bough_context *ctx, bough_model *model, bool new) {
+    const int32_t count = model->def.part_count;
+    rank *ranks = BO_NEW_ARRAY(ctx, rank, count);
     if (!ranks)
         return BOUGH_ERROR_MEMORY;
+    for (int32_t user = 0; user < count; user++)
+        model->inside[user] = -1;
     bough_status status = find_depths(ctx, model, ranks);
     if (status == BOUGH_OK)
         status = check_size(ctx, model);
     if (status == BOUGH_OK)
-        qsort(ranks, (size_t)model->part_count, sizeof *ranks, by_rank);
-    for (int32_t first = 0, end; first < model->part_count && status == BOUGH_OK; first = end) {
-        for (end = first; end < model->part_count && ranks[end].depth == ranks[first].depth; end++) {
-            int32_t parent = model->def.parts[ranks[end].user].parent;
-            ranks[end].parent = parent < 0 ? -1 : model->inside[parent];
+        qsort(ranks, (size_t)count, sizeof *ranks, by_rank);
+    for (int32_t first = 0, end; first < count && status == BOUGH_OK; first = end) {
+        const int32_t depth = ranks[first].depth;
+        for (end = first; end < count && ranks[end].depth == depth; end++)
+            ;
+        const int32_t kept = keep_present(model, ranks, first, end);
+        for (int32_t i = first; i < kept; i++) {
+            const int32_t user = ranks[i].user;
+            model->inside[user] = model->part_count;
+            if (new) {
+                model->offsets[user] = model->size;
+                model->size += model->def.components[model->def.parts[user].component]->r;
+            }
+            place_part(model, model->part_count++, user);
         }
-        qsort(ranks + first, (size_t)(end - first), sizeof *ranks, by_rank);
-        for (int32_t i = first; i < end; i++)
-            model->inside[ranks[i].user] = i;
-        for (int32_t i = first; i < end; i++)
-            place_part(model, i, ranks[i].user);
-        model->level_count++;
+        model->level_count += kept > first;
     }
+    for (int32_t user = 0; user < count && status == BOUGH_OK && new; user++)
+        if (model->inside[user] < 0) {
+            model->offsets[user] = model->size;
+            model->size += model->def.components[model->def.parts[user].component]->r;
+        }
+    model->level_count += model->level_count == 0; /* one that is empty */
     bo_free(ctx, ranks);
     return status;
 }
 
 /* Roots that fly are counted in the order in which the user gave them. */
 static void number_flights(bough_model *model) {
-    for (int32_t user = 0; user < model->part_count; user++) {
+    for (int32_t user = 0; user < model->def.part_count; user++) {
+        if (model->inside[user] < 0)
+            continue;
         bo_tree_part *part = &model->parts[model->inside[user]];
         part->flight = part->free ? model->free_count++ : -1;
     }
@@ -156,18 +187,11 @@ static void fill_inertia(pile *p, bo_component_tables *t) {
         }
 }
 
-/* Which interfaces something hangs at. */
-static int32_t find_faces_of(const bough_model *model, int32_t component, int32_t *face_of) {
-    const int32_t interfaces = model->def.components[component]->interface_count;
+/* Interfaces that something can hang at: all but the one by which it hangs itself. */
+static int32_t find_faces_of(const bough_component *c, int32_t *face_of) {
     int32_t count = 0;
-    for (int32_t k = 0; k < interfaces; k++)
-        face_of[k] = -1;
-    for (int32_t i = 0; i < model->part_count; i++)
-        if (model->parts[i].parent >= 0 && model->parts[model->parts[i].parent].component == component)
-            face_of[model->parts[i].interface] = 0;
-    for (int32_t k = 0; k < interfaces; k++)
-        if (face_of[k] == 0)
-            face_of[k] = count++;
+    for (int32_t k = 0; k < c->interface_count; k++)
+        face_of[k] = k == c->parent ? -1 : count++;
     return count;
 }
 
@@ -181,11 +205,11 @@ static void fill_face_lane(const bough_interface *from, int32_t r, int32_t f, bo
 }
 
 /* Lanes behind the last face repeat the first. */
-static void fill_faces(pile *p, const bough_model *model, bo_component_tables *t, int32_t component) {
+static void fill_faces(pile *p, bo_component_tables *t) {
     const bough_component *c = t->c;
     int32_t *face_of = take(p, (size_t)c->interface_count, sizeof *face_of);
     t->face_of = face_of;
-    t->face_count = face_of ? find_faces_of(model, component, face_of) : c->interface_count /* at most */;
+    t->face_count = face_of ? find_faces_of(c, face_of) : c->interface_count /* at most */;
     t->face_vectors = (t->face_count + 3) / 4;
     const size_t vectors = (size_t)t->face_vectors;
     bo_face_rows *faces = t->faces = take(p, (size_t)t->face_count, sizeof *faces);
@@ -230,7 +254,7 @@ static void fill_tables(pile *p, bough_model *model, const bool *wide) {
         *t = (bo_component_tables){.c = model->def.components[i]};
         t->r = t->c->r, t->n = bo_padded4(t->c->r);
         fill_inertia(p, t);
-        fill_faces(p, model, t, i);
+        fill_faces(p, t);
         if (wide[i])
             fill_bending(p, t);
         if (wide[i] && t->c->elastic == BOUGH_REDUCED_POLYNOMIAL) {
@@ -316,6 +340,7 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
                                      .lanes = lanes,
                                      .slot = *slot,
                                      .bare = true,
+                                     .together = true,
                                      .vectors = model->vectors_size,
                                      .squares = model->squares_size};
                 model->vectors_size += n * lanes;
@@ -324,6 +349,8 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
                     bo_tree_part *part = &model->parts[first + k];
                     part->slot = *slot + k, part->block = model->block_count, part->lane = k;
                     b->bare = b->bare && part->child_count == 0;
+                    b->together = b->together && part->offset == model->parts[first].offset + k * r;
+                    b->locked = b->locked || part->locked;
                 }
             }
             model->block_count++;
@@ -347,7 +374,7 @@ static void fill_slots(bough_model *model) {
         model->slots[i / 4].part[i % 4] = -1;
     for (int32_t i = 0; i < model->part_count; i++)
         model->slots[model->parts[i].slot / 4].part[model->parts[i].slot % 4] = i;
-    for (int32_t d = 0; d < model->level_count; d++) {
+    for (int32_t d = 0; d < model->level_count && model->part_count > 0; d++) {
         int32_t source = model->parts[model->levels[d].first_part].slot;
         for (int32_t s = 4 * model->levels[d].first_slots; s < 4 * model->levels[d].end_slots; s++) {
             bo_tree_slots *slots = &model->slots[s / 4];
@@ -357,8 +384,14 @@ static void fill_slots(bough_model *model) {
             slots->source[s % 4] = source;
             slots->parent[s % 4] = part->parent < 0 ? -1 : model->parts[part->parent].slot;
             slots->face[s % 4] = part->face;
+            double offset[3];
             for (int k = 0; k < 9; k++)
                 BO_LANE(slots->rest[k], s % 4) = part->rest.m[k];
+            bo_store3(offset, part->arm);
+            for (int k = 0; k < 3; k++) {
+                BO_LANE(slots->offset[k], s % 4) = offset[k];
+                slots->shifted = slots->shifted || offset[k] != 0;
+            }
         }
     }
 }
@@ -448,28 +481,51 @@ static void size_scratch(bough_model *model) {
 
 /* ---- all ---- */
 
-bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model) {
-    BO_TRY(order_parts(ctx, model));
+/* Components of which so many are there, on one level or on several, that some may stand together. */
+static bough_status make_all_tables(bough_context *ctx, bough_model *model) {
+    int32_t *count = BO_NEW_ZEROS(ctx, int32_t, model->component_count);
+    bool *wide = BO_NEW_ZEROS(ctx, bool, model->component_count);
+    bough_status status = count && wide ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < model->def.part_count && status == BOUGH_OK; i++)
+        count[model->def.parts[i].component]++;
+    for (int32_t i = 0; i < model->component_count && status == BOUGH_OK; i++)
+        wide[i] = is_wide(model->def.components[i]->r, count[i]);
+    if (status == BOUGH_OK)
+        status = make_tables(ctx, model, wide);
+    bo_free(ctx, count);
+    bo_free(ctx, wide);
+    return status;
+}
+
+static bough_status make_lists(bough_context *ctx, bough_model *model) {
+    model->parts = BO_NEW_ZEROS(ctx, bo_tree_part, model->def.part_count);
+    model->inside = BO_NEW_ARRAY(ctx, int32_t, model->def.part_count);
+    model->children = BO_NEW_ARRAY(ctx, int32_t, model->def.part_count);
+    model->parents = BO_NEW_ARRAY(ctx, int32_t, model->def.part_count);
+    return model->parts && model->inside && model->children && model->parents ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough_model *base) {
+    BO_TRY(make_lists(ctx, model));
+    if (base) {
+        model->offsets = base->offsets, model->size = base->size;
+        model->components = base->components, model->numbers = base->numbers;
+    } else {
+        model->offsets = BO_NEW_ARRAY(ctx, int32_t, model->def.part_count);
+        model->components = BO_NEW_ZEROS(ctx, bo_component_tables, model->component_count);
+        if (!model->offsets || !model->components)
+            return BOUGH_ERROR_MEMORY;
+    }
+    BO_TRY(order_parts(ctx, model, !base));
     number_flights(model);
     model->levels = BO_NEW_ZEROS(ctx, bo_tree_level, model->level_count);
-    model->children = BO_NEW_ARRAY(ctx, int32_t, model->part_count);
-    model->parents = BO_NEW_ARRAY(ctx, int32_t, model->part_count);
-    bool *wide = BO_NEW_ZEROS(ctx, bool, model->component_count);
-    bough_status status = model->levels && model->children && model->parents && wide ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    if (status == BOUGH_OK) {
-        list_children(model);
-        find_levels(model);
-        list_parents(model);
-        for (int32_t d = 0; d < model->level_count; d++)
-            for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part;) {
-                const int32_t end = group_end(model, &model->levels[d], i);
-                wide[model->parts[i].component] |= is_wide(model->parts[i].r, end - i);
-                i = end;
-            }
-        status = make_tables(ctx, model, wide);
-    }
-    bo_free(ctx, wide);
-    BO_TRY(status);
+    if (!model->levels)
+        return BOUGH_ERROR_MEMORY;
+    list_children(model);
+    find_levels(model);
+    list_parents(model);
+    if (!base)
+        BO_TRY(make_all_tables(ctx, model));
     BO_TRY(find_faces(ctx, model));
     cut_levels(model); /* counts */
     model->blocks = BO_NEW_ZEROS(ctx, bo_tree_block, model->block_count);
@@ -484,11 +540,14 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model) {
 }
 
 void bo_tree_free_layout(bough_context *ctx, bough_model *model) {
+    bo_free(ctx, model->parts);
+    bo_free(ctx, model->inside);
     bo_free(ctx, model->children);
     bo_free(ctx, model->parents);
     bo_free(ctx, model->face_used);
-    bo_free(ctx, model->numbers);
     bo_free(ctx, model->blocks);
     bo_free(ctx, model->slots);
     bo_free(ctx, model->levels);
+    bo_free(ctx, model->lump);
+    bo_free(ctx, model->face_mass);
 }

@@ -58,7 +58,7 @@ BO_INLINE void add_turning(const bo_v4 *I, const bo_v4 *w, bo_v4 *p) {
 /* What four subtrees look like to their parents: an inertia and a bias force about the origin, then turned up as
  * couple.c does. */
 BO_MULTIVERSION
-static void lump(bough_coupling coupling, const bo_tree_frames *restrict f, bo_tree_inertias *restrict s) {
+static void lump(bough_coupling coupling, bool shifted, const bo_tree_frames *restrict f, bo_tree_inertias *restrict s) {
     bo_v4 I[BO_SIX], p[6], t[6];
     for (int k = 0; k < BO_SIX; k++)
         I[k] = s->I[k];
@@ -80,6 +80,8 @@ static void lump(bough_coupling coupling, const bo_tree_frames *restrict f, bo_t
     bo_six_mul4(s->up_I, f->b, t);
     for (int k = 0; k < 6; k++)
         s->up_p[k] += t[k];
+    if (shifted)
+        bo_six_shift4(f->arm, s->up_I, s->up_p);
 }
 
 BO_MULTIVERSION
@@ -92,7 +94,7 @@ void bo_tree_lump(const bough_model *model, bo_tree_work *work, bough_coupling c
     for (int32_t s = 0; s < roots; s++)
         turn_root(&work->frames[s], &work->inertias[s]);
     for (int32_t s = roots; s < model->slots_count && coupling != BOUGH_COUPLING_L1; s++)
-        lump(coupling, &work->frames[s], &work->inertias[s]);
+        lump(coupling, model->slots[s].shifted, &work->frames[s], &work->inertias[s]);
 }
 
 /* ---- L1 ---- */

@@ -61,7 +61,7 @@ static const char *name_of(const bough_part_def *part, char buffer[32], int32_t 
     return buffer;
 }
 
-static bough_status check_part(bough_context *ctx, const bough_model_def *def, int32_t index) {
+bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, int32_t index) {
     const bough_part_def *part = &def->parts[index];
     char buffer[32];
     const char *name = name_of(part, buffer, index);
@@ -86,14 +86,17 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
         if (c->support != BOUGH_SUPPORT_INTERFACE)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                            "part \"%s\" has a parent, but its component was cooked as a root", name);
+        if (part->free)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" has a parent, so that it cannot fly", name);
     }
     if (!is_rotation(part->rotation))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its rotation is not one", name);
     BO_TRY(bo_track_check(ctx, name, part, c));
     if (!(part->scale > 0 && isfinite(part->scale) && part->stiffness > 0 && isfinite(part->stiffness)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": scale and stiffness must be positive", name);
-    if (isinf(part->damping_mass) || isinf(part->damping_stiffness) || !all_finite(3, part->position))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its position and damping must be finite", name);
+    if (isinf(part->damping_mass) || isinf(part->damping_stiffness) || !all_finite(3, part->position) ||
+        !all_finite(3, part->offset))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its position, offset and damping must be finite", name);
     return BOUGH_OK;
 }
 
@@ -114,7 +117,7 @@ static bough_status check_def(bough_context *ctx, const bough_model_def *def) {
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
     BO_TRY(bo_tree_check_method(ctx, def->coupling, def->alpha, def->passes));
     for (int32_t i = 0; i < def->part_count; i++)
-        BO_TRY(check_part(ctx, def, i));
+        BO_TRY(bo_tree_check_part(ctx, def, i));
     return BOUGH_OK;
 }
 
@@ -167,7 +170,7 @@ static bough_status copy_parts(bough_context *ctx, const bough_model_def *def, b
 
 static void free_parts(bough_context *ctx, bough_model *model) {
     bough_part_def *parts = (bough_part_def *)model->def.parts;
-    for (int32_t i = 0; i < model->part_count && parts; i++) {
+    for (int32_t i = 0; i < model->def.part_count && parts; i++) {
         bo_free(ctx, (void *)parts[i].name);
         bo_free(ctx, (void *)parts[i].track.time);
         bo_free(ctx, (void *)parts[i].track.position);
@@ -189,15 +192,9 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
     model->def.parts = NULL;
     model->def.components = NULL;
     model->component_count = def->component_count;
-    model->part_count = def->part_count;
-    model->components = BO_NEW_ZEROS(ctx, bo_component_tables, def->component_count);
-    model->parts = BO_NEW_ZEROS(ctx, bo_tree_part, def->part_count);
-    model->inside = BO_NEW_ARRAY(ctx, int32_t, def->part_count);
-    bough_status status = model->components && model->parts && model->inside ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    bough_status status = copy_parts(ctx, def, model);
     if (status == BOUGH_OK)
-        status = copy_parts(ctx, def, model);
-    if (status == BOUGH_OK)
-        status = bo_tree_lay_out(ctx, model);
+        status = bo_tree_lay_out(ctx, model, NULL);
     if (status == BOUGH_OK)
         status = bo_tree_make_lumps(ctx, model);
     if (status == BOUGH_OK)
@@ -220,13 +217,11 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
         return;
     bo_tree_free_surface(ctx, model);
     bo_tree_free_wind(ctx, model);
-    bo_free(ctx, model->components);
     bo_tree_free_tracks(ctx, model);
-    bo_free(ctx, model->parts);
-    bo_free(ctx, model->inside);
     bo_tree_free_layout(ctx, model);
-    bo_free(ctx, model->lump);
-    bo_free(ctx, model->face_mass);
+    bo_free(ctx, model->offsets);
+    bo_free(ctx, model->components);
+    bo_free(ctx, model->numbers);
     free_parts(ctx, model);
     bo_free(ctx, model);
 }
@@ -235,20 +230,20 @@ const bough_model_def *bough_model_describe(const bough_model *model) {
     return &model->def;
 }
 int32_t bough_model_find_part(const bough_model *model, const char *name) {
-    for (int32_t i = 0; i < model->part_count; i++)
+    for (int32_t i = 0; i < model->def.part_count; i++)
         if (!strcmp(model->def.parts[i].name, name))
             return i;
     return -1;
 }
 
 int32_t bough_model_part_count(const bough_model *model) {
-    return model->part_count;
+    return model->def.part_count;
 }
 int32_t bough_model_size(const bough_model *model) {
     return model->size;
 }
 int32_t bough_model_offset(const bough_model *model, int32_t part) {
-    return model->parts[model->inside[part]].offset;
+    return model->offsets[part];
 }
 
 /* ---- states ---- */
@@ -273,7 +268,7 @@ static void start_work(const bough_model *model, bo_tree_work *w) {
     }
 }
 
-static bough_status make_work(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
+bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
     const size_t vectors = (size_t)model->vectors_size, squares = (size_t)model->squares_size;
     /* a task has at least a part, a block or a vector of slots, and there are no more of these than parts */
@@ -306,8 +301,7 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
     for (int f = 0; f < FIELDS; f++)
         total += (fields[f].count + LINE - 1) / LINE * LINE;
     w->numbers = BO_NEW_ZEROS(ctx, double, total);
-    w->surface_work = bo_tree_make_surface_work(ctx, model);
-    if (!w->numbers || !w->surface_work)
+    if (!w->numbers)
         return BOUGH_ERROR_MEMORY;
     double *next = w->numbers + (-(uintptr_t)w->numbers & 63) / NUMBERS; /* whole cache lines */
     for (int f = 0; f < FIELDS; f++) {
@@ -320,7 +314,7 @@ static bough_status make_work(bough_context *ctx, const bough_model *model, bo_t
 }
 
 static void start_roots(const bough_model *model, bough_state *state) {
-    for (int32_t i = 0; i < model->part_count && model->parts[i].parent < 0; i++) {
+    for (int32_t i = 0; i < model->levels[0].end_part; i++) {
         const bo_tree_part *part = &model->parts[i];
         if (!part->free)
             continue;
@@ -337,21 +331,21 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     if (!state)
         return BOUGH_ERROR_MEMORY;
     state->q = BO_NEW_ZEROS(ctx, double, 3 * (size_t)model->size);
-    state->stiffness = BO_NEW_ARRAY(ctx, double, 3 * (size_t)model->part_count);
+    state->stiffness = BO_NEW_ARRAY(ctx, double, 3 * (size_t)model->def.part_count);
     state->wind = model->def.wind;
     state->coupling = model->def.coupling;
     state->alpha = model->def.alpha;
     state->passes = model->def.passes;
-    state->frames = BO_NEW_ZEROS(ctx, bough_frame, model->part_count);
+    state->frames = BO_NEW_ZEROS(ctx, bough_frame, model->def.part_count);
     state->work = BO_NEW(ctx, bo_tree_work);
     state->root_count = model->free_count;
     state->roots = BO_NEW_ZEROS(ctx, bough_root, 2 * (size_t)model->free_count); /* a second time for the next */
     bough_status status =
         state->q && state->stiffness && state->frames && state->work && state->roots ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
-        state->damping_mass = state->stiffness + model->part_count;
-        state->damping_stiffness = state->damping_mass + model->part_count;
-        for (int32_t i = 0; i < model->part_count; i++) {
+        state->damping_mass = state->stiffness + model->def.part_count;
+        state->damping_stiffness = state->damping_mass + model->def.part_count;
+        for (int32_t i = 0; i < model->def.part_count; i++) {
             state->stiffness[i] = model->def.parts[i].stiffness;
             state->damping_mass[i] = model->def.parts[i].damping_mass;
             state->damping_stiffness[i] = model->def.parts[i].damping_stiffness;
@@ -360,7 +354,8 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
         start_roots(model, state);
         state->v = state->q + model->size;
         state->a = state->v + model->size;
-        status = make_work(ctx, model, state->work);
+        state->work->surface_work = bo_tree_make_surface_work(ctx, model);
+        status = state->work->surface_work ? bo_tree_make_work(ctx, model, state->work) : BOUGH_ERROR_MEMORY;
     }
     if (status == BOUGH_OK)
         status = bough_state_update(ctx, model, state);
@@ -379,6 +374,7 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
         bo_tree_drop_integrator(ctx, state->work);
         bo_free(ctx, state->work->numbers);
         bo_free(ctx, state->work->surface_work);
+        bo_tree_free_own(ctx, state->work->own);
         bo_free(ctx, state->work);
     }
     bo_free(ctx, state->q);

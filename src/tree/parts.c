@@ -14,7 +14,8 @@
 
 /* x of the parts of a block, side by side; zeros where there is none. */
 static void gather(const bough_model *model, const bo_tree_block *b, const double *x, double *out) {
-    const double *from = x + model->parts[b->first].offset;
+    const bo_tree_part *parts = &model->parts[b->first];
+    const double *from = x + parts->offset;
     const int32_t r = b->r, n = b->n;
     if (b->lanes == 1) {
         memcpy(out, from, (size_t)r * sizeof *out);
@@ -22,21 +23,28 @@ static void gather(const bough_model *model, const bo_tree_block *b, const doubl
             out[l] = 0;
         return;
     }
-    for (int32_t l = 0; l < r; l++)
+    if (b->together)
+        for (int32_t l = 0; l < r; l++)
+            for (int32_t k = 0; k < BO_WIDE; k++)
+                out[BO_WIDE * l + k] = k < b->count ? from[k * r + l] : 0;
+    else
         for (int32_t k = 0; k < BO_WIDE; k++)
-            out[BO_WIDE * l + k] = k < b->count ? from[k * r + l] : 0;
+            for (int32_t l = 0; l < r; l++)
+                out[BO_WIDE * l + k] = k < b->count ? x[parts[k].offset + l] : 0;
 }
 
 static void scatter(const bough_model *model, const bo_tree_block *b, const double *x, double *out) {
-    double *to = out + model->parts[b->first].offset;
+    const bo_tree_part *parts = &model->parts[b->first];
     const int32_t r = b->r;
     if (b->lanes == 1) {
-        memcpy(to, x, (size_t)r * sizeof *to);
+        memcpy(out + parts->offset, x, (size_t)r * sizeof *out);
         return;
     }
-    for (int32_t k = 0; k < b->count; k++)
+    for (int32_t k = 0; k < b->count; k++) {
+        double *to = out + parts[k].offset;
         for (int32_t l = 0; l < r; l++)
-            to[k * r + l] = x[BO_WIDE * l + k];
+            to[l] = x[BO_WIDE * l + k];
+    }
 }
 
 /* What the parts of a block are multiplied with, by lane. */
@@ -654,10 +662,28 @@ static bool eliminate_wide(int32_t r, int32_t n, double *restrict L, const doubl
     return true;
 }
 
+/* Coordinates of parts that are locked: a = 0, and their frames are heavy with all that they carry. */
+static void lock_parts(const bough_model *model, bo_tree_work *work, const bo_tree_block *b) {
+    double *L = work->L + b->squares, *Mrq = work->Mrq + 6 * b->vectors, *p_q = work->p_q + b->vectors;
+    for (int32_t k = 0; k < b->count; k++) {
+        if (!model->parts[b->first + k].locked)
+            continue;
+        for (int32_t i = 0; i < b->r; i++) {
+            p_q[b->lanes * i + k] = 0;
+            for (int d = 0; d < 6; d++)
+                Mrq[b->lanes * (d * b->n + i) + k] = 0;
+            for (int32_t j = 0; j <= i; j++)
+                L[b->lanes == 1 ? i * b->n + j : BO_WIDE * (i * (i + 1) / 2 + j) + k] = i == j;
+        }
+    }
+}
+
 bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, int32_t block) {
     const bo_tree_block *b = &model->blocks[block];
     if (b->r == 0)
         return true;
+    if (b->locked)
+        lock_parts(model, work, b);
     const bool exact = work->coupling == BOUGH_COUPLING_L3;
     double *L = work->L + b->squares, *Z = work->Z + 8 * b->vectors;
     const double *Mrq = work->Mrq + 6 * b->vectors, *p_q = work->p_q + b->vectors;
@@ -733,6 +759,9 @@ void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int3
         substitute_wide(b->r, b->n, L, Mrq, p_q, Z, inertias, exact, out);
     }
     scatter(model, b, out, a);
+    for (int32_t k = 0; k < b->count && b->locked; k++) /* lumped couplings add to p_q after elimination */
+        if (model->parts[b->first + k].locked)
+            memset(a + model->parts[b->first + k].offset, 0, (size_t)b->r * sizeof *a);
 }
 
 /* ---- bare kernels ---- */

@@ -14,6 +14,7 @@ bough_settle_def bough_default_settle_def(void) {
 typedef struct {
     bough_context *ctx;
     const bough_model *model;
+    const bough_model *outer; /* the one that the user knows */
     bough_state *state;
     const double *zero; /* velocities */
     const bough_settle_def *def;
@@ -30,7 +31,7 @@ static bool go_to(const search *s, const double *q) {
         return true;
     bo_tree_publish_frames(s->ctx, s->model, &at);
     bough_state_clear_forces(s->model, &at);
-    *s->pushed = s->def->push(s->def->data, s->ctx, s->model, &at);
+    *s->pushed = s->def->push(s->def->data, s->ctx, s->outer, &at);
     bo_tree_take_loads(s->ctx, s->model, &at, false);
     return *s->pushed == BOUGH_OK;
 }
@@ -66,6 +67,8 @@ static double unbalanced(const search *s, const double *q, double h2) {
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_tree_block *b = &model->blocks[part->block];
+        if (part->locked)
+            continue;
         double A[3];
         bo_mat3 world;
         for (int k = 0; k < 9; k++)
@@ -140,7 +143,9 @@ static bough_status seek(const search *s, double *residual) {
 bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bough_state *state,
                                 const bough_settle_def *def, double *residual) {
     bough_settle_def defaults = bough_default_settle_def();
+    const bough_model *outer = model;
     double left = 0;
+    model = bo_tree_now(model, state);
     def = def ? def : &defaults;
     if (def->cookie != SETTLE_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the settle def was not made by bough_default_settle_def()");
@@ -149,7 +154,7 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
     memset(state->v, 0, (size_t)model->size * sizeof(double));
     memset(state->a, 0, (size_t)model->size * sizeof(double));
     bough_status pushed = BOUGH_OK;
-    const search s = {ctx, model, state, state->v, def, &pushed};
+    const search s = {ctx, model, outer, state, state->v, def, &pushed};
     bo_tree_take_loads(ctx, model, state, false);
     state->work->coupling = BOUGH_COUPLING_L3; /* what is lumped need not lead there */
     state->work->still = true;
@@ -161,7 +166,7 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
     bough_status updated = bough_state_update(ctx, model, state);
     if (updated == BOUGH_OK && pushed == BOUGH_OK && def->push) {
         bough_state_clear_forces(model, state);
-        updated = def->push(def->data, ctx, model, state);
+        updated = def->push(def->data, ctx, outer, state);
     }
     return status != BOUGH_OK ? status : updated;
 }

@@ -2,6 +2,7 @@
  * and program; a model to be kept is packed (pack.c). */
 #include "tree/snapshot.h"
 
+#include "tree/change.h"
 #include "tree/system.h"
 
 #include "component/image.h"
@@ -26,10 +27,26 @@ typedef struct field {
 
 enum { FIELDS = 13 };
 
-/* Everything but the history of an integrator and the rotations from which the decompositions that led here started:
- * the same start makes the same bits. */
+/* How a part stands in the tree. */
+typedef struct bo_link {
+    int32_t parent, interface;
+    int32_t free, locked, absent, unused;
+    double rotation[9], position[3], offset[3];
+} bo_link;
+
+static bo_link link_of(const bough_part_def *part) {
+    bo_link l = {part->parent, part->interface, part->free, part->locked, part->absent, 0, {0}, {0}, {0}};
+    memcpy(l.rotation, part->rotation, sizeof l.rotation);
+    memcpy(l.position, part->position, sizeof l.position);
+    memcpy(l.offset, part->offset, sizeof l.offset);
+    return l;
+}
+
+/* Everything but the links, the history of an integrator and the rotations from which the decompositions that led here
+ * started: the same start makes the same bits. */
 static void list_fields(const bough_model *model, bough_state *s, field fields[FIELDS]) {
-    const size_t n = (size_t)model->size * sizeof(double), parts = (size_t)model->part_count;
+    const size_t n = (size_t)model->size * sizeof(double), parts = (size_t)model->def.part_count;
+    const size_t here = (size_t)model->part_count;
     const field list[FIELDS] = {{&s->time, sizeof s->time},
                                 {&s->wind, sizeof s->wind},
                                 {&s->coupling, sizeof s->coupling},
@@ -42,7 +59,7 @@ static void list_fields(const bough_model *model, bough_state *s, field fields[F
                                 {s->frames, parts * sizeof *s->frames},
                                 {s->stiffness, 3 * parts * sizeof(double)}, /* and both dampings */
                                 {s->work->force, n},
-                                {s->work->wrench, 6 * parts * sizeof(double)}};
+                                {s->work->wrench, 6 * here * sizeof(double)}};
     memcpy(fields, list, sizeof list);
 }
 
@@ -64,22 +81,37 @@ uint64_t bo_tree_shape(const bough_model *model) {
     return hash;
 }
 
-size_t bough_state_snapshot_size(const bough_model *model) {
+static size_t links_size(const bough_model *model) {
+    return (size_t)model->def.part_count * sizeof(bo_link);
+}
+
+/* Of a state with the links of the model. */
+static size_t size_of(const bough_model *model) {
     bo_tree_work no_work = {0};
     bough_state nobody = {.work = &no_work};
     field fields[FIELDS];
-    size_t size = sizeof(header) + (size_t)model->faces_count * 9 * sizeof(bo_v4) + bo_tree_history_size(model);
+    size_t size = sizeof(header) + links_size(model) + (size_t)model->faces_count * 9 * sizeof(bo_v4) +
+                  bo_tree_history_size(model);
     list_fields(model, &nobody, fields);
     for (int f = 0; f < FIELDS; f++)
         size += fields[f].size;
     return size;
 }
 
+size_t bough_state_snapshot_size(const bough_model *model, const bough_state *state) {
+    return size_of(bo_tree_now(model, state));
+}
+
 void bo_tree_save_plain(const bough_model *model, const bough_state *state, void *bytes) {
     bough_state view = *state;
     field fields[FIELDS];
-    header h = {.size = bough_state_snapshot_size(model), .shape = model->shape};
+    model = bo_tree_now(model, state);
+    header h = {.size = size_of(model), .shape = model->shape};
     unsigned char *at = (unsigned char *)bytes + sizeof h;
+    for (int32_t i = 0; i < model->def.part_count; i++, at += sizeof(bo_link)) {
+        const bo_link l = link_of(&model->def.parts[i]);
+        memcpy(at, &l, sizeof l);
+    }
     list_fields(model, &view, fields);
     for (int f = 0; f < FIELDS; f++) {
         if (fields[f].size)
@@ -117,9 +149,9 @@ static bough_status check_header(bough_context *ctx, const bough_model *model, c
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "these bytes are no snapshot of a state");
     if (h.shape != model->shape)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the snapshot was taken of a state of another model");
-    if (h.size != size || size != bough_state_snapshot_size(model))
-        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size,
-                       bough_state_snapshot_size(model));
+    if (h.size != size || size < sizeof h + links_size(model))
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %llu", size,
+                       (unsigned long long)h.size);
     if (!plain && h.checksum != checksum_of(bytes, size))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot is damaged: its checksum is wrong");
     return BOUGH_OK;
@@ -134,7 +166,7 @@ static bool any(int32_t count, const double *x) {
 
 static void read_fields(const bough_model *model, bough_state *state, const void *bytes) {
     field fields[FIELDS];
-    const unsigned char *at = (const unsigned char *)bytes + sizeof(header);
+    const unsigned char *at = (const unsigned char *)bytes + sizeof(header) + links_size(model);
     list_fields(model, state, fields);
     for (int f = 0; f < FIELDS; f++) {
         if (fields[f].size)
@@ -151,16 +183,59 @@ static void read_fields(const bough_model *model, bough_state *state, const void
             state->roots[model->parts[i].flight].part = model->parts[i].user;
 }
 
+/* Parts where the snapshot has them. NULL in *parts: they are there already. */
+static bough_status read_links(bough_context *ctx, const bough_model *model, const void *bytes,
+                               bough_part_def **parts) {
+    const unsigned char *at = (const unsigned char *)bytes + sizeof(header);
+    bool same = true;
+    *parts = NULL;
+    for (int32_t i = 0; i < model->def.part_count && same; i++) {
+        const bo_link l = link_of(&model->def.parts[i]);
+        same = memcmp(&l, at + (size_t)i * sizeof l, sizeof l) == 0;
+    }
+    if (same)
+        return BOUGH_OK;
+    bough_part_def *out = bo_tree_copy_links(ctx, model);
+    if (!out)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < model->def.part_count; i++, at += sizeof(bo_link)) {
+        bo_link l;
+        memcpy(&l, at, sizeof l);
+        out[i].parent = l.parent, out[i].interface = l.interface;
+        out[i].free = l.free != 0, out[i].locked = l.locked != 0, out[i].absent = l.absent != 0;
+        memcpy(out[i].rotation, l.rotation, sizeof l.rotation);
+        memcpy(out[i].position, l.position, sizeof l.position);
+        memcpy(out[i].offset, l.offset, sizeof l.offset);
+    }
+    *parts = out;
+    return BOUGH_OK;
+}
+
+static bough_status restore(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
+                            size_t size, bool plain) {
+    bough_part_def *parts;
+    bo_tree_shift shift = {0};
+    BO_TRY(check_header(ctx, model, bytes, size, plain));
+    BO_TRY(read_links(ctx, bo_tree_now(model, state), bytes, &parts));
+    if (parts)
+        BO_TRY(bo_tree_begin_shift(ctx, model, state, parts, &shift));
+    const bough_model *next = parts ? shift.own : bo_tree_now(model, state);
+    if (size != size_of(next)) {
+        bo_tree_drop_shift(ctx, &shift);
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size, size_of(next));
+    }
+    if (parts)
+        bo_tree_make_shift(ctx, state, &shift);
+    read_fields(next, state, bytes);
+    return BOUGH_OK;
+}
+
 bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
                                  size_t size) {
-    BO_TRY(check_header(ctx, model, bytes, size, false));
-    read_fields(model, state, bytes);
-    return BOUGH_OK;
+    return restore(ctx, model, state, bytes, size, false);
 }
 
 bough_status bo_tree_restore_plain(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
                                    size_t size) {
-    BO_TRY(check_header(ctx, model, bytes, size, true));
-    read_fields(model, state, bytes);
-    return BOUGH_OK;
+    return restore(ctx, model, state, bytes, size, true);
 }

@@ -237,6 +237,7 @@ void bo_tree_publish_frames(bough_context *ctx, const bough_model *model, bough_
 }
 
 bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
+    model = bo_tree_now(model, state);
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_set_momenta(ctx, model, state);
     bo_tree_publish_frames(ctx, model, state);
@@ -323,6 +324,7 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
 }
 
 bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+    model = bo_tree_now(model, state);
     BO_TRY(step(ctx, model, state, dt, false));
     if (dt > 0)
         bough_state_clear_forces(model, state);
@@ -330,6 +332,7 @@ bough_status bough_step(bough_context *ctx, const bough_model *model, bough_stat
 }
 
 bough_status bo_tree_step_gently(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+    model = bo_tree_now(model, state);
     BO_TRY(step(ctx, model, state, dt, true));
     bough_state_clear_forces(model, state);
     return BOUGH_OK;
@@ -341,6 +344,7 @@ static bool may_do_smaller(bough_status status) {
 
 bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
                            int32_t *refused) {
+    model = bo_tree_now(model, state);
     enum { UNITS = 1024 }; /* of dt: the smallest step is one */
     const double start = state->time;
     int32_t at = 0, size = UNITS, no = 0;

@@ -201,6 +201,12 @@ static bough_status check_model(bough_context *ctx, const bough_model *model) {
                        "can fly it");
     if (model->size == 0)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "there is nothing to integrate: all parts are rigid");
+    if (model->part_count < model->def.part_count)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "integrators need all parts of a model to be there");
+    for (int32_t i = 0; i < model->part_count; i++)
+        if (model->parts[i].locked)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "integrators need parts that bend; part \"%s\" is locked",
+                           model->def.parts[model->parts[i].user].name);
     for (int32_t i = 0; i < model->part_count; i++)
         if (model->parts[i].track)
             return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,

@@ -33,6 +33,9 @@ bough_status bo_tree_system_check_coupling(bough_context *ctx, const bough_state
 
 /* integrate.c: one step by the state's method. A transaction. */
 bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
+/* The state's method, if there is one, for another layout of its parts: into work. */
+bough_status bo_tree_copy_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
+                                     bo_tree_work *work);
 void bo_tree_drop_integrator(bough_context *ctx, bo_tree_work *work);
 /* What methods know of the step before, for snapshots: bo_tree_history_size() bytes, zeros without a method. Set after
  * q and v; methods with modes, and others than the one that was saved, begin anew. */

@@ -47,7 +47,7 @@ bough_status bo_track_check(bough_context *ctx, const char *name, const bough_pa
                             const bough_component *component) {
     if (part->track.count == 0)
         return BOUGH_OK;
-    if (part->parent >= 0 || component->support == BOUGH_SUPPORT_FREE)
+    if (part->parent >= 0 || part->free || component->support == BOUGH_SUPPORT_FREE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": a track can lead a root only, and one that is held",
                        name);
     bough_status status = check_keys(ctx, &part->track);
@@ -213,20 +213,34 @@ void bo_track_at(const bo_spline *spline, double t, bo_pose *pose) {
 }
 
 bough_status bo_tree_make_tracks(bough_context *ctx, bough_model *model) {
-    for (int32_t i = 0; i < model->part_count; i++) {
-        const bough_part_def *part = &model->def.parts[model->parts[i].user];
+    model->tracks = BO_NEW_ZEROS(ctx, bo_spline *, model->def.part_count);
+    if (!model->tracks)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t user = 0; user < model->def.part_count; user++) {
+        const bough_part_def *part = &model->def.parts[user];
         if (part->track.count == 0)
             continue;
-        bough_status status = bo_track_make(ctx, &part->track, &model->parts[i].track);
+        bough_status status = bo_track_make(ctx, &part->track, &model->tracks[user]);
         if (status == BOUGH_ERROR_ARGUMENT)
             bo_prefix_message(ctx, "part \"%s\": ", part->name);
         BO_TRY(status);
-        model->led = true;
     }
+    bo_tree_lay_tracks(model);
     return BOUGH_OK;
 }
 
+void bo_tree_lay_tracks(bough_model *model) {
+    for (int32_t i = 0; i < model->levels[0].end_part; i++) {
+        const int32_t user = model->parts[i].user;
+        if (model->parts[i].free || model->def.parts[user].track.count == 0)
+            continue;
+        model->parts[i].track = model->tracks[user];
+        model->led = true;
+    }
+}
+
 void bo_tree_free_tracks(bough_context *ctx, bough_model *model) {
-    for (int32_t i = 0; i < model->part_count && model->parts; i++)
-        bo_track_free(ctx, model->parts[i].track);
+    for (int32_t user = 0; user < model->def.part_count && model->tracks; user++)
+        bo_track_free(ctx, model->tracks[user]);
+    bo_free(ctx, model->tracks);
 }

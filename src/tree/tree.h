@@ -57,7 +57,9 @@ typedef struct bo_tree_part {
     double scale, scale3, scale4, scale5;
     bo_mat3 rest;     /* rotation against the parent's axes at rest */
     bo_vec3 position; /* of a root */
+    bo_vec3 arm;      /* from the interface's centre, in its axes */
     bool free;        /* a root that flies */
+    bool locked;      /* its coordinates stay as they are */
     int32_t flight;   /* which of the flying roots carries it; -1: none */
     bo_spline *track; /* of a root that is led; NULL: none */
 } bo_tree_part;
@@ -68,6 +70,8 @@ typedef struct bo_tree_block {
     int32_t lanes;        /* 1 or BO_WIDE */
     int32_t slot;         /* of its first part: a multiple of four when it is wide */
     bool bare;            /* nothing hangs on its parts */
+    bool together;        /* their coordinates follow each other in q */
+    bool locked;          /* some of them are */
     int64_t vectors;      /* where its n x lanes vectors begin in work arrays */
     int64_t squares;      /* where its matrices do */
 } bo_tree_block;
@@ -79,6 +83,8 @@ typedef struct bo_tree_slots {
     int32_t parent[4]; /* slot; -1 for roots */
     int32_t face[4];   /* 4 vector + lane in the work's faces */
     bo_v4 rest[9];
+    bo_v4 offset[3];
+    bool shifted; /* there are offsets */
 } bo_tree_slots;
 
 /* Ranges of one depth. */
@@ -98,10 +104,12 @@ enum { BO_TREE_CHUNKS = 32 };
 struct bough_model {
     bough_model_def def; /* with copies of the parts, their names and tracks */
     bool owns_components;
-    int32_t component_count, part_count, size;
+    int32_t component_count, size;
+    int32_t part_count; /* of those that are there; def.part_count: of all */
     bo_component_tables *components;
     bo_tree_part *parts;
-    int32_t *inside;   /* outside number -> inside number */
+    int32_t *inside;   /* outside number -> inside number; -1: it is absent */
+    int32_t *offsets;  /* outside number -> where its coordinates begin */
     int32_t *children; /* inside numbers, ascending for each parent */
     int32_t *parents;  /* parts that something hangs on, ascending */
     int32_t parent_count;
@@ -109,6 +117,7 @@ struct bough_model {
     void *numbers;                 /* all tables */
     uint64_t shape;                /* hash of parts and components; snapshots are of models of one shape */
     int32_t largest_n, free_count; /* free: roots that fly */
+    bo_spline **tracks;            /* of all parts, outside numbers; NULL: none */
     bool led;                      /* there are roots with tracks */
     int32_t block_count, slots_count, level_count, faces_count;
     bo_tree_block *blocks;
@@ -145,6 +154,7 @@ typedef struct bo_tree_frames {
     bo_v4 v[3], w[3]; /* velocity and angular velocity of the frame */
     bo_v4 world[9];   /* axes in the world */
     bo_v4 origin[3];  /* in the world */
+    bo_v4 arm[3];     /* from the interface's centre to the origin, in the parent's axes, where slots are shifted */
 } bo_tree_frames;
 
 typedef struct bo_tree_inertias {
@@ -156,6 +166,7 @@ typedef struct bo_tree_inertias {
 typedef struct bo_tree_integrator bo_tree_integrator;
 
 typedef struct bo_tree_work {
+    bough_model *own; /* the model as the state has changed it; NULL: it has not */
     bo_tree_faces *faces;
     bo_v4 *starts; /* 9 of each vector of faces: rotations that the last decompositions started from */
     bo_tree_frames *frames;
@@ -181,6 +192,7 @@ typedef struct bo_tree_work {
     double lead_time;        /* when the accelerations of roots that are led are taken */
     bool still;              /* they stand still where they are */
     bool weightless;         /* gravity is left out */
+    bool sudden;             /* velocities are solved for, from momenta: roots that are led have that of their tracks */
     double *scratch;         /* scratch_size for each of the chunks that there can be */
     double *numbers;         /* all of these */
     float *surface_work;
@@ -196,8 +208,9 @@ typedef struct bo_tree_scheme {
 
 /* ---- the files ---- */
 
-/* layout.c: blocks, slots, levels, faces of a model whose parts are in order; and the tables of its components. */
-bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model);
+/* layout.c: order of the parts, blocks, slots, levels, faces as the def's parts have it. The tables of its components
+ * and the places of coordinates are made, or are those of the model `base` that it is a changed form of. */
+bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough_model *base);
 void bo_tree_free_layout(bough_context *ctx, bough_model *model);
 
 /* elastic.c */
@@ -286,6 +299,16 @@ void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_stat
  * elastic forces and damping. */
 bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
                                    const double *v, const double *force, double *a);
+
+/* model.c */
+bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, int32_t index);
+bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_tree_work *work);
+
+/* change.c: the model as the state has it now. */
+static inline const bough_model *bo_tree_now(const bough_model *model, const bough_state *state) {
+    return state->work->own ? state->work->own : model;
+}
+void bo_tree_free_own(bough_context *ctx, bough_model *own);
 
 /* Motion of a part's frame, in its axes: velocity, angular velocity. */
 static inline void bo_tree_velocity(const bo_tree_work *work, const bo_tree_part *part, double V[6]) {

@@ -424,7 +424,7 @@ static void failed_steps_change_nothing(void **unused) {
     (void)unused;
     bars b;
     set_out(&b, 1, 0);
-    const size_t size = bough_state_snapshot_size(b.model);
+    const size_t size = bough_state_snapshot_size(b.model, b.state);
     unsigned char *before = malloc(size), *after = malloc(size);
     use(&b, "central-differences");
     launch(&b);
@@ -447,7 +447,7 @@ static void snapshots_go_on_alike(void **unused) {
     static const char *const names[] = {"sbdf2", "bdf2", "hht-linear", "str-sbdf2", "tr-bdf2", "rk4"};
     bars b;
     set_out(&b, 2, 1e-3);
-    const size_t size = bough_state_snapshot_size(b.model);
+    const size_t size = bough_state_snapshot_size(b.model, b.state);
     unsigned char *then = malloc(size), *later = malloc(size), *again = malloc(size);
     for (size_t m = 0; m < sizeof names / sizeof *names; m++) {
         bough_state *fresh;

@@ -33,7 +33,7 @@ static void go_on(bars *b, bough_state *state, int steps) {
 }
 
 static void *snap(const bars *b, const bough_state *state) {
-    void *bytes = malloc(bough_state_snapshot_size(b->model));
+    void *bytes = malloc(bough_state_snapshot_size(b->model, b->state));
     bough_state_save(b->model, state, bytes);
     return bytes;
 }
@@ -49,7 +49,7 @@ static void restored_states_go_on_alike(void **unused) {
         go_on(&b, b.state, 7);
         b.state->stiffness[1] = 1.5, b.state->damping_mass[2] = 0.75, b.state->damping_stiffness[3] = 2e-3;
         b.state->wind.velocity[0] = 4;
-        const size_t size = bough_state_snapshot_size(b.model);
+        const size_t size = bough_state_snapshot_size(b.model, b.state);
         void *then = snap(&b, b.state);
         go_on(&b, b.state, 9);
         void *later = snap(&b, b.state);
@@ -88,7 +88,7 @@ static void warm_starts_are_kept(void **unused) {
     check(fabs(BO_LANE(kept[1], 0)) > 1e-6);
     for (int32_t f = 0; f < b.model->faces_count; f++)
         memset(w->faces[f].polar, 0, rotations);
-    check_ok(b.ctx, bough_state_restore(b.ctx, b.model, b.state, then, bough_state_snapshot_size(b.model)));
+    check_ok(b.ctx, bough_state_restore(b.ctx, b.model, b.state, then, bough_state_snapshot_size(b.model, b.state)));
     for (int32_t f = 0; f < b.model->faces_count; f++)
         check(memcmp(kept + 9 * f, w->faces[f].polar, rotations) == 0);
     free(kept);
@@ -100,7 +100,7 @@ static void other_bytes_are_refused(void **unused) {
     (void)unused;
     bars b, other;
     set_out(&b, true);
-    const size_t size = bough_state_snapshot_size(b.model);
+    const size_t size = bough_state_snapshot_size(b.model, b.state);
     unsigned char *good = snap(&b, b.state);
     go_on(&b, b.state, 2);
     unsigned char *now = snap(&b, b.state), *copy = malloc(size);
@@ -114,7 +114,7 @@ static void other_bytes_are_refused(void **unused) {
     prepare_bars(&other, test_context(1), PARTS, 1e-3, true);
     other.parts[2].scale *= 1.01;
     grow_bars(&other);
-    check_int(bough_state_snapshot_size(other.model), size);
+    check_int(bough_state_snapshot_size(other.model, other.state), size);
     check_fails(other.ctx, bough_state_restore(other.ctx, other.model, other.state, good, size), BOUGH_ERROR_ARGUMENT,
                 "another model");
     bough_state_save(b.model, b.state, copy); /* refusals have changed nothing */
@@ -128,7 +128,7 @@ static void plain_copies_go_on_alike(void **unused) {
     (void)unused;
     bars b, other;
     set_out(&b, true);
-    const size_t size = bough_state_snapshot_size(b.model);
+    const size_t size = bough_state_snapshot_size(b.model, b.state);
     go_on(&b, b.state, 5);
     void *checked = snap(&b, b.state), *plain = malloc(size);
     bo_tree_save_plain(b.model, b.state, plain);

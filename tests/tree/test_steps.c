@@ -95,7 +95,7 @@ typedef struct {
 static stand grow(bough_context *ctx, const way *w) {
     stand s = {.way = w, .ctx = ctx, .model = plant(ctx, w)};
     check_ok(ctx, bough_state_create(ctx, s.model, &s.state));
-    s.snapshot = malloc(bough_state_snapshot_size(s.model));
+    s.snapshot = malloc(bough_state_snapshot_size(s.model, s.state));
     const size_t vertices = (size_t)bough_model_vertex_count(s.model);
     s.positions = malloc(3 * sizeof(float) * vertices), s.normals = malloc(3 * sizeof(float) * vertices);
     for (int32_t k = 0; k < bough_model_size(s.model); k++)
@@ -147,7 +147,7 @@ static void nothing_is_allocated(void **unused) {
                 calls = memory.calls;
             go(&s, &refused);
             bough_state_save(s.model, s.state, s.snapshot);
-            check_ok(ctx, bough_state_restore(ctx, s.model, s.state, s.snapshot, bough_state_snapshot_size(s.model)));
+            check_ok(ctx, bough_state_restore(ctx, s.model, s.state, s.snapshot, bough_state_snapshot_size(s.model, s.state)));
         }
         if (memory.calls != calls)
             fail_msg("%s: %ld allocations", ways[i].name, memory.calls - calls);
@@ -166,7 +166,7 @@ static void threads_do_not_change_bits(void **unused) {
         stand first = {.way = NULL};
         for (int t = 0; t < 4; t++) {
             stand s = grow(test_context(threads[t]), &ways[i]);
-            const size_t snapshot = bough_state_snapshot_size(s.model);
+            const size_t snapshot = bough_state_snapshot_size(s.model, s.state);
             const size_t surface = 3 * sizeof(float) * (size_t)bough_model_vertex_count(s.model);
             int32_t refused = 0;
             for (int step = 0; step < STEPS; step++)
