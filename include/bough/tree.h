@@ -120,8 +120,8 @@ typedef struct bough_root {
 
 typedef struct bough_state {
     double time;
-    double *q, *v, *a; /* coordinates, velocities and accelerations: bough_model_size() each */
-    int32_t root_count; /* changes with what is detached and attached */
+    double *q, *v, *a;   /* coordinates, velocities and accelerations: bough_model_size() each */
+    int32_t root_count;  /* changes with what is detached and attached */
     bough_root *roots;   /* those that fly, in the order of their parts */
     bough_frame *frames; /* of the parts, at the last step or bough_state_update() */
     /* Of the parts, as in their defs, damping with what NAN stood for; may be changed between steps. */
@@ -150,7 +150,8 @@ BOUGH_API bough_status bough_state_use_integrator(bough_context *ctx, const boug
 /* ---- changes while running: which part hangs where is part of the state ----
  *
  * The parts of the model, their coordinates and numbers stay; where they hang, which of them fly, are locked or are
- * absent may change between steps. Steps take the new tree as it is then laid out, as fast as if it had been made so. */
+ * absent may change between steps. Steps take the new tree as it is then laid out, as fast as if it had been made so.
+ */
 
 typedef enum bough_change_kind {
     BOUGH_CHANGE_DETACH,   /* flies on, with what hangs on it, with the motion it has; also a root that was held */
@@ -193,8 +194,8 @@ BOUGH_API size_t bough_state_snapshot_size(const bough_model *model, const bough
 /* For the same program and kind of machine. Forces that are to act in the next step are included, and what an
  * integrator knows of the step before, but not the modes of hybrid ones: those begin anew. */
 BOUGH_API void bough_state_save(const bough_model *model, const bough_state *state, void *bytes);
-/* Refuses snapshots of other models, and damaged ones; the state is then what it was. Parts that hung elsewhere hang there
- * again. */
+/* Refuses snapshots of other models, and damaged ones; the state is then what it was. Parts that hung elsewhere hang
+ * there again. */
 BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,
                                            const void *bytes, size_t size);
 

@@ -61,8 +61,7 @@ static void carry_over(const bough_model *from, const bo_tree_work *old, const b
     work->pushed = old->pushed;
 }
 
-static void start_flights(const bough_model *from, const bough_state *state, const bough_model *to,
-                          bough_root *roots) {
+static void start_flights(const bough_model *from, const bough_state *state, const bough_model *to, bough_root *roots) {
     for (int32_t i = 0; i < to->levels[0].end_part; i++) {
         const bo_tree_part *part = &to->parts[i];
         const int32_t before = from->inside[part->user];
@@ -426,7 +425,7 @@ bough_status bough_state_change(bough_context *ctx, const bough_model *model, bo
               .frames = BO_NEW_ARRAY(ctx, bough_frame, model->def.part_count),
               .new = BO_NEW_ZEROS(ctx, bool, model->def.part_count)};
     double *kept = BO_NEW_ARRAY(ctx, double, kept_count(model));
-    bough_status status = e.parts && e.frames && e.new && kept ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    bough_status status = e.parts && e.frames && e.new &&kept ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
         memcpy(e.frames, state->frames, (size_t)model->def.part_count * sizeof *e.frames);
     for (int32_t i = 0; i < count && status == BOUGH_OK; i++)
@@ -453,9 +452,8 @@ bough_status bough_state_attach(bough_context *ctx, const bough_model *model, bo
 
 bough_status bough_state_lock(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                               bool locked) {
-    return bough_state_change(
-        ctx, model, state, 1,
-        &(bough_change){.kind = locked ? BOUGH_CHANGE_LOCK : BOUGH_CHANGE_UNLOCK, .part = part});
+    return bough_state_change(ctx, model, state, 1,
+                              &(bough_change){.kind = locked ? BOUGH_CHANGE_LOCK : BOUGH_CHANGE_UNLOCK, .part = part});
 }
 
 const bough_part_def *bough_state_parts(const bough_model *model, const bough_state *state) {

@@ -16,9 +16,9 @@ static bough_status check_part(bough_context *ctx, const bough_model *model, int
     if (part < 0 || part >= model->def.part_count)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d does not exist: the model has %d", part,
                        model->def.part_count);
-    return model->inside[part] >= 0 ? BOUGH_OK
-                                    : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" is absent; add it first",
-                                              model->def.parts[part].name);
+    return model->inside[part] >= 0
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" is absent; add it first", model->def.parts[part].name);
 }
 
 static bough_status check_vertex(bough_context *ctx, const bough_model *model, int32_t part, int32_t vertex) {

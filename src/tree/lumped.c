@@ -58,7 +58,8 @@ BO_INLINE void add_turning(const bo_v4 *I, const bo_v4 *w, bo_v4 *p) {
 /* What four subtrees look like to their parents: an inertia and a bias force about the origin, then turned up as
  * couple.c does. */
 BO_MULTIVERSION
-static void lump(bough_coupling coupling, bool shifted, const bo_tree_frames *restrict f, bo_tree_inertias *restrict s) {
+static void lump(bough_coupling coupling, bool shifted, const bo_tree_frames *restrict f,
+                 bo_tree_inertias *restrict s) {
     bo_v4 I[BO_SIX], p[6], t[6];
     for (int k = 0; k < BO_SIX; k++)
         I[k] = s->I[k];

@@ -52,7 +52,8 @@ static inline void random_rotation(test_random *random, double R[9]) {
     memcpy(R, X.m, sizeof X.m);
 }
 
-/* A random tree with scaled, turned and rigid parts; deeper than wide. */
+/* A random tree with scaled, turned and rigid parts; deeper than wide. With odd seeds they stand off their interfaces.
+ */
 static inline grove plant(uint64_t seed, int32_t part_count, bough_coupling coupling, bool flies) {
     grove g = {.ctx = test_context(1)};
     test_random random = {seed};
@@ -69,6 +70,8 @@ static inline grove plant(uint64_t seed, int32_t part_count, bough_coupling coup
         random_rotation(&random, part->rotation);
         for (int d = 0; d < 3; d++)
             part->position[d] = test_uniform(&random, -1, 1);
+        for (int d = 0; d < 3 && i > 0 && seed % 2; d++)
+            part->offset[d] = test_uniform(&random, -0.3, 0.3);
     }
     bough_model_def def = bough_default_model_def();
     def.component_count = 3, def.components = (const bough_component *const *)g.components;

@@ -203,7 +203,8 @@ static void what_is_not_finite_is_refused_as_a_whole(void **unused) {
     bars b;
     set_out(&b, false, false);
     float *forces = random_forces(&b, 1);
-    const size_t count = 3 * (size_t)surface_of(&b, 1)->vertex_count, size = bough_state_snapshot_size(b.model, b.state);
+    const size_t count = 3 * (size_t)surface_of(&b, 1)->vertex_count,
+                 size = bough_state_snapshot_size(b.model, b.state);
     void *before = malloc(size), *after = malloc(size);
     const float wrong[] = {NAN, INFINITY, -INFINITY};
     const size_t places[] = {0, count / 2, count - 1};

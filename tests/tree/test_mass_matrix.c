@@ -57,11 +57,15 @@ static motion hung(const grove *g, int32_t i, const motion *f, const bough_part_
     check(bo_polar_rates(fit, R, S, dfit, &turning, &dR, &dS));
     check(bo_polar_accelerations(R, S, dfit, ddfit, turning, dS, &gain, &ddR));
     turning = bo_mat_vec(f->R, turning), gain = bo_mat_vec(f->R, gain);
-    return (motion){.origin = bo_add(f->origin, p),
-                    .R = bo_mat_mul(f->R, bo_mat_mul(R, matrix_of(child->rotation))),
-                    .W = bo_add(f->W, turning),
-                    .A = carried(f, p, dp, ddp),
-                    .B = bo_add(bo_add(f->B, gain), bo_cross(f->W, turning))};
+    motion m = {.origin = bo_add(f->origin, p),
+                .R = bo_mat_mul(f->R, bo_mat_mul(R, matrix_of(child->rotation))),
+                .W = bo_add(f->W, turning),
+                .A = carried(f, p, dp, ddp),
+                .B = bo_add(bo_add(f->B, gain), bo_cross(f->W, turning))};
+    const bo_vec3 reach = bo_mat_vec(bo_mat_mul(f->R, R), bo_load3(child->offset));
+    m.A = carried(&m, reach, zero, zero);
+    m.origin = bo_add(m.origin, reach);
+    return m;
 }
 
 /* Accelerations of all vertices, from those of the root's frame (world axes) and of the coordinates. */

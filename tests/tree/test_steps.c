@@ -147,7 +147,8 @@ static void nothing_is_allocated(void **unused) {
                 calls = memory.calls;
             go(&s, &refused);
             bough_state_save(s.model, s.state, s.snapshot);
-            check_ok(ctx, bough_state_restore(ctx, s.model, s.state, s.snapshot, bough_state_snapshot_size(s.model, s.state)));
+            check_ok(ctx, bough_state_restore(ctx, s.model, s.state, s.snapshot,
+                                              bough_state_snapshot_size(s.model, s.state)));
         }
         if (memory.calls != calls)
             fail_msg("%s: %ld allocations", ways[i].name, memory.calls - calls);
