@@ -29,6 +29,21 @@ typedef struct bough_track {
     const double *rotation; /* count x 4: quaternions w x y z */
 } bough_track;
 
+/* How a part turns against the interface that it hangs at, about its own origin. */
+typedef enum bough_joint_kind {
+    BOUGH_JOINT_WELD,  /* not at all */
+    BOUGH_JOINT_HINGE, /* about an axis: one more coordinate, the angle */
+    BOUGH_JOINT_BALL   /* in any way: three more, the rotation vector in the axes of the part */
+} bough_joint_kind;
+
+typedef struct bough_joint {
+    bough_joint_kind kind;
+    double axis[3];   /* of a hinge, in the axes of the part */
+    double stiffness; /* N m / rad: back to angle 0 */
+    double damping;   /* N m s / rad */
+    double angle[3];  /* rad, of new states; the first of a hinge */
+} bough_joint;
+
 typedef struct bough_part_def {
     uint32_t cookie;
     const char *name; /* copied; NULL: none */
@@ -44,6 +59,7 @@ typedef struct bough_part_def {
     double damping_mass;      /* Rayleigh, 1/s; NAN: as the component, with the same damping ratios at any scale */
     double damping_stiffness; /* s; likewise */
     bough_track track; /* of a root that is held: its pose in the world instead of rotation and position; copied */
+    bough_joint joint; /* of a part with a parent; for the exact coupling, L3 */
     bool free;         /* a root that flies; those whose components were cooked to fly do so in any case */
     bool locked;       /* it stays as it is bent: a rigid body, until it is unlocked */
     bool absent;       /* it, and what hangs on it, is not there until it is added */
@@ -87,6 +103,8 @@ BOUGH_API int32_t bough_model_part_count(const bough_model *model);
 BOUGH_API int32_t bough_model_size(const bough_model *model); /* coordinates in all */
 /* Where the coordinates of a part begin in q, v and a. */
 BOUGH_API int32_t bough_model_offset(const bough_model *model, int32_t part);
+/* Where the coordinates of its joint do; -1: it is welded. */
+BOUGH_API int32_t bough_model_joint_offset(const bough_model *model, int32_t part);
 /* What the model was made of; strings and arrays belong to it. */
 BOUGH_API const bough_model_def *bough_model_describe(const bough_model *model);
 /* -1 when there is no part of that name. */
@@ -238,6 +256,10 @@ BOUGH_API bough_status bough_state_add_surface_forces(bough_context *ctx, const 
 /* World force and torque about the origin of the part's frame. */
 BOUGH_API bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model, bough_state *state,
                                               int32_t part, const double force[3], const double torque[3]);
+/* Torque (N m) of a motor in the joint by which the part hangs: about the axis of a hinge (the first), or on the
+ * coordinates of a ball. */
+BOUGH_API bough_status bough_state_add_joint_torque(bough_context *ctx, const bough_model *model, bough_state *state,
+                                                    int32_t part, const double torque[3]);
 /* A damped spring (N/m, N s/m) from the vertex to a point of the world. */
 BOUGH_API bough_status bough_state_pull(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                                         int32_t vertex, const double target[3], double stiffness, double damping);

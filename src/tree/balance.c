@@ -78,6 +78,7 @@ void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work 
         const bo_tree_level *level = &model->levels[d];
         if (d > 0)
             bo_tree_accelerate_frames(ctx, model, work, d);
+        bo_tree_drive_joints(model, work, d, a);
         for (int32_t i = level->first_part; i < level->end_part; i++)
             bo_tree_gain(model, work, i, a);
     }
@@ -85,6 +86,14 @@ void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work 
         carry_inertia(&work->inertias[s]);
     for (int32_t i = 0; i < model->part_count; i++)
         pull(model, work, &model->parts[i], a, y);
-    for (int32_t i = model->part_count - 1; i >= model->levels[0].end_part; i--)
+    for (int32_t i = model->part_count - 1; i >= model->levels[0].end_part; i--) {
+        const int32_t j = model->parts[i].joint;
+        double torque[3];
+        for (int32_t k = 0; j >= 0 && k < model->joints[j].count; k++) {
+            const int32_t at = model->joints[j].offset + k;
+            bo_tree_joint_torque(model, work, j, torque);
+            y[at] = torque[k] - (work->loaded ? work->load[at] : 0);
+        }
         pull_parent(model, work, &model->parts[i], y);
+    }
 }

@@ -256,6 +256,7 @@ static void become_root(edit *e, int32_t part, bool free) {
     p->parent = -1, p->interface = 0;
     p->free = free;
     p->track.count = 0; /* it stays where it is */
+    p->joint.kind = BOUGH_JOINT_WELD;
     memset(p->offset, 0, sizeof p->offset);
     memcpy(p->rotation, e->frames[part].rotation, sizeof p->rotation);
     memcpy(p->position, e->frames[part].origin, sizeof p->position);
@@ -281,6 +282,7 @@ static bough_status hang_as_it_lies(edit *e, const bough_change *c) {
     const bo_vec3 x = bo_mat_tvec(Rp, bo_sub(bo_load3(child->origin), bo_load3(above->origin)));
     const bo_mat3 rest = bo_mat_mul(bo_transpose(face), bo_mat_mul(bo_transpose(Rp), Rc));
     p->parent = c->parent, p->interface = c->interface, p->free = false, p->track.count = 0;
+    p->joint.kind = BOUGH_JOINT_WELD;
     memcpy(p->rotation, rest.m, sizeof p->rotation);
     bo_store3(p->offset, bo_mat_tvec(face, bo_sub(x, bo_scale(parent->scale, bo_load3(centre)))));
     return BOUGH_OK;
@@ -301,6 +303,7 @@ static void reattach(edit *e, int32_t part) {
     bough_part_def *p = &e->parts[part];
     p->parent = from->parent, p->interface = from->interface, p->free = from->free;
     p->track.count = from->track.count;
+    p->joint = from->joint;
     memcpy(p->rotation, from->rotation, sizeof p->rotation);
     memcpy(p->position, from->position, sizeof p->position);
     memcpy(p->offset, from->offset, sizeof p->offset);

@@ -223,6 +223,8 @@ static bool gather_levels(bo_tree_sweep *sweep) {
             if (!bo_tree_for_each(sweep, level->first_block, level->end_block, 1, eliminate_block))
                 return false;
         }
+        if (!bo_tree_release_joints(sweep->model, sweep->work, d))
+            return false;
         if (d > 0)
             bo_tree_for_each(sweep, level->first_slots, level->end_slots, 48, turn_up_slots);
     }
@@ -247,6 +249,7 @@ static void scatter_levels(bo_tree_sweep *sweep) {
         const bo_tree_level *level = &sweep->model->levels[d];
         if (d > 0)
             bo_tree_accelerate_frames(sweep->ctx, sweep->model, sweep->work, d);
+        bo_tree_swing_joints(sweep->model, sweep->work, d, sweep->a);
         bo_tree_for_each(sweep, level->first_block, level->end_block, 4, scatter_block);
     }
 }

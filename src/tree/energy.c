@@ -55,6 +55,17 @@ static void add_momenta(const bough_state *state, const bo_tree_part *part, cons
     bo_store3(sum->angular_momentum, bo_add(bo_load3(sum->angular_momentum), bo_add(L, bo_cross(bo_load3(x), P))));
 }
 
+/* Of the spring in its joint. */
+static double joint_energy(const bough_model *model, const bough_state *state, const bo_tree_part *part) {
+    double sum = 0;
+    if (part->joint < 0)
+        return 0;
+    const bo_tree_joint *joint = &model->joints[part->joint];
+    for (int32_t k = 0; k < joint->count; k++)
+        sum += 0.5 * joint->stiffness * state->q[joint->offset + k] * state->q[joint->offset + k];
+    return sum;
+}
+
 /* Sums of the parts of each chunk, so that they are the same for any number of threads. */
 typedef struct {
     const bough_model *model;
@@ -78,7 +89,7 @@ static void measure_chunk(void *data, int32_t chunk) {
         if (!bough_component_evaluate(model->components[part->component].c, state->q + part->offset, scratch, &E, NULL,
                                       NULL))
             m->inverted[chunk] = true;
-        sum.elastic += stiffness * stiffness * part->scale3 * E;
+        sum.elastic += stiffness * stiffness * part->scale3 * E + joint_energy(model, state, part);
         bo_tree_momentum(model, state->work, part, state->v, h);
         sum.kinetic += kinetic_of(model, state, part, h);
         sum.gravity += weight_of(model, state->work, part);

@@ -199,6 +199,20 @@ bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model
     return BOUGH_OK;
 }
 
+bough_status bough_state_add_joint_torque(bough_context *ctx, const bough_model *model, bough_state *state,
+                                          int32_t part, const double torque[3]) {
+    model = bo_tree_now(model, state);
+    BO_TRY(check_part(ctx, model, part));
+    BO_TRY(check_vector(ctx, "a torque", torque));
+    const int32_t j = part_of(model, part)->joint;
+    if (j < 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" does not hang by a joint", model->def.parts[part].name);
+    state->work->pushed = true;
+    for (int32_t d = 0; d < model->joints[j].count; d++)
+        state->work->force[model->joints[j].offset + d] += torque[d];
+    return BOUGH_OK;
+}
+
 /* ---- where vertices are ---- */
 
 /* Position and velocity of a vertex in the world. */

@@ -93,8 +93,10 @@ static void carry_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
 bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
     if (!bo_tree_move_faces(ctx, model, work, q, v))
         return false;
-    for (int32_t d = 1; d < model->level_count; d++)
+    for (int32_t d = 1; d < model->level_count; d++) {
         on_level(ctx, model, work, d, carry_some);
+        bo_tree_turn_joints(model, work, d, q, v);
+    }
     return true;
 }
 

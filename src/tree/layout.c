@@ -43,11 +43,15 @@ static bough_status find_depths(bough_context *ctx, const bough_model *model, ra
     return BOUGH_OK;
 }
 
+static int32_t joint_size(const bough_part_def *part) {
+    return part->joint.kind == BOUGH_JOINT_HINGE ? 1 : part->joint.kind == BOUGH_JOINT_BALL ? 3 : 0;
+}
+
 /* Coordinates in all are counted in 32 bits. */
 static bough_status check_size(bough_context *ctx, const bough_model *model) {
     int64_t size = 0;
     for (int32_t i = 0; i < model->def.part_count; i++)
-        size += model->def.components[model->def.parts[i].component]->r;
+        size += model->def.components[model->def.parts[i].component]->r + joint_size(&model->def.parts[i]);
     return size <= INT32_MAX
                ? BOUGH_OK
                : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model of %lld coordinates is too large", (long long)size);
@@ -65,6 +69,7 @@ static void place_part(bough_model *model, int32_t index, int32_t user) {
                            .offset = model->offsets[user],
                            .user = user,
                            .faces = -1,
+                           .joint = -1,
                            .scale = s,
                            .scale3 = s * s * s,
                            .scale4 = s * s * s * s,
@@ -90,7 +95,7 @@ static int32_t keep_present(bough_model *model, rank *ranks, int32_t first, int3
 }
 
 /* Level by level, since the order within one follows that of the parents. new: coordinates get their places, in the
- * order of the parts, those that are absent behind the others. */
+ * order of the parts, those that are absent behind the others, and those of joints behind these. */
 static bough_status order_parts(bough_context *ctx, bough_model *model, bool new) {
     const int32_t count = model->def.part_count;
     rank *ranks = BO_NEW_ARRAY(ctx, rank, count);
@@ -124,6 +129,10 @@ static bough_status order_parts(bough_context *ctx, bough_model *model, bool new
             model->offsets[user] = model->size;
             model->size += model->def.components[model->def.parts[user].component]->r;
         }
+    for (int32_t user = 0; user < count && status == BOUGH_OK && new; user++) {
+        model->offsets[count + user] = joint_size(&model->def.parts[user]) ? model->size : -1;
+        model->size += joint_size(&model->def.parts[user]);
+    }
     model->level_count += model->level_count == 0; /* one that is empty */
     bo_free(ctx, ranks);
     return status;
@@ -511,7 +520,7 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough
         model->offsets = base->offsets, model->size = base->size;
         model->components = base->components, model->numbers = base->numbers;
     } else {
-        model->offsets = BO_NEW_ARRAY(ctx, int32_t, model->def.part_count);
+        model->offsets = BO_NEW_ARRAY(ctx, int32_t, 2 * (size_t)model->def.part_count);
         model->components = BO_NEW_ZEROS(ctx, bo_component_tables, model->component_count);
         if (!model->offsets || !model->components)
             return BOUGH_ERROR_MEMORY;
@@ -527,6 +536,7 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough
     if (!base)
         BO_TRY(make_all_tables(ctx, model));
     BO_TRY(find_faces(ctx, model));
+    BO_TRY(bo_tree_list_joints(ctx, model));
     cut_levels(model); /* counts */
     model->blocks = BO_NEW_ZEROS(ctx, bo_tree_block, model->block_count);
     model->slots = BO_NEW_ZEROS(ctx, bo_tree_slots, model->slots_count);
@@ -544,6 +554,7 @@ void bo_tree_free_layout(bough_context *ctx, bough_model *model) {
     bo_free(ctx, model->inside);
     bo_free(ctx, model->children);
     bo_free(ctx, model->parents);
+    bo_free(ctx, model->joints);
     bo_free(ctx, model->face_used);
     bo_free(ctx, model->blocks);
     bo_free(ctx, model->slots);

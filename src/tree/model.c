@@ -61,6 +61,22 @@ static const char *name_of(const bough_part_def *part, char buffer[32], int32_t 
     return buffer;
 }
 
+static bough_status check_joint(bough_context *ctx, const bough_part_def *part, const char *name) {
+    const bough_joint *j = &part->joint;
+    if ((int)j->kind < BOUGH_JOINT_WELD || j->kind > BOUGH_JOINT_BALL)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": there is no joint of kind %d", name, (int)j->kind);
+    if (j->kind == BOUGH_JOINT_WELD)
+        return BOUGH_OK;
+    if (!(j->stiffness >= 0 && j->damping >= 0 && isfinite(j->stiffness + j->damping) && all_finite(3, j->angle)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "part \"%s\": stiffness and damping of its joint must not be negative, and its angle finite",
+                       name);
+    const double length = bo_norm(bo_load3(j->axis));
+    if (j->kind == BOUGH_JOINT_HINGE && !(length > 0 && isfinite(length)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its hinge has no axis", name);
+    return BOUGH_OK;
+}
+
 bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, int32_t index) {
     const bough_part_def *part = &def->parts[index];
     char buffer[32];
@@ -89,6 +105,7 @@ bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, 
         if (part->free)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" has a parent, so that it cannot fly", name);
     }
+    BO_TRY(check_joint(ctx, part, name));
     if (!is_rotation(part->rotation))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its rotation is not one", name);
     BO_TRY(bo_track_check(ctx, name, part, c));
@@ -245,6 +262,9 @@ int32_t bough_model_size(const bough_model *model) {
 int32_t bough_model_offset(const bough_model *model, int32_t part) {
     return model->offsets[part];
 }
+int32_t bough_model_joint_offset(const bough_model *model, int32_t part) {
+    return model->offsets[model->def.part_count + part];
+}
 
 /* ---- states ---- */
 
@@ -281,6 +301,7 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
                   {(void **)&w->starts, 9 * (size_t)model->faces_count * (sizeof *w->starts / NUMBERS)},
                   {(void **)&w->frames, (size_t)model->slots_count * (sizeof *w->frames / NUMBERS)},
                   {(void **)&w->inertias, (size_t)model->slots_count * (sizeof *w->inertias / NUMBERS)},
+                  {(void **)&w->swings, (size_t)model->joint_count * (sizeof *w->swings / NUMBERS)},
                   {(void **)&w->Mrq, 6 * vectors},
                   {(void **)&w->p_q, vectors},
                   {(void **)&w->Z, 8 * vectors},
@@ -292,6 +313,7 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
                   {(void **)&w->wrench, 6 * parts},
                   {(void **)&w->load, n},
                   {(void **)&w->load_wrench, 6 * parts},
+                  {(void **)&w->sway, parts},
                   {(void **)&w->next_q, n},
                   {(void **)&w->next_v, n},
                   {(void **)&w->next_a, n},
@@ -325,6 +347,15 @@ static void start_roots(const bough_model *model, bough_state *state) {
     }
 }
 
+static void start_joints(const bough_model *model, bough_state *state) {
+    for (int32_t user = 0; user < model->def.part_count; user++) {
+        const bough_joint *joint = &model->def.parts[user].joint;
+        const int32_t at = bough_model_joint_offset(model, user);
+        for (int32_t d = 0; d < (joint->kind == BOUGH_JOINT_BALL ? 3 : 1) && at >= 0; d++)
+            state->q[at + d] = joint->angle[d];
+    }
+}
+
 bough_status bough_state_create(bough_context *ctx, const bough_model *model, bough_state **out) {
     *out = NULL;
     bough_state *state = BO_NEW(ctx, bough_state);
@@ -352,6 +383,7 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
         }
         state->work->next_roots = state->roots + model->free_count;
         start_roots(model, state);
+        start_joints(model, state);
         state->v = state->q + model->size;
         state->a = state->v + model->size;
         state->work->surface_work = bo_tree_make_surface_work(ctx, model);

@@ -556,6 +556,7 @@ static void prepare_chunk(void *data, int32_t chunk) {
 }
 
 bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass) {
+    bo_tree_prepare_joints(pass);
     bo_run_tasks(ctx, prepare_chunk, pass, pass->model->chunk_count);
     for (int32_t c = 0; c < pass->model->chunk_count; c++)
         if (pass->bad[c])
@@ -571,6 +572,9 @@ void bo_tree_set_forces(const bough_model *model, bo_tree_work *work, double sca
         for (int32_t k = 0; k < b->n * b->lanes; k++)
             p[k] *= -scale;
     }
+    for (int32_t j = 0; j < model->joint_count; j++)
+        for (int32_t d = 0; d < model->joints[j].count; d++)
+            work->swings[j].p[d] = -scale * f[model->joints[j].offset + d];
 }
 
 void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,

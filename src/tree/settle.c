@@ -36,6 +36,76 @@ static bool go_to(const search *s, const double *q) {
     return *s->pushed == BOUGH_OK;
 }
 
+static bo_vec3 first_moment(const bough_model *model, const bo_tree_work *w, int32_t i) {
+    double mc[3];
+    bo_tree_first_moment(&w->inertias[model->parts[i].slot / 4], model->parts[i].slot % 4, mc);
+    return bo_load3(mc);
+}
+
+static bo_mat3 axes_at(const bo_v4 *vectors, int32_t slot) {
+    bo_mat3 M;
+    for (int k = 0; k < 9; k++)
+        M.m[k] = BO_LANE_CONST(vectors[k], slot % 4);
+    return M;
+}
+
+static bo_vec3 gravity_at(const search *s, int32_t slot) {
+    return bo_mat_tvec(axes_at(s->state->work->frames[slot / 4].world, slot), bo_load3(s->model->def.gravity));
+}
+
+/* The weight of what hangs makes it come back as a pendulum does. With d the first moment of a part and of what it
+ * carries as if it hung in its interfaces, the weights' potential is the sum of -g . R d over the parts, and where d
+ * hangs along g its second derivative by turns of the axes is g . d (1 - g g^T / |g|^2). sway: g . d where it hangs, 0
+ * where it stands. After bo_tree_compose(). */
+static void find_sway(const search *s) {
+    const bough_model *model = s->model;
+    bo_tree_work *w = s->state->work;
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        bo_vec3 d = first_moment(model, w, i);
+        for (int32_t c = 0; c < part->child_count; c++) {
+            const int32_t child = model->children[part->first_child + c], slot = model->parts[child].slot;
+            d = bo_sub(d, bo_mat_vec(axes_at(w->frames[slot / 4].R, slot), first_moment(model, w, child)));
+        }
+        w->sway[i] = fmax(0, bo_dot(d, gravity_at(s, part->slot)));
+    }
+}
+
+/* A step of h^2 A turns a frame against that. */
+static void resist_swaying(const search *s, double h2) {
+    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
+    for (int32_t i = 0; i < s->model->part_count; i++) {
+        const int32_t slot = s->model->parts[i].slot;
+        bo_v4 *T = s->state->work->inertias[slot / 4].I + BO_SIX_T;
+        double g[3];
+        bo_store3(g, gravity_at(s, slot));
+        const double square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2], sway = h2 * s->state->work->sway[i];
+        for (int k = 0; k < 6 && square > 0; k++)
+            BO_LANE(T[k], slot % 4) += sway * ((row[k] == column[k]) - g[row[k]] * g[column[k]] / square);
+    }
+}
+
+/* Of a joint: its spring, and the torques of loads and weight of what hangs on it. */
+static void weigh_joint(const search *s, int32_t j, double *left, double *size) {
+    const bough_model *model = s->model;
+    bo_tree_work *w = s->state->work;
+    const bo_tree_joint *joint = &model->joints[j];
+    const int32_t slot = model->parts[joint->part].slot, lane = slot % 4;
+    const bo_vec3 mc = first_moment(model, w, joint->part), g = gravity_at(s, slot);
+    bo_v4 *p = w->inertias[slot / 4].p + 3;
+    double torque[3];
+    bo_store3(torque, bo_cross(mc, g));
+    for (int k = 0; k < 3; k++)
+        BO_LANE(p[k], lane) -= torque[k];
+    bo_tree_joint_torque(model, w, j, torque);
+    for (int32_t k = 0; k < joint->count; k++) {
+        const double load = w->loaded ? w->load[joint->offset + k] : 0, spring = w->swings[j].p[k];
+        *left += (spring + torque[k] - load) * (spring + torque[k] - load);
+        *size += spring * spring + load * load;
+    }
+    *size += bo_dot(mc, mc) * bo_dot(g, g); /* what torques are small against without springs */
+}
+
 /* Gradient of the potential at q: what a part feels when nothing accelerates but for gravity, its subtree hanging as a
  * rigid body. Its length over that of the elastic forces; infinite where q is out of the question. Everything is ready
  * for a step (M + h^2 K) a = -gradient then but for what is eliminated. */
@@ -59,21 +129,18 @@ static double unbalanced(const search *s, const double *q, double h2) {
         return INFINITY;
     bo_tree_take_wrenches(model, w);
     bo_tree_compose(model, w);
+    find_sway(s);
     bo_tree_lump(model, w, BOUGH_COUPLING_L2R);
     bo_tree_sweep sweep = {s->ctx, model, w, NULL, {false}};
     bo_tree_hang_all(&sweep);
     double left = 0, size = 0;
-    const bo_vec3 up = bo_scale(-1, bo_load3(model->def.gravity));
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_tree_block *b = &model->blocks[part->block];
         if (part->locked)
             continue;
         double A[3];
-        bo_mat3 world;
-        for (int k = 0; k < 9; k++)
-            world.m[k] = BO_LANE_CONST(w->frames[part->slot / 4].world[k], part->slot % 4);
-        bo_store3(A, bo_mat_tvec(world, up));
+        bo_store3(A, bo_scale(-1, gravity_at(s, part->slot)));
         for (int32_t l = 0; l < part->r; l++) {
             const double f = w->p[b->vectors + l * b->lanes + part->lane], load = w->load[part->offset + l];
             double g = w->p_q[b->vectors + l * b->lanes + part->lane];
@@ -83,6 +150,8 @@ static double unbalanced(const search *s, const double *q, double h2) {
             size += f * f + (w->loaded ? load * load : 0);
         }
     }
+    for (int32_t j = 0; j < model->joint_count; j++)
+        weigh_joint(s, j, &left, &size);
     double ratio = size > 0 ? sqrt(left / size) : left > 0 ? INFINITY : 0;
     return isfinite(ratio) ? ratio : INFINITY;
 }
@@ -99,14 +168,17 @@ static bool accelerate(const search *s, double h2) {
                          .elastic = true,
                          .solve = true,
                          .inertias = true};
-    return go_to(s, s->state->q) && bo_tree_prepare(s->ctx, &pass) &&
-           bo_tree_solve(s->ctx, s->model, s->state->work, s->state->work->next_a);
+    if (!go_to(s, s->state->q) || !bo_tree_prepare(s->ctx, &pass))
+        return false;
+    resist_swaying(s, h2);
+    return bo_tree_solve(s->ctx, s->model, s->state->work, s->state->work->next_a);
 }
 
 /* Steps (M + h^2 K) a = -g, q += h^2 a, with h growing while it helps: the inertia of the whole tree keeps first steps
- * small where they would bend it too far. K is that of the parts alone, without what turning the weight of others adds:
- * the last digits come one by one, and after a first step that does not help h feels its way. In the first fifth of
- * the iterations a little more residual is taken, since it is no potential that could only fall; then it must fall. */
+ * small where they would bend it too far. K is that of the parts alone and of weight that hangs, without what standing
+ * weight takes away: the last digits come one by one, and after a first step that does not help h feels its way. In the
+ * first fifth of the iterations a little more residual is taken, since it is no potential that could only fall; then it
+ * must fall. */
 static bough_status seek(const search *s, double *residual) {
     const bough_model *model = s->model;
     const bough_settle_def *def = s->def;

@@ -30,12 +30,14 @@ enum { FIELDS = 13 };
 /* How a part stands in the tree. */
 typedef struct bo_link {
     int32_t parent, interface;
-    int32_t free, locked, absent, unused;
+    int32_t free, locked, absent, joint;
     double rotation[9], position[3], offset[3];
 } bo_link;
 
 static bo_link link_of(const bough_part_def *part) {
-    bo_link l = {part->parent, part->interface, part->free, part->locked, part->absent, 0, {0}, {0}, {0}};
+    bo_link l = {part->parent, part->interface,           part->free, part->locked,
+                 part->absent, (int32_t)part->joint.kind, {0},        {0},
+                 {0}};
     memcpy(l.rotation, part->rotation, sizeof l.rotation);
     memcpy(l.position, part->position, sizeof l.position);
     memcpy(l.offset, part->offset, sizeof l.offset);
@@ -184,7 +186,7 @@ static void read_fields(const bough_model *model, bough_state *state, const void
 }
 
 /* Parts where the snapshot has them. NULL in *parts: they are there already. */
-static bough_status read_links(bough_context *ctx, const bough_model *model, const void *bytes,
+static bough_status read_links(bough_context *ctx, const bough_model *base, const bough_model *model, const void *bytes,
                                bough_part_def **parts) {
     const unsigned char *at = (const unsigned char *)bytes + sizeof(header);
     bool same = true;
@@ -203,6 +205,7 @@ static bough_status read_links(bough_context *ctx, const bough_model *model, con
         memcpy(&l, at, sizeof l);
         out[i].parent = l.parent, out[i].interface = l.interface;
         out[i].free = l.free != 0, out[i].locked = l.locked != 0, out[i].absent = l.absent != 0;
+        out[i].joint.kind = (bough_joint_kind)(l.joint == (int32_t)base->def.parts[i].joint.kind ? l.joint : 0);
         memcpy(out[i].rotation, l.rotation, sizeof l.rotation);
         memcpy(out[i].position, l.position, sizeof l.position);
         memcpy(out[i].offset, l.offset, sizeof l.offset);
@@ -216,7 +219,7 @@ static bough_status restore(bough_context *ctx, const bough_model *model, bough_
     bough_part_def *parts;
     bo_tree_shift shift = {0};
     BO_TRY(check_header(ctx, model, bytes, size, plain));
-    BO_TRY(read_links(ctx, bo_tree_now(model, state), bytes, &parts));
+    BO_TRY(read_links(ctx, model, bo_tree_now(model, state), bytes, &parts));
     if (parts)
         BO_TRY(bo_tree_begin_shift(ctx, model, state, parts, &shift));
     const bough_model *next = parts ? shift.own : bo_tree_now(model, state);

@@ -48,6 +48,11 @@ static bough_status force(void *data, double t, const double *q, double *U, doub
         for (int32_t l = 0; l < part->r; l++)
             g[l] *= -by.elastic;
     }
+    for (int32_t j = 0; j < model->joint_count; j++)
+        for (int32_t k = model->joints[j].offset; k < model->joints[j].offset + model->joints[j].count; k++) {
+            f[k] = -model->joints[j].stiffness * q[k];
+            sum -= 0.5 * f[k] * q[k];
+        }
     for (int32_t k = 0; k < model->size; k++) {
         f[k] -= s->rest[k];
         sum += s->rest[k] * q[k];
@@ -145,6 +150,11 @@ static void multiply(void *data, bo_matrix which, const double *x, double *y) {
             multiply_part(part->r, t->n, by.damping_mass, t->M, by.damping_stiffness, t->K, xi, yi);
         K += part->r * part->r;
     }
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const bo_tree_joint *joint = &model->joints[j];
+        for (int32_t k = joint->offset; k < joint->offset + joint->count; k++)
+            y[k] = (which == BO_MATRIX_K ? joint->stiffness : joint->damping) * x[k];
+    }
 }
 
 /* One pass of the exact coupling with H for the masses of the parts and w->p for all forces, where the frames stand
@@ -219,6 +229,8 @@ void bo_tree_system_look_at_damping(bo_tree_system *s) {
     bool damped = false;
     for (int32_t i = 0; i < s->model->part_count; i++)
         damped = damped || s->state->damping_mass[i] != 0 || s->state->damping_stiffness[i] != 0;
+    for (int32_t j = 0; j < s->model->joint_count; j++)
+        damped = damped || s->model->joints[j].damping != 0;
     s->system.rayleigh_mass = s->system.rayleigh_stiffness = damped ? NAN : 0; /* each part has its own */
 }
 

@@ -62,7 +62,17 @@ typedef struct bo_tree_part {
     bool locked;      /* its coordinates stay as they are */
     int32_t flight;   /* which of the flying roots carries it; -1: none */
     bo_spline *track; /* of a root that is led; NULL: none */
+    int32_t joint;    /* in model->joints; -1: welded */
 } bo_tree_part;
+
+/* A connection that turns. */
+typedef struct bo_tree_joint {
+    int32_t part;   /* inside */
+    int32_t count;  /* of its coordinates */
+    int32_t offset; /* in q */
+    bo_vec3 axis;   /* of a hinge, unit */
+    double stiffness, damping;
+} bo_tree_joint;
 
 typedef struct bo_tree_block {
     int32_t component, r, n;
@@ -93,6 +103,7 @@ typedef struct bo_tree_level {
     int32_t first_slots, end_slots; /* vectors of slots */
     int32_t first_block, end_block;
     int32_t first_parent, end_parent; /* in model->parents */
+    int32_t first_joint, end_joint;
 } bo_tree_level;
 
 /* Blocks that one task takes, of about equal cost; borders do not depend on the number of threads. */
@@ -109,10 +120,12 @@ struct bough_model {
     bo_component_tables *components;
     bo_tree_part *parts;
     int32_t *inside;   /* outside number -> inside number; -1: it is absent */
-    int32_t *offsets;  /* outside number -> where its coordinates begin */
+    int32_t *offsets;  /* outside number -> where its coordinates begin; part_count further on, those of its joint */
     int32_t *children; /* inside numbers, ascending for each parent */
     int32_t *parents;  /* parts that something hangs on, ascending */
     int32_t parent_count;
+    bo_tree_joint *joints; /* in the order of their parts */
+    int32_t joint_count;
     bool *face_used;               /* of each vector of faces: something hangs at one of them */
     void *numbers;                 /* all tables */
     uint64_t shape;                /* hash of parts and components; snapshots are of models of one shape */
@@ -163,6 +176,17 @@ typedef struct bo_tree_inertias {
     bo_v4 up_I[BO_SIX], up_p[6]; /* I and p about the same point in the parent's axes, moved with the parent */
 } bo_tree_inertias;
 
+/* Of a joint. Angular quantities are in the axes of the part. */
+typedef struct bo_tree_swing {
+    double T[9];       /* angular velocity by rates of the coordinates: 3 x 3, or the axis in the first column */
+    double turning[3]; /* that angular velocity */
+    double bias[3];    /* T' times the rates */
+    double H, p[3];    /* what springs and dampers add to the mass of each coordinate, and to its force */
+    double IS[18];     /* 6 x 3: inertia that moves with the coordinates */
+    double D[9];       /* Cholesky factor of theirs */
+    double u[3];       /* their force */
+} bo_tree_swing;
+
 typedef struct bo_tree_integrator bo_tree_integrator;
 
 typedef struct bo_tree_work {
@@ -171,6 +195,7 @@ typedef struct bo_tree_work {
     bo_v4 *starts; /* 9 of each vector of faces: rotations that the last decompositions started from */
     bo_tree_frames *frames;
     bo_tree_inertias *inertias;
+    bo_tree_swing *swings; /* of the joints */
     /* By blocks, lanes innermost: */
     double *Mrq; /* 6 n */
     double *p_q; /* n: bias, elastic, damping forces less loads */
@@ -183,6 +208,7 @@ typedef struct bo_tree_work {
     double *force;                    /* r: given from outside */
     double *wrench;                   /* 6: given from outside, about the origin, own axes */
     double *load, *load_wrench;       /* the same with the wind, of the step in progress */
+    double *sway;                     /* 1: settle.c */
     bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;
@@ -273,6 +299,25 @@ typedef enum bo_tree_kernel {
 /* Once before: data in the order in which kernels want them. False when the state cannot be stepped. */
 bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough_state *state);
 void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_kernel kernel);
+
+/* joints.c */
+
+/* List of the joints of a model whose parts are laid out. */
+bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model);
+/* Frames of the parts of a level that hang by joints: from those of their interfaces. */
+void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *q, const double *v);
+/* H and p of the joints, as bo_tree_prepare() has those of the parts. */
+void bo_tree_prepare_joints(const bo_tree_pass *pass);
+/* I and p of the parts of a level become those that their interfaces feel: the joints give way. False: no inertia. */
+bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, int32_t level);
+/* Accelerations of their coordinates, and of the frames with them. */
+void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, int32_t level, double *a);
+/* The same of accelerations that are given. */
+void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *a);
+/* What joint j gains by p on the frame of its part: T^T p */
+void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]);
+/* Rotation vectors of balls beyond pi become those of the same rotation below. */
+void bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a);
 
 /* couple.c: accelerations of all coordinates and frames after bo_tree_prepare(); false when a matrix is not positive
  * definite. */

@@ -54,7 +54,7 @@ static inline void random_rotation(test_random *random, double R[9]) {
 
 /* A random tree with scaled, turned and rigid parts; deeper than wide. With odd seeds they stand off their interfaces.
  */
-static inline grove plant(uint64_t seed, int32_t part_count, bough_coupling coupling, bool flies) {
+static inline grove plant_hinged(uint64_t seed, int32_t part_count, bough_coupling coupling, bool flies, bool hinges) {
     grove g = {.ctx = test_context(1)};
     test_random random = {seed};
     g.components[0] = cook_limb(g.ctx, 6, 1, flies);
@@ -72,6 +72,8 @@ static inline grove plant(uint64_t seed, int32_t part_count, bough_coupling coup
             part->position[d] = test_uniform(&random, -1, 1);
         for (int d = 0; d < 3 && i > 0 && seed % 2; d++)
             part->offset[d] = test_uniform(&random, -0.3, 0.3);
+        if (i % 3 == 2 && hinges)
+            part->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, test_uniform(&random, -1, 1), 2}};
     }
     bough_model_def def = bough_default_model_def();
     def.component_count = 3, def.components = (const bough_component *const *)g.components;
@@ -81,6 +83,10 @@ static inline grove plant(uint64_t seed, int32_t part_count, bough_coupling coup
     check_ok(g.ctx, bough_model_create(g.ctx, &def, &g.model));
     check_ok(g.ctx, bough_state_create(g.ctx, g.model, &g.state));
     return g;
+}
+
+static inline grove plant(uint64_t seed, int32_t part_count, bough_coupling coupling, bool flies) {
+    return plant_hinged(seed, part_count, coupling, flies, false);
 }
 
 static inline void fell(grove *g) {

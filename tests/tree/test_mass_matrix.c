@@ -39,6 +39,18 @@ static bo_vec3 carried(const motion *f, bo_vec3 p, bo_vec3 dp, bo_vec3 ddp) {
     return bo_add(x, bo_cross(f->W, bo_add(bo_cross(f->W, p), bo_scale(2, dp))));
 }
 
+/* Turned by the angle q of a hinge that has rate v and acceleration a. */
+static motion hinged(motion f, const double *axis, double q, double v, double a) {
+    const bo_vec3 e = bo_normalize(bo_load3(axis)), out = bo_mat_vec(f.R, e);
+    const bo_mat3 hat = bo_hat(e),
+                  turn = bo_mat_add(bo_identity3(), bo_mat_add(bo_mat_scale(sin(q), hat),
+                                                               bo_mat_scale(1 - cos(q), bo_mat_mul(hat, hat))));
+    f.R = bo_mat_mul(f.R, turn);
+    f.B = bo_add(f.B, bo_add(bo_scale(a, out), bo_scale(v, bo_cross(f.W, out))));
+    f.W = bo_mul_add(f.W, v, out);
+    return f;
+}
+
 /* Of what hangs at an interface of part i, whose coordinates are q, v, a. */
 static motion hung(const grove *g, int32_t i, const motion *f, const bough_part_def *child, const double *q,
                    const double *v, const double *a) {
@@ -80,7 +92,10 @@ static void accelerate(const grove *g, bo_vec3 W, const double root[6], const do
         const int32_t at = bough_model_offset(g->model, i);
         if (i > 0) {
             const int32_t of = bough_model_offset(g->model, part->parent);
+            const int32_t joint = bough_model_joint_offset(g->model, i);
             frames[i] = hung(g, part->parent, &frames[part->parent], part, q + of, v + of, a + of);
+            if (joint >= 0)
+                frames[i] = hinged(frames[i], part->joint.axis, q[joint], v[joint], a[joint]);
         }
         for (size_t k = 0; k < (size_t)c->volume.vertex_count; k++, x += 3) {
             double p[3][3];
@@ -173,7 +188,7 @@ typedef struct {
 } mismatch;
 
 static mismatch compare(uint64_t seed, int32_t part_count, bool flies) {
-    grove g = plant(seed, part_count, BOUGH_COUPLING_L3, flies);
+    grove g = plant_hinged(seed, part_count, BOUGH_COUPLING_L3, flies, seed % 4 < 2);
     const int32_t size = bough_model_size(g.model);
     double q[MOST_UNKNOWNS], v[MOST_UNKNOWNS], f[MOST_UNKNOWNS], a[MOST_UNKNOWNS];
     test_random random = {seed + 100};

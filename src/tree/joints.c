@@ -1,0 +1,290 @@
+/* Parts that turn about their origins against the interfaces they hang at: hinges and balls.
+ * docs/theory/tree.md, "Joints".
+ *
+ * A part that hangs by a joint has R = R^ exp(phi~), with R^ the axes that it would have welded and phi its
+ * coordinates: theta times the axis for a hinge, any vector for a ball. In its axes it turns with T phi' more than its
+ * interface: w = exp(phi~)^T w^ + T phi',    T = 1 - a phi~ + b phi~ phi~,  a = (1 - cos t) / t^2, b = (t - sin t) /
+ * t^3, t = |phi| which for a hinge is the axis times theta'. */
+#include "tree/tree.h"
+
+#include "base/rotation.h"
+#include "dense/cholesky.h"
+
+#include <math.h>
+#include <string.h>
+
+bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model) {
+    model->joint_count = 0;
+    model->joints = BO_NEW_ARRAY(ctx, bo_tree_joint, model->part_count);
+    if (!model->joints)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t d = 0; d < model->level_count; d++) {
+        bo_tree_level *level = &model->levels[d];
+        level->first_joint = model->joint_count;
+        for (int32_t i = level->first_part; i < level->end_part; i++) {
+            bo_tree_part *part = &model->parts[i];
+            const bough_joint *from = &model->def.parts[part->user].joint;
+            if (part->parent < 0 || from->kind == BOUGH_JOINT_WELD)
+                continue;
+            part->joint = model->joint_count;
+            model->joints[model->joint_count++] =
+                (bo_tree_joint){.part = i,
+                                .count = from->kind == BOUGH_JOINT_HINGE ? 1 : 3,
+                                .offset = model->offsets[model->def.part_count + part->user],
+                                .axis = bo_normalize(bo_load3(from->axis)),
+                                .stiffness = from->stiffness,
+                                .damping = from->damping};
+        }
+        level->end_joint = model->joint_count;
+    }
+    return BOUGH_OK;
+}
+
+/* ---- kinematics ---- */
+
+/* b, and the rates of a and b over phi . phi', by t^2: a = sum (-1)^k t^2k / (2 k + 2)!, b = sum (-1)^k t^2k / (2 k +
+ * 3)! */
+typedef struct {
+    double b, da, db;
+} turning;
+
+static turning turning_of(double square) {
+    enum { TERMS = 9 };
+    if (square < 1) {
+        turning s = {1.0 / 6, 0, 0};
+        double term = -1.0 / 24, power = 1; /* (-1)^k / (2 k + 2)!, t^(2 k - 2) */
+        for (int k = 1; k < TERMS; k++) {
+            const double next = term / (2 * k + 3);
+            s.b += next * power * square;
+            s.da += 2 * k * term * power;
+            s.db += 2 * k * next * power;
+            power *= square;
+            term /= -(2.0 * k + 3) * (2 * k + 4);
+        }
+        return s;
+    }
+    const double t = sqrt(square), sine = sin(t), versine = 1 - cos(t), lag = t - sine;
+    return (turning){lag / (square * t), (t * sine - 2 * versine) / (square * square),
+                     (t * versine - 3 * lag) / (square * square * t)};
+}
+
+/* T: the left Jacobian takes phi' to the angular velocity in outer axes, its transpose to that in the axes of the part
+ */
+static bo_mat3 rates_map(bo_vec3 phi) {
+    return bo_transpose(bo_left_jacobian(phi));
+}
+
+/* T' phi' = -a' phi x phi' + b' phi x (phi x phi') + b phi' x (phi x phi') */
+static bo_vec3 rates_bias(bo_vec3 phi, bo_vec3 rate) {
+    const turning s = turning_of(bo_dot(phi, phi));
+    const double along = bo_dot(phi, rate);
+    const bo_vec3 c = bo_cross(phi, rate);
+    return bo_add(bo_scale(-s.da * along, c),
+                  bo_add(bo_scale(s.db * along, bo_cross(phi, c)), bo_scale(s.b, bo_cross(rate, c))));
+}
+
+static bo_mat3 matrix_at(const bo_v4 *vectors, int32_t lane) {
+    bo_mat3 M;
+    for (int k = 0; k < 9; k++)
+        M.m[k] = BO_LANE_CONST(vectors[k], lane);
+    return M;
+}
+static bo_vec3 vector_at(const bo_v4 *vectors, int32_t lane) {
+    return bo_v3(BO_LANE_CONST(vectors[0], lane), BO_LANE_CONST(vectors[1], lane), BO_LANE_CONST(vectors[2], lane));
+}
+static void put_matrix(bo_v4 *vectors, int32_t lane, bo_mat3 M) {
+    for (int k = 0; k < 9; k++)
+        BO_LANE(vectors[k], lane) = M.m[k];
+}
+static void put_vector(bo_v4 *vectors, int32_t lane, bo_vec3 v) {
+    double x[3];
+    bo_store3(x, v);
+    for (int k = 0; k < 3; k++)
+        BO_LANE(vectors[k], lane) = x[k];
+}
+
+/* Rotation, T, angular velocity and bias of the joint itself. */
+static bo_mat3 set_swing(const bo_tree_joint *joint, const double *q, const double *v, bo_tree_swing *swing) {
+    q += joint->offset, v += joint->offset;
+    if (joint->count == 1) {
+        double axis[3];
+        bo_store3(axis, joint->axis);
+        memset(swing->T, 0, sizeof swing->T);
+        for (int k = 0; k < 3; k++) {
+            swing->T[3 * k] = axis[k];
+            swing->turning[k] = axis[k] * v[0];
+            swing->bias[k] = 0;
+        }
+        return bo_exp3(bo_scale(q[0], joint->axis));
+    }
+    const bo_vec3 phi = bo_load3(q), rate = bo_load3(v);
+    const bo_mat3 T = rates_map(phi);
+    memcpy(swing->T, T.m, sizeof swing->T);
+    bo_store3(swing->turning, bo_mat_vec(T, rate));
+    bo_store3(swing->bias, rates_bias(phi, rate));
+    return bo_exp3(phi);
+}
+
+/* The angular acceleration of the frame gains w^ x T phi' + T' phi' beside T phi" */
+void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *q,
+                         const double *v) {
+    for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
+        const int32_t slot = model->parts[model->joints[j].part].slot, lane = slot % 4;
+        bo_tree_frames *f = &work->frames[slot / 4];
+        bo_tree_swing *swing = &work->swings[j];
+        const bo_mat3 turn = set_swing(&model->joints[j], q, v, swing);
+        const bo_mat3 R = bo_mat_mul(matrix_at(f->R, lane), turn);
+        const bo_vec3 w = bo_mat_tvec(turn, vector_at(f->w, lane)), more = bo_load3(swing->turning);
+        put_matrix(f->R, lane, R);
+        put_matrix(f->world, lane, bo_mat_mul(matrix_at(f->world, lane), turn));
+        put_vector(f->v, lane, bo_mat_tvec(turn, vector_at(f->v, lane)));
+        put_vector(f->w, lane, bo_add(w, more));
+        const bo_vec3 bias = bo_add(bo_cross(w, more), bo_load3(swing->bias));
+        put_vector(f->b + 3, lane, bo_add(vector_at(f->b + 3, lane), bo_mat_vec(R, bias)));
+    }
+}
+
+/* ---- dynamics: an articulated body gives way in its joint ---- */
+
+void bo_tree_prepare_joints(const bo_tree_pass *pass) {
+    const bough_model *model = pass->model;
+    const bo_tree_scheme *h = pass->scheme;
+    const double more = 1 + h->alpha;
+    for (int32_t j = 0; j < model->joint_count && pass->elastic; j++) {
+        const bo_tree_joint *joint = &model->joints[j];
+        bo_tree_swing *swing = &pass->work->swings[j];
+        const double k = joint->stiffness, c = joint->damping;
+        swing->H = h->inert ? 0 : more * (h->gamma * h->dt * c + h->beta * h->dt * h->dt * k);
+        for (int32_t d = 0; d < joint->count; d++) {
+            const double q = pass->state->q[joint->offset + d], v = pass->state->v[joint->offset + d];
+            const double a = pass->state->a[joint->offset + d];
+            const double ahead = more * (h->dt * v + h->dt * h->dt * (0.5 - h->beta) * a);
+            swing->p[d] = h->inert ? 0 : k * (q + ahead) + c * (v + more * h->dt * (1 - h->gamma) * a);
+        }
+    }
+}
+
+/* Where entry (d, e) of a packed inertia lies. */
+static int packed_at(int d, int e) {
+    static const int at[6][6] = {{0, 1, 2, 6, 7, 8},     {1, 3, 4, 9, 10, 11},    {2, 4, 5, 12, 13, 14},
+                                 {6, 9, 12, 15, 16, 17}, {7, 10, 13, 16, 18, 19}, {8, 11, 14, 17, 19, 20}};
+    return at[d][e];
+}
+
+/* I -= I S D^-1 S^T I, p += I S D^-1 u, with S = [0; T], D = S^T I S + H, u = -(p_joint + S^T p) */
+static bool release(const bo_tree_joint *joint, const double *load, bo_tree_swing *swing, bo_tree_inertias *s,
+                    int32_t lane) {
+    const int n = joint->count;
+    double G[18], g[3]; /* D^-1 S^T I (n x 6), D^-1 u */
+    for (int d = 0; d < 6; d++)
+        for (int k = 0; k < n; k++) {
+            double sum = 0;
+            for (int e = 0; e < 3; e++)
+                sum += BO_LANE_CONST(s->I[packed_at(d, 3 + e)], lane) * swing->T[3 * e + k];
+            swing->IS[3 * d + k] = sum;
+            G[6 * k + d] = sum;
+        }
+    for (int k = 0; k < n; k++) {
+        swing->u[k] = (load ? load[k] : 0) - swing->p[k];
+        for (int e = 0; e < 3; e++)
+            swing->u[k] -= swing->T[3 * e + k] * BO_LANE_CONST(s->p[3 + e], lane);
+        g[k] = swing->u[k];
+        for (int l = 0; l <= k; l++) {
+            double sum = k == l ? swing->H : 0;
+            for (int e = 0; e < 3; e++)
+                sum += swing->T[3 * e + k] * swing->IS[3 * (3 + e) + l];
+            swing->D[n * k + l] = sum;
+        }
+    }
+    if (!bo_cholesky_factor(n, swing->D))
+        return false;
+    bo_cholesky_solve_many(n, swing->D, 6, G);
+    bo_cholesky_solve(n, swing->D, g);
+    for (int d = 0; d < 6; d++)
+        for (int k = 0; k < n; k++) {
+            for (int e = d; e < 6; e++)
+                BO_LANE(s->I[packed_at(d, e)], lane) -= swing->IS[3 * d + k] * G[6 * k + e];
+            BO_LANE(s->p[d], lane) += swing->IS[3 * d + k] * g[k];
+        }
+    return true;
+}
+
+bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, int32_t level) {
+    for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
+        const bo_tree_joint *joint = &model->joints[j];
+        const int32_t slot = model->parts[joint->part].slot;
+        if (!release(joint, work->loaded ? work->load + joint->offset : NULL, &work->swings[j],
+                     &work->inertias[slot / 4], slot % 4))
+            return false;
+    }
+    return true;
+}
+
+/* The frame accelerates by T a more. */
+static void drive(const bo_tree_joint *joint, const bo_tree_swing *swing, const double *a, bo_tree_inertias *s,
+                  int32_t lane) {
+    for (int e = 0; e < 3; e++)
+        for (int k = 0; k < joint->count; k++)
+            BO_LANE(s->A[3 + e], lane) += swing->T[3 * e + k] * a[k];
+}
+
+void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *a) {
+    for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
+        const int32_t slot = model->parts[model->joints[j].part].slot;
+        drive(&model->joints[j], &work->swings[j], a + model->joints[j].offset, &work->inertias[slot / 4], slot % 4);
+    }
+}
+
+/* phi" = D^-1 (u - S^T I A^) */
+void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, int32_t level, double *a) {
+    for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
+        const bo_tree_joint *joint = &model->joints[j];
+        const int32_t slot = model->parts[joint->part].slot;
+        const bo_tree_inertias *s = &work->inertias[slot / 4];
+        const bo_tree_swing *swing = &work->swings[j];
+        double *out = a + joint->offset;
+        for (int k = 0; k < joint->count; k++) {
+            out[k] = swing->u[k];
+            for (int d = 0; d < 6; d++)
+                out[k] -= swing->IS[3 * d + k] * BO_LANE_CONST(s->A[d], slot % 4);
+        }
+        bo_cholesky_solve(joint->count, swing->D, out);
+    }
+    bo_tree_drive_joints(model, work, level, a);
+}
+
+void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]) {
+    const int32_t slot = model->parts[model->joints[j].part].slot;
+    const bo_tree_inertias *s = &work->inertias[slot / 4];
+    for (int k = 0; k < model->joints[j].count; k++) {
+        torque[k] = 0;
+        for (int e = 0; e < 3; e++)
+            torque[k] += work->swings[j].T[3 * e + k] * BO_LANE_CONST(s->p[3 + e], slot % 4);
+    }
+}
+
+/* ---- balls that have turned far ---- */
+
+/* The map T has no inverse at 2 pi. Beyond pi: the other way round, with the same angular velocity and acceleration. */
+static void wrap(double *q, double *v, double *a) {
+    const bo_vec3 phi = bo_load3(q), rate = bo_load3(v);
+    const double t = bo_norm(phi), pi = 3.14159265358979323846;
+    if (!(t > pi))
+        return;
+    const bo_mat3 T = rates_map(phi);
+    const bo_vec3 w = bo_mat_vec(T, rate), dw = bo_add(bo_mat_vec(T, bo_load3(a)), rates_bias(phi, rate));
+    const bo_vec3 other = bo_scale(1 - 2 * pi / t, phi);
+    const bo_mat3 inverse = bo_transpose(bo_left_jacobian_inverse(other));
+    const bo_vec3 other_rate = bo_mat_vec(inverse, w);
+    bo_store3(q, other);
+    bo_store3(v, other_rate);
+    bo_store3(a, bo_mat_vec(inverse, bo_sub(dw, rates_bias(other, other_rate))));
+}
+
+void bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a) {
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const int32_t at = model->joints[j].offset;
+        if (model->joints[j].count == 3)
+            wrap(q + at, v + at, a + at);
+    }
+}
