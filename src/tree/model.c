@@ -313,7 +313,7 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
                   {(void **)&w->wrench, 6 * parts},
                   {(void **)&w->load, n},
                   {(void **)&w->load_wrench, 6 * parts},
-                  {(void **)&w->sway, parts},
+                  {(void **)&w->sway, 3 * parts},
                   {(void **)&w->next_q, n},
                   {(void **)&w->next_v, n},
                   {(void **)&w->next_a, n},

@@ -53,33 +53,37 @@ static bo_vec3 gravity_at(const search *s, int32_t slot) {
     return bo_mat_tvec(axes_at(s->state->work->frames[slot / 4].world, slot), bo_load3(s->model->def.gravity));
 }
 
-/* The weight of what hangs makes it come back as a pendulum does. With d the first moment of a part and of what it
- * carries as if it hung in its interfaces, the weights' potential is the sum of -g . R d over the parts, and where d
- * hangs along g its second derivative by turns of the axes is g . d (1 - g g^T / |g|^2). sway: g . d where it hangs, 0
- * where it stands. After bo_tree_compose(). */
+/* Without springs a joint is as stiff as weight makes it. Welded parts taken for rigid, with d the first moment of a
+ * part, of what is welded to it, and of what hangs in joints as if all of its mass were there, the potential of the
+ * weights is the sum of -g . R d over the parts in joints. Where d hangs along g, its second derivative by turns of the
+ * axes is g . d (1 - g g^T / |g|^2), which is used wherever g . d > 0. After bo_tree_compose(). */
 static void find_sway(const search *s) {
     const bough_model *model = s->model;
     bo_tree_work *w = s->state->work;
-    for (int32_t i = 0; i < model->part_count; i++) {
+    for (int32_t i = model->part_count - 1; i >= 0 && model->joint_count > 0; i--) {
         const bo_tree_part *part = &model->parts[i];
         bo_vec3 d = first_moment(model, w, i);
         for (int32_t c = 0; c < part->child_count; c++) {
             const int32_t child = model->children[part->first_child + c], slot = model->parts[child].slot;
-            d = bo_sub(d, bo_mat_vec(axes_at(w->frames[slot / 4].R, slot), first_moment(model, w, child)));
+            bo_vec3 beyond = first_moment(model, w, child);
+            if (model->parts[child].joint < 0)
+                beyond = bo_sub(beyond, bo_load3(w->sway + 3 * child));
+            d = bo_sub(d, bo_mat_vec(axes_at(w->frames[slot / 4].R, slot), beyond));
         }
-        w->sway[i] = fmax(0, bo_dot(d, gravity_at(s, part->slot)));
+        bo_store3(w->sway + 3 * i, d);
     }
 }
 
 /* A step of h^2 A turns a frame against that. */
 static void resist_swaying(const search *s, double h2) {
     static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
-    for (int32_t i = 0; i < s->model->part_count; i++) {
-        const int32_t slot = s->model->parts[i].slot;
+    for (int32_t j = 0; j < s->model->joint_count; j++) {
+        const int32_t i = s->model->joints[j].part, slot = s->model->parts[i].slot;
         bo_v4 *T = s->state->work->inertias[slot / 4].I + BO_SIX_T;
         double g[3];
         bo_store3(g, gravity_at(s, slot));
-        const double square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2], sway = h2 * s->state->work->sway[i];
+        const double square = bo_dot(bo_load3(g), bo_load3(g));
+        const double sway = h2 * fmax(0, bo_dot(bo_load3(g), bo_load3(s->state->work->sway + 3 * i)));
         for (int k = 0; k < 6 && square > 0; k++)
             BO_LANE(T[k], slot % 4) += sway * ((row[k] == column[k]) - g[row[k]] * g[column[k]] / square);
     }
@@ -175,10 +179,10 @@ static bool accelerate(const search *s, double h2) {
 }
 
 /* Steps (M + h^2 K) a = -g, q += h^2 a, with h growing while it helps: the inertia of the whole tree keeps first steps
- * small where they would bend it too far. K is that of the parts alone and of weight that hangs, without what standing
- * weight takes away: the last digits come one by one, and after a first step that does not help h feels its way. In the
- * first fifth of the iterations a little more residual is taken, since it is no potential that could only fall; then it
- * must fall. */
+ * small where they would bend it too far. K is that of the parts and joints alone, without what turning the weight of
+ * others adds: the last digits come one by one, and after a first step that does not help h feels its way. In the first
+ * fifth of the iterations a little more residual is taken, since it is no potential that could only fall; then it must
+ * fall. */
 static bough_status seek(const search *s, double *residual) {
     const bough_model *model = s->model;
     const bough_settle_def *def = s->def;

@@ -27,17 +27,15 @@ typedef struct field {
 
 enum { FIELDS = 13 };
 
-/* How a part stands in the tree. */
+/* How a part stands in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
-    int32_t parent, interface;
-    int32_t free, locked, absent, joint;
+    double parent, interface, free, locked, absent, joint;
     double rotation[9], position[3], offset[3];
 } bo_link;
 
 static bo_link link_of(const bough_part_def *part) {
-    bo_link l = {part->parent, part->interface,           part->free, part->locked,
-                 part->absent, (int32_t)part->joint.kind, {0},        {0},
-                 {0}};
+    bo_link l = {
+        part->parent, part->interface, part->free, part->locked, part->absent, (double)part->joint.kind, {0}, {0}, {0}};
     memcpy(l.rotation, part->rotation, sizeof l.rotation);
     memcpy(l.position, part->position, sizeof l.position);
     memcpy(l.offset, part->offset, sizeof l.offset);
@@ -185,6 +183,11 @@ static void read_fields(const bough_model *model, bough_state *state, const void
             state->roots[model->parts[i].flight].part = model->parts[i].user;
 }
 
+/* -2, which no part is, for what is no index. */
+static int32_t index_of(double x) {
+    return x >= -1 && x < INT32_MAX ? (int32_t)x : -2;
+}
+
 /* Parts where the snapshot has them. NULL in *parts: they are there already. */
 static bough_status read_links(bough_context *ctx, const bough_model *base, const bough_model *model, const void *bytes,
                                bough_part_def **parts) {
@@ -203,9 +206,9 @@ static bough_status read_links(bough_context *ctx, const bough_model *base, cons
     for (int32_t i = 0; i < model->def.part_count; i++, at += sizeof(bo_link)) {
         bo_link l;
         memcpy(&l, at, sizeof l);
-        out[i].parent = l.parent, out[i].interface = l.interface;
+        out[i].parent = index_of(l.parent), out[i].interface = index_of(l.interface);
         out[i].free = l.free != 0, out[i].locked = l.locked != 0, out[i].absent = l.absent != 0;
-        out[i].joint.kind = (bough_joint_kind)(l.joint == (int32_t)base->def.parts[i].joint.kind ? l.joint : 0);
+        out[i].joint.kind = (bough_joint_kind)(l.joint == (double)base->def.parts[i].joint.kind ? l.joint : 0);
         memcpy(out[i].rotation, l.rotation, sizeof l.rotation);
         memcpy(out[i].position, l.position, sizeof l.position);
         memcpy(out[i].offset, l.offset, sizeof l.offset);

@@ -208,7 +208,7 @@ typedef struct bo_tree_work {
     double *force;                    /* r: given from outside */
     double *wrench;                   /* 6: given from outside, about the origin, own axes */
     double *load, *load_wrench;       /* the same with the wind, of the step in progress */
-    double *sway;                     /* 1: settle.c */
+    double *sway;                     /* 3: settle.c */
     bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;
