@@ -80,12 +80,28 @@ BOUGH_API bough_wind bough_default_wind(void);
 /* Velocity of the air at a place: the mean and the gusts. */
 BOUGH_API void bough_wind_at(const bough_wind *wind, double time, const double position[3], double velocity[3]);
 
+/* A stiff damped spring in all six freedoms between two places that meet at rest: closes loops, which a tree of parts
+ * cannot. It is integrated implicitly with the parts. For the exact coupling, L3. */
+typedef struct bough_tie {
+    uint32_t cookie;
+    const char *name;         /* copied; NULL: none */
+    int32_t part[2];          /* the second may be -1: the world */
+    int32_t interface[2];     /* of their components */
+    double stiffness;         /* N/m */
+    double damping;           /* N s/m */
+    double turning_stiffness; /* N m / rad */
+    double turning_damping;   /* N m s / rad; both 0: a ball */
+} bough_tie;
+BOUGH_API bough_tie bough_default_tie(void);
+
 typedef struct bough_model_def {
     uint32_t cookie;
     int32_t component_count;
     const bough_component *const *components; /* must outlive the model */
     int32_t part_count;
     const bough_part_def *parts;
+    int32_t tie_count;
+    const bough_tie *ties; /* the second end is where the first is at rest */
     double gravity[3];
     bough_coupling coupling; /* this and what follows: of new states */
     double alpha;            /* of HHT, -1/3 .. 0; 0: Newmark */
@@ -144,6 +160,7 @@ typedef struct bough_state {
     bough_frame *frames; /* of the parts, at the last step or bough_state_update() */
     /* Of the parts, as in their defs, damping with what NAN stood for; may be changed between steps. */
     double *stiffness, *damping_mass, *damping_stiffness;
+    double *tie_strength; /* of the ties: factors on stiffness and damping; 0: it is cut */
     bough_wind wind;
     /* As in the model's def; they too may be changed between steps. */
     bough_coupling coupling;

@@ -32,16 +32,13 @@ static void pull(const bough_model *model, bo_tree_work *work, const bo_tree_par
     }
 }
 
-/* The parent of a part carries its wrench: J^T on the coordinates with J = [scale a; Op A], X^T on the frame. */
+/* The parent of a part carries its wrench: on the coordinates at the interface, on the frame about its origin. */
 static void pull_parent(const bough_model *model, bo_tree_work *work, const bo_tree_part *part, double *y) {
     const bo_tree_part *parent = &model->parts[part->parent];
-    const bo_component_tables *t = &model->components[parent->component];
-    const bo_face_rows *rows = &t->faces[part->face_row];
     const bo_tree_frames *frames = &work->frames[part->slot / 4];
-    const bo_tree_faces *faces = &work->faces[part->face / 4];
-    const int32_t lane = part->slot % 4, n = t->n;
     const bool shifted = model->slots[part->slot / 4].shifted;
-    double x[3], arm[3], p[6], f[3], torque[3], moment[3], rate[9];
+    const int32_t lane = part->slot % 4;
+    double x[3], arm[3], p[6], moment[3], force[3];
     bo_mat3 R;
     for (int k = 0; k < 9; k++)
         R.m[k] = BO_LANE_CONST(frames->R[k], lane);
@@ -49,25 +46,13 @@ static void pull_parent(const bough_model *model, bo_tree_work *work, const bo_t
         x[k] = BO_LANE_CONST(frames->x[k], lane), arm[k] = shifted ? BO_LANE_CONST(frames->arm[k], lane) : 0;
     for (int k = 0; k < 6; k++)
         p[k] = BO_LANE_CONST(work->inertias[part->slot / 4].p[k], lane);
-    bo_store3(f, bo_mat_vec(R, bo_load3(p)));
-    bo_store3(torque, bo_mat_vec(R, bo_load3(p + 3)));
-    bo_store3(moment, bo_add(bo_load3(torque), bo_cross(bo_load3(x), bo_load3(f))));
-    bo_store3(torque, bo_add(bo_load3(torque), bo_cross(bo_load3(arm), bo_load3(f))));
-    for (int k = 0; k < 9; k++) {
-        rate[k] = 0;
-        for (int d = 0; d < 3; d++)
-            rate[k] += BO_LANE_CONST(faces->Op[9 * d + k], part->face % 4) * torque[d];
-    }
-    for (int32_t l = 0; l < parent->r; l++) {
-        double sum = 0;
-        for (int d = 0; d < 3; d++)
-            sum += parent->scale * f[d] * rows->a[d * n + l];
-        for (int k = 0; k < 9; k++)
-            sum += rate[k] * rows->A[k * n + l];
-        y[parent->offset + l] += sum;
-    }
+    const bo_vec3 f = bo_mat_vec(R, bo_load3(p)), torque = bo_mat_vec(R, bo_load3(p + 3));
+    bo_tree_face_forces(model, work, parent, part->face, part->face_row, f, bo_add(torque, bo_cross(bo_load3(arm), f)),
+                        y + parent->offset);
+    bo_store3(force, f);
+    bo_store3(moment, bo_add(torque, bo_cross(bo_load3(x), f)));
     for (int k = 0; k < 3; k++) {
-        BO_LANE(work->inertias[parent->slot / 4].p[k], parent->slot % 4) += f[k];
+        BO_LANE(work->inertias[parent->slot / 4].p[k], parent->slot % 4) += force[k];
         BO_LANE(work->inertias[parent->slot / 4].p[3 + k], parent->slot % 4) += moment[k];
     }
 }

@@ -333,5 +333,5 @@ bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *w
     if (!bo_tree_set_roots(model, work))
         return false;
     scatter_levels(&sweep);
-    return true;
+    return bo_tree_pull_ties(ctx, model, work, a);
 }

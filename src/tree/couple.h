@@ -45,4 +45,14 @@ bough_status bo_tree_make_lumps(bough_context *ctx, bough_model *model);
 /* L1: the forces of what hangs on the parts of a block, whose frames' accelerations are known: into p_q. */
 void bo_tree_drag(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch);
 
+/* respond.c */
+
+/* Forces on the coordinates of a part by a wrench at the centre of one of its interfaces, in its axes: J^T [force;
+ * torque] with J = [scale a; Op A], added to p_q. */
+void bo_tree_face_forces(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t face,
+                         int32_t face_row, bo_vec3 force, bo_vec3 torque, double *p_q);
+/* Acceleration of that centre and of its axes by those of the coordinates: J a */
+void bo_tree_face_gain(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t face,
+                       int32_t face_row, const double *a, bo_vec3 *gain, bo_vec3 *turn);
+
 #endif

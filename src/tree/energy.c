@@ -117,5 +117,6 @@ bough_status bough_state_energies(bough_context *ctx, const bough_model *model, 
             energies->angular_momentum[k] += m.sums[c].angular_momentum[k];
         }
     }
+    energies->elastic += bo_tree_tie_energy(model, state);
     return BOUGH_OK;
 }

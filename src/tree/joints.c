@@ -150,11 +150,17 @@ void bo_tree_prepare_joints(const bo_tree_pass *pass) {
     const bough_model *model = pass->model;
     const bo_tree_scheme *h = pass->scheme;
     const double more = 1 + h->alpha;
-    for (int32_t j = 0; j < model->joint_count && pass->elastic; j++) {
+    for (int32_t j = 0; j < model->joint_count; j++) {
         const bo_tree_joint *joint = &model->joints[j];
         bo_tree_swing *swing = &pass->work->swings[j];
+        if (!pass->elastic) {
+            swing->H = swing->kept_H;
+            continue;
+        }
         const double k = joint->stiffness, c = joint->damping;
         swing->H = h->inert ? 0 : more * (h->gamma * h->dt * c + h->beta * h->dt * h->dt * k);
+        if (pass->keep)
+            swing->kept_H = swing->H;
         for (int32_t d = 0; d < joint->count; d++) {
             const double q = pass->state->q[joint->offset + d], v = pass->state->v[joint->offset + d];
             const double a = pass->state->a[joint->offset + d];

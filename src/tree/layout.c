@@ -424,14 +424,20 @@ static void list_children(bough_model *model) {
         }
 }
 
-/* Each part that something hangs on has all faces of its component. */
+/* Each part that something hangs on, or that is tied, has all faces of its component. */
 static bough_status find_faces(bough_context *ctx, bough_model *model) {
+    bool *tied = BO_NEW_ZEROS(ctx, bool, model->part_count);
+    if (!tied)
+        return BOUGH_ERROR_MEMORY;
+    bo_tree_mark_tied(model, tied);
     for (int32_t i = 0; i < model->part_count; i++) {
         bo_tree_part *part = &model->parts[i];
-        if (part->child_count > 0) {
+        if (part->child_count > 0 || tied[i]) {
             const int32_t more = model->components[part->component].face_vectors;
-            if (more > INT32_MAX / 16 - model->faces_count)
+            if (more > INT32_MAX / 16 - model->faces_count) {
+                bo_free(ctx, tied);
                 return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the model has too many interfaces that something hangs at");
+            }
             part->faces = model->faces_count;
             model->faces_count += more;
         }
@@ -441,6 +447,7 @@ static bough_status find_faces(bough_context *ctx, bough_model *model) {
             part->face = 4 * parent->faces + part->face_row;
         }
     }
+    bo_free(ctx, tied);
     model->face_used = BO_NEW_ZEROS(ctx, bool, model->faces_count);
     for (int32_t i = 0; i < model->part_count && model->face_used; i++)
         if (model->parts[i].parent >= 0)
@@ -546,7 +553,7 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough
     fill_slots(model);
     cut_chunks(model);
     size_scratch(model);
-    return BOUGH_OK;
+    return bo_tree_list_ties(ctx, model, base);
 }
 
 void bo_tree_free_layout(bough_context *ctx, bough_model *model) {
@@ -555,6 +562,8 @@ void bo_tree_free_layout(bough_context *ctx, bough_model *model) {
     bo_free(ctx, model->children);
     bo_free(ctx, model->parents);
     bo_free(ctx, model->joints);
+    bo_free(ctx, model->ties);
+    bo_free(ctx, model->tied);
     bo_free(ctx, model->face_used);
     bo_free(ctx, model->blocks);
     bo_free(ctx, model->slots);

@@ -135,6 +135,8 @@ static bough_status check_def(bough_context *ctx, const bough_model_def *def) {
     BO_TRY(bo_tree_check_method(ctx, def->coupling, def->alpha, def->passes));
     for (int32_t i = 0; i < def->part_count; i++)
         BO_TRY(bo_tree_check_part(ctx, def, i));
+    for (int32_t i = 0; i < def->tie_count; i++)
+        BO_TRY(bo_tree_check_tie(ctx, def, i));
     return BOUGH_OK;
 }
 
@@ -185,6 +187,26 @@ static bough_status copy_parts(bough_context *ctx, const bough_model_def *def, b
     return BOUGH_OK;
 }
 
+static bough_status copy_ties(bough_context *ctx, const bough_model_def *def, bough_model *model) {
+    bough_tie *ties = BO_NEW_ZEROS(ctx, bough_tie, def->tie_count);
+    model->def.ties = ties;
+    if (!ties)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < def->tie_count; i++) {
+        ties[i] = def->ties[i];
+        ties[i].name = bo_strdup(ctx, def->ties[i].name ? def->ties[i].name : "");
+        if (!ties[i].name)
+            return BOUGH_ERROR_MEMORY;
+    }
+    return BOUGH_OK;
+}
+
+static void free_ties(bough_context *ctx, bough_model *model) {
+    for (int32_t i = 0; i < model->def.tie_count && model->def.ties; i++)
+        bo_free(ctx, (void *)model->def.ties[i].name);
+    bo_free(ctx, (void *)model->def.ties);
+}
+
 static void free_parts(bough_context *ctx, bough_model *model) {
     bough_part_def *parts = (bough_part_def *)model->def.parts;
     for (int32_t i = 0; i < model->def.part_count && parts; i++) {
@@ -208,8 +230,11 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
     model->def = *def;
     model->def.parts = NULL;
     model->def.components = NULL;
+    model->def.ties = NULL;
     model->component_count = def->component_count;
     bough_status status = copy_parts(ctx, def, model);
+    if (status == BOUGH_OK)
+        status = copy_ties(ctx, def, model);
     if (status == BOUGH_OK)
         status = bo_tree_lay_out(ctx, model, NULL);
     if (status == BOUGH_OK)
@@ -239,6 +264,7 @@ void bough_model_destroy(bough_context *ctx, bough_model *model) {
     bo_free(ctx, model->offsets);
     bo_free(ctx, model->components);
     bo_free(ctx, model->numbers);
+    free_ties(ctx, model);
     free_parts(ctx, model);
     bo_free(ctx, model);
 }
@@ -291,6 +317,7 @@ static void start_work(const bough_model *model, bo_tree_work *w) {
 bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
     const size_t vectors = (size_t)model->vectors_size, squares = (size_t)model->squares_size;
+    const size_t ties = (size_t)model->def.tie_count;
     /* a task has at least a part, a block or a vector of slots, and there are no more of these than parts */
     const size_t chunks = parts < BO_TREE_CHUNKS ? parts : BO_TREE_CHUNKS;
     enum { NUMBERS = sizeof(double) };
@@ -302,6 +329,11 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
                   {(void **)&w->frames, (size_t)model->slots_count * (sizeof *w->frames / NUMBERS)},
                   {(void **)&w->inertias, (size_t)model->slots_count * (sizeof *w->inertias / NUMBERS)},
                   {(void **)&w->swings, (size_t)model->joint_count * (sizeof *w->swings / NUMBERS)},
+                  {(void **)&w->pulls, ties * (sizeof *w->pulls / NUMBERS)},
+                  {(void **)&w->tie_a, 6 * ties},
+                  {(void **)&w->next_tie_a, 6 * ties},
+                  {(void **)&w->tie_system, bo_tree_tie_system_size(model)},
+                  {(void **)&w->answers, bo_tree_answers_size(model)},
                   {(void **)&w->Mrq, 6 * vectors},
                   {(void **)&w->p_q, vectors},
                   {(void **)&w->Z, 8 * vectors},
@@ -362,7 +394,7 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     if (!state)
         return BOUGH_ERROR_MEMORY;
     state->q = BO_NEW_ZEROS(ctx, double, 3 * (size_t)model->size);
-    state->stiffness = BO_NEW_ARRAY(ctx, double, 3 * (size_t)model->def.part_count);
+    state->stiffness = BO_NEW_ARRAY(ctx, double, 3 * (size_t)model->def.part_count + (size_t)model->def.tie_count);
     state->wind = model->def.wind;
     state->coupling = model->def.coupling;
     state->alpha = model->def.alpha;
@@ -376,6 +408,9 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     if (status == BOUGH_OK) {
         state->damping_mass = state->stiffness + model->def.part_count;
         state->damping_stiffness = state->damping_mass + model->def.part_count;
+        state->tie_strength = state->damping_stiffness + model->def.part_count;
+        for (int32_t i = 0; i < model->def.tie_count; i++)
+            state->tie_strength[i] = 1;
         for (int32_t i = 0; i < model->def.part_count; i++) {
             state->stiffness[i] = model->def.parts[i].stiffness;
             state->damping_mass[i] = model->def.parts[i].damping_mass;

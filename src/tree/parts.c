@@ -557,6 +557,7 @@ static void prepare_chunk(void *data, int32_t chunk) {
 
 bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass) {
     bo_tree_prepare_joints(pass);
+    bo_tree_prepare_ties(pass);
     bo_run_tasks(ctx, prepare_chunk, pass, pass->model->chunk_count);
     for (int32_t c = 0; c < pass->model->chunk_count; c++)
         if (pass->bad[c])

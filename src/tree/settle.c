@@ -27,8 +27,10 @@ static bool go_to(const search *s, const double *q) {
     at.q = (double *)q;
     if (!bo_tree_move(s->ctx, s->model, at.work, q, s->zero))
         return false;
-    if (!s->def->push)
+    if (!s->def->push) {
+        bo_tree_take_loads(s->ctx, s->model, &at, false);
         return true;
+    }
     bo_tree_publish_frames(s->ctx, s->model, &at);
     bough_state_clear_forces(s->model, &at);
     *s->pushed = s->def->push(s->def->data, s->ctx, s->outer, &at);
@@ -129,7 +131,10 @@ static double unbalanced(const search *s, const double *q, double h2) {
                          .elastic = true,
                          .inertias = true};
     w->elsewhere = true;
-    if (!go_to(s, q) || !bo_tree_prepare(s->ctx, &pass))
+    if (!go_to(s, q))
+        return INFINITY;
+    bo_tree_load_ties(model, &at);
+    if (!bo_tree_prepare(s->ctx, &pass))
         return INFINITY;
     bo_tree_take_wrenches(model, w);
     bo_tree_compose(model, w);
@@ -229,6 +234,7 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a tree that flies has no equilibrium");
     memset(state->v, 0, (size_t)model->size * sizeof(double));
     memset(state->a, 0, (size_t)model->size * sizeof(double));
+    memset(state->work->tie_a, 0, 6 * (size_t)model->def.tie_count * sizeof(double));
     bough_status pushed = BOUGH_OK;
     const search s = {ctx, model, outer, state, state->v, def, &pushed};
     bo_tree_take_loads(ctx, model, state, false);

@@ -25,7 +25,7 @@ typedef struct field {
     size_t size; /* bytes */
 } field;
 
-enum { FIELDS = 13 };
+enum { FIELDS = 15 };
 
 /* How a part stands in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
@@ -46,7 +46,7 @@ static bo_link link_of(const bough_part_def *part) {
  * started: the same start makes the same bits. */
 static void list_fields(const bough_model *model, bough_state *s, field fields[FIELDS]) {
     const size_t n = (size_t)model->size * sizeof(double), parts = (size_t)model->def.part_count;
-    const size_t here = (size_t)model->part_count;
+    const size_t here = (size_t)model->part_count, ties = (size_t)model->def.tie_count;
     const field list[FIELDS] = {{&s->time, sizeof s->time},
                                 {&s->wind, sizeof s->wind},
                                 {&s->coupling, sizeof s->coupling},
@@ -58,6 +58,8 @@ static void list_fields(const bough_model *model, bough_state *s, field fields[F
                                 {s->roots, (size_t)model->free_count * sizeof *s->roots},
                                 {s->frames, parts * sizeof *s->frames},
                                 {s->stiffness, 3 * parts * sizeof(double)}, /* and both dampings */
+                                {s->tie_strength, ties * sizeof(double)},
+                                {s->work->tie_a, 6 * ties * sizeof(double)},
                                 {s->work->force, n},
                                 {s->work->wrench, 6 * here * sizeof(double)}};
     memcpy(fields, list, sizeof list);

@@ -313,15 +313,16 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
     if (!(dt >= 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step must not be negative");
     BO_TRY(bo_tree_check_method(ctx, state->coupling, alpha, state->passes));
-    if (model->joint_count > 0 && state->coupling != BOUGH_COUPLING_L3)
+    if (state->coupling != BOUGH_COUPLING_L3 && (model->joint_count > 0 || model->def.tie_count > 0))
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "joints need the exact coupling, L3; with another one parts must be welded");
+                       "joints and ties need the exact coupling, L3; with another one parts must be welded");
     w->coupling = state->coupling;
     BO_TRY(attempt(ctx, model, state, &h, gently));
     bo_tree_wrap_balls(model, w->next_q, w->next_v, w->next_a);
     w->elsewhere = false;
     bo_parallel_for(ctx, model->size, grain_of(model->size), accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
+    memcpy(w->tie_a, w->next_tie_a, 6 * (size_t)model->def.tie_count * sizeof *w->tie_a);
     state->time += dt;
     bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;

@@ -211,6 +211,8 @@ static bough_status check_model(bough_context *ctx, const bough_model *model) {
                        "can fly it");
     if (model->size == 0)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "there is nothing to integrate: all parts are rigid");
+    if (model->def.tie_count > 0)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "integrators know no ties; use the tree's own step");
     if (model->part_count < model->def.part_count)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "integrators need all parts of a model to be there");
     for (int32_t i = 0; i < model->part_count; i++)

@@ -86,6 +86,21 @@ typedef struct bo_tree_block {
     int64_t squares;      /* where its matrices do */
 } bo_tree_block;
 
+/* An end of a tie: a frame that moves with an interface, or with the origin of a part, or stands in the world. */
+typedef struct bo_tree_end {
+    int32_t part;     /* inside; -1: the world */
+    int32_t face;     /* 4 vector + lane in the work's faces; -1: the origin */
+    int32_t face_row; /* among the faces of the part's component */
+    bo_vec3 arm;      /* from there, in its axes; in the world: the place */
+    bo_mat3 rest;     /* axes, in those of the interface, the part, the world */
+} bo_tree_end;
+
+typedef struct bo_tree_tie {
+    bo_tree_end ends[2];
+    double stiffness[2], damping[2]; /* of distances, of turns */
+    bool broken;                     /* one of its parts is absent */
+} bo_tree_tie;
+
 /* Constants of four slots. Slots without a part are copies of one beside them. */
 typedef struct bo_tree_slots {
     int32_t part[4];   /* inside; -1: none */
@@ -126,6 +141,9 @@ struct bough_model {
     int32_t parent_count;
     bo_tree_joint *joints; /* in the order of their parts */
     int32_t joint_count;
+    bo_tree_tie *ties; /* def.tie_count */
+    int32_t *tied;     /* parts that ties hang on, and all between them and the roots: ascending */
+    int32_t tied_count;
     bool *face_used;               /* of each vector of faces: something hangs at one of them */
     void *numbers;                 /* all tables */
     uint64_t shape;                /* hash of parts and components; snapshots are of models of one shape */
@@ -178,14 +196,24 @@ typedef struct bo_tree_inertias {
 
 /* Of a joint. Angular quantities are in the axes of the part. */
 typedef struct bo_tree_swing {
-    double T[9];       /* angular velocity by rates of the coordinates: 3 x 3, or the axis in the first column */
-    double turning[3]; /* that angular velocity */
-    double bias[3];    /* T' times the rates */
-    double H, p[3];    /* what springs and dampers add to the mass of each coordinate, and to its force */
-    double IS[18];     /* 6 x 3: inertia that moves with the coordinates */
-    double D[9];       /* Cholesky factor of theirs */
-    double u[3];       /* their force */
+    double T[9];            /* angular velocity by rates of the coordinates: 3 x 3, or the axis in the first column */
+    double turning[3];      /* that angular velocity */
+    double bias[3];         /* T' times the rates */
+    double H, kept_H, p[3]; /* what springs and dampers add to the mass of each coordinate, and to its force */
+    double IS[18];          /* 6 x 3: inertia that moves with the coordinates */
+    double D[9];            /* Cholesky factor of theirs */
+    double u[3];            /* their force */
 } bo_tree_swing;
+
+/* Of a tie, in world axes: of its second end against the first. */
+typedef struct bo_tree_pull {
+    double e[6];       /* distance, turn */
+    double v[6];       /* their rates */
+    double x[3];       /* of the second end */
+    double H[2], p[6]; /* force -p - H a of distances and of turns, with a the acceleration to come */
+    double kept_H[2];  /* for a second pass */
+    double force[6];   /* on the second end, about it */
+} bo_tree_pull;
 
 typedef struct bo_tree_integrator bo_tree_integrator;
 
@@ -196,6 +224,11 @@ typedef struct bo_tree_work {
     bo_tree_frames *frames;
     bo_tree_inertias *inertias;
     bo_tree_swing *swings; /* of the joints */
+    bo_tree_pull *pulls;   /* of the ties */
+    double *tie_a;         /* 6 of each tie: acceleration of its second end against the first, of the last step */
+    double *next_tie_a;    /* of the step in progress */
+    double *tie_system;    /* ties.c */
+    double *answers;       /* respond.c */
     /* By blocks, lanes innermost: */
     double *Mrq; /* 6 n */
     double *p_q; /* n: bias, elastic, damping forces less loads */
@@ -318,6 +351,33 @@ void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, int32_t 
 void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]);
 /* Rotation vectors of balls beyond pi become those of the same rotation below. */
 void bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a);
+
+/* ties.c */
+
+bough_status bo_tree_check_tie(bough_context *ctx, const bough_model_def *def, int32_t index);
+/* Which faces ties need; before these are counted. */
+void bo_tree_mark_tied(const bough_model *model, bool *tied);
+/* Their ends, of a model that is laid out: from the model `base`, or NULL, from rest. */
+bough_status bo_tree_list_ties(bough_context *ctx, bough_model *model, const bough_model *base);
+/* H and p, as bo_tree_prepare() has them of parts; where the frames are. */
+void bo_tree_prepare_ties(const bo_tree_pass *pass);
+/* What they pull with comes to accelerations that were solved for without them. False: singular. */
+bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a);
+/* What they do to the momenta of roots that fly, in a step. */
+void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, bough_root *roots);
+/* What they pull with at rest, as loads; where the frames are. */
+void bo_tree_load_ties(const bough_model *model, const bough_state *state);
+double bo_tree_tie_energy(const bough_model *model, const bough_state *state);
+/* Numbers of work->tie_system. */
+size_t bo_tree_tie_system_size(const bough_model *model);
+
+/* respond.c: how accelerations answer to further forces, after bo_tree_solve(). p: 6 of each part, on its frame; p_q:
+ * on coordinates; both as bias forces, on the parts `tied` only, and overwritten. Adds to A (6 of each part) and a, for
+ * these parts or for all. */
+void bo_tree_respond(const bough_model *model, const bo_tree_work *work, double *p, double *p_q, bool all, double *A,
+                     double *a);
+/* Numbers of work->answers: p, p_q, A, a. */
+size_t bo_tree_answers_size(const bough_model *model);
 
 /* couple.c: accelerations of all coordinates and frames after bo_tree_prepare(); false when a matrix is not positive
  * definite. */
