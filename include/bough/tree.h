@@ -105,8 +105,9 @@ typedef struct bough_model_def {
     double gravity[3];
     bough_coupling coupling; /* this and what follows: of new states */
     double alpha;            /* of HHT, -1/3 .. 0; 0: Newmark */
-    int32_t passes; /* inertia is evaluated once at the start of a step, or a second time at its end; 0: once, twice for
-                       trees that fly free */
+    int32_t passes; /* inertia is evaluated once at the start of a step, or a second time at its end (and ties until
+                       they agree with where their ends go); 0: once, twice for trees that fly free and with joints or
+                       ties */
     bough_wind wind;
 } bough_model_def;
 BOUGH_API bough_model_def bough_default_model_def(void);

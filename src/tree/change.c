@@ -58,7 +58,7 @@ static void carry_over(const bough_model *from, const bo_tree_work *old, const b
                    (size_t)to->components[part->component].face_vectors * sizeof *work->faces);
     }
     memcpy(work->force, old->force, (size_t)to->size * sizeof *work->force);
-    memcpy(work->tie_a, old->tie_a, 6 * (size_t)to->def.tie_count * sizeof *work->tie_a);
+    memcpy(work->tie_motion, old->tie_motion, (size_t)to->def.tie_count * sizeof *work->tie_motion);
     work->pushed = old->pushed;
 }
 

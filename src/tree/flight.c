@@ -196,5 +196,5 @@ void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough
     for (int32_t k = 0; k < model->free_count; k++)
         weigh(&from[k], bo_load3(model->def.gravity), dt, &to[k]);
     add_wrenches(model, work, frames, dt, to);
-    bo_tree_fly_ties(model, work, dt, to);
+    bo_tree_fly_ties(model, work, dt, gamma, to);
 }

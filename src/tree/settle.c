@@ -234,7 +234,7 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a tree that flies has no equilibrium");
     memset(state->v, 0, (size_t)model->size * sizeof(double));
     memset(state->a, 0, (size_t)model->size * sizeof(double));
-    memset(state->work->tie_a, 0, 6 * (size_t)model->def.tie_count * sizeof(double));
+    memset(state->work->tie_motion, 0, (size_t)model->def.tie_count * sizeof *state->work->tie_motion);
     bough_status pushed = BOUGH_OK;
     const search s = {ctx, model, outer, state, state->v, def, &pushed};
     bo_tree_take_loads(ctx, model, state, false);

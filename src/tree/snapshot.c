@@ -59,7 +59,7 @@ static void list_fields(const bough_model *model, bough_state *s, field fields[F
                                 {s->frames, parts * sizeof *s->frames},
                                 {s->stiffness, 3 * parts * sizeof(double)}, /* and both dampings */
                                 {s->tie_strength, ties * sizeof(double)},
-                                {s->work->tie_a, 6 * ties * sizeof(double)},
+                                {s->work->tie_motion, ties * sizeof *s->work->tie_motion},
                                 {s->work->force, n},
                                 {s->work->wrench, 6 * here * sizeof(double)}};
     memcpy(fields, list, sizeof list);

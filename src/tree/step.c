@@ -272,10 +272,16 @@ static bough_status land(bough_context *ctx, const bough_model *model, bough_sta
     return move_on(ctx, model, w);
 }
 
+/* Loops of ties bend the way that the ends of a tie take; passes go on until both agree within this, in m and rad. */
+static const double tie_tolerance = 1e-6;
+enum { MOST_PASSES = 8 };
+
 static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
                             bool gently) {
     bo_tree_work *w = state->work;
-    const bool twice = state->passes == 2 || (state->passes == 0 && model->free_count);
+    const bool tied = model->def.tie_count > 0;
+    const bool twice =
+        state->passes == 2 || (state->passes == 0 && (model->free_count > 0 || model->joint_count > 0 || tied));
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
@@ -291,13 +297,18 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
     BO_TRY(solve(ctx, &pass));
     advance(ctx, model, state, h);
     bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
-    if (twice) {
+    bool open = tied && twice;
+    for (int i = 1; (i < 2 || (open && i < MOST_PASSES)) && twice; i++) {
         BO_TRY(move_on(ctx, model, w));
         pass.q = w->next_q, pass.v = w->next_v, pass.elastic = false;
         BO_TRY(solve(ctx, &pass));
         advance(ctx, model, state, h);
         bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
+        open = tied && !(h->beta * h->dt * h->dt * bo_tree_tie_correction(model, w) < tie_tolerance);
     }
+    if (gently && open)
+        return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
+                       "the ends of a tie do not find each other in this step; take a smaller one");
     if (gently && bends_far(model, state))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a part bends too far in this step; take a smaller one");
     return land(ctx, model, state);
@@ -322,7 +333,7 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
     w->elsewhere = false;
     bo_parallel_for(ctx, model->size, grain_of(model->size), accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
-    memcpy(w->tie_a, w->next_tie_a, 6 * (size_t)model->def.tie_count * sizeof *w->tie_a);
+    memcpy(w->tie_motion, w->next_tie_motion, (size_t)model->def.tie_count * sizeof *w->tie_motion);
     state->time += dt;
     bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;

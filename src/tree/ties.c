@@ -119,12 +119,13 @@ static motion motion_of(const bough_model *model, const bo_tree_work *work, cons
                     bo_mat_mul(R, p.R)};
 }
 
-/* e and v of a tie where the frames are, and x of its second end: turns as the rotation vector from the first end's
- * axes to the second's */
+/* e and v of a tie where the frames are, and x of its second end, with its velocity: turns as the rotation vector from
+ * the first end's axes to the second's */
 static void stretch(const bough_model *model, const bo_tree_work *work, const bo_tree_tie *tie, double e[6],
-                    double v[6], double x[3]) {
+                    double v[6], double x[3], double dx[3]) {
     const motion a = motion_of(model, work, &tie->ends[0]), b = motion_of(model, work, &tie->ends[1]);
     bo_store3(x, b.x);
+    bo_store3(dx, b.v);
     bo_store3(e, bo_sub(b.x, a.x));
     bo_store3(e + 3, bo_mat_vec(a.R, bo_log3(bo_mat_mul(bo_transpose(a.R), b.R))));
     bo_store3(v, bo_sub(b.v, a.v));
@@ -258,6 +259,23 @@ bough_status bo_tree_list_ties(bough_context *ctx, bough_model *model, const bou
 
 /* ---- forces ---- */
 
+/* The end of the step as the last pass has it: e, v, and the acceleration a* that led there. So that the force
+ * (1 + alpha) (k e+ + c v+) - alpha (k e + c v) is right there, and not only in the direction in which it began. */
+static void look_ahead(const bo_tree_pass *pass, int32_t i) {
+    const bo_tree_tie *tie = &pass->model->ties[i];
+    bo_tree_pull *pull = &pass->work->pulls[i];
+    const double strength = pass->state->tie_strength[i], alpha = pass->scheme->alpha;
+    double e[6], v[6], x[3], dx[3];
+    stretch(pass->model, pass->work, tie, e, v, x, dx);
+    memcpy(pull->H, pull->kept_H, sizeof pull->H);
+    memcpy(pull->a, pass->work->next_tie_motion[i].a, sizeof pull->a);
+    for (int d = 0; d < 6; d++) {
+        const double k = strength * tie->stiffness[d / 3], c = strength * tie->damping[d / 3];
+        pull->p[d] = (1 + alpha) * (k * e[d] + c * v[d]) - alpha * (k * pull->e[d] + c * pull->v[d]) -
+                     pull->H[d / 3] * pull->a[d];
+    }
+}
+
 void bo_tree_prepare_ties(const bo_tree_pass *pass) {
     const bough_model *model = pass->model;
     const bo_tree_scheme *h = pass->scheme;
@@ -266,12 +284,13 @@ void bo_tree_prepare_ties(const bo_tree_pass *pass) {
         const bo_tree_tie *tie = &model->ties[i];
         bo_tree_pull *pull = &pass->work->pulls[i];
         const double strength = h->inert || tie->broken ? 0 : pass->state->tie_strength[i];
-        const double *a = pass->work->tie_a + 6 * i;
+        const double *a = pass->work->tie_motion[i].a;
         if (!pass->elastic) {
-            memcpy(pull->H, pull->kept_H, sizeof pull->H);
+            if (!tie->broken)
+                look_ahead(pass, i);
             continue;
         }
-        stretch(model, pass->work, tie, pull->e, pull->v, pull->x);
+        stretch(model, pass->work, tie, pull->e, pull->v, pull->x, pull->dx);
         for (int d = 0; d < 6; d++) {
             const double k = strength * tie->stiffness[d / 3], c = strength * tie->damping[d / 3];
             const double ahead = more * (dt * pull->v[d] + dt * dt * (0.5 - h->beta) * a[d]);
@@ -281,6 +300,14 @@ void bo_tree_prepare_ties(const bo_tree_pass *pass) {
         if (pass->keep)
             memcpy(pull->kept_H, pull->H, sizeof pull->H);
     }
+}
+
+double bo_tree_tie_correction(const bough_model *model, const bo_tree_work *work) {
+    double most = 0;
+    for (int32_t i = 0; i < model->def.tie_count; i++)
+        for (int d = 0; d < 6; d++)
+            most = fmax(most, fabs(work->next_tie_motion[i].a[d] - work->pulls[i].a[d]));
+    return most;
 }
 
 /* A force on an end (world axes, about it): as bias forces of its part. */
@@ -381,13 +408,13 @@ static void fill_answers(const bough_model *model, const bo_tree_work *work, con
     }
 }
 
-static void find_accelerations(const bough_model *model, const bo_tree_work *work, double *a0) {
+static void find_accelerations(const bough_model *model, const bo_tree_work *work, size_t stride, double *a0) {
     for (int32_t i = 0; i < model->def.tie_count; i++) {
         double first[6], second[6];
         end_acceleration(model, work, &model->ties[i].ends[0], first);
         end_acceleration(model, work, &model->ties[i].ends[1], second);
         for (int d = 0; d < 6; d++)
-            a0[6 * i + d] = model->ties[i].broken ? 0 : second[d] - first[d];
+            a0[stride * (size_t)i + (size_t)d] = model->ties[i].broken ? 0 : second[d] - first[d];
     }
 }
 
@@ -407,8 +434,8 @@ static bool solve(const bough_model *model, bo_tree_work *work, const tie_system
         return false;
     bo_cholesky_solve(n, s->M, s->z);
     for (int32_t i = 0; i < n; i++) {
-        bo_tree_pull *pull = &work->pulls[i / 6];
-        pull->force[i % 6] = -pull->p[i % 6] - sqrt(pull->H[i % 6 / 3]) * s->z[i];
+        const bo_tree_pull *pull = &work->pulls[i / 6];
+        work->next_tie_motion[i / 6].force[i % 6] = -pull->p[i % 6] - sqrt(pull->H[i % 6 / 3]) * s->z[i];
     }
     return true;
 }
@@ -419,7 +446,7 @@ static void apply(const bough_model *model, bo_tree_work *work, const tie_system
     memset(s->a, 0, (size_t)model->size * sizeof *s->a);
     for (int32_t i = 0; i < model->def.tie_count; i++)
         if (!model->ties[i].broken)
-            push_tie(model, work, &model->ties[i], work->pulls[i].force, s->p, s->p_q);
+            push_tie(model, work, &model->ties[i], work->next_tie_motion[i].force, s->p, s->p_q);
     bo_tree_respond(model, work, s->p, s->p_q, true, s->A, s->a);
     for (int32_t k = 0; k < model->size; k++)
         a[k] += s->a[k];
@@ -434,10 +461,9 @@ static void apply(const bough_model *model, bo_tree_work *work, const tie_system
 bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a) {
     (void)ctx;
     bool slack = true;
-    memset(work->next_tie_a, 0, 6 * (size_t)model->def.tie_count * sizeof *work->next_tie_a);
+    memset(work->next_tie_motion, 0, (size_t)model->def.tie_count * sizeof *work->next_tie_motion);
     for (int32_t i = 0; i < model->def.tie_count; i++) {
-        bo_tree_pull *pull = &work->pulls[i];
-        memset(pull->force, 0, sizeof pull->force);
+        const bo_tree_pull *pull = &work->pulls[i];
         slack = slack && pull->H[0] == 0 && pull->H[1] == 0;
         for (int d = 0; d < 6; d++)
             slack = slack && pull->p[d] == 0;
@@ -446,28 +472,32 @@ bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_wor
         return true;
     const tie_system s = system_of(model, work);
     fill_answers(model, work, &s);
-    find_accelerations(model, work, s.a0);
+    find_accelerations(model, work, 6, s.a0);
     if (!solve(model, work, &s))
         return false;
     apply(model, work, &s, a);
-    find_accelerations(model, work, work->next_tie_a);
+    find_accelerations(model, work, sizeof *work->next_tie_motion / sizeof(double), work->next_tie_motion->a);
     return true;
 }
 
-/* What they pull trees that fly with: both ends at the place of the second one, so that together they keep momenta. */
-void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, bough_root *roots) {
+/* What they pull trees that fly with, by Newmark's rule for velocities, where the second end is at the start and
+ * (about) at the end of the step. Both ends are pulled at that place, so that together they keep momenta. */
+void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, double gamma, bough_root *roots) {
     for (int32_t i = 0; i < model->def.tie_count; i++) {
         const bo_tree_pull *pull = &work->pulls[i];
-        const bo_vec3 force = bo_load3(pull->force);
-        const bo_vec3 torque = bo_add(bo_load3(pull->force + 3), bo_cross(bo_load3(pull->x), force));
+        const bo_vec3 x = bo_load3(pull->x), later = bo_mul_add(x, dt, bo_load3(pull->dx));
+        const double *old = work->tie_motion[i].force, *new = work->next_tie_motion[i].force;
+        const bo_vec3 first = bo_scale(dt * (1 - gamma), bo_load3(old)), last = bo_scale(dt * gamma, bo_load3(new));
+        bo_vec3 turn = bo_add(bo_scale(dt * (1 - gamma), bo_load3(old + 3)), bo_scale(dt * gamma, bo_load3(new + 3)));
+        turn = bo_add(turn, bo_add(bo_cross(x, first), bo_cross(later, last)));
         for (int end = 0; end < 2 && !model->ties[i].broken; end++) {
             const int32_t part = model->ties[i].ends[end].part, flight = part < 0 ? -1 : model->parts[part].flight;
             if (flight < 0)
                 continue;
-            const double by = end ? dt : -dt;
+            const double sign = end ? 1 : -1;
             bough_root *root = &roots[flight];
-            bo_store3(root->momentum, bo_mul_add(bo_load3(root->momentum), by, force));
-            bo_store3(root->angular_momentum, bo_mul_add(bo_load3(root->angular_momentum), by, torque));
+            bo_store3(root->momentum, bo_mul_add(bo_load3(root->momentum), sign, bo_add(first, last)));
+            bo_store3(root->angular_momentum, bo_mul_add(bo_load3(root->angular_momentum), sign, turn));
         }
     }
 }
@@ -485,10 +515,10 @@ void bo_tree_load_ties(const bough_model *model, const bough_state *state) {
     }
     for (int32_t i = 0; i < model->def.tie_count; i++) {
         const bo_tree_tie *tie = &model->ties[i];
-        double e[6], v[6], x[3], force[6];
+        double e[6], v[6], x[3], dx[3], force[6];
         if (tie->broken)
             continue;
-        stretch(model, w, tie, e, v, x);
+        stretch(model, w, tie, e, v, x, dx);
         for (int d = 0; d < 6; d++) /* loads are forces, not bias forces: the other sign */
             force[d] = state->tie_strength[i] * tie->stiffness[d / 3] * e[d];
         push_tie(model, w, tie, force, w->load_wrench, w->load);
@@ -498,10 +528,10 @@ void bo_tree_load_ties(const bough_model *model, const bough_state *state) {
 double bo_tree_tie_energy(const bough_model *model, const bough_state *state) {
     double sum = 0;
     for (int32_t i = 0; i < model->def.tie_count; i++) {
-        double e[6], v[6], x[3];
+        double e[6], v[6], x[3], dx[3];
         if (model->ties[i].broken)
             continue;
-        stretch(model, state->work, &model->ties[i], e, v, x);
+        stretch(model, state->work, &model->ties[i], e, v, x, dx);
         for (int d = 0; d < 6; d++)
             sum += 0.5 * state->tie_strength[i] * model->ties[i].stiffness[d / 3] * e[d] * e[d];
     }

@@ -210,10 +210,17 @@ typedef struct bo_tree_pull {
     double e[6];       /* distance, turn */
     double v[6];       /* their rates */
     double x[3];       /* of the second end */
+    double dx[3];      /* its velocity */
     double H[2], p[6]; /* force -p - H a of distances and of turns, with a the acceleration to come */
     double kept_H[2];  /* for a second pass */
-    double force[6];   /* on the second end, about it */
+    double a[6];       /* of the pass before */
 } bo_tree_pull;
+
+/* What the next step needs of the last one, of a tie. */
+typedef struct bo_tie_motion {
+    double a[6];     /* acceleration of the second end against the first */
+    double force[6]; /* on the second end, about it */
+} bo_tie_motion;
 
 typedef struct bo_tree_integrator bo_tree_integrator;
 
@@ -223,12 +230,11 @@ typedef struct bo_tree_work {
     bo_v4 *starts; /* 9 of each vector of faces: rotations that the last decompositions started from */
     bo_tree_frames *frames;
     bo_tree_inertias *inertias;
-    bo_tree_swing *swings; /* of the joints */
-    bo_tree_pull *pulls;   /* of the ties */
-    double *tie_a;         /* 6 of each tie: acceleration of its second end against the first, of the last step */
-    double *next_tie_a;    /* of the step in progress */
-    double *tie_system;    /* ties.c */
-    double *answers;       /* respond.c */
+    bo_tree_swing *swings;                       /* of the joints */
+    bo_tree_pull *pulls;                         /* of the ties */
+    bo_tie_motion *tie_motion, *next_tie_motion; /* of the last step and of the one in progress */
+    double *tie_system;                          /* ties.c */
+    double *answers;                             /* respond.c */
     /* By blocks, lanes innermost: */
     double *Mrq; /* 6 n */
     double *p_q; /* n: bias, elastic, damping forces less loads */
@@ -363,8 +369,10 @@ bough_status bo_tree_list_ties(bough_context *ctx, bough_model *model, const bou
 void bo_tree_prepare_ties(const bo_tree_pass *pass);
 /* What they pull with comes to accelerations that were solved for without them. False: singular. */
 bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a);
+/* By how much the last pass changed their accelerations. */
+double bo_tree_tie_correction(const bough_model *model, const bo_tree_work *work);
 /* What they do to the momenta of roots that fly, in a step. */
-void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, bough_root *roots);
+void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, double gamma, bough_root *roots);
 /* What they pull with at rest, as loads; where the frames are. */
 void bo_tree_load_ties(const bough_model *model, const bough_state *state);
 double bo_tree_tie_energy(const bough_model *model, const bough_state *state);

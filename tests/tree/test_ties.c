@@ -1,0 +1,317 @@
+/* Ties: stiff damped springs that close loops. */
+#include "garden.h"
+#include "rods.h"
+
+/* ---- answers ---- */
+
+/* A tree with joints, locks and offsets, tied at two of its tips. */
+static garden tied_tree(bool flies) {
+    garden g = till(1);
+    test_random random = {31};
+    add_kind(&g, 5, 3, BOUGH_REDUCED_POLYNOMIAL, flies);
+    add_kind(&g, 4, 3, BOUGH_REDUCED_POLYNOMIAL, false);
+    add_part(&g, &random, 0, -1, 0);
+    for (int32_t i = 0; i < 6; i++)
+        add_part(&g, &random, 1, i / 2, 1 + i % 2);
+    g.parts[2].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 5};
+    g.parts[3].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 5};
+    g.parts[4].offset[1] = 0.3;
+    g.parts[1].locked = true;
+    return g;
+}
+
+static bough_tie tie_between(int32_t a, int32_t b) {
+    bough_tie tie = bough_default_tie();
+    tie.part[0] = a, tie.part[1] = b;
+    tie.interface[0] = 1, tie.interface[1] = b < 0 ? 0 : 1;
+    tie.stiffness = 2e3, tie.turning_stiffness = 50;
+    return tie;
+}
+
+/* Forces that come afterwards change accelerations as if they had been there. */
+static void accelerations_answer_to_forces(void **unused) {
+    (void)unused;
+    for (int flies = 0; flies < 2; flies++) {
+        garden g = tied_tree(flies);
+        const bough_tie tie = tie_between(5, 6);
+        g.def.tie_count = 1, g.def.ties = &tie;
+        plant(&g);
+        stir(&g, 32, 0.05, 0.3);
+        const int32_t n = bough_model_size(g.model), parts = g.model->part_count;
+        double *a = calloc((size_t)(4 * n + 12 * parts), sizeof *a), *b = a + n, *p_q = b + n, *more = p_q + n;
+        double *p = more + n, *A = p + 6 * parts;
+        const double force[3] = {3, -2, 5}, torque[3] = {1, 1, -2};
+        const double *q = g.state->q, *v = g.state->v;
+        check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 5, force, torque));
+        check_ok(g.ctx, bo_tree_accelerations(g.ctx, g.model, g.state, q, v, NULL, b));
+        const int32_t i = g.model->inside[5];
+        for (int d = 0; d < 6; d++)
+            p[6 * i + d] = -g.state->work->wrench[6 * i + d];
+        bough_state_clear_forces(g.model, g.state);
+        check_ok(g.ctx, bo_tree_accelerations(g.ctx, g.model, g.state, q, v, NULL, a));
+        bo_tree_respond(g.model, g.state->work, p, p_q, true, A, more);
+        double worst = 0, size = 0;
+        for (int32_t k = 0; k < n; k++) {
+            worst = fmax(worst, fabs(b[k] - a[k] - more[k]));
+            size = fmax(size, fabs(more[k]));
+        }
+        check(size > 0.1);
+        check_below(worst, 1e-10 * size);
+        free(a);
+        clear(&g);
+    }
+}
+
+/* ---- a tied pair in flight ---- */
+
+static double energy_of(bough_context *ctx, const bough_model *model, bough_state *state, bough_energies *e) {
+    check_ok(ctx, bough_state_energies(ctx, model, state, e));
+    return e->elastic + e->kinetic + e->gravity;
+}
+
+/* Two trees that fly, tied, after `time`: how far energy has strayed. */
+static double fly_tied(double dt, double time, bool pinned) {
+    garden g = till(1);
+    test_random random = {7};
+    add_kind(&g, 4, 3, BOUGH_REDUCED_POLYNOMIAL, true);
+    for (int i = 0; i < 2; i++)
+        add_part(&g, &random, 0, -1, 0);
+    bough_tie tie = tie_between(0, pinned ? -1 : 1);
+    g.def.tie_count = 1, g.def.ties = &tie;
+    g.def.alpha = 0, g.def.passes = 2;
+    for (int d = 0; d < 3; d++)
+        g.def.gravity[d] = 0;
+    plant(&g);
+    stir(&g, 8, 0.02, 0.2);
+    for (int i = 0; i < 2; i++)
+        g.state->damping_mass[i] = g.state->damping_stiffness[i] = 0;
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0));
+    bough_energies start, end;
+    const double E = energy_of(g.ctx, g.model, g.state, &start);
+    double strayed = 0;
+    for (int i = 0; i < lround(time / dt); i++) {
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+        strayed = fmax(strayed, fabs(energy_of(g.ctx, g.model, g.state, &end) / E - 1));
+    }
+    for (int d = 0; d < 3 && !pinned; d++) {
+        check_near(end.momentum[d], start.momentum[d], 1e-12 * length_of(3, start.momentum));
+        check_near(end.angular_momentum[d], start.angular_momentum[d], 1e-11 * length_of(3, start.angular_momentum));
+    }
+    clear(&g);
+    return strayed;
+}
+
+static void what_flies_tied_keeps_momenta_and_energy(void **unused) {
+    (void)unused;
+    for (int pinned = 0; pinned < 2; pinned++) {
+        const double coarse = fly_tied(1.0 / 1000, 0.25, pinned), fine = fly_tied(1.0 / 2000, 0.25, pinned);
+        printf("%s: energy strays by %.1e, then %.1e\n", pinned ? "tied to the world" : "two, tied", coarse, fine);
+        check(log2(coarse / fine) > 1.7);
+        check_below(fine, 1e-2);
+    }
+}
+
+/* ---- rods ---- */
+
+typedef struct {
+    bough_context *ctx;
+    rod rod;
+    bough_model *model;
+    bough_state *state;
+} linkage;
+
+/* A ceiling from which rods hang by hinges about y: `columns` side by side, each of `links`. */
+static linkage *assemble(int32_t columns, int32_t links, int32_t tie_count, const bough_tie *ties) {
+    linkage *l = calloc(1, sizeof *l);
+    const bough_component *components[] = {&l->rod.c};
+    bough_part_def parts[16];
+    bough_model_def def = bough_default_model_def();
+    make_rod(&l->rod);
+    l->ctx = test_context(1);
+    parts[0] = bough_default_part_def();
+    for (int32_t i = 0; i < columns * links; i++) {
+        bough_part_def *part = &parts[1 + i];
+        *part = bough_default_part_def();
+        part->parent = i % links == 0 ? 0 : i, part->interface = 1;
+        part->offset[0] = i % links == 0 ? length * (i / links) : 0;
+        part->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {0, -1, 0}};
+    }
+    def.component_count = 1, def.components = components;
+    def.part_count = 1 + columns * links, def.parts = parts;
+    def.tie_count = tie_count, def.ties = ties;
+    check_ok(l->ctx, bough_model_create(l->ctx, &def, &l->model));
+    check_ok(l->ctx, bough_state_create(l->ctx, l->model, &l->state));
+    return l;
+}
+
+static void take_apart(linkage *l) {
+    bough_state_destroy(l->ctx, l->state);
+    bough_model_destroy(l->ctx, l->model);
+    bough_context_destroy(l->ctx);
+    free(l);
+}
+
+/* A rod on a hinge whose tip a spring holds where it hangs: k l^2 sin t cos t + ... for small t a pendulum of
+ * k l^2 + m g l / 2 and inertia m l^2 / 3. */
+static void a_tied_pendulum_has_its_frequency(void **unused) {
+    (void)unused;
+    bough_tie tie = tie_between(1, -1);
+    tie.stiffness = 400, tie.turning_stiffness = 0;
+    linkage *l = assemble(1, 1, 1, &tie);
+    const double inertia = mass * (length * length / 3 + breadth * breadth / 12);
+    const double omega = sqrt((tie.stiffness * length * length + 0.5 * mass * weight * length) / inertia);
+    l->state->alpha = 0, l->state->passes = 2;
+    l->state->q[0] = 1e-3;
+    check_ok(l->ctx, bough_state_update(l->ctx, l->model, l->state));
+    check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 0));
+    check_near(l->state->a[0], -omega * omega * 1e-3, 1e-6 * omega * omega * 1e-3);
+    const double dt = 1e-4;
+    for (int i = 0; i < 10000; i++)
+        check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, dt));
+    check_near(l->state->q[0], 1e-3 * cos(omega), 2e-7);
+    take_apart(l);
+}
+
+/* Pulled at its tip, a rod stands where the spring and its weight balance a force. */
+static void tied_rods_settle(void **unused) {
+    (void)unused;
+    bough_tie tie = tie_between(1, -1);
+    tie.stiffness = 400, tie.turning_stiffness = 3;
+    linkage *l = assemble(1, 1, 1, &tie);
+    const double torque[3] = {20, 0, 0};
+    check_ok(l->ctx, bough_state_add_joint_torque(l->ctx, l->model, l->state, 1, torque));
+    check_ok(l->ctx, bough_state_settle(l->ctx, l->model, l->state, NULL, NULL));
+    const double t = l->state->q[0];
+    /* the tip is (l sin t, l (1 - cos t)) away from where it is held: k l^2 sin t */
+    check_near((400 * length + 0.5 * mass * weight) * length * sin(t) + 3 * t, 20, 1e-5);
+    check(t > 0.15);
+    take_apart(l);
+}
+
+/* Two chains that hang side by side, joined by their lowest rods: a loop of five bars that swings for ten seconds at
+ * 1/60 s. The stiffer the tie, the smaller the gap; energy never grows. */
+static void loops_swing_with_ties_of_any_stiffness(void **unused) {
+    (void)unused;
+    static const double stiffness[] = {1e4, 1e6, 1e9, 1e12};
+    double gap[4];
+    for (int s = 0; s < 4; s++) {
+        bough_tie tie = tie_between(2, 4);
+        tie.stiffness = stiffness[s], tie.damping = 1e-3 * stiffness[s];
+        tie.turning_stiffness = 0;
+        linkage *l = assemble(2, 2, 1, &tie);
+        bough_energies e;
+        for (int32_t k = 0; k < 4; k++) /* upper rods swing alike, lower ones stay upright: the loop stays closed */
+            l->state->v[k] = k % 2 ? -5 : 5;
+        check_ok(l->ctx, bough_state_update(l->ctx, l->model, l->state));
+        const double start = energy_of(l->ctx, l->model, l->state, &e);
+        double most = 0;
+        int32_t refused = 0;
+        gap[s] = 0;
+        for (int i = 0; i < 600; i++) {
+            int32_t no;
+            check_ok(l->ctx, bough_advance(l->ctx, l->model, l->state, 1.0 / 60, &no));
+            refused += no;
+            energy_of(l->ctx, l->model, l->state, &e);
+            most = fmax(most, e.kinetic + e.gravity - start); /* the tie's own is that of a gap of micrometres */
+            gap[s] = fmax(gap[s], length_of(3, l->state->work->pulls[0].e));
+        }
+        printf("tie of %.0e N/m: %d steps of 600 halved, gap %.1e m, energy at most %.2g J above the first\n",
+               stiffness[s], refused, gap[s], most);
+        check_below(most, 0.5); /* of 150 J that it swings with */
+        take_apart(l);
+    }
+    check(gap[1] < 0.1 * gap[0]);
+    check_below(gap[3], 1e-3);
+}
+
+/* Cut, a tie is nothing; a part that is removed takes its ties with it. */
+static void ties_can_be_cut(void **unused) {
+    (void)unused;
+    bough_tie tie = tie_between(2, 4);
+    linkage *l = assemble(2, 2, 1, &tie), *free_ones = assemble(2, 2, 0, NULL);
+    linkage *both[2] = {l, free_ones};
+    l->state->tie_strength[0] = 0;
+    for (int k = 0; k < 2; k++) {
+        both[k]->state->q[0] = 0.5;
+        check_ok(both[k]->ctx, bough_state_update(both[k]->ctx, both[k]->model, both[k]->state));
+        for (int i = 0; i < 100; i++)
+            check_ok(both[k]->ctx, bough_step(both[k]->ctx, both[k]->model, both[k]->state, 1.0 / 240));
+    }
+    for (int32_t k = 0; k < 4; k++)
+        check(l->state->q[k] == free_ones->state->q[k]);
+    l->state->tie_strength[0] = 1;
+    check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
+    check(l->state->q[0] != free_ones->state->q[0]);
+    check_ok(l->ctx, bough_state_detach(l->ctx, l->model, l->state, 2)); /* still tied */
+    for (int i = 0; i < 50; i++)
+        check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
+    const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = 4};
+    check_ok(l->ctx, bough_state_change(l->ctx, l->model, l->state, 1, &gone));
+    for (int i = 0; i < 50; i++)
+        check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
+    take_apart(l);
+    take_apart(free_ones);
+}
+
+static void snapshots_hold_ties(void **unused) {
+    (void)unused;
+    bough_tie tie = tie_between(2, 4);
+    linkage *l = assemble(2, 2, 1, &tie);
+    l->state->q[0] = 0.5;
+    check_ok(l->ctx, bough_state_update(l->ctx, l->model, l->state));
+    for (int i = 0; i < 20; i++)
+        check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
+    const size_t size = bough_state_snapshot_size(l->model, l->state);
+    void *bytes = malloc(size);
+    double q[2][4];
+    bough_state_save(l->model, l->state, bytes);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 20; i++)
+            check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
+        memcpy(q[k], l->state->q, sizeof q[k]);
+        check_ok(l->ctx, bough_state_restore(l->ctx, l->model, l->state, bytes, size));
+    }
+    check(memcmp(q[0], q[1], sizeof q[0]) == 0);
+    free(bytes);
+    take_apart(l);
+}
+
+static void impossible_ties_are_refused(void **unused) {
+    (void)unused;
+    linkage *l = assemble(2, 2, 0, NULL);
+    const struct {
+        int32_t part[2], interface[2];
+        double stiffness;
+        const char *why;
+    } bad[] = {{{-1, 2}, {0, 0}, 1, "does not exist"}, {{1, 9}, {0, 0}, 1, "does not exist"},
+               {{1, -2}, {0, 0}, 1, "does not exist"}, {{1, 2}, {2, 0}, 1, "no interface 2"},
+               {{1, 1}, {0, 1}, 1, "to itself"},       {{1, 2}, {0, 1}, -1, "negative"},
+               {{1, 2}, {0, 1}, NAN, "negative"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        bough_model_def def = *bough_model_describe(l->model);
+        bough_tie tie = bough_default_tie();
+        bough_model *model;
+        memcpy(tie.part, bad[i].part, sizeof tie.part);
+        memcpy(tie.interface, bad[i].interface, sizeof tie.interface);
+        tie.stiffness = bad[i].stiffness;
+        def.tie_count = 1, def.ties = &tie;
+        check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT, bad[i].why);
+        tie.cookie = 0;
+        check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT, "bough_default_tie");
+    }
+    take_apart(l);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accelerations_answer_to_forces),
+        cmocka_unit_test(what_flies_tied_keeps_momenta_and_energy),
+        cmocka_unit_test(a_tied_pendulum_has_its_frequency),
+        cmocka_unit_test(tied_rods_settle),
+        cmocka_unit_test(loops_swing_with_ties_of_any_stiffness),
+        cmocka_unit_test(ties_can_be_cut),
+        cmocka_unit_test(snapshots_hold_ties),
+        cmocka_unit_test(impossible_ties_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
