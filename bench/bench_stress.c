@@ -3,7 +3,8 @@
  * The flower hangs under its weight. Its components were given their stress points at cooking, where modes strain most
  * and before anything was known of loads; at each of them the tree's von Mises is compared with that of the full-order
  * element, once for the same displacement u = U q and once for the full body's own equilibrium. Points count that carry
- * at least a quarter of the largest stress of their part in the full body. */
+ * at least a quarter of the largest stress of their part in the full body. All elements that do, at u = U q beside the
+ * full body's, tell how far from the cuts errors go. */
 #include "whole_tree.h"
 
 #include "base/vec.h"
@@ -17,6 +18,7 @@
 enum { ROUNDS = 15, STEPS = 20, LOOKS = 20, VARIANTS = 3 };
 static const double quarter = 0.25; /* of the part's largest stress: what a point must carry to count */
 static const double tenth = 0.1;    /* the error that is asked for */
+static const double cut_radii = 2;  /* of an interface: elements nearer to it are told of apart from the others */
 
 /* Leaves that weigh and resist next to nothing tell what comes from stems that do not feel their leaves. */
 static const struct {
@@ -54,6 +56,8 @@ typedef struct {
     place *places;
     row *rows;
     errors errors;
+    double *near_cuts, *elsewhere; /* errors of all elements that count */
+    size_t near_count, else_count;
 } stress_bench;
 
 static const bough_component *component_of(const stress_bench *b, int32_t part) {
@@ -95,17 +99,47 @@ static bool settle(stress_bench *b) {
 
 /* ---- one part ---- */
 
+/* In the component's frame. */
+static bo_vec3 middle_of(const bough_component *c, int32_t element) {
+    const int32_t count = bough_element_node_count((bough_element_type)c->volume.type);
+    const int32_t *nodes = c->volume.elements + (size_t)count * (size_t)element;
+    bo_vec3 middle = bo_v3(0, 0, 0);
+    for (int32_t k = 0; k < count; k++)
+        middle = bo_mul_add(middle, 1.0 / count, bo_load3(c->volume.position + 3 * (size_t)nodes[k]));
+    return middle;
+}
+
 /* Element of the full body that the middle of the part's lies in. */
 static int32_t whole_element(const stress_bench *b, int32_t part, int32_t element) {
     const bough_component *c = component_of(b, part);
-    const int32_t count = bough_element_node_count((bough_element_type)c->volume.type);
-    const int32_t *nodes = c->volume.elements + (size_t)count * (size_t)element;
-    bo_vec3 middle = bo_load3(c->origin);
     double point[3];
-    for (int32_t k = 0; k < count; k++)
-        middle = bo_mul_add(middle, 1.0 / count, bo_load3(c->volume.position + 3 * (size_t)nodes[k]));
-    bo_store3(point, middle);
+    bo_store3(point, bo_add(bo_load3(c->origin), middle_of(c, element)));
     return bo_nearest_element(bough_body_mesh(b->body), point);
+}
+
+/* From its middle to the nearest vertex of an interface, over the interface's radius. */
+static double radii_from_cuts(const bough_component *c, int32_t element) {
+    const bo_vec3 middle = middle_of(c, element);
+    double least = INFINITY;
+    for (int32_t f = 0; f < c->interface_count; f++)
+        for (int32_t v = 0; v < c->interfaces[f].vertex_count; v++) {
+            const double *x = c->volume.position + 3 * (size_t)c->interfaces[f].vertices[v];
+            least = fmin(least, bo_norm(bo_sub(middle, bo_load3(x))) / c->interfaces[f].radius);
+        }
+    return least;
+}
+
+static void look_at_elements(stress_bench *b, int32_t part, const double *same) {
+    const bough_component *c = component_of(b, part);
+    for (int32_t e = 0; e < c->volume.element_count; e++) {
+        const double full = b->full[whole_element(b, part, e)], error = fabs(same[e] - full) / full;
+        if (full < quarter * b->rows[part].most_full)
+            continue;
+        if (radii_from_cuts(c, e) < cut_radii)
+            b->near_cuts[b->near_count++] = error;
+        else
+            b->elsewhere[b->else_count++] = error;
+    }
 }
 
 /* Von Mises of the full-order elements of the domain at u = U q. */
@@ -131,6 +165,8 @@ static bool look_at_part(stress_bench *b, int32_t part) {
     r->name = bough_model_describe(b->scene.model)->parts[part].name;
     for (int32_t e = 0; e < c->volume.element_count && good; e++)
         r->most_full = fmax(r->most_full, b->full[whole_element(b, part, e)]);
+    if (good)
+        look_at_elements(b, part, same);
     for (int32_t i = 0; i < c->stress.count && good; i++) {
         const int32_t e = c->stress.element[i];
         bough_stress stress;
@@ -169,8 +205,10 @@ static bool compare(stress_bench *b) {
         most += (size_t)component_of(b, p)->stress.count;
     b->places = calloc(most, sizeof *b->places);
     b->rows = calloc((size_t)b->part_count + 1, sizeof *b->rows);
+    const size_t elements = (size_t)bough_body_mesh(b->body)->element_count;
+    b->near_cuts = malloc(elements * sizeof(double)), b->elsewhere = malloc(elements * sizeof(double));
     double *scratch = malloc(most * sizeof *scratch);
-    bool good = b->places && b->rows && scratch;
+    bool good = b->places && b->rows && scratch && b->near_cuts && b->elsewhere;
     for (int32_t p = 0; p < b->part_count && good; p++)
         good = look_at_part(b, p);
     for (int32_t p = 0; p < b->part_count && good; p++)
@@ -183,7 +221,7 @@ static bool compare(stress_bench *b) {
 
 static void close_bench(stress_bench *b) {
     bough_state_destroy(b->scene.ctx, b->state);
-    free(b->full), free(b->places), free(b->rows);
+    free(b->full), free(b->places), free(b->rows), free(b->near_cuts), free(b->elsewhere);
     tree_scene_close(&b->scene);
 }
 
@@ -250,6 +288,25 @@ static bool measure_cost(bough_context *ctx, cost *c) {
 
 /* ---- what is told ---- */
 
+static size_t within_tenth(size_t count, const double *sorted) {
+    size_t good = 0;
+    while (good < count && sorted[good] <= tenth)
+        good++;
+    return good;
+}
+
+static void tell_elements(const char *which, size_t count, double *found) {
+    const double median = median_of(count, found); /* sorts them */
+    printf("  all elements that do, %s: %.1f %% median, %.1f %% worst, %zu of %zu within 10 %%\n", which, 100 * median,
+           count ? 100 * found[count - 1] : 0, within_tenth(count, found), count);
+}
+
+static json_t *elements_as_json(size_t count, double *found) {
+    const double median = median_of(count, found);
+    return json_pack("{s:I, s:I, s:f, s:f}", "elements", (json_int_t)count, "within_tenth",
+                     (json_int_t)within_tenth(count, found), "median", median, "worst", count ? found[count - 1] : 0);
+}
+
 static void tell_variant(const stress_bench *b, int variant) {
     const errors *all = &b->errors;
     printf("flower, %s: %d of %d stress points carry a quarter of their part's largest von Mises\n",
@@ -258,6 +315,8 @@ static void tell_variant(const stress_bench *b, int variant) {
            100 * all->same_all);
     printf("  full body          %.1f %% median, %.1f %% worst, %d within the required 10 %%\n", 100 * all->median,
            100 * all->worst, all->good);
+    tell_elements("beyond two radii of cuts", b->else_count, b->elsewhere);
+    tell_elements("nearer to cuts", b->near_count, b->near_cuts);
     printf("  %-8s %6s %6s %9s %9s %11s %11s\n", "part", "points", "within", "median %", "worst %", "tree (Pa)",
            "full (Pa)");
     for (int32_t p = 0; p < b->part_count; p++) {
@@ -284,6 +343,8 @@ static json_t *variant_as_json(const stress_bench *b, int variant) {
     }
     json_t *all = errors_as_json(&b->errors);
     json_object_set_new(all, "variant", json_string(variants[variant].name));
+    json_object_set_new(all, "beyond_two_radii", elements_as_json(b->else_count, b->elsewhere));
+    json_object_set_new(all, "near_cuts", elements_as_json(b->near_count, b->near_cuts));
     json_object_set_new(all, "parts", parts);
     return all;
 }
