@@ -43,20 +43,24 @@ bough_status bough_state_stress(bough_context *ctx, const bough_model *model, co
     return BOUGH_OK;
 }
 
-/* ---- the largest of all parts: four of one component at a time, one in each lane ---- */
+/* ---- the largest of all parts: eight of one component at a time, one in each lane of two vectors ---- */
 
-enum { LANES = 4, PARTS_A_TASK = 128 };
+enum { LANES = 4, HALVES = BO_WIDE / LANES, PARTS_A_TASK = 128 };
 
-/* G = sum_l q_l gradient_l */
-BO_INLINE void displacement_gradient(int32_t r, const double *gradient, const bo_v4 *q, bo_v4 G[9]) {
-    const double *g[9];
-    for (int k = 0; k < 9; k++) {
-        g[k] = gradient + k * r;
-        G[k] = (bo_v4){0};
+/* G = sum_l q_l gradient_l; three rows at a time, which leaves room in the registers. */
+BO_INLINE void displacement_gradient(int32_t r, const double *gradient, const bo_v4 *q, bo_v4 G[HALVES][9]) {
+    for (int i = 0; i < 9; i += 3, gradient += 3 * r) {
+        bo_v4 a0 = {0}, a1 = {0}, b0 = {0}, b1 = {0}, c0 = {0}, c1 = {0};
+        for (int32_t l = 0; l < r; l++) {
+            const bo_v4 q0 = q[HALVES * l], q1 = q[HALVES * l + 1];
+            const double a = gradient[l], b = gradient[r + l], c = gradient[2 * r + l];
+            a0 += a * q0, a1 += a * q1;
+            b0 += b * q0, b1 += b * q1;
+            c0 += c * q0, c1 += c * q1;
+        }
+        G[0][i] = a0, G[0][i + 1] = b0, G[0][i + 2] = c0;
+        G[1][i] = a1, G[1][i + 1] = b1, G[1][i + 2] = c1;
     }
-    for (int32_t l = 0; l < r; l++)
-        for (int k = 0; k < 9; k++)
-            G[k] += g[k][l] * q[l];
 }
 
 typedef int64_t mask __attribute__((vector_size(32), aligned(8)));
@@ -78,19 +82,22 @@ BO_INLINE void mises_squared(const bo_v4 s[6], bo_v4 *m) {
     *m = 0.5 * (a * a + b * b + c * c) + 3 * (s[1] * s[1] + s[2] * s[2] + s[4] * s[4]);
 }
 
-/* St. Venant-Kirchhoff: F S F^T / J of S = 2 mu E + lambda tr(E) I, E = (G + G^T + G^T G) / 2. */
-BO_INLINE void stvk_squared(const bo_elastic *e, const bo_v4 G[9], const bo_v4 F[9], const bo_v4 *J, bo_v4 *m) {
-    bo_v4 S[6], sigma[6];
+/* St. Venant-Kirchhoff: F S F^T / J of S = 2 mu E + lambda tr(E) I. F S F^T = F (S C) F^-1 has the invariants of S C,
+ * and S and C = I + W, W = 2 E = G + G^T + G^T G, have the same axes, so that S C is symmetric: up to a multiple of I,
+ * which von Mises does not see, it is (mu + lambda tr(E)) W + mu W^2. */
+BO_INLINE void stvk_squared(const bo_elastic *e, const bo_v4 G[9], const bo_v4 *J, bo_v4 *m) {
+    bo_v4 W[9], T[6];
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++)
+            W[3 * i + j] = W[3 * j + i] =
+                G[3 * i + j] + G[3 * j + i] + G[i] * G[j] + G[3 + i] * G[3 + j] + G[6 + i] * G[6 + j];
+    const bo_v4 factor = e->mu + 0.5 * e->lambda * (W[0] + W[4] + W[8]);
     int k = 0;
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++)
-            S[k++] = G[3 * i + j] + G[3 * j + i] + G[i] * G[j] + G[3 + i] * G[3 + j] + G[6 + i] * G[6 + j];
-    const bo_v4 bulk = 0.5 * e->lambda * (S[0] + S[3] + S[5]);
-    for (k = 0; k < 6; k++)
-        S[k] *= e->mu;
-    S[0] += bulk, S[3] += bulk, S[5] += bulk;
-    bo_turn_sym4(F, S, sigma);
-    mises_squared(sigma, m);
+            T[k++] = factor * W[3 * i + j] +
+                     e->mu * (W[3 * i] * W[3 * j] + W[3 * i + 1] * W[3 * j + 1] + W[3 * i + 2] * W[3 * j + 2]);
+    mises_squared(T, m);
     *m /= *J * *J;
 }
 
@@ -122,7 +129,7 @@ BO_INLINE void point_squared(const bo_elastic *e, const bo_v4 G[9], bo_v4 *m) {
     bo_v4 F[9], J;
     deformation_gradient(G, F, &J);
     if (e->model == BOUGH_MATERIAL_STVK)
-        stvk_squared(e, G, F, &J, m);
+        stvk_squared(e, G, &J, m);
     else if (e->model == BOUGH_MATERIAL_LINEAR)
         linear_squared(e, G, m);
     else
@@ -139,29 +146,33 @@ typedef struct {
 
 /* Parts `first` to `first + count - 1`; lanes beyond are the last one again, and dropped. */
 BO_MULTIVERSION static void find_peaks(const peaks *p, int32_t first, int32_t count) {
-    const bo_tree_part *part[LANES];
-    const double *q_of[LANES];
-    for (int i = 0; i < LANES; i++) {
+    const bo_tree_part *part[BO_WIDE];
+    const double *q_of[BO_WIDE];
+    for (int i = 0; i < BO_WIDE; i++) {
         part[i] = &p->model->parts[first + (i < count ? i : count - 1)];
         q_of[i] = p->state->q + part[i]->offset;
     }
     const bough_component *c = p->model->components[part[0]->component].c;
     const int32_t r = c->r;
-    bo_v4 q[r + 1], G[9], m, most = {0}; /* r: at most BOUGH_MAX_COORDINATES */
-    for (int32_t l = 0; l < r; l++)
-        q[l] = (bo_v4){q_of[0][l], q_of[1][l], q_of[2][l], q_of[3][l]};
+    bo_v4 q[HALVES * r + 1], G[HALVES][9], m, most[HALVES] = {{0}}; /* r: at most BOUGH_MAX_COORDINATES */
+    for (int32_t l = 0; l < r; l++) {
+        q[HALVES * l] = (bo_v4){q_of[0][l], q_of[1][l], q_of[2][l], q_of[3][l]};
+        q[HALVES * l + 1] = (bo_v4){q_of[4][l], q_of[5][l], q_of[6][l], q_of[7][l]};
+    }
     bo_elastic elastic = {0};
     for (int32_t i = 0; i < c->stress.count; i++) {
         if (i == 0 || c->stress.material[i] != c->stress.material[i - 1])
             elastic = bo_elastic_of(&c->materials[c->stress.material[i]]);
         displacement_gradient(r, c->stress.gradient + 9 * (size_t)i * (size_t)r, q, G);
-        point_squared(&elastic, G, &m);
-        const mask larger = m > most;
-        choose(&larger, &m, &most, &most);
+        for (int h = 0; h < HALVES; h++) {
+            point_squared(&elastic, G[h], &m);
+            const mask larger = m > most[h];
+            choose(&larger, &m, &most[h], &most[h]);
+        }
     }
     for (int i = 0; i < count; i++) {
         const double stiffness = p->state->stiffness[part[i]->user];
-        p->von_mises[part[i]->user] = stiffness * stiffness * sqrt(BO_LANE_CONST(most, i));
+        p->von_mises[part[i]->user] = stiffness * stiffness * sqrt(BO_LANE_CONST(most[i / LANES], i % LANES));
     }
 }
 
@@ -170,7 +181,7 @@ static void find_all_peaks(void *data, int32_t begin, int32_t end, int32_t chunk
     const bo_tree_part *parts = p->model->parts;
     (void)chunk;
     for (int32_t first = begin, count; first < end; first += count) {
-        for (count = 1; count < LANES && first + count < end; count++)
+        for (count = 1; count < BO_WIDE && first + count < end; count++)
             if (parts[first + count].component != parts[first].component)
                 break;
         find_peaks(p, first, count);
