@@ -86,6 +86,35 @@ static void a_probe_makes_its_point(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Tets that share a corner: points beside it lie in one, and may be nearer to the middle of another. */
+static void the_element_is_the_one_that_holds_the_point(void **state) {
+    (void)state;
+    static const double beside[8][3] = {{4, 2, 1},  {2, 4, 1},  {-4, 2, 1},  {-2, 4, 1},
+                                        {4, -2, 1}, {1, -4, 2}, {-1, -2, 4}, {1, 2, 4}}; /* mm */
+    bough_context *ctx = test_context(1);
+    char text[3000];
+    int n = snprintf(text, sizeof text,
+                     "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'tet4', 'size': [1.5, 0.2, 0.2], "
+                     "'cells': [15, 2, 2]}, 'sets': {'a': {'elements': 'x<0.51'}, 'b': {'elements': 'x>0.49'}}, "
+                     "'material': {'young': 2e6}, 'basis': {'r': 16}, 'fix': 'x0', 'samples': {'stress': 8}}, "
+                     "'gravity': [0, 0.2, -0.5], 'settle': true, 'time': {'dt': 0.01, 'duration': 0.1}, 'probes': [");
+    for (int i = 0; i < 8; i++)
+        n +=
+            snprintf(text + n, sizeof text - (size_t)n, "%s{'name': '%d', 'part': 'a', 'stress_at': [%g, %g, %g]}",
+                     i ? ", " : "", i, 0.2 + 1e-3 * beside[i][0], 0.1 + 1e-3 * beside[i][1], 0.2 - 1e-3 * beside[i][2]);
+    snprintf(text + n, sizeof text - (size_t)n, "]}");
+    const char *path = write_scene("tets.json", text);
+    bough_run_def def = bough_default_run_def();
+    play tree = begin_file(ctx, path, &def);
+    def.engine = "full";
+    play full = begin_file(ctx, path, &def);
+    for (char name[2] = "0"; name[0] < '8'; name[0]++)
+        check_near(of(&tree, name, "von_mises"), of(&full, name, "von_mises"), 0.06 * of(&full, name, "von_mises"));
+    end(ctx, &tree);
+    end(ctx, &full);
+    bough_context_destroy(ctx);
+}
+
 /* In a scene of components, the stress point that is nearest at rest, where the part is, and in its size. */
 static void points_are_found_where_parts_are(void **state) {
     (void)state;
@@ -245,9 +274,13 @@ static void frames_and_bodies_have_stresses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_engines_tell_the_same_stress),    cmocka_unit_test(a_probe_makes_its_point),
-        cmocka_unit_test(points_are_found_where_parts_are),     cmocka_unit_test(wrong_probes_are_told),
-        cmocka_unit_test(stresses_are_recorded_frame_by_frame), cmocka_unit_test(frames_and_bodies_have_stresses),
+        cmocka_unit_test(both_engines_tell_the_same_stress),
+        cmocka_unit_test(a_probe_makes_its_point),
+        cmocka_unit_test(the_element_is_the_one_that_holds_the_point),
+        cmocka_unit_test(points_are_found_where_parts_are),
+        cmocka_unit_test(wrong_probes_are_told),
+        cmocka_unit_test(stresses_are_recorded_frame_by_frame),
+        cmocka_unit_test(frames_and_bodies_have_stresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
