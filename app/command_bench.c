@@ -21,6 +21,7 @@ static const struct {
     {"leaves", bench_leaves, "steps of oaks with 100 to 100,000 leaves: cost by the number of parts"},
     {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
     {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output"},
+    {"stress", bench_stress, "stress of the flower beside the full body's; what a look at all parts of the oak costs"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))

@@ -12,6 +12,7 @@ enum {
     OPT_PASSES,
     OPT_DT,
     OPT_TIME,
+    OPT_STRESS,
     OPT_FRAMES,
     OPT_FPS,
     OPT_CHECKPOINT,
@@ -39,8 +40,10 @@ static const struct argp_option options[] = {
      "FILE.csv: record time, energies, momentum and probes, one row a step; FILE.npy: record the displacements of all "
      "vertices, one row a frame; may be given once for each",
      0},
+    {"stress", OPT_STRESS, "FILE", 0,
+     "FILE.csv or FILE.npy: record von Mises' stress of each part, or of each element of a body, one row a frame", 0},
     {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
-    {"fps", OPT_FPS, "N", 0, "frames, and rows of FILE.npy, per simulated second (default 30)", 0},
+    {"fps", OPT_FPS, "N", 0, "frames, and rows of FILE.npy and of stresses, per simulated second (default 30)", 0},
     {"checkpoint", OPT_CHECKPOINT, "FILE", 0, "where to keep the last state, also after a failure or Ctrl-C", 0},
     {"resume", OPT_RESUME, "FILE", 0, "go on from a checkpoint of the same scene, integrator and step", 0},
     {"picture", 'p', "FILE.png", 0, "draw the last state", 0},
@@ -97,6 +100,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             a->def.displacements = text;
         else
             argp_error(state, "--record: \"%s\" should be a file whose name ends in .csv or .npy", text);
+        break;
+    case OPT_STRESS:
+        if (!app_has_extension(text, ".csv") && !app_has_extension(text, ".npy"))
+            argp_error(state, "--stress: \"%s\" should be a file whose name ends in .csv or .npy", text);
+        a->def.stresses = text;
         break;
     case OPT_FRAMES:
         a->def.frames = text;
@@ -176,6 +184,8 @@ static void print_text(const bough_run *run, const bough_run_report *r, bool don
         printf("recorded rows          %lld\n", (long long)r->rows);
     if (r->displacement_rows)
         printf("recorded displacements %lld\n", (long long)r->displacement_rows);
+    if (r->stress_rows)
+        printf("recorded stresses      %lld\n", (long long)r->stress_rows);
     if (r->frames)
         printf("frames                 %lld\n", (long long)r->frames);
 }
@@ -185,14 +195,15 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
     for (int32_t c = 0; c < bough_run_column_count(run); c++)
         json_object_set_new(values, bough_run_column_name(run, c), app_json_number(bough_run_values(run)[c]));
     app_print_json(json_pack(
-        "{s:b, s:s, s:s?, s:o, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:o}",
+        "{s:b, s:s, s:s?, s:o, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, "
+        "s:o}",
         "done", (int)done, "engine", r->engine, "coupling", r->coupling, "settle_residual",
         app_json_number(r->settle_residual), "integrator", r->integrator, "time", r->time, "dt", r->dt, "duration",
         r->duration, "steps", (json_int_t)r->steps, "step_count", (json_int_t)r->step_count, "iterations",
         (json_int_t)r->iterations, "retries", (json_int_t)r->retries, "smallest_dt", r->smallest_dt, "start_energy",
         app_json_numbers(r->start_energy, 4), "energy", app_json_numbers(r->energy, 4), "values", values, "rows",
-        (json_int_t)r->rows, "displacement_rows", (json_int_t)r->displacement_rows, "frames", (json_int_t)r->frames,
-        "seconds", r->seconds, "real_time_factor",
+        (json_int_t)r->rows, "displacement_rows", (json_int_t)r->displacement_rows, "stress_rows",
+        (json_int_t)r->stress_rows, "frames", (json_int_t)r->frames, "seconds", r->seconds, "real_time_factor",
         app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0)));
 }
 

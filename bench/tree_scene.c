@@ -41,13 +41,11 @@ bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_
     return make_folder(ctx, s) && make_example(name, leaves, s) && load(s);
 }
 
-/* Nothing pulls, and nothing is lost. */
-static bool set_free(const tree_scene *s) {
+/* Goes over the scene's file; takes the changes. */
+static bool change(const tree_scene *s, json_t *changes) {
     json_t *root = json_load_file(s->path, 0, NULL);
-    json_t *changes = json_pack("{s:[i, i, i], s:b, s:{s:{s:i, s:i}}}", "gravity", 0, 0, 0, "settle", 0, "object",
-                                "damping", "mass", 0, "stiffness", 0);
     json_object_del(root, "wind");
-    const bool good = !json_object_update_recursive(root, changes) && !json_dump_file(root, s->path, 0);
+    const bool good = changes && !json_object_update_recursive(root, changes) && !json_dump_file(root, s->path, 0);
     json_decref(changes);
     json_decref(root);
     if (!good)
@@ -55,8 +53,19 @@ static bool set_free(const tree_scene *s) {
     return good;
 }
 
+/* Nothing pulls, and nothing is lost. */
 bool tree_scene_open_free(bough_context *ctx, const char *name, tree_scene *s) {
-    return make_folder(ctx, s) && make_example(name, -1, s) && set_free(s) && load(s);
+    return make_folder(ctx, s) && make_example(name, -1, s) &&
+           change(s, json_pack("{s:[i, i, i], s:b, s:{s:{s:i, s:i}}}", "gravity", 0, 0, 0, "settle", 0, "object",
+                               "damping", "mass", 0, "stiffness", 0)) &&
+           load(s);
+}
+
+bool tree_scene_open_changed(bough_context *ctx, const char *name, json_t *changes, tree_scene *s) {
+    if (make_folder(ctx, s) && make_example(name, -1, s))
+        return change(s, changes) && load(s);
+    json_decref(changes);
+    return false;
 }
 
 bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *s) {

@@ -18,6 +18,8 @@ typedef struct tree_scene {
 bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *scene);
 /* The same of an example that is an object, without weight, wind and damping. */
 bool tree_scene_open_free(bough_context *ctx, const char *name, tree_scene *scene);
+/* The same without wind, with other changes to its file, which it takes. */
+bool tree_scene_open_changed(bough_context *ctx, const char *name, json_t *changes, tree_scene *scene);
 /* The same of the text of a scene file. */
 bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *scene);
 void tree_scene_close(tree_scene *scene);

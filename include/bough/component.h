@@ -52,7 +52,7 @@ typedef struct bough_sample_points {
     const double *U;        /* count x 3 x r: displacement is sum_l U[.][.][l] q_l */
 } bough_sample_points;
 
-/* Points inside of the material: F = I + sum_l q_l gradient_l. */
+/* Points inside of the material: F = I + sum_l q_l gradient_l. At a stress point F is the mean of its element. */
 typedef struct bough_material_points {
     int32_t count;
     const double *weight;    /* count, m^3: of cubature; NULL for stress points */
@@ -172,8 +172,8 @@ BOUGH_API double bough_component_operations(const bough_component *component);
  * interface is crushed to a line. */
 BOUGH_API bool bough_component_interface_frame(const bough_component *component, int32_t interface, const double *q,
                                                double centre[3], double rotation[9]);
-/* Cauchy stress (xx yy zz yz xz xy) at stress point i and von Mises' equivalent; either may be NULL. False when the
- * point is inverted. */
+/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent; either may be
+ * NULL. False when the point is inverted. bough_principal_stresses() of <bough/material.h> tells more of it. */
 BOUGH_API bool bough_component_stress(const bough_component *component, int32_t i, const double *q, double stress[6],
                                       double *von_mises);
 /* Positions of the surface's vertices at q, in the component's frame: vertex_count x 3. */

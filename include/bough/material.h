@@ -45,6 +45,14 @@ BOUGH_API const char *bough_material_about(bough_material_model model);
 /* BOUGH_ERROR_ARGUMENT with a suggestion when the name is unknown. */
 BOUGH_API bough_status bough_material_find(bough_context *ctx, const char *name, bough_material_model *model);
 
+/* ---- stress: xx yy zz yz xz xy ---- */
+
+/* The tension that strains as much: sqrt(3/2) |s - tr(s)/3 I|. */
+BOUGH_API double bough_von_mises(const double stress[6]);
+/* Principal stresses, the largest tension first, and (may be NULL) the unit vectors along which they act, one after the
+ * other; where two are equal, any two directions of their plane. */
+BOUGH_API void bough_principal_stresses(const double stress[6], double values[3], double directions[9]);
+
 #ifdef __cplusplus
 }
 #endif

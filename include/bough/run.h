@@ -30,6 +30,9 @@ typedef struct bough_run_def {
     const char *record;        /* .csv of all columns, one row a step; NULL: none */
     const char *displacements; /* .npy of the displacements, one row of 3 x vertex_count a frame; appears when complete:
                                 * when bough_run_advance() returns or the run is destroyed; NULL: none */
+    const char *stresses;      /* .csv or .npy of von Mises' stress (Pa) of each part, the largest of its stress points,
+                                * or of each element of a body, one row a frame; the .csv has the time before them, the
+                                * .npy appears as that of the displacements; NULL: none */
     const char *frames;        /* folder of a .vtu series with its index frames.pvd; made when missing; NULL: none */
     double fps;                /* frames and displacements per second of simulated time (default 30) */
     const char *checkpoint;    /* written by bough_run_advance() at its end, however it ends; NULL: none */
@@ -91,15 +94,15 @@ typedef struct bough_run_report {
     int32_t passes;         /* likewise; 0: as suits it */
     double settle_residual; /* what was left of the forces when the start was settled; NAN: it was not */
     const char *integrator;
-    double time, dt, duration;               /* s */
-    int64_t steps, step_count;               /* done since the start of the scene, in all */
-    int64_t iterations;                      /* of Newton's method */
-    int64_t retries;                         /* steps or parts of steps that failed and were halved */
-    double smallest_dt;                      /* s, of the parts that were taken */
-    double start_energy[4];                  /* elastic, kinetic, external, total */
-    double energy[4];                        /* now */
-    int64_t rows, frames, displacement_rows; /* recorded by this run */
-    double seconds, simulated_time;          /* wall clock and s in bough_run_advance() */
+    double time, dt, duration;                            /* s */
+    int64_t steps, step_count;                            /* done since the start of the scene, in all */
+    int64_t iterations;                                   /* of Newton's method */
+    int64_t retries;                                      /* steps or parts of steps that failed and were halved */
+    double smallest_dt;                                   /* s, of the parts that were taken */
+    double start_energy[4];                               /* elastic, kinetic, external, total */
+    double energy[4];                                     /* now */
+    int64_t rows, frames, displacement_rows, stress_rows; /* recorded by this run */
+    double seconds, simulated_time;                       /* wall clock and s in bough_run_advance() */
 } bough_run_report;
 BOUGH_API void bough_run_look(const bough_run *run, bough_run_report *report);
 

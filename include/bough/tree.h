@@ -304,6 +304,23 @@ BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model
 BOUGH_API bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state,
                                           int32_t part, int32_t vertex, double position[3], double velocity[3]);
 
+/* ---- stress: at the stress points of the parts' components ---- */
+
+typedef struct bough_stress {
+    double cauchy[6]; /* Pa, in world axes: xx yy zz yz xz xy */
+    double von_mises;
+    double principal[3];  /* the largest tension first */
+    double directions[9]; /* along which they act: unit vectors of the world, one after the other */
+} bough_stress;
+/* At stress point i of the part, by its q and stiffness factor. BOUGH_NOT_FINITE where the material is turned inside
+ * out. */
+BOUGH_API bough_status bough_state_stress(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                          int32_t part, int32_t i, bough_stress *stress);
+/* Largest von Mises' stress of each part's stress points: part_count numbers. 0 without stress points, INFINITY where
+ * the material is turned inside out. Much less work than a step. */
+BOUGH_API void bough_state_peak_stresses(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                         double *von_mises);
+
 /* Of all parts. */
 typedef struct bough_energies {
     double elastic, kinetic, gravity;        /* J; gravity: 0 for a mass in the world's origin */

@@ -84,9 +84,9 @@ void bo_body_dead_loads(const bough_body *body, double *force);
 /* About the lowest flexible eigenvalue, 1/s^2. */
 double bo_body_typical_eigenvalue(const bough_body *body, const bough_body_properties *p);
 
-/* Von Mises' stress of one element; BOUGH_NOT_FINITE when it is inverted and must not be. */
-bough_status bo_body_element_von_mises(bough_context *ctx, const bough_body *body, int32_t element, const double *u,
-                                       double *von_mises);
+/* Mean Cauchy stress (xx yy zz yz xz xy) of one element; BOUGH_NOT_FINITE when it is inverted and must not be. */
+bough_status bo_body_element_stress(bough_context *ctx, const bough_body *body, int32_t element, const double *u,
+                                    double stress[6]);
 
 /* m^3 */
 double bo_body_volume(const bough_body *body);

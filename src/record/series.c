@@ -112,11 +112,11 @@ bough_status bo_series_continue(bough_context *ctx, const char *folder, double l
 }
 
 static bough_status write_frame(bough_context *ctx, const char *path, const bough_mesh *mesh,
-                                const double *displacement, const double *velocity) {
-    const bo_vtu_field field = {"velocity", false, 3, velocity};
+                                const double *displacement, const double *velocity, const double *von_mises) {
+    const bo_vtu_field fields[] = {{"velocity", false, 3, velocity}, {"von Mises", true, 1, von_mises}};
     bo_output output;
     BO_TRY(bo_output_open(ctx, path, &output));
-    bough_status status = bo_vtu_write(ctx, output.stream, mesh, displacement, &field, 1);
+    bough_status status = bo_vtu_write(ctx, output.stream, mesh, displacement, fields, 2);
     if (status == BOUGH_OK)
         return bo_output_commit(ctx, &output);
     bo_output_discard(ctx, &output);
@@ -124,13 +124,13 @@ static bough_status write_frame(bough_context *ctx, const char *path, const boug
 }
 
 bough_status bo_series_frame(bough_context *ctx, bo_series *series, double time, const bough_mesh *mesh,
-                             const double *displacement, const double *velocity) {
+                             const double *displacement, const double *velocity, const double *von_mises) {
     char name[32], number[48];
     snprintf(name, sizeof name, "frame_%06d.vtu", series->count);
     char *path = path_in(ctx, series->folder, name);
     if (!path)
         return BOUGH_ERROR_MEMORY;
-    bough_status status = write_frame(ctx, path, mesh, displacement, velocity);
+    bough_status status = write_frame(ctx, path, mesh, displacement, velocity, von_mises);
     bo_free(ctx, path);
     BO_TRY(status);
     snprintf(number, sizeof number, "%.17g", time);

@@ -309,34 +309,41 @@ static bough_status sample_contact(bo_cook *cook, const boundary *b) {
 
 typedef struct {
     const bo_cook *cook;
-    int32_t point;          /* of the rule: nearest to the element's centre */
     float *score;           /* element_count x r: von Mises' stress of each basis function, linearised */
-    double *position;       /* element_count x 3: of that point, in mesh coordinates */
+    double *position;       /* element_count x 3: of its middle, in mesh coordinates */
     unsigned char *blocked; /* element_count: too near to one chosen before */
+    unsigned char *clamped; /* element_count: touches the interface by which the component hangs */
     int32_t *chosen, chosen_count;
 } stress_search;
 
-/* Nearest to the mean of the element's nodes in a regular element: where the shape functions of the corners differ
- * least. */
-static int32_t central_point(const bough_body *body) {
-    int32_t best = 0;
-    double least = INFINITY;
-    for (int32_t p = 0; p < body->rule->point_count; p++) {
-        double sum = 0;
-        for (int32_t a = 0; a < bough_element_corner_count(body->mesh->type); a++)
-            sum += body->rule->N[p][a] * body->rule->N[p][a];
-        if (sum < least * (1 - 1e-9))
-            least = sum, best = p;
+/* A point stands for its element: F is the element's mean, as the stress that the full body tells is. In the middle of
+ * a brick, where both are the same for small strains, the shear that bricks feel by mistake when they bend vanishes;
+ * at the points of its rule it would drown what bends a thin blade. */
+static void mean_gradient(const bo_cook *cook, int32_t element, double *G) {
+    const bough_body *body = cook->body;
+    const int32_t count = body->rule->point_count, entries = 9 * cook->r;
+    const bo_point_geometry *g = body->geometry + (size_t)count * (size_t)element;
+    double one[9 * BOUGH_MAX_COORDINATES], volume = 0;
+    memset(G, 0, (size_t)entries * sizeof *G);
+    for (int32_t p = 0; p < count; p++) {
+        bo_cook_gradient(cook, element, p, one);
+        for (int32_t k = 0; k < entries; k++)
+            G[k] += g[p].weight * one[k];
+        volume += g[p].weight;
     }
-    return best;
+    for (int32_t k = 0; k < entries; k++)
+        G[k] /= volume;
 }
 
-static bo_vec3 point_position(const bough_body *body, int32_t element, int32_t point) {
-    const int32_t *nodes = bo_mesh_nodes(body->mesh, element);
+static bo_vec3 mean_position(const bough_body *body, int32_t element) {
+    const int32_t *nodes = bo_mesh_nodes(body->mesh, element), count = body->rule->point_count;
+    const bo_point_geometry *g = body->geometry + (size_t)count * (size_t)element;
     bo_vec3 x = {0, 0, 0};
-    for (int32_t a = 0; a < body->rule->node_count; a++)
-        x = bo_mul_add(x, body->rule->N[point][a], bo_load3(body->mesh->vertices + 3 * (size_t)nodes[a]));
-    return x;
+    double volume = 0;
+    for (int32_t p = 0; p < count; volume += g[p++].weight)
+        for (int32_t a = 0; a < body->rule->node_count; a++)
+            x = bo_mul_add(x, g[p].weight * body->rule->N[p][a], bo_load3(body->mesh->vertices + 3 * (size_t)nodes[a]));
+    return bo_scale(1 / volume, x);
 }
 
 /* Stress 2 mu e + lambda tr(e) I, e = sym G: von Mises' equivalent is sqrt(3/2) |dev s| = sqrt(6) mu |dev e|. */
@@ -358,11 +365,11 @@ static void score_elements(void *data, int32_t begin, int32_t end, int32_t chunk
     double G[9 * BOUGH_MAX_COORDINATES];
     (void)chunk;
     for (int32_t e = begin; e < end; e++) {
-        bo_cook_gradient(s->cook, e, s->point, G);
+        mean_gradient(s->cook, e, G);
         for (int32_t l = 0; l < r; l++)
             s->score[(size_t)e * (size_t)r + (size_t)l] =
                 (float)von_mises(&body->elastic[body->element_material[e]], G, r, l);
-        bo_store3(s->position + 3 * (size_t)e, point_position(body, e, s->point));
+        bo_store3(s->position + 3 * (size_t)e, mean_position(body, e));
     }
 }
 
@@ -373,13 +380,31 @@ static void block_around(stress_search *s, int32_t element, double spacing) {
             s->blocked[e] = 1;
 }
 
+/* Elements at the interface by which it hangs: U = 0 there keeps their sides from contracting, which the whole
+ * structure does not. Their stress is that of the clamp (docs/validation.md, "Stress"). A component that has no others
+ * keeps them. */
+static void find_clamped(stress_search *s) {
+    const bough_mesh *mesh = s->cook->body->mesh;
+    const int32_t node_count = bough_element_node_count(mesh->type);
+    int32_t others = 0;
+    if (s->cook->draft.support != BOUGH_SUPPORT_INTERFACE)
+        return;
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        for (int32_t k = 0; k < node_count; k++)
+            s->clamped[e] |= s->cook->held[3 * (size_t)bo_mesh_nodes(mesh, e)[k]];
+        others += !s->clamped[e];
+    }
+    if (others == 0)
+        memset(s->clamped, 0, (size_t)mesh->element_count);
+}
+
 /* The element that basis function l strains most, of those that are still free; -1 when there is none. */
 static int32_t most_strained(const stress_search *s, int32_t l) {
     int32_t best = -1;
     float most = 0;
     for (int32_t e = 0; e < s->cook->body->mesh->element_count; e++) {
         float score = s->score[(size_t)e * (size_t)s->cook->r + (size_t)l];
-        if (!s->blocked[e] && score > most)
+        if (!s->blocked[e] && !s->clamped[e] && score > most)
             most = score, best = e;
     }
     return best;
@@ -418,8 +443,8 @@ static bough_status fill_stress(bo_cook *cook, const stress_search *s) {
     for (int32_t i = 0; i < count; i++) {
         const int32_t e = element[i] = s->chosen[i];
         material[i] = cook->body->element_material[e];
-        bo_store3(position + 3 * (size_t)i, in_frame(cook, point_position(cook->body, e, s->point)));
-        bo_cook_gradient(cook, e, s->point, gradient + 9 * (size_t)i * (size_t)cook->r);
+        bo_store3(position + 3 * (size_t)i, in_frame(cook, mean_position(cook->body, e)));
+        mean_gradient(cook, e, gradient + 9 * (size_t)i * (size_t)cook->r);
     }
     cook->draft.stress = (bough_material_points){
         .count = count, .position = position, .element = element, .material = material, .gradient = gradient};
@@ -437,6 +462,7 @@ static bough_status search_stress(bo_cook *cook, stress_search *s, int32_t wante
         s->chosen_count++;
     }
     if (s->chosen_count < wanted) {
+        find_clamped(s);
         bo_parallel_for(cook->ctx, element_count, ELEMENTS_A_TASK, score_elements, s);
         choose_elements(s, wanted);
     }
@@ -448,17 +474,19 @@ static bough_status sample_stress(bo_cook *cook) {
     const int64_t wanted = (int64_t)cook->def->stress_element_count + cook->def->stress_count;
     if (wanted <= 0 || wanted > INT32_MAX || cook->r == 0)
         return BOUGH_OK;
-    stress_search s = {.cook = cook, .point = central_point(cook->body)};
+    stress_search s = {.cook = cook};
     s.score = BO_NEW_ARRAY(cook->ctx, float, element_count *(size_t)cook->r);
     s.position = BO_NEW_ARRAY(cook->ctx, double, 3 * element_count);
     s.blocked = BO_NEW_ZEROS(cook->ctx, unsigned char, element_count);
+    s.clamped = BO_NEW_ZEROS(cook->ctx, unsigned char, element_count);
     s.chosen = BO_NEW_ARRAY(cook->ctx, int32_t, wanted);
     bough_status status = BOUGH_ERROR_MEMORY;
-    if (s.score && s.position && s.blocked && s.chosen)
+    if (s.score && s.position && s.blocked && s.clamped && s.chosen)
         status = search_stress(cook, &s, (int32_t)wanted);
     bo_free(cook->ctx, s.score);
     bo_free(cook->ctx, s.position);
     bo_free(cook->ctx, s.blocked);
+    bo_free(cook->ctx, s.clamped);
     bo_free(cook->ctx, s.chosen);
     return status;
 }

@@ -29,6 +29,7 @@ bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene
                                                            "angular_momentum.y",
                                                            "angular_momentum.z"};
     static const char *const motion[9] = {".x", ".y", ".z", ".ux", ".uy", ".uz", ".vx", ".vy", ".vz"};
+    static const char *const stress[4] = {".von_mises", ".s1", ".s2", ".s3"};
     engine->columns = BO_NEW_ZEROS(ctx, char *, BOUGH_COLUMN_PROBES + 9 * (size_t)scene->probe_count);
     if (!engine->columns)
         return BOUGH_ERROR_MEMORY;
@@ -36,10 +37,8 @@ bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene
         BO_TRY(add_column(ctx, engine, fixed[i], ""));
     for (int32_t i = 0; i < scene->probe_count; i++) {
         const bo_scene_probe *probe = &scene->probes[i];
-        if (probe->stress)
-            BO_TRY(add_column(ctx, engine, probe->name, ".von_mises"));
-        for (int k = 0; k < 9 && !probe->stress; k++)
-            BO_TRY(add_column(ctx, engine, probe->name, motion[k]));
+        for (int k = 0; k < bo_probe_columns(probe); k++)
+            BO_TRY(add_column(ctx, engine, probe->name, (probe->stress ? stress : motion)[k]));
     }
     return BOUGH_OK;
 }

@@ -14,6 +14,9 @@ typedef struct bo_engine {
     const double *displacement, *velocity; /* 3 vertex_count, of the present state once show() was called */
     double residual;                       /* what was left of the forces when the start was settled; NAN: it was not */
 
+    int32_t stress_count;     /* of what has a stress: the parts, or the elements of the body */
+    const int32_t *stress_of; /* of each element of the mesh: which of them it shows; NULL: its own */
+
     /* A transaction: from t to t + h, or an error and the state that was. *iterations += those of Newton's method. */
     bough_status (*step)(void *data, double t, double h, int64_t *iterations);
     /* All columns at time t. */
@@ -23,6 +26,9 @@ typedef struct bo_engine {
     bough_status (*restore)(void *data, const double *state); /* refuses what another engine saved */
     /* Makes displacement and velocity those of the present state; NULL: they always are. */
     bough_status (*show)(void *data);
+    /* Largest von Mises' stress of each, at the present state. */
+    bough_status (*stresses)(void *data, double *von_mises);
+    const char *(*stress_name)(const void *data, int32_t i); /* NULL: they have numbers only */
     void (*destroy)(bough_context *ctx, void *data);
 } bo_engine;
 

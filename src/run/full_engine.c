@@ -41,6 +41,22 @@ static void measure_probe(const full_engine *e, const bo_scene_probe *probe, dou
         values[d] = probe->rest[d] + values[3 + d];
 }
 
+/* Of the element, or of that with the largest von Mises of several. */
+static bough_status measure_stress(const full_engine *e, const bo_scene_probe *probe, double *values) {
+    const bough_body *body = e->scene->body;
+    double most = -1;
+    for (int32_t i = 0; i < probe->element_count; i++) {
+        double s[6];
+        BO_TRY(bo_body_element_stress(e->ctx, body, probe->elements[i], e->motion.q, s));
+        const double von_mises = bough_von_mises(s);
+        if (von_mises <= most)
+            continue;
+        most = values[0] = von_mises;
+        bough_principal_stresses(s, values + 1, NULL);
+    }
+    return BOUGH_OK;
+}
+
 static bough_status measure(void *data, double t, double *values) {
     full_engine *e = data;
     bo_body_measures m;
@@ -58,10 +74,15 @@ static bough_status measure(void *data, double t, double *values) {
         if (!probe->stress)
             measure_probe(e, probe, values);
         else
-            BO_TRY(bo_body_element_von_mises(e->ctx, e->scene->body, probe->element, e->motion.q, values));
-        values += probe->stress ? 1 : 9;
+            BO_TRY(measure_stress(e, probe, values));
+        values += bo_probe_columns(probe);
     }
     return BOUGH_OK;
+}
+
+static bough_status stresses(void *data, double *von_mises) {
+    const full_engine *e = data;
+    return bough_body_stress(e->ctx, e->scene->body, e->motion.q, NULL, von_mises);
 }
 
 /* ---- saving ---- */
@@ -132,8 +153,13 @@ static bough_status make_body(bough_context *ctx, bough_scene *scene) {
 
 bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
                                    bo_engine *engine) {
-    *engine = (bo_engine){
-        .step = step, .measure = measure, .save = save, .restore = restore, .destroy = destroy, .residual = NAN};
+    *engine = (bo_engine){.step = step,
+                          .measure = measure,
+                          .save = save,
+                          .restore = restore,
+                          .stresses = stresses,
+                          .destroy = destroy,
+                          .residual = NAN};
     if (!scene->body)
         BO_TRY(make_body(ctx, scene));
     full_engine *e = BO_NEW(ctx, full_engine);
@@ -150,6 +176,7 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
         return status;
     }
     engine->mesh = bough_body_mesh(scene->body);
+    engine->stress_count = engine->mesh->element_count;
     engine->integrator = e->integrator->method->info.name;
     engine->displacement = e->motion.q;
     engine->velocity = e->motion.v;

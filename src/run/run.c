@@ -16,10 +16,14 @@ bough_status bo_run_show(const bough_run *run) {
     return run->engine.show ? run->engine.show(run->engine.data) : BOUGH_OK;
 }
 
-static bough_status record_frame(bough_context *ctx, bough_run *run) {
+bough_status bo_run_record_frame(bough_context *ctx, bough_run *run) {
+    const bo_engine *e = &run->engine;
     BO_TRY(bo_run_show(run));
-    return bo_series_frame(ctx, &run->series, bo_run_time(run), run->engine.mesh, run->engine.displacement,
-                           run->engine.velocity);
+    BO_TRY(e->stresses(e->data, run->von_mises));
+    for (int32_t i = e->mesh->element_count - 1; i >= 0 && e->stress_of; i--)
+        run->von_mises[e->stress_count + i] = run->von_mises[e->stress_of[i]];
+    const double *shown = run->von_mises + (e->stress_of ? e->stress_count : 0);
+    return bo_series_frame(ctx, &run->series, bo_run_time(run), e->mesh, e->displacement, e->velocity, shown);
 }
 
 bough_status bo_run_record(bough_context *ctx, bough_run *run) {
@@ -27,9 +31,8 @@ bough_status bo_run_record(bough_context *ctx, bough_run *run) {
         BO_TRY(bo_table_row(ctx, &run->table, run->values));
     if (!bo_run_frame_is_due(run))
         return BOUGH_OK;
-    if (run->displacements_path)
-        BO_TRY(bo_run_record_displacements(ctx, run));
-    return run->series.index ? record_frame(ctx, run) : BOUGH_OK;
+    BO_TRY(bo_run_record_arrays(ctx, run));
+    return run->series.index ? bo_run_record_frame(ctx, run) : BOUGH_OK;
 }
 
 /* ---- stepping ---- */
@@ -133,8 +136,8 @@ static void keep_last_state(bough_context *ctx, bough_run *run) {
     memcpy(sentence, ctx->message, sizeof sentence);
     bool part = run->place.unit != 0; /* whole steps are recorded already */
     bool lost = part && run->table.stream && bo_table_row(ctx, &run->table, run->values) != BOUGH_OK;
-    lost |= part && run->series.index && record_frame(ctx, run) != BOUGH_OK;
-    lost |= bo_run_finish_displacements(ctx, run) != BOUGH_OK; /* whose rows have no times, so no part */
+    lost |= part && run->series.index && bo_run_record_frame(ctx, run) != BOUGH_OK;
+    lost |= bo_run_finish_arrays(ctx, run) != BOUGH_OK; /* whose rows have no times, so no part */
     lost |= run->checkpoint && bough_run_save(ctx, run, run->checkpoint) != BOUGH_OK;
     if (lost)
         bo_warn(ctx, "the last state was not kept: %s", bough_message(ctx));
@@ -147,7 +150,7 @@ bough_status bough_run_advance(bough_context *ctx, bough_run *run) {
         keep_last_state(ctx, run);
         return status;
     }
-    status = bo_run_finish_displacements(ctx, run);
+    status = bo_run_finish_arrays(ctx, run);
     bough_status saved = run->checkpoint ? bough_run_save(ctx, run, run->checkpoint) : BOUGH_OK;
     return status != BOUGH_OK ? status : saved;
 }
@@ -194,7 +197,8 @@ void bough_run_look(const bough_run *run, bough_run_report *report) {
                                  .smallest_dt = ldexp(run->dt, -run->place.deepest),
                                  .rows = run->table.rows,
                                  .frames = run->series.written,
-                                 .displacement_rows = run->displacement_rows,
+                                 .displacement_rows = run->displacements.rows,
+                                 .stress_rows = run->stresses.rows + run->stress_table.rows,
                                  .seconds = run->seconds,
                                  .simulated_time = run->simulated};
     memcpy(report->start_energy, run->place.start_energy, sizeof report->start_energy);

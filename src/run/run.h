@@ -23,6 +23,14 @@ typedef struct bo_run_place {
     double start_energy[4];
 } bo_run_place;
 
+/* A .npy file with one row a frame. */
+typedef struct bo_run_array {
+    char *path; /* NULL: it is not recorded */
+    int32_t columns;
+    bo_npy_writer writer;
+    int64_t rows; /* written by this run */
+} bo_run_array;
+
 struct bough_run {
     bo_engine engine;
     bo_run_place place;
@@ -39,9 +47,10 @@ struct bough_run {
     char *checkpoint;
     bo_table table;
     bo_series series;
-    char *displacements_path; /* NULL: they are not recorded */
-    bo_npy_writer displacements;
-    int64_t displacement_rows; /* written by this run */
+    bo_run_array displacements, stresses;
+    bo_table stress_table; /* stresses as .csv */
+    double *stress;        /* time, then engine.stress_count: of the frame */
+    double *von_mises;     /* of a frame of the series: engine.stress_count, then of the mesh's elements */
     double fps;
     double seconds, simulated; /* in bough_run_advance() */
 };
@@ -52,13 +61,20 @@ bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double
 /* Makes the engine's displacements and velocities those of the present state. */
 bough_status bo_run_show(const bough_run *run);
 bool bo_run_frame_is_due(const bough_run *run);
+/* A frame of the series. */
+bough_status bo_run_record_frame(bough_context *ctx, bough_run *run);
 /* A row of the table, and a frame when one is due. */
 bough_status bo_run_record(bough_context *ctx, bough_run *run);
 
-/* With the row of the present state, or after those of the frames up to now when they are there already. */
+/* arrays.c: what has one row a frame. With the row of the present state, or after those of the frames up to now when
+ * they are there already. */
 bough_status bo_run_open_displacements(bough_context *ctx, bough_run *run, const char *path, bool resumed);
-bough_status bo_run_record_displacements(bough_context *ctx, bough_run *run);
-/* The file appears under its name; nothing happens when none is open. */
-bough_status bo_run_finish_displacements(bough_context *ctx, bough_run *run);
+bough_status bo_run_open_stresses(bough_context *ctx, bough_run *run, const char *path, bool resumed);
+bough_status bo_run_record_arrays(bough_context *ctx, bough_run *run);
+/* Files appear under their names; nothing happens where none is open. */
+bough_status bo_run_finish_arrays(bough_context *ctx, bough_run *run);
+/* An earlier recording stays. */
+void bo_run_discard_arrays(bough_context *ctx, bough_run *run);
+void bo_run_free_arrays(bough_context *ctx, bough_run *run);
 
 #endif

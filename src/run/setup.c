@@ -140,14 +140,16 @@ static bough_status open_recordings(bough_context *ctx, const bough_run_def *def
         BO_TRY(bo_table_row(ctx, &run->table, run->values));
     if (def->displacements)
         BO_TRY(bo_run_open_displacements(ctx, run, def->displacements, def->resume != NULL));
+    if (def->stresses)
+        BO_TRY(bo_run_open_stresses(ctx, run, def->stresses, def->resume != NULL));
     if (!def->frames)
         return BOUGH_OK;
     BO_TRY(def->resume ? bo_series_continue(ctx, def->frames, now, &run->series)
                        : bo_series_create(ctx, def->frames, &run->series));
-    BO_TRY(bo_run_show(run));
-    return run->series.count ? BOUGH_OK
-                             : bo_series_frame(ctx, &run->series, now, run->engine.mesh, run->engine.displacement,
-                                               run->engine.velocity);
+    run->von_mises = BO_NEW_ZEROS(ctx, double, run->engine.stress_count + run->engine.mesh->element_count);
+    if (!run->von_mises)
+        return BOUGH_ERROR_MEMORY;
+    return run->series.count ? BOUGH_OK : bo_run_record_frame(ctx, run);
 }
 
 bough_status bough_run_create(bough_context *ctx, bough_scene *scene, const bough_run_def *given, bough_run **out) {
@@ -167,7 +169,7 @@ bough_status bough_run_create(bough_context *ctx, bough_scene *scene, const boug
     if (status == BOUGH_OK)
         *out = run;
     else {
-        bo_npy_discard(ctx, &run->displacements); /* an earlier recording stays */
+        bo_run_discard_arrays(ctx, run);
         bough_run_destroy(ctx, run);
     }
     return status;
@@ -178,9 +180,11 @@ void bough_run_destroy(bough_context *ctx, bough_run *run) {
         return;
     bo_table_close(ctx, &run->table); /* every row was checked when it was written */
     bo_series_close(ctx, &run->series);
-    if (bo_run_finish_displacements(ctx, run) != BOUGH_OK)
+    bo_table_close(ctx, &run->stress_table);
+    if (bo_run_finish_arrays(ctx, run) != BOUGH_OK)
         bo_warn(ctx, "%s", bough_message(ctx));
-    bo_free(ctx, run->displacements_path);
+    bo_run_free_arrays(ctx, run);
+    bo_free(ctx, run->von_mises);
     bo_engine_destroy(ctx, &run->engine);
     bo_free(ctx, run->values);
     bo_free(ctx, run->trial);

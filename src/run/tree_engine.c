@@ -19,11 +19,13 @@ typedef struct {
     double largest_step; /* so far, s */
     double rest_gravity; /* potential of the parts at rest, J */
     int32_t *vertices;   /* of the probes: vertex of the part's surface; -1: its frame's origin */
+    int32_t *points;     /* of the stress probes: stress point; -1: all */
     double *rest;        /* probes x 3: where they are at rest */
     int32_t *pushed;     /* of the forces: vertex, as of the probes */
     double *pushed_rest; /* forces x 3: where they act at rest */
     bough_mesh *surface; /* of all parts, at rest */
     int32_t *first;      /* of each part's vertices in it */
+    int32_t *part_of;    /* of each of its triangles */
     double *displacement, *velocity;
     float *positions, *rates; /* of the largest part */
 } tree_engine;
@@ -122,6 +124,22 @@ static bough_status measure_probe(const tree_engine *e, int32_t probe, double *v
     return BOUGH_OK;
 }
 
+/* At one point, or at that with the largest von Mises. */
+static bough_status measure_stress(const tree_engine *e, int32_t probe, double *values) {
+    const int32_t part = e->scene->probes[probe].part, point = e->points[probe];
+    const int32_t first = point < 0 ? 0 : point, end = point < 0 ? component_of(e, part)->stress.count : point + 1;
+    double most = -1;
+    for (int32_t i = first; i < end; i++) {
+        bough_stress stress;
+        BO_TRY(bough_state_stress(e->ctx, e->model, e->state, part, i, &stress));
+        if (stress.von_mises <= most)
+            continue;
+        most = values[0] = stress.von_mises;
+        memcpy(values + 1, stress.principal, sizeof stress.principal);
+    }
+    return BOUGH_OK;
+}
+
 static bough_status measure(void *data, double t, double *values) {
     const tree_engine *e = data;
     bough_energies energies;
@@ -136,9 +154,23 @@ static bough_status measure(void *data, double t, double *values) {
     values[BOUGH_COLUMN_TOTAL] = energies.elastic + energies.kinetic + external;
     memcpy(values + BOUGH_COLUMN_MOMENTUM, energies.momentum, sizeof energies.momentum);
     memcpy(values + BOUGH_COLUMN_ANGULAR_MOMENTUM, energies.angular_momentum, sizeof energies.angular_momentum);
-    for (int32_t i = 0; i < e->scene->probe_count; i++)
-        BO_TRY(measure_probe(e, i, values + BOUGH_COLUMN_PROBES + 9 * (size_t)i));
+    values += BOUGH_COLUMN_PROBES;
+    for (int32_t i = 0; i < e->scene->probe_count; i++) {
+        const bo_scene_probe *probe = &e->scene->probes[i];
+        BO_TRY(probe->stress ? measure_stress(e, i, values) : measure_probe(e, i, values));
+        values += bo_probe_columns(probe);
+    }
     return BOUGH_OK;
+}
+
+static bough_status stresses(void *data, double *von_mises) {
+    const tree_engine *e = data;
+    bough_state_peak_stresses(e->ctx, e->model, e->state, von_mises);
+    return BOUGH_OK;
+}
+
+static const char *stress_name(const void *data, int32_t part) {
+    return bough_model_describe(((const tree_engine *)data)->model)->parts[part].name;
 }
 
 /* ---- drawing ---- */
@@ -181,8 +213,8 @@ static void destroy(bough_context *ctx, void *data) {
     bough_state_destroy(ctx, e->state);
     bough_model_destroy(ctx, e->model);
     bough_mesh_destroy(ctx, e->surface);
-    void *const blocks[] = {e->vertices,     e->rest,     e->pushed,    e->pushed_rest, e->first,
-                            e->displacement, e->velocity, e->positions, e->rates,       e};
+    void *const blocks[] = {e->vertices, e->points,       e->rest,     e->pushed,    e->pushed_rest, e->first,
+                            e->part_of,  e->displacement, e->velocity, e->positions, e->rates,       e};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }
@@ -198,8 +230,10 @@ static bough_status gather_surface(tree_engine *e, int32_t vertex_count, int32_t
         status = bough_state_positions(ctx, e->model, e->state, part, e->positions);
         for (size_t k = 0; k < 3 * (size_t)surface->vertex_count; k++)
             vertices[3 * (size_t)e->first[part] + k] = (double)e->positions[k];
-        for (size_t k = 0; k < 3 * (size_t)surface->triangle_count; k++)
-            *next++ = e->first[part] + surface->triangles[k];
+        for (size_t k = 0; k < 3 * (size_t)surface->triangle_count; k++, next++) {
+            e->part_of[(next - triangles) / 3] = part;
+            *next = e->first[part] + surface->triangles[k];
+        }
     }
     if (status == BOUGH_OK)
         status = bough_mesh_create(ctx, BOUGH_TRI3, vertex_count, vertices, triangle_count, triangles, &e->surface);
@@ -226,9 +260,10 @@ static bough_status make_surface(tree_engine *e) {
     }
     e->displacement = BO_NEW_ZEROS(ctx, double, 3 * (size_t)vertices);
     e->velocity = BO_NEW_ZEROS(ctx, double, 3 * (size_t)vertices);
+    e->part_of = BO_NEW_ZEROS(ctx, int32_t, triangles);
     e->positions = BO_NEW_ZEROS(ctx, float, 3 * (size_t)largest);
     e->rates = BO_NEW_ZEROS(ctx, float, 3 * (size_t)largest);
-    if (!e->displacement || !e->velocity || !e->positions || !e->rates)
+    if (!e->displacement || !e->velocity || !e->part_of || !e->positions || !e->rates)
         return BOUGH_ERROR_MEMORY;
     return gather_surface(e, (int32_t)vertices, (int32_t)triangles);
 }
@@ -262,15 +297,55 @@ static bough_status place_forces(tree_engine *e) {
     return BOUGH_OK;
 }
 
+/* Where stress point i of the part is at rest, which it still is. */
+static bo_vec3 stress_position(const tree_engine *e, int32_t part, int32_t i) {
+    const bough_frame *frame = &e->state->frames[part];
+    const double scale = bough_model_describe(e->model)->parts[part].scale;
+    bo_mat3 R;
+    memcpy(R.m, frame->rotation, sizeof R.m);
+    const bo_vec3 X = bo_load3(component_of(e, part)->stress.position + 3 * (size_t)i);
+    return bo_mul_add(bo_load3(frame->origin), scale, bo_mat_vec(R, X));
+}
+
+/* The point of the probe's element, or the nearest of those there are. */
+static bough_status place_stress(tree_engine *e, int32_t i) {
+    const bo_scene_probe *probe = &e->scene->probes[i];
+    const bough_material_points *stress = &component_of(e, probe->part)->stress;
+    double least = INFINITY;
+    if (stress->count == 0)
+        return bo_fail(e->ctx, BOUGH_ERROR_FORMAT,
+                       "the probe \"%s\" asks for the stress of a part without stress points; it is rigid, or was "
+                       "cooked with \"stress\": 0 in its \"samples\"",
+                       probe->name);
+    if (!probe->most && !stress->position)
+        return bo_fail(e->ctx, BOUGH_ERROR_FORMAT,
+                       "the probe \"%s\" is at a point of a part whose component does not tell where its stress "
+                       "points are; use \"stress\": \"max\"",
+                       probe->name);
+    for (int32_t k = 0; k < stress->count && !probe->most; k++) {
+        const double d = bo_norm(bo_sub(stress_position(e, probe->part, k), bo_load3(probe->rest)));
+        const double distance = stress->element[k] == probe->element ? -1 : d;
+        if (distance < least)
+            least = distance, e->points[i] = k;
+    }
+    return BOUGH_OK;
+}
+
 static bough_status place_probes(tree_engine *e) {
     const bough_scene *scene = e->scene;
     e->vertices = BO_NEW_ZEROS(e->ctx, int32_t, scene->probe_count);
+    e->points = BO_NEW_ZEROS(e->ctx, int32_t, scene->probe_count);
     e->rest = BO_NEW_ZEROS(e->ctx, double, 3 * (size_t)scene->probe_count);
-    if (!e->vertices || !e->rest)
+    if (!e->vertices || !e->points || !e->rest)
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < scene->probe_count; i++) {
         const bo_scene_probe *probe = &scene->probes[i];
         double values[9];
+        e->points[i] = -1;
+        if (probe->stress) {
+            BO_TRY(place_stress(e, i));
+            continue;
+        }
         if (probe->at_surface && component_of(e, probe->part)->surface.vertex_count == 0)
             return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "the probe \"%s\" is at the surface of a part that has none",
                            probe->name);
@@ -324,6 +399,8 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
                           .save = save,
                           .restore = restore,
                           .show = show,
+                          .stresses = stresses,
+                          .stress_name = stress_name,
                           .destroy = destroy,
                           .residual = NAN};
     tree_engine *e = BO_NEW(ctx, tree_engine);
@@ -340,6 +417,8 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
         return status;
     }
     engine->mesh = e->surface;
+    engine->stress_count = bough_model_part_count(e->model);
+    engine->stress_of = e->part_of;
     engine->integrator = registered(def->integrator.name);
     engine->displacement = e->displacement;
     engine->velocity = e->velocity;

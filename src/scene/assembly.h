@@ -55,9 +55,14 @@ bough_status bo_track_read(bo_json at, bough_track *track);
 
 /* object.c: "object" becomes components and parts of the same names. */
 bough_status bo_object_read(bo_json at, bo_assembly *assembly);
-/* The same object as one body, without supports and loads. Domain d's vertex v is (*maps)[d][v] of the body; free each
- * map and the list of them, also after a failure. The assembly was read from the same object. */
-bough_status bo_object_body(bo_json at, const bo_assembly *assembly, bough_body **body, int32_t ***maps);
+/* Where a domain is in its object. */
+typedef struct bo_domain_maps {
+    int32_t *vertices; /* of each vertex of its mesh */
+    int32_t *elements;
+} bo_domain_maps;
+/* The same object as one body, without supports and loads, and the maps of each domain; free these and the list of
+ * them, also after a failure. The assembly was read from the same object. */
+bough_status bo_object_body(bo_json at, const bo_assembly *assembly, bough_body **body, bo_domain_maps **maps);
 
 /* A point that moves with vertices of a mesh. */
 typedef struct bo_mesh_place {

@@ -12,7 +12,7 @@ struct bough_cook_job {
     char *file;         /* as the user named it; the place in it for a block of a scene */
     char *name;
     bough_interface_def *interfaces; /* names and vertices belong to the job */
-    int32_t *stress_elements;
+    int32_t *stress_elements;        /* ascending */
     double *snapshots, *columns;
     bough_mesh *surface;
     char *provenance, *resume_path;
@@ -37,6 +37,8 @@ bough_status bo_cook_job_seal(const bo_json *block, bough_cook_job *job);
 /* What hangs at each interface, about its centre; nothing where the mass is 0. What a file says about an interface
  * wins. Loads go into the hash. */
 bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, const bough_inertia *loads);
+/* One more stress point, before bo_cook_job_add_loads(); it goes into the hash. Nothing when the element is one. */
+bough_status bo_cook_job_add_stress_element(bough_context *ctx, bough_cook_job *job, int32_t element);
 /* bough_cook_job_run() by another def. */
 bough_status bo_cook_job_run_as(bough_context *ctx, bough_cook_job *job, const bough_cook_def *def, double *times,
                                 bough_component **component);

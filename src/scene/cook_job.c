@@ -1,12 +1,15 @@
 #include "scene/component_file.h"
 
 #include "base/file.h"
+#include "mesh/mesh.h"
 #include "scene/entries.h"
 #include "scene/scene.h"
 
 #include <string.h>
 
 /* ---- the hash of the inputs ---- */
+
+enum { COOKING = 2 }; /* grows when the same inputs become another component */
 
 static uint64_t hash_text(uint64_t hash, const char *text) {
     return bo_hash_bytes(hash, text, strlen(text) + 1);
@@ -78,7 +81,8 @@ static uint64_t hash_inputs(const bo_json *root, const bough_cook_job *job) {
     const bough_cook_def *def = &job->def;
     const bough_mesh *mesh = bough_body_mesh(job->body);
     size_t row = 3 * (size_t)mesh->vertex_count * sizeof(double);
-    uint64_t hash = hash_value(hash_text(BO_HASH_START, bough_version()), root->value);
+    uint64_t hash = hash_count(hash_text(BO_HASH_START, bough_version()), COOKING);
+    hash = hash_value(hash, root->value);
     if (!bo_json_has(root, "interfaces"))
         hash = hash_interfaces(hash, def);
     hash = hash_whole_mesh(hash, mesh);
@@ -270,6 +274,24 @@ bough_status bo_cook_job_from_block(const bo_json *block, bough_cook_job **out) 
     bough_status status = create_job(block, place, true, out);
     bo_free(block->ctx, place);
     return status;
+}
+
+/* ---- stress points ---- */
+
+bough_status bo_cook_job_add_stress_element(bough_context *ctx, bough_cook_job *job, int32_t element) {
+    const int32_t count = job->def.stress_element_count;
+    int32_t *elements = BO_NEW_ARRAY(ctx, int32_t, count + 1);
+    if (!elements)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < count; i++)
+        elements[i] = job->stress_elements[i];
+    elements[count] = element;
+    job->def.stress_element_count = bo_sort_unique(elements, count + 1);
+    if (job->def.stress_element_count > count)
+        job->def.input_hash = hash_count(job->def.input_hash, (size_t)element);
+    bo_free(ctx, job->stress_elements);
+    job->def.stress_elements = job->stress_elements = elements;
+    return BOUGH_OK;
 }
 
 /* ---- what hangs at the interfaces ---- */

@@ -57,6 +57,7 @@
 #define BO_PART_FORCE_KEYS "part", "nearest", "force", "torque", "from", "until"
 #define BO_WIND_KEYS "velocity", "gust", "length", "density", "drag", "seed"
 #define BO_PART_PROBE_KEYS "name", "part", "nearest"
+#define BO_PART_STRESS_PROBE_KEYS "name", "part", "stress_at", "stress"
 #define BO_TRACK_KEYS "time", "position", "rotate_deg"
 #define BO_READY_COMPONENT_KEYS "file"
 #define BO_COOK_COMPONENT_KEYS "cook"

@@ -281,7 +281,7 @@ static bool is_same_cut(const cutting *c, const bo_assembly *assembly) {
     return true;
 }
 
-static bough_status read_whole(cutting *c, const bo_assembly *assembly, bough_body **body, int32_t ***maps) {
+static bough_status read_whole(cutting *c, const bo_assembly *assembly, bough_body **body, bo_domain_maps **maps) {
     bough_context *ctx = c->at.ctx;
     BO_TRY(check_settings(c->at));
     BO_TRY(bo_scene_draft(&c->at, NULL, &c->draft));
@@ -289,17 +289,18 @@ static bough_status read_whole(cutting *c, const bo_assembly *assembly, bough_bo
     BO_TRY(cut(c));
     if (!is_same_cut(c, assembly))
         return bo_json_fail(c->at, "was changed while the scene was in use");
-    *maps = BO_NEW_ZEROS(ctx, int32_t *, c->count);
+    *maps = BO_NEW_ZEROS(ctx, bo_domain_maps, c->count);
     if (!*maps)
         return BOUGH_ERROR_MEMORY;
     for (int32_t d = 0; d < c->count; d++) { /* the split's until now */
-        (*maps)[d] = c->split->domains[d].vertex_map;
-        c->split->domains[d].vertex_map = NULL;
+        bough_domain *domain = &c->split->domains[d];
+        (*maps)[d] = (bo_domain_maps){domain->vertex_map, domain->element_map};
+        domain->vertex_map = domain->element_map = NULL;
     }
     return bo_json_explain(bo_json_at(&c->at, "mesh"), bough_body_create(ctx, c->draft.mesh, &c->draft.def, body));
 }
 
-bough_status bo_object_body(bo_json at, const bo_assembly *assembly, bough_body **body, int32_t ***maps) {
+bough_status bo_object_body(bo_json at, const bo_assembly *assembly, bough_body **body, bo_domain_maps **maps) {
     cutting c = {.at = at};
     *body = NULL;
     *maps = NULL;

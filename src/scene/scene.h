@@ -12,14 +12,21 @@
 /* Motion of a point of the body (the mean of vertices), the stress of one element, or motion of a point of a part. */
 typedef struct bo_scene_probe {
     char *name;
-    int32_t count, *vertices; /* NULL: of a part whose body was not made */
-    double *weights;          /* of the vertices; NULL: they are all the same */
-    double rest[3];           /* where the point is at rest */
-    bool stress;              /* a stress probe */
-    int32_t element;          /* of a stress probe */
-    int32_t part;             /* of a scene of parts */
-    bool at_surface;          /* at the vertex of its surface that is nearest to `rest`; else at its frame's origin */
+    int32_t count, *vertices;         /* NULL: of a part whose body was not made */
+    double *weights;                  /* of the vertices; NULL: they are all the same */
+    double rest[3];                   /* where the point is at rest */
+    bool stress;                      /* a stress probe */
+    int32_t element_count, *elements; /* of a stress probe: the one that is stressed most counts; NULL as vertices */
+    int32_t part;                     /* of a scene of parts */
+    bool at_surface; /* at the vertex of its surface that is nearest to `rest`; else at its frame's origin */
+    bool most;       /* a stress probe at all points of its part; else at the one that is nearest to `rest` */
+    int32_t element; /* of a stress probe at a point: of the mesh of the part's domain; -1: not known */
 } bo_scene_probe;
+
+/* Motion: position, displacement, velocity; stress: von Mises, principal values. */
+static inline int bo_probe_columns(const bo_scene_probe *probe) {
+    return probe->stress ? 4 : 9;
+}
 
 /* On a part, in world axes. */
 typedef struct bo_scene_force {
@@ -71,6 +78,10 @@ bough_status bo_scene_part_forces(bo_json at, const bo_assembly *assembly, bough
 bough_status bo_scene_part_probes(bo_json at, const bo_assembly *assembly, bough_scene *scene);
 /* A probe's name, unique among those before it. */
 bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_scene_probe *probe);
+/* A stress probe at one element of the body. */
+bough_status bo_probe_element(bough_context *ctx, bo_scene_probe *probe, int32_t element);
+/* Element that holds the point, or is nearest to it. */
+int32_t bo_nearest_element(const bough_mesh *mesh, const double point[3]);
 void bo_scene_free_probes(bough_context *ctx, bough_scene *scene);
 void bo_scene_free_forces(bough_context *ctx, bough_scene *scene);
 

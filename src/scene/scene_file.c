@@ -160,7 +160,7 @@ static double distance_outside(const bough_mesh *mesh, int32_t element, bo_vec3 
     return outside;
 }
 
-static int32_t nearest_element(const bough_mesh *mesh, const double point[3]) {
+int32_t bo_nearest_element(const bough_mesh *mesh, const double point[3]) {
     int32_t best = 0;
     double least = INFINITY;
     for (int32_t e = 0; e < mesh->element_count; e++) {
@@ -186,9 +186,7 @@ static bough_status read_probe(bo_json at, bough_scene *scene, bo_scene_probe *p
         return BOUGH_OK;
     }
     BO_TRY(bo_json_vec3(bo_json_at(&at, "stress_at"), BO_ANY, point));
-    if (mesh)
-        probe->element = nearest_element(mesh, point);
-    return BOUGH_OK;
+    return mesh ? bo_probe_element(at.ctx, probe, bo_nearest_element(mesh, point)) : BOUGH_OK;
 }
 
 static bough_status read_probes(bo_json at, bough_scene *scene) {

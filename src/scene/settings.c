@@ -78,13 +78,17 @@ static bough_status find_part(bo_json at, const bo_assembly *assembly, int32_t *
     return status;
 }
 
-/* "part" and "nearest": a point of the part's surface, or the origin of its frame. */
-static bough_status read_place(const bo_json *at, const bo_assembly *assembly, int32_t *part, bool *at_surface,
-                               double rest[3]) {
+static bough_status find_named_part(const bo_json *at, const bo_assembly *assembly, int32_t *part) {
     bo_json named = bo_json_must(at, "part");
     if (named.value && assembly->part_count == 0)
         return bo_json_fail(named, "the scene has no parts");
-    BO_TRY(find_part(named, assembly, part));
+    return find_part(named, assembly, part);
+}
+
+/* "part" and "nearest": a point of the part's surface, or the origin of its frame. */
+static bough_status read_place(const bo_json *at, const bo_assembly *assembly, int32_t *part, bool *at_surface,
+                               double rest[3]) {
+    BO_TRY(find_named_part(at, assembly, part));
     *at_surface = bo_json_has(at, "nearest");
     BO_TRY(bo_json_vec3(bo_json_at(at, "nearest"), BO_ANY, rest));
     if (!*at_surface || !assembly->is_object)
@@ -152,15 +156,48 @@ void bo_scene_free_probes(bough_context *ctx, bough_scene *scene) {
         bo_free(ctx, scene->probes[i].name);
         bo_free(ctx, scene->probes[i].vertices);
         bo_free(ctx, scene->probes[i].weights);
+        bo_free(ctx, scene->probes[i].elements);
     }
     bo_free(ctx, scene->probes);
     scene->probes = NULL;
     scene->probe_count = 0;
 }
 
+bough_status bo_probe_element(bough_context *ctx, bo_scene_probe *probe, int32_t element) {
+    bo_free(ctx, probe->elements);
+    probe->elements = BO_NEW_ARRAY(ctx, int32_t, 1);
+    if (!probe->elements)
+        return BOUGH_ERROR_MEMORY;
+    probe->elements[0] = element;
+    probe->element_count = 1;
+    return BOUGH_OK;
+}
+
+/* At a point of an object both engines are to tell of the same element, so that it becomes one of the component's. */
+static bough_status read_stress_probe(bo_json at, const bo_assembly *assembly, bo_scene_probe *probe) {
+    bo_json most = bo_json_at(&at, "stress");
+    int32_t only;
+    probe->stress = true;
+    probe->most = most.value;
+    probe->element = -1;
+    BO_TRY(bo_json_keys(at, BO_PART_STRESS_PROBE_KEYS));
+    if (most.value && bo_json_has(&at, "stress_at"))
+        return bo_json_fail(most, "is that of the whole part; leave it or \"stress_at\" out");
+    BO_TRY(bo_json_choice(most, (const char *const[]){"max"}, 1, &only));
+    BO_TRY(find_named_part(&at, assembly, &probe->part));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "stress_at"), BO_ANY, probe->rest));
+    if (probe->most || !assembly->is_object)
+        return BOUGH_OK;
+    bough_cook_job *job = assembly->components[assembly->parts[probe->part].component].job;
+    probe->element = bo_nearest_element(bough_body_mesh(job->body), probe->rest);
+    return bo_cook_job_add_stress_element(at.ctx, job, probe->element);
+}
+
 static bough_status read_probe(bo_json at, const bo_assembly *assembly, bough_scene *scene, bo_scene_probe *probe) {
-    BO_TRY(bo_json_keys(at, BO_PART_PROBE_KEYS));
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), scene, probe));
+    if (bo_json_has(&at, "stress") || bo_json_has(&at, "stress_at"))
+        return read_stress_probe(at, assembly, probe);
+    BO_TRY(bo_json_keys(at, BO_PART_PROBE_KEYS));
     return read_place(&at, assembly, &probe->part, &probe->at_surface, probe->rest);
 }
 

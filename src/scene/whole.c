@@ -83,13 +83,29 @@ static bough_status place_origin(bough_context *ctx, const bo_assembly *assembly
     return BOUGH_OK;
 }
 
-static bough_status place_probe(bough_context *ctx, const bo_assembly *assembly, const int32_t *map,
+/* The element, or all of the domain's. */
+static bough_status place_stress(bough_context *ctx, const bo_assembly *assembly, const int32_t *map,
+                                 bo_scene_probe *probe) {
+    if (!probe->most)
+        return bo_probe_element(ctx, probe, map[probe->element]);
+    const bough_cook_job *job = assembly->components[assembly->parts[probe->part].component].job;
+    const int32_t count = bough_body_mesh(job->body)->element_count;
+    if (!(probe->elements = BO_NEW_ARRAY(ctx, int32_t, count)))
+        return BOUGH_ERROR_MEMORY;
+    memcpy(probe->elements, map, (size_t)count * sizeof *map);
+    probe->element_count = count;
+    return BOUGH_OK;
+}
+
+static bough_status place_probe(bough_context *ctx, const bo_assembly *assembly, const bo_domain_maps *maps,
                                 bo_scene_probe *probe) {
+    if (probe->stress)
+        return place_stress(ctx, assembly, maps->elements, probe);
     bo_mesh_place place = {0};
     bough_status status = probe->at_surface ? bo_part_surface_point(ctx, assembly, probe->part, probe->rest, &place)
                                             : place_origin(ctx, assembly, probe, &place);
     for (int32_t k = 0; k < place.count && status == BOUGH_OK; k++)
-        place.vertices[k] = map[place.vertices[k]];
+        place.vertices[k] = maps->vertices[place.vertices[k]];
     probe->count = place.count; /* the scene's from now on */
     probe->vertices = place.vertices;
     probe->weights = place.weights;
@@ -136,18 +152,18 @@ static bough_status hold(bough_context *ctx, const bough_body *root, const int32
     return BOUGH_OK;
 }
 
-static bough_status finish(bough_context *ctx, bo_json forces, bough_scene *scene, int32_t *const *maps) {
+static bough_status finish(bough_context *ctx, bo_json forces, bough_scene *scene, const bo_domain_maps *maps) {
     const bo_assembly *assembly = &scene->plan->assembly;
     for (int32_t p = 0; p < assembly->part_count; p++)
         if (assembly->parts[p].parent < 0)
-            BO_TRY(hold(ctx, assembly->components[p].job->body, maps[p], scene->body));
+            BO_TRY(hold(ctx, assembly->components[p].job->body, maps[p].vertices, scene->body));
     BO_TRY(bough_body_set_gravity(ctx, scene->body, scene->model.gravity));
     for (int32_t i = 0; i < scene->force_count; i++) {
         bo_scene_force *force = &scene->forces[i];
-        BO_TRY(add_force(bo_json_item(&forces, i), assembly, maps[force->part], force, scene->body));
+        BO_TRY(add_force(bo_json_item(&forces, i), assembly, maps[force->part].vertices, force, scene->body));
     }
     for (int32_t i = 0; i < scene->probe_count; i++)
-        BO_TRY(place_probe(ctx, assembly, maps[scene->probes[i].part], &scene->probes[i]));
+        BO_TRY(place_probe(ctx, assembly, &maps[scene->probes[i].part], &scene->probes[i]));
     scene->velocity = BO_NEW_ZEROS(ctx, double, 3 * (size_t)scene->body->mesh->vertex_count);
     return scene->velocity ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
@@ -156,7 +172,8 @@ static void forget(bough_context *ctx, bough_scene *scene) {
     for (int32_t i = 0; i < scene->probe_count; i++) {
         bo_free(ctx, scene->probes[i].vertices);
         bo_free(ctx, scene->probes[i].weights);
-        scene->probes[i].vertices = NULL;
+        bo_free(ctx, scene->probes[i].elements);
+        scene->probes[i].vertices = scene->probes[i].elements = NULL;
         scene->probes[i].weights = NULL;
     }
     bough_body_destroy(ctx, scene->body);
@@ -172,15 +189,17 @@ bough_status bo_scene_make_whole(bough_context *ctx, bough_scene *scene) {
                        "%s: the full engine steps the mesh of an \"object\" as a whole, and these parts come from "
                        "meshes of their own; use the tree engine",
                        scene->path);
-    int32_t **maps = NULL;
+    bo_domain_maps *maps = NULL;
     bo_json root;
     BO_TRY(bo_json_load(ctx, scene->path, &root));
     bough_status status = bo_object_body(bo_json_at(&root, "object"), assembly, &scene->body, &maps);
     if (status == BOUGH_OK)
         status = finish(ctx, bo_json_at(&root, "forces"), scene, maps);
     bo_json_free(&root);
-    for (int32_t d = 0; maps && d < assembly->part_count; d++)
-        bo_free(ctx, maps[d]);
+    for (int32_t d = 0; maps && d < assembly->part_count; d++) {
+        bo_free(ctx, maps[d].vertices);
+        bo_free(ctx, maps[d].elements);
+    }
     bo_free(ctx, maps);
     if (status != BOUGH_OK)
         forget(ctx, scene);

@@ -705,13 +705,14 @@ static void runs_report_and_record(void **state) {
     (void)state;
     json_t *report;
     check_json(report, 0, "run", PENDULUM, "--json", "-t", "1", "--time", "0.1", "--record", "run.csv", "--record",
-               "run.npy", "--frames", "run_frames", "--fps", "100", "--checkpoint", "run.state", "--picture",
-               "run.png");
+               "run.npy", "--stress", "run_stress.csv", "--frames", "run_frames", "--fps", "100", "--checkpoint",
+               "run.state", "--picture", "run.png");
     check(truth(report, "done"));
     check_int(number(report, "steps"), 20);
     check_int(number(report, "rows"), 21);
     check_int(number(report, "frames"), 11);
     check_int(number(report, "displacement_rows"), 11);
+    check_int(number(report, "stress_rows"), 11);
     check_near(number(report, "time"), 0.1, 1e-15);
     check(strcmp(text(report, "integrator"), "generalised-alpha") == 0);
     double total = item(report, "energy", 3);
@@ -720,6 +721,7 @@ static void runs_report_and_record(void **state) {
     json_decref(report);
     check_begins("run.csv", "time,elastic,", 13, 2000);
     check_begins("run.npy", "\x93NUMPY", 6, 2000);
+    check_begins("run_stress.csv", "time,0,1,2,", 11, 1000);
     check_is_vtu("run_frames/frame_000010.vtu");
     check_is_vtu("run_frames/frames.pvd");
     check_is_png("run.png");
@@ -737,6 +739,7 @@ static void wrong_runs(void **state) {
     check_mistake(2, "bough integrators lists them", "run", PENDULUM, "--integrator", "eulr");
     check_mistake(2, "positive", "run", PENDULUM, "--dt", "0");
     check_mistake(2, ".csv or .npy", "run", PENDULUM, "--record", "run.txt");
+    check_mistake(2, ".csv or .npy", "run", PENDULUM, "--stress", "run.txt");
     check_mistake(1, "gone.json", "run", "gone.json");
     check_mistake(1, "gone.state", "run", PENDULUM, "--resume", "gone.state");
     test_write_text(work("junk.state"), "junk");

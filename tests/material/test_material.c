@@ -117,6 +117,43 @@ static void mooney_rivlin_stretches_like_rubber(void **state) {
     }
 }
 
+/* Von Mises and principal stresses of tension along a direction, with a pressure beside it that von Mises ignores; and
+ * that s = sum of principal values times d d^T for any stress. */
+static void stresses_have_principal_values(void **state) {
+    (void)state;
+    test_random random = {8};
+    for (int i = 0; i < 200; i++) {
+        double s[6], values[3], d[9], direction[3];
+        for (int k = 0; k < 3; k++)
+            direction[k] = test_uniform(&random, -1, 1);
+        const bo_vec3 n = bo_normalize(bo_load3(direction));
+        const double tension = 3, pressure = i % 2 ? 5 : 0;
+        const double tensor[6] = {n.x * n.x, n.y * n.y, n.z * n.z, n.y * n.z, n.x * n.z, n.x * n.y};
+        for (int k = 0; k < 6; k++)
+            s[k] = tension * tensor[k] - (k < 3 ? pressure : 0);
+        check_near(bough_von_mises(s), tension, 1e-13);
+        bough_principal_stresses(s, values, d);
+        check_near(values[0], tension - pressure, 1e-13);
+        check_near(values[1], -pressure, 1e-13);
+        check_near(values[2], -pressure, 1e-13);
+        check_near(fabs(bo_dot(n, bo_load3(d))), 1, 1e-13);
+        for (int k = 0; k < 6; k++)
+            s[k] = test_uniform(&random, -1, 1);
+        bough_principal_stresses(s, values, d);
+        check(values[0] >= values[1] && values[1] >= values[2]);
+        static const int row[6] = {0, 1, 2, 1, 0, 0}, column[6] = {0, 1, 2, 2, 2, 1};
+        for (int k = 0; k < 6; k++) {
+            double sum = 0;
+            for (int p = 0; p < 3; p++)
+                sum += values[p] * d[3 * p + row[k]] * d[3 * p + column[k]];
+            check_near(sum, s[k], 1e-13);
+        }
+        const double a = values[0] - values[1], b = values[1] - values[2], c = values[2] - values[0];
+        check_near(bough_von_mises(s), sqrt(0.5 * (a * a + b * b + c * c)), 1e-13);
+        bough_principal_stresses(s, values, NULL);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_strains_are_linear_elasticity),
@@ -124,6 +161,7 @@ int main(void) {
         cmocka_unit_test(tangents_are_symmetric),
         cmocka_unit_test(inversion_is_refused_or_survived),
         cmocka_unit_test(mooney_rivlin_stretches_like_rubber),
+        cmocka_unit_test(stresses_have_principal_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,6 +207,43 @@ static void stress_points_show_the_body(void **state) {
     clean(&f);
 }
 
+/* A point of a larger element stands for all of it: its stress is about the mean, and its place the middle. None is
+ * chosen at the interface that holds the component. */
+static void stress_points_are_means_of_elements(void **state) {
+    (void)state;
+    static const bough_element_type types[] = {BOUGH_HEX8, BOUGH_TET10};
+    for (int t = 0; t < 2; t++) {
+        fixture f;
+        prepare(&f, types[t]);
+        f.def.stress_count = 12;
+        cook_fixture(&f);
+        const bough_material_points *stress = &f.c->stress;
+        const int32_t nodes = bough_element_node_count(types[t]), corners = bough_element_corner_count(types[t]);
+        double q[R] = {0.05, -0.03, 0.02}, *u = calloc(3 * (size_t)f.c->volume.vertex_count, sizeof *u);
+        double *mises = calloc((size_t)f.c->volume.element_count, sizeof *mises), largest = 0;
+        displace(f.c, q, u);
+        check_ok(f.ctx, bough_body_stress(f.ctx, f.body, u, NULL, mises));
+        for (int32_t e = 0; e < f.c->volume.element_count; e++)
+            largest = fmax(largest, mises[e]);
+        check_int(stress->count, 12);
+        for (int32_t i = 0; i < stress->count; i++) {
+            const int32_t e = stress->element[i], *corner = f.c->volume.elements + nodes * e;
+            double m, middle[3] = {0};
+            check(bough_component_stress(f.c, i, q, NULL, &m));
+            check_near(m, mises[e], 0.02 * largest);
+            for (int d = 0; d < 3; d++) {
+                for (int a = 0; a < corners; a++)
+                    middle[d] += f.c->volume.position[3 * corner[a] + d] / corners;
+                check_near(stress->position[3 * i + d], middle[d], 1e-12);
+            }
+            for (int a = 0; a < corners; a++)
+                check(f.c->volume.position[3 * corner[a]] > 1e-9);
+        }
+        free(u), free(mises);
+        clean(&f);
+    }
+}
+
 /* ---- surface and volume ---- */
 
 /* Positions of the drawn surface at q against those of the volume's vertices. */
@@ -366,10 +403,15 @@ static void bound_surface_shows_linear_motion(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wind_samples_stand_for_the_surface),  cmocka_unit_test(sides_of_a_leaf_are_apart),
-        cmocka_unit_test(contact_samples_lie_on_the_boundary), cmocka_unit_test(stress_points_show_the_body),
-        cmocka_unit_test(surface_follows_the_basis),           cmocka_unit_test(surface_is_the_boundary),
-        cmocka_unit_test(rigid_components_have_a_surface),     cmocka_unit_test(bound_surface_moves_like_the_boundary),
+        cmocka_unit_test(wind_samples_stand_for_the_surface),
+        cmocka_unit_test(sides_of_a_leaf_are_apart),
+        cmocka_unit_test(contact_samples_lie_on_the_boundary),
+        cmocka_unit_test(stress_points_show_the_body),
+        cmocka_unit_test(stress_points_are_means_of_elements),
+        cmocka_unit_test(surface_follows_the_basis),
+        cmocka_unit_test(surface_is_the_boundary),
+        cmocka_unit_test(rigid_components_have_a_surface),
+        cmocka_unit_test(bound_surface_moves_like_the_boundary),
         cmocka_unit_test(bound_surface_shows_linear_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,8 +53,8 @@ static void settings_are_passed_on(void **state) {
         check_near(scene->velocity[3 * v + 1], mesh->vertices[3 * v] == 1 ? 5 : 2, 0);
     check_int(scene->probe_count, 3);
     check_int(scene->probes[0].count, 4);
-    check_int(scene->probes[1].element, 1);
-    check_int(scene->probes[2].element, 0);
+    check_int(scene->probes[1].elements[0], 1);
+    check_int(scene->probes[2].elements[0], 0);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -243,6 +243,7 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"probe", KEYS(BO_PROBE_KEYS)},
                   {"stress_probe", KEYS(BO_STRESS_PROBE_KEYS)},
                   {"part_probe", KEYS(BO_PART_PROBE_KEYS)},
+                  {"part_stress_probe", KEYS(BO_PART_STRESS_PROBE_KEYS)},
                   {"part_force", KEYS(BO_PART_FORCE_KEYS)},
                   {"wind", KEYS(BO_WIND_KEYS)},
                   {"track_key", KEYS(BO_TRACK_KEYS)},

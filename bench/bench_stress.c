@@ -1,0 +1,390 @@
+/* Stress of the tree beside the full body's, and what it costs.
+ *
+ * The flower hangs under its weight. Its components were given their stress points at cooking, where modes strain most
+ * and before anything was known of loads; at each of them the tree's von Mises is compared with that of the full-order
+ * element, once for the same displacement u = U q and once for the full body's own equilibrium. Points count that carry
+ * at least a quarter of the largest stress of their part in the full body. All elements that do, at u = U q beside the
+ * full body's, tell how far from the cuts errors go. */
+#include "whole_tree.h"
+
+#include "base/vec.h"
+#include "scene/cook_plan.h"
+#include "scene/scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 15, STEPS = 20, LOOKS = 20, VARIANTS = 3 };
+static const double quarter = 0.25; /* of the part's largest stress: what a point must carry to count */
+static const double tenth = 0.1;    /* the error that is asked for */
+static const double cut_radii = 2;  /* of an interface: elements nearer to it are told of apart from the others */
+
+/* Leaves that weigh and resist next to nothing tell what comes from stems that do not feel their leaves. */
+static const struct {
+    const char *name;
+    int r;
+    bool soft_leaves;
+} variants[VARIANTS] = {{"r = 20", 20, false}, {"r = 40", 40, false}, {"r = 40, soft leaves", 40, true}};
+
+/* Von Mises at a stress point: of the tree; of its full-order element at u = U q; of the full body's element. */
+typedef struct {
+    int32_t part;
+    double tree, same, full;
+} place;
+
+/* Of those that count. */
+typedef struct {
+    int32_t count, good;   /* within a tenth of the full body */
+    double same, same_all; /* worst error against the same displacement: of those, of all points */
+    double median, worst;  /* of those against the full body */
+} errors;
+
+typedef struct {
+    const char *name;
+    double most_tree; /* largest von Mises at stress points */
+    double most_full; /* at all elements of the full body */
+    errors errors;
+} row;
+
+typedef struct {
+    tree_scene scene;
+    bough_state *state;
+    bough_body *body;
+    double *full; /* von Mises of the full body's elements */
+    int32_t part_count, place_count;
+    place *places;
+    row *rows;
+    errors errors;
+    double *near_cuts, *elsewhere; /* errors of all elements that count */
+    size_t near_count, else_count;
+} stress_bench;
+
+static const bough_component *component_of(const stress_bench *b, int32_t part) {
+    const bough_model_def *def = bough_model_describe(b->scene.model);
+    return def->components[def->parts[part].component];
+}
+
+/* ---- the two equilibria ---- */
+
+static json_t *changes_of(int variant) {
+    json_t *object = json_pack("{s:{s:i}}", "basis", "r", variants[variant].r);
+    if (variants[variant].soft_leaves) {
+        json_t *soft =
+            json_pack("{s:s, s:f, s:f, s:f}", "model", "stvk", "young", 4.5e5, "poisson", 0.4, "density", 9.);
+        json_object_set_new(
+            object, "regions",
+            json_pack("[{s:s, s:O}, {s:s, s:o}]", "set", "leaf1", "material", soft, "set", "leaf2", "material", soft));
+    }
+    return json_pack("{s:o}", "object", object);
+}
+
+static bool settle(stress_bench *b) {
+    bough_context *ctx = b->scene.ctx;
+    const bough_static_def def = bough_default_static_def();
+    bough_static_result result;
+    if (bough_state_create(ctx, b->scene.model, &b->state) ||
+        bough_state_settle(ctx, b->scene.model, b->state, NULL, NULL) || bo_scene_make_whole(ctx, b->scene.scene))
+        return false;
+    b->body = bough_scene_body(b->scene.scene);
+    const bough_mesh *mesh = bough_body_mesh(b->body);
+    double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
+    b->full = malloc((size_t)mesh->element_count * sizeof *b->full);
+    const bool good = u && b->full && !bough_body_static(ctx, b->body, &def, u, &result) &&
+                      !bough_body_stress(ctx, b->body, u, NULL, b->full);
+    free(u);
+    app_clear_progress();
+    return good;
+}
+
+/* ---- one part ---- */
+
+/* In the component's frame. */
+static bo_vec3 middle_of(const bough_component *c, int32_t element) {
+    const int32_t count = bough_element_node_count((bough_element_type)c->volume.type);
+    const int32_t *nodes = c->volume.elements + (size_t)count * (size_t)element;
+    bo_vec3 middle = bo_v3(0, 0, 0);
+    for (int32_t k = 0; k < count; k++)
+        middle = bo_mul_add(middle, 1.0 / count, bo_load3(c->volume.position + 3 * (size_t)nodes[k]));
+    return middle;
+}
+
+/* Element of the full body that the middle of the part's lies in. */
+static int32_t whole_element(const stress_bench *b, int32_t part, int32_t element) {
+    const bough_component *c = component_of(b, part);
+    double point[3];
+    bo_store3(point, bo_add(bo_load3(c->origin), middle_of(c, element)));
+    return bo_nearest_element(bough_body_mesh(b->body), point);
+}
+
+/* From its middle to the nearest vertex of an interface, over the interface's radius. */
+static double radii_from_cuts(const bough_component *c, int32_t element) {
+    const bo_vec3 middle = middle_of(c, element);
+    double least = INFINITY;
+    for (int32_t f = 0; f < c->interface_count; f++)
+        for (int32_t v = 0; v < c->interfaces[f].vertex_count; v++) {
+            const double *x = c->volume.position + 3 * (size_t)c->interfaces[f].vertices[v];
+            least = fmin(least, bo_norm(bo_sub(middle, bo_load3(x))) / c->interfaces[f].radius);
+        }
+    return least;
+}
+
+static void look_at_elements(stress_bench *b, int32_t part, const double *same) {
+    const bough_component *c = component_of(b, part);
+    for (int32_t e = 0; e < c->volume.element_count; e++) {
+        const double full = b->full[whole_element(b, part, e)], error = fabs(same[e] - full) / full;
+        if (full < quarter * b->rows[part].most_full)
+            continue;
+        if (radii_from_cuts(c, e) < cut_radii)
+            b->near_cuts[b->near_count++] = error;
+        else
+            b->elsewhere[b->else_count++] = error;
+    }
+}
+
+/* Von Mises of the full-order elements of the domain at u = U q. */
+static bool stress_of_same(const stress_bench *b, int32_t part, double *von_mises) {
+    const bough_component *c = component_of(b, part);
+    bough_body *body = b->scene.scene->plan->assembly.components[part].job->body;
+    const double *q = b->state->q + bough_model_offset(b->scene.model, part);
+    const size_t n = 3 * (size_t)c->volume.vertex_count, r = (size_t)c->r;
+    double *u = calloc(n, sizeof *u);
+    for (size_t i = 0; i < n && u; i++)
+        for (size_t l = 0; l < r; l++)
+            u[i] += c->volume.U[i * r + l] * q[l];
+    const bool good = u && !bough_body_stress(b->scene.ctx, body, u, NULL, von_mises);
+    free(u);
+    return good;
+}
+
+static bool look_at_part(stress_bench *b, int32_t part) {
+    const bough_component *c = component_of(b, part);
+    double *same = malloc((size_t)c->volume.element_count * sizeof *same);
+    row *r = &b->rows[part];
+    bool good = same && stress_of_same(b, part, same);
+    r->name = bough_model_describe(b->scene.model)->parts[part].name;
+    for (int32_t e = 0; e < c->volume.element_count && good; e++)
+        r->most_full = fmax(r->most_full, b->full[whole_element(b, part, e)]);
+    if (good)
+        look_at_elements(b, part, same);
+    for (int32_t i = 0; i < c->stress.count && good; i++) {
+        const int32_t e = c->stress.element[i];
+        bough_stress stress;
+        good = !bough_state_stress(b->scene.ctx, b->scene.model, b->state, part, i, &stress);
+        r->most_tree = fmax(r->most_tree, stress.von_mises);
+        b->places[b->place_count++] = (place){part, stress.von_mises, same[e], b->full[whole_element(b, part, e)]};
+    }
+    free(same);
+    return good;
+}
+
+/* Of a part, or of all: -1. */
+static errors errors_of(const stress_bench *b, int32_t part, double *scratch) {
+    errors found = {0};
+    for (int32_t i = 0; i < b->place_count; i++) {
+        const place *p = &b->places[i];
+        if (part >= 0 && p->part != part)
+            continue;
+        const double error = fabs(p->tree - p->full) / p->full, same = fabs(p->tree - p->same) / p->same;
+        found.same_all = fmax(found.same_all, same);
+        if (p->full < quarter * b->rows[p->part].most_full)
+            continue;
+        found.same = fmax(found.same, same);
+        found.good += error <= tenth;
+        scratch[found.count++] = error;
+    }
+    found.median = median_of((size_t)found.count, scratch); /* sorts them */
+    found.worst = found.count ? scratch[found.count - 1] : 0;
+    return found;
+}
+
+static bool compare(stress_bench *b) {
+    size_t most = 1;
+    b->part_count = bough_model_part_count(b->scene.model);
+    for (int32_t p = 0; p < b->part_count; p++)
+        most += (size_t)component_of(b, p)->stress.count;
+    b->places = calloc(most, sizeof *b->places);
+    b->rows = calloc((size_t)b->part_count + 1, sizeof *b->rows);
+    const size_t elements = (size_t)bough_body_mesh(b->body)->element_count;
+    b->near_cuts = malloc(elements * sizeof(double)), b->elsewhere = malloc(elements * sizeof(double));
+    double *scratch = malloc(most * sizeof *scratch);
+    bool good = b->places && b->rows && scratch && b->near_cuts && b->elsewhere;
+    for (int32_t p = 0; p < b->part_count && good; p++)
+        good = look_at_part(b, p);
+    for (int32_t p = 0; p < b->part_count && good; p++)
+        b->rows[p].errors = errors_of(b, p, scratch);
+    if (good)
+        b->errors = errors_of(b, -1, scratch);
+    free(scratch);
+    return good;
+}
+
+static void close_bench(stress_bench *b) {
+    bough_state_destroy(b->scene.ctx, b->state);
+    free(b->full), free(b->places), free(b->rows), free(b->near_cuts), free(b->elsewhere);
+    tree_scene_close(&b->scene);
+}
+
+/* ---- what a look at all parts of the oak costs ---- */
+
+typedef struct {
+    double step_us[2], look_us; /* with L1, L3 */
+    int32_t parts, points;
+} cost;
+
+/* Steps and looks in turns; L1 begins anew each time, since it feeds energy into an oak. */
+static bool time_looks(const tree_scene *scene, const bough_model *model, bough_state *state, cost *c) {
+    const size_t size = bough_state_snapshot_size(model);
+    double steps[2][ROUNDS * STEPS], looks[ROUNDS * LOOKS];
+    double *peaks = malloc((size_t)c->parts * sizeof *peaks);
+    void *start = malloc(size);
+    bool good = peaks && start;
+    if (good)
+        bough_state_save(model, state, start);
+    for (int round = 0; round < ROUNDS && good && !app_interrupted(); round++) {
+        for (int kind = 0; kind < 2 && good; kind++) {
+            good = !bough_state_restore(scene->ctx, model, state, start, size);
+            state->coupling = kind ? BOUGH_COUPLING_L3 : BOUGH_COUPLING_L1;
+            for (int i = 0; i < STEPS && good; i++) {
+                const double begin = app_seconds();
+                good = !bough_step(scene->ctx, model, state, 1.0 / 240);
+                steps[kind][round * STEPS + i] = 1e6 * (app_seconds() - begin);
+            }
+        }
+        for (int i = 0; i < LOOKS; i++) {
+            const double begin = app_seconds();
+            bough_state_peak_stresses(scene->ctx, model, state, peaks);
+            looks[round * LOOKS + i] = 1e6 * (app_seconds() - begin);
+        }
+    }
+    for (int kind = 0; kind < 2; kind++)
+        c->step_us[kind] = median_of(ROUNDS * STEPS, steps[kind]);
+    c->look_us = median_of(ROUNDS * LOOKS, looks);
+    free(peaks), free(start);
+    return good && !app_interrupted();
+}
+
+static bool measure_cost(bough_context *ctx, cost *c) {
+    tree_scene scene;
+    const bool opened = tree_scene_open(ctx, "oak", -1, &scene);
+    bough_model *model = opened ? weightless_model(&scene) : NULL;
+    bough_state *state = model ? moving_state(&scene, model) : NULL;
+    bool good = state;
+    if (good) {
+        const bough_model_def *def = bough_model_describe(model);
+        *c = (cost){.parts = def->part_count};
+        for (int32_t p = 0; p < c->parts; p++)
+            c->points += def->components[def->parts[p].component]->stress.count;
+        state->passes = 1;
+        good = time_looks(&scene, model, state, c);
+        if (!good)
+            bench_fail(ctx);
+    }
+    bough_state_destroy(ctx, state);
+    bough_model_destroy(ctx, model);
+    tree_scene_close(&scene);
+    return good;
+}
+
+/* ---- what is told ---- */
+
+static size_t within_tenth(size_t count, const double *sorted) {
+    size_t good = 0;
+    while (good < count && sorted[good] <= tenth)
+        good++;
+    return good;
+}
+
+static void tell_elements(const char *which, size_t count, double *found) {
+    const double median = median_of(count, found); /* sorts them */
+    printf("  all elements that do, %s: %.1f %% median, %.1f %% worst, %zu of %zu within 10 %%\n", which, 100 * median,
+           count ? 100 * found[count - 1] : 0, within_tenth(count, found), count);
+}
+
+static json_t *elements_as_json(size_t count, double *found) {
+    const double median = median_of(count, found);
+    return json_pack("{s:I, s:I, s:f, s:f}", "elements", (json_int_t)count, "within_tenth",
+                     (json_int_t)within_tenth(count, found), "median", median, "worst", count ? found[count - 1] : 0);
+}
+
+static void tell_variant(const stress_bench *b, int variant) {
+    const errors *all = &b->errors;
+    printf("flower, %s: %d of %d stress points carry a quarter of their part's largest von Mises\n",
+           variants[variant].name, all->count, b->place_count);
+    printf("  same displacement  %.2f %% worst, of all points %.2f %%; required 2 %%\n", 100 * all->same,
+           100 * all->same_all);
+    printf("  full body          %.1f %% median, %.1f %% worst, %d within the required 10 %%\n", 100 * all->median,
+           100 * all->worst, all->good);
+    tell_elements("beyond two radii of cuts", b->else_count, b->elsewhere);
+    tell_elements("nearer to cuts", b->near_count, b->near_cuts);
+    printf("  %-8s %6s %6s %9s %9s %11s %11s\n", "part", "points", "within", "median %", "worst %", "tree (Pa)",
+           "full (Pa)");
+    for (int32_t p = 0; p < b->part_count; p++) {
+        const row *r = &b->rows[p];
+        printf("  %-8s %6d %6d %9.1f %9.1f %11.0f %11.0f\n", r->name, r->errors.count, r->errors.good,
+               100 * r->errors.median, 100 * r->errors.worst, r->most_tree, r->most_full);
+    }
+}
+
+static json_t *errors_as_json(const errors *e) {
+    return json_pack("{s:i, s:i, s:f, s:f, s:f, s:f}", "points", (int)e->count, "within_tenth", (int)e->good,
+                     "same_worst", e->same, "same_worst_of_all", e->same_all, "full_median", e->median, "full_worst",
+                     e->worst);
+}
+
+static json_t *variant_as_json(const stress_bench *b, int variant) {
+    json_t *parts = json_array();
+    for (int32_t p = 0; p < b->part_count; p++) {
+        json_t *part = errors_as_json(&b->rows[p].errors);
+        json_object_set_new(part, "part", json_string(b->rows[p].name));
+        json_object_set_new(part, "largest_tree", json_real(b->rows[p].most_tree));
+        json_object_set_new(part, "largest_full", json_real(b->rows[p].most_full));
+        json_array_append_new(parts, part);
+    }
+    json_t *all = errors_as_json(&b->errors);
+    json_object_set_new(all, "variant", json_string(variants[variant].name));
+    json_object_set_new(all, "beyond_two_radii", elements_as_json(b->else_count, b->elsewhere));
+    json_object_set_new(all, "near_cuts", elements_as_json(b->near_count, b->near_cuts));
+    json_object_set_new(all, "parts", parts);
+    return all;
+}
+
+static bool run_variant(bough_context *ctx, int variant, json_t *list, bool json) {
+    stress_bench b = {.part_count = 0};
+    const bool opened = tree_scene_open_changed(ctx, "flower", changes_of(variant), &b.scene);
+    const bool good = opened && settle(&b) && compare(&b);
+    if (opened && !good)
+        bench_fail(ctx);
+    if (good && json)
+        json_array_append_new(list, variant_as_json(&b, variant));
+    else if (good)
+        tell_variant(&b, variant);
+    close_bench(&b);
+    return good && !app_interrupted();
+}
+
+static void tell_cost(const cost *c) {
+    printf("oak, one thread: largest stress of %d parts (%d points) %.0f us: %.0f %% of a step with L1 (%.0f us), "
+           "%.0f %% with L3 (%.0f us)\n",
+           c->parts, c->points, c->look_us, 100 * c->look_us / c->step_us[0], c->step_us[0],
+           100 * c->look_us / c->step_us[1], c->step_us[1]);
+}
+
+int bench_stress(const bench_options *options) {
+    bough_context *ctx = app_context(1);
+    json_t *list = json_array();
+    cost c = {0};
+    bool good = true;
+    for (int v = 0; v < VARIANTS && good; v++)
+        good = run_variant(ctx, v, list, options->json);
+    good = good && measure_cost(ctx, &c);
+    if (good && options->json)
+        app_print_json(json_pack("{s:s, s:O, s:{s:i, s:i, s:f, s:f, s:f}}", "scene", "flower", "variants", list, "oak",
+                                 "parts", (int)c.parts, "points", (int)c.points, "step_us_L1", c.step_us[0],
+                                 "step_us_L3", c.step_us[1], "peaks_us", c.look_us));
+    else if (good)
+        tell_cost(&c);
+    json_decref(list);
+    bough_context_destroy(ctx);
+    return good ? APP_OK : APP_FAILED;
+}
