@@ -234,7 +234,7 @@ typedef struct {
 
 /* Steps and looks in turns; L1 begins anew each time, since it feeds energy into an oak. */
 static bool time_looks(const tree_scene *scene, const bough_model *model, bough_state *state, cost *c) {
-    const size_t size = bough_state_snapshot_size(model);
+    const size_t size = bough_state_snapshot_size(model, state);
     double steps[2][ROUNDS * STEPS], looks[ROUNDS * LOOKS];
     double *peaks = malloc((size_t)c->parts * sizeof *peaks);
     void *start = malloc(size);

@@ -12,7 +12,7 @@ static const bo_tree_part *part_of(const bough_model *model, int32_t part) {
     return &model->parts[model->inside[part]];
 }
 
-static bough_status check_part(bough_context *ctx, const bough_model *model, int32_t part) {
+bough_status bo_tree_check_present(bough_context *ctx, const bough_model *model, int32_t part) {
     if (part < 0 || part >= model->def.part_count)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d does not exist: the model has %d", part,
                        model->def.part_count);
@@ -22,7 +22,7 @@ static bough_status check_part(bough_context *ctx, const bough_model *model, int
 }
 
 static bough_status check_vertex(bough_context *ctx, const bough_model *model, int32_t part, int32_t vertex) {
-    BO_TRY(check_part(ctx, model, part));
+    BO_TRY(bo_tree_check_present(ctx, model, part));
     int32_t count = model->components[part_of(model, part)->component].c->surface.vertex_count;
     return vertex >= 0 && vertex < count
                ? BOUGH_OK
@@ -160,7 +160,7 @@ static bool all_finite(size_t count, const float *x) {
 bough_status bough_state_add_surface_forces(bough_context *ctx, const bough_model *model, bough_state *state,
                                             int32_t part, const float *forces) {
     model = bo_tree_now(model, state);
-    BO_TRY(check_part(ctx, model, part));
+    BO_TRY(bo_tree_check_present(ctx, model, part));
     const int32_t i = model->inside[part];
     const bo_tree_part *p = &model->parts[i];
     const bough_surface *surface = &model->components[p->component].c->surface;
@@ -188,7 +188,7 @@ bough_status bough_state_add_surface_forces(bough_context *ctx, const bough_mode
 bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                                     const double force[3], const double torque[3]) {
     model = bo_tree_now(model, state);
-    BO_TRY(check_part(ctx, model, part));
+    BO_TRY(bo_tree_check_present(ctx, model, part));
     BO_TRY(check_vector(ctx, "a force", force));
     BO_TRY(check_vector(ctx, "a torque", torque));
     double *wrench = state->work->wrench + 6 * model->inside[part];
@@ -202,7 +202,7 @@ bough_status bough_state_add_wrench(bough_context *ctx, const bough_model *model
 bough_status bough_state_add_joint_torque(bough_context *ctx, const bough_model *model, bough_state *state,
                                           int32_t part, const double torque[3]) {
     model = bo_tree_now(model, state);
-    BO_TRY(check_part(ctx, model, part));
+    BO_TRY(bo_tree_check_present(ctx, model, part));
     BO_TRY(check_vector(ctx, "a torque", torque));
     const int32_t j = part_of(model, part)->joint;
     if (j < 0)
@@ -267,7 +267,7 @@ void bough_state_clear_forces(const bough_model *model, bough_state *state) {
 bough_status bough_state_positions(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
                                    float *positions) {
     model = bo_tree_now(model, state);
-    BO_TRY(check_part(ctx, model, part));
+    BO_TRY(bo_tree_check_present(ctx, model, part));
     const bo_tree_part *p = part_of(model, part);
     const bough_component *c = model->components[p->component].c;
     const bough_frame *frame = &state->frames[part];

@@ -24,8 +24,8 @@ static void turn_stress(const double rotation[9], double s[6]) {
 
 bough_status bough_state_stress(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
                                 int32_t i, bough_stress *stress) {
-    if (part < 0 || part >= model->part_count)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d; there are %d", part, model->part_count);
+    model = bo_tree_now(model, state);
+    BO_TRY(bo_tree_check_present(ctx, model, part));
     const bo_tree_part *p = &model->parts[model->inside[part]];
     const bough_component *c = model->components[p->component].c;
     if (i < 0 || i >= c->stress.count)
@@ -190,6 +190,8 @@ static void find_all_peaks(void *data, int32_t begin, int32_t end, int32_t chunk
 
 void bough_state_peak_stresses(bough_context *ctx, const bough_model *model, const bough_state *state,
                                double *von_mises) {
+    model = bo_tree_now(model, state);
     peaks p = {model, state, von_mises};
+    memset(von_mises, 0, (size_t)model->def.part_count * sizeof *von_mises);
     bo_parallel_for(ctx, model->part_count, PARTS_A_TASK, find_all_peaks, &p);
 }

@@ -417,6 +417,9 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
 bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, int32_t index);
 bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_tree_work *work);
 
+/* forces.c: there is a part of that number (outside), and it is not absent now. */
+bough_status bo_tree_check_present(bough_context *ctx, const bough_model *model, int32_t part);
+
 /* change.c: the model as the state has it now. */
 static inline const bough_model *bo_tree_now(const bough_model *model, const bough_state *state) {
     return state->work->own ? state->work->own : model;
