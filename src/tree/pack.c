@@ -7,14 +7,21 @@
 #include <string.h>
 
 #define PACK_KIND "model"
-enum { PACK_VERSION = 1 };
+enum { PACK_VERSION = 2 };
 
 /* Integers of "form" */
 enum { FORM_COUPLING, FORM_PASSES, FORM_SIZE };
 /* Numbers of "wind" */
 enum { WIND_VELOCITY, WIND_GUST = 3, WIND_LENGTH, WIND_DENSITY, WIND_DRAG, WIND_SIZE };
 /* Integers of a row of "part.links" */
-enum { LINK_COMPONENT, LINK_PARENT, LINK_INTERFACE, LINK_SIZE };
+enum { LINK_COMPONENT, LINK_PARENT, LINK_INTERFACE, LINK_FLAGS, LINK_JOINT, LINK_SIZE };
+/* Bits of its flags */
+enum { FLAG_FREE = 1, FLAG_LOCKED = 2, FLAG_ABSENT = 4 };
+/* Numbers of a row of "part.joint" */
+enum { JOINT_AXIS, JOINT_STIFFNESS = 3, JOINT_DAMPING, JOINT_ANGLE, JOINT_SIZE = JOINT_ANGLE + 3 };
+/* Integers of a row of "tie.links": parts, then interfaces. Numbers of one of "tie.springs" */
+enum { TIE_LINKS = 4 };
+enum { TIE_STIFFNESS, TIE_DAMPING, TIE_TURNING_STIFFNESS, TIE_TURNING_DAMPING, TIE_SPRINGS };
 
 typedef enum pack_size {
     SIZE_1,
@@ -26,6 +33,9 @@ typedef enum pack_size {
     SIZE_FORM,
     SIZE_WIND,
     SIZE_LINK,
+    SIZE_JOINT,
+    SIZE_TIE_LINKS,
+    SIZE_TIE_SPRINGS,
     SIZE_BLOCK, /* bytes */
     SIZE_FIXED, /* those before are always the same */
     SIZE_COMPONENTS = SIZE_FIXED,
@@ -34,10 +44,13 @@ typedef enum pack_size {
     SIZE_NAMES, /* bytes */
     SIZE_TRACKS,
     SIZE_KEYS, /* of all tracks together */
+    SIZE_TIES,
+    SIZE_TIE_NAMES, /* bytes */
     SIZE_COUNT
 } pack_size;
 
-static const uint64_t fixed_sizes[SIZE_FIXED] = {1, 2, 3, 4, 8, 9, FORM_SIZE, WIND_SIZE, LINK_SIZE, BO_IMAGE_ALIGNMENT};
+static const uint64_t fixed_sizes[SIZE_FIXED] = {
+    1, 2, 3, 4, 8, 9, FORM_SIZE, WIND_SIZE, LINK_SIZE, JOINT_SIZE, TIE_LINKS, TIE_SPRINGS, BO_IMAGE_ALIGNMENT};
 
 /* A model as it stands in a file. */
 typedef struct pack {
@@ -49,9 +62,12 @@ typedef struct pack {
     const unsigned char *component_images;
     const int32_t *part_links;
     const char *part_names;
-    const double *part_rotation, *part_position, *part_scale, *part_stiffness, *part_damping;
+    const double *part_rotation, *part_position, *part_scale, *part_stiffness, *part_damping, *part_offset, *part_joint;
     const int32_t *track_part, *track_count;
     const double *track_time, *track_position, *track_rotation;
+    const int32_t *tie_links;
+    const double *tie_springs;
+    const char *tie_names;
 } pack;
 
 /* One table for writing and for reading. */
@@ -78,11 +94,16 @@ static const pack_array arrays[] = {
     {"part.scale", BO_F64, 1, {SIZE_PARTS}, offsetof(pack, part_scale)},
     {"part.stiffness", BO_F64, 1, {SIZE_PARTS}, offsetof(pack, part_stiffness)},
     {"part.damping", BO_F64, 2, {SIZE_PARTS, SIZE_2}, offsetof(pack, part_damping)},
+    {"part.offset", BO_F64, 2, {SIZE_PARTS, SIZE_3}, offsetof(pack, part_offset)},
+    {"part.joint", BO_F64, 2, {SIZE_PARTS, SIZE_JOINT}, offsetof(pack, part_joint)},
     {"track.part", BO_I32, 1, {SIZE_TRACKS}, offsetof(pack, track_part)},
     {"track.count", BO_I32, 1, {SIZE_TRACKS}, offsetof(pack, track_count)},
     {"track.time", BO_F64, 1, {SIZE_KEYS}, offsetof(pack, track_time)},
     {"track.position", BO_F64, 2, {SIZE_KEYS, SIZE_3}, offsetof(pack, track_position)},
     {"track.rotation", BO_F64, 2, {SIZE_KEYS, SIZE_4}, offsetof(pack, track_rotation)},
+    {"tie.links", BO_I32, 2, {SIZE_TIES, SIZE_TIE_LINKS}, offsetof(pack, tie_links)},
+    {"tie.springs", BO_F64, 2, {SIZE_TIES, SIZE_TIE_SPRINGS}, offsetof(pack, tie_springs)},
+    {"tie.names", BO_U8, 1, {SIZE_TIE_NAMES}, offsetof(pack, tie_names)},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays };
 
@@ -134,14 +155,23 @@ static bough_status measure(bough_context *ctx, const bough_model_def *def, uint
         sizes[SIZE_TRACKS] += def->parts[i].track.count > 0;
         sizes[SIZE_KEYS] += (uint64_t)def->parts[i].track.count;
     }
+    sizes[SIZE_TIES] = (uint64_t)def->tie_count;
+    for (int32_t i = 0; i < def->tie_count; i++)
+        sizes[SIZE_TIE_NAMES] += strlen(def->ties[i].name) + 1;
     return BOUGH_OK;
 }
 
+/* Of a part. */
+enum { PART_NUMBERS = 9 + 3 + 1 + 1 + 2 + 3 + JOINT_SIZE };
+
 static bough_status allocate(bough_context *ctx, draft *d) {
     const uint64_t *sizes = d->p.sizes, parts = sizes[SIZE_PARTS];
-    d->numbers = BO_NEW_ARRAY(ctx, double, parts *(9 + 3 + 1 + 1 + 2) + sizes[SIZE_KEYS] * (1 + 3 + 4));
-    d->integers = BO_NEW_ARRAY(ctx, int32_t, sizes[SIZE_COMPONENTS] + LINK_SIZE * parts + 2 * sizes[SIZE_TRACKS]);
-    d->names = BO_NEW_ARRAY(ctx, char, sizes[SIZE_NAMES]);
+    d->numbers = BO_NEW_ARRAY(ctx, double,
+                              parts *PART_NUMBERS + sizes[SIZE_KEYS] * (1 + 3 + 4) + TIE_SPRINGS * sizes[SIZE_TIES]);
+    d->integers = BO_NEW_ARRAY(ctx, int32_t,
+                               sizes[SIZE_COMPONENTS] + LINK_SIZE * parts + 2 * sizes[SIZE_TRACKS] +
+                                   TIE_LINKS * sizes[SIZE_TIES]);
+    d->names = BO_NEW_ARRAY(ctx, char, sizes[SIZE_NAMES] + sizes[SIZE_TIE_NAMES]);
     d->images = BO_NEW_ARRAY(ctx, unsigned char, sizes[SIZE_BLOCKS] * BO_IMAGE_ALIGNMENT);
     return d->numbers && d->integers && d->names && d->images ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
@@ -180,11 +210,11 @@ static void lay_out_components(const bough_model_def *def, draft *d, int32_t *bl
 static void lay_out_parts(const bough_model_def *def, draft *d, double *numbers, int32_t *links) {
     const size_t n = (size_t)def->part_count;
     double *rotation = numbers, *position = rotation + 9 * n, *scale = position + 3 * n, *stiffness = scale + n;
-    double *damping = stiffness + n;
+    double *damping = stiffness + n, *offset = damping + 2 * n, *joint = offset + 3 * n;
     char *name = d->names;
     d->p.part_links = links, d->p.part_names = name;
     d->p.part_rotation = rotation, d->p.part_position = position, d->p.part_scale = scale;
-    d->p.part_stiffness = stiffness, d->p.part_damping = damping;
+    d->p.part_stiffness = stiffness, d->p.part_damping = damping, d->p.part_offset = offset, d->p.part_joint = joint;
     for (size_t i = 0; i < n; i++) {
         const bough_part_def *part = &def->parts[i];
         const size_t length = strlen(part->name) + 1;
@@ -197,6 +227,30 @@ static void lay_out_parts(const bough_model_def *def, draft *d, double *numbers,
         memcpy(position + 3 * i, part->position, sizeof part->position);
         scale[i] = part->scale, stiffness[i] = part->stiffness;
         damping[2 * i] = part->damping_mass, damping[2 * i + 1] = part->damping_stiffness;
+        links[LINK_SIZE * i + LINK_FLAGS] =
+            FLAG_FREE * part->free + FLAG_LOCKED * part->locked + FLAG_ABSENT * part->absent;
+        links[LINK_SIZE * i + LINK_JOINT] = (int32_t)part->joint.kind;
+        memcpy(offset + 3 * i, part->offset, sizeof part->offset);
+        double *j = joint + JOINT_SIZE * i;
+        memcpy(j + JOINT_AXIS, part->joint.axis, sizeof part->joint.axis);
+        memcpy(j + JOINT_ANGLE, part->joint.angle, sizeof part->joint.angle);
+        j[JOINT_STIFFNESS] = part->joint.stiffness, j[JOINT_DAMPING] = part->joint.damping;
+    }
+}
+
+static void lay_out_ties(const bough_model_def *def, draft *d, double *springs, int32_t *links) {
+    char *name = d->names + d->p.sizes[SIZE_NAMES];
+    d->p.tie_links = links, d->p.tie_springs = springs, d->p.tie_names = name;
+    for (int32_t i = 0; i < def->tie_count; i++, links += TIE_LINKS, springs += TIE_SPRINGS) {
+        const bough_tie *tie = &def->ties[i];
+        const size_t length = strlen(tie->name) + 1;
+        memcpy(links, tie->part, sizeof tie->part);
+        memcpy(links + 2, tie->interface, sizeof tie->interface);
+        springs[TIE_STIFFNESS] = tie->stiffness, springs[TIE_DAMPING] = tie->damping;
+        springs[TIE_TURNING_STIFFNESS] = tie->turning_stiffness;
+        springs[TIE_TURNING_DAMPING] = tie->turning_damping;
+        memcpy(name, tie->name, length);
+        name += length;
     }
 }
 
@@ -240,7 +294,10 @@ static bough_status write_pack(bough_context *ctx, const bough_model_def *def, v
         lay_out_settings(def, &d);
         lay_out_components(def, &d, d.integers);
         lay_out_parts(def, &d, d.numbers, d.integers + components);
-        lay_out_tracks(def, &d, d.numbers + 16 * parts, d.integers + components + LINK_SIZE * parts);
+        double *numbers = d.numbers + PART_NUMBERS * parts;
+        int32_t *integers = d.integers + components + LINK_SIZE * parts;
+        lay_out_tracks(def, &d, numbers, integers);
+        lay_out_ties(def, &d, numbers + 8 * d.p.sizes[SIZE_KEYS], integers + 2 * d.p.sizes[SIZE_TRACKS]);
         status = check_numbers(ctx, &d.p, BOUGH_ERROR_ARGUMENT);
     }
     if (status == BOUGH_OK)
@@ -270,6 +327,8 @@ static bough_status read_chunks(bough_context *ctx, const bo_image *image, pack 
         p->sizes[i] = BO_ANY_SIZE;
     if (!bo_image_find(image, "track.part", &unused))
         p->sizes[SIZE_TRACKS] = p->sizes[SIZE_KEYS] = 0;
+    if (!bo_image_find(image, "tie.links", &unused))
+        p->sizes[SIZE_TIES] = p->sizes[SIZE_TIE_NAMES] = 0;
     for (int i = 0; i < ARRAYS; i++) {
         uint64_t dims[2];
         for (int32_t k = 0; k < arrays[i].rank; k++)
@@ -321,15 +380,35 @@ static bough_status check_sizes(bough_context *ctx, const pack *p, bough_compone
                        : bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the model has more than %d coordinates", (int)MOST);
 }
 
+/* The next of the texts up to `end`; NULL: there is none. */
+static const char *next_name(const char **name, const char *end) {
+    const char *found = *name, *stop = found < end ? memchr(found, 0, (size_t)(end - found)) : NULL;
+    *name = stop ? stop + 1 : found;
+    return stop ? found : NULL;
+}
+
+static void read_joint(const pack *p, uint64_t i, bough_joint *joint) {
+    const double *from = p->part_joint + JOINT_SIZE * i;
+    joint->kind = (bough_joint_kind)p->part_links[LINK_SIZE * i + LINK_JOINT];
+    memcpy(joint->axis, from + JOINT_AXIS, sizeof joint->axis);
+    memcpy(joint->angle, from + JOINT_ANGLE, sizeof joint->angle);
+    joint->stiffness = from[JOINT_STIFFNESS], joint->damping = from[JOINT_DAMPING];
+}
+
 static bough_status read_parts(bough_context *ctx, const pack *p, bough_part_def *parts) {
     const char *name = p->part_names, *end = name + p->sizes[SIZE_NAMES];
     for (uint64_t i = 0; i < p->sizes[SIZE_PARTS]; i++) {
         bough_part_def *part = &parts[i];
-        const char *stop = memchr(name, 0, (size_t)(end - name));
-        if (!stop)
-            return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"part.names\" has no name for part %d", (int)i);
+        const int32_t flags = p->part_links[LINK_SIZE * i + LINK_FLAGS];
         *part = bough_default_part_def();
-        part->name = name;
+        part->name = next_name(&name, end);
+        if (!part->name)
+            return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"part.names\" has no name for part %d", (int)i);
+        if (flags & ~(FLAG_FREE | FLAG_LOCKED | FLAG_ABSENT))
+            return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"part.links\" gives part %d flags that do not exist", (int)i);
+        part->free = flags & FLAG_FREE, part->locked = flags & FLAG_LOCKED, part->absent = flags & FLAG_ABSENT;
+        read_joint(p, i, &part->joint);
+        memcpy(part->offset, p->part_offset + 3 * i, sizeof part->offset);
         part->component = p->part_links[LINK_SIZE * i + LINK_COMPONENT];
         part->parent = p->part_links[LINK_SIZE * i + LINK_PARENT];
         part->interface = p->part_links[LINK_SIZE * i + LINK_INTERFACE];
@@ -337,9 +416,26 @@ static bough_status read_parts(bough_context *ctx, const pack *p, bough_part_def
         memcpy(part->position, p->part_position + 3 * i, sizeof part->position);
         part->scale = p->part_scale[i], part->stiffness = p->part_stiffness[i];
         part->damping_mass = p->part_damping[2 * i], part->damping_stiffness = p->part_damping[2 * i + 1];
-        name = stop + 1;
     }
     return name == end ? BOUGH_OK : bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"part.names\" has names of no part");
+}
+
+static bough_status read_ties(bough_context *ctx, const pack *p, bough_tie *ties) {
+    const char *name = p->tie_names, *end = name + p->sizes[SIZE_TIE_NAMES];
+    for (uint64_t i = 0; i < p->sizes[SIZE_TIES]; i++) {
+        const double *springs = p->tie_springs + TIE_SPRINGS * i;
+        bough_tie *tie = &ties[i];
+        *tie = bough_default_tie();
+        tie->name = next_name(&name, end);
+        if (!tie->name)
+            return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"tie.names\" has no name for tie %d", (int)i);
+        memcpy(tie->part, p->tie_links + TIE_LINKS * i, sizeof tie->part);
+        memcpy(tie->interface, p->tie_links + TIE_LINKS * i + 2, sizeof tie->interface);
+        tie->stiffness = springs[TIE_STIFFNESS], tie->damping = springs[TIE_DAMPING];
+        tie->turning_stiffness = springs[TIE_TURNING_STIFFNESS];
+        tie->turning_damping = springs[TIE_TURNING_DAMPING];
+    }
+    return name == end ? BOUGH_OK : bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"tie.names\" has names of no tie");
 }
 
 static bough_status read_tracks(bough_context *ctx, const pack *p, bough_part_def *parts) {
@@ -377,17 +473,19 @@ static void read_settings(const pack *p, bough_model_def *def) {
 }
 
 static bough_status make_model(bough_context *ctx, const pack *p, bough_component **components, bough_part_def *parts,
-                               bough_model **model) {
+                               bough_tie *ties, bough_model **model) {
     bough_model_def def = bough_default_model_def();
     BO_TRY(read_components(ctx, p, components));
     BO_TRY(check_sizes(ctx, p, components));
     BO_TRY(read_parts(ctx, p, parts));
     BO_TRY(read_tracks(ctx, p, parts));
+    BO_TRY(read_ties(ctx, p, ties));
     read_settings(p, &def);
     def.component_count = (int32_t)p->sizes[SIZE_COMPONENTS];
     def.components = (const bough_component *const *)components;
     def.part_count = (int32_t)p->sizes[SIZE_PARTS];
     def.parts = parts;
+    def.tie_count = (int32_t)p->sizes[SIZE_TIES], def.ties = ties;
     bough_status status = bough_model_create(ctx, &def, model);
     return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status; /* the file says what cannot be */
 }
@@ -400,13 +498,16 @@ static bough_status read_pack(bough_context *ctx, const void *bytes, size_t size
     const uint64_t count = p.sizes[SIZE_COMPONENTS];
     bough_component **components = BO_NEW_ZEROS(ctx, bough_component *, count);
     bough_part_def *parts = BO_NEW_ZEROS(ctx, bough_part_def, p.sizes[SIZE_PARTS]);
-    bough_status status = components && parts ? make_model(ctx, &p, components, parts, model) : BOUGH_ERROR_MEMORY;
+    bough_tie *ties = BO_NEW_ZEROS(ctx, bough_tie, p.sizes[SIZE_TIES]);
+    bough_status status =
+        components && parts && ties ? make_model(ctx, &p, components, parts, ties, model) : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
         (*model)->owns_components = true;
     for (uint64_t i = 0; i < count && components && status != BOUGH_OK; i++)
         bough_component_destroy(ctx, components[i]);
     bo_free(ctx, components);
     bo_free(ctx, parts);
+    bo_free(ctx, ties);
     return status;
 }
 

@@ -12,6 +12,7 @@ typedef struct {
     draft *drafts[COMPONENTS];
     bough_component *components[COMPONENTS];
     bough_part_def parts[PARTS];
+    bough_tie ties[2];
     bough_model_def def;
     bough_model *model;
 } nursery;
@@ -50,7 +51,17 @@ static void sow(bough_context *ctx, nursery *n) {
         part->rotation[0] = part->rotation[4] = -1;
     }
     n->parts[0].track = (bough_track){KEYS, key_times, key_positions, key_rotations};
+    n->parts[3].joint = (bough_joint){BOUGH_JOINT_BALL, {1, 2, 3}, 4, 5, {0.1, 0.2, 0.3}};
+    n->parts[2].locked = true, n->parts[1].offset[2] = 0.5;
+    for (int i = 0; i < 2; i++) {
+        n->ties[i] = bough_default_tie();
+        n->ties[i].part[0] = 3, n->ties[i].part[1] = i ? -1 : 4, n->ties[i].interface[0] = 1;
+        n->ties[i].stiffness = 30, n->ties[i].damping = 0.1, n->ties[i].turning_stiffness = 2;
+        n->ties[i].turning_damping = 0.3;
+    }
+    n->ties[1].name = "rope";
     n->def = bough_default_model_def();
+    n->def.tie_count = 2, n->def.ties = n->ties;
     n->def.component_count = COMPONENTS, n->def.components = (const bough_component *const *)n->components;
     n->def.part_count = PARTS, n->def.parts = n->parts;
     n->def.gravity[0] = 0.5, n->def.coupling = BOUGH_COUPLING_L2R, n->def.alpha = -0.125, n->def.passes = 2;
@@ -91,6 +102,12 @@ static void check_same_part(const bough_part_def *a, const bough_part_def *b) {
     check(memcmp(a->position, b->position, sizeof a->position) == 0);
     check(a->scale == b->scale && a->stiffness == b->stiffness);
     check(a->damping_mass == b->damping_mass && a->damping_stiffness == b->damping_stiffness);
+    check(memcmp(a->offset, b->offset, sizeof a->offset) == 0);
+    check(a->free == b->free && a->locked == b->locked && a->absent == b->absent);
+    check(a->joint.kind == b->joint.kind && a->joint.stiffness == b->joint.stiffness);
+    check(a->joint.damping == b->joint.damping);
+    check(memcmp(a->joint.axis, b->joint.axis, sizeof a->joint.axis) == 0);
+    check(memcmp(a->joint.angle, b->joint.angle, sizeof a->joint.angle) == 0);
     check_int(a->track.count, b->track.count);
     const size_t keys = (size_t)a->track.count;
     if (keys == 0)
@@ -98,6 +115,14 @@ static void check_same_part(const bough_part_def *a, const bough_part_def *b) {
     check(memcmp(a->track.time, b->track.time, keys * sizeof(double)) == 0);
     check(memcmp(a->track.position, b->track.position, 3 * keys * sizeof(double)) == 0);
     check(memcmp(a->track.rotation, b->track.rotation, 4 * keys * sizeof(double)) == 0);
+}
+
+static void check_same_tie(const bough_tie *a, const bough_tie *b) {
+    check(strcmp(a->name, b->name) == 0);
+    check(memcmp(a->part, b->part, sizeof a->part) == 0);
+    check(memcmp(a->interface, b->interface, sizeof a->interface) == 0);
+    check(a->stiffness == b->stiffness && a->damping == b->damping);
+    check(a->turning_stiffness == b->turning_stiffness && a->turning_damping == b->turning_damping);
 }
 
 static void what_was_saved_comes_back(void **state) {
@@ -125,6 +150,9 @@ static void what_was_saved_comes_back(void **state) {
     check_int(b->part_count, PARTS);
     for (int i = 0; i < PARTS; i++)
         check_same_part(&a->parts[i], &b->parts[i]);
+    check_int(b->tie_count, 2);
+    for (int i = 0; i < 2; i++)
+        check_same_tie(&a->ties[i], &b->ties[i]);
     check_ok(ctx, bough_model_save(ctx, model, test_path("again.bough")));
     unsigned char *second = slurp(test_path("again.bough"), &again);
     check(size == again && memcmp(bytes, second, size) == 0);
@@ -148,6 +176,7 @@ static void both_move_alike(void **state) {
     free(bytes);
     for (int k = 0; k < 2; k++) {
         check_ok(ctx, bough_state_create(ctx, models[k], &states[k]));
+        states[k]->coupling = BOUGH_COUPLING_L3; /* for its joint and ties */
         for (int step = 0; step < 20; step++)
             check_ok(ctx, bough_step(ctx, models[k], states[k], 1e-3));
     }
@@ -273,6 +302,7 @@ static void use(bough_context *ctx, const bough_model *model) {
     const double force[3] = {1, 2, 3};
     if (bough_state_create(ctx, model, &state) != BOUGH_OK)
         return;
+    state->coupling = BOUGH_COUPLING_L3;
     for (int step = 0; step < 2; step++) {
         bough_state_add_force(ctx, model, state, PARTS - 1, 0, force);
         bough_step(ctx, model, state, 1e-3);
@@ -300,8 +330,13 @@ static void wrong_content_is_told(void **state) {
     } cases[] = {{"component.blocks", 0, 100000, "\"component.blocks\" gives component 0"},
                  {"component.blocks", 1, 0, "\"component.blocks\" gives component 1"},
                  {"component.images", 70, 1, "component 0: "},
-                 {"part.links", 3, 7, "\"part.links\" gives part 1 component 7"},
-                 {"part.links", 7, 1, "its own ancestor"},
+                 {"part.links", 5, 7, "\"part.links\" gives part 1 component 7"},
+                 {"part.links", 11, 1, "its own ancestor"},
+                 {"part.links", 8, 9, "flags that do not exist"},
+                 {"part.links", 9, 7, "joint of kind 7"},
+                 {"tie.links", 0, 99, "part 99 does not exist"},
+                 {"tie.names", 0, 'x', "no name for tie 1"},
+                 {"tie.springs", 0, -1, "must not be negative"},
                  {"part.names", 5, 'x', "\"part.names\" has no name for part 4"},
                  {"part.names", 1, 0, "\"part.names\" has names of no part"},
                  {"part.scale", 1, 0, "scale and stiffness must be positive"},
@@ -325,7 +360,7 @@ static void wrong_content_is_told(void **state) {
         bo_chunk chunk;
         bough_model *model;
         memcpy(bytes, intact, size);
-        check_ok(ctx, bo_image_open(ctx, bytes, size, "model", 1, &image));
+        check_ok(ctx, bo_image_open(ctx, bytes, size, "model", 2, &image));
         check(bo_image_find(&image, cases[i].chunk, &chunk));
         unsigned char *data = bytes + ((const unsigned char *)chunk.data - bytes);
         if (chunk.type == BO_F64)
@@ -351,7 +386,7 @@ static void hostile_packs_are_refused_or_usable(void **state) {
     size_t size;
     unsigned char *intact = pack_of(&n, &size), *bytes = malloc(size);
     bo_image image;
-    check_ok(ctx, bo_image_open(ctx, intact, size, "model", 1, &image));
+    check_ok(ctx, bo_image_open(ctx, intact, size, "model", 2, &image));
     test_random random = {5};
     const long before = memory.live, inputs = test_long() ? 1000000 : 12000;
     long accepted = 0;
