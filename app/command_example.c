@@ -13,6 +13,7 @@ static const struct {
 } examples[] = {
     {"oak", example_oak, true, "an oak in wind: 41 branches, 1,394 leaves, 11,972 coordinates"},
     {"flower", example_flower, false, "a lily cut into 12 domains from one mesh, for comparisons with full order"},
+    {"dragon", example_dragon, false, "a dragon of 160,000 tets, cut into 40 domains with 454 coordinates"},
 };
 
 enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };

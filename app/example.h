@@ -19,6 +19,7 @@ typedef struct example {
 /* Make FOLDER/scene.json and what it needs; the same bytes for the same seed. They say what is wrong when they fail. */
 int example_oak(bough_context *ctx, example *e);
 int example_flower(bough_context *ctx, example *e);
+int example_dragon(bough_context *ctx, example *e);
 
 enum { OAK_LEAVES = 1394, OAK_MOST_LEAVES = 500000 }; /* so many fit into a scene file */
 enum { OAK_SEED = 4 };                                /* of a tree with an even crown */
