@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { DRAGON_R = 454 };   /* as the paper's */
-#define DRAGON_CELL 0.0302 /* m: about 160,000 tets, as the paper's */
+#define DRAGON_CELL 0.0300 /* m: about 160,000 tets, as the paper's */
 #define GROUND_HEIGHT 0.06 /* m: up to here the belly rests on the ground */
 
 /* ---- domains ---- */
@@ -213,7 +213,103 @@ static bough_status make_mesh(bough_context *ctx, dragon_shape *shape, bough_mes
     return s;
 }
 
-static void write_soft_domains(FILE *stream, const dragon_shape *shape) {
+/* ---- a mesh of the user's ---- */
+
+/* How much speaks for a domain as the root: what of it rests on the ground, or its size. */
+static int32_t weight_of(const bough_mesh *mesh, const bough_domain *domain) {
+    if (!bough_mesh_find_set(mesh, BOUGH_SET_VERTEX, "ground"))
+        return domain->mesh->element_count;
+    const bough_set *ground = bough_mesh_find_set(domain->mesh, BOUGH_SET_VERTEX, "ground");
+    return ground ? ground->count : 0;
+}
+
+static int32_t choose_root(const bough_mesh *mesh, const bough_split *split) {
+    int32_t root = 0;
+    for (int32_t d = 1; d < split->domain_count; d++)
+        if (weight_of(mesh, &split->domains[d]) > weight_of(mesh, &split->domains[root]))
+            root = d;
+    return root;
+}
+
+/* The vertex set "ground" of a mesh that has none: what is lowest of the root. */
+static bough_status lay_down(bough_context *ctx, bough_mesh *mesh, const bough_domain *root) {
+    const bough_mesh *of = root->mesh;
+    double low = INFINITY, high = -INFINITY;
+    for (int32_t v = 0; v < of->vertex_count; v++)
+        low = fmin(low, of->vertices[3 * (size_t)v + 2]), high = fmax(high, of->vertices[3 * (size_t)v + 2]);
+    int32_t count = 0, *lowest = malloc((size_t)of->vertex_count * sizeof *lowest);
+    if (!lowest)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t v = 0; v < of->vertex_count; v++)
+        if (of->vertices[3 * (size_t)v + 2] <= low + 0.15 * (high - low))
+            lowest[count++] = root->vertex_map[v];
+    bough_status s = bough_mesh_add_set(ctx, mesh, BOUGH_SET_VERTEX, "ground", lowest, count);
+    free(lowest);
+    return s;
+}
+
+/* Domains must be a tree; better told here than when it is cooked. */
+static bough_status check_tree(bough_context *ctx, const bough_split *split, int32_t root) {
+    int32_t *numbers = malloc(2 * (size_t)split->domain_count * sizeof *numbers);
+    bough_status s =
+        numbers ? bough_mesh_domain_tree(ctx, split, root, numbers, numbers + split->domain_count) : BOUGH_ERROR_MEMORY;
+    free(numbers);
+    return s;
+}
+
+static int take_domains(bough_context *ctx, bough_mesh *mesh, int32_t *root) {
+    int32_t *domain, count;
+    bough_split *split;
+    if (bough_mesh_domains_from_sets(ctx, mesh, NULL, 0, &domain, &count))
+        return app_fail(ctx);
+    bough_status s = bough_mesh_split(ctx, mesh, domain, count, &split);
+    bough_release(ctx, domain);
+    if (s)
+        return app_fail(ctx);
+    *root = choose_root(mesh, split);
+    s = check_tree(ctx, split, *root);
+    if (!s && !bough_mesh_find_set(mesh, BOUGH_SET_VERTEX, "ground"))
+        s = lay_down(ctx, mesh, &split->domains[*root]);
+    bough_split_destroy(ctx, split);
+    return s ? app_fail(ctx) : APP_OK;
+}
+
+static bool has_domains(const bough_mesh *mesh) {
+    for (int32_t i = 0; i < mesh->set_count; i++)
+        if (mesh->sets[i].kind == BOUGH_SET_ELEMENT)
+            return true;
+    return false;
+}
+
+static int read_scan(bough_context *ctx, const example *e, bough_mesh **mesh, int32_t *root) {
+    if (bough_mesh_read(ctx, e->mesh, NULL, mesh))
+        return app_fail(ctx);
+    int status = APP_FAILED;
+    if ((*mesh)->type == BOUGH_TRI3)
+        app_fail_with("%s is a surface; the dragon needs a volume mesh whose element sets are its domains (bough mesh "
+                      "generate tets makes volumes, gmsh's physical groups name domains)",
+                      e->mesh);
+    else if (!has_domains(*mesh))
+        app_fail_with(
+            "%s has no element sets; each domain of the dragon is one (in gmsh: a physical group with a name)",
+            e->mesh);
+    else
+        status = take_domains(ctx, *mesh, root);
+    if (status != APP_OK)
+        bough_mesh_destroy(ctx, *mesh);
+    return status;
+}
+
+/* ---- the scene ---- */
+
+/* The name of element set number `domain`. */
+static const char *domain_name(const bough_mesh *mesh, int32_t domain) {
+    for (int32_t i = 0;; i++)
+        if (mesh->sets[i].kind == BOUGH_SET_ELEMENT && domain-- == 0)
+            return mesh->sets[i].name;
+}
+
+static void write_stiffness(FILE *stream, const dragon_shape *shape) {
     const char *comma = "";
     fprintf(stream, "    \"stiffness\": {");
     for (int32_t d = 0; d < shape->domain_count; d++)
@@ -224,37 +320,59 @@ static void write_soft_domains(FILE *stream, const dragon_shape *shape) {
     fprintf(stream, "},\n");
 }
 
-static bool write_scene(const example *e, const dragon_shape *shape) {
+/* shape: NULL for a mesh of the user's, about whose domains nothing is known. */
+static bool write_scene(const example *e, const dragon_shape *shape, const char *root) {
     example_file file;
     if (!example_open(e, "scene.json", &file))
         return false;
+    json_t *name = json_string(root); /* as the user wrote it, quoted for JSON */
+    char *quoted = name ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
     fprintf(file.stream,
-            "{\n  \"bough\": 1,\n  \"name\": \"a dragon of 40 domains, cut from one mesh\",\n  \"object\": {\n"
+            "{\n  \"bough\": 1,\n  \"name\": \"a dragon of %d domains, cut from one mesh\",\n  \"object\": {\n"
             "    \"mesh\": \"dragon.msh\",\n"
-            "    \"material\": {\"model\": \"stvk\", \"young\": 2e6, \"poisson\": 0.4, \"density\": 1000},\n"
+            "    \"material\": {\"model\": \"stvk\", \"young\": 1e7, \"poisson\": 0.4, \"density\": 500},\n"
             "    \"damping\": {\"mass\": 0.1, \"stiffness\": 0.002},\n"
-            "    \"root\": \"%s\",\n    \"fix\": \"ground\",\n    \"basis\": {\"total\": %d},\n",
-            shape->domains[DRAGON_ROOT].name, DRAGON_R);
-    write_soft_domains(file.stream, shape);
+            "    \"root\": %s,\n    \"fix\": \"ground\",\n    \"basis\": {\"total\": %d},\n",
+            e->parts, quoted ? quoted : "\"\"", e->coordinates);
+    if (shape)
+        write_stiffness(file.stream, shape);
     fprintf(file.stream,
             "    \"samples\": {\"wind\": 8}\n  },\n"
-            "  \"gravity\": [0, 0, -9.81],\n  \"wind\": {\"velocity\": [0, 8, 0], \"gust\": 0.5, \"seed\": 3},\n"
+            "  \"gravity\": [0, 0, -9.81],\n  \"wind\": {\"velocity\": [-6, 5, 0], \"gust\": 0.5, \"seed\": 3},\n"
             "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
             "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": "
-            "10},\n  \"settle\": true,\n"
-            "  \"probes\": [{\"name\": \"nose\", \"part\": \"snout\", \"nearest\": [1.22, 0, 1.16]},\n"
-            "             {\"name\": \"tail\", \"part\": \"tail4\", \"nearest\": [-1.17, 1.24, 0.72]}]\n}\n");
-    return example_close(&file, true);
+            "10},\n  \"settle\": true%s}\n",
+            shape ? ",\n  \"probes\": [{\"name\": \"nose\", \"part\": \"snout\", \"nearest\": [1.22, 0, 1.16]},\n"
+                    "             {\"name\": \"tail\", \"part\": \"tail4\", \"nearest\": [-1.17, 1.24, 0.72]}]\n"
+                  : "\n");
+    const bool good = quoted != NULL;
+    free(quoted);
+    json_decref(name);
+    return example_close(&file, good);
+}
+
+static int write_all(bough_context *ctx, example *e, const dragon_shape *shape, bough_mesh *mesh, int32_t root) {
+    e->parts = 0;
+    for (int32_t i = 0; i < mesh->set_count; i++)
+        e->parts += mesh->sets[i].kind == BOUGH_SET_ELEMENT;
+    e->coordinates = (e->parts * DRAGON_R + DRAGON_DOMAINS - 1) / DRAGON_DOMAINS;
+    const bool written = write_scene(e, shape, domain_name(mesh, root));
+    bough_status s = example_count_surfaces(ctx, mesh, e);
+    if (s) {
+        bough_mesh_destroy(ctx, mesh);
+        return app_fail(ctx);
+    }
+    return example_write_mesh(ctx, e, mesh, "dragon.msh") ? app_fail(ctx) : written ? APP_OK : APP_FAILED;
 }
 
 int example_dragon(bough_context *ctx, example *e) {
-    dragon_shape shape;
     bough_mesh *mesh;
+    int32_t root = DRAGON_ROOT;
+    if (e->mesh)
+        return read_scan(ctx, e, &mesh, &root) == APP_OK ? write_all(ctx, e, NULL, mesh, root) : APP_FAILED;
+    dragon_shape shape;
     dragon_make(&shape);
     if (make_mesh(ctx, &shape, &mesh))
         return app_fail(ctx);
-    e->parts = DRAGON_DOMAINS, e->coordinates = DRAGON_R;
-    if (example_write_mesh(ctx, e, mesh, "dragon.msh"))
-        return app_fail(ctx);
-    return write_scene(e, &shape) ? APP_OK : APP_FAILED;
+    return write_all(ctx, e, &shape, mesh, root);
 }

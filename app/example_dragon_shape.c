@@ -40,7 +40,7 @@ enum {
     WING3 = PAIRS + 20
 };
 
-/* Horns, tail, spikes and mouth are softer than the rest, as the paper's are. */
+/* Horns, tail, spikes and mouth are softer than the rest, as the paper's are; wings, which are thin, are stiffer. */
 static const struct {
     const char *name;
     int32_t parent;
@@ -54,9 +54,9 @@ static const struct {
         {"spike5", TAIL1, 0.5}, {"spike6", TAIL2, 0.5},
 },
   pairs[] = {
-      {"horn", HEAD, 0.4},  {"ear", HEAD, 0.5},  {"arm", CHEST, 1},   {"forearm", ARM, 1},
-      {"hand", FOREARM, 1}, {"thigh", HIPS, 1},  {"shin", THIGH, 1},  {"foot", SHIN, 1},
-      {"wing1", CHEST, 1},  {"wing2", WING1, 1}, {"wing3", WING2, 1},
+      {"horn", HEAD, 0.4},   {"ear", HEAD, 0.5},    {"arm", CHEST, 1},     {"forearm", ARM, 1},
+      {"hand", FOREARM, 1},  {"thigh", HIPS, 1},    {"shin", THIGH, 1},    {"foot", SHIN, 1},
+      {"wing1", CHEST, 1.8}, {"wing2", WING1, 1.6}, {"wing3", WING2, 1.4},
 };
 
 static void name_domains(dragon_shape *s) {
@@ -150,7 +150,7 @@ static void spike(dragon_shape *s, int32_t domain, v3 at, v3 along, v3 up, doubl
 
 static void add_spikes(dragon_shape *s) {
     begin_limb(s);
-    spike(s, SPIKE1, (v3){0.53, 0, 0.70}, (v3){0.05, 0, 1}, (v3){-1, 0, 0.1}, 0.15, 0.18);
+    spike(s, SPIKE1, (v3){0.515, 0, 0.70}, (v3){0.05, 0, 1}, (v3){-1, 0, 0.1}, 0.15, 0.18);
     spike(s, SPIKE2, (v3){0.27, 0, 0.47}, (v3){0.85, 0, 0.5}, (v3){-0.4, 0, 0.9}, 0.17, 0.22);
     spike(s, SPIKE3, (v3){-0.13, 0, 0.37}, (v3){1, 0, 0.08}, (v3){-0.08, 0, 1}, 0.19, 0.25);
     spike(s, SPIKE4, (v3){-0.46, 0, 0.40}, (v3){1, 0, -0.05}, (v3){0.05, 0, 1}, 0.18, 0.23);
@@ -193,7 +193,7 @@ static void add_claws(dragon_shape *s, int32_t domain, v3 at) {
     for (int i = -1; i <= 1; i++) {
         v3 root = {at.x + 0.02, at.y + 0.045 * i, at.z}, knuckle = {at.x + 0.10, at.y + 0.075 * i, at.z + 0.005};
         cone(s, domain, root, 0.036, knuckle, 0.030);
-        cone(s, domain, knuckle, 0.028, (v3){knuckle.x + 0.065, knuckle.y + 0.012 * i, 0.018}, 0.017);
+        cone(s, domain, knuckle, 0.028, (v3){knuckle.x + 0.065, knuckle.y + 0.012 * i, 0.022}, 0.021);
     }
 }
 
@@ -247,7 +247,7 @@ static void add_wing(dragon_shape *s) {
     cone(s, WING3, between(wrist, second, 0.05), 0.034, second, 0.026);
     add_skin(s, WING3, wrist, first, second);
     cone(s, WING3, between(wrist, first, 0.03), 0.038, first, 0.024);
-    cone(s, WING3, between(wrist, elbow, -0.05), 0.034, (v3){0.38, 0.58, 1.27}, 0.018); /* a claw */
+    cone(s, WING3, between(wrist, elbow, -0.05), 0.034, (v3){0.38, 0.58, 1.27}, 0.026); /* a claw */
     end_limb(s);
 }
 
