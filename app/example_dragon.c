@@ -320,6 +320,19 @@ static void write_stiffness(FILE *stream, const dragon_shape *shape) {
     fprintf(stream, "},\n");
 }
 
+/* Its nose and its tail are pulled, and looked at; one wing is pushed down. */
+static void write_play(FILE *stream) {
+    static const char nose[] = "\"part\": \"snout\", \"nearest\": [1.22, 0, 1.16]";
+    static const char tail[] = "\"part\": \"tail4\", \"nearest\": [-1.17, 1.24, 0.72]";
+    fprintf(stream,
+            ",\n  \"forces\": [{%s, \"force\": [0, 250, 100], \"from\": 0.3, \"until\": 0.7},\n"
+            "             {%s, \"force\": [0, -40, 40], \"from\": 0.3, \"until\": 0.6},\n"
+            "             {\"part\": \"wing3_right\", \"nearest\": [-0.12, -1.12, 1.34], \"force\": [0, 0, -80], "
+            "\"from\": 1.2, \"until\": 1.5}],\n"
+            "  \"probes\": [{\"name\": \"nose\", %s},\n             {\"name\": \"tail\", %s}]",
+            nose, tail, nose, tail);
+}
+
 /* shape: NULL for a mesh of the user's, about whose domains nothing is known. */
 static bool write_scene(const example *e, const dragon_shape *shape, const char *root) {
     example_file file;
@@ -341,10 +354,10 @@ static bool write_scene(const example *e, const dragon_shape *shape, const char 
             "  \"gravity\": [0, 0, -9.81],\n  \"wind\": {\"velocity\": [-6, 5, 0], \"gust\": 0.5, \"seed\": 3},\n"
             "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
             "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": "
-            "10},\n  \"settle\": true%s}\n",
-            shape ? ",\n  \"probes\": [{\"name\": \"nose\", \"part\": \"snout\", \"nearest\": [1.22, 0, 1.16]},\n"
-                    "             {\"name\": \"tail\", \"part\": \"tail4\", \"nearest\": [-1.17, 1.24, 0.72]}]\n"
-                  : "\n");
+            "10},\n  \"settle\": true");
+    if (shape)
+        write_play(file.stream);
+    fprintf(file.stream, "\n}\n");
     const bool good = quoted != NULL;
     free(quoted);
     json_decref(name);
