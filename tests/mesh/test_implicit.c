@@ -37,7 +37,7 @@ static double check_filled(bough_context *ctx, const round_shape *s, double cell
     check_ok(ctx, bough_mesh_measure(ctx, mesh, &report));
     check(report.nonmanifold_count == 0 && report.unused_vertex_count == 0 && report.duplicate_element_count == 0);
     check_int(report.piece_count, 1);
-    check(report.worst_quality > 0.25);
+    check(report.worst_quality > 0.3);
     check(report.largest < cell * cell * cell / 6); /* the lattice's are a twelfth */
     check_ok(ctx, bough_mesh_surface(ctx, mesh, &surface, NULL, NULL));
     check_int(surface->vertex_count - surface->element_count / 2, euler);
