@@ -2,6 +2,7 @@
 
 #include "../bench/bench.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const struct {
@@ -18,6 +19,7 @@ static const struct {
     {"cook", bench_cook, "cooking: exactness, bending far, cubature, times by phase"},
     {"oak", bench_oak, "steps of the oak (1,435 parts) beside their bare kernels; surface, wind, memory"},
     {"flower", bench_flower, "the same of the flower (12 parts)"},
+    {"dragon", bench_dragon, "the same of the dragon (40 parts)"},
     {"leaves", bench_leaves, "steps of oaks with 100 to 100,000 leaves: cost by the number of parts"},
     {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
     {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output"},
@@ -37,9 +39,9 @@ typedef struct {
 static const struct argp_option options[] = {
     {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {"size", 's', "N", 0, "problem size: 1 (default), 2 larger", 0},
-    {"coupling", 'c', "NAME", 0, "of oak and flower: L1 (default), L2, L2R or L3", 0},
+    {"coupling", 'c', "NAME", 0, "of oak, flower and dragon: L1 (default), L2, L2R or L3", 0},
     {"plot", 'p', "FILE", 0, "of leaves: draw the result as FILE.svg or FILE.png", 0},
-    {"threads", 't', "N", 0, "of oak and flower: for their steps (default 1)", 0},
+    {"threads", 't', "N", 0, "of oak, flower and dragon: for their steps (default 1)", 0},
     {"output", 'o', "FOLDER", 0, "of accuracy: draw its plots there; made when missing", 0},
     {0},
 };
@@ -54,23 +56,23 @@ static bool parse_coupling(const char *text, bough_coupling *coupling) {
     return false;
 }
 
-static void need_bench(struct argp_state *state, const char *option, const char *name, const char *first,
-                       const char *second) {
-    if (name && strcmp(name, first) != 0 && strcmp(name, second) != 0)
-        argp_error(state, "%s is for %s%s%s", option, first, first == second ? "" : " and ",
-                   first == second ? "" : second);
+/* names: one or more, in a sentence */
+static void need_bench(struct argp_state *state, const char *option, const char *name, const char *names) {
+    const char *at = name ? strstr(names, name) : names;
+    if (!at || (name && isalpha((unsigned char)at[strlen(name)])))
+        argp_error(state, "%s is for %s", option, names);
 }
 
 /* An option that would do nothing is a mistake, to be told before minutes of measuring. */
 static void check_options(struct argp_state *state, const arguments *a) {
     if (a->options.plot)
-        need_bench(state, "--plot", a->name, "leaves", "leaves");
+        need_bench(state, "--plot", a->name, "leaves");
     if (a->options.folder)
-        need_bench(state, "--output", a->name, "accuracy", "accuracy");
+        need_bench(state, "--output", a->name, "accuracy");
     if (a->coupled)
-        need_bench(state, "--coupling", a->name, "oak", "flower");
+        need_bench(state, "--coupling", a->name, "oak, flower and dragon");
     if (a->threaded)
-        need_bench(state, "--threads", a->name, "oak", "flower");
+        need_bench(state, "--threads", a->name, "oak, flower and dragon");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {

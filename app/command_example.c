@@ -8,11 +8,14 @@
 static const struct {
     const char *name;
     int (*make)(bough_context *ctx, example *e);
-    bool grows; /* by --leaves and --seed */
+    bool grows;      /* by --leaves and --seed */
+    bool takes_mesh; /* by --mesh */
     const char *about;
 } examples[] = {
-    {"oak", example_oak, true, "an oak in wind: 41 branches, 1,394 leaves, 11,972 coordinates"},
-    {"flower", example_flower, false, "a lily cut into 12 domains from one mesh, for comparisons with full order"},
+    {"oak", example_oak, true, false, "an oak in wind: 41 branches, 1,394 leaves, 11,972 coordinates"},
+    {"flower", example_flower, false, false,
+     "a lily cut into 12 domains from one mesh, for comparisons with full order"},
+    {"dragon", example_dragon, false, true, "a dragon of 160,000 tets, cut into 40 domains with 454 coordinates"},
 };
 
 enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };
@@ -28,6 +31,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "FOLDER", 0, "where the files go (default: the name of the example)", 0},
     {"leaves", 'l', "N", 0, "leaves of the oak (default 1394; beyond that they are smaller, and share places)", 0},
     {"seed", 's', "S", 0, "of the random numbers: another seed is another oak (default 4)", 0},
+    {"mesh", 'm', "FILE", 0, "of the dragon: a volume mesh of your own, cut into domains by its element sets", 0},
     {"json", 'j', NULL, 0, "one JSON object on stdout", 0},
     {0},
 };
@@ -50,6 +54,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->e.seed = (uint64_t)seed;
         a->growth = "--seed";
         break;
+    case 'm':
+        a->e.mesh = text;
+        break;
     case 'j':
         a->json = true;
         break;
@@ -69,7 +76,8 @@ static const struct argp parser = {options,
                                    "[NAME]",
                                    "Makes an example: scene.json with its meshes. Without a name, lists what there is."
                                    "\vExamples:\n  bough example oak -o oak && bough cook oak/scene.json\n"
-                                   "  bough example oak --leaves 50 -o sapling\n  bough example flower",
+                                   "  bough example oak --leaves 50 -o sapling\n  bough example flower\n"
+                                   "  bough example dragon --mesh scan.msh -o scan",
                                    NULL,
                                    NULL,
                                    NULL};
@@ -116,6 +124,10 @@ int command_example(int argc, char **argv) {
     }
     if (a.growth && !examples[chosen].grows) {
         app_fail_with("%s is for the oak; the %s is always the same", a.growth, a.name);
+        return APP_USAGE;
+    }
+    if (a.e.mesh && !examples[chosen].takes_mesh) {
+        app_fail_with("--mesh is for the dragon; the %s has its own", a.name);
         return APP_USAGE;
     }
     if (!a.e.folder)

@@ -56,6 +56,28 @@ bough_status example_write_mesh(bough_context *ctx, const example *e, bough_mesh
     return s;
 }
 
+bough_status example_count_surfaces(bough_context *ctx, const bough_mesh *mesh, example *e) {
+    int32_t *domain, count;
+    bough_split *split;
+    bough_status s = bough_mesh_domains_from_sets(ctx, mesh, NULL, 0, &domain, &count);
+    if (s)
+        return s;
+    s = bough_mesh_split(ctx, mesh, domain, count, &split);
+    bough_release(ctx, domain);
+    if (s)
+        return s;
+    for (int32_t d = 0; d < count && !s; d++) {
+        bough_mesh *surface;
+        s = bough_mesh_surface(ctx, split->domains[d].mesh, &surface, NULL, NULL);
+        if (s)
+            break;
+        e->surface_vertices += surface->vertex_count, e->surface_triangles += surface->element_count;
+        bough_mesh_destroy(ctx, surface);
+    }
+    bough_split_destroy(ctx, split);
+    return s;
+}
+
 bool example_open(const example *e, const char *name, example_file *file) {
     example_path(e, name, file->path);
     snprintf(file->temporary, sizeof file->temporary, "%s.part", file->path);

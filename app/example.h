@@ -12,6 +12,7 @@ typedef struct example {
     const char *folder; /* where the files go; it exists */
     int32_t leaves;
     uint64_t seed;
+    const char *mesh; /* of the user, instead of the example's own; NULL: none */
     int32_t parts, coordinates;                  /* of the scene */
     int64_t surface_vertices, surface_triangles; /* to be drawn, all parts together */
 } example;
@@ -19,6 +20,7 @@ typedef struct example {
 /* Make FOLDER/scene.json and what it needs; the same bytes for the same seed. They say what is wrong when they fail. */
 int example_oak(bough_context *ctx, example *e);
 int example_flower(bough_context *ctx, example *e);
+int example_dragon(bough_context *ctx, example *e);
 
 enum { OAK_LEAVES = 1394, OAK_MOST_LEAVES = 500000 }; /* so many fit into a scene file */
 enum { OAK_SEED = 4 };                                /* of a tree with an even crown */
@@ -71,6 +73,9 @@ enum { EXAMPLE_PATH = 4200 };
 void example_path(const example *e, const char *name, char *path);
 /* Checks and writes the mesh to FOLDER/NAME and destroys it, also when it fails. */
 bough_status example_write_mesh(bough_context *ctx, const example *e, bough_mesh *mesh, const char *name);
+
+/* Adds up the boundaries of the mesh's domains (all its element sets), which are drawn. */
+bough_status example_count_surfaces(bough_context *ctx, const bough_mesh *mesh, example *e);
 
 /* A text file that appears when it is complete. */
 typedef struct example_file {

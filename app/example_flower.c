@@ -254,7 +254,7 @@ static void build(flower *f) {
     }
 }
 
-static bough_status write_mesh(bough_context *ctx, const example *e, flower *f) {
+static bough_status write_mesh(bough_context *ctx, example *e, flower *f) {
     bough_mesh *mesh;
     bough_status s =
         bough_mesh_create(ctx, BOUGH_HEX8, f->vertex_count, f->vertices[0], f->element_count, f->elements[0], &mesh);
@@ -266,6 +266,8 @@ static bough_status write_mesh(bough_context *ctx, const example *e, flower *f) 
     for (int32_t d = 0; d < f->domain_count && !s; d++)
         s = bough_mesh_add_set(ctx, mesh, BOUGH_SET_ELEMENT, f->domains[d].name, f->items + f->domains[d].begin,
                                f->domains[d].end - f->domains[d].begin);
+    if (!s)
+        s = example_count_surfaces(ctx, mesh, e);
     if (!s)
         return example_write_mesh(ctx, e, mesh, "flower.msh");
     bough_mesh_destroy(ctx, mesh);
@@ -298,26 +300,6 @@ static bool write_scene(const example *e, const flower *f) {
     return example_close(&file, true);
 }
 
-/* What is drawn is the boundary of each domain. */
-static bough_status count_surfaces(bough_context *ctx, const flower *f, example *e) {
-    bough_mesh *whole, *surface;
-    bough_status s = BOUGH_OK;
-    for (int32_t d = 0; d < f->domain_count && !s; d++) {
-        const domain *part = &f->domains[d];
-        s = bough_mesh_create(ctx, BOUGH_HEX8, f->vertex_count, f->vertices[0], part->end - part->begin,
-                              f->elements[part->begin], &whole);
-        if (s)
-            return s;
-        s = bough_mesh_surface(ctx, whole, &surface, NULL, NULL);
-        if (!s)
-            e->surface_vertices += surface->vertex_count, e->surface_triangles += surface->element_count;
-        if (!s)
-            bough_mesh_destroy(ctx, surface);
-        bough_mesh_destroy(ctx, whole);
-    }
-    return s;
-}
-
 int example_flower(bough_context *ctx, example *e) {
     flower *f = calloc(1, sizeof *f);
     if (!f)
@@ -326,8 +308,6 @@ int example_flower(bough_context *ctx, example *e) {
     e->parts = f->domain_count;
     e->coordinates = FLOWER_R * f->domain_count;
     bough_status s = write_mesh(ctx, e, f);
-    if (!s)
-        s = count_surfaces(ctx, f, e);
     int status = s ? app_fail(ctx) : write_scene(e, f) ? APP_OK : APP_FAILED;
     free(f);
     return status;

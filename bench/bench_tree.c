@@ -333,3 +333,7 @@ int bench_oak(const bench_options *options) {
 int bench_flower(const bench_options *options) {
     return run(options, "flower", &(target){6500, 85, 1.9});
 }
+
+int bench_dragon(const bench_options *options) {
+    return run(options, "dragon", &(target){1600, 85, 1.9});
+}

@@ -33,8 +33,15 @@ static bool load(tree_scene *s) {
 }
 
 static bool make_example(const char *name, int32_t leaves, tree_scene *s) {
+    static const struct {
+        const char *name;
+        int (*make)(bough_context *ctx, example *e);
+    } makers[] = {{"oak", example_oak}, {"flower", example_flower}, {"dragon", example_dragon}};
     example e = {.folder = s->folder, .leaves = leaves < 0 ? OAK_LEAVES : leaves, .seed = 4};
-    return (strcmp(name, "oak") ? example_flower : example_oak)(s->ctx, &e) == APP_OK;
+    size_t i = 0;
+    while (strcmp(makers[i].name, name) != 0) /* benches know which there are */
+        i++;
+    return makers[i].make(s->ctx, &e) == APP_OK;
 }
 
 bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *s) {

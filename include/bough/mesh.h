@@ -243,6 +243,21 @@ typedef struct bough_rod_def {
 BOUGH_API bough_rod_def bough_default_rod_def(void);
 BOUGH_API bough_status bough_mesh_generate_rod(bough_context *ctx, const bough_rod_def *def, bough_mesh **mesh);
 
+/* Tets of any shape of which the distance to its surface is known: negative inside, and changing by no more than the
+ * way from point to point (a lower bound of the distance will do). The union of shapes is the smallest of their
+ * distances. A body-centred lattice with 12 tets in each cube of edge `cell`, fitted to the surface; features thinner
+ * than a cell may get lost. */
+typedef struct bough_implicit_def {
+    uint32_t cookie;
+    double (*distance)(void *user, const double x[3]); /* m */
+    void *user;
+    double lower[3], upper[3]; /* a box that holds the shape, m */
+    double cell;               /* m */
+} bough_implicit_def;
+BOUGH_API bough_implicit_def bough_default_implicit_def(void);
+BOUGH_API bough_status bough_mesh_generate_implicit(bough_context *ctx, const bough_implicit_def *def,
+                                                    bough_mesh **mesh);
+
 /* A surface embedded in a volume mesh: surface vertex v follows
  *   sum_k weights[v BOUGH_MAX_ELEMENT_NODES + k] displacement(node k of element elements[v]).
  * The weights are the element's shape functions; they sum to 1, those behind its last node are zero. */

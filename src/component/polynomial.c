@@ -117,10 +117,10 @@ typedef struct rows {
 } rows;
 
 /* One vector, at i: D_a += t s, B += xa t, E_a += xb t. The first row of a `diagonal` group is (b, b), where B is E_a.
- * Where the rows end, `keep` masks. */
-BO_INLINE void step(const wanted want, const bool diagonal, const int count, const mask *keep, const double *s,
-                    size_t i, rows *g) {
-    vec sum = want == ENERGY ? (vec){0} : LOAD(g->B + i);
+ * Where the rows end, `keep` masks. `fresh`: of E_a and E_b nothing is there yet. */
+BO_INLINE void step(const wanted want, const bool diagonal, const bool fresh, const int count, const mask *keep,
+                    const double *s, size_t i, rows *g) {
+    vec sum = want == ENERGY || (want == HESSIAN && diagonal && fresh) ? (vec){0} : LOAD(g->B + i);
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++) {
         vec t = LOAD(g->t[k] + i);
@@ -130,19 +130,22 @@ BO_INLINE void step(const wanted want, const bool diagonal, const int count, con
         if (want != ENERGY)
             sum += g->xa[k] * t;
         if (want == HESSIAN && !(diagonal && k == 0))
-            VEC(g->Ea[k] + i) += g->xb * t;
+            VEC(g->Ea[k] + i) = fresh ? g->xb * t : LOAD(g->Ea[k] + i) + g->xb * t;
     }
     if (want != ENERGY)
         VEC(g->B + i) = sum;
 }
 
-/* The same for the end of the last row of all, behind which nothing may be read. */
-BO_INLINE void add_end(const wanted want, const double *t, size_t i, size_t length, const double *s, rows *g) {
+/* The same for the end of the last row of all, behind which nothing may be read. B is E_b for the Hessian. */
+BO_INLINE void add_end(const wanted want, const bool fresh, const double *t, size_t i, size_t length, const double *s,
+                       rows *g) {
     double rest[W] = {0};
     for (size_t k = 0; k < length - i; k++)
         rest[k] = t[i + k];
     g->D[0] += LOAD(rest) * LOAD(s + i);
-    if (want != ENERGY && i < length)
+    if (want == HESSIAN && fresh && i < length)
+        VEC(g->B + i) = g->xa[0] * LOAD(rest);
+    else if (want != ENERGY && i < length)
         VEC(g->B + i) += g->xa[0] * LOAD(rest);
 }
 
@@ -161,12 +164,18 @@ BO_INLINE void add_rows(const wanted want, const bool diagonal, const int count,
         g.xa[k] = (vec){0} + (want == HESSIAN ? twice : x[b]) * x[a + k];
         g.D[k] = (vec){0};
     }
-    for (size_t i = 0; i < full; i += W)
-        step(want, diagonal, count, NULL, s, i, &g);
+    /* E_a and E_b have been written as far as the rows of b - 1 reach, in whole vectors; what lies behind is fresh */
+    const size_t known = want == HESSIAN ? (size_t)padded(triangle(b - 1)) : full, old = known < full ? known : full;
+    for (size_t i = 0; i < old; i += W)
+        step(want, diagonal, false, count, NULL, s, i, &g);
+    for (size_t i = old; i < full; i += W)
+        step(want, diagonal, true, count, NULL, s, i, &g);
     if (diagonal && count == 1)
-        add_end(want, g.t[0], full, length, s, &g);
+        add_end(want, full >= known, g.t[0], full, length, s, &g);
+    else if (full < length && full < known)
+        step(want, diagonal, false, count, &first_of[length - full], s, full, &g);
     else if (full < length)
-        step(want, diagonal, count, &first_of[length - full], s, full, &g);
+        step(want, diagonal, true, count, &first_of[length - full], s, full, &g);
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++)
         w->T[triangle(a + k - 1) + b] = sum_of(&g.D[k]);
@@ -175,7 +184,7 @@ BO_INLINE void add_rows(const wanted want, const bool diagonal, const int count,
 /* D into T, and what else is wanted. */
 BO_INLINE void add_all_rows(const wanted want, const work *w) {
     make_products(w);
-    if (want != ENERGY)
+    if (want == GRADIENT)
         memset(w->Q, 0, sizeof *w->Q * (size_t)triangle_blocks(w->n - 1));
     for (int32_t b = 0; b < w->n; b++) {
         const int32_t first = (w->n - b - 1) % W + 1;
@@ -294,7 +303,9 @@ BO_INLINE double finish_hessian(const work *w, double *gradient, double *hessian
 }
 
 BO_MULTIVERSION static double with_hessian(const work *w, double *gradient, double *hessian) {
-    memset(w->Ex[0], 0, sizeof(double) * all_triangles(w->n));
+    for (int32_t x = 0; x < w->n; x++) /* what fills up the last block */
+        for (int32_t i = padded(triangle(x)); i < triangle_blocks(x); i += W)
+            VEC(w->Ex[x] + i) = (vec){0};
     add_all_rows(HESSIAN, w);
     for (int32_t x = 0; x < w->n; x++)
         add_mixed(w, x, w->Ex[x]);

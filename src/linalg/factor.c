@@ -139,6 +139,21 @@ bough_status bo_factor_analyse(bough_context *ctx, const bough_sparse *A, int32_
     return BOUGH_OK;
 }
 
+/* Only supernodal factors, those of larger matrices, are made by BLAS: others need not wait for it. */
+static void begin_cholmod(const bo_factor *factor) {
+    if (factor->L->is_super)
+        bo_blas_begin();
+    else
+        bo_one_thread_begin();
+}
+
+static void end_cholmod(const bo_factor *factor) {
+    if (factor->L->is_super)
+        bo_blas_end();
+    else
+        bo_one_thread_end();
+}
+
 bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const bough_sparse *A) {
     factor->numeric = factor->L == NULL;
     if (!factor->L)
@@ -147,9 +162,9 @@ bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const boug
         for (int32_t k = 0; k < factor->part->column_start[factor->free_count]; k++)
             factor->part->values[k] = A->values[factor->entries[k]];
     cholmod_sparse matrix = view(factor->part ? factor->part : A);
-    bo_blas_begin();
+    begin_cholmod(factor);
     cholmod_factorize(&matrix, factor->L, &factor->common);
-    bo_blas_end();
+    end_cholmod(factor);
     if (factor->common.status == CHOLMOD_NOT_POSDEF || factor->L->minor < factor->L->n)
         return bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the matrix is not positive definite (column %zu of %zu)",
                        factor->L->minor, factor->L->n);
@@ -169,10 +184,10 @@ static bough_status solve_few(bough_context *ctx, bo_factor *factor, const doubl
                          .x = (void *)(uintptr_t)b, /* only read */
                          .xtype = CHOLMOD_REAL,
                          .dtype = CHOLMOD_DOUBLE};
-    bo_blas_begin();
+    begin_cholmod(factor);
     int solved =
         cholmod_solve2(CHOLMOD_A, factor->L, &rhs, NULL, &factor->x, NULL, &factor->y, &factor->e, &factor->common);
-    bo_blas_end();
+    end_cholmod(factor);
     return solved ? BOUGH_OK : fail(ctx, &factor->common);
 }
 

@@ -7,6 +7,7 @@ struct bo_face_finder {
     const bough_mesh *mesh;
     int32_t *first; /* slot -> first face of the chain, -1 */
     int32_t *next;  /* face -> next face of the chain, -1 */
+    uint32_t *hash; /* of each face: sorting corners to compare them takes longer */
     uint32_t slot_mask;
 };
 
@@ -47,7 +48,8 @@ bough_status bo_face_finder_create(bough_context *ctx, const bough_mesh *mesh, b
     finder->slot_mask = (uint32_t)(slots - 1);
     finder->first = BO_NEW_ARRAY(ctx, int32_t, slots);
     finder->next = BO_NEW_ARRAY(ctx, int32_t, face_count);
-    if (!finder->first || !finder->next) {
+    finder->hash = BO_NEW_ARRAY(ctx, uint32_t, face_count);
+    if (!finder->first || !finder->next || !finder->hash) {
         bo_face_finder_destroy(ctx, finder);
         return BOUGH_ERROR_MEMORY;
     }
@@ -56,7 +58,8 @@ bough_status bo_face_finder_create(bough_context *ctx, const bough_mesh *mesh, b
         int32_t key[4];
         face_corners(mesh, face, key);
         sort4(key);
-        uint32_t slot = hash4(key) & finder->slot_mask;
+        finder->hash[face] = hash4(key);
+        uint32_t slot = finder->hash[face] & finder->slot_mask;
         finder->next[face] = finder->first[slot];
         finder->first[slot] = face;
     }
@@ -69,13 +72,16 @@ void bo_face_finder_destroy(bough_context *ctx, bo_face_finder *finder) {
         return;
     bo_free(ctx, finder->first);
     bo_free(ctx, finder->next);
+    bo_free(ctx, finder->hash);
     bo_free(ctx, finder);
 }
 
-/* The next face at or behind `face` in its chain with these sorted corners. */
-static int32_t match(const bo_face_finder *finder, int32_t face, const int32_t wanted[4]) {
+/* The next face at or behind `face` in its chain with these sorted corners, whose hash this is. */
+static int32_t match(const bo_face_finder *finder, int32_t face, uint32_t hash, const int32_t wanted[4]) {
     for (; face >= 0; face = finder->next[face]) {
         int32_t key[4];
+        if (finder->hash[face] != hash)
+            continue;
         face_corners(finder->mesh, face, key);
         sort4(key);
         if (memcmp(key, wanted, sizeof key) == 0)
@@ -87,7 +93,30 @@ static int32_t match(const bo_face_finder *finder, int32_t face, const int32_t w
 int32_t bo_face_finder_find(const bo_face_finder *finder, const int32_t *corners, int32_t count) {
     int32_t wanted[4] = {corners[0], corners[1], corners[2], count == 4 ? corners[3] : -1};
     sort4(wanted);
-    return match(finder, finder->first[hash4(wanted) & finder->slot_mask], wanted);
+    const uint32_t hash = hash4(wanted);
+    return match(finder, finder->first[hash & finder->slot_mask], hash, wanted);
+}
+
+/* Pairs are found from their lower face. Where three or more share their corners, the two lowest are the pair. */
+static int32_t pair_up(const bo_face_finder *finder, int32_t face_count, int32_t *neighbours) {
+    int32_t crowded = 0;
+    for (int32_t face = 0; face < face_count; face++) {
+        if (neighbours[face] >= 0)
+            continue;
+        int32_t key[4];
+        const uint32_t hash = finder->hash[face];
+        face_corners(finder->mesh, face, key);
+        sort4(key);
+        int32_t second = match(finder, finder->next[face], hash, key);
+        if (second < 0) /* the only one, or the last of a crowd */
+            continue;
+        if (match(finder, finder->first[hash & finder->slot_mask], hash, key) != face)
+            continue; /* of a crowd whose pair is made */
+        neighbours[face] = second;
+        neighbours[second] = face;
+        crowded += match(finder, finder->next[second], hash, key) >= 0;
+    }
+    return crowded;
 }
 
 bough_status bo_mesh_face_neighbours(bough_context *ctx, const bough_mesh *mesh, int32_t **out, int32_t *nonmanifold) {
@@ -96,28 +125,11 @@ bough_status bo_mesh_face_neighbours(bough_context *ctx, const bough_mesh *mesh,
     BO_TRY(bo_face_finder_create(ctx, mesh, &finder));
     int32_t face_count = mesh->element_count * bo_element_info_of(mesh->type)->face_count;
     int32_t *neighbours = BO_NEW_ARRAY(ctx, int32_t, face_count);
-    if (!neighbours) {
-        bo_face_finder_destroy(ctx, finder);
-        return BOUGH_ERROR_MEMORY;
-    }
-    memset(neighbours, 0xff, (size_t)face_count * sizeof *neighbours);
-    *nonmanifold = 0;
-    for (int32_t face = 0; face < face_count; face++) {
-        int32_t key[4];
-        face_corners(mesh, face, key);
-        sort4(key);
-        int32_t head = match(finder, finder->first[hash4(key) & finder->slot_mask], key);
-        if (head != face)
-            continue; /* its pair was handled when the first of them came up */
-        int32_t second = match(finder, finder->next[face], key);
-        if (second < 0)
-            continue;
-        neighbours[face] = second;
-        neighbours[second] = face;
-        if (match(finder, finder->next[second], key) >= 0)
-            ++*nonmanifold;
+    if (neighbours) {
+        memset(neighbours, 0xff, (size_t)face_count * sizeof *neighbours);
+        *nonmanifold = pair_up(finder, face_count, neighbours);
     }
     bo_face_finder_destroy(ctx, finder);
     *out = neighbours;
-    return BOUGH_OK;
+    return neighbours ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }

@@ -57,6 +57,12 @@ void *bo_cook_alloc(bo_cook *cook, size_t count, size_t size) {
     return block->data;
 }
 
+bough_status bo_cook_boundary(bo_cook *cook) {
+    return cook->boundary ? BOUGH_OK
+                          : bough_mesh_surface(cook->ctx, cook->body->mesh, &cook->boundary, &cook->boundary_vertices,
+                                               &cook->boundary_faces);
+}
+
 /* ---- phases ---- */
 
 static double seconds(void) {
@@ -265,6 +271,9 @@ void bo_cook_close(bo_cook *cook) {
         bo_free(cook->ctx, cook->blocks);
         cook->blocks = next;
     }
+    bough_mesh_destroy(cook->ctx, cook->boundary);
+    bo_free(cook->ctx, cook->boundary_vertices);
+    bo_free(cook->ctx, cook->boundary_faces);
     bo_factor_destroy(cook->ctx, cook->factor);
     bough_sparse_destroy(cook->ctx, cook->K);
     bough_sparse_destroy(cook->ctx, cook->m);

@@ -45,6 +45,10 @@ typedef struct bo_cook {
     int32_t held_count;
     double size; /* of the body: diagonal of its bounding box, m */
 
+    /* The body's boundary, made when it is first asked for: see bo_cook_boundary(). */
+    bough_mesh *boundary;
+    int32_t *boundary_vertices, *boundary_faces;
+
     double *mass_scratch;
     bough_sparse *m;   /* vertex_count: scalar mass matrix m_ab */
     bough_sparse *K;   /* at rest */
@@ -96,6 +100,8 @@ void bo_cook_remove_rigid(const bo_cook *cook, double *x, double *scratch);
  * rigid motions, to b without its rigid part. b is destroyed. */
 bough_status bo_cook_solve(bo_cook *cook, double *b, double *x, int32_t count);
 
+/* cook->boundary with boundary_vertices and boundary_faces, as bough_mesh_surface() makes them: the cook's. */
+bough_status bo_cook_boundary(bo_cook *cook);
 /* Weights of vertices by area, sum 1. */
 bough_status bo_cook_weights(bo_cook *cook, int32_t count, const int32_t *vertices, bool patch, double *weights);
 /* Q (3 vertex_count x 6) with the interface's rigid motion (translation, rotation) = Q^T u in the least-squares sense.

@@ -17,9 +17,9 @@
 static bough_status area_shares(bo_cook *cook, const unsigned char *marked, bool around, double *share, double *total) {
     const bough_mesh *mesh = cook->body->mesh;
     const bo_element_info *info = bo_element_info_of(mesh->type);
-    bough_mesh *surface;
-    int32_t *vertex_map, *face_map;
-    BO_TRY(bough_mesh_surface(cook->ctx, mesh, &surface, &vertex_map, &face_map));
+    BO_TRY(bo_cook_boundary(cook));
+    const bough_mesh *surface = cook->boundary;
+    const int32_t *vertex_map = cook->boundary_vertices, *face_map = cook->boundary_faces;
     *total = 0;
     for (int32_t t = 0; t < surface->element_count; t++) {
         const int32_t *triangle = surface->elements + 3 * (size_t)t;
@@ -44,9 +44,6 @@ static bough_status area_shares(bo_cook *cook, const unsigned char *marked, bool
                 *total += area / count;
             }
     }
-    bough_mesh_destroy(cook->ctx, surface);
-    bough_release(cook->ctx, vertex_map);
-    bough_release(cook->ctx, face_map);
     return BOUGH_OK;
 }
 

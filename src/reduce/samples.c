@@ -18,11 +18,6 @@ typedef struct {
     int32_t *vertex_map; /* to vertices of the body's mesh */
 } boundary;
 
-static void discard_boundary(bough_context *ctx, boundary *b) {
-    bough_mesh_destroy(ctx, b->mesh);
-    bough_release(ctx, b->vertex_map);
-}
-
 static bo_vec3 corner(const boundary *b, int32_t triangle, int32_t c) {
     return bo_load3(b->mesh->vertices + 3 * (size_t)b->mesh->elements[3 * (size_t)triangle + (size_t)c]);
 }
@@ -495,13 +490,13 @@ bough_status bo_cook_samples(bo_cook *cook) {
     boundary b = {0};
     bough_status status = BOUGH_OK;
     if (cook->def->wind_count > 0 || cook->def->contact_count > 0)
-        status = bough_mesh_surface(cook->ctx, cook->body->mesh, &b.mesh, &b.vertex_map, NULL);
+        status = bo_cook_boundary(cook);
+    b.mesh = cook->boundary, b.vertex_map = cook->boundary_vertices;
     if (status == BOUGH_OK)
         status = sample_wind(cook, &b);
     if (status == BOUGH_OK && cook->def->contact_count > 0)
         status = sample_contact(cook, &b);
     if (status == BOUGH_OK)
         status = sample_stress(cook);
-    discard_boundary(cook->ctx, &b);
     return status;
 }

@@ -12,16 +12,13 @@ enum { PANEL = 16, LARGEST_INT16 = 32767 };
 /* Either the boundary of the volume (vertex_map) or a surface bound to it (embedding). */
 typedef struct {
     const bough_mesh *mesh;
-    bough_mesh *own; /* the boundary */
-    int32_t *vertex_map;
+    const int32_t *vertex_map; /* the cook's */
     bough_embedding *embedding;
     int32_t *vertex_order, *vertex_place; /* order[new] = old, place[old] = new */
     int32_t *triangle_order;
 } drawn;
 
 static void discard(bough_context *ctx, drawn *d) {
-    bough_mesh_destroy(ctx, d->own);
-    bough_release(ctx, d->vertex_map);
     bough_embedding_destroy(ctx, d->embedding);
     bo_free(ctx, d->vertex_order);
     bo_free(ctx, d->vertex_place);
@@ -41,8 +38,9 @@ static bough_status bind_surface(bo_cook *cook, drawn *d) {
 static bough_status find_surface(bo_cook *cook, drawn *d) {
     if (cook->def->surface)
         return bind_surface(cook, d);
-    BO_TRY(bough_mesh_surface(cook->ctx, cook->body->mesh, &d->own, &d->vertex_map, NULL));
-    d->mesh = d->own;
+    BO_TRY(bo_cook_boundary(cook));
+    d->mesh = cook->boundary;
+    d->vertex_map = cook->boundary_vertices;
     return BOUGH_OK;
 }
 

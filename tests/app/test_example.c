@@ -53,10 +53,10 @@ static int uses(const json_t *scene, const char *component) {
 static void without_a_name_they_are_listed(void **state) {
     (void)state;
     check_run(0, "example");
-    check(strstr(out, "oak ") && strstr(out, "flower ") && line_count(out) == 2);
+    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 3);
     json_t *list;
     check_json(list, 0, "example", "--json");
-    check_int(json_array_size(json_object_get(list, "examples")), 2);
+    check_int(json_array_size(json_object_get(list, "examples")), 3);
     json_decref(list);
     check_mistake(2, "no example \"elm\"", "example", "elm");
     check_mistake(2, "--leaves", "example", "oak", "--leaves", "-1");
@@ -66,6 +66,7 @@ static void without_a_name_they_are_listed(void **state) {
     check_mistake(1, "the folder cannot be made", "example", "oak", "-o", "no/such/place");
     check_mistake(2, "--leaves is for the oak", "example", "flower", "--leaves", "5");
     check_mistake(2, "--seed is for the oak", "example", "flower", "--seed", "5");
+    check_mistake(2, "--mesh is for the dragon", "example", "flower", "--mesh", "a.msh");
 }
 
 static void check_each_leaf_has_its_place(const json_t *scene) {
@@ -188,7 +189,39 @@ static void the_same_seed_gives_the_same_bytes(void **state) {
     check(same_bytes("one/scene.json", "two/scene.json") && same_bytes("one/flower.msh", "two/flower.msh"));
 }
 
-/* A tree of twelve domains out of one mesh, in one piece. */
+/* A sound mesh of one piece, whose element sets are a tree of domains, each in one piece; how deep it is. */
+static int check_domains(const char *name, int expected, const char *root, bough_mesh **mesh) {
+    bough_mesh_report report;
+    int32_t *domain, count, depth = 0;
+    bough_split *split;
+    check_ok(ctx, bough_mesh_read(ctx, work(name), NULL, mesh));
+    check_ok(ctx, bough_mesh_check(ctx, *mesh));
+    check_ok(ctx, bough_mesh_measure(ctx, *mesh, &report));
+    check_int(report.piece_count, 1);
+    check_int(report.nonmanifold_count, 0);
+    check_int(report.unused_vertex_count, 0);
+    check_ok(ctx, bough_mesh_domains_from_sets(ctx, *mesh, NULL, 0, &domain, &count));
+    check_int(count, expected);
+    check_ok(ctx, bough_mesh_split(ctx, *mesh, domain, count, &split));
+    check_int(split->interface_count, count - 1);
+    check_int(split->touching_count, 0);
+    for (int32_t d = 0; d < count; d++)
+        check_int(split->domains[d].face_piece_count, 1);
+    int32_t *parent = malloc(2 * (size_t)count * sizeof *parent);
+    const bough_set *set = bough_mesh_find_set(*mesh, BOUGH_SET_ELEMENT, root);
+    check_ok(ctx, bough_mesh_domain_tree(ctx, split, domain[set->items[0]], parent, parent + count));
+    for (int32_t d = 0; d < count; d++) {
+        int32_t above = 0;
+        for (int32_t p = parent[d]; p >= 0; p = parent[p])
+            above++;
+        depth = above > depth ? above : depth;
+    }
+    free(parent);
+    bough_split_destroy(ctx, split);
+    bough_release(ctx, domain);
+    return depth;
+}
+
 static void the_flower_has_twelve_domains(void **state) {
     (void)state;
     json_t *answer;
@@ -197,23 +230,8 @@ static void the_flower_has_twelve_domains(void **state) {
     check_int(number(answer, "coordinates"), 240);
     json_decref(answer);
     bough_mesh *mesh;
-    bough_mesh_report report;
-    check_ok(ctx, bough_mesh_read(ctx, work("flower/flower.msh"), NULL, &mesh));
-    check_ok(ctx, bough_mesh_measure(ctx, mesh, &report));
-    check_int(report.piece_count, 1);
-    check_int(report.nonmanifold_count, 0);
-    check_int(report.unused_vertex_count, 0);
+    check_int(check_domains("flower/flower.msh", 12, "stem1", &mesh), 4);
     check(mesh->element_count > 2000 && mesh->element_count < 10000);
-    int32_t *domain, count;
-    bough_split *split;
-    check_ok(ctx, bough_mesh_domains_from_sets(ctx, mesh, NULL, 0, &domain, &count));
-    check_ok(ctx, bough_mesh_split(ctx, mesh, domain, count, &split));
-    check_int(split->interface_count, 11);
-    check_int(split->touching_count, 0);
-    for (int32_t d = 0; d < count; d++)
-        check_int(split->domains[d].face_piece_count, 1);
-    bough_split_destroy(ctx, split);
-    bough_release(ctx, domain);
     bough_mesh_destroy(ctx, mesh);
 
     bough_cook_plan *plan;
@@ -221,6 +239,90 @@ static void the_flower_has_twelve_domains(void **state) {
     check_int(bough_cook_plan_count(plan), 12);
     for (int32_t i = 0; i < 12; i++)
         check_int(bough_cook_plan_item(plan, i)->r, 20);
+    bough_cook_plan_destroy(ctx, plan);
+}
+
+/* The paper's Table 1: 160,553 tets, 40 domains, 454 coordinates by the logarithm of the number of tets, depth 5. */
+static void the_dragon_has_the_statistics_of_the_paper(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "example", "dragon", "--json");
+    check_int(number(answer, "parts"), 40);
+    check_int(number(answer, "coordinates"), 454);
+    check(number(answer, "surface_triangles") > 30000);
+    json_decref(answer);
+    bough_mesh *mesh;
+    check_int(check_domains("dragon/dragon.msh", 40, "belly", &mesh), 5);
+    check_near(mesh->element_count, 160553, 1600);
+    bough_mesh_report report;
+    check_ok(ctx, bough_mesh_measure(ctx, mesh, &report));
+    check(report.worst_quality > 0.3);
+    bough_mesh_destroy(ctx, mesh);
+
+    bough_cook_plan *plan;
+    int32_t coordinates = 0, least = INT32_MAX, most = 0;
+    check_ok(ctx, bough_cook_plan_load(ctx, work("dragon/scene.json"), NULL, NULL, &plan));
+    for (int32_t i = 0; i < 40; i++) {
+        const int32_t r = bough_cook_plan_item(plan, i)->r;
+        coordinates += r, least = r < least ? r : least, most = r > most ? r : most;
+    }
+    check_int(coordinates, 454);
+    check(least >= 8 && most <= 16);
+    bough_cook_plan_destroy(ctx, plan);
+    json_t *scene = load("dragon/scene.json"), *soft = json_object_get(json_object_get(scene, "object"), "stiffness");
+    check(number(soft, "jaw") < 1 && number(soft, "horn_left") < 1 && number(soft, "tail4") < 1);
+    json_decref(scene);
+}
+
+/* A mesh whose element sets are domains takes the dragon's place; anything else is told. */
+static void a_scan_takes_the_dragons_place(void **state) {
+    (void)state;
+    json_t *answer;
+    bough_mesh *mesh;
+    check_run(0, "example", "flower", "-o", "lily");
+    check_json(answer, 0, "example", "dragon", "--mesh", "lily/flower.msh", "-o", "scan", "--json");
+    check_int(number(answer, "parts"), 12);
+    check_int(number(answer, "coordinates"), (12 * 454 + 39) / 40);
+    json_decref(answer);
+    json_t *scene = load("scan/scene.json"), *object = json_object_get(scene, "object");
+    check(!strcmp(text(object, "root"), "stem1")); /* which stands on the ground */
+    check(!json_object_get(object, "stiffness"));
+    json_decref(scene);
+    bough_cook_plan *plan;
+    check_ok(ctx, bough_cook_plan_load(ctx, work("scan/scene.json"), NULL, NULL, &plan));
+    check_int(bough_cook_plan_count(plan), 12);
+    bough_cook_plan_destroy(ctx, plan);
+
+    check_run(0, "mesh", "generate", "box", "--cells", "4,1,1", "-o", "box.msh");
+    check_mistake(1, "box.msh has no element sets", "example", "dragon", "--mesh", "box.msh", "-o", "scan");
+    check_run(0, "mesh", "convert", "box.msh", "box.obj");
+    check_mistake(1, "box.obj is a surface", "example", "dragon", "--mesh", "box.obj", "-o", "scan");
+    check_mistake(1, "none.msh", "example", "dragon", "--mesh", "none.msh", "-o", "scan");
+
+    /* Without a ground it rests on what is lowest of its largest domain. */
+    bough_box_def def = bough_default_box_def();
+    def.cells[0] = 4, def.size[0] = 4, def.cells[2] = 8;
+    check_ok(ctx, bough_mesh_generate_box(ctx, &def, &mesh));
+    int32_t ends[2][200], count[2] = {0, 0};
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        double x = 0;
+        for (int i = 0; i < 4; i++)
+            x += mesh->vertices[3 * mesh->elements[4 * e + i]] / 4;
+        ends[x > 1][count[x > 1]++] = e;
+    }
+    check_ok(ctx, bough_mesh_add_set(ctx, mesh, BOUGH_SET_ELEMENT, "end", ends[0], count[0]));
+    check_ok(ctx, bough_mesh_add_set(ctx, mesh, BOUGH_SET_ELEMENT, "rest \"of\" it", ends[1], count[1]));
+    check_ok(ctx, bough_mesh_write(ctx, mesh, work("two.msh")));
+    bough_mesh_destroy(ctx, mesh);
+    check_run(0, "example", "dragon", "--mesh", "two.msh", "-o", "scan");
+    check_ok(ctx, bough_mesh_read(ctx, work("scan/dragon.msh"), NULL, &mesh));
+    const bough_set *ground = bough_mesh_find_set(mesh, BOUGH_SET_VERTEX, "ground");
+    check_int(ground->count, 2 * 4 * 2);
+    for (int32_t i = 0; i < ground->count; i++)
+        check(mesh->vertices[3 * ground->items[i]] > 0.9 && mesh->vertices[3 * ground->items[i] + 2] < 0.15);
+    bough_mesh_destroy(ctx, mesh);
+    check_ok(ctx, bough_cook_plan_load(ctx, work("scan/scene.json"), NULL, NULL, &plan));
+    check_int(bough_cook_plan_count(plan), 2);
     bough_cook_plan_destroy(ctx, plan);
 }
 
@@ -287,6 +389,8 @@ int main(void) {
         cmocka_unit_test(a_small_oak_is_cooked),
         cmocka_unit_test(the_same_seed_gives_the_same_bytes),
         cmocka_unit_test(the_flower_has_twelve_domains),
+        cmocka_unit_test(the_dragon_has_the_statistics_of_the_paper),
+        cmocka_unit_test(a_scan_takes_the_dragons_place),
         cmocka_unit_test(the_flower_runs),
         cmocka_unit_test(the_oak_stands),
         cmocka_unit_test(the_bench_of_the_flower_has_its_figures),

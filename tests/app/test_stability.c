@@ -1,5 +1,6 @@
-/* The oak and the flower in their wind, pulled hard for ten minutes of their time: steps that are refused can be taken
- * in halves, and energies stay bounded. Seconds instead of minutes, and an oak with few leaves, in the short run. */
+/* The oak, the flower and the dragon in their wind, pulled hard for ten minutes of their time: steps that are refused
+ * can be taken in halves, and energies stay bounded. Seconds instead of minutes, and an oak with few leaves, in the
+ * short run. */
 #include "shaken.h"
 
 static bool all_finite(int32_t count, const double *x) {
@@ -75,6 +76,19 @@ static void the_oak_at_240(void **state) {
     (void)state;
     check_bounded("oak", "60", 0.5, 240);
 }
+/* It takes seconds to cook. */
+static void the_dragon_at_60(void **state) {
+    (void)state;
+    if (!test_long())
+        skip();
+    check_bounded("dragon", NULL, 0.4, 60);
+}
+static void the_dragon_at_240(void **state) {
+    (void)state;
+    if (!test_long())
+        skip();
+    check_bounded("dragon", NULL, 0.4, 240);
+}
 
 /* The first word chooses tests: 'the_oak*'. */
 int main(int count, char **words) {
@@ -82,10 +96,8 @@ int main(int count, char **words) {
     if (count > 1)
         cmocka_set_test_filter(words[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_flower_at_60),
-        cmocka_unit_test(the_flower_at_240),
-        cmocka_unit_test(the_oak_at_60),
-        cmocka_unit_test(the_oak_at_240),
+        cmocka_unit_test(the_flower_at_60), cmocka_unit_test(the_flower_at_240), cmocka_unit_test(the_oak_at_60),
+        cmocka_unit_test(the_oak_at_240),   cmocka_unit_test(the_dragon_at_60),  cmocka_unit_test(the_dragon_at_240),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,6 +240,7 @@ static void hashes_see_what_hangs_below(void **state) {
     check_hashes(ctx, ABC, B_IS(", 'material': {'young': 5e6}"), true, false, true);
     check_hashes(ctx, CHAIN(""), CHAIN(", 'root': 'a'"), true, true, true);
     check_hashes(ctx, CHAIN(""), CHAIN(", 'domains': ['a', 'b', 'c']"), true, true, true);
+    check_hashes(ctx, CHAIN(""), CHAIN(", 'stiffness': {'b': 0.5}"), true, true, true); /* of parts */
     check_hashes(ctx, CHAIN(""), CHAIN(", 'regions': [{'set': 'b', 'material': {'density': 500}}]"), false, false,
                  false); /* what the object says is said of all */
     bough_context_destroy(ctx);
@@ -451,6 +452,8 @@ static void wrong_objects_are_told_with_their_place(void **state) {
     check_refused(CHAIN(", 'basis': {'total': 2}"), "object.basis.total: 2 coordinates cannot be shared out over 3");
     check_refused(CHAIN(", 'basis': {'r': 1000}"), "object.basis.r: must be from 0 to 512");
     check_refused(CHAIN(", 'basis': {'snapshots': 'a.npy'}"), "object.basis: unknown key \"snapshots\"");
+    check_refused(CHAIN(", 'stiffness': {'d': 0.5}"), "object.stiffness: unknown key \"d\"");
+    check_refused(CHAIN(", 'stiffness': {'b': 0}"), "object.stiffness.b: ");
     check_refused(CHAIN(", 'samples': {'stress_at': []}"), "object.samples: unknown key \"stress_at\"");
     check_refused("{'bough': 1, 'object': {'mesh': {'generate': 'box', 'size': [1, 1, 1]}}}",
                   "object.domains: the mesh has no element sets that could be domains");

@@ -19,10 +19,11 @@ static bough_status load_text(bough_context *ctx, const char *text, bough_scene 
 #define SCENE(parts, more) \
     "{'bough': 1, 'components': {'arm': " ARM ", 'leaf': " LEAF ", 'bird': " BOX("") "}, 'parts': [" parts "]" more "}"
 #define TWO "{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'leaf', 'parent': 'a', 'scale': 2}"
-#define OBJECT(more)                                                                                                   \
+#define OBJECT(more) OBJECT_THAT("", more)
+#define OBJECT_THAT(says, more)                                                                                        \
     "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'origin': [5, 6, 7], 'size': [3, 0.2, 0.1], " \
     "'cells': [6, 2, 2]}, 'sets': {'a': {'elements': 'x<6.1'}, 'b': {'elements': 'x>5.9'}}, 'fix': 'x0', 'basis': "    \
-    "{'r': 4}}" more "}"
+    "{'r': 4}" says "}" more "}"
 
 /* ---- what becomes of it ---- */
 
@@ -90,6 +91,22 @@ static void objects_stay_where_they_are(void **state) {
         for (int d = 0; d < 3; d++)
             check_near(rest->frames[p].origin[d], middle[p][d], 1e-12);
     bough_state_destroy(ctx, rest);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+/* Factors of domains are those of their parts; the whole body, which has none, refuses them. */
+static void domains_can_be_softer(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    bough_model *model;
+    check_ok(ctx, load_text(ctx, OBJECT_THAT(", 'stiffness': {'b': 0.25}", ""), &scene));
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    const bough_part_def *parts = bough_model_describe(model)->parts;
+    check(parts[0].stiffness == 1 && parts[1].stiffness == 0.25);
+    check_fails(ctx, bo_scene_make_whole(ctx, scene), BOUGH_ERROR_FORMAT, "object.stiffness: ");
     bough_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
@@ -416,6 +433,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_that_is_said_reaches_the_model),
         cmocka_unit_test(objects_stay_where_they_are),
+        cmocka_unit_test(domains_can_be_softer),
         cmocka_unit_test(components_that_are_finished_are_used),
         cmocka_unit_test(tracks_become_quaternions_that_go_the_short_way),
         cmocka_unit_test(forces_name_parts_points_and_times),
