@@ -21,6 +21,8 @@ static const struct {
     {"leaves", bench_leaves, "steps of oaks with 100 to 100,000 leaves: cost by the number of parts"},
     {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
     {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output"},
+    {"embedding", bench_embedding,
+     "surfaces where parts meet: gaps, kinks, cost of C0 and C1; a picture with --output"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
@@ -39,7 +41,7 @@ static const struct argp_option options[] = {
     {"coupling", 'c', "NAME", 0, "of oak and flower: L1 (default), L2, L2R or L3", 0},
     {"plot", 'p', "FILE", 0, "of leaves: draw the result as FILE.svg or FILE.png", 0},
     {"threads", 't', "N", 0, "of oak and flower: for their steps (default 1)", 0},
-    {"output", 'o', "FOLDER", 0, "of accuracy: draw its plots there; made when missing", 0},
+    {"output", 'o', "FOLDER", 0, "of accuracy and embedding: draw their plots there; made when missing", 0},
     {0},
 };
 
@@ -65,7 +67,7 @@ static void check_options(struct argp_state *state, const arguments *a) {
     if (a->options.plot)
         need_bench(state, "--plot", a->name, "leaves", "leaves");
     if (a->options.folder)
-        need_bench(state, "--output", a->name, "accuracy", "accuracy");
+        need_bench(state, "--output", a->name, "accuracy", "embedding");
     if (a->coupled)
         need_bench(state, "--coupling", a->name, "oak", "flower");
     if (a->threaded)

@@ -12,6 +12,9 @@
 /* In radii (rms) of the interface: how far blending reaches from it to both sides, and how far across before it fades
  * out; what is between 3 times its thickness is all the joint's. A disc ends at 1.4 radii. */
 #define WIDTH 2
+#define PLANTED_WIDTH                                                                              \
+    1 /* one that shares no vertices: what its parent does is then extrapolated beyond its surface \
+       */
 #define ACROSS 2
 #define THICKNESSES 3
 /* A joint whose neighbours leave less is none. */
@@ -28,6 +31,10 @@ enum { REACHES = 4 };
 enum { ENOUGH_FOR_PLANES = 6, ENOUGH_FOR_CURVES = 12, AFFINE = 4, CURVED = BO_BLEND_TERMS - AFFINE };
 /* On a cylinder x^2 + y^2 is constant: what vertices do not tell of curvature is left out. */
 #define RIDGE 1e-4
+/* Times that the samples are weighed by their errors. */
+enum { DOUBTS = 4 };
+#define COMMON_ERRORS 36 /* squares; times the median one */
+#define LEAST_OTHERS 1e-3
 
 /* So few vertices in common make no cut. */
 enum { LEAST_COINCIDENCES = 3 };
@@ -42,47 +49,87 @@ static void monomials(const double xi[3], double m[BO_BLEND_TERMS]) {
     memcpy(m, all, sizeof all);
 }
 
-/* Weighted least squares: G = sum w m m^T, rhs = sum w m u^T. */
+/* Weighted least squares: G = sum w m m^T, rhs = sum w m u^T, then the coefficients. */
 typedef struct {
+    const bough_component *c;
+    const bo_tree_patch *patch;
+    double reach; /* radii */
     int32_t count, columns;
+    int32_t *vertices; /* samples */
+    double *weights, *errors, *sorted;
     double G[BO_BLEND_TERMS][BO_BLEND_TERMS];
-    double *rhs; /* BO_BLEND_TERMS x columns: 3 l + axis */
+    double *rhs;   /* BO_BLEND_TERMS x columns: 3 l + axis */
+    double *sizes; /* columns: sum w u^2 */
 } fit;
 
-static double entry_of(const bough_component *c, int32_t v, int32_t l, int axis) {
+static double entry_of(const bough_component *c, int32_t v, int32_t column) {
     enum { PANEL = 16 };
     const bough_surface *s = &c->surface;
-    const size_t i = 3 * (size_t)v + (size_t)axis, at = (i / PANEL * (size_t)c->r + (size_t)l) * PANEL + i % PANEL;
+    const size_t i = 3 * (size_t)v + (size_t)(column % 3), l = (size_t)(column / 3);
+    const size_t at = (i / PANEL * (size_t)c->r + l) * PANEL + i % PANEL;
     return s->U ? (double)s->U[at] : (double)s->U16[at] * (double)s->scale[l];
 }
 
-static void add_sample(const bough_component *c, int32_t v, const double xi[3], double weight, fit *f) {
-    double m[BO_BLEND_TERMS];
+/* In units of the interface's radius, from its centre; returns the square of its length. */
+static double place_of(const fit *f, int32_t v, double xi[3]) {
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        xi[k] = ((double)f->c->surface.position[3 * (size_t)v + (size_t)k] - f->patch->centre[k]) / f->patch->radius;
+        square += xi[k] * xi[k];
+    }
+    return square;
+}
+
+static void add_sample(fit *f, int32_t v, double weight) {
+    double m[BO_BLEND_TERMS], xi[3];
+    place_of(f, v, xi);
     monomials(xi, m);
-    f->count++;
     for (int a = 0; a < BO_BLEND_TERMS; a++)
         for (int b = 0; b < BO_BLEND_TERMS; b++)
             f->G[a][b] += weight * m[a] * m[b];
     for (int32_t k = 0; k < f->columns; k++) {
-        const double u = weight * entry_of(c, v, k / 3, k % 3);
+        const double u = entry_of(f->c, v, k);
+        f->sizes[k] += weight * u * u;
         for (int a = 0; a < BO_BLEND_TERMS; a++)
-            f->rhs[a * f->columns + k] += m[a] * u;
+            f->rhs[a * f->columns + k] += weight * m[a] * u;
     }
 }
 
-static void gather(const bough_component *c, const bo_tree_patch *patch, double reach, fit *f) {
+/* By its distance alone; 0 beyond reach. */
+static double weight_of(const fit *f, int32_t v) {
+    double xi[3];
+    const double left = 1 - place_of(f, v, xi) / (f->reach * f->reach);
+    return left > 0 ? left * left : 0;
+}
+
+static void gather(fit *f) {
     f->count = 0;
+    for (int32_t v = 0; v < f->c->surface.vertex_count; v++)
+        if (weight_of(f, v) > 0)
+            f->vertices[f->count++] = v;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* doubt: samples lose weight by their errors against the median one, and all of it where these are large. */
+static void add_samples(fit *f, bool doubt) {
+    double common = 0;
+    if (doubt) {
+        memcpy(f->sorted, f->errors, (size_t)f->count * sizeof *f->sorted);
+        qsort(f->sorted, (size_t)f->count, sizeof *f->sorted, ascending);
+        common = COMMON_ERRORS * f->sorted[f->count / 2];
+    }
     memset(f->G, 0, sizeof f->G);
     memset(f->rhs, 0, BO_BLEND_TERMS * (size_t)f->columns * sizeof *f->rhs);
-    for (int32_t v = 0; v < c->surface.vertex_count; v++) {
-        double xi[3], square = 0;
-        for (int k = 0; k < 3; k++) {
-            xi[k] = ((double)c->surface.position[3 * (size_t)v + (size_t)k] - patch->centre[k]) / patch->radius;
-            square += xi[k] * xi[k];
-        }
-        const double left = 1 - square / (reach * reach);
-        if (left > 0)
-            add_sample(c, v, xi, left * left, f);
+    memset(f->sizes, 0, (size_t)f->columns * sizeof *f->sizes);
+    for (int32_t i = 0; i < f->count; i++) {
+        f->weights[i] = weight_of(f, f->vertices[i]);
+        if (common > 0)
+            f->weights[i] *= pow(fmax(0, 1 - f->errors[i] / common), 2);
+        add_sample(f, f->vertices[i], f->weights[i]);
     }
 }
 
@@ -133,6 +180,52 @@ static bool solve(fit *f) {
     return true;
 }
 
+/* Squares of what the polynomial would miss without the sample, each column in its own size: e / (1 - h), h = w m^T
+ * G^-1 m the sample's own part in what it is compared with. */
+static bool find_errors(fit *f) {
+    double L[BO_BLEND_TERMS * BO_BLEND_TERMS];
+    memcpy(L, f->G, sizeof L);
+    for (int b = 0; b < BO_BLEND_TERMS; b++)
+        L[b * (BO_BLEND_TERMS + 1)] *= 1 + RIDGE;
+    if (!bo_cholesky_factor(BO_BLEND_TERMS, L))
+        return false;
+    for (int32_t i = 0; i < f->count; i++) {
+        double m[BO_BLEND_TERMS], y[BO_BLEND_TERMS], xi[3], own = 0, sum = 0;
+        place_of(f, f->vertices[i], xi);
+        monomials(xi, m);
+        memcpy(y, m, sizeof y);
+        bo_cholesky_solve(BO_BLEND_TERMS, L, y);
+        for (int b = 0; b < BO_BLEND_TERMS; b++)
+            own += f->weights[i] * m[b] * y[b];
+        for (int32_t k = 0; k < f->columns; k++) {
+            double e = entry_of(f->c, f->vertices[i], k);
+            for (int b = 0; b < BO_BLEND_TERMS; b++)
+                e -= m[b] * f->rhs[b * f->columns + k];
+            sum += f->sizes[k] > 0 ? e * e / f->sizes[k] : 0;
+        }
+        f->errors[i] = sum / pow(fmax(1 - own, LEAST_OTHERS), 2);
+    }
+    return true;
+}
+
+/* A surface may have vertices outside of the material, which follow the nearest place of it and not its turning:
+ * samples that the others do not agree with lose their weight. */
+static bool fit_robustly(fit *f) {
+    gather(f);
+    add_samples(f, false);
+    if (!tells_gradients(f) || !solve(f))
+        return false;
+    for (int i = 0; i < DOUBTS; i++) {
+        const bool known = find_errors(f);
+        add_samples(f, known);
+        if (!known || !tells_gradients(f) || !solve(f)) { /* too few would be left */
+            add_samples(f, false);
+            return solve(f);
+        }
+    }
+    return true;
+}
+
 static void keep_fit(const fit *f, bo_tree_patch *patch) {
     for (int32_t k = 0; k < f->columns; k++)
         for (int b = 0; b < BO_BLEND_TERMS; b++)
@@ -147,18 +240,25 @@ static bough_status fit_patch(bough_context *ctx, const bough_component *c, cons
     patch->good = c->r == 0;
     if (c->r == 0 || c->surface.vertex_count == 0)
         return BOUGH_OK;
-    fit f = {.columns = 3 * c->r};
-    f.rhs = BO_NEW_ARRAY(ctx, double, BO_BLEND_TERMS *(size_t)f.columns);
+    const size_t vertices = (size_t)c->surface.vertex_count;
+    fit f = {.c = c, .patch = patch, .columns = 3 * c->r};
+    f.vertices = BO_NEW_ARRAY(ctx, int32_t, vertices);
+    f.weights = BO_NEW_ARRAY(ctx, double, 3 * vertices);
+    f.rhs = BO_NEW_ARRAY(ctx, double, (BO_BLEND_TERMS + 1) * (size_t)f.columns);
     patch->P = BO_NEW_ZEROS(ctx, float, (size_t)c->r *BO_BLEND_SIZE);
-    double reach = FIRST_REACH;
-    for (int i = 0; i < REACHES && f.rhs && patch->P && !patch->good; i++, reach *= REACH_GROWS) {
-        gather(c, patch, reach, &f);
-        patch->good = tells_gradients(&f) && solve(&f);
+    const bool memory = f.vertices && f.weights && f.rhs && patch->P;
+    if (memory) {
+        f.errors = f.weights + vertices, f.sorted = f.errors + vertices, f.sizes = f.rhs + BO_BLEND_TERMS * f.columns;
+        f.reach = FIRST_REACH;
+        for (int i = 0; i < REACHES && !patch->good; i++, f.reach *= REACH_GROWS)
+            patch->good = fit_robustly(&f);
+        if (patch->good)
+            keep_fit(&f, patch);
     }
-    if (patch->good)
-        keep_fit(&f, patch);
+    bo_free(ctx, f.vertices);
+    bo_free(ctx, f.weights);
     bo_free(ctx, f.rhs);
-    return f.rhs && patch->P ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    return memory ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
 /* ---- weights ---- */
@@ -364,7 +464,7 @@ static bool make_joint(const builder *b, const bo_tree_part *part, bo_tree_joint
                              .above = &b->blend->patches[patch_of(b, part, c->parent)],
                              .below = &b->blend->patches[patch_of(b, parent, part->interface)]};
     const double radius = part->scale * c->interfaces[c->parent].radius;
-    joint->width = WIDTH * radius, joint->reach = ACROSS * radius;
+    joint->width = (joint->cut ? WIDTH : PLANTED_WIDTH) * radius, joint->reach = ACROSS * radius;
     if (!(joint->below->good && (joint->above->good || !joint->cut) && find_normal(c, joint, part->scale)))
         return false;
     fit_in(b, joint);
