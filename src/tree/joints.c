@@ -32,7 +32,7 @@ enum { ENOUGH_FOR_PLANES = 6, ENOUGH_FOR_CURVES = 12, AFFINE = 4, CURVED = BO_BL
 /* On a cylinder x^2 + y^2 is constant: what vertices do not tell of curvature is left out. */
 #define RIDGE 1e-4
 /* Times that the samples are weighed by their errors. */
-enum { DOUBTS = 4 };
+enum { DOUBTS = 2 };
 #define COMMON_ERRORS 36 /* squares; times the median one */
 #define LEAST_OTHERS 1e-3
 
@@ -59,15 +59,21 @@ typedef struct {
     double *weights, *errors, *sorted;
     double G[BO_BLEND_TERMS][BO_BLEND_TERMS];
     double *rhs;   /* BO_BLEND_TERMS x columns: 3 l + axis */
+    double *u;     /* columns: of one vertex */
     double *sizes; /* columns: sum w u^2 */
 } fit;
 
-static double entry_of(const bough_component *c, int32_t v, int32_t column) {
+/* u: the rows of U of a vertex, by columns. */
+static void load_rows(const fit *f, int32_t v) {
     enum { PANEL = 16 };
-    const bough_surface *s = &c->surface;
-    const size_t i = 3 * (size_t)v + (size_t)(column % 3), l = (size_t)(column / 3);
-    const size_t at = (i / PANEL * (size_t)c->r + l) * PANEL + i % PANEL;
-    return s->U ? (double)s->U[at] : (double)s->U16[at] * (double)s->scale[l];
+    const bough_surface *s = &f->c->surface;
+    const size_t r = (size_t)f->c->r;
+    for (size_t axis = 0; axis < 3; axis++) {
+        const size_t i = 3 * (size_t)v + axis, at = i / PANEL * r * PANEL + i % PANEL;
+        for (size_t l = 0; l < r; l++)
+            f->u[3 * l + axis] =
+                s->U ? (double)s->U[at + PANEL * l] : (double)s->U16[at + PANEL * l] * (double)s->scale[l];
+    }
 }
 
 /* In units of the interface's radius, from its centre; returns the square of its length. */
@@ -87,12 +93,12 @@ static void add_sample(fit *f, int32_t v, double weight) {
     for (int a = 0; a < BO_BLEND_TERMS; a++)
         for (int b = 0; b < BO_BLEND_TERMS; b++)
             f->G[a][b] += weight * m[a] * m[b];
-    for (int32_t k = 0; k < f->columns; k++) {
-        const double u = entry_of(f->c, v, k);
-        f->sizes[k] += weight * u * u;
-        for (int a = 0; a < BO_BLEND_TERMS; a++)
-            f->rhs[a * f->columns + k] += weight * m[a] * u;
-    }
+    load_rows(f, v);
+    for (int32_t k = 0; k < f->columns; k++)
+        f->sizes[k] += weight * f->u[k] * f->u[k];
+    for (int a = 0; a < BO_BLEND_TERMS; a++)
+        for (int32_t k = 0; k < f->columns; k++)
+            f->rhs[a * f->columns + k] += weight * m[a] * f->u[k];
 }
 
 /* By its distance alone; 0 beyond reach. */
@@ -197,12 +203,12 @@ static bool find_errors(fit *f) {
         bo_cholesky_solve(BO_BLEND_TERMS, L, y);
         for (int b = 0; b < BO_BLEND_TERMS; b++)
             own += f->weights[i] * m[b] * y[b];
-        for (int32_t k = 0; k < f->columns; k++) {
-            double e = entry_of(f->c, f->vertices[i], k);
-            for (int b = 0; b < BO_BLEND_TERMS; b++)
-                e -= m[b] * f->rhs[b * f->columns + k];
-            sum += f->sizes[k] > 0 ? e * e / f->sizes[k] : 0;
-        }
+        load_rows(f, f->vertices[i]);
+        for (int b = 0; b < BO_BLEND_TERMS; b++)
+            for (int32_t k = 0; k < f->columns; k++)
+                f->u[k] -= m[b] * f->rhs[b * f->columns + k];
+        for (int32_t k = 0; k < f->columns; k++)
+            sum += f->sizes[k] > 0 ? f->u[k] * f->u[k] / f->sizes[k] : 0;
         f->errors[i] = sum / pow(fmax(1 - own, LEAST_OTHERS), 2);
     }
     return true;
@@ -232,33 +238,68 @@ static void keep_fit(const fit *f, bo_tree_patch *patch) {
             patch->P[(k / 3 * BO_BLEND_TERMS + b) * BO_BLEND_LANES + k % 3] = (float)f->rhs[b * f->columns + k];
 }
 
-static bough_status fit_patch(bough_context *ctx, const bough_component *c, const bough_interface *face,
+/* Room for all components of a model. */
+static bough_status make_fit(bough_context *ctx, const bough_model *model, fit *f) {
+    size_t vertices = 0, columns = 0;
+    for (int32_t i = 0; i < model->component_count; i++) {
+        const bough_component *c = model->components[i].c;
+        vertices = (size_t)c->surface.vertex_count > vertices ? (size_t)c->surface.vertex_count : vertices;
+        columns = 3 * (size_t)c->r > columns ? 3 * (size_t)c->r : columns;
+    }
+    f->vertices = BO_NEW_ARRAY(ctx, int32_t, vertices);
+    f->weights = BO_NEW_ARRAY(ctx, double, 3 * vertices);
+    f->rhs = BO_NEW_ARRAY(ctx, double, (BO_BLEND_TERMS + 2) * columns);
+    if (!f->vertices || !f->weights || !f->rhs)
+        return BOUGH_ERROR_MEMORY;
+    f->errors = f->weights + vertices, f->sorted = f->errors + vertices;
+    f->sizes = f->rhs + BO_BLEND_TERMS * columns, f->u = f->sizes + columns;
+    return BOUGH_OK;
+}
+
+static void free_fit(bough_context *ctx, fit *f) {
+    bo_free(ctx, f->vertices);
+    bo_free(ctx, f->weights);
+    bo_free(ctx, f->rhs);
+}
+
+/* The direction in which an interface is thinnest, towards the component's vertices around it. */
+static void find_normal(const bough_component *c, const bough_interface *face, bo_tree_patch *patch) {
+    bo_mat3 A, axes;
+    bo_vec3 values;
+    double side = 0;
+    memcpy(A.m, face->A, sizeof A.m); /* C / tr C */
+    bo_eigen3(A, &values, &axes);
+    patch->normal = bo_v3(axes.m[0], axes.m[3], axes.m[6]);
+    patch->thickness = face->radius * sqrt(fmax(0, values.x));
+    patch->flat = values.x < 0.5 * values.y;
+    for (int32_t v = 0; v < c->surface.vertex_count; v++) {
+        const float *x = c->surface.position + 3 * (size_t)v;
+        const bo_vec3 from = bo_sub(bo_v3((double)x[0], (double)x[1], (double)x[2]), bo_load3(face->centre));
+        side += fmax(0, 1 - bo_norm(from) / (FIRST_REACH * face->radius)) * bo_dot(patch->normal, from);
+    }
+    if (side < 0)
+        patch->normal = bo_scale(-1, patch->normal);
+}
+
+static bough_status fit_patch(bough_context *ctx, const bough_component *c, const bough_interface *face, fit *f,
                               bo_tree_patch *patch) {
     memcpy(patch->centre, face->centre, sizeof patch->centre);
     patch->radius = face->radius;
     patch->r = c->r;
     patch->good = c->r == 0;
-    if (c->r == 0 || c->surface.vertex_count == 0)
+    find_normal(c, face, patch);
+    if (c->r == 0)
         return BOUGH_OK;
-    const size_t vertices = (size_t)c->surface.vertex_count;
-    fit f = {.c = c, .patch = patch, .columns = 3 * c->r};
-    f.vertices = BO_NEW_ARRAY(ctx, int32_t, vertices);
-    f.weights = BO_NEW_ARRAY(ctx, double, 3 * vertices);
-    f.rhs = BO_NEW_ARRAY(ctx, double, (BO_BLEND_TERMS + 1) * (size_t)f.columns);
     patch->P = BO_NEW_ZEROS(ctx, float, (size_t)c->r *BO_BLEND_SIZE);
-    const bool memory = f.vertices && f.weights && f.rhs && patch->P;
-    if (memory) {
-        f.errors = f.weights + vertices, f.sorted = f.errors + vertices, f.sizes = f.rhs + BO_BLEND_TERMS * f.columns;
-        f.reach = FIRST_REACH;
-        for (int i = 0; i < REACHES && !patch->good; i++, f.reach *= REACH_GROWS)
-            patch->good = fit_robustly(&f);
-        if (patch->good)
-            keep_fit(&f, patch);
-    }
-    bo_free(ctx, f.vertices);
-    bo_free(ctx, f.weights);
-    bo_free(ctx, f.rhs);
-    return memory ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (!patch->P)
+        return BOUGH_ERROR_MEMORY;
+    f->c = c, f->patch = patch, f->columns = 3 * c->r;
+    f->reach = FIRST_REACH;
+    for (int i = 0; i < REACHES && !patch->good; i++, f->reach *= REACH_GROWS)
+        patch->good = fit_robustly(f);
+    if (patch->good)
+        keep_fit(f, patch);
+    return BOUGH_OK;
 }
 
 /* ---- weights ---- */
@@ -271,9 +312,11 @@ static double fade(double s) {
 }
 
 double bo_tree_joint_weight(const bo_tree_joint *joint, bo_vec3 X) {
-    const double d = bo_dot(joint->normal, X), across = bo_norm(bo_mul_add(X, -d, joint->normal));
-    return fade(((joint->cut ? fabs(d) : d) - joint->plateau) / joint->width) *
-           fade((across - joint->reach) / joint->width);
+    const double d = bo_dot(joint->normal, X), along = (joint->cut ? fabs(d) : d) - joint->plateau;
+    if (along >= joint->width)
+        return 0;
+    const double across = bo_norm(bo_mul_add(X, -d, joint->normal));
+    return fade(along / joint->width) * fade((across - joint->reach) / joint->width);
 }
 
 double bo_tree_child_share(const bo_tree_joint *joint, bo_vec3 X) {
@@ -297,6 +340,7 @@ typedef struct {
     const bough_model *model;
     const bo_tree_seams *seams;
     bo_tree_blend *blend;
+    fit fit;
     int32_t *patch_first;  /* component -> the patch of its first interface */
     bool *used;            /* patch: something hangs there, or it hangs */
     int32_t *coincidences; /* part (outside) -> vertices that are its parent's too */
@@ -349,7 +393,7 @@ static bough_status fit_patches(builder *b) {
         const bough_component *c = model->components[i].c;
         for (int32_t k = 0; k < c->interface_count; k++)
             if (b->used[b->patch_first[i] + k])
-                BO_TRY(fit_patch(b->ctx, c, &c->interfaces[k], &b->blend->patches[b->patch_first[i] + k]));
+                BO_TRY(fit_patch(b->ctx, c, &c->interfaces[k], &b->fit, &b->blend->patches[b->patch_first[i] + k]));
     }
     return BOUGH_OK;
 }
@@ -414,27 +458,6 @@ static bo_vec3 from_part(const builder *b, const bo_tree_joint *joint, const bo_
                        bo_mul_add(bo_load3(face->centre), part->scale / parent->scale, bo_mat_vec(part->rest, x)));
 }
 
-/* Of the interface by which a component hangs: the direction in which it is thinnest, towards the component's vertices
- * around it. False when it is not flat. */
-static bool find_normal(const bough_component *c, bo_tree_joint *joint, double scale) {
-    const bough_interface *face = &c->interfaces[c->parent];
-    bo_mat3 A, axes;
-    bo_vec3 values;
-    double side = 0;
-    memcpy(A.m, face->A, sizeof A.m); /* C / tr C */
-    bo_eigen3(A, &values, &axes);
-    joint->normal = bo_v3(axes.m[0], axes.m[3], axes.m[6]);
-    joint->plateau = THICKNESSES * scale * face->radius * sqrt(fmax(0, values.x));
-    for (int32_t v = 0; v < c->surface.vertex_count; v++) {
-        const float *x = c->surface.position + 3 * (size_t)v;
-        const bo_vec3 from = bo_sub(bo_v3((double)x[0], (double)x[1], (double)x[2]), bo_load3(face->centre));
-        side += fmax(0, 1 - bo_norm(from) / (FIRST_REACH * face->radius)) * bo_dot(joint->normal, from);
-    }
-    if (side < 0)
-        joint->normal = bo_scale(-1, joint->normal);
-    return values.x < 0.5 * values.y;
-}
-
 /* How wide a joint may be so that it does not reach another interface of its parts. */
 static double room_beside(const bo_tree_joint *joint, bo_vec3 centre, double radius) {
     const double d = bo_dot(joint->normal, centre), across = bo_norm(bo_mul_add(centre, -d, joint->normal));
@@ -463,9 +486,10 @@ static bool make_joint(const builder *b, const bo_tree_part *part, bo_tree_joint
                              .cut = b->coincidences[part->user] >= LEAST_COINCIDENCES,
                              .above = &b->blend->patches[patch_of(b, part, c->parent)],
                              .below = &b->blend->patches[patch_of(b, parent, part->interface)]};
-    const double radius = part->scale * c->interfaces[c->parent].radius;
+    const double radius = part->scale * joint->above->radius;
+    joint->normal = joint->above->normal, joint->plateau = THICKNESSES * part->scale * joint->above->thickness;
     joint->width = (joint->cut ? WIDTH : PLANTED_WIDTH) * radius, joint->reach = ACROSS * radius;
-    if (!(joint->below->good && (joint->above->good || !joint->cut) && find_normal(c, joint, part->scale)))
+    if (!(joint->below->good && (joint->above->good || !joint->cut) && joint->above->flat))
         return false;
     fit_in(b, joint);
     return joint->width > LEAST_WIDTH * radius;
@@ -576,6 +600,7 @@ static bough_status build(builder *b) {
     b->joint_of = BO_NEW_ARRAY(b->ctx, int32_t, parts);
     if (!b->blend->part_first || !b->patch_first || !b->coincidences || !b->joint_of)
         return BOUGH_ERROR_MEMORY;
+    BO_TRY(make_fit(b->ctx, b->model, &b->fit));
     BO_TRY(fit_patches(b));
     BO_TRY(look_at_seams(b));
     BO_TRY(make_joints(b));
@@ -587,6 +612,7 @@ bough_status bo_tree_find_joints(bough_context *ctx, const bough_model *model, c
                                  bo_tree_blend *blend) {
     builder b = {.ctx = ctx, .model = model, .seams = seams, .blend = blend};
     const bough_status status = build(&b);
+    free_fit(ctx, &b.fit);
     bo_free(ctx, b.patch_first);
     bo_free(ctx, b.used);
     bo_free(ctx, b.coincidences);

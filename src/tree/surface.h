@@ -19,6 +19,9 @@ typedef struct bo_tree_seams {
 enum { BO_BLEND_LANES = 4, BO_BLEND_TERMS = 10, BO_BLEND_SIZE = BO_BLEND_LANES * BO_BLEND_TERMS };
 typedef struct bo_tree_patch {
     double centre[3], radius;
+    bo_vec3 normal;   /* towards the component */
+    double thickness; /* rms distance from the plane across the normal */
+    bool flat;        /* else there is no such plane */
     int32_t r;
     float *P;  /* r x BO_BLEND_TERMS x BO_BLEND_LANES; NULL: rigid */
     bool good; /* else its vertices do not tell the motion around it */
