@@ -285,6 +285,62 @@ static void weights_are_smooth(void **unused) {
     check_near(bo_tree_child_share(&joint, bo_v3(0.7, 0, 0)), 0.5, 1e-15);
 }
 
+/* Normals are those of the triangles that are drawn, of all parts that meet in a place. */
+static void normals_are_those_of_what_is_drawn(void **unused) {
+    (void)unused;
+    cut c = make_cut(1, R, false);
+    deform(&c, 0.05, 17);
+    drawn d = draw_as(&c, BOUGH_CONTINUITY_C1);
+    bo_vec3 *area = calloc((size_t)c.vertex_count, sizeof *area);
+    int32_t *triangles = malloc(3 * sizeof *triangles * (size_t)bough_model_triangle_count(c.model));
+    bough_model_triangles(c.model, triangles);
+    for (int32_t t = 0; t < bough_model_triangle_count(c.model); t++) {
+        bo_vec3 x[3];
+        for (int k = 0; k < 3; k++) {
+            const float *p = d.positions + 3 * triangles[3 * t + k];
+            x[k] = bo_v3((double)p[0], (double)p[1], (double)p[2]);
+        }
+        for (int k = 0; k < 3; k++) {
+            bo_vec3 *sum = &area[triangles[3 * t + k]];
+            *sum = bo_add(*sum, bo_cross(bo_sub(x[1], x[0]), bo_sub(x[2], x[0])));
+        }
+    }
+    int compared = 0;
+    for (int32_t a = 0; a < c.vertex_count; a++) {
+        bo_vec3 sum = {0, 0, 0};
+        for (int32_t b = 0; b < c.vertex_count; b++)
+            if (together(&c, a, b))
+                sum = bo_add(sum, area[b]);
+        if (bo_norm(sum) < 1e-3) /* inside, where cut faces cancel */
+            continue;
+        check_below(distance3(d.normals + 3 * a, bo_normalize(sum)), 1e-4);
+        compared++;
+    }
+    check(compared > c.vertex_count * 3 / 4);
+    free(area), free(triangles);
+    free_drawn(&d);
+    free_cut(&c);
+}
+
+/* A limb has a share in the other's joint where it is near its own cut, and loses it sooner than that in its own. */
+static void neighbours_share_at_the_cut_only(void **unused) {
+    (void)unused;
+    cut c = make_cut(1, R, false);
+    const bo_tree_blend *blend = &c.model->surface->blend;
+    int shared = 0;
+    for (int32_t part = 0; part < PARTS; part++)
+        for (int32_t i = blend->part_first[part]; i < blend->part_first[part + 1] && part != trunk; i++) {
+            double own = 0, other = 0;
+            for (int32_t k = blend->share_first[i]; k < blend->share_first[i + 1]; k++)
+                *(blend->joints[blend->shares[k].joint].child == part ? &own : &other) =
+                    (double)blend->shares[k].weight;
+            check(other <= own * own + 1e-6);
+            shared += other > 0;
+        }
+    check(shared >= 20);
+    free_cut(&c);
+}
+
 /* ---- parts that share no vertices with what they hang on ---- */
 
 /* Where a point (y, z) of the trunk's end goes: by the triangle that it is in. False when it is in none. */
@@ -509,6 +565,8 @@ int main(void) {
         cmocka_unit_test(copies_meet_before_they_are_joined),
         cmocka_unit_test(gradients_are_continuous_across_the_interface),
         cmocka_unit_test(weights_are_smooth),
+        cmocka_unit_test(normals_are_those_of_what_is_drawn),
+        cmocka_unit_test(neighbours_share_at_the_cut_only),
         cmocka_unit_test(the_gap_is_that_of_doubles),
         cmocka_unit_test(open_seams_part),
         cmocka_unit_test(flat_surfaces_stay_c0),
