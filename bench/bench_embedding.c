@@ -91,18 +91,16 @@ static double pixel_size(const two_surfaces *s) {
 
 /* ---- normals of the blended map ---- */
 
-/* Gradient by one-sided differences of second order: all steps stay on the side of the joint that is asked for. */
+/* Of the map on one side of a joint. */
 static bo_mat3 gradient(const bough_model *model, const bough_state *state, int32_t joint, bool child, bool blended,
                         bo_vec3 X) {
-    const bo_tree_joint *j = &model->surface->blend.joints[joint];
+    const double h = 1e-3 * model->surface->blend.joints[joint].width;
     bo_mat3 F;
     for (int k = 0; k < 3; k++) {
-        bo_vec3 axis = bo_v3(k == 0, k == 1, k == 2);
-        const double h = 1e-3 * j->width * (child ? 1 : -1) * (bo_dot(axis, j->normal) < 0 ? -1 : 1);
-        bo_vec3 x[3];
-        for (int i = 0; i < 3; i++)
-            x[i] = bo_tree_joint_motion(model, state, joint, child, blended, bo_mul_add(X, i * h, axis));
-        const bo_vec3 d = bo_scale(0.5 / h, bo_sub(bo_sub(bo_scale(4, x[1]), bo_scale(3, x[0])), x[2]));
+        const bo_vec3 step = bo_scale(h, bo_v3(k == 0, k == 1, k == 2));
+        const bo_vec3 ahead = bo_tree_joint_motion(model, state, joint, child, blended, bo_add(X, step));
+        const bo_vec3 behind = bo_tree_joint_motion(model, state, joint, child, blended, bo_sub(X, step));
+        const bo_vec3 d = bo_scale(0.5 / h, bo_sub(ahead, behind));
         F.m[k] = d.x, F.m[3 + k] = d.y, F.m[6 + k] = d.z;
     }
     return F;
@@ -112,29 +110,65 @@ static double degrees_between(bo_vec3 a, bo_vec3 b) {
     return 180 / M_PI * atan2(bo_norm(bo_cross(a, b)), bo_dot(a, b));
 }
 
-/* Angle between the normals cof(F) N of both sides at a place of the interface's rim whose normal at rest points away
- * from the centre. */
+/* Angle between the normals cof(F) N of both sides at a vertex of the cut, N away from the middle of the interface. */
 static double kink_at(const bough_model *model, const bough_state *state, int32_t joint, bool blended, bo_vec3 X) {
-    const bo_vec3 N = bo_normalize(X);
+    const bo_vec3 n = model->surface->blend.joints[joint].normal, N = bo_normalize(bo_mul_add(X, -bo_dot(n, X), n));
     return degrees_between(bo_mat_vec(bo_cofactor(gradient(model, state, joint, true, blended, X)), N),
                            bo_mat_vec(bo_cofactor(gradient(model, state, joint, false, blended, X)), N));
 }
 
-/* Around all interfaces where parts were cut, in sixteen directions, at the radius of a disc. */
-static double largest_kink(const bough_model *model, const bough_state *state, bool blended) {
-    enum { DIRECTIONS = 16 };
-    double largest = 0;
-    for (int32_t i = 0; i < model->surface->blend.joint_count; i++) {
-        const bo_tree_joint *j = &model->surface->blend.joints[i];
-        const double radius = M_SQRT2 * j->above->radius * model->parts[model->inside[j->child]].scale;
-        const bo_vec3 some = fabs(j->normal.x) < 0.7 ? bo_v3(1, 0, 0) : bo_v3(0, 1, 0);
-        const bo_vec3 u = bo_normalize(bo_cross(j->normal, some)), v = bo_cross(j->normal, u);
-        for (int k = 0; k < DIRECTIONS && j->cut; k++) {
-            const double angle = 2 * M_PI * k / DIRECTIONS;
-            const bo_vec3 X = bo_mul_add(bo_scale(radius * cos(angle), u), radius * sin(angle), v);
-            largest = fmax(largest, kink_at(model, state, i, blended, X));
+/* A vertex that a child has in common with its parent, at rest in the axes of their joint. */
+typedef struct {
+    int32_t joint;
+    bo_vec3 X;
+} cut_vertex;
+
+typedef struct {
+    cut_vertex *list;
+    size_t count;
+} cut_vertices;
+
+static int32_t joint_of(const bough_model *model, int32_t part) {
+    const bo_tree_blend *blend = &model->surface->blend;
+    for (int32_t i = 0; i < blend->joint_count; i++)
+        if (blend->joints[i].child == part && blend->joints[i].cut)
+            return i;
+    return -1;
+}
+
+static void add_cut_vertex(const bough_model *model, int32_t part, int32_t copy, cut_vertices *c) {
+    const int32_t joint = joint_of(model, part);
+    if (joint < 0)
+        return;
+    const bo_tree_part *inside = &model->parts[model->inside[part]];
+    const int32_t v = model->surface->seams.copies[copy] - model->surface->first[part];
+    const float *x = model->components[inside->component].c->surface.position + 3 * (size_t)v;
+    const bo_tree_joint *j = &model->surface->blend.joints[joint];
+    const bo_vec3 X =
+        bo_scale(inside->scale, bo_sub(bo_v3((double)x[0], (double)x[1], (double)x[2]), bo_load3(j->above->centre)));
+    if (bo_norm(X) > inside->scale * j->above->radius) /* nearer to the rim than to the middle */
+        c->list[c->count++] = (cut_vertex){joint, X};
+}
+
+static bool find_cut_vertices(const bough_model *model, cut_vertices *c) {
+    const bo_tree_seams *seams = &model->surface->seams;
+    c->list = malloc(((size_t)seams->copy_count + 1) * sizeof *c->list);
+    for (int32_t p = 0; p < seams->place_count && c->list; p++)
+        for (int32_t i = seams->place_first[p]; i < seams->place_first[p + 1]; i++) {
+            const int32_t part = seams->copy_part[seams->members[i]];
+            bool meets = false;
+            for (int32_t k = seams->place_first[p]; k < seams->place_first[p + 1]; k++)
+                meets = meets || seams->copy_part[seams->members[k]] == bough_model_describe(model)->parts[part].parent;
+            if (meets)
+                add_cut_vertex(model, part, seams->members[i], c);
         }
-    }
+    return c->list != NULL;
+}
+
+static double largest_kink(const bough_model *model, const bough_state *state, const cut_vertices *c, bool blended) {
+    double largest = 0;
+    for (size_t i = 0; i < c->count; i++)
+        largest = fmax(largest, kink_at(model, state, c->list[i].joint, blended, c->list[i].X));
     return largest;
 }
 
@@ -208,7 +242,7 @@ static void look_at_roots(const roots *r, const bough_state *state, const float 
 /* ---- a scene ---- */
 
 static void look(const tree_scene *s, const bough_model *model, bough_state *state, const two_surfaces *two,
-                 const roots *r, scene_figures *f) {
+                 const roots *r, const cut_vertices *c, scene_figures *f) {
     bough_gap gap;
     if (!bough_state_gap(s->ctx, model, state, &gap) && (gap.distance > f->gap.distance || f->gap.count == 0)) {
         f->gap = gap;
@@ -220,8 +254,8 @@ static void look(const tree_scene *s, const bough_model *model, bough_state *sta
         find_shift(model, two, f);
         look_at_roots(r, state, two->apart, &f->apart);
         look_at_roots(r, state, two->joined, &f->smooth);
-        f->kink = fmax(f->kink, largest_kink(model, state, false));
-        f->smooth_kink = fmax(f->smooth_kink, largest_kink(model, state, true));
+        f->kink = fmax(f->kink, largest_kink(model, state, c, false));
+        f->smooth_kink = fmax(f->smooth_kink, largest_kink(model, state, c, true));
     }
 }
 
@@ -235,16 +269,17 @@ static bool swing(const tree_scene *s, const bough_model *model, bough_state *st
         return false;
     f->pixel = pixel_size(two);
     roots r = {0};
-    bool good = find_roots(model, state, two->apart, &r);
+    cut_vertices c = {0};
+    bool good = find_roots(model, state, two->apart, &r) && find_cut_vertices(model, &c);
     f->root_vertices = (int32_t)r.count;
     for (int32_t i = 0; i < STEPS && good && !app_interrupted(); i++) {
         int32_t refused = 0;
         good = !bough_advance(s->ctx, model, state, 1.0 / RATE, &refused);
         f->refused += refused;
         if (i % LOOK_EVERY == 0 && good)
-            look(s, model, state, two, &r, f);
+            look(s, model, state, two, &r, &c, f);
     }
-    free(r.list);
+    free(r.list), free(c.list);
     return good && !app_interrupted();
 }
 
@@ -400,13 +435,15 @@ static bool measure_bar(bough_context *ctx, int32_t layers, bar_figures *f) {
     good = x && n && draw_as(&b.scene, b.scene.model, b.state, BOUGH_CONTINUITY_NONE, x);
     if (good)
         find_smooth(&b, x, n);
-    good = good && bend(&b) && !bough_state_gap(ctx, b.scene.model, b.state, &f->gap);
+    cut_vertices c = {0};
+    good = good && find_cut_vertices(b.scene.model, &c) && bend(&b) &&
+           !bough_state_gap(ctx, b.scene.model, b.state, &f->gap);
     for (int k = KINDS - 1; k >= 0 && good; k--) {
         good = draw_as(&b.scene, b.scene.model, b.state, (bough_continuity)k, x);
         f->mesh[k] = mesh_kink(&b, x, n);
         if (k == BOUGH_CONTINUITY_C1) {
-            f->kink = largest_kink(b.scene.model, b.state, false);
-            f->smooth_kink = largest_kink(b.scene.model, b.state, true);
+            f->kink = largest_kink(b.scene.model, b.state, &c, false);
+            f->smooth_kink = largest_kink(b.scene.model, b.state, &c, true);
         }
     }
     if (good) {
@@ -414,7 +451,7 @@ static bool measure_bar(bough_context *ctx, int32_t layers, bar_figures *f) {
         memcpy(R.m, b.state->frames[1].rotation, sizeof R.m);
         f->bend = degrees_between(bo_mat_vec(R, bo_v3(0, 0, 1)), bo_v3(0, 0, 1));
     }
-    free(x), free(n);
+    free(x), free(n), free(c.list);
     close_bar(&b);
     return good;
 }

@@ -143,11 +143,13 @@ static void add_samples(fit *f, bool doubt) {
 static bool tells_gradients(const fit *f) {
     bo_mat3 covariance, axes;
     bo_vec3 values;
+    if (f->count < ENOUGH_FOR_PLANES || !(f->G[0][0] > 0))
+        return false;
     for (int k = 0; k < 9; k++)
         covariance.m[k] =
             f->G[1 + k / 3][1 + k % 3] / f->G[0][0] - f->G[0][1 + k / 3] * f->G[0][1 + k % 3] / pow(f->G[0][0], 2);
     bo_eigen3(covariance, &values, &axes);
-    return f->count >= ENOUGH_FOR_PLANES && values.x > FLATTEST * values.z;
+    return values.x > FLATTEST * values.z;
 }
 
 /* The curved terms are made orthogonal to the affine ones, b' = b - S^T a with S = Gaa^-1 Gab, and damped: an affine
