@@ -98,8 +98,8 @@ static bo_mat3 gradient(const bough_model *model, const bough_state *state, int3
     bo_mat3 F;
     for (int k = 0; k < 3; k++) {
         const bo_vec3 step = bo_scale(h, bo_v3(k == 0, k == 1, k == 2));
-        const bo_vec3 ahead = bo_tree_joint_motion(model, state, joint, child, blended, bo_add(X, step));
-        const bo_vec3 behind = bo_tree_joint_motion(model, state, joint, child, blended, bo_sub(X, step));
+        const bo_vec3 ahead = bo_tree_fillet_motion(model, state, joint, child, blended, bo_add(X, step));
+        const bo_vec3 behind = bo_tree_fillet_motion(model, state, joint, child, blended, bo_sub(X, step));
         const bo_vec3 d = bo_scale(0.5 / h, bo_sub(ahead, behind));
         F.m[k] = d.x, F.m[3 + k] = d.y, F.m[6 + k] = d.z;
     }
@@ -143,7 +143,7 @@ static void add_cut_vertex(const bough_model *model, int32_t part, int32_t copy,
     const bo_tree_part *inside = &model->parts[model->inside[part]];
     const int32_t v = model->surface->seams.copies[copy] - model->surface->first[part];
     const float *x = model->components[inside->component].c->surface.position + 3 * (size_t)v;
-    const bo_tree_joint *j = &model->surface->blend.joints[joint];
+    const bo_tree_fillet *j = &model->surface->blend.joints[joint];
     const bo_vec3 X =
         bo_scale(inside->scale, bo_sub(bo_v3((double)x[0], (double)x[1], (double)x[2]), bo_load3(j->above->centre)));
     if (bo_norm(X) > inside->scale * j->above->radius) /* nearer to the rim than to the middle */
@@ -214,7 +214,7 @@ static bool find_roots(const bough_model *model, const bough_state *state, const
     for (int32_t part = 0; part < bough_model_part_count(model) && r->list; part++)
         for (int32_t i = blend->part_first[part]; i < blend->part_first[part + 1]; i++) {
             const bo_tree_share *share = &blend->shares[blend->share_first[i]];
-            const bo_tree_joint *joint = &blend->joints[share->joint];
+            const bo_tree_fillet *joint = &blend->joints[share->joint];
             if (joint->cut || share->weight < 1)
                 continue;
             const int32_t v = bough_model_first_vertex(model, part) + blend->vertices[i];
@@ -309,10 +309,10 @@ static bool time_models(const tree_scene *s, const bough_model *model, surface_c
         if (bough_model_create(s->ctx, bough_model_describe(model), &again))
             return false;
         const double made = app_cpu_seconds();
-        const bool good = !bo_tree_find_joints(s->ctx, again, &again->surface->seams, &blend);
+        const bool good = !bo_tree_find_fillets(s->ctx, again, &again->surface->seams, &blend);
         c->joints_ms = fmin(c->joints_ms, 1e3 * (app_cpu_seconds() - made));
         c->model_ms = fmin(c->model_ms, 1e3 * (made - start));
-        bo_tree_free_joints(s->ctx, &blend);
+        bo_tree_free_fillets(s->ctx, &blend);
         bough_model_destroy(s->ctx, again);
         if (!good)
             return false;

@@ -18,7 +18,7 @@ static const bo_tree_part *part_of(const bough_model *model, int32_t user) {
 }
 
 static float *numbers_of(const bough_model *model, const bough_state *state, int32_t joint, bool child) {
-    return bo_tree_joint_numbers(model, state) + (2 * (size_t)joint + !child) * BO_BLEND_SIZE;
+    return bo_tree_fillet_numbers(model, state) + (2 * (size_t)joint + !child) * BO_BLEND_SIZE;
 }
 
 /* K_b = s R (centre, radius e_x, radius e_y, radius e_z, 0 .. + sum_l q_l P_lb), the first from `from`. */
@@ -48,7 +48,7 @@ typedef struct {
 
 static void move_joints(void *data, int32_t begin, int32_t end, int32_t chunk) {
     const moving *m = data;
-    const bo_tree_joint *joints = m->model->surface->blend.joints;
+    const bo_tree_fillet *joints = m->model->surface->blend.joints;
     (void)chunk;
     for (int32_t i = begin; i < end; i++) {
         const int32_t users[2] = {joints[i].child, joints[i].parent};
@@ -61,7 +61,7 @@ static void move_joints(void *data, int32_t begin, int32_t end, int32_t chunk) {
     }
 }
 
-void bo_tree_move_joints(bough_context *ctx, const bough_model *model, const bough_state *state) {
+void bo_tree_move_fillets(bough_context *ctx, const bough_model *model, const bough_state *state) {
     moving m = {model, state};
     bo_parallel_for(ctx, model->surface->blend.joint_count, JOINTS_A_TASK, move_joints, &m);
 }
@@ -76,7 +76,7 @@ BO_INLINE quad evaluate(const float *K, const float xi[3]) {
 }
 
 /* A part that no longer hangs has no share in its parent's other joints either. */
-static bool takes_part(const bough_model *model, const bough_state *state, int32_t part, const bo_tree_joint *joint) {
+static bool takes_part(const bough_model *model, const bough_state *state, int32_t part, const bo_tree_fillet *joint) {
     const bool beside = joint->child != part && joint->parent != part;
     return !bo_tree_seam_is_open(model, state, joint->child) && !(beside && bo_tree_seam_is_open(model, state, part));
 }
@@ -91,7 +91,7 @@ static quad blended_shift(const bough_model *model, const bough_state *state, co
     quad sum = {0};
     for (int32_t i = blend->share_first[vertex]; i < blend->share_first[vertex + 1]; i++) {
         const bo_tree_share *share = &blend->shares[i];
-        const bo_tree_joint *joint = &blend->joints[share->joint];
+        const bo_tree_fillet *joint = &blend->joints[share->joint];
         if (!takes_part(model, state, part->user, joint))
             continue;
         const double *from = state->frames[joint->child].origin;
@@ -136,9 +136,9 @@ static bo_vec3 evaluate_exactly(const float *K, bo_vec3 xi) {
     return sum;
 }
 
-bo_vec3 bo_tree_joint_motion(const bough_model *model, const bough_state *state, int32_t number, bool child,
-                             bool blended, bo_vec3 X) {
-    const bo_tree_joint *joint = &model->surface->blend.joints[number];
+bo_vec3 bo_tree_fillet_motion(const bough_model *model, const bough_state *state, int32_t number, bool child,
+                              bool blended, bo_vec3 X) {
+    const bo_tree_fillet *joint = &model->surface->blend.joints[number];
     const bo_tree_part *above = part_of(model, joint->child), *below = part_of(model, joint->parent);
     const bo_vec3 of_child = evaluate_exactly(numbers_of(model, state, number, true),
                                               bo_scale(1 / (above->scale * joint->above->radius), X));
@@ -148,7 +148,7 @@ bo_vec3 bo_tree_joint_motion(const bough_model *model, const bough_state *state,
     const bo_vec3 own = child ? of_child : of_parent;
     if (!blended)
         return own;
-    const double tau = bo_tree_joint_weight(joint, X), share = bo_tree_child_share(joint, X);
+    const double tau = bo_tree_fillet_weight(joint, X), share = bo_tree_child_share(joint, X);
     const bo_vec3 both = bo_mul_add(of_parent, share, bo_sub(of_child, of_parent));
     return bo_mul_add(own, tau, bo_sub(both, own));
 }

@@ -84,14 +84,14 @@ bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model) {
     BO_TRY(number_vertices(ctx, model, s));
     cut_tasks(model, s);
     BO_TRY(bo_tree_find_seams(ctx, model, s->first, &s->seams));
-    return bo_tree_find_joints(ctx, model, &s->seams, &s->blend);
+    return bo_tree_find_fillets(ctx, model, &s->seams, &s->blend);
 }
 
 void bo_tree_free_surface(bough_context *ctx, bough_model *model) {
     struct bo_tree_surface *s = model->surface;
     if (!s)
         return;
-    bo_tree_free_joints(ctx, &s->blend);
+    bo_tree_free_fillets(ctx, &s->blend);
     bo_tree_free_seams(ctx, &s->seams);
     bo_free(ctx, s->first);
     bo_free(ctx, s->task_first);
@@ -112,7 +112,7 @@ float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model) {
     return BO_NEW_ZEROS(ctx, float, flags_room(model->surface) + (size_t)model->part_count / sizeof(float) + 1);
 }
 
-float *bo_tree_joint_numbers(const bough_model *model, const bough_state *state) {
+float *bo_tree_fillet_numbers(const bough_model *model, const bough_state *state) {
     return state->work->surface_work + joints_room(model->surface);
 }
 
@@ -380,7 +380,7 @@ bough_status bough_state_surface(bough_context *ctx, const bough_model *model, c
     if ((int)state->continuity < BOUGH_CONTINUITY_C0 || state->continuity > BOUGH_CONTINUITY_NONE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the continuity of the state does not exist");
     if (state->continuity == BOUGH_CONTINUITY_C1)
-        bo_tree_move_joints(ctx, model, state);
+        bo_tree_move_fillets(ctx, model, state);
     bo_run_tasks(ctx, draw_parts, &d, model->surface->task_count);
     if (state->continuity != BOUGH_CONTINUITY_NONE)
         bo_parallel_for(ctx, model->surface->seams.place_count, PLACES_A_TASK, join_places, &d);

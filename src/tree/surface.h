@@ -29,13 +29,13 @@ typedef struct bo_tree_patch {
 
 /* Where a child hangs and motions are blended. Places are in the child's axes at rest, from the interface's centre, m.
  */
-typedef struct bo_tree_joint {
+typedef struct bo_tree_fillet {
     int32_t child, parent; /* outside numbers */
     bool cut;              /* vertices coincide: both sides are blended. Else the child alone follows its parent */
     const bo_tree_patch *above, *below; /* of the child, of the parent */
     bo_vec3 normal;                     /* towards the child */
     double plateau, width, reach;       /* m: to both sides; where blending fades out beyond; across */
-} bo_tree_joint;
+} bo_tree_fillet;
 
 /* One of the joints that have a part in the place of a vertex. */
 typedef struct bo_tree_share {
@@ -48,7 +48,7 @@ typedef struct bo_tree_share {
 typedef struct bo_tree_blend {
     int32_t patch_count, joint_count, vertex_count, share_count;
     bo_tree_patch *patches;
-    bo_tree_joint *joints;
+    bo_tree_fillet *joints;
     int32_t *part_first;  /* part (outside number) -> its first vertex here; one more at the end */
     int32_t *vertices;    /* numbers within their parts */
     int32_t *share_first; /* vertex -> its first share; one more at the end */
@@ -76,26 +76,26 @@ void bo_tree_free_seams(bough_context *ctx, bo_tree_seams *seams);
 void bo_tree_open_seam(const bough_model *model, bough_state *state, int32_t part, bool open);
 bool bo_tree_seam_is_open(const bough_model *model, const bough_state *state, int32_t part);
 
-/* joints.c: finds joints, their polynomials and who is blended; after the seams. To be freed also when it fails. */
-bough_status bo_tree_find_joints(bough_context *ctx, const bough_model *model, const bo_tree_seams *seams,
-                                 bo_tree_blend *blend);
-void bo_tree_free_joints(bough_context *ctx, bo_tree_blend *blend);
+/* smooth.c: finds fillets, their polynomials and who is blended; after the seams. To be freed also when it fails. */
+bough_status bo_tree_find_fillets(bough_context *ctx, const bough_model *model, const bo_tree_seams *seams,
+                                  bo_tree_blend *blend);
+void bo_tree_free_fillets(bough_context *ctx, bo_tree_blend *blend);
 /* How far a place is the joint's (0 .. 1), and how much of it is the child's there; both twice differentiable. */
-double bo_tree_joint_weight(const bo_tree_joint *joint, bo_vec3 X);
-double bo_tree_child_share(const bo_tree_joint *joint, bo_vec3 X);
+double bo_tree_fillet_weight(const bo_tree_fillet *joint, bo_vec3 X);
+double bo_tree_child_share(const bo_tree_fillet *joint, bo_vec3 X);
 
 /* blend.c: world coefficients of all joints' polynomials, from the origin of the child's frame, those of the child
  * first: 2 BO_BLEND_SIZE floats each. */
-void bo_tree_move_joints(bough_context *ctx, const bough_model *model, const bough_state *state);
+void bo_tree_move_fillets(bough_context *ctx, const bough_model *model, const bough_state *state);
 /* Blends the vertices of a part: x in its own unscaled axes, positions in the world. */
 void bo_tree_blend_part(const bough_model *model, const bough_state *state, const bo_tree_part *part, float *x,
                         float *positions);
 /* For measurements, after a surface with C1 was made: where a place near one joint goes, from the origin of the child's
  * frame, when the domain by itself moves as its polynomial; by the child's side or the parent's. blended: false: that
  * domain alone. */
-bo_vec3 bo_tree_joint_motion(const bough_model *model, const bough_state *state, int32_t joint, bool child,
-                             bool blended, bo_vec3 X);
+bo_vec3 bo_tree_fillet_motion(const bough_model *model, const bough_state *state, int32_t joint, bool child,
+                              bool blended, bo_vec3 X);
 /* In the state's work: */
-float *bo_tree_joint_numbers(const bough_model *model, const bough_state *state);
+float *bo_tree_fillet_numbers(const bough_model *model, const bough_state *state);
 
 #endif

@@ -313,7 +313,7 @@ static double fade(double s) {
     return s >= 1 ? 0 : 1 - s * s * s * (10 + s * (-15 + 6 * s));
 }
 
-double bo_tree_joint_weight(const bo_tree_joint *joint, bo_vec3 X) {
+double bo_tree_fillet_weight(const bo_tree_fillet *joint, bo_vec3 X) {
     const double d = bo_dot(joint->normal, X), along = (joint->cut ? fabs(d) : d) - joint->plateau;
     if (along >= joint->width)
         return 0;
@@ -321,7 +321,7 @@ double bo_tree_joint_weight(const bo_tree_joint *joint, bo_vec3 X) {
     return fade(along / joint->width) * fade((across - joint->reach) / joint->width);
 }
 
-double bo_tree_child_share(const bo_tree_joint *joint, bo_vec3 X) {
+double bo_tree_child_share(const bo_tree_fillet *joint, bo_vec3 X) {
     const double whole = joint->plateau + joint->width;
     return joint->cut ? fade(0.5 - 0.5 * bo_dot(joint->normal, X) / whole) : 0;
 }
@@ -441,15 +441,15 @@ static bough_status look_at_seams(builder *b) {
 
 /* ---- places at rest, in the axes of a joint ---- */
 
-static bo_vec3 from_parent(const builder *b, const bo_tree_joint *joint, bo_vec3 Y) {
+static bo_vec3 from_parent(const builder *b, const bo_tree_fillet *joint, bo_vec3 Y) {
     const bo_tree_part *child = part_of(b, joint->child), *parent = part_of(b, joint->parent);
     return bo_scale(parent->scale, bo_mat_tvec(child->rest, bo_sub(Y, bo_load3(joint->below->centre))));
 }
-static bo_vec3 from_child(const builder *b, const bo_tree_joint *joint, bo_vec3 x) {
+static bo_vec3 from_child(const builder *b, const bo_tree_fillet *joint, bo_vec3 x) {
     return bo_scale(part_of(b, joint->child)->scale, bo_sub(x, bo_load3(joint->above->centre)));
 }
 /* x in the axes of a part that is the child, the parent or another of the parent's children. */
-static bo_vec3 from_part(const builder *b, const bo_tree_joint *joint, const bo_tree_part *part, bo_vec3 x) {
+static bo_vec3 from_part(const builder *b, const bo_tree_fillet *joint, const bo_tree_part *part, bo_vec3 x) {
     if (part->user == joint->child)
         return from_child(b, joint, x);
     if (part->user == joint->parent)
@@ -461,12 +461,12 @@ static bo_vec3 from_part(const builder *b, const bo_tree_joint *joint, const bo_
 }
 
 /* How wide a joint may be so that it does not reach another interface of its parts. */
-static double room_beside(const bo_tree_joint *joint, bo_vec3 centre, double radius) {
+static double room_beside(const bo_tree_fillet *joint, bo_vec3 centre, double radius) {
     const double d = bo_dot(joint->normal, centre), across = bo_norm(bo_mul_add(centre, -d, joint->normal));
     return fmax(fabs(d) - joint->plateau, across - joint->reach) - EXTENT * radius;
 }
 
-static void fit_in(const builder *b, bo_tree_joint *joint) {
+static void fit_in(const builder *b, bo_tree_fillet *joint) {
     const bo_tree_part *child = part_of(b, joint->child), *parent = part_of(b, joint->parent);
     const bough_component *c = component_of(b, child), *above = component_of(b, parent);
     for (int32_t k = 0; k < c->interface_count; k++)
@@ -480,14 +480,14 @@ static void fit_in(const builder *b, bo_tree_joint *joint) {
                                         parent->scale * above->interfaces[above->parent].radius));
 }
 
-static bool make_joint(const builder *b, const bo_tree_part *part, bo_tree_joint *joint) {
+static bool make_joint(const builder *b, const bo_tree_part *part, bo_tree_fillet *joint) {
     const bo_tree_part *parent = &b->model->parts[part->parent];
     const bough_component *c = component_of(b, part);
-    *joint = (bo_tree_joint){.child = part->user,
-                             .parent = parent->user,
-                             .cut = b->coincidences[part->user] >= LEAST_COINCIDENCES,
-                             .above = &b->blend->patches[patch_of(b, part, c->parent)],
-                             .below = &b->blend->patches[patch_of(b, parent, part->interface)]};
+    *joint = (bo_tree_fillet){.child = part->user,
+                              .parent = parent->user,
+                              .cut = b->coincidences[part->user] >= LEAST_COINCIDENCES,
+                              .above = &b->blend->patches[patch_of(b, part, c->parent)],
+                              .below = &b->blend->patches[patch_of(b, parent, part->interface)]};
     const double radius = part->scale * joint->above->radius;
     joint->normal = joint->above->normal, joint->plateau = THICKNESSES * part->scale * joint->above->thickness;
     joint->width = (joint->cut ? WIDTH : PLANTED_WIDTH) * radius, joint->reach = ACROSS * radius;
@@ -498,7 +498,7 @@ static bool make_joint(const builder *b, const bo_tree_part *part, bo_tree_joint
 }
 
 static bough_status make_joints(builder *b) {
-    b->blend->joints = BO_NEW_ARRAY(b->ctx, bo_tree_joint, b->model->part_count);
+    b->blend->joints = BO_NEW_ARRAY(b->ctx, bo_tree_fillet, b->model->part_count);
     if (!b->blend->joints)
         return BOUGH_ERROR_MEMORY;
     for (int32_t j = 0; j < b->model->part_count; j++) {
@@ -517,17 +517,17 @@ static void store_xi(float xi[3], double radius, bo_vec3 X) {
 
 /* Gives the vertices of a part their share in a joint; those of another child only as far as they are in that one's
  * own joint, so that they agree with the parent's where they meet them. */
-static bough_status share_out(builder *b, int32_t number, const bo_tree_part *part, const bo_tree_joint *own) {
-    const bo_tree_joint *joint = &b->blend->joints[number];
+static bough_status share_out(builder *b, int32_t number, const bo_tree_part *part, const bo_tree_fillet *own) {
+    const bo_tree_fillet *joint = &b->blend->joints[number];
     const bo_tree_part *child = part_of(b, joint->child), *parent = part_of(b, joint->parent);
     const bough_surface *surface = &component_of(b, part)->surface;
     const int32_t first = b->model->surface->first[part->user];
     for (int32_t v = 0; v < surface->vertex_count; v++) {
         const float *p = surface->position + 3 * (size_t)v;
         const bo_vec3 x = bo_v3((double)p[0], (double)p[1], (double)p[2]), X = from_part(b, joint, part, x);
-        double weight = bo_tree_joint_weight(joint, X);
+        double weight = bo_tree_fillet_weight(joint, X);
         if (own && weight > LEAST_WEIGHT)
-            weight *= bo_tree_joint_weight(own, from_part(b, own, part, x));
+            weight *= bo_tree_fillet_weight(own, from_part(b, own, part, x));
         if (!(weight > LEAST_WEIGHT))
             continue;
         if (!BO_RESERVE(b->ctx, b->records, b->record_capacity, b->record_count + 1))
@@ -543,7 +543,7 @@ static bough_status share_out(builder *b, int32_t number, const bo_tree_part *pa
 
 static bough_status share_all(builder *b) {
     for (int32_t i = 0; i < b->blend->joint_count; i++) {
-        const bo_tree_joint *joint = &b->blend->joints[i];
+        const bo_tree_fillet *joint = &b->blend->joints[i];
         BO_TRY(share_out(b, i, part_of(b, joint->child), NULL));
         if (joint->cut)
             BO_TRY(share_out(b, i, part_of(b, joint->parent), NULL));
@@ -610,8 +610,8 @@ static bough_status build(builder *b) {
     return keep_records(b);
 }
 
-bough_status bo_tree_find_joints(bough_context *ctx, const bough_model *model, const bo_tree_seams *seams,
-                                 bo_tree_blend *blend) {
+bough_status bo_tree_find_fillets(bough_context *ctx, const bough_model *model, const bo_tree_seams *seams,
+                                  bo_tree_blend *blend) {
     builder b = {.ctx = ctx, .model = model, .seams = seams, .blend = blend};
     const bough_status status = build(&b);
     free_fit(ctx, &b.fit);
@@ -624,7 +624,7 @@ bough_status bo_tree_find_joints(bough_context *ctx, const bough_model *model, c
     return status;
 }
 
-void bo_tree_free_joints(bough_context *ctx, bo_tree_blend *blend) {
+void bo_tree_free_fillets(bough_context *ctx, bo_tree_blend *blend) {
     for (int32_t i = 0; i < blend->patch_count; i++)
         bo_free(ctx, blend->patches[i].P);
     bo_free(ctx, blend->patches);

@@ -181,7 +181,7 @@ static void copies_meet_before_they_are_joined(void **unused) {
     cut c = make_cut(1, R, false);
     deform(&c, 0.05, 9);
     drawn d = draw_as(&c, BOUGH_CONTINUITY_NONE);
-    bo_tree_move_joints(c.ctx, c.model, c.state);
+    bo_tree_move_fillets(c.ctx, c.model, c.state);
     double before = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < PARTS && pass == 1; i++) {
@@ -211,7 +211,7 @@ static void copies_meet_before_they_are_joined(void **unused) {
 
 /* One-sided differences of second order at a place of the interface. */
 static bo_mat3 gradient(const cut *c, int32_t joint, bool child, bool blended, bo_vec3 X) {
-    const bo_tree_joint *j = &c->model->surface->blend.joints[joint];
+    const bo_tree_fillet *j = &c->model->surface->blend.joints[joint];
     const double h = 1e-3 * j->width;
     bo_mat3 F;
     for (int k = 0; k < 3; k++) {
@@ -219,9 +219,9 @@ static bo_mat3 gradient(const cut *c, int32_t joint, bool child, bool blended, b
         bo_vec3 along = bo_v3(k == 0, k == 1, k == 2);
         const double out = bo_dot(along, j->normal);
         along = bo_scale((child ? h : -h) * (out < 0 ? -1 : 1), along);
-        const bo_vec3 x0 = bo_tree_joint_motion(c->model, c->state, joint, child, blended, X);
-        const bo_vec3 x1 = bo_tree_joint_motion(c->model, c->state, joint, child, blended, bo_add(X, along));
-        const bo_vec3 x2 = bo_tree_joint_motion(c->model, c->state, joint, child, blended, bo_mul_add(X, 2, along));
+        const bo_vec3 x0 = bo_tree_fillet_motion(c->model, c->state, joint, child, blended, X);
+        const bo_vec3 x1 = bo_tree_fillet_motion(c->model, c->state, joint, child, blended, bo_add(X, along));
+        const bo_vec3 x2 = bo_tree_fillet_motion(c->model, c->state, joint, child, blended, bo_mul_add(X, 2, along));
         const bo_vec3 d = bo_scale(0.5 / bo_dot(along, bo_v3(k == 0, k == 1, k == 2)),
                                    bo_sub(bo_sub(bo_scale(4, x1), bo_scale(3, x0)), x2));
         F.m[k] = d.x, F.m[3 + k] = d.y, F.m[6 + k] = d.z;
@@ -238,12 +238,12 @@ static void gradients_are_continuous_across_the_interface(void **unused) {
     double kink = 0;
     for (int32_t joint = 0; joint < 2; joint++)
         for (int i = 0; i < 20; i++) {
-            const bo_tree_joint *j = &c.model->surface->blend.joints[joint];
+            const bo_tree_fillet *j = &c.model->surface->blend.joints[joint];
             bo_vec3 X = bo_v3(test_uniform(&random, -0.15, 0.15), test_uniform(&random, -0.15, 0.15),
                               test_uniform(&random, -0.15, 0.15));
             X = bo_mul_add(X, -bo_dot(X, j->normal), j->normal);
-            check_below(bo_norm(bo_sub(bo_tree_joint_motion(c.model, c.state, joint, true, true, X),
-                                       bo_tree_joint_motion(c.model, c.state, joint, false, true, X))),
+            check_below(bo_norm(bo_sub(bo_tree_fillet_motion(c.model, c.state, joint, true, true, X),
+                                       bo_tree_fillet_motion(c.model, c.state, joint, false, true, X))),
                         1e-12);
             for (int k = 0; k < 9; k++) {
                 check_near(gradient(&c, joint, true, true, X).m[k], gradient(&c, joint, false, true, X).m[k], 1e-5);
@@ -259,7 +259,7 @@ static void gradients_are_continuous_across_the_interface(void **unused) {
 /* Weights and their first two derivatives do not jump where they begin and end. */
 static void weights_are_smooth(void **unused) {
     (void)unused;
-    const bo_tree_joint joint = {.cut = true, .normal = {0, 0, 1}, .plateau = 0.1, .width = 0.5, .reach = 1};
+    const bo_tree_fillet joint = {.cut = true, .normal = {0, 0, 1}, .plateau = 0.1, .width = 0.5, .reach = 1};
     const double h = 1e-3;
     double last[2] = {0}, jump = 0, steepest = 0;
     for (int path = 0; path < 2; path++)
@@ -268,7 +268,7 @@ static void weights_are_smooth(void **unused) {
             for (int k = 0; k < 3; k++) {
                 const double s = h * (i + k - 1);
                 const bo_vec3 X = path ? bo_v3(s, 0, 0.2) : bo_v3(0.3, 0, s);
-                value[k][0] = bo_tree_joint_weight(&joint, X), value[k][1] = bo_tree_child_share(&joint, X);
+                value[k][0] = bo_tree_fillet_weight(&joint, X), value[k][1] = bo_tree_child_share(&joint, X);
             }
             for (int k = 0; k < 2; k++) {
                 const double second = (value[0][k] - 2 * value[1][k] + value[2][k]) / (h * h);
@@ -279,9 +279,9 @@ static void weights_are_smooth(void **unused) {
         }
     check(steepest > 5);
     check_below(jump, 1); /* 60 / width^3 h, where second derivatives begin */
-    check_near(bo_tree_joint_weight(&joint, bo_v3(0.5, 0, 0.05)), 1, 0);
-    check_near(bo_tree_joint_weight(&joint, bo_v3(0, 0, -0.6)), 0, 0);
-    check_near(bo_tree_joint_weight(&joint, bo_v3(1.5, 0, 0)), 0, 0);
+    check_near(bo_tree_fillet_weight(&joint, bo_v3(0.5, 0, 0.05)), 1, 0);
+    check_near(bo_tree_fillet_weight(&joint, bo_v3(0, 0, -0.6)), 0, 0);
+    check_near(bo_tree_fillet_weight(&joint, bo_v3(1.5, 0, 0)), 0, 0);
     check_near(bo_tree_child_share(&joint, bo_v3(0.7, 0, 0)), 0.5, 1e-15);
 }
 
