@@ -24,6 +24,8 @@ static const struct {
     {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
     {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output"},
     {"stress", bench_stress, "stress of the flower beside the full body's; what a look at all parts of the oak costs"},
+    {"embedding", bench_embedding,
+     "surfaces where parts meet: gaps, kinks, cost of C0 and C1; a picture with --output"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
@@ -42,7 +44,7 @@ static const struct argp_option options[] = {
     {"coupling", 'c', "NAME", 0, "of oak, flower and dragon: L1 (default), L2, L2R or L3", 0},
     {"plot", 'p', "FILE", 0, "of leaves: draw the result as FILE.svg or FILE.png", 0},
     {"threads", 't', "N", 0, "of oak, flower and dragon: for their steps (default 1)", 0},
-    {"output", 'o', "FOLDER", 0, "of accuracy: draw its plots there; made when missing", 0},
+    {"output", 'o', "FOLDER", 0, "of accuracy and embedding: draw their plots there; made when missing", 0},
     {0},
 };
 
@@ -68,7 +70,7 @@ static void check_options(struct argp_state *state, const arguments *a) {
     if (a->options.plot)
         need_bench(state, "--plot", a->name, "leaves");
     if (a->options.folder)
-        need_bench(state, "--output", a->name, "accuracy");
+        need_bench(state, "--output", a->name, "accuracy and embedding");
     if (a->coupled)
         need_bench(state, "--coupling", a->name, "oak, flower and dragon");
     if (a->threaded)

@@ -10,6 +10,7 @@ enum {
     OPT_ENGINE = 300,
     OPT_COUPLING,
     OPT_PASSES,
+    OPT_CONTINUITY,
     OPT_DT,
     OPT_TIME,
     OPT_STRESS,
@@ -33,6 +34,10 @@ static const struct argp_option options[] = {
      0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3, instead of the scene's", 0},
     {"passes", OPT_PASSES, "N", 0, "of the tree engine in each step: 1 or 2, instead of the scene's", 0},
+    {"continuity", OPT_CONTINUITY, "NAME", 0,
+     "of the surfaces that the tree engine shows, where parts meet: none (default), C0 (no gaps) or C1 (no kinks "
+     "either)",
+     0},
     {"integrator", 'i', "NAME", 0, "instead of the scene's; bough integrators lists them", 0},
     {"dt", OPT_DT, "S", 0, "time step in s, instead of the scene's", 0},
     {"time", OPT_TIME, "S", 0, "simulated time in s, instead of the scene's duration", 0},
@@ -82,6 +87,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_PASSES:
         if (!app_parse_int(text, 1, 2, &a->def.passes))
             argp_error(state, "--passes: \"%s\" should be 1 or 2", text);
+        break;
+    case OPT_CONTINUITY:
+        if (strcmp(text, "none") != 0 && strcmp(text, "C0") != 0 && strcmp(text, "C1") != 0)
+            argp_error(state, "--continuity: \"%s\" should be none, C0 or C1", text);
+        a->def.continuity = text;
         break;
     case 'i':
         need_integrator(state, text);

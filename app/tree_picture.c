@@ -19,7 +19,7 @@ typedef struct {
     int32_t vertex_count, triangle_count;
     double *vertices;
     int32_t *triangles;
-    float *colours, *positions;
+    float *colours;
 } heap;
 
 static bool create(const bough_model_def *def, int32_t component, heap *h) {
@@ -34,44 +34,40 @@ static bool create(const bough_model_def *def, int32_t component, heap *h) {
     h->vertices = malloc((3 * vertices + 1) * sizeof *h->vertices);
     h->triangles = malloc((3 * triangles + 1) * sizeof *h->triangles);
     h->colours = malloc((3 * vertices + 1) * sizeof *h->colours);
-    h->positions = malloc((3 * (size_t)surface->vertex_count + 1) * sizeof *h->positions);
-    return h->vertices && h->triangles && h->colours && h->positions;
+    return h->vertices && h->triangles && h->colours;
 }
 
 static void destroy(heap *h) {
-    free(h->vertices), free(h->triangles), free(h->colours), free(h->positions);
+    free(h->vertices), free(h->triangles), free(h->colours);
 }
 
-static bough_status add_part(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
-                             const app_part_style *style, heap *h) {
+static void add_part(const bough_model *model, const float *positions, int32_t part, const app_part_style *style,
+                     heap *h) {
     const bough_model_def *def = bough_model_describe(model);
     const bough_surface *surface = &def->components[def->parts[part].component]->surface;
-    bough_status s = bough_state_positions(ctx, model, state, part, h->positions);
-    if (s)
-        return s;
     float colour[3];
+    positions += 3 * (size_t)bough_model_first_vertex(model, part);
     app_part_colour(style, part, colour);
     for (int32_t v = 0; v < surface->vertex_count; v++)
         for (int c = 0; c < 3; c++) {
             size_t at = 3 * (size_t)(h->vertex_count + v) + (size_t)c;
-            h->vertices[at] = (double)h->positions[3 * v + c];
+            h->vertices[at] = (double)positions[3 * v + c];
             h->colours[at] = colour[c];
         }
     for (int32_t i = 0; i < 3 * surface->triangle_count; i++)
         h->triangles[3 * h->triangle_count + i] = h->vertex_count + surface->triangles[i];
     h->vertex_count += surface->vertex_count;
     h->triangle_count += surface->triangle_count;
-    return BOUGH_OK;
 }
 
-static bough_status draw_component(bough_context *ctx, const bough_model *model, const bough_state *state,
+static bough_status draw_component(bough_context *ctx, const bough_model *model, const float *positions,
                                    int32_t component, const app_part_style *style, bough_picture *picture) {
     const bough_model_def *def = bough_model_describe(model);
     heap h;
     bough_status s = create(def, component, &h) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t p = 0; p < def->part_count && !s; p++)
         if (def->parts[p].component == component)
-            s = add_part(ctx, model, state, p, style, &h);
+            add_part(model, positions, p, style, &h);
     bough_surface_style look = bough_default_surface_style();
     look.vertex_colours = h.colours;
     look.crease_angle = 1.2;
@@ -85,9 +81,11 @@ static bough_status draw_component(bough_context *ctx, const bough_model *model,
 bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
                            const app_part_style *styles, bough_picture *picture) {
     const bough_model_def *def = bough_model_describe(model);
-    bough_status s = BOUGH_OK;
+    float *positions = malloc((3 * (size_t)bough_model_vertex_count(model) + 1) * sizeof *positions);
+    bough_status s = positions ? bough_state_surface(ctx, model, state, positions, NULL) : BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < def->component_count && !s; c++)
         if (def->components[c]->surface.triangle_count > 0)
-            s = draw_component(ctx, model, state, c, &styles[c], picture);
+            s = draw_component(ctx, model, positions, c, &styles[c], picture);
+    free(positions);
     return s;
 }

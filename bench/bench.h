@@ -29,6 +29,7 @@ int bench_stability(const bench_options *options);
 int bench_leaves(const bench_options *options);
 int bench_accuracy(const bench_options *options);
 int bench_stress(const bench_options *options);
+int bench_embedding(const bench_options *options);
 
 /* ---- bench.c ---- */
 

@@ -2,9 +2,11 @@
 
 #include "../app/example.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place) {
@@ -85,6 +87,47 @@ bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *s) {
         return false;
     }
     return load(s);
+}
+
+static bool copy_file(const char *from, const char *to) {
+    char buffer[65536];
+    size_t size;
+    FILE *in = fopen(from, "rb"), *out = in ? fopen(to, "wb") : NULL;
+    bool good = out != NULL;
+    while (good && (size = fread(buffer, 1, sizeof buffer, in)) > 0)
+        good = fwrite(buffer, 1, size, out) == size;
+    good = good && !ferror(in);
+    if (out)
+        good = fclose(out) == 0 && good;
+    if (in)
+        fclose(in);
+    return good;
+}
+
+bool tree_scene_is_there(const char *folder) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/scene.json", folder);
+    return access(path, R_OK) == 0;
+}
+
+bool tree_scene_open_copy(bough_context *ctx, const char *folder, tree_scene *s) {
+    if (!make_folder(ctx, s))
+        return false;
+    DIR *list = opendir(folder);
+    bool good = list != NULL;
+    for (struct dirent *entry; good && (entry = readdir(list));) {
+        char from[1024], to[1024];
+        struct stat info;
+        snprintf(from, sizeof from, "%s/%s", folder, entry->d_name);
+        snprintf(to, sizeof to, "%s/%s", s->folder, entry->d_name);
+        if (stat(from, &info) == 0 && S_ISREG(info.st_mode))
+            good = copy_file(from, to);
+    }
+    if (list)
+        closedir(list);
+    if (!good)
+        app_fail_with("%s cannot be copied", folder);
+    return good && load(s);
 }
 
 void tree_scene_close(tree_scene *s) {

@@ -22,6 +22,10 @@ bool tree_scene_open_free(bough_context *ctx, const char *name, tree_scene *scen
 bool tree_scene_open_changed(bough_context *ctx, const char *name, json_t *changes, tree_scene *scene);
 /* The same of the text of a scene file. */
 bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *scene);
+/* The same of a folder with scene.json and the files that it names, which are copied. */
+bool tree_scene_open_copy(bough_context *ctx, const char *folder, tree_scene *scene);
+/* There is such a folder below this one. */
+bool tree_scene_is_there(const char *folder);
 void tree_scene_close(tree_scene *scene);
 
 /* "L1" .. "L3" */

@@ -24,6 +24,8 @@ typedef struct bough_run_def {
     const char *engine;        /* "full" or "tree", for scenes of parts; NULL: the scene's */
     const char *coupling;      /* of the tree engine: "L1", "L2", "L2R" or "L3"; NULL: the scene's */
     int32_t passes;            /* of the tree engine: 1 or 2; 0: the scene's */
+    const char *continuity;    /* of the surfaces that the tree engine shows, in frames, displacements and pictures:
+                                * "none" (each part by itself), "C0" or "C1", as bough_continuity; NULL: none */
     const char *integrator;    /* NULL: the scene's */
     double dt, duration;       /* s; 0: the scene's */
     int32_t max_halvings;      /* of a step that fails, 0..20 (default 10) */

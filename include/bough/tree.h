@@ -21,6 +21,13 @@ typedef enum bough_coupling {
     BOUGH_COUPLING_L3   /* exactly */
 } bough_coupling;
 
+/* How the surfaces of parts that hang on each other become one. */
+typedef enum bough_continuity {
+    BOUGH_CONTINUITY_C0,  /* vertices that coincide at rest get the mean of their positions and one normal */
+    BOUGH_CONTINUITY_C1,  /* also the motions of both parts are blended around an interface: no kink */
+    BOUGH_CONTINUITY_NONE /* parts as they are, each with its own normals */
+} bough_continuity;
+
 /* A pose over time: cubic splines through the keys, at rest before the first and after the last. */
 typedef struct bough_track {
     int32_t count;          /* of keys; 0: there is no track */
@@ -167,6 +174,7 @@ typedef struct bough_state {
     bough_coupling coupling;
     double alpha;
     int32_t passes;
+    bough_continuity continuity; /* of bough_state_surface() */
     /* ---- machinery ---- */
     struct bo_tree_work *work;
 } bough_state;
@@ -295,11 +303,21 @@ BOUGH_API int32_t bough_model_first_vertex(const bough_model *model, int32_t par
 BOUGH_API int32_t bough_model_triangle_count(const bough_model *model);
 /* triangle_count x 3 numbers of vertices of the whole. */
 BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangles);
-/* World positions and unit normals (area-weighted; may be NULL): vertex_count x 3 each. Where the surface of a part has
- * a vertex at the same place as its parent's at rest, both get the mean of their positions and one normal, so that
- * there is no gap. Uses the state's scratch: one call at a time for each state. */
+/* World positions and unit normals (area-weighted; may be NULL): vertex_count x 3 each, with the state's continuity.
+ * Where the surface of a part has a vertex at the same place as its parent's at rest, both get one position and one
+ * normal (but for BOUGH_CONTINUITY_NONE), so that there is no gap. Uses the state's scratch: one call at a time for
+ * each state. */
 BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
                                            float *positions, float *normals);
+/* How far surfaces come apart where parts meet, before anything is joined. */
+typedef struct bough_gap {
+    double distance;      /* m: the largest between a vertex and the vertex of the parent that it lies on at rest */
+    double relative;      /* the same, of the radius of the interface */
+    int32_t part, vertex; /* where; -1: no vertices coincide */
+    int32_t count;        /* of vertices that lie on one of their parent's */
+} bough_gap;
+BOUGH_API bough_status bough_state_gap(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                       bough_gap *gap);
 /* World position and velocity of one vertex of the part's surface. */
 BOUGH_API bough_status bough_state_vertex(bough_context *ctx, const bough_model *model, const bough_state *state,
                                           int32_t part, int32_t vertex, double position[3], double velocity[3]);

@@ -36,8 +36,9 @@ typedef struct bo_engine {
 typedef struct bo_engine_def {
     bo_engine_kind kind;
     bough_integrator_def integrator;
-    bough_model_def model; /* settings of the tree engine; its alpha is that of the integrator */
-    bool settle;           /* start in equilibrium */
+    bough_model_def model;       /* settings of the tree engine; its alpha is that of the integrator */
+    bool settle;                 /* start in equilibrium */
+    bough_continuity continuity; /* of what the tree engine shows */
 } bo_engine_def;
 
 bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def, bo_engine *engine);

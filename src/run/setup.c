@@ -70,13 +70,17 @@ static bough_status choose_word(bough_context *ctx, const char *what, const char
 /* What the scene says, and what the run says otherwise. */
 static bough_status choose_engine(bough_context *ctx, const bough_scene *scene, const bough_run_def *def,
                                   bo_engine_def *engine) {
+    static const char *const continuities[] = {"C0", "C1", "none"}; /* bough_continuity */
+    int32_t continuity = BOUGH_CONTINUITY_NONE;
     int32_t kind = (int32_t)(scene->plan ? scene->engine : BO_ENGINE_FULL), coupling = (int32_t)scene->model.coupling;
     *engine = (bo_engine_def){.integrator = scene->integrator,
                               .model = scene->model,
                               .settle = (scene->settle || def->settle) && !def->resume};
     BO_TRY(choose_word(ctx, "engine", def->engine, BO_ENGINE_KINDS, 2, &kind));
     BO_TRY(choose_word(ctx, "coupling", def->coupling, BO_COUPLINGS, 4, &coupling));
+    BO_TRY(choose_word(ctx, "continuity", def->continuity, continuities, 3, &continuity));
     engine->kind = (bo_engine_kind)kind;
+    engine->continuity = (bough_continuity)continuity;
     engine->model.coupling = (bough_coupling)coupling;
     if (def->passes)
         engine->model.passes = def->passes;

@@ -28,6 +28,7 @@ typedef struct {
     int32_t *part_of;    /* of each of its triangles */
     double *displacement, *velocity;
     float *positions, *rates; /* of the largest part */
+    float *joined;            /* of all parts; NULL: each is shown by itself */
 } tree_engine;
 
 static const bough_component *component_of(const tree_engine *e, int32_t part) {
@@ -193,6 +194,14 @@ static void show_velocities(const tree_engine *e, int32_t part, double scale, do
     }
 }
 
+/* Where surfaces are joined, displacements are those of the joined ones; velocities stay those of the parts. */
+static bough_status show_joined(const tree_engine *e) {
+    BO_TRY(bough_state_surface(e->ctx, e->model, e->state, e->joined, NULL));
+    for (size_t k = 0; k < 3 * (size_t)bough_model_vertex_count(e->model); k++)
+        e->displacement[k] = (double)e->joined[k] - e->surface->vertices[k];
+    return BOUGH_OK;
+}
+
 static bough_status show(void *data) {
     const tree_engine *e = data;
     for (int32_t part = 0; part < bough_model_part_count(e->model); part++) {
@@ -203,7 +212,7 @@ static bough_status show(void *data) {
             e->displacement[first + k] = (double)e->positions[k] - e->surface->vertices[first + k];
         show_velocities(e, part, bough_model_describe(e->model)->parts[part].scale, e->velocity + first);
     }
-    return BOUGH_OK;
+    return e->joined ? show_joined(e) : BOUGH_OK;
 }
 
 /* ---- making ---- */
@@ -214,7 +223,8 @@ static void destroy(bough_context *ctx, void *data) {
     bough_model_destroy(ctx, e->model);
     bough_mesh_destroy(ctx, e->surface);
     void *const blocks[] = {e->vertices, e->points,       e->rest,     e->pushed,    e->pushed_rest, e->first,
-                            e->part_of,  e->displacement, e->velocity, e->positions, e->rates,       e};
+                            e->part_of,  e->displacement, e->velocity, e->positions, e->rates,       e->joined,
+                            e};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }
@@ -369,6 +379,10 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
     BO_TRY(bo_scene_model(ctx, scene, &settings, &e->model));
     BO_TRY(bough_state_create(ctx, e->model, &e->state));
     BO_TRY(make_surface(e));
+    e->state->continuity = def->continuity;
+    if (def->continuity != BOUGH_CONTINUITY_NONE &&
+        !(e->joined = BO_NEW_ARRAY(ctx, float, 3 * (size_t)bough_model_vertex_count(e->model))))
+        return BOUGH_ERROR_MEMORY;
     BO_TRY(place_forces(e));
     BO_TRY(place_probes(e));
     BO_TRY(bough_state_energies(ctx, e->model, e->state, &energies));

@@ -200,7 +200,8 @@ static int32_t copy_of(const bo_tree_seams *seams, int32_t vertex) {
 /* copies: all vertices of pairs, once each. */
 static bough_status collect_copies(bough_context *ctx, const pairs *p, bo_tree_seams *seams) {
     seams->copies = BO_NEW_ARRAY(ctx, int32_t, 2 * p->count);
-    if (!seams->copies)
+    seams->copy_part = BO_NEW_ARRAY(ctx, int32_t, 2 * p->count);
+    if (!seams->copies || !seams->copy_part)
         return BOUGH_ERROR_MEMORY;
     for (size_t i = 0; i < p->count; i++)
         seams->copies[2 * i] = p->list[i].child, seams->copies[2 * i + 1] = p->list[i].parent;
@@ -215,7 +216,7 @@ static void find_part_copies(const bough_model *model, const int32_t *first, bo_
     int32_t copy = 0;
     for (int32_t i = 0; i <= model->part_count; i++) {
         while (copy < seams->copy_count && seams->copies[copy] < first[i])
-            copy++;
+            seams->copy_part[copy++] = i - 1;
         seams->part_first[i] = copy;
     }
 }
@@ -281,6 +282,7 @@ bough_status bo_tree_find_seams(bough_context *ctx, const bough_model *model, co
 
 void bo_tree_free_seams(bough_context *ctx, bo_tree_seams *seams) {
     bo_free(ctx, seams->copies);
+    bo_free(ctx, seams->copy_part);
     bo_free(ctx, seams->part_first);
     bo_free(ctx, seams->place_first);
     bo_free(ctx, seams->members);

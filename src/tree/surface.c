@@ -83,13 +83,15 @@ bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model) {
         return BOUGH_ERROR_MEMORY;
     BO_TRY(number_vertices(ctx, model, s));
     cut_tasks(model, s);
-    return bo_tree_find_seams(ctx, model, s->first, &s->seams);
+    BO_TRY(bo_tree_find_seams(ctx, model, s->first, &s->seams));
+    return bo_tree_find_fillets(ctx, model, &s->seams, &s->blend);
 }
 
 void bo_tree_free_surface(bough_context *ctx, bough_model *model) {
     struct bo_tree_surface *s = model->surface;
     if (!s)
         return;
+    bo_tree_free_fillets(ctx, &s->blend);
     bo_tree_free_seams(ctx, &s->seams);
     bo_free(ctx, s->first);
     bo_free(ctx, s->task_first);
@@ -97,9 +99,35 @@ void bo_tree_free_surface(bough_context *ctx, bough_model *model) {
     bo_free(ctx, s);
 }
 
+/* The work: a room for each task, area vectors of copies, coefficients of joints, and a byte for each part that tells
+ * whether its seam is open, with one more for any. */
+static size_t joints_room(const struct bo_tree_surface *s) {
+    return s->room[s->task_count] + LANES * (size_t)s->seams.copy_count;
+}
+static size_t flags_room(const struct bo_tree_surface *s) {
+    return joints_room(s) + 2 * BO_BLEND_SIZE * (size_t)s->blend.joint_count;
+}
+
 float *bo_tree_make_surface_work(bough_context *ctx, const bough_model *model) {
-    const struct bo_tree_surface *s = model->surface;
-    return BO_NEW_ARRAY(ctx, float, s->room[s->task_count] + LANES * (size_t)s->seams.copy_count);
+    return BO_NEW_ZEROS(ctx, float, flags_room(model->surface) + (size_t)model->part_count / sizeof(float) + 1);
+}
+
+float *bo_tree_fillet_numbers(const bough_model *model, const bough_state *state) {
+    return state->work->surface_work + joints_room(model->surface);
+}
+
+static unsigned char *open_flags(const bough_model *model, const bough_state *state) {
+    return (unsigned char *)(state->work->surface_work + flags_room(model->surface));
+}
+
+bool bo_tree_seam_is_open(const bough_model *model, const bough_state *state, int32_t part) {
+    return open_flags(model, state)[part];
+}
+
+void bo_tree_open_seam(const bough_model *model, bough_state *state, int32_t part, bool open) {
+    unsigned char *flags = open_flags(model, state);
+    flags[part] = open;
+    flags[model->part_count] = memchr(flags, 1, (size_t)model->part_count) != NULL;
 }
 
 int32_t bough_model_vertex_count(const bough_model *model) {
@@ -233,6 +261,8 @@ static void draw_part(const drawing *d, const bo_tree_part *part, float *room) {
     bough_component_surface_positions(c, d->state->q + part->offset, x);
     x[3 * (size_t)count] = 0;
     place_vertices(&place, count, x, d->positions + first);
+    if (d->state->continuity == BOUGH_CONTINUITY_C1)
+        bo_tree_blend_part(d->model, d->state, part, x, d->positions + first);
     if (!d->normals)
         return;
     sum_area_vectors(&c->surface, x, area);
@@ -249,55 +279,150 @@ static void draw_parts(void *data, int32_t task) {
 
 /* ---- seams ---- */
 
+/* Copies of one place that are drawn as one: `members` of which those count whose leader is `leader`, or all (-1). */
+typedef struct {
+    const int32_t *members;
+    int32_t count, leader;
+} place;
+
+/* The first of a part's copies, or -1. */
+static int32_t first_of(const drawing *d, const place *p, int32_t part) {
+    for (int32_t i = 0; i < p->count; i++)
+        if (d->model->surface->seams.copy_part[p->members[i]] == part)
+            return i;
+    return -1;
+}
+
+/* What a copy hangs on within its place, over all seams that are not open. */
+static int32_t leader_of(const drawing *d, const place *p, int32_t member) {
+    int32_t part = d->model->surface->seams.copy_part[p->members[member]];
+    for (;;) {
+        const int32_t parent = d->model->def.parts[part].parent;
+        if (parent < 0 || bo_tree_seam_is_open(d->model, d->state, part) || first_of(d, p, parent) < 0)
+            return first_of(d, p, part);
+        part = parent;
+    }
+}
+
+static bool belongs(const drawing *d, const place *p, int32_t member) {
+    return p->leader < 0 || leader_of(d, p, member) == p->leader;
+}
+
 /* The mean of the copies' positions. */
-static void join_positions(const drawing *d, const int32_t *member, int32_t count) {
+static void join_positions(const drawing *d, const place *p) {
     const int32_t *copies = d->model->surface->seams.copies;
-    float sum[3] = {0};
-    for (int32_t i = 0; i < count; i++)
+    float sum[3] = {0}, count = 0;
+    for (int32_t i = 0; i < p->count; i++) {
+        if (!belongs(d, p, i))
+            continue;
         for (int k = 0; k < 3; k++)
-            sum[k] += d->positions[3 * (size_t)copies[member[i]] + (size_t)k];
-    for (int32_t i = 0; i < count; i++)
-        for (int k = 0; k < 3; k++)
-            d->positions[3 * (size_t)copies[member[i]] + (size_t)k] = sum[k] / (float)count;
+            sum[k] += d->positions[3 * (size_t)copies[p->members[i]] + (size_t)k];
+        count++;
+    }
+    for (int32_t i = 0; i < p->count; i++)
+        for (int k = 0; k < 3 && belongs(d, p, i); k++)
+            d->positions[3 * (size_t)copies[p->members[i]] + (size_t)k] = sum[k] / count;
 }
 
 /* Area vectors of one surface add up over the cut, and those of cut faces on both sides cancel. Where nothing else is
  * left, inside of the material, the first copy's normal does for all. */
-static void join_normals(const drawing *d, const int32_t *member, int32_t count) {
+static void join_normals(const drawing *d, const place *p) {
     const int32_t *copies = d->model->surface->seams.copies;
     float sum[3] = {0}, lengths = 0;
-    for (int32_t i = 0; i < count; i++) {
-        const float *n = seam_vectors(d) + LANES * (size_t)member[i];
+    for (int32_t i = 0; i < p->count; i++) {
+        if (!belongs(d, p, i))
+            continue;
+        const float *n = seam_vectors(d) + LANES * (size_t)p->members[i];
         for (int k = 0; k < 3; k++)
             sum[k] += n[k];
         lengths += sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     }
     const float length = sqrtf(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
-    const float *first = d->normals + 3 * (size_t)copies[member[0]];
+    const float *first = d->normals + 3 * (size_t)copies[p->members[p->leader < 0 ? 0 : p->leader]];
     const bool cancelled = !(length > 1e-3f * lengths);
     for (int k = 0; k < 3; k++)
         sum[k] = cancelled ? first[k] : sum[k] / length;
-    for (int32_t i = 0; i < count; i++)
-        memcpy(d->normals + 3 * (size_t)copies[member[i]], sum, sizeof sum);
+    for (int32_t i = 0; i < p->count; i++)
+        if (belongs(d, p, i))
+            memcpy(d->normals + 3 * (size_t)copies[p->members[i]], sum, sizeof sum);
+}
+
+static void join_place(const drawing *d, const place *p) {
+    join_positions(d, p);
+    if (d->normals)
+        join_normals(d, p);
+}
+
+static place place_at(const bo_tree_seams *seams, int32_t number) {
+    const int32_t first = seams->place_first[number];
+    return (place){seams->members + first, seams->place_first[number + 1] - first, -1};
 }
 
 static void join_places(void *data, int32_t begin, int32_t end, int32_t chunk) {
     const drawing *d = data;
-    const bo_tree_seams *seams = &d->model->surface->seams;
+    const bool open = bo_tree_seam_is_open(d->model, d->state, d->model->part_count); /* any */
     (void)chunk;
-    for (int32_t p = begin; p < end; p++) {
-        const int32_t *member = seams->members + seams->place_first[p];
-        const int32_t count = seams->place_first[p + 1] - seams->place_first[p];
-        join_positions(d, member, count);
-        if (d->normals)
-            join_normals(d, member, count);
+    for (int32_t i = begin; i < end; i++) {
+        place p = place_at(&d->model->surface->seams, i);
+        if (!open)
+            join_place(d, &p);
+        for (int32_t leader = 0; leader < p.count && open; leader++) {
+            p.leader = leader;
+            if (leader_of(d, &p, leader) == leader)
+                join_place(d, &p);
+        }
     }
 }
 
 bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
                                  float *positions, float *normals) {
     drawing d = {model, state, positions, normals};
+    if ((int)state->continuity < BOUGH_CONTINUITY_C0 || state->continuity > BOUGH_CONTINUITY_NONE)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the continuity of the state does not exist");
+    if (state->continuity == BOUGH_CONTINUITY_C1)
+        bo_tree_move_fillets(ctx, model, state);
     bo_run_tasks(ctx, draw_parts, &d, model->surface->task_count);
-    bo_parallel_for(ctx, model->surface->seams.place_count, PLACES_A_TASK, join_places, &d);
+    if (state->continuity != BOUGH_CONTINUITY_NONE)
+        bo_parallel_for(ctx, model->surface->seams.place_count, PLACES_A_TASK, join_places, &d);
+    return BOUGH_OK;
+}
+
+/* ---- how far seams are apart ---- */
+
+static bo_vec3 place_of_copy(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t copy) {
+    const bo_tree_seams *seams = &model->surface->seams;
+    const int32_t part = seams->copy_part[copy];
+    double x[3] = {0}, v[3];
+    bough_state_vertex(ctx, model, state, part, seams->copies[copy] - model->surface->first[part], x, v);
+    return bo_load3(x);
+}
+
+static void compare_copies(bough_context *ctx, const drawing *d, const place *p, bough_gap *gap) {
+    const bough_model *model = d->model;
+    const bo_tree_seams *seams = &model->surface->seams;
+    for (int32_t i = 0; i < p->count; i++) {
+        const int32_t copy = p->members[i], part = seams->copy_part[copy];
+        const int32_t other = model->def.parts[part].parent < 0 ? -1 : first_of(d, p, model->def.parts[part].parent);
+        if (other < 0 || bo_tree_seam_is_open(model, d->state, part))
+            continue;
+        const double distance = bo_norm(
+            bo_sub(place_of_copy(ctx, model, d->state, copy), place_of_copy(ctx, model, d->state, p->members[other])));
+        gap->count++;
+        if (gap->part >= 0 && !(distance > gap->distance))
+            continue;
+        const bo_tree_part *inside = &model->parts[model->inside[part]];
+        const bough_component *c = model->components[inside->component].c;
+        gap->distance = distance, gap->relative = distance / (inside->scale * c->interfaces[c->parent].radius);
+        gap->part = part, gap->vertex = seams->copies[copy] - model->surface->first[part];
+    }
+}
+
+bough_status bough_state_gap(bough_context *ctx, const bough_model *model, const bough_state *state, bough_gap *gap) {
+    const drawing d = {model, state, NULL, NULL};
+    *gap = (bough_gap){.part = -1, .vertex = -1};
+    for (int32_t i = 0; i < model->surface->seams.place_count; i++) {
+        const place p = place_at(&model->surface->seams, i);
+        compare_copies(ctx, &d, &p, gap);
+    }
     return BOUGH_OK;
 }

@@ -604,6 +604,46 @@ static void the_surface_is_drawn_where_the_probes_are(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* The largest distance of vertices that are one place at rest. */
+static double largest_gap(const play *p) {
+    const bough_mesh *mesh = bough_run_mesh(p->run);
+    const double *x = mesh->vertices, *u = bough_run_displacement(p->run);
+    double largest = 0;
+    for (int32_t i = 0; i < mesh->vertex_count; i++)
+        for (int32_t j = 0; j < i; j++) {
+            double apart = 0, gap = 0;
+            for (int k = 0; k < 3; k++)
+                apart += fabs(x[3 * i + k] - x[3 * j + k]), gap += fabs(u[3 * i + k] - u[3 * j + k]);
+            if (apart < 1e-5)
+                largest = fmax(largest, gap);
+        }
+    return largest;
+}
+
+/* What is shown has no gaps when that is asked for; how it moves does not depend on it. */
+static void surfaces_are_joined_when_asked_for(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *path = write_scene("joined.json", SWINGING(""));
+    static const char *const words[] = {NULL, "none", "C0", "C1"};
+    double swung = 0, gap[4];
+    for (int i = 0; i < 4; i++) {
+        bough_run_def def = bough_default_run_def();
+        def.continuity = words[i];
+        play p = begin_file(ctx, path, &def);
+        for (int step = 0; step < 20; step++)
+            check_ok(ctx, bough_run_step(ctx, p.run));
+        gap[i] = largest_gap(&p);
+        swung = i == 0 ? value(&p, "tip.uz") : swung;
+        check(value(&p, "tip.uz") == swung);
+        end(ctx, &p);
+    }
+    check(gap[0] > 1e-4 && gap[1] == gap[0]);
+    check_below(gap[2], 1e-5); /* the surfaces at rest are floats */
+    check_below(gap[3], 1e-5);
+    bough_context_destroy(ctx);
+}
+
 /* A point of a surface that is drawn instead of the mesh follows the same material in both engines, and is pushed
  * alike. */
 static void embedded_probes_agree(void **state) {
@@ -707,7 +747,9 @@ static void what_cannot_be_run_is_told(void **state) {
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_ARGUMENT, "there is no engine \"half\"");
     def.engine = NULL, def.coupling = "L4";
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_ARGUMENT, "there is no coupling \"L4\"");
-    def.coupling = NULL, def.passes = 3;
+    def.coupling = NULL, def.continuity = "C2";
+    check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_ARGUMENT, "there is no continuity \"C2\"");
+    def.continuity = NULL, def.passes = 3;
     check_fails(ctx, bough_run_create(ctx, scene, &def, &run), BOUGH_ERROR_ARGUMENT, "1 or 2 passes, not 3");
     bough_scene_destroy(ctx, scene);
 
@@ -777,6 +819,7 @@ int main(void) {
         cmocka_unit_test(refused_steps_are_halved),
         cmocka_unit_test(roots_follow_their_tracks),
         cmocka_unit_test(the_surface_is_drawn_where_the_probes_are),
+        cmocka_unit_test(surfaces_are_joined_when_asked_for),
         cmocka_unit_test(embedded_probes_agree),
         cmocka_unit_test(couplings_differ),
         cmocka_unit_test(integrators_are_those_that_were_asked_for),
