@@ -5,6 +5,7 @@
 #include "tree/change.h"
 
 #include "tree/couple.h"
+#include "tree/surface.h"
 #include "tree/system.h"
 
 #include <string.h>
@@ -125,8 +126,9 @@ static void exchange(bough_state *state, bo_tree_shift *shift) {
     *shift = old;
 }
 
-void bo_tree_make_shift(bough_context *ctx, bough_state *state, bo_tree_shift *shift) {
+void bo_tree_make_shift(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_shift *shift) {
     exchange(state, shift);
+    bo_tree_open_seams(model, state);
     bo_tree_drop_shift(ctx, shift);
 }
 
@@ -407,6 +409,8 @@ static bough_status shift_state(edit *e, bough_state *state, double *kept) {
         status = settle_in(e->ctx, e->now, state, e);
         if (status != BOUGH_OK)
             exchange(state, &shift);
+        else
+            bo_tree_open_seams(e->model, state);
         bo_tree_drop_shift(e->ctx, &shift);
     }
     if (status != BOUGH_OK) {

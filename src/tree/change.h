@@ -21,6 +21,6 @@ bough_status bo_tree_begin_shift(bough_context *ctx, const bough_model *model, b
 /* Nothing happened. */
 void bo_tree_drop_shift(bough_context *ctx, bo_tree_shift *shift);
 /* The state stands on it; frames are to be moved there. */
-void bo_tree_make_shift(bough_context *ctx, bough_state *state, bo_tree_shift *shift);
+void bo_tree_make_shift(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_shift *shift);
 
 #endif

@@ -81,13 +81,14 @@ static void place_part(bough_model *model, int32_t index, int32_t user) {
     memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
 }
 
-/* Those of one depth that are there, in the order of their parents; a part goes with its parent. */
-static int32_t keep_present(bough_model *model, rank *ranks, int32_t first, int32_t end) {
+/* Those of one depth that are there (all: whether or not), in the order of their parents; a part goes with its parent.
+ */
+static int32_t keep_present(bough_model *model, rank *ranks, int32_t first, int32_t end, bool all) {
     int32_t kept = first;
     for (int32_t i = first; i < end; i++) {
         const bough_part_def *part = &model->def.parts[ranks[i].user];
         ranks[i].parent = part->parent < 0 ? -1 : model->inside[part->parent];
-        if (!part->absent && (part->parent < 0 || ranks[i].parent >= 0))
+        if (all || (!part->absent && (part->parent < 0 || ranks[i].parent >= 0)))
             ranks[kept++] = ranks[i];
     }
     qsort(ranks + first, (size_t)(kept - first), sizeof *ranks, by_rank);
@@ -95,7 +96,7 @@ static int32_t keep_present(bough_model *model, rank *ranks, int32_t first, int3
 }
 
 /* Level by level, since the order within one follows that of the parents. new: coordinates get their places, in the
- * order of the parts, those that are absent behind the others, and those of joints behind these. */
+ * order of the parts, those of joints behind these; and the model has all parts, since absence is the state's. */
 static bough_status order_parts(bough_context *ctx, bough_model *model, bool new) {
     const int32_t count = model->def.part_count;
     rank *ranks = BO_NEW_ARRAY(ctx, rank, count);
@@ -112,7 +113,7 @@ static bough_status order_parts(bough_context *ctx, bough_model *model, bool new
         const int32_t depth = ranks[first].depth;
         for (end = first; end < count && ranks[end].depth == depth; end++)
             ;
-        const int32_t kept = keep_present(model, ranks, first, end);
+        const int32_t kept = keep_present(model, ranks, first, end, new);
         for (int32_t i = first; i < kept; i++) {
             const int32_t user = ranks[i].user;
             model->inside[user] = model->part_count;
@@ -124,11 +125,6 @@ static bough_status order_parts(bough_context *ctx, bough_model *model, bool new
         }
         model->level_count += kept > first;
     }
-    for (int32_t user = 0; user < count && status == BOUGH_OK && new; user++)
-        if (model->inside[user] < 0) {
-            model->offsets[user] = model->size;
-            model->size += model->def.components[model->def.parts[user].component]->r;
-        }
     for (int32_t user = 0; user < count && status == BOUGH_OK && new; user++) {
         model->offsets[count + user] = joint_size(&model->def.parts[user]) ? model->size : -1;
         model->size += joint_size(&model->def.parts[user]);

@@ -1,4 +1,5 @@
 /* Models: parts in order, tables of components; states. */
+#include "tree/change.h"
 #include "tree/couple.h"
 #include "tree/system.h"
 
@@ -388,6 +389,23 @@ static void start_joints(const bough_model *model, bough_state *state) {
     }
 }
 
+/* Parts that are absent are left out by the state; models have all. */
+static bough_status leave_out_absent(bough_context *ctx, const bough_model *model, bough_state *state) {
+    bool any = false;
+    for (int32_t i = 0; i < model->def.part_count; i++)
+        any = any || model->def.parts[i].absent;
+    if (!any)
+        return BOUGH_OK;
+    bo_tree_shift shift;
+    BO_TRY(bough_state_update(ctx, model, state)); /* frames from which roots start */
+    bough_part_def *parts = bo_tree_copy_links(ctx, model);
+    if (!parts)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(bo_tree_begin_shift(ctx, model, state, parts, &shift));
+    bo_tree_make_shift(ctx, model, state, &shift);
+    return BOUGH_OK;
+}
+
 bough_status bough_state_create(bough_context *ctx, const bough_model *model, bough_state **out) {
     *out = NULL;
     bough_state *state = BO_NEW(ctx, bough_state);
@@ -424,6 +442,8 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
         state->work->surface_work = bo_tree_make_surface_work(ctx, model);
         status = state->work->surface_work ? bo_tree_make_work(ctx, model, state->work) : BOUGH_ERROR_MEMORY;
     }
+    if (status == BOUGH_OK)
+        status = leave_out_absent(ctx, model, state);
     if (status == BOUGH_OK)
         status = bough_state_update(ctx, model, state);
     if (status != BOUGH_OK) {

@@ -179,7 +179,7 @@ static bough_status find_pairs(bough_context *ctx, const bough_model *model, con
     outline *outlines = BO_NEW_ZEROS(ctx, outline, model->component_count);
     bough_status status = outlines ? draw_outlines(ctx, model, outlines) : BOUGH_ERROR_MEMORY;
     for (int32_t j = 0; j < model->part_count && status == BOUGH_OK; j++)
-        if (model->parts[j].parent >= 0)
+        if (bo_tree_is_welded(&model->parts[j]))
             status = pair_part(ctx, model, outlines, first, j, p);
     free_outlines(ctx, model->component_count, outlines);
     return status;

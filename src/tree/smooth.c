@@ -364,7 +364,7 @@ static int32_t patch_of(const builder *b, const bo_tree_part *part, int32_t inte
 }
 /* A part hangs by an interface, and on something. */
 static bool hangs(const builder *b, const bo_tree_part *part) {
-    return part->parent >= 0 && component_of(b, part)->parent >= 0;
+    return bo_tree_is_welded(part) && component_of(b, part)->parent >= 0;
 }
 static int32_t parent_of(const builder *b, int32_t user) {
     return b->model->def.parts[user].parent;

@@ -233,7 +233,7 @@ static bough_status restore(bough_context *ctx, const bough_model *model, bough_
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size, size_of(next));
     }
     if (parts)
-        bo_tree_make_shift(ctx, state, &shift);
+        bo_tree_make_shift(ctx, model, state, &shift);
     read_fields(next, state, bytes);
     return BOUGH_OK;
 }

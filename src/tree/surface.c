@@ -130,6 +130,20 @@ void bo_tree_open_seam(const bough_model *model, bough_state *state, int32_t par
     flags[model->part_count] = memchr(flags, 1, (size_t)model->part_count) != NULL;
 }
 
+static bool hangs_alike(const bough_part_def *a, const bough_part_def *b) {
+    return a->parent == b->parent && a->interface == b->interface && !a->absent && a->joint.kind == b->joint.kind &&
+           memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0 &&
+           memcmp(a->offset, b->offset, sizeof a->offset) == 0;
+}
+
+void bo_tree_open_seams(const bough_model *model, bough_state *state) {
+    const bough_model *now = bo_tree_now(model, state);
+    unsigned char *flags = open_flags(model, state);
+    for (int32_t part = 0; part < model->part_count; part++)
+        flags[part] = !hangs_alike(&now->def.parts[part], &model->def.parts[part]);
+    flags[model->part_count] = memchr(flags, 1, (size_t)model->part_count) != NULL;
+}
+
 int32_t bough_model_vertex_count(const bough_model *model) {
     return model->surface->vertex_count;
 }
@@ -251,6 +265,15 @@ static void keep_seams(const drawing *d, const bo_tree_part *part, const float *
 }
 
 /* Normals are those of the shape in the part's own axes: its place in the world costs them no digits. */
+/* All of it in one point, which nobody sees. */
+static void hide_part(const bough_frame *frame, int32_t count, float *positions, float *normals) {
+    for (size_t k = 0; k < 3 * (size_t)count; k++) {
+        positions[k] = (float)frame->origin[k % 3];
+        if (normals)
+            normals[k] = k % 3 == 2;
+    }
+}
+
 static void draw_part(const drawing *d, const bo_tree_part *part, float *room) {
     const bough_component *c = d->model->components[part->component].c;
     const bough_frame *frame = &d->state->frames[part->user];
@@ -258,6 +281,10 @@ static void draw_part(const drawing *d, const bo_tree_part *part, float *room) {
     const size_t first = 3 * (size_t)d->model->surface->first[part->user];
     const motion place = motion_of(frame, part->scale), turn = motion_of(frame, 1);
     float *x = room, *area = room + positions_room(count);
+    if (bo_tree_now(d->model, d->state)->inside[part->user] < 0) {
+        hide_part(frame, count, d->positions + first, d->normals ? d->normals + first : NULL);
+        return;
+    }
     bough_component_surface_positions(c, d->state->q + part->offset, x);
     x[3 * (size_t)count] = 0;
     place_vertices(&place, count, x, d->positions + first);

@@ -55,6 +55,11 @@ typedef struct bo_tree_blend {
     bo_tree_share *shares;
 } bo_tree_blend;
 
+/* It hangs so that its surface can be joined to its parent's. */
+static inline bool bo_tree_is_welded(const bo_tree_part *part) {
+    return part->parent >= 0 && part->joint < 0 && bo_dot(part->arm, part->arm) == 0;
+}
+
 struct bo_tree_surface {
     int32_t vertex_count, triangle_count;
     int32_t *first; /* part (outside number) -> its first vertex; one more at the end */
@@ -74,6 +79,8 @@ void bo_tree_free_seams(bough_context *ctx, bo_tree_seams *seams);
 /* A part that no longer hangs where the model says (or hangs there again): its surface parts from what was its
  * parent's. Nothing else is changed; to be called whenever that changes, also when a snapshot is restored. */
 void bo_tree_open_seam(const bough_model *model, bough_state *state, int32_t part, bool open);
+/* The same for all parts, as the state has them now. */
+void bo_tree_open_seams(const bough_model *model, bough_state *state);
 bool bo_tree_seam_is_open(const bough_model *model, const bough_state *state, int32_t part);
 
 /* smooth.c: finds fillets, their polynomials and who is blended; after the seams. To be freed also when it fails. */
