@@ -325,6 +325,7 @@ int example_flower(bough_context *ctx, example *e) {
     build(f);
     e->parts = f->domain_count;
     e->coordinates = FLOWER_R * f->domain_count;
+    e->vertices = f->vertex_count, e->elements = f->element_count;
     bough_status s = write_mesh(ctx, e, f);
     if (!s)
         s = count_surfaces(ctx, f, e);

@@ -34,7 +34,7 @@ static bool load(tree_scene *s) {
 
 static bool make_example(const char *name, int32_t leaves, tree_scene *s) {
     example e = {.folder = s->folder, .leaves = leaves < 0 ? OAK_LEAVES : leaves, .seed = 4};
-    return (strcmp(name, "oak") ? example_flower : example_oak)(s->ctx, &e) == APP_OK;
+    return example_make(s->ctx, name, &e) == APP_OK;
 }
 
 bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *s) {
