@@ -8,19 +8,23 @@ static const struct {
     const char *name;
     int (*run)(const bench_options *options);
     const char *about;
+    bool steps; /* a scene: takes --coupling and --threads */
 } benches[] = {
-    {"assembly", bench_assembly, "force, tangent, factorisation and solve of about 83,000 tets"},
-    {"modes", bench_modes, "twenty modes of a steel cantilever, beside CalculiX"},
-    {"static", bench_static, "a nonlinear bend, beside CalculiX"},
-    {"convergence", bench_convergence, "cantilever frequencies on four meshes of each element"},
-    {"energy", bench_energy, "energy that each time integrator loses on a swinging beam"},
-    {"stiffness", bench_stiffness, "cost of a step of exponential and implicit integrators from soft to stiff"},
-    {"cook", bench_cook, "cooking: exactness, bending far, cubature, times by phase"},
-    {"oak", bench_oak, "steps of the oak (1,435 parts) beside their bare kernels; surface, wind, memory"},
-    {"flower", bench_flower, "the same of the flower (12 parts)"},
-    {"leaves", bench_leaves, "steps of oaks with 100 to 100,000 leaves: cost by the number of parts"},
-    {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
-    {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output"},
+    {"assembly", bench_assembly, "force, tangent, factorisation and solve of about 83,000 tets", false},
+    {"modes", bench_modes, "twenty modes of a steel cantilever, beside CalculiX", false},
+    {"static", bench_static, "a nonlinear bend, beside CalculiX", false},
+    {"convergence", bench_convergence, "cantilever frequencies on four meshes of each element", false},
+    {"energy", bench_energy, "energy that each time integrator loses on a swinging beam", false},
+    {"stiffness", bench_stiffness, "cost of a step of exponential and implicit integrators from soft to stiff", false},
+    {"cook", bench_cook, "cooking: exactness, bending far, cubature, times by phase", false},
+    {"oak", bench_oak, "steps of the oak (1,435 parts) beside their bare kernels; surface, wind, memory", true},
+    {"flower", bench_flower, "the same of the flower (12 parts)", true},
+    {"letters", bench_letters, "the same of the letters (15 parts, flying)", true},
+    {"station", bench_station, "the same of the station (48 parts, flying)", true},
+    {"leaves", bench_leaves, "steps of oaks with 100 to 100,000 leaves: cost by the number of parts", false},
+    {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step",
+     false},
+    {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output", false},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
@@ -36,9 +40,9 @@ typedef struct {
 static const struct argp_option options[] = {
     {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {"size", 's', "N", 0, "problem size: 1 (default), 2 larger", 0},
-    {"coupling", 'c', "NAME", 0, "of oak and flower: L1 (default), L2, L2R or L3", 0},
+    {"coupling", 'c', "NAME", 0, "of oak, flower, letters and station: L1 (default), L2, L2R or L3", 0},
     {"plot", 'p', "FILE", 0, "of leaves: draw the result as FILE.svg or FILE.png", 0},
-    {"threads", 't', "N", 0, "of oak and flower: for their steps (default 1)", 0},
+    {"threads", 't', "N", 0, "of oak, flower, letters and station: for their steps (default 1)", 0},
     {"output", 'o', "FOLDER", 0, "of accuracy: draw its plots there; made when missing", 0},
     {0},
 };
@@ -53,23 +57,28 @@ static bool parse_coupling(const char *text, bough_coupling *coupling) {
     return false;
 }
 
-static void need_bench(struct argp_state *state, const char *option, const char *name, const char *first,
-                       const char *second) {
-    if (name && strcmp(name, first) != 0 && strcmp(name, second) != 0)
-        argp_error(state, "%s is for %s%s%s", option, first, first == second ? "" : " and ",
-                   first == second ? "" : second);
+static void need_bench(struct argp_state *state, const char *option, const char *name, const char *only) {
+    if (name && strcmp(name, only) != 0)
+        argp_error(state, "%s is for %s", option, only);
+}
+
+/* There is no benchmark of another name that it could be for. */
+static void need_scene(struct argp_state *state, const char *option, const char *name) {
+    for (int i = 0; i < BENCH_COUNT; i++)
+        if (name && !strcmp(name, benches[i].name) && !benches[i].steps)
+            argp_error(state, "%s is for scenes that are stepped: oak, flower, letters and station", option);
 }
 
 /* An option that would do nothing is a mistake, to be told before minutes of measuring. */
 static void check_options(struct argp_state *state, const arguments *a) {
     if (a->options.plot)
-        need_bench(state, "--plot", a->name, "leaves", "leaves");
+        need_bench(state, "--plot", a->name, "leaves");
     if (a->options.folder)
-        need_bench(state, "--output", a->name, "accuracy", "accuracy");
+        need_bench(state, "--output", a->name, "accuracy");
     if (a->coupled)
-        need_bench(state, "--coupling", a->name, "oak", "flower");
+        need_scene(state, "--coupling", a->name);
     if (a->threaded)
-        need_bench(state, "--threads", a->name, "oak", "flower");
+        need_scene(state, "--threads", a->name);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
