@@ -170,7 +170,7 @@ static void write_next(FILE *f, int at) {
             left && !word[at].upside_down ? 180 : 0);
 }
 
-/* It turns from the start, and is hit at its end. */
+/* It turns from the start, and is bent by blows at its ends and in its middle that do not push it away. */
 static bool write_scene(const example *e) {
     example_file file;
     if (!example_open(e, "scene.json", &file))
@@ -181,7 +181,7 @@ static bool write_scene(const example *e) {
         write_letter(f, l);
     write_link(f);
     fprintf(f,
-            "  },\n  \"parts\": [\n    {\"name\": \"%s\", \"component\": \"%s\", \"angular_velocity\": [0.9, 0, 0.9]}",
+            "  },\n  \"parts\": [\n    {\"name\": \"%s\", \"component\": \"%s\", \"angular_velocity\": [0.25, 0, 0.5]}",
             word[ROOT].name, alphabet[word[ROOT].letter].name);
     for (int at = ROOT + 1; at < WORD; at++)
         write_next(f, at);
@@ -189,12 +189,14 @@ static bool write_scene(const example *e) {
         write_next(f, at);
     fprintf(
         f,
-        "\n  ],\n  \"forces\": [{\"part\": \"%s\", \"force\": [0, 180, 60], \"from\": 0, \"until\": 0.15},\n"
-        "             {\"part\": \"%s\", \"force\": [0, 180, -60], \"from\": 0, \"until\": 0.15}],\n"
+        "\n  ],\n  \"forces\": [\n"
+        "    {\"part\": \"%s\", \"force\": [0, -110, 50], \"from\": 0, \"until\": 0.2},\n"
+        "    {\"part\": \"%s\", \"force\": [0, 220, 0], \"from\": 0, \"until\": 0.2},\n"
+        "    {\"part\": \"%s\", \"force\": [0, -110, -50], \"from\": 0, \"until\": 0.2}\n  ],\n"
         "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
         "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 10},\n"
         "  \"probes\": [{\"name\": \"first\", \"part\": \"%s\"}, {\"name\": \"last\", \"part\": \"%s\"}]\n}\n",
-        word[0].name, word[WORD - 1].name, word[0].name, word[WORD - 1].name);
+        word[0].name, word[ROOT].name, word[WORD - 1].name, word[0].name, word[WORD - 1].name);
     return example_close(&file, true);
 }
 

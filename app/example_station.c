@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define CUBE 0.25 /* m */
+#define CUBE 0.25  /* m */
+#define HEADING 50 /* degrees about z */
 
 /* Sizes in cubes. Things lie along x from 0, where they hang, and are even about y = z = 0. */
 enum {
@@ -148,7 +149,7 @@ static const class classes[CLASSES] = {
                       {"up2", {3 * BAY + 1, 0, HALF_TRUSS}, 2.5},
                       {"down1", {BAY + 1, 0, -HALF_TRUSS}, 2.5},
                       {"down2", {3 * BAY + 1, 0, -HALF_TRUSS}, 2.5}}},
-    [PANEL_CLASS] = {"panel", in_panel, {YOKE + PANEL, PANEL_WIDTH, 1}, 19, 2e8, 60, {{"base", {0, 0, 0}, 3.2}}},
+    [PANEL_CLASS] = {"panel", in_panel, {YOKE + PANEL, PANEL_WIDTH, 1}, 19, 2e9, 60, {{"base", {0, 0, 0}, 3.2}}},
     [RADIATOR_CLASS] =
         {"radiator", in_radiator, {4 + RADIATOR, RADIATOR_WIDTH, 1}, 20, 1e8, 60, {{"base", {0, 0, 0}, 3.2}}},
     [DISH_CLASS] = {"dish", in_dish, {13, DISH, DISH}, 20, 2e7, 80, {{"base", {0, 0, 0}, 3}}},
@@ -249,7 +250,8 @@ static void write_class(FILE *f, const class *c, bool last) {
 static void write_part(FILE *f, const station *s, int index) {
     const part *p = &s->parts[index];
     if (p->parent < 0) {
-        fprintf(f, "    {\"name\": \"%s\", \"component\": \"%s\"}", p->name, classes[p->kind].name);
+        fprintf(f, "    {\"name\": \"%s\", \"component\": \"%s\", \"rotate_deg\": [0, 0, %d]}", p->name,
+                classes[p->kind].name, HEADING);
         return;
     }
     double degrees[3];
@@ -260,14 +262,20 @@ static void write_part(FILE *f, const station *s, int index) {
             p->name, classes[p->kind].name, s->parts[p->parent].name, p->place, degrees[0], degrees[1], degrees[2]);
 }
 
-/* Thrusters at the ends of the wings: they turn it, then stop the turn. */
+/* Thrusters at the ends of the wings turn it, and the hub is pushed against both; force in the station's axes. */
+static void write_thruster(FILE *f, const char *where, v3 force, bool last) {
+    const double c = cos(HEADING * M_PI / 180), s = sin(HEADING * M_PI / 180);
+    fprintf(f, "    {\"part\": \"%s\", \"force\": [%.1f, %.1f, %.1f], \"from\": 0.5, \"until\": 1.5}%s\n", where,
+            c * force.x - s * force.y, s * force.x + c * force.y, force.z, last ? "" : ",");
+}
+
 static void write_tail(FILE *f) {
+    fprintf(f, "\n  ],\n  \"forces\": [\n");
+    write_thruster(f, "right 3", (v3){0, 150000, 40000}, false);
+    write_thruster(f, "left 3", (v3){0, -150000, 40000}, false);
+    write_thruster(f, "hub", (v3){0, 0, -80000}, true);
     fprintf(
-        f, "\n  ],\n  \"forces\": [\n"
-           "    {\"part\": \"right 3\", \"force\": [0, 6000, 2000], \"from\": 0.5, \"until\": 1.5},\n"
-           "    {\"part\": \"left 3\", \"force\": [0, -6000, 2000], \"from\": 0.5, \"until\": 1.5},\n"
-           "    {\"part\": \"hub\", \"force\": [0, 0, -4000], \"from\": 0.5, \"until\": 1.5}\n  ],\n"
-           "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
+        f, "  ],\n  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
            "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 20},\n"
            "  \"probes\": [{\"name\": \"hub\", \"part\": \"hub\"}, {\"name\": \"right end\", \"part\": \"right "
            "3\"}]\n}\n");

@@ -43,6 +43,8 @@ struct bough_run {
     bo_npy_writer displacements;
     int64_t displacement_rows; /* written by this run */
     double fps;
+    bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run); /* NULL: nobody looks */
+    void *watch_data;
     double seconds, simulated; /* in bough_run_advance() */
 };
 

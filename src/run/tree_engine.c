@@ -354,6 +354,7 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
         return status;
     }
     engine->mesh = e->surface;
+    engine->model = e->model, engine->state = e->state;
     engine->integrator = registered(def->integrator.name);
     engine->displacement = e->displacement;
     engine->velocity = e->velocity;
