@@ -105,8 +105,8 @@ static void wrong_usage_is_status_2(void **state) {
     check_mistake(2, "--plot is for leaves", "bench", "oak", "--plot", "oak.svg");
     check_mistake(2, "ends in .svg or .png", "bench", "leaves", "--plot", "leaves.txt");
     check_mistake(2, "--output is for accuracy", "bench", "oak", "--output", "plots");
-    check_mistake(2, "--coupling is for oak and flower", "bench", "assembly", "--coupling", "L3");
-    check_mistake(2, "--threads is for oak and flower", "bench", "--threads", "2", "stability");
+    check_mistake(2, "--coupling is for scenes that are stepped: oak", "bench", "assembly", "--coupling", "L3");
+    check_mistake(2, "--threads is for scenes that are stepped: oak", "bench", "--threads", "2", "stability");
 }
 
 /* ---- meshes ---- */

@@ -1,0 +1,192 @@
+/* The scenes of bough example that fly: what flights keep, what is rigid in them, and films of them. */
+#include "program.h"
+
+#include <bough/run.h>
+
+static bough_context *ctx;
+
+/* Made and cooked once for all tests. */
+static int prepare(void **state) {
+    (void)state;
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    ctx = test_context(1);
+    check_run(0, "example", "letters");
+    check_run(0, "cook", "letters/scene.json");
+    return 0;
+}
+
+static int finish_all(void **state) {
+    (void)state;
+    bough_context_destroy(ctx);
+    return 0;
+}
+
+typedef struct {
+    bough_scene *scene;
+    bough_run *run;
+    const bough_model *model;
+    const bough_state *state;
+    const double *values;
+} flight;
+
+static flight take_off(const char *path) {
+    flight f;
+    check_ok(ctx, bough_scene_load(ctx, work(path), &f.scene));
+    check_ok(ctx, bough_run_create(ctx, f.scene, NULL, &f.run));
+    check(bough_run_tree(f.run, &f.model, &f.state));
+    f.values = bough_run_values(f.run);
+    return f;
+}
+
+static void fly_until(flight *f, double time) {
+    while (f->values[BOUGH_COLUMN_TIME] < time - 1e-9)
+        check_ok(ctx, bough_run_step(ctx, f->run));
+}
+
+static void land(flight *f) {
+    bough_run_destroy(ctx, f->run);
+    bough_scene_destroy(ctx, f->scene);
+}
+
+static double length3(const double *x) {
+    return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+/* A rigid body that turns about its centre of mass has the energy w . L / 2; the root's origin is elsewhere, so that
+ * the centre of mass flies on: m |v|^2 / 2 more, with L about it. */
+static void letters_start_as_a_rigid_body_that_turns(void **state) {
+    (void)state;
+    flight f = take_off("letters/scene.json");
+    const double w[3] = {0.25, 0, 0.5}; /* the scene's */
+    const bough_root *root = &f.state->roots[0];
+    const double *P = f.values + BOUGH_COLUMN_MOMENTUM, *L = f.values + BOUGH_COLUMN_ANGULAR_MOMENTUM;
+    double energy = 0;
+    for (int d = 0; d < 3; d++) {
+        const int e = (d + 1) % 3, g = (d + 2) % 3;
+        check_near(root->angular_velocity[d], w[d], 1e-14);
+        check_near(root->velocity[d], 0, 1e-14);
+        /* v = w x (c - x0) */
+        const double v = w[e] * (root->centre[g] - root->origin[g]) - w[g] * (root->centre[e] - root->origin[e]);
+        check_near(P[d], root->mass * v, 1e-9 * root->mass);
+        energy += 0.5 * w[d] * (L[d] - (root->centre[e] * P[g] - root->centre[g] * P[e])) + 0.5 * P[d] * v;
+    }
+    check(energy > 1);
+    check_near(f.values[BOUGH_COLUMN_KINETIC], energy, 1e-9 * energy);
+    check_near(f.values[BOUGH_COLUMN_ELASTIC], 0, 1e-12);
+    land(&f);
+}
+
+/* Blows that add up to nothing turn the letters, and do not push them away; when they are over, nothing changes any
+ * more, however the letters swing. */
+static void letters_keep_their_momenta(void **state) {
+    (void)state;
+    flight f = take_off("letters/scene.json");
+    const double *P = f.values + BOUGH_COLUMN_MOMENTUM, *L = f.values + BOUGH_COLUMN_ANGULAR_MOMENTUM;
+    double before[6], after[6];
+    memcpy(before, P, sizeof before);
+    fly_until(&f, 0.2);
+    memcpy(after, P, sizeof after);
+    check_near(hypot(hypot(P[0] - before[0], P[1] - before[1]), P[2] - before[2]), 0, 1e-11 * 110 * 0.2);
+    check(hypot(hypot(L[0] - before[3], L[1] - before[4]), L[2] - before[5]) > 1);
+    double bent = 0, least = INFINITY;
+    while (f.values[BOUGH_COLUMN_TIME] < 2.5) {
+        check_ok(ctx, bough_run_step(ctx, f.run));
+        bent = fmax(bent, f.values[BOUGH_COLUMN_ELASTIC]), least = fmin(least, f.values[BOUGH_COLUMN_ELASTIC]);
+    }
+    double change[6];
+    for (int d = 0; d < 6; d++)
+        change[d] = P[d] - after[d];
+    print_message(
+        "2.3 s of flight: momentum by %.1e of %.3g, angular momentum by %.1e of %.3g; elastic %.3g to %.3g J\n",
+        length3(change), length3(after), length3(change + 3), length3(after + 3), least, bent);
+    check_below(length3(change), 1e-12 * length3(after));
+    check_below(length3(change + 3), 1e-12 * length3(after + 3));
+    check(bent > 20 && bent > 2 * least); /* J: it swings */
+    land(&f);
+}
+
+/* Largest change of the distance between vertices of a part, of a few pairs. */
+static double stretch(const flight *f, const char *name) {
+    static float x[3 * 20000];
+    const bough_model_def *def = bough_model_describe(f->model);
+    const int32_t part = bough_model_find_part(f->model, name);
+    check(part >= 0);
+    const bough_surface *surface = &def->components[def->parts[part].component]->surface;
+    check(surface->vertex_count < 20000);
+    check_ok(ctx, bough_state_positions(ctx, f->model, f->state, part, x));
+    double most = 0;
+    for (int32_t i = 0; i < surface->vertex_count; i += 7)
+        for (int32_t j = 0; j < i; j += 11) {
+            double now[3], rest[3];
+            for (int d = 0; d < 3; d++) {
+                now[d] = (double)x[3 * i + d] - (double)x[3 * j + d];
+                rest[d] = (double)surface->position[3 * i + d] - (double)surface->position[3 * j + d];
+            }
+            most = fmax(most, fabs(length3(now) - length3(rest)));
+        }
+    return most;
+}
+
+static void links_are_rigid_and_letters_are_not(void **state) {
+    (void)state;
+    flight f = take_off("letters/scene.json");
+    fly_until(&f, 0.6);
+    for (int i = 1; i <= 7; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "link%d", i);
+        check_below(stretch(&f, name), 2e-6); /* m, in floats */
+    }
+    check(stretch(&f, "E1") > 0.01 && stretch(&f, "T") > 0.01);
+    land(&f);
+}
+
+static void films_are_made(void **state) {
+    (void)state;
+    json_t *answer;
+    check_json(answer, 0, "run", "letters/scene.json", "--time", "0.1", "--fps", "20", "--record", "film.glb",
+               "--record", "film.png", "--picture", "still.png", "--json");
+    check(exists("film.glb") && exists("film.png") && exists("still.png") && truth(answer, "done"));
+    json_decref(answer);
+    static char bytes[1 << 18];
+    FILE *f = fopen(work("film.png"), "rb");
+    check(f != NULL);
+    const size_t size = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    int frames = 0;
+    for (size_t i = 0; i + 4 < size; i++)
+        frames += memcmp(bytes + i, "fcTL", 4) == 0;
+    check_int(frames, 3); /* at 0, 0.05 and 0.1 s */
+    test_write_text(work("body.json"), "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]}, "
+                                       "\"time\": {\"duration\": 0.01}}");
+    check_mistake(1, "films are made of scenes of parts", "run", "body.json", "--record", "no.glb");
+    check(!exists("no.glb"));
+    check_mistake(2, "should be a file whose name ends in", "run", "body.json", "--record", "no.gif");
+}
+
+/* The thrusters turn the station by force times arm times time, and do not push it away. */
+static void thrusters_turn_the_station(void **state) {
+    (void)state;
+    check_run(0, "example", "station");
+    flight f = take_off("station/scene.json");
+    const double *P = f.values + BOUGH_COLUMN_MOMENTUM, *L = f.values + BOUGH_COLUMN_ANGULAR_MOMENTUM;
+    const bough_frame *right = &f.state->frames[bough_model_find_part(f.model, "right 3")];
+    const double arm =
+        hypot(right->origin[0] - f.state->roots[0].origin[0], right->origin[1] - f.state->roots[0].origin[1]);
+    check_near(length3(P), 0, 1e-12);
+    fly_until(&f, 0.75);
+    const double impulse = 150000 * 0.25;
+    check(arm > 30 && arm < 40);
+    check_near(length3(P), 0, 1e-10 * impulse);
+    check_near(L[2], 2 * arm * impulse, 0.01 * arm * impulse);
+    check_below(hypot(L[0], L[1]), 0.05 * L[2]);
+    land(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(letters_start_as_a_rigid_body_that_turns), cmocka_unit_test(letters_keep_their_momenta),
+        cmocka_unit_test(links_are_rigid_and_letters_are_not),      cmocka_unit_test(films_are_made),
+        cmocka_unit_test(the_bench_of_the_letters_has_its_figures), cmocka_unit_test(thrusters_turn_the_station),
+    };
+    return cmocka_run_group_tests(tests, prepare, finish_all);
+}
