@@ -131,7 +131,7 @@ static void write_letter(FILE *f, int index) {
     const bool outer = at == WORD - 1 || at == 0;
     fprintf(f,
             "    \"%s\": {\n      \"mesh\": \"%s.msh\", \"surface\": {\"file\": \"%s.obj\"},\n"
-            "      \"material\": {\"model\": \"stvk\", \"young\": 2e5, \"poisson\": 0.4, \"density\": 200},\n"
+            "      \"material\": {\"model\": \"stvk\", \"young\": 1e6, \"poisson\": 0.4, \"density\": 200},\n"
             "      \"damping\": {\"mass\": 0, \"stiffness\": 0.003},\n      \"interfaces\": {",
             l->name, l->name, l->name);
     if (at == ROOT) {
@@ -190,9 +190,9 @@ static bool write_scene(const example *e) {
     fprintf(
         f,
         "\n  ],\n  \"forces\": [\n"
-        "    {\"part\": \"%s\", \"force\": [0, -110, 50], \"from\": 0, \"until\": 0.2},\n"
-        "    {\"part\": \"%s\", \"force\": [0, 220, 0], \"from\": 0, \"until\": 0.2},\n"
-        "    {\"part\": \"%s\", \"force\": [0, -110, -50], \"from\": 0, \"until\": 0.2}\n  ],\n"
+        "    {\"part\": \"%s\", \"force\": [0, -250, 110], \"from\": 0, \"until\": 0.2},\n"
+        "    {\"part\": \"%s\", \"force\": [0, 500, 0], \"from\": 0, \"until\": 0.2},\n"
+        "    {\"part\": \"%s\", \"force\": [0, -250, -110], \"from\": 0, \"until\": 0.2}\n  ],\n"
         "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
         "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 10},\n"
         "  \"probes\": [{\"name\": \"first\", \"part\": \"%s\"}, {\"name\": \"last\", \"part\": \"%s\"}]\n}\n",
