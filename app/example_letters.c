@@ -170,7 +170,8 @@ static void write_next(FILE *f, int at) {
             left && !word[at].upside_down ? 180 : 0);
 }
 
-/* It turns from the start, and is bent by blows at its ends and in its middle that do not push it away. */
+/* It turns about its centre of mass from the start, which is beside the root, and is bent by blows at its ends and in
+ * its middle that do not push it away. */
 static bool write_scene(const example *e) {
     example_file file;
     if (!example_open(e, "scene.json", &file))
@@ -181,7 +182,8 @@ static bool write_scene(const example *e) {
         write_letter(f, l);
     write_link(f);
     fprintf(f,
-            "  },\n  \"parts\": [\n    {\"name\": \"%s\", \"component\": \"%s\", \"angular_velocity\": [0.25, 0, 0.5]}",
+            "  },\n  \"parts\": [\n    {\"name\": \"%s\", \"component\": \"%s\", \"velocity\": [0, -0.2194, 0], "
+            "\"angular_velocity\": [0.25, 0, 0.5]}",
             word[ROOT].name, alphabet[word[ROOT].letter].name);
     for (int at = ROOT + 1; at < WORD; at++)
         write_next(f, at);

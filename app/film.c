@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILM_WIDTH = 400, FILM_HEIGHT = 240, STILL_WIDTH = 900, STILL_HEIGHT = 560 };
+enum { FILM_WIDTH = 360, FILM_HEIGHT = 216, STILL_WIDTH = 900, STILL_HEIGHT = 560 };
 
 static const float palette[][3] = {
     {0.88f, 0.86f, 0.82f}, /* warm white */
@@ -66,7 +66,8 @@ static void look_closer(const cloud *points, bough_picture_def *def) {
     def->field_of_view = fmin(def->field_of_view, 2 * atan(1.1 * most));
 }
 
-/* What flies gets room to turn about its middle, in parts of its size; what is held is seen on its ground. */
+/* What is held is seen on its ground. room: for what flies, to turn about its middle; what is seen of the plane there,
+ * up and down, in parts of its size. 0: as it is. */
 static void aim(const cloud *points, bool flies, double room, bough_picture_def *def) {
     double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t k = 0; k < points->count; k++) {
@@ -74,17 +75,17 @@ static void aim(const cloud *points, bool flies, double room, bough_picture_def 
         upper[k % 3] = fmax(upper[k % 3], (double)points->x[k]);
     }
     def->ground = !flies;
-    const double reach = room * fmax(fmax(upper[0] - lower[0], upper[1] - lower[1]), upper[2] - lower[2]);
-    for (int d = 0; d < 3 && flies; d++) {
-        const double middle = 0.5 * (lower[d] + upper[d]);
-        lower[d] = fmin(lower[d], middle - reach), upper[d] = fmax(upper[d], middle + reach);
-    }
     bough_picture_frame(def, lower, upper);
-    if (room == 0)
+    if (room > 0 && flies) {
+        const double size = fmax(fmax(upper[0] - lower[0], upper[1] - lower[1]), upper[2] - lower[2]);
+        const double away = sqrt(pow(def->target[0] - def->eye[0], 2) + pow(def->target[1] - def->eye[1], 2) +
+                                 pow(def->target[2] - def->eye[2], 2));
+        def->field_of_view = 2 * atan(0.5 * room * size / away);
+    } else {
         look_closer(points, def);
+    }
 }
 
-/* Room as above; 0: as it is now. */
 static bough_status open_picture(bough_context *ctx, const bough_model *model, const bough_state *state, double room,
                                  bough_picture_def *def, app_film *film) {
     cloud points = {0};
@@ -106,7 +107,7 @@ static bough_status open_animation(bough_context *ctx, const bough_model *model,
     bough_picture_def def = canvas(FILM_WIDTH, FILM_HEIGHT);
     /* of one colour, so that little of a frame changes */
     memcpy(def.background_top, def.background_bottom, sizeof def.background_top);
-    bough_status s = open_picture(ctx, model, state, 0.35, &def, film);
+    bough_status s = open_picture(ctx, model, state, 0.72, &def, film);
     return s ? s : bough_animation_create(ctx, film->png_path, FILM_WIDTH, FILM_HEIGHT, film->fps, &film->animation);
 }
 

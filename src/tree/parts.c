@@ -161,12 +161,12 @@ static void assemble_wide(const bo_component_tables *t, const wide_coefficients 
     }
 }
 
-/* H of masses alone, p = 0 */
 /* A pass that only weighs parts reads no matrices. */
 static bool weighs_only(const bo_tree_pass *pass) {
     return pass->scheme->inert && !pass->solve;
 }
 
+/* H of masses alone, p = 0 */
 static void assemble_inert(const bo_tree_pass *pass, const bo_tree_block *b, double *H, double *p) {
     const bo_component_tables *t = &pass->model->components[b->component];
     memset(p, 0, (size_t)(b->n * b->lanes) * sizeof *p);

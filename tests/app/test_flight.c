@@ -52,22 +52,24 @@ static double length3(const double *x) {
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
 }
 
-/* A rigid body that turns about its centre of mass has the energy w . L / 2; the root's origin is elsewhere, so that
- * the centre of mass flies on: m |v|^2 / 2 more, with L about it. */
+/* A rigid body has the energy w . L / 2 + m |v|^2 / 2, with L about its centre of mass and v there, which the root's
+ * velocity is chosen to make nothing of. */
 static void letters_start_as_a_rigid_body_that_turns(void **state) {
     (void)state;
     flight f = take_off("letters/scene.json");
-    const double w[3] = {0.25, 0, 0.5}; /* the scene's */
+    const double w[3] = {0.25, 0, 0.5}, v0[3] = {0, -0.2194, 0}; /* the scene's */
     const bough_root *root = &f.state->roots[0];
     const double *P = f.values + BOUGH_COLUMN_MOMENTUM, *L = f.values + BOUGH_COLUMN_ANGULAR_MOMENTUM;
     double energy = 0;
     for (int d = 0; d < 3; d++) {
         const int e = (d + 1) % 3, g = (d + 2) % 3;
         check_near(root->angular_velocity[d], w[d], 1e-14);
-        check_near(root->velocity[d], 0, 1e-14);
-        /* v = w x (c - x0) */
-        const double v = w[e] * (root->centre[g] - root->origin[g]) - w[g] * (root->centre[e] - root->origin[e]);
+        check_near(root->velocity[d], v0[d], 1e-14);
+        /* v = v0 + w x (c - x0) */
+        const double v =
+            v0[d] + w[e] * (root->centre[g] - root->origin[g]) - w[g] * (root->centre[e] - root->origin[e]);
         check_near(P[d], root->mass * v, 1e-9 * root->mass);
+        check_near(v, 0, 1e-3);
         energy += 0.5 * w[d] * (L[d] - (root->centre[e] * P[g] - root->centre[g] * P[e])) + 0.5 * P[d] * v;
     }
     check(energy > 1);
@@ -86,7 +88,7 @@ static void letters_keep_their_momenta(void **state) {
     memcpy(before, P, sizeof before);
     fly_until(&f, 0.2);
     memcpy(after, P, sizeof after);
-    check_near(hypot(hypot(P[0] - before[0], P[1] - before[1]), P[2] - before[2]), 0, 1e-11 * 110 * 0.2);
+    check_near(hypot(hypot(P[0] - before[0], P[1] - before[1]), P[2] - before[2]), 0, 1e-11 * 250 * 0.2);
     check(hypot(hypot(L[0] - before[3], L[1] - before[4]), L[2] - before[5]) > 1);
     double bent = 0, least = INFINITY;
     while (f.values[BOUGH_COLUMN_TIME] < 2.5) {
@@ -99,7 +101,7 @@ static void letters_keep_their_momenta(void **state) {
     print_message(
         "2.3 s of flight: momentum by %.1e of %.3g, angular momentum by %.1e of %.3g; elastic %.3g to %.3g J\n",
         length3(change), length3(after), length3(change + 3), length3(after + 3), least, bent);
-    check_below(length3(change), 1e-12 * length3(after));
+    check_below(length3(change), 1e-13 * f.state->roots[0].mass); /* at about 1 m/s */
     check_below(length3(change + 3), 1e-12 * length3(after + 3));
     check(bent > 20 && bent > 2 * least); /* J: it swings */
     land(&f);
