@@ -66,32 +66,42 @@ static void look_closer(const cloud *points, bough_picture_def *def) {
     def->field_of_view = fmin(def->field_of_view, 2 * atan(1.1 * most));
 }
 
-/* What is held is seen on its ground. room: for what flies, to turn about its middle; what is seen of the plane there,
- * up and down, in parts of its size. 0: as it is. */
-static void aim(const cloud *points, bool flies, double room, bough_picture_def *def) {
-    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+/* Of the ball around the middle of the box that holds all points. */
+static double radius_of(const cloud *points, const double lower[3], const double upper[3]) {
+    double most = 0;
+    for (size_t k = 0; k < points->count; k += 3) {
+        double square = 0;
+        for (size_t d = 0; d < 3; d++)
+            square += pow((double)points->x[k + d] - 0.5 * (lower[d] + upper[d]), 2);
+        most = fmax(most, square);
+    }
+    return sqrt(most);
+}
+
+/* What is held is seen on its ground. turns: what flies gets room to turn about its middle, seen from top to bottom by
+ * this part of the ball that it needs; pictures are wider than high. 0: it is seen as it is. */
+static void aim(const cloud *points, bool flies, double turns, bough_picture_def *def) {
+    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY}, ahead[3];
     for (size_t k = 0; k < points->count; k++) {
         lower[k % 3] = fmin(lower[k % 3], (double)points->x[k]);
         upper[k % 3] = fmax(upper[k % 3], (double)points->x[k]);
     }
     def->ground = !flies;
     bough_picture_frame(def, lower, upper);
-    if (room > 0 && flies) {
-        const double size = fmax(fmax(upper[0] - lower[0], upper[1] - lower[1]), upper[2] - lower[2]);
-        const double away = sqrt(pow(def->target[0] - def->eye[0], 2) + pow(def->target[1] - def->eye[1], 2) +
-                                 pow(def->target[2] - def->eye[2], 2));
-        def->field_of_view = 2 * atan(0.5 * room * size / away);
-    } else {
+    for (int d = 0; d < 3; d++)
+        ahead[d] = def->target[d] - def->eye[d];
+    if (turns > 0 && flies)
+        def->field_of_view = 2 * atan(turns * radius_of(points, lower, upper) / sqrt(dot3(ahead, ahead)));
+    else
         look_closer(points, def);
-    }
 }
 
-static bough_status open_picture(bough_context *ctx, const bough_model *model, const bough_state *state, double room,
+static bough_status open_picture(bough_context *ctx, const bough_model *model, const bough_state *state, double turns,
                                  bough_picture_def *def, app_film *film) {
     cloud points = {0};
     bough_status s = find_points(ctx, model, state, &points);
     if (!s)
-        aim(&points, state->root_count > 0, room, def);
+        aim(&points, state->root_count > 0, turns, def);
     free(points.x);
     return s ? s : bough_picture_create(ctx, def, &film->picture);
 }

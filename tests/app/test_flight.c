@@ -52,6 +52,66 @@ static double length3(const double *x) {
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
 }
 
+/* World positions of a part's surface; their count. */
+static int32_t positions_of(const flight *f, const char *name, const float **positions) {
+    static float x[3 * 20000];
+    const bough_model_def *def = bough_model_describe(f->model);
+    const int32_t part = bough_model_find_part(f->model, name);
+    check(part >= 0);
+    const int32_t count = def->components[def->parts[part].component]->surface.vertex_count;
+    check(count < 20000);
+    check_ok(ctx, bough_state_positions(ctx, f->model, f->state, part, x));
+    *positions = x;
+    return count;
+}
+
+typedef struct {
+    double lower[3], upper[3];
+} box;
+
+static box box_of(const flight *f, const char *name) {
+    box b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    const float *x;
+    const int32_t count = positions_of(f, name, &x);
+    for (int32_t k = 0; k < 3 * count; k++) {
+        b.lower[k % 3] = fmin(b.lower[k % 3], (double)x[k]);
+        b.upper[k % 3] = fmax(b.upper[k % 3], (double)x[k]);
+    }
+    return b;
+}
+
+/* At rest they stand side by side on one line, upright and facing the same way; links reach from one to the next. */
+static void letters_stand_in_a_row(void **state) {
+    (void)state;
+    static const char *const word[] = {"S1", "U", "B", "T", "R", "E1", "E2", "S2"};
+    flight f = take_off("letters/scene.json");
+    const box root = box_of(&f, "T");
+    for (int i = 0; i < 8; i++) {
+        const box b = box_of(&f, word[i]);
+        check_near(b.lower[2], root.lower[2], 0.04);
+        check_near(b.upper[2], root.upper[2], 0.04);
+        check_near(b.lower[1], root.lower[1], 0.01);
+        check_near(b.upper[1], root.upper[1], 0.01);
+        if (i == 7)
+            continue;
+        const box next = box_of(&f, word[i + 1]);
+        char name[16];
+        snprintf(name, sizeof name, "link%d", i + 1);
+        const box link = box_of(&f, name);
+        check(next.lower[0] > b.upper[0] - 0.05 && next.lower[0] < b.upper[0] + 0.2);
+        check(link.lower[0] < b.upper[0] && link.upper[0] > next.lower[0]);
+    }
+    /* the foot of an E is below, its three bars to the right: most of it is on its left */
+    const float *x;
+    const int32_t count = positions_of(&f, "E2", &x);
+    const box e = box_of(&f, "E2");
+    double mean = 0;
+    for (int32_t v = 0; v < count; v++)
+        mean += (double)x[3 * v] / count;
+    check(mean < 0.5 * (e.lower[0] + e.upper[0]));
+    land(&f);
+}
+
 /* A rigid body has the energy w . L / 2 + m |v|^2 / 2, with L about its centre of mass and v there, which the root's
  * velocity is chosen to make nothing of. */
 static void letters_start_as_a_rigid_body_that_turns(void **state) {
@@ -109,13 +169,11 @@ static void letters_keep_their_momenta(void **state) {
 
 /* Largest change of the distance between vertices of a part, of a few pairs. */
 static double stretch(const flight *f, const char *name) {
-    static float x[3 * 20000];
     const bough_model_def *def = bough_model_describe(f->model);
     const int32_t part = bough_model_find_part(f->model, name);
-    check(part >= 0);
+    const float *x;
+    positions_of(f, name, &x);
     const bough_surface *surface = &def->components[def->parts[part].component]->surface;
-    check(surface->vertex_count < 20000);
-    check_ok(ctx, bough_state_positions(ctx, f->model, f->state, part, x));
     double most = 0;
     for (int32_t i = 0; i < surface->vertex_count; i += 7)
         for (int32_t j = 0; j < i; j += 11) {
@@ -165,6 +223,30 @@ static void films_are_made(void **state) {
     check_mistake(2, "should be a file whose name ends in", "run", "body.json", "--record", "no.gif");
 }
 
+/* Half a turn about the hub's upright axis carries one wing into the other, and panels reach as far up as down. */
+static void check_wings_are_alike(const flight *f) {
+    const bough_model_def *def = bough_model_describe(f->model);
+    const double *centre = f->state->roots[0].origin;
+    int pairs = 0;
+    for (int32_t i = 0; i < def->part_count; i++) {
+        char other[64];
+        if (strncmp(def->parts[i].name, "right", 5) != 0)
+            continue;
+        snprintf(other, sizeof other, "left%s", def->parts[i].name + 5);
+        const int32_t j = bough_model_find_part(f->model, other);
+        check(j >= 0);
+        const bough_frame *a = &f->state->frames[i], *b = &f->state->frames[j];
+        for (int d = 0; d < 2; d++)
+            check_near(a->origin[d] - centre[d], centre[d] - b->origin[d], 0.02);
+        check_near(a->origin[2], b->origin[2], 0.02);
+        pairs++;
+    }
+    check_int(pairs, 15);
+    const box up = box_of(f, "right 3 panel 1"), down = box_of(f, "right 3 panel 3");
+    check_near(up.upper[2] - centre[2], centre[2] - down.lower[2], 0.1);
+    check(up.upper[2] - centre[2] > 20 && up.lower[2] > centre[2]);
+}
+
 /* The thrusters turn the station by force times arm times time, and do not push it away. */
 static void thrusters_turn_the_station(void **state) {
     (void)state;
@@ -175,6 +257,7 @@ static void thrusters_turn_the_station(void **state) {
     const double arm =
         hypot(right->origin[0] - f.state->roots[0].origin[0], right->origin[1] - f.state->roots[0].origin[1]);
     check_near(length3(P), 0, 1e-12);
+    check_wings_are_alike(&f);
     fly_until(&f, 0.75);
     const double impulse = 150000 * 0.25;
     check(arm > 30 && arm < 40);
@@ -186,6 +269,7 @@ static void thrusters_turn_the_station(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(letters_stand_in_a_row),
         cmocka_unit_test(letters_start_as_a_rigid_body_that_turns),
         cmocka_unit_test(letters_keep_their_momenta),
         cmocka_unit_test(links_are_rigid_and_letters_are_not),
