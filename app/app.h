@@ -190,6 +190,27 @@ bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, cons
 bough_status app_tree_glb_finish(bough_context *ctx, app_tree_glb *film);
 void app_tree_glb_destroy(bough_context *ctx, app_tree_glb *film);
 
+/* ---- film.c ---- */
+
+/* Films of a run of the tree engine. */
+typedef struct app_film {
+    const char *glb_path, *png_path; /* NULL: none */
+    double fps;
+    app_tree_glb glb;
+    bough_animation *animation;
+    bough_picture *picture;
+    app_part_style *styles; /* of the components */
+} app_film;
+
+/* With the present state as the first frame. To be destroyed, also when it fails. */
+bough_status app_film_open(bough_context *ctx, const bough_run *run, app_film *film);
+/* The present state as one more frame: bough_run_def.watch; data is the film. */
+bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run);
+bough_status app_film_finish(bough_context *ctx, app_film *film);
+void app_film_destroy(bough_context *ctx, app_film *film);
+/* The present state in the same colours, larger. For what flies: its displacements say little of how it bends. */
+bough_status app_film_still(bough_context *ctx, const bough_run *run, const char *path);
+
 /* ---- oak_picture.c ---- */
 
 extern const app_part_style app_oak_styles[6]; /* of its components */

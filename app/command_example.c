@@ -16,6 +16,10 @@ static const struct {
     {"flower", example_flower, false, false,
      "a lily cut into 12 domains from one mesh, for comparisons with full order"},
     {"dragon", example_dragon, false, true, "a dragon of 160,000 tets, cut into 40 domains with 454 coordinates"},
+    {"letters", example_letters, false, false,
+     "a word of 8 soft letters and 7 rigid links that flies, 160 coordinates"},
+    {"station", example_station, false, false,
+     "a space station of 48 parts that flies, 108,000 bricks, 921 coordinates"},
 };
 
 enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };
@@ -96,12 +100,25 @@ static int list(bool json) {
     return APP_OK;
 }
 
+/* EXAMPLE_COUNT when there is none of that name. */
+static int find(const char *name) {
+    int i = 0;
+    while (i < EXAMPLE_COUNT && strcmp(examples[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+int example_make(bough_context *ctx, const char *name, example *e) {
+    return examples[find(name)].make(ctx, e);
+}
+
 static void report(const arguments *a) {
     const example *e = &a->e;
     if (a->json)
-        app_print_json(json_pack("{s:s, s:o, s:i, s:i, s:I, s:I}", "name", a->name, "folder", app_json_text(e->folder),
-                                 "parts", (int)e->parts, "coordinates", (int)e->coordinates, "surface_vertices",
-                                 (json_int_t)e->surface_vertices, "surface_triangles",
+        app_print_json(json_pack("{s:s, s:o, s:i, s:i, s:I, s:I, s:I, s:I}", "name", a->name, "folder",
+                                 app_json_text(e->folder), "parts", (int)e->parts, "coordinates", (int)e->coordinates,
+                                 "vertices", (json_int_t)e->vertices, "elements", (json_int_t)e->elements,
+                                 "surface_vertices", (json_int_t)e->surface_vertices, "surface_triangles",
                                  (json_int_t)e->surface_triangles));
     else
         printf("%s/scene.json: %d parts, %d coordinates; %lld vertices and %lld triangles to be drawn\n"
@@ -115,9 +132,7 @@ int command_example(int argc, char **argv) {
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     if (!a.name)
         return list(a.json);
-    int chosen = 0;
-    while (chosen < EXAMPLE_COUNT && strcmp(examples[chosen].name, a.name) != 0)
-        chosen++;
+    const int chosen = find(a.name);
     if (chosen == EXAMPLE_COUNT) {
         app_fail_with("there is no example \"%s\"; bough example lists them", a.name);
         return APP_USAGE;

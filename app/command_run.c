@@ -24,6 +24,7 @@ enum {
 typedef struct {
     const char *scene, *picture;
     bough_run_def def;
+    app_film film;
     int32_t threads;
     bool json;
 } arguments;
@@ -43,12 +44,14 @@ static const struct argp_option options[] = {
     {"time", OPT_TIME, "S", 0, "simulated time in s, instead of the scene's duration", 0},
     {"record", 'r', "FILE", 0,
      "FILE.csv: record time, energies, momentum and probes, one row a step; FILE.npy: record the displacements of all "
-     "vertices, one row a frame; may be given once for each",
+     "vertices, one row a frame; FILE.glb, FILE.png: of a scene of parts, a film for browsers and Blender, or an "
+     "animated picture; may be given once for each",
      0},
     {"stress", OPT_STRESS, "FILE", 0,
      "FILE.csv or FILE.npy: record von Mises' stress of each part, or of each element of a body, one row a frame", 0},
     {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
-    {"fps", OPT_FPS, "N", 0, "frames, and rows of FILE.npy and of stresses, per simulated second (default 30)", 0},
+    {"fps", OPT_FPS, "N", 0,
+     "frames of films and series, and rows of FILE.npy and of stresses, per simulated second (default 30)", 0},
     {"checkpoint", OPT_CHECKPOINT, "FILE", 0, "where to keep the last state, also after a failure or Ctrl-C", 0},
     {"resume", OPT_RESUME, "FILE", 0, "go on from a checkpoint of the same scene, integrator and step", 0},
     {"picture", 'p', "FILE.png", 0, "draw the last state", 0},
@@ -108,8 +111,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             a->def.record = text;
         else if (app_has_extension(text, ".npy"))
             a->def.displacements = text;
+        else if (app_has_extension(text, ".glb"))
+            a->film.glb_path = text;
+        else if (app_has_extension(text, ".png"))
+            a->film.png_path = text;
         else
-            argp_error(state, "--record: \"%s\" should be a file whose name ends in .csv or .npy", text);
+            argp_error(state, "--record: \"%s\" should be a file whose name ends in .csv, .npy, .glb or .png", text);
         break;
     case OPT_STRESS:
         if (!app_has_extension(text, ".csv") && !app_has_extension(text, ".npy"))
@@ -219,6 +226,10 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
 
 static int draw(bough_context *ctx, const bough_run *run, const arguments *a) {
     char title[64];
+    const bough_model *model;
+    const bough_state *state;
+    if (bough_run_tree(run, &model, &state) && state->root_count > 0)
+        return app_film_still(ctx, run, a->picture) ? app_fail(ctx) : APP_OK;
     snprintf(title, sizeof title, "t = %.4g s", bough_run_values(run)[BOUGH_COLUMN_TIME]);
     bough_status status =
         app_picture(ctx, bough_run_mesh(run), bough_run_displacement(run), 1, title, "|u| (m)", a->picture);
@@ -238,7 +249,7 @@ static int fail_with_state(bough_context *ctx, const arguments *a, const bough_r
     return app_fail_with("%s; the last good state is in %s", reason, path);
 }
 
-static int execute(bough_context *ctx, const arguments *a, bough_run *run) {
+static int execute(bough_context *ctx, arguments *a, bough_run *run) {
     int status = APP_OK;
     bough_status advanced = bough_run_advance(ctx, run);
     app_clear_progress();
@@ -259,7 +270,26 @@ static int execute(bough_context *ctx, const arguments *a, bough_run *run) {
     else
         print_text(run, &report, advanced == BOUGH_OK);
     int drawn = a->picture && !app_interrupted() ? draw(ctx, run, a) : APP_OK;
+    if (drawn == APP_OK && app_film_finish(ctx, &a->film))
+        drawn = app_fail(ctx);
     return status == APP_OK ? drawn : status;
+}
+
+static bool wants_film(const arguments *a) {
+    return a->film.glb_path || a->film.png_path;
+}
+
+/* A film begins with the state that the run begins with. */
+static int start(bough_context *ctx, arguments *a, bough_scene *scene, bough_run **run) {
+    const bough_model *model;
+    const bough_state *state;
+    if (wants_film(a))
+        a->def.watch = app_film_add, a->def.watch_data = &a->film, a->film.fps = a->def.fps;
+    if (bough_run_create(ctx, scene, &a->def, run))
+        return app_fail(ctx);
+    if (wants_film(a) && !bough_run_tree(*run, &model, &state))
+        return app_fail_with("films are made of scenes of parts that the tree engine steps; for this one use --frames");
+    return wants_film(a) && app_film_open(ctx, *run, &a->film) ? app_fail(ctx) : APP_OK;
 }
 
 int command_run(int argc, char **argv) {
@@ -268,9 +298,10 @@ int command_run(int argc, char **argv) {
     bough_context *ctx = app_context(a.threads);
     bough_scene *scene = NULL;
     bough_run *run = NULL;
-    int status = bough_scene_load(ctx, a.scene, &scene) || bough_run_create(ctx, scene, &a.def, &run)
-                     ? app_fail(ctx)
-                     : execute(ctx, &a, run);
+    int status = bough_scene_load(ctx, a.scene, &scene) ? app_fail(ctx) : start(ctx, &a, scene, &run);
+    if (status == APP_OK)
+        status = execute(ctx, &a, run);
+    app_film_destroy(ctx, &a.film);
     bough_run_destroy(ctx, run);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);

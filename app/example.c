@@ -78,6 +78,39 @@ bough_status example_count_surfaces(bough_context *ctx, const bough_mesh *mesh, 
     return s;
 }
 
+bough_status example_count(bough_context *ctx, example *e, const bough_mesh *mesh, const bough_mesh *drawn,
+                           int64_t uses) {
+    bough_mesh *boundary = NULL;
+    if (!drawn) {
+        bough_status s = bough_mesh_surface(ctx, mesh, &boundary, NULL, NULL);
+        if (s)
+            return s;
+        drawn = boundary;
+    }
+    e->vertices += uses * mesh->vertex_count;
+    e->elements += uses * mesh->element_count;
+    e->surface_vertices += uses * drawn->vertex_count;
+    e->surface_triangles += uses * drawn->element_count;
+    bough_mesh_destroy(ctx, boundary);
+    return BOUGH_OK;
+}
+
+bough_status example_write_pair(bough_context *ctx, example *e, bough_status made, bough_mesh *volume,
+                                bough_mesh *surface, const char *name, int64_t uses) {
+    char file[64];
+    bough_status s = made ? made : example_count(ctx, e, volume, surface, uses);
+    if (s) {
+        bough_mesh_destroy(ctx, volume);
+        bough_mesh_destroy(ctx, surface);
+        return s;
+    }
+    snprintf(file, sizeof file, "%s.msh", name);
+    s = example_write_mesh(ctx, e, volume, file);
+    snprintf(file, sizeof file, "%s.obj", name);
+    const bough_status drawn = example_write_mesh(ctx, e, surface, file);
+    return s ? s : drawn;
+}
+
 bool example_open(const example *e, const char *name, example_file *file) {
     example_path(e, name, file->path);
     snprintf(file->temporary, sizeof file->temporary, "%s.part", file->path);

@@ -12,15 +12,20 @@ typedef struct example {
     const char *folder; /* where the files go; it exists */
     int32_t leaves;
     uint64_t seed;
-    const char *mesh; /* of the user, instead of the example's own; NULL: none */
+    const char *mesh;                            /* of the user, instead of the example's own; NULL: none */
     int32_t parts, coordinates;                  /* of the scene */
     int64_t surface_vertices, surface_triangles; /* to be drawn, all parts together */
+    int64_t vertices, elements;                  /* of the meshes, counted for every part that uses them */
 } example;
 
 /* Make FOLDER/scene.json and what it needs; the same bytes for the same seed. They say what is wrong when they fail. */
 int example_oak(bough_context *ctx, example *e);
 int example_flower(bough_context *ctx, example *e);
 int example_dragon(bough_context *ctx, example *e);
+int example_letters(bough_context *ctx, example *e);
+int example_station(bough_context *ctx, example *e);
+/* command_example.c: the one of this name, which must be there. */
+int example_make(bough_context *ctx, const char *name, example *e);
 
 enum { OAK_LEAVES = 1394, OAK_MOST_LEAVES = 500000 }; /* so many fit into a scene file */
 enum { OAK_SEED = 4 };                                /* of a tree with an even crown */
@@ -76,6 +81,13 @@ bough_status example_write_mesh(bough_context *ctx, const example *e, bough_mesh
 
 /* Adds up the boundaries of the mesh's domains (all its element sets), which are drawn. */
 bough_status example_count_surfaces(bough_context *ctx, const bough_mesh *mesh, example *e);
+/* Counts a mesh that so many parts use, and the surface that is drawn of it; NULL: its boundary. */
+bough_status example_count(bough_context *ctx, example *e, const bough_mesh *mesh, const bough_mesh *drawn,
+                           int64_t uses);
+/* Counts both, and writes them as FOLDER/NAME.msh and FOLDER/NAME.obj, unless `made` tells that making them failed.
+ * Destroys both in any case. */
+bough_status example_write_pair(bough_context *ctx, example *e, bough_status made, bough_mesh *volume,
+                                bough_mesh *surface, const char *name, int64_t uses);
 
 /* A text file that appears when it is complete. */
 typedef struct example_file {
@@ -84,5 +96,40 @@ typedef struct example_file {
 } example_file;
 bool example_open(const example *e, const char *name, example_file *file);
 bool example_close(example_file *file, bool keep);
+
+/* ---- example_voxels.c ---- */
+
+/* Cubes that are filled or empty. */
+typedef struct example_grid {
+    int32_t cells[3];
+    double edge;     /* of a cube, m */
+    v3 origin;       /* the corner of the first */
+    uint8_t *filled; /* x runs fastest */
+} example_grid;
+
+typedef bool (*example_inside)(const void *data, v3 place);
+
+/* False when there is no memory. */
+bool example_grid_create(const int32_t cells[3], double edge, v3 origin, example_grid *grid);
+void example_grid_destroy(example_grid *grid);
+/* Fills the cubes whose middle is inside; others stay what they are. */
+void example_grid_fill(example_grid *grid, example_inside inside, const void *data);
+int32_t example_grid_count(const example_grid *grid);
+/* BOUGH_HEX8: a brick for each cube; BOUGH_TET4: six tets. */
+bough_status example_grid_mesh(bough_context *ctx, const example_grid *grid, bough_element_type type,
+                               bough_mesh **mesh);
+
+/* ---- example_outline.c ---- */
+
+/* Something flat: what is at a negative distance, in the plane of x and z, with a thickness along y. */
+typedef struct example_outline {
+    double (*distance)(const void *data, double x, double z);
+    const void *data;
+    double lower[2], step; /* squares of the plane, m; what they cover reaches beyond the outline */
+    int32_t squares[2];
+    double thickness;
+} example_outline;
+/* Its surface: triangles, closed. */
+bough_status example_outline_mesh(bough_context *ctx, const example_outline *outline, bough_mesh **mesh);
 
 #endif

@@ -307,6 +307,7 @@ int example_flower(bough_context *ctx, example *e) {
     build(f);
     e->parts = f->domain_count;
     e->coordinates = FLOWER_R * f->domain_count;
+    e->vertices = f->vertex_count, e->elements = f->element_count;
     bough_status s = write_mesh(ctx, e, f);
     int status = s ? app_fail(ctx) : write_scene(e, f) ? APP_OK : APP_FAILED;
     free(f);

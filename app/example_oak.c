@@ -247,41 +247,24 @@ static bool write_scene(const example *e, oak *o) {
 
 /* ---- meshes ---- */
 
-static void count_surface(example *e, const bough_mesh *surface, int64_t uses) {
-    e->surface_vertices += uses * surface->vertex_count;
-    e->surface_triangles += uses * surface->element_count;
-}
-
 static bough_status write_branch_meshes(bough_context *ctx, example *e, const oak *o, int32_t class) {
     const branch_class *c = &oak_classes[class];
-    char name[32];
-    bough_mesh *mesh;
-    bough_status s = oak_branch_volume(ctx, c, &mesh);
-    snprintf(name, sizeof name, "%s.msh", c->name);
-    if (!s)
-        s = example_write_mesh(ctx, e, mesh, name);
-    if (!s)
-        s = oak_branch_surface(ctx, c, &mesh);
-    if (s)
-        return s;
+    bough_mesh *volume = NULL, *surface = NULL;
+    int32_t uses = 0;
     for (int32_t b = 0; b < o->branch_count; b++)
-        if (o->branches[b].class == class)
-            count_surface(e, mesh, 1);
-    snprintf(name, sizeof name, "%s.obj", c->name);
-    return example_write_mesh(ctx, e, mesh, name);
+        uses += o->branches[b].class == class;
+    bough_status s = oak_branch_volume(ctx, c, &volume);
+    if (!s)
+        s = oak_branch_surface(ctx, c, &surface);
+    return example_write_pair(ctx, e, s, volume, surface, c->name, uses);
 }
 
 static bough_status write_leaf_meshes(bough_context *ctx, example *e) {
-    bough_mesh *mesh;
-    bough_status s = oak_leaf_volume(ctx, &mesh);
+    bough_mesh *volume = NULL, *surface = NULL;
+    bough_status s = oak_leaf_volume(ctx, &volume);
     if (!s)
-        s = example_write_mesh(ctx, e, mesh, "leaf.msh");
-    if (!s)
-        s = oak_leaf_surface(ctx, &mesh);
-    if (s)
-        return s;
-    count_surface(e, mesh, e->leaves);
-    return example_write_mesh(ctx, e, mesh, "leaf.obj");
+        s = oak_leaf_surface(ctx, &surface);
+    return example_write_pair(ctx, e, s, volume, surface, "leaf", e->leaves);
 }
 
 int example_oak(bough_context *ctx, example *e) {

@@ -337,3 +337,11 @@ int bench_flower(const bench_options *options) {
 int bench_dragon(const bench_options *options) {
     return run(options, "dragon", &(target){1600, 85, 1.9});
 }
+
+int bench_letters(const bench_options *options) {
+    return run(options, "letters", &(target){1700, 60, 1.9});
+}
+
+int bench_station(const bench_options *options) {
+    return run(options, "station", &(target){4500, 300, 1.6});
+}

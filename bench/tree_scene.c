@@ -35,15 +35,8 @@ static bool load(tree_scene *s) {
 }
 
 static bool make_example(const char *name, int32_t leaves, tree_scene *s) {
-    static const struct {
-        const char *name;
-        int (*make)(bough_context *ctx, example *e);
-    } makers[] = {{"oak", example_oak}, {"flower", example_flower}, {"dragon", example_dragon}};
     example e = {.folder = s->folder, .leaves = leaves < 0 ? OAK_LEAVES : leaves, .seed = 4};
-    size_t i = 0;
-    while (strcmp(makers[i].name, name) != 0) /* benches know which there are */
-        i++;
-    return makers[i].make(s->ctx, &e) == APP_OK;
+    return example_make(s->ctx, name, &e) == APP_OK;
 }
 
 bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_scene *s) {
@@ -154,7 +147,8 @@ bough_model *weightless_model(const tree_scene *s) {
 
 bough_state *moving_state(const tree_scene *s, const bough_model *model) {
     bough_state *state = NULL;
-    if (bough_state_create(s->ctx, model, &state) || bough_state_settle(s->ctx, model, state, NULL, NULL)) {
+    if (bough_state_create(s->ctx, model, &state) ||
+        (state->root_count == 0 && bough_state_settle(s->ctx, model, state, NULL, NULL))) { /* what flies never does */
         bench_fail(s->ctx);
         bough_state_destroy(s->ctx, state);
         return NULL;

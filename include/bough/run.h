@@ -12,6 +12,7 @@
 #define BOUGH_RUN_H
 
 #include <bough/scene.h>
+#include <bough/tree.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,9 @@ typedef struct bough_run_def {
     double fps;                /* frames and displacements per second of simulated time (default 30) */
     const char *checkpoint;    /* written by bough_run_advance() at its end, however it ends; NULL: none */
     const char *resume;        /* a checkpoint of this scene to go on from; NULL: from the start */
+    /* Called when a frame is due, after what is recorded; a failure ends the run. NULL: nobody looks. */
+    bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run);
+    void *watch_data;
     bool settle; /* start in equilibrium under gravity and what else acts steadily, also when the scene does not say so
                   */
 } bough_run_def;
@@ -89,6 +93,9 @@ BOUGH_API const bough_mesh *bough_run_mesh(const bough_run *run);
 /* 3 x vertex_count of this mesh, m and m/s; they belong to the run and are valid until the next step. */
 BOUGH_API const double *bough_run_displacement(const bough_run *run);
 BOUGH_API const double *bough_run_velocity(const bough_run *run);
+
+/* What the tree engine steps; false for the full engine. Both belong to the run. */
+BOUGH_API bool bough_run_tree(const bough_run *run, const bough_model **model, const bough_state **state);
 
 typedef struct bough_run_report {
     const char *engine;     /* "full" or "tree" */

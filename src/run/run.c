@@ -32,7 +32,9 @@ bough_status bo_run_record(bough_context *ctx, bough_run *run) {
     if (!bo_run_frame_is_due(run))
         return BOUGH_OK;
     BO_TRY(bo_run_record_arrays(ctx, run));
-    return run->series.index ? bo_run_record_frame(ctx, run) : BOUGH_OK;
+    if (run->series.index)
+        BO_TRY(bo_run_record_frame(ctx, run));
+    return run->watch ? run->watch(run->watch_data, ctx, run) : BOUGH_OK;
 }
 
 /* ---- stepping ---- */
@@ -179,6 +181,12 @@ const double *bough_run_displacement(const bough_run *run) {
 
 const double *bough_run_velocity(const bough_run *run) {
     return bo_run_show(run) == BOUGH_OK ? run->engine.velocity : NULL;
+}
+
+bool bough_run_tree(const bough_run *run, const bough_model **model, const bough_state **state) {
+    *model = run->engine.model;
+    *state = run->engine.state;
+    return *model != NULL;
 }
 
 void bough_run_look(const bough_run *run, bough_run_report *report) {

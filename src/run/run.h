@@ -52,6 +52,8 @@ struct bough_run {
     double *stress;        /* time, then engine.stress_count: of the frame */
     double *von_mises;     /* of a frame of the series: engine.stress_count, then of the mesh's elements */
     double fps;
+    bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run); /* NULL: nobody looks */
+    void *watch_data;
     double seconds, simulated; /* in bough_run_advance() */
 };
 

@@ -104,6 +104,7 @@ static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bo
     run->hash = hash_run(scene, &engine, run->dt);
     run->max_halvings = def->max_halvings;
     run->fps = def->fps;
+    run->watch = def->watch, run->watch_data = def->watch_data;
     run->values = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
     run->trial = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
     run->state = BO_NEW_ZEROS(ctx, double, run->engine.state_size);

@@ -2,6 +2,7 @@
 #include "run/engine.h"
 
 #include "base/vec.h"
+#include "scene/cook_plan.h"
 #include "tree/snapshot.h"
 #include "tree/tree.h"
 
@@ -222,9 +223,8 @@ static void destroy(bough_context *ctx, void *data) {
     bough_state_destroy(ctx, e->state);
     bough_model_destroy(ctx, e->model);
     bough_mesh_destroy(ctx, e->surface);
-    void *const blocks[] = {e->vertices, e->points,       e->rest,     e->pushed,    e->pushed_rest, e->first,
-                            e->part_of,  e->displacement, e->velocity, e->positions, e->rates,       e->joined,
-                            e};
+    void *const blocks[] = {e->vertices,     e->points,   e->rest,      e->pushed, e->pushed_rest, e->first, e->part_of,
+                            e->displacement, e->velocity, e->positions, e->rates,  e->joined,      e};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }
@@ -366,6 +366,17 @@ static bough_status place_probes(tree_engine *e) {
     return BOUGH_OK;
 }
 
+/* Trees that fly start as rigid bodies, moving as their roots do. */
+static bough_status set_off(tree_engine *e) {
+    for (int32_t k = 0; k < e->state->root_count; k++) {
+        bough_root *root = &e->state->roots[k];
+        const bo_part *part = &e->scene->plan->assembly.parts[root->part];
+        memcpy(root->velocity, part->velocity, sizeof root->velocity);
+        memcpy(root->angular_velocity, part->angular_velocity, sizeof root->angular_velocity);
+    }
+    return bough_state_update(e->ctx, e->model, e->state);
+}
+
 /* These two are the tree's own step, linearised once. */
 static bool is_own(const char *integrator) {
     return strcmp(integrator, "hht") == 0 || strcmp(integrator, "newmark") == 0;
@@ -391,6 +402,8 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
     search.push = push_steadily, search.data = e;
     if (def->settle)
         BO_TRY(bough_state_settle(ctx, e->model, e->state, &search, residual));
+    if (e->state->root_count > 0)
+        BO_TRY(set_off(e));
     BO_TRY(push_at(e, 0, 0));
     BO_TRY(bough_step(ctx, e->model, e->state, 0)); /* the accelerations that the first step starts from */
     bough_state_clear_forces(e->model, e->state);
@@ -433,6 +446,7 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     engine->mesh = e->surface;
     engine->stress_count = bough_model_part_count(e->model);
     engine->stress_of = e->part_of;
+    engine->model = e->model, engine->state = e->state;
     engine->integrator = registered(def->integrator.name);
     engine->displacement = e->displacement;
     engine->velocity = e->velocity;

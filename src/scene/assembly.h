@@ -24,7 +24,8 @@ typedef struct bo_part {
     double stiffness; /* factor on the component's */
     bool has_damping; /* else the component's */
     double damping_mass, damping_stiffness;
-    bough_track track; /* of a root; its numbers are one block that begins with the times */
+    bough_track track;                       /* of a root; its numbers are one block that begins with the times */
+    double velocity[3], angular_velocity[3]; /* of a root that flies, at the start: its whole tree moves so */
 } bo_part;
 
 typedef struct bo_assembly {

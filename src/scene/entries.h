@@ -63,7 +63,7 @@
 #define BO_COOK_COMPONENT_KEYS "cook"
 #define BO_PART_KEYS                                                                                              \
     "name", "component", "parent", "interface", "rotate_deg", "scale", "position", "stiffness", "damping", "fix", \
-        "track"
+        "track", "velocity", "angular_velocity"
 #define BO_OBJECT_KEYS BO_MATTER_KEYS, "domains", "root", "stiffness", "surface", BO_COOKING_KEYS
 #define BO_OBJECT_BASIS_KEYS "r", "total", "tolerance", "modes", "kind", "keep_boundary"
 #define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress"

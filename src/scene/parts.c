@@ -62,8 +62,9 @@ static bough_status read_damping(bo_json at, bo_part *part) {
 
 /* Keys that say how a part hangs belong to parts that do, and those of roots to roots. */
 static bough_status check_role(bo_json at, const bo_part *part) {
-    static const char *const of_roots[] = {"position", "fix", "track"}, *const of_keys[] = {"position", "rotate_deg"};
-    for (int i = 0; i < 3; i++)
+    static const char *const of_roots[] = {"position", "fix", "track", "velocity", "angular_velocity"},
+                             *const of_keys[] = {"position", "rotate_deg"};
+    for (int i = 0; i < 5; i++)
         if (part->parent >= 0 && bo_json_has(&at, of_roots[i]))
             return bo_json_fail(bo_json_at(&at, of_roots[i]), "is for roots, but this part hangs at \"parent\"");
     for (int i = 0; i < 2; i++)
@@ -88,6 +89,8 @@ static bough_status read_part(bo_json at, json_t *components, json_t *names, bo_
     BO_TRY(bo_json_number(bo_json_at(&at, "scale"), (bo_range){1e-6, 1e6, false}, &part->scale));
     BO_TRY(bo_json_vec3(bo_json_at(&at, "position"), BO_ANY, part->position));
     BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_POSITIVE, &part->stiffness));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "velocity"), BO_ANY, part->velocity));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "angular_velocity"), BO_ANY, part->angular_velocity));
     part->rotation = bo_turn_degrees(degrees);
     BO_TRY(bo_track_read(bo_json_at(&at, "track"), &part->track));
     if (part->track.count > 0) { /* it begins there */
@@ -229,6 +232,13 @@ static bough_status check_fix(bo_json at, const bo_scene_component *component) {
 }
 
 static bough_status check_root(bo_json at, const bo_scene_component *component) {
+    static const char *const of_flights[] = {"velocity", "angular_velocity"};
+    for (int i = 0; i < 2; i++)
+        if (bo_json_has(&at, of_flights[i]) && component->rigid->support != BOUGH_SUPPORT_FREE)
+            return bo_json_fail(bo_json_at(&at, of_flights[i]),
+                                "is for roots that fly free, but the component \"%.60s\" is held; give it no "
+                                "interface \"base\" and no \"fix\", or move it by a \"track\"",
+                                component->name);
     if (bo_json_has(&at, "track") && component->rigid->support == BOUGH_SUPPORT_FREE)
         return bo_json_fail(bo_json_at(&at, "track"),
                             "the component \"%.60s\" flies free, so that nothing holds it on a track; give it an "

@@ -169,11 +169,16 @@ static void assemble_wide(const bo_component_tables *t, const wide_coefficients 
     }
 }
 
+/* A pass that only weighs parts reads no matrices. */
+static bool weighs_only(const bo_tree_pass *pass) {
+    return pass->scheme->inert && !pass->solve;
+}
+
 /* H of masses alone, p = 0 */
 static void assemble_inert(const bo_tree_pass *pass, const bo_tree_block *b, double *H, double *p) {
     const bo_component_tables *t = &pass->model->components[b->component];
     memset(p, 0, (size_t)(b->n * b->lanes) * sizeof *p);
-    for (int32_t i = 0; i < b->r; i++)
+    for (int32_t i = 0; i < b->r && !weighs_only(pass); i++)
         for (int32_t j = 0; j <= i; j++)
             for (int32_t k = 0; k < b->lanes; k++) {
                 const double s5 = k < b->count ? pass->model->parts[b->first + k].scale5 : 1;
@@ -537,7 +542,7 @@ static bool prepare_block(const bo_tree_pass *pass, int32_t index, double *scrat
     gather(model, b, pass->v, v);
     if (!linearise(pass, b, q, v, more, L, p))
         return false;
-    if (w->coupling == BOUGH_COUPLING_L1 && !b->bare) {
+    if (w->coupling == BOUGH_COUPLING_L1 && !b->bare && !weighs_only(pass)) {
         const int64_t entries = b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE;
         for (int64_t k = 0; k < entries; k++)
             L[k] += model->lump[b->squares + k];

@@ -7,24 +7,26 @@
 #include <bough/scene.h>
 #include <bough/tree.h>
 
-/* A spring from a vertex to a point of the world, which acts from `begin` to `end`. */
+/* A spring from a vertex to a point of the world, which acts from `begin` to `end`. The point goes along with what
+ * flies: as its centre of mass did at `begin`. */
 typedef struct {
     int32_t part, vertex;
     double begin, end;
-    double target[3], stiffness, damping;
+    double target[3], drift[3], stiffness, damping;
 } pull;
 
 typedef struct {
     bough_context *ctx;
     bough_scene *scene;
     bough_model *model;
-    bough_state *state; /* at rest under its weight when it is made */
-    double *carried;    /* of each part: its mass with all that hangs on it */
+    bough_state *state; /* at rest under its weight when it is made; what flies floats, in a wind of its own */
+    double *carried;    /* of each part: its mass with all that hangs on it; of what flies: its mass alone */
     test_random random;
     double reach; /* m: how far a pull begins from its target, at most */
     pull now;
     int32_t pulls;
     double most_work; /* J: what the largest of them can have put in */
+    double flight;    /* J: of what flies, when it goes twice as fast as the wind; else 0 */
     int64_t refused;  /* steps */
 } shaken;
 
@@ -39,11 +41,12 @@ static inline const char *make_example(const char *name, const char *leaves) {
     return work(scene);
 }
 
-static inline double *find_carried(const bough_model *model) {
+/* A root that flies is held by nothing but its inertia, and what hangs on it gives way. */
+static inline double *find_carried(const bough_model *model, bool flies) {
     const bough_model_def *def = bough_model_describe(model);
     double *carried = calloc((size_t)def->part_count, sizeof *carried);
     for (int32_t i = 0; i < def->part_count; i++)
-        for (int32_t on = i; on >= 0; on = def->parts[on].parent)
+        for (int32_t on = i; on >= 0; on = flies ? -1 : def->parts[on].parent)
             carried[on] += def->components[def->parts[i].component]->mass * pow(def->parts[i].scale, 3);
     return carried;
 }
@@ -53,9 +56,14 @@ static inline shaken start_shaking(bough_context *ctx, const char *path, double 
     check_ok(ctx, bough_scene_load(ctx, path, &s.scene));
     check_ok(ctx, bough_scene_model(ctx, s.scene, &s.model));
     check_ok(ctx, bough_state_create(ctx, s.model, &s.state));
-    check_ok(ctx, bough_state_settle(ctx, s.model, s.state, NULL, NULL));
+    s.carried = find_carried(s.model, s.state->root_count > 0);
+    if (s.state->root_count == 0) {
+        check_ok(ctx, bough_state_settle(ctx, s.model, s.state, NULL, NULL));
+    } else {
+        s.state->wind.velocity[0] = 6;
+        s.flight = 0.5 * s.state->roots[0].mass * 12 * 12;
+    }
     check(s.state->wind.velocity[0] != 0 && s.state->coupling == BOUGH_COUPLING_L3);
-    s.carried = find_carried(s.model);
     return s;
 }
 
@@ -97,6 +105,17 @@ static inline void next_pull(shaken *s) {
     s->pulls++;
 }
 
+/* Where the spring begins to act. */
+static inline void begin_pull(shaken *s) {
+    double position[3], velocity[3];
+    check_ok(s->ctx, bough_state_vertex(s->ctx, s->model, s->state, s->now.part, s->now.vertex, position, velocity));
+    for (int d = 0; d < 3 && s->state->root_count > 0; d++) {
+        s->now.target[d] = position[d] + test_uniform(&s->random, -s->reach, s->reach);
+        s->now.drift[d] = s->state->roots[0].momentum[d] / s->state->roots[0].mass;
+        s->now.damping = 0; /* which would hold it against the wind */
+    }
+}
+
 /* A spring with a fixed end gives back no more than what it is stretched by when it begins to act: k d^2 / 2. */
 static inline void note_work(shaken *s) {
     double position[3], velocity[3], square = 0;
@@ -113,10 +132,14 @@ static inline void shake(shaken *s, double dt) {
     if (!(t < s->now.end))
         next_pull(s);
     if (t >= s->now.begin) {
-        if (t - dt < s->now.begin)
+        if (t - dt < s->now.begin) {
+            begin_pull(s);
             note_work(s);
+        }
         check_ok(s->ctx, bough_state_pull(s->ctx, s->model, s->state, s->now.part, s->now.vertex, s->now.target,
                                           s->now.stiffness, s->now.damping));
+        for (int d = 0; d < 3; d++)
+            s->now.target[d] += dt * s->now.drift[d];
     }
     const bough_status status = bough_advance(s->ctx, s->model, s->state, dt, &refused);
     s->refused += refused;

@@ -105,8 +105,8 @@ static void wrong_usage_is_status_2(void **state) {
     check_mistake(2, "--plot is for leaves", "bench", "oak", "--plot", "oak.svg");
     check_mistake(2, "ends in .svg or .png", "bench", "leaves", "--plot", "leaves.txt");
     check_mistake(2, "--output is for accuracy", "bench", "oak", "--output", "plots");
-    check_mistake(2, "--coupling is for oak, flower and dragon", "bench", "assembly", "--coupling", "L3");
-    check_mistake(2, "--threads is for oak, flower and dragon", "bench", "--threads", "2", "stability");
+    check_mistake(2, "--coupling is for scenes that are stepped: oak", "bench", "assembly", "--coupling", "L3");
+    check_mistake(2, "--threads is for scenes that are stepped: oak", "bench", "--threads", "2", "stability");
 }
 
 /* ---- meshes ---- */
@@ -738,7 +738,7 @@ static void wrong_runs(void **state) {
     check_mistake(2, "name a scene file", "run");
     check_mistake(2, "bough integrators lists them", "run", PENDULUM, "--integrator", "eulr");
     check_mistake(2, "positive", "run", PENDULUM, "--dt", "0");
-    check_mistake(2, ".csv or .npy", "run", PENDULUM, "--record", "run.txt");
+    check_mistake(2, ".csv, .npy, .glb or .png", "run", PENDULUM, "--record", "run.txt");
     check_mistake(2, ".csv or .npy", "run", PENDULUM, "--stress", "run.txt");
     check_mistake(1, "gone.json", "run", "gone.json");
     check_mistake(1, "gone.state", "run", PENDULUM, "--resume", "gone.state");

@@ -53,10 +53,10 @@ static int uses(const json_t *scene, const char *component) {
 static void without_a_name_they_are_listed(void **state) {
     (void)state;
     check_run(0, "example");
-    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 3);
+    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 5);
     json_t *list;
     check_json(list, 0, "example", "--json");
-    check_int(json_array_size(json_object_get(list, "examples")), 3);
+    check_int(json_array_size(json_object_get(list, "examples")), 5);
     json_decref(list);
     check_mistake(2, "no example \"elm\"", "example", "elm");
     check_mistake(2, "--leaves", "example", "oak", "--leaves", "-1");
@@ -69,7 +69,7 @@ static void without_a_name_they_are_listed(void **state) {
     check_mistake(2, "--mesh is for the dragon", "example", "flower", "--mesh", "a.msh");
 }
 
-static void check_each_leaf_has_its_place(const json_t *scene) {
+static void check_each_place_holds_one(const json_t *scene) {
     json_t *part, *places = json_object();
     size_t i;
     json_array_foreach(json_object_get(scene, "parts"), i, part) {
@@ -97,7 +97,7 @@ static void the_oak_has_the_statistics_of_the_paper(void **state) {
     json_t *scene = load("oak/scene.json");
     check_int(json_array_size(json_object_get(scene, "parts")), 1435);
     check_int(uses(scene, "leaf"), 1394);
-    check_each_leaf_has_its_place(scene);
+    check_each_place_holds_one(scene);
     bough_cook_plan *plan;
     check_ok(ctx, bough_cook_plan_load(ctx, work("oak/scene.json"), NULL, NULL, &plan));
     check_int(bough_cook_plan_count(plan), 6);
@@ -326,6 +326,129 @@ static void a_scan_takes_the_dragons_place(void **state) {
     bough_cook_plan_destroy(ctx, plan);
 }
 
+/* The way from a part to its root, counted in connections: the longest. */
+static int depth_of(const json_t *scene) {
+    json_t *parts = json_object_get(scene, "parts"), *depths = json_object(), *part;
+    size_t i;
+    int most = 0;
+    json_array_foreach(parts, i, part) { /* parents come before their children */
+        const char *parent = json_string_value(json_object_get(part, "parent"));
+        const int depth = parent ? 1 + (int)number(depths, parent) : 0;
+        json_object_set_new(depths, text(part, "name"), json_integer(depth));
+        most = depth > most ? depth : most;
+    }
+    json_decref(depths);
+    return most;
+}
+
+/* Meshes in one piece, whose elements hang together by faces; *elements: those of all parts, as drawn. */
+static void check_meshes(const char *folder, const json_t *scene, const char *const *names, int count,
+                         int64_t *elements) {
+    *elements = 0;
+    for (int i = 0; i < count; i++) {
+        char path[64];
+        bough_mesh *mesh;
+        bough_mesh_report report;
+        snprintf(path, sizeof path, "%s/%s.msh", folder, names[i]);
+        check_ok(ctx, bough_mesh_read(ctx, work(path), NULL, &mesh));
+        check_ok(ctx, bough_mesh_measure(ctx, mesh, &report));
+        check_int(report.piece_count, 1);
+        check_int(report.nonmanifold_count + report.unused_vertex_count + report.inverted_count, 0);
+        int32_t *domain = calloc((size_t)mesh->element_count, sizeof *domain);
+        bough_split *split;
+        check_ok(ctx, bough_mesh_split(ctx, mesh, domain, 1, &split));
+        check_int(split->domains[0].face_piece_count, 1);
+        bough_split_destroy(ctx, split);
+        free(domain);
+        *elements += (int64_t)uses(scene, names[i]) * mesh->element_count;
+        bough_mesh_destroy(ctx, mesh);
+    }
+}
+
+static int plan_coordinates(const char *path, const json_t *scene, int32_t components) {
+    bough_cook_plan *plan;
+    int sum = 0;
+    check_ok(ctx, bough_cook_plan_load(ctx, work(path), NULL, NULL, &plan));
+    check_int(bough_cook_plan_count(plan), components);
+    for (int32_t i = 0; i < components; i++)
+        sum += uses(scene, bough_cook_plan_item(plan, i)->name) * bough_cook_plan_item(plan, i)->r;
+    bough_cook_plan_destroy(ctx, plan);
+    return sum;
+}
+
+/* The paper's Table 1: 18,945 vertices, 83,753 tets, 15 domains, 160 coordinates, depth 8. */
+static void the_letters_have_the_statistics_of_the_paper(void **state) {
+    (void)state;
+    static const char *const names[] = {"S", "U", "B", "T", "R", "E"};
+    json_t *answer;
+    int64_t elements;
+    check_json(answer, 0, "example", "letters", "--json");
+    check_int(number(answer, "parts"), 15);
+    check_int(number(answer, "coordinates"), 160);
+    check_near(number(answer, "vertices"), 18945, 0.15 * 18945);
+    check_near(number(answer, "elements"), 83753, 0.1 * 83753);
+    json_t *scene = load("letters/scene.json");
+    check_meshes("letters", scene, names, 6, &elements);
+    check_int(elements + 7 * 96, number(answer, "elements")); /* and those of the links */
+    check_int(uses(scene, "link"), 7);
+    check_int(uses(scene, "S"), 2);
+    check_int(depth_of(scene), 8);
+    check_int(plan_coordinates("letters/scene.json", scene, 7), 160);
+    check_run(0, "example", "letters", "-o", "again");
+    check(same_bytes("letters/scene.json", "again/scene.json") && same_bytes("letters/S.msh", "again/S.msh"));
+    check(same_bytes("letters/S.obj", "again/S.obj"));
+    json_decref(answer);
+    json_decref(scene);
+}
+
+/* Closed, and of the letter's volume: what is drawn is what is simulated, but for steps of the cubes. */
+static void letters_are_drawn_as_they_are(void **state) {
+    (void)state;
+    check_run(0, "example", "letters");
+    for (const char *name = "SUBTRE"; *name; name++) {
+        char path[32];
+        bough_mesh *mesh;
+        bough_mesh_report drawn, volume;
+        snprintf(path, sizeof path, "letters/%c.obj", *name);
+        check_ok(ctx, bough_mesh_read(ctx, work(path), NULL, &mesh));
+        check_ok(ctx, bough_mesh_measure(ctx, mesh, &drawn));
+        bough_mesh_destroy(ctx, mesh);
+        snprintf(path, sizeof path, "letters/%c.msh", *name);
+        check_ok(ctx, bough_mesh_read(ctx, work(path), NULL, &mesh));
+        check_ok(ctx, bough_mesh_measure(ctx, mesh, &volume));
+        bough_mesh_destroy(ctx, mesh);
+        check_int(drawn.nonmanifold_count + drawn.flat_count, 0);
+        check_int(drawn.piece_count, 1);
+        check_near(drawn.volume, volume.volume, 0.02 * volume.volume);
+        for (int d = 0; d < 3; d++) {
+            check_near(drawn.lower[d], volume.lower[d], 0.02);
+            check_near(drawn.upper[d], volume.upper[d], 0.02);
+        }
+    }
+}
+
+/* The paper's Table 1: 219,058 vertices, 107,556 voxels, 48 domains, 921 coordinates, depth 4. */
+static void the_station_has_the_statistics_of_the_paper(void **state) {
+    (void)state;
+    static const char *const names[] = {"hub", "module", "truss", "panel", "radiator", "dish", "boom"};
+    json_t *answer;
+    int64_t elements;
+    check_json(answer, 0, "example", "station", "--json");
+    check_int(number(answer, "parts"), 48);
+    check_int(number(answer, "coordinates"), 921);
+    check_near(number(answer, "vertices"), 219058, 0.02 * 219058);
+    check_near(number(answer, "elements"), 107556, 0.01 * 107556);
+    json_t *scene = load("station/scene.json");
+    check_meshes("station", scene, names, 7, &elements);
+    check_int(elements, number(answer, "elements"));
+    check_int(uses(scene, "panel"), 24);
+    check_int(depth_of(scene), 4);
+    check_int(plan_coordinates("station/scene.json", scene, 7), 921);
+    check_each_place_holds_one(scene);
+    json_decref(answer);
+    json_decref(scene);
+}
+
 /* Settled under its weight, and then stepped. */
 static void the_flower_runs(void **state) {
     (void)state;
@@ -391,6 +514,9 @@ int main(void) {
         cmocka_unit_test(the_flower_has_twelve_domains),
         cmocka_unit_test(the_dragon_has_the_statistics_of_the_paper),
         cmocka_unit_test(a_scan_takes_the_dragons_place),
+        cmocka_unit_test(the_letters_have_the_statistics_of_the_paper),
+        cmocka_unit_test(letters_are_drawn_as_they_are),
+        cmocka_unit_test(the_station_has_the_statistics_of_the_paper),
         cmocka_unit_test(the_flower_runs),
         cmocka_unit_test(the_oak_stands),
         cmocka_unit_test(the_bench_of_the_flower_has_its_figures),

@@ -185,6 +185,36 @@ static void momenta_are_those_of_a_falling_stone(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A rigid plate that starts with a velocity and a turn about an axis of its inertia goes on so; its origin is its
+ * centre of mass. */
+static void what_is_thrown_flies_on(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play p = begin_file(
+        ctx,
+        write_scene("thrown.json",
+                    "{'bough': 1, 'components': {'plate': {'mesh': {'generate': 'box', 'size': [0.6, 0.4, 0.1]}, "
+                    "'material': {'density': 500}, 'basis': {'r': 0}}}, 'parts': [{'name': 'held back', 'component': "
+                    "'plate'}, {'name': 'plate', 'component': 'plate', 'position': [1, 2, 3], 'velocity': [2, 0, -1], "
+                    "'angular_velocity': [0, 0, 3]}], 'probes': [{'name': 'plate', 'part': 'plate'}, {'name': 'other', "
+                    "'part': 'held back'}], 'time': {'dt': 0.01, 'duration': 0.5}}"),
+        NULL);
+    const double mass = 500 * 0.6 * 0.4 * 0.1, Izz = mass * (0.36 + 0.16) / 12,
+                 start[3] = {value(&p, "plate.x"), value(&p, "plate.y"), value(&p, "plate.z")};
+    check_near(value(&p, "momentum.x"), 2 * mass, 1e-12);
+    check_near(value(&p, "momentum.z"), -mass, 1e-12);
+    check_near(value(&p, "kinetic"), 0.5 * mass * 5 + 0.5 * Izz * 9, 1e-10);
+    check_near(value(&p, "angular_momentum.z"), 3 * Izz - 2 * mass * start[1], 1e-10);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "plate.x"), start[0] + 1, 1e-12);
+    check_near(value(&p, "plate.y"), start[1], 1e-12);
+    check_near(value(&p, "plate.z"), start[2] - 0.5, 1e-12);
+    check_near(value(&p, "other.ux"), 0, 1e-15);
+    check_near(value(&p, "momentum.x"), 2 * mass, 1e-12);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 /* Of any motion: the same as what the engine keeps for a tree that flies. */
 static void momenta_are_those_that_flights_keep(void **state) {
     (void)state;
@@ -807,6 +837,7 @@ int main(void) {
         cmocka_unit_test(both_engines_move_alike),
         cmocka_unit_test(both_engines_settle_alike),
         cmocka_unit_test(momenta_are_those_of_a_falling_stone),
+        cmocka_unit_test(what_is_thrown_flies_on),
         cmocka_unit_test(momenta_are_those_that_flights_keep),
         cmocka_unit_test(both_engines_bend_alike_under_a_force),
         cmocka_unit_test(both_engines_pull_the_young_tree_alike),

@@ -354,6 +354,14 @@ static void wrong_scenes_are_told_in_one_sentence(void **state) {
                         "[{'time': 0}]}",
                         ""),
                   "parts[1].track: is for roots, but this part hangs at \"parent\"");
+    check_refused(SCENE("{'name': 'a', 'component': 'arm', 'velocity': [0, 0, 1]}", ""),
+                  "parts[0].velocity: is for roots that fly free, but the component \"arm\" is held");
+    check_refused(SCENE("{'name': 'a', 'component': 'bird', 'angular_velocity': [0, 1]}", ""),
+                  "parts[0].angular_velocity: ");
+    check_refused(SCENE("{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'leaf', 'parent': 'a', "
+                        "'angular_velocity': [1, 0, 0]}",
+                        ""),
+                  "parts[1].angular_velocity: is for roots, but this part hangs at \"parent\"");
     check_refused(SCENE("{'name': 'a', 'component': 'bird', 'track': [{'time': 0}]}", ""),
                   "the component \"bird\" flies free, so that nothing holds it on a track");
     /* keys of the other kind of scene */
