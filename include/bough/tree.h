@@ -41,6 +41,10 @@ typedef struct bough_part_def {
     double stiffness;         /* factor on frequencies: forces take its square */
     double damping_mass;      /* Rayleigh, 1/s; NAN: as the component, with the same damping ratios at any scale */
     double damping_stiffness; /* s; likewise */
+    /* Makes both of these as much larger or smaller as gives the part this damping ratio at the lowest frequency of
+     * bough_state_lowest_frequencies(); damping by stiffness where they are 0. NAN: they stay */
+    double damping_ratio;
+    bool absent;       /* of a root: its tree is not there at the start, and may be added while the model runs */
     bough_track track; /* of a root that is held: its pose in the world instead of rotation and position; copied */
 } bough_part_def;
 BOUGH_API bough_part_def bough_default_part_def(void);
@@ -141,6 +145,25 @@ BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, 
  * it, or with passes = 2 that of its middle, which keeps their order; docs/theory/tree.md tells which methods apply. */
 BOUGH_API bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
                                                   const bough_integrator_def *def);
+
+/* ---- painting: frequencies and damping of parts, between steps (docs/theory/tree.md) ---- */
+
+/* Sets the factor on a part's frequencies against its component, or on those of all parts of a component. Damping
+ * follows, so that ratios stay. */
+BOUGH_API bough_status bough_state_set_stiffness(bough_context *ctx, const bough_model *model, bough_state *state,
+                                                 int32_t part, double factor);
+BOUGH_API bough_status bough_state_set_component_stiffness(bough_context *ctx, const bough_model *model,
+                                                           bough_state *state, int32_t component, double factor);
+/* Lowest frequencies (Hz) of all parts as they are painted now: each held where it hangs (a root that flies: free),
+ * with all that hangs on it at rest as one rigid body. INFINITY for rigid ones. */
+BOUGH_API bough_status bough_state_lowest_frequencies(bough_context *ctx, const bough_model *model,
+                                                      const bough_state *state, double *hz);
+/* Sets the damping ratio of a part, or of all parts of a component, at this frequency. Damping by mass and by stiffness
+ * keep their shares of it; where there is none, it is by stiffness. */
+BOUGH_API bough_status bough_state_set_damping_ratio(bough_context *ctx, const bough_model *model, bough_state *state,
+                                                     int32_t part, double ratio);
+BOUGH_API bough_status bough_state_set_component_damping_ratio(bough_context *ctx, const bough_model *model,
+                                                               bough_state *state, int32_t component, double ratio);
 
 /* ---- snapshots: all that a state needs to go on with the same bits ---- */
 

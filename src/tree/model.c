@@ -1,5 +1,6 @@
 /* Models: parts in order, tables of components; states. */
 #include "tree/couple.h"
+#include "tree/paint.h"
 #include "tree/system.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@ bough_part_def bough_default_part_def(void) {
                             .scale = 1,
                             .stiffness = 1,
                             .damping_mass = NAN,
-                            .damping_stiffness = NAN};
+                            .damping_stiffness = NAN,
+                            .damping_ratio = NAN};
 }
 
 bough_model_def bough_default_model_def(void) {
@@ -94,6 +96,15 @@ static bough_status check_part(bough_context *ctx, const bough_model_def *def, i
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": scale and stiffness must be positive", name);
     if (isinf(part->damping_mass) || isinf(part->damping_stiffness) || !all_finite(3, part->position))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its position and damping must be finite", name);
+    if (part->damping_ratio < 0 || isinf(part->damping_ratio))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its damping ratio must not be negative, and finite",
+                       name);
+    if (part->absent && part->parent >= 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": only a root can be absent, with all that hangs on it",
+                       name);
+    if (part->absent)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "part \"%s\" is absent at the start, and this engine cannot add trees while it runs", name);
     return BOUGH_OK;
 }
 
@@ -198,6 +209,8 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         status = copy_parts(ctx, def, model);
     if (status == BOUGH_OK)
         status = bo_tree_lay_out(ctx, model);
+    if (status == BOUGH_OK)
+        status = bo_tree_paint_damping(ctx, model);
     if (status == BOUGH_OK)
         status = bo_tree_make_lumps(ctx, model);
     if (status == BOUGH_OK)
