@@ -182,7 +182,8 @@ static bough_status read_name(const bo_json *root, bough_cook_job *job) {
 
 /* First everything is checked that needs no mesh; then comes the work. */
 static bough_status read_component(const bo_json *root, bough_cook_job *job) {
-    if (!root->parent && (bo_json_has(root, "components") || bo_json_has(root, "object")))
+    if (!root->parent &&
+        (bo_json_has(root, "components") || bo_json_has(root, "object") || bo_json_has(root, "objects")))
         return bo_json_fail(*root, "is a scene of several components, not a component file");
     if (!root->parent && (bo_json_has(root, "time") || bo_json_has(root, "engine") || bo_json_has(root, "probes")))
         return bo_json_fail(*root,

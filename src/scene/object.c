@@ -204,7 +204,8 @@ static bough_status make_parts(const cutting *c, bo_assembly *assembly) {
     assembly->part_count = c->count;
     for (int32_t d = 0; d < c->count; d++) {
         bo_part *part = &assembly->parts[d];
-        *part = (bo_part){.component = d, .parent = c->parent[d], .interface = -1, .scale = 1, .stiffness = 1};
+        *part = (bo_part){
+            .component = d, .parent = c->parent[d], .interface = -1, .scale = 1, .stiffness = 1, .damping_ratio = NAN};
         part->rotation = bo_identity3();
         if (!(part->name = bo_strdup(c->at.ctx, c->names[d])))
             return BOUGH_ERROR_MEMORY;

@@ -30,6 +30,12 @@ typedef struct bo_scene_force {
     double from, until;         /* s: acts in steps that begin in between; until INFINITY: to the end */
 } bo_scene_force;
 
+/* A part whose stiffness follows a curve. */
+typedef struct bo_scene_painted {
+    int32_t part, curve; /* of the drive */
+    double stiffness;    /* at a curve value of 1 */
+} bo_scene_painted;
+
 static inline bool bo_force_is_steady(const bo_scene_force *force) {
     return force->from == 0 && force->until == INFINITY;
 }
@@ -57,9 +63,13 @@ struct bough_scene {
     bool settle;           /* starts in equilibrium */
     int32_t force_count;
     bo_scene_force *forces;
+    int32_t painted_count;
+    bo_scene_painted *painted;
     bough_component **components; /* as in the assembly, once they are cooked; NULL before */
 };
 
+/* "curves" */
+bough_status bo_scene_curves(bo_json at, bo_drive *drive);
 /* "time": goes over the scene's integrator, dt and duration, which hold the defaults. */
 bough_status bo_scene_time(bo_json at, bough_scene *scene);
 
@@ -73,6 +83,7 @@ bough_status bo_scene_part_probes(bo_json at, const bo_assembly *assembly, bough
 bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_scene_probe *probe);
 void bo_scene_free_probes(bough_context *ctx, bough_scene *scene);
 void bo_scene_free_forces(bough_context *ctx, bough_scene *scene);
+void bo_scene_free_paint(bough_context *ctx, bough_scene *scene);
 
 /* model.c: bough_scene_model() by other settings than the scene's. */
 bough_status bo_scene_model(bough_context *ctx, bough_scene *scene, const bough_model_def *settings,

@@ -340,7 +340,7 @@ static void wrong_scenes_are_told_in_one_sentence(void **state) {
     check_refused(SCENE("{'name': 'a', 'component': 'bird', 'track': [{'time': 0}]}", ""),
                   "the component \"bird\" flies free, so that nothing holds it on a track");
     /* keys of the other kind of scene */
-    check_refused(SCENE(TWO, ", 'curves': {}"), "unknown key \"curves\"");
+    check_refused(SCENE(TWO, ", 'initial': {}"), "unknown key \"initial\"");
     bough_context *ctx = test_context(1);
     bough_scene *scene;
     check_fails(ctx,
