@@ -21,6 +21,8 @@ static const struct {
     {"leaves", bench_leaves, "steps of oaks with 100 to 100,000 leaves: cost by the number of parts"},
     {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step"},
     {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output"},
+    {"boundary", bench_boundary,
+     "interfaces that deform: accuracy of trees by their deviation; boundary modes that bend far"},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))

@@ -27,6 +27,7 @@ int bench_flower(const bench_options *options);
 int bench_stability(const bench_options *options);
 int bench_leaves(const bench_options *options);
 int bench_accuracy(const bench_options *options);
+int bench_boundary(const bench_options *options);
 
 /* ---- bench.c ---- */
 

@@ -20,6 +20,8 @@ bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_
 bool tree_scene_open_free(bough_context *ctx, const char *name, tree_scene *scene);
 /* The same of the text of a scene file. */
 bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *scene);
+/* The same; the scene's mesh is "mesh.msh". */
+bool tree_scene_open_mesh(bough_context *ctx, const char *text, const bough_mesh *mesh, tree_scene *scene);
 void tree_scene_close(tree_scene *scene);
 
 /* "L1" .. "L3" */
