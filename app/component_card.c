@@ -160,7 +160,7 @@ static const verdict verdicts[VERDICT_COUNT] = {
                 "linear forces suit small displacements only"},
     [MOTION] = {"motion", 0.02, 0.1, "within", "of the full body's under weight and blows", "raise r"},
     [INTERFACES] = {"interfaces", 0.02, BOUGH_SOFT_INTERFACE, "up to",
-                    "of their motion under what hangs there is deformation, which is lost on it",
+                    "of their motion in low vibrations is deformation, which is lost on what hangs there",
                     "cut where the body is slimmer or stiffer, or make it stiffer there"},
 };
 

@@ -482,7 +482,7 @@ static bool measure_all(boundary_bench *b) {
 }
 
 static void tell(const boundary_bench *b) {
-    puts("two parts of one mesh, r = 20: how much of the interface's motion under load is deformation, and the tree "
+    puts("two parts of one mesh, r = 20: how much of the interface's motion in low modes is deformation, and the tree "
          "beside the body\n"
          "                              softness  deviation  frequencies over the body's   worst   sag off  with "
          "attachment modes, r = 40");

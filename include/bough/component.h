@@ -95,7 +95,7 @@ typedef struct bough_component_volume {
     X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                        \
     X(energy_captured, "squared singular values kept, of all candidates")                                         \
     X(interface_deviation, "worst rms departure of an interface from rigid motion in these poses, of its radius") \
-    X(interface_softness, "part of an interface's motion under what hangs there that is not rigid (worst)")       \
+    X(interface_softness, "part of an interface's motion in the three lowest modes that is not rigid (worst)")    \
     X(cubature_training, "force error of the cubature on its training poses (rms)")                               \
     X(cubature_test, "force error of the cubature on poses it was not trained on (rms)")
 

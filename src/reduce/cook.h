@@ -123,7 +123,7 @@ bough_status bo_cook_cubature(bo_cook *cook);  /* cubature.c: draft.cubature and
 bough_status bo_cook_inertia(bo_cook *cook);   /* inertia.c */
 bough_status bo_cook_samples(bo_cook *cook);   /* samples.c: draft.wind, contact, stress */
 bough_status bo_cook_surface(bo_cook *cook);   /* surface.c: draft.surface, draft.volume */
-bough_status bo_cook_rigidity(bo_cook *cook);  /* rigidity.c: quality of the interfaces; needs the factor of K */
+bough_status bo_cook_rigidity(bo_cook *cook);  /* rigidity.c: softness of interfaces, from cook->modes */
 bough_status bo_cook_quality(bo_cook *cook);   /* quality.c: draft.quality, of the finished draft */
 
 /* ---- equilibrium.c ---- */

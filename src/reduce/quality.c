@@ -401,9 +401,10 @@ static void remark(const bo_cook *cook) {
     if (softness > BOUGH_SOFT_INTERFACE)
         bo_warn(
             cook->ctx,
-            "the interface \"%s\" is soft: %.0f %% of its motion under what hangs there is deformation, which parts "
-            "that hang there neither follow nor hold up, so that frequencies will be off by about as much; cut where "
-            "the body is slimmer or stiffer, or make it stiffer there (boundary modes do not help)",
+            "the interface \"%s\" is soft: %.0f %% of its motion in a low vibration is deformation, which parts that "
+            "hang there neither follow nor hold up, so that frequencies may be off by about as much; cut where the "
+            "body "
+            "is slimmer or stiffer, or make it stiffer there (boundary modes do not help)",
             cook->interfaces[cook->softest].name, 100 * softness);
 }
 

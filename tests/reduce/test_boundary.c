@@ -5,27 +5,24 @@
 
 /* ---- softness ---- */
 
-/* A bar of the linear material bends under its weight and as much on its end; the best rigid motion of the end by the
- * polar decomposition of a displacement so small that turning is linear. */
+/* The three lowest modes of the body held at its foot; the best rigid motion of the end by the polar decomposition of a
+ * displacement so small that turning is linear. */
 static double softness_of(bough_context *ctx, bough_body *body, const bar_ends *ends, const bough_component *c) {
     const bough_interface *face = &c->interfaces[1];
     const size_t n = 3 * (size_t)bough_body_mesh(body)->vertex_count;
     const double *X = bough_body_mesh(body)->vertices, none[3] = {0, 0, 0};
-    double *u = calloc(n, sizeof *u), worst = 0;
+    double worst = 0;
+    bough_modes *modes;
     check_ok(ctx, bough_body_fix(ctx, body, ends->vertices[0], ends->interfaces[0].vertex_count, 7, none));
-    for (int axis = 0; axis < 3; axis++) {
-        bough_static_def def = bough_default_static_def();
-        bough_static_result result;
-        const double g = 1e-3; /* m/s^2 */
-        double gravity[3] = {0}, force[3] = {0}, back[3] = {0};
-        gravity[axis] = g, force[axis] = g * c->mass, back[axis] = -g * c->mass;
-        check_ok(ctx, bough_body_set_gravity(ctx, body, gravity));
-        check_ok(ctx, bough_body_add_force(ctx, body, ends->vertices[1], ends->interfaces[1].vertex_count, force));
-        memset(u, 0, n * sizeof *u);
-        check_ok(ctx, bough_body_static(ctx, body, &def, u, &result));
-        check_ok(ctx, bough_body_add_force(ctx, body, ends->vertices[1], ends->interfaces[1].vertex_count, back));
+    check_ok(ctx, bough_body_modes(ctx, body, 3, NULL, &modes));
+    for (size_t m = 0; m < 3; m++) {
+        double *u = modes->shapes + m * n, largest = 0, off = 0, size = 0;
         bo_vec3 centre = {0, 0, 0}, moved = {0, 0, 0};
         bo_mat3 B = {{0}}, R, S;
+        for (size_t i = 0; i < n; i++)
+            largest = fmax(largest, fabs(u[i]));
+        for (size_t i = 0; i < n; i++)
+            u[i] *= 1e-5 / largest;
         for (int32_t k = 0; k < face->vertex_count; k++) {
             const size_t at = 3 * (size_t)face->vertices[k];
             centre = bo_mul_add(centre, face->weights[k], bo_load3(X + at));
@@ -37,7 +34,6 @@ static double softness_of(bough_context *ctx, bough_body *body, const bar_ends *
             B = bo_mat_add(B, bo_mat_scale(face->weights[k], bo_outer(bo_add(d, e), d)));
         }
         bo_polar(B, &R, &S);
-        double off = 0, size = 0;
         for (int32_t k = 0; k < face->vertex_count; k++) {
             const size_t at = 3 * (size_t)face->vertices[k];
             bo_vec3 d = bo_sub(bo_load3(X + at), centre), whole = bo_load3(u + at);
@@ -47,7 +43,7 @@ static double softness_of(bough_context *ctx, bough_body *body, const bar_ends *
         }
         worst = fmax(worst, sqrt(off / size));
     }
-    free(u);
+    bough_modes_destroy(ctx, modes);
     return worst;
 }
 
