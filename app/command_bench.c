@@ -31,6 +31,8 @@ static const struct {
      false},
     {"embedding", bench_embedding, "surfaces where parts meet: gaps, kinks, cost of C0 and C1; a picture with --output",
      false},
+    {"boundary", bench_boundary,
+     "interfaces that deform: accuracy of trees by their deviation; boundary modes that bend far", false},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))

@@ -159,8 +159,9 @@ static const verdict verdicts[VERDICT_COUNT] = {
     [FORCES] = {"forces", 0.02, 0.1, "within", "of the full body's where the basis can follow it",
                 "linear forces suit small displacements only"},
     [MOTION] = {"motion", 0.02, 0.1, "within", "of the full body's under weight and blows", "raise r"},
-    [INTERFACES] = {"interfaces", 0.05, 0.2, "up to", "of their radius is not rigid motion",
-                    "make them smaller, or stiffer"},
+    [INTERFACES] = {"interfaces", 0.02, BOUGH_SOFT_INTERFACE, "up to",
+                    "of their motion in low vibrations is deformation, which is lost on what hangs there",
+                    "cut where the body is slimmer or stiffer, or make it stiffer there"},
 };
 
 /* NAN: not measured. Nearly all motion is in the lower half of the modes. fmax skips NAN. */
@@ -169,7 +170,7 @@ static void measure_errors(const bough_component *c, double errors[VERDICT_COUNT
     errors[FREQUENCIES] = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
     errors[FORCES] = fmax(fmax(q->force_random, q->cubature_test), fmax(q->force_gravity, q->force_impulse));
     errors[MOTION] = fmax(q->response_gravity, q->projection_impulse);
-    errors[INTERFACES] = c->interface_count > (c->parent >= 0) ? q->interface_deviation : NAN;
+    errors[INTERFACES] = q->interface_softness;
 }
 
 static const char *grade(const verdict *v, double error) {
@@ -190,8 +191,7 @@ static const char *advice_for(const bough_component *c, int what) {
     const bough_component_quality *q = &c->quality;
     if (what == FORCES && c->elastic == BOUGH_REDUCED_CUBATURE)
         return "lower elastic.tolerance";
-    if ((what == INTERFACES || (what == MOTION && q->response_gravity > verdicts[MOTION].fair)) &&
-        !has_kind(c, "derivatives"))
+    if (what == MOTION && q->response_gravity > verdicts[MOTION].fair && !has_kind(c, "derivatives"))
         return "add derivatives to the basis";
     if (what == MOTION && q->response_gravity > verdicts[MOTION].fair && has_kind(c, "craig-bampton"))
         return "raise r, or take modes+derivatives: unit motions of interfaces leave little room for derivatives";
@@ -365,6 +365,18 @@ static json_t *json_quality(const bough_component *c) {
     return object;
 }
 
+/* What is poor, and what would help. */
+static json_t *json_warnings(const bough_component *c) {
+    double errors[VERDICT_COUNT];
+    json_t *list = json_array();
+    measure_errors(c, errors);
+    for (int i = 0; c->r > 0 && i < VERDICT_COUNT; i++)
+        if (errors[i] > verdicts[i].fair)
+            json_array_append_new(list, json_sprintf("%s: %s %s %s; %s", verdicts[i].what, verdicts[i].before,
+                                                     percent(errors[i]), verdicts[i].after, advice_for(c, i)));
+    return list;
+}
+
 static json_t *json_memory(const bough_component *c) {
     json_t *object = json_pack("{s:I}", "file", (json_int_t)c->image_size);
     for (int i = 0; i < MEMORY_KIND_COUNT; i++)
@@ -394,6 +406,7 @@ json_t *app_json_component(const char *path, const bough_component *c) {
         c->stress.count, "volume_kept", c->volume.vertex_count > 0, "memory", json_memory(c), "operations",
         bough_component_operations(c), "quality", json_quality(c), "provenance", provenance ? provenance : json_null(),
         "input_hash", json_sprintf("%016llx", (unsigned long long)c->input_hash));
+    json_object_set_new(object, "warnings", json_warnings(c));
     json_t *masses = json_masses(c);
     json_object_update(object, masses);
     json_decref(masses);

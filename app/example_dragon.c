@@ -309,15 +309,16 @@ static const char *domain_name(const bough_mesh *mesh, int32_t domain) {
             return mesh->sets[i].name;
 }
 
-static void write_stiffness(FILE *stream, const dragon_shape *shape) {
+static void write_paint(FILE *stream, const dragon_shape *shape) {
     const char *comma = "";
-    fprintf(stream, "    \"stiffness\": {");
+    fprintf(stream, ",\n  \"paint\": [");
     for (int32_t d = 0; d < shape->domain_count; d++)
         if (shape->domains[d].stiffness != 1) {
-            fprintf(stream, "%s\"%s\": %g", comma, shape->domains[d].name, shape->domains[d].stiffness);
-            comma = ", ";
+            fprintf(stream, "%s{\"parts\": \"%s\", \"stiffness\": %g}", comma, shape->domains[d].name,
+                    shape->domains[d].stiffness);
+            comma = ",\n            ";
         }
-    fprintf(stream, "},\n");
+    fprintf(stream, "]");
 }
 
 /* Its nose and its tail are pulled, and looked at; one wing is pushed down. */
@@ -347,16 +348,16 @@ static bool write_scene(const example *e, const dragon_shape *shape, const char 
             "    \"damping\": {\"mass\": 0.1, \"stiffness\": 0.002},\n"
             "    \"root\": %s,\n    \"fix\": \"ground\",\n    \"basis\": {\"total\": %d},\n",
             e->parts, quoted ? quoted : "\"\"", e->coordinates);
-    if (shape)
-        write_stiffness(file.stream, shape);
     fprintf(file.stream,
             "    \"samples\": {\"wind\": 8}\n  },\n"
             "  \"gravity\": [0, 0, -9.81],\n  \"wind\": {\"velocity\": [-6, 5, 0], \"gust\": 0.5, \"seed\": 3},\n"
             "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
             "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": "
             "10},\n  \"settle\": true");
-    if (shape)
+    if (shape) {
+        write_paint(file.stream, shape);
         write_play(file.stream);
+    }
     fprintf(file.stream, "\n}\n");
     const bool good = quoted != NULL;
     free(quoted);

@@ -1,8 +1,8 @@
 /* The flower swings far, released from rest with the velocities of its lowest mode: the full body and the couplings of
  * the tree from the same start with the same method and step. What Figures 3 and 7 of Barbic and Zhao (2011) show. */
+#include "tree_modes.h"
 #include "whole_tree.h"
 
-#include "dense/symmetric_eigen.h"
 #include "fem/system.h"
 #include "scene/scene.h"
 #include "time/integrator.h"
@@ -46,63 +46,24 @@ typedef struct {
 
 /* ---- lowest frequencies ---- */
 
-/* Columns of M^-1 at rest: accelerations by unit forces, without elastic ones. */
-static bool inverse_mass(accuracy *b, bough_state *state, double *inverse) {
-    const size_t n = (size_t)b->n;
-    double *zero = calloc(3 * n, sizeof *zero), *force = zero + n, *a = force + n;
-    bool good = zero;
-    for (size_t k = 0; k < n && good; k++) {
-        force[k] = 1;
-        good = !bo_tree_accelerations(b->scene.ctx, b->scene.model, state, zero, zero, force, a);
-        for (size_t i = 0; i < n; i++)
-            inverse[i * n + k] = a[i];
-        force[k] = 0;
-    }
-    free(zero);
-    return good;
-}
-
-/* Lowest frequency of K x = w^2 M x on coordinates first .. first + count - 1, with K = G G diagonal: that of
- * G M^-1 G y = w^2 y, x = G^-1 y, which goes to `shape` (may be NULL). */
-static double lowest(const accuracy *b, const double *inverse, const double *K, int32_t first, int32_t count,
-                     double *shape) {
-    const size_t n = (size_t)count;
-    double *A = malloc((2 * n * n + 3 * n) * sizeof *A), *V = A + n * n, *values = V + n * n, hz = NAN;
-    for (size_t e = 0; e < n * n && A; e++) {
-        const size_t i = (size_t)first + e / n, j = (size_t)first + e % n;
-        const double both = inverse[i * (size_t)b->n + j] + inverse[j * (size_t)b->n + i];
-        A[e] = sqrt(K[i] * K[j]) * 0.5 * both;
-    }
-    if (A && bo_sym_eigen(count, A, values, V, values + n))
-        hz = sqrt(values[0]) / (2 * M_PI);
-    for (size_t i = 0; i < n && A && shape; i++)
-        shape[i] = V[i * n] / sqrt(K[(size_t)first + i]);
-    free(A);
-    return hz;
-}
-
-static void gather_stiffness(const accuracy *b, double *K) {
-    for (int32_t p = 0; p < b->part_count; p++) {
-        const bough_component *c = whole_tree_component(&b->whole, p);
-        for (int32_t l = 0; l < c->r; l++)
-            K[bough_model_offset(b->scene.model, p) + l] = c->K[l * (c->r + 1)];
-    }
-}
-
 /* The whole tree with the exact coupling. With a lumped one no part feels what its children do, so that its
  * frequencies are those of each part with what it carries. */
 static bool tree_frequency(accuracy *b, swing_run *r) {
     const size_t n = (size_t)b->n;
     double *inverse = malloc((n * n + n) * sizeof *inverse), *K = inverse + n * n;
-    const bool good = inverse && inverse_mass(b, r->state, inverse), exact = r->state->coupling == BOUGH_COUPLING_L3;
+    const bool exact = r->state->coupling == BOUGH_COUPLING_L3;
+    bool good = inverse && tree_inverse_mass(b->scene.ctx, b->scene.model, r->state, inverse);
     r->linear = INFINITY;
     if (good)
-        gather_stiffness(b, K);
+        tree_stiffness(b->scene.model, K);
     if (good && exact)
-        r->linear = lowest(b, inverse, K, 0, b->n, b->start);
-    for (int32_t p = 0; p < b->part_count && good && !exact; p++)
-        r->linear = fmin(r->linear, lowest(b, inverse, K, bough_model_offset(b->scene.model, p),
-                                           whole_tree_component(&b->whole, p)->r, NULL));
+        good = tree_vibrations(b->n, inverse, K, 0, b->n, 1, &r->linear, b->start);
+    for (int32_t p = 0; p < b->part_count && good && !exact; p++) {
+        double hz = NAN;
+        good = tree_vibrations(b->n, inverse, K, bough_model_offset(b->scene.model, p),
+                               whole_tree_component(&b->whole, p)->r, 1, &hz, NULL);
+        r->linear = fmin(r->linear, hz);
+    }
     free(inverse);
     return good;
 }
@@ -262,16 +223,8 @@ static bool run_all(accuracy *b) {
 
 /* ---- what is told ---- */
 
-/* From the first upward crossing of zero to the last. */
-static double crossing_frequency(const swing_run *r) {
-    double first = NAN, last = NAN;
-    int periods = -1;
-    for (int i = 1; i < STEPS; i++)
-        if (r->along[i] < 0 && r->along[i + 1] >= 0) {
-            last = i - r->along[i] / (r->along[i + 1] - r->along[i]);
-            first = periods++ < 0 ? last : first;
-        }
-    return periods > 0 ? RATE * periods / (last - first) : NAN;
+static double swing_frequency(const swing_run *r) {
+    return crossing_frequency(STEPS + 1, r->along, 1.0 / RATE);
 }
 
 static double rms_error(const accuracy *b, int run, double seconds) {
@@ -326,7 +279,7 @@ static const char *part_name(const accuracy *b, int32_t part) {
 }
 
 static void tell(accuracy *b) {
-    const double G = crossing_frequency(&b->runs[0]);
+    const double G = swing_frequency(&b->runs[0]);
     printf("flower: %d vertices, %d parts, %d coordinates; %d s, dt = 1/%d s, hht; head at %.2f m/s; full body: %.1f "
            "iterations a step\n",
            b->whole.mesh->vertex_count, b->part_count, b->n, SECONDS, RATE, b->head_speed,
@@ -336,7 +289,7 @@ static void tell(accuracy *b) {
     spread full = {0};
     for (int run = 0; run < RUNS; run++) {
         swing_run *r = &b->runs[run];
-        const double hz = crossing_frequency(r);
+        const double hz = swing_frequency(r);
         const spread s = spread_of(r);
         printf("%-4s  %10.4f  %7.3f  %10.4f  %7.3f  %12.3f  %14.4f %6.4f %6.4f  %10.1f (%.1f .. %.1f)", run_name(run),
                r->linear, r->linear / b->runs[0].linear, hz, hz / G, largest(r), rms_error(b, run, 1),
@@ -362,7 +315,7 @@ static json_t *run_as_json(accuracy *b, int run) {
         if (bough_model_describe(b->scene.model)->parts[p].parent >= 0)
             json_object_set_new(faces, part_name(b, p), json_real(r->deviation[p]));
     json_t *all = json_pack("{s:s, s:f}", "coupling", run_name(run), "linear_hz", r->linear);
-    json_object_set_new(all, "swing_hz", app_json_number(crossing_frequency(r)));
+    json_object_set_new(all, "swing_hz", app_json_number(swing_frequency(r)));
     json_object_set_new(all, "rms_error_1s", app_json_number(rms_error(b, run, 1)));
     json_object_set_new(all, "rms_error_2s", app_json_number(rms_error(b, run, 2)));
     json_object_set_new(all, "rms_error_3s", app_json_number(rms_error(b, run, 3)));

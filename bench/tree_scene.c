@@ -70,16 +70,30 @@ bool tree_scene_open_changed(bough_context *ctx, const char *name, json_t *chang
     return false;
 }
 
-bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *s) {
-    if (!make_folder(ctx, s))
-        return false;
+static bool write_text(const char *text, const tree_scene *s) {
     FILE *f = fopen(s->path, "w");
     const bool written = f && fputs(text, f) >= 0;
     if (!f || fclose(f) != 0 || !written) {
         app_fail_with("%s cannot be written", s->path);
         return false;
     }
-    return load(s);
+    return true;
+}
+
+bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *s) {
+    return make_folder(ctx, s) && write_text(text, s) && load(s);
+}
+
+bool tree_scene_open_mesh(bough_context *ctx, const char *text, const bough_mesh *mesh, tree_scene *s) {
+    char path[128];
+    if (!make_folder(ctx, s))
+        return false;
+    snprintf(path, sizeof path, "%s/mesh.msh", s->folder);
+    if (bough_mesh_write(ctx, mesh, path)) {
+        bench_fail(ctx);
+        return false;
+    }
+    return write_text(text, s) && load(s);
 }
 
 static bool copy_file(const char *from, const char *to) {

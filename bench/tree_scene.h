@@ -26,6 +26,8 @@ bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *scen
 bool tree_scene_open_copy(bough_context *ctx, const char *folder, tree_scene *scene);
 /* There is such a folder below this one. */
 bool tree_scene_is_there(const char *folder);
+/* The same; the scene's mesh is "mesh.msh". */
+bool tree_scene_open_mesh(bough_context *ctx, const char *text, const bough_mesh *mesh, tree_scene *scene);
 void tree_scene_close(tree_scene *scene);
 
 /* "L1" .. "L3" */

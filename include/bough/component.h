@@ -95,8 +95,13 @@ typedef struct bough_component_volume {
     X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                        \
     X(energy_captured, "squared singular values kept, of all candidates")                                         \
     X(interface_deviation, "worst rms departure of an interface from rigid motion in these poses, of its radius") \
+    X(interface_softness, "part of an interface's motion in the three lowest modes that is not rigid (worst)")    \
     X(cubature_training, "force error of the cubature on its training poses (rms)")                               \
     X(cubature_test, "force error of the cubature on poses it was not trained on (rms)")
+
+/* An interface of which more than this part of the motion is deformation (interface_softness) costs a tree about as
+ * much in its frequencies; docs/validation.md, "Interfaces that deform". Cooking warns of it. */
+#define BOUGH_SOFT_INTERFACE 0.05
 
 typedef struct bough_component_quality {
 #define BOUGH_QUALITY_FIELD(name, about) double name;

@@ -65,6 +65,9 @@ typedef struct bough_part_def {
     double stiffness;         /* factor on frequencies: forces take its square */
     double damping_mass;      /* Rayleigh, 1/s; NAN: as the component, with the same damping ratios at any scale */
     double damping_stiffness; /* s; likewise */
+    /* Makes both of these as much larger or smaller as gives the part this damping ratio at the lowest frequency of
+     * bough_state_lowest_frequencies(); damping by stiffness where they are 0. NAN: they stay */
+    double damping_ratio;
     bough_track track; /* of a root that is held: its pose in the world instead of rotation and position; copied */
     bough_joint joint; /* of a part with a parent; for the exact coupling, L3 */
     bool free;         /* a root that flies; those whose components were cooked to fly do so in any case */
@@ -230,6 +233,24 @@ BOUGH_API bough_status bough_state_lock(bough_context *ctx, const bough_model *m
 /* What the parts are now: parents, interfaces, rotations, offsets, free, locked and absent as they stand. Valid until
  * the next change. */
 BOUGH_API const bough_part_def *bough_state_parts(const bough_model *model, const bough_state *state);
+/* ---- painting: frequencies and damping of parts, between steps (docs/theory/tree.md) ---- */
+
+/* Sets the factor on a part's frequencies against its component, or on those of all parts of a component. Damping
+ * follows, so that ratios stay. */
+BOUGH_API bough_status bough_state_set_stiffness(bough_context *ctx, const bough_model *model, bough_state *state,
+                                                 int32_t part, double factor);
+BOUGH_API bough_status bough_state_set_component_stiffness(bough_context *ctx, const bough_model *model,
+                                                           bough_state *state, int32_t component, double factor);
+/* Lowest frequencies (Hz) of all parts as they are painted now: each held where it hangs (a root that flies: free),
+ * with all that hangs on it at rest as one rigid body. INFINITY for rigid ones, 0 for absent ones. */
+BOUGH_API bough_status bough_state_lowest_frequencies(bough_context *ctx, const bough_model *model,
+                                                      const bough_state *state, double *hz);
+/* Sets the damping ratio of a part, or of all parts of a component, at this frequency. Damping by mass and by stiffness
+ * keep their shares of it; where there is none, it is by stiffness. */
+BOUGH_API bough_status bough_state_set_damping_ratio(bough_context *ctx, const bough_model *model, bough_state *state,
+                                                     int32_t part, double ratio);
+BOUGH_API bough_status bough_state_set_component_damping_ratio(bough_context *ctx, const bough_model *model,
+                                                               bough_state *state, int32_t component, double ratio);
 
 /* ---- snapshots: all that a state needs to go on with the same bits ---- */
 

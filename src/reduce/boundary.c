@@ -16,8 +16,9 @@ static int32_t child_count(const bo_cook *cook) {
     return count;
 }
 
-static bough_status need_children(const bo_cook *cook) {
-    return child_count(cook) > 0
+/* A basis of other modes too goes without: of an object cut into domains all have one kind of basis, leaves too. */
+static bough_status need_children(const bo_cook *cook, int32_t mode_count) {
+    return child_count(cook) > 0 || mode_count > 0
                ? BOUGH_OK
                : bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
                          "boundary modes were asked for, but there is no interface beside the one it hangs by");
@@ -25,7 +26,7 @@ static bough_status need_children(const bo_cook *cook) {
 
 /* A unit force is shared out by the weights; a unit torque e as w (J^-1 e) x d. Both are columns of Q. */
 bough_status bo_cook_attachment(bo_cook *cook, bo_columns *modes) {
-    BO_TRY(need_children(cook));
+    BO_TRY(need_children(cook, cook->mode_count));
     size_t n = (size_t)cook->n;
     double *b = BO_NEW_ARRAY(cook->ctx, double, 6 * n);
     if (!b)
@@ -97,7 +98,7 @@ static bough_status constraint_modes(bo_cook *cook, bo_factor *factor, const uns
 
 /* Craig and Bampton: vibration modes with all interfaces held, and the static shapes of their unit motions. */
 bough_status bo_cook_craig_bampton(bo_cook *cook, int32_t mode_count, bo_columns *modes) {
-    BO_TRY(need_children(cook));
+    BO_TRY(need_children(cook, mode_count));
     if (cook->rigid)
         return bo_fail(
             cook->ctx, BOUGH_ERROR_UNSUPPORTED,

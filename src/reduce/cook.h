@@ -66,6 +66,7 @@ typedef struct bo_cook {
     bool modes_done;     /* they are complete, */
     bool basis_done;     /* and so is U */
 
+    int32_t softest; /* the interface that departs most from rigid motion */
     int32_t r;
     double *U; /* n x r, row-major (scalar i of the mesh, coordinate l): zero where held */
 
@@ -128,6 +129,7 @@ bough_status bo_cook_cubature(bo_cook *cook);  /* cubature.c: draft.cubature and
 bough_status bo_cook_inertia(bo_cook *cook);   /* inertia.c */
 bough_status bo_cook_samples(bo_cook *cook);   /* samples.c: draft.wind, contact, stress */
 bough_status bo_cook_surface(bo_cook *cook);   /* surface.c: draft.surface, draft.volume */
+bough_status bo_cook_rigidity(bo_cook *cook);  /* rigidity.c: softness of interfaces, from cook->modes */
 bough_status bo_cook_quality(bo_cook *cook);   /* quality.c: draft.quality, of the finished draft */
 
 /* ---- equilibrium.c ---- */

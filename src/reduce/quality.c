@@ -396,6 +396,18 @@ static bough_status frequencies(bo_cook *cook) {
 
 /* ---- all ---- */
 
+static void remark(const bo_cook *cook) {
+    const double softness = cook->draft.quality.interface_softness;
+    if (softness > BOUGH_SOFT_INTERFACE)
+        bo_warn(
+            cook->ctx,
+            "the interface \"%s\" is soft: %.0f %% of its motion in a low vibration is deformation, which parts that "
+            "hang there neither follow nor hold up, so that frequencies may be off by about as much; cut where the "
+            "body "
+            "is slimmer or stiffer, or make it stiffer there (boundary modes do not help)",
+            cook->interfaces[cook->softest].name, 100 * softness);
+}
+
 bough_status bo_cook_quality(bo_cook *cook) {
     if (cook->r == 0)
         return BOUGH_OK;
@@ -404,11 +416,15 @@ bough_status bo_cook_quality(bo_cook *cook) {
     if (status == BOUGH_OK)
         status = frequencies(cook);
     if (status == BOUGH_OK)
+        status = bo_cook_rigidity(cook);
+    if (status == BOUGH_OK)
         status = random_poses(cook, &w);
     if (status == BOUGH_OK)
         status = gravity_pose(cook, &w);
     if (status == BOUGH_OK)
         status = impulse_poses(cook, &w);
+    if (status == BOUGH_OK)
+        remark(cook);
     free_work(cook->ctx, &w);
     return status;
 }

@@ -1,5 +1,5 @@
-/* What a cancelled cooking leaves behind: the modes, or the whole basis, so that the next one goes on from there. The
- * file is an image of its own kind and belongs to one hash of all inputs. */
+/* What a cancelled cooking leaves behind: the modes, or the whole basis with them, so that the next one goes on from
+ * there. The file is an image of its own kind and belongs to one hash of all inputs. */
 #include "reduce/cook.h"
 
 #include "base/file.h"
@@ -31,9 +31,9 @@ void bo_cook_leave(bo_cook *cook) {
     if (cook->basis_done) {
         bo_image_add(&builder, "U", BO_F64, 2, (uint64_t[]){n, r}, cook->U);
         bo_image_add(&builder, "errors", BO_F64, 1, (uint64_t[]){2}, errors);
-    } else {
-        bo_image_add(&builder, "modes", BO_F64, 2, (uint64_t[]){k, n}, cook->modes);
     }
+    if (cook->modes) /* of a complete basis: for the report on quality */
+        bo_image_add(&builder, "modes", BO_F64, 2, (uint64_t[]){k, n}, cook->modes);
     if (bo_image_finish(&builder, &bytes, &size) == BOUGH_OK) {
         bo_image_save(ctx, bytes, size, path);
         bo_free(ctx, bytes);

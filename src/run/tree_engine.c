@@ -90,10 +90,21 @@ static bough_status measure_forces(const tree_engine *e, double *potential) {
     return BOUGH_OK;
 }
 
+/* The stiffness of a step is that of its start. */
+static bough_status paint_at(const tree_engine *e, double t) {
+    for (int32_t i = 0; i < e->scene->painted_count; i++) {
+        const bo_scene_painted *p = &e->scene->painted[i];
+        const double factor = p->stiffness * bo_curve_at(&e->scene->drive.curves[p->curve], t);
+        BO_TRY(bough_state_set_stiffness(e->ctx, e->model, e->state, p->part, factor));
+    }
+    return BOUGH_OK;
+}
+
 static bough_status step(void *data, double t, double h, int64_t *iterations) {
     tree_engine *e = data;
     (void)iterations;
     e->state->time = t; /* counted by the run, so that it does not drift */
+    BO_TRY(paint_at(e, t));
     BO_TRY(push_at(e, t, h));
     /* the run halves what is refused; its smallest parts are taken as they come, as by bough_advance() */
     e->largest_step = h > e->largest_step ? h : e->largest_step;

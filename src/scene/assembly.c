@@ -8,7 +8,8 @@
 #include <string.h>
 
 bool bo_is_assembly(const bo_json *root) {
-    return bo_json_has(root, "components") || bo_json_has(root, "parts") || bo_json_has(root, "object");
+    return bo_json_has(root, "components") || bo_json_has(root, "parts") || bo_json_has(root, "object") ||
+           bo_json_has(root, "objects") || bo_json_has(root, "place");
 }
 
 void bo_assembly_free(bough_context *ctx, bo_assembly *assembly) {
@@ -106,41 +107,55 @@ static bough_status measure(bough_context *ctx, bo_assembly *assembly) {
 
 /* ---- the file ---- */
 
-static bough_status read_object(const bo_json *root, bo_assembly *assembly) {
-    bo_json object = bo_json_at(root, "object");
-    static const char *const others[] = {"components", "parts"};
-    for (int i = 0; i < 2; i++)
-        if (bo_json_has(root, others[i]))
-            return bo_json_fail(bo_json_at(root, others[i]),
-                                "the scene has an \"object\", whose domains are its components and parts");
+bough_status bo_assembly_of_object(bo_json object, bo_assembly *assembly) {
     BO_TRY(bo_object_read(object, assembly));
-    BO_TRY(measure(root->ctx, assembly));
-    assembly->is_object = true;
+    BO_TRY(measure(object.ctx, assembly));
     for (int32_t p = 0; p < assembly->part_count; p++) /* roots stay where the mesh has them */
         if (assembly->parts[p].parent < 0)
             memcpy(assembly->parts[p].position, assembly->components[p].rigid->origin, 3 * sizeof(double));
     return BOUGH_OK;
 }
 
-static bough_status read_assembly(const bo_json *root, bo_assembly *assembly) {
-    bo_json components = bo_json_must(root, "components"), parts = bo_json_at(root, "parts");
+bough_status bo_assembly_of_parts(const bo_json *holder, bo_assembly *assembly) {
+    bo_json components = bo_json_must(holder, "components"), parts = bo_json_at(holder, "parts");
     if (!components.value)
-        return bo_json_fail(*root, "\"components\" is missing");
+        return bo_json_fail(*holder, "\"components\" is missing");
     BO_TRY(name_components(components, assembly));
     BO_TRY(bo_parts_read(parts, assembly));
     BO_TRY(read_components(components, assembly));
-    if (assembly->part_count == 0)
+    if (assembly->part_count == 0 && !bo_json_has(holder, "objects"))
         return BOUGH_OK;
-    BO_TRY(measure(root->ctx, assembly));
+    BO_TRY(measure(holder->ctx, assembly));
     return bo_parts_attach(parts, assembly);
+}
+
+static bough_status read_object(const bo_json *root, bo_assembly *assembly) {
+    static const char *const others[] = {"components", "parts", "objects", "place"};
+    for (int i = 0; i < 4; i++)
+        if (bo_json_has(root, others[i]))
+            return bo_json_fail(bo_json_at(root, others[i]),
+                                "the scene has an \"object\", whose domains are its components and parts; several go "
+                                "under \"objects\"");
+    BO_TRY(bo_assembly_of_object(bo_json_at(root, "object"), assembly));
+    assembly->is_object = true;
+    return bo_assembly_hang(root->ctx, assembly);
+}
+
+static bough_status read_assembly(const bo_json *root, bo_assembly *assembly) {
+    if (bo_json_has(root, "place"))
+        return bo_json_fail(bo_json_at(root, "place"), "there are no \"objects\" to be placed");
+    BO_TRY(bo_assembly_of_parts(root, assembly));
+    return assembly->part_count ? bo_assembly_hang(root->ctx, assembly) : BOUGH_OK;
 }
 
 static bough_status read_all(const bo_json *root, bough_scene *scene, bo_assembly *assembly) {
     BO_TRY(bo_scene_settings(root, scene));
-    BO_TRY(bo_json_has(root, "object") ? read_object(root, assembly) : read_assembly(root, assembly));
+    BO_TRY(bo_json_has(root, "object")    ? read_object(root, assembly)
+           : bo_json_has(root, "objects") ? bo_objects_read(root, assembly)
+                                          : read_assembly(root, assembly));
+    BO_TRY(bo_paint_read(bo_json_at(root, "paint"), assembly, scene));
     BO_TRY(bo_scene_part_forces(bo_json_at(root, "forces"), assembly, scene));
-    BO_TRY(bo_scene_part_probes(bo_json_at(root, "probes"), assembly, scene));
-    return assembly->part_count ? bo_assembly_hang(root->ctx, assembly) : BOUGH_OK;
+    return bo_scene_part_probes(bo_json_at(root, "probes"), assembly, scene);
 }
 
 bough_status bo_assembly_read(const bo_json *root, bough_scene *scene, bo_assembly *assembly) {
@@ -151,5 +166,7 @@ bough_status bo_assembly_read(const bo_json *root, bough_scene *scene, bo_assemb
     bough_status status = read_all(root, &checked, assembly);
     bo_scene_free_forces(root->ctx, &checked);
     bo_scene_free_probes(root->ctx, &checked);
+    bo_scene_free_paint(root->ctx, &checked);
+    bo_drive_free(root->ctx, &checked.drive);
     return status;
 }

@@ -24,6 +24,8 @@ typedef struct bo_part {
     double stiffness; /* factor on the component's */
     bool has_damping; /* else the component's */
     double damping_mass, damping_stiffness;
+    double damping_ratio;                    /* NAN: none */
+    bool absent;                             /* of a root: not there at the start */
     bough_track track;                       /* of a root; its numbers are one block that begins with the times */
     double velocity[3], angular_velocity[3]; /* of a root that flies, at the start: its whole tree moves so */
 } bo_part;
@@ -34,6 +36,7 @@ typedef struct bo_assembly {
     int32_t part_count;
     bo_part *parts;
     bool is_object; /* parts are the domains of one mesh, and in its coordinates */
+    uint64_t files; /* hash of other scene files that it was read from; 0: none */
 } bo_assembly;
 
 /* True for a file that describes a scene of parts. */
@@ -42,6 +45,18 @@ bool bo_is_assembly(const bo_json *root);
  * also after a failure. What it says about running goes into `scene`; NULL: it is checked only. */
 bough_status bo_assembly_read(const bo_json *root, bough_scene *scene, bo_assembly *assembly);
 void bo_assembly_free(bough_context *ctx, bo_assembly *assembly);
+
+/* "object", or "components" and "parts" of a scene or of one of its objects, without what hangs at what. */
+bough_status bo_assembly_of_object(bo_json object, bo_assembly *assembly);
+bough_status bo_assembly_of_parts(const bo_json *holder, bo_assembly *assembly);
+
+/* objects.c: "objects" and "place", with the "components" and "parts" beside them; gives the jobs their loads. */
+bough_status bo_objects_read(const bo_json *root, bo_assembly *assembly);
+
+/* paint.c: "paint" goes over the parts. What follows curves goes into `scene`; NULL: nothing may. */
+bough_status bo_paint_read(bo_json at, bo_assembly *assembly, bough_scene *scene);
+/* Whether the text is the pattern, in which * stands for any characters, also none, and ? for one. */
+bool bo_glob_matches(const char *pattern, const char *text);
 
 /* parts.c: "parts". First all but the interfaces, which needs the names of components only; then these, which needs
  * components[].rigid. */

@@ -186,7 +186,8 @@ static bough_status read_name(const bo_json *root, bough_cook_job *job) {
 
 /* First everything is checked that needs no mesh; then comes the work. */
 static bough_status read_component(const bo_json *root, bough_cook_job *job) {
-    if (!root->parent && (bo_json_has(root, "components") || bo_json_has(root, "object")))
+    if (!root->parent &&
+        (bo_json_has(root, "components") || bo_json_has(root, "object") || bo_json_has(root, "objects")))
         return bo_json_fail(*root, "is a scene of several components, not a component file");
     if (!root->parent && (bo_json_has(root, "time") || bo_json_has(root, "engine") || bo_json_has(root, "probes")))
         return bo_json_fail(*root,
@@ -316,7 +317,8 @@ bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, cons
         }
         any = any || interface->has_load;
     }
-    if (!any && (job->def.basis & BOUGH_BASIS_LOADED))
+    const bool carries = job->def.interface_count > (job->def.parent >= 0);
+    if (!any && carries && (job->def.basis & BOUGH_BASIS_LOADED))
         bo_warn(ctx, "%s: nothing hangs at its interfaces, so that mass-loaded modes are plain ones", job->file);
     return write_provenance(ctx, job);
 }
@@ -362,9 +364,26 @@ bough_status bough_cook_job_set_resume_path(bough_context *ctx, bough_cook_job *
     return BOUGH_OK;
 }
 
+/* Warnings of cooking with the name of the file or block. */
+typedef struct {
+    const char *file;
+    bough_context_def own; /* what the context had */
+} named_warnings;
+
+static void warn_with_name(void *user, const char *sentence) {
+    const named_warnings *names = user;
+    char text[BO_MESSAGE_SIZE + 512];
+    snprintf(text, sizeof text, "%.500s: %s", names->file, sentence);
+    names->own.warn(names->own.warn_user, text);
+}
+
 bough_status bo_cook_job_run_as(bough_context *ctx, bough_cook_job *job, const bough_cook_def *def, double *times,
                                 bough_component **component) {
+    named_warnings names = {job->file, ctx->def};
+    if (ctx->def.warn)
+        ctx->def.warn = warn_with_name, ctx->def.warn_user = &names;
     bough_status status = bough_cook(ctx, job->body, def, times, component);
+    ctx->def.warn = names.own.warn, ctx->def.warn_user = names.own.warn_user;
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY && status != BOUGH_CANCELLED)
         bo_prefix_message(ctx, "%s: ", job->file);
     return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status; /* the file is where it was written */

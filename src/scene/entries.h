@@ -27,7 +27,9 @@
 #define BO_PRESSURE_KEYS "faces", "pressure"
 
 #define BO_BODY_SCENE_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes"
-#define BO_SCENE_KEYS BO_BODY_SCENE_KEYS, "components", "parts", "object", "wind", "settle" /* of both kinds */
+#define BO_SCENE_KEYS                                                                         \
+    BO_BODY_SCENE_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", \
+        "settle" /* of both kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
 #define BO_ENGINE_KEYS "kind", "coupling", "passes"
 #define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
@@ -51,9 +53,9 @@
 #define BO_SURFACE_KEYS "file", "int16"
 
 /* Scenes of parts. */
-#define BO_ASSEMBLY_KEYS                                                                                            \
-    BO_FILE_KEYS, "name", "components", "parts", "object", "gravity", "forces", "wind", "engine", "time", "settle", \
-        "probes"
+#define BO_ASSEMBLY_KEYS                                                                                               \
+    BO_FILE_KEYS, "name", "components", "parts", "object", "objects", "place", "paint", "curves", "gravity", "forces", \
+        "wind", "engine", "time", "settle", "probes"
 #define BO_PART_FORCE_KEYS "part", "nearest", "force", "torque", "from", "until"
 #define BO_WIND_KEYS "velocity", "gust", "length", "density", "drag", "seed"
 #define BO_PART_PROBE_KEYS "name", "part", "nearest"
@@ -63,8 +65,12 @@
 #define BO_COOK_COMPONENT_KEYS "cook"
 #define BO_PART_KEYS                                                                                              \
     "name", "component", "parent", "interface", "rotate_deg", "scale", "position", "stiffness", "damping", "fix", \
-        "track", "velocity", "angular_velocity"
-#define BO_OBJECT_KEYS BO_MATTER_KEYS, "domains", "root", "stiffness", "surface", BO_COOKING_KEYS
+        "track", "velocity", "angular_velocity", "damping_ratio", "absent"
+#define BO_OBJECT_KEYS BO_MATTER_KEYS, "domains", "root", "surface", BO_COOKING_KEYS
+#define BO_GROUP_KEYS "components", "parts"
+#define BO_SCENE_OBJECT_KEYS "scene"
+#define BO_PLACE_KEYS "object", "name", "position", "rotate_deg", "scale", "copies", "spacing", "absent"
+#define BO_PAINT_KEYS "parts", "component", "stiffness", "curve", "damping_ratio"
 #define BO_OBJECT_BASIS_KEYS "r", "total", "tolerance", "modes", "kind", "keep_boundary"
 #define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress"
 

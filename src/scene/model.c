@@ -68,6 +68,8 @@ static bough_part_def describe(const bo_part *part) {
         def.damping_mass = part->damping_mass;
         def.damping_stiffness = part->damping_stiffness;
     }
+    def.damping_ratio = part->damping_ratio;
+    def.absent = part->absent;
     def.track = part->track;
     return def;
 }

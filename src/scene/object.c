@@ -113,7 +113,7 @@ static bough_status share_modes(cutting *c) {
 
 /* What the object says that goes for this domain: what is hashed, and what is read for it. NULL: no memory. */
 static json_t *describe_domain(const cutting *c, int32_t domain) {
-    static const char *const of_object[] = {"mesh", "sets", "domains", "root", "stiffness"};
+    static const char *const of_object[] = {"mesh", "sets", "domains", "root"};
     json_t *block = json_copy(c->at.value);
     for (int i = 0; block && i < 5; i++)
         json_object_del(block, of_object[i]);
@@ -196,15 +196,6 @@ static bough_status make_component(cutting *c, int32_t domain, bo_scene_componen
 
 /* ---- all ---- */
 
-/* "stiffness": {DOMAIN: factor}, of its part; components are cooked without it. */
-static bough_status soften_parts(const cutting *c, bo_part *parts) {
-    const bo_json at = bo_json_at(&c->at, "stiffness");
-    BO_TRY(bo_json_check_keys(at, c->names, c->count));
-    for (int32_t d = 0; d < c->count; d++)
-        BO_TRY(bo_json_number(bo_json_at(&at, c->names[d]), BO_POSITIVE, &parts[d].stiffness));
-    return BOUGH_OK;
-}
-
 /* Domains are parts where they are. */
 static bough_status make_parts(const cutting *c, bo_assembly *assembly) {
     assembly->parts = BO_NEW_ZEROS(c->at.ctx, bo_part, c->count);
@@ -213,7 +204,8 @@ static bough_status make_parts(const cutting *c, bo_assembly *assembly) {
     assembly->part_count = c->count;
     for (int32_t d = 0; d < c->count; d++) {
         bo_part *part = &assembly->parts[d];
-        *part = (bo_part){.component = d, .parent = c->parent[d], .interface = -1, .scale = 1, .stiffness = 1};
+        *part = (bo_part){
+            .component = d, .parent = c->parent[d], .interface = -1, .scale = 1, .stiffness = 1, .damping_ratio = NAN};
         part->rotation = bo_identity3();
         if (!(part->name = bo_strdup(c->at.ctx, c->names[d])))
             return BOUGH_ERROR_MEMORY;
@@ -224,7 +216,7 @@ static bough_status make_parts(const cutting *c, bo_assembly *assembly) {
             if (!strcmp(def->interfaces[i].name, c->names[d]))
                 part->interface = i;
     }
-    return soften_parts(c, assembly->parts);
+    return BOUGH_OK;
 }
 
 /* The settings of all domains, looked at before there is a mesh. */
@@ -298,9 +290,6 @@ static bough_status read_whole(cutting *c, const bo_assembly *assembly, bough_bo
     BO_TRY(cut(c));
     if (!is_same_cut(c, assembly))
         return bo_json_fail(c->at, "was changed while the scene was in use");
-    if (bo_json_has(&c->at, "stiffness"))
-        return bo_json_fail(bo_json_at(&c->at, "stiffness"), "goes for parts of the tree engine; the whole body needs "
-                                                             "\"regions\" instead");
     *maps = BO_NEW_ZEROS(ctx, bo_domain_maps, c->count);
     if (!*maps)
         return BOUGH_ERROR_MEMORY;

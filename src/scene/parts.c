@@ -62,9 +62,9 @@ static bough_status read_damping(bo_json at, bo_part *part) {
 
 /* Keys that say how a part hangs belong to parts that do, and those of roots to roots. */
 static bough_status check_role(bo_json at, const bo_part *part) {
-    static const char *const of_roots[] = {"position", "fix", "track", "velocity", "angular_velocity"},
-                             *const of_keys[] = {"position", "rotate_deg"};
-    for (int i = 0; i < 5; i++)
+    static const char *const of_roots[] = {"position", "fix", "track", "velocity", "angular_velocity", "absent"};
+    static const char *const of_keys[] = {"position", "rotate_deg"};
+    for (size_t i = 0; i < sizeof of_roots / sizeof *of_roots; i++)
         if (part->parent >= 0 && bo_json_has(&at, of_roots[i]))
             return bo_json_fail(bo_json_at(&at, of_roots[i]), "is for roots, but this part hangs at \"parent\"");
     for (int i = 0; i < 2; i++)
@@ -80,6 +80,7 @@ static bough_status read_part(bo_json at, json_t *components, json_t *names, bo_
     const char *ignored;
     part->component = part->parent = part->interface = -1;
     part->scale = part->stiffness = 1;
+    part->damping_ratio = NAN;
     BO_TRY(find_name(bo_json_must(&at, "component"), "component ", components, &part->component));
     BO_TRY(find_name(bo_json_at(&at, "parent"), "part ", names, &part->parent));
     BO_TRY(check_role(at, part));
@@ -91,6 +92,8 @@ static bough_status read_part(bo_json at, json_t *components, json_t *names, bo_
     BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_POSITIVE, &part->stiffness));
     BO_TRY(bo_json_vec3(bo_json_at(&at, "velocity"), BO_ANY, part->velocity));
     BO_TRY(bo_json_vec3(bo_json_at(&at, "angular_velocity"), BO_ANY, part->angular_velocity));
+    BO_TRY(bo_json_number(bo_json_at(&at, "damping_ratio"), BO_NOT_NEGATIVE, &part->damping_ratio));
+    BO_TRY(bo_json_flag(bo_json_at(&at, "absent"), &part->absent));
     part->rotation = bo_turn_degrees(degrees);
     BO_TRY(bo_track_read(bo_json_at(&at, "track"), &part->track));
     if (part->track.count > 0) { /* it begins there */

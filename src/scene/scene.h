@@ -37,6 +37,12 @@ typedef struct bo_scene_force {
     double from, until;         /* s: acts in steps that begin in between; until INFINITY: to the end */
 } bo_scene_force;
 
+/* A part whose stiffness follows a curve. */
+typedef struct bo_scene_painted {
+    int32_t part, curve; /* of the drive */
+    double stiffness;    /* at a curve value of 1 */
+} bo_scene_painted;
+
 static inline bool bo_force_is_steady(const bo_scene_force *force) {
     return force->from == 0 && force->until == INFINITY;
 }
@@ -64,9 +70,13 @@ struct bough_scene {
     bool settle;           /* starts in equilibrium */
     int32_t force_count;
     bo_scene_force *forces;
+    int32_t painted_count;
+    bo_scene_painted *painted;
     bough_component **components; /* as in the assembly, once they are cooked; NULL before */
 };
 
+/* "curves" */
+bough_status bo_scene_curves(bo_json at, bo_drive *drive);
 /* "time": goes over the scene's integrator, dt and duration, which hold the defaults. */
 bough_status bo_scene_time(bo_json at, bough_scene *scene);
 
@@ -84,6 +94,7 @@ bough_status bo_probe_element(bough_context *ctx, bo_scene_probe *probe, int32_t
 int32_t bo_nearest_element(const bough_mesh *mesh, const double point[3]);
 void bo_scene_free_probes(bough_context *ctx, bough_scene *scene);
 void bo_scene_free_forces(bough_context *ctx, bough_scene *scene);
+void bo_scene_free_paint(bough_context *ctx, bough_scene *scene);
 
 /* model.c: bough_scene_model() by other settings than the scene's. */
 bough_status bo_scene_model(bough_context *ctx, bough_scene *scene, const bough_model_def *settings,

@@ -61,7 +61,7 @@ static bough_status read_curve(bo_json at, bo_drive *drive) {
     return status;
 }
 
-static bough_status read_curves(bo_json at, bo_drive *drive) {
+bough_status bo_scene_curves(bo_json at, bo_drive *drive) {
     const char *key;
     json_t *value;
     if (at.value && !json_is_object(at.value))
@@ -203,7 +203,7 @@ static bough_status read_settings(const bo_json *root, bough_scene *scene) {
     BO_TRY(bo_scene_version(*root));
     BO_TRY(read_engine(bo_json_at(root, "engine")));
     BO_TRY(bo_scene_time(bo_json_at(root, "time"), scene));
-    BO_TRY(read_curves(bo_json_at(root, "curves"), &scene->drive));
+    BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     BO_TRY(bo_json_list(probes, &scene->probe_count));
     scene->probes = BO_NEW_ZEROS(root->ctx, bo_scene_probe, scene->probe_count);
@@ -237,6 +237,7 @@ static bough_status hash_file(bough_context *ctx, const char *path, bough_scene 
 /* A scene of parts points to what its jobs have hashed, and to components that are finished. */
 static bough_status read_parts(const bo_json *root, bough_scene *scene) {
     BO_TRY(bo_cook_plan_read(root, scene, &scene->plan));
+    scene->hash = bo_hash_bytes(scene->hash, &scene->plan->assembly.files, sizeof(uint64_t));
     for (int32_t c = 0; c < scene->plan->assembly.component_count; c++) {
         const bo_scene_component *component = &scene->plan->assembly.components[c];
         if (component->job)
@@ -273,6 +274,7 @@ void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
         return;
     bo_scene_free_forces(ctx, scene);
     bo_scene_free_probes(ctx, scene);
+    bo_scene_free_paint(ctx, scene);
     bo_free(ctx, scene->velocity);
     bough_body_destroy(ctx, scene->body);
     bo_drive_free(ctx, &scene->drive);

@@ -62,6 +62,7 @@ bough_status bo_scene_settings(const bo_json *root, bough_scene *scene) {
     BO_TRY(read_engine(bo_json_at(root, "engine"), root, scene));
     BO_TRY(read_time(bo_json_at(root, "time"), scene));
     BO_TRY(read_wind(bo_json_at(root, "wind"), &scene->model.wind));
+    BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
     return bo_json_flag(bo_json_at(root, "settle"), &scene->settle);
 }
 

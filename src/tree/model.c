@@ -1,6 +1,7 @@
 /* Models: parts in order, tables of components; states. */
 #include "tree/change.h"
 #include "tree/couple.h"
+#include "tree/paint.h"
 #include "tree/system.h"
 
 #include <math.h>
@@ -18,7 +19,8 @@ bough_part_def bough_default_part_def(void) {
                             .scale = 1,
                             .stiffness = 1,
                             .damping_mass = NAN,
-                            .damping_stiffness = NAN};
+                            .damping_stiffness = NAN,
+                            .damping_ratio = NAN};
 }
 
 bough_model_def bough_default_model_def(void) {
@@ -115,6 +117,9 @@ bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, 
     if (isinf(part->damping_mass) || isinf(part->damping_stiffness) || !all_finite(3, part->position) ||
         !all_finite(3, part->offset))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its position, offset and damping must be finite", name);
+    if (part->damping_ratio < 0 || isinf(part->damping_ratio))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its damping ratio must not be negative, and finite",
+                       name);
     return BOUGH_OK;
 }
 
@@ -238,6 +243,8 @@ bough_status bough_model_create(bough_context *ctx, const bough_model_def *def, 
         status = copy_ties(ctx, def, model);
     if (status == BOUGH_OK)
         status = bo_tree_lay_out(ctx, model, NULL);
+    if (status == BOUGH_OK)
+        status = bo_tree_paint_damping(ctx, model);
     if (status == BOUGH_OK)
         status = bo_tree_make_lumps(ctx, model);
     if (status == BOUGH_OK)

@@ -1,6 +1,8 @@
 /* bough cook and bough info as their users meet them. */
 #include "program.h"
 
+#include <bough/component.h>
+
 #include <sys/resource.h>
 
 /* A soft beam of hexes, 1 m x 0.1 m x 0.1 m, that hangs by its left end: 36 vertices, 96 unknowns. */
@@ -158,6 +160,26 @@ static void info_is_a_card(void **state) {
     json_decref(info);
 }
 
+/* A wide and thin end bends under what hangs there: told while it is cooked, on the card, and to programs. */
+static void soft_interfaces_are_told_of(void **state) {
+    (void)state;
+    write_beam("wide.json", "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 2, "
+                            "0.05], \"cells\": [4, 8, 1]}, \"interfaces\": {\"base\": {\"select\": \"x0\"}, \"edge\": "
+                            "{\"select\": \"x1\"}}, \"basis\": {\"r\": 6}}");
+    json_t *info;
+    check_json(info, 0, "cook", "wide.json", "--json");
+    check(strstr(err, "bough: warning: wide.json: the interface \"edge\" is soft: ") && line_count(err) == 1);
+    check(number(json_object_get(info, "quality"), "interface_softness") > BOUGH_SOFT_INTERFACE);
+    const json_t *warnings = json_object_get(info, "warnings");
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        found = found || strstr(json_string_value(json_array_get(warnings, i)), "interfaces: up to ");
+    check(found);
+    json_decref(info);
+    check_run(0, "info", "wide.bough");
+    check(strstr(out, "interfaces      poor: up to ") && strstr(out, "cut where the body is slimmer or stiffer"));
+}
+
 /* Names come from files of others, and go to terminals that obey control characters. */
 static void cards_are_harmless(void **state) {
     (void)state;
@@ -292,6 +314,7 @@ int main(void) {
         cmocka_unit_test(options_go_over_the_file),
         cmocka_unit_test(meshes_need_no_file),
         cmocka_unit_test(info_is_a_card),
+        cmocka_unit_test(soft_interfaces_are_told_of),
         cmocka_unit_test(cards_are_harmless),
         cmocka_unit_test(mistakes_are_one_sentence),
         cmocka_unit_test(damaged_components_are_refused),

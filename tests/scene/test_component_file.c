@@ -429,7 +429,8 @@ static void wrong_keys_get_a_suggestion(void **state) {
     check_refused(BAR ", 'samples': {'winds': 3}}", "samples: unknown key \"winds\"; did you mean \"wind\"?");
     check_refused(BAR ", 'surface': {'files': 'a.obj'}}", "surface: unknown key \"files\"; did you mean \"file\"?");
     check_refused(BAR ", 'time': {'dt': 1}}", "is a scene of one body, which bough run steps");
-    check_refused("{'bough': 1, 'components': {}, 'parts': []}", "is a scene of several components, not a component file");
+    check_refused("{'bough': 1, 'components': {}, 'parts': []}",
+                  "is a scene of several components, not a component file");
 }
 
 static void wrong_values_are_named(void **state) {

@@ -452,8 +452,6 @@ static void wrong_objects_are_told_with_their_place(void **state) {
     check_refused(CHAIN(", 'basis': {'total': 2}"), "object.basis.total: 2 coordinates cannot be shared out over 3");
     check_refused(CHAIN(", 'basis': {'r': 1000}"), "object.basis.r: must be from 0 to 512");
     check_refused(CHAIN(", 'basis': {'snapshots': 'a.npy'}"), "object.basis: unknown key \"snapshots\"");
-    check_refused(CHAIN(", 'stiffness': {'d': 0.5}"), "object.stiffness: unknown key \"d\"");
-    check_refused(CHAIN(", 'stiffness': {'b': 0}"), "object.stiffness.b: ");
     check_refused(CHAIN(", 'samples': {'stress_at': []}"), "object.samples: unknown key \"stress_at\"");
     check_refused("{'bough': 1, 'object': {'mesh': {'generate': 'box', 'size': [1, 1, 1]}}}",
                   "object.domains: the mesh has no element sets that could be domains");

@@ -96,22 +96,6 @@ static void objects_stay_where_they_are(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* Factors of domains are those of their parts; the whole body, which has none, refuses them. */
-static void domains_can_be_softer(void **state) {
-    (void)state;
-    bough_context *ctx = test_context(1);
-    bough_scene *scene;
-    bough_model *model;
-    check_ok(ctx, load_text(ctx, OBJECT_THAT(", 'stiffness': {'b': 0.25}", ""), &scene));
-    check_ok(ctx, bough_scene_model(ctx, scene, &model));
-    const bough_part_def *parts = bough_model_describe(model)->parts;
-    check(parts[0].stiffness == 1 && parts[1].stiffness == 0.25);
-    check_fails(ctx, bo_scene_make_whole(ctx, scene), BOUGH_ERROR_FORMAT, "object.stiffness: ");
-    bough_model_destroy(ctx, model);
-    bough_scene_destroy(ctx, scene);
-    bough_context_destroy(ctx);
-}
-
 static void components_that_are_finished_are_used(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -365,7 +349,7 @@ static void wrong_scenes_are_told_in_one_sentence(void **state) {
     check_refused(SCENE("{'name': 'a', 'component': 'bird', 'track': [{'time': 0}]}", ""),
                   "the component \"bird\" flies free, so that nothing holds it on a track");
     /* keys of the other kind of scene */
-    check_refused(SCENE(TWO, ", 'curves': {}"), "unknown key \"curves\"");
+    check_refused(SCENE(TWO, ", 'initial': {}"), "unknown key \"initial\"");
     bough_context *ctx = test_context(1);
     bough_scene *scene;
     check_fails(ctx,
@@ -441,7 +425,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_that_is_said_reaches_the_model),
         cmocka_unit_test(objects_stay_where_they_are),
-        cmocka_unit_test(domains_can_be_softer),
         cmocka_unit_test(components_that_are_finished_are_used),
         cmocka_unit_test(tracks_become_quaternions_that_go_the_short_way),
         cmocka_unit_test(forces_name_parts_points_and_times),

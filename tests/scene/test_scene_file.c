@@ -252,6 +252,10 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"component_to_cook", KEYS(BO_COOK_COMPONENT_KEYS)},
                   {"part", KEYS(BO_PART_KEYS)},
                   {"object", KEYS(BO_OBJECT_KEYS)},
+                  {"object_parts", KEYS(BO_GROUP_KEYS)},
+                  {"object_scene", KEYS(BO_SCENE_OBJECT_KEYS)},
+                  {"place", KEYS(BO_PLACE_KEYS)},
+                  {"paint", KEYS(BO_PAINT_KEYS)},
                   {"object_basis", KEYS(BO_OBJECT_BASIS_KEYS)},
                   {"object_samples", KEYS(BO_OBJECT_SAMPLES_KEYS)}};
     json_t *schema = load_schema(BOUGH_SOURCE_DIR "/docs/scene.schema.json");
