@@ -115,7 +115,7 @@ static bough_status share_modes(cutting *c) {
 static json_t *describe_domain(const cutting *c, int32_t domain) {
     static const char *const of_object[] = {"mesh", "sets", "domains", "root"};
     json_t *block = json_copy(c->at.value);
-    for (int i = 0; block && i < 5; i++)
+    for (int i = 0; block && i < (int)(sizeof of_object / sizeof *of_object); i++)
         json_object_del(block, of_object[i]);
     if (block && domain != c->root)
         json_object_del(block, "fix");

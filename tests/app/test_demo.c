@@ -73,7 +73,7 @@ static void interrupted_it_keeps_what_was_done(void **state) {
     nanosleep(&pause, NULL);
     check_int(kill(child, SIGINT), 0);
     check_int(finish(child), 1);
-    check(strncmp(err, "bough: stopped after ", 21) == 0 && line_count(err) == 1);
+    check(strstr(err, "bough: stopped after ") != NULL); /* beside what cooking warns of */
     glb_file file = read_glb(work("long/oak.glb"));
     check_accessors(&file);
     close_glb(&file);

@@ -240,7 +240,6 @@ static void hashes_see_what_hangs_below(void **state) {
     check_hashes(ctx, ABC, B_IS(", 'material': {'young': 5e6}"), true, false, true);
     check_hashes(ctx, CHAIN(""), CHAIN(", 'root': 'a'"), true, true, true);
     check_hashes(ctx, CHAIN(""), CHAIN(", 'domains': ['a', 'b', 'c']"), true, true, true);
-    check_hashes(ctx, CHAIN(""), CHAIN(", 'stiffness': {'b': 0.5}"), true, true, true); /* of parts */
     check_hashes(ctx, CHAIN(""), CHAIN(", 'regions': [{'set': 'b', 'material': {'density': 500}}]"), false, false,
                  false); /* what the object says is said of all */
     bough_context_destroy(ctx);

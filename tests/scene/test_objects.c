@@ -363,8 +363,8 @@ static void absurd_counts_are_refused_before_memory_is_taken(void **state) {
     }
 }
 
-/* Parsed and carried, until an engine can add them. */
-static void absent_trees_are_for_later(void **state) {
+/* Coordinates are there, the tree is not until it is added. */
+static void absent_trees_can_be_added(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_scene *scene;
@@ -375,8 +375,21 @@ static void absent_trees_are_for_later(void **state) {
                             &scene));
     const bo_part *parts = scene->plan->assembly.parts;
     check(!parts[0].absent && !parts[1].absent && !parts[2].absent && parts[3].absent); /* leaf, stem; leaf, stem */
-    check_fails(ctx, bough_scene_model(ctx, scene, &model), BOUGH_ERROR_UNSUPPORTED,
-                "part \"spare/stem\" is absent at the start");
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    bough_state *now;
+    bough_energies before, after;
+    check_ok(ctx, bough_state_create(ctx, model, &now));
+    check_ok(ctx, bough_state_energies(ctx, model, now, &before));
+    const bough_change add = {.kind = BOUGH_CHANGE_ADD,
+                              .part = bough_model_find_part(model, "spare/stem"),
+                              .pose = {{5, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0}, {0}}};
+    check_ok(ctx, bough_state_change(ctx, model, now, 1, &add));
+    check_ok(ctx, bough_state_energies(ctx, model, now, &after));
+    check_near(now->frames[add.part].origin[0], 5, 0);
+    check_near(after.gravity - before.gravity, before.gravity, 1e-9 * fabs(before.gravity)); /* as high as the other */
+    check_ok(ctx, bough_step(ctx, model, now, 1e-3));
+    bough_state_destroy(ctx, now);
+    bough_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -456,7 +469,7 @@ int main(void) {
         cmocka_unit_test(paint_goes_over_parts),
         cmocka_unit_test(wrong_scenes_are_told_in_one_sentence),
         cmocka_unit_test(absurd_counts_are_refused_before_memory_is_taken),
-        cmocka_unit_test(absent_trees_are_for_later),
+        cmocka_unit_test(absent_trees_can_be_added),
         cmocka_unit_test(mutations_do_no_harm),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(the_example_works),

@@ -101,7 +101,8 @@ static void what_is_turned_inside_out_is_told(void **state) {
         check_fails(g.ctx, bough_state_stress(g.ctx, g.model, g.state, part, -1, &s), BOUGH_ERROR_ARGUMENT, "point -1");
         check_fails(g.ctx, bough_state_stress(g.ctx, g.model, g.state, PARTS, 0, &s), BOUGH_ERROR_ARGUMENT,
                     "does not exist");
-        check_fails(g.ctx, bough_state_stress(g.ctx, g.model, g.state, -1, 0, &s), BOUGH_ERROR_ARGUMENT, "does not exist");
+        check_fails(g.ctx, bough_state_stress(g.ctx, g.model, g.state, -1, 0, &s), BOUGH_ERROR_ARGUMENT,
+                    "does not exist");
         clear(&g);
     }
 }
