@@ -175,6 +175,7 @@ typedef struct bough_domain_interface {
     int32_t domains[2];         /* domains[0] < domains[1] */
     int32_t vertex_count;       /* nodes of the shared faces, edge nodes included */
     int32_t *vertices[2];       /* vertices[s][i]: vertex i in the mesh of domains[s]; both ascending */
+    double *weights;            /* vertex_count: shares of the area of the shared faces; positive, sum 1 */
     int32_t face_count;         /* shared faces */
     double area;                /* of the shared faces as bough_mesh_surface() cuts them, m^2 */
     int32_t loose_vertex_count; /* vertices of both domains that are in none of the shared faces */

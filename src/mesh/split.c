@@ -21,6 +21,7 @@ typedef struct pair {
 /* A vertex of a face that the domains of a pair share. */
 typedef struct pair_vertex {
     int32_t pair, vertex;
+    double area; /* its share of the face's */
 } pair_vertex;
 
 typedef struct splitter {
@@ -59,6 +60,7 @@ void bough_split_destroy(bough_context *ctx, bough_split *split) {
     for (int32_t i = 0; i < split->interface_count; i++) {
         bo_free(ctx, split->interfaces[i].vertices[0]);
         bo_free(ctx, split->interfaces[i].vertices[1]);
+        bo_free(ctx, split->interfaces[i].weights);
     }
     bo_free(ctx, split->domains);
     bo_free(ctx, split->interfaces);
@@ -313,16 +315,27 @@ static bough_status find_pairs(bough_context *ctx, splitter *s) {
     return BOUGH_OK;
 }
 
-static double face_area(const bough_mesh *mesh, int32_t face) {
+/* share: of its nodes, `count` of them: those of a triangle share its area, and all four of a quadrilateral. */
+static double face_area(const bough_mesh *mesh, int32_t face, int32_t node_count, const int32_t *nodes,
+                        double share[6]) {
     int32_t triangles[12], count = bo_mesh_cut_face(mesh, face, triangles);
-    double area = 0;
+    double total = 0;
+    for (int32_t k = 0; k < node_count; k++)
+        share[k] = 0;
     for (int32_t t = 0; t < count; t++) {
         bo_vec3 x[3];
         for (int c = 0; c < 3; c++)
             x[c] = bo_load3(mesh->vertices + 3 * (size_t)triangles[3 * t + c]);
-        area += 0.5 * bo_norm(bo_cross(bo_sub(x[1], x[0]), bo_sub(x[2], x[0])));
+        const double area = 0.5 * bo_norm(bo_cross(bo_sub(x[1], x[0]), bo_sub(x[2], x[0])));
+        for (int32_t k = 0; k < node_count; k++)
+            for (int c = 0; c < 3; c++)
+                if (node_count != 4 && triangles[3 * t + c] == nodes[k])
+                    share[k] += area / 3;
+        total += area;
     }
-    return area;
+    for (int32_t k = 0; k < node_count && node_count == 4; k++)
+        share[k] = total / 4;
+    return total;
 }
 
 static bough_status add_shared_face(bough_context *ctx, splitter *s, int32_t face, int32_t a, int32_t b) {
@@ -332,13 +345,15 @@ static bough_status add_shared_face(bough_context *ctx, splitter *s, int32_t fac
     int32_t local[6], count = bo_element_face_nodes(s->mesh->type, face % info->face_count, local);
     if (!BO_RESERVE(ctx, s->pair_vertices, s->pair_vertex_capacity, s->pair_vertex_count + (size_t)count))
         return BOUGH_ERROR_MEMORY;
+    int32_t nodes[6];
+    double share[6];
+    for (int32_t k = 0; k < count; k++)
+        nodes[k] = bo_mesh_nodes(s->mesh, face / info->face_count)[local[k]];
     found->face_count++;
-    found->area += face_area(s->mesh, face);
-    for (int32_t k = 0; k < count; k++) {
-        int32_t vertex = bo_mesh_nodes(s->mesh, face / info->face_count)[local[k]];
-        if (local_of(s, vertex, b) >= 0) /* two tet10 may have the corners of a face in common, but not its edges */
-            s->pair_vertices[s->pair_vertex_count++] = (pair_vertex){(int32_t)(found - s->pairs), vertex};
-    }
+    found->area += face_area(s->mesh, face, count, nodes, share);
+    for (int32_t k = 0; k < count; k++)
+        if (local_of(s, nodes[k], b) >= 0) /* two tet10 may have the corners of a face in common, but not its edges */
+            s->pair_vertices[s->pair_vertex_count++] = (pair_vertex){(int32_t)(found - s->pairs), nodes[k], share[k]};
     return BOUGH_OK;
 }
 
@@ -358,6 +373,8 @@ static bough_status find_shared_faces(bough_context *ctx, splitter *s) {
         if (!kept || compare_pair_vertices(&s->pair_vertices[kept - 1], &s->pair_vertices[i]) != 0) {
             s->pair_vertices[kept++] = s->pair_vertices[i];
             s->pairs[s->pair_vertices[i].pair].vertex_count++;
+        } else {
+            s->pair_vertices[kept - 1].area += s->pair_vertices[i].area;
         }
     s->pair_vertex_count = kept;
     return BOUGH_OK;
@@ -406,6 +423,16 @@ static bough_status make_interface(bough_context *ctx, const splitter *s, const 
         for (int32_t i = 0; i < to->vertex_count; i++)
             to->vertices[side][i] = local_of(s, vertices[i].vertex, to->domains[side]);
     }
+    to->weights = BO_NEW_ARRAY(ctx, double, to->vertex_count);
+    if (!to->weights)
+        return BOUGH_ERROR_MEMORY;
+    /* none is left without a weight: a hundredth of the mean at least */
+    const double least = to->area > 0 ? 0.01 * to->area / to->vertex_count : 1;
+    double sum = 0;
+    for (int32_t i = 0; i < to->vertex_count; i++)
+        sum += to->weights[i] = vertices[i].area > least ? vertices[i].area : least;
+    for (int32_t i = 0; i < to->vertex_count; i++)
+        to->weights[i] /= sum;
     return BOUGH_OK;
 }
 

@@ -73,6 +73,9 @@ static uint64_t hash_interfaces(uint64_t hash, const bough_cook_def *def) {
         hash = hash_count(hash_text(hash, interface->name), i == def->parent);
         hash = bo_hash_bytes(hash_count(hash, (size_t)interface->vertex_count), interface->vertices,
                              (size_t)interface->vertex_count * sizeof *interface->vertices);
+        if (interface->weights)
+            hash =
+                bo_hash_bytes(hash, interface->weights, (size_t)interface->vertex_count * sizeof *interface->weights);
     }
     return hash;
 }
@@ -329,6 +332,7 @@ void bough_cook_job_destroy(bough_context *ctx, bough_cook_job *job) {
     for (int32_t i = 0; i < job->def.interface_count; i++) {
         bo_free(ctx, (void *)job->interfaces[i].name);
         bo_free(ctx, (void *)job->interfaces[i].vertices);
+        bo_free(ctx, (void *)job->interfaces[i].weights);
     }
     bo_free(ctx, job->interfaces);
     bo_free(ctx, job->stress_elements);

@@ -132,17 +132,23 @@ static json_t *describe_domain(const cutting *c, int32_t domain) {
     return block;
 }
 
-static bough_status add_interface(bough_context *ctx, bough_cook_job *job, const char *name, const int32_t *vertices,
-                                  int32_t count) {
+/* Both sides have the weights of the faces that they share, so that their centres are one place: which faces of a
+ * domain an interface spans may differ between the two where the cut is jagged. */
+static bough_status add_interface(bough_context *ctx, bough_cook_job *job, const char *name,
+                                  const bough_domain_interface *shared, int side) {
+    const int32_t count = shared->vertex_count;
     bough_interface_def *interface = &job->interfaces[job->def.interface_count];
     int32_t *copy = BO_NEW_ARRAY(ctx, int32_t, count);
+    double *weights = BO_NEW_ARRAY(ctx, double, count);
     interface->name = bo_strdup(ctx, name);
     interface->vertices = copy;
     interface->vertex_count = count;
+    interface->weights = weights;
     job->def.interface_count++; /* the job's from now on */
-    if (!copy || !interface->name)
+    if (!copy || !weights || !interface->name)
         return BOUGH_ERROR_MEMORY;
-    memcpy(copy, vertices, (size_t)count * sizeof *copy);
+    memcpy(copy, shared->vertices[side], (size_t)count * sizeof *copy);
+    memcpy(weights, shared->weights, (size_t)count * sizeof *weights);
     return BOUGH_OK;
 }
 
@@ -161,7 +167,7 @@ static bough_status add_interfaces(const cutting *c, int32_t domain, bough_cook_
         int32_t neighbour = shared->domains[1 - side];
         if (neighbour == c->parent[domain])
             job->def.parent = job->def.interface_count;
-        BO_TRY(add_interface(ctx, job, c->names[neighbour], shared->vertices[side], shared->vertex_count));
+        BO_TRY(add_interface(ctx, job, c->names[neighbour], shared, side));
     }
     return BOUGH_OK;
 }

@@ -90,6 +90,12 @@ static void interfaces_are_the_shared_faces(void **state) {
             const bough_domain_interface *face = &split->interfaces[i];
             check_int(face->domains[0], i);
             check_int(face->domains[1], i + 1);
+            double sum = 0;
+            for (int32_t k = 0; k < face->vertex_count; k++) {
+                check(face->weights[k] > 0);
+                sum += face->weights[k];
+            }
+            check_near(sum, 1, 1e-14);
             check_int(face->vertex_count, vertices[t]);
             check_int(face->face_count, faces[t]);
             check_int(face->loose_vertex_count, 0);

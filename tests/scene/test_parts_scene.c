@@ -96,6 +96,30 @@ static void objects_stay_where_they_are(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Where tets make a cut jagged, the faces that its vertices span differ on both sides; domains meet all the same. */
+static void jagged_cuts_close_at_rest(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    bough_model *model;
+    bough_state *rest;
+    bough_gap gap;
+    check_ok(ctx, load_text(ctx,
+                            "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'tet4', 'size': [3, 1, 1], "
+                            "'cells': [9, 3, 3]}, 'sets': {'a': {'elements': 'x<1.1'}, 'b': {'elements': 'x>1.1'}}, "
+                            "'fix': 'x0', 'basis': {'r': 4}}}",
+                            &scene));
+    check_ok(ctx, bough_scene_model(ctx, scene, &model));
+    check_ok(ctx, bough_state_create(ctx, model, &rest));
+    check_ok(ctx, bough_state_gap(ctx, model, rest, &gap));
+    check(gap.count > 10);
+    check_below(gap.distance, 1e-6);
+    bough_state_destroy(ctx, rest);
+    bough_model_destroy(ctx, model);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
 static void components_that_are_finished_are_used(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -425,6 +449,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_that_is_said_reaches_the_model),
         cmocka_unit_test(objects_stay_where_they_are),
+        cmocka_unit_test(jagged_cuts_close_at_rest),
         cmocka_unit_test(components_that_are_finished_are_used),
         cmocka_unit_test(tracks_become_quaternions_that_go_the_short_way),
         cmocka_unit_test(forces_name_parts_points_and_times),
