@@ -96,7 +96,29 @@ static void objects_stay_where_they_are(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* Where tets make a cut jagged, the faces that its vertices span differ on both sides; domains meet all the same. */
+/* A box of tets in two element sets, each where most of its tets are: the cut between them is jagged. */
+static void write_jagged(bough_context *ctx, const char *path) {
+    bough_box_def def = bough_default_box_def();
+    bough_mesh *mesh;
+    def.cells[0] = 9, def.cells[1] = def.cells[2] = 3, def.size[0] = 3, def.size[1] = def.size[2] = 1;
+    check_ok(ctx, bough_mesh_generate_box(ctx, &def, &mesh));
+    int32_t *sets[2], count[2] = {0, 0};
+    for (int k = 0; k < 2; k++)
+        sets[k] = calloc((size_t)mesh->element_count, sizeof *sets[k]);
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        double x = 0;
+        for (int i = 0; i < 4; i++)
+            x += mesh->vertices[3 * mesh->elements[4 * e + i]] / 4;
+        sets[x > 1.15][count[x > 1.15]++] = e;
+    }
+    check_ok(ctx, bough_mesh_add_set(ctx, mesh, BOUGH_SET_ELEMENT, "a", sets[0], count[0]));
+    check_ok(ctx, bough_mesh_add_set(ctx, mesh, BOUGH_SET_ELEMENT, "b", sets[1], count[1]));
+    check_ok(ctx, bough_mesh_write(ctx, mesh, path));
+    free(sets[0]), free(sets[1]);
+    bough_mesh_destroy(ctx, mesh);
+}
+
+/* The faces that the vertices of a jagged cut span differ on both sides; domains meet all the same. */
 static void jagged_cuts_close_at_rest(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -104,11 +126,9 @@ static void jagged_cuts_close_at_rest(void **state) {
     bough_model *model;
     bough_state *rest;
     bough_gap gap;
-    check_ok(ctx, load_text(ctx,
-                            "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'tet4', 'size': [3, 1, 1], "
-                            "'cells': [9, 3, 3]}, 'sets': {'a': {'elements': 'x<1.1'}, 'b': {'elements': 'x>1.1'}}, "
-                            "'fix': 'x0', 'basis': {'r': 4}}}",
-                            &scene));
+    write_jagged(ctx, test_path("jagged.msh"));
+    check_ok(ctx,
+             load_text(ctx, "{'bough': 1, 'object': {'mesh': 'jagged.msh', 'fix': 'x0', 'basis': {'r': 4}}}", &scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
     check_ok(ctx, bough_state_create(ctx, model, &rest));
     check_ok(ctx, bough_state_gap(ctx, model, rest, &gap));
