@@ -179,6 +179,8 @@ static void turn_up(const bo_tree_frames *restrict f, bool shifted, bo_tree_iner
 
 static bool turn_up_slots(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     (void)scratch;
+    if (sweep->work->flights && !sweep->model->slots[index].flies)
+        return true;
     turn_up(&sweep->work->frames[index], sweep->model->slots[index].shifted, &sweep->work->inertias[index]);
     return true;
 }
@@ -204,6 +206,8 @@ static void add_children(const bough_model *model, bo_tree_work *work, const bo_
 
 static bool gather_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     const int32_t i = sweep->model->parents[index];
+    if (sweep->work->flights && !sweep->model->parts[i].flies)
+        return true;
     add_children(sweep->model, sweep->work, &sweep->model->parts[i]);
     bo_tree_hang(sweep->model, sweep->work, i, scratch);
     return true;
@@ -212,7 +216,8 @@ static bool gather_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) 
 /* What is bare was eliminated when it was made. */
 static bool eliminate_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     (void)scratch;
-    return sweep->model->blocks[index].bare || bo_tree_eliminate(sweep->model, sweep->work, index);
+    const bo_tree_block *b = &sweep->model->blocks[index];
+    return b->bare || (sweep->work->flights && !b->flies) || bo_tree_eliminate(sweep->model, sweep->work, index);
 }
 
 static bool gather_levels(bo_tree_sweep *sweep) {
@@ -236,6 +241,8 @@ static bool gather_levels(bo_tree_sweep *sweep) {
 static bool scatter_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     const bough_model *model = sweep->model;
     const bo_tree_block *b = &model->blocks[index];
+    if (sweep->work->flights && !b->flies)
+        return true;
     if (sweep->work->coupling == BOUGH_COUPLING_L1 && !b->bare)
         bo_tree_drag(model, sweep->work, index, scratch);
     bo_tree_substitute(model, sweep->work, index, sweep->a);
@@ -280,6 +287,8 @@ bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
         const int32_t slot = model->parts[i].slot, lane = slot % 4;
         bo_tree_inertias *s = &work->inertias[slot / 4];
         double A[6] = {0}, I[36];
+        if (work->flights && !model->parts[i].free)
+            continue;
         if (model->parts[i].track && !work->still) {
             lead(model->parts[i].track, work->lead_time, up, work->sudden, A);
         } else if (!model->parts[i].free) {
@@ -302,7 +311,9 @@ bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
 }
 
 static bool hang_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) {
-    bo_tree_hang(sweep->model, sweep->work, sweep->model->parents[index], scratch);
+    const int32_t i = sweep->model->parents[index];
+    if (!sweep->work->flights || sweep->model->parts[i].flies)
+        bo_tree_hang(sweep->model, sweep->work, i, scratch);
     return true;
 }
 

@@ -207,6 +207,8 @@ static void move_chunk(void *data, int32_t chunk) {
     for (int32_t i = first; i < end; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_component_tables *t = &model->components[part->component];
+        if (call->work->flights && !part->flies)
+            continue;
         for (int32_t k = 0; k < t->face_vectors && part->faces >= 0; k++)
             if (model->face_used[part->faces + k] &&
                 !move(part->r, part->scale, t->face_rest + 12 * k, t->face_maps + 12 * (size_t)part->r * (size_t)k,

@@ -75,15 +75,20 @@ void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const 
 /* p and I of each root: momentum and rigid inertia of its tree about its origin, in its axes. */
 static void sum_up(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
                    const double *v) {
+    const bool flights = state->work->flights;
+    state->work->flights = true;
     bo_tree_weigh(ctx, model, state, q, v);
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         double h[6];
+        if (!part->flies)
+            continue;
         bo_tree_momentum(model, state->work, part, v, h);
         for (int d = 0; d < 6; d++)
             BO_LANE(state->work->inertias[part->slot / 4].p[d], part->slot % 4) = h[d];
     }
     bo_tree_compose(model, state->work);
+    state->work->flights = flights;
 }
 
 /* Mass and centre of each root's tree, after sum_up(). */

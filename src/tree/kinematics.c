@@ -87,7 +87,8 @@ static void carry_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     const level_call *call = data;
     (void)chunk;
     for (int32_t s = call->first + begin; s < call->first + end; s++)
-        carry(&call->model->slots[s], call->work->faces, call->work->frames, &call->work->frames[s]);
+        if (!call->work->flights || call->model->slots[s].flies)
+            carry(&call->model->slots[s], call->work->faces, call->work->frames, &call->work->frames[s]);
 }
 
 bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
@@ -132,7 +133,8 @@ static void accelerate_some(void *data, int32_t begin, int32_t end, int32_t chun
     bo_tree_work *work = call->work;
     (void)chunk;
     for (int32_t s = call->first + begin; s < call->first + end; s++)
-        accelerate(&call->model->slots[s], work->faces, &work->frames[s], work->inertias, &work->inertias[s]);
+        if (!work->flights || call->model->slots[s].flies)
+            accelerate(&call->model->slots[s], work->faces, &work->frames[s], work->inertias, &work->inertias[s]);
 }
 
 void bo_tree_accelerate_frames(bough_context *ctx, const bough_model *model, bo_tree_work *work, int32_t level) {

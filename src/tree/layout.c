@@ -7,7 +7,7 @@
 /* ---- order ---- */
 
 typedef struct {
-    int32_t depth, component, parent, interface, user;
+    int32_t depth, component, flies, parent, interface, user;
 } rank;
 
 static int by_rank(const void *a, const void *b) {
@@ -23,7 +23,7 @@ static bough_status find_depths(bough_context *ctx, const bough_model *model, ra
     const bough_part_def *parts = model->def.parts;
     const int32_t count = model->def.part_count;
     for (int32_t i = 0; i < count; i++)
-        ranks[i] = (rank){-1, parts[i].component, -1, parts[i].interface, i};
+        ranks[i] = (rank){-1, parts[i].component, 0, -1, parts[i].interface, i};
     for (int32_t i = 0; i < count; i++) {
         int32_t depth = 0, top = i;
         while (ranks[top].depth < 0 && parts[top].parent >= 0 && depth <= count) {
@@ -57,7 +57,7 @@ static bough_status check_size(bough_context *ctx, const bough_model *model) {
                : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model of %lld coordinates is too large", (long long)size);
 }
 
-static void place_part(bough_model *model, int32_t index, int32_t user) {
+static void place_part(bough_model *model, int32_t index, int32_t user, bool flies) {
     const bough_part_def *from = &model->def.parts[user];
     const bough_component *c = model->def.components[from->component];
     bo_tree_part *part = &model->parts[index];
@@ -77,8 +77,16 @@ static void place_part(bough_model *model, int32_t index, int32_t user) {
                            .position = bo_load3(from->position),
                            .arm = from->parent < 0 ? bo_v3(0, 0, 0) : bo_load3(from->offset),
                            .free = from->parent < 0 && (from->free || c->support == BOUGH_SUPPORT_FREE),
+                           .flies = flies,
                            .locked = from->locked};
     memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
+}
+
+/* As its root does. */
+static bool does_fly(const bough_model *model, const bough_part_def *part, int32_t parent) {
+    if (part->parent < 0)
+        return part->free || model->def.components[part->component]->support == BOUGH_SUPPORT_FREE;
+    return parent >= 0 && model->parts[parent].flies;
 }
 
 /* Those of one depth that are there (all: whether or not), in the order of their parents; a part goes with its parent.
@@ -88,6 +96,7 @@ static int32_t keep_present(bough_model *model, rank *ranks, int32_t first, int3
     for (int32_t i = first; i < end; i++) {
         const bough_part_def *part = &model->def.parts[ranks[i].user];
         ranks[i].parent = part->parent < 0 ? -1 : model->inside[part->parent];
+        ranks[i].flies = does_fly(model, part, ranks[i].parent);
         if (all || (!part->absent && (part->parent < 0 || ranks[i].parent >= 0)))
             ranks[kept++] = ranks[i];
     }
@@ -121,7 +130,7 @@ static bough_status order_parts(bough_context *ctx, bough_model *model, bool new
                 model->offsets[user] = model->size;
                 model->size += model->def.components[model->def.parts[user].component]->r;
             }
-            place_part(model, model->part_count++, user);
+            place_part(model, model->part_count++, user, ranks[i].flies);
         }
         model->level_count += kept > first;
     }
@@ -290,10 +299,11 @@ static bool is_wide(int32_t r, int32_t count) {
     return r > 0 && r <= 32 && count >= (r <= 12 ? 3 : 6);
 }
 
-/* End of the parts that are of the component and depth of part i. */
+/* End of the parts that are of the component and depth of part i, and fly or do not as it does. */
 static int32_t group_end(const bough_model *model, const bo_tree_level *level, int32_t i) {
     int32_t end = i;
-    while (end < level->end_part && model->parts[end].component == model->parts[i].component)
+    while (end < level->end_part && model->parts[end].component == model->parts[i].component &&
+           model->parts[end].flies == model->parts[i].flies)
         end++;
     return end;
 }
@@ -346,6 +356,7 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
                                      .slot = *slot,
                                      .bare = true,
                                      .together = true,
+                                     .flies = model->parts[i].flies,
                                      .vectors = model->vectors_size,
                                      .squares = model->squares_size};
                 model->vectors_size += n * lanes;
@@ -389,6 +400,7 @@ static void fill_slots(bough_model *model) {
             slots->source[s % 4] = source;
             slots->parent[s % 4] = part->parent < 0 ? -1 : model->parts[part->parent].slot;
             slots->face[s % 4] = part->face;
+            slots->flies = slots->flies || part->flies;
             double offset[3];
             for (int k = 0; k < 9; k++)
                 BO_LANE(slots->rest[k], s % 4) = part->rest.m[k];

@@ -28,8 +28,11 @@ void bo_tree_compose(const bough_model *model, bo_tree_work *work) {
     for (int32_t d = model->level_count - 1; d > 0; d--) {
         const bo_tree_level *level = &model->levels[d];
         for (int32_t s = level->first_slots; s < level->end_slots; s++)
-            move_up(&work->frames[s], &work->inertias[s]);
+            if (!work->flights || model->slots[s].flies)
+                move_up(&work->frames[s], &work->inertias[s]);
         for (int32_t i = level->first_part; i < level->end_part; i++) {
+            if (work->flights && !model->parts[i].flies)
+                continue;
             const int32_t from = model->parts[i].slot, to = model->parts[model->parts[i].parent].slot;
             const bo_tree_inertias *child = &work->inertias[from / 4];
             bo_tree_inertias *parent = &work->inertias[to / 4];

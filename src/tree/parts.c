@@ -527,7 +527,7 @@ static bool linearise(const bo_tree_pass *pass, const bo_tree_block *b, const do
         if (!(b->lanes == 1 ? linearise_one : linearise_wide)(pass, b, q, v, scratch, L, p))
             return false;
     }
-    if (pass->keep)
+    if (pass->keep && (b->flies || !pass->keep_flights))
         memcpy(kept, L, entries * sizeof *L);
     return true;
 }
@@ -556,7 +556,7 @@ static void prepare_chunk(void *data, int32_t chunk) {
     double *scratch = pass->work->scratch + (size_t)chunk * pass->model->scratch_size;
     pass->bad[chunk] = false;
     for (int32_t b = pass->model->chunks[chunk].first; b < pass->model->chunks[chunk].end; b++)
-        if (!prepare_block(pass, b, scratch))
+        if ((!pass->work->flights || pass->model->blocks[b].flies) && !prepare_block(pass, b, scratch))
             pass->bad[chunk] = true;
 }
 

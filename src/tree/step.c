@@ -250,6 +250,13 @@ static bough_status move_on(bough_context *ctx, const bough_model *model, bo_tre
     return bo_tree_move(ctx, model, w, w->next_q, w->next_v) ? BOUGH_OK : crushed(ctx);
 }
 
+static bough_status move_some(bough_context *ctx, const bough_model *model, bo_tree_work *w, bool only_flights) {
+    w->flights = only_flights;
+    const bough_status status = move_on(ctx, model, w);
+    w->flights = false;
+    return status;
+}
+
 static bool roots_are_finite(const bough_model *model, const bough_root *roots) {
     for (int32_t k = 0; k < model->free_count; k++)
         if (!all_finite(3, roots[k].origin) || !all_finite(9, roots[k].rotation) || !all_finite(3, roots[k].velocity) ||
@@ -259,17 +266,18 @@ static bool roots_are_finite(const bough_model *model, const bough_root *roots) 
     return true;
 }
 
-/* Frames at the end of the step; trees that fly get the velocity that their momenta ask for. */
-static bough_status land(bough_context *ctx, const bough_model *model, bough_state *state) {
+/* Frames at the end of the step; trees that fly get the velocity that their momenta ask for. only_flights: the others
+ * are there. */
+static bough_status land(bough_context *ctx, const bough_model *model, bough_state *state, bool only_flights) {
     bo_tree_work *w = state->work;
-    BO_TRY(move_on(ctx, model, w));
+    BO_TRY(move_some(ctx, model, w, only_flights));
     if (model->free_count == 0)
         return BOUGH_OK;
     if (!bo_tree_project_momenta(ctx, model, state, w->next_q, w->next_v, w->next_roots))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the inertia of a tree is lost; take a smaller step");
     if (!roots_are_finite(model, w->next_roots))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the flight of a root is not finite; take a smaller step");
-    return move_on(ctx, model, w);
+    return move_some(ctx, model, w, true);
 }
 
 /* Loops of ties bend the way that the ends of a tie take; passes go on until both agree within this, in m and rad. */
@@ -282,6 +290,8 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
     const bool tied = model->def.tie_count > 0;
     const bool twice =
         state->passes == 2 || (state->passes == 0 && (model->free_count > 0 || model->joint_count > 0 || tied));
+    /* only what flies needs it, where nobody asked for more: the rest is where it should be after its first look */
+    const bool only_flights = state->passes == 0 && model->joint_count == 0 && !tied;
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
@@ -289,7 +299,8 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
                          .v = state->v,
                          .scheme = h,
                          .elastic = true,
-                         .keep = twice};
+                         .keep = twice,
+                         .keep_flights = only_flights};
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_take_loads(ctx, model, state, true);
     w->elsewhere = true;
@@ -301,7 +312,10 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
     for (int i = 1; (i < 2 || (open && i < MOST_PASSES)) && twice; i++) {
         BO_TRY(move_on(ctx, model, w));
         pass.q = w->next_q, pass.v = w->next_v, pass.elastic = false;
-        BO_TRY(solve(ctx, &pass));
+        w->flights = only_flights;
+        const bough_status status = solve(ctx, &pass);
+        w->flights = false;
+        BO_TRY(status);
         advance(ctx, model, state, h);
         bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
         open = tied && !(h->beta * h->dt * h->dt * bo_tree_tie_correction(model, w) < tie_tolerance);
@@ -311,7 +325,7 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
                        "the ends of a tie do not find each other in this step; take a smaller one");
     if (gently && bends_far(model, state))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a part bends too far in this step; take a smaller one");
-    return land(ctx, model, state);
+    return land(ctx, model, state, twice && only_flights);
 }
 
 /* One step; forces from outside stay. gently: one of the engine's own is refused when a part bends far. */

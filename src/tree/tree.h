@@ -1,9 +1,10 @@
 /* Inside view of the tree engine. Letters are those of docs/theory/tree.md; everything about a part is in its own axes
  * and from its own origin unless said otherwise.
  *
- * Parts are numbered inside by depth, then component, then parent and interface, so that parents come first and equal
- * ones stand together. Three groupings make the arithmetic wide:
- *   block   parts of one component at one depth, eight at a time (wide) or alone: all that is r long or r x r large
+ * Parts are numbered inside by depth, then component, then whether they fly, then parent and interface, so that parents
+ * come first and equal ones stand together. Three groupings make the arithmetic wide:
+ *   block   parts of one component at one depth that fly or do not, eight at a time (wide) or alone: all that is r long
+ *           or r x r large
  *   slots   four parts of one depth: their frames, six-dimensional inertias and accelerations
  *   faces   four interfaces of one part that has children: where they are and how they turn */
 #ifndef BO_TREE_TREE_H
@@ -59,6 +60,7 @@ typedef struct bo_tree_part {
     bo_vec3 position; /* of a root */
     bo_vec3 arm;      /* from the interface's centre, in its axes */
     bool free;        /* a root that flies */
+    bool flies;       /* with its root */
     bool locked;      /* its coordinates stay as they are */
     int32_t flight;   /* which of the flying roots carries it; -1: none */
     bo_spline *track; /* of a root that is led; NULL: none */
@@ -82,6 +84,7 @@ typedef struct bo_tree_block {
     bool bare;            /* nothing hangs on its parts */
     bool together;        /* their coordinates follow each other in q */
     bool locked;          /* some of them are */
+    bool flies;           /* all of them do; else none */
     int64_t vectors;      /* where its n x lanes vectors begin in work arrays */
     int64_t squares;      /* where its matrices do */
 } bo_tree_block;
@@ -110,6 +113,7 @@ typedef struct bo_tree_slots {
     bo_v4 rest[9];
     bo_v4 offset[3];
     bool shifted; /* there are offsets */
+    bool flies;   /* one of them does */
 } bo_tree_slots;
 
 /* Ranges of one depth. */
@@ -253,6 +257,7 @@ typedef struct bo_tree_work {
     bough_root *next_roots;
     double next_time;
     bough_coupling coupling; /* of the step in progress */
+    bool flights;            /* only parts that fly are looked at: those that do not are where they should be */
     bool elsewhere;          /* the frames are not those of next_q, next_v, next_roots, next_time */
     double lead_time;        /* when the accelerations of roots that are led are taken */
     bool still;              /* they stand still where they are */
@@ -308,7 +313,8 @@ typedef struct bo_tree_pass {
     const double *q, *v; /* where inertia is taken */
     const bo_tree_scheme *scheme;
     bool elastic;             /* forces and stiffness are evaluated; else those of the last time are used again */
-    bool keep;                /* they will be used again */
+    bool keep;                /* they will be used again, */
+    bool keep_flights;        /* but only those of parts that fly */
     bool solve;               /* what has nothing hanging on it is made ready */
     bool inertias;            /* I and p are wanted */
     bool bad[BO_TREE_CHUNKS]; /* out: a material is inverted, or a matrix is not positive definite */
