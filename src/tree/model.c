@@ -1,5 +1,6 @@
 /* Models: parts in order, tables of components; states. */
 #include "tree/couple.h"
+#include "tree/log.h"
 #include "tree/system.h"
 
 #include <math.h>
@@ -438,6 +439,8 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
     if (!state)
         return;
     if (state->work) {
+        if (state->work->log)
+            bo_log_lose(state->work->log);
         bo_tree_drop_integrator(ctx, state->work);
         bo_free(ctx, state->work->numbers);
         bo_free(ctx, state->work->surface_work);
