@@ -14,6 +14,9 @@ typedef struct bo_engine {
     const double *displacement, *velocity; /* 3 vertex_count, of the present state once show() was called */
     double residual;                       /* what was left of the forces when the start was settled; NAN: it was not */
 
+    const bough_model *model; /* of the tree engine: what is stepped, for recordings of inputs; else NULL */
+    bough_state *state;
+
     int32_t stress_count;     /* of what has a stress: the parts, or the elements of the body */
     const int32_t *stress_of; /* of each element of the mesh: which of them it shows; NULL: its own */
 
