@@ -11,7 +11,8 @@
 
 /* ---- what can be written into a state ---- */
 
-enum { WORD = 8 }; /* bytes; all fields are whole words */
+enum { WORD = 8 };                                /* bytes; all fields are whole words */
+typedef uint64_t __attribute__((may_alias)) word; /* for bits of what they are */
 
 typedef enum { SETTINGS, MOTION, ROOTS, FACTORS, FORCES, WRENCHES, FIELDS } field_kind;
 
@@ -71,8 +72,10 @@ struct bough_log {
     unsigned char *bytes; /* records */
     size_t size, capacity;
     /* while it is recorded: */
-    uint64_t *seen[FIELDS]; /* what the last act left */
-    uint64_t *words;        /* all of these */
+    word *seen[FIELDS];             /* what the last act left */
+    word *words;                    /* all of these */
+    unsigned char *copies;          /* snapshots before and after an act that is recorded as one */
+    size_t before, copies_capacity; /* bytes of the first */
     bool seen_pushed;
     int32_t depth; /* acts within acts */
     bo_log_act act;
@@ -119,7 +122,7 @@ static void put_head(bough_log *log, bo_log_kind kind, bough_status outcome, fie
 }
 
 static bough_status put_write(bough_context *ctx, bough_log *log, field_kind f, size_t first, size_t count,
-                              const uint64_t *words) {
+                              const word *words) {
     const uint64_t at = first;
     if (!reserve(ctx, log, sizeof(record_head) + WORD + WORD * count))
         return BOUGH_ERROR_MEMORY;
@@ -129,24 +132,25 @@ static bough_status put_write(bough_context *ctx, bough_log *log, field_kind f, 
     return BOUGH_OK;
 }
 
-/* Runs of words that are not those that were seen. A gap shorter than what a record costs beside its words is written
- * along. */
-static bough_status put_runs(bough_context *ctx, bough_log *log, field_kind f, size_t count, const uint64_t *now) {
+/* The next run of words that are not those seen, from *first on; false: there is none. A gap that is not longer than
+ * what a run costs beside its words is part of it. */
+static bool next_run(const word *now, const word *seen, size_t count, size_t *first, size_t *end) {
     enum { GAP = 2, MOST = INT32_MAX };
-    const uint64_t *seen = log->seen[f];
-    size_t k = 0;
-    while (k < count) {
-        if (now[k] == seen[k]) {
-            k++;
-            continue;
-        }
-        size_t end = k + 1;
-        for (size_t i = end; i < count && i - end <= GAP && i - k < MOST; i++)
-            if (now[i] != seen[i])
-                end = i + 1;
+    size_t k = *first;
+    while (k < count && now[k] == seen[k])
+        k++;
+    *first = k;
+    *end = k + 1;
+    for (size_t i = *end; i < count && i - *end <= GAP && i - k < MOST; i++)
+        if (now[i] != seen[i])
+            *end = i + 1;
+    return k < count;
+}
+
+static bough_status put_runs(bough_context *ctx, bough_log *log, field_kind f, size_t count, const word *now) {
+    size_t end;
+    for (size_t k = 0; next_run(now, log->seen[f], count, &k, &end); k = end)
         BO_TRY(put_write(ctx, log, f, k, end - k, now + k));
-        k = end;
-    }
     return BOUGH_OK;
 }
 
@@ -186,12 +190,21 @@ static size_t payload_of(const bo_log_act *act) {
     case BO_LOG_CHANGE:
         return (size_t)(act->count > 0 ? act->count : 0) * sizeof(change_record);
     case BO_LOG_SNAPSHOT:
-        return sizeof(uint64_t) + act->size;
+        return 4 * sizeof(uint64_t) + act->size; /* as runs it may be two words longer */
     case BO_LOG_INTEGRATOR:
         return sizeof(integrator_record);
     default:
         return 0;
     }
+}
+
+/* The state before an act that is recorded by what it leaves, and room for that. */
+static bough_status copy_state(bough_context *ctx, bough_log *log, const bough_model *model, size_t size) {
+    log->before = bough_state_snapshot_size(model, log->state);
+    if (!BO_RESERVE(ctx, log->copies, log->copies_capacity, log->before + size))
+        return BOUGH_ERROR_MEMORY;
+    bo_tree_save_plain(model, log->state, log->copies);
+    return BOUGH_OK;
 }
 
 bough_status bo_log_begin_act(bough_context *ctx, const bough_model *model, bough_state *state, const bo_log_act *act) {
@@ -200,6 +213,8 @@ bough_status bo_log_begin_act(bough_context *ctx, const bough_model *model, boug
         return BOUGH_OK;
     const size_t size = log->size;
     bough_status status = note_writes(ctx, log, bo_tree_now(model, state));
+    if (status == BOUGH_OK && act->kind == BO_LOG_SNAPSHOT)
+        status = copy_state(ctx, log, model, act->size);
     if (status == BOUGH_OK && !reserve(ctx, log, sizeof(record_head) + payload_of(act)))
         status = BOUGH_ERROR_MEMORY;
     if (status != BOUGH_OK) {
@@ -235,15 +250,42 @@ static void put_changes(bough_log *log, bough_status status) {
 }
 
 /* What a snapshot leaves out is lost here too, so that both go on alike. */
-static void put_snapshot(bough_context *ctx, bough_log *log, const bough_model *model) {
+static void take_snapshot(bough_context *ctx, bough_log *log, const bough_model *model, void *bytes) {
+    bo_tree_save_plain(model, log->state, bytes);
+    if (bo_tree_restore_plain(ctx, model, log->state, bytes, log->act.size) != BOUGH_OK)
+        log->lost = "a snapshot could not be taken"; /* all is where it was: there is nothing that could fail */
+}
+
+static void put_whole(bough_log *log, const void *bytes) {
     const uint64_t size = log->act.size;
     put_head(log, BO_LOG_SNAPSHOT, BOUGH_OK, 0, 0);
     put(log, &size, sizeof size);
-    unsigned char *bytes = log->bytes + log->size;
-    bo_tree_save_plain(model, log->state, bytes);
-    log->size += log->act.size;
-    if (bo_tree_restore_plain(ctx, model, log->state, bytes, log->act.size) != BOUGH_OK)
-        log->lost = "a snapshot could not be taken"; /* all is where it was: there is nothing that could fail */
+    put(log, bytes, log->act.size);
+}
+
+/* What differs between two snapshots: mostly little, where a state is put back to where it was before a step. */
+static void put_patch(bough_log *log, const word *before, const word *after) {
+    const size_t count = log->act.size / WORD;
+    size_t end;
+    put_head(log, BO_LOG_PATCH, BOUGH_OK, 0, 0);
+    const size_t start = log->size;
+    log->size += sizeof(uint64_t);
+    for (size_t k = 0; next_run(after, before, count, &k, &end); k = end) {
+        const uint64_t run[2] = {k, end - k};
+        put(log, run, sizeof run);
+        put(log, after + k, WORD * (end - k));
+    }
+    const uint64_t size = log->size - start - sizeof size;
+    memcpy(log->bytes + start, &size, sizeof size);
+}
+
+static void put_snapshot(bough_context *ctx, bough_log *log, const bough_model *model) {
+    unsigned char *after = log->copies + log->before;
+    take_snapshot(ctx, log, model, after);
+    if (log->before == log->act.size && log->before % WORD == 0)
+        put_patch(log, (const word *)log->copies, (const word *)after);
+    else
+        put_whole(log, after);
 }
 
 static void put_integrator(bough_log *log) {
@@ -341,7 +383,7 @@ static bool make_words(bough_context *ctx, bough_log *log, const bough_model *mo
     most_words(model, most);
     for (int f = 0; f < FIELDS; f++)
         total += most[f];
-    uint64_t *next = log->words = BO_NEW_ZEROS(ctx, uint64_t, total);
+    word *next = log->words = BO_NEW_ZEROS(ctx, word, total);
     for (int f = 0; f < FIELDS && next; f++) {
         log->seen[f] = next;
         next += most[f];
@@ -352,32 +394,33 @@ static bool make_words(bough_context *ctx, bough_log *log, const bough_model *mo
 /* The state as it is, as the last act. */
 static bough_status put_state(bough_context *ctx, bough_log *log, const bough_model *model) {
     log->act = (bo_log_act){.kind = BO_LOG_SNAPSHOT, .size = bough_state_snapshot_size(model, log->state)};
-    if (!reserve(ctx, log, sizeof(record_head) + payload_of(&log->act)))
+    if (!BO_RESERVE(ctx, log->copies, log->copies_capacity, log->act.size) ||
+        !reserve(ctx, log, sizeof(record_head) + payload_of(&log->act)))
         return BOUGH_ERROR_MEMORY;
-    put_snapshot(ctx, log, model);
+    take_snapshot(ctx, log, model, log->copies);
+    put_whole(log, log->copies);
     return BOUGH_OK;
 }
 
 /* A method is made anew, as it will be for a replay. It can only be made for a state that it suits, so that the state
  * comes before, and after for what the method knew. */
 static bough_status put_method(bough_context *ctx, bough_log *log, const bough_model *model) {
+    const size_t most = sizeof(record_head) + sizeof(integrator_record);
     bough_integrator_def def;
     const bool any = bo_tree_integrator_def(log->state->work, &def);
-    if (!reserve(ctx, log, 2 * sizeof(record_head) + sizeof(integrator_record)))
+    if (!reserve(ctx, log, most))
         return BOUGH_ERROR_MEMORY;
     log->act = (bo_log_act){.kind = BO_LOG_INTEGRATOR};
     put_integrator(log);
     BO_TRY(put_state(ctx, log, model));
     if (!any)
         return BOUGH_OK;
-    /* all that can fail, before anything happens */
-    log->act.kind = BO_LOG_INTEGRATOR, log->act.with = &def;
-    if (!reserve(ctx, log, 2 * sizeof(record_head) + sizeof(integrator_record) + sizeof(uint64_t) + log->act.size))
+    if (!reserve(ctx, log, most + sizeof(record_head) + payload_of(&log->act))) /* for the second as well */
         return BOUGH_ERROR_MEMORY;
-    const size_t from = log->size - log->act.size, size = log->act.size;
     BO_TRY(bough_state_use_integrator(ctx, model, log->state, &def));
+    BO_TRY(bo_tree_restore_plain(ctx, model, log->state, log->copies, log->act.size));
+    log->act.with = &def;
     put_integrator(log);
-    BO_TRY(bo_tree_restore_plain(ctx, model, log->state, log->bytes + from, size));
     return put_state(ctx, log, model);
 }
 
@@ -432,7 +475,8 @@ static void let_go(bough_context *ctx, bough_log *log) {
         log->state->work->log = NULL;
     log->state = NULL;
     bo_free(ctx, log->words);
-    log->words = NULL;
+    bo_free(ctx, log->copies);
+    log->words = NULL, log->copies = NULL;
 }
 
 bough_status bough_log_stop(bough_context *ctx, const bough_model *model, bough_log *log) {
@@ -498,6 +542,7 @@ static bool measure(const record_head *head, const unsigned char *payload, size_
         *size = sizeof(change_record) * (size_t)head->count;
         break;
     case BO_LOG_SNAPSHOT:
+    case BO_LOG_PATCH:
         if (left < sizeof bytes)
             return false;
         memcpy(&bytes, payload, sizeof bytes);
@@ -698,6 +743,35 @@ static bough_status use_integrator(const player *p, const record *r) {
     return bough_state_use_integrator(p->ctx, p->model, p->state, &def);
 }
 
+/* Runs of the payload over the words of the state's own snapshot. */
+static bool apply_runs(const record *r, unsigned char *words, size_t count) {
+    const unsigned char *at = r->payload + sizeof(uint64_t), *end = r->payload + r->size;
+    uint64_t run[2];
+    while ((size_t)(end - at) >= sizeof run) {
+        memcpy(run, at, sizeof run);
+        at += sizeof run;
+        if (run[0] > count || run[1] > count - run[0] || run[1] > (size_t)(end - at) / WORD)
+            return false;
+        memcpy(words + WORD * run[0], at, WORD * (size_t)run[1]);
+        at += WORD * run[1];
+    }
+    return at == end;
+}
+
+static bough_status patch(const player *p, const record *r) {
+    const size_t size = bough_state_snapshot_size(p->model, p->state);
+    unsigned char *bytes = bo_alloc(p->ctx, size, 1);
+    if (!bytes)
+        return BOUGH_ERROR_MEMORY;
+    bo_tree_save_plain(p->model, p->state, bytes);
+    bough_status status =
+        apply_runs(r, bytes, size / WORD)
+            ? bo_tree_restore_plain(p->ctx, p->model, p->state, bytes, size)
+            : bo_fail(p->ctx, BOUGH_ERROR_FORMAT, "the recording writes beyond the snapshot of the state");
+    bo_free(p->ctx, bytes);
+    return status;
+}
+
 static bough_status repeat(const player *p, const record *r) {
     switch (r->head.kind) {
     case BO_LOG_WRITE:
@@ -711,6 +785,8 @@ static bough_status repeat(const player *p, const record *r) {
     case BO_LOG_SNAPSHOT:
         return bo_tree_restore_plain(p->ctx, p->model, p->state, r->payload + sizeof(uint64_t),
                                      r->size - sizeof(uint64_t));
+    case BO_LOG_PATCH:
+        return patch(p, r);
     case BO_LOG_INTEGRATOR:
         return use_integrator(p, r);
     default:

@@ -19,6 +19,7 @@ typedef enum bo_log_kind {
     BO_LOG_CHANGE,
     BO_LOG_SNAPSHOT, /* the state became this */
     BO_LOG_INTEGRATOR,
+    BO_LOG_PATCH, /* the state became that of the snapshot that differs so from its own */
     BO_LOG_KINDS
 } bo_log_kind;
 

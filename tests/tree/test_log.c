@@ -312,6 +312,55 @@ static void wild_sessions_replay_to_the_bit(void **unused) {
     }
 }
 
+/* Whether somebody takes notes or not. */
+static void recording_changes_nothing(void **unused) {
+    (void)unused;
+    for (int rich = 0; rich < 2; rich++) {
+        yard *y[2] = {make_yard(1, rich), make_yard(1, rich)};
+        bough_log *log = NULL;
+        void *end[2];
+        size_t size[2];
+        for (int k = 0; k < 2; k++) {
+            garden *g = &y[k]->g;
+            session s;
+            stir(g, 11, 0.02, 0.2);
+            if (k == 1)
+                check_ok(g->ctx, bough_log_start(g->ctx, g->model, g->state, &log));
+            live(g, 12, 200, &s);
+            end[k] = snap(g->model, g->state, &size[k]);
+        }
+        check(size[0] == size[1] && memcmp(end[0], end[1], size[0]) == 0);
+        bough_log_destroy(y[1]->g.ctx, log);
+        free(end[0]), free(end[1]);
+        leave_yard(y[0]);
+        leave_yard(y[1]);
+    }
+}
+
+/* A state that is put back where it was before a step that was refused: not much is different. */
+static void going_back_is_cheap(void **unused) {
+    (void)unused;
+    garden g = small_forest(true);
+    bough_log *log;
+    const double huge[3] = {0, 3e4, 1e5};
+    size_t size;
+    check_ok(g.ctx, bough_log_start(g.ctx, g.model, g.state, &log));
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+    void *kept = snap(g.model, g.state, &size);
+    check_ok(g.ctx, bough_state_add_force(g.ctx, g.model, g.state, 2, 1, huge));
+    check(bo_tree_step_gently(g.ctx, g.model, g.state, 0.05) != BOUGH_OK);
+    const size_t before = bough_log_describe(log).size;
+    check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, kept, size));
+    check_below((double)(bough_log_describe(log).size - before), 0.5 * (double)size);
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+    check_ok(g.ctx, bough_log_stop(g.ctx, g.model, log));
+    void *end = snap(g.model, g.state, &size);
+    check_replay(g.ctx, g.model, g.state, log, end, size);
+    bough_log_destroy(g.ctx, log);
+    free(kept), free(end);
+    clear(&g);
+}
+
 /* A root that was led and is held where it was then stays there in a state in which it is led. */
 static void roots_that_were_led_stay(void **unused) {
     (void)unused;
@@ -584,6 +633,12 @@ static unsigned char *small_recording(garden *g, size_t *size) {
     check_ok(g->ctx, bough_advance(g->ctx, g->model, g->state, dt, NULL));
     check_ok(g->ctx, bough_state_attach(g->ctx, g->model, g->state, 5, 0, 2));
     check_ok(g->ctx, bough_state_update(g->ctx, g->model, g->state));
+    bough_state_settle(g->ctx, g->model, g->state, NULL, NULL); /* which is refused, and leaves an empty patch */
+    g->state->q[1] += 1e-3;
+    void *kept = snap(g->model, g->state, size);
+    check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, dt));
+    check_ok(g->ctx, bough_state_restore(g->ctx, g->model, g->state, kept, *size));
+    free(kept);
     check_ok(g->ctx, bough_state_use_integrator(g->ctx, g->model, g->state, NULL));
     check_ok(g->ctx, bough_log_stop(g->ctx, g->model, log));
     check_ok(g->ctx, bough_log_save(g->ctx, log, test_path("small.log")));
@@ -636,8 +691,9 @@ static void forged_files_do_no_harm(void **unused) {
     check_ok(ctx, bough_state_create(ctx, g.model, &state));
     for (int i = 0; i < (test_long() ? 100000 : 3000); i++) {
         memcpy(copy, good, size);
-        /* in the head, the first records, or where all but the first snapshot is */
-        const size_t begin = i % 3 == 0 ? 16 : size - 2200, end = i % 3 == 0 ? 160 : size;
+        /* in the head and the first records, in the first snapshot, or behind it */
+        const size_t borders[] = {16, 160, 160 + start_size, size};
+        const size_t begin = borders[i % 3], end = borders[i % 3 + 1];
         for (uint64_t n = 1 + test_bits(&random) % 3; n > 0; n--) {
             const size_t at = begin + test_bits(&random) % (end - begin);
             copy[at] = (unsigned char)(test_bits(&random) % 4 ? test_bits(&random) : test_bits(&random) % 8);
@@ -729,6 +785,8 @@ static void short_memory_is_survived(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wild_sessions_replay_to_the_bit),
+        cmocka_unit_test(recording_changes_nothing),
+        cmocka_unit_test(going_back_is_cheap),
         cmocka_unit_test(roots_that_were_led_stay),
         cmocka_unit_test(methods_replay_too),
         cmocka_unit_test(settling_is_recorded_with_what_pushed),
