@@ -361,6 +361,30 @@ static void going_back_is_cheap(void **unused) {
     clear(&g);
 }
 
+/* Decompositions start from where somebody looked last, which is not where the state was. */
+static void looking_is_recorded(void **unused) {
+    (void)unused;
+    garden g = small_forest(false);
+    bough_energies e;
+    bough_log *log;
+    size_t size;
+    check_ok(g.ctx, bough_log_start(g.ctx, g.model, g.state, &log));
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+    for (int i = 0; i < 2; i++) {
+        for (int32_t k = 0; k < bough_model_size(g.model); k++)
+            g.state->q[k] += 0.01 * sin(k + i);
+        if (i == 0)
+            check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
+    }
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_log_stop(g.ctx, g.model, log));
+    void *end = snap(g.model, g.state, &size);
+    check_replay(g.ctx, g.model, g.state, log, end, size);
+    bough_log_destroy(g.ctx, log);
+    free(end);
+    clear(&g);
+}
+
 /* A root that was led and is held where it was then stays there in a state in which it is led. */
 static void roots_that_were_led_stay(void **unused) {
     (void)unused;
@@ -473,12 +497,15 @@ static void recordings_are_small(void **unused) {
     g.state->stiffness[3] = 0.7;
     check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
     check_int(bough_log_describe(log).size - start, 1600 + 24 + 16);
+    g.state->q[0] *= 0.99, g.state->q[2] *= 0.99; /* one stretch with what is between them */
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+    check_int(bough_log_describe(log).size - start, 1640 + 16 + 3 * 8 + 16);
     g.state->wind.seed++;
     g.state->wind.velocity[1] += 1;
     const double target[3] = {1, 2, 3};
     check_ok(g.ctx, bough_state_pull(g.ctx, g.model, g.state, 1, 2, target, 5, 0.1));
     check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
-    check_below((double)(bough_log_describe(log).size - start), 1600 + 40 + 16 + 4 * 24 + 16 + 8 * 3 + 16 + 8 * 6);
+    check_below((double)(bough_log_describe(log).size - start), 1640 + 64 + 16 + 4 * 24 + 16 + 8 * 3 + 16 + 8 * 6);
     bough_log_destroy(g.ctx, log); /* while it is recorded */
     check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
     clear(&g);
@@ -675,6 +702,28 @@ static void damaged_files_are_refused(void **unused) {
     clear(&g);
 }
 
+/* Every number behind the first snapshot is too large in turn, counts and places among them. */
+static void too_much_is_refused(void **unused) {
+    (void)unused;
+    garden g = small_forest(true);
+    bough_log *log;
+    size_t size;
+    int refused = 0;
+    const size_t first = bough_state_snapshot_size(g.model, g.state);
+    unsigned char *good = small_recording(&g, &size), *copy = malloc(size);
+    for (size_t at = 96 + first; at + 8 <= size; at += 4) {
+        memcpy(copy, good, size);
+        copy[at + 2] ^= 0x40; /* 4 million more */
+        bo_log_seal(copy, size);
+        if (bough_log_read(g.ctx, copy, size, &log) == BOUGH_OK)
+            refused += bough_log_replay(g.ctx, g.model, g.state, log, NULL, NULL, NULL) != BOUGH_OK;
+        bough_log_destroy(g.ctx, log);
+    }
+    check(refused > 50);
+    free(good), free(copy);
+    clear(&g);
+}
+
 /* With the checksum made good again: it is refused, or does what it says, and the state stays one that can be used. */
 static void forged_files_do_no_harm(void **unused) {
     (void)unused;
@@ -787,6 +836,7 @@ int main(void) {
         cmocka_unit_test(wild_sessions_replay_to_the_bit),
         cmocka_unit_test(recording_changes_nothing),
         cmocka_unit_test(going_back_is_cheap),
+        cmocka_unit_test(looking_is_recorded),
         cmocka_unit_test(roots_that_were_led_stay),
         cmocka_unit_test(methods_replay_too),
         cmocka_unit_test(settling_is_recorded_with_what_pushed),
@@ -796,6 +846,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_replayed_is_told),
         cmocka_unit_test(other_ends_are_noticed),
         cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(forged_files_do_no_harm),
         cmocka_unit_test(short_memory_is_survived),
     };
