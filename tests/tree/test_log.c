@@ -738,7 +738,7 @@ static void forged_files_do_no_harm(void **unused) {
     void *start = snap(g.model, g.state, &start_size);
     unsigned char *good = small_recording(&g, &size), *copy = malloc(size);
     check_ok(ctx, bough_state_create(ctx, g.model, &state));
-    for (int i = 0; i < (test_long() ? 100000 : 3000); i++) {
+    for (int i = 0; i < (test_long() ? 20000 : 3000); i++) {
         memcpy(copy, good, size);
         /* in the head and the first records, in the first snapshot, or behind it */
         const size_t borders[] = {16, 160, 160 + start_size, size};
