@@ -14,6 +14,7 @@ enum {
     OPT_DT,
     OPT_TIME,
     OPT_STRESS,
+    OPT_INPUTS,
     OPT_FRAMES,
     OPT_FPS,
     OPT_CHECKPOINT,
@@ -49,6 +50,7 @@ static const struct argp_option options[] = {
      0},
     {"stress", OPT_STRESS, "FILE", 0,
      "FILE.csv or FILE.npy: record von Mises' stress of each part, or of each element of a body, one row a frame", 0},
+    {"inputs", OPT_INPUTS, "FILE", 0, "of the tree engine: record all that is done to the scene, for bough replay", 0},
     {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
     {"fps", OPT_FPS, "N", 0,
      "frames of films and series, and rows of FILE.npy and of stresses, per simulated second (default 30)", 0},
@@ -122,6 +124,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         if (!app_has_extension(text, ".csv") && !app_has_extension(text, ".npy"))
             argp_error(state, "--stress: \"%s\" should be a file whose name ends in .csv or .npy", text);
         a->def.stresses = text;
+        break;
+    case OPT_INPUTS:
+        a->def.inputs = text;
         break;
     case OPT_FRAMES:
         a->def.frames = text;

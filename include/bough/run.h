@@ -37,6 +37,9 @@ typedef struct bough_run_def {
                                 * or of each element of a body, one row a frame; the .csv has the time before them, the
                                 * .npy appears as that of the displacements; NULL: none */
     const char *frames;        /* folder of a .vtu series with its index frames.pvd; made when missing; NULL: none */
+    const char *inputs;        /* all that is done to a scene of parts, for bough_log_replay() (<bough/tree.h>); written
+                                * when bough_run_advance() returns, however it ends, or the run is destroyed; NULL: none
+                                */
     double fps;                /* frames and displacements per second of simulated time (default 30) */
     const char *checkpoint;    /* written by bough_run_advance() at its end, however it ends; NULL: none */
     const char *resume;        /* a checkpoint of this scene to go on from; NULL: from the start */

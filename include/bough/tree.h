@@ -264,6 +264,44 @@ BOUGH_API void bough_state_save(const bough_model *model, const bough_state *sta
 BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,
                                            const void *bytes, size_t size);
 
+/* ---- recordings: all that is done to a state, to be done again with the same bits ----
+ *
+ * Steps, changes and all else that moves a state are recorded as they are called, refused ones too; what is written
+ * into the state between them (forces and pulls, wind, settings, factors, coordinates, roots; not frames) as the
+ * numbers that differ. A recording grows in memory: 16 bytes a step, 16 for each stretch of numbers that was written
+ * and 8 for each number, and a snapshot for each bough_state_restore() and bough_state_settle(). */
+typedef struct bough_log bough_log;
+/* Begins with a snapshot of the state, and with what that leaves out (the modes of hybrid integrators) forgotten. From
+ * now on what is done to the state may need memory; where there is none, it does not happen (BOUGH_ERROR_MEMORY). */
+BOUGH_API bough_status bough_log_start(bough_context *ctx, const bough_model *model, bough_state *state,
+                                       bough_log **log);
+/* Before the state is destroyed; the recording is complete then, and the state may go on. */
+BOUGH_API bough_status bough_log_stop(bough_context *ctx, const bough_model *model, bough_log *log);
+/* Also of one that goes on. */
+BOUGH_API void bough_log_destroy(bough_context *ctx, bough_log *log);
+
+typedef struct bough_log_info {
+    int64_t steps;               /* bough_step() and bough_advance() that were not refused */
+    double start_time, end_time; /* of the state, s */
+    size_t size;                 /* bytes */
+    bool complete;
+} bough_log_info;
+BOUGH_API bough_log_info bough_log_describe(const bough_log *log);
+
+/* Called after each step that was not refused. It may look at the state but not change it. */
+typedef bough_status (*bough_log_watch)(void *data, bough_context *ctx, const bough_model *model, bough_state *state);
+/* Brings any state of the model to the start of a complete recording and does all of it again, with any number of
+ * threads. watch may be NULL; a failure of it, or cancelling, ends the replay where it is. same (may be NULL): the
+ * state ended with the bits that the recorded one had. It does for the same program, kind of machine and components. */
+BOUGH_API bough_status bough_log_replay(bough_context *ctx, const bough_model *model, bough_state *state,
+                                        const bough_log *log, bough_log_watch watch, void *data, bool *same);
+
+/* docs/log-format.md. Appears under its name only when it is complete. */
+BOUGH_API bough_status bough_log_save(bough_context *ctx, const bough_log *log, const char *path);
+BOUGH_API bough_status bough_log_load(bough_context *ctx, const char *path, bough_log **log);
+/* The same from memory. */
+BOUGH_API bough_status bough_log_read(bough_context *ctx, const void *bytes, size_t size, bough_log **log);
+
 /* dt of time: in one step where that works; one that is refused is taken in halves, down to dt / 1024. Forces act
  * during all of it. Unlike bough_step() it also halves steps in which a part bends by more than about 0.05 rad, which
  * the step's linear forces are no good for. When even the smallest is refused, the state is the last good one, on the

@@ -16,6 +16,9 @@ typedef struct bo_engine {
     const bough_state *state;              /* likewise */
     double residual;                       /* what was left of the forces when the start was settled; NAN: it was not */
 
+    const bough_model *model; /* of the tree engine: what is stepped, for recordings of inputs; else NULL */
+    bough_state *state;
+
     int32_t stress_count;     /* of what has a stress: the parts, or the elements of the body */
     const int32_t *stress_of; /* of each element of the mesh: which of them it shows; NULL: its own */
 

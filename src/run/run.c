@@ -140,6 +140,7 @@ static void keep_last_state(bough_context *ctx, bough_run *run) {
     bool lost = part && run->table.stream && bo_table_row(ctx, &run->table, run->values) != BOUGH_OK;
     lost |= part && run->series.index && bo_run_record_frame(ctx, run) != BOUGH_OK;
     lost |= bo_run_finish_arrays(ctx, run) != BOUGH_OK; /* whose rows have no times, so no part */
+    lost |= bo_run_finish_inputs(ctx, run) != BOUGH_OK;
     lost |= run->checkpoint && bough_run_save(ctx, run, run->checkpoint) != BOUGH_OK;
     if (lost)
         bo_warn(ctx, "the last state was not kept: %s", bough_message(ctx));
@@ -153,8 +154,9 @@ bough_status bough_run_advance(bough_context *ctx, bough_run *run) {
         return status;
     }
     status = bo_run_finish_arrays(ctx, run);
+    bough_status inputs = bo_run_finish_inputs(ctx, run);
     bough_status saved = run->checkpoint ? bough_run_save(ctx, run, run->checkpoint) : BOUGH_OK;
-    return status != BOUGH_OK ? status : saved;
+    return status != BOUGH_OK ? status : inputs != BOUGH_OK ? inputs : saved;
 }
 
 /* ---- looking ---- */

@@ -50,7 +50,9 @@ struct bough_run {
     bo_run_array displacements, stresses;
     bo_table stress_table; /* stresses as .csv */
     double *stress;        /* time, then engine.stress_count: of the frame */
-    double *von_mises;     /* of a frame of the series: engine.stress_count, then of the mesh's elements */
+    bough_log *inputs;     /* NULL: none, or saved */
+    char *inputs_path;
+    double *von_mises; /* of a frame of the series: engine.stress_count, then of the mesh's elements */
     double fps;
     bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run); /* NULL: nobody looks */
     void *watch_data;
@@ -67,6 +69,12 @@ bool bo_run_frame_is_due(const bough_run *run);
 bough_status bo_run_record_frame(bough_context *ctx, bough_run *run);
 /* A row of the table, and a frame when one is due. */
 bough_status bo_run_record(bough_context *ctx, bough_run *run);
+
+/* inputs.c: all that is done to the state of a tree. */
+bough_status bo_run_open_inputs(bough_context *ctx, bough_run *run, const char *path);
+/* It is saved, and ends; nothing happens where there is none. */
+bough_status bo_run_finish_inputs(bough_context *ctx, bough_run *run);
+void bo_run_discard_inputs(bough_context *ctx, bough_run *run);
 
 /* arrays.c: what has one row a frame. With the row of the present state, or after those of the frames up to now when
  * they are there already. */

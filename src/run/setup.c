@@ -138,6 +138,10 @@ static bough_status open_recordings(bough_context *ctx, const bough_run_def *def
     bool has_row = false;
     if (run->checkpoint)
         BO_TRY(check_writable(ctx, run->checkpoint));
+    if (def->inputs)
+        BO_TRY(check_writable(ctx, def->inputs));
+    if (def->inputs)
+        BO_TRY(bo_run_open_inputs(ctx, run, def->inputs));
     if (def->record)
         BO_TRY(def->resume ? bo_table_continue(ctx, def->record, columns, count, now, &run->table, &has_row)
                            : bo_table_create(ctx, def->record, columns, count, &run->table));
@@ -175,6 +179,7 @@ bough_status bough_run_create(bough_context *ctx, bough_scene *scene, const boug
         *out = run;
     else {
         bo_run_discard_arrays(ctx, run);
+        bo_run_discard_inputs(ctx, run);
         bough_run_destroy(ctx, run);
     }
     return status;
@@ -188,6 +193,8 @@ void bough_run_destroy(bough_context *ctx, bough_run *run) {
     bo_table_close(ctx, &run->stress_table);
     if (bo_run_finish_arrays(ctx, run) != BOUGH_OK)
         bo_warn(ctx, "%s", bough_message(ctx));
+    if (bo_run_finish_inputs(ctx, run) != BOUGH_OK)
+        bo_warn(ctx, "%s", bough_message(ctx));
     bo_run_free_arrays(ctx, run);
     bo_free(ctx, run->von_mises);
     bo_engine_destroy(ctx, &run->engine);
@@ -195,5 +202,6 @@ void bough_run_destroy(bough_context *ctx, bough_run *run) {
     bo_free(ctx, run->trial);
     bo_free(ctx, run->state);
     bo_free(ctx, run->checkpoint);
+    bo_free(ctx, run->inputs_path);
     bo_free(ctx, run);
 }

@@ -455,6 +455,8 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
         return status;
     }
     engine->mesh = e->surface;
+    engine->model = e->model;
+    engine->state = e->state;
     engine->stress_count = bough_model_part_count(e->model);
     engine->stress_of = e->part_of;
     engine->model = e->model, engine->state = e->state;

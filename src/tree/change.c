@@ -5,6 +5,7 @@
 #include "tree/change.h"
 
 #include "tree/couple.h"
+#include "tree/log.h"
 #include "tree/surface.h"
 #include "tree/system.h"
 
@@ -75,7 +76,7 @@ static void start_flights(const bough_model *from, const bough_state *state, con
             continue;
         }
         const bough_frame *frame = &state->frames[part->user];
-        *root = (bough_root){.part = part->user};
+        root->part = part->user;
         memcpy(root->origin, frame->origin, sizeof root->origin);
         memcpy(root->rotation, frame->rotation, sizeof root->rotation);
         memcpy(root->velocity, frame->velocity, sizeof root->velocity);
@@ -121,6 +122,7 @@ static void exchange(bough_state *state, bo_tree_shift *shift) {
     *state->work = shift->work;
     state->work->own = shift->own;
     state->work->surface_work = old.work.surface_work;
+    state->work->log = old.work.log;
     state->roots = shift->roots;
     state->root_count = shift->root_count;
     *shift = old;
@@ -420,8 +422,8 @@ static bough_status shift_state(edit *e, bough_state *state, double *kept) {
     return status;
 }
 
-bough_status bough_state_change(bough_context *ctx, const bough_model *model, bough_state *state, int32_t count,
-                                const bough_change *changes) {
+static bough_status change(bough_context *ctx, const bough_model *model, bough_state *state, int32_t count,
+                           const bough_change *changes) {
     const bough_model *now = bo_tree_now(model, state);
     BO_TRY(bo_tree_come_back(ctx, now, state));
     bo_tree_publish_frames(ctx, now, state);
@@ -445,6 +447,12 @@ bough_status bough_state_change(bough_context *ctx, const bough_model *model, bo
     bo_free(ctx, e.new);
     bo_free(ctx, kept);
     return status;
+}
+
+bough_status bough_state_change(bough_context *ctx, const bough_model *model, bough_state *state, int32_t count,
+                                const bough_change *changes) {
+    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_CHANGE, .count = count, .changes = changes}));
+    return bo_log_end(ctx, model, state, change(ctx, model, state, count, changes));
 }
 
 bough_status bough_state_detach(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part) {

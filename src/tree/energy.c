@@ -1,5 +1,5 @@
 /* Energies and momenta of a tree. */
-#include "tree/tree.h"
+#include "tree/log.h"
 
 #include "base/threads.h"
 
@@ -100,10 +100,11 @@ static void measure_chunk(void *data, int32_t chunk) {
 
 bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                   bough_energies *energies) {
+    const bough_model *outer = model;
     model = bo_tree_now(model, state);
     measuring m = {.model = model, .state = state};
     *energies = (bough_energies){0};
-    BO_TRY(bo_tree_come_back(ctx, model, state));
+    BO_TRY(bo_log_come_back(ctx, outer, state));
     bo_tree_weigh(ctx, model, state, state->q, state->v);
     bo_run_tasks(ctx, measure_chunk, &m, model->chunk_count);
     for (int32_t c = 0; c < model->chunk_count; c++) {

@@ -1,4 +1,5 @@
 /* Steps of a tree by the methods of the time room. docs/theory/tree.md, "Other integrators". */
+#include "tree/log.h"
 #include "tree/system.h"
 
 #include "component/image.h"
@@ -74,9 +75,14 @@ static bough_status fill(bough_context *ctx, const bough_model *model, bough_sta
     return BOUGH_OK;
 }
 
-bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
-                                        const bough_integrator_def *def) {
-    model = bo_tree_now(model, state);
+bool bo_tree_integrator_def(const bo_tree_work *work, bough_integrator_def *def) {
+    if (work->integrator)
+        *def = work->integrator->method->def;
+    return work->integrator != NULL;
+}
+
+static bough_status use(bough_context *ctx, const bough_model *model, bough_state *state,
+                        const bough_integrator_def *def) {
     if (!def) {
         bo_tree_drop_integrator(ctx, state->work);
         return BOUGH_OK;
@@ -90,6 +96,12 @@ bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *m
         state->work->integrator = g;
     bo_tree_drop_integrator(ctx, &hand);
     return status;
+}
+
+bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
+                                        const bough_integrator_def *def) {
+    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_INTEGRATOR, .with = def}));
+    return bo_log_end(ctx, model, state, use(ctx, bo_tree_now(model, state), state, def));
 }
 
 bough_status bo_tree_copy_integrator(bough_context *ctx, const bough_model *model, bough_state *state,

@@ -1,6 +1,7 @@
 /* Models: parts in order, tables of components; states. */
 #include "tree/change.h"
 #include "tree/couple.h"
+#include "tree/log.h"
 #include "tree/paint.h"
 #include "tree/system.h"
 
@@ -465,6 +466,8 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
     if (!state)
         return;
     if (state->work) {
+        if (state->work->log)
+            bo_log_lose(state->work->log);
         bo_tree_drop_integrator(ctx, state->work);
         bo_free(ctx, state->work->numbers);
         bo_free(ctx, state->work->surface_work);

@@ -1,5 +1,6 @@
 /* Statics of a tree. docs/theory/tree.md, "Statics". */
 #include "tree/couple.h"
+#include "tree/log.h"
 
 #include <math.h>
 #include <string.h>
@@ -221,8 +222,8 @@ static bough_status seek(const search *s, double *residual) {
                    *residual);
 }
 
-bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bough_state *state,
-                                const bough_settle_def *def, double *residual) {
+static bough_status settle(bough_context *ctx, const bough_model *model, bough_state *state,
+                           const bough_settle_def *def, double *residual) {
     bough_settle_def defaults = bough_default_settle_def();
     const bough_model *outer = model;
     double left = 0;
@@ -251,4 +252,11 @@ bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bo
         updated = def->push(def->data, ctx, outer, state);
     }
     return status != BOUGH_OK ? status : updated;
+}
+
+bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bough_state *state,
+                                const bough_settle_def *def, double *residual) {
+    const size_t size = bough_state_snapshot_size(model, state);
+    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_SNAPSHOT, .size = size, .always = true}));
+    return bo_log_end(ctx, model, state, settle(ctx, model, state, def, residual));
 }

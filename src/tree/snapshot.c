@@ -3,6 +3,7 @@
 #include "tree/snapshot.h"
 
 #include "tree/change.h"
+#include "tree/log.h"
 #include "tree/system.h"
 
 #include "component/image.h"
@@ -29,13 +30,18 @@ enum { FIELDS = 15 };
 
 /* How a part stands in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
-    double parent, interface, free, locked, absent, joint;
+    double parent, interface, free, locked, absent, joint, led;
     double rotation[9], position[3], offset[3];
 } bo_link;
 
 static bo_link link_of(const bough_part_def *part) {
-    bo_link l = {
-        part->parent, part->interface, part->free, part->locked, part->absent, (double)part->joint.kind, {0}, {0}, {0}};
+    bo_link l = {.parent = part->parent,
+                 .interface = part->interface,
+                 .free = part->free,
+                 .locked = part->locked,
+                 .absent = part->absent,
+                 .joint = (double)part->joint.kind,
+                 .led = part->track.count > 0};
     memcpy(l.rotation, part->rotation, sizeof l.rotation);
     memcpy(l.position, part->position, sizeof l.position);
     memcpy(l.offset, part->offset, sizeof l.offset);
@@ -166,6 +172,12 @@ static bool any(int32_t count, const double *x) {
     return false;
 }
 
+void bo_tree_number_roots(const bough_model *now, bough_state *state) {
+    for (int32_t i = 0; i < now->part_count; i++)
+        if (now->parts[i].free)
+            state->roots[now->parts[i].flight].part = now->parts[i].user;
+}
+
 static void read_fields(const bough_model *model, bough_state *state, const void *bytes) {
     field fields[FIELDS];
     const unsigned char *at = (const unsigned char *)bytes + sizeof(header) + links_size(model);
@@ -180,9 +192,7 @@ static void read_fields(const bough_model *model, bough_state *state, const void
     state->work->elsewhere = true;
     state->work->pushed = any(model->size, state->work->force) || any(6 * model->part_count, state->work->wrench);
     bo_tree_set_history(model, state, at);
-    for (int32_t i = 0; i < model->part_count; i++) /* an index is not believed, whatever the bytes say */
-        if (model->parts[i].free)
-            state->roots[model->parts[i].flight].part = model->parts[i].user;
+    bo_tree_number_roots(model, state); /* an index is not believed, whatever the bytes say */
 }
 
 /* -2, which no part is, for what is no index. */
@@ -211,6 +221,7 @@ static bough_status read_links(bough_context *ctx, const bough_model *base, cons
         out[i].parent = index_of(l.parent), out[i].interface = index_of(l.interface);
         out[i].free = l.free != 0, out[i].locked = l.locked != 0, out[i].absent = l.absent != 0;
         out[i].joint.kind = (bough_joint_kind)(l.joint == (double)base->def.parts[i].joint.kind ? l.joint : 0);
+        out[i].track.count = l.led != 0 ? base->def.parts[i].track.count : 0;
         memcpy(out[i].rotation, l.rotation, sizeof l.rotation);
         memcpy(out[i].position, l.position, sizeof l.position);
         memcpy(out[i].offset, l.offset, sizeof l.offset);
@@ -219,7 +230,7 @@ static bough_status read_links(bough_context *ctx, const bough_model *base, cons
     return BOUGH_OK;
 }
 
-static bough_status restore(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
+static bough_status go_back(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
                             size_t size, bool plain) {
     bough_part_def *parts;
     bo_tree_shift shift = {0};
@@ -228,14 +239,21 @@ static bough_status restore(bough_context *ctx, const bough_model *model, bough_
     if (parts)
         BO_TRY(bo_tree_begin_shift(ctx, model, state, parts, &shift));
     const bough_model *next = parts ? shift.own : bo_tree_now(model, state);
-    if (size != size_of(next)) {
+    const size_t expected = size_of(next);
+    if (size != expected) {
         bo_tree_drop_shift(ctx, &shift);
-        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size, size_of(next));
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size, expected);
     }
     if (parts)
         bo_tree_make_shift(ctx, model, state, &shift);
     read_fields(next, state, bytes);
     return BOUGH_OK;
+}
+
+static bough_status restore(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
+                            size_t size, bool plain) {
+    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_SNAPSHOT, .size = size}));
+    return bo_log_end(ctx, model, state, go_back(ctx, model, state, bytes, size, plain));
 }
 
 bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,

@@ -8,5 +8,7 @@
 void bo_tree_save_plain(const bough_model *model, const bough_state *state, void *bytes);
 bough_status bo_tree_restore_plain(bough_context *ctx, const bough_model *model, bough_state *state, const void *bytes,
                                    size_t size);
+/* Roots get the numbers of their parts, whatever was written there. */
+void bo_tree_number_roots(const bough_model *now, bough_state *state);
 
 #endif

@@ -1,4 +1,5 @@
 /* One step of a tree in time. docs/theory/tree.md, "Integration". */
+#include "tree/log.h"
 #include "tree/system.h"
 
 #include "base/threads.h"
@@ -236,12 +237,16 @@ void bo_tree_publish_frames(bough_context *ctx, const bough_model *model, bough_
     bo_parallel_for(ctx, model->part_count, 256, publish_some, &(publishing){model, state});
 }
 
-bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
-    model = bo_tree_now(model, state);
+static bough_status update(bough_context *ctx, const bough_model *model, bough_state *state) {
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_set_momenta(ctx, model, state);
     bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;
+}
+
+bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
+    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_UPDATE}));
+    return bo_log_end(ctx, model, state, update(ctx, bo_tree_now(model, state), state));
 }
 
 /* Frames where the step has led so far. */
@@ -353,28 +358,30 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
     return BOUGH_OK;
 }
 
-bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
-    model = bo_tree_now(model, state);
-    BO_TRY(step(ctx, model, state, dt, false));
-    if (dt > 0)
+static bough_status step_once(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
+                              bool gently) {
+    BO_TRY(step(ctx, model, state, dt, gently));
+    if (dt > 0 || gently)
         bough_state_clear_forces(model, state);
     return BOUGH_OK;
 }
 
+bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
+    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_STEP, .dt = dt}));
+    return bo_log_end(ctx, model, state, step_once(ctx, bo_tree_now(model, state), state, dt, false));
+}
+
 bough_status bo_tree_step_gently(bough_context *ctx, const bough_model *model, bough_state *state, double dt) {
-    model = bo_tree_now(model, state);
-    BO_TRY(step(ctx, model, state, dt, true));
-    bough_state_clear_forces(model, state);
-    return BOUGH_OK;
+    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_GENTLE_STEP, .dt = dt}));
+    return bo_log_end(ctx, model, state, step_once(ctx, bo_tree_now(model, state), state, dt, true));
 }
 
 static bool may_do_smaller(bough_status status) {
     return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE;
 }
 
-bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
-                           int32_t *refused) {
-    model = bo_tree_now(model, state);
+static bough_status go_on(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
+                          int32_t *refused) {
     enum { UNITS = 1024 }; /* of dt: the smallest step is one */
     const double start = state->time;
     int32_t at = 0, size = UNITS, no = 0;
@@ -397,4 +404,10 @@ bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_s
     if (dt > 0 && at > 0)
         bough_state_clear_forces(model, state);
     return status;
+}
+
+bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
+                           int32_t *refused) {
+    BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_ADVANCE, .dt = dt}));
+    return bo_log_end(ctx, model, state, go_on(ctx, bo_tree_now(model, state), state, dt, refused));
 }

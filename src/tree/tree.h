@@ -267,6 +267,7 @@ typedef struct bo_tree_work {
     double *numbers;         /* all of these */
     float *surface_work;
     bo_tree_integrator *integrator; /* of the time room; NULL: the tree's own step */
+    bough_log *log;                 /* that records the state; NULL: none */
 } bo_tree_work;
 
 /* How forces and masses become what is solved with. Hilber, Hughes and Taylor: q+ = qp + beta dt^2 a+,

@@ -62,6 +62,52 @@ static void a_run_goes_on_from_its_checkpoint(void **state) {
                   "--coupling", "L2");
 }
 
+/* Forces, wind and a settled start are recorded as the run does them; probes look at every step. */
+static void a_run_is_replayed(void **state) {
+    (void)state;
+    json_t *answer, *ran;
+    test_write_text(work("gale.json"),
+                    CHAIN(", \"wind\": {\"velocity\": [3, 1, 0]}, \"settle\": true, \"forces\": [{\"part\": \"b\", "
+                          "\"nearest\": [1, 0, 0], \"force\": [0, 0, 2], \"from\": 0.05, \"until\": 0.1}]"));
+    check_json(ran, 0, "run", "gale.json", "--json", "--inputs", "gale.log", "--threads", "1");
+    check_json(answer, 0, "replay", "gale.json", "gale.log", "--json", "--threads", "2", "--record", "again.csv");
+    check(truth(answer, "same"));
+    check_int(number(answer, "steps"), 20);
+    check_near(number(answer, "time"), number(ran, "time"), 0);
+    static char table[1 << 16];
+    slurp(work("again.csv"), table, sizeof table);
+    const char *last = table;
+    int rows = 0;
+    for (const char *c = table; *c; c++)
+        if (*c == '\n' && ++rows < 21)
+            last = c + 1;
+    double time, elastic;
+    check_int(sscanf(last, "%lf,%lf", &time, &elastic), 2);
+    check_int(rows, 21);
+    check(time == number(ran, "time") && elastic == final(ran, "elastic"));
+    json_decref(answer);
+    json_decref(ran);
+    /* other settings of the run, which the scene does not know; a run that was resumed */
+    check_run(0, "run", "gale.json", "--inputs", "l1.log", "--coupling", "L1", "--passes", "2", "--checkpoint",
+              "g.state", "--time", "0.1");
+    check_run(0, "replay", "gale.json", "l1.log");
+    check(strstr(out, "10 steps from t = 0 s to 0.1 s") && strstr(out, "the end is the same, to the bit\n"));
+    check_run(0, "run", "gale.json", "--inputs", "l2.log", "--coupling", "L1", "--passes", "2", "--resume", "g.state");
+    check_run(0, "replay", "gale.json", "l2.log");
+    check(strstr(out, "10 steps from t = 0.1 s to 0.2 s"));
+    check_run(0, "run", "gale.json", "--inputs", "bdf2.log", "-i", "bdf2");
+    check_run(0, "replay", "gale.json", "bdf2.log");
+    check_run(0, "replay", "chain.json", "gale.log"); /* wind and forces are in the recording */
+    char moon[] = CHAIN("");
+    strstr(moon, "[0, 0, -2]")[7] = '1';
+    test_write_text(work("moon.json"), moon);
+    check_mistake(1, "gale.log: the recording is of a state of another model", "replay", "moon.json", "gale.log");
+    check_mistake(1, "again.csv: this is no recording", "replay", "gale.json", "again.csv");
+    check_mistake(1, "not of the full engine", "run", "chain.json", "--engine", "full", "--inputs", "f.log");
+    check(!exists("f.log"));
+    check_mistake(2, "name a scene file and a recording", "replay", "gale.json");
+}
+
 static void a_scene_settles(void **state) {
     (void)state;
     json_t *tree, *full;
@@ -139,6 +185,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scene_runs_in_both_engines),
         cmocka_unit_test(a_run_goes_on_from_its_checkpoint),
+        cmocka_unit_test(a_run_is_replayed),
         cmocka_unit_test(a_scene_settles),
         cmocka_unit_test(a_scene_is_packed),
         cmocka_unit_test(mistakes_are_one_sentence),
