@@ -203,7 +203,7 @@ BOUGH_API bough_status bough_state_use_integrator(bough_context *ctx, const boug
 typedef enum bough_change_kind {
     BOUGH_CHANGE_DETACH,   /* flies on, with what hangs on it, with the motion it has; also a root that was held */
     BOUGH_CHANGE_ATTACH,   /* hangs from now on at `interface` of `parent`, or (parent -1) is held, as it lies now */
-    BOUGH_CHANGE_REATTACH, /* goes back to where the model has it */
+    BOUGH_CHANGE_REATTACH, /* goes back to where the model has it, and moves with what it hangs on */
     BOUGH_CHANGE_LOCK,     /* keeps its shape from now on */
     BOUGH_CHANGE_UNLOCK,   /* bends again */
     BOUGH_CHANGE_REMOVE,   /* it and what hangs on it is gone */

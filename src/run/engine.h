@@ -12,11 +12,9 @@ typedef struct bo_engine {
     int64_t state_size;
     const bough_mesh *mesh;                /* what is drawn */
     const double *displacement, *velocity; /* 3 vertex_count, of the present state once show() was called */
-    const bough_model *model;              /* of the tree engine; else NULL */
-    const bough_state *state;              /* likewise */
     double residual;                       /* what was left of the forces when the start was settled; NAN: it was not */
 
-    const bough_model *model; /* of the tree engine: what is stepped, for recordings of inputs; else NULL */
+    const bough_model *model; /* of the tree engine: what is stepped, for those who look on and record; else NULL */
     bough_state *state;
 
     int32_t stress_count;     /* of what has a stress: the parts, or the elements of the body */

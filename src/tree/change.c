@@ -248,7 +248,7 @@ typedef struct {
     const bough_state *state;
     bough_part_def *parts;
     bough_frame *frames; /* those of the state; of roots that are added, their poses */
-    bool *new;           /* parts that are added */
+    bool *new;           /* parts that are added, or put back: they move with what they hang on */
     bool impact;         /* velocities may have to change */
 } edit;
 
@@ -312,7 +312,7 @@ static void reattach(edit *e, int32_t part) {
     memcpy(p->rotation, from->rotation, sizeof p->rotation);
     memcpy(p->position, from->position, sizeof p->position);
     memcpy(p->offset, from->offset, sizeof p->offset);
-    e->impact = true;
+    e->new[part] = true;
 }
 
 static bough_status add(edit *e, const bough_change *c) {
@@ -362,18 +362,22 @@ static bough_status apply(edit *e, const bough_change *c) {
     }
 }
 
-/* Parts that are added are at rest in their shape; parts that are gone stand still. */
+/* Parts that are added are at rest in their shape; parts that are gone stand still. What hangs on new ones is new. */
 static void start_coordinates(const bough_model *before, const bough_model *after, bough_state *state, bool *new) {
     for (int32_t user = 0; user < after->def.part_count; user++) {
         const int32_t r = after->def.components[after->def.parts[user].component]->r;
         const size_t bytes = (size_t)r * sizeof(double);
-        new[user] = before->inside[user] < 0 && after->inside[user] >= 0;
-        if (new[user])
+        const bool added = before->inside[user] < 0 && after->inside[user] >= 0;
+        if (added)
             memset(state->q + after->offsets[user], 0, bytes);
-        if (new[user] || after->inside[user] < 0) {
+        if (added || after->inside[user] < 0) {
             memset(state->v + after->offsets[user], 0, bytes);
             memset(state->a + after->offsets[user], 0, bytes);
         }
+    }
+    for (int32_t i = 0; i < after->part_count; i++) { /* parents come first */
+        const bo_tree_part *part = &after->parts[i];
+        new[part->user] = new[part->user] || (part->parent >= 0 && new[after->parts[part->parent].user]);
     }
 }
 
