@@ -360,8 +360,13 @@ static bough_status apply(edit *e, const bough_change *c) {
     }
 }
 
+static bool hangs_in_joint(const bough_model *model, int32_t user) {
+    return model->inside[user] >= 0 && model->parts[model->inside[user]].joint >= 0;
+}
+
 /* Parts that are added are at rest in their shape; parts that are gone stand still. */
-static void start_coordinates(const bough_model *before, const bough_model *after, bough_state *state, bool *new) {
+static void start_coordinates(const bough_model *base, const bough_model *before, bough_state *state, bool *new) {
+    const bough_model *after = state->work->own;
     for (int32_t user = 0; user < after->def.part_count; user++) {
         const int32_t r = after->def.components[after->def.parts[user].component]->r;
         const size_t bytes = (size_t)r * sizeof(double);
@@ -372,13 +377,15 @@ static void start_coordinates(const bough_model *before, const bough_model *afte
             memset(state->v + after->offsets[user], 0, bytes);
             memset(state->a + after->offsets[user], 0, bytes);
         }
+        if (!hangs_in_joint(before, user) || !hangs_in_joint(after, user))
+            bo_tree_start_joint(base, state, user); /* where nothing hangs in it, too */
     }
 }
 
 /* The state on its new layout, with the velocities and accelerations that it has there. */
 static bough_status settle_in(bough_context *ctx, const bough_model *before, bough_state *state, const edit *e) {
     const bough_model *model = state->work->own;
-    start_coordinates(before, model, state, e->new);
+    start_coordinates(e->model, before, state, e->new);
     if (e->impact)
         BO_TRY(share_momenta(ctx, state, e->new));
     BO_TRY(bough_state_update(ctx, model, state));

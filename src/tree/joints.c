@@ -40,6 +40,15 @@ bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model) {
     return BOUGH_OK;
 }
 
+void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t user) {
+    const bough_joint *joint = &model->def.parts[user].joint;
+    const int32_t at = bough_model_joint_offset(model, user);
+    for (int32_t d = 0; d < (joint->kind == BOUGH_JOINT_BALL ? 3 : 1) && at >= 0; d++) {
+        state->q[at + d] = joint->angle[d];
+        state->v[at + d] = state->a[at + d] = 0;
+    }
+}
+
 /* ---- kinematics ---- */
 
 /* b, and the rates of a and b over phi . phi', by t^2: a = sum (-1)^k t^2k / (2 k + 2)!, b = sum (-1)^k t^2k / (2 k +

@@ -387,15 +387,6 @@ static void start_roots(const bough_model *model, bough_state *state) {
     }
 }
 
-static void start_joints(const bough_model *model, bough_state *state) {
-    for (int32_t user = 0; user < model->def.part_count; user++) {
-        const bough_joint *joint = &model->def.parts[user].joint;
-        const int32_t at = bough_model_joint_offset(model, user);
-        for (int32_t d = 0; d < (joint->kind == BOUGH_JOINT_BALL ? 3 : 1) && at >= 0; d++)
-            state->q[at + d] = joint->angle[d];
-    }
-}
-
 /* Parts that are absent are left out by the state; models have all. */
 static bough_status leave_out_absent(bough_context *ctx, const bough_model *model, bough_state *state) {
     bool any = false;
@@ -443,9 +434,10 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
         }
         state->work->next_roots = state->roots + model->free_count;
         start_roots(model, state);
-        start_joints(model, state);
         state->v = state->q + model->size;
         state->a = state->v + model->size;
+        for (int32_t i = 0; i < model->def.part_count; i++)
+            bo_tree_start_joint(model, state, i);
         state->work->surface_work = bo_tree_make_surface_work(ctx, model);
         status = state->work->surface_work ? bo_tree_make_work(ctx, model, state->work) : BOUGH_ERROR_MEMORY;
     }

@@ -29,13 +29,18 @@ enum { FIELDS = 15 };
 
 /* How a part stands in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
-    double parent, interface, free, locked, absent, joint;
+    double parent, interface, free, locked, absent, joint, led;
     double rotation[9], position[3], offset[3];
 } bo_link;
 
 static bo_link link_of(const bough_part_def *part) {
-    bo_link l = {
-        part->parent, part->interface, part->free, part->locked, part->absent, (double)part->joint.kind, {0}, {0}, {0}};
+    bo_link l = {.parent = part->parent,
+                 .interface = part->interface,
+                 .free = part->free,
+                 .locked = part->locked,
+                 .absent = part->absent,
+                 .joint = (double)part->joint.kind,
+                 .led = part->track.count > 0};
     memcpy(l.rotation, part->rotation, sizeof l.rotation);
     memcpy(l.position, part->position, sizeof l.position);
     memcpy(l.offset, part->offset, sizeof l.offset);
@@ -211,6 +216,7 @@ static bough_status read_links(bough_context *ctx, const bough_model *base, cons
         out[i].parent = index_of(l.parent), out[i].interface = index_of(l.interface);
         out[i].free = l.free != 0, out[i].locked = l.locked != 0, out[i].absent = l.absent != 0;
         out[i].joint.kind = (bough_joint_kind)(l.joint == (double)base->def.parts[i].joint.kind ? l.joint : 0);
+        out[i].track.count = l.led != 0 ? base->def.parts[i].track.count : 0;
         memcpy(out[i].rotation, l.rotation, sizeof l.rotation);
         memcpy(out[i].position, l.position, sizeof l.position);
         memcpy(out[i].offset, l.offset, sizeof l.offset);

@@ -343,6 +343,8 @@ void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_stat
 
 /* List of the joints of a model whose parts are laid out. */
 bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model);
+/* The joint of a part (outside number) at rest at the angle of its def; nothing where it has none. */
+void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t user);
 /* Frames of the parts of a level that hang by joints: from those of their interfaces. */
 void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *q, const double *v);
 /* H and p of the joints, as bo_tree_prepare() has those of the parts. */

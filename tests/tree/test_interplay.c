@@ -1,0 +1,288 @@
+/* Joints, ties, locks, tracks, offsets, changes, snapshots and integrators, together. */
+#include "garden.h"
+#include "rods.h"
+
+#include "component/image.h"
+
+enum { LED = 0, HINGED = 1, BALL = 2, ASIDE = 3, FLYER = 4, STIFF = 6, TREE = 7, GONE = 9, PARTS = 10 };
+static const double dt = 1.0 / 480;
+
+static const double key_times[3] = {0, 1, 2}, key_places[9] = {0, 0, 0, 1, 0, 1, 2, 1, 0};
+static const double key_turns[12] = {1, 0, 0, 0, 0.9, 0.1, 0.3, 0, 1, 0, 0, 0};
+
+/* A tree that is led, one that flies and one that stands, tied to each other and to the world. */
+static garden playground(bough_context *ctx, bool ties, bool tracks) {
+    static bough_tie tied[3];
+    garden g = till(1);
+    test_random random = {12};
+    if (ctx) {
+        bough_context_destroy(g.ctx);
+        g.ctx = ctx;
+    }
+    add_kind(&g, 5, 3, BOUGH_REDUCED_POLYNOMIAL, true);
+    add_kind(&g, 4, 3, BOUGH_REDUCED_POLYNOMIAL, false);
+    for (int32_t i = 0; i < PARTS; i++) {
+        static const int32_t parents[PARTS] = {-1, 0, 1, 0, -1, 4, 5, -1, 7, 8};
+        add_part(&g, &random, i == FLYER ? 0 : 1, parents[i], i == ASIDE ? 2 : 1);
+    }
+    if (tracks)
+        g.parts[LED].track = (bough_track){3, key_times, key_places, key_turns};
+    g.parts[HINGED].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 5, .damping = 0.1};
+    g.parts[HINGED].joint.angle[0] = 0.2;
+    g.parts[BALL].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 5};
+    g.parts[5].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {0, 0, 1}};
+    g.parts[ASIDE].offset[1] = 0.3;
+    g.parts[STIFF].locked = true;
+    g.parts[GONE].absent = true;
+    const int32_t ends[3][2] = {{BALL, 8}, {STIFF, -1}, {ASIDE, 5}};
+    for (int i = 0; i < 3; i++) {
+        tied[i] = bough_default_tie();
+        memcpy(tied[i].part, ends[i], sizeof ends[i]);
+        tied[i].interface[0] = 1, tied[i].interface[1] = ends[i][1] < 0 ? 0 : 2;
+        tied[i].stiffness = 50, tied[i].turning_stiffness = 5, tied[i].damping = 0.5;
+    }
+    g.def.tie_count = ties ? 3 : 0, g.def.ties = tied;
+    plant(&g);
+    return g;
+}
+
+static void go(garden *g, int count) {
+    for (int i = 0; i < count; i++)
+        check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, dt));
+}
+
+static bough_status change(garden *g, bough_change_kind kind, int32_t part) {
+    const bough_change one = {.kind = kind, .part = part};
+    return bough_state_change(g->ctx, g->model, g->state, 1, &one);
+}
+
+static void *snap(const garden *g, size_t *size) {
+    *size = bough_state_snapshot_size(g->model, g->state);
+    void *bytes = malloc(*size);
+    bough_state_save(g->model, g->state, bytes);
+    return bytes;
+}
+
+static void check_unchanged(const garden *g, const void *bytes, size_t size) {
+    size_t again;
+    void *now = snap(g, &again);
+    check(again == size && memcmp(now, bytes, size) == 0);
+    free(now);
+}
+
+/* ---- failures ---- */
+
+static const bough_change many[] = {
+    {.kind = BOUGH_CHANGE_DETACH, .part = HINGED},
+    {.kind = BOUGH_CHANGE_LOCK, .part = 8},
+    {.kind = BOUGH_CHANGE_ATTACH, .part = ASIDE, .parent = 8, .interface = 2},
+    {.kind = BOUGH_CHANGE_UNLOCK, .part = STIFF},
+    {.kind = BOUGH_CHANGE_ADD, .part = GONE},
+    {.kind = BOUGH_CHANGE_DETACH, .part = LED},
+};
+enum { MANY = sizeof many / sizeof *many };
+
+/* Memory may end at any place of a change or of a snapshot that is put back: nothing has happened then, nothing is
+ * lost, and later it works. */
+static void changes_survive_the_end_of_memory(void **unused) {
+    (void)unused;
+    test_memory memory = {.fail_at = -1};
+    garden g = playground(test_counting_context(&memory), true, true);
+    stir(&g, 3, 0.03, 0.3);
+    go(&g, 3);
+    size_t size, later;
+    void *before = snap(&g, &size);
+    long live = memory.live;
+    int refused = 0;
+    for (;; refused++) {
+        memory.calls = 0, memory.fail_at = refused;
+        const bough_status status = bough_state_change(g.ctx, g.model, g.state, MANY, many);
+        memory.fail_at = -1;
+        if (status == BOUGH_OK)
+            break;
+        check_int(status, BOUGH_ERROR_MEMORY);
+        check_int(memory.live, live);
+        check_unchanged(&g, before, size);
+    }
+    go(&g, 3);
+    void *after = snap(&g, &later);
+    live = memory.live;
+    int again = 0;
+    for (;; again++) {
+        memory.calls = 0, memory.fail_at = again;
+        const bough_status status = bough_state_restore(g.ctx, g.model, g.state, before, size);
+        memory.fail_at = -1;
+        if (status == BOUGH_OK)
+            break;
+        check_int(status, BOUGH_ERROR_MEMORY);
+        check_int(memory.live, live);
+        check_unchanged(&g, after, later);
+    }
+    printf("%d and %d allocations\n", refused, again);
+    check(refused > 10 && again > 10);
+    check_unchanged(&g, before, size);
+    check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, MANY, many));
+    go(&g, 3);
+    check_unchanged(&g, after, later);
+    free(before), free(after);
+    clear(&g);
+    check_int(memory.live, 0);
+}
+
+/* ---- snapshots that lie ---- */
+
+/* As in snapshot.c: header of four words, then links of 22 numbers. */
+enum { HEADER = 4, LINK = 22 };
+
+static void sign(void *bytes, size_t size) {
+    uint64_t *words = bytes;
+    words[3] = bo_image_hash(0, (unsigned char *)bytes + 8 * HEADER, size - 8 * HEADER);
+}
+
+/* Whatever numbers the links have: refused, and nothing has happened, or a tree that can be stepped, drawn, changed. */
+static void snapshots_with_any_links_do_no_harm(void **unused) {
+    (void)unused;
+    static const double values[] = {NAN, INFINITY, -INFINITY, -2, -1,   0,     1,   2,
+                                    3,   5,        9,         10, 1e30, -1e30, 0.5, 2147483647};
+    garden g = playground(NULL, true, true);
+    stir(&g, 3, 0.03, 0.3);
+    go(&g, 3);
+    size_t size, its_size;
+    void *good = snap(&g, &size), *its = NULL;
+    double *bad = malloc(size);
+    float *surface = malloc(6 * sizeof *surface * (size_t)bough_model_vertex_count(g.model));
+    bough_energies e;
+    int taken = 0;
+    for (int i = 0; i < PARTS * LINK; i++)
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+            memcpy(bad, good, size);
+            bad[HEADER + i] = values[k];
+            sign(bad, size);
+            if (bough_state_restore(g.ctx, g.model, g.state, bad, size) != BOUGH_OK) {
+                check_unchanged(&g, its ? its : good, its ? its_size : size);
+                continue;
+            }
+            taken++;
+            (void)bough_step(g.ctx, g.model, g.state, dt);
+            (void)bough_state_energies(g.ctx, g.model, g.state, &e);
+            check_ok(g.ctx, bough_state_surface(g.ctx, g.model, g.state, surface,
+                                                surface + 3 * bough_model_vertex_count(g.model)));
+            (void)change(&g, BOUGH_CHANGE_REATTACH, i / LINK);
+            check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, good, size));
+            check_unchanged(&g, good, size);
+        }
+    printf("%d of %d taken\n", taken, (int)(PARTS * LINK * sizeof values / sizeof *values));
+    check(taken > 100);
+    free(good), free(its), free(bad), free(surface);
+    clear(&g);
+}
+
+/* ---- tracks ---- */
+
+static void check_led(const garden *g, bool led) {
+    const bough_model *now = bo_tree_now(g->model, g->state);
+    check((now->parts[now->inside[LED]].track != NULL) == led);
+}
+
+/* Whether a root is led is part of the state. */
+static void snapshots_know_who_is_led(void **unused) {
+    (void)unused;
+    garden g = playground(NULL, false, true);
+    size_t size[3];
+    go(&g, 20);
+    void *led = snap(&g, &size[0]);
+    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, LED));
+    go(&g, 3);
+    void *loose = snap(&g, &size[1]);
+    check_ok(g.ctx, bough_state_attach(g.ctx, g.model, g.state, LED, -1, 0));
+    go(&g, 3);
+    void *held = snap(&g, &size[2]);
+    struct {
+        void *bytes;
+        size_t size;
+        bool led;
+    } all[3] = {{led, size[0], true}, {loose, size[1], false}, {held, size[2], false}};
+    for (int from = 0; from < 3; from++)
+        for (int to = 0; to < 3; to++) {
+            check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, all[from].bytes, all[from].size));
+            check_led(&g, all[from].led);
+            go(&g, 1);
+            check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, all[to].bytes, all[to].size));
+            check_led(&g, all[to].led);
+            check_unchanged(&g, all[to].bytes, all[to].size);
+        }
+    check_ok(g.ctx, change(&g, BOUGH_CHANGE_REATTACH, LED));
+    check_led(&g, true);
+    free(led), free(loose), free(held);
+    clear(&g);
+}
+
+/* A tie holds what is led to where that is when it starts. */
+static void ties_of_what_is_led_meet_at_its_first_key(void **unused) {
+    (void)unused;
+    garden g = till(1);
+    test_random random = {3};
+    add_kind(&g, 0, 3, BOUGH_REDUCED_RIGID, false);
+    for (int i = 0; i < 2; i++)
+        add_part(&g, &random, 0, -1, 0);
+    static const double place[3] = {3, 4, 5}, turn[4] = {0.8, 0, 0.6, 0}, time = 0;
+    g.parts[0].track = (bough_track){1, &time, place, turn};
+    bough_tie ties[2] = {bough_default_tie(), bough_default_tie()};
+    for (int i = 0; i < 2; i++)
+        ties[i].part[0] = 0, ties[i].part[1] = i ? 1 : -1, ties[i].interface[0] = 1, ties[i].stiffness = 100,
+        ties[i].turning_stiffness = 10;
+    g.def.tie_count = 2, g.def.ties = ties;
+    plant(&g);
+    bough_energies e;
+    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
+    check_near(e.elastic, 0, 1e-20);
+    clear(&g);
+}
+
+/* ---- joints of parts that hang elsewhere ---- */
+
+static void check_joint(const garden *g, int32_t part, int32_t count, double q, double v) {
+    const int32_t at = bough_model_joint_offset(g->model, part);
+    for (int32_t k = at; k < at + count; k++) {
+        check_near(g->state->q[k], q, 0);
+        check_near(g->state->v[k], v, 0);
+        check_near(g->state->a[k], 0, 0);
+    }
+}
+
+/* A joint that nothing hangs in stands still at the angle that it begins with. */
+static void joints_wait_where_they_begin(void **unused) {
+    (void)unused;
+    garden g = playground(NULL, false, false);
+    stir(&g, 3, 0.03, 0.8);
+    go(&g, 3);
+    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, HINGED));
+    check_joint(&g, HINGED, 1, 0.2, 0);
+    go(&g, 10);
+    check_joint(&g, HINGED, 1, 0.2, 0);
+    check_ok(g.ctx, change(&g, BOUGH_CHANGE_REATTACH, HINGED));
+    check_near(g.state->q[bough_model_joint_offset(g.model, HINGED)], 0.2, 0);
+    go(&g, 3);
+    check_ok(g.ctx, change(&g, BOUGH_CHANGE_REMOVE, HINGED)); /* and the ball on it */
+    check_joint(&g, HINGED, 1, 0.2, 0);
+    check_joint(&g, BALL, 3, 0, 0);
+    go(&g, 3);
+    check_ok(g.ctx, change(&g, BOUGH_CHANGE_ADD, HINGED));
+    const int32_t hinge = bough_model_joint_offset(g.model, HINGED), ball = bough_model_joint_offset(g.model, BALL);
+    check(g.state->q[hinge] == 0.2 && g.state->v[hinge] == 0 && g.state->a[hinge] != 0);
+    for (int k = 0; k < 3; k++)
+        check(g.state->q[ball + k] == 0 && g.state->v[ball + k] == 0);
+    go(&g, 3);
+    clear(&g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes_survive_the_end_of_memory),
+        cmocka_unit_test(snapshots_with_any_links_do_no_harm),
+        cmocka_unit_test(snapshots_know_who_is_led),
+        cmocka_unit_test(ties_of_what_is_led_meet_at_its_first_key),
+        cmocka_unit_test(joints_wait_where_they_begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
