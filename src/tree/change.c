@@ -293,6 +293,8 @@ static bough_status hang_as_it_lies(edit *e, const bough_change *c) {
 
 static bough_status attach(edit *e, const bough_change *c) {
     e->impact = true;
+    if (c->parent < -1)
+        return refuse(e, c->part, "cannot be attached to a part that does not exist");
     if (c->parent >= 0)
         return hang_as_it_lies(e, c);
     if (e->model->def.components[e->parts[c->part].component]->support == BOUGH_SUPPORT_FREE)
@@ -315,7 +317,7 @@ static void reattach(edit *e, int32_t part) {
 
 static bough_status add(edit *e, const bough_change *c) {
     bough_part_def *p = &e->parts[c->part];
-    if (!p->absent)
+    if (!p->absent || e->now->inside[c->part] >= 0) /* nor is it removed and added at once */
         return refuse(e, c->part, "is there already");
     p->absent = false;
     e->new[c->part] = true; /* those that hang on it are found when the tree is laid out */

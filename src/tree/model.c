@@ -70,6 +70,8 @@ static bough_status check_joint(bough_context *ctx, const bough_part_def *part, 
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": there is no joint of kind %d", name, (int)j->kind);
     if (j->kind == BOUGH_JOINT_WELD)
         return BOUGH_OK;
+    if (part->parent < 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" has a joint, but no parent to hang on", name);
     if (!(j->stiffness >= 0 && j->damping >= 0 && isfinite(j->stiffness + j->damping) && all_finite(3, j->angle)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "part \"%s\": stiffness and damping of its joint must not be negative, and its angle finite",

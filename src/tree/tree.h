@@ -357,8 +357,8 @@ void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, int32_t 
 void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *a);
 /* What joint j gains by p on the frame of its part: T^T p */
 void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]);
-/* Rotation vectors of balls beyond pi become those of the same rotation below. */
-void bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a);
+/* Rotation vectors of balls beyond pi become those of the same rotation below. False: there were none. */
+bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a);
 
 /* ties.c */
 

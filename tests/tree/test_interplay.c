@@ -276,6 +276,105 @@ static void joints_wait_where_they_begin(void **unused) {
     clear(&g);
 }
 
+/* ---- what does not go together ---- */
+
+static void what_makes_no_sense_is_refused(void **unused) {
+    (void)unused;
+    garden g = playground(NULL, true, false);
+    size_t size;
+    go(&g, 3);
+    void *before = snap(&g, &size);
+    const bough_change there[2] = {{.kind = BOUGH_CHANGE_REMOVE, .part = FLYER},
+                                   {.kind = BOUGH_CHANGE_ADD, .part = FLYER, .pose = g.state->frames[FLYER]}};
+    check_fails(g.ctx, bough_state_change(g.ctx, g.model, g.state, 2, there), BOUGH_ERROR_ARGUMENT, "there already");
+    check_unchanged(&g, before, size);
+    check_fails(g.ctx, bough_state_attach(g.ctx, g.model, g.state, TREE, -2, 0), BOUGH_ERROR_ARGUMENT,
+                "does not exist");
+    check_unchanged(&g, before, size);
+    free(before);
+    bough_model *model;
+    g.parts[TREE].joint = (bough_joint){.kind = BOUGH_JOINT_BALL};
+    g.def.components = g.components;
+    check_fails(g.ctx, bough_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, "no parent");
+    clear(&g);
+}
+
+/* A rod on a joint that is held as it lies has a coordinate without mass, which no integrator can take. */
+static void integrators_need_joints_that_turn(void **unused) {
+    (void)unused;
+    garden g = till(1);
+    rod stick;
+    make_rod(&stick);
+    g.components[g.def.component_count++] = &stick.c;
+    for (int32_t i = 0; i < 3; i++) {
+        g.parts[i] = bough_default_part_def();
+        g.parts[i].parent = i - 1, g.parts[i].interface = 1;
+        if (i > 0)
+            g.parts[i].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {0, 1, 0}};
+    }
+    g.def.part_count = 3;
+    plant(&g);
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = "trapezoidal";
+    check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def));
+    g.state->q[0] = 0.5;
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    go(&g, 3);
+    size_t size;
+    void *before = snap(&g, &size);
+    check_fails(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 2, -1, 0), BOUGH_ERROR_UNSUPPORTED, "joint");
+    check_fails(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 2, 0, 1), BOUGH_ERROR_UNSUPPORTED, "joint");
+    check_unchanged(&g, before, size);
+    go(&g, 3);
+    check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, NULL));
+    check_ok(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 2, 0, 1));
+    check_fails(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def), BOUGH_ERROR_UNSUPPORTED, "joint");
+    go(&g, 3);
+    check_ok(g.ctx, change(&g, BOUGH_CHANGE_REATTACH, 2));
+    check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def));
+    go(&g, 3);
+    free(before);
+    clear(&g);
+}
+
+/* A spinning ball passes 2 pi, where its coordinates have no inverse, with any method. */
+static void balls_turn_on_with_integrators(void **unused) {
+    (void)unused;
+    static const char *const methods[] = {"trapezoidal", "bdf2", "hht-linear", "rk4"};
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        garden g = till(1);
+        rod stick;
+        make_rod(&stick);
+        g.components[g.def.component_count++] = &stick.c;
+        for (int32_t i = 0; i < 2; i++) {
+            g.parts[i] = bough_default_part_def();
+            g.parts[i].parent = i - 1, g.parts[i].interface = 1;
+        }
+        g.parts[1].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .angle = {0, 0.8, 0}};
+        g.def.part_count = 2;
+        g.def.passes = 2;
+        plant(&g);
+        g.state->v[0] = 1, g.state->v[2] = 7;
+        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+        bough_integrator_def def = bough_default_integrator_def();
+        def.name = methods[m];
+        check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def));
+        bough_energies start, end;
+        check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &start));
+        double most = 0;
+        for (int i = 0; i < 6000; i++) {
+            check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 2000));
+            most = fmax(most, length_of(3, g.state->q));
+        }
+        check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &end));
+        printf("%s: %.3f at most, energy %.5f then %.5f\n", methods[m], most, start.kinetic + start.gravity,
+               end.kinetic + end.gravity);
+        check_below(most, 3.15);
+        check_near(end.kinetic + end.gravity, start.kinetic + start.gravity, 2e-2);
+        clear(&g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_survive_the_end_of_memory),
@@ -283,6 +382,9 @@ int main(void) {
         cmocka_unit_test(snapshots_know_who_is_led),
         cmocka_unit_test(ties_of_what_is_led_meet_at_its_first_key),
         cmocka_unit_test(joints_wait_where_they_begin),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(integrators_need_joints_that_turn),
+        cmocka_unit_test(balls_turn_on_with_integrators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
