@@ -234,9 +234,10 @@ static bough_status restore(bough_context *ctx, const bough_model *model, bough_
     if (parts)
         BO_TRY(bo_tree_begin_shift(ctx, model, state, parts, &shift));
     const bough_model *next = parts ? shift.own : bo_tree_now(model, state);
-    if (size != size_of(next)) {
+    const size_t needed = size_of(next);
+    if (size != needed) {
         bo_tree_drop_shift(ctx, &shift);
-        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size, size_of(next));
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the snapshot has %zu bytes and should have %zu", size, needed);
     }
     if (parts)
         bo_tree_make_shift(ctx, model, state, &shift);
