@@ -303,9 +303,20 @@ static bough_status attach(edit *e, const bough_change *c) {
     return BOUGH_OK;
 }
 
-static void reattach(edit *e, int32_t part) {
+/* In the tree as the list has made it so far, which may have a loop that is yet to be refused. */
+static bool hung_on_absent(const edit *e, int32_t part) {
+    int32_t above = e->model->def.parts[part].parent;
+    for (int32_t i = 0; i < e->now->def.part_count && above >= 0; i++, above = e->parts[above].parent)
+        if (e->parts[above].absent)
+            return true;
+    return false;
+}
+
+static bough_status reattach(edit *e, int32_t part) {
     const bough_part_def *from = &e->model->def.parts[part];
     bough_part_def *p = &e->parts[part];
+    if (hung_on_absent(e, part))
+        return refuse(e, part, "cannot go back to a part that is absent; add that first");
     p->parent = from->parent, p->interface = from->interface, p->free = from->free;
     p->track.count = from->track.count;
     p->joint = from->joint;
@@ -313,6 +324,7 @@ static void reattach(edit *e, int32_t part) {
     memcpy(p->position, from->position, sizeof p->position);
     memcpy(p->offset, from->offset, sizeof p->offset);
     e->impact = true;
+    return BOUGH_OK;
 }
 
 static bough_status add(edit *e, const bough_change *c) {
@@ -347,8 +359,7 @@ static bough_status apply(edit *e, const bough_change *c) {
     case BOUGH_CHANGE_ATTACH:
         return attach(e, c);
     case BOUGH_CHANGE_REATTACH:
-        reattach(e, c->part);
-        return BOUGH_OK;
+        return reattach(e, c->part);
     case BOUGH_CHANGE_LOCK:
     case BOUGH_CHANGE_UNLOCK:
         e->parts[c->part].locked = c->kind == BOUGH_CHANGE_LOCK;

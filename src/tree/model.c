@@ -138,6 +138,8 @@ static bough_status check_def(bough_context *ctx, const bough_model_def *def) {
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the model def was not made by bough_default_model_def()");
     if (def->part_count < 1 || def->component_count < 1)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model needs at least one part");
+    if (def->tie_count < 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model cannot have %d ties", def->tie_count);
     if (!all_finite(3, def->gravity))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
     BO_TRY(bo_tree_check_method(ctx, def->coupling, def->alpha, def->passes));

@@ -171,6 +171,17 @@ static void snapshots_with_any_links_do_no_harm(void **unused) {
             check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, good, size));
             check_unchanged(&g, good, size);
         }
+    test_random random = {77};
+    for (int i = 0; i < 400; i++) { /* what follows the links may lie too */
+        memcpy(bad, good, size);
+        const size_t first = HEADER + PARTS * LINK, at = first + test_bits(&random) % (size / 8 - first);
+        bad[at] = values[test_bits(&random) % (sizeof values / sizeof *values)];
+        sign(bad, size);
+        check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, bad, size));
+        (void)bough_step(g.ctx, g.model, g.state, dt);
+        (void)bough_state_detach(g.ctx, g.model, g.state, HINGED);
+        (void)bough_state_settle(g.ctx, g.model, g.state, NULL, NULL);
+    }
     printf("%d of %d taken\n", taken, (int)(PARTS * LINK * sizeof values / sizeof *values));
     check(taken > 100);
     free(good), free(bad), free(surface);
@@ -291,11 +302,49 @@ static void what_makes_no_sense_is_refused(void **unused) {
     check_fails(g.ctx, bough_state_attach(g.ctx, g.model, g.state, TREE, -2, 0), BOUGH_ERROR_ARGUMENT,
                 "does not exist");
     check_unchanged(&g, before, size);
+    const bough_change nowhere[3] = {{.kind = BOUGH_CHANGE_DETACH, .part = BALL},
+                                     {.kind = BOUGH_CHANGE_REMOVE, .part = LED},
+                                     {.kind = BOUGH_CHANGE_REATTACH, .part = BALL}};
+    check_fails(g.ctx, bough_state_change(g.ctx, g.model, g.state, 3, nowhere), BOUGH_ERROR_ARGUMENT, "add that first");
+    check_unchanged(&g, before, size);
     free(before);
     bough_model *model;
     g.parts[TREE].joint = (bough_joint){.kind = BOUGH_JOINT_BALL};
     g.def.components = g.components;
     check_fails(g.ctx, bough_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, "no parent");
+    g.parts[TREE].joint.kind = BOUGH_JOINT_WELD;
+    g.def.tie_count = -1;
+    check_fails(g.ctx, bough_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, "-1 ties");
+    clear(&g);
+}
+
+/* Models that differ in what turns and what is tied are not the same. */
+static void snapshots_are_of_one_model(void **unused) {
+    (void)unused;
+    garden g = playground(NULL, true, false);
+    size_t size;
+    void *bytes = snap(&g, &size);
+    bough_tie ties[3];
+    memcpy(ties, g.def.ties, sizeof ties);
+    g.def.components = g.components, g.def.ties = ties;
+    for (int k = 0; k < 4; k++) {
+        const bough_part_def before[2] = {g.parts[HINGED], g.parts[ASIDE]};
+        g.parts[HINGED].joint.axis[0] += k == 1;
+        g.parts[ASIDE].offset[0] += k == 2;
+        ties[0].interface[1] = k == 3 ? 1 : 2;
+        bough_model *other;
+        bough_state *state;
+        check_ok(g.ctx, bough_model_create(g.ctx, &g.def, &other));
+        check_ok(g.ctx, bough_state_create(g.ctx, other, &state));
+        if (k == 0)
+            check_ok(g.ctx, bough_state_restore(g.ctx, other, state, bytes, size));
+        else
+            check_fails(g.ctx, bough_state_restore(g.ctx, other, state, bytes, size), BOUGH_ERROR_ARGUMENT, "model");
+        bough_state_destroy(g.ctx, state);
+        bough_model_destroy(g.ctx, other);
+        g.parts[HINGED] = before[0], g.parts[ASIDE] = before[1];
+    }
+    free(bytes);
     clear(&g);
 }
 
@@ -577,6 +626,7 @@ int main(void) {
         cmocka_unit_test(ties_of_what_is_led_meet_at_its_first_key),
         cmocka_unit_test(joints_wait_where_they_begin),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(snapshots_are_of_one_model),
         cmocka_unit_test(integrators_need_joints_that_turn),
         cmocka_unit_test(balls_turn_on_with_integrators),
         cmocka_unit_test(accelerations_are_those_of_lagrange),
