@@ -562,6 +562,56 @@ static void dampers_take_the_power_that_they_should(void **unused) {
     clear(&g);
 }
 
+/* Two trees in flight with joints, offsets and locks, tied to each other: what is left of energy after `time`. */
+static double fly_with_everything(double step) {
+    garden g = till(1);
+    test_random random = {51};
+    add_kind(&g, 4, 3, BOUGH_REDUCED_POLYNOMIAL, true);
+    add_kind(&g, 3, 3, BOUGH_REDUCED_POLYNOMIAL, false);
+    for (int32_t i = 0; i < 8; i++) {
+        bough_part_def *part = add_part(&g, &random, i % 4 > 0, i % 4 ? i - 1 - i % 4 / 3 : -1, 1 + i % 4 / 3);
+        part->damping_mass = part->damping_stiffness = 0;
+        if (i % 4 == 1)
+            part->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {3, 1, 2}, .stiffness = 20};
+        if (i == 6)
+            part->joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 20};
+        part->offset[2] = i == 2 || i == 7 ? 0.2 : 0;
+        part->locked = i == 1 || i == 4;
+    }
+    bough_tie tie = bough_default_tie();
+    tie.part[0] = 2, tie.part[1] = 7, tie.interface[0] = 2, tie.interface[1] = 1;
+    tie.stiffness = 60, tie.turning_stiffness = 10;
+    g.def.tie_count = 1, g.def.ties = &tie;
+    g.def.alpha = 0;
+    memset(g.def.gravity, 0, sizeof g.def.gravity);
+    plant(&g);
+    stir(&g, 52, 0.02, 0.2);
+    for (int32_t i = 0; i < 8; i++)
+        for (int32_t l = 0; l < 3 + !(i % 4) && g.parts[i].locked; l++)
+            g.state->v[bough_model_offset(g.model, i) + l] = 0;
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0));
+    bough_energies start, end;
+    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &start));
+    for (int i = 0; i < lround(0.2 / step); i++)
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, step));
+    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &end));
+    for (int d = 0; d < 3; d++) {
+        check_near(end.momentum[d], start.momentum[d], 1e-12 * length_of(3, start.momentum));
+        check_near(end.angular_momentum[d], start.angular_momentum[d], 1e-11 * length_of(3, start.angular_momentum));
+    }
+    clear(&g);
+    return fabs((end.elastic + end.kinetic) / (start.elastic + start.kinetic) - 1);
+}
+
+static void what_flies_keeps_momenta_and_energy(void **unused) {
+    (void)unused;
+    const double coarse = fly_with_everything(1.0 / 1000), fine = fly_with_everything(1.0 / 2000);
+    printf("energy strays by %.1e, then %.1e\n", coarse, fine);
+    check_below(fine, 0.4 * coarse);
+    check_below(fine, 1e-3);
+}
+
 /* Where everything has settled nothing accelerates: with joints, ties, offsets and a part that is locked. */
 static void what_has_settled_stays(void **unused) {
     (void)unused;
@@ -631,6 +681,7 @@ int main(void) {
         cmocka_unit_test(balls_turn_on_with_integrators),
         cmocka_unit_test(accelerations_are_those_of_lagrange),
         cmocka_unit_test(dampers_take_the_power_that_they_should),
+        cmocka_unit_test(what_flies_keeps_momenta_and_energy),
         cmocka_unit_test(what_has_settled_stays),
         cmocka_unit_test(threads_change_no_bit),
     };
