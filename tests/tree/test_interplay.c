@@ -76,7 +76,7 @@ static const bough_change many[] = {
     {.kind = BOUGH_CHANGE_DETACH, .part = HINGED},
     {.kind = BOUGH_CHANGE_LOCK, .part = 8},
     {.kind = BOUGH_CHANGE_ATTACH, .part = ASIDE, .parent = 8, .interface = 2},
-    {.kind = BOUGH_CHANGE_UNLOCK, .part = STIFF},
+    {.kind = BOUGH_CHANGE_ADD, .part = FLYER, .pose = {{1, 2, 3}, {0, 1, 0, -1, 0, 0, 0, 0, 1}, {1, 0, 0}, {0, 1, 0}}},
     {.kind = BOUGH_CHANGE_ADD, .part = GONE},
     {.kind = BOUGH_CHANGE_DETACH, .part = LED},
 };
@@ -89,6 +89,7 @@ static void changes_survive_the_end_of_memory(void **unused) {
     test_memory memory = {.fail_at = -1};
     garden g = playground(test_counting_context(&memory), true, true);
     stir(&g, 3, 0.03, 0.3);
+    check_ok(g.ctx, change(&g, BOUGH_CHANGE_REMOVE, FLYER));
     go(&g, 3);
     size_t size, later;
     void *before = snap(&g, &size);
