@@ -500,6 +500,30 @@ static garden held_trees(double damping) {
     return g;
 }
 
+/* Where nothing meets and nothing is stopped, sharing out momenta changes nothing: not with joints, ties, locks, nor
+ * where a tree is led. */
+static void an_impact_of_nothing_is_none(void **unused) {
+    (void)unused;
+    garden g = playground(NULL, true, true);
+    stir(&g, 3, 0.03, 0.3);
+    check_ok(g.ctx, bough_state_lock(g.ctx, g.model, g.state, STIFF, true));
+    g.state->time = 0.5; /* on its way */
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    const int32_t n = bough_model_size(g.model);
+    double v[MOST];
+    bough_frame was[PARTS];
+    check(n < MOST && length_of(3, g.state->frames[LED].velocity) > 0.5);
+    memcpy(v, g.state->v, (size_t)n * sizeof *v);
+    memcpy(was, g.state->frames, sizeof was);
+    check_ok(g.ctx, bough_state_lock(g.ctx, g.model, g.state, STIFF, true));
+    for (int32_t k = 0; k < n; k++)
+        check_near(g.state->v[k], v[k], 1e-11);
+    for (int32_t i = 0; i < PARTS; i++)
+        for (int d = 0; d < 3; d++)
+            check_near(g.state->frames[i].velocity[d], was[i].velocity[d], 1e-11);
+    clear(&g);
+}
+
 /* d/dt dT/dv - dT/dq + dV/dq = 0 for all coordinates but the locked ones, with energies as they are measured. */
 static void accelerations_are_those_of_lagrange(void **unused) {
     (void)unused;
@@ -680,6 +704,7 @@ int main(void) {
         cmocka_unit_test(snapshots_are_of_one_model),
         cmocka_unit_test(integrators_need_joints_that_turn),
         cmocka_unit_test(balls_turn_on_with_integrators),
+        cmocka_unit_test(an_impact_of_nothing_is_none),
         cmocka_unit_test(accelerations_are_those_of_lagrange),
         cmocka_unit_test(dampers_take_the_power_that_they_should),
         cmocka_unit_test(what_flies_keeps_momenta_and_energy),
