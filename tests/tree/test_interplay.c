@@ -587,6 +587,32 @@ static void dampers_take_the_power_that_they_should(void **unused) {
     clear(&g);
 }
 
+/* The acceleration of a tie's ends against each other is the rate of their velocity: what a step looks ahead with. */
+static void ties_know_how_they_accelerate(void **unused) {
+    (void)unused;
+    const double h = 1e-5;
+    garden g = held_trees(0);
+    const int32_t n = bough_model_size(g.model);
+    double q[MOST], v[MOST], a[MOST], to_q[MOST], to_v[MOST], rate[2][3][6];
+    bo_tie_motion known[3];
+    check(n < MOST);
+    memcpy(q, g.state->q, (size_t)n * sizeof *q);
+    memcpy(v, g.state->v, (size_t)n * sizeof *v);
+    memcpy(a, g.state->a, (size_t)n * sizeof *a);
+    memcpy(known, g.state->work->tie_motion, sizeof known);
+    for (int side = 0; side < 2; side++) {
+        add_scaled(n, q, side ? h : -h, v, to_q);
+        add_scaled(n, v, side ? h : -h, a, to_v);
+        energies_at(&g, to_q, to_v); /* weighs all, ties too */
+        for (int i = 0; i < 3; i++)
+            memcpy(rate[side][i], g.state->work->pulls[i].v, sizeof rate[side][i]);
+    }
+    for (int i = 0; i < 3; i++)
+        for (int d = 0; d < 6; d++)
+            check_near(known[i].a[d], (rate[1][i][d] - rate[0][i][d]) / (2 * h), 1e-6);
+    clear(&g);
+}
+
 /* Two trees in flight with joints, offsets and locks, tied to each other: what is left of energy after `time`. */
 static double fly_with_everything(double step) {
     garden g = till(1);
@@ -707,6 +733,7 @@ int main(void) {
         cmocka_unit_test(an_impact_of_nothing_is_none),
         cmocka_unit_test(accelerations_are_those_of_lagrange),
         cmocka_unit_test(dampers_take_the_power_that_they_should),
+        cmocka_unit_test(ties_know_how_they_accelerate),
         cmocka_unit_test(what_flies_keeps_momenta_and_energy),
         cmocka_unit_test(what_has_settled_stays),
         cmocka_unit_test(threads_change_no_bit),
