@@ -492,6 +492,8 @@ static garden held_trees(double damping) {
     const int32_t balls[2] = {bough_model_joint_offset(g.model, 2), bough_model_joint_offset(g.model, 6)};
     for (int d = 0; d < 3; d++) /* beyond 1 rad and below */
         g.state->q[balls[0] + d] = 0.9 - 0.3 * d, g.state->q[balls[1] + d] = 0.2 + 0.1 * d;
+    for (int i = 0; i < 3; i++)
+        g.state->tie_strength[i] = 0.4 + 0.4 * i;
     const int32_t locked = bough_model_offset(g.model, 5);
     for (int32_t l = 0; l < 3; l++)
         g.state->v[locked + l] = 0;
@@ -575,7 +577,7 @@ static void dampers_take_the_power_that_they_should(void **unused) {
     }
     for (int i = 0; i < 3; i++)
         for (int d = 0; d < 6; d++)
-            taken += (d < 3 ? 1 : 2) * damping * pow(g.state->work->pulls[i].v[d], 2);
+            taken += g.state->tie_strength[i] * (d < 3 ? 1 : 2) * damping * pow(g.state->work->pulls[i].v[d], 2);
     for (int side = 0; side < 2; side++) {
         add_scaled(n, q, side ? h : -h, v, to_q);
         add_scaled(n, v, side ? h : -h, a, to_v);
