@@ -508,7 +508,8 @@ static void an_impact_of_nothing_is_none(void **unused) {
     (void)unused;
     garden g = playground(NULL, true, true);
     stir(&g, 3, 0.03, 0.3);
-    check_ok(g.ctx, bough_state_lock(g.ctx, g.model, g.state, STIFF, true));
+    memset(g.state->v + bough_model_offset(g.model, STIFF), 0, 4 * sizeof *g.state->v);
+    memset(g.state->v + bough_model_offset(g.model, GONE), 0, 4 * sizeof *g.state->v);
     g.state->time = 0.5; /* on its way */
     check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
     const int32_t n = bough_model_size(g.model);
@@ -517,7 +518,12 @@ static void an_impact_of_nothing_is_none(void **unused) {
     check(n < MOST && length_of(3, g.state->frames[LED].velocity) > 0.5);
     memcpy(v, g.state->v, (size_t)n * sizeof *v);
     memcpy(was, g.state->frames, sizeof was);
+    bough_energies before, after;
+    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &before));
     check_ok(g.ctx, bough_state_lock(g.ctx, g.model, g.state, STIFF, true));
+    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &after));
+    check_near(after.elastic, before.elastic, 1e-12 * before.elastic);
+    check_near(after.kinetic, before.kinetic, 1e-11 * before.kinetic);
     for (int32_t k = 0; k < n; k++)
         check_near(g.state->v[k], v[k], 1e-11);
     for (int32_t i = 0; i < PARTS; i++)
@@ -584,7 +590,7 @@ static void dampers_take_the_power_that_they_should(void **unused) {
         const bough_energies e = energies_at(&g, to_q, to_v);
         change_of_energy += (side ? 1 : -1) * (e.elastic + e.gravity + e.kinetic) / (2 * h);
     }
-    check(taken > 1);
+    check(taken > 0.3);
     check_near(change_of_energy, -taken, 1e-7 * taken);
     clear(&g);
 }

@@ -277,6 +277,9 @@ static void ties_can_be_cut(void **unused) {
         check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
     const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = 4};
     check_ok(l->ctx, bough_state_change(l->ctx, l->model, l->state, 1, &gone));
+    bough_energies e;
+    check_ok(l->ctx, bough_state_energies(l->ctx, l->model, l->state, &e));
+    check(e.elastic == 0 && length_of(6, l->state->work->tie_motion[0].force) == 0);
     for (int i = 0; i < 50; i++)
         check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
     take_apart(l);
