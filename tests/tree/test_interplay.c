@@ -248,6 +248,9 @@ static void ties_of_what_is_led_meet_at_its_first_key(void **unused) {
     bough_energies e;
     check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
     check_near(e.elastic, 0, 1e-20);
+    check_ok(g.ctx, change(&g, BOUGH_CHANGE_UNLOCK, 1)); /* nothing, but a new layout */
+    check_ok(g.ctx, bough_state_energies(g.ctx, g.model, g.state, &e));
+    check_near(e.elastic, 0, 1e-20);
     clear(&g);
 }
 
@@ -621,6 +624,43 @@ static void ties_know_how_they_accelerate(void **unused) {
     clear(&g);
 }
 
+/* The first step of symplectic Euler from v is v + h a, with the accelerations that the tree's own step has: offsets,
+ * springs, dampers and motors in joints are in both. */
+static void integrators_see_offsets_and_motors(void **unused) {
+    (void)unused;
+    const double h = 1e-3, push[3] = {3, -2, 4};
+    garden g = till(1);
+    test_random random = {61};
+    add_kind(&g, 3, 3, BOUGH_REDUCED_POLYNOMIAL, false);
+    static const int32_t parents[4] = {-1, 0, 1, 0};
+    for (int32_t i = 0; i < 4; i++) {
+        add_part(&g, &random, 0, parents[i], i == 3 ? 2 : 1);
+        for (int d = 0; d < 3 && i > 0; d++)
+            g.parts[i].offset[d] = test_uniform(&random, -0.5, 0.5);
+    }
+    g.parts[1].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 0, 1}, .stiffness = 6, .damping = 0.3};
+    g.parts[2].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 4, .damping = 0.2};
+    plant(&g);
+    stir(&g, 62, 0.05, 0.5);
+    const int32_t n = bough_model_size(g.model);
+    double a[MOST], v[MOST];
+    check(n < MOST);
+    for (int32_t i = 1; i < 4; i++)
+        check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, i, push, push));
+    for (int32_t i = 1; i < 3; i++)
+        check_ok(g.ctx, bough_state_add_joint_torque(g.ctx, g.model, g.state, i, push));
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0)); /* leaves the forces */
+    memcpy(a, g.state->a, (size_t)n * sizeof *a);
+    memcpy(v, g.state->v, (size_t)n * sizeof *v);
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = "symplectic-euler";
+    check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def));
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, h));
+    for (int32_t k = 0; k < n; k++)
+        check_near((g.state->v[k] - v[k]) / h, a[k], 1e-9 * length_of(n, a));
+    clear(&g);
+}
+
 /* Two trees in flight with joints, offsets and locks, tied to each other: what is left of energy after `time`. */
 static double fly_with_everything(double step) {
     garden g = till(1);
@@ -742,6 +782,7 @@ int main(void) {
         cmocka_unit_test(accelerations_are_those_of_lagrange),
         cmocka_unit_test(dampers_take_the_power_that_they_should),
         cmocka_unit_test(ties_know_how_they_accelerate),
+        cmocka_unit_test(integrators_see_offsets_and_motors),
         cmocka_unit_test(what_flies_keeps_momenta_and_energy),
         cmocka_unit_test(what_has_settled_stays),
         cmocka_unit_test(threads_change_no_bit),
