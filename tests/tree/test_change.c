@@ -216,6 +216,8 @@ static void what_is_reattached_goes_back(void **unused) {
         g.state->roots[2].velocity[d] = 1;
     check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
     step(&g, 30);
+    check_ok(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 8, -1, 0)); /* held elsewhere */
+    check(fabs(g.state->frames[8].origin[0] - g.parts[8].position[0]) > 0.01);
     change(&g, BOUGH_CHANGE_REATTACH, 8);
     for (int d = 0; d < 3; d++) {
         check_near(g.state->frames[8].origin[d], g.parts[8].position[d], 0);
