@@ -48,7 +48,7 @@ typedef struct bough_joint {
     double axis[3];   /* of a hinge, in the axes of the part */
     double stiffness; /* N m / rad: back to angle 0 */
     double damping;   /* N m s / rad */
-    double angle[3];  /* rad, of new states; the first of a hinge */
+    double angle[3];  /* rad, of new states and where nothing hangs in it; the first of a hinge */
 } bough_joint;
 
 typedef struct bough_part_def {
@@ -71,7 +71,7 @@ typedef struct bough_part_def {
     bough_track track; /* of a root that is held: its pose in the world instead of rotation and position; copied */
     bough_joint joint; /* of a part with a parent; for the exact coupling, L3 */
     bool free;         /* a root that flies; those whose components were cooked to fly do so in any case */
-    bool locked;       /* it stays as it is bent: a rigid body, until it is unlocked */
+    bool locked;       /* it stays as it is bent: a rigid body, until it is unlocked. It has no velocities in v */
     bool absent;       /* it, and what hangs on it, is not there until it is added */
 } bough_part_def;
 BOUGH_API bough_part_def bough_default_part_def(void);
@@ -111,7 +111,8 @@ typedef struct bough_model_def {
     int32_t part_count;
     const bough_part_def *parts;
     int32_t tie_count;
-    const bough_tie *ties; /* the second end is where the first is at rest */
+    const bough_tie *ties; /* the second end is where the first is at rest: parts straight, joints at angle 0, roots
+                              that are led at their first key */
     double gravity[3];
     bough_coupling coupling; /* this and what follows: of new states */
     double alpha;            /* of HHT, -1/3 .. 0; 0: Newmark */
@@ -189,7 +190,8 @@ BOUGH_API bough_status bough_state_update(bough_context *ctx, const bough_model 
 BOUGH_API bough_status bough_step(bough_context *ctx, const bough_model *model, bough_state *state, double dt);
 
 /* From now on bough_step() takes steps of a method of <bough/time.h>; NULL: the tree's own again. For exact coupling
- * and roots that are held still. Inertia is that of the start of a step, which makes implicit methods first order in
+ * and roots that are held still, without ties, where no part is locked, absent or out of its joint: changes that would
+ * make it so are refused meanwhile. Inertia is that of the start of a step, which makes implicit methods first order in
  * it, or with passes = 2 that of its middle, which keeps their order; docs/theory/tree.md tells which methods apply. */
 BOUGH_API bough_status bough_state_use_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
                                                   const bough_integrator_def *def);
@@ -217,10 +219,11 @@ typedef struct bough_change {
     bough_frame pose;          /* ADD of a root; velocities are of one that flies */
 } bough_change;
 
-/* All of them in order, or, when one of them fails, none. Where parts that meet move differently, or a part that moves
- * is locked, velocities become those that share out the momenta (a perfectly plastic impact): momenta are kept, energy
- * can only be lost; a detached part keeps both. Needs memory: on success pointers into the state, such as roots, may
- * have changed. */
+/* All of them in order, or, when one of them fails, none. A part that was absent before can only be added; one that was
+ * there cannot be removed and added at once. Attached parts lie as they did before all of it. Where parts that meet
+ * move differently, or a part that moves is locked, velocities become those that share out the momenta (a perfectly
+ * plastic impact): momenta are kept, kinetic energy can only be lost; a detached part keeps both. What is added moves
+ * with what it hangs on. Needs memory: on success pointers into the state, such as roots, may have changed. */
 BOUGH_API bough_status bough_state_change(bough_context *ctx, const bough_model *model, bough_state *state,
                                           int32_t count, const bough_change *changes);
 /* One of them each. */
@@ -230,9 +233,10 @@ BOUGH_API bough_status bough_state_attach(bough_context *ctx, const bough_model 
                                           int32_t part, int32_t parent, int32_t interface);
 BOUGH_API bough_status bough_state_lock(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                                         bool locked);
-/* What the parts are now: parents, interfaces, rotations, offsets, free, locked and absent as they stand. Valid until
- * the next change. */
+/* What the parts are now: parents, interfaces, rotations, offsets, joints, tracks, free, locked and absent as they
+ * stand. Valid until the next change, or until a snapshot is restored. */
 BOUGH_API const bough_part_def *bough_state_parts(const bough_model *model, const bough_state *state);
+
 /* ---- painting: frequencies and damping of parts, between steps (docs/theory/tree.md) ---- */
 
 /* Sets the factor on a part's frequencies against its component, or on those of all parts of a component. Damping
@@ -242,7 +246,8 @@ BOUGH_API bough_status bough_state_set_stiffness(bough_context *ctx, const bough
 BOUGH_API bough_status bough_state_set_component_stiffness(bough_context *ctx, const bough_model *model,
                                                            bough_state *state, int32_t component, double factor);
 /* Lowest frequencies (Hz) of all parts as they are painted now: each held where it hangs (a root that flies: free),
- * with all that hangs on it at rest as one rigid body. INFINITY for rigid ones, 0 for absent ones. */
+ * with all that hangs on it at rest as one rigid body; locked ones as if they bent. INFINITY for rigid ones, 0 for
+ * absent ones. */
 BOUGH_API bough_status bough_state_lowest_frequencies(bough_context *ctx, const bough_model *model,
                                                       const bough_state *state, double *hz);
 /* Sets the damping ratio of a part, or of all parts of a component, at this frequency. Damping by mass and by stiffness
@@ -260,7 +265,7 @@ BOUGH_API size_t bough_state_snapshot_size(const bough_model *model, const bough
  * integrator knows of the step before, but not the modes of hybrid ones: those begin anew. */
 BOUGH_API void bough_state_save(const bough_model *model, const bough_state *state, void *bytes);
 /* Refuses snapshots of other models, and damaged ones; the state is then what it was. Parts that hung elsewhere hang
- * there again. */
+ * there again, which needs memory: pointers into the state, such as roots, may have changed. */
 BOUGH_API bough_status bough_state_restore(bough_context *ctx, const bough_model *model, bough_state *state,
                                            const void *bytes, size_t size);
 
@@ -363,9 +368,9 @@ BOUGH_API int32_t bough_model_triangle_count(const bough_model *model);
 /* triangle_count x 3 numbers of vertices of the whole. */
 BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangles);
 /* World positions and unit normals (area-weighted; may be NULL): vertex_count x 3 each, with the state's continuity.
- * Where the surface of a part has a vertex at the same place as its parent's at rest, both get one position and one
- * normal (but for BOUGH_CONTINUITY_NONE), so that there is no gap. Uses the state's scratch: one call at a time for
- * each state. */
+ * All vertices of an absent part are one point. Where the surface of a part has a vertex at the same place as its
+ * parent's at rest, both get one position and one normal (but for BOUGH_CONTINUITY_NONE), so that there is no gap. Uses
+ * the state's scratch: one call at a time for each state. */
 BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
                                            float *positions, float *normals);
 /* How far surfaces come apart where parts meet, before anything is joined. */
@@ -393,14 +398,15 @@ typedef struct bough_stress {
  * out. */
 BOUGH_API bough_status bough_state_stress(bough_context *ctx, const bough_model *model, const bough_state *state,
                                           int32_t part, int32_t i, bough_stress *stress);
-/* Largest von Mises' stress of each part's stress points: part_count numbers. 0 without stress points, INFINITY where
- * the material is turned inside out. Much less work than a step. */
+/* Largest von Mises' stress of each part's stress points: part_count numbers. 0 without these and for absent parts,
+ * INFINITY where the material is turned inside out. Much less work than a step. */
 BOUGH_API void bough_state_peak_stresses(bough_context *ctx, const bough_model *model, const bough_state *state,
                                          double *von_mises);
 
-/* Of all parts. */
+/* Of all parts that are there. */
 typedef struct bough_energies {
-    double elastic, kinetic, gravity;        /* J; gravity: 0 for a mass in the world's origin */
+    double elastic, kinetic, gravity; /* J; elastic: with the springs of joints and ties; gravity: 0 for a mass in the
+                                         world's origin */
     double momentum[3], angular_momentum[3]; /* kg m/s, kg m^2/s about the world's origin */
 } bough_energies;
 BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,

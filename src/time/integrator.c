@@ -89,7 +89,7 @@ bough_status bo_integrator_create(bough_context *ctx, const bo_system *system, c
     if (!I)
         return BOUGH_ERROR_MEMORY;
     *I = (bo_integrator){.ctx = ctx, .system = system, .method = method, .def = *def};
-    I->def.name = method->info.name; /* which stays */
+    I->def.name = method->info.name; /* the caller's may go */
     bough_status status = reserve(I);
     if (status != BOUGH_OK) {
         bo_integrator_destroy(ctx, I);

@@ -60,7 +60,9 @@ static void carry_over(const bough_model *from, const bo_tree_work *old, const b
                    (size_t)to->components[part->component].face_vectors * sizeof *work->faces);
     }
     memcpy(work->force, old->force, (size_t)to->size * sizeof *work->force);
-    memcpy(work->tie_motion, old->tie_motion, (size_t)to->def.tie_count * sizeof *work->tie_motion);
+    for (int32_t i = 0; i < to->def.tie_count; i++)
+        if (!to->ties[i].broken)
+            work->tie_motion[i] = old->tie_motion[i];
     work->pushed = old->pushed;
 }
 
@@ -295,6 +297,8 @@ static bough_status hang_as_it_lies(edit *e, const bough_change *c) {
 
 static bough_status attach(edit *e, const bough_change *c) {
     e->impact = true;
+    if (c->parent < -1)
+        return refuse(e, c->part, "cannot be attached to a part that does not exist");
     if (c->parent >= 0)
         return hang_as_it_lies(e, c);
     if (e->model->def.components[e->parts[c->part].component]->support == BOUGH_SUPPORT_FREE)
@@ -303,9 +307,20 @@ static bough_status attach(edit *e, const bough_change *c) {
     return BOUGH_OK;
 }
 
-static void reattach(edit *e, int32_t part) {
+/* In the tree as the list has made it so far, which may have a loop that is yet to be refused. */
+static bool hung_on_absent(const edit *e, int32_t part) {
+    int32_t above = e->model->def.parts[part].parent;
+    for (int32_t i = 0; i < e->now->def.part_count && above >= 0; i++, above = e->parts[above].parent)
+        if (e->parts[above].absent)
+            return true;
+    return false;
+}
+
+static bough_status reattach(edit *e, int32_t part) {
     const bough_part_def *from = &e->model->def.parts[part];
     bough_part_def *p = &e->parts[part];
+    if (hung_on_absent(e, part))
+        return refuse(e, part, "cannot go back to a part that is absent; add that first");
     p->parent = from->parent, p->interface = from->interface, p->free = from->free;
     p->track.count = from->track.count;
     p->joint = from->joint;
@@ -313,11 +328,12 @@ static void reattach(edit *e, int32_t part) {
     memcpy(p->position, from->position, sizeof p->position);
     memcpy(p->offset, from->offset, sizeof p->offset);
     e->new[part] = true;
+    return BOUGH_OK;
 }
 
 static bough_status add(edit *e, const bough_change *c) {
     bough_part_def *p = &e->parts[c->part];
-    if (!p->absent)
+    if (!p->absent || e->now->inside[c->part] >= 0) /* nor is it removed and added at once */
         return refuse(e, c->part, "is there already");
     p->absent = false;
     e->new[c->part] = true; /* those that hang on it are found when the tree is laid out */
@@ -347,8 +363,7 @@ static bough_status apply(edit *e, const bough_change *c) {
     case BOUGH_CHANGE_ATTACH:
         return attach(e, c);
     case BOUGH_CHANGE_REATTACH:
-        reattach(e, c->part);
-        return BOUGH_OK;
+        return reattach(e, c->part);
     case BOUGH_CHANGE_LOCK:
     case BOUGH_CHANGE_UNLOCK:
         e->parts[c->part].locked = c->kind == BOUGH_CHANGE_LOCK;
@@ -362,8 +377,13 @@ static bough_status apply(edit *e, const bough_change *c) {
     }
 }
 
+static bool hangs_in_joint(const bough_model *model, int32_t user) {
+    return model->inside[user] >= 0 && model->parts[model->inside[user]].joint >= 0;
+}
+
 /* Parts that are added are at rest in their shape; parts that are gone stand still. What hangs on new ones is new. */
-static void start_coordinates(const bough_model *before, const bough_model *after, bough_state *state, bool *new) {
+static void start_coordinates(const bough_model *base, const bough_model *before, bough_state *state, bool *new) {
+    const bough_model *after = state->work->own;
     for (int32_t user = 0; user < after->def.part_count; user++) {
         const int32_t r = after->def.components[after->def.parts[user].component]->r;
         const size_t bytes = (size_t)r * sizeof(double);
@@ -374,6 +394,8 @@ static void start_coordinates(const bough_model *before, const bough_model *afte
             memset(state->v + after->offsets[user], 0, bytes);
             memset(state->a + after->offsets[user], 0, bytes);
         }
+        if (!hangs_in_joint(before, user) || !hangs_in_joint(after, user))
+            bo_tree_start_joint(base, state, user); /* where nothing hangs in it, too */
     }
     for (int32_t i = 0; i < after->part_count; i++) { /* parents come first */
         const bo_tree_part *part = &after->parts[i];
@@ -381,18 +403,18 @@ static void start_coordinates(const bough_model *before, const bough_model *afte
     }
 }
 
-/* The state on its new layout, with the velocities and accelerations that it has there. */
+/* The state on its new layout, with the velocities that it has there. Accelerations jump, but those of the last step
+ * are kept: solved for anew, M^-1 f would shake stiff coordinates, which a step has long damped, by all that rounding
+ * leaves of their forces, times (dt / period)^2 in the next step. */
 static bough_status settle_in(bough_context *ctx, const bough_model *before, bough_state *state, const edit *e) {
     const bough_model *model = state->work->own;
-    start_coordinates(before, model, state, e->new);
+    start_coordinates(e->model, before, state, e->new);
     if (e->impact)
         BO_TRY(share_momenta(ctx, state, e->new));
-    BO_TRY(bough_state_update(ctx, model, state));
-    if (!state->work->integrator && bough_step(ctx, model, state, 0) != BOUGH_OK) { /* accelerations jump */
-        memset(state->a, 0, (size_t)model->size * sizeof *state->a);
-        BO_TRY(bough_state_update(ctx, model, state));
-    }
-    return BOUGH_OK;
+    for (int32_t i = 0; i < model->part_count; i++)
+        if (model->parts[i].locked)
+            memset(state->a + model->parts[i].offset, 0, (size_t)model->parts[i].r * sizeof *state->a);
+    return bough_state_update(ctx, model, state);
 }
 
 /* Coordinates, velocities and accelerations, and frames, to go back to. */

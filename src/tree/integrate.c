@@ -175,11 +175,13 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
     notice_jumps(g, state);
     bo_integrator_save(g->method, g->history);
     bough_status status = passes(g, state, dt);
+    bool wrapped = false;
     if (status == BOUGH_OK) {
         if (!g->method->method->uses_acceleration)
             for (int32_t k = 0; k < model->size; k++)
                 g->next.a[k] = (g->next.v[k] - state->v[k]) / dt;
         swap_in(model, state, &g->next);
+        wrapped = bo_tree_wrap_balls(model, state->q, state->v, state->a);
         status = bough_state_update(ctx, model, state);
         if (status != BOUGH_OK)
             swap_in(model, state, &g->next);
@@ -190,6 +192,8 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
     }
     state->time += dt;
     remember_end(g, state);
+    if (wrapped) /* what the method remembers is of other coordinates */
+        bo_integrator_restart(g->method);
     return BOUGH_OK;
 }
 

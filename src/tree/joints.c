@@ -40,6 +40,15 @@ bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model) {
     return BOUGH_OK;
 }
 
+void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t user) {
+    const bough_joint *joint = &model->def.parts[user].joint;
+    const int32_t at = bough_model_joint_offset(model, user);
+    for (int32_t d = 0; d < (joint->kind == BOUGH_JOINT_BALL ? 3 : 1) && at >= 0; d++) {
+        state->q[at + d] = joint->angle[d];
+        state->v[at + d] = state->a[at + d] = 0;
+    }
+}
+
 /* ---- kinematics ---- */
 
 /* b, and the rates of a and b over phi . phi', by t^2: a = sum (-1)^k t^2k / (2 k + 2)!, b = sum (-1)^k t^2k / (2 k +
@@ -272,11 +281,11 @@ void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, in
 /* ---- balls that have turned far ---- */
 
 /* The map T has no inverse at 2 pi. Beyond pi: the other way round, with the same angular velocity and acceleration. */
-static void wrap(double *q, double *v, double *a) {
+static bool wrap(double *q, double *v, double *a) {
     const bo_vec3 phi = bo_load3(q), rate = bo_load3(v);
     const double t = bo_norm(phi), pi = 3.14159265358979323846;
     if (!(t > pi))
-        return;
+        return false;
     const bo_mat3 T = rates_map(phi);
     const bo_vec3 w = bo_mat_vec(T, rate), dw = bo_add(bo_mat_vec(T, bo_load3(a)), rates_bias(phi, rate));
     const bo_vec3 other = bo_scale(1 - 2 * pi / t, phi);
@@ -285,12 +294,14 @@ static void wrap(double *q, double *v, double *a) {
     bo_store3(q, other);
     bo_store3(v, other_rate);
     bo_store3(a, bo_mat_vec(inverse, bo_sub(dw, rates_bias(other, other_rate))));
+    return true;
 }
 
-void bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a) {
+bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a) {
+    bool any = false;
     for (int32_t j = 0; j < model->joint_count; j++) {
         const int32_t at = model->joints[j].offset;
-        if (model->joints[j].count == 3)
-            wrap(q + at, v + at, a + at);
+        any = (model->joints[j].count == 3 && wrap(q + at, v + at, a + at)) || any;
     }
+    return any;
 }

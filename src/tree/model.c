@@ -71,6 +71,8 @@ static bough_status check_joint(bough_context *ctx, const bough_part_def *part, 
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": there is no joint of kind %d", name, (int)j->kind);
     if (j->kind == BOUGH_JOINT_WELD)
         return BOUGH_OK;
+    if (part->parent < 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" has a joint, but no parent to hang on", name);
     if (!(j->stiffness >= 0 && j->damping >= 0 && isfinite(j->stiffness + j->damping) && all_finite(3, j->angle)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "part \"%s\": stiffness and damping of its joint must not be negative, and its angle finite",
@@ -137,6 +139,8 @@ static bough_status check_def(bough_context *ctx, const bough_model_def *def) {
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the model def was not made by bough_default_model_def()");
     if (def->part_count < 1 || def->component_count < 1)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model needs at least one part");
+    if (def->tie_count < 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model cannot have %d ties", def->tie_count);
     if (!all_finite(3, def->gravity))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
     BO_TRY(bo_tree_check_method(ctx, def->coupling, def->alpha, def->passes));
@@ -388,15 +392,6 @@ static void start_roots(const bough_model *model, bough_state *state) {
     }
 }
 
-static void start_joints(const bough_model *model, bough_state *state) {
-    for (int32_t user = 0; user < model->def.part_count; user++) {
-        const bough_joint *joint = &model->def.parts[user].joint;
-        const int32_t at = bough_model_joint_offset(model, user);
-        for (int32_t d = 0; d < (joint->kind == BOUGH_JOINT_BALL ? 3 : 1) && at >= 0; d++)
-            state->q[at + d] = joint->angle[d];
-    }
-}
-
 /* Parts that are absent are left out by the state; models have all. */
 static bough_status leave_out_absent(bough_context *ctx, const bough_model *model, bough_state *state) {
     bool any = false;
@@ -444,9 +439,10 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
         }
         state->work->next_roots = state->roots + model->free_count;
         start_roots(model, state);
-        start_joints(model, state);
         state->v = state->q + model->size;
         state->a = state->v + model->size;
+        for (int32_t i = 0; i < model->def.part_count; i++)
+            bo_tree_start_joint(model, state, i);
         state->work->surface_work = bo_tree_make_surface_work(ctx, model);
         status = state->work->surface_work ? bo_tree_make_work(ctx, model, state->work) : BOUGH_ERROR_MEMORY;
     }

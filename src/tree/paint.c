@@ -46,7 +46,7 @@ static const bough_component *component_of(const bough_model *model, const bo_tr
     return model->components[part->component].c;
 }
 
-/* Where part j hangs, from its parent's origin in the parent's axes. */
+/* Where the interface is that a part hangs at, from its parent's origin in the parent's axes. */
 static bo_vec3 seat_of(const bough_model *model, const bo_tree_part *part) {
     const bo_tree_part *parent = &model->parts[part->parent];
     return bo_scale(parent->scale, bo_load3(component_of(model, parent)->interfaces[part->interface].centre));
@@ -61,7 +61,7 @@ static void compose(const bough_model *model, matter *trees) {
         if (part->parent < 0)
             continue;
         const matter seen = turned(part->rest, trees[i]);
-        add_moved(&trees[part->parent], seat_of(model, part), &seen);
+        add_moved(&trees[part->parent], bo_add(seat_of(model, part), part->arm), &seen);
     }
 }
 
@@ -128,7 +128,9 @@ static void hang_loads(const bough_model *model, const bo_tree_part *part, const
     for (int32_t k = 0; k < part->child_count; k++) {
         const int32_t child = model->children[part->first_child + k];
         const bo_tree_part *hung = &model->parts[child];
-        const matter load = turned(hung->rest, trees[child]);
+        const matter seen = turned(hung->rest, trees[child]);
+        matter load = {0}; /* about the interface's centre */
+        add_moved(&load, hung->arm, &seen);
         twists_at(part, &component_of(model, part)->interfaces[hung->interface], seat_of(model, hung), twists);
         for (int32_t a = 0; a < width; a++)
             for (int32_t b = 0; b <= a; b++)

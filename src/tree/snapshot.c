@@ -85,6 +85,17 @@ uint64_t bo_tree_shape(const bough_model *model) {
         hash = bo_image_hash(hash, links, sizeof links);
         hash = bo_image_hash(hash, &part->scale, sizeof part->scale);
         hash = bo_image_hash(hash, &part->rest, sizeof part->rest);
+        hash = bo_image_hash(hash, &part->arm, sizeof part->arm);
+    }
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const bo_tree_joint *joint = &model->joints[j];
+        const double turns[] = {joint->part, joint->count, joint->axis.x, joint->axis.y, joint->axis.z};
+        hash = bo_image_hash(hash, turns, sizeof turns);
+    }
+    for (int32_t i = 0; i < model->def.tie_count; i++) {
+        const bough_tie *tie = &model->def.ties[i];
+        const int32_t ends[] = {tie->part[0], tie->part[1], tie->interface[0], tie->interface[1]};
+        hash = bo_image_hash(hash, ends, sizeof ends);
     }
     return hash;
 }

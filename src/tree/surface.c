@@ -131,7 +131,7 @@ void bo_tree_open_seam(const bough_model *model, bough_state *state, int32_t par
 }
 
 static bool hangs_alike(const bough_part_def *a, const bough_part_def *b) {
-    return a->parent == b->parent && a->interface == b->interface && !a->absent && a->joint.kind == b->joint.kind &&
+    return a->parent == b->parent && a->interface == b->interface && a->joint.kind == b->joint.kind &&
            memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0 &&
            memcmp(a->offset, b->offset, sizeof a->offset) == 0;
 }
@@ -140,7 +140,7 @@ void bo_tree_open_seams(const bough_model *model, bough_state *state) {
     const bough_model *now = bo_tree_now(model, state);
     unsigned char *flags = open_flags(model, state);
     for (int32_t part = 0; part < model->part_count; part++)
-        flags[part] = !hangs_alike(&now->def.parts[part], &model->def.parts[part]);
+        flags[part] = now->inside[part] < 0 || !hangs_alike(&now->def.parts[part], &model->def.parts[part]);
     flags[model->part_count] = memchr(flags, 1, (size_t)model->part_count) != NULL;
 }
 
@@ -264,7 +264,6 @@ static void keep_seams(const drawing *d, const bo_tree_part *part, const float *
     }
 }
 
-/* Normals are those of the shape in the part's own axes: its place in the world costs them no digits. */
 /* All of it in one point, which nobody sees. */
 static void hide_part(const bough_frame *frame, int32_t count, float *positions, float *normals) {
     for (size_t k = 0; k < 3 * (size_t)count; k++) {
@@ -274,6 +273,7 @@ static void hide_part(const bough_frame *frame, int32_t count, float *positions,
     }
 }
 
+/* Normals are those of the shape in the part's own axes: its place in the world costs them no digits. */
 static void draw_part(const drawing *d, const bo_tree_part *part, float *room) {
     const bough_component *c = d->model->components[part->component].c;
     const bough_frame *frame = &d->state->frames[part->user];

@@ -220,6 +220,11 @@ static bough_status check_model(bough_context *ctx, const bough_model *model) {
             return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "integrators need parts that bend; part \"%s\" is locked",
                            model->def.parts[model->parts[i].user].name);
     for (int32_t i = 0; i < model->part_count; i++)
+        if (model->parts[i].joint < 0 && bough_model_joint_offset(model, model->parts[i].user) >= 0)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                           "integrators need joints that turn; part \"%s\" does not hang in its joint",
+                           model->def.parts[model->parts[i].user].name);
+    for (int32_t i = 0; i < model->part_count; i++)
         if (model->parts[i].track)
             return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                            "integrators need roots that are held still; part \"%s\" has a track",

@@ -191,20 +191,30 @@ static bough_status list_tied(bough_context *ctx, bough_model *model) {
     return BOUGH_OK;
 }
 
+/* The axes and the place of a part at rest, against its parent's or in the world. A root that is led begins at its
+ * first key. */
+static void rest_seat(const bough_model_def *def, const bough_part_def *part, bo_mat3 *R, bo_vec3 *x) {
+    memcpy(R->m, part->rotation, sizeof R->m);
+    *x = bo_load3(part->position);
+    if (part->parent >= 0) {
+        const bough_part_def *parent = &def->parts[part->parent];
+        const bough_interface *face = &def->components[parent->component]->interfaces[part->interface];
+        *x = bo_add(bo_scale(parent->scale, bo_load3(face->centre)), bo_load3(part->offset));
+    } else if (part->track.count > 0) {
+        const double *q = part->track.rotation;
+        *R = bo_quat_to_matrix((bo_quat){q[0], q[1], q[2], q[3]});
+        *x = bo_load3(part->track.position);
+    }
+}
+
 /* The pose of a part at rest, in the world. */
 static void rest_pose(const bough_model_def *def, int32_t user, bo_vec3 *x, bo_mat3 *R) {
     *x = bo_v3(0, 0, 0);
     *R = bo_identity3();
     for (; user >= 0; user = def->parts[user].parent) {
-        const bough_part_def *part = &def->parts[user];
         bo_mat3 own;
-        memcpy(own.m, part->rotation, sizeof own.m);
-        bo_vec3 at = bo_load3(part->position);
-        if (part->parent >= 0) {
-            const bough_part_def *parent = &def->parts[part->parent];
-            const bough_interface *face = &def->components[parent->component]->interfaces[part->interface];
-            at = bo_add(bo_scale(parent->scale, bo_load3(face->centre)), bo_load3(part->offset));
-        }
+        bo_vec3 at;
+        rest_seat(def, &def->parts[user], &own, &at);
         *x = bo_add(at, bo_mat_vec(own, *x));
         *R = bo_mat_mul(own, *R);
     }

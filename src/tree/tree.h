@@ -350,6 +350,8 @@ void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_stat
 
 /* List of the joints of a model whose parts are laid out. */
 bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model);
+/* The joint of a part (outside number) at rest at the angle of its def; nothing where it has none. */
+void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t user);
 /* Frames of the parts of a level that hang by joints: from those of their interfaces. */
 void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *q, const double *v);
 /* H and p of the joints, as bo_tree_prepare() has those of the parts. */
@@ -362,8 +364,8 @@ void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, int32_t 
 void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *a);
 /* What joint j gains by p on the frame of its part: T^T p */
 void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]);
-/* Rotation vectors of balls beyond pi become those of the same rotation below. */
-void bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a);
+/* Rotation vectors of balls beyond pi become those of the same rotation below. False: there were none. */
+bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a);
 
 /* ties.c */
 

@@ -128,6 +128,8 @@ static void changed_trees_move_as_if_made_so(void **unused) {
         check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 5, changes));
         garden h = made_so(&g);
         check_same(&g, &h, 1e-13);
+        h.state->time = g.state->time;
+        g.state->wind.velocity[0] = h.state->wind.velocity[0] = 8; /* past those that fly, too */
         for (int i = 0; i < 40; i++) {
             const double push[3] = {1, 2, -3};
             check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 6, push, push));
@@ -196,11 +198,30 @@ static void what_is_reattached_goes_back(void **unused) {
     seen_from_interface(&g, TWIG, LIMB, 1, there);
     check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, TWIG));
     step(&g, 30);
+    for (int d = 0; d < 3; d++)
+        g.state->roots[1].velocity[d] += 2;
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    const bough_root other = g.state->roots[0];
     change(&g, BOUGH_CHANGE_REATTACH, TWIG);
     check_int(g.state->root_count, 2);
+    for (int d = 0; d < 3; d++) /* it moves with what it hangs on, which feels no blow */
+        check(g.state->roots[0].velocity[d] == other.velocity[d]);
     seen_from_interface(&g, TWIG, LIMB, 1, later);
     for (int k = 0; k < 12; k++)
         check_near(later[k], there[k], 1e-12);
+    /* a root that was held, too */
+    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 8));
+    for (int d = 0; d < 3; d++)
+        g.state->roots[2].velocity[d] = 1;
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    step(&g, 30);
+    check_ok(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 8, -1, 0)); /* held elsewhere */
+    check(fabs(g.state->frames[8].origin[0] - g.parts[8].position[0]) > 0.01);
+    change(&g, BOUGH_CHANGE_REATTACH, 8);
+    for (int d = 0; d < 3; d++) {
+        check_near(g.state->frames[8].origin[d], g.parts[8].position[d], 0);
+        check_near(g.state->frames[8].velocity[d], 0, 0);
+    }
     clear(&g);
 }
 
@@ -280,6 +301,47 @@ static void what_is_removed_is_gone_until_it_is_added(void **unused) {
     check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &back));
     step(&g, 3);
     clear(&g);
+}
+
+/* What is added moves with what it hangs on, also where momenta are shared out: nothing else is slower for it. */
+static void what_is_added_slows_nothing_down(void **unused) {
+    (void)unused;
+    garden g = three_trees(BOUGH_COUPLING_L3);
+    check_ok(g.ctx, bough_state_lock(g.ctx, g.model, g.state, 3, true));
+    change(&g, BOUGH_CHANGE_REMOVE, TWIG);
+    step(&g, 3);
+    bough_frame was[12];
+    memcpy(was, g.state->frames, sizeof was);
+    const bough_change both[2] = {{.kind = BOUGH_CHANGE_ADD, .part = TWIG}, {.kind = BOUGH_CHANGE_LOCK, .part = 3}};
+    check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 2, both));
+    for (int32_t i = 0; i < 12; i++)
+        for (int d = 0; d < 3 && i != TWIG; d++) {
+            check_near(g.state->frames[i].velocity[d], was[i].velocity[d], 1e-12);
+            check_near(g.state->frames[i].angular_velocity[d], was[i].angular_velocity[d], 1e-12);
+        }
+    clear(&g);
+}
+
+/* Forces that were given before a change act in the step after it. */
+static void forces_outlive_changes(void **unused) {
+    (void)unused;
+    garden g[2] = {three_trees(BOUGH_COUPLING_L3), three_trees(BOUGH_COUPLING_L3)};
+    const double push[3] = {5, -3, 8};
+    for (int late = 0; late < 2; late++) {
+        for (int when = 0; when < 2; when++) {
+            if (when)
+                check_ok(g[late].ctx, bough_state_detach(g[late].ctx, g[late].model, g[late].state, LIMB));
+            for (int32_t part = 0; part < 12 && when == late; part += 2) {
+                check_ok(g[late].ctx,
+                         bough_state_add_wrench(g[late].ctx, g[late].model, g[late].state, part, push, push));
+                check_ok(g[late].ctx, bough_state_add_force(g[late].ctx, g[late].model, g[late].state, part, 1, push));
+            }
+        }
+        check_ok(g[late].ctx, bough_step(g[late].ctx, g[late].model, g[late].state, 0)); /* accelerations */
+        step(&g[late], 1);
+    }
+    check_same(&g[0], &g[1], 1e-12);
+    clear(&g[0]), clear(&g[1]);
 }
 
 static void *snap(const garden *g, size_t *size) {
@@ -379,6 +441,8 @@ int main(void) {
         cmocka_unit_test(what_is_locked_keeps_its_shape),
         cmocka_unit_test(a_locked_tree_is_a_rigid_body),
         cmocka_unit_test(what_is_removed_is_gone_until_it_is_added),
+        cmocka_unit_test(what_is_added_slows_nothing_down),
+        cmocka_unit_test(forces_outlive_changes),
         cmocka_unit_test(what_cannot_be_is_refused_and_nothing_happens),
         cmocka_unit_test(random_changes_leave_nothing_broken_and_replay_alike),
     };

@@ -237,6 +237,34 @@ static void springs_dampers_and_motors_act(void **unused) {
     unhang(c);
 }
 
+/* A spring and a damper in a hinge, without weight, are linear: a step obeys Hilber, Hughes and Taylor to the last
+ * digits. */
+static void steps_of_a_spring_are_those_of_hht(void **unused) {
+    (void)unused;
+    bough_joint joint = hinge;
+    joint.stiffness = 30, joint.damping = 2;
+    chain *c = hang(1, joint);
+    bough_model_def def = *bough_model_describe(c->model);
+    bough_model *model;
+    bough_state *state;
+    def.gravity[2] = 0, def.alpha = -0.2;
+    check_ok(c->ctx, bough_model_create(c->ctx, &def, &model));
+    check_ok(c->ctx, bough_state_create(c->ctx, model, &state));
+    const double inertia = mass * (length * length / 3 + breadth * breadth / 12);
+    state->q[0] = 0.4, state->v[0] = -3, state->a[0] = 11;
+    for (int passes = 1; passes <= 2; passes++)
+        for (int i = 0; i < 5; i++) {
+            const double before = 30 * state->q[0] + 2 * state->v[0];
+            state->passes = passes;
+            check_ok(c->ctx, bough_step(c->ctx, model, state, 0.02));
+            const double after = 30 * state->q[0] + 2 * state->v[0];
+            check_near(inertia * state->a[0], -0.8 * after - 0.2 * before, 1e-11);
+        }
+    bough_state_destroy(c->ctx, state);
+    bough_model_destroy(c->ctx, model);
+    unhang(c);
+}
+
 /* Without springs a chain hangs straight down. */
 static void chains_settle(void **unused) {
     (void)unused;
@@ -245,7 +273,9 @@ static void chains_settle(void **unused) {
         for (int32_t k = 0; k < bough_model_size(c->model); k++)
             c->state->q[k] = k % 2 ? -0.3 : 0.4;
         check_ok(c->ctx, bough_state_update(c->ctx, c->model, c->state));
-        check_ok(c->ctx, bough_state_settle(c->ctx, c->model, c->state, NULL, NULL));
+        bough_settle_def def = bough_default_settle_def();
+        def.max_iterations = 60; /* 30 are enough; without the stiffness of weights 350 are not */
+        check_ok(c->ctx, bough_state_settle(c->ctx, c->model, c->state, &def, NULL));
         check_near(c->state->frames[LINKS].origin[2], -LINKS * length, 1e-9);
         unhang(c);
     }
@@ -264,7 +294,7 @@ static void jointed_parts_come_off_and_back(void **unused) {
     check_near(energy_of(c), before, 1e-12 * fabs(before));
     for (int i = 0; i < 40; i++)
         check_ok(c->ctx, bough_step(c->ctx, c->model, c->state, 1.0 / 240));
-    check_near(energy_of(c), before, 1e-2);
+    check_near(energy_of(c), before, 2e-2); /* accelerations start as those of the chain, which costs a first step */
     const bough_change back = {.kind = BOUGH_CHANGE_REATTACH, .part = 2};
     check_ok(c->ctx, bough_state_change(c->ctx, c->model, c->state, 1, &back));
     for (int i = 0; i < 40; i++)
@@ -306,6 +336,7 @@ int main(void) {
         cmocka_unit_test(energy_drifts_with_the_order_of_the_method),
         cmocka_unit_test(balls_turn_on_and_on),
         cmocka_unit_test(springs_dampers_and_motors_act),
+        cmocka_unit_test(steps_of_a_spring_are_those_of_hht),
         cmocka_unit_test(chains_settle),
         cmocka_unit_test(jointed_parts_come_off_and_back),
         cmocka_unit_test(impossible_joints_are_refused),

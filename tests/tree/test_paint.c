@@ -51,6 +51,9 @@ static garden stones(int seed, bool flies) {
     for (int i = 0; i < seed % 4; i++) {
         add_part(&g, &random, stone, 0, 1 + i);
         add_part(&g, &random, stone, 1 + 2 * i, 1 + i % 2);
+        for (int d = 0; d < 3 && seed > 4; d++) /* away from the interfaces that they move with */
+            g.parts[1 + 2 * i].offset[d] = test_uniform(&random, -0.5, 0.5),
+                            g.parts[2 + 2 * i].offset[d] = test_uniform(&random, -0.5, 0.5);
     }
     memset(g.def.gravity, 0, sizeof g.def.gravity);
     plant(&g);

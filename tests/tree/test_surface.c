@@ -215,6 +215,57 @@ static void memory_is_kept_and_given_back(void **unused) {
     free_cut(&c);
 }
 
+static int32_t count_copies(cut *c) {
+    bough_gap gap;
+    check_ok(c->ctx, bough_state_gap(c->ctx, c->model, c->state, &gap));
+    check((gap.count == 0) == (gap.part == -1));
+    return gap.count;
+}
+
+/* Nothing of the part is drawn where another one is, and none of it elsewhere than it is. */
+static bool stands_alone(cut *c, const drawn *d, int32_t part) {
+    const size_t count = (size_t)c->components[part]->surface.vertex_count;
+    float *x = malloc(3 * count * sizeof *x), off = 0;
+    check_ok(c->ctx, bough_state_positions(c->ctx, c->model, c->state, part, x));
+    for (size_t k = 0; k < 3 * count; k++)
+        off = fmaxf(off, fabsf(x[k] - d->positions[3 * (size_t)bough_model_first_vertex(c->model, part) + k]));
+    free(x);
+    return off < 1e-5f;
+}
+
+/* What comes off is drawn by itself, what comes back is joined again, and what is gone is one point. */
+static void changed_trees_are_drawn_as_they_hang(void **unused) {
+    (void)unused;
+    cut c = make_cut(1, R, false);
+    const size_t bytes = 3 * (size_t)c.vertex_count * sizeof(float);
+    deform(&c, 0.05, 9);
+    const int32_t copies = count_copies(&c), limb = 2;
+    drawn whole = draw(&c);
+    check(copies > 20 && !stands_alone(&c, &whole, limb));
+    check_ok(c.ctx, bough_state_lock(c.ctx, c.model, c.state, limb, true));
+    drawn locked = draw(&c);
+    check(count_copies(&c) == copies && memcmp(locked.positions, whole.positions, bytes) == 0);
+    check_ok(c.ctx, bough_state_detach(c.ctx, c.model, c.state, limb));
+    drawn apart = draw(&c);
+    check(stands_alone(&c, &apart, limb) && !stands_alone(&c, &apart, 0));
+    check(count_copies(&c) > 0 && count_copies(&c) < copies);
+    const bough_change back = {.kind = BOUGH_CHANGE_REATTACH, .part = limb};
+    check_ok(c.ctx, bough_state_change(c.ctx, c.model, c.state, 1, &back));
+    drawn again = draw(&c);
+    check(count_copies(&c) == copies && memcmp(again.positions, whole.positions, bytes) == 0);
+    const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = trunk};
+    check_ok(c.ctx, bough_state_change(c.ctx, c.model, c.state, 1, &gone));
+    drawn nothing = draw(&c);
+    check_int(count_copies(&c), 0);
+    for (int32_t i = 0; i < PARTS; i++) {
+        const float *first = nothing.positions + 3 * bough_model_first_vertex(c.model, i);
+        for (int32_t v = 0; v < c.components[i]->surface.vertex_count; v++)
+            check(memcmp(first + 3 * v, first, 3 * sizeof *first) == 0);
+    }
+    free_drawn(&whole), free_drawn(&locked), free_drawn(&apart), free_drawn(&again), free_drawn(&nothing);
+    free_cut(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(positions_and_normals_are_those_of_doubles),
@@ -223,6 +274,7 @@ int main(void) {
         cmocka_unit_test(triangles_are_those_of_the_parts),
         cmocka_unit_test(threads_do_not_change_bits),
         cmocka_unit_test(memory_is_kept_and_given_back),
+        cmocka_unit_test(changed_trees_are_drawn_as_they_hang),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,6 +172,36 @@ static void a_tied_pendulum_has_its_frequency(void **unused) {
     take_apart(l);
 }
 
+/* A tie that only resists turning makes a hinge, without weight, a linear oscillator: a step obeys Hilber, Hughes and
+ * Taylor. */
+static void steps_of_a_tie_are_those_of_hht(void **unused) {
+    (void)unused;
+    bough_tie tie = tie_between(1, -1);
+    tie.stiffness = 0, tie.turning_stiffness = 30, tie.turning_damping = 2;
+    linkage *l = assemble(1, 1, 1, &tie);
+    bough_model_def def = *bough_model_describe(l->model);
+    bough_model *model;
+    bough_state *state;
+    def.gravity[2] = 0, def.alpha = -0.2;
+    check_ok(l->ctx, bough_model_create(l->ctx, &def, &model));
+    check_ok(l->ctx, bough_state_create(l->ctx, model, &state));
+    const double inertia = mass * (length * length / 3 + breadth * breadth / 12);
+    state->q[0] = 0.4, state->v[0] = -3;
+    check_ok(l->ctx, bough_state_update(l->ctx, model, state));
+    check_ok(l->ctx, bough_step(l->ctx, model, state, 0));
+    for (int passes = 1; passes <= 2; passes++)
+        for (int i = 0; i < 5; i++) {
+            const double before = 30 * state->q[0] + 2 * state->v[0];
+            state->passes = passes;
+            check_ok(l->ctx, bough_step(l->ctx, model, state, 0.02));
+            const double after = 30 * state->q[0] + 2 * state->v[0];
+            check_near(inertia * state->a[0], -0.8 * after - 0.2 * before, 1e-9);
+        }
+    bough_state_destroy(l->ctx, state);
+    bough_model_destroy(l->ctx, model);
+    take_apart(l);
+}
+
 /* Pulled at its tip, a rod stands where the spring and its weight balance a force. */
 static void tied_rods_settle(void **unused) {
     (void)unused;
@@ -247,6 +277,9 @@ static void ties_can_be_cut(void **unused) {
         check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
     const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = 4};
     check_ok(l->ctx, bough_state_change(l->ctx, l->model, l->state, 1, &gone));
+    bough_energies e;
+    check_ok(l->ctx, bough_state_energies(l->ctx, l->model, l->state, &e));
+    check(e.elastic == 0 && length_of(6, l->state->work->tie_motion[0].force) == 0);
     for (int i = 0; i < 50; i++)
         check_ok(l->ctx, bough_step(l->ctx, l->model, l->state, 1.0 / 240));
     take_apart(l);
@@ -307,6 +340,7 @@ int main(void) {
         cmocka_unit_test(accelerations_answer_to_forces),
         cmocka_unit_test(what_flies_tied_keeps_momenta_and_energy),
         cmocka_unit_test(a_tied_pendulum_has_its_frequency),
+        cmocka_unit_test(steps_of_a_tie_are_those_of_hht),
         cmocka_unit_test(tied_rods_settle),
         cmocka_unit_test(loops_swing_with_ties_of_any_stiffness),
         cmocka_unit_test(ties_can_be_cut),
