@@ -67,12 +67,12 @@ static void write_parts(FILE *f) {
             snprintf(above, sizeof above, "link%d", i - 1);
         fprintf(f,
                 ",\n    {\"name\": \"link%d\", \"component\": \"link\", \"parent\": \"%s\", \"joint\": {\"kind\": "
-                "\"ball\", \"stiffness\": 0.05, \"damping\": 0.02}}",
+                "\"ball\", \"stiffness\": 0.05, \"damping\": 1.2}}",
                 i, above);
     }
     fprintf(f,
             ",\n    {\"name\": \"hub\", \"component\": \"hub\", \"parent\": \"link%d\", \"joint\": {\"kind\": "
-            "\"hinge\", \"axis\": [0, 1, 0], \"stiffness\": 0.05, \"damping\": 0.02}}",
+            "\"hinge\", \"axis\": [0, 1, 0], \"stiffness\": 0.05, \"damping\": 0.4}}",
             LINKS);
     for (int i = 0; i < ARMS; i++)
         write_arm(f, i);
@@ -93,7 +93,7 @@ static bool write_scene(const example *e) {
     fprintf(
         f,
         "  \"gravity\": [0, 0, -9.81],\n  \"settle\": true,\n"
-        "  \"forces\": [{\"part\": \"hub\", \"force\": [35, 14, 0], \"torque\": [0, 0, 2], \"from\": 0.5, \"until\": "
+        "  \"forces\": [{\"part\": \"hub\", \"force\": [60, 24, 0], \"torque\": [0, 0, 2], \"from\": 0.5, \"until\": "
         "0.8}],\n"
         "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
         "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 20},\n"

@@ -51,11 +51,15 @@ static inline double *find_carried(const bough_model *model, bool flies) {
     return carried;
 }
 
-static inline shaken start_shaking(bough_context *ctx, const char *path, double reach, uint64_t seed) {
+/* With ties so many times as strong as the scene has them. */
+static inline shaken start_shaking_tied(bough_context *ctx, const char *path, double reach, uint64_t seed,
+                                        double strength) {
     shaken s = {.ctx = ctx, .random = {seed}, .reach = reach};
     check_ok(ctx, bough_scene_load(ctx, path, &s.scene));
     check_ok(ctx, bough_scene_model(ctx, s.scene, &s.model));
     check_ok(ctx, bough_state_create(ctx, s.model, &s.state));
+    for (int32_t t = 0; t < bough_model_describe(s.model)->tie_count; t++)
+        s.state->tie_strength[t] = strength;
     s.carried = find_carried(s.model, s.state->root_count > 0);
     if (s.state->root_count == 0) {
         check_ok(ctx, bough_state_settle(ctx, s.model, s.state, NULL, NULL));
@@ -65,6 +69,10 @@ static inline shaken start_shaking(bough_context *ctx, const char *path, double 
     }
     check(s.state->wind.velocity[0] != 0 && s.state->coupling == BOUGH_COUPLING_L3);
     return s;
+}
+
+static inline shaken start_shaking(bough_context *ctx, const char *path, double reach, uint64_t seed) {
+    return start_shaking_tied(ctx, path, reach, seed, 1);
 }
 
 static inline void stop_shaking(shaken *s) {
