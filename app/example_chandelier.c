@@ -93,7 +93,7 @@ static bool write_scene(const example *e) {
     fprintf(
         f,
         "  \"gravity\": [0, 0, -9.81],\n  \"settle\": true,\n"
-        "  \"forces\": [{\"part\": \"hub\", \"force\": [60, 24, 0], \"torque\": [0, 0, 2], \"from\": 0.5, \"until\": "
+        "  \"forces\": [{\"part\": \"hub\", \"force\": [45, 18, 0], \"torque\": [0, 0, 2], \"from\": 0.5, \"until\": "
         "0.8}],\n"
         "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
         "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 20},\n"

@@ -119,6 +119,7 @@ static bool everywhere(const void *data, v3 place) {
 /* ---- the ring ---- */
 
 enum { RING_SEGMENTS = 16, RING_R = 12 };
+#define RING_TILT 105 /* degrees about x: it lies nearly flat */
 
 /* A radius of 1 m and a section of 0.12 by 0.08 m. */
 static const segment ring_segment = {.name = "segment",
@@ -128,30 +129,37 @@ static const segment ring_segment = {.name = "segment",
                                      .centre_z = 0.5,
                                      .degrees = 360.0 / RING_SEGMENTS};
 
-/* Squeezed from above and below and twisted by what adds up to nothing. */
+/* A force along the ring's diameter through its root and one across its plane. */
+static void write_blow(FILE *f, int segment_number, double along, double across, bool last) {
+    const double c = cos(RING_TILT * M_PI / 180), s = sin(RING_TILT * M_PI / 180);
+    fprintf(f, "    {\"part\": \"segment%d\", \"force\": [0, %.2f, %.2f], \"from\": 0.2, \"until\": 0.5}%s\n",
+            segment_number, c * across - s * along, s * across + c * along, last ? "" : ",");
+}
+
+/* Squeezed and twisted by what adds up to nothing. */
 static bool write_ring(const example *e) {
     example_file file;
+    char root[64];
     if (!example_open(e, "scene.json", &file))
         return false;
     FILE *f = file.stream;
     fprintf(f, "{\n  \"bough\": 1,\n  \"name\": \"an elastic ring that flies\",\n  \"components\": {\n");
     write_component(f, &ring_segment, 2e7, 1000, 0.002, RING_R);
     fprintf(f, "  },\n");
-    write_row(f, &ring_segment, RING_SEGMENTS, "\"flies\": true");
+    snprintf(root, sizeof root, "\"flies\": true, \"rotate_deg\": [%d, 0, 0]", RING_TILT);
+    write_row(f, &ring_segment, RING_SEGMENTS, root);
     fprintf(f,
             "  \"ties\": [{\"name\": \"closure\", \"parts\": [\"segment%d\", \"segment1\"], \"interfaces\": [\"tip\", "
             "\"base\"],\n    \"stiffness\": 1e7, \"damping\": 1000, \"turning_stiffness\": 1e5, \"turning_damping\": "
             "10}],\n",
             RING_SEGMENTS);
+    fprintf(f, "  \"forces\": [\n");
+    for (int i = 0; i < 4; i++)
+        write_blow(f, i * RING_SEGMENTS / 4 + 1, i % 2 ? 0 : 100 * (1 - i), i % 2 ? -30 : 30, i == 3);
     fprintf(f,
-            "  \"forces\": [\n"
-            "    {\"part\": \"segment1\", \"force\": [0, 30, 100], \"from\": 0.2, \"until\": 0.5},\n"
-            "    {\"part\": \"segment%d\", \"force\": [0, -30, 0], \"from\": 0.2, \"until\": 0.5},\n"
-            "    {\"part\": \"segment%d\", \"force\": [0, 30, -100], \"from\": 0.2, \"until\": 0.5},\n"
-            "    {\"part\": \"segment%d\", \"force\": [0, -30, 0], \"from\": 0.2, \"until\": 0.5}\n  ],\n%s"
-            "  \"probes\": [{\"name\": \"below\", \"part\": \"segment1\"}, {\"name\": \"above\", \"part\": "
-            "\"segment%d\"}]\n}\n",
-            RING_SEGMENTS / 4 + 1, RING_SEGMENTS / 2 + 1, 3 * RING_SEGMENTS / 4 + 1, how, RING_SEGMENTS / 2 + 1);
+            "  ],\n%s  \"probes\": [{\"name\": \"root\", \"part\": \"segment1\"}, {\"name\": \"opposite\", "
+            "\"part\": \"segment%d\"}]\n}\n",
+            how, RING_SEGMENTS / 2 + 1);
     return example_close(&file, true);
 }
 

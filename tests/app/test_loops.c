@@ -114,7 +114,7 @@ static void the_chandelier_swings_and_comes_to_rest(void **state) {
     made m = make("chandelier");
     const int32_t hub = bough_model_find_part(m.model, "hub"), lamp = bough_model_find_part(m.model, "lamp1");
     check_ok(ctx, bough_state_settle(ctx, m.model, m.state, NULL, NULL));
-    const double rest = energy_of(&m), force[3] = {60, 24, 0}, none[3] = {0};
+    const double rest = energy_of(&m), force[3] = {45, 18, 0}, none[3] = {0};
     double start[3], reach = 0, before = INFINITY, most = 0;
     memcpy(start, m.state->frames[hub].origin, sizeof start);
     check(fabs(start[0]) < 1e-6 && fabs(start[1]) < 1e-6 && m.state->frames[lamp].origin[2] < start[2]);
