@@ -138,12 +138,23 @@ static void the_chandelier_swings_and_comes_to_rest(void **state) {
     unmake(&m);
 }
 
+/* Before anything is stepped. */
+static void what_knows_no_loops_is_refused(void **state) {
+    (void)state;
+    check_run(0, "example", "bridge");
+    check_mistake(1, "bridge/scene.json: joints and ties need the exact coupling, L3\n", "run", "bridge/scene.json",
+                  "--coupling", "L1");
+    check_mistake(1, "integrators know no ties", "run", "bridge/scene.json", "--integrator", "bdf2");
+    check_mistake(1, "use the tree engine", "run", "ring/scene.json", "--engine", "full");
+}
+
 int main(void) {
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_are_as_stiff_as_closed_bodies),
         cmocka_unit_test(the_ring_stays_where_it_is_and_closed),
         cmocka_unit_test(the_chandelier_swings_and_comes_to_rest),
+        cmocka_unit_test(what_knows_no_loops_is_refused),
     };
     return cmocka_run_group_tests(tests, prepare, finish_all);
 }

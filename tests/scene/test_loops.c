@@ -140,12 +140,13 @@ static void copies_have_their_own_ties(void **state) {
                         ", 'objects': {'x': {'parts': [{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': "
                         "'arm', 'parent': 'a', 'offset': [1, 2, 3], 'joint': {'kind': 'ball', 'stiffness': 1, "
                         "'damping': 1}}], 'ties': [{'parts': ['b'], 'interfaces': ['tip'], 'stiffness': 1, 'damping': "
-                        "1, 'turning_stiffness': 1, 'turning_damping': 1}]}}, 'place': [{'object': 'x', 'scale': 2}]}");
-    const bough_part_def *b = &bough_model_describe(l.model)->parts[1];
-    const bough_tie *tie = bough_model_describe(l.model)->ties;
+                        "1, 'turning_stiffness': 1, 'turning_damping': 1}]}}, 'place': [{'object': 'x', 'name': 'w'}, "
+                        "{'object': 'x', 'scale': 2}]}");
+    const bough_part_def *b = &bough_model_describe(l.model)->parts[3];
+    const bough_tie *tie = bough_model_describe(l.model)->ties + 1;
     check(b->offset[0] == 2 && b->offset[2] == 6 && b->joint.stiffness == 8 && b->joint.damping == 16);
-    check(tie->part[1] == -1 && tie->stiffness == 2 && tie->damping == 4 && tie->turning_stiffness == 8 &&
-          tie->turning_damping == 16);
+    check(tie->part[0] == 3 && tie->part[1] == -1 && tie->stiffness == 2 && tie->damping == 4 &&
+          tie->turning_stiffness == 8 && tie->turning_damping == 16);
     demolish(ctx, &l);
     bough_context_destroy(ctx);
 }
