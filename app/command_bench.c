@@ -33,6 +33,7 @@ static const struct {
      false},
     {"boundary", bench_boundary,
      "interfaces that deform: accuracy of trees by their deviation; boundary modes that bend far", false},
+    {"loops", bench_loops, "the ring and the bridge by the stiffness of their ties, beside closed bodies", false},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))

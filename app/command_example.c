@@ -20,6 +20,9 @@ static const struct {
      "a word of 8 soft letters and 7 rigid links that flies, 160 coordinates"},
     {"station", example_station, false, false,
      "a space station of 48 parts that flies, 108,000 bricks, 921 coordinates"},
+    {"ring", example_ring, false, false, "an elastic ring of 16 segments that flies, closed by a tie"},
+    {"bridge", example_bridge, false, false, "a footbridge of 20 segments, held at one end and tied at the other"},
+    {"chandelier", example_chandelier, false, false, "a chandelier whose chain, arms and lamps hang from ball joints"},
 };
 
 enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };
@@ -92,7 +95,7 @@ static int list(bool json) {
         if (json)
             json_array_append_new(all, json_pack("{s:s, s:s}", "name", examples[i].name, "about", examples[i].about));
         else
-            printf("%-8s %s\n", examples[i].name, examples[i].about);
+            printf("%-10s %s\n", examples[i].name, examples[i].about);
     if (json)
         app_print_json(json_pack("{s:o}", "examples", all));
     else

@@ -24,6 +24,9 @@ int example_flower(bough_context *ctx, example *e);
 int example_dragon(bough_context *ctx, example *e);
 int example_letters(bough_context *ctx, example *e);
 int example_station(bough_context *ctx, example *e);
+int example_ring(bough_context *ctx, example *e);
+int example_bridge(bough_context *ctx, example *e);
+int example_chandelier(bough_context *ctx, example *e);
 /* command_example.c: the one of this name, which must be there. */
 int example_make(bough_context *ctx, const char *name, example *e);
 

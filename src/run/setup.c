@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "base/file.h"
+#include "scene/cook_plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,9 +92,18 @@ static bough_status choose_engine(bough_context *ctx, const bough_scene *scene, 
     return BOUGH_OK;
 }
 
+/* Now, and not at the first step. */
+static bough_status check_coupling(bough_context *ctx, const bough_scene *scene, const bo_engine_def *engine) {
+    return engine->kind == BO_ENGINE_TREE && engine->model.coupling != BOUGH_COUPLING_L3 && scene->plan &&
+                   bo_assembly_needs_exact(&scene->plan->assembly)
+               ? bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: joints and ties need the exact coupling, L3", scene->path)
+               : BOUGH_OK;
+}
+
 static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bough_run_def *def, bough_run *run) {
     bo_engine_def engine;
     BO_TRY(choose_engine(ctx, scene, def, &engine));
+    BO_TRY(check_coupling(ctx, scene, &engine));
     const bool tree = engine.kind == BO_ENGINE_TREE;
     BO_TRY(tree ? bo_tree_engine_create(ctx, scene, &engine, &run->engine)
                 : bo_full_engine_create(ctx, scene, &engine, &run->engine));

@@ -22,6 +22,9 @@ void bo_assembly_free(bough_context *ctx, bo_assembly *assembly) {
         bo_free(ctx, assembly->parts[i].name);
         bo_free(ctx, (void *)assembly->parts[i].track.time);
     }
+    for (int32_t i = 0; i < assembly->tie_count; i++)
+        bo_free(ctx, (void *)assembly->ties[i].name);
+    bo_free(ctx, assembly->ties);
     bo_free(ctx, assembly->components);
     bo_free(ctx, assembly->parts);
     *assembly = (bo_assembly){0};
@@ -148,11 +151,33 @@ static bough_status read_assembly(const bo_json *root, bo_assembly *assembly) {
     return assembly->part_count ? bo_assembly_hang(root->ctx, assembly) : BOUGH_OK;
 }
 
+bool bo_assembly_needs_exact(const bo_assembly *assembly) {
+    bool jointed = false;
+    for (int32_t p = 0; p < assembly->part_count && !jointed; p++)
+        jointed = assembly->parts[p].joint.kind != BOUGH_JOINT_WELD;
+    return jointed || assembly->tie_count > 0;
+}
+
+/* Told here, and not when the scene is stepped. */
+static bough_status check_engine(const bo_json *root, const bough_scene *scene, const bo_assembly *assembly) {
+    bo_json engine = bo_json_at(root, "engine");
+    if (!bo_assembly_needs_exact(assembly))
+        return BOUGH_OK;
+    if (scene->engine == BO_ENGINE_FULL)
+        return bo_json_fail(bo_json_at(&engine, "kind"), "the full engine steps the mesh as it is, and knows no "
+                                                         "\"ties\"; close the loop in the mesh, or use \"tree\"");
+    return scene->model.coupling == BOUGH_COUPLING_L3
+               ? BOUGH_OK
+               : bo_json_fail(bo_json_at(&engine, "coupling"), "joints and ties need the exact coupling, \"L3\"");
+}
+
 static bough_status read_all(const bo_json *root, bough_scene *scene, bo_assembly *assembly) {
     BO_TRY(bo_scene_settings(root, scene));
     BO_TRY(bo_json_has(root, "object")    ? read_object(root, assembly)
            : bo_json_has(root, "objects") ? bo_objects_read(root, assembly)
                                           : read_assembly(root, assembly));
+    BO_TRY(bo_ties_read(bo_json_at(root, "ties"), assembly));
+    BO_TRY(check_engine(root, scene, assembly));
     BO_TRY(bo_paint_read(bo_json_at(root, "paint"), assembly, scene));
     BO_TRY(bo_scene_part_forces(bo_json_at(root, "forces"), assembly, scene));
     return bo_scene_part_probes(bo_json_at(root, "probes"), assembly, scene);

@@ -4,6 +4,7 @@
 
 #include "base/rotation.h"
 #include "scene/component_file.h"
+#include "tree/tree.h"
 
 #include <bough/tree.h>
 
@@ -28,6 +29,10 @@ typedef struct bo_part {
     bool absent;                             /* of a root: not there at the start */
     bough_track track;                       /* of a root; its numbers are one block that begins with the times */
     double velocity[3], angular_velocity[3]; /* of a root that flies, at the start: its whole tree moves so */
+    double offset[3];                        /* of one that hangs: from the interface's centre, parent's axes */
+    bough_joint joint;                       /* likewise */
+    bool flies;                              /* of a root: although its component hangs by an interface */
+    bool locked;
 } bo_part;
 
 typedef struct bo_assembly {
@@ -35,8 +40,10 @@ typedef struct bo_assembly {
     bo_scene_component *components;
     int32_t part_count;
     bo_part *parts;
-    bool is_object; /* parts are the domains of one mesh, and in its coordinates */
-    uint64_t files; /* hash of other scene files that it was read from; 0: none */
+    int32_t tie_count; /* BO_MOST_TIES at most */
+    bough_tie *ties;   /* names are the assembly's own */
+    bool is_object;    /* parts are the domains of one mesh, and in its coordinates */
+    uint64_t files;    /* hash of other scene files that it was read from; 0: none */
 } bo_assembly;
 
 /* True for a file that describes a scene of parts. */
@@ -62,6 +69,20 @@ bool bo_glob_matches(const char *pattern, const char *text);
  * components[].rigid. */
 bough_status bo_parts_read(bo_json at, bo_assembly *assembly);
 bough_status bo_parts_attach(bo_json at, bo_assembly *assembly);
+
+/* The interface of that name. */
+bough_status bo_choose_interface(bo_json at, const bo_scene_component *component, int32_t *index);
+/* The part of that name, of an assembly that has some. */
+bough_status bo_choose_part(bo_json at, const bo_assembly *assembly, int32_t *part);
+
+/* ties.c: "ties" come to those that there are; parts and components are there. */
+bough_status bo_ties_read(bo_json at, bo_assembly *assembly);
+/* The ties of another assembly, or some of them, for the same parts from first_part on, everything `scale` times as
+ * large. prefix: stands before their names; NULL: nothing does. */
+bough_status bo_ties_copy(bough_context *ctx, const bough_tie *ties, int32_t count, int32_t first_part, double scale,
+                          const char *prefix, bo_assembly *assembly);
+/* There are joints or ties, which only the exact coupling knows. */
+bool bo_assembly_needs_exact(const bo_assembly *assembly);
 
 /* Degrees about x, then y, then z. */
 bo_mat3 bo_turn_degrees(const double degrees[3]);

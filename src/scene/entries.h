@@ -27,9 +27,9 @@
 #define BO_PRESSURE_KEYS "faces", "pressure"
 
 #define BO_BODY_SCENE_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes"
-#define BO_SCENE_KEYS                                                                         \
-    BO_BODY_SCENE_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", \
-        "settle" /* of both kinds */
+#define BO_SCENE_KEYS                                                                                   \
+    BO_BODY_SCENE_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", "settle", \
+        "ties" /* of both kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
 #define BO_ENGINE_KEYS "kind", "coupling", "passes"
 #define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
@@ -55,7 +55,7 @@
 /* Scenes of parts. */
 #define BO_ASSEMBLY_KEYS                                                                                               \
     BO_FILE_KEYS, "name", "components", "parts", "object", "objects", "place", "paint", "curves", "gravity", "forces", \
-        "wind", "engine", "time", "settle", "probes"
+        "wind", "engine", "time", "settle", "probes", "ties"
 #define BO_PART_FORCE_KEYS "part", "nearest", "force", "torque", "from", "until"
 #define BO_WIND_KEYS "velocity", "gust", "length", "density", "drag", "seed"
 #define BO_PART_PROBE_KEYS "name", "part", "nearest"
@@ -65,9 +65,11 @@
 #define BO_COOK_COMPONENT_KEYS "cook"
 #define BO_PART_KEYS                                                                                              \
     "name", "component", "parent", "interface", "rotate_deg", "scale", "position", "stiffness", "damping", "fix", \
-        "track", "velocity", "angular_velocity", "damping_ratio", "absent"
+        "track", "velocity", "angular_velocity", "damping_ratio", "absent", "offset", "joint", "flies", "locked"
+#define BO_JOINT_KEYS "kind", "axis", "stiffness", "damping", "angle_deg"
+#define BO_TIE_KEYS "name", "parts", "interfaces", "stiffness", "damping", "turning_stiffness", "turning_damping"
 #define BO_OBJECT_KEYS BO_MATTER_KEYS, "domains", "root", "surface", BO_COOKING_KEYS
-#define BO_GROUP_KEYS "components", "parts"
+#define BO_GROUP_KEYS "components", "parts", "ties"
 #define BO_SCENE_OBJECT_KEYS "scene"
 #define BO_PLACE_KEYS "object", "name", "position", "rotate_deg", "scale", "copies", "spacing", "absent"
 #define BO_PAINT_KEYS "parts", "component", "stiffness", "curve", "damping_ratio"

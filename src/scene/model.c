@@ -71,6 +71,10 @@ static bough_part_def describe(const bo_part *part) {
     def.damping_ratio = part->damping_ratio;
     def.absent = part->absent;
     def.track = part->track;
+    memcpy(def.offset, part->offset, sizeof def.offset);
+    def.joint = part->joint;
+    def.free = part->flies;
+    def.locked = part->locked;
     return def;
 }
 
@@ -88,6 +92,8 @@ static bough_status make_model(bough_context *ctx, const bough_scene *scene, con
     def.components = components;
     def.part_count = assembly->part_count;
     def.parts = parts;
+    def.tie_count = assembly->tie_count;
+    def.ties = assembly->ties;
     return bough_model_create(ctx, &def, model);
 }
 

@@ -12,6 +12,7 @@
 typedef struct {
     const char *name;
     int32_t first_part, part_count;
+    int32_t first_tie, tie_count;
 } group;
 
 typedef struct {
@@ -91,6 +92,7 @@ static bough_status read_scene(const bo_json *root, bo_assembly *assembly) {
         return bo_json_fail(bo_json_at(root, "objects"), "a scene of objects cannot be an object itself");
     BO_TRY(bo_json_has(root, "object") ? bo_assembly_of_object(bo_json_at(root, "object"), assembly)
                                        : bo_assembly_of_parts(root, assembly));
+    BO_TRY(bo_ties_read(bo_json_at(root, "ties"), assembly));
     return bo_paint_read(bo_json_at(root, "paint"), assembly, NULL);
 }
 
@@ -121,6 +123,8 @@ static bough_status read_shared(const bo_json *at, const stage *s, bo_assembly *
     bough_status status = bo_parts_read(parts, assembly);
     if (status == BOUGH_OK)
         status = bo_parts_attach(parts, assembly);
+    if (status == BOUGH_OK)
+        status = bo_ties_read(bo_json_at(at, "ties"), assembly);
     assembly->components = NULL;
     assembly->component_count = 0;
     return status;
@@ -133,7 +137,10 @@ static bough_status read_object(bo_json at, stage *s, bo_assembly *assembly) {
     }
     if (bo_json_has(&at, "parts") || bo_json_has(&at, "components")) {
         BO_TRY(bo_json_keys(at, BO_GROUP_KEYS));
-        return bo_json_has(&at, "components") ? bo_assembly_of_parts(&at, assembly) : read_shared(&at, s, assembly);
+        if (!bo_json_has(&at, "components"))
+            return read_shared(&at, s, assembly);
+        BO_TRY(bo_assembly_of_parts(&at, assembly));
+        return bo_ties_read(bo_json_at(&at, "ties"), assembly);
     }
     if (!bo_json_has(&at, "mesh"))
         return bo_json_fail(at, "needs a \"mesh\" that is cut into domains, \"parts\", or a \"scene\"");
@@ -149,11 +156,15 @@ static bough_status add_object(bo_json at, stage *s) {
     if (status == BOUGH_OK && assembly.part_count == 0)
         status = bo_json_fail(at, "has no parts");
     if (status == BOUGH_OK) {
-        s->groups[s->group_count++] = (group){at.key, models->part_count, assembly.part_count};
+        s->groups[s->group_count++] =
+            (group){at.key, models->part_count, assembly.part_count, models->tie_count, assembly.tie_count};
         status = take_components(at.ctx, models, at.key, &assembly);
     }
     if (status == BOUGH_OK)
         status = bo_json_explain(at, take_parts(at.ctx, models, offset, &assembly));
+    if (status == BOUGH_OK)
+        status = bo_json_explain(at, bo_ties_copy(at.ctx, assembly.ties, assembly.tie_count,
+                                                  models->part_count - assembly.part_count, 1, NULL, models));
     bo_assembly_free(at.ctx, &assembly);
     return status;
 }
@@ -268,9 +279,13 @@ static bough_status read_places(bo_json at, bo_json objects, stage *s) {
 
 /* Before any of them is made. */
 static bough_status count_parts(bo_json at, const stage *s, int32_t *total) {
-    double count = s->own_parts;
-    for (int32_t i = 0; i < s->place_count; i++)
+    double count = s->own_parts, ties = 0;
+    for (int32_t i = 0; i < s->place_count; i++) {
         count += copies_of(&s->places[i]) * s->groups[s->places[i].object].part_count;
+        ties += copies_of(&s->places[i]) * s->groups[s->places[i].object].tie_count;
+    }
+    if (ties > BO_MOST_TIES)
+        return bo_json_fail(at, "the copies would have %.0f ties; %d is the limit of a scene", ties, BO_MOST_TIES);
     if (count > PART_LIMIT)
         return bo_json_fail(at, "the scene would have %.0f parts; %d is the limit", count, PART_LIMIT);
     *total = (int32_t)count;
@@ -333,6 +348,10 @@ static bough_status copy_part(bough_context *ctx, const placement *p, bo_vec3 or
     *part = *model;
     part->track = (bough_track){0};
     part->scale *= p->scale;
+    for (int d = 0; d < 3; d++)
+        part->offset[d] *= p->scale;
+    part->joint.stiffness *= pow(p->scale, 3); /* of the same material; damping keeps its ratios */
+    part->joint.damping *= pow(p->scale, 4);
     if (!(part->name = join_names(ctx, copy, model->name)))
         return BOUGH_ERROR_MEMORY;
     if (part->parent >= 0)
@@ -363,6 +382,9 @@ static bough_status add_copy(bo_json at, const stage *s, const placement *p, con
         status = copy_part(at.ctx, p, origin, name, &s->models.parts[g->first_part + k], part);
         part->parent += part->parent >= 0 ? first - g->first_part : 0;
     }
+    if (status == BOUGH_OK)
+        status = bo_ties_copy(at.ctx, s->models.ties + g->first_tie, g->tie_count, first - g->first_part, p->scale,
+                              name, assembly);
     bo_free(at.ctx, name);
     return status;
 }

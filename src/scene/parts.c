@@ -60,16 +60,52 @@ static bough_status read_damping(bo_json at, bo_part *part) {
     return bo_json_number(bo_json_at(&at, "stiffness"), BO_NOT_NEGATIVE, &part->damping_stiffness);
 }
 
+/* About its axis for a hinge; for a ball the rotation vector. */
+static bough_status read_angle(bo_json at, bough_joint *joint) {
+    double degrees[3] = {0};
+    BO_TRY(joint->kind == BOUGH_JOINT_HINGE ? bo_json_number(at, BO_ANY, degrees) : bo_json_vec3(at, BO_ANY, degrees));
+    for (int d = 0; d < 3; d++)
+        joint->angle[d] = degrees[d] * M_PI / 180;
+    return BOUGH_OK;
+}
+
+static bough_status read_joint(bo_json at, bough_joint *joint) {
+    static const char *const kinds[] = {"hinge", "ball"};
+    bo_json axis = bo_json_must(&at, "axis");
+    int32_t kind = 0;
+    BO_TRY(bo_json_keys(at, BO_JOINT_KEYS));
+    if (!at.value)
+        return BOUGH_OK;
+    BO_TRY(bo_json_choice(bo_json_must(&at, "kind"), kinds, 2, &kind));
+    joint->kind = kind == 0 ? BOUGH_JOINT_HINGE : BOUGH_JOINT_BALL;
+    if (joint->kind == BOUGH_JOINT_BALL && axis.value)
+        return bo_json_fail(axis, "is for a \"hinge\"; a \"ball\" turns about all axes");
+    if (joint->kind == BOUGH_JOINT_HINGE) {
+        BO_TRY(bo_json_vec3(axis, BO_ANY, joint->axis));
+        if (!(bo_norm(bo_load3(joint->axis)) > 0))
+            return bo_json_fail(axis, "must have a direction");
+    }
+    BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_NOT_NEGATIVE, &joint->stiffness));
+    BO_TRY(bo_json_number(bo_json_at(&at, "damping"), BO_NOT_NEGATIVE, &joint->damping));
+    return read_angle(bo_json_at(&at, "angle_deg"), joint);
+}
+
 /* Keys that say how a part hangs belong to parts that do, and those of roots to roots. */
 static bough_status check_role(bo_json at, const bo_part *part) {
-    static const char *const of_roots[] = {"position", "fix", "track", "velocity", "angular_velocity", "absent"};
+    static const char *const of_roots[] = {"position",         "fix",    "track", "velocity",
+                                           "angular_velocity", "absent", "flies"};
     static const char *const of_keys[] = {"position", "rotate_deg"};
+    static const char *const of_hanging[] = {"offset", "joint"};
     for (size_t i = 0; i < sizeof of_roots / sizeof *of_roots; i++)
         if (part->parent >= 0 && bo_json_has(&at, of_roots[i]))
             return bo_json_fail(bo_json_at(&at, of_roots[i]), "is for roots, but this part hangs at \"parent\"");
     for (int i = 0; i < 2; i++)
         if (bo_json_has(&at, "track") && bo_json_has(&at, of_keys[i]))
             return bo_json_fail(bo_json_at(&at, of_keys[i]), "is for the keys of the \"track\", which moves this part");
+    for (int i = 0; i < 2; i++)
+        if (part->parent < 0 && bo_json_has(&at, of_hanging[i]))
+            return bo_json_fail(bo_json_at(&at, of_hanging[i]),
+                                "is for parts that hang at a \"parent\", and this one has none");
     if (part->parent < 0 && bo_json_has(&at, "interface"))
         return bo_json_fail(bo_json_at(&at, "interface"), "is one of the parent's, but \"parent\" is missing");
     return BOUGH_OK;
@@ -94,6 +130,10 @@ static bough_status read_part(bo_json at, json_t *components, json_t *names, bo_
     BO_TRY(bo_json_vec3(bo_json_at(&at, "angular_velocity"), BO_ANY, part->angular_velocity));
     BO_TRY(bo_json_number(bo_json_at(&at, "damping_ratio"), BO_NOT_NEGATIVE, &part->damping_ratio));
     BO_TRY(bo_json_flag(bo_json_at(&at, "absent"), &part->absent));
+    BO_TRY(bo_json_flag(bo_json_at(&at, "flies"), &part->flies));
+    BO_TRY(bo_json_flag(bo_json_at(&at, "locked"), &part->locked));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "offset"), BO_ANY, part->offset));
+    BO_TRY(read_joint(bo_json_at(&at, "joint"), &part->joint));
     part->rotation = bo_turn_degrees(degrees);
     BO_TRY(bo_track_read(bo_json_at(&at, "track"), &part->track));
     if (part->track.count > 0) { /* it begins there */
@@ -170,7 +210,10 @@ bough_status bo_parts_read(bo_json at, bo_assembly *assembly) {
 
 /* ---- interfaces ---- */
 
-static bough_status choose_interface(bo_json at, const bough_component *rigid, int32_t *index) {
+bough_status bo_choose_interface(bo_json at, const bo_scene_component *component, int32_t *index) {
+    const bough_component *rigid = component->rigid;
+    if (rigid->interface_count == 0)
+        return bo_json_fail(at, "the component \"%.60s\" has no interfaces", component->name);
     const char **names = BO_NEW_ARRAY(at.ctx, const char *, rigid->interface_count);
     if (!names)
         return BOUGH_ERROR_MEMORY;
@@ -211,7 +254,7 @@ static bough_status attach(bo_json at, const bo_assembly *assembly, bo_part *par
         return only_interface(at, other, &part->interface);
     if (other->rigid->interface_count == 0)
         return only_interface(interface, other, &part->interface);
-    BO_TRY(choose_interface(interface, other->rigid, &part->interface));
+    BO_TRY(bo_choose_interface(interface, other, &part->interface));
     return part->interface == other->rigid->parent
                ? bo_json_fail(interface, "is the one by which the parent itself hangs")
                : BOUGH_OK;
@@ -226,7 +269,7 @@ static bough_status check_fix(bo_json at, const bo_scene_component *component) {
     if (rigid->support != BOUGH_SUPPORT_INTERFACE)
         return bo_json_fail(at, "the component \"%.60s\" hangs by no interface; its own \"fix\" says what holds it",
                             component->name);
-    BO_TRY(choose_interface(at, rigid, &index));
+    BO_TRY(bo_choose_interface(at, component, &index));
     return index == rigid->parent ? BOUGH_OK
                                   : bo_json_fail(at,
                                                  "the component \"%.60s\" can be held at \"%s\" only, by which it "
@@ -234,14 +277,18 @@ static bough_status check_fix(bo_json at, const bo_scene_component *component) {
                                                  component->name, rigid->interfaces[rigid->parent].name);
 }
 
-static bough_status check_root(bo_json at, const bo_scene_component *component) {
+static bough_status check_root(bo_json at, const bo_part *part, const bo_scene_component *component) {
     static const char *const of_flights[] = {"velocity", "angular_velocity"};
+    static const char *const of_held[] = {"fix", "track"};
     for (int i = 0; i < 2; i++)
-        if (bo_json_has(&at, of_flights[i]) && component->rigid->support != BOUGH_SUPPORT_FREE)
+        if (bo_json_has(&at, of_flights[i]) && component->rigid->support != BOUGH_SUPPORT_FREE && !part->flies)
             return bo_json_fail(bo_json_at(&at, of_flights[i]),
-                                "is for roots that fly free, but the component \"%.60s\" is held; give it no "
-                                "interface \"base\" and no \"fix\", or move it by a \"track\"",
+                                "is for roots that fly free, but the component \"%.60s\" is held; say \"flies\": "
+                                "true, or move it by a \"track\"",
                                 component->name);
+    for (int i = 0; i < 2; i++)
+        if (bo_json_has(&at, of_held[i]) && part->flies)
+            return bo_json_fail(bo_json_at(&at, of_held[i]), "is for roots that are held, but this one flies");
     if (bo_json_has(&at, "track") && component->rigid->support == BOUGH_SUPPORT_FREE)
         return bo_json_fail(bo_json_at(&at, "track"),
                             "the component \"%.60s\" flies free, so that nothing holds it on a track; give it an "
@@ -255,7 +302,7 @@ bough_status bo_parts_attach(bo_json at, bo_assembly *assembly) {
         bo_part *part = &assembly->parts[p];
         bo_json item = bo_json_item(&at, p);
         BO_TRY(part->parent >= 0 ? attach(item, assembly, part)
-                                 : check_root(item, &assembly->components[part->component]));
+                                 : check_root(item, part, &assembly->components[part->component]));
     }
     return BOUGH_OK;
 }

@@ -68,7 +68,7 @@ bough_status bo_scene_settings(const bo_json *root, bough_scene *scene) {
 
 /* ---- places on parts ---- */
 
-static bough_status find_part(bo_json at, const bo_assembly *assembly, int32_t *part) {
+bough_status bo_choose_part(bo_json at, const bo_assembly *assembly, int32_t *part) {
     const char **names = BO_NEW_ARRAY(at.ctx, const char *, assembly->part_count);
     if (!names)
         return BOUGH_ERROR_MEMORY;
@@ -83,7 +83,7 @@ static bough_status find_named_part(const bo_json *at, const bo_assembly *assemb
     bo_json named = bo_json_must(at, "part");
     if (named.value && assembly->part_count == 0)
         return bo_json_fail(named, "the scene has no parts");
-    return find_part(named, assembly, part);
+    return bo_choose_part(named, assembly, part);
 }
 
 /* "part" and "nearest": a point of the part's surface, or the origin of its frame. */

@@ -189,6 +189,11 @@ bough_status bo_scene_make_whole(bough_context *ctx, bough_scene *scene) {
                        "%s: the full engine steps the mesh of an \"object\" as a whole, and these parts come from "
                        "meshes of their own; use the tree engine",
                        scene->path);
+    if (assembly->tie_count > 0)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s: the full engine steps the mesh as it is, and knows no \"ties\"; close the loop in the "
+                       "mesh, or use the tree engine",
+                       scene->path);
     for (int32_t p = 0; p < assembly->part_count; p++)
         if (scene->painted_count > 0 || assembly->parts[p].stiffness != 1 || !isnan(assembly->parts[p].damping_ratio))
             return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define SETTLE_COOKIE 0xB0061053u
+#define ROUNDED 1000 /* times the tolerance: what may be left where nothing better can be found */
 
 bough_settle_def bough_default_settle_def(void) {
     return (bough_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 500};
@@ -184,11 +185,23 @@ static bool accelerate(const search *s, double h2) {
     return bo_tree_solve(s->ctx, s->model, s->state->work, s->state->work->next_a);
 }
 
+/* How long the step from q to next_q is, against q. */
+static double stride(const search *s) {
+    const double *q = s->state->q, *next = s->state->work->next_q;
+    double step = 0, size = 0;
+    for (int32_t k = 0; k < s->model->size; k++) {
+        step += (next[k] - q[k]) * (next[k] - q[k]);
+        size += q[k] * q[k];
+    }
+    return size > 0 ? sqrt(step / size) : INFINITY;
+}
+
 /* Steps (M + h^2 K) a = -g, q += h^2 a, with h growing while it helps: the inertia of the whole tree keeps first steps
  * small where they would bend it too far. K is that of the parts and joints alone, without what turning the weight of
  * others adds: the last digits come one by one, and after a first step that does not help h feels its way. In the first
  * fifth of the iterations a little more residual is taken, since it is no potential that could only fall; then it must
- * fall. */
+ * fall. What very stiff ties pull with is known only as far as where their ends are, which is rounded: where steps that
+ * are lost in rounding do not help either, the search is over, and has succeeded if little is left. */
 static bough_status seek(const search *s, double *residual) {
     const bough_model *model = s->model;
     const bough_settle_def *def = s->def;
@@ -213,6 +226,8 @@ static bough_status seek(const search *s, double *residual) {
             *residual = next;
             h2 = fmin(growth * h2, 1e12);
         } else {
+            if (good && stride(s) < 1e-15 && *residual <= ROUNDED * def->tolerance)
+                return BOUGH_OK;
             growth = 1.3;
             h2 *= 0.3;
         }

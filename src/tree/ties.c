@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define TIE_COOKIE 0xB0061054u
-enum { MOST_TIES = 512 };
 
 bough_tie bough_default_tie(void) {
     return (bough_tie){.cookie = TIE_COOKIE, .part = {-1, -1}};
@@ -29,8 +28,8 @@ bough_status bo_tree_check_tie(bough_context *ctx, const bough_model_def *def, i
     const char *name = tie->cookie == TIE_COOKIE && tie->name ? tie->name : "";
     if (tie->cookie != TIE_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "tie %d was not made by bough_default_tie()", index);
-    if (def->tie_count > MOST_TIES)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model may have %d ties at most, not %d", MOST_TIES,
+    if (def->tie_count > BO_MOST_TIES)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model may have %d ties at most, not %d", BO_MOST_TIES,
                        def->tie_count);
     for (int end = 0; end < 2; end++) {
         if (end == 1 && tie->part[1] == -1)
@@ -533,6 +532,11 @@ void bo_tree_load_ties(const bough_model *model, const bough_state *state) {
             force[d] = state->tie_strength[i] * tie->stiffness[d / 3] * e[d];
         push_tie(model, w, tie, force, w->load_wrench, w->load);
     }
+}
+
+void bo_tree_tie_stretch(const bough_model *model, const bough_state *state, int32_t tie, double e[6]) {
+    double v[6], x[3], dx[3];
+    stretch(model, state->work, &model->ties[tie], e, v, x, dx);
 }
 
 double bo_tree_tie_energy(const bough_model *model, const bough_state *state) {

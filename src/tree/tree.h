@@ -369,6 +369,7 @@ bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *
 
 /* ties.c */
 
+enum { BO_MOST_TIES = 512 }; /* of a model: a step solves for all of them together */
 bough_status bo_tree_check_tie(bough_context *ctx, const bough_model_def *def, int32_t index);
 /* Which faces ties need; before these are counted. */
 void bo_tree_mark_tied(const bough_model *model, bool *tied);
@@ -384,6 +385,8 @@ double bo_tree_tie_correction(const bough_model *model, const bo_tree_work *work
 void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, double gamma, bough_root *roots);
 /* What they pull with at rest, as loads; where the frames are. */
 void bo_tree_load_ties(const bough_model *model, const bough_state *state);
+/* How far the second end is from the first, and turned: world axes, where the frames are. */
+void bo_tree_tie_stretch(const bough_model *model, const bough_state *state, int32_t tie, double e[6]);
 double bo_tree_tie_energy(const bough_model *model, const bough_state *state);
 /* Numbers of work->tie_system. */
 size_t bo_tree_tie_system_size(const bough_model *model);

@@ -20,7 +20,7 @@ typedef struct {
     bough_scene *scene;
     bough_model *model;
     bough_state *state; /* at rest under its weight when it is made; what flies floats, in a wind of its own */
-    double *carried;    /* of each part: its mass with all that hangs on it; of what flies: its mass alone */
+    double *carried;    /* of each part: its mass with all that hangs on it; in flight and in loops: its mass alone */
     test_random random;
     double reach; /* m: how far a pull begins from its target, at most */
     pull now;
@@ -41,22 +41,27 @@ static inline const char *make_example(const char *name, const char *leaves) {
     return work(scene);
 }
 
-/* A root that flies is held by nothing but its inertia, and what hangs on it gives way. */
-static inline double *find_carried(const bough_model *model, bool flies) {
+/* A root that flies is held by nothing but its inertia, and what hangs on it gives way; in a loop, what hangs on a part
+ * is held at the other end too. */
+static inline double *find_carried(const bough_model *model, bool alone) {
     const bough_model_def *def = bough_model_describe(model);
     double *carried = calloc((size_t)def->part_count, sizeof *carried);
     for (int32_t i = 0; i < def->part_count; i++)
-        for (int32_t on = i; on >= 0; on = flies ? -1 : def->parts[on].parent)
+        for (int32_t on = i; on >= 0; on = alone ? -1 : def->parts[on].parent)
             carried[on] += def->components[def->parts[i].component]->mass * pow(def->parts[i].scale, 3);
     return carried;
 }
 
-static inline shaken start_shaking(bough_context *ctx, const char *path, double reach, uint64_t seed) {
+/* With ties so many times as strong as the scene has them. */
+static inline shaken start_shaking_tied(bough_context *ctx, const char *path, double reach, uint64_t seed,
+                                        double strength) {
     shaken s = {.ctx = ctx, .random = {seed}, .reach = reach};
     check_ok(ctx, bough_scene_load(ctx, path, &s.scene));
     check_ok(ctx, bough_scene_model(ctx, s.scene, &s.model));
     check_ok(ctx, bough_state_create(ctx, s.model, &s.state));
-    s.carried = find_carried(s.model, s.state->root_count > 0);
+    for (int32_t t = 0; t < bough_model_describe(s.model)->tie_count; t++)
+        s.state->tie_strength[t] = strength;
+    s.carried = find_carried(s.model, s.state->root_count > 0 || bough_model_describe(s.model)->tie_count > 0);
     if (s.state->root_count == 0) {
         check_ok(ctx, bough_state_settle(ctx, s.model, s.state, NULL, NULL));
     } else {
@@ -65,6 +70,10 @@ static inline shaken start_shaking(bough_context *ctx, const char *path, double 
     }
     check(s.state->wind.velocity[0] != 0 && s.state->coupling == BOUGH_COUPLING_L3);
     return s;
+}
+
+static inline shaken start_shaking(bough_context *ctx, const char *path, double reach, uint64_t seed) {
+    return start_shaking_tied(ctx, path, reach, seed, 1);
 }
 
 static inline void stop_shaking(shaken *s) {

@@ -251,6 +251,8 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"component_file", KEYS(BO_READY_COMPONENT_KEYS)},
                   {"component_to_cook", KEYS(BO_COOK_COMPONENT_KEYS)},
                   {"part", KEYS(BO_PART_KEYS)},
+                  {"joint", KEYS(BO_JOINT_KEYS)},
+                  {"tie", KEYS(BO_TIE_KEYS)},
                   {"object", KEYS(BO_OBJECT_KEYS)},
                   {"object_parts", KEYS(BO_GROUP_KEYS)},
                   {"object_scene", KEYS(BO_SCENE_OBJECT_KEYS)},
