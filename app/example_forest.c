@@ -5,10 +5,10 @@ enum { SPECIES = 3, TREES = 100, MOST_TRIES = 10000 };
 
 static const char *const names[SPECIES] = {"oak", "holm", "red"};
 
-/* m: where trunks may stand, and how far apart at least, for trees of scale 1. Crowns of oaks are about 6 m wide. */
+/* m: where trunks may stand, and how far apart at least, for trees of scale 1: crowns, about 6 m wide, touch. */
 #define FOREST_WIDTH 84
 #define FOREST_DEPTH 60
-#define APART 6.2
+#define APART 5.2
 
 typedef struct {
     int32_t species;
