@@ -218,5 +218,19 @@ extern const app_part_style app_oak_styles[6]; /* of its components */
 /* The oak of `bough example` in its meadow; width in pixels. */
 bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t width,
                              const char *path);
+extern const app_part_style app_forest_styles[18]; /* of three species, as `bough example forest` has them */
+/* A picture for the forest of `bough example`, this many pixels wide; and the forest in it, rendered. */
+bough_picture_def app_forest_view(int32_t width);
+bough_status app_forest_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
+                             bough_picture *picture);
+
+/* ---- demo_forest.c ---- */
+
+typedef struct app_forest_demo {
+    const char *folder;
+    int32_t threads, frames, leaves; /* leaves: of each oak */
+} app_forest_demo;
+/* Makes the forest, lets the wind blow, draws a film and a picture; tells what is wrong. */
+int app_demo_forest(const app_forest_demo *demo);
 
 #endif

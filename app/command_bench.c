@@ -23,6 +23,7 @@ static const struct {
     {"dragon", bench_dragon, "the same of the dragon (40 parts)", true},
     {"letters", bench_letters, "the same of the letters (15 parts, flying)", true},
     {"station", bench_station, "the same of the station (48 parts, flying)", true},
+    {"forest", bench_forest, "100 oaks in one batch beside the same oaks alone; adding and removing one; memory", true},
     {"leaves", bench_leaves, "steps of oaks with 100 to 100,000 leaves: cost by the number of parts", false},
     {"stability", bench_stability, "largest energy of a forked tree that swings far, by coupling, method and step",
      false},
@@ -77,7 +78,8 @@ static void need_bench(struct argp_state *state, const char *option, const char 
 static void need_scene(struct argp_state *state, const char *option, const char *name) {
     for (int i = 0; i < BENCH_COUNT; i++)
         if (name && !strcmp(name, benches[i].name) && !benches[i].steps)
-            argp_error(state, "%s is for scenes that are stepped: oak, flower, dragon, letters and station", option);
+            argp_error(state, "%s is for scenes that are stepped: oak, flower, dragon, letters, station and forest",
+                       option);
 }
 
 /* An option that would do nothing is a mistake, to be told before minutes of measuring. */

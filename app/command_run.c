@@ -235,6 +235,8 @@ static int draw(bough_context *ctx, const bough_run *run, const arguments *a) {
     const bough_state *state;
     if (bough_run_tree(run, &model, &state) && state->root_count > 0)
         return app_film_still(ctx, run, a->picture) ? app_fail(ctx) : APP_OK;
+    if (!bough_run_mesh(run) || !bough_run_displacement(run))
+        return app_fail(ctx);
     snprintf(title, sizeof title, "t = %.4g s", bough_run_values(run)[BOUGH_COLUMN_TIME]);
     bough_status status =
         app_picture(ctx, bough_run_mesh(run), bough_run_displacement(run), 1, title, "|u| (m)", a->picture);

@@ -27,10 +27,12 @@ int example_station(bough_context *ctx, example *e);
 int example_ring(bough_context *ctx, example *e);
 int example_bridge(bough_context *ctx, example *e);
 int example_chandelier(bough_context *ctx, example *e);
+int example_forest(bough_context *ctx, example *e);
 /* command_example.c: the one of this name, which must be there. */
 int example_make(bough_context *ctx, const char *name, example *e);
 
 enum { OAK_LEAVES = 1394, OAK_MOST_LEAVES = 500000 }; /* so many fit into a scene file */
+enum { FOREST_MOST_LEAVES = 19000 };                  /* of each oak: so many fit into a scene's limit of parts */
 enum { OAK_SEED = 4 };                                /* of a tree with an even crown */
 
 /* ---- example.c: what they share ---- */

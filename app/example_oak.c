@@ -16,10 +16,37 @@ typedef struct branch {
 } branch;
 
 typedef struct oak {
+    const oak_species *species;
+    branch_class classes[BRANCH_CLASSES];
     branch branches[BRANCH_COUNT];
     int32_t branch_count;
     example_random random;
 } oak;
+
+oak_species oak_common(void) {
+    return (oak_species){.about = "an oak",
+                         .seed = OAK_SEED,
+                         .length = 1,
+                         .girth = 1,
+                         .stiffness = 1,
+                         .leaf = 1,
+                         .leaf_density = 80,
+                         .detail = oak_seen_near};
+}
+
+static void shape_classes(oak *o) {
+    for (int c = 0; c < BRANCH_CLASSES; c++) {
+        branch_class *class = &o->classes[c];
+        *class = oak_classes[c];
+        class->length *= o->species->length;
+        class->base_radius *= o->species->girth, class->tip_radius *= o->species->girth;
+        class->young *= o->species->stiffness;
+    }
+}
+
+static const branch_class *class_of(const oak *o, const branch *b) {
+    return &o->classes[b->class];
+}
 
 static double jitter(oak *o, double size) {
     return example_uniform(&o->random, -size, size);
@@ -33,19 +60,19 @@ static v3 jitter3(oak *o, double size) {
 /* ---- growth ---- */
 
 /* Directions of a branch at a place, in the world. */
-static axes directions_at(const branch *b, double along) {
-    axes local = oak_directions(&oak_classes[b->class], along);
+static axes directions_at(const oak *o, const branch *b, double along) {
+    axes local = oak_directions(class_of(o, b), along);
     return (axes){axes_apply(&b->directions, local.x), axes_apply(&b->directions, local.y),
                   axes_apply(&b->directions, local.z)};
 }
 
-static v3 outwards_at(const branch *b, place at) {
-    axes a = directions_at(b, at.along);
+static v3 outwards_at(const oak *o, const branch *b, place at) {
+    axes a = directions_at(o, b, at.along);
     return v3_along(v3_scale(cos(at.azimuth), a.x), sin(at.azimuth), a.y);
 }
 
-static v3 middle_at(const branch *b, double along) {
-    return v3_along(b->origin, b->scale, axes_apply(&b->directions, oak_middle(&oak_classes[b->class], along)));
+static v3 middle_at(const oak *o, const branch *b, double along) {
+    return v3_along(b->origin, b->scale, axes_apply(&b->directions, oak_middle(class_of(o, b), along)));
 }
 
 /* Where a branch grows from its parent. */
@@ -62,19 +89,19 @@ typedef struct bud {
 /* Bends (towards its x) against its weight. */
 static int32_t grow(oak *o, int32_t class, bud u) {
     const branch *p = &o->branches[u.parent];
-    const branch_class *c = &oak_classes[p->class];
+    const branch_class *c = class_of(o, p);
     place at = u.side < 0 ? (place){1, u.azimuth} : c->children[u.side];
     branch b = {.class = class, .parent = u.parent, .scale = u.scale * (1 + jitter(o, 0.06))};
     if (u.side < 0)
         snprintf(b.interface, sizeof b.interface, "tip");
     else
         snprintf(b.interface, sizeof b.interface, "side%d", u.side);
-    v3 across = outwards_at(p, at);
-    v3 growth = v3_add(v3_scale(cos(u.angle), directions_at(p, at.along).z), v3_scale(sin(u.angle), across));
+    v3 across = outwards_at(o, p, at);
+    v3 growth = v3_add(v3_scale(cos(u.angle), directions_at(o, p, at.along).z), v3_scale(sin(u.angle), across));
     growth = v3_add(v3_along(growth, u.lift, (v3){0, 0, 1}), jitter3(o, 0.12));
     b.directions = axes_around(growth, v3_add((v3){0, 0, 1}, jitter3(o, u.roll)));
     double depth = u.side < 0 ? 0 : 0.6 * p->scale * oak_radius(c, at.along);
-    b.origin = v3_along(middle_at(p, at.along), depth, across);
+    b.origin = v3_along(middle_at(o, p, at.along), depth, across);
     o->branches[o->branch_count] = b;
     return o->branch_count++;
 }
@@ -97,7 +124,7 @@ static void grow_all(oak *o) {
         (branch){.class = TRUNK, .parent = -1, .scale = 1, .directions = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     o->branch_count = 1;
     for (int32_t k = 0; k < 4; k++)
-        grow_limb(o, (bud){0, k, 0, 1.0 - 0.07 * k, 0, 0.35, 1.2 - 0.02 * k}, false);
+        grow_limb(o, (bud){0, k, 0, 1.0 - 0.07 * k, o->species->lift, 0.35, 1.2 - 0.02 * k}, false);
     grow_limb(o, (bud){0, -1, 2.5, 0.2, 0.1, 0.5, 1.05}, true);
 }
 
@@ -111,7 +138,7 @@ typedef struct slot {
 static int32_t collect_slots(oak *o, slot *slots) {
     int32_t count = 0;
     for (int32_t b = 0; b < o->branch_count; b++)
-        for (int32_t i = 0; i < oak_classes[o->branches[b].class].leaf_slots; i++)
+        for (int32_t i = 0; i < class_of(o, &o->branches[b])->leaf_slots; i++)
             slots[count++] = (slot){b, i};
     for (int32_t i = count - 1; i > 0; i--) {
         int32_t other = (int32_t)(example_bits(&o->random) % (uint64_t)(i + 1));
@@ -124,8 +151,8 @@ static int32_t collect_slots(oak *o, slot *slots) {
 /* Outwards and ahead, face up; those that share a place fan out around the branch. */
 static axes leaf_directions(oak *o, const branch *b, place at, int32_t layer) {
     at.azimuth += 2.4 * layer;
-    v3 ahead = directions_at(b, at.along).z;
-    v3 growth = v3_add(v3_along(v3_scale(0.9, outwards_at(b, at)), 0.6, ahead), jitter3(o, 0.45));
+    v3 ahead = directions_at(o, b, at.along).z;
+    v3 growth = v3_add(v3_along(v3_scale(0.9, outwards_at(o, b, at)), 0.6, ahead), jitter3(o, 0.45));
     growth.z += 0.15;
     v3 x = v3_unit(growth), up = v3_add((v3){0, 0, 1}, jitter3(o, 0.55));
     axes a = axes_around(v3_along(up, -v3_dot(up, x), x), x);
@@ -136,7 +163,7 @@ static axes leaf_directions(oak *o, const branch *b, place at, int32_t layer) {
 
 static void write_part(FILE *f, const oak *o, int32_t index) {
     const branch *b = &o->branches[index];
-    const char *class = oak_classes[b->class].name;
+    const char *class = class_of(o, b)->name;
     if (b->parent < 0) {
         fprintf(f, "    {\"name\": \"b%d\", \"component\": \"%s\", \"fix\": \"base\"}", index, class);
         return;
@@ -156,11 +183,11 @@ static bool write_leaves(FILE *f, oak *o, int32_t leaves) {
     if (!slots)
         return false;
     int32_t slot_count = collect_slots(o, slots);
-    double size = leaves > OAK_LEAVES ? sqrt((double)OAK_LEAVES / leaves) : 1;
+    double size = o->species->leaf * (leaves > OAK_LEAVES ? sqrt((double)OAK_LEAVES / leaves) : 1);
     for (int32_t i = 0; i < leaves; i++) {
         slot s = slots[i % slot_count];
         const branch *b = &o->branches[s.branch];
-        place at = oak_leaf_slot(&oak_classes[b->class], s.index);
+        place at = oak_leaf_slot(class_of(o, b), s.index);
         axes a = leaf_directions(o, b, at, i / slot_count);
         double degrees[3];
         axes_degrees(&b->directions, &a, degrees);
@@ -198,30 +225,31 @@ static void write_branch_class(FILE *f, const branch_class *c) {
             BRANCH_WIND);
 }
 
-static void write_leaf_class(FILE *f) {
+static void write_leaf_class(FILE *f, double density) {
     fprintf(f,
             "    \"leaf\": {\n      \"mesh\": \"leaf.msh\", \"surface\": {\"file\": \"leaf.obj\"},\n"
-            "      \"material\": {\"model\": \"stvk\", \"young\": 2.5e8, \"poisson\": 0.3, \"density\": 80},\n"
+            "      \"material\": {\"model\": \"stvk\", \"young\": 2.5e8, \"poisson\": 0.3, \"density\": %g},\n"
             "      \"damping\": {\"mass\": 0.6, \"stiffness\": 0.0015},\n"
             "      \"interfaces\": {\"base\": {\"select\": \"x0\"}},\n"
             "      \"basis\": {\"r\": %d}, \"samples\": {\"wind\": %d}\n    }\n",
-            LEAF_R, LEAF_WIND);
+            density, LEAF_R, LEAF_WIND);
 }
 
-static void write_head(FILE *f, int32_t leaves) {
-    fprintf(f, "{\n  \"bough\": 1,\n  \"name\": \"an oak with %d leaves\",\n  \"components\": {\n", leaves);
+static void write_head(FILE *f, const oak *o, int32_t leaves) {
+    fprintf(f, "{\n  \"bough\": 1,\n  \"name\": \"%s with %d leaves\",\n  \"components\": {\n", o->species->about,
+            leaves);
     for (int c = 0; c < BRANCH_CLASSES; c++)
-        write_branch_class(f, &oak_classes[c]);
-    write_leaf_class(f);
+        write_branch_class(f, &o->classes[c]);
+    write_leaf_class(f, o->species->leaf_density);
     fprintf(f, "  },\n  \"parts\": [\n");
 }
 
 static void write_tail(FILE *f, const oak *o) {
     int32_t top = 0;
     for (int32_t b = 0; b < o->branch_count; b++)
-        if (middle_at(&o->branches[b], 1).z > middle_at(&o->branches[top], 1).z)
+        if (middle_at(o, &o->branches[b], 1).z > middle_at(o, &o->branches[top], 1).z)
             top = b;
-    v3 tip = middle_at(&o->branches[top], 1);
+    v3 tip = middle_at(o, &o->branches[top], 1);
     fprintf(
         f,
         "\n  ],\n  \"gravity\": [0, 0, -9.81],\n"
@@ -237,7 +265,7 @@ static bool write_scene(const example *e, oak *o) {
     example_file file;
     if (!example_open(e, "scene.json", &file))
         return false;
-    write_head(file.stream, e->leaves);
+    write_head(file.stream, o, e->leaves);
     for (int32_t b = 0; b < o->branch_count; b++)
         write_part(file.stream, o, b);
     bool enough = write_leaves(file.stream, o, e->leaves);
@@ -248,37 +276,44 @@ static bool write_scene(const example *e, oak *o) {
 /* ---- meshes ---- */
 
 static bough_status write_branch_meshes(bough_context *ctx, example *e, const oak *o, int32_t class) {
-    const branch_class *c = &oak_classes[class];
+    const branch_class *c = &o->classes[class];
     bough_mesh *volume = NULL, *surface = NULL;
     int32_t uses = 0;
     for (int32_t b = 0; b < o->branch_count; b++)
         uses += o->branches[b].class == class;
     bough_status s = oak_branch_volume(ctx, c, &volume);
     if (!s)
-        s = oak_branch_surface(ctx, c, &surface);
+        s = oak_branch_surface(ctx, c, &o->species->detail, &surface);
     return example_write_pair(ctx, e, s, volume, surface, c->name, uses);
 }
 
-static bough_status write_leaf_meshes(bough_context *ctx, example *e) {
+static bough_status write_leaf_meshes(bough_context *ctx, example *e, const oak_detail *detail) {
     bough_mesh *volume = NULL, *surface = NULL;
     bough_status s = oak_leaf_volume(ctx, &volume);
     if (!s)
-        s = oak_leaf_surface(ctx, &surface);
+        s = oak_leaf_surface(ctx, detail, &surface);
     return example_write_pair(ctx, e, s, volume, surface, "leaf", e->leaves);
 }
 
-int example_oak(bough_context *ctx, example *e) {
+int oak_make(bough_context *ctx, const oak_species *species, example *e) {
     static oak o;
-    o = (oak){.random = {e->seed}};
+    o = (oak){.species = species, .random = {species->seed}};
+    shape_classes(&o);
     grow_all(&o);
     bough_status s = BOUGH_OK;
     for (int32_t class = 0; class < BRANCH_CLASSES && !s; class ++)
         s = write_branch_meshes(ctx, e, &o, class);
     if (!s)
-        s = write_leaf_meshes(ctx, e);
+        s = write_leaf_meshes(ctx, e, &species->detail);
     if (s)
         return app_fail(ctx);
     e->parts = o.branch_count + e->leaves;
     e->coordinates = BRANCH_R * o.branch_count + LEAF_R * e->leaves;
     return write_scene(e, &o) ? APP_OK : APP_FAILED;
+}
+
+int example_oak(bough_context *ctx, example *e) {
+    oak_species species = oak_common();
+    species.seed = e->seed;
+    return oak_make(ctx, &species, e);
 }

@@ -1,4 +1,4 @@
-/* The shapes of the oak: five classes of branches, and the leaf. */
+/* The oak: its growth, and the shapes of five classes of branches and of the leaf. */
 #ifndef BOUGH_EXAMPLE_OAK_H
 #define BOUGH_EXAMPLE_OAK_H
 
@@ -24,9 +24,32 @@ typedef struct branch_class {
     int32_t leaf_slots;
     double leaves_from; /* the lowest, along it */
     double young;       /* Pa */
+    bool rooted;        /* it stands in the ground */
 } branch_class;
 
-extern const branch_class oak_classes[BRANCH_CLASSES];
+/* How finely surfaces are drawn: vertices around and along a branch, rows along the stalk and the blade of a leaf. */
+typedef struct oak_detail {
+    int32_t around, along, stalk_rows, blade_rows;
+} oak_detail;
+extern const oak_detail oak_seen_near, oak_seen_far;
+
+/* What species differ in; factors are against the oak of `bough example oak`. */
+typedef struct oak_species {
+    const char *about;   /* the name of the scene begins with it */
+    uint64_t seed;       /* of its growth */
+    double length;       /* of branches: factor */
+    double girth;        /* their radii: factor */
+    double stiffness;    /* of wood: factor */
+    double lift;         /* of limbs towards the light: added */
+    double leaf;         /* size of leaves: factor */
+    double leaf_density; /* kg/m^3 */
+    oak_detail detail;
+} oak_species;
+oak_species oak_common(void); /* that one */
+/* Makes e->folder/scene.json and its meshes; counts go into e. */
+int oak_make(bough_context *ctx, const oak_species *species, example *e);
+
+extern const branch_class oak_classes[BRANCH_CLASSES]; /* of the common one */
 
 /* Middle of the branch, its directions there (z along it) and its radius; a little below 0 is inside of the parent. */
 v3 oak_middle(const branch_class *c, double along);
@@ -39,9 +62,9 @@ double oak_patch_radius(const branch_class *c, double along);
 
 /* Meshes to be simulated, with the vertex set "base" ("top" for branches), and surfaces to be drawn. */
 bough_status oak_branch_volume(bough_context *ctx, const branch_class *c, bough_mesh **mesh);
-bough_status oak_branch_surface(bough_context *ctx, const branch_class *c, bough_mesh **mesh);
+bough_status oak_branch_surface(bough_context *ctx, const branch_class *c, const oak_detail *detail, bough_mesh **mesh);
 /* Along x from the foot of its stalk, flat in xy. */
 bough_status oak_leaf_volume(bough_context *ctx, bough_mesh **mesh);
-bough_status oak_leaf_surface(bough_context *ctx, bough_mesh **mesh);
+bough_status oak_leaf_surface(bough_context *ctx, const oak_detail *detail, bough_mesh **mesh);
 
 #endif

@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+enum { MOST_AROUND = 30, MOST_ALONG = 50, MOST_STALK_ROWS = 11, MOST_BLADE_ROWS = 87 };
+const oak_detail oak_seen_near = {MOST_AROUND, MOST_ALONG, MOST_STALK_ROWS, MOST_BLADE_ROWS};
+const oak_detail oak_seen_far = {8, 14, 2, 13};
+
 /* ---- branches ---- */
 
 /* A stout old tree; wood that is softer than real wood makes up for it, so that it sways like a tree of its height. */
@@ -17,7 +21,8 @@ const branch_class oak_classes[BRANCH_CLASSES] = {
                .flare_length = 0.09,
                .child_count = 4,
                .children = {{0.62, 0.3}, {0.74, 2.0}, {0.84, 3.6}, {0.92, 5.1}},
-               .young = 1.4e8},
+               .young = 1.4e8,
+               .rooted = true},
     [LIMB] = {.name = "limb",
               .length = 1.95,
               .base_radius = 0.11,
@@ -128,40 +133,41 @@ static double bark(const branch_class *c, double along, double angle) {
     double furrows =
         sin(7 * angle + 2.2 * sin(3.1 * z) + 1.3 * sin(7.3 * z + 1)) * (0.6 + 0.4 * sin(11 * z + 2 * angle));
     double lumps = 0.035 * sin(2 * angle + 2.7 * z + c->length) + 0.03 * sin(5.1 * z + angle);
-    double roots = c == &oak_classes[TRUNK] ? 0.16 * exp(-along / 0.06) * sin(5 * angle + 0.8) : 0;
+    double roots = c->rooted ? 0.16 * exp(-along / 0.06) * sin(5 * angle + 0.8) : 0;
     return 1 + fine * furrows + lumps + roots;
 }
 
 /* Half a radius of it is inside of the parent. */
-bough_status oak_branch_surface(bough_context *ctx, const branch_class *c, bough_mesh **mesh) {
-    enum { AROUND = 30, ALONG = 50, VERTICES = AROUND * ALONG + 1 };
-    static double vertices[VERTICES][3];
-    static int32_t triangles[2 * AROUND * (ALONG - 1) + AROUND][3];
-    double start = c == &oak_classes[TRUNK] ? -0.02 : -0.5 * c->base_radius / c->length;
+bough_status oak_branch_surface(bough_context *ctx, const branch_class *c, const oak_detail *detail,
+                                bough_mesh **mesh) {
+    static double vertices[MOST_AROUND * MOST_ALONG + 1][3];
+    static int32_t triangles[2 * MOST_AROUND * (MOST_ALONG - 1) + MOST_AROUND][3];
+    const int32_t around = detail->around, rows = detail->along, last = around * rows;
+    double start = c->rooted ? -0.02 : -0.5 * c->base_radius / c->length;
     int32_t count = 0;
-    for (int32_t j = 0; j < ALONG; j++) {
-        double even = (double)j / (ALONG - 1), along = start + (1 - start) * (0.75 * even + 0.25 * even * even);
+    for (int32_t j = 0; j < rows; j++) {
+        double even = (double)j / (rows - 1), along = start + (1 - start) * (0.75 * even + 0.25 * even * even);
         axes a = oak_directions(c, along);
         v3 middle = oak_middle(c, along);
-        for (int32_t i = 0; i < AROUND; i++) {
-            double angle = 2 * M_PI * i / AROUND, r = oak_radius(c, along) * bark(c, along, angle);
+        for (int32_t i = 0; i < around; i++) {
+            double angle = 2 * M_PI * i / around, r = oak_radius(c, along) * bark(c, along, angle);
             v3 p = v3_add(middle, axes_apply(&a, (v3){r * cos(angle), r * sin(angle), 0}));
-            double *out = vertices[j * AROUND + i];
+            double *out = vertices[j * around + i];
             out[0] = p.x, out[1] = p.y, out[2] = p.z;
-            int32_t next = (i + 1) % AROUND, here = j * AROUND + i, beside = j * AROUND + next;
-            if (j + 1 < ALONG) {
+            int32_t next = (i + 1) % around, here = j * around + i, beside = j * around + next;
+            if (j + 1 < rows) {
                 int32_t *one = triangles[count++], *two = triangles[count++];
-                one[0] = here, one[1] = beside, one[2] = beside + AROUND;
-                two[0] = here, two[1] = beside + AROUND, two[2] = here + AROUND;
+                one[0] = here, one[1] = beside, one[2] = beside + around;
+                two[0] = here, two[1] = beside + around, two[2] = here + around;
             } else {
                 int32_t *cap = triangles[count++];
-                cap[0] = here, cap[1] = beside, cap[2] = VERTICES - 1;
+                cap[0] = here, cap[1] = beside, cap[2] = last;
             }
         }
     }
     v3 tip = v3_along(oak_middle(c, 1), 0.7 * c->tip_radius, oak_directions(c, 1).z);
-    vertices[VERTICES - 1][0] = tip.x, vertices[VERTICES - 1][1] = tip.y, vertices[VERTICES - 1][2] = tip.z;
-    return bough_mesh_create(ctx, BOUGH_TRI3, VERTICES, vertices[0], count, triangles[0], mesh);
+    vertices[last][0] = tip.x, vertices[last][1] = tip.y, vertices[last][2] = tip.z;
+    return bough_mesh_create(ctx, BOUGH_TRI3, last + 1, vertices[0], count, triangles[0], mesh);
 }
 
 /* ---- the leaf ---- */
@@ -231,17 +237,17 @@ static void add_quad(int32_t (*triangles)[3], int32_t *count, int32_t corner, in
 }
 
 /* A sheet: rows of two along the stalk, of four along the blade, those in the middle beside its rib. */
-bough_status oak_leaf_surface(bough_context *ctx, bough_mesh **mesh) {
-    enum { STALK_ROWS = 11, BLADE_ROWS = 87, VERTICES = 2 * STALK_ROWS + 4 * BLADE_ROWS };
+bough_status oak_leaf_surface(bough_context *ctx, const oak_detail *detail, bough_mesh **mesh) {
     static const double across[4] = {-1, -0.15, 0.15, 1};
-    static double vertices[VERTICES][3];
-    static int32_t triangles[2 * STALK_ROWS + 6 * BLADE_ROWS][3];
+    static double vertices[2 * MOST_STALK_ROWS + 4 * MOST_BLADE_ROWS][3];
+    static int32_t triangles[2 * MOST_STALK_ROWS + 6 * MOST_BLADE_ROWS][3];
+    const int32_t stalk_rows = detail->stalk_rows, blade_rows = detail->blade_rows;
     int32_t count = 0, n = 0;
-    for (int32_t j = 0; j < STALK_ROWS; j++)
+    for (int32_t j = 0; j < stalk_rows; j++)
         for (int32_t k = 0; k < 2; k++, n++) {
-            double x = STALK * j / STALK_ROWS, y = (2 * k - 1) * 0.8 * STALK_WIDTH;
+            double x = STALK * j / stalk_rows, y = (2 * k - 1) * 0.8 * STALK_WIDTH;
             vertices[n][0] = x, vertices[n][1] = y, vertices[n][2] = relief(x, y);
-            if (k == 0 && j + 1 < STALK_ROWS)
+            if (k == 0 && j + 1 < stalk_rows)
                 add_quad(triangles, &count, n, 2);
         }
     /* The stalk widens into the blade. */
@@ -249,14 +255,14 @@ bough_status oak_leaf_surface(bough_context *ctx, bough_mesh **mesh) {
     add_triangle(triangles, &count, n - 2, n + 1, n + 2);
     add_triangle(triangles, &count, n - 2, n + 2, n - 1);
     add_triangle(triangles, &count, n - 1, n + 2, n + 3);
-    for (int32_t j = 0; j < BLADE_ROWS; j++)
+    for (int32_t j = 0; j < blade_rows; j++)
         for (int32_t k = 0; k < 4; k++, n++) {
-            double u = (double)j / (BLADE_ROWS - 1), y = across[k] * envelope(u) * lobes(u);
+            double u = (double)j / (blade_rows - 1), y = across[k] * envelope(u) * lobes(u);
             /* Lobes point forwards. */
             double x = STALK + (LEAF_LENGTH - STALK) * (u + 1.1 * fabs(y) * (1 - u) * fmin(1, 5 * u));
             vertices[n][0] = x, vertices[n][1] = y, vertices[n][2] = relief(x, y);
-            if (k < 3 && j + 1 < BLADE_ROWS)
+            if (k < 3 && j + 1 < blade_rows)
                 add_quad(triangles, &count, n, 4);
         }
-    return bough_mesh_create(ctx, BOUGH_TRI3, VERTICES, vertices[0], count, triangles[0], mesh);
+    return bough_mesh_create(ctx, BOUGH_TRI3, n, vertices[0], count, triangles[0], mesh);
 }

@@ -27,6 +27,7 @@ int bench_flower(const bench_options *options);
 int bench_dragon(const bench_options *options);
 int bench_letters(const bench_options *options);
 int bench_station(const bench_options *options);
+int bench_forest(const bench_options *options);
 int bench_stability(const bench_options *options);
 int bench_leaves(const bench_options *options);
 int bench_accuracy(const bench_options *options);

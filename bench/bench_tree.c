@@ -90,13 +90,6 @@ typedef struct {
     atomic_bool *stop;
 } copy;
 
-static void pin_to(int32_t core) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)core, &set);
-    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
-
 static void *run_copy(void *data) {
     copy *c = data;
     pin_to(c->core);

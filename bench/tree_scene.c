@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <ftw.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -189,4 +191,11 @@ static int compare(const void *a, const void *b) {
 double median_of(size_t count, double *values) {
     qsort(values, count, sizeof *values, compare);
     return count ? values[count / 2] : 0;
+}
+
+void pin_to(int32_t core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)core, &set);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }

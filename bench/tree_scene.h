@@ -40,5 +40,7 @@ bough_model *weightless_model(const tree_scene *scene);
 
 /* Microseconds: sorts them. */
 double median_of(size_t count, double *values);
+/* Keeps this thread on one core. */
+void pin_to(int32_t core);
 
 #endif

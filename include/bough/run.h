@@ -91,9 +91,12 @@ BOUGH_API const char *bough_run_column_name(const bough_run *run, int32_t column
 /* column_count values of the present state; valid until the next step. */
 BOUGH_API const double *bough_run_values(const bough_run *run);
 
-/* What the run moves: the mesh of a body, or the surfaces of all parts at rest, one after the other. */
+/* What the run moves: the mesh of a body, or the surfaces of all parts at rest, one after the other, which are gathered
+ * when somebody looks for the first time. NULL: they are too many, or there is no memory for them; the context of the
+ * run tells. */
 BOUGH_API const bough_mesh *bough_run_mesh(const bough_run *run);
-/* 3 x vertex_count of this mesh, m and m/s; they belong to the run and are valid until the next step. */
+/* 3 x vertex_count of this mesh, m and m/s; they belong to the run and are valid until the next step. NULL: as above.
+ */
 BOUGH_API const double *bough_run_displacement(const bough_run *run);
 BOUGH_API const double *bough_run_velocity(const bough_run *run);
 

@@ -222,8 +222,10 @@ typedef struct bough_change {
 /* All of them in order, or, when one of them fails, none. A part that was absent before can only be added; one that was
  * there cannot be removed and added at once. Attached parts lie as they did before all of it. Where parts that meet
  * move differently, or a part that moves is locked, velocities become those that share out the momenta (a perfectly
- * plastic impact): momenta are kept, kinetic energy can only be lost; a detached part keeps both. What is added moves
- * with what it hangs on. Needs memory: on success pointers into the state, such as roots, may have changed. */
+ * plastic impact): momenta are kept, kinetic energy can only be lost; a detached part keeps both. What is added or put
+ * back moves with what it hangs on. Trees that none of the changes touches go on with the same bits as without them, as
+ * long as enough equal parts are left at their depth to be computed side by side (docs/theory/tree.md) and passes do
+ * not change. Needs memory: on success pointers into the state, such as roots, may have changed. */
 BOUGH_API bough_status bough_state_change(bough_context *ctx, const bough_model *model, bough_state *state,
                                           int32_t count, const bough_change *changes);
 /* One of them each. */

@@ -113,7 +113,15 @@ void *bo_alloc(bough_context *ctx, size_t count, size_t size) {
     return block;
 }
 
+/* The system gives large blocks as zeros, and a page of them when it is first touched: what is never used takes no
+ * memory, and what is costs one pass less. */
 void *bo_calloc(bough_context *ctx, size_t count, size_t size) {
+    if (ctx->def.allocate == default_allocate) {
+        void *block = calloc(count ? count : 1, size ? size : 1);
+        if (!block)
+            bo_fail_memory(ctx);
+        return block;
+    }
     void *block = bo_alloc(ctx, count, size);
     if (block)
         memset(block, 0, count * size);

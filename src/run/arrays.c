@@ -82,6 +82,7 @@ static bough_status record_displacements(bough_context *ctx, bough_run *run) {
 
 bough_status bo_run_open_displacements(bough_context *ctx, bough_run *run, const char *path, bool resumed) {
     bool kept;
+    BO_TRY(bo_run_need_mesh(run));
     BO_TRY(open_array(ctx, run, path, 3 * run->engine.mesh->vertex_count, resumed, &run->displacements, &kept));
     return kept ? BOUGH_OK : record_displacements(ctx, run);
 }

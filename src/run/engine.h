@@ -10,7 +10,7 @@ typedef struct bo_engine {
     char **columns;         /* names, the fixed ones of bough/run.h first */
     const char *integrator; /* its name in the registry */
     int64_t state_size;
-    const bough_mesh *mesh;                /* what is drawn */
+    const bough_mesh *mesh;                /* what is drawn; NULL: make_mesh() was not called yet */
     const double *displacement, *velocity; /* 3 vertex_count, of the present state once show() was called */
     double residual;                       /* what was left of the forces when the start was settled; NAN: it was not */
 
@@ -27,7 +27,10 @@ typedef struct bo_engine {
     /* state_size numbers that are all there is to continue with the same bits. */
     void (*save)(const void *data, double *state);
     bough_status (*restore)(void *data, const double *state); /* refuses what another engine saved */
-    /* Makes displacement and velocity those of the present state; NULL: they always are. */
+    /* Makes mesh, stress_of, displacement and velocity, for which a run that is not looked at needs no memory. NULL:
+     * they are there. */
+    bough_status (*make_mesh)(struct bo_engine *engine);
+    /* Makes displacement and velocity those of the present state, where there is a mesh; NULL: they always are. */
     bough_status (*show)(void *data);
     /* Largest von Mises' stress of each, at the present state. */
     bough_status (*stresses)(void *data, double *von_mises);

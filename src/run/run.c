@@ -12,7 +12,14 @@ double bo_run_time(const bough_run *run) {
 
 /* ---- recording ---- */
 
+bough_status bo_run_need_mesh(const bough_run *run) {
+    bo_engine *engine =
+        (bo_engine *)&run->engine; /* runs are made by bough_run_create(), which does not make constants */
+    return engine->mesh ? BOUGH_OK : engine->make_mesh(engine);
+}
+
 bough_status bo_run_show(const bough_run *run) {
+    BO_TRY(bo_run_need_mesh(run));
     return run->engine.show ? run->engine.show(run->engine.data) : BOUGH_OK;
 }
 
@@ -174,7 +181,7 @@ const double *bough_run_values(const bough_run *run) {
 }
 
 const bough_mesh *bough_run_mesh(const bough_run *run) {
-    return run->engine.mesh;
+    return bo_run_need_mesh(run) == BOUGH_OK ? run->engine.mesh : NULL;
 }
 
 const double *bough_run_displacement(const bough_run *run) {

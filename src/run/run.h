@@ -62,6 +62,9 @@ struct bough_run {
 double bo_run_time(const bough_run *run);
 /* All columns at time t; an error when one is not finite. */
 bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values);
+/* What is drawn: from here on the engine has a mesh. Of a run that the caller may only look at, too: nobody sees what
+ * it adds before. */
+bough_status bo_run_need_mesh(const bough_run *run);
 /* Makes the engine's displacements and velocities those of the present state. */
 bough_status bo_run_show(const bough_run *run);
 bool bo_run_frame_is_due(const bough_run *run);

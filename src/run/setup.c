@@ -165,6 +165,7 @@ static bough_status open_recordings(bough_context *ctx, const bough_run_def *def
         return BOUGH_OK;
     BO_TRY(def->resume ? bo_series_continue(ctx, def->frames, now, &run->series)
                        : bo_series_create(ctx, def->frames, &run->series));
+    BO_TRY(bo_run_need_mesh(run));
     run->von_mises = BO_NEW_ZEROS(ctx, double, run->engine.stress_count + run->engine.mesh->element_count);
     if (!run->von_mises)
         return BOUGH_ERROR_MEMORY;

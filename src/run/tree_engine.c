@@ -17,19 +17,19 @@ typedef struct {
     const bough_scene *scene;
     bough_model *model;
     bough_state *state;
-    double largest_step; /* so far, s */
-    double rest_gravity; /* potential of the parts at rest, J */
-    int32_t *vertices;   /* of the probes: vertex of the part's surface; -1: its frame's origin */
-    int32_t *points;     /* of the stress probes: stress point; -1: all */
-    double *rest;        /* probes x 3: where they are at rest */
-    int32_t *pushed;     /* of the forces: vertex, as of the probes */
-    double *pushed_rest; /* forces x 3: where they act at rest */
+    double largest_step;      /* so far, s */
+    double rest_gravity;      /* potential of the parts at rest, J */
+    int32_t *vertices;        /* of the probes: vertex of the part's surface; -1: its frame's origin */
+    int32_t *points;          /* of the stress probes: stress point; -1: all */
+    double *rest;             /* probes x 3: where they are at rest */
+    int32_t *pushed;          /* of the forces: vertex, as of the probes */
+    double *pushed_rest;      /* forces x 3: where they act at rest */
+    float *positions, *rates; /* of the largest part */
+    /* What is shown, from make_surface() on: */
     bough_mesh *surface; /* of all parts, at rest */
-    int32_t *first;      /* of each part's vertices in it */
     int32_t *part_of;    /* of each of its triangles */
     double *displacement, *velocity;
-    float *positions, *rates; /* of the largest part */
-    float *joined;            /* of all parts; NULL: each is shown by itself */
+    float *joined; /* of all parts; NULL: each is shown by itself */
 } tree_engine;
 
 static const bough_component *component_of(const tree_engine *e, int32_t part) {
@@ -218,7 +218,7 @@ static bough_status show(void *data) {
     const tree_engine *e = data;
     for (int32_t part = 0; part < bough_model_part_count(e->model); part++) {
         const size_t count = 3 * (size_t)component_of(e, part)->surface.vertex_count;
-        const size_t first = 3 * (size_t)e->first[part];
+        const size_t first = 3 * (size_t)bough_model_first_vertex(e->model, part);
         BO_TRY(bough_state_positions(e->ctx, e->model, e->state, part, e->positions));
         for (size_t k = 0; k < count; k++)
             e->displacement[first + k] = (double)e->positions[k] - e->surface->vertices[first + k];
@@ -227,35 +227,35 @@ static bough_status show(void *data) {
     return e->joined ? show_joined(e) : BOUGH_OK;
 }
 
-/* ---- making ---- */
+/* ---- what is shown: made when somebody looks, since a forest has more vertices than all the rest of it needs memory
+ * ---- */
 
-static void destroy(bough_context *ctx, void *data) {
-    tree_engine *e = data;
-    bough_state_destroy(ctx, e->state);
-    bough_model_destroy(ctx, e->model);
-    bough_mesh_destroy(ctx, e->surface);
-    void *const blocks[] = {e->vertices,     e->points,   e->rest,      e->pushed, e->pushed_rest, e->first, e->part_of,
-                            e->displacement, e->velocity, e->positions, e->rates,  e->joined,      e};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        bo_free(ctx, blocks[i]);
+/* Vertices and triangles of all parts, one after the other, as a state has them that did not move yet. */
+static bough_status gather_surface(tree_engine *e, const bough_state *still, double *vertices, int32_t *triangles) {
+    bough_model_triangles(e->model, triangles);
+    for (int32_t part = 0, triangle = 0; part < bough_model_part_count(e->model); part++) {
+        const bough_surface *surface = &component_of(e, part)->surface;
+        double *at = vertices + 3 * (size_t)bough_model_first_vertex(e->model, part);
+        BO_TRY(bough_state_positions(e->ctx, e->model, still, part, e->positions));
+        for (size_t k = 0; k < 3 * (size_t)surface->vertex_count; k++)
+            at[k] = (double)e->positions[k];
+        for (int32_t k = 0; k < surface->triangle_count; k++)
+            e->part_of[triangle++] = part;
+    }
+    return BOUGH_OK;
 }
 
-/* Vertices and triangles of all parts, one after the other; what is at rest is in the state. */
-static bough_status gather_surface(tree_engine *e, int32_t vertex_count, int32_t triangle_count) {
+static bough_status make_mesh(tree_engine *e, int32_t vertex_count, int32_t triangle_count) {
     bough_context *ctx = e->ctx;
+    bough_state *still = NULL;
     double *vertices = BO_NEW_ARRAY(ctx, double, 3 * (size_t)vertex_count);
-    int32_t *triangles = BO_NEW_ARRAY(ctx, int32_t, 3 * (size_t)triangle_count), *next = triangles;
+    int32_t *triangles = BO_NEW_ARRAY(ctx, int32_t, 3 * (size_t)triangle_count);
     bough_status status = vertices && triangles ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    for (int32_t part = 0; part < bough_model_part_count(e->model) && status == BOUGH_OK; part++) {
-        const bough_surface *surface = &component_of(e, part)->surface;
-        status = bough_state_positions(ctx, e->model, e->state, part, e->positions);
-        for (size_t k = 0; k < 3 * (size_t)surface->vertex_count; k++)
-            vertices[3 * (size_t)e->first[part] + k] = (double)e->positions[k];
-        for (size_t k = 0; k < 3 * (size_t)surface->triangle_count; k++, next++) {
-            e->part_of[(next - triangles) / 3] = part;
-            *next = e->first[part] + surface->triangles[k];
-        }
-    }
+    if (status == BOUGH_OK)
+        status = bough_state_create(ctx, e->model, &still);
+    if (status == BOUGH_OK)
+        status = gather_surface(e, still, vertices, triangles);
+    bough_state_destroy(ctx, still);
     if (status == BOUGH_OK)
         status = bough_mesh_create(ctx, BOUGH_TRI3, vertex_count, vertices, triangle_count, triangles, &e->surface);
     bo_free(ctx, vertices);
@@ -263,42 +263,76 @@ static bough_status gather_surface(tree_engine *e, int32_t vertex_count, int32_t
     return status;
 }
 
-static bough_status make_surface(tree_engine *e) {
-    bough_context *ctx = e->ctx;
-    int64_t vertices = 0, triangles = 0, largest = 0;
-    e->first = BO_NEW_ZEROS(ctx, int32_t, bough_model_part_count(e->model));
-    if (!e->first)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t part = 0; part < bough_model_part_count(e->model); part++) {
-        const bough_surface *surface = &component_of(e, part)->surface;
-        e->first[part] = (int32_t)vertices;
-        vertices += surface->vertex_count;
-        triangles += surface->triangle_count;
-        largest = surface->vertex_count > largest ? surface->vertex_count : largest;
-        if (vertices > INT32_MAX / 3 || triangles > INT32_MAX / 3)
-            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the surfaces of all parts have more than %d vertices",
-                           INT32_MAX / 3);
-    }
-    e->displacement = BO_NEW_ZEROS(ctx, double, 3 * (size_t)vertices);
-    e->velocity = BO_NEW_ZEROS(ctx, double, 3 * (size_t)vertices);
-    e->part_of = BO_NEW_ZEROS(ctx, int32_t, triangles);
-    e->positions = BO_NEW_ZEROS(ctx, float, 3 * (size_t)largest);
-    e->rates = BO_NEW_ZEROS(ctx, float, 3 * (size_t)largest);
-    if (!e->displacement || !e->velocity || !e->part_of || !e->positions || !e->rates)
-        return BOUGH_ERROR_MEMORY;
-    return gather_surface(e, (int32_t)vertices, (int32_t)triangles);
+static void drop_surface(bough_context *ctx, tree_engine *e) {
+    bough_mesh_destroy(ctx, e->surface);
+    bo_free(ctx, e->part_of);
+    bo_free(ctx, e->displacement);
+    bo_free(ctx, e->velocity);
+    bo_free(ctx, e->joined);
+    e->surface = NULL, e->part_of = NULL, e->displacement = e->velocity = NULL, e->joined = NULL;
 }
 
-static int32_t nearest_vertex(const tree_engine *e, int32_t part, const double point[3]) {
-    int32_t best = 0;
+static bough_status fill_surface(tree_engine *e) {
+    const int32_t vertices = bough_model_vertex_count(e->model), triangles = bough_model_triangle_count(e->model);
+    e->part_of = BO_NEW_ARRAY(e->ctx, int32_t, triangles);
+    if (!e->part_of)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(make_mesh(e, vertices, triangles)); /* may be refused: before there is more */
+    e->displacement = BO_NEW_ZEROS(e->ctx, double, 3 * (size_t)vertices);
+    e->velocity = BO_NEW_ZEROS(e->ctx, double, 3 * (size_t)vertices);
+    if (e->state->continuity != BOUGH_CONTINUITY_NONE &&
+        !(e->joined = BO_NEW_ARRAY(e->ctx, float, 3 * (size_t)vertices)))
+        return BOUGH_ERROR_MEMORY;
+    return e->displacement && e->velocity ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+static bough_status make_surface(bo_engine *engine) {
+    tree_engine *e = engine->data;
+    const bough_status status = fill_surface(e);
+    if (status != BOUGH_OK)
+        drop_surface(e->ctx, e);
+    engine->mesh = e->surface;
+    engine->stress_of = e->part_of;
+    engine->displacement = e->displacement, engine->velocity = e->velocity;
+    return status;
+}
+
+/* ---- making ---- */
+
+static void destroy(bough_context *ctx, void *data) {
+    tree_engine *e = data;
+    bough_state_destroy(ctx, e->state);
+    bough_model_destroy(ctx, e->model);
+    drop_surface(ctx, e);
+    void *const blocks[] = {e->vertices, e->points, e->rest, e->pushed, e->pushed_rest, e->positions, e->rates, e};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        bo_free(ctx, blocks[i]);
+}
+
+/* Room for one part at a time. */
+static bough_status make_room(tree_engine *e) {
+    const bough_model_def *def = bough_model_describe(e->model);
+    int32_t largest = 0;
+    for (int32_t c = 0; c < def->component_count; c++)
+        if (def->components[c]->surface.vertex_count > largest)
+            largest = def->components[c]->surface.vertex_count;
+    e->positions = BO_NEW_ZEROS(e->ctx, float, 3 * (size_t)largest);
+    e->rates = BO_NEW_ZEROS(e->ctx, float, 3 * (size_t)largest);
+    return e->positions && e->rates ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+/* The one of the part's surface, where it is now. */
+static bough_status find_nearest(const tree_engine *e, int32_t part, const double point[3], int32_t *nearest) {
     double least = INFINITY;
+    *nearest = 0;
+    BO_TRY(bough_state_positions(e->ctx, e->model, e->state, part, e->positions));
     for (int32_t v = 0; v < component_of(e, part)->surface.vertex_count; v++) {
-        bo_vec3 x = bo_load3(e->surface->vertices + 3 * (size_t)(e->first[part] + v));
-        bo_vec3 d = bo_sub(x, bo_load3(point));
+        const float *x = e->positions + 3 * (size_t)v;
+        const bo_vec3 d = bo_sub(bo_v3((double)x[0], (double)x[1], (double)x[2]), bo_load3(point));
         if (bo_dot(d, d) < least)
-            least = bo_dot(d, d), best = v;
+            least = bo_dot(d, d), *nearest = v;
     }
-    return best;
+    return BOUGH_OK;
 }
 
 static bough_status place_forces(tree_engine *e) {
@@ -312,7 +346,9 @@ static bough_status place_forces(tree_engine *e) {
         double velocity[3];
         if (force->at_surface && component_of(e, force->part)->surface.vertex_count == 0)
             return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "force %d is at the surface of a part that has none", i);
-        e->pushed[i] = force->at_surface ? nearest_vertex(e, force->part, force->rest) : -1;
+        e->pushed[i] = -1;
+        if (force->at_surface)
+            BO_TRY(find_nearest(e, force->part, force->rest, &e->pushed[i]));
         BO_TRY(point_of(e, force->part, e->pushed[i], e->pushed_rest + 3 * (size_t)i, velocity));
     }
     return BOUGH_OK;
@@ -370,7 +406,9 @@ static bough_status place_probes(tree_engine *e) {
         if (probe->at_surface && component_of(e, probe->part)->surface.vertex_count == 0)
             return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "the probe \"%s\" is at the surface of a part that has none",
                            probe->name);
-        e->vertices[i] = probe->at_surface ? nearest_vertex(e, probe->part, probe->rest) : -1;
+        e->vertices[i] = -1;
+        if (probe->at_surface)
+            BO_TRY(find_nearest(e, probe->part, probe->rest, &e->vertices[i]));
         BO_TRY(measure_probe(e, i, values));
         memcpy(e->rest + 3 * (size_t)i, values, 3 * sizeof *values);
     }
@@ -400,11 +438,8 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
     settings.alpha = strcmp(def->integrator.name, "newmark") == 0 ? 0 : def->integrator.alpha;
     BO_TRY(bo_scene_model(ctx, scene, &settings, &e->model));
     BO_TRY(bough_state_create(ctx, e->model, &e->state));
-    BO_TRY(make_surface(e));
+    BO_TRY(make_room(e));
     e->state->continuity = def->continuity;
-    if (def->continuity != BOUGH_CONTINUITY_NONE &&
-        !(e->joined = BO_NEW_ARRAY(ctx, float, 3 * (size_t)bough_model_vertex_count(e->model))))
-        return BOUGH_ERROR_MEMORY;
     BO_TRY(place_forces(e));
     BO_TRY(place_probes(e));
     BO_TRY(bough_state_energies(ctx, e->model, e->state, &energies));
@@ -436,6 +471,7 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
                           .measure = measure,
                           .save = save,
                           .restore = restore,
+                          .make_mesh = make_surface,
                           .show = show,
                           .stresses = stresses,
                           .stress_name = stress_name,
@@ -454,15 +490,9 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
         bo_engine_destroy(ctx, engine);
         return status;
     }
-    engine->mesh = e->surface;
-    engine->model = e->model;
-    engine->state = e->state;
     engine->stress_count = bough_model_part_count(e->model);
-    engine->stress_of = e->part_of;
     engine->model = e->model, engine->state = e->state;
     engine->integrator = registered(def->integrator.name);
-    engine->displacement = e->displacement;
-    engine->velocity = e->velocity;
     engine->state_size = state_size(e);
     return BOUGH_OK;
 }

@@ -417,6 +417,100 @@ static bough_status settle_in(bough_context *ctx, const bough_model *before, bou
     return bough_state_update(ctx, model, state);
 }
 
+/* ---- trees that nothing happened to ---- */
+
+/* The roots (outside numbers) of all parts of a layout; -1: absent. */
+static void find_roots(const bough_model *model, int32_t *root) {
+    for (int32_t user = 0; user < model->def.part_count; user++)
+        root[user] = -1;
+    for (int32_t i = 0; i < model->part_count; i++) { /* parents come first */
+        const bo_tree_part *part = &model->parts[i];
+        root[part->user] = part->parent < 0 ? part->user : root[model->parts[part->parent].user];
+    }
+}
+
+/* A tree is touched when one of its parts is, before or after, or when a tie leads to one that is. */
+static void mark_touched(const bough_model *before, const bough_model *after, const int32_t *old, const int32_t *root,
+                         bool *touched) {
+    for (int32_t user = 0; user < after->def.part_count; user++) {
+        const bool same = old[user] >= 0 && root[user] >= 0 &&
+                          memcmp(&before->def.parts[user], &after->def.parts[user], sizeof *after->def.parts) == 0;
+        if (!same && old[user] >= 0)
+            touched[old[user]] = true;
+        if (!same && root[user] >= 0)
+            touched[root[user]] = true;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (int32_t i = 0; i < after->def.tie_count; i++) {
+            const bough_tie *tie = &after->def.ties[i];
+            const int32_t ends[4] = {old[tie->part[0]], tie->part[1] < 0 ? -1 : old[tie->part[1]], root[tie->part[0]],
+                                     tie->part[1] < 0 ? -1 : root[tie->part[1]]};
+            bool any = false;
+            for (int k = 0; k < 4; k++)
+                any = any || (ends[k] >= 0 && touched[ends[k]]);
+            for (int k = 0; k < 4 && any; k++)
+                if (ends[k] >= 0 && !touched[ends[k]])
+                    touched[ends[k]] = more = true;
+        }
+    }
+}
+
+/* Accelerations, and rotations from which the decompositions start, are computed anew by a change. Those of other trees
+ * become what they were, so that these go on with the same bits as if nothing had happened. kept: q, v and a before. */
+static void leave_alone(const bough_model *before, const bo_tree_shift *old, bough_state *state, const bool *alone,
+                        const double *kept) {
+    bo_tree_work *w = state->work;
+    const bough_model *after = w->own;
+    double *const now[3] = {state->q, state->v, state->a};
+    for (int32_t i = 0; i < after->part_count; i++) {
+        const bo_tree_part *part = &after->parts[i];
+        if (!alone[part->user])
+            continue;
+        const bo_tree_part *was = &before->parts[before->inside[part->user]];
+        const int32_t joint = part->joint >= 0 ? after->joints[part->joint].count : 0;
+        for (int k = 0; k < 3; k++) {
+            const double *from = kept + (size_t)k * (size_t)after->size;
+            memcpy(now[k] + part->offset, from + part->offset, (size_t)part->r * sizeof *from);
+            for (int32_t d = 0; d < joint; d++)
+                now[k][after->joints[part->joint].offset + d] = from[after->joints[part->joint].offset + d];
+        }
+        if (part->free)
+            state->roots[part->flight] = old->roots[was->flight];
+        for (int32_t f = 0; f < after->components[part->component].face_vectors && part->faces >= 0; f++)
+            if (before->face_used[was->faces + f])
+                memcpy(w->faces[part->faces + f].polar, old->work.starts + 9 * (was->faces + f),
+                       sizeof w->faces->polar);
+    }
+    for (int32_t i = 0; i < after->def.tie_count; i++)
+        if (alone[after->def.ties[i].part[0]])
+            w->tie_motion[i] = old->work.tie_motion[i];
+}
+
+static bough_status keep_others(bough_context *ctx, const bough_model *before, const bo_tree_shift *old,
+                                bough_state *state, const double *kept) {
+    const bough_model *after = state->work->own;
+    const size_t parts = (size_t)after->def.part_count;
+    int32_t *roots = BO_NEW_ARRAY(ctx, int32_t, 2 * parts);
+    bool *touched = BO_NEW_ZEROS(ctx, bool, 2 * parts), *alone = touched + parts;
+    bough_status status = roots && touched ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK) {
+        find_roots(before, roots);
+        find_roots(after, roots + parts);
+        mark_touched(before, after, roots, roots + parts, touched);
+        for (size_t user = 0; user < parts; user++)
+            alone[user] = roots[parts + user] >= 0 && !touched[roots[parts + user]] && !touched[roots[user]];
+        leave_alone(before, old, state, alone, kept);
+        state->work->elsewhere = true;
+        status = bo_tree_come_back(ctx, after, state);
+    }
+    if (status == BOUGH_OK)
+        bo_tree_publish_frames(ctx, after, state);
+    bo_free(ctx, roots);
+    bo_free(ctx, touched);
+    return status;
+}
+
 /* Coordinates, velocities and accelerations, and frames, to go back to. */
 static size_t kept_count(const bough_model *model) {
     return 3 * (size_t)model->size + (size_t)model->def.part_count * (sizeof(bough_frame) / sizeof(double));
@@ -435,6 +529,8 @@ static bough_status shift_state(edit *e, bough_state *state, double *kept) {
     if (status == BOUGH_OK) {
         exchange(state, &shift);
         status = settle_in(e->ctx, e->now, state, e);
+        if (status == BOUGH_OK)
+            status = keep_others(e->ctx, e->now, &shift, state, kept);
         if (status != BOUGH_OK)
             exchange(state, &shift);
         else

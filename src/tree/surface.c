@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A task is worth waking a thread for, and leaves enough of them for all threads. */
-enum { VERTICES_A_TASK = 8192, PLACES_A_TASK = 2048 };
+/* A task is worth waking a thread for, and leaves enough of them for all threads; each needs room in every state. */
+enum { VERTICES_A_TASK = 8192, MOST_TASKS = 256, PLACES_A_TASK = 2048 };
 
 /* A vertex x y z with a fourth lane that means nothing: positions stand 3 floats apart, so that it is the next vertex's
  * x.
@@ -52,6 +52,7 @@ static size_t part_room(int32_t vertex_count) {
 
 /* Borders depend on the model only. */
 static void cut_tasks(const bough_model *model, struct bo_tree_surface *s) {
+    const int32_t share = s->vertex_count / MOST_TASKS, enough = share > VERTICES_A_TASK ? share : VERTICES_A_TASK;
     int32_t task = 0, vertices = 0;
     size_t at = 0, room = 0;
     s->task_first[0] = 0;
@@ -60,7 +61,7 @@ static void cut_tasks(const bough_model *model, struct bo_tree_surface *s) {
         const size_t need = part_room(count);
         vertices += count;
         room = need > room ? need : room;
-        if (vertices < VERTICES_A_TASK && i + 1 < model->part_count)
+        if (vertices < enough && i + 1 < model->part_count)
             continue;
         s->room[task++] = at;
         s->task_first[task] = i + 1;

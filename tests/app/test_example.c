@@ -53,10 +53,10 @@ static int uses(const json_t *scene, const char *component) {
 static void without_a_name_they_are_listed(void **state) {
     (void)state;
     check_run(0, "example");
-    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 8);
+    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 9);
     json_t *list;
     check_json(list, 0, "example", "--json");
-    check_int(json_array_size(json_object_get(list, "examples")), 8);
+    check_int(json_array_size(json_object_get(list, "examples")), 9);
     json_decref(list);
     check_mistake(2, "no example \"elm\"", "example", "elm");
     check_mistake(2, "--leaves", "example", "oak", "--leaves", "-1");
@@ -67,6 +67,7 @@ static void without_a_name_they_are_listed(void **state) {
     check_mistake(2, "--leaves is for the oak", "example", "flower", "--leaves", "5");
     check_mistake(2, "--seed is for the oak", "example", "flower", "--seed", "5");
     check_mistake(2, "--mesh is for the dragon", "example", "flower", "--mesh", "a.msh");
+    check_mistake(1, "19000 leaves at most", "example", "forest", "--leaves", "19001");
 }
 
 static void check_each_place_holds_one(const json_t *scene) {
@@ -142,6 +143,39 @@ static void more_leaves_share_places_and_are_smaller(void **state) {
     check(shared > 1000);
     check_near(area[1] / area[0], 1, 0.02);
     json_decref(places), json_decref(dense), json_decref(oak);
+}
+
+/* A hundred oaks of three species, none in another: each species is cooked once. */
+static void the_forest_has_a_hundred_oaks(void **state) {
+    (void)state;
+    json_t *answer, *place, *other, *kinds = json_object();
+    size_t i, k;
+    check_json(answer, 0, "example", "forest", "--leaves", "3", "--json");
+    check_int(number(answer, "parts"), 100 * (41 + 3));
+    check_int(number(answer, "coordinates"), 100 * (41 * 20 + 3 * 8));
+    json_decref(answer);
+    json_t *scene = load("forest/scene.json"), *places = json_object_get(scene, "place");
+    check_int(json_array_size(places), 100);
+    json_array_foreach(places, i, place) {
+        json_object_set_new(kinds, text(place, "object"), json_true());
+        json_array_foreach(places, k, other) {
+            const double x = item(place, "position", 0) - item(other, "position", 0);
+            const double y = item(place, "position", 1) - item(other, "position", 1);
+            check(i == k || hypot(x, y) > 4);
+        }
+    }
+    check_int(json_object_size(kinds), 3);
+    check_run(0, "example", "forest", "--leaves", "3", "-o", "again");
+    check(same_bytes("forest/scene.json", "again/scene.json") &&
+          same_bytes("forest/red/leaf.msh", "again/red/leaf.msh"));
+    check(!same_bytes("forest/oak/trunk.msh", "forest/holm/trunk.msh"));
+    check_run(0, "example", "forest", "--leaves", "3", "--seed", "5", "-o", "again");
+    check(!same_bytes("forest/scene.json", "again/scene.json"));
+    bough_cook_plan *plan;
+    check_ok(ctx, bough_cook_plan_load(ctx, work("forest/scene.json"), NULL, NULL, &plan));
+    check_int(bough_cook_plan_count(plan), 18);
+    bough_cook_plan_destroy(ctx, plan);
+    json_decref(scene), json_decref(kinds);
 }
 
 static void a_small_oak_is_cooked(void **state) {
@@ -516,6 +550,7 @@ int main(void) {
         cmocka_unit_test(without_a_name_they_are_listed),
         cmocka_unit_test(the_oak_has_the_statistics_of_the_paper),
         cmocka_unit_test(more_leaves_share_places_and_are_smaller),
+        cmocka_unit_test(the_forest_has_a_hundred_oaks),
         cmocka_unit_test(a_small_oak_is_cooked),
         cmocka_unit_test(the_same_seed_gives_the_same_bytes),
         cmocka_unit_test(the_flower_has_twelve_domains),

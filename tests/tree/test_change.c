@@ -344,6 +344,70 @@ static void forces_outlive_changes(void **unused) {
     clear(&g[0]), clear(&g[1]);
 }
 
+/* Ten trees that fly, ten that stand; four parts each, one of them on another. Enough of each kind are left, whatever
+ * is taken away, for parts to be computed side by side as before: alone, sums are taken in another order. */
+static garden twenty_trees(bough_coupling coupling) {
+    garden g = till(2);
+    test_random random = {15};
+    add_kind(&g, 6, 3, BOUGH_REDUCED_POLYNOMIAL, true);
+    add_kind(&g, 14, 3, BOUGH_REDUCED_POLYNOMIAL, false);
+    add_kind(&g, 4, 3, BOUGH_REDUCED_CUBATURE, false);
+    for (int tree = 0; tree < 20; tree++) {
+        const int32_t root = g.def.part_count;
+        add_part(&g, &random, tree >= 10, -1, 0);
+        add_part(&g, &random, 2, root, 1);
+        add_part(&g, &random, 1, root + 1, 1);
+        add_part(&g, &random, 2, root, 2);
+    }
+    g.def.coupling = coupling;
+    g.def.wind.velocity[0] = 3;
+    plant(&g);
+    stir(&g, 16, 0.03, 0.3);
+    return g;
+}
+
+static void check_same_bits(const garden *g, const garden *h, int32_t part) {
+    const size_t at = (size_t)bough_model_offset(g->model, part);
+    const size_t size = (size_t)g->components[g->parts[part].component]->r * sizeof(double);
+    check(memcmp(g->state->q + at, h->state->q + at, size) == 0);
+    check(memcmp(g->state->v + at, h->state->v + at, size) == 0);
+    check(memcmp(g->state->a + at, h->state->a + at, size) == 0);
+    check(memcmp(&g->state->frames[part], &h->state->frames[part], sizeof(bough_frame)) == 0);
+}
+
+static void check_others(const garden *g, const garden *h) {
+    for (int32_t tree = 0; tree < 20; tree++)
+        for (int32_t i = 0; i < 4 && tree != 0 && tree != 2 && tree != 11 && tree != 13; i++)
+            check_same_bits(g, h, 4 * tree + i);
+}
+
+/* Whatever happens to the trees 0, 2, 11 and 13: added, removed, cut, joined, locked. */
+static void other_trees_keep_their_bits(void **unused) {
+    (void)unused;
+    static const bough_coupling couplings[] = {BOUGH_COUPLING_L1, BOUGH_COUPLING_L3};
+    for (int c = 0; c < 2; c++) {
+        garden g = twenty_trees(couplings[c]), h = twenty_trees(couplings[c]);
+        bough_change all[] = {{.kind = BOUGH_CHANGE_REMOVE, .part = 4 * 2},
+                              {.kind = BOUGH_CHANGE_REMOVE, .part = 4 * 13},
+                              {.kind = BOUGH_CHANGE_DETACH, .part = 4 * 11 + 1},
+                              {.kind = BOUGH_CHANGE_LOCK, .part = 4 * 0 + 3},
+                              {.kind = BOUGH_CHANGE_ATTACH, .part = 4 * 0 + 1, .parent = 4 * 11, .interface = 1},
+                              {.kind = BOUGH_CHANGE_ADD, .part = 4 * 13},
+                              {.kind = BOUGH_CHANGE_DETACH, .part = 4 * 0 + 1},
+                              {.kind = BOUGH_CHANGE_REATTACH, .part = 4 * 11 + 1}};
+        all[5].pose = h.state->frames[4 * 13];
+        step(&g, 5), step(&h, 5);
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &all[i]));
+            check_others(&g, &h);
+            step(&g, 3), step(&h, 3);
+            check_others(&g, &h);
+        }
+        check(memcmp(g.state->q, h.state->q, sizeof(double)) != 0);
+        clear(&g), clear(&h);
+    }
+}
+
 static void *snap(const garden *g, size_t *size) {
     *size = bough_state_snapshot_size(g->model, g->state);
     void *bytes = malloc(*size);
@@ -443,6 +507,7 @@ int main(void) {
         cmocka_unit_test(what_is_removed_is_gone_until_it_is_added),
         cmocka_unit_test(what_is_added_slows_nothing_down),
         cmocka_unit_test(forces_outlive_changes),
+        cmocka_unit_test(other_trees_keep_their_bits),
         cmocka_unit_test(what_cannot_be_is_refused_and_nothing_happens),
         cmocka_unit_test(random_changes_leave_nothing_broken_and_replay_alike),
     };
