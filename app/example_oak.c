@@ -19,6 +19,7 @@ typedef struct oak {
     branch branches[BRANCH_COUNT];
     int32_t branch_count;
     example_random random;
+    bool storm;
 } oak;
 
 static double jitter(oak *o, double size) {
@@ -216,21 +217,47 @@ static void write_head(FILE *f, int32_t leaves) {
     fprintf(f, "  },\n  \"parts\": [\n");
 }
 
+/* What parts bear, Pa: leaves tear off first, then twigs and branches break. Leaves then fly as rigid bodies,
+ * since the stalk of a leaf that snaps back weighs so little that its steps would have to be very short. */
+static const struct {
+    const char *class;
+    double strength;
+    bool rigid;
+} strengths[] = {{"leaf", 1.7e6, true},
+                 {"twig", 1.1e7, false},
+                 {"branch", 1.3e7, false},
+                 {"bough", 1e7, false},
+                 {"limb", 7e6, false}};
+
+/* The mean wind rises to `speed` within 14 s and stays; what has fallen 3 m below the ground is gone. */
+static void write_storm(FILE *f) {
+    fprintf(f, "  \"curves\": {\"rising\": [[0, 0.2], [14, 1], [18, 1]]},\n"
+               "  \"wind\": {\"velocity\": [34, 0, 0], \"gust\": 0.35, \"drag\": 0.4, \"seed\": 7, \"curve\": "
+               "\"rising\"},\n  \"break\": [\n");
+    for (size_t i = 0; i < sizeof strengths / sizeof *strengths; i++)
+        fprintf(f, "%s    {\"component\": \"%s\", \"stress\": %g%s}", i ? ",\n" : "", strengths[i].class,
+                strengths[i].strength, strengths[i].rigid ? ", \"lock\": true" : "");
+    fprintf(f, "\n  ],\n  \"remove_below\": -3,\n");
+}
+
 static void write_tail(FILE *f, const oak *o) {
     int32_t top = 0;
     for (int32_t b = 0; b < o->branch_count; b++)
         if (middle_at(&o->branches[b], 1).z > middle_at(&o->branches[top], 1).z)
             top = b;
     v3 tip = middle_at(&o->branches[top], 1);
+    fprintf(f, "\n  ],\n  \"gravity\": [0, 0, -9.81],\n");
+    if (o->storm)
+        write_storm(f);
+    else
+        fprintf(f, "  \"wind\": {\"velocity\": [6, 0, 0], \"gust\": 0.5, \"drag\": 0.4, \"seed\": 7},\n");
     fprintf(
         f,
-        "\n  ],\n  \"gravity\": [0, 0, -9.81],\n"
-        "  \"wind\": {\"velocity\": [6, 0, 0], \"gust\": 0.5, \"drag\": 0.4, \"seed\": 7},\n"
         "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
-        "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 10},\n"
+        "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": %d},\n"
         "  \"settle\": true,\n"
         "  \"probes\": [{\"name\": \"top\", \"part\": \"b%d\", \"nearest\": [%.4f, %.4f, %.4f]}]\n}\n",
-        top, tip.x, tip.y, tip.z);
+        o->storm ? 18 : 10, top, tip.x, tip.y, tip.z);
 }
 
 static bool write_scene(const example *e, oak *o) {
@@ -267,9 +294,9 @@ static bough_status write_leaf_meshes(bough_context *ctx, example *e) {
     return example_write_pair(ctx, e, s, volume, surface, "leaf", e->leaves);
 }
 
-int example_oak(bough_context *ctx, example *e) {
+static int make(bough_context *ctx, example *e, bool storm) {
     static oak o;
-    o = (oak){.random = {e->seed}};
+    o = (oak){.random = {e->seed}, .storm = storm};
     grow_all(&o);
     bough_status s = BOUGH_OK;
     for (int32_t class = 0; class < BRANCH_CLASSES && !s; class ++)
@@ -281,4 +308,12 @@ int example_oak(bough_context *ctx, example *e) {
     e->parts = o.branch_count + e->leaves;
     e->coordinates = BRANCH_R * o.branch_count + LEAF_R * e->leaves;
     return write_scene(e, &o) ? APP_OK : APP_FAILED;
+}
+
+int example_oak(bough_context *ctx, example *e) {
+    return make(ctx, e, false);
+}
+
+int example_storm(bough_context *ctx, example *e) {
+    return make(ctx, e, true);
 }

@@ -248,6 +248,8 @@ typedef struct {
     bough_frame *frames; /* those of the state; of roots that are added, their poses */
     bool *new;           /* parts that are added */
     bool impact;         /* velocities may have to change */
+    const double *rest;  /* of accelerations, see add_rest(); NULL: not known */
+    const bough_root *root_rest;
 } edit;
 
 static bough_status refuse(const edit *e, int32_t part, const char *why) {
@@ -375,6 +377,56 @@ static void start_coordinates(const bough_model *before, const bough_model *afte
     }
 }
 
+/* Accelerations jump where something is cut or joined. Those that a step leaves are not those that the forces at its
+ * end ask for: of stiff modes it makes as little as of the gusts that shake them. So the jump is added to them, and
+ * what has no part in the change feels none. `rest`: by how much the step's were more than the forces' before the
+ * change. */
+static void add_rest(const bough_model *before, const bough_model *after, bough_state *state, const double *rest,
+                     const bough_root *root_rest) {
+    for (int32_t i = 0; i < after->part_count; i++) {
+        const bo_tree_part *part = &after->parts[i];
+        const int32_t was = before->inside[part->user];
+        if (was < 0 || after->def.parts[part->user].locked || before->def.parts[part->user].locked)
+            continue;
+        for (int32_t l = 0; l < part->r; l++)
+            state->a[part->offset + l] += rest[part->offset + l];
+        if (!part->free || part->parent >= 0 || !before->parts[was].free)
+            continue;
+        bough_root *root = &state->roots[part->flight];
+        const bough_root *more = &root_rest[before->parts[was].flight];
+        for (int d = 0; d < 3; d++) {
+            root->acceleration[d] += more->acceleration[d];
+            root->angular_acceleration[d] += more->angular_acceleration[d];
+        }
+    }
+    memcpy(state->work->next_roots, state->roots, (size_t)after->free_count * sizeof *state->roots);
+}
+
+/* See add_rest(); the state stays as it is. False when its forces do not tell. */
+static bool find_rest(bough_context *ctx, const bough_model *now, bough_state *state, double *rest,
+                      bough_root *root_rest) {
+    const size_t size = (size_t)now->size * sizeof *rest, roots = (size_t)now->free_count * sizeof *root_rest;
+    memcpy(rest, state->a, size);
+    memcpy(root_rest, state->roots, roots);
+    if (state->work->integrator || bough_step(ctx, now, state, 0) != BOUGH_OK)
+        return false;
+    for (int32_t k = 0; k < now->size; k++) {
+        const double of_step = rest[k];
+        rest[k] -= state->a[k];
+        state->a[k] = of_step;
+    }
+    for (int32_t k = 0; k < now->free_count; k++) {
+        const bough_root of_step = root_rest[k];
+        for (int d = 0; d < 3; d++) {
+            root_rest[k].acceleration[d] -= state->roots[k].acceleration[d];
+            root_rest[k].angular_acceleration[d] -= state->roots[k].angular_acceleration[d];
+        }
+        state->roots[k] = of_step;
+    }
+    memcpy(state->work->next_roots, state->roots, roots);
+    return true;
+}
+
 /* The state on its new layout, with the velocities and accelerations that it has there. */
 static bough_status settle_in(bough_context *ctx, const bough_model *before, bough_state *state, const edit *e) {
     const bough_model *model = state->work->own;
@@ -382,16 +434,22 @@ static bough_status settle_in(bough_context *ctx, const bough_model *before, bou
     if (e->impact)
         BO_TRY(share_momenta(ctx, state, e->new));
     BO_TRY(bough_state_update(ctx, model, state));
-    if (!state->work->integrator && bough_step(ctx, model, state, 0) != BOUGH_OK) { /* accelerations jump */
-        memset(state->a, 0, (size_t)model->size * sizeof *state->a);
-        BO_TRY(bough_state_update(ctx, model, state));
+    if (state->work->integrator)
+        return BOUGH_OK;
+    if (bough_step(ctx, model, state, 0) == BOUGH_OK) {
+        if (e->rest)
+            add_rest(before, model, state, e->rest, e->root_rest);
+        return BOUGH_OK;
     }
-    return BOUGH_OK;
+    memset(state->a, 0, (size_t)model->size * sizeof *state->a);
+    return bough_state_update(ctx, model, state);
 }
 
-/* Coordinates, velocities and accelerations, and frames, to go back to. */
-static size_t kept_count(const bough_model *model) {
-    return 3 * (size_t)model->size + (size_t)model->def.part_count * (sizeof(bough_frame) / sizeof(double));
+/* Coordinates, velocities and accelerations, and frames, to go back to; what find_rest() finds. */
+static size_t kept_count(const bough_model *model, const bough_model *now) {
+    return 4 * (size_t)model->size + ((size_t)model->def.part_count * sizeof(bough_frame) +
+                                      (size_t)now->free_count * sizeof(bough_root) + sizeof(double) - 1) /
+                                         sizeof(double);
 }
 
 static bough_status shift_state(edit *e, bough_state *state, double *kept) {
@@ -402,9 +460,15 @@ static bough_status shift_state(edit *e, bough_state *state, double *kept) {
     e->parts = NULL;
     memcpy(kept, state->q, size);
     memcpy(kept + 3 * e->model->size, state->frames, frames);
+    double *rest = kept + 3 * e->model->size + frames / sizeof(double);
+    bough_root *root_rest = (bough_root *)(void *)(rest + e->model->size);
     memcpy(state->frames, e->frames, frames);
     bough_status status = bo_tree_begin_shift(e->ctx, e->model, state, parts, &shift);
     if (status == BOUGH_OK) {
+        memcpy(state->frames, kept + 3 * e->model->size, frames);
+        if (find_rest(e->ctx, e->now, state, rest, root_rest))
+            e->rest = rest, e->root_rest = root_rest;
+        memcpy(state->frames, e->frames, frames);
         exchange(state, &shift);
         status = settle_in(e->ctx, e->now, state, e);
         if (status != BOUGH_OK)
@@ -432,7 +496,7 @@ bough_status bough_state_change(bough_context *ctx, const bough_model *model, bo
               .parts = bo_tree_copy_links(ctx, now),
               .frames = BO_NEW_ARRAY(ctx, bough_frame, model->def.part_count),
               .new = BO_NEW_ZEROS(ctx, bool, model->def.part_count)};
-    double *kept = BO_NEW_ARRAY(ctx, double, kept_count(model));
+    double *kept = BO_NEW_ARRAY(ctx, double, kept_count(model, now));
     bough_status status = e.parts && e.frames && e.new &&kept ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
         memcpy(e.frames, state->frames, (size_t)model->def.part_count * sizeof *e.frames);

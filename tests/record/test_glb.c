@@ -16,7 +16,7 @@ typedef struct {
 
 static content random_content(uint64_t seed) {
     test_random r = {seed};
-    content c;
+    content c = {0};
     for (int v = 0; v < VERTICES; v++)
         for (int d = 0; d < 3; d++) {
             c.positions[v][d] = (float)test_uniform(&r, -1, 1);
