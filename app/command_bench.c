@@ -33,6 +33,7 @@ static const struct {
      false},
     {"boundary", bench_boundary,
      "interfaces that deform: accuracy of trees by their deviation; boundary modes that bend far", false},
+    {"changes", bench_changes, "what it costs to cut, lock and put back parts of the oak while it moves", false},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))

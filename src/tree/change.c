@@ -402,13 +402,22 @@ static void add_rest(const bough_model *before, const bough_model *after, bough_
     memcpy(state->work->next_roots, state->roots, (size_t)after->free_count * sizeof *state->roots);
 }
 
+/* Accelerations that the forces ask for. In no time nothing moves, so that one pass is as good as two. */
+static bough_status accelerate(bough_context *ctx, const bough_model *model, bough_state *state) {
+    const int32_t passes = state->passes;
+    state->passes = 1;
+    const bough_status status = bough_step(ctx, model, state, 0);
+    state->passes = passes;
+    return status;
+}
+
 /* See add_rest(); the state stays as it is. False when its forces do not tell. */
 static bool find_rest(bough_context *ctx, const bough_model *now, bough_state *state, double *rest,
                       bough_root *root_rest) {
     const size_t size = (size_t)now->size * sizeof *rest, roots = (size_t)now->free_count * sizeof *root_rest;
     memcpy(rest, state->a, size);
     memcpy(root_rest, state->roots, roots);
-    if (state->work->integrator || bough_step(ctx, now, state, 0) != BOUGH_OK)
+    if (state->work->integrator || accelerate(ctx, now, state) != BOUGH_OK)
         return false;
     for (int32_t k = 0; k < now->size; k++) {
         const double of_step = rest[k];
@@ -436,7 +445,7 @@ static bough_status settle_in(bough_context *ctx, const bough_model *before, bou
     BO_TRY(bough_state_update(ctx, model, state));
     if (state->work->integrator)
         return BOUGH_OK;
-    if (bough_step(ctx, model, state, 0) == BOUGH_OK) {
+    if (accelerate(ctx, model, state) == BOUGH_OK) {
         if (e->rest)
             add_rest(before, model, state, e->rest, e->root_rest);
         return BOUGH_OK;
