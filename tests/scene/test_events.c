@@ -97,6 +97,17 @@ static void mistakes_are_named(void **state) {
                   "the scene has no parts");
 }
 
+static void the_example_of_the_docs_works(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    test_write_text(test_path("docs.json"), example_of_docs("### Events"));
+    check_ok(ctx, bough_scene_load(ctx, test_path("docs.json"), &scene));
+    check_int(scene->event_count, 5);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
 static void the_integral_of_a_curve_is_the_area_below_it(void **state) {
     (void)state;
     double times[4] = {-1, 0.5, 2, 3}, values[4] = {1, 4, 0, 2};
@@ -115,6 +126,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_that_is_said_is_read),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(the_example_of_the_docs_works),
         cmocka_unit_test(the_integral_of_a_curve_is_the_area_below_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
