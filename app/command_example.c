@@ -13,6 +13,7 @@ static const struct {
     const char *about;
 } examples[] = {
     {"oak", example_oak, true, false, "an oak in wind: 41 branches, 1,394 leaves, 11,972 coordinates"},
+    {"storm", example_storm, true, false, "the same oak in gusts that rise until leaves and branches break off"},
     {"flower", example_flower, false, false,
      "a lily cut into 12 domains from one mesh, for comparisons with full order"},
     {"dragon", example_dragon, false, true, "a dragon of 160,000 tets, cut into 40 domains with 454 coordinates"},

@@ -15,6 +15,7 @@ enum {
     OPT_TIME,
     OPT_STRESS,
     OPT_INPUTS,
+    OPT_CHANGES,
     OPT_FRAMES,
     OPT_FPS,
     OPT_CHECKPOINT,
@@ -51,6 +52,8 @@ static const struct argp_option options[] = {
     {"stress", OPT_STRESS, "FILE", 0,
      "FILE.csv or FILE.npy: record von Mises' stress of each part, or of each element of a body, one row a frame", 0},
     {"inputs", OPT_INPUTS, "FILE", 0, "of the tree engine: record all that is done to the scene, for bough replay", 0},
+    {"changes", OPT_CHANGES, "FILE.csv", 0,
+     "record what happens to parts by the scene's \"events\" and \"break\": time, change, part, stress", 0},
     {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
     {"fps", OPT_FPS, "N", 0,
      "frames of films and series, and rows of FILE.npy and of stresses, per simulated second (default 30)", 0},
@@ -128,6 +131,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_INPUTS:
         a->def.inputs = text;
         break;
+    case OPT_CHANGES:
+        app_need_extension(state, "changes", text, ".csv");
+        a->def.changes = text;
+        break;
     case OPT_FRAMES:
         a->def.frames = text;
         break;
@@ -183,6 +190,47 @@ static const struct argp parser = {
     NULL,
 };
 
+/* ---- what happens to parts ---- */
+
+/* One line a step and kind of change, however many parts it is about. */
+static void tell(void *data, const bough_run_change *changes, int32_t count) {
+    (void)data;
+    for (int32_t i = 0, same; i < count; i += same) {
+        double most = changes[i].stress;
+        for (same = 1; i + same < count && !strcmp(changes[i + same].change, changes[i].change); same++)
+            most = fmax(most, changes[i + same].stress);
+        app_clear_progress();
+        fprintf(stderr, "t = %.4f s: %s", changes[i].time, changes[i].change);
+        for (int32_t k = 0; k < same && k < 3 && changes[i].name; k++)
+            fprintf(stderr, "%s %s", k ? "," : "", changes[i + k].name);
+        if (same > 3)
+            fprintf(stderr, " and %d more", same - 3);
+        if (!strcmp(changes[i].change, "break"))
+            fprintf(stderr, " at %.3g Pa", most);
+        fputc('\n', stderr);
+    }
+}
+
+static int32_t count_changes(const bough_run *run, const char *change) {
+    int32_t count, found = 0;
+    const bough_run_change *changes = bough_run_changes(run, &count);
+    for (int32_t i = 0; i < count; i++)
+        found += !strcmp(changes[i].change, change);
+    return found;
+}
+
+static json_t *json_changes(const bough_run *run) {
+    int32_t count;
+    const bough_run_change *changes = bough_run_changes(run, &count);
+    json_t *list = json_array();
+    for (int32_t i = 0; i < count; i++)
+        json_array_append_new(list,
+                              json_pack("{s:f, s:s, s:o, s:o}", "time", changes[i].time, "change", changes[i].change,
+                                        "part", changes[i].name ? app_json_text(changes[i].name) : json_null(),
+                                        "stress", app_json_number(changes[i].stress)));
+    return list;
+}
+
 static void print_text(const bough_run *run, const bough_run_report *r, bool done) {
     static const char *const names[4] = {"elastic", "kinetic", "external", "total"};
     double factor = r->seconds > 0 ? r->simulated_time / r->seconds : 0;
@@ -202,6 +250,10 @@ static void print_text(const bough_run *run, const bough_run_report *r, bool don
         printf("  %-20s %14.6g %14.6g\n", names[i], r->start_energy[i], r->energy[i]);
     for (int32_t c = BOUGH_COLUMN_PROBES; c < bough_run_column_count(run); c++)
         printf("%-22s %.9g\n", bough_run_column_name(run, c), bough_run_values(run)[c]);
+    int32_t changes;
+    bough_run_changes(run, &changes);
+    if (changes)
+        printf("changes of parts       %d, of them %d broke off\n", changes, count_changes(run, "break"));
     if (r->rows)
         printf("recorded rows          %lld\n", (long long)r->rows);
     if (r->displacement_rows)
@@ -218,7 +270,7 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
         json_object_set_new(values, bough_run_column_name(run, c), app_json_number(bough_run_values(run)[c]));
     app_print_json(json_pack(
         "{s:b, s:s, s:s?, s:o, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, "
-        "s:o}",
+        "s:o, s:o}",
         "done", (int)done, "engine", r->engine, "coupling", r->coupling, "settle_residual",
         app_json_number(r->settle_residual), "integrator", r->integrator, "time", r->time, "dt", r->dt, "duration",
         r->duration, "steps", (json_int_t)r->steps, "step_count", (json_int_t)r->step_count, "iterations",
@@ -226,7 +278,7 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
         app_json_numbers(r->start_energy, 4), "energy", app_json_numbers(r->energy, 4), "values", values, "rows",
         (json_int_t)r->rows, "displacement_rows", (json_int_t)r->displacement_rows, "stress_rows",
         (json_int_t)r->stress_rows, "frames", (json_int_t)r->frames, "seconds", r->seconds, "real_time_factor",
-        app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0)));
+        app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0), "changes", json_changes(run)));
 }
 
 static int draw(bough_context *ctx, const bough_run *run, const arguments *a) {
@@ -292,6 +344,7 @@ static int start(bough_context *ctx, arguments *a, bough_scene *scene, bough_run
     const bough_state *state;
     if (wants_film(a))
         a->def.watch = app_film_add, a->def.watch_data = &a->film, a->film.fps = a->def.fps;
+    a->def.tell = tell;
     if (bough_run_create(ctx, scene, &a->def, run))
         return app_fail(ctx);
     if (wants_film(a) && !bough_run_tree(*run, &model, &state))

@@ -244,21 +244,47 @@ static void write_head(FILE *f, const oak *o, int32_t leaves) {
     fprintf(f, "  },\n  \"parts\": [\n");
 }
 
+/* What parts bear, Pa: leaves tear off first, then twigs and branches break. Leaves then fly as rigid bodies,
+ * since the stalk of a leaf that snaps back weighs so little that its steps would have to be very short. */
+static const struct {
+    const char *class;
+    double strength;
+    bool rigid;
+} strengths[] = {{"leaf", 1.75e6, true},
+                 {"twig", 1.2e7, false},
+                 {"branch", 1.55e7, false},
+                 {"bough", 9.7e6, false},
+                 {"limb", 6.4e6, false}};
+
+/* The mean wind rises from 7.6 to 38 m/s within 14 s and stays; what has fallen 3 m below the ground is gone. */
+static void write_storm(FILE *f) {
+    fprintf(f, "  \"curves\": {\"rising\": [[0, 0.2], [14, 1]]},\n"
+               "  \"wind\": {\"velocity\": [38, 0, 0], \"gust\": 0.35, \"drag\": 0.4, \"seed\": 7, \"curve\": "
+               "\"rising\"},\n  \"break\": [\n");
+    for (size_t i = 0; i < sizeof strengths / sizeof *strengths; i++)
+        fprintf(f, "%s    {\"component\": \"%s\", \"stress\": %g%s}", i ? ",\n" : "", strengths[i].class,
+                strengths[i].strength, strengths[i].rigid ? ", \"lock\": true" : "");
+    fprintf(f, "\n  ],\n  \"remove_below\": -3,\n");
+}
+
 static void write_tail(FILE *f, const oak *o) {
     int32_t top = 0;
     for (int32_t b = 0; b < o->branch_count; b++)
         if (middle_at(o, &o->branches[b], 1).z > middle_at(o, &o->branches[top], 1).z)
             top = b;
     v3 tip = middle_at(o, &o->branches[top], 1);
+    fprintf(f, "\n  ],\n  \"gravity\": [0, 0, -9.81],\n");
+    if (o->species->storm)
+        write_storm(f);
+    else
+        fprintf(f, "  \"wind\": {\"velocity\": [6, 0, 0], \"gust\": 0.5, \"drag\": 0.4, \"seed\": 7},\n");
     fprintf(
         f,
-        "\n  ],\n  \"gravity\": [0, 0, -9.81],\n"
-        "  \"wind\": {\"velocity\": [6, 0, 0], \"gust\": 0.5, \"drag\": 0.4, \"seed\": 7},\n"
         "  \"engine\": {\"kind\": \"tree\", \"coupling\": \"L3\"},\n"
-        "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": 10},\n"
+        "  \"time\": {\"integrator\": \"hht\", \"alpha\": -0.05, \"dt\": 0.0041666666666666666, \"duration\": %d},\n"
         "  \"settle\": true,\n"
         "  \"probes\": [{\"name\": \"top\", \"part\": \"b%d\", \"nearest\": [%.4f, %.4f, %.4f]}]\n}\n",
-        top, tip.x, tip.y, tip.z);
+        o->species->storm ? 16 : 10, top, tip.x, tip.y, tip.z);
 }
 
 static bool write_scene(const example *e, oak *o) {
@@ -315,5 +341,12 @@ int oak_make(bough_context *ctx, const oak_species *species, example *e) {
 int example_oak(bough_context *ctx, example *e) {
     oak_species species = oak_common();
     species.seed = e->seed;
+    return oak_make(ctx, &species, e);
+}
+
+int example_storm(bough_context *ctx, example *e) {
+    oak_species species = oak_common();
+    species.seed = e->seed;
+    species.storm = true;
     return oak_make(ctx, &species, e);
 }

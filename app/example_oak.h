@@ -44,6 +44,7 @@ typedef struct oak_species {
     double leaf;         /* size of leaves: factor */
     double leaf_density; /* kg/m^3 */
     oak_detail detail;
+    bool storm; /* its wind rises until it breaks */
 } oak_species;
 oak_species oak_common(void); /* that one */
 /* Makes e->folder/scene.json and its meshes; counts go into e. */

@@ -1,5 +1,5 @@
-/* Films of trees of parts: animated glTF, and animated pictures for pages. Colours by component, in the order of the
- * scene. */
+/* Films of trees of parts: animated glTF, and animated pictures for pages. Colours by component: wood and leaves by
+ * their names, others in the order of the scene. */
 #include "app.h"
 
 #include <math.h>
@@ -20,11 +20,31 @@ static const float palette[][3] = {
 };
 enum { COLOURS = sizeof palette / sizeof *palette };
 
+/* What grows: the oak's wood, and its leaf. */
+static const struct {
+    const char *name;
+    int style; /* of app_oak_styles */
+} grown[] = {{"trunk", 0}, {"limb", 1}, {"bough", 2}, {"branch", 3}, {"twig", 4}, {"leaf", 5}};
+
+static bool find_grown(const bough_component *component, app_part_style *style) {
+    json_t *made = component->provenance ? json_loads(component->provenance, 0, NULL) : NULL;
+    const char *name = json_string_value(json_object_get(made, "name"));
+    bool found = false;
+    for (size_t i = 0; i < sizeof grown / sizeof *grown && name && !found; i++)
+        if ((found = strcmp(name, grown[i].name) == 0))
+            *style = app_oak_styles[grown[i].style];
+    json_decref(made);
+    return found;
+}
+
 static bool choose_colours(const bough_model_def *def, app_film *film) {
     film->styles = calloc((size_t)def->component_count + 1, sizeof *film->styles);
     for (int32_t c = 0; c < def->component_count && film->styles; c++) {
-        memcpy(film->styles[c].colour, palette[c % COLOURS], sizeof palette[0]);
-        film->styles[c].variation = 0.06f, film->styles[c].gloss = 0.15f;
+        app_part_style *style = &film->styles[c];
+        if (find_grown(def->components[c], style))
+            continue;
+        memcpy(style->colour, palette[c % COLOURS], sizeof palette[0]);
+        style->variation = 0.06f, style->gloss = 0.15f;
     }
     return film->styles != NULL;
 }
@@ -32,12 +52,41 @@ static bool choose_colours(const bough_model_def *def, app_film *film) {
 typedef struct {
     size_t count; /* of numbers */
     float *x;
+    bool held; /* these are of what is held, and others left out */
 } cloud;
+
+/* It is there, and what it hangs on is held. */
+static bool is_held(const bough_model_def *def, const bough_part_def *parts, int32_t part) {
+    while (!parts[part].absent && parts[part].parent >= 0)
+        part = parts[part].parent;
+    return !parts[part].absent && !parts[part].free &&
+           def->components[parts[part].component]->support != BOUGH_SUPPORT_FREE;
+}
+
+/* What flies may be far away: where something is held, that is what is looked at. */
+static void keep_held(const bough_model *model, const bough_state *state, cloud *points) {
+    const bough_model_def *def = bough_model_describe(model);
+    const bough_part_def *parts = bough_state_parts(model, state);
+    size_t count = 0;
+    for (int32_t p = 0; p < def->part_count; p++) {
+        const size_t first = 3 * (size_t)bough_model_first_vertex(model, p);
+        const size_t own = 3 * (size_t)def->components[def->parts[p].component]->surface.vertex_count;
+        if (!is_held(def, parts, p))
+            continue;
+        memmove(points->x + count, points->x + first, own * sizeof *points->x);
+        count += own;
+    }
+    points->held = count > 0;
+    points->count = count > 0 ? count : points->count;
+}
 
 static bough_status find_points(bough_context *ctx, const bough_model *model, const bough_state *state, cloud *points) {
     points->count = 3 * (size_t)bough_model_vertex_count(model);
     points->x = malloc((points->count + 1) * sizeof *points->x);
-    return points->x ? bough_state_surface(ctx, model, state, points->x, NULL) : BOUGH_ERROR_MEMORY;
+    bough_status s = points->x ? bough_state_surface(ctx, model, state, points->x, NULL) : BOUGH_ERROR_MEMORY;
+    if (!s)
+        keep_held(model, state, points);
+    return s;
 }
 
 static double dot3(const double a[3], const double b[3]) {
@@ -101,7 +150,7 @@ static bough_status open_picture(bough_context *ctx, const bough_model *model, c
     cloud points = {0};
     bough_status s = find_points(ctx, model, state, &points);
     if (!s)
-        aim(&points, state->root_count > 0, turns, def);
+        aim(&points, !points.held, turns, def);
     free(points.x);
     return s ? s : bough_picture_create(ctx, def, &film->picture);
 }

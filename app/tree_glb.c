@@ -80,12 +80,21 @@ bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, c
     return s ? s : add_parts(ctx, def, styles, film->glb);
 }
 
+/* Neither it nor what it hangs on is absent. */
+static bool is_there(const bough_part_def *parts, int32_t part) {
+    while (part >= 0 && !parts[part].absent)
+        part = parts[part].parent;
+    return part < 0;
+}
+
 bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, const bough_state *state,
                               app_tree_glb *film) {
     const bough_model_def *def = bough_model_describe(model);
+    const bough_part_def *parts = bough_state_parts(model, state);
     float *weight = film->weights;
     for (int32_t p = 0; p < def->part_count; p++) {
         const double *q = state->q + bough_model_offset(model, p);
+        film->poses[p].hidden = !is_there(parts, p);
         memcpy(film->poses[p].translation, state->frames[p].origin, sizeof film->poses[p].translation);
         memcpy(film->poses[p].rotation, state->frames[p].rotation, sizeof film->poses[p].rotation);
         for (int32_t l = 0; l < def->components[def->parts[p].component]->r; l++)

@@ -35,6 +35,7 @@ int bench_stress(const bench_options *options);
 int bench_embedding(const bench_options *options);
 int bench_boundary(const bench_options *options);
 int bench_loops(const bench_options *options);
+int bench_changes(const bench_options *options);
 
 /* ---- bench.c ---- */
 

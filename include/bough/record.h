@@ -202,6 +202,7 @@ BOUGH_API bough_glb_mesh bough_default_glb_mesh(void);
 /* Row-major rotation. */
 typedef struct bough_glb_pose {
     double translation[3], rotation[9];
+    bool hidden; /* the node is not seen: it has no size */
 } bough_glb_pose;
 
 typedef struct bough_glb bough_glb;

@@ -20,6 +20,15 @@ extern "C" {
 
 typedef struct bough_run bough_run;
 
+/* Something that happened to a part (scene files, "events" and "break"). */
+typedef struct bough_run_change {
+    double time;        /* s */
+    const char *change; /* "break", "detach", "attach", "reattach", "lock", "unlock", "remove", "add" or "wind" */
+    int32_t part;       /* -1: wind */
+    const char *name;   /* of the part, which belongs to the run; NULL: wind */
+    double stress;      /* the part's largest von Mises, Pa, then; NAN: of a scene in which nothing breaks */
+} bough_run_change;
+
 typedef struct bough_run_def {
     uint32_t cookie;
     const char *engine;        /* "full" or "tree", for scenes of parts; NULL: the scene's */
@@ -40,12 +49,16 @@ typedef struct bough_run_def {
     const char *inputs;        /* all that is done to a scene of parts, for bough_log_replay() (<bough/tree.h>); written
                                 * when bough_run_advance() returns, however it ends, or the run is destroyed; NULL: none
                                 */
+    const char *changes;       /* .csv of what happens to parts: time, change, part, stress; NULL: none */
     double fps;                /* frames and displacements per second of simulated time (default 30) */
     const char *checkpoint;    /* written by bough_run_advance() at its end, however it ends; NULL: none */
     const char *resume;        /* a checkpoint of this scene to go on from; NULL: from the start */
     /* Called when a frame is due, after what is recorded; a failure ends the run. NULL: nobody looks. */
     bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run);
     void *watch_data;
+    /* Called after steps in which something happened to parts, and for what happens at the start. NULL: nobody asks. */
+    void (*tell)(void *data, const bough_run_change *changes, int32_t count);
+    void *tell_data;
     bool settle; /* start in equilibrium under gravity and what else acts steadily, also when the scene does not say so
                   */
 } bough_run_def;
@@ -99,6 +112,9 @@ BOUGH_API const bough_mesh *bough_run_mesh(const bough_run *run);
  */
 BOUGH_API const double *bough_run_displacement(const bough_run *run);
 BOUGH_API const double *bough_run_velocity(const bough_run *run);
+
+/* All that happened to parts since the run was made, in order; valid until the next step. */
+BOUGH_API const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count);
 
 /* What the tree engine steps; false for the full engine. Both belong to the run. */
 BOUGH_API bool bough_run_tree(const bough_run *run, const bough_model **model, const bough_state **state);

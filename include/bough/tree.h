@@ -84,6 +84,8 @@ typedef struct bough_wind {
     double density;     /* of the air, kg/m^3 */
     double drag;        /* coefficient */
     uint64_t seed;      /* the same seed, the same gusts */
+    double lead;        /* s: the gusts are those of this much later; a mean that changes carried them elsewhere than a
+                           steady one would have. Packs do not hold it */
 } bough_wind;
 /* No wind; gust 0.5, length 10 m, density 1.2 kg/m^3, drag 1.2, seed 1 */
 BOUGH_API bough_wind bough_default_wind(void);

@@ -31,6 +31,18 @@ double bo_curve_at(const bo_curve *c, double t) {
     return c->values[i] + (i == c->count - 1 ? 0 : (t - c->times[i]) * bo_curve_slope(c, t));
 }
 
+/* Trapezia between 0, the points on the way, and t. */
+double bo_curve_integral(const bo_curve *c, double t) {
+    double from = 0, value = bo_curve_at(c, 0), sum = 0;
+    for (int32_t i = segment_of(c, 0) + 1; i <= c->count && from < t; i++) {
+        const bool last = i == c->count || c->times[i] >= t;
+        const double to = last ? t : c->times[i], next = last ? bo_curve_at(c, t) : c->values[i];
+        sum += 0.5 * (to - from) * (value + next);
+        from = to, value = next;
+    }
+    return sum;
+}
+
 /* ---- making ---- */
 
 void bo_drive_free(bough_context *ctx, bo_drive *drive) {

@@ -14,6 +14,8 @@ typedef struct bo_curve {
 } bo_curve;
 
 double bo_curve_at(const bo_curve *curve, double t);
+/* Integral from 0 to t >= 0. */
+double bo_curve_integral(const bo_curve *curve, double t);
 /* Derivative to the right of t. */
 double bo_curve_slope(const bo_curve *curve, double t);
 

@@ -249,7 +249,7 @@ static bo_glb_place place_of(const bough_glb_pose *pose, const bo_glb_place *las
     bo_mat3 R;
     memcpy(R.m, pose->rotation, sizeof R.m);
     bo_quat q = bo_quat_normalize(bo_quat_from_matrix(R));
-    bo_glb_place place = {.rotation = {(float)q.x, (float)q.y, (float)q.z, (float)q.w}};
+    bo_glb_place place = {.rotation = {(float)q.x, (float)q.y, (float)q.z, (float)q.w}, .hidden = pose->hidden};
     float dot = 0;
     for (int i = 0; i < 4 && last; i++)
         dot += place.rotation[i] * last->rotation[i];

@@ -25,14 +25,15 @@ typedef struct bo_glb_node {
     char *name;
     int32_t mesh;
     float scale;
-    size_t weight;                           /* where its weights begin among those of a frame */
-    int32_t translation, rotation, morphing; /* accessors; -1: does not change */
+    size_t weight;                                    /* where its weights begin among those of a frame */
+    int32_t translation, rotation, morphing, scaling; /* accessors; -1: does not change */
 } bo_glb_node;
 
 /* A node in one frame. */
 typedef struct bo_glb_place {
     float translation[3];
     float rotation[4]; /* x y z w */
+    bool hidden;
 } bo_glb_place;
 
 typedef struct bo_glb_frame {

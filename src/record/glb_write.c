@@ -113,6 +113,18 @@ static bool turns(const bough_glb *glb, size_t node) {
     return false;
 }
 
+/* 0 while the node is not seen. */
+static float scale_at(const bough_glb *glb, size_t frame, size_t node) {
+    return glb->frames[frame].places[node].hidden ? 0 : glb->nodes[node].scale;
+}
+
+static bool comes_or_goes(const bough_glb *glb, size_t node) {
+    for (size_t f = 1; f < glb->frame_count; f++)
+        if (glb->frames[f].places[node].hidden != glb->frames[0].places[node].hidden)
+            return true;
+    return false;
+}
+
 static bool morphs(const bough_glb *glb, const bo_glb_node *node) {
     for (size_t f = 1; f < glb->frame_count; f++)
         for (int32_t k = 0; k < bo_glb_geometry_of(glb, node)->target_count; k++)
@@ -125,11 +137,13 @@ static bool plan_node(writer *w, size_t index) {
     bough_glb *glb = w->glb;
     bo_glb_node *node = &glb->nodes[index];
     size_t frames = glb->frame_count, targets = (size_t)bo_glb_geometry_of(glb, node)->target_count;
-    bool m = moves(glb, index), t = turns(glb, index), b = morphs(glb, node);
+    bool m = moves(glb, index), t = turns(glb, index), b = morphs(glb, node), c = comes_or_goes(glb, index);
     node->translation = m ? add_accessor(w, FLOATS, 3, frames) : -1;
     node->rotation = t ? add_accessor(w, SHORTS, 4, frames) : -1;
     node->morphing = b ? add_accessor(w, SHORTS, 1, frames * targets) : -1;
-    return (!m || node->translation >= 0) && (!t || node->rotation >= 0) && (!b || node->morphing >= 0);
+    node->scaling = c ? add_accessor(w, FLOATS, 3, frames) : -1;
+    return (!m || node->translation >= 0) && (!t || node->rotation >= 0) && (!b || node->morphing >= 0) &&
+           (!c || node->scaling >= 0);
 }
 
 static bough_status plan(writer *w) {
@@ -217,7 +231,7 @@ static void write_nodes(writer *w) {
     for (size_t n = 0; n < glb->node_count; n++) {
         const bo_glb_node *node = &glb->nodes[n];
         const bo_glb_place *place = &glb->frames[0].places[n];
-        const float scale[3] = {node->scale, node->scale, node->scale};
+        const float size = scale_at(glb, 0, n), scale[3] = {size, size, size};
         fputs(",{", f);
         write_name(f, node->name);
         fprintf(f, "\"mesh\":%d,", node->mesh);
@@ -238,13 +252,14 @@ static void write_channels(writer *w, bool samplers) {
     int32_t count = 0;
     for (size_t n = 0; n < w->glb->node_count; n++) {
         const bo_glb_node *node = &w->glb->nodes[n];
-        const int32_t outputs[3] = {node->translation, node->rotation, node->morphing};
-        static const char *const paths[3] = {"translation", "rotation", "weights"};
-        for (int p = 0; p < 3; p++) {
+        const int32_t outputs[4] = {node->translation, node->rotation, node->morphing, node->scaling};
+        static const char *const paths[4] = {"translation", "rotation", "weights", "scale"};
+        for (int p = 0; p < 4; p++) {
             if (outputs[p] < 0)
                 continue;
             if (samplers)
-                fprintf(w->stream, "%s{\"input\":%d,\"output\":%d}", count ? "," : "", w->times, outputs[p]);
+                fprintf(w->stream, "%s{\"input\":%d,\"output\":%d%s}", count ? "," : "", w->times, outputs[p],
+                        p == 3 ? ",\"interpolation\":\"STEP\"" : "");
             else
                 fprintf(w->stream, "%s{\"sampler\":%d,\"target\":{\"node\":%zu,\"path\":\"%s\"}}", count ? "," : "",
                         count, n + 1, paths[p]);
@@ -255,7 +270,8 @@ static void write_channels(writer *w, bool samplers) {
 
 static bool anything_changes(const bough_glb *glb) {
     for (size_t n = 0; n < glb->node_count; n++)
-        if (glb->nodes[n].translation >= 0 || glb->nodes[n].rotation >= 0 || glb->nodes[n].morphing >= 0)
+        if (glb->nodes[n].translation >= 0 || glb->nodes[n].rotation >= 0 || glb->nodes[n].morphing >= 0 ||
+            glb->nodes[n].scaling >= 0)
             return true;
     return false;
 }
@@ -366,9 +382,14 @@ static void write_motion(writer *w) {
     const bough_glb *glb = w->glb;
     for (size_t f = 0; f < glb->frame_count && glb->frame_count > 1; f++)
         put_floats(w->stream, &glb->frames[f].time, 1, 1);
-    for (size_t n = 0; n < glb->node_count; n++)
+    for (size_t n = 0; n < glb->node_count; n++) {
         for (size_t f = 0; f < glb->frame_count && glb->nodes[n].translation >= 0; f++)
             put_floats(w->stream, glb->frames[f].places[n].translation, 3, 1);
+        for (size_t f = 0; f < glb->frame_count && glb->nodes[n].scaling >= 0; f++) {
+            const float size = scale_at(glb, f, n), scale[3] = {size, size, size};
+            put_floats(w->stream, scale, 3, 1);
+        }
+    }
     pad(w->stream, w->bytes[FLOATS]);
     for (size_t n = 0; n < glb->node_count; n++) {
         const bo_glb_node *node = &glb->nodes[n];

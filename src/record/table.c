@@ -102,9 +102,12 @@ static void print_number(FILE *stream, double value) {
     }
 }
 
-bough_status bo_table_row(bough_context *ctx, bo_table *table, const double *values) {
+bough_status bo_table_words(bough_context *ctx, bo_table *table, const double *values, const char *const *words) {
     for (int32_t i = 0; i < table->column_count; i++) {
-        print_number(table->stream, values[i]);
+        if (words && words[i])
+            fputs(words[i], table->stream);
+        else
+            print_number(table->stream, values[i]);
         fputc(i + 1 < table->column_count ? ',' : '\n', table->stream);
     }
     errno = 0;
@@ -112,6 +115,10 @@ bough_status bo_table_row(bough_context *ctx, bo_table *table, const double *val
         return fail_write(ctx, table->path);
     table->rows++;
     return BOUGH_OK;
+}
+
+bough_status bo_table_row(bough_context *ctx, bo_table *table, const double *values) {
+    return bo_table_words(ctx, table, values, NULL);
 }
 
 bough_status bo_table_close(bough_context *ctx, bo_table *table) {

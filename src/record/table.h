@@ -23,6 +23,8 @@ bough_status bo_table_continue(bough_context *ctx, const char *path, const char 
 /* The row is handed to the system before it returns, so that a program that is ended keeps it. Numbers have 17 digits
  * and a decimal point in every locale. */
 bough_status bo_table_row(bough_context *ctx, bo_table *table, const double *values);
+/* The same with words in some columns, where they are not NULL; without commas and line ends. */
+bough_status bo_table_words(bough_context *ctx, bo_table *table, const double *values, const char *const *words);
 /* Fails when something could not be written; the table is closed in any case. */
 bough_status bo_table_close(bough_context *ctx, bo_table *table);
 

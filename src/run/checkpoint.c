@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define VERSION 1
+#define VERSION 2
 #define BYTE_ORDER_MARK 0x01020304u
 static const char magic[8] = {'B', 'o', 'u', 'g', 'h', 'R', 'u', 'n'};
 
@@ -27,7 +27,7 @@ static head head_of(const bough_run *run) {
     head h = {.version = VERSION,
               .byte_order = BYTE_ORDER_MARK,
               .run_hash = run->hash,
-              .state_size = run->engine.state_size,
+              .state_size = run->engine.state_size(run->engine.data),
               .step = p->step,
               .iterations = p->iterations,
               .retries = p->retries,
@@ -40,17 +40,37 @@ static head head_of(const bough_run *run) {
     return h;
 }
 
+/* The state as it is now; to be freed. */
+typedef struct {
+    int64_t size;
+    double *numbers; /* NULL: no memory */
+} kept_state;
+
+static kept_state keep(bough_context *ctx, const bough_run *run) {
+    kept_state kept = {.size = run->engine.state_size(run->engine.data)};
+    kept.numbers = BO_NEW_ARRAY(ctx, double, kept.size);
+    if (kept.numbers)
+        run->engine.save(run->engine.data, kept.numbers);
+    return kept;
+}
+
 bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char *path) {
-    const size_t bytes = (size_t)run->engine.state_size * sizeof(double);
     const head h = head_of(run);
-    run->engine.save(run->engine.data, run->state);
-    uint64_t hash = bo_hash_bytes(bo_hash_bytes(BO_HASH_START, &h, sizeof h), run->state, bytes);
+    kept_state kept = keep(ctx, run);
+    if (!kept.numbers)
+        return BOUGH_ERROR_MEMORY;
+    const size_t bytes = (size_t)kept.size * sizeof(double);
+    uint64_t hash = bo_hash_bytes(bo_hash_bytes(BO_HASH_START, &h, sizeof h), kept.numbers, bytes);
     bo_output output;
-    BO_TRY(bo_output_open(ctx, path, &output));
-    fwrite(&h, sizeof h, 1, output.stream);
-    fwrite(run->state, 1, bytes, output.stream);
-    fwrite(&hash, sizeof hash, 1, output.stream);
-    return bo_output_commit(ctx, &output);
+    bough_status status = bo_output_open(ctx, path, &output);
+    if (status == BOUGH_OK) {
+        fwrite(&h, sizeof h, 1, output.stream);
+        fwrite(kept.numbers, 1, bytes, output.stream);
+        fwrite(&hash, sizeof hash, 1, output.stream);
+        status = bo_output_commit(ctx, &output);
+    }
+    bo_free(ctx, kept.numbers);
+    return status;
 }
 
 static bool all_finite(const double *values, int64_t count) {
@@ -61,37 +81,44 @@ static bool all_finite(const double *values, int64_t count) {
 }
 
 /* The hash proves that the file is as it was written, not that it was written by us: each number is checked too. */
-static bool is_plausible(const bough_run *run, const head *h) {
+static bool is_plausible(const bough_run *run, const head *h, const double *state) {
+    const int64_t head_size = run->engine.head_size;
     return h->step >= 0 && h->step <= INT32_MAX && h->iterations >= 0 && h->retries >= 0 && h->halvings >= 0 &&
            h->halvings <= BO_RUN_MAX_HALVINGS && h->deepest >= h->halvings && h->deepest <= BO_RUN_MAX_HALVINGS &&
            h->good >= 0 && h->good < INT32_MAX / 2 && h->unit >= 0 && h->unit < BO_RUN_UNITS &&
            h->unit % (BO_RUN_UNITS >> h->halvings) == 0 && all_finite(h->start_energy, 4) &&
-           all_finite(run->state, run->engine.state_size);
+           h->state_size > head_size && all_finite(state + head_size, h->state_size - head_size);
 }
 
-static bough_status read_checkpoint(bough_context *ctx, const bough_run *run, const bo_file *file, head *h) {
+/* The numbers of the state are to be freed. */
+static bough_status read_checkpoint(bough_context *ctx, const bough_run *run, const bo_file *file, head *h,
+                                    double **state) {
     if (file->size < sizeof *h || memcmp(file->data, magic, sizeof magic) != 0)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is not a checkpoint");
     memcpy(h, file->data, sizeof *h);
     if (h->byte_order != BYTE_ORDER_MARK || h->version != VERSION)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is a checkpoint of another version or kind of machine");
-    if (h->run_hash != run->hash || h->state_size != run->engine.state_size)
+    if (h->run_hash != run->hash)
         return bo_fail(
             ctx, BOUGH_ERROR_FORMAT,
             "is a checkpoint of another scene, integrator or time step; resume it with those it was made with");
-    const size_t bytes = (size_t)h->state_size * sizeof(double);
+    const size_t room = file->size - sizeof *h;
     uint64_t hash;
-    if (file->size != sizeof *h + bytes + sizeof hash)
+    if (h->state_size < 0 || room < sizeof hash || (room - sizeof hash) % sizeof(double) != 0 ||
+        (uint64_t)h->state_size != (room - sizeof hash) / sizeof(double))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is damaged: its length is wrong");
+    const size_t bytes = room - sizeof hash;
+    if (!(*state = BO_NEW_ARRAY(ctx, double, h->state_size)))
+        return BOUGH_ERROR_MEMORY;
     memcpy(&hash, file->data + sizeof *h + bytes, sizeof hash);
-    memcpy(run->state, file->data + sizeof *h, bytes);
-    if (hash != bo_hash_bytes(BO_HASH_START, file->data, sizeof *h + bytes) || !is_plausible(run, h))
+    memcpy(*state, file->data + sizeof *h, bytes);
+    if (hash != bo_hash_bytes(BO_HASH_START, file->data, sizeof *h + bytes) || !is_plausible(run, h, *state))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "is damaged: its content does not match its hash");
     return BOUGH_OK;
 }
 
-static bough_status go_to(bough_run *run, const head *h) {
-    BO_TRY(run->engine.restore(run->engine.data, run->state));
+static bough_status go_to(bough_run *run, const head *h, const double *state) {
+    BO_TRY(run->engine.restore(run->engine.data, state, h->state_size));
     run->place = (bo_run_place){.step = h->step,
                                 .unit = h->unit,
                                 .halvings = h->halvings,
@@ -104,28 +131,31 @@ static bough_status go_to(bough_run *run, const head *h) {
 }
 
 /* When the state read cannot be measured, the run stays where it was. */
+static bough_status try_to_go(bough_context *ctx, bough_run *run, const head *h, const double *state) {
+    const head before = head_of(run);
+    kept_state kept = keep(ctx, run);
+    if (!kept.numbers)
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = go_to(run, h, state);
+    if (status == BOUGH_OK)
+        status = bo_run_measure(ctx, run, bo_run_time(run), run->trial);
+    if (status == BOUGH_OK)
+        memcpy(run->values, run->trial, (size_t)run->engine.column_count * sizeof *run->values);
+    else
+        go_to(run, &before, kept.numbers);
+    bo_free(ctx, kept.numbers);
+    return status;
+}
+
 bough_status bough_run_restore(bough_context *ctx, bough_run *run, const char *path) {
     bo_file file;
-    head h, before = head_of(run);
+    head h;
+    double *state = NULL;
     BO_TRY(bo_file_read(ctx, path, &file));
-    double *state = BO_NEW_ARRAY(ctx, double, run->engine.state_size);
-    bough_status status = state ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    if (state) {
-        run->engine.save(run->engine.data, state);
-        status = read_checkpoint(ctx, run, &file, &h);
-    }
+    bough_status status = read_checkpoint(ctx, run, &file, &h, &state);
     bo_file_free(ctx, &file);
-    if (status == BOUGH_OK) {
-        status = go_to(run, &h);
-        if (status == BOUGH_OK)
-            status = bo_run_measure(ctx, run, bo_run_time(run), run->trial);
-        if (status == BOUGH_OK) {
-            memcpy(run->values, run->trial, (size_t)run->engine.column_count * sizeof *run->values);
-        } else {
-            memcpy(run->state, state, (size_t)run->engine.state_size * sizeof *state);
-            go_to(run, &before);
-        }
-    }
+    if (status == BOUGH_OK)
+        status = try_to_go(ctx, run, &h, state);
     bo_free(ctx, state);
     if (status != BOUGH_OK && status != BOUGH_ERROR_FILE && status != BOUGH_ERROR_MEMORY)
         bo_prefix_message(ctx, "%s: ", path);

@@ -4,13 +4,16 @@
 
 #include "scene/scene.h"
 
+#include <bough/run.h>
+
 typedef struct bo_engine {
     void *data;
     int32_t column_count;
     char **columns;         /* names, the fixed ones of bough/run.h first */
     const char *integrator; /* its name in the registry */
-    int64_t state_size;
-    const bough_mesh *mesh;                /* what is drawn; NULL: make_mesh() was not called yet */
+    const bool *blank;      /* of the columns: they tell of something that is absent, by NAN; NULL: of nothing */
+    int64_t head_size;      /* of a state that is saved: numbers at its start that need not be finite */
+    const bough_mesh *mesh; /* what is drawn; NULL: make_mesh() was not called yet */
     const double *displacement, *velocity; /* 3 vertex_count, of the present state once show() was called */
     double residual;                       /* what was left of the forces when the start was settled; NAN: it was not */
 
@@ -24,9 +27,13 @@ typedef struct bo_engine {
     bough_status (*step)(void *data, double t, double h, int64_t *iterations);
     /* All columns at time t. */
     bough_status (*measure)(void *data, double t, double *values);
-    /* state_size numbers that are all there is to continue with the same bits. */
+    /* So many numbers are all there is to continue with the same bits; another number after parts have changed. */
+    int64_t (*state_size)(const void *data);
     void (*save)(const void *data, double *state);
-    bough_status (*restore)(void *data, const double *state); /* refuses what another engine saved */
+    /* Refuses what another engine saved; the state is then what it was. */
+    bough_status (*restore)(void *data, const double *state, int64_t size);
+    /* What has happened to parts in the last step, or when the engine was made; NULL: nothing ever does. */
+    const bough_run_change *(*changes)(const void *data, int32_t *count);
     /* Makes mesh, stress_of, displacement and velocity, for which a run that is not looked at needs no memory. NULL:
      * they are there. */
     bough_status (*make_mesh)(struct bo_engine *engine);

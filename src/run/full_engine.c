@@ -87,6 +87,11 @@ static bough_status stresses(void *data, double *von_mises) {
 
 /* ---- saving ---- */
 
+static int64_t state_size(const void *data) {
+    const full_engine *e = data;
+    return 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
+}
+
 static void save(const void *data, double *state) {
     const full_engine *e = data;
     const size_t n = (size_t)e->system.size;
@@ -96,8 +101,11 @@ static void save(const void *data, double *state) {
     bo_integrator_save(e->integrator, state);
 }
 
-static bough_status restore(void *data, const double *state) {
+static bough_status restore(void *data, const double *state, int64_t size) {
     full_engine *e = data;
+    if (size != state_size(e))
+        return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "the state has %lld numbers and should have %lld", (long long)size,
+                       (long long)state_size(e));
     const size_t n = (size_t)e->system.size;
     double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
     for (int i = 0; i < 3; i++, state += n)
@@ -148,6 +156,10 @@ static bough_status make_body(bough_context *ctx, bough_scene *scene) {
     if (wind[0] != 0 || wind[1] != 0 || wind[2] != 0)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: the full engine knows no wind; take \"wind\" out to compare",
                        scene->path);
+    if (scene->event_count > 0 || scene->strength)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s: in the full engine parts stay together; take \"events\" and \"break\" out to compare",
+                       scene->path);
     return bo_scene_make_whole(ctx, scene);
 }
 
@@ -155,6 +167,7 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
                                    bo_engine *engine) {
     *engine = (bo_engine){.step = step,
                           .measure = measure,
+                          .state_size = state_size,
                           .save = save,
                           .restore = restore,
                           .stresses = stresses,
@@ -180,6 +193,5 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
     engine->integrator = e->integrator->method->info.name;
     engine->displacement = e->motion.q;
     engine->velocity = e->motion.v;
-    engine->state_size = 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
     return BOUGH_OK;
 }

@@ -53,20 +53,30 @@ static bool may_succeed_with_less(bough_status status) {
 bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values) {
     BO_TRY(run->engine.measure(run->engine.data, t, values));
     for (int32_t i = 0; i < run->engine.column_count; i++)
-        if (!isfinite(values[i]))
+        if (!isfinite(values[i]) && !(run->engine.blank && run->engine.blank[i]))
             return bo_fail(ctx, BOUGH_NOT_FINITE, "%s is not finite", run->engine.columns[i]);
     return BOUGH_OK;
 }
 
-/* A step whose end cannot be measured is none: it is taken back. */
+bough_status bo_run_keep_state(bough_context *ctx, bough_run *run) {
+    run->state_size = run->engine.state_size(run->engine.data);
+    if (!BO_RESERVE(ctx, run->state, run->state_capacity, (size_t)run->state_size))
+        return BOUGH_ERROR_MEMORY;
+    run->engine.save(run->engine.data, run->state);
+    return BOUGH_OK;
+}
+
+/* A step whose end cannot be measured is none: it is taken back, with what happened to parts in it. */
 static bough_status try_part(bough_context *ctx, bough_run *run) {
     const double t = bo_run_time(run), h = ldexp(run->dt, -run->place.halvings);
-    run->engine.save(run->engine.data, run->state);
+    BO_TRY(bo_run_keep_state(ctx, run));
     bough_status status = run->engine.step(run->engine.data, t, h, &run->place.iterations);
     if (status == BOUGH_OK)
         status = bo_run_measure(ctx, run, t + h, run->trial);
+    if (status == BOUGH_OK)
+        status = bo_run_reserve_changes(ctx, run);
     if (status != BOUGH_OK)
-        run->engine.restore(run->engine.data, run->state);
+        BO_TRY(run->engine.restore(run->engine.data, run->state, run->state_size));
     return status;
 }
 
@@ -102,9 +112,10 @@ bough_status bough_run_step(bough_context *ctx, bough_run *run) {
     const int64_t goal = run->place.step + 1;
     while (run->place.step < goal) {
         bough_status status = try_part(ctx, run);
-        if (status == BOUGH_OK)
+        if (status == BOUGH_OK) {
             accept(run);
-        else
+            BO_TRY(bo_run_take_changes(ctx, run));
+        } else
             BO_TRY(may_succeed_with_less(status) ? halve(ctx, run, status) : status);
     }
     return bo_run_record(ctx, run);
@@ -190,6 +201,11 @@ const double *bough_run_displacement(const bough_run *run) {
 
 const double *bough_run_velocity(const bough_run *run) {
     return bo_run_show(run) == BOUGH_OK ? run->engine.velocity : NULL;
+}
+
+const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count) {
+    *count = (int32_t)run->change_count;
+    return run->changes;
 }
 
 bool bough_run_tree(const bough_run *run, const bough_model **model, const bough_state **state) {

@@ -42,8 +42,10 @@ struct bough_run {
     const char *integrator;             /* the registry's */
     uint64_t hash;                      /* of scene, integrator and dt */
     double *values;                     /* columns at the last good state */
-    double *state;                      /* engine.state_size: to go back to when a step fails */
-    double *trial;                      /* columns of a step that is not accepted yet */
+    double *state;                      /* to go back to when a step fails */
+    int64_t state_size;                 /* numbers of it */
+    size_t state_capacity;
+    double *trial; /* columns of a step that is not accepted yet */
     char *checkpoint;
     bo_table table;
     bo_series series;
@@ -52,7 +54,12 @@ struct bough_run {
     double *stress;        /* time, then engine.stress_count: of the frame */
     bough_log *inputs;     /* NULL: none, or saved */
     char *inputs_path;
-    double *von_mises; /* of a frame of the series: engine.stress_count, then of the mesh's elements */
+    double *von_mises;         /* of a frame of the series: engine.stress_count, then of the mesh's elements */
+    bough_run_change *changes; /* all that happened */
+    size_t change_count, change_capacity;
+    bo_table change_table;
+    void (*tell)(void *data, const bough_run_change *changes, int32_t count);
+    void *tell_data;
     double fps;
     bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run); /* NULL: nobody looks */
     void *watch_data;
@@ -65,6 +72,8 @@ bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double
 /* What is drawn: from here on the engine has a mesh. Of a run that the caller may only look at, too: nobody sees what
  * it adds before. */
 bough_status bo_run_need_mesh(const bough_run *run);
+/* run->state becomes the engine's. */
+bough_status bo_run_keep_state(bough_context *ctx, bough_run *run);
 /* Makes the engine's displacements and velocities those of the present state. */
 bough_status bo_run_show(const bough_run *run);
 bool bo_run_frame_is_due(const bough_run *run);
@@ -78,6 +87,11 @@ bough_status bo_run_open_inputs(bough_context *ctx, bough_run *run, const char *
 /* It is saved, and ends; nothing happens where there is none. */
 bough_status bo_run_finish_inputs(bough_context *ctx, bough_run *run);
 void bo_run_discard_inputs(bough_context *ctx, bough_run *run);
+/* changes.c: what happened to parts in the last step. First room for it, which may fail; then it counts, and is
+ * recorded and told of. */
+bough_status bo_run_reserve_changes(bough_context *ctx, bough_run *run);
+bough_status bo_run_take_changes(bough_context *ctx, bough_run *run);
+bough_status bo_run_open_changes(bough_context *ctx, bough_run *run, const char *path, bool resumed);
 
 /* arrays.c: what has one row a frame. With the row of the present state, or after those of the frames up to now when
  * they are there already. */

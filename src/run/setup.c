@@ -115,10 +115,10 @@ static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bo
     run->max_halvings = def->max_halvings;
     run->fps = def->fps;
     run->watch = def->watch, run->watch_data = def->watch_data;
+    run->tell = def->tell, run->tell_data = def->tell_data;
     run->values = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
     run->trial = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
-    run->state = BO_NEW_ZEROS(ctx, double, run->engine.state_size);
-    if (!run->values || !run->trial || !run->state)
+    if (!run->values || !run->trial)
         return BOUGH_ERROR_MEMORY;
     if (def->checkpoint && !(run->checkpoint = bo_strdup(ctx, def->checkpoint)))
         return BOUGH_ERROR_MEMORY;
@@ -157,6 +157,12 @@ static bough_status open_recordings(bough_context *ctx, const bough_run_def *def
                            : bo_table_create(ctx, def->record, columns, count, &run->table));
     if (run->table.stream && !has_row)
         BO_TRY(bo_table_row(ctx, &run->table, run->values));
+    if (def->changes)
+        BO_TRY(bo_run_open_changes(ctx, run, def->changes, def->resume != NULL));
+    if (!def->resume) { /* else what happened at the start is long past */
+        BO_TRY(bo_run_reserve_changes(ctx, run));
+        BO_TRY(bo_run_take_changes(ctx, run));
+    }
     if (def->displacements)
         BO_TRY(bo_run_open_displacements(ctx, run, def->displacements, def->resume != NULL));
     if (def->stresses)
@@ -202,6 +208,7 @@ void bough_run_destroy(bough_context *ctx, bough_run *run) {
     bo_table_close(ctx, &run->table); /* every row was checked when it was written */
     bo_series_close(ctx, &run->series);
     bo_table_close(ctx, &run->stress_table);
+    bo_table_close(ctx, &run->change_table);
     if (bo_run_finish_arrays(ctx, run) != BOUGH_OK)
         bo_warn(ctx, "%s", bough_message(ctx));
     if (bo_run_finish_inputs(ctx, run) != BOUGH_OK)
@@ -212,6 +219,7 @@ void bough_run_destroy(bough_context *ctx, bough_run *run) {
     bo_free(ctx, run->values);
     bo_free(ctx, run->trial);
     bo_free(ctx, run->state);
+    bo_free(ctx, run->changes);
     bo_free(ctx, run->checkpoint);
     bo_free(ctx, run->inputs_path);
     bo_free(ctx, run);

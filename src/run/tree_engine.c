@@ -2,6 +2,7 @@
 #include "run/engine.h"
 
 #include "base/vec.h"
+#include "run/tree_changes.h"
 #include "scene/cook_plan.h"
 #include "tree/snapshot.h"
 #include "tree/tree.h"
@@ -17,6 +18,8 @@ typedef struct {
     const bough_scene *scene;
     bough_model *model;
     bough_state *state;
+    bo_tree_changes changes;
+    bool *blank;              /* of the columns: of probes of absent parts */
     double largest_step;      /* so far, s */
     double rest_gravity;      /* potential of the parts at rest, J */
     int32_t *vertices;        /* of the probes: vertex of the part's surface; -1: its frame's origin */
@@ -31,6 +34,10 @@ typedef struct {
     double *displacement, *velocity;
     float *joined; /* of all parts; NULL: each is shown by itself */
 } tree_engine;
+
+static bool is_there(const tree_engine *e, int32_t part) {
+    return bo_part_is_there(e->model, e->state, part);
+}
 
 static const bough_component *component_of(const tree_engine *e, int32_t part) {
     const bough_model_def *def = bough_model_describe(e->model);
@@ -51,8 +58,11 @@ static bough_status point_of(const tree_engine *e, int32_t part, int32_t vertex,
 
 /* ---- forces ---- */
 
+/* What is absent is not pushed. */
 static bough_status push(const tree_engine *e, bough_state *state, int32_t i) {
     const bo_scene_force *f = &e->scene->forces[i];
+    if (!is_there(e, f->part))
+        return BOUGH_OK;
     return e->pushed[i] >= 0 ? bough_state_add_force(e->ctx, e->model, state, f->part, e->pushed[i], f->force)
                              : bough_state_add_wrench(e->ctx, e->model, state, f->part, f->force, f->torque);
 }
@@ -82,7 +92,7 @@ static bough_status measure_forces(const tree_engine *e, double *potential) {
     for (int32_t i = 0; i < e->scene->force_count; i++) {
         const bo_scene_force *f = &e->scene->forces[i];
         double x[3], v[3];
-        if (!bo_force_is_steady(f))
+        if (!bo_force_is_steady(f) || !is_there(e, f->part))
             continue;
         BO_TRY(point_of(e, f->part, e->pushed[i], x, v));
         *potential -= bo_dot(bo_load3(f->force), bo_sub(bo_load3(x), bo_load3(e->pushed_rest + 3 * (size_t)i)));
@@ -100,10 +110,9 @@ static bough_status paint_at(const tree_engine *e, double t) {
     return BOUGH_OK;
 }
 
-static bough_status step(void *data, double t, double h, int64_t *iterations) {
-    tree_engine *e = data;
-    (void)iterations;
+static bough_status step_once(tree_engine *e, double t, double h) {
     e->state->time = t; /* counted by the run, so that it does not drift */
+    e->state->wind = bo_changes_wind(&e->changes, t);
     BO_TRY(paint_at(e, t));
     BO_TRY(push_at(e, t, h));
     /* the run halves what is refused; its smallest parts are taken as they come, as by bough_advance() */
@@ -111,21 +120,59 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
     return (h > e->largest_step / 512 ? bo_tree_step_gently : bough_step)(e->ctx, e->model, e->state, h);
 }
 
+/* Up to the next event, and on from there; times that rounding took apart are the same. Parts break at the end. */
+static bough_status step(void *data, double t, double h, int64_t *iterations) {
+    tree_engine *e = data;
+    const double end = t + h, little = 1e-6 * h;
+    double left = h; /* all of it, to the last bit, where nothing happens */
+    (void)iterations;
+    e->changes.log_count = 0;
+    for (double event; (event = bo_changes_next_time(&e->changes)) < end - little;) {
+        if (event > t + little) {
+            BO_TRY(step_once(e, t, event - t));
+            t = event, left = end - event;
+        }
+        e->state->time = t;
+        BO_TRY(bo_changes_happen(e->ctx, &e->changes, e->state, t + little));
+    }
+    BO_TRY(step_once(e, t, left));
+    BO_TRY(bo_changes_happen(e->ctx, &e->changes, e->state, end + little));
+    return bo_changes_break(e->ctx, &e->changes, e->state);
+}
+
+static const bough_run_change *changes(const void *data, int32_t *count) {
+    const tree_engine *e = data;
+    *count = (int32_t)e->changes.log_count;
+    return e->changes.log;
+}
+
 /* ---- saving: all there is to continue with the same bits. Files of states have a hash of their own. ---- */
 
-static int64_t state_size(const tree_engine *e) {
-    return (int64_t)((bough_state_snapshot_size(e->model, e->state) + sizeof(double) - 1) / sizeof(double));
+/* Bytes of the snapshot and the number of events that have happened; then the snapshot. */
+enum { OWN_NUMBERS = 2, HEAD = OWN_NUMBERS + 4 };
+
+static int64_t state_size(const void *data) {
+    const tree_engine *e = data;
+    const size_t bytes = bough_state_snapshot_size(e->model, e->state);
+    return OWN_NUMBERS + (int64_t)((bytes + sizeof(double) - 1) / sizeof(double));
 }
 
 static void save(const void *data, double *state) {
     const tree_engine *e = data;
+    state[0] = (double)bough_state_snapshot_size(e->model, e->state);
+    state[1] = e->changes.next;
     state[state_size(e) - 1] = 0; /* of which the snapshot may leave a part */
-    bo_tree_save_plain(e->model, e->state, state);
+    bo_tree_save_plain(e->model, e->state, state + OWN_NUMBERS);
 }
 
-static bough_status restore(void *data, const double *state) {
+static bough_status restore(void *data, const double *state, int64_t size) {
     tree_engine *e = data;
-    return bo_tree_restore_plain(e->ctx, e->model, e->state, state, bough_state_snapshot_size(e->model, e->state));
+    const double room = size > OWN_NUMBERS ? (double)(size - OWN_NUMBERS) * (double)sizeof(double) : 0;
+    if (!(room > 0 && state[0] > 0 && state[0] <= room && state[1] >= 0 && state[1] <= e->scene->event_count))
+        return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "these numbers are no state of parts");
+    BO_TRY(bo_tree_restore_plain(e->ctx, e->model, e->state, state + OWN_NUMBERS, (size_t)state[0]));
+    e->changes.next = (int32_t)state[1];
+    return BOUGH_OK;
 }
 
 /* ---- measuring ---- */
@@ -168,10 +215,16 @@ static bough_status measure(void *data, double t, double *values) {
     memcpy(values + BOUGH_COLUMN_MOMENTUM, energies.momentum, sizeof energies.momentum);
     memcpy(values + BOUGH_COLUMN_ANGULAR_MOMENTUM, energies.angular_momentum, sizeof energies.angular_momentum);
     values += BOUGH_COLUMN_PROBES;
+    bool *blank = e->blank + BOUGH_COLUMN_PROBES;
     for (int32_t i = 0; i < e->scene->probe_count; i++) {
         const bo_scene_probe *probe = &e->scene->probes[i];
-        BO_TRY(probe->stress ? measure_stress(e, i, values) : measure_probe(e, i, values));
-        values += bo_probe_columns(probe);
+        const int columns = bo_probe_columns(probe);
+        const bool there = is_there(e, probe->part);
+        for (int k = 0; k < columns; k++)
+            values[k] = NAN, blank[k] = !there;
+        if (there)
+            BO_TRY(probe->stress ? measure_stress(e, i, values) : measure_probe(e, i, values));
+        values += columns, blank += columns;
     }
     return BOUGH_OK;
 }
@@ -214,11 +267,24 @@ static bough_status show_joined(const tree_engine *e) {
     return BOUGH_OK;
 }
 
+/* What is absent is one point, which nobody sees: where its frame was last. */
+static void hide(const tree_engine *e, int32_t part) {
+    const size_t first = 3 * (size_t)bough_model_first_vertex(e->model, part);
+    for (size_t k = 0; k < 3 * (size_t)component_of(e, part)->surface.vertex_count; k++) {
+        e->displacement[first + k] = e->state->frames[part].origin[k % 3] - e->surface->vertices[first + k];
+        e->velocity[first + k] = 0;
+    }
+}
+
 static bough_status show(void *data) {
     const tree_engine *e = data;
     for (int32_t part = 0; part < bough_model_part_count(e->model); part++) {
         const size_t count = 3 * (size_t)component_of(e, part)->surface.vertex_count;
         const size_t first = 3 * (size_t)bough_model_first_vertex(e->model, part);
+        if (!is_there(e, part)) {
+            hide(e, part);
+            continue;
+        }
         BO_TRY(bough_state_positions(e->ctx, e->model, e->state, part, e->positions));
         for (size_t k = 0; k < count; k++)
             e->displacement[first + k] = (double)e->positions[k] - e->surface->vertices[first + k];
@@ -230,13 +296,33 @@ static bough_status show(void *data) {
 /* ---- what is shown: made when somebody looks, since a forest has more vertices than all the rest of it needs memory
  * ---- */
 
+/* Of a part's surface in a state, also where it is absent: at rest in its frame then. Into e->positions. */
+static bough_status positions_of(const tree_engine *e, const bough_state *state, int32_t part) {
+    if (bo_part_is_there(e->model, state, part))
+        return bough_state_positions(e->ctx, e->model, state, part, e->positions);
+    const bough_surface *surface = &component_of(e, part)->surface;
+    const bough_frame *frame = &state->frames[part];
+    const double scale = bough_model_describe(e->model)->parts[part].scale;
+    bo_mat3 R;
+    memcpy(R.m, frame->rotation, sizeof R.m);
+    for (size_t v = 0; v < (size_t)surface->vertex_count; v++) {
+        const float *x = surface->position + 3 * v;
+        double at[3];
+        bo_store3(at, bo_mul_add(bo_load3(frame->origin), scale,
+                                 bo_mat_vec(R, bo_v3((double)x[0], (double)x[1], (double)x[2]))));
+        for (size_t d = 0; d < 3; d++)
+            e->positions[3 * v + d] = (float)at[d];
+    }
+    return BOUGH_OK;
+}
+
 /* Vertices and triangles of all parts, one after the other, as a state has them that did not move yet. */
 static bough_status gather_surface(tree_engine *e, const bough_state *still, double *vertices, int32_t *triangles) {
     bough_model_triangles(e->model, triangles);
     for (int32_t part = 0, triangle = 0; part < bough_model_part_count(e->model); part++) {
         const bough_surface *surface = &component_of(e, part)->surface;
         double *at = vertices + 3 * (size_t)bough_model_first_vertex(e->model, part);
-        BO_TRY(bough_state_positions(e->ctx, e->model, still, part, e->positions));
+        BO_TRY(positions_of(e, still, part));
         for (size_t k = 0; k < 3 * (size_t)surface->vertex_count; k++)
             at[k] = (double)e->positions[k];
         for (int32_t k = 0; k < surface->triangle_count; k++)
@@ -303,8 +389,10 @@ static void destroy(bough_context *ctx, void *data) {
     tree_engine *e = data;
     bough_state_destroy(ctx, e->state);
     bough_model_destroy(ctx, e->model);
+    bo_changes_free(ctx, &e->changes);
     drop_surface(ctx, e);
-    void *const blocks[] = {e->vertices, e->points, e->rest, e->pushed, e->pushed_rest, e->positions, e->rates, e};
+    void *const blocks[] = {e->vertices,  e->points, e->rest,  e->pushed, e->pushed_rest,
+                            e->positions, e->rates,  e->blank, e};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
 }
@@ -325,13 +413,24 @@ static bough_status make_room(tree_engine *e) {
 static bough_status find_nearest(const tree_engine *e, int32_t part, const double point[3], int32_t *nearest) {
     double least = INFINITY;
     *nearest = 0;
-    BO_TRY(bough_state_positions(e->ctx, e->model, e->state, part, e->positions));
+    BO_TRY(positions_of(e, e->state, part));
     for (int32_t v = 0; v < component_of(e, part)->surface.vertex_count; v++) {
         const float *x = e->positions + 3 * (size_t)v;
         const bo_vec3 d = bo_sub(bo_v3((double)x[0], (double)x[1], (double)x[2]), bo_load3(point));
         if (bo_dot(d, d) < least)
             least = bo_dot(d, d), *nearest = v;
     }
+    return BOUGH_OK;
+}
+
+/* As point_of(), while all is at rest; also of parts that are absent. */
+static bough_status rest_of(const tree_engine *e, int32_t part, int32_t vertex, double position[3]) {
+    double velocity[3];
+    if (is_there(e, part))
+        return point_of(e, part, vertex, position, velocity);
+    BO_TRY(positions_of(e, e->state, part));
+    for (size_t d = 0; d < 3; d++)
+        position[d] = vertex < 0 ? e->state->frames[part].origin[d] : (double)e->positions[3 * (size_t)vertex + d];
     return BOUGH_OK;
 }
 
@@ -343,13 +442,12 @@ static bough_status place_forces(tree_engine *e) {
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < scene->force_count; i++) {
         const bo_scene_force *force = &scene->forces[i];
-        double velocity[3];
         if (force->at_surface && component_of(e, force->part)->surface.vertex_count == 0)
             return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "force %d is at the surface of a part that has none", i);
         e->pushed[i] = -1;
         if (force->at_surface)
             BO_TRY(find_nearest(e, force->part, force->rest, &e->pushed[i]));
-        BO_TRY(point_of(e, force->part, e->pushed[i], e->pushed_rest + 3 * (size_t)i, velocity));
+        BO_TRY(rest_of(e, force->part, e->pushed[i], e->pushed_rest + 3 * (size_t)i));
     }
     return BOUGH_OK;
 }
@@ -393,11 +491,11 @@ static bough_status place_probes(tree_engine *e) {
     e->vertices = BO_NEW_ZEROS(e->ctx, int32_t, scene->probe_count);
     e->points = BO_NEW_ZEROS(e->ctx, int32_t, scene->probe_count);
     e->rest = BO_NEW_ZEROS(e->ctx, double, 3 * (size_t)scene->probe_count);
-    if (!e->vertices || !e->points || !e->rest)
+    e->blank = BO_NEW_ZEROS(e->ctx, bool, BOUGH_COLUMN_PROBES + 9 * (size_t)scene->probe_count);
+    if (!e->vertices || !e->points || !e->rest || !e->blank)
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < scene->probe_count; i++) {
         const bo_scene_probe *probe = &scene->probes[i];
-        double values[9];
         e->points[i] = -1;
         if (probe->stress) {
             BO_TRY(place_stress(e, i));
@@ -409,8 +507,7 @@ static bough_status place_probes(tree_engine *e) {
         e->vertices[i] = -1;
         if (probe->at_surface)
             BO_TRY(find_nearest(e, probe->part, probe->rest, &e->vertices[i]));
-        BO_TRY(measure_probe(e, i, values));
-        memcpy(e->rest + 3 * (size_t)i, values, 3 * sizeof *values);
+        BO_TRY(rest_of(e, probe->part, e->vertices[i], e->rest + 3 * (size_t)i));
     }
     return BOUGH_OK;
 }
@@ -438,6 +535,7 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
     settings.alpha = strcmp(def->integrator.name, "newmark") == 0 ? 0 : def->integrator.alpha;
     BO_TRY(bo_scene_model(ctx, scene, &settings, &e->model));
     BO_TRY(bough_state_create(ctx, e->model, &e->state));
+    BO_TRY(bo_changes_make(ctx, scene, e->model, &e->changes));
     BO_TRY(make_room(e));
     e->state->continuity = def->continuity;
     BO_TRY(place_forces(e));
@@ -450,6 +548,8 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
         BO_TRY(bough_state_settle(ctx, e->model, e->state, &search, residual));
     if (e->state->root_count > 0)
         BO_TRY(set_off(e));
+    e->state->wind = bo_changes_wind(&e->changes, 0);
+    BO_TRY(bo_changes_happen(ctx, &e->changes, e->state, 0));
     BO_TRY(push_at(e, 0, 0));
     BO_TRY(bough_step(ctx, e->model, e->state, 0)); /* the accelerations that the first step starts from */
     bough_state_clear_forces(e->model, e->state);
@@ -469,6 +569,9 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
                                    bo_engine *engine) {
     *engine = (bo_engine){.step = step,
                           .measure = measure,
+                          .changes = changes,
+                          .head_size = HEAD,
+                          .state_size = state_size,
                           .save = save,
                           .restore = restore,
                           .make_mesh = make_surface,
@@ -493,6 +596,6 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     engine->stress_count = bough_model_part_count(e->model);
     engine->model = e->model, engine->state = e->state;
     engine->integrator = registered(def->integrator.name);
-    engine->state_size = state_size(e);
+    engine->blank = e->blank;
     return BOUGH_OK;
 }

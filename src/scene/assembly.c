@@ -179,6 +179,7 @@ static bough_status read_all(const bo_json *root, bough_scene *scene, bo_assembl
     BO_TRY(bo_ties_read(bo_json_at(root, "ties"), assembly));
     BO_TRY(check_engine(root, scene, assembly));
     BO_TRY(bo_paint_read(bo_json_at(root, "paint"), assembly, scene));
+    BO_TRY(bo_scene_events(root, assembly, scene));
     BO_TRY(bo_scene_part_forces(bo_json_at(root, "forces"), assembly, scene));
     return bo_scene_part_probes(bo_json_at(root, "probes"), assembly, scene);
 }
@@ -192,6 +193,7 @@ bough_status bo_assembly_read(const bo_json *root, bough_scene *scene, bo_assemb
     bo_scene_free_forces(root->ctx, &checked);
     bo_scene_free_probes(root->ctx, &checked);
     bo_scene_free_paint(root->ctx, &checked);
+    bo_scene_free_events(root->ctx, &checked);
     bo_drive_free(root->ctx, &checked.drive);
     return status;
 }

@@ -62,8 +62,26 @@ bough_status bo_objects_read(const bo_json *root, bo_assembly *assembly);
 
 /* paint.c: "paint" goes over the parts. What follows curves goes into `scene`; NULL: nothing may. */
 bough_status bo_paint_read(bo_json at, bo_assembly *assembly, bough_scene *scene);
+
+/* choose.c */
+
 /* Whether the text is the pattern, in which * stands for any characters, also none, and ? for one. */
 bool bo_glob_matches(const char *pattern, const char *text);
+typedef struct bo_chooser {
+    const bo_assembly *assembly;
+    const char **part_names, **component_names;
+    bool *chosen;  /* of the parts */
+    int32_t count; /* of those */
+} bo_chooser;
+/* To be freed, also when it fails. */
+bough_status bo_chooser_make(bough_context *ctx, const bo_assembly *assembly, bo_chooser *chooser);
+void bo_chooser_free(bough_context *ctx, bo_chooser *chooser);
+/* Chooses the parts whose names, and those whose components' names, match patterns, either of which may be absent. A
+ * pattern that matches no name is refused; both together may choose nothing. */
+bough_status bo_choose(bo_json parts, bo_json component, bo_chooser *chooser);
+
+/* The interface of a part's component that is named, or, where nothing is, the only one that is free. */
+bough_status bo_part_interface(bo_json at, bo_json entry, const bo_scene_component *component, int32_t *index);
 
 /* parts.c: "parts". First all but the interfaces, which needs the names of components only; then these, which needs
  * components[].rigid. */

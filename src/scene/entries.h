@@ -27,9 +27,9 @@
 #define BO_PRESSURE_KEYS "faces", "pressure"
 
 #define BO_BODY_SCENE_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes"
-#define BO_SCENE_KEYS                                                                                   \
-    BO_BODY_SCENE_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", "settle", \
-        "ties" /* of both kinds */
+#define BO_SCENE_KEYS                                                                                           \
+    BO_BODY_SCENE_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", "settle", "ties", \
+        "events", "break", "remove_below" /* of both kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
 #define BO_ENGINE_KEYS "kind", "coupling", "passes"
 #define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
@@ -55,9 +55,14 @@
 /* Scenes of parts. */
 #define BO_ASSEMBLY_KEYS                                                                                               \
     BO_FILE_KEYS, "name", "components", "parts", "object", "objects", "place", "paint", "curves", "gravity", "forces", \
-        "wind", "engine", "time", "settle", "probes", "ties"
+        "wind", "engine", "time", "settle", "probes", "ties", "events", "break", "remove_below"
 #define BO_PART_FORCE_KEYS "part", "nearest", "force", "torque", "from", "until"
 #define BO_WIND_KEYS "velocity", "gust", "length", "density", "drag", "seed"
+#define BO_MOVING_WIND_KEYS BO_WIND_KEYS, "curve"
+#define BO_EVENT_KEYS                                                                                         \
+    "time", "detach", "attach", "reattach", "lock", "unlock", "remove", "add", "wind", "parent", "interface", \
+        "position", "rotate_deg", "velocity", "angular_velocity"
+#define BO_BREAK_KEYS "parts", "component", "stress", "lock"
 #define BO_PART_PROBE_KEYS "name", "part", "nearest"
 #define BO_PART_STRESS_PROBE_KEYS "name", "part", "stress_at", "stress"
 #define BO_TRACK_KEYS "time", "position", "rotate_deg"

@@ -241,6 +241,14 @@ static bough_status only_interface(bo_json part, const bo_scene_component *compo
                         component->name, count);
 }
 
+bough_status bo_part_interface(bo_json at, bo_json entry, const bo_scene_component *component, int32_t *index) {
+    if (!at.value)
+        return only_interface(entry, component, index);
+    if (component->rigid->interface_count == 0)
+        return only_interface(at, component, index);
+    return bo_choose_interface(at, component, index);
+}
+
 static bough_status attach(bo_json at, const bo_assembly *assembly, bo_part *part) {
     const bo_scene_component *own = &assembly->components[part->component];
     const bo_scene_component *other = &assembly->components[assembly->parts[part->parent].component];
@@ -250,11 +258,7 @@ static bough_status attach(bo_json at, const bo_assembly *assembly, bo_part *par
                             "\"%.60s\" hangs by no interface, so that it cannot have a parent; give it an interface "
                             "\"base\", or name one under its \"parent\"",
                             own->name);
-    if (!interface.value)
-        return only_interface(at, other, &part->interface);
-    if (other->rigid->interface_count == 0)
-        return only_interface(interface, other, &part->interface);
-    BO_TRY(bo_choose_interface(interface, other, &part->interface));
+    BO_TRY(bo_part_interface(interface, at, other, &part->interface));
     return part->interface == other->rigid->parent
                ? bo_json_fail(interface, "is the one by which the parent itself hangs")
                : BOUGH_OK;

@@ -43,6 +43,26 @@ typedef struct bo_scene_painted {
     double stiffness;    /* at a curve value of 1 */
 } bo_scene_painted;
 
+/* What happens at a time: a change of parts (bough_change_kind), or another wind. */
+typedef struct bo_scene_event {
+    double time;
+    int32_t order; /* in the file, which decides among those of one time */
+    bool is_wind;
+    bough_change_kind kind;
+    int32_t part_count, *parts;
+    int32_t parent, interface; /* ATTACH; parent -1: the world */
+    bool placed;               /* ADD: roots come to `pose`; else to where the scene has them */
+    bough_frame pose;
+    bough_wind wind;
+} bo_scene_event;
+/* What a part bears. */
+typedef struct bo_scene_strength {
+    double stress; /* von Mises' that breaks it off, Pa; INFINITY: none does */
+    bool lock;     /* it then flies on as a rigid body, as it is bent */
+} bo_scene_strength;
+#define BO_CHANGE_NAMES \
+    ((const char *const[]){"detach", "attach", "reattach", "lock", "unlock", "remove", "add"}) /* bough_change_kind */
+
 static inline bool bo_force_is_steady(const bo_scene_force *force) {
     return force->from == 0 && force->until == INFINITY;
 }
@@ -72,11 +92,18 @@ struct bough_scene {
     bo_scene_force *forces;
     int32_t painted_count;
     bo_scene_painted *painted;
+    int32_t wind_curve; /* of the drive: a factor on the wind's velocity; -1: none */
+    int32_t event_count;
+    bo_scene_event *events;       /* in the order in which they happen */
+    bo_scene_strength *strength;  /* of the parts; NULL: nothing breaks */
+    double remove_below;          /* m: trees that fly are removed where their centre of mass sinks below this height */
     bough_component **components; /* as in the assembly, once they are cooked; NULL before */
 };
 
 /* "curves" */
 bough_status bo_scene_curves(bo_json at, bo_drive *drive);
+/* The curve that is named; *curve stays where none is. */
+bough_status bo_scene_choose_curve(bo_json at, const bo_drive *drive, int32_t *curve);
 /* "time": goes over the scene's integrator, dt and duration, which hold the defaults. */
 bough_status bo_scene_time(bo_json at, bough_scene *scene);
 
@@ -86,6 +113,13 @@ bough_scene bo_scene_defaults(void);
 bough_status bo_scene_settings(const bo_json *root, bough_scene *scene);
 bough_status bo_scene_part_forces(bo_json at, const bo_assembly *assembly, bough_scene *scene);
 bough_status bo_scene_part_probes(bo_json at, const bo_assembly *assembly, bough_scene *scene);
+/* "wind" goes over *wind. */
+bough_status bo_scene_wind(bo_json at, bough_wind *wind);
+
+/* events.c: "events", "break" and "remove_below". */
+bough_status bo_scene_events(const bo_json *root, const bo_assembly *assembly, bough_scene *scene);
+void bo_scene_free_events(bough_context *ctx, bough_scene *scene);
+
 /* A probe's name, unique among those before it. */
 bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_scene_probe *probe);
 /* A stress probe at one element of the body. */

@@ -72,6 +72,21 @@ bough_status bo_scene_curves(bo_json at, bo_drive *drive) {
     return BOUGH_OK;
 }
 
+bough_status bo_scene_choose_curve(bo_json at, const bo_drive *drive, int32_t *curve) {
+    if (!at.value)
+        return BOUGH_OK;
+    if (!drive || drive->curve_count == 0)
+        return bo_json_fail(at, "the scene has no \"curves\"");
+    const char **names = BO_NEW_ARRAY(at.ctx, const char *, drive->curve_count);
+    if (!names)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < drive->curve_count; i++)
+        names[i] = drive->curves[i].name;
+    bough_status status = bo_json_choice(at, names, drive->curve_count, curve);
+    bo_free(at.ctx, names);
+    return status;
+}
+
 /* ---- engine and time ---- */
 
 static bough_status read_engine(bo_json at) {
@@ -275,6 +290,7 @@ void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
     bo_scene_free_forces(ctx, scene);
     bo_scene_free_probes(ctx, scene);
     bo_scene_free_paint(ctx, scene);
+    bo_scene_free_events(ctx, scene);
     bo_free(ctx, scene->velocity);
     bough_body_destroy(ctx, scene->body);
     bo_drive_free(ctx, &scene->drive);

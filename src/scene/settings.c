@@ -9,6 +9,8 @@ bough_scene bo_scene_defaults(void) {
     bough_scene scene = {.integrator = bough_default_integrator_def(),
                          .dt = 0.01,
                          .engine = BO_ENGINE_TREE,
+                         .wind_curve = -1,
+                         .remove_below = -INFINITY,
                          .model = bough_default_model_def()};
     memset(scene.model.gravity, 0, sizeof scene.model.gravity); /* as in all files */
     return scene;
@@ -38,17 +40,31 @@ static bough_status read_time(bo_json at, bough_scene *scene) {
     return BOUGH_OK;
 }
 
-static bough_status read_wind(bo_json at, bough_wind *wind) {
+bough_status bo_scene_wind(bo_json at, bough_wind *wind) {
     int32_t seed = (int32_t)wind->seed;
-    BO_TRY(bo_json_keys(at, BO_WIND_KEYS));
-    if (at.value)
-        BO_TRY(bo_json_vec3(bo_json_must(&at, "velocity"), BO_ANY, wind->velocity));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "velocity"), BO_ANY, wind->velocity));
     BO_TRY(bo_json_number(bo_json_at(&at, "gust"), BO_NOT_NEGATIVE, &wind->gust));
     BO_TRY(bo_json_number(bo_json_at(&at, "length"), BO_POSITIVE, &wind->length));
     BO_TRY(bo_json_number(bo_json_at(&at, "density"), BO_NOT_NEGATIVE, &wind->density));
     BO_TRY(bo_json_number(bo_json_at(&at, "drag"), BO_NOT_NEGATIVE, &wind->drag));
     BO_TRY(bo_json_integer(bo_json_at(&at, "seed"), 0, INT32_MAX, &seed));
     wind->seed = (uint64_t)seed;
+    return BOUGH_OK;
+}
+
+/* A factor that turns the wind round would be a mistake. */
+static bough_status read_moving_wind(bo_json at, bough_scene *scene) {
+    bo_json curve = bo_json_at(&at, "curve");
+    BO_TRY(bo_json_keys(at, BO_MOVING_WIND_KEYS));
+    if (at.value)
+        BO_TRY(bo_json_vec3(bo_json_must(&at, "velocity"), BO_ANY, scene->model.wind.velocity));
+    BO_TRY(bo_scene_wind(at, &scene->model.wind));
+    BO_TRY(bo_scene_choose_curve(curve, &scene->drive, &scene->wind_curve));
+    const bo_curve *c = scene->wind_curve < 0 ? NULL : &scene->drive.curves[scene->wind_curve];
+    for (int32_t i = 0; c && i < c->count; i++)
+        if (c->values[i] < 0)
+            return bo_json_fail(curve, "a factor on the wind must not be negative, but the curve is %g at %g s",
+                                c->values[i], c->times[i]);
     return BOUGH_OK;
 }
 
@@ -61,8 +77,8 @@ bough_status bo_scene_settings(const bo_json *root, bough_scene *scene) {
     BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, scene->model.gravity));
     BO_TRY(read_engine(bo_json_at(root, "engine"), root, scene));
     BO_TRY(read_time(bo_json_at(root, "time"), scene));
-    BO_TRY(read_wind(bo_json_at(root, "wind"), &scene->model.wind));
     BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
+    BO_TRY(read_moving_wind(bo_json_at(root, "wind"), scene));
     return bo_json_flag(bo_json_at(root, "settle"), &scene->settle);
 }
 

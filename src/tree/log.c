@@ -103,7 +103,7 @@ typedef struct integrator_record {
 
 _Static_assert(sizeof(record_head) == WORD && sizeof(settings) % WORD == 0 && sizeof(bough_root) % WORD == 0,
                "records are whole words");
-_Static_assert(sizeof(settings) == 2 * 8 + sizeof(bough_wind) + 4 * 4 && sizeof(bough_wind) == 8 * 8 &&
+_Static_assert(sizeof(settings) == 2 * 8 + sizeof(bough_wind) + 4 * 4 && sizeof(bough_wind) == 9 * 8 &&
                    sizeof(change_record) == 4 * 4 + 18 * 8 && sizeof(integrator_record) == NAME_SIZE + 5 * 8 + 4 * 4,
                "what is written has no holes");
 

@@ -151,7 +151,7 @@ static int32_t make_waves(const bough_wind *wind, double time, wave waves[WAVES]
         const bo_vec3 k =
             bo_add(bo_scale(cosine, along), bo_scale(sqrt(1 - cosine * cosine), random_across(&random, along)));
         const double rate = number * speed * (cosine + SLOW_CHANGE * wind->gust * next_uniform(&random));
-        const double phase = next_uniform(&random) - fmod(rate * time, 1);
+        const double phase = next_uniform(&random) - fmod(rate * (time + wind->lead), 1);
         const double amplitude = wind->gust * speed * exp2(-1.0 / 3 * octave) / sqrt(squares);
         wave *w = &waves[i];
         bo_store3(w->number, bo_scale(number, k));

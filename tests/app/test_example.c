@@ -53,10 +53,10 @@ static int uses(const json_t *scene, const char *component) {
 static void without_a_name_they_are_listed(void **state) {
     (void)state;
     check_run(0, "example");
-    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 9);
+    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 10);
     json_t *list;
     check_json(list, 0, "example", "--json");
-    check_int(json_array_size(json_object_get(list, "examples")), 9);
+    check_int(json_array_size(json_object_get(list, "examples")), 10);
     json_decref(list);
     check_mistake(2, "no example \"elm\"", "example", "elm");
     check_mistake(2, "--leaves", "example", "oak", "--leaves", "-1");
@@ -111,6 +111,22 @@ static void the_oak_has_the_statistics_of_the_paper(void **state) {
     check_int(coordinates, 11972);
     bough_cook_plan_destroy(ctx, plan);
     json_decref(scene);
+}
+
+/* The storm is the same oak with a wind that rises, and parts that break. */
+static void the_storm_blows_on_the_same_oak(void **state) {
+    (void)state;
+    check_run(0, "example", "oak", "-o", "calm");
+    check_run(0, "example", "storm");
+    json_t *calm = load("calm/scene.json"), *storm = load("storm/scene.json");
+    check(json_equal(json_object_get(calm, "parts"), json_object_get(storm, "parts")));
+    check(json_equal(json_object_get(calm, "components"), json_object_get(storm, "components")));
+    check(json_object_get(json_object_get(storm, "wind"), "curve") != NULL);
+    check_int(json_array_size(json_object_get(storm, "break")), 5);
+    bough_scene *scene;
+    check_ok(ctx, bough_scene_load(ctx, work("storm/scene.json"), &scene));
+    bough_scene_destroy(ctx, scene);
+    json_decref(calm), json_decref(storm);
 }
 
 /* Leaves that share a place point elsewhere; all together they have the area of the oak's 1,394. */
@@ -551,6 +567,7 @@ int main(void) {
         cmocka_unit_test(the_oak_has_the_statistics_of_the_paper),
         cmocka_unit_test(more_leaves_share_places_and_are_smaller),
         cmocka_unit_test(the_forest_has_a_hundred_oaks),
+        cmocka_unit_test(the_storm_blows_on_the_same_oak),
         cmocka_unit_test(a_small_oak_is_cooked),
         cmocka_unit_test(the_same_seed_gives_the_same_bytes),
         cmocka_unit_test(the_flower_has_twelve_domains),

@@ -108,6 +108,39 @@ static void a_run_is_replayed(void **state) {
     check_mistake(2, "name a scene file and a recording", "replay", "gale.json");
 }
 
+static void what_happens_to_parts_is_told(void **state) {
+    (void)state;
+    json_t *answer;
+    test_write_text(work("cut.json"), CHAIN(", \"events\": [{\"time\": 0.052, \"lock\": \"a\"}], \"break\": "
+                                            "[{\"parts\": \"b\", \"stress\": 300}], \"remove_below\": 0.04"));
+    check_json(answer, 0, "run", "cut.json", "--json", "--changes", "cut.csv", "--record", "cut.glb", "--record",
+               "film.png", "--frames", "cut", "--picture", "cut.png");
+    const json_t *changes = json_object_get(answer, "changes"), *one;
+    static const char *const kinds[] = {"lock", "break", "remove"};
+    bool seen[3] = {false};
+    size_t i;
+    json_array_foreach(changes, i, one) {
+        check(number(one, "time") <= 0.2 && number(one, "stress") >= 0);
+        for (int k = 0; k < 3; k++)
+            if (!strcmp(text(one, "change"), kinds[k])) {
+                check(!seen[k] && !strcmp(text(one, "part"), k == 0 ? "a" : "b"));
+                seen[k] = true;
+                check(k != 0 || fabs(number(one, "time") - 0.052) < 1e-12);
+                check(k != 1 || number(one, "stress") > 300);
+            }
+    }
+    check(seen[0] && seen[1] && seen[2]);
+    check(json_is_null(json_object_get(json_object_get(answer, "values"), "the tip.x"))); /* it is gone */
+    check(exists("cut.csv") && exists("cut.glb") && exists("film.png") && exists("cut/frames.pvd") &&
+          exists("cut.png"));
+    json_decref(answer);
+    check_run(0, "run", "cut.json");
+    check(strstr(err, "break b at ") && strstr(err, "t = 0.0520 s: lock a\n"));
+    check(strstr(out, "of them 1 broke off"));
+    check_mistake(1, "in the full engine parts stay together", "run", "cut.json", "--engine", "full");
+    check_mistake(2, "--changes", "run", "cut.json", "--changes", "cut.txt");
+}
+
 static void a_scene_settles(void **state) {
     (void)state;
     json_t *tree, *full;
@@ -186,6 +219,7 @@ int main(void) {
         cmocka_unit_test(a_scene_runs_in_both_engines),
         cmocka_unit_test(a_run_goes_on_from_its_checkpoint),
         cmocka_unit_test(a_run_is_replayed),
+        cmocka_unit_test(what_happens_to_parts_is_told),
         cmocka_unit_test(a_scene_settles),
         cmocka_unit_test(a_scene_is_packed),
         cmocka_unit_test(mistakes_are_one_sentence),

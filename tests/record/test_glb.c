@@ -16,7 +16,7 @@ typedef struct {
 
 static content random_content(uint64_t seed) {
     test_random r = {seed};
-    content c;
+    content c = {0};
     for (int v = 0; v < VERTICES; v++)
         for (int d = 0; d < 3; d++) {
             c.positions[v][d] = (float)test_uniform(&r, -1, 1);
@@ -122,6 +122,27 @@ static void what_does_not_change_is_not_animated(void **state) {
         check(channel(&file, 1, paths[p]) >= 0);
     }
     check_int(channel(&file, 4, "weights"), -1);
+    close_glb(&file);
+    bough_context_destroy(ctx);
+}
+
+/* A node that comes and goes has no size while it is away; others are not scaled. */
+static void hidden_nodes_have_no_size(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    content c = random_content(4);
+    for (int f = 0; f < FRAMES; f++)
+        c.poses[f][1].hidden = f < 2 || f == 4;
+    check_ok(ctx, put_together(ctx, &c, test_path("h.glb"), FRAMES, true));
+    glb_file file = read_glb(test_path("h.glb"));
+    check_accessors(&file);
+    for (size_t n = 0; n < NODES; n++)
+        check_int(channel(&file, n + 1, "scale") >= 0, n == 1);
+    for (size_t f = 0; f < FRAMES; f++)
+        for (size_t k = 0; k < 3; k++)
+            check_near(animated(&file, 2, "scale", f, k, 3), c.poses[f][1].hidden ? 0 : c.scale[1], 1e-6);
+    const json_t *still = json_object_get(entry(&file, "nodes", 2), "scale");
+    check_near(json_number_value(json_array_get(still, 0)), 0, 0);
     close_glb(&file);
     bough_context_destroy(ctx);
 }
@@ -248,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_vertex_is_where_it_should_be),
         cmocka_unit_test(what_does_not_change_is_not_animated),
+        cmocka_unit_test(hidden_nodes_have_no_size),
         cmocka_unit_test(neighbouring_quaternions_have_one_sign),
         cmocka_unit_test(meshes_are_stored_once),
         cmocka_unit_test(mistakes_are_refused_and_leave_nothing),

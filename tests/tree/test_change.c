@@ -78,6 +78,25 @@ static void a_cut_keeps_energy_and_momenta(void **unused) {
     clear(&g);
 }
 
+/* Trees do not feel what happens to others: neither their accelerations nor what follows from them change. */
+static void a_cut_is_not_felt_elsewhere(void **unused) {
+    (void)unused;
+    garden g = three_trees(BOUGH_COUPLING_L3), h = three_trees(BOUGH_COUPLING_L3);
+    step(&g, 6), step(&h, 6);
+    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, LIMB));
+    step(&g, 2), step(&h, 2);
+    double size = 0, most = 0;
+    for (int32_t part = 4; part < 12; part++) /* the other two trees */
+        for (int32_t l = 0; l < g.components[g.parts[part].component]->r; l++) {
+            const int32_t k = bough_model_offset(g.model, part) + l;
+            size = fmax(size, fabs(h.state->v[k]));
+            most = fmax(most, fabs(g.state->v[k] - h.state->v[k]));
+        }
+    print_message("velocities elsewhere differ by %.1e of the largest\n", most / size);
+    check_below(most, 1e-12 * size);
+    clear(&g), clear(&h);
+}
+
 /* The state of g in another garden that was made as g is now. */
 static garden made_so(const garden *g) {
     garden h = *g;
@@ -499,6 +518,7 @@ static void random_changes_leave_nothing_broken_and_replay_alike(void **unused) 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cut_keeps_energy_and_momenta),
+        cmocka_unit_test(a_cut_is_not_felt_elsewhere),
         cmocka_unit_test(changed_trees_move_as_if_made_so),
         cmocka_unit_test(what_is_attached_stays_and_shares_its_momentum),
         cmocka_unit_test(what_is_reattached_goes_back),

@@ -65,7 +65,7 @@ static void sow(bough_context *ctx, nursery *n) {
     n->def.component_count = COMPONENTS, n->def.components = (const bough_component *const *)n->components;
     n->def.part_count = PARTS, n->def.parts = n->parts;
     n->def.gravity[0] = 0.5, n->def.coupling = BOUGH_COUPLING_L2R, n->def.alpha = -0.125, n->def.passes = 2;
-    n->def.wind = (bough_wind){{1, 2, 3}, 0.25, 5, 1.3, 0.9, 0xFEDCBA9876543210u};
+    n->def.wind = (bough_wind){{1, 2, 3}, 0.25, 5, 1.3, 0.9, 0xFEDCBA9876543210u, 0};
     check_ok(ctx, bough_model_create(ctx, &n->def, &n->model));
 }
 

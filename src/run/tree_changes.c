@@ -1,0 +1,172 @@
+#include "run/tree_changes.h"
+
+#include "tree/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+bough_status bo_changes_make(bough_context *ctx, const bough_scene *scene, const bough_model *model,
+                             bo_tree_changes *c) {
+    const int32_t parts = bough_model_part_count(model);
+    *c = (bo_tree_changes){.scene = scene, .model = model, .list = BO_NEW_ARRAY(ctx, bough_change, 2 * (size_t)parts)};
+    if (!c->list || (scene->strength && !(c->stress = BO_NEW_ZEROS(ctx, double, parts))))
+        return BOUGH_ERROR_MEMORY;
+    return BOUGH_OK;
+}
+
+void bo_changes_free(bough_context *ctx, bo_tree_changes *c) {
+    bo_free(ctx, c->list);
+    bo_free(ctx, c->stress);
+    bo_free(ctx, c->log);
+    *c = (bo_tree_changes){0};
+}
+
+bool bo_part_is_there(const bough_model *model, const bough_state *state, int32_t part) {
+    return bo_tree_now(model, state)->inside[part] >= 0;
+}
+
+/* ---- the list that is made, and what is told of it ---- */
+
+/* All or nothing; room to tell of it is there before anything changes. */
+static bough_status make(bough_context *ctx, bo_tree_changes *c, bough_state *state, int32_t count, const char *name) {
+    if (count == 0)
+        return BOUGH_OK;
+    if (!BO_RESERVE(ctx, c->log, c->log_capacity, c->log_count + (size_t)count))
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(bough_state_change(ctx, c->model, state, count, c->list));
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t part = c->list[i].part;
+        if (i > 0 && c->list[i - 1].part == part) /* what breaks may be locked too */
+            continue;
+        c->log[c->log_count++] = (bough_run_change){.time = state->time,
+                                                    .change = name,
+                                                    .part = part,
+                                                    .name = bough_model_describe(c->model)->parts[part].name,
+                                                    .stress = c->stress ? c->stress[part] : NAN};
+    }
+    return BOUGH_OK;
+}
+
+/* ---- events ---- */
+
+double bo_changes_next_time(const bo_tree_changes *c) {
+    return c->next < c->scene->event_count ? c->scene->events[c->next].time : INFINITY;
+}
+
+/* Whether there is something to change; parts that have broken off or are gone no longer take part in what was planned
+ * for them. */
+static bool applies(const bo_tree_changes *c, const bough_state *state, bough_change_kind kind, int32_t part) {
+    const bough_part_def *now = &bough_state_parts(c->model, state)[part];
+    if (kind == BOUGH_CHANGE_ADD)
+        return now->absent;
+    if (!bo_part_is_there(c->model, state, part))
+        return false;
+    switch (kind) {
+    case BOUGH_CHANGE_DETACH:
+        return now->parent >= 0 || !now->free;
+    case BOUGH_CHANGE_LOCK:
+        return !now->locked;
+    case BOUGH_CHANGE_UNLOCK:
+        return now->locked;
+    default:
+        return true;
+    }
+}
+
+/* A root comes to where the event says, or the scene has it; one that was no root, to where it was last. */
+static bough_frame pose_of(const bo_tree_changes *c, const bough_state *state, const bo_scene_event *event,
+                           int32_t part) {
+    const bough_part_def *def = &bough_model_describe(c->model)->parts[part];
+    bough_frame pose = event->pose;
+    if (event->placed)
+        return pose;
+    memcpy(pose.origin, def->parent < 0 ? def->position : state->frames[part].origin, sizeof pose.origin);
+    memcpy(pose.rotation, def->parent < 0 ? def->rotation : state->frames[part].rotation, sizeof pose.rotation);
+    return pose;
+}
+
+static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, const bo_scene_event *event) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < event->part_count; i++) {
+        const int32_t part = event->parts[i];
+        if (!applies(c, state, event->kind, part))
+            continue;
+        c->list[count] =
+            (bough_change){.kind = event->kind, .part = part, .parent = event->parent, .interface = event->interface};
+        if (event->kind == BOUGH_CHANGE_ADD)
+            c->list[count].pose = pose_of(c, state, event, part);
+        count++;
+    }
+    if (c->stress)
+        bough_state_peak_stresses(ctx, c->model, state, c->stress);
+    bough_status status = make(ctx, c, state, count, BO_CHANGE_NAMES[event->kind]);
+    if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)
+        bo_prefix_message(ctx, "events[%d] at %g s: ", event->order, event->time);
+    return status;
+}
+
+static bough_status turn_wind(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+    if (!BO_RESERVE(ctx, c->log, c->log_capacity, c->log_count + 1))
+        return BOUGH_ERROR_MEMORY;
+    c->log[c->log_count++] = (bough_run_change){.time = state->time, .change = "wind", .part = -1, .stress = NAN};
+    return BOUGH_OK;
+}
+
+bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, double t) {
+    while (bo_changes_next_time(c) <= t) {
+        const bo_scene_event *event = &c->scene->events[c->next];
+        BO_TRY(event->is_wind ? turn_wind(ctx, c, state) : happen(ctx, c, state, event));
+        c->next++;
+    }
+    return BOUGH_OK;
+}
+
+/* The last that has come up. Gusts were carried by the mean as it was all the time, not as it is now: with the factor f
+ * they have come as far as a steady mean carries them in the integral of f over f(t). */
+bough_wind bo_changes_wind(const bo_tree_changes *c, double t) {
+    bough_wind wind = c->scene->model.wind;
+    for (int32_t i = 0; i < c->next; i++)
+        if (c->scene->events[i].is_wind)
+            wind = c->scene->events[i].wind;
+    if (c->scene->wind_curve < 0)
+        return wind;
+    const bo_curve *curve = &c->scene->drive.curves[c->scene->wind_curve];
+    const double factor = bo_curve_at(curve, t);
+    for (int d = 0; d < 3; d++)
+        wind.velocity[d] *= factor;
+    if (factor > 0)
+        wind.lead = bo_curve_integral(curve, t) / factor - t;
+    return wind;
+}
+
+/* ---- breaking and falling ---- */
+
+/* A part that flies already has nothing to break off from. */
+static bough_status break_off(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+    int32_t count = 0;
+    if (!c->stress)
+        return BOUGH_OK;
+    bough_state_peak_stresses(ctx, c->model, state, c->stress);
+    for (int32_t part = 0; part < bough_model_part_count(c->model); part++) {
+        const bo_scene_strength *strength = &c->scene->strength[part];
+        if (!(c->stress[part] > strength->stress) || !applies(c, state, BOUGH_CHANGE_DETACH, part))
+            continue;
+        c->list[count++] = (bough_change){.kind = BOUGH_CHANGE_DETACH, .part = part};
+        if (strength->lock && applies(c, state, BOUGH_CHANGE_LOCK, part))
+            c->list[count++] = (bough_change){.kind = BOUGH_CHANGE_LOCK, .part = part};
+    }
+    return make(ctx, c, state, count, "break");
+}
+
+static bough_status remove_fallen(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+    int32_t count = 0;
+    for (int32_t k = 0; k < state->root_count; k++)
+        if (state->roots[k].centre[2] < c->scene->remove_below)
+            c->list[count++] = (bough_change){.kind = BOUGH_CHANGE_REMOVE, .part = state->roots[k].part};
+    return make(ctx, c, state, count, "remove");
+}
+
+bough_status bo_changes_break(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+    BO_TRY(break_off(ctx, c, state));
+    return remove_fallen(ctx, c, state);
+}

@@ -1,0 +1,36 @@
+/* What happens to the parts of a scene while the tree engine steps it: events at their times, and breaking. */
+#ifndef BO_RUN_TREE_CHANGES_H
+#define BO_RUN_TREE_CHANGES_H
+
+#include "scene/scene.h"
+
+#include <bough/run.h>
+
+typedef struct bo_tree_changes {
+    const bough_scene *scene;
+    const bough_model *model;
+    int32_t next;          /* the first event that has not happened */
+    bough_change *list;    /* 2 part_count */
+    double *stress;        /* part_count; NULL: nothing breaks */
+    bough_run_change *log; /* of the last step */
+    size_t log_count, log_capacity;
+} bo_tree_changes;
+
+/* To be freed, also when it fails. */
+bough_status bo_changes_make(bough_context *ctx, const bough_scene *scene, const bough_model *model,
+                             bo_tree_changes *changes);
+void bo_changes_free(bough_context *ctx, bo_tree_changes *changes);
+
+/* When the next event happens; INFINITY: none does. */
+double bo_changes_next_time(const bo_tree_changes *changes);
+/* All events up to time t. Parts that are not there to be changed are left out. */
+bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *changes, bough_state *state, double t);
+/* Parts that bear more than their strength break off, and trees that have fallen far enough are removed. */
+bough_status bo_changes_break(bough_context *ctx, bo_tree_changes *changes, bough_state *state);
+/* The wind of time t. */
+bough_wind bo_changes_wind(const bo_tree_changes *changes, double t);
+
+/* The part is there: neither it nor what it hangs on is absent. */
+bool bo_part_is_there(const bough_model *model, const bough_state *state, int32_t part);
+
+#endif

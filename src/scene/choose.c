@@ -1,0 +1,110 @@
+/* Parts that are chosen by patterns of names. */
+#include "scene/assembly.h"
+
+#include <string.h>
+
+/* Goes back to the last star only: that which an earlier one could take, the last can too. */
+bool bo_glob_matches(const char *pattern, const char *text) {
+    const char *star = NULL, *from = text;
+    while (*text) {
+        if (*pattern == '*') {
+            star = pattern++;
+            from = text;
+        } else if (*pattern == '?' || *pattern == *text) {
+            pattern++, text++;
+        } else if (star) {
+            pattern = star + 1;
+            text = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+/* "leaf17" is one of "leaf*". */
+static char *family_of(bough_context *ctx, const char *name) {
+    size_t length = strlen(name);
+    while (length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9')
+        length--;
+    char *family = BO_NEW_ARRAY(ctx, char, length + 2);
+    if (family) {
+        memcpy(family, name, length);
+        memcpy(family + length, "*", 2);
+    }
+    return family;
+}
+
+/* A pattern that matches nothing, with the nearest name or family of names that there is. */
+static bough_status fail_pattern(bo_json at, const char *what, const char *pattern, const char *const *names,
+                                 int32_t count) {
+    bough_context *ctx = at.ctx;
+    const char **words = BO_NEW_ZEROS(ctx, const char *, 2 * (size_t)count);
+    const bool glob = strpbrk(pattern, "*?");
+    bough_status status = words ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < count && status == BOUGH_OK; i++) {
+        words[i] = names[i];
+        if (glob && !(words[count + i] = family_of(ctx, names[i])))
+            status = BOUGH_ERROR_MEMORY;
+    }
+    if (status == BOUGH_OK && glob) /* families first */
+        status = bo_json_fail_word(at, what, pattern, words + count, count);
+    else if (status == BOUGH_OK)
+        status = bo_json_fail_word(at, what, pattern, words, count);
+    for (int32_t i = 0; words && i < count; i++)
+        bo_free(ctx, (char *)words[count + i]);
+    bo_free(ctx, words);
+    return status;
+}
+
+bough_status bo_chooser_make(bough_context *ctx, const bo_assembly *assembly, bo_chooser *c) {
+    const int32_t parts = assembly->part_count, components = assembly->component_count;
+    *c = (bo_chooser){.assembly = assembly,
+                      .part_names = BO_NEW_ARRAY(ctx, const char *, parts),
+                      .component_names = BO_NEW_ARRAY(ctx, const char *, components),
+                      .chosen = BO_NEW_ZEROS(ctx, bool, parts)};
+    if (!c->part_names || !c->component_names || !c->chosen)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < components; i++)
+        c->component_names[i] = assembly->components[i].name;
+    for (int32_t i = 0; i < parts; i++)
+        c->part_names[i] = assembly->parts[i].name;
+    return BOUGH_OK;
+}
+
+void bo_chooser_free(bough_context *ctx, bo_chooser *c) {
+    bo_free(ctx, c->part_names);
+    bo_free(ctx, c->component_names);
+    bo_free(ctx, c->chosen);
+    *c = (bo_chooser){0};
+}
+
+/* Leaves those chosen whose name, or component's name, matches. */
+static bough_status narrow(bo_json at, const bo_chooser *c, bool by_component) {
+    const bo_assembly *assembly = c->assembly;
+    const char *pattern = NULL, *const *names = by_component ? c->component_names : c->part_names;
+    const int32_t name_count = by_component ? assembly->component_count : assembly->part_count;
+    bool any = false;
+    BO_TRY(bo_json_string(at, &pattern));
+    if (!pattern)
+        return BOUGH_OK;
+    for (int32_t i = 0; i < name_count && !any; i++)
+        any = bo_glob_matches(pattern, names[i]);
+    if (!any)
+        return fail_pattern(at, by_component ? "component " : "part ", pattern, names, name_count);
+    for (int32_t i = 0; i < assembly->part_count; i++)
+        c->chosen[i] = c->chosen[i] && bo_glob_matches(pattern, names[by_component ? assembly->parts[i].component : i]);
+    return BOUGH_OK;
+}
+
+bough_status bo_choose(bo_json parts, bo_json component, bo_chooser *c) {
+    memset(c->chosen, true, (size_t)c->assembly->part_count);
+    BO_TRY(narrow(parts, c, false));
+    BO_TRY(narrow(component, c, true));
+    c->count = 0;
+    for (int32_t i = 0; i < c->assembly->part_count; i++)
+        c->count += c->chosen[i];
+    return BOUGH_OK;
+}

@@ -1,0 +1,203 @@
+/* "events": what happens to parts at times; "break" and "remove_below": what happens when it comes to it. */
+#include "scene/scene.h"
+
+#include "scene/entries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = BOUGH_CHANGE_ADD + 1 };
+
+/* ---- one event ---- */
+
+/* The one key that says what happens; *kind is KINDS for another wind. */
+static bough_status find_kind(bo_json at, bo_json *what, int32_t *kind) {
+    int32_t count = 0;
+    for (int32_t k = 0; k <= KINDS; k++) {
+        bo_json here = bo_json_at(&at, k < KINDS ? BO_CHANGE_NAMES[k] : "wind");
+        if (!here.value)
+            continue;
+        *what = here, *kind = k;
+        count++;
+    }
+    if (count == 0)
+        return bo_json_fail(at, "nothing happens: say what does by \"detach\", \"attach\", \"reattach\", \"lock\", "
+                                "\"unlock\", \"remove\", \"add\" or \"wind\"");
+    return count == 1 ? BOUGH_OK
+                      : bo_json_fail(*what, "is the second thing in this event; make it an event of its own");
+}
+
+static bough_status check_keys_of(bo_json at, int32_t kind) {
+    static const char *const keys[] = {"parent", "interface", "position", "rotate_deg", "velocity", "angular_velocity"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const bool belongs = kind == (i < 2 ? (int32_t)BOUGH_CHANGE_ATTACH : (int32_t)BOUGH_CHANGE_ADD);
+        if (!belongs && bo_json_has(&at, keys[i]))
+            return bo_json_fail(bo_json_at(&at, keys[i]), "is for events that %s",
+                                i < 2 ? "\"attach\" a part" : "\"add\" one");
+    }
+    return BOUGH_OK;
+}
+
+static bough_status read_parts(bo_json what, bo_chooser *chooser, bo_scene_event *event) {
+    BO_TRY(bo_choose(what, (bo_json){.ctx = what.ctx}, chooser));
+    event->parts = BO_NEW_ARRAY(what.ctx, int32_t, chooser->count);
+    if (!event->parts)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < chooser->assembly->part_count; i++)
+        if (chooser->chosen[i])
+            event->parts[event->part_count++] = i;
+    return BOUGH_OK;
+}
+
+static bough_status read_attach(bo_json at, const bo_assembly *assembly, bo_scene_event *event) {
+    bo_json parent = bo_json_at(&at, "parent"), interface = bo_json_at(&at, "interface");
+    event->parent = -1;
+    if (!parent.value)
+        return interface.value ? bo_json_fail(interface, "is one of the parent's, but \"parent\" is missing")
+                               : BOUGH_OK;
+    BO_TRY(bo_choose_part(parent, assembly, &event->parent));
+    for (int32_t i = 0; i < event->part_count; i++)
+        if (event->parts[i] == event->parent)
+            return bo_json_fail(parent, "cannot be attached to itself");
+    return bo_part_interface(interface, at, &assembly->components[assembly->parts[event->parent].component],
+                             &event->interface);
+}
+
+/* Where the scene has the root, or where the event says. */
+static bough_status read_pose(bo_json at, const bo_assembly *assembly, bo_scene_event *event) {
+    double degrees[3] = {0};
+    bough_frame *pose = &event->pose;
+    event->placed = bo_json_has(&at, "position") || bo_json_has(&at, "rotate_deg");
+    if (event->placed && event->part_count > 1)
+        return bo_json_fail(at, "puts %d parts into one place; add them one by one", event->part_count);
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "position"), BO_ANY, pose->origin));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "rotate_deg"), BO_ANY, degrees));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "velocity"), BO_ANY, pose->velocity));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "angular_velocity"), BO_ANY, pose->angular_velocity));
+    const bo_part *part = &assembly->parts[event->parts[0]];
+    if (event->placed && bo_json_has(&at, "position") && part->track.count > 0)
+        return bo_json_fail(bo_json_at(&at, "position"), "\"%.60s\" goes where its \"track\" leads it", part->name);
+    if (event->placed && !bo_json_has(&at, "position"))
+        memcpy(pose->origin, part->position, sizeof pose->origin);
+    memcpy(pose->rotation, bo_turn_degrees(degrees).m, sizeof pose->rotation);
+    return BOUGH_OK;
+}
+
+static bough_status read_event(bo_json at, const bough_scene *scene, bo_chooser *chooser, bo_scene_event *event) {
+    int32_t kind = 0;
+    bo_json what = at;
+    BO_TRY(bo_json_keys(at, BO_EVENT_KEYS));
+    BO_TRY(bo_json_number(bo_json_must(&at, "time"), BO_NOT_NEGATIVE, &event->time));
+    BO_TRY(find_kind(at, &what, &kind));
+    BO_TRY(check_keys_of(at, kind));
+    event->is_wind = kind == KINDS;
+    if (event->is_wind) {
+        event->wind = scene->model.wind; /* and what wind events before it have changed, see carry_winds() */
+        return bo_json_keys(what, BO_WIND_KEYS);
+    }
+    event->kind = (bough_change_kind)kind;
+    BO_TRY(read_parts(what, chooser, event));
+    if (event->kind == BOUGH_CHANGE_ATTACH)
+        return read_attach(at, chooser->assembly, event);
+    return event->kind == BOUGH_CHANGE_ADD ? read_pose(at, chooser->assembly, event) : BOUGH_OK;
+}
+
+/* ---- all of them ---- */
+
+static int compare_events(const void *a, const void *b) {
+    const bo_scene_event *one = a, *two = b;
+    if (one->time != two->time)
+        return one->time < two->time ? -1 : 1;
+    return (one->order > two->order) - (one->order < two->order);
+}
+
+/* What a wind does not say is as it was before. */
+static bough_status carry_winds(bo_json list, bough_scene *scene) {
+    bough_wind wind = scene->model.wind;
+    for (int32_t i = 0; i < scene->event_count; i++) {
+        bo_scene_event *event = &scene->events[i];
+        if (!event->is_wind)
+            continue;
+        bo_json at = bo_json_item(&list, event->order);
+        BO_TRY(bo_scene_wind(bo_json_at(&at, "wind"), &wind));
+        event->wind = wind;
+    }
+    return BOUGH_OK;
+}
+
+static bough_status read_events(bo_json at, bo_chooser *chooser, bough_scene *scene) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    scene->events = BO_NEW_ZEROS(at.ctx, bo_scene_event, count);
+    if (!scene->events)
+        return BOUGH_ERROR_MEMORY;
+    scene->event_count = count;
+    for (int32_t i = 0; i < count; i++) {
+        scene->events[i].order = i;
+        BO_TRY(read_event(bo_json_item(&at, i), scene, chooser, &scene->events[i]));
+    }
+    if (count > 0)
+        qsort(scene->events, (size_t)count, sizeof *scene->events, compare_events);
+    return carry_winds(at, scene);
+}
+
+/* The last rule that chooses a part is the one that counts. */
+static bough_status read_break(bo_json at, bo_chooser *chooser, bo_scene_strength *strength) {
+    bo_scene_strength one = {0};
+    bo_json parts = bo_json_at(&at, "parts"), component = bo_json_at(&at, "component");
+    BO_TRY(bo_json_keys(at, BO_BREAK_KEYS));
+    if (!parts.value && !component.value)
+        return bo_json_fail(at,
+                            "needs \"parts\" or \"component\", a pattern of names, to say what breaks; \"*\" is all");
+    BO_TRY(bo_json_number(bo_json_must(&at, "stress"), BO_POSITIVE, &one.stress));
+    BO_TRY(bo_json_flag(bo_json_at(&at, "lock"), &one.lock));
+    BO_TRY(bo_choose(parts, component, chooser));
+    if (chooser->count == 0)
+        return bo_json_fail(at, "no part of this name has such a component, so that nothing breaks");
+    for (int32_t i = 0; i < chooser->assembly->part_count; i++)
+        if (chooser->chosen[i])
+            strength[i] = one;
+    return BOUGH_OK;
+}
+
+static bough_status read_breaks(bo_json at, bo_chooser *chooser, bough_scene *scene) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    if (count == 0)
+        return BOUGH_OK;
+    scene->strength = BO_NEW_ARRAY(at.ctx, bo_scene_strength, chooser->assembly->part_count);
+    if (!scene->strength)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < chooser->assembly->part_count; i++)
+        scene->strength[i] = (bo_scene_strength){.stress = INFINITY};
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_break(bo_json_item(&at, i), chooser, scene->strength));
+    return BOUGH_OK;
+}
+
+bough_status bo_scene_events(const bo_json *root, const bo_assembly *assembly, bough_scene *scene) {
+    bo_json events = bo_json_at(root, "events"), breaks = bo_json_at(root, "break");
+    bo_chooser chooser;
+    BO_TRY(bo_json_number(bo_json_at(root, "remove_below"), BO_ANY, &scene->remove_below));
+    if (!events.value && !breaks.value)
+        return BOUGH_OK;
+    if (assembly->part_count == 0)
+        return bo_json_fail(events.value ? events : breaks, "the scene has no parts");
+    bough_status status = bo_chooser_make(root->ctx, assembly, &chooser);
+    if (status == BOUGH_OK)
+        status = read_events(events, &chooser, scene);
+    if (status == BOUGH_OK)
+        status = read_breaks(breaks, &chooser, scene);
+    bo_chooser_free(root->ctx, &chooser);
+    return status;
+}
+
+void bo_scene_free_events(bough_context *ctx, bough_scene *scene) {
+    for (int32_t i = 0; i < scene->event_count; i++)
+        bo_free(ctx, scene->events[i].parts);
+    bo_free(ctx, scene->events);
+    bo_free(ctx, scene->strength);
+    scene->events = NULL;
+    scene->strength = NULL;
+    scene->event_count = 0;
+}

@@ -1,0 +1,133 @@
+/* "events", "break", "remove_below" and the curve of the wind: what is read, and what is refused. */
+#include "texts.h"
+
+#include "scene/cook_plan.h"
+#include "scene/scene.h"
+
+static bough_status load_text(bough_context *ctx, const char *text, bough_scene **scene) {
+    write_quoted(test_path("scene.json"), text);
+    return bough_scene_load(ctx, test_path("scene.json"), scene);
+}
+
+#define BOX(more)                                                                                                  \
+    "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.2, 0.1], 'cells': [2, 1, 1]}, 'basis': {'r': 4}, " \
+    "'samples': {'wind': 0, 'contact': 0, 'stress': 0}" more "}"
+#define ARM BOX(", 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}, 'side': {'select': 'y1'}}")
+#define LEAF BOX(", 'interfaces': {'base': {'select': 'x0'}}")
+#define SCENE(more)                                                                                                    \
+    "{'bough': 1, 'components': {'arm': " ARM ", 'leaf': " LEAF "}, 'parts': [{'name': 'stem', 'component': 'arm'}, "  \
+    "{'name': 'leaf1', 'component': 'leaf', 'parent': 'stem', 'interface': 'tip'}, {'name': 'leaf2', 'component': "    \
+    "'leaf', 'parent': 'stem', 'interface': 'side'}, {'name': 'seed', 'component': 'leaf', 'absent': true, 'position'" \
+    ": [1, 2, 3]}], 'curves': {'up': [[0, 0], [2, 1]], 'down': [[0, 1], [1, -1]]}" more "}"
+#define EVENTS(list) SCENE(", 'events': [" list "]")
+
+static void everything_that_is_said_is_read(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    check_ok(ctx, load_text(ctx,
+                            SCENE(", 'wind': {'velocity': [3, 0, 0], 'gust': 0.2, 'curve': 'up'}, 'events': [{'time': "
+                                  "3, 'wind': {'velocity': [0, 9, 0]}}, {'time': 2, 'attach': 'leaf1', 'parent': "
+                                  "'stem', 'interface': 'side'}, {'time': 1, 'detach': 'leaf*'}, {'time': 1, 'add': "
+                                  "'seed', 'position': [4, 5, 6], 'rotate_deg': [0, 90, 0], 'velocity': [7, 0, 0]}, "
+                                  "{'time': 4, 'wind': {'gust': 0.7}}, {'time': 2, 'attach': 'leaf2'}], 'break': "
+                                  "[{'parts': '*', 'stress': 5}, {'component': 'leaf', 'parts': 'leaf?', 'stress': 2, "
+                                  "'lock': true}], 'remove_below': -4"),
+                            &scene));
+    check_int(scene->event_count, 6);
+    const bo_scene_event *e = scene->events;
+    check(e[0].kind == BOUGH_CHANGE_DETACH && e[0].part_count == 2 && e[0].parts[0] == 1 && e[0].parts[1] == 2);
+    check(e[1].kind == BOUGH_CHANGE_ADD && e[1].placed && e[1].pose.origin[1] == 5 && e[1].pose.velocity[0] == 7);
+    check_near(e[1].pose.rotation[2], 1, 1e-15);
+    check(e[2].kind == BOUGH_CHANGE_ATTACH && e[2].parts[0] == 1 && e[2].parent == 0);
+    check(!strcmp(scene->plan->assembly.components[0].rigid->interfaces[e[2].interface].name, "side"));
+    check(e[3].kind == BOUGH_CHANGE_ATTACH && e[3].parent == -1);
+    check(e[4].is_wind && e[4].wind.velocity[0] == 0 && e[4].wind.velocity[1] == 9 && e[4].wind.gust == 0.2);
+    check(e[5].is_wind && e[5].wind.velocity[1] == 9 && e[5].wind.gust == 0.7); /* what it does not say stays */
+    for (int i = 1; i < 6; i++)
+        check(e[i].time >= e[i - 1].time);
+    check(scene->strength[0].stress == 5 && !scene->strength[0].lock && scene->strength[3].stress == 5);
+    check(scene->strength[1].stress == 2 && scene->strength[1].lock && scene->strength[2].stress == 2);
+    check(scene->remove_below == -4 && scene->wind_curve == 0);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+static void check_refused(const char *text, const char *why) {
+    test_memory memory = {.fail_at = -1};
+    bough_context *ctx = test_counting_context(&memory);
+    bough_scene *scene;
+    check_fails(ctx, load_text(ctx, text, &scene), BOUGH_ERROR_FORMAT, why);
+    bough_context_destroy(ctx);
+    check_int(memory.live, 0);
+}
+
+static void mistakes_are_named(void **state) {
+    (void)state;
+    check_refused(EVENTS("{'detach': 'leaf1'}"), "events[0]: \"time\" is missing");
+    check_refused(EVENTS("{'time': -1, 'detach': 'leaf1'}"), "events[0].time: must not be negative");
+    check_refused(EVENTS("{'time': 1}"), "events[0]: nothing happens");
+    check_refused(EVENTS("{'time': 1, 'lock': 'stem', 'detach': 'leaf1'}"), "make it an event of its own");
+    check_refused(EVENTS("{'time': 1, 'detatch': 'leaf1'}"), "did you mean \"detach\"?");
+    check_refused(EVENTS("{'time': 1, 'detach': 'lief1'}"), "did you mean \"leaf1\"?");
+    check_refused(EVENTS("{'time': 1, 'detach': 'loaf*'}"), "did you mean \"leaf*\"?");
+    check_refused(EVENTS("{'time': 1, 'detach': 3}"), "events[0].detach: ");
+    check_refused(EVENTS("{'time': 1, 'detach': 'leaf1', 'parent': 'stem'}"), "is for events that \"attach\" a part");
+    check_refused(EVENTS("{'time': 1, 'lock': 'leaf1', 'velocity': [1, 0, 0]}"), "is for events that \"add\" one");
+    check_refused(EVENTS("{'time': 1, 'attach': 'leaf1', 'interface': 'tip'}"), "\"parent\" is missing");
+    check_refused(EVENTS("{'time': 1, 'attach': 'leaf1', 'parent': 'stam', 'interface': 'tip'}"),
+                  "did you mean \"stem\"?");
+    check_refused(EVENTS("{'time': 1, 'attach': 'leaf1', 'parent': 'stem', 'interface': 'tap'}"),
+                  "did you mean \"tip\"?");
+    check_refused(EVENTS("{'time': 1, 'attach': 'leaf1', 'parent': 'stem'}"), "\"interface\" is missing");
+    check_refused(EVENTS("{'time': 1, 'attach': '*', 'parent': 'stem', 'interface': 'tip'}"), "to itself");
+    check_refused(EVENTS("{'time': 1, 'add': '*', 'position': [0, 0, 0]}"), "puts 4 parts into one place");
+    check_refused(EVENTS("{'time': 1, 'wind': {'curve': 'up'}}"), "events[0].wind: unknown key \"curve\"");
+    check_refused(EVENTS("{'time': 1, 'wind': {'length': 0}}"), "events[0].wind.length: must be positive");
+    check_refused(SCENE(", 'events': {}"), "events: ");
+    check_refused(SCENE(", 'break': [{'stress': 1}]"), "break[0]: needs \"parts\" or \"component\"");
+    check_refused(SCENE(", 'break': [{'parts': '*'}]"), "break[0]: \"stress\" is missing");
+    check_refused(SCENE(", 'break': [{'parts': '*', 'stress': 0}]"), "break[0].stress: must be positive");
+    check_refused(SCENE(", 'break': [{'component': 'laef', 'stress': 1}]"), "did you mean \"leaf\"?");
+    check_refused(SCENE(", 'break': [{'parts': 'stem', 'component': 'leaf', 'stress': 1}]"), "nothing breaks");
+    check_refused(SCENE(", 'wind': {'velocity': [1, 0, 0], 'curve': 'down'}"), "must not be negative");
+    check_refused(SCENE(", 'wind': {'velocity': [1, 0, 0], 'curve': 'upp'}"), "did you mean \"up\"?");
+    check_refused(SCENE(", 'remove_below': 'ground'"), "remove_below: ");
+    check_refused("{'bough': 1, 'components': {'arm': " ARM "}, 'events': [{'time': 1, 'detach': '*'}]}",
+                  "the scene has no parts");
+}
+
+static void the_example_of_the_docs_works(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    test_write_text(test_path("docs.json"), example_of_docs("### Events"));
+    check_ok(ctx, bough_scene_load(ctx, test_path("docs.json"), &scene));
+    check_int(scene->event_count, 5);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+static void the_integral_of_a_curve_is_the_area_below_it(void **state) {
+    (void)state;
+    double times[4] = {-1, 0.5, 2, 3}, values[4] = {1, 4, 0, 2};
+    const bo_curve curve = {NULL, 4, times, values}, flat = {NULL, 1, times + 1, values + 1};
+    for (double t = 0; t < 5; t += 0.37) {
+        double sum = 0;
+        const int parts = 20000;
+        for (int i = 0; i < parts; i++)
+            sum += t / parts * bo_curve_at(&curve, t * (i + 0.5) / parts);
+        check_near(bo_curve_integral(&curve, t), sum, 1e-6);
+        check_near(bo_curve_integral(&flat, t), 4 * t, 1e-12);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_that_is_said_is_read),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(the_example_of_the_docs_works),
+        cmocka_unit_test(the_integral_of_a_curve_is_the_area_below_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
