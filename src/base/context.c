@@ -116,8 +116,9 @@ void *bo_alloc(bough_context *ctx, size_t count, size_t size) {
 /* The system gives large blocks as zeros, and a page of them when it is first touched: what is never used takes no
  * memory, and what is costs one pass less. */
 void *bo_calloc(bough_context *ctx, size_t count, size_t size) {
-    if (ctx->def.allocate == default_allocate) {
-        void *block = calloc(count ? count : 1, size ? size : 1);
+    size_t bytes = 0;
+    if (ctx->def.allocate == default_allocate && size_product(count, size, &bytes)) {
+        void *block = calloc(bytes ? bytes : 1, 1);
         if (!block)
             bo_fail_memory(ctx);
         return block;

@@ -81,8 +81,8 @@ static void change_something(saw *s) {
     } else if (choice < 0.6 && now->parent >= 0) {
         cut(s, part);
     } else {
-        change(s, now->locked ? BOUGH_CHANGE_UNLOCK : BOUGH_CHANGE_LOCK, part);
         ++*(now->locked ? &s->tally.unlocks : &s->tally.locks);
+        change(s, now->locked ? BOUGH_CHANGE_UNLOCK : BOUGH_CHANGE_LOCK, part); /* `now` is gone after it */
     }
 }
 
