@@ -22,7 +22,7 @@ static const struct {
     {"station", example_station, false, false,
      "a space station of 48 parts that flies, 108,000 bricks, 921 coordinates"},
     {"ring", example_ring, false, false, "an elastic ring of 16 segments that flies, closed by a tie"},
-    {"bridge", example_bridge, false, false, "a footbridge of 20 segments, held at one end and tied at the other"},
+    {"bridge", example_bridge, false, false, "a footbridge of 16 segments, held at one end and tied at the other"},
     {"chandelier", example_chandelier, false, false, "a chandelier whose chain, arms and lamps hang from ball joints"},
     {"forest", example_forest, true, false,
      "100 oaks of three species in wind: 143,500 parts, 1.2 million coordinates"},
