@@ -28,7 +28,7 @@ bool bo_tree_for_each(bo_tree_sweep *sweep, int32_t first, int32_t end, int32_t 
     const int32_t count = end - first, least = (count + BO_TREE_CHUNKS - 1) / BO_TREE_CHUNKS;
     memset(sweep->bad, 0, sizeof sweep->bad);
     grain = grain < least ? least : grain;
-    if (count <= grain)
+    if (count <= grain || sweep->model->grove)
         sweep_range(&call, 0, count, 0);
     else
         bo_parallel_for(sweep->ctx, count, grain, sweep_range, &call);
@@ -283,7 +283,7 @@ static void lead(const bo_spline *track, double t, bo_vec3 up, bool sudden, doub
  * acceleration balances the forces on its tree: I A = -p. */
 bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
     const bo_vec3 up = bo_scale(work->weightless ? 0 : -1, bo_load3(model->def.gravity));
-    for (int32_t i = 0; i < model->levels[0].end_part; i++) {
+    for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part; i++) {
         const int32_t slot = model->parts[i].slot, lane = slot % 4;
         bo_tree_inertias *s = &work->inertias[slot / 4];
         double A[6] = {0}, I[36];
@@ -318,12 +318,19 @@ static bool hang_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) {
 }
 
 void bo_tree_hang_all(bo_tree_sweep *sweep) {
-    bo_tree_for_each(sweep, 0, sweep->model->parent_count, 1, hang_parent);
+    const bough_model *model = sweep->model;
+    for (int32_t d = 0; d < model->level_count; d++)
+        bo_tree_for_each(sweep, model->levels[d].first_parent, model->levels[d].end_parent, 1, hang_parent);
 }
 
 static bool hang_lumps(bo_tree_sweep *sweep) {
+    bool good = true;
     bo_tree_hang_all(sweep);
-    return bo_tree_for_each(sweep, 0, sweep->model->block_count, 1, eliminate_block);
+    for (int32_t d = 0; d < sweep->model->level_count; d++) {
+        const bo_tree_level *level = &sweep->model->levels[d];
+        good = bo_tree_for_each(sweep, level->first_block, level->end_block, 1, eliminate_block) && good;
+    }
+    return good;
 }
 
 bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a) {

@@ -1,5 +1,5 @@
 /* Where interfaces are and how they move, four at a time. docs/theory/tree.md, "Kinematics". */
-#include "tree/tree.h"
+#include "tree/groves.h"
 
 #include "base/polar.h"
 #include "base/threads.h"
@@ -197,14 +197,11 @@ typedef struct {
     bool bad[BO_TREE_CHUNKS];
 } move_call;
 
-static void move_chunk(void *data, int32_t chunk) {
+static void move_blocks(void *data, int32_t begin, int32_t end, int32_t chunk) {
     move_call *call = data;
     const bough_model *model = call->model;
-    const bo_tree_chunk *range = &model->chunks[chunk];
-    const int32_t first = model->blocks[range->first].first;
-    const int32_t end = model->blocks[range->end - 1].first + model->blocks[range->end - 1].count;
-    call->bad[chunk] = false;
-    for (int32_t i = first; i < end; i++) {
+    const bo_tree_block *last = &model->blocks[end - 1];
+    for (int32_t i = model->blocks[begin].first; i < last->first + last->count; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_component_tables *t = &model->components[part->component];
         if (call->work->flights && !part->flies)
@@ -221,8 +218,8 @@ static void move_chunk(void *data, int32_t chunk) {
 bool bo_tree_move_faces(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q,
                         const double *v) {
     move_call call = {model, work, q, v, {false}};
-    bo_run_tasks(ctx, move_chunk, &call, model->chunk_count);
-    for (int32_t c = 0; c < model->chunk_count; c++)
+    bo_tree_each_block(ctx, model, move_blocks, &call);
+    for (int32_t c = 0; c < BO_TREE_CHUNKS; c++)
         if (call.bad[c])
             return false;
     return true;

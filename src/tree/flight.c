@@ -39,10 +39,10 @@ static void place(bo_tree_work *work, int32_t slot, bo_vec3 origin, bo_mat3 R, b
 }
 
 void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t) {
-    for (int32_t k = 0; k < model->free_count; k++)
+    for (int32_t k = model->first_flight; k < model->end_flight; k++)
         place(work, slot_of(model, &roots[k]), bo_load3(roots[k].origin), axes_of(&roots[k]),
               bo_load3(roots[k].velocity), bo_load3(roots[k].angular_velocity));
-    for (int32_t i = 0; i < model->levels[0].end_part && model->led; i++) {
+    for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part && model->led; i++) {
         bo_pose pose;
         if (!model->parts[i].track)
             continue;
@@ -78,15 +78,16 @@ static void sum_up(bough_context *ctx, const bough_model *model, const bough_sta
     const bool flights = state->work->flights;
     state->work->flights = true;
     bo_tree_weigh(ctx, model, state, q, v);
-    for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_tree_part *part = &model->parts[i];
-        double h[6];
-        if (!part->flies)
-            continue;
-        bo_tree_momentum(model, state->work, part, v, h);
-        for (int d = 0; d < 6; d++)
-            BO_LANE(state->work->inertias[part->slot / 4].p[d], part->slot % 4) = h[d];
-    }
+    for (int32_t d = 0; d < model->level_count; d++)
+        for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
+            const bo_tree_part *part = &model->parts[i];
+            double h[6];
+            if (!part->flies)
+                continue;
+            bo_tree_momentum(model, state->work, part, v, h);
+            for (int k = 0; k < 6; k++)
+                BO_LANE(state->work->inertias[part->slot / 4].p[k], part->slot % 4) = h[k];
+        }
     bo_tree_compose(model, state->work);
     state->work->flights = flights;
 }
@@ -104,7 +105,7 @@ void bo_tree_set_momenta(bough_context *ctx, const bough_model *model, bough_sta
     if (model->free_count == 0)
         return;
     sum_up(ctx, model, state, state->q, state->v);
-    for (int32_t k = 0; k < model->free_count; k++) {
+    for (int32_t k = model->first_flight; k < model->end_flight; k++) {
         bough_root *root = &state->roots[k];
         const int32_t slot = slot_of(model, root);
         const bo_tree_inertias *s = &state->work->inertias[slot / 4];
@@ -122,7 +123,7 @@ void bo_tree_set_momenta(bough_context *ctx, const bough_model *model, bough_sta
 bool bo_tree_project_momenta(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
                              const double *v, bough_root *roots) {
     sum_up(ctx, model, state, q, v);
-    for (int32_t k = 0; k < model->free_count; k++) {
+    for (int32_t k = model->first_flight; k < model->end_flight; k++) {
         bough_root *root = &roots[k];
         const int32_t slot = slot_of(model, root);
         const bo_tree_inertias *s = &state->work->inertias[slot / 4];
@@ -152,22 +153,22 @@ static void weigh(const bough_root *from, bo_vec3 g, double dt, bough_root *to) 
     bo_store3(to->angular_momentum, bo_mul_add(bo_load3(from->angular_momentum), dt, bo_cross(middle, force)));
 }
 
-/* Forces from outside, as they stood at the start of the step, where the frames were published. */
+/* Forces from outside, as they stood at the start of the step, where the frame was published. */
+static void add_wrench(const double wrench[6], const bough_frame *frame, double dt, bough_root *root) {
+    bo_mat3 R;
+    memcpy(R.m, frame->rotation, sizeof R.m);
+    bo_vec3 force = bo_mat_vec(R, bo_load3(wrench)), torque = bo_mat_vec(R, bo_load3(wrench + 3));
+    torque = bo_add(torque, bo_cross(bo_load3(frame->origin), force));
+    bo_store3(root->momentum, bo_mul_add(bo_load3(root->momentum), dt, force));
+    bo_store3(root->angular_momentum, bo_mul_add(bo_load3(root->angular_momentum), dt, torque));
+}
+
 static void add_wrenches(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt,
                          bough_root *to) {
-    for (int32_t i = 0; i < model->part_count && work->loaded; i++) {
-        if (model->parts[i].flight < 0)
-            continue;
-        bough_root *root = &to[model->parts[i].flight];
-        const bough_frame *frame = &frames[model->parts[i].user];
-        bo_mat3 R;
-        memcpy(R.m, frame->rotation, sizeof R.m);
-        bo_vec3 force = bo_mat_vec(R, bo_load3(work->load_wrench + 6 * i));
-        bo_vec3 torque = bo_mat_vec(R, bo_load3(work->load_wrench + 6 * i + 3));
-        torque = bo_add(torque, bo_cross(bo_load3(frame->origin), force));
-        bo_store3(root->momentum, bo_mul_add(bo_load3(root->momentum), dt, force));
-        bo_store3(root->angular_momentum, bo_mul_add(bo_load3(root->angular_momentum), dt, torque));
-    }
+    for (int32_t d = 0; d < model->level_count && work->loaded; d++)
+        for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++)
+            if (model->parts[i].flight >= 0)
+                add_wrench(work->load_wrench + 6 * i, &frames[model->parts[i].user], dt, &to[model->parts[i].flight]);
 }
 
 /* Newmark's rule for velocities, the mean of both for positions and turns. */
@@ -196,9 +197,9 @@ static void fly_one(const bough_model *model, const bo_tree_work *work, double d
 
 void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt, double gamma,
                  const bough_root *from, bough_root *to) {
-    for (int32_t k = 0; k < model->free_count; k++)
+    for (int32_t k = model->first_flight; k < model->end_flight; k++)
         fly_one(model, work, dt, gamma, &from[k], &to[k]);
-    for (int32_t k = 0; k < model->free_count; k++)
+    for (int32_t k = model->first_flight; k < model->end_flight; k++)
         weigh(&from[k], bo_load3(model->def.gravity), dt, &to[k]);
     add_wrenches(model, work, frames, dt, to);
     bo_tree_fly_ties(model, work, dt, gamma, to);

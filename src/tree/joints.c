@@ -155,28 +155,30 @@ void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, int32_t l
 
 /* ---- dynamics: an articulated body gives way in its joint ---- */
 
-void bo_tree_prepare_joints(const bo_tree_pass *pass) {
-    const bough_model *model = pass->model;
+static void prepare_joint(const bo_tree_pass *pass, const bo_tree_joint *joint, bo_tree_swing *swing) {
     const bo_tree_scheme *h = pass->scheme;
     const double more = 1 + h->alpha;
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        const bo_tree_joint *joint = &model->joints[j];
-        bo_tree_swing *swing = &pass->work->swings[j];
-        if (!pass->elastic) {
-            swing->H = swing->kept_H;
-            continue;
-        }
-        const double k = joint->stiffness, c = joint->damping;
-        swing->H = h->inert ? 0 : more * (h->gamma * h->dt * c + h->beta * h->dt * h->dt * k);
-        if (pass->keep)
-            swing->kept_H = swing->H;
-        for (int32_t d = 0; d < joint->count; d++) {
-            const double q = pass->state->q[joint->offset + d], v = pass->state->v[joint->offset + d];
-            const double a = pass->state->a[joint->offset + d];
-            const double ahead = more * (h->dt * v + h->dt * h->dt * (0.5 - h->beta) * a);
-            swing->p[d] = h->inert ? 0 : k * (q + ahead) + c * (v + more * h->dt * (1 - h->gamma) * a);
-        }
+    if (!pass->elastic) {
+        swing->H = swing->kept_H;
+        return;
     }
+    const double k = joint->stiffness, c = joint->damping;
+    swing->H = h->inert ? 0 : more * (h->gamma * h->dt * c + h->beta * h->dt * h->dt * k);
+    if (pass->keep)
+        swing->kept_H = swing->H;
+    for (int32_t d = 0; d < joint->count; d++) {
+        const double q = pass->state->q[joint->offset + d], v = pass->state->v[joint->offset + d];
+        const double a = pass->state->a[joint->offset + d];
+        const double ahead = more * (h->dt * v + h->dt * h->dt * (0.5 - h->beta) * a);
+        swing->p[d] = h->inert ? 0 : k * (q + ahead) + c * (v + more * h->dt * (1 - h->gamma) * a);
+    }
+}
+
+void bo_tree_prepare_joints(const bo_tree_pass *pass) {
+    const bough_model *model = pass->model;
+    for (int32_t d = 0; d < model->level_count; d++)
+        for (int32_t j = model->levels[d].first_joint; j < model->levels[d].end_joint; j++)
+            prepare_joint(pass, &model->joints[j], &pass->work->swings[j]);
 }
 
 /* Where entry (d, e) of a packed inertia lies. */

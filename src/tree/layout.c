@@ -1,5 +1,5 @@
 /* How a model lies in memory: parts in order, tables of components, blocks, slots and faces (tree.h). */
-#include "tree/tree.h"
+#include "tree/groves.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 /* ---- order ---- */
 
 typedef struct {
-    int32_t depth, component, flies, parent, interface, user;
+    int32_t depth, grove, component, flies, parent, interface, user;
 } rank;
 
 static int by_rank(const void *a, const void *b) {
@@ -23,7 +23,7 @@ static bough_status find_depths(bough_context *ctx, const bough_model *model, ra
     const bough_part_def *parts = model->def.parts;
     const int32_t count = model->def.part_count;
     for (int32_t i = 0; i < count; i++)
-        ranks[i] = (rank){-1, parts[i].component, 0, -1, parts[i].interface, i};
+        ranks[i] = (rank){-1, 0, parts[i].component, 0, -1, parts[i].interface, i};
     for (int32_t i = 0; i < count; i++) {
         int32_t depth = 0, top = i;
         while (ranks[top].depth < 0 && parts[top].parent >= 0 && depth <= count) {
@@ -43,6 +43,15 @@ static bough_status find_depths(bough_context *ctx, const bough_model *model, ra
     return BOUGH_OK;
 }
 
+static bough_status find_groves(bough_context *ctx, const bough_model *model, rank *ranks) {
+    int32_t *grove_of = BO_NEW_ARRAY(ctx, int32_t, model->def.part_count);
+    const bough_status status = grove_of ? bo_tree_find_groves(ctx, model, grove_of) : BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < model->def.part_count && status == BOUGH_OK; i++)
+        ranks[i].grove = grove_of[i];
+    bo_free(ctx, grove_of);
+    return status;
+}
+
 static int32_t joint_size(const bough_part_def *part) {
     return part->joint.kind == BOUGH_JOINT_HINGE ? 1 : part->joint.kind == BOUGH_JOINT_BALL ? 3 : 0;
 }
@@ -57,7 +66,8 @@ static bough_status check_size(bough_context *ctx, const bough_model *model) {
                : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model of %lld coordinates is too large", (long long)size);
 }
 
-static void place_part(bough_model *model, int32_t index, int32_t user, bool flies) {
+static void place_part(bough_model *model, int32_t index, const rank *at) {
+    const int32_t user = at->user;
     const bough_part_def *from = &model->def.parts[user];
     const bough_component *c = model->def.components[from->component];
     bo_tree_part *part = &model->parts[index];
@@ -68,6 +78,7 @@ static void place_part(bough_model *model, int32_t index, int32_t user, bool fli
                            .r = c->r,
                            .offset = model->offsets[user],
                            .user = user,
+                           .grove = at->grove,
                            .faces = -1,
                            .joint = -1,
                            .scale = s,
@@ -77,7 +88,7 @@ static void place_part(bough_model *model, int32_t index, int32_t user, bool fli
                            .position = bo_load3(from->position),
                            .arm = from->parent < 0 ? bo_v3(0, 0, 0) : bo_load3(from->offset),
                            .free = from->parent < 0 && (from->free || c->support == BOUGH_SUPPORT_FREE),
-                           .flies = flies,
+                           .flies = at->flies,
                            .locked = from->locked};
     memcpy(part->rest.m, from->rotation, sizeof part->rest.m);
 }
@@ -115,6 +126,8 @@ static bough_status order_parts(bough_context *ctx, bough_model *model, bool new
         model->inside[user] = -1;
     bough_status status = find_depths(ctx, model, ranks);
     if (status == BOUGH_OK)
+        status = find_groves(ctx, model, ranks);
+    if (status == BOUGH_OK)
         status = check_size(ctx, model);
     if (status == BOUGH_OK)
         qsort(ranks, (size_t)count, sizeof *ranks, by_rank);
@@ -130,7 +143,7 @@ static bough_status order_parts(bough_context *ctx, bough_model *model, bool new
                 model->offsets[user] = model->size;
                 model->size += model->def.components[model->def.parts[user].component]->r;
             }
-            place_part(model, model->part_count++, user, ranks[i].flies);
+            place_part(model, model->part_count++, &ranks[i]);
         }
         model->level_count += kept > first;
     }
@@ -299,11 +312,11 @@ static bool is_wide(int32_t r, int32_t count) {
     return r > 0 && r <= 32 && count >= (r <= 12 ? 3 : 6);
 }
 
-/* End of the parts that are of the component and depth of part i, and fly or do not as it does. */
+/* End of the parts that are of the grove, component and depth of part i, and fly or do not as it does. */
 static int32_t group_end(const bough_model *model, const bo_tree_level *level, int32_t i) {
     int32_t end = i;
-    while (end < level->end_part && model->parts[end].component == model->parts[i].component &&
-           model->parts[end].flies == model->parts[i].flies)
+    while (end < level->end_part && model->parts[end].grove == model->parts[i].grove &&
+           model->parts[end].component == model->parts[i].component && model->parts[end].flies == model->parts[i].flies)
         end++;
     return end;
 }
@@ -341,7 +354,7 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
         end = group_end(model, level, i);
         const int32_t r = model->parts[i].r;
         const int32_t lanes = is_wide(r, end - i) ? BO_WIDE : 1;
-        if (lanes > 1)
+        if (lanes > 1 || (i > level->first_part && model->parts[i].grove != model->parts[i - 1].grove))
             *slot = bo_padded4(*slot);
         for (int32_t first = i; first < end; first += lanes) {
             if (model->blocks) {
@@ -356,11 +369,7 @@ static void cut_level(bough_model *model, bo_tree_level *level, int32_t *slot) {
                                      .slot = *slot,
                                      .bare = true,
                                      .together = true,
-                                     .flies = model->parts[i].flies,
-                                     .vectors = model->vectors_size,
-                                     .squares = model->squares_size};
-                model->vectors_size += n * lanes;
-                model->squares_size += lanes == 1 ? r * n : bo_padded4(r * (r + 1) / 2) * lanes;
+                                     .flies = model->parts[i].flies};
                 for (int32_t k = 0; k < count; k++) {
                     bo_tree_part *part = &model->parts[first + k];
                     part->slot = *slot + k, part->block = model->block_count, part->lane = k;
@@ -559,6 +568,7 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough
         return BOUGH_ERROR_MEMORY;
     cut_levels(model);
     fill_slots(model);
+    BO_TRY(bo_tree_list_groves(ctx, model));
     cut_chunks(model);
     size_scratch(model);
     return bo_tree_list_ties(ctx, model, base);
@@ -576,6 +586,7 @@ void bo_tree_free_layout(bough_context *ctx, bough_model *model) {
     bo_free(ctx, model->blocks);
     bo_free(ctx, model->slots);
     bo_free(ctx, model->levels);
+    bo_tree_free_groves(ctx, model);
     bo_free(ctx, model->lump);
     bo_free(ctx, model->face_mass);
 }

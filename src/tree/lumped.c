@@ -8,11 +8,12 @@
 /* ---- rigid composites ---- */
 
 void bo_tree_take_wrenches(const bough_model *model, bo_tree_work *work) {
-    for (int32_t i = 0; i < model->part_count; i++) {
-        const int32_t slot = model->parts[i].slot;
-        for (int k = 0; k < 6; k++)
-            BO_LANE(work->inertias[slot / 4].p[k], slot % 4) = work->loaded ? -work->load_wrench[6 * i + k] : 0;
-    }
+    for (int32_t d = 0; d < model->level_count; d++)
+        for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
+            const int32_t slot = model->parts[i].slot;
+            for (int k = 0; k < 6; k++)
+                BO_LANE(work->inertias[slot / 4].p[k], slot % 4) = work->loaded ? -work->load_wrench[6 * i + k] : 0;
+        }
 }
 
 /* I and p about the parent's origin in its axes: into up_I, up_p */
@@ -94,11 +95,11 @@ static void turn_root(const bo_tree_frames *restrict f, bo_tree_inertias *restri
 }
 
 void bo_tree_lump(const bough_model *model, bo_tree_work *work, bough_coupling coupling) {
-    const int32_t roots = model->levels[0].end_slots;
-    for (int32_t s = 0; s < roots; s++)
+    for (int32_t s = model->levels[0].first_slots; s < model->levels[0].end_slots; s++)
         turn_root(&work->frames[s], &work->inertias[s]);
-    for (int32_t s = roots; s < model->slots_count && coupling != BOUGH_COUPLING_L1; s++)
-        lump(coupling, model->slots[s].shifted, &work->frames[s], &work->inertias[s]);
+    for (int32_t d = 1; d < model->level_count && coupling != BOUGH_COUPLING_L1; d++)
+        for (int32_t s = model->levels[d].first_slots; s < model->levels[d].end_slots; s++)
+            lump(coupling, model->slots[s].shifted, &work->frames[s], &work->inertias[s]);
 }
 
 /* ---- L1 ---- */
@@ -110,11 +111,12 @@ static void turn_forces(const bo_tree_frames *restrict f, bo_tree_inertias *rest
 }
 
 void bo_tree_sum_forces(const bough_model *model, bo_tree_work *work) {
-    for (int32_t i = 0; i < model->part_count; i++) {
-        const int32_t slot = model->parts[i].slot;
-        for (int k = 0; k < 3; k++)
-            BO_LANE(work->inertias[slot / 4].p[k], slot % 4) = -work->load_wrench[6 * i + k];
-    }
+    for (int32_t d = 0; d < model->level_count; d++)
+        for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
+            const int32_t slot = model->parts[i].slot;
+            for (int k = 0; k < 3; k++)
+                BO_LANE(work->inertias[slot / 4].p[k], slot % 4) = -work->load_wrench[6 * i + k];
+        }
     for (int32_t d = model->level_count - 1; d > 0; d--) {
         const bo_tree_level *level = &model->levels[d];
         for (int32_t s = level->first_slots; s < level->end_slots; s++)

@@ -1,6 +1,7 @@
 /* Models: parts in order, tables of components; states. */
 #include "tree/change.h"
 #include "tree/couple.h"
+#include "tree/groves.h"
 #include "tree/log.h"
 #include "tree/paint.h"
 #include "tree/system.h"
@@ -362,7 +363,8 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
                   {(void **)&w->next_q, n},
                   {(void **)&w->next_v, n},
                   {(void **)&w->next_a, n},
-                  {(void **)&w->scratch, chunks * model->scratch_size}};
+                  {(void **)&w->scratch, chunks * model->scratch_size},
+                  {(void **)&w->sets, bo_tree_grove_sets_size(ctx, model, &w->set_count)}};
     enum { FIELDS = sizeof fields / sizeof *fields, LINE = 64 / NUMBERS };
     size_t total = LINE;
     for (int f = 0; f < FIELDS; f++)

@@ -3,7 +3,7 @@
  *
  * Vectors of a block are n x lanes. A part alone (lanes = 1) is computed with vectors along its coordinates, a wide
  * block with vectors across its parts. */
-#include "tree/tree.h"
+#include "tree/groves.h"
 
 #include "base/threads.h"
 #include "dense/ldlt_lanes.h"
@@ -551,11 +551,10 @@ static bool prepare_block(const bo_tree_pass *pass, int32_t index, double *scrat
     return !pass->solve || !(b->bare || w->coupling == BOUGH_COUPLING_L1) || bo_tree_eliminate(model, w, index);
 }
 
-static void prepare_chunk(void *data, int32_t chunk) {
+static void prepare_blocks(void *data, int32_t begin, int32_t end, int32_t chunk) {
     bo_tree_pass *pass = data;
     double *scratch = pass->work->scratch + (size_t)chunk * pass->model->scratch_size;
-    pass->bad[chunk] = false;
-    for (int32_t b = pass->model->chunks[chunk].first; b < pass->model->chunks[chunk].end; b++)
+    for (int32_t b = begin; b < end; b++)
         if ((!pass->work->flights || pass->model->blocks[b].flies) && !prepare_block(pass, b, scratch))
             pass->bad[chunk] = true;
 }
@@ -563,8 +562,9 @@ static void prepare_chunk(void *data, int32_t chunk) {
 bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass) {
     bo_tree_prepare_joints(pass);
     bo_tree_prepare_ties(pass);
-    bo_run_tasks(ctx, prepare_chunk, pass, pass->model->chunk_count);
-    for (int32_t c = 0; c < pass->model->chunk_count; c++)
+    memset(pass->bad, 0, sizeof pass->bad);
+    bo_tree_each_block(ctx, pass->model, prepare_blocks, pass);
+    for (int32_t c = 0; c < BO_TREE_CHUNKS; c++)
         if (pass->bad[c])
             return false;
     return true;

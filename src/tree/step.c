@@ -1,4 +1,5 @@
 /* One step of a tree in time. docs/theory/tree.md, "Integration". */
+#include "tree/groves.h"
 #include "tree/log.h"
 #include "tree/system.h"
 
@@ -23,6 +24,14 @@ typedef struct {
     bool no[MOST_GRAINS]; /* out */
 } each_coordinate;
 
+/* All coordinates of the model, or of the grove that it is seen as. */
+static void visit(bough_context *ctx, const bough_model *model, bo_range_task task, each_coordinate *each) {
+    if (!model->grove)
+        bo_parallel_for(ctx, model->size, grain_of(model->size), task, each);
+    for (int32_t k = 0; model->grove && k < model->grove->run_count; k++)
+        task(each, model->grove->runs[k].first, model->grove->runs[k].end, 0);
+}
+
 static bool any_no(const each_coordinate *each) {
     for (int c = 0; c < MOST_GRAINS; c++)
         if (each->no[c])
@@ -46,8 +55,7 @@ static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
 }
 
 static void advance(bough_context *ctx, const bough_model *model, const bough_state *state, const bo_tree_scheme *h) {
-    bo_parallel_for(ctx, model->size, grain_of(model->size), advance_some,
-                    &(each_coordinate){.state = state, .scheme = h});
+    visit(ctx, model, advance_some, &(each_coordinate){.state = state, .scheme = h});
 }
 
 static bool all_finite(int32_t count, const double *x) {
@@ -64,12 +72,12 @@ static bool all_finite(int32_t count, const double *x) {
 /* no: a new acceleration is not finite */
 static void look_at_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
-    each->no[chunk] = !all_finite(end - begin, each->state->work->next_a + begin);
+    each->no[chunk] |= !all_finite(end - begin, each->state->work->next_a + begin);
 }
 
 static bool is_finite(bough_context *ctx, const bough_model *model, const bough_state *state) {
     each_coordinate each = {.state = state};
-    bo_parallel_for(ctx, model->size, grain_of(model->size), look_at_some, &each);
+    visit(ctx, model, look_at_some, &each);
     return !any_no(&each);
 }
 
@@ -84,13 +92,23 @@ static void accept_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     memcpy(state->a + begin, w->next_a + begin, bytes);
 }
 
+/* The other way round. */
+static void take_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    const each_coordinate *each = data;
+    const bough_state *state = each->state;
+    const size_t bytes = (size_t)(end - begin) * sizeof(double);
+    (void)chunk;
+    memcpy(state->work->next_q + begin, state->q + begin, bytes);
+    memcpy(state->work->next_v + begin, state->v + begin, bytes);
+}
+
 /* no: q or v are not those of the last step */
 static void compare_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
     const bough_state *state = each->state;
     const bo_tree_work *w = state->work;
     const size_t bytes = (size_t)(end - begin) * sizeof(double);
-    each->no[chunk] =
+    each->no[chunk] |=
         memcmp(w->next_q + begin, state->q + begin, bytes) || memcmp(w->next_v + begin, state->v + begin, bytes);
 }
 
@@ -102,17 +120,18 @@ static const double most_bending = 0.05;
 /* Scale plays no role: masses of q and second moments both go with its fifth power. */
 static bool bends_far(const bough_model *model, const bough_state *state) {
     const double most = most_bending * most_bending;
-    for (int32_t i = 0; i < model->part_count; i++) {
-        const bo_tree_part *part = &model->parts[i];
-        const double *q = state->q + part->offset, *next = state->work->next_q + part->offset;
-        const bo_component_tables *t = &model->components[part->component];
-        const double *Sigma = t->c->Sigma0;
-        double square = 0;
-        for (int32_t l = 0; l < part->r; l++) /* bases that are cooked are orthonormal in mass */
-            square += t->M[l * t->n + l] * (next[l] - q[l]) * (next[l] - q[l]);
-        if (!(square <= most * (Sigma[0] + Sigma[4] + Sigma[8])))
-            return true;
-    }
+    for (int32_t d = 0; d < model->level_count; d++)
+        for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
+            const bo_tree_part *part = &model->parts[i];
+            const double *q = state->q + part->offset, *next = state->work->next_q + part->offset;
+            const bo_component_tables *t = &model->components[part->component];
+            const double *Sigma = t->c->Sigma0;
+            double square = 0;
+            for (int32_t l = 0; l < part->r; l++) /* bases that are cooked are orthonormal in mass */
+                square += t->M[l * t->n + l] * (next[l] - q[l]) * (next[l] - q[l]);
+            if (!(square <= most * (Sigma[0] + Sigma[4] + Sigma[8])))
+                return true;
+        }
     return false;
 }
 
@@ -120,11 +139,15 @@ static bough_status crushed(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
 }
 
+static bool is_windy(const bough_state *state) {
+    const double *wind = state->wind.velocity;
+    return wind[0] != 0 || wind[1] != 0 || wind[2] != 0;
+}
+
 void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind) {
     bo_tree_work *w = state->work;
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
-    const double *wind = state->wind.velocity;
-    with_wind = with_wind && (wind[0] != 0 || wind[1] != 0 || wind[2] != 0);
+    with_wind = with_wind && is_windy(state);
     w->loaded = w->pushed || with_wind;
     if (!w->loaded)
         return;
@@ -176,12 +199,14 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
 
 bool bo_tree_is_here(bough_context *ctx, const bough_model *model, const bough_state *state) {
     const bo_tree_work *w = state->work;
+    const int32_t flight = model->first_flight;
     each_coordinate each = {.state = state};
     if (w->elsewhere || (model->led && w->next_time != state->time) ||
-        memcmp(w->next_roots, state->roots, (size_t)model->free_count * sizeof *state->roots))
+        memcmp(w->next_roots + flight, state->roots + flight,
+               (size_t)(model->end_flight - flight) * sizeof *state->roots))
         return false;
     if (ctx)
-        bo_parallel_for(ctx, model->size, grain_of(model->size), compare_some, &each);
+        visit(ctx, model, compare_some, &each);
     else
         compare_some(&each, 0, model->size, 0);
     return !any_no(&each);
@@ -189,16 +214,15 @@ bool bo_tree_is_here(bough_context *ctx, const bough_model *model, const bough_s
 
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state) {
     bo_tree_work *w = state->work;
-    const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
+    const int32_t flight = model->first_flight;
     if (bo_tree_is_here(ctx, model, state))
         return BOUGH_OK;
     w->elsewhere = true;
     bo_tree_place_roots(model, w, state->roots, state->time);
     if (!bo_tree_move(ctx, model, w, state->q, state->v))
         return crushed(ctx);
-    memcpy(w->next_q, state->q, size);
-    memcpy(w->next_v, state->v, size);
-    memcpy(w->next_roots, state->roots, roots);
+    visit(ctx, model, take_some, &(each_coordinate){.state = state});
+    memcpy(w->next_roots + flight, state->roots + flight, (size_t)(model->end_flight - flight) * sizeof *state->roots);
     w->next_time = state->time;
     w->elsewhere = false;
     return BOUGH_OK;
@@ -263,7 +287,7 @@ static bough_status move_some(bough_context *ctx, const bough_model *model, bo_t
 }
 
 static bool roots_are_finite(const bough_model *model, const bough_root *roots) {
-    for (int32_t k = 0; k < model->free_count; k++)
+    for (int32_t k = model->first_flight; k < model->end_flight; k++)
         if (!all_finite(3, roots[k].origin) || !all_finite(9, roots[k].rotation) || !all_finite(3, roots[k].velocity) ||
             !all_finite(3, roots[k].angular_velocity) || !all_finite(3, roots[k].acceleration) ||
             !all_finite(3, roots[k].angular_acceleration))
@@ -289,14 +313,20 @@ static bough_status land(bough_context *ctx, const bough_model *model, bough_sta
 static const double tie_tolerance = 1e-6;
 enum { MOST_PASSES = 8 };
 
-static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
-                            bool gently) {
+/* How a step is made. */
+typedef struct {
+    const bo_tree_scheme *scheme;
+    bool gently;
+    bool tied, twice;
+    /* only what flies needs two passes, where nobody asked for more: the rest is where it should be after its first */
+    bool only_flights;
+} stepping;
+
+/* From the state to the next_q, next_v, next_a, next_roots and frames of a grove, or of all. */
+static bough_status attempt_grove(bough_context *ctx, const bough_model *model, bough_state *state, const void *data) {
+    const stepping *how = data;
+    const bo_tree_scheme *h = how->scheme;
     bo_tree_work *w = state->work;
-    const bool tied = model->def.tie_count > 0;
-    const bool twice =
-        state->passes == 2 || (state->passes == 0 && (model->free_count > 0 || model->joint_count > 0 || tied));
-    /* only what flies needs it, where nobody asked for more: the rest is where it should be after its first look */
-    const bool only_flights = state->passes == 0 && model->joint_count == 0 && !tied;
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
@@ -304,33 +334,50 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
                          .v = state->v,
                          .scheme = h,
                          .elastic = true,
-                         .keep = twice,
-                         .keep_flights = only_flights};
+                         .keep = how->twice,
+                         .keep_flights = how->only_flights};
     BO_TRY(bo_tree_come_back(ctx, model, state));
-    bo_tree_take_loads(ctx, model, state, true);
     w->elsewhere = true;
     w->next_time = w->lead_time = state->time + h->dt;
     BO_TRY(solve(ctx, &pass));
     advance(ctx, model, state, h);
     bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
-    bool open = tied && twice;
-    for (int i = 1; (i < 2 || (open && i < MOST_PASSES)) && twice; i++) {
+    bool open = how->tied && how->twice;
+    for (int i = 1; (i < 2 || (open && i < MOST_PASSES)) && how->twice; i++) {
         BO_TRY(move_on(ctx, model, w));
         pass.q = w->next_q, pass.v = w->next_v, pass.elastic = false;
-        w->flights = only_flights;
+        w->flights = how->only_flights;
         const bough_status status = solve(ctx, &pass);
         w->flights = false;
         BO_TRY(status);
         advance(ctx, model, state, h);
         bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
-        open = tied && !(h->beta * h->dt * h->dt * bo_tree_tie_correction(model, w) < tie_tolerance);
+        open = how->tied && !(h->beta * h->dt * h->dt * bo_tree_tie_correction(model, w) < tie_tolerance);
     }
-    if (gently && open)
+    if (how->gently && open)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                        "the ends of a tie do not find each other in this step; take a smaller one");
-    if (gently && bends_far(model, state))
+    if (how->gently && bends_far(model, state))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a part bends too far in this step; take a smaller one");
-    return land(ctx, model, state, twice && only_flights);
+    return land(ctx, model, state, how->twice && how->only_flights);
+}
+
+static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
+                            bool gently) {
+    bo_tree_work *w = state->work;
+    const bool tied = model->def.tie_count > 0, moving = model->free_count > 0 || model->joint_count > 0 || tied;
+    const stepping how = {.scheme = h,
+                          .gently = gently,
+                          .tied = tied,
+                          .twice = state->passes == 2 || (state->passes == 0 && moving),
+                          .only_flights = state->passes == 0 && model->joint_count == 0 && !tied};
+    if (w->elsewhere || is_windy(state)) /* the drag is that of the frames */
+        BO_TRY(bo_tree_come_back(ctx, model, state));
+    bo_tree_take_loads(ctx, model, state, true);
+    const bough_status status = bo_tree_each_grove(ctx, model, state, attempt_grove, &how);
+    w->elsewhere = true;
+    w->next_time = w->lead_time = state->time + h->dt;
+    return status;
 }
 
 /* One step; forces from outside stay. gently: one of the engine's own is refused when a part bends far. */
@@ -350,7 +397,7 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
     BO_TRY(attempt(ctx, model, state, &h, gently));
     bo_tree_wrap_balls(model, w->next_q, w->next_v, w->next_a);
     w->elsewhere = false;
-    bo_parallel_for(ctx, model->size, grain_of(model->size), accept_some, &(each_coordinate){.target = state});
+    visit(ctx, model, accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     memcpy(w->tie_motion, w->next_tie_motion, (size_t)model->def.tie_count * sizeof *w->tie_motion);
     state->time += dt;

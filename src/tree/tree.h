@@ -1,8 +1,8 @@
 /* Inside view of the tree engine. Letters are those of docs/theory/tree.md; everything about a part is in its own axes
  * and from its own origin unless said otherwise.
  *
- * Parts are numbered inside by depth, then component, then whether they fly, then parent and interface, so that parents
- * come first and equal ones stand together. Three groupings make the arithmetic wide:
+ * Parts are numbered inside by depth, then grove (groves.c), then component, then whether they fly, then parent and
+ * interface, so that parents come first and equal ones stand together. Three groupings make the arithmetic wide:
  *   block   parts of one component at one depth that fly or do not, eight at a time (wide) or alone: all that is r long
  *           or r x r large
  *   slots   four parts of one depth: their frames, six-dimensional inertias and accelerations
@@ -49,6 +49,7 @@ typedef struct bo_tree_part {
     int32_t component, parent, interface;
     int32_t r, offset; /* in q */
     int32_t user;      /* its number outside */
+    int32_t grove;
     int32_t slot;
     int32_t block, lane;
     int32_t face;                     /* of the parent, where it hangs: 4 vector + lane in the work's faces */
@@ -125,6 +126,21 @@ typedef struct bo_tree_level {
     int32_t first_joint, end_joint;
 } bo_tree_level;
 
+/* Coordinates. */
+typedef struct bo_tree_run {
+    int32_t first, end;
+} bo_tree_run;
+
+/* Trees that are stepped together. */
+typedef struct bo_tree_grove {
+    bo_tree_level *levels; /* what it has of the model's */
+    int32_t level_count;
+    bo_tree_run *runs;
+    int32_t run_count;
+    int32_t first_flight, end_flight; /* of its roots that fly */
+    int64_t vectors, squares;         /* where those of its blocks begin */
+} bo_tree_grove;
+
 /* Blocks that one task takes, of about equal cost; borders do not depend on the number of threads. */
 typedef struct bo_tree_chunk {
     int32_t first, end; /* blocks */
@@ -160,12 +176,20 @@ struct bough_model {
     bo_tree_level *levels;
     bo_tree_chunk chunks[BO_TREE_CHUNKS]; /* of blocks */
     int32_t chunk_count;
+    bo_tree_grove *groves;
+    int32_t grove_count;
+    bo_tree_level *grove_levels; /* of all */
+    bo_tree_run *runs;           /* likewise */
+    /* What steps look at: everything, or in a copy of the model what is a grove's, with levels and level_count. */
+    const bo_tree_grove *grove; /* NULL: everything */
+    int32_t first_flight, end_flight;
     double *lump;     /* L1: what hangs on a part, as a constant addition to its mass matrix: as L */
     bo_v4 *face_mass; /* L1: of each vector of faces, the mass that hangs there */
     struct bo_tree_surface *surface;
     struct bo_tree_wind *wind;
     size_t scratch_size;
-    int64_t vectors_size, squares_size; /* of the blocks */
+    int64_t vectors_size, squares_size;   /* of the blocks */
+    int64_t grove_vectors, grove_squares; /* of those of a grove, at most */
 };
 
 /* ---- what changes ---- */
@@ -264,7 +288,9 @@ typedef struct bo_tree_work {
     bool weightless;         /* gravity is left out */
     bool sudden;             /* velocities are solved for, from momenta: roots that are led have that of their tracks */
     double *scratch;         /* scratch_size for each of the chunks that there can be */
-    double *numbers;         /* all of these */
+    double *sets;            /* groves.c */
+    int32_t set_count;
+    double *numbers; /* all of these */
     float *surface_work;
     bo_tree_integrator *integrator; /* of the time room; NULL: the tree's own step */
     bough_log *log;                 /* that records the state; NULL: none */
