@@ -53,7 +53,8 @@ static const struct argp_option options[] = {
      "FILE.csv or FILE.npy: record von Mises' stress of each part, or of each element of a body, one row a frame", 0},
     {"inputs", OPT_INPUTS, "FILE", 0, "of the tree engine: record all that is done to the scene, for bough replay", 0},
     {"changes", OPT_CHANGES, "FILE.csv", 0,
-     "record what happens to parts by the scene's \"events\" and \"break\": time, change, part, stress", 0},
+     "record what happens to parts and ties by the scene's \"events\" and \"break\": time, change, part, stress, force",
+     0},
     {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
     {"fps", OPT_FPS, "N", 0,
      "frames of films and series, and rows of FILE.npy and of stresses, per simulated second (default 30)", 0},
@@ -190,23 +191,28 @@ static const struct argp parser = {
     NULL,
 };
 
-/* ---- what happens to parts ---- */
+/* ---- what happens to parts and ties ---- */
 
-/* One line a step and kind of change, however many parts it is about. */
+/* What a part or tie that breaks bore. */
+static double load_of(const bough_run_change *change) {
+    return change->tie < 0 ? change->stress : change->force;
+}
+
+/* One line a step and kind of change, however many parts or ties it is about. */
 static void tell(void *data, const bough_run_change *changes, int32_t count) {
     (void)data;
     for (int32_t i = 0, same; i < count; i += same) {
-        double most = changes[i].stress;
+        double most = load_of(&changes[i]);
         for (same = 1; i + same < count && !strcmp(changes[i + same].change, changes[i].change); same++)
-            most = fmax(most, changes[i + same].stress);
+            most = fmax(most, load_of(&changes[i + same]));
         app_clear_progress();
         fprintf(stderr, "t = %.4f s: %s", changes[i].time, changes[i].change);
         for (int32_t k = 0; k < same && k < 3 && changes[i].name; k++)
             fprintf(stderr, "%s %s", k ? "," : "", changes[i + k].name);
         if (same > 3)
             fprintf(stderr, " and %d more", same - 3);
-        if (!strcmp(changes[i].change, "break"))
-            fprintf(stderr, " at %.3g Pa", most);
+        if (!strncmp(changes[i].change, "break", 5))
+            fprintf(stderr, " at %.3g %s", most, changes[i].tie < 0 ? "Pa" : "N");
         fputc('\n', stderr);
     }
 }
@@ -223,11 +229,13 @@ static json_t *json_changes(const bough_run *run) {
     int32_t count;
     const bough_run_change *changes = bough_run_changes(run, &count);
     json_t *list = json_array();
-    for (int32_t i = 0; i < count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:f, s:s, s:o, s:o}", "time", changes[i].time, "change", changes[i].change,
-                                        "part", changes[i].name ? app_json_text(changes[i].name) : json_null(),
-                                        "stress", app_json_number(changes[i].stress)));
+    for (int32_t i = 0; i < count; i++) {
+        const bough_run_change *c = &changes[i];
+        json_array_append_new(list, json_pack("{s:f, s:s, s:o, s:o, s:o, s:o}", "time", c->time, "change", c->change,
+                                              "part", c->part >= 0 ? app_json_text(c->name) : json_null(), "tie",
+                                              c->tie >= 0 ? app_json_text(c->name) : json_null(), "stress",
+                                              app_json_number(c->stress), "force", app_json_number(c->force)));
+    }
     return list;
 }
 
@@ -253,7 +261,8 @@ static void print_text(const bough_run *run, const bough_run_report *r, bool don
     int32_t changes;
     bough_run_changes(run, &changes);
     if (changes)
-        printf("changes of parts       %d, of them %d broke off\n", changes, count_changes(run, "break"));
+        printf("changes                %d, of them %d broke off\n", changes,
+               count_changes(run, "break") + count_changes(run, "break_tie"));
     if (r->rows)
         printf("recorded rows          %lld\n", (long long)r->rows);
     if (r->displacement_rows)

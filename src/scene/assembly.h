@@ -70,8 +70,12 @@ bool bo_glob_matches(const char *pattern, const char *text);
 typedef struct bo_chooser {
     const bo_assembly *assembly;
     const char **part_names, **component_names;
-    bool *chosen;  /* of the parts */
-    int32_t count; /* of those */
+    const char **tie_names; /* of those that have one */
+    int32_t tie_name_count;
+    bool *chosen;      /* of the parts */
+    int32_t count;     /* of those */
+    bool *chosen_ties; /* of the ties */
+    int32_t tie_count; /* of those */
 } bo_chooser;
 /* To be freed, also when it fails. */
 bough_status bo_chooser_make(bough_context *ctx, const bo_assembly *assembly, bo_chooser *chooser);
@@ -79,6 +83,8 @@ void bo_chooser_free(bough_context *ctx, bo_chooser *chooser);
 /* Chooses the parts whose names, and those whose components' names, match patterns, either of which may be absent. A
  * pattern that matches no name is refused; both together may choose nothing. */
 bough_status bo_choose(bo_json parts, bo_json component, bo_chooser *chooser);
+/* Chooses the ties whose names match a pattern, at least one; those without a name cannot be. */
+bough_status bo_choose_ties(bo_json at, bo_chooser *chooser);
 
 /* The interface of a part's component that is named, or, where nothing is, the only one that is free. */
 bough_status bo_part_interface(bo_json at, bo_json entry, const bo_scene_component *component, int32_t *index);

@@ -249,6 +249,7 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"wind_change", KEYS(BO_WIND_KEYS)},
                   {"event", KEYS(BO_EVENT_KEYS)},
                   {"break", KEYS(BO_BREAK_KEYS)},
+                  {"break_tie", KEYS(BO_BREAK_TIE_KEYS)},
                   {"track_key", KEYS(BO_TRACK_KEYS)},
                   {"component", KEYS(BO_COMPONENT_BLOCK_KEYS)},
                   {"component_file", KEYS(BO_READY_COMPONENT_KEYS)},
