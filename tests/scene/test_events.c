@@ -1,13 +1,8 @@
 /* "events", "break", "remove_below" and the curve of the wind: what is read, and what is refused. */
-#include "texts.h"
+#include "hostile.h"
 
 #include "scene/cook_plan.h"
 #include "scene/scene.h"
-
-static bough_status load_text(bough_context *ctx, const char *text, bough_scene **scene) {
-    write_quoted(test_path("scene.json"), text);
-    return bough_scene_load(ctx, test_path("scene.json"), scene);
-}
 
 #define BOX(more)                                                                                                  \
     "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.2, 0.1], 'cells': [2, 1, 1]}, 'basis': {'r': 4}, " \
@@ -91,12 +86,7 @@ static void what_is_said_of_ties_is_read(void **state) {
 }
 
 static void check_refused(const char *text, const char *why) {
-    test_memory memory = {.fail_at = -1};
-    bough_context *ctx = test_counting_context(&memory);
-    bough_scene *scene;
-    check_fails(ctx, load_text(ctx, text, &scene), BOUGH_ERROR_FORMAT, why);
-    bough_context_destroy(ctx);
-    check_int(memory.live, 0);
+    check_refused_by(read_scene, text, why);
 }
 
 static void mistakes_are_named(void **state) {
@@ -154,6 +144,23 @@ static void mistakes_are_named(void **state) {
                   "the scene has no parts");
 }
 
+static const char *const everything[] = {SCENE(
+    TIES ", 'wind': {'velocity': [3, 0, 0], 'curve': 'up'}, 'events': [{'time': 2, 'attach': 'leaf1', 'parent': "
+         "'stem', 'interface': 'side'}, {'time': 1, 'cut_tie': 'string*'}, {'time': 1, 'add': 'seed', 'position': "
+         "[4, 5, 6], 'rotate_deg': [0, 90, 0]}, {'time': 3, 'join_tie': 'string1'}, {'time': 4, 'wind': {'gust': "
+         "0.7}}], 'break': [{'parts': '*', 'stress': 5}, {'ties': 'string?', 'force': 2, 'torque': 3}], "
+         "'remove_below': -4")};
+
+static void mutations_do_no_harm(void **state) {
+    (void)state;
+    check_mutations(read_scene, everything, 1, 2);
+}
+
+static void failed_allocations_leak_nothing(void **state) {
+    (void)state;
+    check_failed_allocations(read_scene, everything, 1);
+}
+
 static void the_example_of_the_docs_works(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -184,6 +191,8 @@ int main(void) {
         cmocka_unit_test(everything_that_is_said_is_read),
         cmocka_unit_test(what_is_said_of_ties_is_read),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(mutations_do_no_harm),
+        cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(the_example_of_the_docs_works),
         cmocka_unit_test(the_integral_of_a_curve_is_the_area_below_it),
     };
