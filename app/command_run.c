@@ -19,16 +19,14 @@ enum {
     OPT_FRAMES,
     OPT_FPS,
     OPT_CHECKPOINT,
-    OPT_RESUME,
-    OPT_JSON
+    OPT_RESUME
 };
 
 typedef struct {
-    const char *scene, *picture;
+    app_scene_options scene;
+    const char *picture;
     bough_run_def def;
     app_film film;
-    int32_t threads;
-    bool json;
 } arguments;
 
 static const struct argp_option options[] = {
@@ -61,8 +59,6 @@ static const struct argp_option options[] = {
     {"checkpoint", OPT_CHECKPOINT, "FILE", 0, "where to keep the last state, also after a failure or Ctrl-C", 0},
     {"resume", OPT_RESUME, "FILE", 0, "go on from a checkpoint of the same scene, integrator and step", 0},
     {"picture", 'p', "FILE.png", 0, "draw the last state", 0},
-    {"threads", 't', "N", 0, "threads (default: one per core)", 0},
-    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {0},
 };
 
@@ -83,6 +79,9 @@ static void need_integrator(struct argp_state *state, const char *name) {
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &a->scene;
+        break;
     case OPT_ENGINE:
         if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0)
             argp_error(state, "--engine: \"%s\" should be tree or full", text);
@@ -152,22 +151,6 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         app_need_extension(state, "picture", text, ".png");
         a->picture = text;
         break;
-    case 't':
-        if (!app_parse_int(text, 1, 256, &a->threads))
-            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
-        break;
-    case OPT_JSON:
-        a->json = true;
-        break;
-    case ARGP_KEY_ARG:
-        if (a->scene)
-            argp_error(state, "one scene file is enough");
-        a->scene = text;
-        break;
-    case ARGP_KEY_END:
-        if (!a->scene)
-            argp_error(state, "name a scene file");
-        break;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -186,7 +169,7 @@ static const struct argp parser = {
     "A step that fails is taken in halves; when that does not help, the last good state is kept in the checkpoint or "
     "in "
     "SCENE.failed.state. Ctrl-C ends the run and keeps what was recorded.",
-    NULL,
+    app_scene_children,
     NULL,
     NULL,
 };
@@ -310,7 +293,8 @@ static int fail_with_state(bough_context *ctx, const arguments *a, const bough_r
     snprintf(reason, sizeof reason, "%s", bough_message(ctx));
     if (a->def.checkpoint)
         return app_fail_with("%s; the last good state is in %s", reason, a->def.checkpoint);
-    const char *slash = strrchr(a->scene, '/'), *name = slash ? slash + 1 : a->scene, *dot = strrchr(name, '.');
+    const char *slash = strrchr(a->scene.path, '/'), *name = slash ? slash + 1 : a->scene.path,
+               *dot = strrchr(name, '.');
     snprintf(path, sizeof path, "%.*s.failed.state", (int)(dot ? dot - name : (long)strlen(name)), name);
     if (bough_run_save(ctx, run, path))
         return app_fail_with("%s; its last good state could not be kept: %s", reason, bough_message(ctx));
@@ -333,7 +317,7 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
     if (advanced < 0 && advanced != BOUGH_ERROR_SINGULAR)
         return status;
     /* What was reached before the failure or Ctrl-C is worth having. */
-    if (a->json)
+    if (a->scene.json)
         print_json(run, &report, advanced == BOUGH_OK);
     else
         print_text(run, &report, advanced == BOUGH_OK);
@@ -364,10 +348,10 @@ static int start(bough_context *ctx, arguments *a, bough_scene *scene, bough_run
 int command_run(int argc, char **argv) {
     arguments a = {.def = bough_default_run_def()};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
-    bough_context *ctx = app_context(a.threads);
+    bough_context *ctx = app_context(a.scene.threads);
     bough_scene *scene = NULL;
     bough_run *run = NULL;
-    int status = bough_scene_load(ctx, a.scene, &scene) ? app_fail(ctx) : start(ctx, &a, scene, &run);
+    int status = bough_scene_load(ctx, a.scene.path, &scene) ? app_fail(ctx) : start(ctx, &a, scene, &run);
     if (status == APP_OK)
         status = execute(ctx, &a, run);
     app_film_destroy(ctx, &a.film);
