@@ -59,6 +59,8 @@ bough_status bo_assembly_of_parts(const bo_json *holder, bo_assembly *assembly);
 
 /* objects.c: "objects" and "place", with the "components" and "parts" beside them; gives the jobs their loads. */
 bough_status bo_objects_read(const bo_json *root, bo_assembly *assembly);
+/* "GROUP/NAME": of a copy's part or tie, or an object's component. Free with bo_free. */
+char *bo_copy_name(bough_context *ctx, const char *group_name, const char *name);
 
 /* paint.c: "paint" goes over the parts. What follows curves goes into `scene`; NULL: nothing may. */
 bough_status bo_paint_read(bo_json at, bo_assembly *assembly, bough_scene *scene);
