@@ -257,18 +257,20 @@ static bough_status refuse_some(void *data, double t, double *values) {
     return measured++ % 9 == 3 ? BOUGH_NOT_FINITE : true_measure(data, t, values);
 }
 
-/* A step that is taken back has broken nothing: each part breaks once, and what is told is what is. */
-static void steps_that_are_taken_back_break_nothing(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    play p = begin(ctx, CHAIN(BREAKING), NULL);
-    const bough_model *model;
-    const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+static play play_with_refusals(bough_context *ctx, const char *text) {
+    play p = begin(ctx, text, NULL);
     true_measure = p.run->engine.measure, measured = 0;
     p.run->engine.measure = refuse_some;
     step(ctx, &p, 40);
     check(p.run->place.retries > 5);
+    return p;
+}
+
+/* A step that is taken back has broken nothing: each part breaks once, and what is told is what is. */
+static void steps_that_are_taken_back_break_nothing(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    play p = play_with_refusals(ctx, CHAIN(BREAKING));
     int32_t count, broken = 0, back = 0;
     const bough_run_change *changes = bough_run_changes(p.run, &count);
     for (int32_t i = 0; i < count; i++) {
@@ -488,14 +490,10 @@ static void ties_break_where_they_turn_too_hard(void **unused) {
 static void ties_are_cut_and_joined_in_turn(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    play p = begin(ctx, RING(CUTTING), NULL);
+    play p = play_with_refusals(ctx, RING(CUTTING));
     const bough_model *model;
     const bough_state *state;
     check(bough_run_tree(p.run, &model, &state));
-    true_measure = p.run->engine.measure, measured = 0;
-    p.run->engine.measure = refuse_some;
-    step(ctx, &p, 40);
-    check(p.run->place.retries > 5);
     int32_t count, broken = 0;
     const bough_run_change *changes = bough_run_changes(p.run, &count);
     bool cut = false;
