@@ -177,6 +177,11 @@ bool app_parse_int(const char *text, long lowest, long highest, int32_t *value) 
     return true;
 }
 
+void app_need_threads(struct argp_state *state, const char *text, int32_t *threads) {
+    if (!app_parse_int(text, 1, 256, threads))
+        argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+}
+
 bool app_has_extension(const char *path, const char *extension) {
     size_t length = strlen(path), tail = strlen(extension);
     return length > tail && strcasecmp(path + length - tail, extension) == 0;
@@ -192,6 +197,36 @@ void app_need_plot(struct argp_state *state, const char *option, const char *pat
         argp_error(state, "--%s: \"%s\" should be a file whose name ends in .svg or .png", option, path);
 }
 
+enum { OPT_JSON = 256 };
+
+static error_t parse_scene(int key, char *text, struct argp_state *state) {
+    app_scene_options *o = state->input;
+    switch (key) {
+    case 't':
+        app_need_threads(state, text, &o->threads);
+        break;
+    case OPT_JSON:
+        o->json = true;
+        break;
+    case ARGP_KEY_ARG:
+        if (o->path)
+            argp_error(state, "one scene file is enough");
+        o->path = text;
+        break;
+    case ARGP_KEY_END:
+        if (!o->path)
+            argp_error(state, "name a scene file");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp_option scene_options[] = {APP_OPTION_THREADS('t'), APP_OPTION_JSON(OPT_JSON), {0}};
+static const struct argp scene_argp = {scene_options, parse_scene, NULL, NULL, NULL, NULL, NULL};
+const struct argp_child app_scene_children[] = {{&scene_argp, 0, NULL, 0}, {0}};
+
 static error_t parse_json(int key, char *text, struct argp_state *state) {
     (void)text;
     if (key != 'j')
@@ -201,11 +236,27 @@ static error_t parse_json(int key, char *text, struct argp_state *state) {
 }
 
 bool app_wants_json(int argc, char **argv, const char *about) {
-    const struct argp_option options[] = {{"json", 'j', 0, 0, "print one JSON object instead of text", 0}, {0}};
+    const struct argp_option options[] = {APP_OPTION_JSON('j'), {0}};
     const struct argp parser = {options, parse_json, NULL, about, NULL, NULL, NULL};
     bool json = false;
     argp_parse(&parser, argc, argv, 0, NULL, &json);
     return json;
+}
+
+void app_print_choices(const char *what, const app_choice *choices, int count, bool json) {
+    json_t *list = json_array();
+    int width = 0;
+    for (int i = 0; i < count; i++)
+        width = (int)strlen(choices[i].name) > width ? (int)strlen(choices[i].name) : width;
+    for (int i = 0; i < count; i++)
+        if (json)
+            json_array_append_new(list, json_pack("{s:s, s:s}", "name", choices[i].name, "about", choices[i].about));
+        else
+            printf("%-*s %s\n", width, choices[i].name, choices[i].about);
+    if (json)
+        app_print_json(json_pack("{s:o}", what, list));
+    else
+        json_decref(list);
 }
 
 void app_print_json(json_t *object) {

@@ -58,6 +58,22 @@ double app_cpu_seconds(void); /* of the process */
 bool app_parse_numbers(const char *text, int count, double *values);
 bool app_parse_int(const char *text, long lowest, long highest, int32_t *value);
 
+/* Options that many commands have, in their tables, by the key that they are parsed by. */
+#define APP_OPTION_THREADS(key) \
+    { "threads", key, "N", 0, "threads (default: one per core)", 0 }
+#define APP_OPTION_JSON(key) \
+    { "json", key, 0, 0, "print one JSON object instead of text", 0 }
+/* In an argp parser: the number that --threads gives; ends the program when it is none. */
+void app_need_threads(struct argp_state *state, const char *text, int32_t *threads);
+
+/* Of commands that take a scene file: it, --threads and --json. */
+typedef struct app_scene_options {
+    const char *path;
+    int32_t threads;
+    bool json;
+} app_scene_options;
+extern const struct argp_child app_scene_children[]; /* of an argp; the input of the first is an app_scene_options */
+
 /* For commands whose only option is --json: true when it is given. Exits on anything else. `about` is argp's text with
  * an example behind \v. */
 bool app_wants_json(int argc, char **argv, const char *about);
@@ -67,6 +83,12 @@ bool app_has_extension(const char *path, const char *extension);
 void app_need_extension(struct argp_state *state, const char *option, const char *path, const char *extension);
 /* The same for .svg and .png. */
 void app_need_plot(struct argp_state *state, const char *option, const char *path);
+
+/* What there is to choose from, with a line about each: as text, or as one JSON object with the list `what`. */
+typedef struct app_choice {
+    const char *name, *about;
+} app_choice;
+void app_print_choices(const char *what, const app_choice *choices, int count, bool json);
 
 /* Prints the object on stdout and releases it. */
 void app_print_json(json_t *object);

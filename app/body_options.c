@@ -34,9 +34,9 @@ static const struct argp_option options[] = {
     {"force", 'F', "X,Y,Z@SELECT", 0, "total force (N) shared out over the vertices", 0},
     {"pressure", OPT_PRESSURE, "P@FACESET", 0, "follower pressure (Pa) on a face set of the mesh", 0},
     {0, 0, 0, 0, "General:", 3},
-    {"threads", 't', "N", 0, "threads (default: one per core)", 0},
+    APP_OPTION_THREADS('t'),
     {"repair", OPT_REPAIR, 0, 0, "flip inverted elements of the mesh", 0},
-    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
+    APP_OPTION_JSON(OPT_JSON),
     {0},
 };
 
@@ -100,8 +100,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         append(state, &o->pressure, "pressure", text);
         break;
     case 't':
-        if (!app_parse_int(text, 1, 256, &o->threads))
-            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        app_need_threads(state, text, &o->threads);
         break;
     case OPT_REPAIR:
         o->repair = true;

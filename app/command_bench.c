@@ -49,7 +49,7 @@ typedef struct {
 } arguments;
 
 static const struct argp_option options[] = {
-    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
+    APP_OPTION_JSON(OPT_JSON),
     {"size", 's', "N", 0, "problem size: 1 (default), 2 larger", 0},
     {"coupling", 'c', "NAME", 0, "of scenes that are stepped: L1 (default), L2, L2R or L3", 0},
     {"plot", 'p', "FILE", 0, "of leaves: draw the result as FILE.svg or FILE.png", 0},
@@ -111,8 +111,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->coupled = true;
         break;
     case 't':
-        if (!app_parse_int(text, 1, 256, &a->options.threads))
-            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        app_need_threads(state, text, &a->options.threads);
         a->threaded = true;
         break;
     case 'p':
@@ -147,16 +146,10 @@ static const struct argp parser = {
     NULL};
 
 static void list_benches(bool json) {
-    json_t *list = json_array();
+    app_choice choices[BENCH_COUNT];
     for (int i = 0; i < BENCH_COUNT; i++)
-        if (json)
-            json_array_append_new(list, json_pack("{s:s, s:s}", "name", benches[i].name, "about", benches[i].about));
-        else
-            printf("%-12s %s\n", benches[i].name, benches[i].about);
-    if (json)
-        app_print_json(json_pack("{s:o}", "benchmarks", list));
-    else
-        json_decref(list);
+        choices[i] = (app_choice){benches[i].name, benches[i].about};
+    app_print_choices("benchmarks", choices, BENCH_COUNT, json);
 }
 
 static int run(int bench, const bench_options *chosen) {

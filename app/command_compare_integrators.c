@@ -28,8 +28,8 @@ static const struct argp_option options[] = {
     {"dt", OPT_DT, "H", 0, "time step in s (default: the scene's)", 0},
     {"time", OPT_TIME, "T", 0, "duration in s (default: the scene's)", 0},
     {"output", 'o', "FILE.svg|FILE.png", 0, "where to draw (default: energies.svg)", 0},
-    {"threads", 't', "N", 0, "threads (default: one per core)", 0},
-    {"json", 'j', 0, 0, "print one JSON object instead of text", 0},
+    APP_OPTION_THREADS('t'),
+    APP_OPTION_JSON('j'),
     {0},
 };
 
@@ -59,8 +59,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->output = text;
         break;
     case 't':
-        if (!app_parse_int(text, 1, 256, &a->threads))
-            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        app_need_threads(state, text, &a->threads);
         break;
     case 'j':
         a->json = true;

@@ -39,8 +39,8 @@ static const struct argp_option options[] = {
     {0, 0, 0, 0, "General:", 1},
     {"output", 'o', "FILE.bough", 0, "default: beside the input, with the extension .bough", 0},
     {"force", OPT_FORCE, 0, 0, "cook also when the output is up to date", 0},
-    {"threads", 'j', "N", 0, "threads (default: one per core)", 0},
-    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
+    APP_OPTION_THREADS('j'),
+    APP_OPTION_JSON(OPT_JSON),
     {0, 0, 0, 0, "Of a mesh, or instead of what the component file says:", 2},
     {"material", 'm', "MODEL", 0, "bough materials lists them (default stvk)", 0},
     {"young", OPT_YOUNG, "PA", 0, "Young's modulus", 0},
@@ -168,8 +168,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->output = text;
         break;
     case 'j':
-        if (!app_parse_int(text, 1, 256, &a->threads))
-            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        app_need_threads(state, text, &a->threads);
         break;
     case OPT_FORCE:
         a->force = true;

@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
     {"alpha", OPT_ALPHA, "A", 0, "alpha of HHT, -1/3..0, where the name does not say it", 0},
     {"output", OPT_OUTPUT, "FILE.svg|FILE.png", 0, "draw the curves for h w = 0.01 ... 1000", 0},
     {"csv", OPT_CSV, "FILE.csv", 0, "write the curves as a table", 0},
-    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
+    APP_OPTION_JSON(OPT_JSON),
     {0},
 };
 

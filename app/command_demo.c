@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "FOLDER", 0, "where the files go (default: demo)", 0},
     {"frames", 'n', "N", 0, "frames of the animation, 30 a second (default 300), 12 a second of the forest (24)", 0},
     {"leaves", 'l', "N", 0, "leaves of the oak, or of each in the forest (default 1394)", 0},
-    {"threads", 't', "N", 0, "threads (default: one per core)", 0},
+    APP_OPTION_THREADS('t'),
     {0},
 };
 
@@ -35,8 +35,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             argp_error(state, "--leaves: \"%s\" should be a number from 0 to %d", text, OAK_MOST_LEAVES);
         break;
     case 't':
-        if (!app_parse_int(text, 1, 256, &a->threads))
-            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
+        app_need_threads(state, text, &a->threads);
         break;
     case ARGP_KEY_ARG:
         if (strcmp(text, "oak") != 0 && strcmp(text, "forest") != 0)

@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
      "leaves of the oak, or of each in the forest (default 1394; beyond that they are smaller, and share places)", 0},
     {"seed", 's', "S", 0, "of the random numbers: another seed is another oak, or another forest (default 4)", 0},
     {"mesh", 'm', "FILE", 0, "of the dragon: a volume mesh of your own, cut into domains by its element sets", 0},
-    {"json", 'j', NULL, 0, "one JSON object on stdout", 0},
+    APP_OPTION_JSON('j'),
     {0},
 };
 
@@ -95,16 +95,10 @@ static const struct argp parser = {
     NULL};
 
 static int list(bool json) {
-    json_t *all = json_array();
+    app_choice choices[EXAMPLE_COUNT];
     for (int i = 0; i < EXAMPLE_COUNT; i++)
-        if (json)
-            json_array_append_new(all, json_pack("{s:s, s:s}", "name", examples[i].name, "about", examples[i].about));
-        else
-            printf("%-10s %s\n", examples[i].name, examples[i].about);
-    if (json)
-        app_print_json(json_pack("{s:o}", "examples", all));
-    else
-        json_decref(all);
+        choices[i] = (app_choice){examples[i].name, examples[i].about};
+    app_print_choices("examples", choices, EXAMPLE_COUNT, json);
     return APP_OK;
 }
 

@@ -13,7 +13,7 @@ typedef struct {
 enum { OPT_PICTURE = 'p', OPT_SHAPE = 300 };
 
 static const struct argp_option options[] = {
-    {"json", 'j', 0, 0, "print one JSON object instead of text", 0},
+    APP_OPTION_JSON('j'),
     {"picture", OPT_PICTURE, "FILE.png", 0, "draw the surface, moved by one coordinate", 0},
     {"shape", OPT_SHAPE, "K", 0, "which coordinate to draw, from 1 (default 1)", 0},
     {0},

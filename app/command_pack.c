@@ -6,43 +6,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OPT_JSON = 300 };
-
 typedef struct {
-    const char *scene, *output;
-    int32_t threads;
-    bool json;
+    app_scene_options scene;
+    const char *output;
 } arguments;
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE.pack", 0, "where it goes (default: beside the scene, with the extension .pack)", 0},
-    {"threads", 't', "N", 0, "threads (default: one per core)", 0},
-    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {0},
 };
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &a->scene;
+        break;
     case 'o':
         app_need_extension(state, "output", text, ".pack");
         a->output = text;
-        break;
-    case 't':
-        if (!app_parse_int(text, 1, 256, &a->threads))
-            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
-        break;
-    case OPT_JSON:
-        a->json = true;
-        break;
-    case ARGP_KEY_ARG:
-        if (a->scene)
-            argp_error(state, "one scene is enough");
-        a->scene = text;
-        break;
-    case ARGP_KEY_END:
-        if (!a->scene)
-            argp_error(state, "name a scene file");
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -59,7 +41,7 @@ static const struct argp parser = {
     "\vExamples:\n"
     "  bough pack scene.json -o oak.pack\n"
     "  bough pack scene.json --json",
-    NULL,
+    app_scene_children,
     NULL,
     NULL,
 };
@@ -79,7 +61,7 @@ static int tell(const arguments *a, const bough_model *model, const char *path) 
     const bough_model_def *def = bough_model_describe(model);
     if (stat(path, &file))
         return app_fail_with("%s was written, but is gone", path);
-    if (a->json)
+    if (a->scene.json)
         app_print_json(json_pack("{s:o, s:i, s:i, s:i, s:I}", "file", app_json_text(path), "parts",
                                  (int)def->part_count, "components", (int)def->component_count, "coordinates",
                                  (int)bough_model_size(model), "bytes", (json_int_t)file.st_size));
@@ -92,12 +74,12 @@ static int tell(const arguments *a, const bough_model *model, const char *path) 
 int command_pack(int argc, char **argv) {
     arguments a = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
-    bough_context *ctx = app_context(a.threads);
+    bough_context *ctx = app_context(a.scene.threads);
     bough_scene *scene = NULL;
     bough_model *model = NULL;
-    char *beside = pack_name(a.scene);
+    char *beside = pack_name(a.scene.path);
     const char *path = a.output ? a.output : beside;
-    bough_status failed = bough_scene_load(ctx, a.scene, &scene);
+    bough_status failed = bough_scene_load(ctx, a.scene.path, &scene);
     if (!failed)
         failed = bough_scene_model(ctx, scene, &model);
     app_clear_progress();

@@ -5,40 +5,34 @@
 #include <errno.h>
 #include <string.h>
 
-enum { OPT_JSON = 300 };
-
 typedef struct {
-    const char *scene, *log, *record;
-    int32_t threads;
-    bool json;
+    app_scene_options scene;
+    const char *log, *record;
 } arguments;
 
 static const struct argp_option options[] = {
     {"record", 'r', "FILE.csv", 0, "record time, energies and momenta, one row a step", 0},
-    {"threads", 't', "N", 0, "threads (default: one per core)", 0},
-    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {0},
 };
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &a->scene;
+        break;
     case 'r':
         app_need_extension(state, "record", text, ".csv");
         a->record = text;
         break;
-    case 't':
-        if (!app_parse_int(text, 1, 256, &a->threads))
-            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
-        break;
-    case OPT_JSON:
-        a->json = true;
-        break;
     case ARGP_KEY_ARG:
+        if (!a->scene.path)
+            return ARGP_ERR_UNKNOWN; /* it is the scene */
         if (a->log)
             argp_error(state, "a scene file and a recording are enough");
-        *(a->scene ? &a->log : &a->scene) = text;
+        a->log = text;
         break;
+    case ARGP_KEY_NO_ARGS:
     case ARGP_KEY_END:
         if (!a->log)
             argp_error(state, "name a scene file and a recording of it");
@@ -60,7 +54,7 @@ static const struct argp parser = {
     "\vExamples:\n"
     "  bough run scene.json --inputs session.log; bough replay scene.json session.log\n"
     "  bough replay scene.json session.log --record again.csv --threads 1",
-    NULL,
+    app_scene_children,
     NULL,
     NULL,
 };
@@ -104,7 +98,7 @@ static bool close_table(replay *r) {
 static int tell(const arguments *a, const replay *r, bool same, double seconds) {
     const bough_log_info info = bough_log_describe(r->log);
     const double factor = seconds > 0 ? (info.end_time - info.start_time) / seconds : 0;
-    if (a->json)
+    if (a->scene.json)
         app_print_json(json_pack("{s:b, s:I, s:f, s:f, s:I, s:f, s:o}", "same", (int)same, "steps",
                                  (json_int_t)info.steps, "start", info.start_time, "time", r->state->time, "bytes",
                                  (json_int_t)info.size, "seconds", seconds, "real_time_factor",
@@ -119,7 +113,7 @@ static int tell(const arguments *a, const replay *r, bool same, double seconds) 
 static int execute(const arguments *a, replay *r) {
     bool same;
     bough_context *ctx = r->ctx;
-    if (bough_scene_load(ctx, a->scene, &r->scene) || bough_scene_model(ctx, r->scene, &r->model) ||
+    if (bough_scene_load(ctx, a->scene.path, &r->scene) || bough_scene_model(ctx, r->scene, &r->model) ||
         bough_state_create(ctx, r->model, &r->state) || bough_log_load(ctx, a->log, &r->log))
         return app_fail(ctx);
     if (a->record && !open_table(r, a->record))
@@ -140,7 +134,7 @@ static int execute(const arguments *a, replay *r) {
 int command_replay(int argc, char **argv) {
     arguments a = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
-    replay r = {.ctx = app_context(a.threads)};
+    replay r = {.ctx = app_context(a.scene.threads)};
     int status = execute(&a, &r);
     bough_log_destroy(r.ctx, r.log);
     bough_state_destroy(r.ctx, r.state);

@@ -19,16 +19,14 @@ enum {
     OPT_FRAMES,
     OPT_FPS,
     OPT_CHECKPOINT,
-    OPT_RESUME,
-    OPT_JSON
+    OPT_RESUME
 };
 
 typedef struct {
-    const char *scene, *picture;
+    app_scene_options scene;
+    const char *picture;
     bough_run_def def;
     app_film film;
-    int32_t threads;
-    bool json;
 } arguments;
 
 static const struct argp_option options[] = {
@@ -53,15 +51,14 @@ static const struct argp_option options[] = {
      "FILE.csv or FILE.npy: record von Mises' stress of each part, or of each element of a body, one row a frame", 0},
     {"inputs", OPT_INPUTS, "FILE", 0, "of the tree engine: record all that is done to the scene, for bough replay", 0},
     {"changes", OPT_CHANGES, "FILE.csv", 0,
-     "record what happens to parts by the scene's \"events\" and \"break\": time, change, part, stress", 0},
+     "record what happens to parts and ties by the scene's \"events\" and \"break\": time, change, part, stress, force",
+     0},
     {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
     {"fps", OPT_FPS, "N", 0,
      "frames of films and series, and rows of FILE.npy and of stresses, per simulated second (default 30)", 0},
     {"checkpoint", OPT_CHECKPOINT, "FILE", 0, "where to keep the last state, also after a failure or Ctrl-C", 0},
     {"resume", OPT_RESUME, "FILE", 0, "go on from a checkpoint of the same scene, integrator and step", 0},
     {"picture", 'p', "FILE.png", 0, "draw the last state", 0},
-    {"threads", 't', "N", 0, "threads (default: one per core)", 0},
-    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {0},
 };
 
@@ -82,6 +79,9 @@ static void need_integrator(struct argp_state *state, const char *name) {
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &a->scene;
+        break;
     case OPT_ENGINE:
         if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0)
             argp_error(state, "--engine: \"%s\" should be tree or full", text);
@@ -151,22 +151,6 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         app_need_extension(state, "picture", text, ".png");
         a->picture = text;
         break;
-    case 't':
-        if (!app_parse_int(text, 1, 256, &a->threads))
-            argp_error(state, "--threads: \"%s\" should be a number from 1 to 256", text);
-        break;
-    case OPT_JSON:
-        a->json = true;
-        break;
-    case ARGP_KEY_ARG:
-        if (a->scene)
-            argp_error(state, "one scene file is enough");
-        a->scene = text;
-        break;
-    case ARGP_KEY_END:
-        if (!a->scene)
-            argp_error(state, "name a scene file");
-        break;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -185,28 +169,33 @@ static const struct argp parser = {
     "A step that fails is taken in halves; when that does not help, the last good state is kept in the checkpoint or "
     "in "
     "SCENE.failed.state. Ctrl-C ends the run and keeps what was recorded.",
-    NULL,
+    app_scene_children,
     NULL,
     NULL,
 };
 
-/* ---- what happens to parts ---- */
+/* ---- what happens to parts and ties ---- */
 
-/* One line a step and kind of change, however many parts it is about. */
+/* What a part or tie that breaks bore. */
+static double load_of(const bough_run_change *change) {
+    return change->tie < 0 ? change->stress : change->force;
+}
+
+/* One line a step and kind of change, however many parts or ties it is about. */
 static void tell(void *data, const bough_run_change *changes, int32_t count) {
     (void)data;
     for (int32_t i = 0, same; i < count; i += same) {
-        double most = changes[i].stress;
+        double most = load_of(&changes[i]);
         for (same = 1; i + same < count && !strcmp(changes[i + same].change, changes[i].change); same++)
-            most = fmax(most, changes[i + same].stress);
+            most = fmax(most, load_of(&changes[i + same]));
         app_clear_progress();
         fprintf(stderr, "t = %.4f s: %s", changes[i].time, changes[i].change);
         for (int32_t k = 0; k < same && k < 3 && changes[i].name; k++)
             fprintf(stderr, "%s %s", k ? "," : "", changes[i + k].name);
         if (same > 3)
             fprintf(stderr, " and %d more", same - 3);
-        if (!strcmp(changes[i].change, "break"))
-            fprintf(stderr, " at %.3g Pa", most);
+        if (!strncmp(changes[i].change, "break", 5))
+            fprintf(stderr, " at %.3g %s", most, changes[i].tie < 0 ? "Pa" : "N");
         fputc('\n', stderr);
     }
 }
@@ -223,11 +212,13 @@ static json_t *json_changes(const bough_run *run) {
     int32_t count;
     const bough_run_change *changes = bough_run_changes(run, &count);
     json_t *list = json_array();
-    for (int32_t i = 0; i < count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:f, s:s, s:o, s:o}", "time", changes[i].time, "change", changes[i].change,
-                                        "part", changes[i].name ? app_json_text(changes[i].name) : json_null(),
-                                        "stress", app_json_number(changes[i].stress)));
+    for (int32_t i = 0; i < count; i++) {
+        const bough_run_change *c = &changes[i];
+        json_array_append_new(list, json_pack("{s:f, s:s, s:o, s:o, s:o, s:o}", "time", c->time, "change", c->change,
+                                              "part", c->part >= 0 ? app_json_text(c->name) : json_null(), "tie",
+                                              c->tie >= 0 ? app_json_text(c->name) : json_null(), "stress",
+                                              app_json_number(c->stress), "force", app_json_number(c->force)));
+    }
     return list;
 }
 
@@ -253,7 +244,8 @@ static void print_text(const bough_run *run, const bough_run_report *r, bool don
     int32_t changes;
     bough_run_changes(run, &changes);
     if (changes)
-        printf("changes of parts       %d, of them %d broke off\n", changes, count_changes(run, "break"));
+        printf("changes                %d, of them %d broke off\n", changes,
+               count_changes(run, "break") + count_changes(run, "break_tie"));
     if (r->rows)
         printf("recorded rows          %lld\n", (long long)r->rows);
     if (r->displacement_rows)
@@ -301,7 +293,8 @@ static int fail_with_state(bough_context *ctx, const arguments *a, const bough_r
     snprintf(reason, sizeof reason, "%s", bough_message(ctx));
     if (a->def.checkpoint)
         return app_fail_with("%s; the last good state is in %s", reason, a->def.checkpoint);
-    const char *slash = strrchr(a->scene, '/'), *name = slash ? slash + 1 : a->scene, *dot = strrchr(name, '.');
+    const char *slash = strrchr(a->scene.path, '/'), *name = slash ? slash + 1 : a->scene.path,
+               *dot = strrchr(name, '.');
     snprintf(path, sizeof path, "%.*s.failed.state", (int)(dot ? dot - name : (long)strlen(name)), name);
     if (bough_run_save(ctx, run, path))
         return app_fail_with("%s; its last good state could not be kept: %s", reason, bough_message(ctx));
@@ -324,7 +317,7 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
     if (advanced < 0 && advanced != BOUGH_ERROR_SINGULAR)
         return status;
     /* What was reached before the failure or Ctrl-C is worth having. */
-    if (a->json)
+    if (a->scene.json)
         print_json(run, &report, advanced == BOUGH_OK);
     else
         print_text(run, &report, advanced == BOUGH_OK);
@@ -355,10 +348,10 @@ static int start(bough_context *ctx, arguments *a, bough_scene *scene, bough_run
 int command_run(int argc, char **argv) {
     arguments a = {.def = bough_default_run_def()};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
-    bough_context *ctx = app_context(a.threads);
+    bough_context *ctx = app_context(a.scene.threads);
     bough_scene *scene = NULL;
     bough_run *run = NULL;
-    int status = bough_scene_load(ctx, a.scene, &scene) ? app_fail(ctx) : start(ctx, &a, scene, &run);
+    int status = bough_scene_load(ctx, a.scene.path, &scene) ? app_fail(ctx) : start(ctx, &a, scene, &run);
     if (status == APP_OK)
         status = execute(ctx, &a, run);
     app_film_destroy(ctx, &a.film);

@@ -20,13 +20,15 @@ extern "C" {
 
 typedef struct bough_run bough_run;
 
-/* Something that happened to a part (scene files, "events" and "break"). */
+/* Something that happened to a part or a tie (scene files, "events" and "break"). */
 typedef struct bough_run_change {
     double time;        /* s */
-    const char *change; /* "break", "detach", "attach", "reattach", "lock", "unlock", "remove", "add" or "wind" */
-    int32_t part;       /* -1: wind */
-    const char *name;   /* of the part, which belongs to the run; NULL: wind */
-    double stress;      /* the part's largest von Mises, Pa, then; NAN: of a scene in which nothing breaks */
+    const char *change; /* "break", "detach", "attach", "reattach", "lock", "unlock", "remove", "add", "wind"; to a tie:
+                           "cut_tie", "join_tie" or "break_tie" */
+    int32_t part, tie;  /* number of the one or the other; -1: it is none of these */
+    const char *name;   /* of the part or tie, which belongs to the run; NULL: wind */
+    double stress; /* the part's largest von Mises, Pa, then; NAN: of a scene in which no part breaks, or of a tie */
+    double force;  /* that the tie pulled with until then, N; NAN: of a part */
 } bough_run_change;
 
 typedef struct bough_run_def {
@@ -49,10 +51,11 @@ typedef struct bough_run_def {
     const char *inputs;        /* all that is done to a scene of parts, for bough_log_replay() (<bough/tree.h>); written
                                 * when bough_run_advance() returns, however it ends, or the run is destroyed; NULL: none
                                 */
-    const char *changes;       /* .csv of what happens to parts: time, change, part, stress; NULL: none */
-    double fps;                /* frames and displacements per second of simulated time (default 30) */
-    const char *checkpoint;    /* written by bough_run_advance() at its end, however it ends; NULL: none */
-    const char *resume;        /* a checkpoint of this scene to go on from; NULL: from the start */
+    const char
+        *changes; /* .csv of what happens to parts and ties: time, change, part (or tie), stress, force; NULL: none */
+    double fps;   /* frames and displacements per second of simulated time (default 30) */
+    const char *checkpoint; /* written by bough_run_advance() at its end, however it ends; NULL: none */
+    const char *resume;     /* a checkpoint of this scene to go on from; NULL: from the start */
     /* Called when a frame is due, after what is recorded; a failure ends the run. NULL: nobody looks. */
     bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run);
     void *watch_data;

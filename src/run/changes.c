@@ -1,9 +1,11 @@
-/* What happened to parts: kept, told of, and recorded as a table. */
+/* What happened to parts and ties: kept, told of, and recorded as a table. */
 #include "run/run.h"
 
 #include "base/file.h"
 
 #include <string.h>
+
+enum { COLUMNS = 5 };
 
 static const bough_run_change *latest(const bough_run *run, int32_t *count) {
     *count = 0;
@@ -26,8 +28,8 @@ static bough_status record(bough_context *ctx, bough_run *run, const bough_run_c
     snprintf(name, sizeof name, "%s", change->name ? change->name : "");
     for (char *c = name; (c = strpbrk(c, ",\"\n\r"));)
         *c = '_';
-    const double values[4] = {change->time, 0, 0, change->stress};
-    const char *const words[4] = {NULL, change->change, name, NULL};
+    const double values[COLUMNS] = {change->time, 0, 0, change->stress, change->force};
+    const char *const words[COLUMNS] = {NULL, change->change, name};
     return bo_table_words(ctx, &run->change_table, values, words);
 }
 
@@ -50,10 +52,10 @@ bough_status bo_run_take_changes(bough_context *ctx, bough_run *run) {
 }
 
 bough_status bo_run_open_changes(bough_context *ctx, bough_run *run, const char *path, bool resumed) {
-    static const char *const columns[4] = {"time", "change", "part", "stress"};
+    static const char *const columns[COLUMNS] = {"time", "change", "part", "stress", "force"};
     bool kept;
     if (!bo_equal_ignoring_case(bo_path_extension(path), "csv"))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: what happens to parts is recorded as .csv", path);
-    return resumed ? bo_table_continue(ctx, path, columns, 4, bo_run_time(run), &run->change_table, &kept)
-                   : bo_table_create(ctx, path, columns, 4, &run->change_table);
+    return resumed ? bo_table_continue(ctx, path, columns, COLUMNS, bo_run_time(run), &run->change_table, &kept)
+                   : bo_table_create(ctx, path, columns, COLUMNS, &run->change_table);
 }

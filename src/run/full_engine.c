@@ -156,7 +156,7 @@ static bough_status make_body(bough_context *ctx, bough_scene *scene) {
     if (wind[0] != 0 || wind[1] != 0 || wind[2] != 0)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: the full engine knows no wind; take \"wind\" out to compare",
                        scene->path);
-    if (scene->event_count > 0 || scene->strength)
+    if (scene->event_count > 0 || scene->strength || scene->tie_strength)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "%s: in the full engine parts stay together; take \"events\" and \"break\" out to compare",
                        scene->path);

@@ -41,9 +41,37 @@ static bough_status make(bough_context *ctx, bo_tree_changes *c, bough_state *st
         c->log[c->log_count++] = (bough_run_change){.time = state->time,
                                                     .change = name,
                                                     .part = part,
+                                                    .tie = -1,
                                                     .name = bough_model_describe(c->model)->parts[part].name,
-                                                    .stress = c->stress ? c->stress[part] : NAN};
+                                                    .stress = c->stress ? c->stress[part] : NAN,
+                                                    .force = NAN};
     }
+    return BOUGH_OK;
+}
+
+/* What a tie pulled with in the last step, and twisted with. */
+static double tie_force(const bough_state *state, int32_t tie) {
+    return bo_norm(bo_load3(state->work->tie_motion[tie].force));
+}
+static double tie_torque(const bough_state *state, int32_t tie) {
+    return bo_norm(bo_load3(state->work->tie_motion[tie].force + 3));
+}
+
+/* One that is so already stays as it is, and nothing is told. */
+static bough_status set_tie(bough_context *ctx, bo_tree_changes *c, bough_state *state, int32_t tie, double strength,
+                            const char *name) {
+    if ((state->tie_strength[tie] != 0) == (strength != 0))
+        return BOUGH_OK;
+    if (!BO_RESERVE(ctx, c->log, c->log_capacity, c->log_count + 1))
+        return BOUGH_ERROR_MEMORY;
+    c->log[c->log_count++] = (bough_run_change){.time = state->time,
+                                                .change = name,
+                                                .part = -1,
+                                                .tie = tie,
+                                                .name = bough_model_describe(c->model)->ties[tie].name,
+                                                .stress = NAN,
+                                                .force = strength != 0 ? 0 : tie_force(state, tie)};
+    state->tie_strength[tie] = strength;
     return BOUGH_OK;
 }
 
@@ -85,21 +113,23 @@ static bough_frame pose_of(const bo_tree_changes *c, const bough_state *state, c
     return pose;
 }
 
-static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, const bo_scene_event *event) {
+static bough_status change_parts(bough_context *ctx, bo_tree_changes *c, bough_state *state,
+                                 const bo_scene_event *event) {
+    const bough_change_kind kind = (bough_change_kind)event->kind;
     int32_t count = 0;
     for (int32_t i = 0; i < event->part_count; i++) {
         const int32_t part = event->parts[i];
-        if (!applies(c, state, event->kind, part))
+        if (!applies(c, state, kind, part))
             continue;
         c->list[count] =
-            (bough_change){.kind = event->kind, .part = part, .parent = event->parent, .interface = event->interface};
-        if (event->kind == BOUGH_CHANGE_ADD)
+            (bough_change){.kind = kind, .part = part, .parent = event->parent, .interface = event->interface};
+        if (kind == BOUGH_CHANGE_ADD)
             c->list[count].pose = pose_of(c, state, event, part);
         count++;
     }
     if (c->stress)
         bough_state_peak_stresses(ctx, c->model, state, c->stress);
-    bough_status status = make(ctx, c, state, count, BO_CHANGE_NAMES[event->kind]);
+    bough_status status = make(ctx, c, state, count, BO_EVENT_NAMES[kind]);
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)
         bo_prefix_message(ctx, "events[%d] at %g s: ", event->order, event->time);
     return status;
@@ -108,14 +138,22 @@ static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_state *
 static bough_status turn_wind(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
     if (!BO_RESERVE(ctx, c->log, c->log_capacity, c->log_count + 1))
         return BOUGH_ERROR_MEMORY;
-    c->log[c->log_count++] = (bough_run_change){.time = state->time, .change = "wind", .part = -1, .stress = NAN};
+    c->log[c->log_count++] =
+        (bough_run_change){.time = state->time, .change = "wind", .part = -1, .tie = -1, .stress = NAN, .force = NAN};
     return BOUGH_OK;
+}
+
+static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, const bo_scene_event *event) {
+    if (event->kind == BO_EVENT_WIND)
+        return turn_wind(ctx, c, state);
+    for (int32_t i = 0; i < event->tie_count; i++)
+        BO_TRY(set_tie(ctx, c, state, event->ties[i], event->kind == BO_EVENT_JOIN_TIE, BO_EVENT_NAMES[event->kind]));
+    return event->part_count ? change_parts(ctx, c, state, event) : BOUGH_OK;
 }
 
 bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, double t) {
     while (bo_changes_next_time(c) <= t) {
-        const bo_scene_event *event = &c->scene->events[c->next];
-        BO_TRY(event->is_wind ? turn_wind(ctx, c, state) : happen(ctx, c, state, event));
+        BO_TRY(happen(ctx, c, state, &c->scene->events[c->next]));
         c->next++;
     }
     return BOUGH_OK;
@@ -126,7 +164,7 @@ bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *c, bough_sta
 bough_wind bo_changes_wind(const bo_tree_changes *c, double t) {
     bough_wind wind = c->scene->model.wind;
     for (int32_t i = 0; i < c->next; i++)
-        if (c->scene->events[i].is_wind)
+        if (c->scene->events[i].kind == BO_EVENT_WIND)
             wind = c->scene->events[i].wind;
     if (c->scene->wind_curve < 0)
         return wind;
@@ -166,7 +204,16 @@ static bough_status remove_fallen(bough_context *ctx, bo_tree_changes *c, bough_
     return make(ctx, c, state, count, "remove");
 }
 
+static bough_status break_ties(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+    const bo_scene_tie_strength *strength = c->scene->tie_strength;
+    for (int32_t i = 0; strength && i < bough_model_describe(c->model)->tie_count; i++)
+        if (tie_force(state, i) > strength[i].force || tie_torque(state, i) > strength[i].torque)
+            BO_TRY(set_tie(ctx, c, state, i, 0, "break_tie"));
+    return BOUGH_OK;
+}
+
 bough_status bo_changes_break(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
+    BO_TRY(break_ties(ctx, c, state));
     BO_TRY(break_off(ctx, c, state));
     return remove_fallen(ctx, c, state);
 }

@@ -1,4 +1,4 @@
-/* What happens to the parts of a scene while the tree engine steps it: events at their times, and breaking. */
+/* What happens to the parts and ties of a scene while the tree engine steps it: events at their times, and breaking. */
 #ifndef BO_RUN_TREE_CHANGES_H
 #define BO_RUN_TREE_CHANGES_H
 
@@ -11,7 +11,7 @@ typedef struct bo_tree_changes {
     const bough_model *model;
     int32_t next;          /* the first event that has not happened */
     bough_change *list;    /* 2 part_count */
-    double *stress;        /* part_count; NULL: nothing breaks */
+    double *stress;        /* part_count; NULL: no part breaks */
     bough_run_change *log; /* of the last step */
     size_t log_count, log_capacity;
 } bo_tree_changes;
@@ -23,9 +23,9 @@ void bo_changes_free(bough_context *ctx, bo_tree_changes *changes);
 
 /* When the next event happens; INFINITY: none does. */
 double bo_changes_next_time(const bo_tree_changes *changes);
-/* All events up to time t. Parts that are not there to be changed are left out. */
+/* All events up to time t. Parts that are not there to be changed are left out, and ties that are so already. */
 bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *changes, bough_state *state, double t);
-/* Parts that bear more than their strength break off, and trees that have fallen far enough are removed. */
+/* Parts and ties that bear more than their strength break, and trees that have fallen far enough are removed. */
 bough_status bo_changes_break(bough_context *ctx, bo_tree_changes *changes, bough_state *state);
 /* The wind of time t. */
 bough_wind bo_changes_wind(const bo_tree_changes *changes, double t);

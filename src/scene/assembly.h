@@ -59,6 +59,8 @@ bough_status bo_assembly_of_parts(const bo_json *holder, bo_assembly *assembly);
 
 /* objects.c: "objects" and "place", with the "components" and "parts" beside them; gives the jobs their loads. */
 bough_status bo_objects_read(const bo_json *root, bo_assembly *assembly);
+/* "GROUP/NAME": of a copy's part or tie, or an object's component. Free with bo_free. */
+char *bo_copy_name(bough_context *ctx, const char *group_name, const char *name);
 
 /* paint.c: "paint" goes over the parts. What follows curves goes into `scene`; NULL: nothing may. */
 bough_status bo_paint_read(bo_json at, bo_assembly *assembly, bough_scene *scene);
@@ -70,8 +72,12 @@ bool bo_glob_matches(const char *pattern, const char *text);
 typedef struct bo_chooser {
     const bo_assembly *assembly;
     const char **part_names, **component_names;
-    bool *chosen;  /* of the parts */
-    int32_t count; /* of those */
+    const char **tie_names; /* of those that have one */
+    int32_t tie_name_count;
+    bool *chosen;      /* of the parts */
+    int32_t count;     /* of those */
+    bool *chosen_ties; /* of the ties */
+    int32_t tie_count; /* of those */
 } bo_chooser;
 /* To be freed, also when it fails. */
 bough_status bo_chooser_make(bough_context *ctx, const bo_assembly *assembly, bo_chooser *chooser);
@@ -79,6 +85,8 @@ void bo_chooser_free(bough_context *ctx, bo_chooser *chooser);
 /* Chooses the parts whose names, and those whose components' names, match patterns, either of which may be absent. A
  * pattern that matches no name is refused; both together may choose nothing. */
 bough_status bo_choose(bo_json parts, bo_json component, bo_chooser *chooser);
+/* Chooses the ties whose names match a pattern, at least one; those without a name cannot be. */
+bough_status bo_choose_ties(bo_json at, bo_chooser *chooser);
 
 /* The interface of a part's component that is named, or, where nothing is, the only one that is free. */
 bough_status bo_part_interface(bo_json at, bo_json entry, const bo_scene_component *component, int32_t *index);

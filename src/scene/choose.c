@@ -1,4 +1,4 @@
-/* Parts that are chosen by patterns of names. */
+/* Parts and ties that are chosen by patterns of names. */
 #include "scene/assembly.h"
 
 #include <string.h>
@@ -60,25 +60,42 @@ static bough_status fail_pattern(bo_json at, const char *what, const char *patte
 }
 
 bough_status bo_chooser_make(bough_context *ctx, const bo_assembly *assembly, bo_chooser *c) {
-    const int32_t parts = assembly->part_count, components = assembly->component_count;
+    const int32_t parts = assembly->part_count, components = assembly->component_count, ties = assembly->tie_count;
     *c = (bo_chooser){.assembly = assembly,
                       .part_names = BO_NEW_ARRAY(ctx, const char *, parts),
                       .component_names = BO_NEW_ARRAY(ctx, const char *, components),
-                      .chosen = BO_NEW_ZEROS(ctx, bool, parts)};
-    if (!c->part_names || !c->component_names || !c->chosen)
+                      .tie_names = BO_NEW_ARRAY(ctx, const char *, ties),
+                      .chosen = BO_NEW_ZEROS(ctx, bool, parts),
+                      .chosen_ties = BO_NEW_ZEROS(ctx, bool, ties)};
+    if (!c->part_names || !c->component_names || !c->tie_names || !c->chosen || !c->chosen_ties)
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < components; i++)
         c->component_names[i] = assembly->components[i].name;
     for (int32_t i = 0; i < parts; i++)
         c->part_names[i] = assembly->parts[i].name;
+    for (int32_t i = 0; i < ties; i++)
+        if (assembly->ties[i].name)
+            c->tie_names[c->tie_name_count++] = assembly->ties[i].name;
     return BOUGH_OK;
 }
 
 void bo_chooser_free(bough_context *ctx, bo_chooser *c) {
     bo_free(ctx, c->part_names);
     bo_free(ctx, c->component_names);
+    bo_free(ctx, c->tie_names);
     bo_free(ctx, c->chosen);
+    bo_free(ctx, c->chosen_ties);
     *c = (bo_chooser){0};
+}
+
+/* A pattern that matches one of the names; NULL where there is nothing. */
+static bough_status read_pattern(bo_json at, const char *what, const char *const *names, int32_t count,
+                                 const char **pattern) {
+    BO_TRY(bo_json_string(at, pattern));
+    for (int32_t i = 0; i < count && *pattern; i++)
+        if (bo_glob_matches(*pattern, names[i]))
+            return BOUGH_OK;
+    return *pattern ? fail_pattern(at, what, *pattern, names, count) : BOUGH_OK;
 }
 
 /* Leaves those chosen whose name, or component's name, matches. */
@@ -86,15 +103,8 @@ static bough_status narrow(bo_json at, const bo_chooser *c, bool by_component) {
     const bo_assembly *assembly = c->assembly;
     const char *pattern = NULL, *const *names = by_component ? c->component_names : c->part_names;
     const int32_t name_count = by_component ? assembly->component_count : assembly->part_count;
-    bool any = false;
-    BO_TRY(bo_json_string(at, &pattern));
-    if (!pattern)
-        return BOUGH_OK;
-    for (int32_t i = 0; i < name_count && !any; i++)
-        any = bo_glob_matches(pattern, names[i]);
-    if (!any)
-        return fail_pattern(at, by_component ? "component " : "part ", pattern, names, name_count);
-    for (int32_t i = 0; i < assembly->part_count; i++)
+    BO_TRY(read_pattern(at, by_component ? "component " : "part ", names, name_count, &pattern));
+    for (int32_t i = 0; i < assembly->part_count && pattern; i++)
         c->chosen[i] = c->chosen[i] && bo_glob_matches(pattern, names[by_component ? assembly->parts[i].component : i]);
     return BOUGH_OK;
 }
@@ -106,5 +116,19 @@ bough_status bo_choose(bo_json parts, bo_json component, bo_chooser *c) {
     c->count = 0;
     for (int32_t i = 0; i < c->assembly->part_count; i++)
         c->count += c->chosen[i];
+    return BOUGH_OK;
+}
+
+bough_status bo_choose_ties(bo_json at, bo_chooser *c) {
+    const char *pattern = NULL;
+    if (c->tie_name_count == 0)
+        return bo_json_fail(at, "there is no tie with a \"name\" in the scene");
+    BO_TRY(read_pattern(at, "tie ", c->tie_names, c->tie_name_count, &pattern));
+    c->tie_count = 0;
+    for (int32_t i = 0; i < c->assembly->tie_count; i++) {
+        const char *name = c->assembly->ties[i].name;
+        c->chosen_ties[i] = name && bo_glob_matches(pattern, name);
+        c->tie_count += c->chosen_ties[i];
+    }
     return BOUGH_OK;
 }

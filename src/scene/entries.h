@@ -60,9 +60,10 @@
 #define BO_WIND_KEYS "velocity", "gust", "length", "density", "drag", "seed"
 #define BO_MOVING_WIND_KEYS BO_WIND_KEYS, "curve"
 #define BO_EVENT_KEYS                                                                                         \
-    "time", "detach", "attach", "reattach", "lock", "unlock", "remove", "add", "wind", "parent", "interface", \
-        "position", "rotate_deg", "velocity", "angular_velocity"
+    "time", "detach", "attach", "reattach", "lock", "unlock", "remove", "add", "cut_tie", "join_tie", "wind", \
+        "parent", "interface", "position", "rotate_deg", "velocity", "angular_velocity"
 #define BO_BREAK_KEYS "parts", "component", "stress", "lock"
+#define BO_BREAK_TIE_KEYS "ties", "force", "torque"
 #define BO_PART_PROBE_KEYS "name", "part", "nearest"
 #define BO_PART_STRESS_PROBE_KEYS "name", "part", "stress_at", "stress"
 #define BO_TRACK_KEYS "time", "position", "rotate_deg"

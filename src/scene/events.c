@@ -1,4 +1,4 @@
-/* "events": what happens to parts at times; "break" and "remove_below": what happens when it comes to it. */
+/* "events": what happens to parts and ties at times; "break" and "remove_below": what happens when it comes to it. */
 #include "scene/scene.h"
 
 #include "scene/entries.h"
@@ -6,15 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS = BOUGH_CHANGE_ADD + 1 };
-
 /* ---- one event ---- */
 
-/* The one key that says what happens; *kind is KINDS for another wind. */
+/* The one key that says what happens. */
 static bough_status find_kind(bo_json at, bo_json *what, int32_t *kind) {
     int32_t count = 0;
-    for (int32_t k = 0; k <= KINDS; k++) {
-        bo_json here = bo_json_at(&at, k < KINDS ? BO_CHANGE_NAMES[k] : "wind");
+    for (int32_t k = 0; k < BO_EVENT_KINDS; k++) {
+        bo_json here = bo_json_at(&at, BO_EVENT_NAMES[k]);
         if (!here.value)
             continue;
         *what = here, *kind = k;
@@ -22,7 +20,7 @@ static bough_status find_kind(bo_json at, bo_json *what, int32_t *kind) {
     }
     if (count == 0)
         return bo_json_fail(at, "nothing happens: say what does by \"detach\", \"attach\", \"reattach\", \"lock\", "
-                                "\"unlock\", \"remove\", \"add\" or \"wind\"");
+                                "\"unlock\", \"remove\", \"add\", \"cut_tie\", \"join_tie\" or \"wind\"");
     return count == 1 ? BOUGH_OK
                       : bo_json_fail(*what, "is the second thing in this event; make it an event of its own");
 }
@@ -38,15 +36,27 @@ static bough_status check_keys_of(bo_json at, int32_t kind) {
     return BOUGH_OK;
 }
 
+/* The numbers of those that are chosen. */
+static bough_status list_chosen(bough_context *ctx, const bool *chosen, int32_t all, int32_t count, int32_t **list,
+                                int32_t *list_count) {
+    if (!(*list = BO_NEW_ARRAY(ctx, int32_t, count)))
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < all; i++)
+        if (chosen[i])
+            (*list)[(*list_count)++] = i;
+    return BOUGH_OK;
+}
+
 static bough_status read_parts(bo_json what, bo_chooser *chooser, bo_scene_event *event) {
     BO_TRY(bo_choose(what, (bo_json){.ctx = what.ctx}, chooser));
-    event->parts = BO_NEW_ARRAY(what.ctx, int32_t, chooser->count);
-    if (!event->parts)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t i = 0; i < chooser->assembly->part_count; i++)
-        if (chooser->chosen[i])
-            event->parts[event->part_count++] = i;
-    return BOUGH_OK;
+    return list_chosen(what.ctx, chooser->chosen, chooser->assembly->part_count, chooser->count, &event->parts,
+                       &event->part_count);
+}
+
+static bough_status read_ties(bo_json what, bo_chooser *chooser, bo_scene_event *event) {
+    BO_TRY(bo_choose_ties(what, chooser));
+    return list_chosen(what.ctx, chooser->chosen_ties, chooser->assembly->tie_count, chooser->tie_count, &event->ties,
+                       &event->tie_count);
 }
 
 static bough_status read_attach(bo_json at, const bo_assembly *assembly, bo_scene_event *event) {
@@ -84,18 +94,17 @@ static bough_status read_pose(bo_json at, const bo_assembly *assembly, bo_scene_
 }
 
 static bough_status read_event(bo_json at, const bough_scene *scene, bo_chooser *chooser, bo_scene_event *event) {
-    int32_t kind = 0;
     bo_json what = at;
     BO_TRY(bo_json_keys(at, BO_EVENT_KEYS));
     BO_TRY(bo_json_number(bo_json_must(&at, "time"), BO_NOT_NEGATIVE, &event->time));
-    BO_TRY(find_kind(at, &what, &kind));
-    BO_TRY(check_keys_of(at, kind));
-    event->is_wind = kind == KINDS;
-    if (event->is_wind) {
+    BO_TRY(find_kind(at, &what, &event->kind));
+    BO_TRY(check_keys_of(at, event->kind));
+    if (event->kind == BO_EVENT_WIND) {
         event->wind = scene->model.wind; /* and what wind events before it have changed, see carry_winds() */
         return bo_json_keys(what, BO_WIND_KEYS);
     }
-    event->kind = (bough_change_kind)kind;
+    if (event->kind == BO_EVENT_CUT_TIE || event->kind == BO_EVENT_JOIN_TIE)
+        return read_ties(what, chooser, event);
     BO_TRY(read_parts(what, chooser, event));
     if (event->kind == BOUGH_CHANGE_ATTACH)
         return read_attach(at, chooser->assembly, event);
@@ -116,7 +125,7 @@ static bough_status carry_winds(bo_json list, bough_scene *scene) {
     bough_wind wind = scene->model.wind;
     for (int32_t i = 0; i < scene->event_count; i++) {
         bo_scene_event *event = &scene->events[i];
-        if (!event->is_wind)
+        if (event->kind != BO_EVENT_WIND)
             continue;
         bo_json at = bo_json_item(&list, event->order);
         BO_TRY(bo_scene_wind(bo_json_at(&at, "wind"), &wind));
@@ -141,14 +150,25 @@ static bough_status read_events(bo_json at, bo_chooser *chooser, bough_scene *sc
     return carry_winds(at, scene);
 }
 
+/* A key of the other kind of rule is told as such. */
+static bough_status check_rule(bo_json at, bool of_ties) {
+    static const char *const of_part[] = {BO_BREAK_KEYS}, *const of_tie[] = {BO_BREAK_TIE_KEYS};
+    const char *const *others = of_ties ? of_part : of_tie;
+    const size_t count = of_ties ? sizeof of_part / sizeof *of_part : sizeof of_tie / sizeof *of_tie;
+    for (size_t i = 0; i < count; i++)
+        if (bo_json_has(&at, others[i]))
+            return bo_json_fail(bo_json_at(&at, others[i]), "is for rules of %s; make it a rule of its own",
+                                of_ties ? "parts" : "\"ties\"");
+    return of_ties ? bo_json_keys(at, BO_BREAK_TIE_KEYS) : bo_json_keys(at, BO_BREAK_KEYS);
+}
+
 /* The last rule that chooses a part is the one that counts. */
 static bough_status read_break(bo_json at, bo_chooser *chooser, bo_scene_strength *strength) {
     bo_scene_strength one = {0};
     bo_json parts = bo_json_at(&at, "parts"), component = bo_json_at(&at, "component");
-    BO_TRY(bo_json_keys(at, BO_BREAK_KEYS));
     if (!parts.value && !component.value)
-        return bo_json_fail(at,
-                            "needs \"parts\" or \"component\", a pattern of names, to say what breaks; \"*\" is all");
+        return bo_json_fail(
+            at, "needs \"parts\", \"component\" or \"ties\", a pattern of names, to say what breaks; \"*\" is all");
     BO_TRY(bo_json_number(bo_json_must(&at, "stress"), BO_POSITIVE, &one.stress));
     BO_TRY(bo_json_flag(bo_json_at(&at, "lock"), &one.lock));
     BO_TRY(bo_choose(parts, component, chooser));
@@ -160,18 +180,48 @@ static bough_status read_break(bo_json at, bo_chooser *chooser, bo_scene_strengt
     return BOUGH_OK;
 }
 
-static bough_status read_breaks(bo_json at, bo_chooser *chooser, bough_scene *scene) {
-    int32_t count;
-    BO_TRY(bo_json_list(at, &count));
-    if (count == 0)
-        return BOUGH_OK;
-    scene->strength = BO_NEW_ARRAY(at.ctx, bo_scene_strength, chooser->assembly->part_count);
-    if (!scene->strength)
+static bough_status read_tie_break(bo_json at, bo_chooser *chooser, bo_scene_tie_strength *strength) {
+    bo_scene_tie_strength one = {INFINITY, INFINITY};
+    if (!bo_json_has(&at, "force") && !bo_json_has(&at, "torque"))
+        return bo_json_fail(at, "needs \"force\" or \"torque\", the most that the ties bear");
+    BO_TRY(bo_json_number(bo_json_at(&at, "force"), BO_POSITIVE, &one.force));
+    BO_TRY(bo_json_number(bo_json_at(&at, "torque"), BO_POSITIVE, &one.torque));
+    BO_TRY(bo_choose_ties(bo_json_at(&at, "ties"), chooser));
+    for (int32_t i = 0; i < chooser->assembly->tie_count; i++)
+        if (chooser->chosen_ties[i])
+            strength[i] = one;
+    return BOUGH_OK;
+}
+
+/* Rules for parts, and rules for ties. */
+static bough_status make_strengths(bo_json at, int32_t part_rules, int32_t tie_rules, const bo_assembly *assembly,
+                                   bough_scene *scene) {
+    if (part_rules && !(scene->strength = BO_NEW_ARRAY(at.ctx, bo_scene_strength, assembly->part_count)))
         return BOUGH_ERROR_MEMORY;
-    for (int32_t i = 0; i < chooser->assembly->part_count; i++)
+    for (int32_t i = 0; i < assembly->part_count && part_rules; i++)
         scene->strength[i] = (bo_scene_strength){.stress = INFINITY};
-    for (int32_t i = 0; i < count; i++)
-        BO_TRY(read_break(bo_json_item(&at, i), chooser, scene->strength));
+    if (tie_rules && !(scene->tie_strength = BO_NEW_ARRAY(at.ctx, bo_scene_tie_strength, assembly->tie_count)))
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < assembly->tie_count && tie_rules; i++)
+        scene->tie_strength[i] = (bo_scene_tie_strength){INFINITY, INFINITY};
+    return BOUGH_OK;
+}
+
+static bough_status read_breaks(bo_json at, bo_chooser *chooser, bough_scene *scene) {
+    int32_t count, of_ties = 0;
+    BO_TRY(bo_json_list(at, &count));
+    for (int32_t i = 0; i < count; i++) {
+        bo_json rule = bo_json_item(&at, i);
+        of_ties += bo_json_has(&rule, "ties");
+    }
+    BO_TRY(make_strengths(at, count - of_ties, of_ties, chooser->assembly, scene));
+    for (int32_t i = 0; i < count; i++) {
+        bo_json rule = bo_json_item(&at, i);
+        const bool of_tie = bo_json_has(&rule, "ties");
+        BO_TRY(check_rule(rule, of_tie));
+        BO_TRY(of_tie ? read_tie_break(rule, chooser, scene->tie_strength)
+                      : read_break(rule, chooser, scene->strength));
+    }
     return BOUGH_OK;
 }
 
@@ -193,11 +243,15 @@ bough_status bo_scene_events(const bo_json *root, const bo_assembly *assembly, b
 }
 
 void bo_scene_free_events(bough_context *ctx, bough_scene *scene) {
-    for (int32_t i = 0; i < scene->event_count; i++)
+    for (int32_t i = 0; i < scene->event_count; i++) {
         bo_free(ctx, scene->events[i].parts);
+        bo_free(ctx, scene->events[i].ties);
+    }
     bo_free(ctx, scene->events);
     bo_free(ctx, scene->strength);
+    bo_free(ctx, scene->tie_strength);
     scene->events = NULL;
     scene->strength = NULL;
+    scene->tie_strength = NULL;
     scene->event_count = 0;
 }

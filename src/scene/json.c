@@ -347,6 +347,17 @@ bough_status bo_json_choice(bo_json at, const char *const *words, int32_t count,
     return bo_json_fail_word(at, "", word, words, count);
 }
 
+bough_status bo_json_choose(bo_json at, const void *first, size_t size, int32_t count, int32_t *index) {
+    const char **names = BO_NEW_ARRAY(at.ctx, const char *, count);
+    if (!names)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < count; i++)
+        memcpy(&names[i], (const char *)first + (size_t)i * size, sizeof *names);
+    bough_status status = bo_json_choice(at, names, count, index);
+    bo_free(at.ctx, names);
+    return status;
+}
+
 bough_status bo_json_list(bo_json at, int32_t *count) {
     *count = 0;
     if (!at.value)

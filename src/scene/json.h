@@ -69,6 +69,8 @@ bough_status bo_json_flag(bo_json at, bool *value);
 bough_status bo_json_string(bo_json at, const char **value);
 /* *index of the string among the words. */
 bough_status bo_json_choice(bo_json at, const char *const *words, int32_t count, int32_t *index);
+/* The same among names of things: `first` is that of the first, and each next one is `size` bytes further on. */
+bough_status bo_json_choose(bo_json at, const void *first, size_t size, int32_t count, int32_t *index);
 /* *count is 0 for an absent list. */
 bough_status bo_json_list(bo_json at, int32_t *count);
 

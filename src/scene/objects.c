@@ -36,7 +36,7 @@ typedef struct {
 
 /* ---- joining assemblies ---- */
 
-static char *join_names(bough_context *ctx, const char *group_name, const char *name) {
+char *bo_copy_name(bough_context *ctx, const char *group_name, const char *name) {
     const size_t size = strlen(group_name) + strlen(name) + 2;
     char *both = BO_NEW_ARRAY(ctx, char, size);
     if (both)
@@ -53,7 +53,7 @@ static bough_status take_components(bough_context *ctx, bo_assembly *to, const c
     to->components = all;
     for (int32_t c = 0; c < from->component_count; c++) {
         bo_scene_component *component = &from->components[c];
-        char *name = join_names(ctx, object, component->name);
+        char *name = bo_copy_name(ctx, object, component->name);
         if (!name)
             return BOUGH_ERROR_MEMORY;
         all[to->component_count++] = (bo_scene_component){name, component->job, component->rigid};
@@ -352,7 +352,7 @@ static bough_status copy_part(bough_context *ctx, const placement *p, bo_vec3 or
         part->offset[d] *= p->scale;
     part->joint.stiffness *= pow(p->scale, 3); /* of the same material; damping keeps its ratios */
     part->joint.damping *= pow(p->scale, 4);
-    if (!(part->name = join_names(ctx, copy, model->name)))
+    if (!(part->name = bo_copy_name(ctx, copy, model->name)))
         return BOUGH_ERROR_MEMORY;
     if (part->parent >= 0)
         return BOUGH_OK;

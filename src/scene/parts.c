@@ -214,14 +214,7 @@ bough_status bo_choose_interface(bo_json at, const bo_scene_component *component
     const bough_component *rigid = component->rigid;
     if (rigid->interface_count == 0)
         return bo_json_fail(at, "the component \"%.60s\" has no interfaces", component->name);
-    const char **names = BO_NEW_ARRAY(at.ctx, const char *, rigid->interface_count);
-    if (!names)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t i = 0; i < rigid->interface_count; i++)
-        names[i] = rigid->interfaces[i].name;
-    bough_status status = bo_json_choice(at, names, rigid->interface_count, index);
-    bo_free(at.ctx, names);
-    return status;
+    return bo_json_choose(at, &rigid->interfaces->name, sizeof *rigid->interfaces, rigid->interface_count, index);
 }
 
 /* The interface to which something can be attached, when there is one only. */

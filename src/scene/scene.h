@@ -43,13 +43,19 @@ typedef struct bo_scene_painted {
     double stiffness;    /* at a curve value of 1 */
 } bo_scene_painted;
 
-/* What happens at a time: a change of parts (bough_change_kind), or another wind. */
+/* What events do: one of bough_change_kind to parts, or one of these to ties, or another wind. */
+enum { BO_EVENT_CUT_TIE = BOUGH_CHANGE_ADD + 1, BO_EVENT_JOIN_TIE, BO_EVENT_WIND, BO_EVENT_KINDS };
+#define BO_EVENT_NAMES                                                                                               \
+    ((const char *const[]){"detach", "attach", "reattach", "lock", "unlock", "remove", "add", "cut_tie", "join_tie", \
+                           "wind"})
+
+/* What happens at a time. */
 typedef struct bo_scene_event {
     double time;
     int32_t order; /* in the file, which decides among those of one time */
-    bool is_wind;
-    bough_change_kind kind;
+    int32_t kind;
     int32_t part_count, *parts;
+    int32_t tie_count, *ties;
     int32_t parent, interface; /* ATTACH; parent -1: the world */
     bool placed;               /* ADD: roots come to `pose`; else to where the scene has them */
     bough_frame pose;
@@ -60,8 +66,10 @@ typedef struct bo_scene_strength {
     double stress; /* von Mises' that breaks it off, Pa; INFINITY: none does */
     bool lock;     /* it then flies on as a rigid body, as it is bent */
 } bo_scene_strength;
-#define BO_CHANGE_NAMES \
-    ((const char *const[]){"detach", "attach", "reattach", "lock", "unlock", "remove", "add"}) /* bough_change_kind */
+/* What a tie bears; INFINITY: all. */
+typedef struct bo_scene_tie_strength {
+    double force, torque; /* N, N m */
+} bo_scene_tie_strength;
 
 static inline bool bo_force_is_steady(const bo_scene_force *force) {
     return force->from == 0 && force->until == INFINITY;
@@ -94,8 +102,9 @@ struct bough_scene {
     bo_scene_painted *painted;
     int32_t wind_curve; /* of the drive: a factor on the wind's velocity; -1: none */
     int32_t event_count;
-    bo_scene_event *events;       /* in the order in which they happen */
-    bo_scene_strength *strength;  /* of the parts; NULL: nothing breaks */
+    bo_scene_event *events;              /* in the order in which they happen */
+    bo_scene_strength *strength;         /* of the parts; NULL: none breaks */
+    bo_scene_tie_strength *tie_strength; /* of the ties; NULL: none breaks */
     double remove_below;          /* m: trees that fly are removed where their centre of mass sinks below this height */
     bough_component **components; /* as in the assembly, once they are cooked; NULL before */
 };

@@ -77,14 +77,7 @@ bough_status bo_scene_choose_curve(bo_json at, const bo_drive *drive, int32_t *c
         return BOUGH_OK;
     if (!drive || drive->curve_count == 0)
         return bo_json_fail(at, "the scene has no \"curves\"");
-    const char **names = BO_NEW_ARRAY(at.ctx, const char *, drive->curve_count);
-    if (!names)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t i = 0; i < drive->curve_count; i++)
-        names[i] = drive->curves[i].name;
-    bough_status status = bo_json_choice(at, names, drive->curve_count, curve);
-    bo_free(at.ctx, names);
-    return status;
+    return bo_json_choose(at, &drive->curves->name, sizeof *drive->curves, drive->curve_count, curve);
 }
 
 /* ---- engine and time ---- */

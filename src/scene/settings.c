@@ -85,14 +85,7 @@ bough_status bo_scene_settings(const bo_json *root, bough_scene *scene) {
 /* ---- places on parts ---- */
 
 bough_status bo_choose_part(bo_json at, const bo_assembly *assembly, int32_t *part) {
-    const char **names = BO_NEW_ARRAY(at.ctx, const char *, assembly->part_count);
-    if (!names)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t p = 0; p < assembly->part_count; p++)
-        names[p] = assembly->parts[p].name;
-    bough_status status = bo_json_choice(at, names, assembly->part_count, part);
-    bo_free(at.ctx, names);
-    return status;
+    return bo_json_choose(at, &assembly->parts->name, sizeof *assembly->parts, assembly->part_count, part);
 }
 
 static bough_status find_named_part(const bo_json *at, const bo_assembly *assembly, int32_t *part) {

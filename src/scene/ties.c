@@ -71,14 +71,6 @@ bough_status bo_ties_read(bo_json at, bo_assembly *assembly) {
     return BOUGH_OK;
 }
 
-static char *name_of_copy(bough_context *ctx, const char *prefix, const char *name) {
-    const size_t size = strlen(prefix) + strlen(name) + 2;
-    char *both = BO_NEW_ARRAY(ctx, char, size);
-    if (both)
-        snprintf(both, size, "%s/%s", prefix, name);
-    return both;
-}
-
 /* Of the same material a spring becomes s times as stiff (a rod: E A / l), one that turns s^3 times; with masses s^3
  * and inertias s^5 times as large, damping that is s^2 and s^4 times as large keeps its ratio. */
 bough_status bo_ties_copy(bough_context *ctx, const bough_tie *ties, int32_t count, int32_t first_part, double scale,
@@ -90,7 +82,7 @@ bough_status bo_ties_copy(bough_context *ctx, const bough_tie *ties, int32_t cou
         bough_tie *tie = &assembly->ties[assembly->tie_count];
         *tie = ties[i];
         if (tie->name) {
-            tie->name = prefix ? name_of_copy(ctx, prefix, ties[i].name) : bo_strdup(ctx, ties[i].name);
+            tie->name = prefix ? bo_copy_name(ctx, prefix, ties[i].name) : bo_strdup(ctx, ties[i].name);
             if (!tie->name)
                 return BOUGH_ERROR_MEMORY;
         }

@@ -1,7 +1,8 @@
-/* Runs of scenes whose parts change on the way: at times, and where the stress becomes too much for them. */
+/* Runs of scenes whose parts and ties change on the way: at times, and where they bear too much. */
 #include "run/play.h"
 
 #include "run/run.h"
+#include "tree/tree.h"
 
 /* A beam of three domains along x, held at x = 0. */
 #define CHAIN(more)                                                                                              \
@@ -15,6 +16,30 @@
 static play begin(bough_context *ctx, const char *text, const bough_run_def *def) {
     return begin_file(ctx, write_scene("scene.json", text), def);
 }
+
+/* A hexagon that flies and spins, closed by a tie; its ends are at the world's origin. */
+#define ARM(number, parent)                                                                                           \
+    ", {'name': 's" #number "', 'component': 'arm', 'parent': 's" #parent "', 'interface': 'tip', 'rotate_deg': [0, " \
+    "0, 60]}"
+#define RING_OF(ties, more)                                                                                            \
+    "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.1, 0.1], 'origin'"  \
+    ": [0, -0.05, -0.05], 'cells': [6, 1, 1]}, 'basis': {'r': 9}, 'material': {'young': 2e7, 'poisson': 0.3, "         \
+    "'density': 1000}, 'samples': {'wind': 0, 'contact': 0}, 'interfaces': {'base': {'select': 'x0'}, 'tip': "         \
+    "{'select': 'x1'}}}}, 'parts': [{'name': 's1', 'component': 'arm', 'flies': true, 'angular_velocity': [0, 0, 3], " \
+    "'velocity': [0.5, 0, 1]}" ARM(2, 1) ARM(3, 2) ARM(4, 3) ARM(5, 4)                                                 \
+        ARM(6, 5) "], 'time': {'dt': 0.01, "                                                                           \
+                  "'duration': 0.4}, 'probes': [{'name': 'head', 'part': 's1', 'nearest': [0, 0, 0]}, {'name': "       \
+                  "'tail', 'part': "                                                                                   \
+                  "'s6', 'nearest': [0, 0, 0]}]" ties more "}"
+#define RING(more)                                                                                                    \
+    RING_OF(", 'ties': [{'name': 'closure', 'parts': ['s6', 's1'], 'interfaces': ['tip', 'base'], 'stiffness': 1e6, " \
+            "'damping': 100, 'turning_stiffness': 1e4, 'turning_damping': 1}]",                                       \
+            more)
+#define CUTTING                                                                                                       \
+    ", 'break': [{'ties': '*', 'force': 1}, {'ties': 'clos*', 'force': 300}], 'events': [{'time': 0.3, 'cut_tie': "   \
+    "'*'}, {'time': 0.07, 'cut_tie': 'closure'}, {'time': 0.0734, 'join_tie': 'closure'}, {'time': 0.2, 'cut_tie': "  \
+    "'closure'}, {'time': 0.2, 'join_tie': '*'}, {'time': 0.25, 'join_tie': 'closure'}, {'time': 0.315, 'join_tie': " \
+    "'closure'}, {'time': 0.4, 'cut_tie': 'closure'}]"
 
 static void step(bough_context *ctx, play *p, int count) {
     for (int i = 0; i < count; i++)
@@ -142,11 +167,8 @@ static size_t read_all(const char *path, char *text, size_t size) {
 }
 
 /* A checkpoint at any step, resumed by another run: the same bits, and the same table of changes. */
-static void resuming_keeps_the_bits_across_changes(void **unused) {
-    (void)unused;
+static void check_resuming(const char *text) {
     bough_context *ctx = test_context(1);
-    const char *text =
-        CHAIN(BREAKING ", 'wind': {'velocity': [0, 4, 0], 'curve': 'up'}, 'curves': {'up': [[0, 0], [0.2, 1]]}");
     char straight[4000], resumed[4000], csv[200], state_path[200];
     snprintf(csv, sizeof csv, "%s", test_path("changes.csv"));
     snprintf(state_path, sizeof state_path, "%s", test_path("run.state"));
@@ -190,6 +212,44 @@ static void resuming_keeps_the_bits_across_changes(void **unused) {
     bough_context_destroy(ctx);
 }
 
+static void resuming_keeps_the_bits_across_changes(void **unused) {
+    (void)unused;
+    check_resuming(
+        CHAIN(BREAKING ", 'wind': {'velocity': [0, 4, 0], 'curve': 'up'}, 'curves': {'up': [[0, 0], [0.2, 1]]}"));
+    check_resuming(RING(CUTTING));
+}
+
+/* Also what an event at the very end has done is in the recording. */
+static void replaying_gives_the_same_bits_across_cut_ties(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    char path[200];
+    snprintf(path, sizeof path, "%s", test_path("inputs.log"));
+    bough_run_def def = bough_default_run_def();
+    def.inputs = path;
+    play p = begin(ctx,
+                   RING(", 'events': [{'time': 0.1234, 'cut_tie': '*'}, {'time': 0.13, 'join_tie': '*'}, {'time': 0.4, "
+                        "'cut_tie': '*'}]"),
+                   &def);
+    const bough_model *model;
+    const bough_state *state;
+    bough_state *again;
+    bough_log *log;
+    bool same = false;
+    check(bough_run_tree(p.run, &model, &state));
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check(state->tie_strength[0] == 0); /* by the last event */
+    check_ok(ctx, bough_log_load(ctx, path, &log));
+    check_ok(ctx, bough_state_create(ctx, model, &again));
+    check_ok(ctx, bough_log_replay(ctx, model, again, log, NULL, NULL, &same));
+    check(same && again->tie_strength[0] == 0);
+    check_int(memcmp(again->q, state->q, (size_t)bough_model_size(model) * sizeof *again->q), 0);
+    bough_state_destroy(ctx, again);
+    bough_log_destroy(ctx, log);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 /* An engine that refuses every ninth step, whatever happened in it. */
 static bough_status (*true_measure)(void *data, double t, double *values);
 static int measured;
@@ -197,18 +257,20 @@ static bough_status refuse_some(void *data, double t, double *values) {
     return measured++ % 9 == 3 ? BOUGH_NOT_FINITE : true_measure(data, t, values);
 }
 
-/* A step that is taken back has broken nothing: each part breaks once, and what is told is what is. */
-static void steps_that_are_taken_back_break_nothing(void **unused) {
-    (void)unused;
-    bough_context *ctx = test_context(1);
-    play p = begin(ctx, CHAIN(BREAKING), NULL);
-    const bough_model *model;
-    const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+static play play_with_refusals(bough_context *ctx, const char *text) {
+    play p = begin(ctx, text, NULL);
     true_measure = p.run->engine.measure, measured = 0;
     p.run->engine.measure = refuse_some;
     step(ctx, &p, 40);
     check(p.run->place.retries > 5);
+    return p;
+}
+
+/* A step that is taken back has broken nothing: each part breaks once, and what is told is what is. */
+static void steps_that_are_taken_back_break_nothing(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    play p = play_with_refusals(ctx, CHAIN(BREAKING));
     int32_t count, broken = 0, back = 0;
     const bough_run_change *changes = bough_run_changes(p.run, &count);
     for (int32_t i = 0; i < count; i++) {
@@ -287,11 +349,173 @@ static void parts_come_and_go(void **unused) {
     bough_context_destroy(ctx);
 }
 
-static void failed_allocations_leak_nothing(void **unused) {
+/* Distance of the ring's ends. */
+static double gap(const play *p) {
+    const double x = value(p, "head.x") - value(p, "tail.x"), y = value(p, "head.y") - value(p, "tail.y");
+    return hypot(hypot(x, y), value(p, "head.z") - value(p, "tail.z"));
+}
+
+/* Nothing notices before; then the ends drift apart, while momenta stay what they were and the energy falls by what was
+ * in the tie's springs. */
+static void a_ring_opens_where_its_tie_is_cut(void **unused) {
     (void)unused;
+    bough_context *ctx = test_context(1);
+    bough_run_def def = bough_default_run_def();
+    def.changes = test_path("changes.csv");
+    play p = begin(ctx, RING(", 'events': [{'time': 0.2, 'cut_tie': 'clos*'}]"), &def),
+         whole = begin(ctx, RING(""), NULL);
+    const bough_model *model;
+    const bough_state *state;
+    check(bough_run_tree(p.run, &model, &state));
+    double start[BOUGH_COLUMN_PROBES], widest = 0;
+    char table[400];
+    const double at_rest = gap(&p);
+    const size_t columns = (size_t)bough_run_column_count(p.run);
+    memcpy(start, bough_run_values(p.run), sizeof start);
+    check_int(state->root_count, 1);
+    for (int i = 1; i <= 40; i++) {
+        step(ctx, &whole, 1);
+        step(ctx, &p, 1);
+        if (i < 20)
+            check_int(memcmp(bough_run_values(p.run), bough_run_values(whole.run), columns * sizeof(double)), 0);
+        if (i == 20) { /* nothing has moved yet */
+            const double kept = value(&whole, "elastic") - value(&p, "elastic");
+            double e[6], springs = 0;
+            bo_tree_tie_stretch(bo_tree_now(model, state), state, 0, e);
+            for (int d = 0; d < 6; d++)
+                springs += 0.5 * (d < 3 ? 1e6 : 1e4) * e[d] * e[d];
+            check(springs > 0 && value(&p, "kinetic") == value(&whole, "kinetic"));
+            check_near(kept, springs, 1e-6 * springs);
+        }
+        check_int(state->tie_strength[0] == 0, i >= 20);
+        for (int d = 0; d < 3; d++) {
+            check_near(bough_run_values(p.run)[BOUGH_COLUMN_MOMENTUM + d], start[BOUGH_COLUMN_MOMENTUM + d], 1e-9);
+            check_near(bough_run_values(p.run)[BOUGH_COLUMN_ANGULAR_MOMENTUM + d],
+                       start[BOUGH_COLUMN_ANGULAR_MOMENTUM + d], 1e-9);
+        }
+        widest = fmax(widest, fabs(gap(&whole) - at_rest));
+    }
+    print_message("ends within %.2e m of each other, %.3f m when cut\n", widest, gap(&p) - at_rest);
+    check(widest < 2e-3 && gap(&p) - at_rest > 0.1);
+    int32_t count;
+    const bough_run_change *changes = bough_run_changes(p.run, &count);
+    check_int(count, 1);
+    check(!strcmp(changes[0].change, "cut_tie") && !strcmp(changes[0].name, "closure"));
+    check(changes[0].part == -1 && changes[0].tie == 0 && isnan(changes[0].stress) && changes[0].force > 0);
+    check_near(changes[0].time, 0.2, 1e-12);
+    end(ctx, &whole);
+    end(ctx, &p);
+    read_all(test_path("changes.csv"), table, sizeof table);
+    check(strstr(table, "time,change,part,stress,force\n0.2") == table && strstr(table, ",cut_tie,closure,nan,"));
+    bough_context_destroy(ctx);
+}
+
+/* A ring that is cut before it moves is one that was never closed. */
+static void a_tie_that_is_cut_pulls_nothing(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    play cut = begin(ctx, RING(", 'events': [{'time': 0, 'cut_tie': '*'}]"), NULL);
+    step(ctx, &cut, 40);
+    play open = begin(ctx, RING_OF("", ""), NULL);
+    step(ctx, &open, 40);
+    for (int32_t i = 0; i < bough_run_column_count(open.run); i++)
+        check_near(bough_run_values(cut.run)[i], bough_run_values(open.run)[i], 1e-9);
+    end(ctx, &cut);
+    end(ctx, &open);
+    bough_context_destroy(ctx);
+}
+
+/* A body of 5 kg on a spring of 2 kN/m that gravity pulls along its own axis (%s: what breaks). It swings by
+ * m g (1 - cos w t) from the force 0. */
+#define ON_A_SPRING                                                                                                    \
+    "{'bough': 1, 'components': {'bob': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.5, 0.1, 0.1], "        \
+    "'origin': [0, -0.05, -0.05], 'cells': [2, 1, 1]}, 'material': {'young': 1e9, 'density': 1000}, 'basis': {'r': "   \
+    "4}, 'samples': {'wind': 0, 'contact': 0}, 'interfaces': {'base': {'select': 'x0'}}}}, 'parts': [{'name': 'bob', " \
+    "'component': 'bob', 'flies': true, 'locked': true}], 'ties': [{'name': 'spring', 'parts': ['bob'], "              \
+    "'interfaces': ['base'], 'stiffness': 2000, 'turning_stiffness': %s}], 'gravity': [%s], 'time': {'dt': 0.001, "    \
+    "'integrator': 'newmark', 'duration': 0.4}, 'break': [{'ties': 'spring', %s}]}"
+
+static play begin_bob(bough_context *ctx, const char *turning, const char *gravity, const char *strength) {
+    char text[2000];
+    snprintf(text, sizeof text, ON_A_SPRING, turning, gravity, strength);
+    return begin(ctx, text, NULL);
+}
+
+static void ties_break_where_they_pull_too_hard(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    const double mg = 5 * 10, w = sqrt(2000 / 5.0);
+    play p = begin_bob(ctx, "0", "10, 0, 0", "'force': 75, 'torque': 1e9"); /* 3/2 m g: at w t = 120 degrees */
+    const bough_model *model;
+    const bough_state *state;
+    check(bough_run_tree(p.run, &model, &state));
+    step(ctx, &p, 400);
+    int32_t count;
+    const bough_run_change *changes = bough_run_changes(p.run, &count);
+    check_int(count, 1);
+    print_message("breaks at %.4f s by %.3f N\n", changes[0].time, changes[0].force);
+    check(!strcmp(changes[0].change, "break_tie") && !strcmp(changes[0].name, "spring"));
+    const double t = changes[0].time, due = 2 * M_PI / 3 / w;
+    check(t >= due - 1e-3 && t <= due + 2e-3 && changes[0].force > 75);
+    check_near(changes[0].force, mg * (1 - cos(w * t)), 0.5);
+    /* free from then on; the step after the cut still has half of the old force, as all changes */
+    const double speed = 10 / w * sin(w * t) + 10 * (0.4 - t);
+    check_near(state->roots[0].momentum[0] / state->roots[0].mass, speed, 0.02 * speed);
+    end(ctx, &p);
+    p = begin_bob(ctx, "0", "10, 0, 0", "'force': 103"); /* never more than 2 m g */
+    step(ctx, &p, 400);
+    bough_run_changes(p.run, &count);
+    check_int(count, 0);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* Across its axis the weight turns it: m g l / 2 = 12.5 N m when all is still, twice that when it swings. */
+static void ties_break_where_they_turn_too_hard(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    static const char *const strengths[] = {"'torque': 10", "'torque': 40", "'force': 1000"};
+    for (int i = 0; i < 3; i++) {
+        play p = begin_bob(ctx, "500", "0, 0, -10", strengths[i]);
+        int32_t count;
+        step(ctx, &p, 400);
+        bough_run_changes(p.run, &count);
+        check_int(count, i == 0);
+        end(ctx, &p);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* Steps that are taken back cut nothing, and ties that are so already are left out: what is told alternates. */
+static void ties_are_cut_and_joined_in_turn(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    play p = play_with_refusals(ctx, RING(CUTTING));
+    const bough_model *model;
+    const bough_state *state;
+    check(bough_run_tree(p.run, &model, &state));
+    int32_t count, broken = 0;
+    const bough_run_change *changes = bough_run_changes(p.run, &count);
+    bool cut = false;
+    check(count >= 6);
+    for (int32_t i = 0; i < count; i++) {
+        check(cut == !strcmp(changes[i].change, "join_tie"));
+        check(!cut || changes[i].force == 0);
+        check(strcmp(changes[i].change, "break_tie") || changes[i].force > 300);
+        broken += !strcmp(changes[i].change, "break_tie");
+        cut = !cut;
+    }
+    check(cut && state->tie_strength[0] == 0 && broken > 0);
+    check_near(changes[0].time, 0.07, 1e-12);
+    check_near(changes[1].time, 0.0734, 1e-12);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+static void check_no_leaks(const char *text) {
     test_memory memory = {.fail_at = -1};
     bough_context *ctx = test_counting_context(&memory);
-    play p = begin(ctx, CHAIN(BREAKING), NULL); /* cooked */
+    play p = begin(ctx, text, NULL); /* cooked */
     step(ctx, &p, 40);
     end(ctx, &p);
     bough_context_destroy(ctx);
@@ -319,15 +543,27 @@ static void failed_allocations_leak_nothing(void **unused) {
     }
 }
 
+static void failed_allocations_leak_nothing(void **unused) {
+    (void)unused;
+    check_no_leaks(CHAIN(BREAKING));
+    check_no_leaks(RING(CUTTING));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_cut_falls_from_then_on),
         cmocka_unit_test(events_happen_at_their_times),
         cmocka_unit_test(parts_break_where_the_stress_passes_their_strength),
         cmocka_unit_test(resuming_keeps_the_bits_across_changes),
+        cmocka_unit_test(replaying_gives_the_same_bits_across_cut_ties),
         cmocka_unit_test(steps_that_are_taken_back_break_nothing),
         cmocka_unit_test(gusts_are_carried_by_the_mean_as_it_was),
         cmocka_unit_test(parts_come_and_go),
+        cmocka_unit_test(a_ring_opens_where_its_tie_is_cut),
+        cmocka_unit_test(a_tie_that_is_cut_pulls_nothing),
+        cmocka_unit_test(ties_break_where_they_pull_too_hard),
+        cmocka_unit_test(ties_break_where_they_turn_too_hard),
+        cmocka_unit_test(ties_are_cut_and_joined_in_turn),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Scenes of parts: what hangs at each interface, what is cooked again, and what is refused. */
-#include "texts.h"
+#include "hostile.h"
 
 #include "scene/cook_plan.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- scenes ---- */
 
-static bough_status load_text(bough_context *ctx, const char *text, bough_cook_plan **plan) {
+static bough_status load_plan(bough_context *ctx, const char *text, bough_cook_plan **plan) {
     const char *path = test_path("scene.json");
     write_quoted(path, text);
     return bough_cook_plan_load(ctx, path, NULL, NULL, plan);
@@ -15,7 +15,7 @@ static bough_status load_text(bough_context *ctx, const char *text, bough_cook_p
 
 static bough_cook_plan *must_load(bough_context *ctx, const char *text) {
     bough_cook_plan *plan;
-    check_ok(ctx, load_text(ctx, text, &plan));
+    check_ok(ctx, load_plan(ctx, text, &plan));
     return plan;
 }
 
@@ -260,8 +260,8 @@ static void an_objects_surface_is_shared_out(void **state) {
     check_ok(ctx, bough_mesh_surface(ctx, volume, &surface, NULL, NULL));
     check_ok(ctx, bough_mesh_write(ctx, surface, test_path("skin.obj")));
     bough_cook_plan *plan, *plain;
-    check_ok(ctx, load_text(ctx, CHAIN(", 'surface': {'file': 'skin.obj', 'int16': true}"), &plan));
-    check_ok(ctx, load_text(ctx, CHAIN(""), &plain));
+    check_ok(ctx, load_plan(ctx, CHAIN(", 'surface': {'file': 'skin.obj', 'int16': true}"), &plan));
+    check_ok(ctx, load_plan(ctx, CHAIN(""), &plain));
     int32_t triangles = 0;
     static const char *const names[] = {"a", "b", "c"};
     for (int i = 0; i < 3; i++) {
@@ -344,7 +344,7 @@ static void touching_domains_are_warned_of_and_loops_refused(void **state) {
     bough_context_destroy(ctx);
     ctx = test_context(1);
     check_fails(ctx,
-                load_text(ctx,
+                load_plan(ctx,
                           SQUARE("'a': {'elements': 'x<1.5 & y<1.5'}, 'b': {'elements': 'x<1.5 & y>0.5'}, 'c': "
                                  "{'elements': 'x>0.5 & y<1.5'}, 'd': {'elements': 'x>0.5 & y>0.5'}"),
                           &plan),
@@ -354,13 +354,8 @@ static void touching_domains_are_warned_of_and_loops_refused(void **state) {
 
 /* ---- refusals ---- */
 
-static void check_refused(const char *text, const char *part) {
-    bough_context *ctx = test_context(1);
-    bough_cook_plan *plan;
-    bough_status status = load_text(ctx, text, &plan);
-    if (status == BOUGH_OK || plan || !strstr(bough_message(ctx), part))
-        fail_msg("%s: expected \"%s\", got %s with \"%s\"", text, part, bough_status_name(status), bough_message(ctx));
-    bough_context_destroy(ctx);
+static void check_refused(const char *text, const char *why) {
+    check_refused_by(read_plan, text, why);
 }
 
 #define AB(a, b) SCENE("'x': " BOX(""), PART("a", "x", a) ", " PART("b", "x", b))
@@ -551,51 +546,17 @@ static void one_component_is_a_plan_too(void **state) {
 
 /* ---- memory ---- */
 
+static const char *const plans[] = {ABC, CHAIN(", 'root': 'a', 'basis': {'total': 9}")};
+
 static void failed_allocations_leak_nothing(void **state) {
     (void)state;
-    const char *const texts[] = {ABC, CHAIN(", 'basis': {'total': 9}")};
-    for (int t = 0; t < 2; t++) {
-        write_quoted(test_path("memory.json"), texts[t]);
-        for (long fail_at = 0, done = 0; !done; fail_at += test_long() ? 1 : 1 + fail_at / 12) {
-            test_memory memory = {.fail_at = fail_at};
-            bough_context *ctx = test_counting_context(&memory);
-            bough_cook_plan *plan = NULL;
-            bough_status status =
-                ctx ? bough_cook_plan_load(ctx, test_path("memory.json"), NULL, NULL, &plan) : BOUGH_ERROR_MEMORY;
-            done = memory.calls <= fail_at;
-            check(status == (done ? BOUGH_OK : BOUGH_ERROR_MEMORY));
-            bough_cook_plan_destroy(ctx, plan);
-            bough_context_destroy(ctx);
-            check_int(memory.live, 0);
-        }
-    }
+    check_failed_allocations(read_plan, plans, 2);
 }
 
 /* Whatever comes out, it is a plan or a sentence. */
 static void truncations_and_mutations_do_no_harm(void **state) {
     (void)state;
-    bough_context *ctx = test_context(1);
-    test_random random = {11};
-    const char *const texts[] = {ABC, CHAIN(", 'root': 'a', 'basis': {'total': 9}")};
-    int loaded = 0;
-    for (int i = 0; i < (test_long() ? 5000 : 400); i++) {
-        char *text = quoted(texts[i % 2]);
-        size_t length = strlen(text);
-        if (i % 4 == 0)
-            text[test_bits(&random) % length] = 0;
-        else
-            text[test_bits(&random) % length] = "0123456789\"{}[],:abcx -"[test_bits(&random) % 24];
-        bough_cook_plan *plan;
-        test_write_text(test_path("mutant.json"), text);
-        bough_status status = bough_cook_plan_load(ctx, test_path("mutant.json"), NULL, NULL, &plan);
-        check((status == BOUGH_OK) == (plan != NULL));
-        check(status == BOUGH_OK || bough_message(ctx)[0]);
-        loaded += status == BOUGH_OK;
-        bough_cook_plan_destroy(ctx, plan);
-        free(text);
-    }
-    check(loaded > 0);
-    bough_context_destroy(ctx);
+    check_mutations(read_plan, plans, 2, 1);
 }
 
 static void the_examples_work(void **state) {

@@ -1,14 +1,9 @@
 /* Joints, ties and roots that fly in scene files: what is said reaches the model, copies have their own, and slips are
  * told when the scene is loaded. */
-#include "texts.h"
+#include "hostile.h"
 
 #include "scene/cook_plan.h"
 #include "scene/scene.h"
-
-static bough_status load_text(bough_context *ctx, const char *text, bough_scene **scene) {
-    write_quoted(test_path("scene.json"), text);
-    return bough_scene_load(ctx, test_path("scene.json"), scene);
-}
 
 #define BOX(more)                                                                                                  \
     "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.2, 0.1], 'cells': [2, 1, 1]}, 'basis': {'r': 4}, " \
@@ -153,14 +148,8 @@ static void copies_have_their_own_ties(void **state) {
 
 /* ---- what is refused ---- */
 
-static void check_refused(const char *text, const char *part) {
-    bough_context *ctx = test_context(1);
-    bough_scene *scene;
-    bough_status status = load_text(ctx, text, &scene);
-    const char *message = bough_message(ctx);
-    if (status != BOUGH_ERROR_FORMAT || scene || !strstr(message, part) || strchr(message, '\n'))
-        fail_msg("%s: expected \"%s\", got %s with \"%s\"", text, part, bough_status_name(status), message);
-    bough_context_destroy(ctx);
+static void check_refused(const char *text, const char *why) {
+    check_refused_by(read_scene, text, why);
 }
 
 #define OBJECT(more)                                                                                                   \
@@ -260,49 +249,12 @@ static const char *const everything =
 
 static void mutations_do_no_harm(void **state) {
     (void)state;
-    bough_context *ctx = test_context(1);
-    test_random random = {5};
-    int loaded = 0;
-    for (int i = 0; i < (test_long() ? 5000 : 250); i++) {
-        char *text = quoted(everything);
-        size_t length = strlen(text), at = length - 1 - test_bits(&random) % (length / 2);
-        if (i % 4 == 0)
-            text[at] = 0;
-        else
-            text[at] = "0123456789\"{}[],:abcx -"[test_bits(&random) % 23];
-        bough_scene *scene;
-        test_write_text(test_path("mutant.json"), text);
-        bough_status status = bough_scene_load(ctx, test_path("mutant.json"), &scene);
-        check((status == BOUGH_OK) == (scene != NULL));
-        check(status == BOUGH_OK || bough_message(ctx)[0]);
-        loaded += status == BOUGH_OK;
-        bough_scene_destroy(ctx, scene);
-        free(text);
-    }
-    check(loaded > 0);
-    bough_context_destroy(ctx);
+    check_mutations(read_scene, &everything, 1, 2);
 }
 
 static void failed_allocations_leak_nothing(void **state) {
     (void)state;
-    long calls = 0;
-    const long stride = test_long() ? 1 : 11;
-    for (long at = -1; at < calls || at < 0; at += at < 0 ? 1 : stride) {
-        test_memory memory = {.fail_at = at};
-        bough_context *ctx = test_counting_context(&memory);
-        if (!ctx)
-            continue;
-        bough_scene *scene;
-        bough_status status = load_text(ctx, everything, &scene);
-        check((status == BOUGH_OK) == (scene != NULL));
-        if (at < 0) {
-            check_ok(ctx, status);
-            calls = memory.calls;
-        }
-        bough_scene_destroy(ctx, scene);
-        bough_context_destroy(ctx);
-        check_int(memory.live, 0);
-    }
+    check_failed_allocations(read_scene, &everything, 1);
 }
 
 /* Three planks between two banks: tied at the far end they sag less than they would without, and hardly move there. */

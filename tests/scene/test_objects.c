@@ -1,13 +1,8 @@
 /* Several objects in one scene: copies are the object moved, components are there once; and paint over all of it. */
-#include "texts.h"
+#include "hostile.h"
 
 #include "scene/cook_plan.h"
 #include "scene/scene.h"
-
-static bough_status load_text(bough_context *ctx, const char *text, bough_scene **scene) {
-    write_quoted(test_path("scene.json"), text);
-    return bough_scene_load(ctx, test_path("scene.json"), scene);
-}
 
 #define BOX(more)                                                                                                  \
     "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.2, 0.1], 'cells': [2, 1, 1]}, 'basis': {'r': 4}, " \
@@ -275,11 +270,7 @@ static void paint_goes_over_parts(void **state) {
 /* ---- what is wrong ---- */
 
 static void check_refused(const char *text, const char *why) {
-    bough_context *ctx = test_context(1);
-    bough_scene *scene;
-    check_fails(ctx, load_text(ctx, text, &scene), BOUGH_ERROR_FORMAT, why);
-    check(!scene);
-    bough_context_destroy(ctx);
+    check_refused_by(read_scene, text, why);
 }
 
 static void wrong_scenes_are_told_in_one_sentence(void **state) {
@@ -394,7 +385,7 @@ static void absent_trees_can_be_added(void **state) {
     bough_context_destroy(ctx);
 }
 
-static const char everything[] = SHARED(
+static const char *const everything = SHARED(
     BUSH ", 'rock': {" MESH "}",
     ", 'place': [{'object': 'bush', 'copies': [2, 1, 1], 'spacing': [1, 0, 0], 'position': [1, 2, 3]}, {'object': "
     "'rock', 'name': 'r', 'absent': false, 'scale': 2, 'rotate_deg': [1, 2, 3]}], 'curves': {'c': [[0, 1], [1, "
@@ -402,49 +393,12 @@ static const char everything[] = SHARED(
 
 static void mutations_do_no_harm(void **state) {
     (void)state;
-    bough_context *ctx = test_context(1);
-    test_random random = {5};
-    int loaded = 0;
-    for (int i = 0; i < (test_long() ? 5000 : 250); i++) {
-        char *text = quoted(everything);
-        size_t length = strlen(text), at = length - 1 - test_bits(&random) % (length / 3);
-        if (i % 4 == 0)
-            text[at] = 0;
-        else
-            text[at] = "0123456789\"{}[],:abcx -"[test_bits(&random) % 23];
-        bough_scene *scene;
-        test_write_text(test_path("mutant.json"), text);
-        bough_status status = bough_scene_load(ctx, test_path("mutant.json"), &scene);
-        check((status == BOUGH_OK) == (scene != NULL));
-        check(status == BOUGH_OK || bough_message(ctx)[0]);
-        loaded += status == BOUGH_OK;
-        bough_scene_destroy(ctx, scene);
-        free(text);
-    }
-    check(loaded > 0);
-    bough_context_destroy(ctx);
+    check_mutations(read_scene, &everything, 1, 3);
 }
 
 static void failed_allocations_leak_nothing(void **state) {
     (void)state;
-    long calls = 0;
-    const long stride = test_long() ? 1 : 13;
-    for (long at = -1; at < calls || at < 0; at += at < 0 ? 1 : stride) {
-        test_memory memory = {.fail_at = at};
-        bough_context *ctx = test_counting_context(&memory);
-        if (!ctx)
-            continue;
-        bough_scene *scene;
-        bough_status status = load_text(ctx, everything, &scene);
-        check((status == BOUGH_OK) == (scene != NULL));
-        if (at < 0) {
-            check_ok(ctx, status);
-            calls = memory.calls;
-        }
-        bough_scene_destroy(ctx, scene);
-        bough_context_destroy(ctx);
-        check_int(memory.live, 0);
-    }
+    check_failed_allocations(read_scene, &everything, 1);
 }
 
 static void the_example_works(void **state) {

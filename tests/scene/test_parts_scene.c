@@ -1,15 +1,10 @@
 /* Scenes of parts that are run: settings, wind, tracks, probes, and the model that they make. */
-#include "texts.h"
+#include "hostile.h"
 
 #include "base/rotation.h"
 #include "fem/body.h"
 #include "scene/cook_plan.h"
 #include "scene/scene.h"
-
-static bough_status load_text(bough_context *ctx, const char *text, bough_scene **scene) {
-    write_quoted(test_path("scene.json"), text);
-    return bough_scene_load(ctx, test_path("scene.json"), scene);
-}
 
 #define BOX(more)                                                                                                  \
     "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.2, 0.1], 'cells': [2, 1, 1]}, 'basis': {'r': 4}, " \
@@ -302,18 +297,10 @@ static void the_whole_is_held_where_the_root_is(void **state) {
 
 /* ---- what is refused ---- */
 
-static void check_refused(const char *text, const char *part) {
-    bough_context *ctx = test_context(1);
-    bough_scene *scene;
-    bough_cook_plan *plan;
-    bough_status status = load_text(ctx, text, &scene);
-    const char *message = bough_message(ctx);
-    if (status != BOUGH_ERROR_FORMAT || scene || !strstr(message, part) || strchr(message, '\n'))
-        fail_msg("%s: expected \"%s\", got %s with \"%s\"", text, part, bough_status_name(status), message);
-    /* cooking finds the same slip */
-    check(bough_cook_plan_load(ctx, test_path("scene.json"), NULL, NULL, &plan) == status && !plan);
-    check(strstr(bough_message(ctx), part) != NULL);
-    bough_context_destroy(ctx);
+/* Cooking finds the same slip. */
+static void check_refused(const char *text, const char *why) {
+    check_refused_by(read_scene, text, why);
+    check_refused_by(read_plan, text, why);
 }
 
 #define TRACK(keys) SCENE("{'name': 'a', 'component': 'arm', 'track': " keys "}", "")
@@ -416,8 +403,6 @@ static void wrong_scenes_are_told_in_one_sentence(void **state) {
 /* Whatever comes out, it is a scene or a sentence. */
 static void mutations_do_no_harm(void **state) {
     (void)state;
-    bough_context *ctx = test_context(1);
-    test_random random = {5};
     const char *const texts[] = {
         SCENE(
             "{'name': 'a', 'component': 'arm', 'track': [{'time': 1, 'position': [1, 2, 3]}, {'time': 2, 'rotate_deg': "
@@ -428,25 +413,7 @@ static void mutations_do_no_harm(void **state) {
         OBJECT(
             ", 'probes': [{'name': 'x', 'part': 'a', 'nearest': [0, 0, 1]}, {'name': 'y', 'part': 'b'}], 'engine': "
             "{'kind': 'full'}, 'forces': [{'part': 'b', 'nearest': [9, 7, 9], 'force': [1, 2, 3]}], 'settle': true")};
-    int loaded = 0;
-    for (int i = 0; i < (test_long() ? 5000 : 300); i++) {
-        char *text = quoted(texts[i % 2]);
-        size_t length = strlen(text), at = length - 1 - test_bits(&random) % (length / 3); /* the settings */
-        if (i % 4 == 0)
-            text[at] = 0;
-        else
-            text[at] = "0123456789\"{}[],:abcx -"[test_bits(&random) % 23];
-        bough_scene *scene;
-        test_write_text(test_path("mutant.json"), text);
-        bough_status status = bough_scene_load(ctx, test_path("mutant.json"), &scene);
-        check((status == BOUGH_OK) == (scene != NULL));
-        check(status == BOUGH_OK || bough_message(ctx)[0]);
-        loaded += status == BOUGH_OK;
-        bough_scene_destroy(ctx, scene);
-        free(text);
-    }
-    check(loaded > 0);
-    bough_context_destroy(ctx);
+    check_mutations(read_scene, texts, 2, 3); /* the settings */
 }
 
 static void the_examples_work(void **state) {
