@@ -4,10 +4,14 @@
  * and before anything was known of loads; at each of them the tree's von Mises is compared with that of the full-order
  * element, once for the same displacement u = U q and once for the full body's own equilibrium. Points count that carry
  * at least a quarter of the largest stress of their part in the full body. All elements that do, at u = U q beside the
- * full body's, tell how far from the cuts errors go. */
+ * full body's, tell how far from the cuts errors go. An element's stress is that of its mean deformation; beside it
+ * stands the mean of the stresses at its integration points. */
 #include "whole_tree.h"
 
 #include "base/vec.h"
+#include "fem/body.h"
+#include "material/elastic.h"
+#include "mesh/mesh.h"
 #include "scene/cook_plan.h"
 #include "scene/scene.h"
 
@@ -15,28 +19,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 15, STEPS = 20, LOOKS = 20, VARIANTS = 3 };
+enum { ROUNDS = 15, STEPS = 20, LOOKS = 20, VARIANTS = 5 };
 static const double quarter = 0.25; /* of the part's largest stress: what a point must carry to count */
 static const double tenth = 0.1;    /* the error that is asked for */
 static const double cut_radii = 2;  /* of an interface: elements nearer to it are told of apart from the others */
 
-/* Leaves that weigh and resist next to nothing tell what comes from stems that do not feel their leaves. */
+/* Members of the flower's object that differ. Boundary modes: six for each child, with room for their derivatives. Cut
+ * further out: the bricks of a leaf that touch its stem belong to the stem; the y of their corners tell them from the
+ * rest. Leaves that weigh and resist next to nothing tell what comes from stems that do not feel their leaves. */
+#define SOFT "{'model': 'stvk', 'young': 4.5e5, 'poisson': 0.4, 'density': 9}"
 static const struct {
-    const char *name;
-    int r;
-    bool soft_leaves;
-} variants[VARIANTS] = {{"r = 20", 20, false}, {"r = 40", 40, false}, {"r = 40, soft leaves", 40, true}};
+    const char *name, *object;
+} variants[VARIANTS] = {
+    {"r = 20", "{'basis': {'r': 20}}"},
+    {"r = 40", "{'basis': {'r': 40}}"},
+    {"r = 40, boundary modes",
+     "{'basis': {'r': 40, 'kind': 'attachment+mass-loaded+derivatives', 'keep_boundary': true}}"},
+    {"r = 40, leaves cut a brick further out",
+     "{'basis': {'r': 40}, 'root': 'lower', 'sets': {'lower': {'elements': 'stem1 | leaf1 & y>-0.016'}, 'middle': "
+     "{'elements': 'stem2 | leaf2 & y<0.0135'}, 'blade1': {'elements': 'leaf1 & y<-0.012'}, 'blade2': {'elements': "
+     "'leaf2 & y>0.0095'}}, 'domains': ['lower', 'middle', 'stem3', 'head', 'blade1', 'blade2', 'petal1', 'petal2', "
+     "'petal3', 'petal4', 'petal5', 'petal6']}"},
+    {"r = 40, soft leaves", "{'basis': {'r': 40}, 'regions': [{'set': 'leaf1', 'material': " SOFT
+                            "}, {'set': 'leaf2', 'material': " SOFT "}]}"},
+};
 
-/* Von Mises at a stress point: of the tree; of its full-order element at u = U q; of the full body's element. */
+/* Von Mises at a stress point: of the tree; of its full-order element at u = U q, there also of the mean of its
+ * stresses; of the full body's element. */
 typedef struct {
     int32_t part;
-    double tree, same, full;
+    double tree, same, mean, full;
 } place;
 
 /* Of those that count. */
 typedef struct {
     int32_t count, good;   /* within a tenth of the full body */
     double same, same_all; /* worst error against the same displacement: of those, of all points */
+    double mean, mean_all; /* the same against means of stresses */
     double median, worst;  /* of those against the full body */
 } errors;
 
@@ -68,15 +87,11 @@ static const bough_component *component_of(const stress_bench *b, int32_t part) 
 /* ---- the two equilibria ---- */
 
 static json_t *changes_of(int variant) {
-    json_t *object = json_pack("{s:{s:i}}", "basis", "r", variants[variant].r);
-    if (variants[variant].soft_leaves) {
-        json_t *soft =
-            json_pack("{s:s, s:f, s:f, s:f}", "model", "stvk", "young", 4.5e5, "poisson", 0.4, "density", 9.);
-        json_object_set_new(
-            object, "regions",
-            json_pack("[{s:s, s:O}, {s:s, s:o}]", "set", "leaf1", "material", soft, "set", "leaf2", "material", soft));
-    }
-    return json_pack("{s:o}", "object", object);
+    char text[1000];
+    snprintf(text, sizeof text, "{'object': %s}", variants[variant].object);
+    for (char *c = text; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    return json_loads(text, 0, NULL);
 }
 
 static bool settle(stress_bench *b) {
@@ -142,39 +157,66 @@ static void look_at_elements(stress_bench *b, int32_t part, const double *same) 
     }
 }
 
-/* Von Mises of the full-order elements of the domain at u = U q. */
-static bool stress_of_same(const stress_bench *b, int32_t part, double *von_mises) {
+/* Of the domain's vertices: u = U q; NULL when there is no memory. */
+static double *displacement_of(const stress_bench *b, int32_t part) {
     const bough_component *c = component_of(b, part);
-    bough_body *body = b->scene.scene->plan->assembly.components[part].job->body;
     const double *q = b->state->q + bough_model_offset(b->scene.model, part);
     const size_t n = 3 * (size_t)c->volume.vertex_count, r = (size_t)c->r;
     double *u = calloc(n, sizeof *u);
     for (size_t i = 0; i < n && u; i++)
         for (size_t l = 0; l < r; l++)
             u[i] += c->volume.U[i * r + l] * q[l];
-    const bool good = u && !bough_body_stress(b->scene.ctx, body, u, NULL, von_mises);
-    free(u);
-    return good;
+    return u;
+}
+
+/* Von Mises of the mean of the stresses at an element's integration points. */
+static double mises_of_mean(const bough_body *body, int32_t element, const double *u) {
+    const bo_rule *rule = body->rule;
+    const bo_point_geometry *g = body->geometry + (size_t)rule->point_count * (size_t)element;
+    double sum[6] = {0}, volume = 0;
+    for (int32_t p = 0; p < rule->point_count; p++) {
+        bo_mat3 inverse;
+        double s[6];
+        memcpy(inverse.m, g[p].inverse, sizeof inverse.m);
+        const bo_mat3 gradient = bo_rule_gradient(rule, p, u, bo_mesh_nodes(body->mesh, element));
+        const bo_mat3 F = bo_mat_add(bo_identity3(), bo_mat_mul(gradient, inverse));
+        if (!bo_elastic_cauchy(&body->elastic[body->element_material[element]], &F, s))
+            return NAN;
+        volume += g[p].weight;
+        for (int k = 0; k < 6; k++)
+            sum[k] += g[p].weight * s[k];
+    }
+    return bough_von_mises(sum) / volume;
+}
+
+static bool look_at_points(stress_bench *b, int32_t part, const bough_body *body, const double *u, const double *same) {
+    const bough_component *c = component_of(b, part);
+    row *r = &b->rows[part];
+    for (int32_t i = 0; i < c->stress.count; i++) {
+        const int32_t e = c->stress.element[i];
+        bough_stress stress;
+        if (bough_state_stress(b->scene.ctx, b->scene.model, b->state, part, i, &stress))
+            return false;
+        r->most_tree = fmax(r->most_tree, stress.von_mises);
+        b->places[b->place_count++] =
+            (place){part, stress.von_mises, same[e], mises_of_mean(body, e, u), b->full[whole_element(b, part, e)]};
+    }
+    return true;
 }
 
 static bool look_at_part(stress_bench *b, int32_t part) {
     const bough_component *c = component_of(b, part);
-    double *same = malloc((size_t)c->volume.element_count * sizeof *same);
+    bough_body *body = b->scene.scene->plan->assembly.components[part].job->body;
+    double *u = displacement_of(b, part), *same = malloc((size_t)c->volume.element_count * sizeof *same);
     row *r = &b->rows[part];
-    bool good = same && stress_of_same(b, part, same);
+    bool good = u && same && !bough_body_stress(b->scene.ctx, body, u, NULL, same);
     r->name = bough_model_describe(b->scene.model)->parts[part].name;
     for (int32_t e = 0; e < c->volume.element_count && good; e++)
         r->most_full = fmax(r->most_full, b->full[whole_element(b, part, e)]);
     if (good)
         look_at_elements(b, part, same);
-    for (int32_t i = 0; i < c->stress.count && good; i++) {
-        const int32_t e = c->stress.element[i];
-        bough_stress stress;
-        good = !bough_state_stress(b->scene.ctx, b->scene.model, b->state, part, i, &stress);
-        r->most_tree = fmax(r->most_tree, stress.von_mises);
-        b->places[b->place_count++] = (place){part, stress.von_mises, same[e], b->full[whole_element(b, part, e)]};
-    }
-    free(same);
+    good = good && look_at_points(b, part, body, u, same);
+    free(u), free(same);
     return good;
 }
 
@@ -186,10 +228,13 @@ static errors errors_of(const stress_bench *b, int32_t part, double *scratch) {
         if (part >= 0 && p->part != part)
             continue;
         const double error = fabs(p->tree - p->full) / p->full, same = fabs(p->tree - p->same) / p->same;
+        const double mean = fabs(p->tree - p->mean) / p->mean;
         found.same_all = fmax(found.same_all, same);
+        found.mean_all = fmax(found.mean_all, mean);
         if (p->full < quarter * b->rows[p->part].most_full)
             continue;
         found.same = fmax(found.same, same);
+        found.mean = fmax(found.mean, mean);
         found.good += error <= tenth;
         scratch[found.count++] = error;
     }
@@ -311,8 +356,8 @@ static void tell_variant(const stress_bench *b, int variant) {
     const errors *all = &b->errors;
     printf("flower, %s: %d of %d stress points carry a quarter of their part's largest von Mises\n",
            variants[variant].name, all->count, b->place_count);
-    printf("  same displacement  %.2f %% worst, of all points %.2f %%; required 2 %%\n", 100 * all->same,
-           100 * all->same_all);
+    printf("  same displacement  %.1e worst, of all points %.1e; required 2 %%\n", all->same, all->same_all);
+    printf("  mean of stresses   %.2f %% worst, of all points %.2f %%\n", 100 * all->mean, 100 * all->mean_all);
     printf("  full body          %.1f %% median, %.1f %% worst, %d within the required 10 %%\n", 100 * all->median,
            100 * all->worst, all->good);
     tell_elements("beyond two radii of cuts", b->else_count, b->elsewhere);
@@ -327,9 +372,9 @@ static void tell_variant(const stress_bench *b, int variant) {
 }
 
 static json_t *errors_as_json(const errors *e) {
-    return json_pack("{s:i, s:i, s:f, s:f, s:f, s:f}", "points", (int)e->count, "within_tenth", (int)e->good,
-                     "same_worst", e->same, "same_worst_of_all", e->same_all, "full_median", e->median, "full_worst",
-                     e->worst);
+    return json_pack("{s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f}", "points", (int)e->count, "within_tenth", (int)e->good,
+                     "same_worst", e->same, "same_worst_of_all", e->same_all, "mean_worst", e->mean,
+                     "mean_worst_of_all", e->mean_all, "full_median", e->median, "full_worst", e->worst);
 }
 
 static json_t *variant_as_json(const stress_bench *b, int variant) {

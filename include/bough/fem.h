@@ -90,8 +90,8 @@ typedef struct bough_body_properties {
 } bough_body_properties;
 BOUGH_API bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body_properties *properties);
 
-/* Cauchy stress averaged over each element: 6 values xx yy zz yz xz xy, and von Mises' equivalent. Either may be NULL.
- */
+/* Cauchy stress of each element, at its mean deformation gradient: 6 values xx yy zz yz xz xy, and von Mises'
+ * equivalent. Either may be NULL. docs/theory/elements.md, "Stress". */
 BOUGH_API bough_status bough_body_stress(bough_context *ctx, bough_body *body, const double *u, double *stress,
                                          double *von_mises);
 

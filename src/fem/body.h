@@ -84,7 +84,8 @@ void bo_body_dead_loads(const bough_body *body, double *force);
 /* About the lowest flexible eigenvalue, 1/s^2. */
 double bo_body_typical_eigenvalue(const bough_body *body, const bough_body_properties *p);
 
-/* Mean Cauchy stress (xx yy zz yz xz xy) of one element; BOUGH_NOT_FINITE when it is inverted and must not be. */
+/* Cauchy stress (xx yy zz yz xz xy) of one element, at its mean F; BOUGH_NOT_FINITE when it is inverted and must not
+ * be. */
 bough_status bo_body_element_stress(bough_context *ctx, const bough_body *body, int32_t element, const double *u,
                                     double stress[6]);
 

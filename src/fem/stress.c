@@ -5,29 +5,22 @@
 
 #include <string.h>
 
-/* sigma = P F^T / J, averaged over the element with the quadrature weights. */
+/* sigma = P F^T / J at the mean of F over the element: one state of deformation stands for it, that of a brick's
+ * middle. docs/theory/elements.md, "Stress". */
 static bool element_stress(const bough_body *body, int32_t element, const double *u, double sigma[6]) {
     const bo_rule *rule = body->rule;
-    const bo_elastic *elastic = &body->elastic[body->element_material[element]];
     const int32_t *nodes = bo_mesh_nodes(body->mesh, element);
+    const bo_point_geometry *g = body->geometry + (size_t)rule->point_count * (size_t)element;
+    bo_mat3 sum = {{0}}, inverse;
     double volume = 0;
-    memset(sigma, 0, 6 * sizeof *sigma);
-    for (int32_t q = 0; q < rule->point_count; q++) {
-        const bo_point_geometry *g = &body->geometry[(size_t)rule->point_count * (size_t)element + (size_t)q];
-        bo_mat3 F = bo_identity3(), inverse;
-        memcpy(inverse.m, g->inverse, sizeof inverse.m);
-        if (u)
-            F = bo_mat_add(F, bo_mat_mul(bo_rule_gradient(rule, q, u, nodes), inverse));
-        double s[6];
-        if (!bo_elastic_cauchy(elastic, &F, s))
-            return false;
-        for (int k = 0; k < 6; k++)
-            sigma[k] += g->weight * s[k];
-        volume += g->weight;
+    for (int32_t q = 0; q < rule->point_count && u; q++) {
+        memcpy(inverse.m, g[q].inverse, sizeof inverse.m);
+        const bo_mat3 gradient = bo_mat_mul(bo_rule_gradient(rule, q, u, nodes), inverse);
+        sum = bo_mat_add(sum, bo_mat_scale(g[q].weight, gradient));
+        volume += g[q].weight;
     }
-    for (int k = 0; k < 6; k++)
-        sigma[k] /= volume;
-    return true;
+    const bo_mat3 F = u ? bo_mat_add(bo_identity3(), bo_mat_scale(1 / volume, sum)) : bo_identity3();
+    return bo_elastic_cauchy(&body->elastic[body->element_material[element]], &F, sigma);
 }
 
 static bough_status fail_inverted(bough_context *ctx, int32_t element) {

@@ -311,9 +311,9 @@ typedef struct {
     int32_t *chosen, chosen_count;
 } stress_search;
 
-/* A point stands for its element: F is the element's mean, as the stress that the full body tells is. In the middle of
- * a brick, where both are the same for small strains, the shear that bricks feel by mistake when they bend vanishes;
- * at the points of its rule it would drown what bends a thin blade. */
+/* A point stands for its element: F is the element's mean, as in the stress that the full body tells. In the middle of
+ * a brick the shear that bricks feel by mistake when they bend vanishes; at the points of its rule it would drown what
+ * bends a thin blade. */
 static void mean_gradient(const bo_cook *cook, int32_t element, double *G) {
     const bough_body *body = cook->body;
     const int32_t count = body->rule->point_count, entries = 9 * cook->r;

@@ -78,6 +78,90 @@ static void patch_test(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Stress of an element of a body with the displacements u. */
+static void stress_of(bough_context *ctx, bough_body *body, const double *u, int32_t element, double s[6]) {
+    double *stress = calloc(6 * (size_t)bough_body_mesh(body)->element_count, sizeof *stress);
+    check_ok(ctx, bough_body_stress(ctx, body, u, stress, NULL));
+    memcpy(s, stress + 6 * element, 6 * sizeof *s);
+    free(stress);
+}
+
+/* A brick that bends about its middle is neither strained nor sheared there, though it is everywhere else; pulled along
+ * with it, it has the stress of the pull alone. */
+static void a_brick_that_bends_has_the_stress_of_its_middle(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_box_def box = bough_default_box_def();
+    bough_mesh *mesh;
+    box.type = BOUGH_HEX8;
+    for (int d = 0; d < 3; d++)
+        box.origin[d] = -0.5, box.size[d] = 1, box.cells[d] = 1;
+    check_ok(ctx, bough_mesh_generate_box(ctx, &box, &mesh));
+    for (int model = 0; model < BOUGH_MATERIAL_MODEL_COUNT; model++) {
+        bough_body_def def = bough_default_body_def();
+        bough_body *body;
+        double pulled[24] = {0}, bent[24], s[3][6];
+        def.material.model = (bough_material_model)model;
+        check_ok(ctx, bough_body_create(ctx, mesh, &def, &body));
+        for (int v = 0; v < 8; v++) {
+            const double *x = mesh->vertices + 3 * v;
+            pulled[3 * v] = 0.1 * x[0];
+            memcpy(bent + 3 * v, pulled + 3 * v, 3 * sizeof *bent);
+            bent[3 * v] += 0.3 * x[0] * x[2];
+        }
+        stress_of(ctx, body, NULL, 0, s[0]);
+        stress_of(ctx, body, pulled, 0, s[1]);
+        stress_of(ctx, body, bent, 0, s[2]);
+        check(s[1][0] > 0.05 * def.material.young);
+        for (int k = 0; k < 6; k++) {
+            check_near(s[0][k], 0, 1e-12 * def.material.young);
+            check_near(s[2][k], s[1][k], 1e-12 * def.material.young);
+        }
+        bough_body_destroy(ctx, body);
+    }
+    bough_mesh_destroy(ctx, mesh);
+    bough_context_destroy(ctx);
+}
+
+/* x -> R x after any deformation: sigma -> R sigma R^T, in elements within which F varies. */
+static void stress_turns_with_the_body(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bo_mat3 R = {{0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6}};
+    for (int model = 0; model < BOUGH_MATERIAL_MODEL_COUNT; model++)
+        for (int type = BOUGH_TET4; type <= BOUGH_HEX8; type++) {
+            if (model == BOUGH_MATERIAL_LINEAR)
+                continue;
+            bough_mesh *mesh = make_box(ctx, (bough_element_type)type, 1, false);
+            bough_body_def def = bough_default_body_def();
+            bough_body *body;
+            def.material.model = (bough_material_model)model;
+            check_ok(ctx, bough_body_create(ctx, mesh, &def, &body));
+            size_t n = 3 * (size_t)mesh->vertex_count;
+            double *u = calloc(n, sizeof *u), *turned = calloc(n, sizeof *u), s[2][6];
+            test_random random = {5};
+            for (size_t i = 0; i < n; i++)
+                u[i] = test_uniform(&random, -0.03, 0.03);
+            for (size_t v = 0; v < n; v += 3) {
+                const bo_vec3 X = bo_load3(mesh->vertices + v);
+                bo_store3(turned + v, bo_sub(bo_mat_vec(R, bo_add(X, bo_load3(u + v))), X));
+            }
+            for (int32_t e = 0; e < mesh->element_count; e++) {
+                stress_of(ctx, body, u, e, s[0]);
+                stress_of(ctx, body, turned, e, s[1]);
+                const bo_mat3 S = {{s[0][0], s[0][5], s[0][4], s[0][5], s[0][1], s[0][3], s[0][4], s[0][3], s[0][2]}};
+                const bo_mat3 T = bo_mat_mul(bo_mat_mul(R, S), bo_transpose(R));
+                const double expected[6] = {T.m[0], T.m[4], T.m[8], T.m[5], T.m[2], T.m[1]};
+                for (int k = 0; k < 6; k++)
+                    check_near(s[1][k], expected[k], 1e-11 * def.material.young);
+            }
+            free(u), free(turned);
+            bough_body_destroy(ctx, body);
+            bough_mesh_destroy(ctx, mesh);
+        }
+    bough_context_destroy(ctx);
+}
+
 /* Rotated by any angle and moved far away: no force, for all models but the linear one. */
 static void rigid_motion_costs_nothing(void **state) {
     (void)state;
@@ -409,6 +493,8 @@ static void failed_allocations_leak_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patch_test),
+        cmocka_unit_test(a_brick_that_bends_has_the_stress_of_its_middle),
+        cmocka_unit_test(stress_turns_with_the_body),
         cmocka_unit_test(rigid_motion_costs_nothing),
         cmocka_unit_test(box_inertia_is_exact),
         cmocka_unit_test(mass_kinds_agree_on_the_total),
