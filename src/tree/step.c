@@ -92,16 +92,6 @@ static void accept_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     memcpy(state->a + begin, w->next_a + begin, bytes);
 }
 
-/* The other way round. */
-static void take_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
-    const each_coordinate *each = data;
-    const bough_state *state = each->state;
-    const size_t bytes = (size_t)(end - begin) * sizeof(double);
-    (void)chunk;
-    memcpy(state->work->next_q + begin, state->q + begin, bytes);
-    memcpy(state->work->next_v + begin, state->v + begin, bytes);
-}
-
 /* no: q or v are not those of the last step */
 static void compare_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
@@ -139,15 +129,11 @@ static bough_status crushed(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
 }
 
-static bool is_windy(const bough_state *state) {
-    const double *wind = state->wind.velocity;
-    return wind[0] != 0 || wind[1] != 0 || wind[2] != 0;
-}
-
 void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind) {
     bo_tree_work *w = state->work;
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
-    with_wind = with_wind && is_windy(state);
+    const double *wind = state->wind.velocity;
+    with_wind = with_wind && (wind[0] != 0 || wind[1] != 0 || wind[2] != 0);
     w->loaded = w->pushed || with_wind;
     if (!w->loaded)
         return;
@@ -199,11 +185,9 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
 
 bool bo_tree_is_here(bough_context *ctx, const bough_model *model, const bough_state *state) {
     const bo_tree_work *w = state->work;
-    const int32_t flight = model->first_flight;
     each_coordinate each = {.state = state};
     if (w->elsewhere || (model->led && w->next_time != state->time) ||
-        memcmp(w->next_roots + flight, state->roots + flight,
-               (size_t)(model->end_flight - flight) * sizeof *state->roots))
+        memcmp(w->next_roots, state->roots, (size_t)model->free_count * sizeof *state->roots))
         return false;
     if (ctx)
         visit(ctx, model, compare_some, &each);
@@ -214,15 +198,16 @@ bool bo_tree_is_here(bough_context *ctx, const bough_model *model, const bough_s
 
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state) {
     bo_tree_work *w = state->work;
-    const int32_t flight = model->first_flight;
+    const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
     if (bo_tree_is_here(ctx, model, state))
         return BOUGH_OK;
     w->elsewhere = true;
     bo_tree_place_roots(model, w, state->roots, state->time);
     if (!bo_tree_move(ctx, model, w, state->q, state->v))
         return crushed(ctx);
-    visit(ctx, model, take_some, &(each_coordinate){.state = state});
-    memcpy(w->next_roots + flight, state->roots + flight, (size_t)(model->end_flight - flight) * sizeof *state->roots);
+    memcpy(w->next_q, state->q, size);
+    memcpy(w->next_v, state->v, size);
+    memcpy(w->next_roots, state->roots, roots);
     w->next_time = state->time;
     w->elsewhere = false;
     return BOUGH_OK;
@@ -336,9 +321,6 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
                          .elastic = true,
                          .keep = how->twice,
                          .keep_flights = how->only_flights};
-    BO_TRY(bo_tree_come_back(ctx, model, state));
-    w->elsewhere = true;
-    w->next_time = w->lead_time = state->time + h->dt;
     BO_TRY(solve(ctx, &pass));
     advance(ctx, model, state, h);
     bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
@@ -371,13 +353,11 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
                           .tied = tied,
                           .twice = state->passes == 2 || (state->passes == 0 && moving),
                           .only_flights = state->passes == 0 && model->joint_count == 0 && !tied};
-    if (w->elsewhere || is_windy(state)) /* the drag is that of the frames */
-        BO_TRY(bo_tree_come_back(ctx, model, state));
+    BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_take_loads(ctx, model, state, true);
-    const bough_status status = bo_tree_each_grove(ctx, model, state, attempt_grove, &how);
     w->elsewhere = true;
     w->next_time = w->lead_time = state->time + h->dt;
-    return status;
+    return bo_tree_each_grove(ctx, model, state, attempt_grove, &how);
 }
 
 /* One step; forces from outside stay. gently: one of the engine's own is refused when a part bends far. */

@@ -4,7 +4,7 @@
 
 #include "grown.h"
 
-enum { MOST_KINDS = 8, MOST_PARTS = 2048 };
+enum { MOST_KINDS = 8, MOST_PARTS = 4096 };
 
 /* A model of grown components. */
 typedef struct {
