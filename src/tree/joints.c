@@ -92,26 +92,6 @@ static bo_vec3 rates_bias(bo_vec3 phi, bo_vec3 rate) {
                   bo_add(bo_scale(s.db * along, bo_cross(phi, c)), bo_scale(s.b, bo_cross(rate, c))));
 }
 
-static bo_mat3 matrix_at(const bo_v4 *vectors, int32_t lane) {
-    bo_mat3 M;
-    for (int k = 0; k < 9; k++)
-        M.m[k] = BO_LANE_CONST(vectors[k], lane);
-    return M;
-}
-static bo_vec3 vector_at(const bo_v4 *vectors, int32_t lane) {
-    return bo_v3(BO_LANE_CONST(vectors[0], lane), BO_LANE_CONST(vectors[1], lane), BO_LANE_CONST(vectors[2], lane));
-}
-static void put_matrix(bo_v4 *vectors, int32_t lane, bo_mat3 M) {
-    for (int k = 0; k < 9; k++)
-        BO_LANE(vectors[k], lane) = M.m[k];
-}
-static void put_vector(bo_v4 *vectors, int32_t lane, bo_vec3 v) {
-    double x[3];
-    bo_store3(x, v);
-    for (int k = 0; k < 3; k++)
-        BO_LANE(vectors[k], lane) = x[k];
-}
-
 /* Rotation, T, angular velocity and bias of the joint itself. */
 static bo_mat3 set_swing(const bo_tree_joint *joint, const double *q, const double *v, bo_tree_swing *swing) {
     q += joint->offset, v += joint->offset;
@@ -142,14 +122,14 @@ void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, int32_t l
         bo_tree_frames *f = &work->frames[slot / 4];
         bo_tree_swing *swing = &work->swings[j];
         const bo_mat3 turn = set_swing(&model->joints[j], q, v, swing);
-        const bo_mat3 R = bo_mat_mul(matrix_at(f->R, lane), turn);
-        const bo_vec3 w = bo_mat_tvec(turn, vector_at(f->w, lane)), more = bo_load3(swing->turning);
-        put_matrix(f->R, lane, R);
-        put_matrix(f->world, lane, bo_mat_mul(matrix_at(f->world, lane), turn));
-        put_vector(f->v, lane, bo_mat_tvec(turn, vector_at(f->v, lane)));
-        put_vector(f->w, lane, bo_add(w, more));
+        const bo_mat3 R = bo_mat_mul(bo_matrix_at(f->R, lane), turn);
+        const bo_vec3 w = bo_mat_tvec(turn, bo_vector_at(f->w, lane)), more = bo_load3(swing->turning);
+        bo_put_matrix(f->R, lane, R);
+        bo_put_matrix(f->world, lane, bo_mat_mul(bo_matrix_at(f->world, lane), turn));
+        bo_put_vector(f->v, lane, bo_mat_tvec(turn, bo_vector_at(f->v, lane)));
+        bo_put_vector(f->w, lane, bo_add(w, more));
         const bo_vec3 bias = bo_add(bo_cross(w, more), bo_load3(swing->bias));
-        put_vector(f->b + 3, lane, bo_add(vector_at(f->b + 3, lane), bo_mat_vec(R, bias)));
+        bo_put_vector(f->b + 3, lane, bo_add(bo_vector_at(f->b + 3, lane), bo_mat_vec(R, bias)));
     }
 }
 
@@ -181,13 +161,6 @@ void bo_tree_prepare_joints(const bo_tree_pass *pass) {
             prepare_joint(pass, &model->joints[j], &pass->work->swings[j]);
 }
 
-/* Where entry (d, e) of a packed inertia lies. */
-static int packed_at(int d, int e) {
-    static const int at[6][6] = {{0, 1, 2, 6, 7, 8},     {1, 3, 4, 9, 10, 11},    {2, 4, 5, 12, 13, 14},
-                                 {6, 9, 12, 15, 16, 17}, {7, 10, 13, 16, 18, 19}, {8, 11, 14, 17, 19, 20}};
-    return at[d][e];
-}
-
 /* I -= I S D^-1 S^T I, p += I S D^-1 u, with S = [0; T], D = S^T I S + H, u = -(p_joint + S^T p) */
 static bool release(const bo_tree_joint *joint, const double *load, bo_tree_swing *swing, bo_tree_inertias *s,
                     int32_t lane) {
@@ -197,7 +170,7 @@ static bool release(const bo_tree_joint *joint, const double *load, bo_tree_swin
         for (int k = 0; k < n; k++) {
             double sum = 0;
             for (int e = 0; e < 3; e++)
-                sum += BO_LANE_CONST(s->I[packed_at(d, 3 + e)], lane) * swing->T[3 * e + k];
+                sum += BO_LANE_CONST(s->I[bo_six_at[d][3 + e]], lane) * swing->T[3 * e + k];
             swing->IS[3 * d + k] = sum;
             G[6 * k + d] = sum;
         }
@@ -220,7 +193,7 @@ static bool release(const bo_tree_joint *joint, const double *load, bo_tree_swin
     for (int d = 0; d < 6; d++)
         for (int k = 0; k < n; k++) {
             for (int e = d; e < 6; e++)
-                BO_LANE(s->I[packed_at(d, e)], lane) -= swing->IS[3 * d + k] * G[6 * k + e];
+                BO_LANE(s->I[bo_six_at[d][e]], lane) -= swing->IS[3 * d + k] * G[6 * k + e];
             BO_LANE(s->p[d], lane) += swing->IS[3 * d + k] * g[k];
         }
     return true;

@@ -3,6 +3,7 @@
 #define BO_TREE_LANES_H
 
 #include "base/simd.h"
+#include "base/vec.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +13,25 @@ enum { BO_WIDE = 8 }; /* parts of a wide block */
 /* In whole vectors. */
 static inline int32_t bo_padded4(int32_t n) {
     return (n + 3) & ~3;
+}
+
+/* Of one lane; also of a slot or face, whose lane is its number modulo four. */
+static inline bo_mat3 bo_matrix_at(const bo_v4 *vectors, int32_t slot) {
+    bo_mat3 M;
+    for (int k = 0; k < 9; k++)
+        M.m[k] = BO_LANE_CONST(vectors[k], slot % 4);
+    return M;
+}
+static inline bo_vec3 bo_vector_at(const bo_v4 *vectors, int32_t slot) {
+    return bo_v3(BO_LANE_CONST(vectors[0], slot % 4), BO_LANE_CONST(vectors[1], slot % 4),
+                 BO_LANE_CONST(vectors[2], slot % 4));
+}
+static inline void bo_put_matrix(bo_v4 *vectors, int32_t slot, bo_mat3 M) {
+    for (int k = 0; k < 9; k++)
+        BO_LANE(vectors[k], slot % 4) = M.m[k];
+}
+static inline void bo_put_vector(bo_v4 *vectors, int32_t slot, bo_vec3 v) {
+    BO_LANE(vectors[0], slot % 4) = v.x, BO_LANE(vectors[1], slot % 4) = v.y, BO_LANE(vectors[2], slot % 4) = v.z;
 }
 
 /* out = a x b */
@@ -107,6 +127,9 @@ BO_INLINE void bo_affine(int32_t rows, int32_t columns, const double *restrict m
 /* ---- inertias of six freedoms: [F, C; C^T, T] as F (xx xy xz yy yz zz), C (9, row-major), T (6) ---- */
 
 enum { BO_SIX_F = 0, BO_SIX_C = 6, BO_SIX_T = 15, BO_SIX = 21 };
+/* Where entry (d, e) lies. */
+static const int bo_six_at[6][6] = {{0, 1, 2, 6, 7, 8},     {1, 3, 4, 9, 10, 11},    {2, 4, 5, 12, 13, 14},
+                                    {6, 9, 12, 15, 16, 17}, {7, 10, 13, 16, 18, 19}, {8, 11, 14, 17, 19, 20}};
 
 /* out = I a */
 BO_INLINE void bo_six_mul4(const bo_v4 *I, const bo_v4 *a, bo_v4 *out) {

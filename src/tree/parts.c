@@ -599,10 +599,6 @@ void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_sta
 
 /* ---- elimination ---- */
 
-/* Where entry (d, e) of a packed inertia lies. */
-static const int six_at[6][6] = {{0, 1, 2, 6, 7, 8},     {1, 3, 4, 9, 10, 11},    {2, 4, 5, 12, 13, 14},
-                                 {6, 9, 12, 15, 16, 17}, {7, 10, 13, 16, 18, 19}, {8, 11, 14, 17, 19, 20}};
-
 /* Z = L^-1 [Mrq^T, p_q] (r x 8; before that, scratch of the factorisation), I -= Z6^T D^-1 Z6, p -= Z6^T D^-1 z7 */
 BO_MULTIVERSION
 static bool eliminate_one(int32_t r, int32_t n, double *restrict L, const double *restrict Mrq,
@@ -630,7 +626,7 @@ static bool eliminate_one(int32_t r, int32_t n, double *restrict L, const double
     }
     for (int d = 0; d < 6; d++) {
         for (int e = d; e < 6; e++)
-            BO_LANE(inertias->I[six_at[d][e]], lane) -= sum[d][e / 4][e % 4];
+            BO_LANE(inertias->I[bo_six_at[d][e]], lane) -= sum[d][e / 4][e % 4];
         BO_LANE(inertias->p[d], lane) -= sum[d][1][2];
     }
     return true;
@@ -666,7 +662,7 @@ static bool eliminate_wide(int32_t r, int32_t n, double *restrict L, const doubl
                         sum[e] += x * BO_V4_CONST(z + W * e);
             }
             for (int e = d; e < 6; e++)
-                inertias[h].I[six_at[d][e]] -= sum[e];
+                inertias[h].I[bo_six_at[d][e]] -= sum[e];
             inertias[h].p[d] -= sum[6];
         }
     return true;

@@ -35,17 +35,6 @@ static void back(const factors *f, double *x) {
             x[j] -= L_at(f, i, j) * x[i];
 }
 
-static bo_mat3 matrix_at(const bo_v4 *vectors, int32_t slot) {
-    bo_mat3 M;
-    for (int k = 0; k < 9; k++)
-        M.m[k] = BO_LANE_CONST(vectors[k], slot % 4);
-    return M;
-}
-static bo_vec3 vector_at(const bo_v4 *vectors, int32_t slot) {
-    return bo_v3(BO_LANE_CONST(vectors[0], slot % 4), BO_LANE_CONST(vectors[1], slot % 4),
-                 BO_LANE_CONST(vectors[2], slot % 4));
-}
-
 void bo_tree_face_forces(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, int32_t face,
                          int32_t face_row, bo_vec3 force, bo_vec3 torque, double *p_q) {
     const bo_component_tables *t = &model->components[part->component];
@@ -85,7 +74,7 @@ void bo_tree_face_gain(const bough_model *model, const bo_tree_work *work, const
 }
 
 static bo_vec3 arm_of(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part) {
-    return model->slots[part->slot / 4].shifted ? vector_at(work->frames[part->slot / 4].arm, part->slot)
+    return model->slots[part->slot / 4].shifted ? bo_vector_at(work->frames[part->slot / 4].arm, part->slot)
                                                 : bo_v3(0, 0, 0);
 }
 
@@ -118,12 +107,12 @@ static void gather(const bough_model *model, const bo_tree_work *work, int32_t i
         return;
     const bo_tree_part *parent = &model->parts[part->parent];
     const bo_tree_frames *frames = &work->frames[part->slot / 4];
-    const bo_mat3 R = matrix_at(frames->R, part->slot);
+    const bo_mat3 R = bo_matrix_at(frames->R, part->slot);
     const bo_vec3 force = bo_mat_vec(R, bo_load3(mine)), torque = bo_mat_vec(R, bo_load3(mine + 3));
     double *above = p + 6 * part->parent;
     bo_store3(above, bo_add(bo_load3(above), force));
     bo_store3(above + 3,
-              bo_add(bo_load3(above + 3), bo_add(torque, bo_cross(vector_at(frames->x, part->slot), force))));
+              bo_add(bo_load3(above + 3), bo_add(torque, bo_cross(bo_vector_at(frames->x, part->slot), force))));
     bo_tree_face_forces(model, work, parent, part->face, part->face_row, force,
                         bo_add(torque, bo_cross(arm_of(model, work, part), force)), p_q + parent->offset);
 }
@@ -148,9 +137,9 @@ static void answer_frame(const bough_model *model, const bo_tree_work *work, con
     const double *above = A + 6 * part->parent;
     bo_vec3 gain, turn;
     bo_tree_face_gain(model, work, parent, part->face, part->face_row, a + parent->offset, &gain, &turn);
-    const bo_mat3 R = matrix_at(frames->R, part->slot);
+    const bo_mat3 R = bo_matrix_at(frames->R, part->slot);
     const bo_vec3 spin = bo_load3(above + 3);
-    bo_vec3 move = bo_add(bo_load3(above), bo_cross(spin, vector_at(frames->x, part->slot)));
+    bo_vec3 move = bo_add(bo_load3(above), bo_cross(spin, bo_vector_at(frames->x, part->slot)));
     move = bo_add(move, bo_add(gain, bo_cross(turn, arm_of(model, work, part))));
     bo_store3(mine, bo_mat_tvec(R, move));
     bo_store3(mine + 3, bo_mat_tvec(R, bo_add(spin, turn)));

@@ -46,15 +46,8 @@ static bo_vec3 first_moment(const bough_model *model, const bo_tree_work *w, int
     return bo_load3(mc);
 }
 
-static bo_mat3 axes_at(const bo_v4 *vectors, int32_t slot) {
-    bo_mat3 M;
-    for (int k = 0; k < 9; k++)
-        M.m[k] = BO_LANE_CONST(vectors[k], slot % 4);
-    return M;
-}
-
 static bo_vec3 gravity_at(const search *s, int32_t slot) {
-    return bo_mat_tvec(axes_at(s->state->work->frames[slot / 4].world, slot), bo_load3(s->model->def.gravity));
+    return bo_mat_tvec(bo_matrix_at(s->state->work->frames[slot / 4].world, slot), bo_load3(s->model->def.gravity));
 }
 
 /* Without springs a joint is as stiff as weight makes it. Welded parts taken for rigid, with d the first moment of a
@@ -72,7 +65,7 @@ static void find_sway(const search *s) {
             bo_vec3 beyond = first_moment(model, w, child);
             if (model->parts[child].joint < 0)
                 beyond = bo_sub(beyond, bo_load3(w->sway + 3 * child));
-            d = bo_sub(d, bo_mat_vec(axes_at(w->frames[slot / 4].R, slot), beyond));
+            d = bo_sub(d, bo_mat_vec(bo_matrix_at(w->frames[slot / 4].R, slot), beyond));
         }
         bo_store3(w->sway + 3 * i, d);
     }

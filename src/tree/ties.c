@@ -68,16 +68,6 @@ typedef struct {
     bo_mat3 R;
 } motion;
 
-static bo_mat3 matrix_at(const bo_v4 *vectors, int32_t lane) {
-    bo_mat3 M;
-    for (int k = 0; k < 9; k++)
-        M.m[k] = BO_LANE_CONST(vectors[k], lane);
-    return M;
-}
-static bo_vec3 vector_at(const bo_v4 *vectors, int32_t lane) {
-    return bo_v3(BO_LANE_CONST(vectors[0], lane), BO_LANE_CONST(vectors[1], lane), BO_LANE_CONST(vectors[2], lane));
-}
-
 /* Where an end is in its part: x from the origin; y of that from the interface's centre. */
 typedef struct {
     bo_vec3 x, y;
@@ -92,13 +82,13 @@ static place place_of(const bo_tree_work *work, const bo_tree_end *end) {
         return (place){end->arm, zero, end->rest, zero, zero, zero, zero};
     const bo_tree_faces *f = &work->faces[end->face / 4];
     const int32_t lane = end->face % 4;
-    const bo_mat3 polar = matrix_at(f->polar, lane);
-    const bo_vec3 y = bo_mat_vec(polar, end->arm), turning = vector_at(f->turning, lane);
-    const bo_vec3 turning_bias = vector_at(f->turning_bias, lane), rate = bo_cross(turning, y);
-    return (place){bo_add(vector_at(f->x, lane), y),
+    const bo_mat3 polar = bo_matrix_at(f->polar, lane);
+    const bo_vec3 y = bo_mat_vec(polar, end->arm), turning = bo_vector_at(f->turning, lane);
+    const bo_vec3 turning_bias = bo_vector_at(f->turning_bias, lane), rate = bo_cross(turning, y);
+    return (place){bo_add(bo_vector_at(f->x, lane), y),
                    y,
                    bo_mat_mul(polar, end->rest),
-                   bo_add(vector_at(f->xdot, lane), rate),
+                   bo_add(bo_vector_at(f->xdot, lane), rate),
                    turning,
                    bo_add(bo_cross(turning_bias, y), bo_cross(turning, rate)),
                    turning_bias};
@@ -110,10 +100,10 @@ static motion motion_of(const bough_model *model, const bo_tree_work *work, cons
         return (motion){end->arm, zero, zero, end->rest};
     const int32_t slot = model->parts[end->part].slot;
     const bo_tree_frames *f = &work->frames[slot / 4];
-    const bo_mat3 R = matrix_at(f->world, slot % 4);
-    const bo_vec3 v = vector_at(f->v, slot % 4), w = vector_at(f->w, slot % 4);
+    const bo_mat3 R = bo_matrix_at(f->world, slot % 4);
+    const bo_vec3 v = bo_vector_at(f->v, slot % 4), w = bo_vector_at(f->w, slot % 4);
     const place p = place_of(work, end);
-    return (motion){bo_add(vector_at(f->origin, slot % 4), bo_mat_vec(R, p.x)),
+    return (motion){bo_add(bo_vector_at(f->origin, slot % 4), bo_mat_vec(R, p.x)),
                     bo_mat_vec(R, bo_add(bo_add(v, bo_cross(w, p.x)), p.xdot)), bo_mat_vec(R, bo_add(w, p.turning)),
                     bo_mat_mul(R, p.R)};
 }
@@ -142,13 +132,14 @@ static void end_acceleration(const bough_model *model, const bo_tree_work *work,
     const int32_t slot = model->parts[end->part].slot;
     const bo_tree_frames *f = &work->frames[slot / 4];
     const bo_tree_inertias *s = &work->inertias[slot / 4];
-    const bo_vec3 w = vector_at(f->w, slot % 4), A = vector_at(s->A, slot % 4), B = vector_at(s->A + 3, slot % 4);
-    const bo_mat3 R = matrix_at(f->world, slot % 4);
+    const bo_vec3 w = bo_vector_at(f->w, slot % 4), A = bo_vector_at(s->A, slot % 4),
+                  B = bo_vector_at(s->A + 3, slot % 4);
+    const bo_mat3 R = bo_matrix_at(f->world, slot % 4);
     const place p = place_of(work, end);
     bo_vec3 gain = bo_v3(0, 0, 0), turn = gain;
     if (end->face >= 0) {
-        gain = vector_at(work->faces[end->face / 4].gain, end->face % 4);
-        turn = vector_at(work->faces[end->face / 4].gain + 3, end->face % 4);
+        gain = bo_vector_at(work->faces[end->face / 4].gain, end->face % 4);
+        turn = bo_vector_at(work->faces[end->face / 4].gain + 3, end->face % 4);
     }
     bo_vec3 a = bo_add(bo_add(A, bo_cross(B, p.x)), bo_add(gain, bo_cross(turn, p.y)));
     a = bo_add(a, bo_add(p.bias, bo_cross(w, bo_add(bo_cross(w, p.x), bo_scale(2, p.xdot)))));
@@ -325,7 +316,7 @@ static void push_end(const bough_model *model, const bo_tree_work *work, const b
     if (end->part < 0)
         return;
     const bo_tree_part *part = &model->parts[end->part];
-    const bo_mat3 R = matrix_at(work->frames[part->slot / 4].world, part->slot % 4);
+    const bo_mat3 R = bo_matrix_at(work->frames[part->slot / 4].world, part->slot % 4);
     const bo_vec3 f = bo_scale(sign, bo_mat_tvec(R, bo_load3(force)));
     const bo_vec3 t = bo_scale(sign, bo_mat_tvec(R, bo_load3(force + 3)));
     const place at = place_of(work, end);
@@ -351,7 +342,7 @@ static bo_vec3 end_answer(const bough_model *model, const bo_tree_work *work, co
     if (end->part < 0)
         return zero;
     const bo_tree_part *part = &model->parts[end->part];
-    const bo_mat3 R = matrix_at(work->frames[part->slot / 4].world, part->slot % 4);
+    const bo_mat3 R = bo_matrix_at(work->frames[part->slot / 4].world, part->slot % 4);
     const place at = place_of(work, end);
     const bo_vec3 spin = bo_load3(A + 6 * end->part + 3);
     bo_vec3 gain = zero, more = zero;
