@@ -177,6 +177,7 @@ typedef struct bough_state {
     double *tie_strength; /* of the ties: factors on stiffness and damping; 0: it is cut */
     bough_wind wind;
     /* As in the model's def; they too may be changed between steps. */
+    double gravity[3];
     bough_coupling coupling;
     double alpha;
     int32_t passes;

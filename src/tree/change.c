@@ -113,6 +113,7 @@ bough_status bo_tree_begin_shift(bough_context *ctx, const bough_model *model, b
     }
     shift->root_count = shift->own->free_count;
     shift->work.next_roots = shift->roots + shift->root_count;
+    shift->work.gravity = state->gravity;
     carry_over(now, state->work, shift->own, &shift->work);
     start_flights(now, state, shift->own, shift->roots);
     return BOUGH_OK;

@@ -282,7 +282,7 @@ static void lead(const bo_spline *track, double t, bo_vec3 up, bool sudden, doub
 /* A root that is held feels gravity as an acceleration upwards. One that flies does not feel it; what is left of its
  * acceleration balances the forces on its tree: I A = -p. */
 bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
-    const bo_vec3 up = bo_scale(work->weightless ? 0 : -1, bo_load3(model->def.gravity));
+    const bo_vec3 up = bo_scale(work->weightless ? 0 : -1, bo_load3(work->gravity));
     for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part; i++) {
         const int32_t slot = model->parts[i].slot, lane = slot % 4;
         bo_tree_inertias *s = &work->inertias[slot / 4];

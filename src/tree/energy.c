@@ -24,7 +24,7 @@ static double kinetic_of(const bough_model *model, const bough_state *state, con
 }
 
 /* -g . (m x + R mc) */
-static double weight_of(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part) {
+static double weight_of(const bo_tree_work *work, const bo_tree_part *part) {
     const bo_tree_inertias *s = &work->inertias[part->slot / 4];
     const bo_tree_frames *f = &work->frames[part->slot / 4];
     const int32_t lane = part->slot % 4;
@@ -35,7 +35,7 @@ static double weight_of(const bough_model *model, const bo_tree_work *work, cons
         x[k] = mass * BO_LANE_CONST(f->origin[k], lane);
         for (int j = 0; j < 3; j++)
             x[k] += BO_LANE_CONST(f->world[3 * k + j], lane) * mc[j];
-        sum -= model->def.gravity[k] * x[k];
+        sum -= work->gravity[k] * x[k];
     }
     return sum;
 }
@@ -92,7 +92,7 @@ static void measure_chunk(void *data, int32_t chunk) {
         sum.elastic += stiffness * stiffness * part->scale3 * E + joint_energy(model, state, part);
         bo_tree_momentum(model, state->work, part, state->v, h);
         sum.kinetic += kinetic_of(model, state, part, h);
-        sum.gravity += weight_of(model, state->work, part);
+        sum.gravity += weight_of(state->work, part);
         add_momenta(state, part, h, &sum);
     }
     m->sums[chunk] = sum;

@@ -177,7 +177,7 @@ static void fly_one(const bough_model *model, const bo_tree_work *work, double d
     const int32_t slot = slot_of(model, from);
     double A[6];
     lanes_of(work->inertias[slot / 4].A, 6, slot % 4, A);
-    bo_vec3 g = bo_load3(model->def.gravity);
+    bo_vec3 g = bo_load3(work->gravity);
     bo_mat3 R = axes_of(from);
     *to = *from;
     /* angular velocity in the root's own axes, where its rate is the angular acceleration */
@@ -200,7 +200,7 @@ void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
         fly_one(model, work, dt, gamma, &from[k], &to[k]);
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
-        weigh(&from[k], bo_load3(model->def.gravity), dt, &to[k]);
+        weigh(&from[k], bo_load3(work->gravity), dt, &to[k]);
     add_wrenches(model, work, frames, dt, to);
     bo_tree_fly_ties(model, work, dt, gamma, to);
 }

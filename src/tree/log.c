@@ -18,17 +18,25 @@ typedef enum { SETTINGS, MOTION, ROOTS, FACTORS, FORCES, WRENCHES, FIELDS } fiel
 
 /* Single numbers of a state, together. */
 typedef struct settings {
-    double time, alpha;
+    double time, alpha, gravity[3];
     bough_wind wind;
     int32_t coupling, passes, pushed, zero;
 } settings;
 
 static settings settings_of(const bough_state *s) {
-    return (settings){s->time, s->alpha, s->wind, (int32_t)s->coupling, s->passes, s->work->pushed, 0};
+    return (settings){s->time,
+                      s->alpha,
+                      {s->gravity[0], s->gravity[1], s->gravity[2]},
+                      s->wind,
+                      (int32_t)s->coupling,
+                      s->passes,
+                      s->work->pushed,
+                      0};
 }
 
 static void set(bough_state *s, const settings *to) {
     s->time = to->time, s->alpha = to->alpha, s->wind = to->wind;
+    memcpy(s->gravity, to->gravity, sizeof s->gravity);
     s->coupling = (bough_coupling)to->coupling, s->passes = to->passes;
     s->work->pushed = to->pushed != 0;
 }
@@ -103,7 +111,7 @@ typedef struct integrator_record {
 
 _Static_assert(sizeof(record_head) == WORD && sizeof(settings) % WORD == 0 && sizeof(bough_root) % WORD == 0,
                "records are whole words");
-_Static_assert(sizeof(settings) == 2 * 8 + sizeof(bough_wind) + 4 * 4 && sizeof(bough_wind) == 9 * 8 &&
+_Static_assert(sizeof(settings) == 5 * 8 + sizeof(bough_wind) + 4 * 4 && sizeof(bough_wind) == 9 * 8 &&
                    sizeof(change_record) == 4 * 4 + 18 * 8 && sizeof(integrator_record) == NAME_SIZE + 5 * 8 + 4 * 4,
                "what is written has no holes");
 
@@ -578,7 +586,7 @@ static bool next_record(const bough_log *log, size_t *at, record *r) {
 
 /* ---- files ---- */
 
-#define LOG_VERSION 1
+#define LOG_VERSION 2
 #define BYTE_ORDER_MARK 0x01020304u
 static const char magic[8] = {'b', 'o', 'u', 'g', 'h', 'l', 'o', 'g'};
 

@@ -419,6 +419,7 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     state->q = BO_NEW_ZEROS(ctx, double, 3 * (size_t)model->size);
     state->stiffness = BO_NEW_ARRAY(ctx, double, 3 * (size_t)model->def.part_count + (size_t)model->def.tie_count);
     state->wind = model->def.wind;
+    memcpy(state->gravity, model->def.gravity, sizeof state->gravity);
     state->coupling = model->def.coupling;
     state->alpha = model->def.alpha;
     state->passes = model->def.passes;
@@ -440,6 +441,7 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
             state->damping_stiffness[i] = model->def.parts[i].damping_stiffness;
         }
         state->work->next_roots = state->roots + model->free_count;
+        state->work->gravity = state->gravity;
         start_roots(model, state);
         state->v = state->q + model->size;
         state->a = state->v + model->size;

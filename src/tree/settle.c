@@ -47,7 +47,7 @@ static bo_vec3 first_moment(const bough_model *model, const bo_tree_work *w, int
 }
 
 static bo_vec3 gravity_at(const search *s, int32_t slot) {
-    return bo_mat_tvec(bo_matrix_at(s->state->work->frames[slot / 4].world, slot), bo_load3(s->model->def.gravity));
+    return bo_mat_tvec(bo_matrix_at(s->state->work->frames[slot / 4].world, slot), bo_load3(s->state->gravity));
 }
 
 /* Without springs a joint is as stiff as weight makes it. Welded parts taken for rigid, with d the first moment of a

@@ -26,7 +26,7 @@ typedef struct field {
     size_t size; /* bytes */
 } field;
 
-enum { FIELDS = 15 };
+enum { FIELDS = 16 };
 
 /* How a part stands in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
@@ -55,6 +55,7 @@ static void list_fields(const bough_model *model, bough_state *s, field fields[F
     const size_t here = (size_t)model->part_count, ties = (size_t)model->def.tie_count;
     const field list[FIELDS] = {{&s->time, sizeof s->time},
                                 {&s->wind, sizeof s->wind},
+                                {s->gravity, sizeof s->gravity},
                                 {&s->coupling, sizeof s->coupling},
                                 {&s->passes, sizeof s->passes},
                                 {&s->alpha, sizeof s->alpha},

@@ -125,7 +125,7 @@ static void stretch(const bough_model *model, const bo_tree_work *work, const bo
 static void end_acceleration(const bough_model *model, const bo_tree_work *work, const bo_tree_end *end,
                              double out[6]) {
     if (end->part < 0) {
-        bo_store3(out, bo_scale(work->weightless ? 0 : -1, bo_load3(model->def.gravity)));
+        bo_store3(out, bo_scale(work->weightless ? 0 : -1, bo_load3(work->gravity)));
         bo_store3(out + 3, bo_v3(0, 0, 0));
         return;
     }

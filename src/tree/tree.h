@@ -285,6 +285,7 @@ typedef struct bo_tree_work {
     bool elsewhere;          /* the frames are not those of next_q, next_v, next_roots, next_time */
     double lead_time;        /* when the accelerations of roots that are led are taken */
     bool still;              /* they stand still where they are */
+    const double *gravity;   /* the state's */
     bool weightless;         /* gravity is left out */
     bool sudden;             /* velocities are solved for, from momenta: roots that are led have that of their tracks */
     double *scratch;         /* scratch_size for each of the chunks that there can be */

@@ -140,7 +140,7 @@ static void write_somewhere(session *s) {
         state->passes = any(s, 3);
         break;
     case 9:
-        state->alpha = -0.3 * any(s, 2);
+        state->alpha = -0.3 * any(s, 2), state->gravity[1] = any(s, 3);
         break;
     case 10:
         for (int32_t r = 0; r < state->root_count; r++)

@@ -332,7 +332,7 @@ static void heavy_trees_settle(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed < 9; seed++) {
         grove g = plant(seed, 4, BOUGH_COUPLING_L3, false);
-        g.model->def.gravity[0] = 5, g.model->def.gravity[2] = -22;
+        g.state->gravity[0] = 5, g.state->gravity[2] = -22;
         double residual;
         check_ok(g.ctx, bough_state_settle(g.ctx, g.model, g.state, NULL, &residual));
         check_below(residual, 1e-9);
@@ -528,7 +528,7 @@ static void flight_under_gravity_is_a_parabola(void **state) {
     (void)state;
     grove g = plant(6, 4, BOUGH_COUPLING_L3, true);
     const double gravity[3] = {0.5, -1, -9.81};
-    memcpy(g.model->def.gravity, gravity, sizeof gravity);
+    memcpy(g.state->gravity, gravity, sizeof gravity);
     bough_root *root = &g.state->roots[0];
     for (int d = 0; d < 3; d++)
         root->velocity[d] = 2 - d, root->angular_velocity[d] = 0.5 * d;

@@ -48,7 +48,7 @@ static void restored_states_go_on_alike(void **unused) {
         check_ok(b.ctx, bough_state_create(b.ctx, b.model, &fresh));
         go_on(&b, b.state, 7);
         b.state->stiffness[1] = 1.5, b.state->damping_mass[2] = 0.75, b.state->damping_stiffness[3] = 2e-3;
-        b.state->wind.velocity[0] = 4;
+        b.state->wind.velocity[0] = 4, b.state->gravity[0] = 1.5;
         const size_t size = bough_state_snapshot_size(b.model, b.state);
         void *then = snap(&b, b.state);
         go_on(&b, b.state, 9);
@@ -66,7 +66,7 @@ static void restored_states_go_on_alike(void **unused) {
             free(same);
         }
         check_near(fresh->time, 16 * dt, 1e-12);
-        check(fresh->wind.velocity[0] == 4 && fresh->stiffness[1] == 1.5);
+        check(fresh->wind.velocity[0] == 4 && fresh->gravity[0] == 1.5 && fresh->stiffness[1] == 1.5);
         bough_state_destroy(b.ctx, fresh);
         free(then), free(later);
         go_home(&b);
