@@ -64,6 +64,8 @@ typedef struct bough_run_def {
     void *tell_data;
     bool settle; /* start in equilibrium under gravity and what else acts steadily, also when the scene does not say so
                   */
+    bool live;   /* for somebody who looks on and takes a hand in it, as a viewer does: only bough_run_step(), without
+                  * recordings, checkpoints and a duration; energies and probes are measured when they are asked for */
 } bough_run_def;
 
 BOUGH_API bough_run_def bough_default_run_def(void);
@@ -81,6 +83,25 @@ BOUGH_API bough_status bough_run_step(bough_context *ctx, bough_run *run);
 /* Steps until the duration is reached or progress() of the context cancels. Recordings are complete and the checkpoint
  * is written when it returns, whatever the status. */
 BOUGH_API bough_status bough_run_advance(bough_context *ctx, bough_run *run);
+
+/* ---- hands: what is done to a live run between its steps. The work of one that is refused is not begun. ---- */
+
+enum { BOUGH_RUN_HANDS = 16 };
+/* From now on a damped spring (N/m, N s/m) pulls the vertex of the part's surface to a place in the world; the same
+ * hand may move on or take hold of something else. Of the full engine: vertex of its mesh, and part 0. */
+BOUGH_API bough_status bough_run_pull(bough_context *ctx, bough_run *run, int32_t hand, int32_t part, int32_t vertex,
+                                      const double target[3], double stiffness, double damping);
+BOUGH_API void bough_run_release(bough_run *run, int32_t hand);
+/* An impulse (N s) during the next step. */
+BOUGH_API bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_t part, int32_t vertex,
+                                      const double impulse[3]);
+/* Instead of the scene's; NULL: that again. */
+BOUGH_API bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_wind *wind);
+/* s: of the steps from now on. */
+BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt);
+/* What the tree engine steps, of a live run: gravity, coupling, stiffness, damping and all that bough_state_change()
+ * does may be changed between steps. Forces, wind and time are the run's. NULL: another engine, or not live. */
+BOUGH_API bough_state *bough_run_state(bough_run *run);
 
 /* Complete on disk when the name appears. Restoring a file of another scene, integrator or step is refused; so is one
  * that was damaged. */

@@ -12,10 +12,12 @@ typedef struct {
     bough_sparse *K_damping; /* NULL where damping does not follow the stiffness */
     bo_factor *factor;
     const bo_drive *drive; /* NULL: nothing changes with time */
-    double *dead;          /* loads that are always the same */
-    double *loads;         /* all of them, at the time of the last force() */
-    double *q, *v_held;    /* see at_time() */
-    double *x, *y;         /* scratch */
+    const bo_point_force *pushes;
+    int32_t push_count;
+    double *dead;       /* loads that are always the same */
+    double *loads;      /* all of them, at the time of the last force() */
+    double *q, *v_held; /* see at_time() */
+    double *x, *y;      /* scratch */
     bool dead_known;
 } body_system;
 
@@ -45,6 +47,9 @@ static void dead_loads_at(body_system *s, double t) {
     s->dead_known = true;
     memcpy(s->loads, s->dead, (size_t)s->M->size * sizeof *s->loads);
     bo_drive_add_loads(s->drive, s->body, t, s->loads);
+    for (int32_t i = 0; i < s->push_count; i++)
+        for (size_t d = 0; d < 3; d++)
+            s->loads[3 * (size_t)s->pushes[i].vertex + d] += s->pushes[i].force[d];
 }
 
 static void zero_held(const body_system *s, double *x) {
@@ -202,6 +207,12 @@ bough_status bo_body_system_create(bough_context *ctx, bough_body *body, bo_syst
 void bo_body_system_drive(bo_system *system, const bo_drive *drive) {
     body_system *s = system->data;
     s->drive = drive;
+}
+
+void bo_body_system_push(bo_system *system, int32_t count, const bo_point_force *forces) {
+    body_system *s = system->data;
+    s->pushes = forces;
+    s->push_count = count;
 }
 
 void bo_body_system_hold(const bo_system *system, double t, double *q, double *v) {

@@ -17,6 +17,13 @@ bough_status bo_body_system_create(bough_context *ctx, bough_body *body, bo_syst
 void bo_body_system_drive(bo_system *system, const bo_drive *drive);
 void bo_body_system_hold(const bo_system *system, double t, double *q, double *v);
 
+/* Further forces, which stay with the caller and act until others are given. Held vertices do not feel them. */
+typedef struct bo_point_force {
+    int32_t vertex;
+    double force[3]; /* N */
+} bo_point_force;
+void bo_body_system_push(bo_system *system, int32_t count, const bo_point_force *forces);
+
 typedef struct bo_body_measures {
     double elastic, kinetic;                 /* J */
     double external;                         /* potential of gravity and forces, J, zero at rest; pressure has none */

@@ -55,6 +55,8 @@ static kept_state keep(bough_context *ctx, const bough_run *run) {
 }
 
 bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char *path) {
+    if (run->live)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "a live run knows no checkpoints");
     const head h = head_of(run);
     kept_state kept = keep(ctx, run);
     if (!kept.numbers)

@@ -6,6 +6,20 @@
 
 #include <bough/run.h>
 
+/* What a host does to a live run. */
+typedef struct bo_hand {
+    bool holds;
+    int32_t part, vertex; /* of the body's mesh, where there are no parts */
+    double target[3];     /* m; of a poke: N */
+    double stiffness, damping;
+} bo_hand;
+typedef struct bo_hands {
+    bo_hand pulls[BOUGH_RUN_HANDS];
+    bo_hand poke; /* of the next step */
+    bool has_wind;
+    bough_wind wind;
+} bo_hands;
+
 typedef struct bo_engine {
     void *data;
     int32_t column_count;
@@ -20,9 +34,13 @@ typedef struct bo_engine {
     const bough_model *model; /* of the tree engine: what is stepped, for those who look on and record; else NULL */
     bough_state *state;
 
+    bool in_pieces; /* a step may fail after a part of it was done, events in between: the run goes back then */
+
     int32_t stress_count;     /* of what has a stress: the parts, or the elements of the body */
     const int32_t *stress_of; /* of each element of the mesh: which of them it shows; NULL: its own */
 
+    /* From now on they act. NULL: they do not. */
+    void (*take_hands)(void *data, const bo_hands *hands);
     /* A transaction: from t to t + h, or an error and the state that was. *iterations += those of Newton's method. */
     bough_status (*step)(void *data, double t, double h, int64_t *iterations);
     /* All columns at time t. */

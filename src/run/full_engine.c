@@ -16,11 +16,39 @@ typedef struct {
     bo_system system;
     bo_integrator *integrator;
     bo_motion motion;
+    const bo_hands *hands; /* NULL: none */
+    bo_point_force pushes[BOUGH_RUN_HANDS + 1];
 } full_engine;
+
+static void take_hands(void *data, const bo_hands *hands) {
+    ((full_engine *)data)->hands = hands;
+}
+
+/* Springs as they stand at the start of the step. */
+static void push(full_engine *e) {
+    int32_t count = 0;
+    for (int i = 0; i <= BOUGH_RUN_HANDS && e->hands; i++) {
+        const bo_hand *hand = i < BOUGH_RUN_HANDS ? &e->hands->pulls[i] : &e->hands->poke;
+        bo_point_force *to = &e->pushes[count];
+        if (!hand->holds)
+            continue;
+        to->vertex = hand->vertex;
+        for (int d = 0; d < 3; d++) {
+            const size_t at = 3 * (size_t)hand->vertex + (size_t)d;
+            const double x = bough_body_mesh(e->scene->body)->vertices[at] + e->motion.q[at];
+            to->force[d] = i < BOUGH_RUN_HANDS
+                               ? hand->stiffness * (hand->target[d] - x) - hand->damping * e->motion.v[at]
+                               : hand->target[d];
+        }
+        count++;
+    }
+    bo_body_system_push(&e->system, count, e->pushes);
+}
 
 static bough_status step(void *data, double t, double h, int64_t *iterations) {
     full_engine *e = data;
     e->motion.t = t; /* counted by the run, so that it does not drift */
+    push(e);
     bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
     *iterations += e->integrator->iterations;
     if (status == BOUGH_OK)
@@ -166,6 +194,7 @@ static bough_status make_body(bough_context *ctx, bough_scene *scene) {
 bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
                                    bo_engine *engine) {
     *engine = (bo_engine){.step = step,
+                          .take_hands = take_hands,
                           .measure = measure,
                           .state_size = state_size,
                           .save = save,

@@ -7,7 +7,8 @@
 #define GOOD_PARTS 4 /* that must succeed before larger ones are tried again */
 
 double bo_run_time(const bough_run *run) {
-    return ((double)run->place.step + (double)run->place.unit / BO_RUN_UNITS) * run->dt;
+    const double steps = (double)(run->place.step - run->since_step) + (double)run->place.unit / BO_RUN_UNITS;
+    return run->since_time + steps * run->dt;
 }
 
 /* ---- recording ---- */
@@ -66,9 +67,23 @@ bough_status bo_run_keep_state(bough_context *ctx, bough_run *run) {
     return BOUGH_OK;
 }
 
+static bough_status try_live(bough_context *ctx, bough_run *run, double t, double h) {
+    run->measured = NAN;
+    if (run->engine.in_pieces)
+        BO_TRY(bo_run_keep_state(ctx, run));
+    bough_status status = run->engine.step(run->engine.data, t, h, &run->place.iterations);
+    if (status == BOUGH_OK)
+        status = bo_run_reserve_changes(ctx, run);
+    if (status != BOUGH_OK && run->engine.in_pieces)
+        BO_TRY(run->engine.restore(run->engine.data, run->state, run->state_size));
+    return status;
+}
+
 /* A step whose end cannot be measured is none: it is taken back, with what happened to parts in it. */
 static bough_status try_part(bough_context *ctx, bough_run *run) {
     const double t = bo_run_time(run), h = ldexp(run->dt, -run->place.halvings);
+    if (run->live)
+        return try_live(ctx, run, t, h);
     BO_TRY(bo_run_keep_state(ctx, run));
     bough_status status = run->engine.step(run->engine.data, t, h, &run->place.iterations);
     if (status == BOUGH_OK)
@@ -104,7 +119,8 @@ static void accept(bough_run *run) {
     /* Twice the size only where it ends together with a step. */
     if (++p->good >= GOOD_PARTS && p->halvings > 0 && p->unit % (BO_RUN_UNITS >> (p->halvings - 1)) == 0)
         p->halvings--, p->good = 0;
-    memcpy(run->values, run->trial, (size_t)run->engine.column_count * sizeof *run->values);
+    if (!run->live)
+        memcpy(run->values, run->trial, (size_t)run->engine.column_count * sizeof *run->values);
     run->values[BOUGH_COLUMN_TIME] = bo_run_time(run);
 }
 
@@ -118,6 +134,7 @@ bough_status bough_run_step(bough_context *ctx, bough_run *run) {
         } else
             BO_TRY(may_succeed_with_less(status) ? halve(ctx, run, status) : status);
     }
+    run->hands.poke.holds = false;
     return bo_run_record(ctx, run);
 }
 
@@ -166,6 +183,8 @@ static void keep_last_state(bough_context *ctx, bough_run *run) {
 }
 
 bough_status bough_run_advance(bough_context *ctx, bough_run *run) {
+    if (run->live)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "a live run has no end; it is stepped by bough_run_step()");
     bough_status status = steps_to_the_end(ctx, run);
     if (status != BOUGH_OK) {
         keep_last_state(ctx, run);
@@ -187,7 +206,15 @@ const char *bough_run_column_name(const bough_run *run, int32_t column) {
     return column < 0 || column >= run->engine.column_count ? NULL : run->engine.columns[column];
 }
 
+/* Of a run that the caller may only look at: what is measured late is still what it was. */
 const double *bough_run_values(const bough_run *run) {
+    bough_run *now = (bough_run *)run;
+    if (run->live && !(run->measured == bo_run_time(run))) {
+        now->measured = bo_run_time(run);
+        if (run->engine.measure(run->engine.data, now->measured, now->values) != BOUGH_OK)
+            for (int32_t i = BOUGH_COLUMN_TIME + 1; i < run->engine.column_count; i++)
+                now->values[i] = NAN;
+    }
     return run->values;
 }
 

@@ -64,6 +64,11 @@ struct bough_run {
     bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run); /* NULL: nobody looks */
     void *watch_data;
     double seconds, simulated; /* in bough_run_advance() */
+    bool live;
+    bo_hands hands;
+    double since_time; /* steps have been of dt since then, which was the end of this step */
+    int64_t since_step;
+    double measured; /* time at which a live run was; NAN: at none */
 };
 
 double bo_run_time(const bough_run *run);

@@ -24,6 +24,9 @@ static bough_status check_def(bough_context *ctx, const bough_run_def *def) {
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "frames per second must be positive, not %g", def->fps);
     if (def->passes < 0 || def->passes > 2)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step of the tree engine takes 1 or 2 passes, not %d", def->passes);
+    if (def->live && (def->record || def->displacements || def->stresses || def->frames || def->inputs ||
+                      def->changes || def->checkpoint || def->resume))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a live run records nothing and knows no checkpoints");
     return BOUGH_OK;
 }
 
@@ -34,6 +37,8 @@ static bough_status choose_steps(bough_context *ctx, const bough_scene *scene, c
     run->duration = def->duration != 0 ? def->duration : scene->duration;
     if (!(run->dt > 0) || !isfinite(run->dt))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the time step is %g s; it must be positive", run->dt);
+    if (def->live)
+        run->duration = STEP_LIMIT * run->dt;
     if (run->duration == 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "neither the scene (time.duration) nor the run says how long it should take");
@@ -116,6 +121,9 @@ static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bo
     run->fps = def->fps;
     run->watch = def->watch, run->watch_data = def->watch_data;
     run->tell = def->tell, run->tell_data = def->tell_data;
+    run->live = def->live, run->measured = NAN;
+    if (run->live && run->engine.take_hands)
+        run->engine.take_hands(run->engine.data, &run->hands);
     run->values = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
     run->trial = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
     if (!run->values || !run->trial)

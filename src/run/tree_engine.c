@@ -19,6 +19,7 @@ typedef struct {
     bough_model *model;
     bough_state *state;
     bo_tree_changes changes;
+    const bo_hands *hands;    /* NULL: none */
     bool *blank;              /* of the columns: of probes of absent parts */
     double largest_step;      /* so far, s */
     double rest_gravity;      /* potential of the parts at rest, J */
@@ -67,6 +68,24 @@ static bough_status push(const tree_engine *e, bough_state *state, int32_t i) {
                              : bough_state_add_wrench(e->ctx, e->model, state, f->part, f->force, f->torque);
 }
 
+/* What is absent by now slips out of the hands. */
+static bough_status pull(const tree_engine *e) {
+    const bo_hand *poke = &e->hands->poke;
+    for (int i = 0; i < BOUGH_RUN_HANDS; i++) {
+        const bo_hand *hand = &e->hands->pulls[i];
+        if (hand->holds && is_there(e, hand->part))
+            BO_TRY(bough_state_pull(e->ctx, e->model, e->state, hand->part, hand->vertex, hand->target, hand->stiffness,
+                                    hand->damping));
+    }
+    return poke->holds && is_there(e, poke->part)
+               ? bough_state_add_force(e->ctx, e->model, e->state, poke->part, poke->vertex, poke->target)
+               : BOUGH_OK;
+}
+
+static void take_hands(void *data, const bo_hands *hands) {
+    ((tree_engine *)data)->hands = hands;
+}
+
 /* The forces of a step of length h, judged at its start; times that rounding took apart are the same. Others, such as
  * those that a refused step has left, are gone. */
 static bough_status push_at(const tree_engine *e, double t, double h) {
@@ -75,7 +94,7 @@ static bough_status push_at(const tree_engine *e, double t, double h) {
     for (int32_t i = 0; i < e->scene->force_count; i++)
         if (t >= e->scene->forces[i].from && t < e->scene->forces[i].until)
             BO_TRY(push(e, e->state, i));
-    return BOUGH_OK;
+    return e->hands ? pull(e) : BOUGH_OK;
 }
 
 static bough_status push_steadily(void *data, bough_context *ctx, const bough_model *model, bough_state *state) {
@@ -112,7 +131,7 @@ static bough_status paint_at(const tree_engine *e, double t) {
 
 static bough_status step_once(tree_engine *e, double t, double h) {
     e->state->time = t; /* counted by the run, so that it does not drift */
-    e->state->wind = bo_changes_wind(&e->changes, t);
+    e->state->wind = e->hands && e->hands->has_wind ? e->hands->wind : bo_changes_wind(&e->changes, t);
     BO_TRY(paint_at(e, t));
     BO_TRY(push_at(e, t, h));
     /* the run halves what is refused; its smallest parts are taken as they come, as by bough_advance() */
@@ -568,6 +587,7 @@ static const char *registered(const char *integrator) {
 bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
                                    bo_engine *engine) {
     *engine = (bo_engine){.step = step,
+                          .take_hands = take_hands,
                           .measure = measure,
                           .changes = changes,
                           .head_size = HEAD,
@@ -595,6 +615,8 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     }
     engine->stress_count = bough_model_part_count(e->model);
     engine->model = e->model, engine->state = e->state;
+    engine->in_pieces =
+        scene->event_count > 0 || scene->strength || scene->tie_strength || isfinite(scene->remove_below);
     engine->integrator = registered(def->integrator.name);
     engine->blank = e->blank;
     return BOUGH_OK;

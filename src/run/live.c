@@ -1,0 +1,90 @@
+/* What a host does to a run while it goes on: pulls, pokes, another wind, another step. */
+#include "run/run.h"
+
+#include <math.h>
+#include <string.h>
+
+static bough_status check_live(bough_context *ctx, const bough_run *run) {
+    return run->live ? BOUGH_OK
+                     : bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                               "only a run that is live can be pulled, poked or stepped otherwise");
+}
+
+static bool are_finite(const double x[3]) {
+    return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
+}
+
+/* Of a part's surface, or of the body's mesh. */
+static bough_status check_vertex(bough_context *ctx, const bough_run *run, int32_t part, int32_t vertex) {
+    const bough_model *model = run->engine.model;
+    const int32_t parts = model ? bough_model_part_count(model) : 1;
+    if (part < 0 || part >= parts)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d, only 0 to %d", part, parts - 1);
+    int32_t count = model ? 0 : run->engine.mesh->vertex_count;
+    if (model) {
+        const bough_model_def *def = bough_model_describe(model);
+        count = def->components[def->parts[part].component]->surface.vertex_count;
+    }
+    return vertex >= 0 && vertex < count
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d has no vertex %d, only %d of them", part, vertex, count);
+}
+
+bough_status bough_run_pull(bough_context *ctx, bough_run *run, int32_t hand, int32_t part, int32_t vertex,
+                            const double target[3], double stiffness, double damping) {
+    BO_TRY(check_live(ctx, run));
+    if (hand < 0 || hand >= BOUGH_RUN_HANDS)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a run has hands 0 to %d, not %d", BOUGH_RUN_HANDS - 1, hand);
+    BO_TRY(check_vertex(ctx, run, part, vertex));
+    if (!are_finite(target) || !(stiffness >= 0 && isfinite(stiffness)) || !(damping >= 0 && isfinite(damping)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "a pull needs a finite place, and stiffness and damping of 0 or more");
+    bo_hand *to = &run->hands.pulls[hand];
+    *to = (bo_hand){.holds = true, .part = part, .vertex = vertex, .stiffness = stiffness, .damping = damping};
+    memcpy(to->target, target, sizeof to->target);
+    return BOUGH_OK;
+}
+
+void bough_run_release(bough_run *run, int32_t hand) {
+    if (hand >= 0 && hand < BOUGH_RUN_HANDS)
+        run->hands.pulls[hand].holds = false;
+}
+
+bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_t part, int32_t vertex, const double impulse[3]) {
+    BO_TRY(check_live(ctx, run));
+    BO_TRY(check_vertex(ctx, run, part, vertex));
+    if (!are_finite(impulse))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "an impulse must be finite");
+    bo_hand *to = &run->hands.poke;
+    *to = (bo_hand){.holds = true, .part = part, .vertex = vertex};
+    for (int d = 0; d < 3; d++)
+        to->target[d] = impulse[d] / run->dt;
+    return BOUGH_OK;
+}
+
+bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_wind *wind) {
+    BO_TRY(check_live(ctx, run));
+    if (!run->engine.model)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the full engine knows no wind");
+    if (wind && !(are_finite(wind->velocity) && wind->gust >= 0 && isfinite(wind->gust)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "wind must be finite, and gusts 0 or more");
+    run->hands.has_wind = wind != NULL;
+    if (wind)
+        run->hands.wind = *wind;
+    return BOUGH_OK;
+}
+
+bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt) {
+    BO_TRY(check_live(ctx, run));
+    if (!(dt > 0 && isfinite(dt)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the time step is %g s; it must be positive", dt);
+    run->since_time = bo_run_time(run);
+    run->since_step = run->place.step;
+    run->place.unit = run->place.halvings = run->place.good = 0;
+    run->dt = dt;
+    return BOUGH_OK;
+}
+
+bough_state *bough_run_state(bough_run *run) {
+    return run->live ? run->engine.state : NULL;
+}
