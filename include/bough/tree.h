@@ -378,6 +378,15 @@ BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangle
  * the state's scratch: one call at a time for each state. */
 BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
                                            float *positions, float *normals);
+/* Places where vertices of several parts lie on each other at rest, for those who join surfaces themselves. */
+typedef struct bough_seams {
+    int32_t place_count, copy_count;
+    const int32_t *place_first; /* place_count + 1: where its copies begin in members */
+    const int32_t *members;     /* numbers of copies, place by place */
+    const int32_t *copy_vertex; /* copy_count: vertex of the whole, ascending */
+    const int32_t *copy_part;   /* copy_count */
+} bough_seams;
+BOUGH_API void bough_model_seams(const bough_model *model, bough_seams *seams);
 /* How far surfaces come apart where parts meet, before anything is joined. */
 typedef struct bough_gap {
     double distance;      /* m: the largest between a vertex and the vertex of the parent that it lies on at rest */

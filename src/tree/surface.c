@@ -162,6 +162,16 @@ void bough_model_triangles(const bough_model *model, int32_t *triangles) {
     }
 }
 
+void bough_model_seams(const bough_model *model, bough_seams *seams) {
+    const bo_tree_seams *s = &model->surface->seams;
+    *seams = (bough_seams){.place_count = s->place_count,
+                           .copy_count = s->copy_count,
+                           .place_first = s->place_first,
+                           .members = s->members,
+                           .copy_vertex = s->copies,
+                           .copy_part = s->copy_part};
+}
+
 /* ---- one part ---- */
 
 /* A rotation (times a factor) and a place, a column each: y = c0 x + c1 y + c2 z + origin takes no shuffles. */
