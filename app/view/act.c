@@ -14,14 +14,13 @@ static const bough_wind *wind_now(const view_session *s) {
 }
 
 static const double *gravity_now(const view_session *s) {
-    static const double none[3];
-    return s->has_gravity ? s->gravity : s->worlds[0]->state ? s->worlds[0]->state->gravity : none;
+    return s->has_gravity ? s->gravity : s->worlds[0]->state ? s->worlds[0]->state->gravity : s->scene_gravity;
 }
 
 void session_say_settings(view_session *s) {
     const view_choice *c = &s->worlds[0]->choice;
-    session_tell_and_keep(
-        s, &s->settings,
+    session_tell_newest(
+        s, SLOT_SETTINGS,
         view_message_json(json_pack("{s:s, s:b, s:f, s:o, s:o, s:f, s:s?, s:s, s:s, s:s, s:b}", "say", "settings",
                                     "paused", (int)s->paused, "speed", s->speed, "wind", view_json_wind(wind_now(s)),
                                     "gravity", app_json_numbers(gravity_now(s), 3), "dt", c->dt, "coupling",
@@ -57,8 +56,8 @@ void session_say_parts(view_session *s) {
         if (!isnan(w->damping_ratio[p]))
             add_pair(damped, p, w->damping_ratio[p]);
     }
-    session_tell_and_keep(
-        s, &s->parts,
+    session_tell_newest(
+        s, SLOT_PARTS,
         view_message_json(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "say", "parts", "absent", absent, "loose", loose,
                                     "locked", locked, "stiffness", stiff, "damping", damped)));
 }
@@ -79,6 +78,7 @@ bough_status session_set_stage(view_session *s) {
                               .engines = s->engines,
                               .worlds = {s->worlds[0], s->worlds[1]},
                               .wind = wind_now(s),
+                              .gravity = gravity_now(s),
                               .generation = ++s->generation};
     for (int k = 0; k < VIEW_LAYERS; k++)
         if (s->worlds[k])
@@ -89,9 +89,15 @@ bough_status session_set_stage(view_session *s) {
     pthread_mutex_lock(&s->lock);
     s->layers = s->worlds[1] ? 2 : 1;
     pthread_mutex_unlock(&s->lock);
-    session_tell_and_keep(s, &s->stage, message);
+    session_tell_newest(s, SLOT_STAGE, message);
     s->changed = true;
     return BOUGH_OK;
+}
+
+static bool complain_if(view_session *s, uint64_t seat, bough_status status) {
+    if (status)
+        session_complain_of(s, seat, status);
+    return status != BOUGH_OK;
 }
 
 /* ---- hands ---- */
@@ -144,10 +150,10 @@ static void pull(view_session *s, uint64_t seat, const view_command *c) {
     }
     memcpy(hand->target, c->vector, sizeof hand->target);
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        if (!find_vertex(s, k, c->part, c->vertex, &part, &vertex) ||
-            bough_run_pull(s->ctx, s->worlds[k]->run, c->hand, part, vertex, hand->target, hand->stiffness,
-                           hand->damping))
-            session_complain(s, seat, false, "%s", bough_message(s->ctx));
+        if (find_vertex(s, k, c->part, c->vertex, &part, &vertex))
+            complain_if(s, seat,
+                        bough_run_pull(s->ctx, s->worlds[k]->run, c->hand, part, vertex, hand->target, hand->stiffness,
+                                       hand->damping));
 }
 
 static void release(view_session *s, int32_t hand) {
@@ -161,8 +167,8 @@ static void poke(view_session *s, uint64_t seat, const view_command *c) {
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
         if (!find_vertex(s, k, c->part, c->vertex, &part, &vertex))
             session_complain(s, seat, false, "part %d has no vertex %d", c->part, c->vertex);
-        else if (bough_run_poke(s->ctx, s->worlds[k]->run, part, vertex, c->vector))
-            session_complain(s, seat, false, "%s", bough_message(s->ctx));
+        else
+            complain_if(s, seat, bough_run_poke(s->ctx, s->worlds[k]->run, part, vertex, c->vector));
 }
 
 /* ---- air and weight ---- */
@@ -187,8 +193,7 @@ static void set_wind(view_session *s, uint64_t seat, const view_command *c) {
         memcpy(s->wind.velocity, c->vector, sizeof s->wind.velocity);
     if (!isnan(c->value))
         s->wind.gust = c->value;
-    if (blow(s))
-        session_complain(s, seat, false, "%s", bough_message(s->ctx));
+    complain_if(s, seat, blow(s));
     session_say_settings(s);
 }
 
@@ -205,8 +210,7 @@ static bough_status weigh(view_session *s) {
 static void set_gravity(view_session *s, uint64_t seat, const view_command *c) {
     s->has_gravity = true;
     memcpy(s->gravity, c->vector, sizeof s->gravity);
-    if (weigh(s))
-        session_complain(s, seat, false, "%s", bough_message(s->ctx));
+    complain_if(s, seat, weigh(s));
     session_say_settings(s);
 }
 
@@ -227,10 +231,8 @@ void session_restart_clock(view_session *s) {
 /* The world in place k becomes one of the choice; where it cannot be made, all is as before. */
 static bool remake(view_session *s, uint64_t seat, int k, const view_choice *choice) {
     view_world *made;
-    if (view_world_create(s->ctx, s->path, choice, k == 0 ? session_on_changes : NULL, s, &made)) {
-        session_complain(s, seat, false, "%s", bough_message(s->ctx));
+    if (complain_if(s, seat, view_world_create(s->ctx, s->path, choice, k == 0 ? session_on_changes : NULL, s, &made)))
         return false;
-    }
     made->shape->generation = s->generation;
     view_world_destroy(s->ctx, s->worlds[k]);
     s->worlds[k] = made;
@@ -267,8 +269,8 @@ static void reset(view_session *s, uint64_t seat) {
     const bool ghost = s->worlds[1] != NULL;
     if (!restart(s, seat, &s->worlds[0]->choice))
         return;
-    if (ghost != (s->worlds[1] != NULL) && session_set_stage(s))
-        session_complain(s, seat, false, "there is not enough memory");
+    if (ghost != (s->worlds[1] != NULL))
+        complain_if(s, seat, session_set_stage(s));
     session_say_settings(s);
     session_say_parts(s);
 }
@@ -287,8 +289,7 @@ static const char *const continuities[] = {"none", "C0", "C1", NULL};
 static void restage(view_session *s, uint64_t seat, const view_choice *choice) {
     if (!restart(s, seat, choice))
         return;
-    if (session_set_stage(s))
-        session_complain(s, seat, false, "there is not enough memory");
+    complain_if(s, seat, session_set_stage(s));
     session_say_settings(s);
     session_say_parts(s);
 }
@@ -314,10 +315,10 @@ static void set_coupling(view_session *s, uint64_t seat, const char *name) {
     while (couplings[which] != known)
         which++;
     w->state->coupling = (bough_coupling)which;
-    if (bough_step(s->ctx, w->model, w->state, 0)) { /* joints, ties and integrators may need the exact one */
-        session_complain(s, seat, false, "%s", bough_message(s->ctx));
+    /* joints, ties and integrators may need the exact one */
+    if (complain_if(s, seat, bough_step(s->ctx, w->model, w->state, 0)))
         w->state->coupling = before;
-    } else
+    else
         w->choice.coupling = known;
     session_say_settings(s);
 }
@@ -355,9 +356,7 @@ static void set_integrator(view_session *s, uint64_t seat, const char *name) {
             session_say_settings(s);
         return;
     }
-    if (integrate_tree(s, known))
-        session_complain(s, seat, false, "%s", bough_message(s->ctx));
-    else
+    if (!complain_if(s, seat, integrate_tree(s, known)))
         w->choice.integrator = known;
     session_say_settings(s);
 }
@@ -365,9 +364,7 @@ static void set_integrator(view_session *s, uint64_t seat, const char *name) {
 /* Steps of all worlds stay the same: they are to be compared. */
 static void set_dt(view_session *s, uint64_t seat, double dt) {
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        if (bough_run_set_dt(s->ctx, s->worlds[k]->run, dt))
-            session_complain(s, seat, false, "%s", bough_message(s->ctx));
-        else
+        if (!complain_if(s, seat, bough_run_set_dt(s->ctx, s->worlds[k]->run, dt)))
             s->worlds[k]->choice.dt = dt;
     session_restart_clock(s);
     session_say_settings(s);
@@ -412,8 +409,7 @@ static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
         return;
     } else if (!remake(s, seat, 1, &choice) || !restart(s, seat, &s->worlds[0]->choice))
         return;
-    if (session_set_stage(s))
-        session_complain(s, seat, false, "there is not enough memory");
+    complain_if(s, seat, session_set_stage(s));
     session_say_settings(s);
     session_say_parts(s);
 }
@@ -455,8 +451,8 @@ static void act_on_part(view_session *s, uint64_t seat, view_do what, int32_t pa
     if (!need_part(s, seat, part))
         return;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        if (s->worlds[k]->model && change_part(s->ctx, s->worlds[k], what, part))
-            session_complain(s, seat, false, "%s", bough_message(s->ctx));
+        if (s->worlds[k]->model)
+            complain_if(s, seat, change_part(s->ctx, s->worlds[k], what, part));
     s->changed = true;
     session_say_parts(s);
 }
@@ -474,10 +470,8 @@ static void act_on_paint(view_session *s, uint64_t seat, const view_command *c) 
     if (!need_part(s, seat, c->part))
         return;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        if (s->worlds[k]->model && paint(s->ctx, s->worlds[k], c)) {
-            session_complain(s, seat, false, "%s", bough_message(s->ctx));
+        if (s->worlds[k]->model && complain_if(s, seat, paint(s->ctx, s->worlds[k], c)))
             return;
-        }
     const view_world *w = s->worlds[0];
     for (int32_t p = 0; p < w->shape->part_count && c->what == VIEW_DO_DAMPING; p++)
         if (p == c->part || (c->flag && w->shape->parts[p].component == w->shape->parts[c->part].component))
@@ -485,15 +479,12 @@ static void act_on_paint(view_session *s, uint64_t seat, const view_command *c) 
     session_say_parts(s);
 }
 
-/* As the part hangs now, with all that hangs on it; then those of its component by itself, as cooking found them. */
-static json_t *json_part_frequencies(view_session *s, const bough_component *c, int32_t part) {
-    const view_world *w = s->worlds[0];
-    json_t *list = view_json_frequencies(c);
-    double *hz = malloc(((size_t)w->shape->part_count + 1) * sizeof *hz);
-    if (hz && json_array_size(list) == 0 && !bough_state_lowest_frequencies(s->ctx, w->model, w->state, hz) &&
-        isfinite(hz[part]))
-        json_array_append_new(list, json_real(hz[part]));
-    free(hz);
+/* Those of its component, as cooking found them, at the part's scale and stiffness; f ~ sqrt(E) / length. */
+static json_t *json_part_frequencies(const view_world *w, const bough_component *c, int32_t part) {
+    const double factor = w->state->stiffness[part] / w->shape->parts[part].scale;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < c->quality.mode_count; i++)
+        json_array_append_new(list, app_json_number(factor * c->quality.reduced_hz[i]));
     return list;
 }
 
@@ -521,7 +512,7 @@ static void pick(view_session *s, uint64_t seat, int32_t part) {
                      "{s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:b, s:o}", "say", "pick", "part", (int)part,
                      "name", app_json_text(now->name ? now->name : ""), "component",
                      app_json_text(component ? component : ""), "parent", (int)now->parent, "r", (int)c->r, "mass",
-                     app_json_number(c->mass * pow(now->scale, 3)), "frequencies", json_part_frequencies(s, c, part),
+                     app_json_number(c->mass * pow(now->scale, 3)), "frequencies", json_part_frequencies(w, c, part),
                      "stiffness", w->state->stiffness[part], "damping", app_json_number(w->damping_ratio[part]),
                      "locked", (int)now->locked, "stress", app_json_number(stress_of(s, part)))));
     free(component);
@@ -531,23 +522,21 @@ static void pick(view_session *s, uint64_t seat, int32_t part) {
 
 static void finish_recording(view_session *s, uint64_t seat) {
     json_t *names = json_array();
-    if (view_recording_finish(s->ctx, s->recording, names))
-        session_complain(s, seat, false, "%s", bough_message(s->ctx));
+    complain_if(s, seat, view_recording_finish(s->ctx, s->recording, names));
     s->recording = NULL;
     pthread_mutex_lock(&s->lock);
     json_array_extend(s->files, names);
     json_t *all = json_copy(s->files);
     pthread_mutex_unlock(&s->lock);
     json_decref(names);
-    session_tell_and_keep(s, &s->recorded, view_message_json(json_pack("{s:s, s:o}", "say", "recorded", "files", all)));
+    session_tell_newest(s, SLOT_RECORDED, view_message_json(json_pack("{s:s, s:o}", "say", "recorded", "files", all)));
 }
 
 static void record(view_session *s, uint64_t seat, bool on) {
     if (on && !s->recording && !s->folder)
         session_complain(s, seat, false, "there is no folder for recordings");
-    else if (on && !s->recording &&
-             view_recording_start(s->ctx, s->worlds[0], s->folder, ++s->recordings, &s->recording))
-        session_complain(s, seat, false, "%s", bough_message(s->ctx));
+    else if (on && !s->recording)
+        complain_if(s, seat, view_recording_start(s->ctx, s->worlds[0], s->folder, ++s->recordings, &s->recording));
     else if (!on && s->recording)
         finish_recording(s, seat);
     session_say_settings(s);

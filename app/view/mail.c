@@ -41,23 +41,13 @@ static void clear_newest(view_seat *seat) {
     }
 }
 
-static bool is_stage(const view_message *message) {
-    uint32_t kind = 0;
-    if (message && !message->text)
-        memcpy(&kind, message->bytes, sizeof kind);
-    return kind == VIEW_STAGE;
-}
-
 /* ---- telling ---- */
 
 void session_tell_all(view_session *s, view_message *message) {
     pthread_mutex_lock(&s->lock);
     for (int i = 0; i < VIEW_SEATS; i++)
-        if (s->seats[i]) {
-            if (is_stage(message))
-                clear_newest(s->seats[i]);
+        if (s->seats[i])
             post(s->seats[i], message);
-        }
     pthread_mutex_unlock(&s->lock);
     view_message_drop(message);
 }
@@ -71,12 +61,18 @@ void session_tell(view_session *s, uint64_t seat, view_message *message) {
     view_message_drop(message);
 }
 
-void session_tell_and_keep(view_session *s, view_message **kept, view_message *message) {
+void session_tell_newest(view_session *s, view_slot slot, view_message *message) {
     pthread_mutex_lock(&s->lock);
-    view_message_drop(*kept);
-    *kept = view_message_hold(message);
+    view_message_drop(s->kept[slot]);
+    s->kept[slot] = view_message_hold(message);
+    for (int i = 0; i < VIEW_SEATS; i++)
+        if (s->seats[i]) {
+            if (slot == SLOT_STAGE)
+                clear_newest(s->seats[i]);
+            replace(s->seats[i], &s->seats[i]->slots[slot], message);
+        }
     pthread_mutex_unlock(&s->lock);
-    session_tell_all(s, message);
+    view_message_drop(message);
 }
 
 void session_show(view_session *s, uint32_t layer, view_snapshot *snapshot) {
@@ -98,15 +94,6 @@ void session_show_colours(view_session *s, uint32_t what, uint32_t layer, view_m
     for (int i = 0; i < VIEW_SEATS; i++)
         if (s->seats[i] && s->seats[i]->colour == what)
             replace(s->seats[i], &s->seats[i]->colours[layer], message);
-    pthread_mutex_unlock(&s->lock);
-    view_message_drop(message);
-}
-
-void session_tell_numbers(view_session *s, view_message *message) {
-    pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < VIEW_SEATS; i++)
-        if (s->seats[i])
-            replace(s->seats[i], &s->seats[i]->numbers, message);
     pthread_mutex_unlock(&s->lock);
     view_message_drop(message);
 }
@@ -143,6 +130,12 @@ void session_complain(view_session *s, uint64_t seat, bool fatal, const char *fo
         session_tell_all(s, message);
 }
 
+void session_complain_of(view_session *s, uint64_t seat, bough_status status) {
+    const char *sentence = bough_message(s->ctx);
+    const bool own = status == BOUGH_ERROR_MEMORY || !sentence[0]; /* the context has an older sentence, or none */
+    session_complain(s, seat, false, "%s", own ? bough_status_name(status) : sentence);
+}
+
 /* ---- seats ---- */
 
 static view_seat *new_seat(view_session *s) {
@@ -168,7 +161,8 @@ view_seat *view_session_join(view_session *s) {
     if (seat) {
         s->seats[place] = seat;
         seat->serial = ++s->serials;
-        post(seat, s->stage), post(seat, s->settings), post(seat, s->parts), post(seat, s->recorded);
+        for (int k = 0; k < SLOTS; k++)
+            seat->slots[k] = view_message_hold(s->kept[k]);
         s->joined = true;
         pthread_cond_broadcast(&s->wake);
     }
@@ -199,7 +193,8 @@ void view_session_leave(view_seat *seat) {
     for (; seat->mail_count > 0; seat->mail_count--)
         view_message_drop(seat->mail[seat->mail_first++ % MAILBOX_SIZE]);
     clear_newest(seat);
-    view_message_drop(seat->numbers);
+    for (int k = 0; k < SLOTS; k++)
+        view_message_drop(seat->slots[k]);
     for (int k = 0; k < VIEW_LAYERS; k++)
         view_seen_forget(&seat->seen[k]);
     pthread_cond_destroy(&seat->arrived);
@@ -214,7 +209,11 @@ static view_message *take(view_message **slot) {
     return message;
 }
 
+/* First what others are understood by. */
 static view_message *take_waiting(view_seat *seat) {
+    for (int k = 0; k < SLOT_NUMBERS; k++)
+        if (seat->slots[k])
+            return take(&seat->slots[k]);
     if (seat->mail_count > 0) {
         view_message *message = seat->mail[seat->mail_first % MAILBOX_SIZE];
         seat->mail_first = (seat->mail_first + 1) % MAILBOX_SIZE, seat->mail_count--;
@@ -223,7 +222,7 @@ static view_message *take_waiting(view_seat *seat) {
     for (int k = 0; k < VIEW_LAYERS; k++)
         if (seat->colours[k])
             return take(&seat->colours[k]);
-    return take(&seat->numbers);
+    return take(&seat->slots[SLOT_NUMBERS]);
 }
 
 /* The layers take turns; each may have so many under way. */

@@ -128,12 +128,13 @@ static void tell_numbers(view_session *s, double now) {
     if (f.seats == 0)
         return;
     const bough_run *run = s->worlds[0]->run;
-    session_tell_numbers(
-        s, view_message_json(json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "say", "numbers", "time", f.time,
-                                       "values", app_json_numbers(bough_run_values(run), bough_run_column_count(run)),
-                                       "step_us", app_json_number(f.step_us), "step_us_99",
-                                       app_json_number(f.step_us_99), "real_time", app_json_number(f.real_time), "load",
-                                       app_json_number(f.load), "fps", app_json_number(f.fps))));
+    session_tell_newest(
+        s, SLOT_NUMBERS,
+        view_message_json(json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "say", "numbers", "time", f.time,
+                                    "values", app_json_numbers(bough_run_values(run), bough_run_column_count(run)),
+                                    "step_us", app_json_number(f.step_us), "step_us_99", app_json_number(f.step_us_99),
+                                    "real_time", app_json_number(f.real_time), "load", app_json_number(f.load), "fps",
+                                    app_json_number(f.fps))));
     show_colours(s);
 }
 
@@ -169,6 +170,18 @@ static bool wait_for_tick(view_session *s, view_order *orders, size_t *count) {
     return go_on;
 }
 
+/* What makes worlds anew takes long: of several such orders of one kind the last one counts, so that nobody can keep
+ * the simulation busy with them. */
+static bool is_overruled(const view_order *orders, size_t count, size_t i) {
+    const view_do what = orders[i].command.what;
+    const bool slow = what == VIEW_DO_RESET || what == VIEW_DO_ENGINE || what == VIEW_DO_GHOST ||
+                      what == VIEW_DO_CONTINUITY || what == VIEW_DO_INTEGRATOR;
+    for (size_t k = i + 1; k < count && slow; k++)
+        if (orders[k].command.what == what)
+            return true;
+    return false;
+}
+
 static void *simulate(void *data) {
     view_session *s = data;
     view_order *orders = malloc(QUEUE_SIZE * sizeof *orders);
@@ -177,7 +190,8 @@ static void *simulate(void *data) {
     s->ticked = s->told = app_seconds(), s->told_cpu = app_cpu_seconds();
     while (orders && wait_for_tick(s, orders, &count)) {
         for (size_t i = 0; i < count; i++)
-            session_act(s, &orders[i]);
+            if (!is_overruled(orders, count, i))
+                session_act(s, &orders[i]);
         if (!s->paused)
             advance(s);
         show(s);
@@ -207,25 +221,32 @@ static char *name_of(const char *path) {
     return name;
 }
 
+static void read_gravity(const json_t *list, double gravity[3]) {
+    for (size_t d = 0; d < 3 && json_array_size(list) == 3; d++)
+        gravity[d] = json_number_value(json_array_get(list, d));
+}
+
 /* The full engine steps a cut object in one piece, and knows neither wind nor events. */
-static bool allows_full(const char *path) {
-    json_t *root = json_load_file(path, 0, NULL),
-           *velocity = json_object_get(json_object_get(root, "wind"), "velocity");
+static bool allows_full(const json_t *root) {
+    const json_t *velocity = json_object_get(json_object_get(root, "wind"), "velocity");
     bool allows =
         json_object_get(root, "object") && !json_object_get(root, "events") && !json_object_get(root, "break");
     for (size_t d = 0; d < json_array_size(velocity); d++)
         allows &= json_number_value(json_array_get(velocity, d)) == 0;
-    json_decref(root);
     return allows;
 }
 
-static void find_engines(view_session *s) {
-    const bool parts = bough_scene_body(s->worlds[0]->scene) == NULL || s->worlds[0]->model;
-    if (parts || app_is_scene_of_parts(s->path)) {
+/* What the library tells of no scene. The file has been checked: it was loaded. */
+static void look_into_file(view_session *s) {
+    json_t *root = json_load_file(s->path, 0, NULL);
+    read_gravity(json_object_get(json_object_get(root, "body"), "gravity"), s->scene_gravity);
+    read_gravity(json_object_get(root, "gravity"), s->scene_gravity);
+    if (app_is_scene_of_parts(s->path)) {
         s->engines[0] = "tree";
-        s->engines[1] = allows_full(s->path) ? "full" : NULL;
+        s->engines[1] = allows_full(root) ? "full" : NULL;
     } else
-        s->engines[0] = "full";
+        s->engines[0] = s->worlds[0]->choice.engine;
+    json_decref(root);
 }
 
 static bool open_locks(view_session *s) {
@@ -246,7 +267,7 @@ static bough_status build(view_session *s, const view_session_def *def) {
     bough_status status = view_world_create(s->ctx, s->path, &def->choice, session_on_changes, s, &s->worlds[0]);
     if (status)
         return status;
-    find_engines(s);
+    look_into_file(s);
     status = session_set_stage(s);
     if (status)
         return status;
@@ -292,9 +313,8 @@ void view_session_destroy(view_session *s) {
         view_recording_discard(s->ctx, s->recording);
     for (int k = 0; k < VIEW_LAYERS; k++)
         view_world_destroy(s->ctx, s->worlds[k]);
-    view_message *const kept[] = {s->stage, s->settings, s->parts, s->recorded};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        view_message_drop(kept[i]);
+    for (int k = 0; k < SLOTS; k++)
+        view_message_drop(s->kept[k]);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->wake);
     json_decref(s->files);

@@ -14,6 +14,9 @@ enum {
     TOLD_PER_SECOND = 10, /* numbers and colours */
 };
 
+/* Messages that a newer one replaces, in the order in which they are sent. */
+typedef enum view_slot { SLOT_STAGE, SLOT_SETTINGS, SLOT_PARTS, SLOT_RECORDED, SLOT_NUMBERS, SLOTS } view_slot;
+
 struct view_seat {
     view_session *session;
     uint64_t serial; /* no two who ever sat here have the same */
@@ -22,7 +25,8 @@ struct view_seat {
     view_message *mail[MAILBOX_SIZE];
     size_t mail_first, mail_count;
     /* Only the newest of these counts. */
-    view_message *numbers, *colours[VIEW_LAYERS];
+    view_message *slots[SLOTS];
+    view_message *colours[VIEW_LAYERS];
     view_snapshot *newest[VIEW_LAYERS];
     uint32_t frame, drawn;       /* sent last; told by the client to be drawn */
     uint32_t colour;             /* what it wants to see */
@@ -55,6 +59,7 @@ struct view_session {
     bool paused, failed; /* failed: only a reset helps */
     double speed;
     double base_wall, base_time; /* simulated time is base_time + speed (wall - base_wall) */
+    double scene_gravity[3];     /* as its file says */
     bool has_wind, has_gravity;
     bough_wind wind;
     double gravity[3];
@@ -80,7 +85,7 @@ struct view_session {
     view_seat *seats[VIEW_SEATS];
     view_order queue[QUEUE_SIZE];
     size_t queue_count;
-    view_message *stage, *settings, *parts, *recorded;
+    view_message *kept[SLOTS]; /* for those who come later */
     view_figures figures;
     json_t *files; /* names of recordings */
 };
@@ -90,16 +95,18 @@ struct view_session {
 /* To all seats, or to the one with this serial. Drops the message. */
 void session_tell_all(view_session *s, view_message *message);
 void session_tell(view_session *s, uint64_t seat, view_message *message);
-/* Keeps a message for those who come later, instead of an older one, and tells it to all. */
-void session_tell_and_keep(view_session *s, view_message **kept, view_message *message);
+/* Instead of an older one of the slot: to all, and to those who come later. Drops the message. */
+void session_tell_newest(view_session *s, view_slot slot, view_message *message);
 /* The snapshots and colours of the present state; drops both. */
 void session_show(view_session *s, uint32_t layer, view_snapshot *snapshot);
 void session_show_colours(view_session *s, uint32_t what, uint32_t layer, view_message *message);
-void session_tell_numbers(view_session *s, view_message *message);
 bool session_somebody_wants(view_session *s, uint32_t colour);
 /* A sentence of what could not be done, to one seat (0: all). */
 void session_complain(view_session *s, uint64_t seat, bool fatal, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The same of a call that failed. */
+void session_complain_of(view_session *s, uint64_t seat, bough_status status);
 
 /* ---- act.c ---- */
 

@@ -209,7 +209,6 @@ static json_t *json_integrators(void) {
 }
 
 static json_t *json_layer(blob *b, const view_stage *stage, const view_world *w) {
-    const double none[3] = {0};
     json_t *layer = json_object();
     json_object_set_new(layer, "name", app_json_text(stage->name));
     json_object_set_new(layer, "engine", json_string(w->choice.engine));
@@ -219,7 +218,7 @@ static json_t *json_layer(blob *b, const view_stage *stage, const view_world *w)
     json_object_set_new(layer, "integrators", json_integrators());
     json_object_set_new(layer, "continuity", json_string(w->choice.continuity));
     json_object_set_new(layer, "dt", json_real(w->choice.dt));
-    json_object_set_new(layer, "gravity", app_json_numbers(w->state ? w->state->gravity : none, 3));
+    json_object_set_new(layer, "gravity", app_json_numbers(stage->gravity, 3));
     json_object_set_new(layer, "wind", view_json_wind(stage->wind));
     json_object_set_new(layer, "columns", json_columns(w));
     json_object_set_new(layer, "components", json_components(b, w));

@@ -115,6 +115,7 @@ typedef struct view_stage {
     const char *const *engines; /* that the scene allows; NULL ends */
     const view_world *worlds[VIEW_LAYERS];
     const bough_wind *wind; /* as it blows now */
+    const double *gravity;
     uint32_t generation;
 } view_stage;
 bough_status view_stage_make(bough_context *ctx, const view_stage *stage, view_message **message);
