@@ -291,6 +291,7 @@ typedef struct {
     char text[VIEW_TEXT_SIZE]; /* of a message that comes in pieces */
     size_t size;
     bool in_pieces;
+    atomic_bool leaves; /* of itself, or was told why not */
 } client;
 
 static void say_goodbye(struct mg_connection *connection, int code, const char *reason) {
@@ -312,7 +313,7 @@ static void *send_all(void *data) {
                                    (const char *)message->bytes, message->size) > 0;
         view_message_drop(message);
     }
-    if (good)
+    if (good && !c->leaves)
         say_goodbye(c->connection, CLOSE_LATE, "messages were not read");
     mg_close_connection(c->connection); /* its reader comes to an end */
     return NULL;
@@ -341,6 +342,7 @@ static void on_close(const struct mg_connection *connection, void *data) {
     if (!c)
         return;
     mg_set_user_connection_data(connection, NULL);
+    c->leaves = true;
     view_seat_close(c->seat);
     pthread_join(c->sender, NULL);
     view_session_leave(c->seat);
