@@ -178,6 +178,9 @@ static void remember(bough_log *log, const bough_model *now) {
     for (int f = 0; f < FIELDS; f++)
         if (!is_idle(log, log->state, (field_kind)f) && fields[f].count > 0)
             memcpy(log->seen[f], fields[f].data, WORD * fields[f].count);
+    if (log->seen_pushed || log->state->work->pushed) /* parts that are gone come back without wrenches */
+        memset(log->seen[WRENCHES] + fields[WRENCHES].count, 0,
+               WORD * (6 * (size_t)now->def.part_count - fields[WRENCHES].count));
     log->seen_pushed = log->state->work->pushed;
 }
 

@@ -386,6 +386,34 @@ static void looking_is_recorded(void **unused) {
 }
 
 /* A root that was led and is held where it was then stays there in a state in which it is led. */
+/* What pushed a part before it was gone pushes it with the same numbers when it is back: that is seen again. */
+static void pushes_on_parts_that_come_back_are_recorded(void **unused) {
+    (void)unused;
+    const double push[3] = {3, 0, 0}, turn[3] = {0, 1, 0};
+    garden g = till(1);
+    test_random random = {9};
+    bough_log *log;
+    bool same;
+    add_kind(&g, 4, 2, BOUGH_REDUCED_POLYNOMIAL, false);
+    for (int root = 0; root < 2; root++)
+        add_part(&g, &random, 0, -1, 0);
+    plant(&g);
+    const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = 1};
+    const bough_change back = {.kind = BOUGH_CHANGE_ADD, .part = 1, .pose = g.state->frames[1]};
+    check_ok(g.ctx, bough_log_start(g.ctx, g.model, g.state, &log));
+    check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 1, push, turn));
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &gone));
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+    check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &back));
+    check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 1, push, turn));
+    check_ok(g.ctx, bough_log_stop(g.ctx, g.model, log));
+    check_ok(g.ctx, bough_log_replay(g.ctx, g.model, g.state, log, NULL, NULL, &same));
+    check(same);
+    bough_log_destroy(g.ctx, log);
+    clear(&g);
+}
+
 static void roots_that_were_led_stay(void **unused) {
     (void)unused;
     yard *y = make_yard(1, true), *other = make_yard(1, true);
@@ -837,6 +865,7 @@ int main(void) {
         cmocka_unit_test(recording_changes_nothing),
         cmocka_unit_test(going_back_is_cheap),
         cmocka_unit_test(looking_is_recorded),
+        cmocka_unit_test(pushes_on_parts_that_come_back_are_recorded),
         cmocka_unit_test(roots_that_were_led_stay),
         cmocka_unit_test(methods_replay_too),
         cmocka_unit_test(settling_is_recorded_with_what_pushed),
