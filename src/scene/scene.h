@@ -51,7 +51,7 @@ typedef struct bo_scene_event {
     bough_change_kind kind;
     int32_t part_count, *parts;
     int32_t parent, interface; /* ATTACH; parent -1: the world */
-    bool placed;               /* ADD: roots come to `pose`; else to where the scene has them */
+    bool placed, turned;       /* ADD: a root has the origin, the rotation of `pose`; else where the scene has it */
     bough_frame pose;
     bough_wind wind;
 } bo_scene_event;

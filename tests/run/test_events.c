@@ -287,6 +287,34 @@ static void parts_come_and_go(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* What an event does not say of where a root comes is as the scene has it. */
+static void what_is_added_stands_as_the_scene_has_it(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    play p = begin(ctx,
+                   "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.1, "
+                   "0.1], 'cells': [6, 1, 1]}, 'basis': {'r': 5}, 'material': {'young': 1e6, 'poisson': 0.3, "
+                   "'density': 500}, 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}}}, 'parts': "
+                   "[{'name': 'x', 'component': 'arm', 'absent': true, 'position': [0, 3, 0], 'rotate_deg': [0, 0, "
+                   "90]}, {'name': 'y', 'component': 'arm', 'absent': true, 'position': [0, 3, 0], 'rotate_deg': [0, "
+                   "0, 90]}], 'time': {'dt': 0.01, 'duration': 1}, 'events': [{'time': 0.01, 'add': 'x', 'position': "
+                   "[5, 0, 0]}, {'time': 0.01, 'add': 'y', 'rotate_deg': [90, 0, 0]}]}",
+                   NULL);
+    const bough_model *model;
+    const bough_state *state;
+    check(bough_run_tree(p.run, &model, &state));
+    step(ctx, &p, 2);
+    const double upright[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, tilted[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0};
+    check(state->frames[0].origin[0] == 5 && state->frames[0].origin[1] == 0);
+    check(state->frames[1].origin[0] == 0 && state->frames[1].origin[1] == 3);
+    for (int k = 0; k < 9; k++) {
+        check_near(state->frames[0].rotation[k], upright[k], 1e-12);
+        check_near(state->frames[1].rotation[k], tilted[k], 1e-12);
+    }
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 static void failed_allocations_leak_nothing(void **unused) {
     (void)unused;
     test_memory memory = {.fail_at = -1};
@@ -328,6 +356,7 @@ int main(void) {
         cmocka_unit_test(steps_that_are_taken_back_break_nothing),
         cmocka_unit_test(gusts_are_carried_by_the_mean_as_it_was),
         cmocka_unit_test(parts_come_and_go),
+        cmocka_unit_test(what_is_added_stands_as_the_scene_has_it),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

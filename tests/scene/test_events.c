@@ -20,6 +20,9 @@ static bough_status load_text(bough_context *ctx, const char *text, bough_scene 
     "'leaf', 'parent': 'stem', 'interface': 'side'}, {'name': 'seed', 'component': 'leaf', 'absent': true, 'position'" \
     ": [1, 2, 3]}], 'curves': {'up': [[0, 0], [2, 1]], 'down': [[0, 1], [1, -1]]}" more "}"
 #define EVENTS(list) SCENE(", 'events': [" list "]")
+#define TRACKED(list)                                                                                              \
+    "{'bough': 1, 'components': {'arm': " ARM "}, 'parts': [{'name': 'cart', 'component': 'arm', 'absent': true, " \
+    "'track': [{'time': 0}, {'time': 1, 'position': [1, 0, 0]}]}], 'events': [" list "]}"
 
 static void everything_that_is_said_is_read(void **state) {
     (void)state;
@@ -82,6 +85,10 @@ static void mistakes_are_named(void **state) {
     check_refused(EVENTS("{'time': 1, 'attach': 'leaf1', 'parent': 'stem'}"), "\"interface\" is missing");
     check_refused(EVENTS("{'time': 1, 'attach': '*', 'parent': 'stem', 'interface': 'tip'}"), "to itself");
     check_refused(EVENTS("{'time': 1, 'add': '*', 'position': [0, 0, 0]}"), "puts 4 parts into one place");
+    check_refused(TRACKED("{'time': 1, 'add': 'cart', 'position': [0, 0, 0]}"),
+                  "events[0].position: \"cart\" goes where");
+    check_refused(TRACKED("{'time': 1, 'add': 'cart', 'rotate_deg': [0, 0, 0]}"),
+                  "events[0].rotate_deg: \"cart\" goes");
     check_refused(EVENTS("{'time': 1, 'wind': {'curve': 'up'}}"), "events[0].wind: unknown key \"curve\"");
     check_refused(EVENTS("{'time': 1, 'wind': {'length': 0}}"), "events[0].wind.length: must be positive");
     check_refused(SCENE(", 'events': {}"), "events: ");
