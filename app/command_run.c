@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 enum {
     OPT_ENGINE = 300,
@@ -77,6 +78,29 @@ static void need_integrator(struct argp_state *state, const char *name) {
         if (!strcasecmp(bough_integrator_describe(i)->name, name))
             return;
     argp_error(state, "--integrator: there is no \"%s\"; bough integrators lists them", name);
+}
+
+/* Devices take what many write. */
+static bool is_same_file(const char *a, const char *b) {
+    struct stat one, two;
+    if (stat(a, &one) != 0 || stat(b, &two) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+/* All that is written has a file of its own, and none of it goes over the scene. */
+static void check_files(struct argp_state *state, const arguments *a) {
+    const char *const files[] = {a->scene,          a->def.record,   a->def.displacements, a->film.glb_path,
+                                 a->film.png_path,  a->def.stresses, a->def.inputs,        a->def.changes,
+                                 a->def.checkpoint, a->picture};
+    enum { COUNT = sizeof files / sizeof *files };
+    for (int i = 0; i < COUNT; i++)
+        for (int k = i + 1; k < COUNT; k++)
+            if (files[i] && files[k] && is_same_file(files[i], files[k]))
+                argp_error(state,
+                           i == 0 ? "\"%s\" is the scene; what is written needs another name"
+                                  : "\"%s\" would be written twice; give one of them another name",
+                           files[k]);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -166,6 +190,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case ARGP_KEY_END:
         if (!a->scene)
             argp_error(state, "name a scene file");
+        check_files(state, a);
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -308,6 +333,11 @@ static int fail_with_state(bough_context *ctx, const arguments *a, const bough_r
     return app_fail_with("%s; the last good state is in %s", reason, path);
 }
 
+/* The motion cannot go on from here, with this step. */
+static bool is_stuck(bough_status status) {
+    return status > 0 || status == BOUGH_ERROR_SINGULAR;
+}
+
 static int execute(bough_context *ctx, arguments *a, bough_run *run) {
     int status = APP_OK;
     bough_status advanced = bough_run_advance(ctx, run);
@@ -317,13 +347,13 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
     if (advanced == BOUGH_CANCELLED)
         status = app_fail_with("interrupted at t = %g s after %lld of %lld steps", report.time, (long long)report.steps,
                                (long long)report.step_count);
-    else if (advanced > 0 || advanced == BOUGH_ERROR_SINGULAR)
+    else if (is_stuck(advanced))
         status = fail_with_state(ctx, a, run);
     else if (advanced)
         status = app_fail(ctx);
-    if (advanced < 0 && advanced != BOUGH_ERROR_SINGULAR)
+    if (advanced != BOUGH_OK && !is_stuck(advanced) && advanced != BOUGH_ERROR_ARGUMENT)
         return status;
-    /* What was reached before the failure or Ctrl-C is worth having. */
+    /* What was reached before the failure, an event that cannot be or Ctrl-C is worth having. */
     if (a->json)
         print_json(run, &report, advanced == BOUGH_OK);
     else
