@@ -290,6 +290,10 @@ static void what_is_removed_is_gone_until_it_is_added(void **unused) {
     garden g = three_trees(BOUGH_COUPLING_L3);
     change(&g, BOUGH_CHANGE_REMOVE, 4);
     check_int(g.state->root_count, 1);
+    for (int32_t i = 4; i < 8; i++)
+        for (int32_t l = 0; l < 4; l++) /* what is gone stands still */
+            check(g.state->v[bough_model_offset(g.model, i) + l] == 0 &&
+                  g.state->a[bough_model_offset(g.model, i) + l] == 0);
     const double up[3] = {0, 0, 1};
     float positions[64];
     check_fails(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 6, up, up), BOUGH_ERROR_ARGUMENT, "absent");

@@ -642,6 +642,31 @@ static void what_cannot_be_replayed_is_told(void **unused) {
     clear(&g);
 }
 
+/* Whatever decides how states move, or where parts go back to, makes another model. */
+static void other_models_are_noticed(void **unused) {
+    (void)unused;
+    yard *y = make_yard(1, true);
+    bough_log *log;
+    check_ok(y->g.ctx, bough_log_start(y->g.ctx, y->g.model, y->g.state, &log));
+    check_ok(y->g.ctx, bough_log_stop(y->g.ctx, y->g.model, log));
+    for (int what = 0; what < 11; what++) {
+        yard *other = make_yard_in(test_context(1), true);
+        garden *g = &other->g;
+        double *const numbers[] = {
+            &g->parts[1].joint.stiffness,       &g->parts[1].joint.damping,  &g->parts[1].joint.axis[0],
+            &g->parts[1].joint.angle[0],        &g->parts[5].joint.angle[2], &g->parts[2].offset[1],
+            &g->parts[2 * ON_EACH].position[0], &other->tie.stiffness,       &other->tie.damping,
+            &other->tie.turning_stiffness,      &other->tie.turning_damping};
+        *numbers[what] += 0.25;
+        plant(g);
+        check_fails(g->ctx, bough_log_replay(g->ctx, g->model, g->state, log, NULL, NULL, NULL), BOUGH_ERROR_ARGUMENT,
+                    "another model");
+        leave_yard(other);
+    }
+    bough_log_destroy(y->g.ctx, log);
+    leave_yard(y);
+}
+
 /* Components that go by the same name but are others: the end is another, and that is told. */
 static void other_ends_are_noticed(void **unused) {
     (void)unused;
@@ -749,6 +774,31 @@ static void too_much_is_refused(void **unused) {
     }
     check(refused > 50);
     free(good), free(copy);
+    clear(&g);
+}
+
+/* A patch that ends one word behind the snapshot. */
+static void one_word_too_much_is_refused(void **unused) {
+    (void)unused;
+    garden g = small_forest(true);
+    bough_log *log;
+    size_t size, at = 72, payload;
+    unsigned char *bytes = small_recording(&g, &size);
+    const size_t end = size - 8, words = bough_state_snapshot_size(g.model, g.state) / 8; /* behind it: no method */
+    for (;; at += 8) {
+        check(at + 32 <= end);
+        memcpy(&payload, bytes + at + 8, sizeof payload);
+        if (bytes[at] == BO_LOG_PATCH && payload == end - at - 16)
+            break;
+    }
+    const uint64_t count = payload / 8 - 2, run[2] = {words + 1 - count, count};
+    memcpy(bytes + at + 16, run, sizeof run);
+    bo_log_seal(bytes, size);
+    check_ok(g.ctx, bough_log_read(g.ctx, bytes, size, &log));
+    check_fails(g.ctx, bough_log_replay(g.ctx, g.model, g.state, log, NULL, NULL, NULL), BOUGH_ERROR_FORMAT,
+                "beyond the snapshot");
+    bough_log_destroy(g.ctx, log);
+    free(bytes);
     clear(&g);
 }
 
@@ -873,9 +923,11 @@ int main(void) {
         cmocka_unit_test(replays_are_watched),
         cmocka_unit_test(replays_can_be_cancelled),
         cmocka_unit_test(what_cannot_be_replayed_is_told),
+        cmocka_unit_test(other_models_are_noticed),
         cmocka_unit_test(other_ends_are_noticed),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(one_word_too_much_is_refused),
         cmocka_unit_test(forged_files_do_no_harm),
         cmocka_unit_test(short_memory_is_survived),
     };
