@@ -359,6 +359,8 @@ static bough_status copy_part(bough_context *ctx, const placement *p, bo_vec3 or
     part->absent = part->absent || p->absent;
     part->rotation = bo_mat_mul(p->rotation, model->rotation);
     move_point(p, origin, model->position, part->position);
+    bo_store3(part->velocity, bo_scale(p->scale, bo_mat_vec(p->rotation, bo_load3(model->velocity)))); /* as tracks */
+    bo_store3(part->angular_velocity, bo_mat_vec(p->rotation, bo_load3(model->angular_velocity)));
     if (track.count == 0)
         return BOUGH_OK;
     part->track = track;

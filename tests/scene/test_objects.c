@@ -158,6 +158,28 @@ static void tracks_are_placed(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* What flies sets out in the direction in which the object was turned. */
+static void flights_are_placed(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    check_ok(ctx, load_text(ctx,
+                            SHARED("'kite': {'parts': [{'name': 'sail', 'component': 'arm', 'flies': true, 'velocity': "
+                                   "[1, 0, 0], 'angular_velocity': [0, 0, 2]}]}",
+                                   ", 'place': [{'object': 'kite', 'name': 'a'}, {'object': 'kite', 'name': 'b', "
+                                   "'rotate_deg': [0, 90, 0], 'scale': 3}]"),
+                            &scene));
+    const bo_part *parts = scene->plan->assembly.parts;
+    const double set_out[2][6] = {{1, 0, 0, 0, 0, 2}, {0, 0, -3, 2, 0, 0}};
+    for (int i = 0; i < 2; i++)
+        for (int d = 0; d < 3; d++) {
+            check_near(parts[i].velocity[d], set_out[i][d], 1e-12);
+            check_near(parts[i].angular_velocity[d], set_out[i][3 + d], 1e-12);
+        }
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
 /* ---- components ---- */
 
 static void hashes_of(bough_context *ctx, const char *text, int32_t count, uint64_t *hashes) {
@@ -463,6 +485,7 @@ int main(void) {
         cmocka_unit_test(copies_are_the_object_moved),
         cmocka_unit_test(copies_stand_in_rows_and_grids),
         cmocka_unit_test(tracks_are_placed),
+        cmocka_unit_test(flights_are_placed),
         cmocka_unit_test(components_do_not_know_of_copies),
         cmocka_unit_test(other_files_count),
         cmocka_unit_test(patterns_match),
