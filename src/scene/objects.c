@@ -350,6 +350,8 @@ static bough_status copy_part(bough_context *ctx, const placement *p, bo_vec3 or
     part->scale *= p->scale;
     for (int d = 0; d < 3; d++)
         part->offset[d] *= p->scale;
+    part->damping_mass /= p->scale; /* frequencies go with 1 / scale, and ratios stay */
+    part->damping_stiffness *= p->scale;
     part->joint.stiffness *= pow(p->scale, 3); /* of the same material; damping keeps its ratios */
     part->joint.damping *= pow(p->scale, 4);
     if (!(part->name = join_names(ctx, copy, model->name)))
