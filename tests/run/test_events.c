@@ -315,6 +315,57 @@ static void what_is_added_stands_as_the_scene_has_it(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Rows of a frame each, also where frames are shorter than steps, which have one row each then. */
+static void rows_go_on_from_a_checkpoint(void **unused) {
+    (void)unused;
+    static const double fps[] = {30, 100, 150, 250};
+    static char whole[1 << 16], parts[1 << 16];
+    bough_context *ctx = test_context(1);
+    for (int k = 0; k < 4; k++) {
+        for (int piece = 0; piece < 3; piece++) {
+            bough_run_def def = bough_default_run_def();
+            char path[512], checkpoint[512];
+            snprintf(path, sizeof path, "%s", test_path(piece ? "parts.npy" : "whole.npy"));
+            snprintf(checkpoint, sizeof checkpoint, "%s", test_path("half.state"));
+            def.fps = fps[k], def.stresses = path;
+            def.duration = piece == 1 ? 0.17 : 0.4;
+            def.checkpoint = piece == 1 ? checkpoint : NULL, def.resume = piece == 2 ? checkpoint : NULL;
+            play p = begin(ctx, CHAIN(BREAKING), &def);
+            check_ok(ctx, bough_run_advance(ctx, p.run));
+            end(ctx, &p);
+        }
+        const size_t size = read_all(test_path("whole.npy"), whole, sizeof whole);
+        check(size > 128 && size == read_all(test_path("parts.npy"), parts, sizeof parts));
+        check(memcmp(whole, parts, size) == 0);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* Nothing is told before it has happened, whatever rounding does to times: a table that is continued from a checkpoint
+ * keeps what happened up to then. */
+static void what_happens_is_not_later_than_the_run(void **unused) {
+    (void)unused;
+    char text[8192];
+    int used = snprintf(text, sizeof text, "%s", CHAIN(", 'events': ["));
+    used -= (int)strlen("}");
+    for (int k = 1; k <= 40; k++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s{'time': %.17g, '%s': 'c'}", k > 1 ? ", " : "",
+                         0.01 * k * (1 + (k % 3 - 1) * 1e-15), k % 2 ? "lock" : "unlock");
+    snprintf(text + used, sizeof text - (size_t)used, "]}");
+    bough_context *ctx = test_context(1);
+    play p = begin(ctx, text, NULL);
+    for (int k = 1; k <= 40; k++) {
+        int32_t count;
+        step(ctx, &p, 1);
+        const bough_run_change *changes = bough_run_changes(p.run, &count);
+        check_int(count, k);
+        check(changes[k - 1].time <= value(&p, "time"));
+        check_near(changes[k - 1].time, 0.01 * k, 1e-12);
+    }
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 static void failed_allocations_leak_nothing(void **unused) {
     (void)unused;
     test_memory memory = {.fail_at = -1};
@@ -357,6 +408,8 @@ int main(void) {
         cmocka_unit_test(gusts_are_carried_by_the_mean_as_it_was),
         cmocka_unit_test(parts_come_and_go),
         cmocka_unit_test(what_is_added_stands_as_the_scene_has_it),
+        cmocka_unit_test(what_happens_is_not_later_than_the_run),
+        cmocka_unit_test(rows_go_on_from_a_checkpoint),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
