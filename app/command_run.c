@@ -333,11 +333,6 @@ static int fail_with_state(bough_context *ctx, const arguments *a, const bough_r
     return app_fail_with("%s; the last good state is in %s", reason, path);
 }
 
-/* The motion cannot go on from here, with this step. */
-static bool is_stuck(bough_status status) {
-    return status > 0 || status == BOUGH_ERROR_SINGULAR;
-}
-
 static int execute(bough_context *ctx, arguments *a, bough_run *run) {
     int status = APP_OK;
     bough_status advanced = bough_run_advance(ctx, run);
@@ -347,11 +342,11 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
     if (advanced == BOUGH_CANCELLED)
         status = app_fail_with("interrupted at t = %g s after %lld of %lld steps", report.time, (long long)report.steps,
                                (long long)report.step_count);
-    else if (is_stuck(advanced))
+    else if (advanced > 0 || advanced == BOUGH_ERROR_SINGULAR)
         status = fail_with_state(ctx, a, run);
     else if (advanced)
         status = app_fail(ctx);
-    if (advanced != BOUGH_OK && !is_stuck(advanced) && advanced != BOUGH_ERROR_ARGUMENT)
+    if (advanced == BOUGH_ERROR_FILE || advanced == BOUGH_ERROR_MEMORY)
         return status;
     /* What was reached before the failure, an event that cannot be or Ctrl-C is worth having. */
     if (a->json)

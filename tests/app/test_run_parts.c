@@ -145,6 +145,9 @@ static void what_happens_to_parts_is_told(void **state) {
     check_run(1, "run", "loop.json", "--record", "loop.glb");
     check(strstr(err, "bough: events[0] at 0.052 s: part \"a\" hangs at"));
     check(strstr(out, "stopped at t = 0.05 s after 5 of 20 steps") && exists("loop.glb"));
+    test_write_text(work("flying.json"), CHAIN(", \"events\": [{\"time\": 0.052, \"detach\": \"b\"}]"));
+    check_run(1, "run", "flying.json", "-i", "bdf2", "--record", "flying.glb");
+    check(strstr(err, "bough: events[0] at 0.052 s: integrators need roots that are held") && exists("flying.glb"));
 }
 
 static void a_scene_settles(void **state) {
