@@ -74,6 +74,7 @@ static void mistakes_are_named(void **state) {
     check_refused(EVENTS("{'time': 1, 'detatch': 'leaf1'}"), "did you mean \"detach\"?");
     check_refused(EVENTS("{'time': 1, 'detach': 'lief1'}"), "did you mean \"leaf1\"?");
     check_refused(EVENTS("{'time': 1, 'detach': 'loaf*'}"), "did you mean \"leaf*\"?");
+    check_refused(EVENTS("{'time': 1, 'detach': 'zzzzzzz*'}"), "there are stem*, leaf*, seed*");
     check_refused(EVENTS("{'time': 1, 'detach': 3}"), "events[0].detach: ");
     check_refused(EVENTS("{'time': 1, 'detach': 'leaf1', 'parent': 'stem'}"), "is for events that \"attach\" a part");
     check_refused(EVENTS("{'time': 1, 'lock': 'leaf1', 'velocity': [1, 0, 0]}"), "is for events that \"add\" one");
