@@ -236,6 +236,7 @@ static void what_is_absent_is_not_painted(void **state) {
     g.state->damping_mass[5] = 2, g.state->damping_stiffness[5] = 3e-3;
     check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &gone));
     check_ok(g.ctx, bough_state_set_component_damping_ratio(g.ctx, g.model, g.state, 1, 0.1));
+    check_fails(g.ctx, bough_state_set_damping_ratio(g.ctx, g.model, g.state, 5, 0.1), BOUGH_ERROR_ARGUMENT, "absent");
     check(g.state->damping_mass[5] == 2 && g.state->damping_stiffness[5] == 3e-3);
     check(g.state->damping_stiffness[2] > 0);
     clear(&g);
