@@ -140,6 +140,27 @@ static void short_ones_are_refused(void **unused) {
     go_home(&b);
 }
 
+/* A joint that the model does not have would have no coordinates: the part is welded all the same. */
+static void joints_are_those_of_the_model(void **unused) {
+    (void)unused;
+    enum { HEAD = 32, CHECKSUM_AT = 24, LINK = 22 * 8, JOINT_AT = 5 * 8 };
+    bars b;
+    set_out(&b, false);
+    const size_t size = bough_state_snapshot_size(b.model, b.state);
+    unsigned char *bytes = snap(&b, b.state);
+    for (int kind = 1; kind < 4; kind++) {
+        const double joint = kind;
+        memcpy(bytes + HEAD + LINK + JOINT_AT, &joint, sizeof joint);
+        const uint64_t checksum = bo_image_hash(0, bytes + HEAD, size - HEAD);
+        memcpy(bytes + CHECKSUM_AT, &checksum, sizeof checksum);
+        check_ok(b.ctx, bough_state_restore(b.ctx, b.model, b.state, bytes, size));
+        check(bough_state_parts(b.model, b.state)[1].joint.kind == BOUGH_JOINT_WELD);
+        check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, dt));
+    }
+    free(bytes);
+    go_home(&b);
+}
+
 static void other_bytes_are_refused(void **unused) {
     (void)unused;
     bars b, other;
@@ -199,9 +220,10 @@ static void plain_copies_go_on_alike(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(restored_states_go_on_alike), cmocka_unit_test(warm_starts_are_kept),
-        cmocka_unit_test(a_wrench_alone_is_kept),      cmocka_unit_test(short_ones_are_refused),
-        cmocka_unit_test(other_bytes_are_refused),     cmocka_unit_test(plain_copies_go_on_alike),
+        cmocka_unit_test(restored_states_go_on_alike),   cmocka_unit_test(warm_starts_are_kept),
+        cmocka_unit_test(a_wrench_alone_is_kept),        cmocka_unit_test(short_ones_are_refused),
+        cmocka_unit_test(joints_are_those_of_the_model), cmocka_unit_test(other_bytes_are_refused),
+        cmocka_unit_test(plain_copies_go_on_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
