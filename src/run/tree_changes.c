@@ -105,11 +105,12 @@ static bool applies(const bo_tree_changes *c, const bough_state *state, bough_ch
 static bough_frame pose_of(const bo_tree_changes *c, const bough_state *state, const bo_scene_event *event,
                            int32_t part) {
     const bough_part_def *def = &bough_model_describe(c->model)->parts[part];
+    const bool was_root = def->parent < 0;
     bough_frame pose = event->pose;
-    if (event->placed)
-        return pose;
-    memcpy(pose.origin, def->parent < 0 ? def->position : state->frames[part].origin, sizeof pose.origin);
-    memcpy(pose.rotation, def->parent < 0 ? def->rotation : state->frames[part].rotation, sizeof pose.rotation);
+    if (!event->placed)
+        memcpy(pose.origin, was_root ? def->position : state->frames[part].origin, sizeof pose.origin);
+    if (!event->turned)
+        memcpy(pose.rotation, was_root ? def->rotation : state->frames[part].rotation, sizeof pose.rotation);
     return pose;
 }
 
