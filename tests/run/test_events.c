@@ -316,18 +316,21 @@ static void gusts_are_carried_by_the_mean_as_it_was(void **unused) {
 static void parts_come_and_go(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    play p = begin(ctx,
-                   "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.1, "
-                   "0.1], 'cells': [6, 1, 1]}, 'basis': {'r': 5}, 'material': {'young': 1e6, 'poisson': 0.3, "
-                   "'density': 500}, 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}}}, 'parts': "
-                   "[{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'arm', 'parent': 'a'}, {'name': "
-                   "'x', 'component': 'arm', 'absent': true, 'position': [0, 3, 0]}], 'forces': [{'part': 'x', "
-                   "'force': [0, 0, 1]}], 'probes': [{'name': 'x', 'part': 'x'}, {'name': 'b', 'part': 'b'}], 'time': "
-                   "{'dt': 0.01, 'duration': 1}, 'events': [{'time': 0.3, 'remove': 'b'}, {'time': 0.05, 'add': 'x', "
-                   "'position': [0, 2, 1], 'rotate_deg': [0, 0, 90]}, {'time': 0.1, 'detach': 'x'}, {'time': 0.2, "
-                   "'attach': 'x', 'parent': 'a', 'interface': 'tip'}, {'time': 0.35, 'detach': '*'}, {'time': 0, "
-                   "'lock': 'a'}, {'time': 0.25, 'unlock': '?'}]}",
-                   NULL);
+    play p =
+        begin(ctx,
+              "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.1, "
+              "0.1], 'cells': [6, 1, 1]}, 'basis': {'r': 5}, 'material': {'young': 1e6, 'poisson': 0.3, "
+              "'density': 500}, 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}}}, 'parts': "
+              "[{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'arm', 'parent': 'a'}, {'name': "
+              "'x', 'component': 'arm', 'absent': true, 'position': [0, 3, 0]}], 'forces': [{'part': 'x', "
+              "'force': [0, 0, 1]}], 'probes': [{'name': 'x', 'part': 'x'}, {'name': 'b', 'part': 'b'}], 'time': "
+              "{'dt': 0.01, 'duration': 1}, 'events': [{'time': 0.3, 'remove': 'b'}, {'time': 0.05, 'add': 'x', "
+              "'position': [0, 2, 1], 'rotate_deg': [0, 0, 90]}, {'time': 0.1, 'detach': 'x'}, {'time': 0.2, "
+              "'attach': 'x', 'parent': 'a', 'interface': 'tip'}, {'time': 0.35, 'detach': '*'}, {'time': 0, "
+              "'lock': 'a'}, {'time': 0.25, 'unlock': '?'}, {'time': 0.4, 'attach': 'x', 'parent': 'b', 'interface': "
+              "'tip'}, {'time': 0.45, 'add': 'b'}, {'time': 0.46, 'detach': 'b'}, {'time': 0.47, 'remove': 'a'}, "
+              "{'time': 0.5, 'reattach': 'b'}]}",
+              NULL);
     const bough_model *model;
     const bough_state *state;
     check(bough_run_tree(p.run, &model, &state));
@@ -345,6 +348,13 @@ static void parts_come_and_go(void **unused) {
     check(isnan(value(&p, "b.x")) && !bough_state_parts(model, state)[0].locked);
     step(ctx, &p, 5);
     check_int(state->root_count, 2); /* of a and x; b is gone */
+    step(ctx, &p, 3);
+    check_int(bough_state_parts(model, state)[2].parent, -1); /* there was nothing to hang on */
+    step(ctx, &p, 10);
+    check_int(bough_state_parts(model, state)[1].parent, -1);
+    int32_t count;
+    const bough_run_change *changes = bough_run_changes(p.run, &count);
+    check(!strcmp(changes[count - 1].change, "remove"));
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
