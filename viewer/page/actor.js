@@ -1,0 +1,117 @@
+// One layer of a stage on the GPU: textures with all that moves, and an instanced mesh for each component. The same
+// geometries serve the picture, the wireframe, picking and the shadow.
+
+import * as THREE from "../node_modules/three/build/three.module.js";
+import { fill, makeAtlas, makePartTable, makeSeamTextures, makeTexture } from "./textures.js";
+import * as shader from "./shader.js";
+
+export class Actor {
+    // `scenes`: {surface, pick, shadow}; `shared`: uniforms of light and shadow.
+    constructor(layer, scenes, shared, largest, ghost) {
+        this.layer = layer;
+        this.ghost = ghost;
+        this.largest = largest;
+        const { atlas, starts } = makeAtlas(layer.components, largest);
+        this.textures = {
+            atlas,
+            parts: makePartTable(layer, starts, largest),
+            frames: makeTexture("float4", 2 * layer.parts.count, largest),
+            rest: makeTexture("float4", 2 * layer.parts.count, largest),
+            coordinates: makeTexture("float4", layer.q.length / 4, largest),
+            stream: makeTexture("float4", layer.stream.length / 4, largest),
+            tints: makeTexture("float4", layer.parts.count, largest),
+        };
+        this.uniforms = {
+            join: { value: true }, whole: { value: 0 }, picked: { value: -1 }, opacity: { value: ghost ? 0.38 : 1 },
+            seamOf: { value: null }, seamMembers: { value: null },
+        };
+        for (const [name, texture] of Object.entries(this.textures)) this.uniforms[name] = { value: texture };
+        this.materials = this.#makeMaterials(shared);
+        this.meshes = layer.components.map((component, number) => this.#addComponent(component, number, scenes));
+        this.hang();
+        this.move();
+    }
+
+    #makeMaterials(shared) {
+        const make = (vertexShader, fragmentShader, more) => new THREE.ShaderMaterial({
+            glslVersion: THREE.GLSL3, side: THREE.DoubleSide, vertexShader, fragmentShader,
+            uniforms: { ...shared, ...this.uniforms }, ...more,
+        });
+        const pushed = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
+        return {
+            surface: make(shader.surfaceVertex, shader.surfaceFragment, this.ghost ? { transparent: true } : pushed),
+            wire: make(shader.surfaceVertex, shader.wireFragment, { wireframe: true, transparent: true }),
+            pick: make(shader.pickVertex, shader.pickFragment),
+            shadow: make(shader.pickVertex, shader.depthFragment),
+        };
+    }
+
+    #addComponent(component, number, scenes) {
+        const users = [];
+        this.layer.parts.component.forEach((c, p) => c === number && users.push(p));
+        const geometry = new THREE.InstancedBufferGeometry();
+        geometry.setIndex(new THREE.BufferAttribute(component.index, 1));
+        geometry.setAttribute("part", new THREE.InstancedBufferAttribute(new Float32Array(users), 1));
+        geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity);
+        const add = (scene, material) => {
+            const mesh = new THREE.Mesh(geometry, material);
+            mesh.frustumCulled = false;
+            scene.add(mesh);
+            return mesh;
+        };
+        const meshes = { users, geometry, surface: add(scenes.surface, this.materials.surface), wire: add(scenes.surface, this.materials.wire) };
+        meshes.wire.visible = false;
+        if (!this.ghost) {
+            meshes.pick = add(scenes.pick, this.materials.pick);
+            meshes.shadow = add(scenes.shadow, this.materials.shadow);
+        }
+        return meshes;
+    }
+
+    // After a frame: what moved goes to the GPU.
+    move() {
+        fill(this.textures.frames, this.layer.frames);
+        fill(this.textures.rest, this.layer.rest);
+        if (this.layer.q.length) fill(this.textures.coordinates, this.layer.q);
+        if (this.layer.stream.length) fill(this.textures.stream, this.layer.stream);
+    }
+
+    // After parts were cut off or removed: who is drawn, and which copies at seams belong together.
+    hang() {
+        for (const { users, geometry } of this.meshes ?? []) {
+            const there = users.filter((p) => !this.layer.absent.has(p));
+            geometry.attributes.part.array.set(there);
+            geometry.attributes.part.needsUpdate = true;
+            geometry.instanceCount = there.length;
+        }
+        this.uniforms.seamOf.value?.dispose();
+        this.uniforms.seamMembers.value?.dispose();
+        const { of, members } = makeSeamTextures(this.layer, this.largest);
+        this.uniforms.seamOf.value = of;
+        this.uniforms.seamMembers.value = members;
+    }
+
+    tint(colourParts) {
+        colourParts(this.textures.tints.image.data);
+        this.textures.tints.needsUpdate = true;
+    }
+
+    showWires(on) {
+        for (const { wire } of this.meshes) wire.visible = on;
+    }
+
+    get triangles() {
+        return this.meshes.reduce((sum, { geometry }) => sum + (geometry.index.count / 3) * geometry.instanceCount, 0);
+    }
+
+    dispose() {
+        for (const meshes of this.meshes) {
+            for (const mesh of [meshes.surface, meshes.wire, meshes.pick, meshes.shadow]) mesh?.removeFromParent();
+            meshes.geometry.dispose();
+        }
+        for (const texture of Object.values(this.textures)) texture.dispose();
+        this.uniforms.seamOf.value.dispose();
+        this.uniforms.seamMembers.value.dispose();
+        for (const material of Object.values(this.materials)) material.dispose();
+    }
+}
