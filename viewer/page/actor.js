@@ -40,7 +40,7 @@ export class Actor {
         const pushed = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
         return {
             surface: make(shader.surfaceVertex, shader.surfaceFragment, this.ghost ? { transparent: true } : pushed),
-            wire: make(shader.surfaceVertex, shader.wireFragment, { wireframe: true, transparent: true }),
+            wire: make(shader.surfaceVertex, shader.wireFragment, { transparent: true }),
             pick: make(shader.pickVertex, shader.pickFragment),
             shadow: make(shader.pickVertex, shader.depthFragment),
         };
@@ -59,8 +59,7 @@ export class Actor {
             scene.add(mesh);
             return mesh;
         };
-        const meshes = { users, geometry, surface: add(scenes.surface, this.materials.surface), wire: add(scenes.surface, this.materials.wire) };
-        meshes.wire.visible = false;
+        const meshes = { users, geometry, scene: scenes.surface, surface: add(scenes.surface, this.materials.surface) };
         if (!this.ghost) {
             meshes.pick = add(scenes.pick, this.materials.pick);
             meshes.shadow = add(scenes.shadow, this.materials.shadow);
@@ -78,11 +77,12 @@ export class Actor {
 
     // After parts were cut off or removed: who is drawn, and which copies at seams belong together.
     hang() {
-        for (const { users, geometry } of this.meshes ?? []) {
+        for (const { users, geometry, wire } of this.meshes) {
             const there = users.filter((p) => !this.layer.absent.has(p));
             geometry.attributes.part.array.set(there);
             geometry.attributes.part.needsUpdate = true;
             geometry.instanceCount = there.length;
+            if (wire) wire.geometry.instanceCount = there.length;
         }
         this.uniforms.seamOf.value?.dispose();
         this.uniforms.seamMembers.value?.dispose();
@@ -96,8 +96,23 @@ export class Actor {
         this.textures.tints.needsUpdate = true;
     }
 
+    // Lines are made when they are asked for the first time.
     showWires(on) {
-        for (const { wire } of this.meshes) wire.visible = on;
+        this.meshes.forEach((meshes, number) => {
+            if (on && !meshes.wire) this.#addWires(meshes, this.layer.components[number]);
+            if (meshes.wire) meshes.wire.visible = on;
+        });
+    }
+
+    #addWires(meshes, component) {
+        const lines = new THREE.InstancedBufferGeometry();
+        lines.setIndex(new THREE.BufferAttribute(edges(component.index), 1));
+        lines.setAttribute("part", meshes.geometry.attributes.part);
+        lines.instanceCount = meshes.geometry.instanceCount;
+        lines.boundingSphere = meshes.geometry.boundingSphere;
+        meshes.wire = new THREE.LineSegments(lines, this.materials.wire);
+        meshes.wire.frustumCulled = false;
+        meshes.scene.add(meshes.wire);
     }
 
     get triangles() {
@@ -108,10 +123,23 @@ export class Actor {
         for (const meshes of this.meshes) {
             for (const mesh of [meshes.surface, meshes.wire, meshes.pick, meshes.shadow]) mesh?.removeFromParent();
             meshes.geometry.dispose();
+            meshes.wire?.geometry.dispose();
         }
         for (const texture of Object.values(this.textures)) texture.dispose();
         this.uniforms.seamOf.value.dispose();
         this.uniforms.seamMembers.value.dispose();
         for (const material of Object.values(this.materials)) material.dispose();
     }
+}
+
+// Both ends of every edge, each edge once.
+export function edges(index) {
+    const seen = new Set(), ends = [];
+    for (let t = 0; t < index.length; t += 3)
+        for (let c = 0; c < 3; c++) {
+            const a = index[t + c], b = index[t + ((c + 1) % 3)];
+            const name = Math.min(a, b) * 2 ** 26 + Math.max(a, b);
+            if (!seen.has(name)) seen.add(name), ends.push(a, b);
+        }
+    return Uint32Array.from(ends);
 }

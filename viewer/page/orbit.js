@@ -21,7 +21,7 @@ export class Orbit {
         this.target.set((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2);
         this.size = Math.max(1e-6, Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]));
         const half = Math.tan((this.camera.fov * Math.PI) / 360) * Math.min(1, this.camera.aspect);
-        this.distance = (0.52 * this.size) / half;
+        this.distance = (0.62 * this.size) / half;
         this.update();
     }
 

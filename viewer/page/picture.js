@@ -12,8 +12,8 @@ const linear = (hex) => {
     return new THREE.Vector3(c.r, c.g, c.b);
 };
 const THEMES = {
-    light: { top: "#dfe8ee", bottom: "#f7f5f0", ground: "#e4e2d8", line: "#b9b8ae", sky: "#b9c6d2", bounce: "#6f6a5e", wire: "#22303a" },
-    dark: { top: "#10161b", bottom: "#232b31", ground: "#2a3237", line: "#434d53", sky: "#7d8b99", bounce: "#33312d", wire: "#dfeaf0" },
+    light: { top: "#dfe8ee", bottom: "#f7f5f0", ground: "#e4e2d8", line: "#b9b8ae", sky: "#a3aeb9", bounce: "#625d53", wire: "#22303a" },
+    dark: { top: "#10161b", bottom: "#232b31", ground: "#2a3237", line: "#434d53", sky: "#8b99a6", bounce: "#45423d", wire: "#dfeaf0" },
 };
 
 export class Picture {

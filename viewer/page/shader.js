@@ -71,12 +71,12 @@ ${surface}
 uniform sampler2D tints;    // of parts: colour
 uniform float whole;        // m: the displacement that has the last colour; 0: parts have colours of their own
 uniform int picked;
-out vec3 world, normal, tint;
+out vec3 world, area, tint;
 out float displaced, glow;
 
 void main() {
     int p = int(part);
-    surface(p, gl_VertexID, world, normal);
+    surface(p, gl_VertexID, world, area);
     tint = texelFetch(tints, place(p), 0).rgb;
     displaced = whole > 0.0 ? distance(world, atRest(p, gl_VertexID)) / whole : 0.0;
     glow = p == picked ? 1.0 : 0.0;
@@ -120,7 +120,7 @@ export const surfaceFragment = /* glsl */ `
 uniform vec3 sun, sky, bounce;
 uniform float whole, opacity;
 uniform vec3 glowing;
-in vec3 world, normal, tint;
+in vec3 world, area, tint;
 in float displaced, glow;
 out vec4 colour;
 ${shadows}
@@ -131,7 +131,7 @@ void main() {
     vec3 flat_ = normalize(cross(dFdx(world), dFdy(world)));
     vec3 toEye = normalize(cameraPosition - world);
     if (dot(flat_, toEye) < 0.0) flat_ = -flat_;
-    vec3 n = length(normal) > 0.0 ? normalize(normal) : flat_;
+    vec3 n = length(area) > 0.0 ? normalize(area) : flat_;
     if (dot(n, flat_) < 0.0) n = -n;
     if (dot(n, flat_) < 0.2) n = normalize(n + 2.0 * flat_);
     vec3 base = whole > 0.0 ? ramp(displaced) : tint;
@@ -140,22 +140,22 @@ void main() {
     vec3 ambient = mix(bounce, sky, 0.5 + 0.5 * n.z);
     vec3 shine = pow(clamp(dot(n, normalize(sun + toEye)), 0.0, 1.0), 40.0) * direct * vec3(0.10);
     float rim = pow(1.0 - clamp(dot(n, toEye), 0.0, 1.0), 2.0);
-    vec3 light = base * (ambient + direct * vec3(1.02, 0.98, 0.90)) + shine;
+    vec3 light = base * (ambient + direct * vec3(0.90, 0.86, 0.78)) + shine;
     light = mix(light, glowing, glow * (0.30 + 0.55 * rim));
     colour = vec4(light, opacity);
-    #include <colorspace_fragment>
+    colour = linearToOutputTexel(colour);
 }
 `;
 
 export const wireFragment = /* glsl */ `
 uniform vec3 line;
 uniform float opacity;
-in vec3 world, normal, tint;
+in vec3 world, area, tint;
 in float displaced, glow;
 out vec4 colour;
 void main() {
-    colour = vec4(line, opacity);
-    #include <colorspace_fragment>
+    colour = vec4(line, 0.45);
+    colour = linearToOutputTexel(colour);
 }
 `;
 
@@ -210,7 +210,7 @@ void main() {
     c *= mix(0.55, 1.0, sunlight(world, 1.0));
     float facing = smoothstep(0.0, 0.12, normalize(cameraPosition - world).z);
     colour = vec4(c, (1.0 - smoothstep(0.35, 1.0, far)) * facing);
-    #include <colorspace_fragment>
+    colour = linearToOutputTexel(colour);
 }
 `;
 
@@ -227,6 +227,6 @@ in float height;
 out vec4 colour;
 void main() {
     colour = vec4(mix(bottom, top, height), 1);
-    #include <colorspace_fragment>
+    colour = linearToOutputTexel(colour);
 }
 `;
