@@ -4,7 +4,7 @@ import { WAYS, withPrefix } from "./colours.js";
 import { button, make, remember, remembered, section, select, slider, toggle } from "./widgets.js";
 
 const COUPLINGS = ["L1", "L2", "L2R", "L3"];
-const CONTINUITIES = [["C0", "joined (C0)"], ["none", "parts as they are"]];
+const CONTINUITIES = [["C0", "joined (C0)"], ["C1", "smooth (C1)"], ["none", "parts as they are"]];
 
 const degrees = (radians) => (radians * 180) / Math.PI;
 
@@ -168,7 +168,7 @@ export class Controls {
         fact("Frequencies", (pick.frequencies ?? []).slice(0, 8).map((hz) => Number(hz.toPrecision(3))).join(", ") + (pick.frequencies?.length ? " Hz" : "–"));
         fact("Stress", pick.stress == null ? null : `${withPrefix(pick.stress)}Pa`);
         this.stiffness.set(pick.stiffness ?? 1);
-        this.damping.set(pick.damping ?? 0);
+        this.damping.set(pick.damping ?? 0, pick.damping == null ? "its own" : undefined);
         setName(this.lock, pick.locked ? "Unlock" : "Lock");
     }
 

@@ -121,21 +121,22 @@ export class Layer {
         for (let v = 0; v < vertices; v += stride) yield v;
     }
 
-    // Lowest and highest corner of what is there.
+    // Lowest and highest corner of what is there, and points of it.
     bounds() {
-        const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-        const most = Math.max(4, Math.min(500, Math.floor(100000 / Math.max(1, this.parts.count))));
+        const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity], points = [];
+        const most = Math.max(4, Math.min(500, Math.floor(30000 / Math.max(1, this.parts.count))));
         for (let p = 0; p < this.parts.count; p++) {
             if (this.absent.has(p)) continue;
             for (const v of this.some(p, most)) {
                 const x = this.position(p, v);
+                points.push(x);
                 for (let c = 0; c < 3; c++) {
                     low[c] = Math.min(low[c], x[c]);
                     high[c] = Math.max(high[c], x[c]);
                 }
             }
         }
-        return low[0] <= high[0] ? { low, high } : { low: [-1, -1, 0], high: [1, 1, 1] };
+        return points.length ? { low, high, points } : { low: [-1, -1, 0], high: [1, 1, 1], points };
     }
 
     // How far the point that moved most is from where it is at rest, m: of about four points of each part.

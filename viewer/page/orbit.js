@@ -2,6 +2,8 @@
 
 import * as THREE from "../node_modules/three/build/three.module.js";
 
+const FILLED = 0.74; // of the height of the window, by what is shown: bars are in front of the rest
+const PANELS = 480; // px: most of the width of both
 const STEEPEST = Math.PI / 2 - 0.02; // rad: from here on "up" would lose its meaning
 
 export class Orbit {
@@ -13,19 +15,31 @@ export class Orbit {
         this.elevation = 0.22;
         this.distance = 5;
         this.size = 1; // m: of what there is to see
+        this.free = 1; // share of the width that no panel covers
         this.changed = changed;
     }
 
-    // Shows all between two corners.
-    fit({ low, high }) {
+    // Shows all of the points, as large as they can be: in its own axes, a point at x beside the middle and depth z before
+    // it is inside when |x| <= half (distance - z).
+    fit({ low, high, points }) {
         this.target.set((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2);
         this.size = Math.max(1e-6, Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]));
-        const half = Math.tan((this.camera.fov * Math.PI) / 360) * Math.min(1, this.camera.aspect);
-        this.distance = (0.62 * this.size) / half;
+        this.update();
+        const axis = (column) => new THREE.Vector3().setFromMatrixColumn(this.camera.matrixWorld, column);
+        const right = axis(0), up = axis(1), back = axis(2), point = new THREE.Vector3();
+        const halfHeight = FILLED * Math.tan((this.camera.fov * Math.PI) / 360), halfWidth = halfHeight * this.camera.aspect * this.free;
+        this.distance = 0;
+        for (const at of points) {
+            point.fromArray(at).sub(this.target);
+            const wanted = Math.max(Math.abs(point.dot(right)) / halfWidth, Math.abs(point.dot(up)) / halfHeight);
+            this.distance = Math.max(this.distance, wanted + point.dot(back));
+        }
+        this.distance ||= 2 * this.size;
         this.update();
     }
 
     resize(width, height) {
+        this.free = width > 900 ? 1 - PANELS / width : 1;
         this.camera.aspect = width / height;
         this.height = height;
         this.update();

@@ -31,26 +31,26 @@ export function slider({ name, key, low, high, step, log, format, chosen }) {
     const input = make("input", { type: "range", min: from(low), max: from(high), step, "aria-label": name });
     const tell = throttled(chosen);
     let touched = -Infinity;
-    const show = (value) => {
-        text.textContent = format(value);
+    const show = (words) => {
+        text.textContent = words;
         input.setAttribute("aria-valuetext", text.textContent);
     };
     const move = (position) => {
         input.value = position;
         touched = performance.now();
-        show(to(Number(input.value)));
+        show(format(to(Number(input.value))));
         tell(to(Number(input.value)));
     };
     input.addEventListener("input", () => move(Number(input.value)));
     return {
         element: make("label", { className: "row", title: withKey(name, key) }, make("span", { textContent: name }), input, text),
         input,
-        set(value) {
+        set(value, words = format(value)) {
             if (performance.now() - touched < HANDS_OFF || !Number.isFinite(value)) return;
             input.value = from(Math.max(low, value));
-            show(value);
+            show(words);
         },
-        // By a key: a tenth of the way, up or down.
+        // By a key: a twentieth of the way, up or down.
         nudge: (sign) => move(Number(input.value) + (sign * (from(high) - from(low))) / 20),
         get value() { return to(Number(input.value)); },
         enable(on) { input.disabled = !on; },
