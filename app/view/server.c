@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 struct view_server {
@@ -66,27 +65,22 @@ static bool comes_from_here(const view_server *server, const struct mg_connectio
 
 typedef struct {
     const char *type;
-    const char *nonce; /* by which scripts within the page are known; NULL: there are none */
     bool download;
 } answer;
 
 static void send_head(struct mg_connection *connection, const view_server *server, int status, const answer *a,
                       long long size) {
-    char nonce[64] = "";
-    if (a->nonce)
-        snprintf(nonce, sizeof nonce, " 'nonce-%s'", a->nonce);
-    mg_printf(
-        connection,
-        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: close\r\n"
-        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
-        "Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n"
-        "Cross-Origin-Resource-Policy: same-origin\r\n"
-        "Content-Security-Policy: default-src 'none'; script-src 'self'%s; style-src 'self'; img-src 'self' data: "
-        "blob:; media-src blob:; font-src 'self'; connect-src 'self' ws://%s:%d ws://localhost:%d; base-uri "
-        "'none'; form-action 'none'; frame-ancestors 'none'\r\n%s\r\n",
-        status, mg_get_response_code_text(connection, status), a->type, size, nonce,
-        strcmp(server->address, "0.0.0.0") ? server->address : "127.0.0.1", (int)server->port, (int)server->port,
-        a->download ? "Content-Disposition: attachment\r\n" : "");
+    mg_printf(connection,
+              "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: close\r\n"
+              "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
+              "Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n"
+              "Cross-Origin-Resource-Policy: same-origin\r\n"
+              "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
+              "blob:; media-src blob:; font-src 'self'; connect-src 'self' ws://%s:%d ws://localhost:%d; base-uri "
+              "'none'; form-action 'none'; frame-ancestors 'none'\r\n%s\r\n",
+              status, mg_get_response_code_text(connection, status), a->type, size,
+              strcmp(server->address, "0.0.0.0") ? server->address : "127.0.0.1", (int)server->port, (int)server->port,
+              a->download ? "Content-Disposition: attachment\r\n" : "");
 }
 
 static bool wants_body(const struct mg_connection *connection) {
@@ -168,60 +162,6 @@ static int send_file(struct mg_connection *connection, const view_server *server
     return send_path(connection, server, real, false);
 }
 
-static bool make_nonce(char nonce[33]) {
-    unsigned char bytes[16];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return false;
-    for (int i = 0; i < 16; i++)
-        snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
-    return true;
-}
-
-/* The page's own scripts, such as the map of its modules, are told apart from others by a nonce that is new each time.
- */
-static char *add_nonce(const char *page, const char *nonce) {
-    static const char tag[] = "<script";
-    size_t count = 0;
-    for (const char *at = page; (at = strstr(at, tag)); at += sizeof tag - 1)
-        count++;
-    char *out = malloc(strlen(page) + count * 48 + 1), *to = out;
-    for (const char *at; out && (at = strstr(page, tag)); page = at + sizeof tag - 1)
-        to += sprintf(to, "%.*s%s nonce=\"%s\"", (int)(at - page), page, tag, nonce);
-    if (out)
-        strcpy(to, page);
-    return out;
-}
-
-static char *read_page(const view_server *server) {
-    char path[PATH_MAX + 16], *text = NULL;
-    size_t size = 0;
-    snprintf(path, sizeof path, "%s/index.html", server->folder);
-    FILE *file = fopen(path, "rb"), *memory = file ? open_memstream(&text, &size) : NULL;
-    char buffer[4096];
-    for (size_t got; memory && size < 1 << 20 && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        fwrite(buffer, 1, got, memory), fflush(memory);
-    if (memory)
-        fclose(memory);
-    if (file)
-        fclose(file);
-    return text;
-}
-
-static int send_page(struct mg_connection *connection, const view_server *server) {
-    char nonce[33], *page = read_page(server), *known = page && make_nonce(nonce) ? add_nonce(page, nonce) : NULL;
-    int status = 200;
-    if (known) {
-        send_head(connection, server, 200, &(answer){.type = "text/html; charset=utf-8", .nonce = nonce},
-                  (long long)strlen(known));
-        if (wants_body(connection))
-            mg_write(connection, known, strlen(known));
-    } else
-        status = send_text(connection, server, 404, "the viewer's page is not installed\n");
-    free(page);
-    free(known);
-    return status;
-}
-
 static int send_recording(struct mg_connection *connection, const view_server *server, const char *name) {
     char *path = view_session_find_recording(server->session, name);
     const int status = path ? send_path(connection, server, path, true)
@@ -242,7 +182,7 @@ static int answer_request(struct mg_connection *connection, const view_server *s
     if ((page || recording) && !has_token(server, request))
         return send_text(connection, server, 403, "open the address that bough view has printed, with its token\n");
     if (page)
-        return send_page(connection, server);
+        uri = "/index.html";
     return recording ? send_recording(connection, server, uri + sizeof recordings - 1)
                      : send_file(connection, server, uri);
 }
