@@ -241,7 +241,9 @@ static void say_goodbye(struct mg_connection *connection, int code, const char *
     mg_websocket_write(connection, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, payload, length + 2);
 }
 
-/* Waits for the socket as long as it takes: others have threads of their own. */
+/* Waits for the socket as long as it takes: others have threads of their own. One that takes nothing for as long as a
+ * request may last loses its seat; the connection itself belongs to civetweb's thread, which ends when the client does
+ * or says something. */
 static void *send_all(void *data) {
     client *c = data;
     bool good = true;
@@ -250,12 +252,12 @@ static void *send_all(void *data) {
         if (message)
             good =
                 mg_websocket_write(c->connection, message->text ? MG_WEBSOCKET_OPCODE_TEXT : MG_WEBSOCKET_OPCODE_BINARY,
-                                   (const char *)message->bytes, message->size) > 0;
+                                   (const char *)message->bytes, message->size) == (int)message->size;
         view_message_drop(message);
     }
     if (good && !c->leaves)
         say_goodbye(c->connection, CLOSE_LATE, "messages were not read");
-    mg_close_connection(c->connection); /* its reader comes to an end */
+    view_seat_close(c->seat);
     return NULL;
 }
 
@@ -273,7 +275,6 @@ static void on_ready(struct mg_connection *connection, void *data) {
     }
     free(c);
     say_goodbye(connection, CLOSE_FULL, "too many are looking on");
-    mg_close_connection(connection);
 }
 
 static void on_close(const struct mg_connection *connection, void *data) {
@@ -339,7 +340,7 @@ static int on_data(struct mg_connection *connection, int bits, char *bytes, size
     client *c = mg_get_user_connection_data(connection);
     char reason[128];
     (void)data;
-    if (!c)
+    if (!c || view_seat_is_closed(c->seat))
         return 0;
     if ((bits & 0x0f) == MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE) {
         mg_websocket_write(connection, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, bytes, size < 2 ? 0 : 2);
