@@ -430,8 +430,9 @@ static void recordings_are_files(void **state) {
     table t = sit_down(write_scene("chain.json", HANGING), "tree", false);
     order(&t, "{'do': 'record', 'on': true}");
     look_until(&t, t.seen.layers[0].time > 0.5);
-    order(&t, "{'do': 'record', 'on': false}");
+    order(&t, "{'do': 'reset'}"); /* ends it, too */
     look_until(&t, said(&t, "recorded"));
+    look_until(&t, json_is_false(json_object_get(said(&t, "settings"), "recording")));
     check_int(json_array_size(json_object_get(said(&t, "recorded"), "files")), 2);
     char *table_path = view_session_find_recording(t.session, "recording-1.csv");
     char *film_path = view_session_find_recording(t.session, "recording-1.glb"), head[64] = "";
