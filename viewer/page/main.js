@@ -67,7 +67,7 @@ class Page {
         return {
             layer: () => this.layers[0], send: (command) => this.send(command),
             pickPart: (part) => this.pickPart(part),
-            grabbed: (part) => this.springs.has(part) || this.send({ do: "pick", part }),
+            grabbed: (part) => this.springs.has(part) || this.#ask(part),
             springOf: (part) => this.springs.get(part),
             massOf: (part) => {
                 const mass = this.layers[0].component(part).mass;
@@ -152,7 +152,13 @@ class Page {
         if (this.picture.actors[0]) this.picture.actors[0].uniforms.picked.value = part ?? -1;
         this.picture.touch();
         if (part === null) this.controls.showPart(null);
-        else this.send({ do: "pick", part });
+        else this.#ask(part);
+    }
+
+    // The full engine has one body and knows no parts.
+    #ask(part) {
+        if (this.scene.engine !== "full") this.send({ do: "pick", part });
+        else if (part === this.picked) this.controls.showBody(this.layers[0]);
     }
 
     #pickNext(step) {
@@ -235,7 +241,7 @@ class Page {
             parts: () => ((this.partState = message), this.#showParts()),
             pick: () => this.#setAnswer(message),
             recorded: () => this.controls.showFiles(message.files ?? [], this.token),
-            event: () => this.note(`${message.time?.toFixed(2) ?? ""} s: ${this.layers[0]?.name(message.part) ?? ""}: ${message.change}`, true),
+            event: () => this.note(`${message.time.toFixed(2)} s: ${message.change}${message.name ? ` ${message.name}` : ""}`, true),
             error: () => this.note(message.text),
         }[message.say];
         heard?.();
@@ -272,7 +278,7 @@ class Page {
         layer.loose = new Set(this.partState.loose ?? []);
         this.picture.actors[0].hang();
         this.picture.touch();
-        if (this.picked !== null) this.send({ do: "pick", part: this.picked });
+        if (this.picked !== null) this.#ask(this.picked);
     }
 
     #setState(state, text) {
