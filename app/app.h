@@ -204,8 +204,8 @@ typedef struct app_tree_glb {
 } app_tree_glb;
 
 /* To be destroyed, also when it fails. */
-bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const app_part_style *styles,
-                                 const char *path, app_tree_glb *film);
+bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                 const app_part_style *styles, const char *path, app_tree_glb *film);
 /* The state as one more frame. */
 bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, const bough_state *state,
                               app_tree_glb *film);

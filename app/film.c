@@ -197,7 +197,7 @@ bough_status app_film_open(bough_context *ctx, const bough_run *run, app_film *f
     if (!choose_colours(bough_model_describe(model), film))
         return BOUGH_ERROR_MEMORY;
     if (film->glb_path)
-        s = app_tree_glb_create(ctx, model, film->styles, film->glb_path, &film->glb);
+        s = app_tree_glb_create(ctx, model, state, film->styles, film->glb_path, &film->glb);
     if (!s && film->png_path)
         s = open_animation(ctx, model, state, film);
     return s ? s : app_film_add(film, ctx, run);

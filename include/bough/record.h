@@ -183,6 +183,9 @@ typedef struct bough_glb_def {
     uint32_t cookie;
     const char *path; /* FILE.glb */
     bool z_up;        /* what is given has z up (default); glTF has y up */
+    /* m: keys of a node are left out where the motion between those beside them is straight enough that no vertex is
+     * shown further off than this. 0 (default): only where nothing changes */
+    double tolerance;
 } bough_glb_def;
 BOUGH_API bough_glb_def bough_default_glb_def(void);
 
@@ -195,7 +198,8 @@ typedef struct bough_glb_mesh {
     const int32_t *triangles; /* triangle_count x 3; both sides are seen */
     float colour[3];
     int32_t target_count;
-    const float *targets; /* target_count x vertex_count x 3 */
+    const float *targets;        /* target_count x vertex_count x 3 */
+    const float *target_normals; /* likewise: what each adds to the normals; NULL: linearised from the triangles */
 } bough_glb_mesh;
 BOUGH_API bough_glb_mesh bough_default_glb_mesh(void);
 
@@ -222,7 +226,8 @@ BOUGH_API bough_status bough_glb_add_node(bough_context *ctx, bough_glb *glb, co
 BOUGH_API bough_status bough_glb_add_frame(bough_context *ctx, bough_glb *glb, double time, const bough_glb_pose *poses,
                                            const float *weights);
 /* Writes the file and destroys glb, also when it fails. Rotations and weights are rounded to 16 bits: a weight to
- * 1/65534 of the largest that its target has in any frame. What does not change is written once. */
+ * 1/65534 of the largest that its target has in any frame. What does not change is written once; between the keys of a
+ * node viewers go straight. */
 BOUGH_API bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb);
 /* Destroys glb and writes nothing. */
 BOUGH_API void bough_glb_discard(bough_context *ctx, bough_glb *glb);
