@@ -1,5 +1,5 @@
 /* Pictures and animations of triangle surfaces, drawn in software: PNG files that look the same on every machine;
- * line plots, as SVG or PNG; and animated scenes as binary glTF (at the end).
+ * line plots, as SVG or PNG; and, at the end, animated scenes as binary glTF and arrays for NumPy.
  *
  *     bough_picture_def def = bough_default_picture_def();
  *     bough_picture_frame(&def, lower, upper);
@@ -231,6 +231,43 @@ BOUGH_API bough_status bough_glb_add_frame(bough_context *ctx, bough_glb *glb, d
 BOUGH_API bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb);
 /* Destroys glb and writes nothing. */
 BOUGH_API void bough_glb_discard(bough_context *ctx, bough_glb *glb);
+
+/* ---- Wavefront .obj: a surface as it is now, in groups, for programs that read sequences of files ---- */
+
+typedef struct bough_obj_group {
+    const char *name;       /* blanks become '_'; NULL: its number */
+    int32_t triangle_count; /* the triangles of the groups follow each other */
+} bough_obj_group;
+
+/* positions, normals (may be NULL): vertex_count x 3. The file appears when it is complete. */
+BOUGH_API bough_status bough_obj_write(bough_context *ctx, const char *path, int32_t vertex_count,
+                                       const float *positions, const float *normals, const int32_t *triangles,
+                                       int32_t group_count, const bough_obj_group *groups);
+
+/* ---- arrays: .npz, which NumPy loads (numpy.load), a zip file of .npy arrays ---- */
+
+#define BOUGH_NPZ_DIMENSION_LIMIT 3 /* of a row */
+
+typedef enum bough_npz_type { BOUGH_NPZ_FLOAT64, BOUGH_NPZ_FLOAT32, BOUGH_NPZ_INT32 } bough_npz_type;
+
+typedef struct bough_npz bough_npz;
+
+/* The file can be written: its name is tried now, and it appears when it is finished. */
+BOUGH_API bough_status bough_npz_create(bough_context *ctx, const char *path, bough_npz **npz);
+/* An array that grows by rows of this shape (dimension_count 0: single numbers). Arrays are numbered from 0, texts too.
+ * Names are letters, digits and underscores, each given once. */
+BOUGH_API bough_status bough_npz_add_array(bough_context *ctx, bough_npz *npz, const char *name, bough_npz_type type,
+                                           int32_t dimension_count, const int32_t *shape);
+/* An array of texts (UTF-8), complete at once; NULL is an empty one. */
+BOUGH_API bough_status bough_npz_add_texts(bough_context *ctx, bough_npz *npz, const char *name, int32_t count,
+                                           const char *const *texts);
+/* Rows of the array's type, one after the other. They are kept in memory until the end. */
+BOUGH_API bough_status bough_npz_append(bough_context *ctx, bough_npz *npz, int32_t array, int32_t row_count,
+                                        const void *rows);
+/* Writes the file and destroys npz, also when it fails. */
+BOUGH_API bough_status bough_npz_finish(bough_context *ctx, bough_npz *npz);
+/* Destroys npz and writes nothing. */
+BOUGH_API void bough_npz_discard(bough_context *ctx, bough_npz *npz);
 
 #ifdef __cplusplus
 }
