@@ -26,6 +26,7 @@ int command_demo(int argc, char **argv);
 int command_example(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_run(int argc, char **argv);
+int command_view(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_pack(int argc, char **argv);
 int command_bench(int argc, char **argv);

@@ -107,7 +107,7 @@ static int tell(const arguments *a, double start, double end, double seconds) {
 /* What was done before Ctrl-C, or before a step that failed, is kept. */
 static int shoot(bough_context *ctx, arguments *a, bough_run *run) {
     const double start = app_seconds(), first = fmax(a->from, bough_run_values(run)[BOUGH_COLUMN_TIME]);
-    bough_status s = app_film_open(ctx, run, &a->film);
+    bough_status s = app_film_prepare(ctx, run, &a->film);
     if (!s)
         s = look(a, ctx, run);
     if (!s)
@@ -125,7 +125,7 @@ static int shoot(bough_context *ctx, arguments *a, bough_run *run) {
         return status != APP_OK
                    ? status
                    : app_fail_with("the movie would begin at %g s, after the end of the scene at %g s", a->from, end);
-    if (app_film_finish(ctx, run, &a->film))
+    if (app_film_finish(ctx, &a->film))
         return app_film_fail(ctx, &a->film);
     tell(a, first, end, app_seconds() - start);
     return status;

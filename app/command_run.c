@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 enum {
     OPT_ENGINE = 300,
@@ -72,6 +73,30 @@ static void need_integrator(struct argp_state *state, const char *name) {
         if (!strcasecmp(bough_integrator_describe(i)->name, name))
             return;
     argp_error(state, "--integrator: there is no \"%s\"; bough integrators lists them", name);
+}
+
+/* Devices take what many write. */
+static bool is_same_file(const char *a, const char *b) {
+    struct stat one, two;
+    if (stat(a, &one) != 0 || stat(b, &two) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+/* All that is written has a file of its own, and none of it goes over the scene. */
+static void check_files(struct argp_state *state, const arguments *a) {
+    const char *const *reels = a->film.reel_paths;
+    const char *const files[] = {
+        a->scene.path, a->def.record,   a->def.displacements, a->film.glb_path, a->film.npz_path,  reels[0],  reels[1],
+        reels[2],      a->def.stresses, a->def.inputs,        a->def.changes,   a->def.checkpoint, a->picture};
+    enum { COUNT = sizeof files / sizeof *files };
+    for (int i = 0; i < COUNT; i++)
+        for (int k = i + 1; k < COUNT; k++)
+            if (files[i] && files[k] && is_same_file(files[i], files[k]))
+                argp_error(state,
+                           i == 0 ? "\"%s\" is the scene; what is written needs another name"
+                                  : "\"%s\" would be written twice; give one of them another name",
+                           files[k]);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -144,9 +169,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         app_need_extension(state, "picture", text, ".png");
         a->picture = text;
         break;
-    case ARGP_KEY_END:
+    case ARGP_KEY_SUCCESS: /* the scene's name is known */
         if (a->film.baked && !a->film.glb_path)
             argp_error(state, "--baked says how FILE.glb is made: name it by --record");
+        check_files(state, a);
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -312,15 +338,15 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
         status = fail_with_state(ctx, a, run);
     else if (advanced)
         status = app_film_fail(ctx, &a->film);
-    if (advanced < 0 && advanced != BOUGH_ERROR_SINGULAR)
+    if (advanced == BOUGH_ERROR_FILE || advanced == BOUGH_ERROR_MEMORY)
         return status;
-    /* What was reached before the failure or Ctrl-C is worth having. */
+    /* What was reached before the failure, an event that cannot be or Ctrl-C is worth having. */
     if (a->scene.json)
         print_json(run, &report, advanced == BOUGH_OK);
     else
         print_text(run, &report, advanced == BOUGH_OK);
     int drawn = a->picture && !app_interrupted() ? draw(ctx, run, a) : APP_OK;
-    if (drawn == APP_OK && app_film_finish(ctx, run, &a->film))
+    if (drawn == APP_OK && app_film_finish(ctx, &a->film))
         drawn = app_film_fail(ctx, &a->film);
     return status == APP_OK ? drawn : status;
 }
@@ -333,7 +359,7 @@ static int start(bough_context *ctx, arguments *a, bough_scene *scene, bough_run
     a->def.tell = tell;
     if (bough_run_create(ctx, scene, &a->def, run))
         return app_fail(ctx);
-    if (film && (app_film_open(ctx, *run, &a->film) || app_film_begin(ctx, *run, &a->film)))
+    if (film && app_film_open(ctx, *run, &a->film))
         return app_film_fail(ctx, &a->film);
     return APP_OK;
 }

@@ -9,6 +9,7 @@ typedef struct {
     bough_scene *scene;
     bough_model *model;
     bough_state *state;
+    int32_t frames; /* drawn */
     double stepped; /* s of wall clock */
 } forest_run;
 
@@ -58,6 +59,7 @@ static bough_status draw_film(forest_run *f, bough_picture *picture, bough_anima
             s = app_forest_draw(f->ctx, f->model, f->state, picture);
         if (!s)
             s = bough_animation_add(f->ctx, film, picture);
+        f->frames += !s;
         app_show_line("the wind blows  frame %d of %d, %.2f x real time without drawing", frame + 1, f->demo->frames,
                       f->stepped > 0 ? f->state->time / f->stepped : 0);
     }
@@ -83,8 +85,8 @@ static bough_status make_film(forest_run *f) {
         bough_animation_discard(f->ctx, film);
     bough_picture_destroy(f->ctx, picture);
     if (!s)
-        printf("%s: %d frames; %.1f s in the wind took %.1f s: %.2f x real time.\n", path, f->demo->frames,
-               f->state->time, f->stepped, f->stepped > 0 ? f->state->time / f->stepped : 0);
+        printf("%s: %d frames; %.1f s in the wind took %.1f s: %.2f x real time.\n", path, f->frames, f->state->time,
+               f->stepped, f->stepped > 0 ? f->state->time / f->stepped : 0);
     return s;
 }
 
@@ -105,11 +107,20 @@ static bough_status make_picture(forest_run *f) {
     return s;
 }
 
+static int run(forest_run *f) {
+    const int status = prepare(f);
+    if (status != APP_OK)
+        return status;
+    if (make_film(f))
+        return app_fail(f->ctx);
+    if (app_interrupted())
+        return app_fail_with("stopped after %.1f s of simulated time; what was done is kept", f->state->time);
+    return make_picture(f) ? app_fail(f->ctx) : APP_OK;
+}
+
 int app_demo_forest(const app_forest_demo *demo) {
     forest_run f = {.ctx = app_context(demo->threads), .demo = demo};
-    int status = prepare(&f);
-    if (status == APP_OK && (make_film(&f) || make_picture(&f)))
-        status = app_fail(f.ctx);
+    const int status = run(&f);
     bough_state_destroy(f.ctx, f.state);
     bough_model_destroy(f.ctx, f.model);
     bough_scene_destroy(f.ctx, f.scene);

@@ -137,8 +137,9 @@ static bough_status make_folder(app_film *film) {
     return s;
 }
 
-bough_status app_film_open(bough_context *ctx, const bough_run *run, app_film *film) {
+bough_status app_film_prepare(bough_context *ctx, const bough_run *run, app_film *film) {
     bough_status s = BOUGH_OK;
+    film->run = run;
     if (film->glb_path)
         s = open_glb(ctx, run, film);
     if (!s && film->npz_path)
@@ -156,12 +157,17 @@ bough_status app_film_begin(bough_context *ctx, const bough_run *run, app_film *
     return s ? s : app_film_add(film, ctx, run);
 }
 
-bough_status app_film_finish(bough_context *ctx, const bough_run *run, app_film *film) {
+bough_status app_film_open(bough_context *ctx, const bough_run *run, app_film *film) {
+    bough_status s = app_film_prepare(ctx, run, film);
+    return s ? s : app_film_begin(ctx, run, film);
+}
+
+bough_status app_film_finish(bough_context *ctx, app_film *film) {
     bough_status s = BOUGH_OK, last = BOUGH_OK;
     if (film->glb.glb)
         s = app_tree_glb_finish(ctx, &film->glb);
     if (film->baked_glb.glb)
-        s = app_baked_glb_finish(ctx, run, film->styles, &film->baked_glb);
+        s = app_baked_glb_finish(ctx, film->run, film->styles, &film->baked_glb);
     if (film->npz)
         last = bough_npz_finish(ctx, film->npz);
     film->npz = NULL;

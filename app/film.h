@@ -139,6 +139,7 @@ typedef struct app_film {
     double fps;
     app_shot_def shot_def;
     int32_t frames;
+    const bough_run *run;
     app_tree_glb glb;
     app_baked_glb baked_glb;
     bough_npz *npz;
@@ -157,12 +158,15 @@ bool app_take_recording(char *path, bough_run_def *def, app_film *film);
 const char *app_recording_kinds(void);
 
 /* Opens the files. To be destroyed, also when it fails. */
-bough_status app_film_open(bough_context *ctx, const bough_run *run, app_film *film);
+bough_status app_film_prepare(bough_context *ctx, const bough_run *run, app_film *film);
 /* Aims the camera at the present state, which becomes the first frame. */
 bough_status app_film_begin(bough_context *ctx, const bough_run *run, app_film *film);
+/* Both. */
+bough_status app_film_open(bough_context *ctx, const bough_run *run, app_film *film);
 /* The present state as one more frame: bough_run_def.watch; data is the film. */
 bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run);
-bough_status app_film_finish(bough_context *ctx, const bough_run *run, app_film *film);
+/* The files appear; the run is still there. */
+bough_status app_film_finish(bough_context *ctx, app_film *film);
 /* Prints what went wrong. */
 int app_film_fail(const bough_context *ctx, const app_film *film);
 void app_film_destroy(bough_context *ctx, app_film *film);

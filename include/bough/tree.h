@@ -256,7 +256,7 @@ BOUGH_API bough_status bough_state_set_component_stiffness(bough_context *ctx, c
 BOUGH_API bough_status bough_state_lowest_frequencies(bough_context *ctx, const bough_model *model,
                                                       const bough_state *state, double *hz);
 /* Sets the damping ratio of a part, or of all parts of a component, at this frequency. Damping by mass and by stiffness
- * keep their shares of it; where there is none, it is by stiffness. */
+ * keep their shares of it; where there is none, it is by stiffness. Absent parts of a component keep theirs. */
 BOUGH_API bough_status bough_state_set_damping_ratio(bough_context *ctx, const bough_model *model, bough_state *state,
                                                      int32_t part, double ratio);
 BOUGH_API bough_status bough_state_set_component_damping_ratio(bough_context *ctx, const bough_model *model,

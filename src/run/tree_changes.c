@@ -101,15 +101,24 @@ static bool applies(const bo_tree_changes *c, const bough_state *state, bough_ch
     }
 }
 
+/* Whether what it is to hang on is there. */
+static bool has_a_home(const bo_tree_changes *c, const bough_state *state, const bo_scene_event *event, int32_t part) {
+    const int32_t home = event->kind == BOUGH_CHANGE_ATTACH     ? event->parent
+                         : event->kind == BOUGH_CHANGE_REATTACH ? bough_model_describe(c->model)->parts[part].parent
+                                                                : -1;
+    return home < 0 || bo_part_is_there(c->model, state, home);
+}
+
 /* A root comes to where the event says, or the scene has it; one that was no root, to where it was last. */
 static bough_frame pose_of(const bo_tree_changes *c, const bough_state *state, const bo_scene_event *event,
                            int32_t part) {
     const bough_part_def *def = &bough_model_describe(c->model)->parts[part];
+    const bool was_root = def->parent < 0;
     bough_frame pose = event->pose;
-    if (event->placed)
-        return pose;
-    memcpy(pose.origin, def->parent < 0 ? def->position : state->frames[part].origin, sizeof pose.origin);
-    memcpy(pose.rotation, def->parent < 0 ? def->rotation : state->frames[part].rotation, sizeof pose.rotation);
+    if (!event->placed)
+        memcpy(pose.origin, was_root ? def->position : state->frames[part].origin, sizeof pose.origin);
+    if (!event->turned)
+        memcpy(pose.rotation, was_root ? def->rotation : state->frames[part].rotation, sizeof pose.rotation);
     return pose;
 }
 
@@ -119,7 +128,7 @@ static bough_status change_parts(bough_context *ctx, bo_tree_changes *c, bough_s
     int32_t count = 0;
     for (int32_t i = 0; i < event->part_count; i++) {
         const int32_t part = event->parts[i];
-        if (!applies(c, state, kind, part))
+        if (!applies(c, state, kind, part) || !has_a_home(c, state, event, part))
             continue;
         c->list[count] =
             (bough_change){.kind = kind, .part = part, .parent = event->parent, .interface = event->interface};

@@ -37,25 +37,37 @@ static char *family_of(bough_context *ctx, const char *name) {
     return family;
 }
 
+static bool is_listed(const char *word, const char *const *words, int32_t count) {
+    enum { MOST = 64 }; /* no sentence has more of them, and names without numbers are all families */
+    for (int32_t i = 0; i < count && i < MOST; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
 /* A pattern that matches nothing, with the nearest name or family of names that there is. */
 static bough_status fail_pattern(bo_json at, const char *what, const char *pattern, const char *const *names,
                                  int32_t count) {
     bough_context *ctx = at.ctx;
-    const char **words = BO_NEW_ZEROS(ctx, const char *, 2 * (size_t)count);
-    const bool glob = strpbrk(pattern, "*?");
-    bough_status status = words ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    if (!strpbrk(pattern, "*?"))
+        return bo_json_fail_word(at, what, pattern, names, count);
+    const char **families = BO_NEW_ARRAY(ctx, const char *, count);
+    bough_status status = families ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    int32_t kept = 0;
     for (int32_t i = 0; i < count && status == BOUGH_OK; i++) {
-        words[i] = names[i];
-        if (glob && !(words[count + i] = family_of(ctx, names[i])))
+        char *family = family_of(ctx, names[i]);
+        if (!family)
             status = BOUGH_ERROR_MEMORY;
+        else if (is_listed(family, families, kept))
+            bo_free(ctx, family);
+        else
+            families[kept++] = family;
     }
-    if (status == BOUGH_OK && glob) /* families first */
-        status = bo_json_fail_word(at, what, pattern, words + count, count);
-    else if (status == BOUGH_OK)
-        status = bo_json_fail_word(at, what, pattern, words, count);
-    for (int32_t i = 0; words && i < count; i++)
-        bo_free(ctx, (char *)words[count + i]);
-    bo_free(ctx, words);
+    if (status == BOUGH_OK)
+        status = bo_json_fail_word(at, what, pattern, families, kept);
+    for (int32_t i = 0; i < kept; i++)
+        bo_free(ctx, (char *)families[i]);
+    bo_free(ctx, families);
     return status;
 }
 

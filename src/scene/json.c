@@ -331,6 +331,8 @@ bough_status bo_json_fail_word(bo_json at, const char *what, const char *word, c
     size_t used = 0;
     for (int32_t i = 0; i < count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", known[i]);
+    if (used >= sizeof list)
+        snprintf(list + sizeof list - 5, 5, " ...");
     return bo_json_fail(at, "unknown %s\"%.60s\"; there are %s", what, word, list);
 }
 

@@ -350,6 +350,8 @@ static bough_status copy_part(bough_context *ctx, const placement *p, bo_vec3 or
     part->scale *= p->scale;
     for (int d = 0; d < 3; d++)
         part->offset[d] *= p->scale;
+    part->damping_mass /= p->scale; /* frequencies go with 1 / scale, and ratios stay */
+    part->damping_stiffness *= p->scale;
     part->joint.stiffness *= pow(p->scale, 3); /* of the same material; damping keeps its ratios */
     part->joint.damping *= pow(p->scale, 4);
     if (!(part->name = bo_copy_name(ctx, copy, model->name)))
@@ -359,6 +361,8 @@ static bough_status copy_part(bough_context *ctx, const placement *p, bo_vec3 or
     part->absent = part->absent || p->absent;
     part->rotation = bo_mat_mul(p->rotation, model->rotation);
     move_point(p, origin, model->position, part->position);
+    bo_store3(part->velocity, bo_scale(p->scale, bo_mat_vec(p->rotation, bo_load3(model->velocity)))); /* as tracks */
+    bo_store3(part->angular_velocity, bo_mat_vec(p->rotation, bo_load3(model->angular_velocity)));
     if (track.count == 0)
         return BOUGH_OK;
     part->track = track;

@@ -57,7 +57,7 @@ typedef struct bo_scene_event {
     int32_t part_count, *parts;
     int32_t tie_count, *ties;
     int32_t parent, interface; /* ATTACH; parent -1: the world */
-    bool placed;               /* ADD: roots come to `pose`; else to where the scene has them */
+    bool placed, turned;       /* ADD: a root has the origin, the rotation of `pose`; else where the scene has it */
     bough_frame pose;
     bough_wind wind;
 } bo_scene_event;

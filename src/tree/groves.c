@@ -203,9 +203,16 @@ static size_t in_lines(size_t count) {
     return (count + 7) & ~(size_t)7;
 }
 
-size_t bo_tree_grove_sets_size(const bough_context *ctx, const bough_model *model, int32_t *count) {
+/* Threads share the groves; or each of its phases, where there are too few groves to keep all busy: 0. */
+static int32_t visitor_count(const bough_context *ctx, const bough_model *model) {
     const int32_t threads = bough_thread_count(ctx);
-    *count = model->grove_count < 2 ? 0 : threads < model->grove_count ? threads : model->grove_count;
+    if (model->grove_count < 2 || (threads > 1 && model->grove_count < 4 * threads))
+        return 0;
+    return threads < BO_TREE_CHUNKS ? threads : BO_TREE_CHUNKS;
+}
+
+size_t bo_tree_grove_sets_size(const bough_context *ctx, const bough_model *model, int32_t *count) {
+    *count = visitor_count(ctx, model);
     return (size_t)*count * in_lines(set_size(model));
 }
 
@@ -265,6 +272,8 @@ static void visit_groves(void *data, int32_t set) {
     v.ctx.pool = NULL, v.ctx.def.run_tasks = NULL, v.ctx.def.thread_count = 1;
     call->status[set] = BOUGH_OK;
     for (int32_t g; (g = atomic_fetch_add(&call->next, 1)) < call->model->grove_count;) {
+        if (call->model->groves[g].level_count == 0) /* all of its trees are absent */
+            continue;
         look_at(&v, call->model, call->state, g, set);
         const bough_status status = call->task(&v.ctx, &v.model, &v.state, call->data);
         if (status == BOUGH_OK || call->status[set] != BOUGH_OK)
@@ -275,18 +284,10 @@ static void visit_groves(void *data, int32_t set) {
     }
 }
 
-/* Threads share the groves, or each of its phases, where there are too few groves to keep all busy. */
-static int32_t visitors(const bough_context *ctx, const bough_model *model, const bough_state *state) {
-    const int32_t threads = bough_thread_count(ctx), sets = state->work->set_count;
-    const int32_t most = sets < BO_TREE_CHUNKS ? sets : BO_TREE_CHUNKS;
-    if (model->grove_count < 2 || most == 0 || (threads > 1 && model->grove_count < 4 * threads))
-        return 0;
-    return threads < most ? threads : most;
-}
-
 bough_status bo_tree_each_grove(bough_context *ctx, const bough_model *model, bough_state *state,
                                 bo_tree_grove_task task, const void *data) {
-    const int32_t count = visitors(ctx, model, state);
+    const int32_t visitors = visitor_count(ctx, model), sets = state->work->set_count;
+    const int32_t count = visitors < sets ? visitors : sets; /* the state may be of a context with fewer threads */
     if (count == 0)
         return task(ctx, model, state, data);
     grove_call call = {.ctx = ctx, .model = model, .state = state, .task = task, .data = data};

@@ -186,6 +186,9 @@ static void remember(bough_log *log, const bough_model *now) {
     for (int f = 0; f < FIELDS; f++)
         if (!is_idle(log, log->state, (field_kind)f) && fields[f].count > 0)
             memcpy(log->seen[f], fields[f].data, WORD * fields[f].count);
+    if (log->seen_pushed || log->state->work->pushed) /* parts that are gone come back without wrenches */
+        memset(log->seen[WRENCHES] + fields[WRENCHES].count, 0,
+               WORD * (6 * (size_t)now->def.part_count - fields[WRENCHES].count));
     log->seen_pushed = log->state->work->pushed;
 }
 
@@ -360,10 +363,13 @@ bough_status bo_log_come_back(bough_context *ctx, const bough_model *model, boug
 
 static uint64_t hash_part(uint64_t hash, const bough_part_def *part) {
     const bough_joint *joint = &part->joint;
-    const double numbers[] = {(double)joint->kind, joint->axis[0],  joint->axis[1],  joint->axis[2], joint->stiffness,
-                              joint->damping,      part->offset[0], part->offset[1], part->offset[2]};
+    const double numbers[] = {(double)joint->kind, joint->stiffness, joint->damping};
     const size_t keys = (size_t)part->track.count;
     hash = bo_image_hash(hash, numbers, sizeof numbers);
+    hash = bo_image_hash(hash, joint->axis, sizeof joint->axis);
+    hash = bo_image_hash(hash, joint->angle, sizeof joint->angle); /* what comes back begins there */
+    hash = bo_image_hash(hash, part->position, sizeof part->position);
+    hash = bo_image_hash(hash, part->offset, sizeof part->offset);
     if (keys == 0)
         return hash;
     hash = bo_image_hash(hash, part->track.time, keys * sizeof(double));

@@ -359,6 +359,7 @@ static bough_status damp_some(bough_context *ctx, const bough_model *model, boug
 bough_status bough_state_set_damping_ratio(bough_context *ctx, const bough_model *model, bough_state *state,
                                            int32_t part, double ratio) {
     BO_TRY(check_part(ctx, model, part));
+    BO_TRY(bo_tree_check_present(ctx, bo_tree_now(model, state), part)); /* what is absent has no frequency */
     return damp_some(ctx, model, state, part, -1, ratio);
 }
 

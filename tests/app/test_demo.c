@@ -53,37 +53,62 @@ static void the_animation_is_the_motion_of_the_engine(void **state) {
 }
 
 /* The animation has begun when its file has, under another name. */
-static bool has_begun(void) {
-    DIR *folder = opendir(work("long"));
+static bool has_begun(const char *where, const char *film) {
+    DIR *folder = opendir(work(where));
     bool found = false;
     for (struct dirent *e; folder && (e = readdir(folder));)
-        found = found || strncmp(e->d_name, "oak.glb", 7) == 0;
+        found = found || strncmp(e->d_name, film, strlen(film)) == 0;
     if (folder)
         closedir(folder);
     return found;
 }
 
-static void interrupted_it_keeps_what_was_done(void **state) {
-    (void)state;
+static void interrupt(const char *const words[], const char *where, const char *film) {
     const struct timespec nap = {0, 10000000}, pause = {0, 300000000};
-    pid_t child =
-        start_with_output(WORDS("demo", "-o", "long", "--frames", "10000", "--leaves", "0"), test_path("stdout"));
-    for (int i = 0; i < 3000 && !has_begun(); i++)
+    pid_t child = start_with_output(words, test_path("stdout"));
+    for (int i = 0; i < 6000 && !has_begun(where, film); i++)
         nanosleep(&nap, NULL);
     nanosleep(&pause, NULL);
     check_int(kill(child, SIGINT), 0);
     check_int(finish(child), 1);
     check(strstr(err, "bough: stopped after ") != NULL); /* beside what cooking warns of */
+}
+
+static void interrupted_it_keeps_what_was_done(void **state) {
+    (void)state;
+    interrupt(WORDS("demo", "-o", "long", "--frames", "10000", "--leaves", "0"), "long", "oak.glb");
     glb_file file = read_glb(work("long/oak.glb"));
     check_accessors(&file);
     close_glb(&file);
     check(!exists("long/oak.png"));
 }
 
+/* As many frames as are told are in the film. */
+static void an_interrupted_forest_tells_how_far_it_came(void **state) {
+    (void)state;
+    char told[4096];
+    unsigned char head[64];
+    int frames = 0;
+    interrupt(WORDS("demo", "forest", "-o", "trees", "--frames", "10000", "--leaves", "0"), "trees", "film.png");
+    FILE *f = fopen(test_path("stdout"), "r");
+    check(f != NULL);
+    told[fread(told, 1, sizeof told - 1, f)] = 0;
+    fclose(f);
+    const char *line = strstr(told, "film.png: ");
+    check(line && sscanf(line, "film.png: %d frames", &frames) == 1);
+    f = fopen(work("trees/film.png"), "rb");
+    check(f && fread(head, 1, sizeof head, f) == sizeof head);
+    fclose(f);
+    check(memcmp(head + 37, "acTL", 4) == 0); /* behind the signature and the head of the picture */
+    check_int(frames, head[41] << 24 | head[42] << 16 | head[43] << 8 | head[44]);
+    check(frames >= 1 && !exists("trees/forest.png"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_animation_is_the_motion_of_the_engine),
         cmocka_unit_test(interrupted_it_keeps_what_was_done),
+        cmocka_unit_test(an_interrupted_forest_tells_how_far_it_came),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

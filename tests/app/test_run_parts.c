@@ -139,6 +139,15 @@ static void what_happens_to_parts_is_told(void **state) {
     check(strstr(out, "of them 1 broke off"));
     check_mistake(1, "in the full engine parts stay together", "run", "cut.json", "--engine", "full");
     check_mistake(2, "--changes", "run", "cut.json", "--changes", "cut.txt");
+    /* an event that cannot be ends the run, which keeps what came before */
+    test_write_text(work("loop.json"), CHAIN(", \"events\": [{\"time\": 0.052, \"attach\": \"a\", \"parent\": "
+                                             "\"b\", \"interface\": \"a\"}]"));
+    check_run(1, "run", "loop.json", "--record", "loop.glb");
+    check(strstr(err, "bough: events[0] at 0.052 s: part \"a\" hangs at"));
+    check(strstr(out, "stopped at t = 0.05 s after 5 of 20 steps") && exists("loop.glb"));
+    test_write_text(work("flying.json"), CHAIN(", \"events\": [{\"time\": 0.052, \"detach\": \"b\"}]"));
+    check_run(1, "run", "flying.json", "-i", "bdf2", "--record", "flying.glb");
+    check(strstr(err, "bough: events[0] at 0.052 s: integrators need roots that are held") && exists("flying.glb"));
 }
 
 static void a_scene_settles(void **state) {
@@ -196,6 +205,11 @@ static void mistakes_are_one_sentence(void **state) {
     check_mistake(2, "--engine: \"half\" should be tree or full", "run", "chain.json", "--engine", "half");
     check_mistake(2, "--coupling: \"L5\" should be", "run", "chain.json", "--coupling", "L5");
     check_mistake(2, "--passes: \"3\" should be 1 or 2", "run", "chain.json", "--passes", "3");
+    check_mistake(2, "\"chain.json\" is the scene", "run", "chain.json", "--inputs", "chain.json");
+    check_mistake(2, "\"./chain.json\" is the scene", "run", "chain.json", "--checkpoint", "./chain.json");
+    check_mistake(2, "\"x.csv\" would be written twice", "run", "chain.json", "--changes", "x.csv", "--record",
+                  "x.csv");
+    check_run(0, "run", "chain.json", "--inputs", "/dev/null", "--checkpoint", "/dev/null");
     check_mistake(1, "integrators need the exact coupling, L3", "run", "chain.json", "-i", "rk4", "--coupling", "L2");
     check_mistake(2, "chain.json: is a scene of parts, which brings", "static", "chain.json", "--fix", "x0");
     check_mistake(2, "chain.json: is a scene of parts, which brings", "static", "chain.json", "--probe", "x1");

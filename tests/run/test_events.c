@@ -316,18 +316,21 @@ static void gusts_are_carried_by_the_mean_as_it_was(void **unused) {
 static void parts_come_and_go(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    play p = begin(ctx,
-                   "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.1, "
-                   "0.1], 'cells': [6, 1, 1]}, 'basis': {'r': 5}, 'material': {'young': 1e6, 'poisson': 0.3, "
-                   "'density': 500}, 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}}}, 'parts': "
-                   "[{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'arm', 'parent': 'a'}, {'name': "
-                   "'x', 'component': 'arm', 'absent': true, 'position': [0, 3, 0]}], 'forces': [{'part': 'x', "
-                   "'force': [0, 0, 1]}], 'probes': [{'name': 'x', 'part': 'x'}, {'name': 'b', 'part': 'b'}], 'time': "
-                   "{'dt': 0.01, 'duration': 1}, 'events': [{'time': 0.3, 'remove': 'b'}, {'time': 0.05, 'add': 'x', "
-                   "'position': [0, 2, 1], 'rotate_deg': [0, 0, 90]}, {'time': 0.1, 'detach': 'x'}, {'time': 0.2, "
-                   "'attach': 'x', 'parent': 'a', 'interface': 'tip'}, {'time': 0.35, 'detach': '*'}, {'time': 0, "
-                   "'lock': 'a'}, {'time': 0.25, 'unlock': '?'}]}",
-                   NULL);
+    play p =
+        begin(ctx,
+              "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.1, "
+              "0.1], 'cells': [6, 1, 1]}, 'basis': {'r': 5}, 'material': {'young': 1e6, 'poisson': 0.3, "
+              "'density': 500}, 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}}}, 'parts': "
+              "[{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': 'arm', 'parent': 'a'}, {'name': "
+              "'x', 'component': 'arm', 'absent': true, 'position': [0, 3, 0]}], 'forces': [{'part': 'x', "
+              "'force': [0, 0, 1]}], 'probes': [{'name': 'x', 'part': 'x'}, {'name': 'b', 'part': 'b'}], 'time': "
+              "{'dt': 0.01, 'duration': 1}, 'events': [{'time': 0.3, 'remove': 'b'}, {'time': 0.05, 'add': 'x', "
+              "'position': [0, 2, 1], 'rotate_deg': [0, 0, 90]}, {'time': 0.1, 'detach': 'x'}, {'time': 0.2, "
+              "'attach': 'x', 'parent': 'a', 'interface': 'tip'}, {'time': 0.35, 'detach': '*'}, {'time': 0, "
+              "'lock': 'a'}, {'time': 0.25, 'unlock': '?'}, {'time': 0.4, 'attach': 'x', 'parent': 'b', 'interface': "
+              "'tip'}, {'time': 0.45, 'add': 'b'}, {'time': 0.46, 'detach': 'b'}, {'time': 0.47, 'remove': 'a'}, "
+              "{'time': 0.5, 'reattach': 'b'}]}",
+              NULL);
     const bough_model *model;
     const bough_state *state;
     check(bough_run_tree(p.run, &model, &state));
@@ -345,6 +348,92 @@ static void parts_come_and_go(void **unused) {
     check(isnan(value(&p, "b.x")) && !bough_state_parts(model, state)[0].locked);
     step(ctx, &p, 5);
     check_int(state->root_count, 2); /* of a and x; b is gone */
+    step(ctx, &p, 3);
+    check_int(bough_state_parts(model, state)[2].parent, -1); /* there was nothing to hang on */
+    step(ctx, &p, 10);
+    check_int(bough_state_parts(model, state)[1].parent, -1);
+    int32_t count;
+    const bough_run_change *changes = bough_run_changes(p.run, &count);
+    check(!strcmp(changes[count - 1].change, "remove"));
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* What an event does not say of where a root comes is as the scene has it. */
+static void what_is_added_stands_as_the_scene_has_it(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    play p = begin(ctx,
+                   "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1, 0.1, "
+                   "0.1], 'cells': [6, 1, 1]}, 'basis': {'r': 5}, 'material': {'young': 1e6, 'poisson': 0.3, "
+                   "'density': 500}, 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}}}, 'parts': "
+                   "[{'name': 'x', 'component': 'arm', 'absent': true, 'position': [0, 3, 0], 'rotate_deg': [0, 0, "
+                   "90]}, {'name': 'y', 'component': 'arm', 'absent': true, 'position': [0, 3, 0], 'rotate_deg': [0, "
+                   "0, 90]}], 'time': {'dt': 0.01, 'duration': 1}, 'events': [{'time': 0.01, 'add': 'x', 'position': "
+                   "[5, 0, 0]}, {'time': 0.01, 'add': 'y', 'rotate_deg': [90, 0, 0]}]}",
+                   NULL);
+    const bough_model *model;
+    const bough_state *state;
+    check(bough_run_tree(p.run, &model, &state));
+    step(ctx, &p, 2);
+    const double upright[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, tilted[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0};
+    check(state->frames[0].origin[0] == 5 && state->frames[0].origin[1] == 0);
+    check(state->frames[1].origin[0] == 0 && state->frames[1].origin[1] == 3);
+    for (int k = 0; k < 9; k++) {
+        check_near(state->frames[0].rotation[k], upright[k], 1e-12);
+        check_near(state->frames[1].rotation[k], tilted[k], 1e-12);
+    }
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* Rows of a frame each, also where frames are shorter than steps, which have one row each then. */
+static void rows_go_on_from_a_checkpoint(void **unused) {
+    (void)unused;
+    static const double fps[] = {30, 100, 150, 250};
+    static char whole[1 << 16], parts[1 << 16];
+    bough_context *ctx = test_context(1);
+    for (int k = 0; k < 4; k++) {
+        for (int piece = 0; piece < 3; piece++) {
+            bough_run_def def = bough_default_run_def();
+            char path[512], checkpoint[512];
+            snprintf(path, sizeof path, "%s", test_path(piece ? "parts.npy" : "whole.npy"));
+            snprintf(checkpoint, sizeof checkpoint, "%s", test_path("half.state"));
+            def.fps = fps[k], def.stresses = path;
+            def.duration = piece == 1 ? 0.17 : 0.4;
+            def.checkpoint = piece == 1 ? checkpoint : NULL, def.resume = piece == 2 ? checkpoint : NULL;
+            play p = begin(ctx, CHAIN(BREAKING), &def);
+            check_ok(ctx, bough_run_advance(ctx, p.run));
+            end(ctx, &p);
+        }
+        const size_t size = read_all(test_path("whole.npy"), whole, sizeof whole);
+        check(size > 128 && size == read_all(test_path("parts.npy"), parts, sizeof parts));
+        check(memcmp(whole, parts, size) == 0);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* Nothing is told before it has happened, whatever rounding does to times: a table that is continued from a checkpoint
+ * keeps what happened up to then. */
+static void what_happens_is_not_later_than_the_run(void **unused) {
+    (void)unused;
+    char text[8192];
+    int used = snprintf(text, sizeof text, "%s", CHAIN(", 'events': ["));
+    used -= (int)strlen("}");
+    for (int k = 1; k <= 40; k++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s{'time': %.17g, '%s': 'c'}", k > 1 ? ", " : "",
+                         0.01 * k * (1 + (k % 3 - 1) * 1e-15), k % 2 ? "lock" : "unlock");
+    snprintf(text + used, sizeof text - (size_t)used, "]}");
+    bough_context *ctx = test_context(1);
+    play p = begin(ctx, text, NULL);
+    for (int k = 1; k <= 40; k++) {
+        int32_t count;
+        step(ctx, &p, 1);
+        const bough_run_change *changes = bough_run_changes(p.run, &count);
+        check_int(count, k);
+        check(changes[k - 1].time <= value(&p, "time"));
+        check_near(changes[k - 1].time, 0.01 * k, 1e-12);
+    }
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
@@ -564,6 +653,9 @@ int main(void) {
         cmocka_unit_test(ties_break_where_they_pull_too_hard),
         cmocka_unit_test(ties_break_where_they_turn_too_hard),
         cmocka_unit_test(ties_are_cut_and_joined_in_turn),
+        cmocka_unit_test(what_is_added_stands_as_the_scene_has_it),
+        cmocka_unit_test(what_happens_is_not_later_than_the_run),
+        cmocka_unit_test(rows_go_on_from_a_checkpoint),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

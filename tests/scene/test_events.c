@@ -20,6 +20,9 @@
     "'leaf2'], 'interfaces': ['base', 'base'], 'stiffness': 1}, {'name': 'string2', 'parts': ['leaf2'], "              \
     "'interfaces': ['base'], 'stiffness': 1}]"
 #define TIED(more) SCENE(TIES more)
+#define TRACKED(list)                                                                                              \
+    "{'bough': 1, 'components': {'arm': " ARM "}, 'parts': [{'name': 'cart', 'component': 'arm', 'absent': true, " \
+    "'track': [{'time': 0}, {'time': 1, 'position': [1, 0, 0]}]}], 'events': [" list "]}"
 
 static void everything_that_is_said_is_read(void **state) {
     (void)state;
@@ -98,6 +101,7 @@ static void mistakes_are_named(void **state) {
     check_refused(EVENTS("{'time': 1, 'detatch': 'leaf1'}"), "did you mean \"detach\"?");
     check_refused(EVENTS("{'time': 1, 'detach': 'lief1'}"), "did you mean \"leaf1\"?");
     check_refused(EVENTS("{'time': 1, 'detach': 'loaf*'}"), "did you mean \"leaf*\"?");
+    check_refused(EVENTS("{'time': 1, 'detach': 'zzzzzzz*'}"), "there are stem*, leaf*, seed*");
     check_refused(EVENTS("{'time': 1, 'detach': 3}"), "events[0].detach: ");
     check_refused(EVENTS("{'time': 1, 'detach': 'leaf1', 'parent': 'stem'}"), "is for events that \"attach\" a part");
     check_refused(EVENTS("{'time': 1, 'lock': 'leaf1', 'velocity': [1, 0, 0]}"), "is for events that \"add\" one");
@@ -109,6 +113,10 @@ static void mistakes_are_named(void **state) {
     check_refused(EVENTS("{'time': 1, 'attach': 'leaf1', 'parent': 'stem'}"), "\"interface\" is missing");
     check_refused(EVENTS("{'time': 1, 'attach': '*', 'parent': 'stem', 'interface': 'tip'}"), "to itself");
     check_refused(EVENTS("{'time': 1, 'add': '*', 'position': [0, 0, 0]}"), "puts 4 parts into one place");
+    check_refused(TRACKED("{'time': 1, 'add': 'cart', 'position': [0, 0, 0]}"),
+                  "events[0].position: \"cart\" goes where");
+    check_refused(TRACKED("{'time': 1, 'add': 'cart', 'rotate_deg': [0, 0, 0]}"),
+                  "events[0].rotate_deg: \"cart\" goes");
     check_refused(EVENTS("{'time': 1, 'wind': {'curve': 'up'}}"), "events[0].wind: unknown key \"curve\"");
     check_refused(EVENTS("{'time': 1, 'wind': {'length': 0}}"), "events[0].wind.length: must be positive");
     check_refused(TIED(", 'events': [{'time': 1, 'cut_tie': 'strin1'}]"),

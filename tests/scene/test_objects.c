@@ -153,6 +153,53 @@ static void tracks_are_placed(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* What flies sets out in the direction in which the object was turned. */
+static void flights_are_placed(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    check_ok(ctx, load_text(ctx,
+                            SHARED("'kite': {'parts': [{'name': 'sail', 'component': 'arm', 'flies': true, 'velocity': "
+                                   "[1, 0, 0], 'angular_velocity': [0, 0, 2]}]}",
+                                   ", 'place': [{'object': 'kite', 'name': 'a'}, {'object': 'kite', 'name': 'b', "
+                                   "'rotate_deg': [0, 90, 0], 'scale': 3}]"),
+                            &scene));
+    const bo_part *parts = scene->plan->assembly.parts;
+    const double set_out[2][6] = {{1, 0, 0, 0, 0, 2}, {0, 0, -3, 2, 0, 0}};
+    for (int i = 0; i < 2; i++)
+        for (int d = 0; d < 3; d++) {
+            check_near(parts[i].velocity[d], set_out[i][d], 1e-12);
+            check_near(parts[i].angular_velocity[d], set_out[i][3 + d], 1e-12);
+        }
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+/* Damping ratios are the same in copies of any size, and what is absent in an object is so in its copies. */
+static void copies_are_damped_alike(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    garden g =
+        plant(ctx, SHARED("'bush': {'parts': [{'name': 'stem', 'component': 'arm', 'damping': {'mass': 2, "
+                          "'stiffness': 0.01}}, {'name': 'spare', 'component': 'arm', 'absent': true}]}",
+                          ", 'place': [{'object': 'bush', 'name': 'a'}, {'object': 'bush', 'name': 'b', 'scale': "
+                          "3, 'position': [9, 0, 0]}]"));
+    double hz[4], by_mass[2], by_stiffness[2];
+    check_ok(ctx, bough_state_lowest_frequencies(ctx, g.model, g.rest, hz));
+    for (int i = 0; i < 2; i++) {
+        by_mass[i] = g.rest->damping_mass[2 * i] / hz[2 * i];
+        by_stiffness[i] = g.rest->damping_stiffness[2 * i] * hz[2 * i];
+        check(!bough_model_describe(g.model)->parts[2 * i].absent);
+        check(bough_model_describe(g.model)->parts[2 * i + 1].absent);
+    }
+    check(g.rest->damping_mass[0] == 2);
+    check_near(hz[2], hz[0] / 3, 1e-9 * hz[0]);
+    check_near(by_mass[1], by_mass[0], 1e-9 * by_mass[0]);
+    check_near(by_stiffness[1], by_stiffness[0], 1e-9 * by_stiffness[0]);
+    clear(ctx, &g);
+    bough_context_destroy(ctx);
+}
+
 /* ---- components ---- */
 
 static void hashes_of(bough_context *ctx, const char *text, int32_t count, uint64_t *hashes) {
@@ -417,6 +464,8 @@ int main(void) {
         cmocka_unit_test(copies_are_the_object_moved),
         cmocka_unit_test(copies_stand_in_rows_and_grids),
         cmocka_unit_test(tracks_are_placed),
+        cmocka_unit_test(flights_are_placed),
+        cmocka_unit_test(copies_are_damped_alike),
         cmocka_unit_test(components_do_not_know_of_copies),
         cmocka_unit_test(other_files_count),
         cmocka_unit_test(patterns_match),

@@ -207,6 +207,13 @@ static void what_is_attached_stays_and_shares_its_momentum(void **unused) {
     seen_from_interface(&g, LIMB, 6, 1, later);
     for (int k = 0; k < 12; k++)
         check_near(later[k], there[k], 1e-12);
+    /* what is off again is a root as it lies, and knows nothing of where it hung */
+    check(length_of(3, bough_state_parts(g.model, g.state)[LIMB].offset) > 0);
+    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, LIMB));
+    const bough_part_def *limb = &bough_state_parts(g.model, g.state)[LIMB];
+    check(limb->parent == -1 && length_of(3, limb->offset) == 0);
+    for (int d = 0; d < 3; d++)
+        check_near(limb->position[d], g.state->frames[LIMB].origin[d], 1e-15);
     clear(&g);
 }
 
@@ -290,6 +297,10 @@ static void what_is_removed_is_gone_until_it_is_added(void **unused) {
     garden g = three_trees(BOUGH_COUPLING_L3);
     change(&g, BOUGH_CHANGE_REMOVE, 4);
     check_int(g.state->root_count, 1);
+    for (int32_t i = 4; i < 8; i++)
+        for (int32_t l = 0; l < 4; l++) /* what is gone stands still */
+            check(g.state->v[bough_model_offset(g.model, i) + l] == 0 &&
+                  g.state->a[bough_model_offset(g.model, i) + l] == 0);
     const double up[3] = {0, 0, 1};
     float positions[64];
     check_fails(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 6, up, up), BOUGH_ERROR_ARGUMENT, "absent");

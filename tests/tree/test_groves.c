@@ -1,7 +1,7 @@
 /* Forests: trees that are stepped one after the other move as they do all at once, and as each does alone. */
 #include "garden.h"
 
-enum { TREES = 36, PARTS = 99 /* load() takes every third */, GROVES = 8 };
+enum { TREES = 36, PARTS = 99 /* load() takes every third */, GROVES = 8, STAYING = 10 };
 
 /* Every third tree flies; some parts hang by joints. The tree `only` alone, or all (-1). */
 static garden plant_forest(int32_t threads, bool joints, int32_t only) {
@@ -35,11 +35,16 @@ static void *snap_forest(const garden *g, size_t *size) {
     return bytes;
 }
 
-static void steps(garden *g, int32_t count) {
+/* Parts before `end` are pushed. */
+static void steps_of(garden *g, int32_t count, int32_t end) {
     for (int32_t k = 0; k < count; k++) {
-        load(g, 0, g->def.part_count);
+        load(g, 0, end);
         check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, 0.0005));
     }
+}
+
+static void steps(garden *g, int32_t count) {
+    steps_of(g, count, g->def.part_count);
 }
 
 /* All couplings, wind, coordinates that the host writes, cuts and locks. One thread takes the groves one by one, two
@@ -66,9 +71,13 @@ static void groves_change_no_bit(void **unused) {
         check_ok(g.ctx, bough_state_lock(g.ctx, g.model, g.state, 210, true));
         check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 650));
         check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 2005));
-        steps(&g, 2);
+        for (int32_t tree = STAYING; tree < 20; tree++) { /* a grove is empty then */
+            const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = tree * PARTS};
+            check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &gone));
+        }
+        steps_of(&g, 2, STAYING * PARTS);
         g.state->passes = 2;
-        steps(&g, 1);
+        steps_of(&g, 1, STAYING * PARTS);
         snapshots[way] = snap_forest(&g, &sizes[way]);
         check(length_of(bough_model_size(g.model), g.state->q) > 1e-3);
         clear(&g);

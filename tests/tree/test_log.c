@@ -386,6 +386,34 @@ static void looking_is_recorded(void **unused) {
 }
 
 /* A root that was led and is held where it was then stays there in a state in which it is led. */
+/* What pushed a part before it was gone pushes it with the same numbers when it is back: that is seen again. */
+static void pushes_on_parts_that_come_back_are_recorded(void **unused) {
+    (void)unused;
+    const double push[3] = {3, 0, 0}, turn[3] = {0, 1, 0};
+    garden g = till(1);
+    test_random random = {9};
+    bough_log *log;
+    bool same;
+    add_kind(&g, 4, 2, BOUGH_REDUCED_POLYNOMIAL, false);
+    for (int root = 0; root < 2; root++)
+        add_part(&g, &random, 0, -1, 0);
+    plant(&g);
+    const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = 1};
+    const bough_change back = {.kind = BOUGH_CHANGE_ADD, .part = 1, .pose = g.state->frames[1]};
+    check_ok(g.ctx, bough_log_start(g.ctx, g.model, g.state, &log));
+    check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 1, push, turn));
+    check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+    check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &gone));
+    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, dt));
+    check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &back));
+    check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 1, push, turn));
+    check_ok(g.ctx, bough_log_stop(g.ctx, g.model, log));
+    check_ok(g.ctx, bough_log_replay(g.ctx, g.model, g.state, log, NULL, NULL, &same));
+    check(same);
+    bough_log_destroy(g.ctx, log);
+    clear(&g);
+}
+
 static void roots_that_were_led_stay(void **unused) {
     (void)unused;
     yard *y = make_yard(1, true), *other = make_yard(1, true);
@@ -614,6 +642,31 @@ static void what_cannot_be_replayed_is_told(void **unused) {
     clear(&g);
 }
 
+/* Whatever decides how states move, or where parts go back to, makes another model. */
+static void other_models_are_noticed(void **unused) {
+    (void)unused;
+    yard *y = make_yard(1, true);
+    bough_log *log;
+    check_ok(y->g.ctx, bough_log_start(y->g.ctx, y->g.model, y->g.state, &log));
+    check_ok(y->g.ctx, bough_log_stop(y->g.ctx, y->g.model, log));
+    for (int what = 0; what < 11; what++) {
+        yard *other = make_yard_in(test_context(1), true);
+        garden *g = &other->g;
+        double *const numbers[] = {
+            &g->parts[1].joint.stiffness,       &g->parts[1].joint.damping,  &g->parts[1].joint.axis[0],
+            &g->parts[1].joint.angle[0],        &g->parts[5].joint.angle[2], &g->parts[2].offset[1],
+            &g->parts[2 * ON_EACH].position[0], &other->tie.stiffness,       &other->tie.damping,
+            &other->tie.turning_stiffness,      &other->tie.turning_damping};
+        *numbers[what] += 0.25;
+        plant(g);
+        check_fails(g->ctx, bough_log_replay(g->ctx, g->model, g->state, log, NULL, NULL, NULL), BOUGH_ERROR_ARGUMENT,
+                    "another model");
+        leave_yard(other);
+    }
+    bough_log_destroy(y->g.ctx, log);
+    leave_yard(y);
+}
+
 /* Components that go by the same name but are others: the end is another, and that is told. */
 static void other_ends_are_noticed(void **unused) {
     (void)unused;
@@ -721,6 +774,31 @@ static void too_much_is_refused(void **unused) {
     }
     check(refused > 50);
     free(good), free(copy);
+    clear(&g);
+}
+
+/* A patch that ends one word behind the snapshot. */
+static void one_word_too_much_is_refused(void **unused) {
+    (void)unused;
+    garden g = small_forest(true);
+    bough_log *log;
+    size_t size, at = 72, payload;
+    unsigned char *bytes = small_recording(&g, &size);
+    const size_t end = size - 8, words = bough_state_snapshot_size(g.model, g.state) / 8; /* behind it: no method */
+    for (;; at += 8) {
+        check(at + 32 <= end);
+        memcpy(&payload, bytes + at + 8, sizeof payload);
+        if (bytes[at] == BO_LOG_PATCH && payload == end - at - 16)
+            break;
+    }
+    const uint64_t count = payload / 8 - 2, run[2] = {words + 1 - count, count};
+    memcpy(bytes + at + 16, run, sizeof run);
+    bo_log_seal(bytes, size);
+    check_ok(g.ctx, bough_log_read(g.ctx, bytes, size, &log));
+    check_fails(g.ctx, bough_log_replay(g.ctx, g.model, g.state, log, NULL, NULL, NULL), BOUGH_ERROR_FORMAT,
+                "beyond the snapshot");
+    bough_log_destroy(g.ctx, log);
+    free(bytes);
     clear(&g);
 }
 
@@ -837,6 +915,7 @@ int main(void) {
         cmocka_unit_test(recording_changes_nothing),
         cmocka_unit_test(going_back_is_cheap),
         cmocka_unit_test(looking_is_recorded),
+        cmocka_unit_test(pushes_on_parts_that_come_back_are_recorded),
         cmocka_unit_test(roots_that_were_led_stay),
         cmocka_unit_test(methods_replay_too),
         cmocka_unit_test(settling_is_recorded_with_what_pushed),
@@ -844,9 +923,11 @@ int main(void) {
         cmocka_unit_test(replays_are_watched),
         cmocka_unit_test(replays_can_be_cancelled),
         cmocka_unit_test(what_cannot_be_replayed_is_told),
+        cmocka_unit_test(other_models_are_noticed),
         cmocka_unit_test(other_ends_are_noticed),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(one_word_too_much_is_refused),
         cmocka_unit_test(forged_files_do_no_harm),
         cmocka_unit_test(short_memory_is_survived),
     };

@@ -214,6 +214,34 @@ static void classes_are_painted_together(void **state) {
     free_bars(&b);
 }
 
+/* What comes off flies free of its seat, and shakes faster; the others of its kind stay as they were. */
+static void what_flies_has_a_frequency_of_its_own(void **state) {
+    (void)state;
+    garden g = small_forest(false);
+    double before[12], after[12];
+    check_ok(g.ctx, bough_state_lowest_frequencies(g.ctx, g.model, g.state, before));
+    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 5)); /* a leaf of the second tree */
+    check_ok(g.ctx, bough_state_lowest_frequencies(g.ctx, g.model, g.state, after));
+    check(after[5] > 1.001 * before[5]);
+    for (int i = 2; i < 12; i += 3)
+        check(i == 5 || fabs(after[i] / before[i] - 1) < 1e-9);
+    clear(&g);
+}
+
+/* Parts that are absent keep the damping that they will come back with. */
+static void what_is_absent_is_not_painted(void **state) {
+    (void)state;
+    garden g = small_forest(false);
+    const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = 5};
+    g.state->damping_mass[5] = 2, g.state->damping_stiffness[5] = 3e-3;
+    check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &gone));
+    check_ok(g.ctx, bough_state_set_component_damping_ratio(g.ctx, g.model, g.state, 1, 0.1));
+    check_fails(g.ctx, bough_state_set_damping_ratio(g.ctx, g.model, g.state, 5, 0.1), BOUGH_ERROR_ARGUMENT, "absent");
+    check(g.state->damping_mass[5] == 2 && g.state->damping_stiffness[5] == 3e-3);
+    check(g.state->damping_stiffness[2] > 0);
+    clear(&g);
+}
+
 /* A model made from what another says of itself is the same. */
 static void defs_can_be_used_again(void **state) {
     (void)state;
@@ -272,6 +300,8 @@ int main(void) {
         cmocka_unit_test(ratios_are_those_of_the_decay),
         cmocka_unit_test(loads_belong_to_the_frequency),
         cmocka_unit_test(classes_are_painted_together),
+        cmocka_unit_test(what_flies_has_a_frequency_of_its_own),
+        cmocka_unit_test(what_is_absent_is_not_painted),
         cmocka_unit_test(defs_can_be_used_again),
         cmocka_unit_test(nonsense_is_refused),
     };

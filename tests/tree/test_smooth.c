@@ -256,6 +256,28 @@ static void gradients_are_continuous_across_the_interface(void **unused) {
     free_cut(&c);
 }
 
+/* On the child's side of the interface, where its vertices are, a joint follows the child. */
+static void joints_follow_each_part_on_its_side(void **unused) {
+    (void)unused;
+    cut c = make_cut(1, R, false);
+    for (int32_t k = 0; k < c.model->surface->blend.joint_count; k++) {
+        const bo_tree_fillet *joint = &c.model->surface->blend.joints[k];
+        const bo_tree_part *child = &c.model->parts[c.model->inside[joint->child]];
+        const bough_surface *surface = &c.model->components[child->component].c->surface;
+        bo_vec3 middle = {0, 0, 0};
+        for (size_t v = 0; v < (size_t)surface->vertex_count; v++) {
+            const float *x = surface->position + 3 * v;
+            middle =
+                bo_mul_add(middle, 1.0 / surface->vertex_count,
+                           bo_sub(bo_v3((double)x[0], (double)x[1], (double)x[2]), bo_load3(joint->above->centre)));
+        }
+        check(bo_dot(joint->normal, middle) > 0.1);
+        const bo_vec3 inwards = bo_scale(0.9 * (joint->plateau + joint->width), joint->normal);
+        check(bo_tree_child_share(joint, inwards) > 0.9 && bo_tree_child_share(joint, bo_scale(-1, inwards)) < 0.1);
+    }
+    free_cut(&c);
+}
+
 /* Weights and their first two derivatives do not jump where they begin and end. */
 static void weights_are_smooth(void **unused) {
     (void)unused;
@@ -564,6 +586,7 @@ int main(void) {
         cmocka_unit_test(what_is_planted_follows_the_surface),
         cmocka_unit_test(copies_meet_before_they_are_joined),
         cmocka_unit_test(gradients_are_continuous_across_the_interface),
+        cmocka_unit_test(joints_follow_each_part_on_its_side),
         cmocka_unit_test(weights_are_smooth),
         cmocka_unit_test(normals_are_those_of_what_is_drawn),
         cmocka_unit_test(neighbours_share_at_the_cut_only),

@@ -1,6 +1,7 @@
 /* Snapshots: a state that was put back goes on as if nothing had happened, to the last bit. */
 #include "bars.h"
 
+#include "component/image.h"
 #include "tree/snapshot.h"
 
 enum { PARTS = 4 };
@@ -96,6 +97,70 @@ static void warm_starts_are_kept(void **unused) {
     go_home(&b);
 }
 
+/* Of all that acts in the next step a wrench on a frame may be the only thing. */
+static void a_wrench_alone_is_kept(void **unused) {
+    (void)unused;
+    const double push[3] = {3, -2, 1}, turn[3] = {0, 0.5, 0};
+    bars b;
+    set_out(&b, true);
+    bough_state *fresh;
+    check_ok(b.ctx, bough_state_create(b.ctx, b.model, &fresh));
+    check_ok(b.ctx, bough_state_add_wrench(b.ctx, b.model, b.state, 0, push, turn));
+    for (int32_t k = 0; k < bough_model_size(b.model); k++)
+        check(b.state->work->force[k] == 0);
+    void *then = snap(&b, b.state);
+    check_ok(b.ctx, bough_state_restore(b.ctx, b.model, fresh, then, bough_state_snapshot_size(b.model, b.state)));
+    check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, dt));
+    check_ok(b.ctx, bough_step(b.ctx, b.model, fresh, dt));
+    check(memcmp(&b.state->roots[0].momentum, &fresh->roots[0].momentum, sizeof fresh->roots[0].momentum) == 0);
+    free(then);
+    bough_state_destroy(b.ctx, fresh);
+    go_home(&b);
+}
+
+/* As a forger would write them: whole in themselves, but without the end, or without the parts. */
+static void short_ones_are_refused(void **unused) {
+    (void)unused;
+    enum { HEAD = 32, SIZE_AT = 8, CHECKSUM_AT = 24 };
+    bars b;
+    set_out(&b, false);
+    const size_t size = bough_state_snapshot_size(b.model, b.state);
+    void *whole = snap(&b, b.state);
+    for (size_t cut = HEAD; cut < size; cut += cut < 2 * HEAD ? 1 : 61) {
+        unsigned char *bytes = malloc(cut); /* no more, so that reading beyond is noticed */
+        const uint64_t length = cut;
+        memcpy(bytes, whole, cut);
+        memcpy(bytes + SIZE_AT, &length, sizeof length);
+        const uint64_t checksum = bo_image_hash(0, bytes + HEAD, cut - HEAD);
+        memcpy(bytes + CHECKSUM_AT, &checksum, sizeof checksum);
+        check_fails(b.ctx, bough_state_restore(b.ctx, b.model, b.state, bytes, cut), BOUGH_ERROR_FORMAT, "bytes");
+        free(bytes);
+    }
+    free(whole);
+    go_home(&b);
+}
+
+/* A joint that the model does not have would have no coordinates: the part is welded all the same. */
+static void joints_are_those_of_the_model(void **unused) {
+    (void)unused;
+    enum { HEAD = 32, CHECKSUM_AT = 24, LINK = 22 * 8, JOINT_AT = 5 * 8 };
+    bars b;
+    set_out(&b, false);
+    const size_t size = bough_state_snapshot_size(b.model, b.state);
+    unsigned char *bytes = snap(&b, b.state);
+    for (int kind = 1; kind < 4; kind++) {
+        const double joint = kind;
+        memcpy(bytes + HEAD + LINK + JOINT_AT, &joint, sizeof joint);
+        const uint64_t checksum = bo_image_hash(0, bytes + HEAD, size - HEAD);
+        memcpy(bytes + CHECKSUM_AT, &checksum, sizeof checksum);
+        check_ok(b.ctx, bough_state_restore(b.ctx, b.model, b.state, bytes, size));
+        check(bough_state_parts(b.model, b.state)[1].joint.kind == BOUGH_JOINT_WELD);
+        check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, dt));
+    }
+    free(bytes);
+    go_home(&b);
+}
+
 static void other_bytes_are_refused(void **unused) {
     (void)unused;
     bars b, other;
@@ -155,9 +220,9 @@ static void plain_copies_go_on_alike(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(restored_states_go_on_alike),
-        cmocka_unit_test(warm_starts_are_kept),
-        cmocka_unit_test(other_bytes_are_refused),
+        cmocka_unit_test(restored_states_go_on_alike),   cmocka_unit_test(warm_starts_are_kept),
+        cmocka_unit_test(a_wrench_alone_is_kept),        cmocka_unit_test(short_ones_are_refused),
+        cmocka_unit_test(joints_are_those_of_the_model), cmocka_unit_test(other_bytes_are_refused),
         cmocka_unit_test(plain_copies_go_on_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

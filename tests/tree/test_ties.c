@@ -286,6 +286,30 @@ static void ties_can_be_cut(void **unused) {
     take_apart(free_ones);
 }
 
+/* Where a change comes to nothing, ties go on with the forces that they have: a rigid rod is locked. */
+static void ties_go_on_across_changes(void **unused) {
+    (void)unused;
+    bough_tie tie = tie_between(2, 4);
+    linkage *l = assemble(2, 2, 1, &tie), *same = assemble(2, 2, 1, &tie);
+    linkage *both[2] = {l, same};
+    for (int k = 0; k < 2; k++) {
+        both[k]->state->q[0] = 0.5;
+        check_ok(both[k]->ctx, bough_state_update(both[k]->ctx, both[k]->model, both[k]->state));
+        for (int i = 0; i < 40; i++) {
+            if (k == 0 && i % 4 == 0)
+                check_ok(l->ctx, bough_state_lock(l->ctx, l->model, l->state, 2, i % 8 == 0));
+            check_ok(both[k]->ctx, bough_step(both[k]->ctx, both[k]->model, both[k]->state, 1.0 / 240));
+        }
+    }
+    double most = 0;
+    for (int32_t k = 0; k < 4; k++)
+        most = fmax(most, fabs(l->state->q[k] - same->state->q[k]));
+    print_message("changes of nothing: %.1e rad\n", most);
+    check_below(most, 1e-8);
+    take_apart(l);
+    take_apart(same);
+}
+
 static void snapshots_hold_ties(void **unused) {
     (void)unused;
     bough_tie tie = tie_between(2, 4);
@@ -344,6 +368,7 @@ int main(void) {
         cmocka_unit_test(tied_rods_settle),
         cmocka_unit_test(loops_swing_with_ties_of_any_stiffness),
         cmocka_unit_test(ties_can_be_cut),
+        cmocka_unit_test(ties_go_on_across_changes),
         cmocka_unit_test(snapshots_hold_ties),
         cmocka_unit_test(impossible_ties_are_refused),
     };
