@@ -31,6 +31,13 @@ bough_status app_paint_body(const bough_run *run, app_colouring colouring, app_s
 
 /* ---- shot.c: where a picture is taken from, and what it shows ---- */
 
+/* Components whose names match a pattern have a colour of the user's. */
+typedef struct app_paint {
+    const char *pattern;
+    float colour[3];
+} app_paint;
+enum { APP_PAINTS = 16 };
+
 typedef enum app_backdrop {
     APP_BACKDROP_PAPER,
     APP_BACKDROP_WHITE,
@@ -46,6 +53,8 @@ typedef struct app_shot_def {
     app_colouring colouring;
     double range; /* what the last colour stands for; 0: the largest so far */
     app_backdrop backdrop;
+    app_paint paints[APP_PAINTS]; /* later ones win */
+    int paint_count;
     bool film; /* it goes on: what flies gets room to turn, and little of a frame changes with the next */
 } app_shot_def;
 app_shot_def app_default_shot(void);

@@ -1,13 +1,14 @@
 /* Where a picture of a run is taken from, in which light, and what is drawn. */
 #include "film.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- options ---- */
 
-enum { OPT_SIZE = 400, OPT_CAMERA, OPT_LOOK, OPT_FOV, OPT_COLOUR, OPT_RANGE, OPT_BACKGROUND };
+enum { OPT_SIZE = 400, OPT_CAMERA, OPT_LOOK, OPT_FOV, OPT_COLOUR, OPT_RANGE, OPT_PAINT, OPT_BACKGROUND };
 
 static const struct argp_option options[] = {
     {"size", OPT_SIZE, "WxH", 0, "pixels", 0},
@@ -20,6 +21,9 @@ static const struct argp_option options[] = {
      "part)",
      0},
     {"range", OPT_RANGE, "N", 0, "what the last colour stands for, m or Pa (default: the largest so far)", 0},
+    {"paint", OPT_PAINT, "PATTERN=RRGGBB", 0,
+     "colour of components whose names match, such as leaf*=5a8f2e; may be given several times, and the last one wins",
+     0},
     {"background", OPT_BACKGROUND, "NAME", 0, "paper (default), white, dark or meadow", 0},
     {0},
 };
@@ -57,6 +61,20 @@ static void need_point(struct argp_state *state, const char *option, const char 
             argp_error(state, "--%s: \"%s\" is too far away", option, text);
 }
 
+static void need_paint(struct argp_state *state, char *text, app_shot_def *def) {
+    char *equals = strrchr(text, '='), *end = NULL;
+    const unsigned long colour = equals ? strtoul(equals + 1, &end, 16) : 0;
+    if (!equals || equals == text || strlen(equals + 1) != 6 || *end || equals[1] == '-' || equals[1] == '+')
+        argp_error(state, "--paint: \"%s\" should be a pattern of names and a colour, such as leaf*=5a8f2e", text);
+    if (def->paint_count == APP_PAINTS)
+        argp_error(state, "--paint: %d colours are enough", APP_PAINTS);
+    app_paint *paint = &def->paints[def->paint_count++];
+    *equals = 0;
+    paint->pattern = text;
+    for (int c = 0; c < 3; c++)
+        paint->colour[c] = (float)(colour >> (16 - 8 * c) & 255) / 255.0f;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
     static const char *const colours[] = {"component", "part", "displacement", "stress", NULL}, *const backdrops[] = {
                                                                                                     "paper", "white",
@@ -87,6 +105,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case OPT_RANGE:
         def->range = app_need_positive(state, "range", text);
+        break;
+    case OPT_PAINT:
+        need_paint(state, text, def);
         break;
     case OPT_BACKGROUND:
         def->backdrop = (app_backdrop)choose(state, "background", text, backdrops, "paper, white, dark or meadow");
@@ -263,6 +284,16 @@ static void set_camera(const cloud *points, const app_shot_def *def, app_shot *s
     }
 }
 
+static void paint_styles(const bough_model_def *model, const app_shot_def *def, app_part_style *styles) {
+    char name[64];
+    for (int32_t c = 0; c < model->component_count; c++) {
+        app_component_name(model->components[c], name, sizeof name);
+        for (int i = 0; i < def->paint_count; i++)
+            if (fnmatch(def->paints[i].pattern, name, 0) == 0)
+                memcpy(styles[c].colour, def->paints[i].colour, sizeof styles[c].colour);
+    }
+}
+
 bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_shot_def *def, app_shot *shot) {
     const bough_model *model;
     const bough_state *state;
@@ -277,6 +308,8 @@ bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_s
     free(points.x);
     if (!s && parts && !(shot->styles = app_choose_styles(bough_model_describe(model))))
         s = BOUGH_ERROR_MEMORY;
+    if (!s && parts)
+        paint_styles(bough_model_describe(model), def, shot->styles);
     if (!s && !parts)
         s = app_view_create(ctx, bough_run_mesh(run), &shot->view);
     return s ? s : bough_picture_create(ctx, &shot->camera, &shot->picture);

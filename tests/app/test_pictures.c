@@ -161,6 +161,23 @@ static void the_camera_finds_the_scene(void **state) {
     }
 }
 
+/* The half called a in red, the other one in blue. */
+static void components_are_painted(void **state) {
+    (void)state;
+    static uint8_t canvas[4 * PIXELS];
+    check_run(0, "picture", "chain.json", "--size", "320x180", "-o", "paint.png", "--paint", "*=0000ff", "--paint",
+              "a=ff0000", "--background", "white");
+    png_file file = read_png(work("paint.png"));
+    png_draw_frame(&file, 0, canvas);
+    free_png(&file);
+    int red = 0, blue = 0;
+    for (int i = 0; i < PIXELS; i++) {
+        red += canvas[4 * i] > canvas[4 * i + 2] + 80;
+        blue += canvas[4 * i + 2] > canvas[4 * i] + 80;
+    }
+    check(red > 500 && blue > 500 && red < 3 * blue && blue < 3 * red);
+}
+
 /* ---- films ---- */
 
 static void a_movie_has_a_picture_for_each_moment(void **state) {
@@ -375,6 +392,8 @@ static void mistakes_in_options_are_told_at_once(void **state) {
     check_mistake(2, "the same point", "picture", "chain.json", "-o", "x.png", "--look", "1,0,0", "--camera", "1,0,0");
     check_mistake(2, "--fov: \"180\"", "picture", "chain.json", "-o", "x.png", "--fov", "180");
     check_mistake(2, "--colour: \"red\"", "picture", "chain.json", "-o", "x.png", "--colour", "red");
+    check_mistake(2, "--paint: \"leaf\"", "picture", "chain.json", "-o", "x.png", "--paint", "leaf");
+    check_mistake(2, "--paint: \"a=12345g\"", "picture", "chain.json", "-o", "x.png", "--paint", "a=12345g");
     check_mistake(2, "--background: \"sky\"", "picture", "chain.json", "-o", "x.png", "--background", "sky");
     check_mistake(2, "--time: \"-1\"", "picture", "chain.json", "-o", "x.png", "--time", "-1");
     check_mistake(2, "--speed: \"0\"", "movie", "chain.json", "-o", "x.png", "--speed", "0");
@@ -392,6 +411,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_picture_shows_the_surface_at_its_time),
         cmocka_unit_test(the_camera_finds_the_scene),
+        cmocka_unit_test(components_are_painted),
         cmocka_unit_test(a_movie_has_a_picture_for_each_moment),
         cmocka_unit_test(films_are_encoded_by_ffmpeg),
         cmocka_unit_test(without_ffmpeg_a_sentence_says_so),
