@@ -197,6 +197,13 @@ void app_need_plot(struct argp_state *state, const char *option, const char *pat
         argp_error(state, "--%s: \"%s\" should be a file whose name ends in .svg or .png", option, path);
 }
 
+double app_need_positive(struct argp_state *state, const char *option, const char *text) {
+    double value;
+    if (!app_parse_numbers(text, 1, &value) || value <= 0)
+        argp_error(state, "--%s: \"%s\" should be a positive number", option, text);
+    return value;
+}
+
 enum { OPT_JSON = 256 };
 
 static error_t parse_scene(int key, char *text, struct argp_state *state) {

@@ -514,14 +514,17 @@ static void pick(view_session *s, uint64_t seat, int32_t part) {
     const bough_part_def *now = &bough_state_parts(w->model, w->state)[part];
     const bough_component *c = def->components[now->component];
     char *component = view_component_name(c, now->component);
-    session_tell(s, seat,
-                 view_message_json(json_pack(
-                     "{s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:b, s:o}", "say", "pick", "part", (int)part,
-                     "name", app_json_text(now->name ? now->name : ""), "component",
-                     app_json_text(component ? component : ""), "parent", (int)now->parent, "r", (int)c->r, "mass",
-                     app_json_number(c->mass * pow(now->scale, 3)), "frequencies", json_part_frequencies(w, c, part),
-                     "stiffness", w->state->stiffness[part], "damping", app_json_number(w->damping_ratio[part]),
-                     "locked", (int)now->locked, "stress", app_json_number(stress_of(s, part)))));
+    double spring, damping;
+    view_world_spring(s->ctx, w, part, &spring, &damping);
+    session_tell(
+        s, seat,
+        view_message_json(json_pack("{s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:b, s:o, s:o}", "say", "pick",
+                                    "part", (int)part, "name", app_json_text(now->name ? now->name : ""), "component",
+                                    app_json_text(component ? component : ""), "parent", (int)now->parent, "r",
+                                    (int)c->r, "mass", app_json_number(c->mass * pow(now->scale, 3)), "frequencies",
+                                    json_part_frequencies(w, c, part), "stiffness", w->state->stiffness[part],
+                                    "damping", app_json_number(w->damping_ratio[part]), "locked", (int)now->locked,
+                                    "stress", app_json_number(stress_of(s, part)), "spring", app_json_number(spring))));
     free(component);
 }
 

@@ -146,8 +146,9 @@ typedef struct view_seen {
 void view_seen_forget(view_seen *seen);
 /* The frame that brings a client from what it has seen to the snapshot; NULL: there is no memory. */
 view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, uint32_t layer, view_seen *seen);
-/* Bytes of a frame's own head, after that of the message. */
+/* Bytes of a frame's own head, after that of the message; numbers of a pose: origin, quaternion x y z w. */
 enum { VIEW_FRAME_HEAD = 24, VIEW_POSE = 7 };
+void view_write_pose(const bough_frame *frame, float *pose);
 
 /* ---- colours.c ---- */
 

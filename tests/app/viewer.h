@@ -173,7 +173,8 @@ static inline void viewer_place_part(const viewer *v, viewer_layer *l, int32_t p
         }
         turn(l->pose + 7 * p + 3, bent, turned);
         for (int d = 0; d < 3; d++)
-            l->drawn[3 * (l->first[p] + i) + d] = (float)((double)l->pose[7 * p + d] + (double)l->scale[p] * turned[d]);
+            l->drawn[3 * (l->first[p] + i) + d] =
+                (float)((double)l->pose[7 * p + d] + (streamed ? 1 : (double)l->scale[p]) * turned[d]);
     }
 }
 

@@ -11,6 +11,8 @@ export class Keys {
         this.dialog = dialog;
         this.#writeHelp();
         window.addEventListener("keydown", (event) => this.#press(event));
+        // A button that was clicked, not reached by Tab, does not keep the space bar for itself.
+        window.addEventListener("click", ({ detail, target }) => detail > 0 && target.closest?.("button, summary")?.blur());
     }
 
     #press(event) {
