@@ -22,6 +22,9 @@ typedef struct {
     double dt;        /* of the scene's steps */
     json_t *said[16]; /* the last text of each kind */
     int frames;
+    uint32_t coloured; /* by what, the last time */
+    float colours[3];  /* of the parts */
+    double coloured_at;
 } table;
 
 static table sit_down(const char *scene, const char *engine, bool paused) {
@@ -97,8 +100,13 @@ static bool look(table *t, double seconds) {
     else if (kind == VIEW_FRAME) {
         viewer_take_frame(&t->seen, m->bytes, m->size);
         t->frames++;
+    } else if (kind == VIEW_COLOURS && word_at(m->bytes + 4) == t->seen.generation) {
+        check_int(m->size, 32 + 4 * t->seen.layers[0].part_count);
+        t->coloured = word_at(m->bytes + 24);
+        memcpy(&t->coloured_at, m->bytes + 16, sizeof t->coloured_at);
+        memcpy(t->colours, m->bytes + 32, m->size - 32);
     } else
-        check_int(kind, VIEW_COLOURS);
+        check_int(kind, 0);
     view_message_drop(m);
     if (kind == VIEW_FRAME)
         acknowledge(t);
@@ -400,6 +408,40 @@ static void parts_can_be_painted_and_picked(void **state) {
     leave(&t);
 }
 
+/* Stresses are the library's; interfaces are rigid at rest, and not when the beam has bent. */
+static void colours_tell_stress_and_deviation(void **state) {
+    (void)state;
+    const char *path = write_scene("chain.json", HANGING);
+    table t = sit_down(path, "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'colour', 'what': 2}");
+    look_until(&t, t.coloured == 2);
+    check_near((double)t.colours[0], 0, 1e-9);
+    steps(&t, 60);
+    look_until(&t, t.coloured_at > 0.119);
+    check(t.colours[0] > 1e-6f && t.colours[1] > 1e-6f && t.colours[0] < 0.05f);
+    check_near((double)t.colours[2], 0, 0); /* nothing hangs on it */
+    order(&t, "{'do': 'colour', 'what': 1}");
+    look_until(&t, t.coloured == 1);
+    bough_context *ctx = test_context(1);
+    bough_run_def def = bough_default_run_def();
+    def.live = true;
+    play p = begin_file(ctx, path, &def);
+    for (int i = 0; i < 60; i++)
+        check_ok(ctx, bough_run_step(ctx, p.run));
+    const bough_model *model;
+    const bough_state *now;
+    double stresses[3];
+    check(bough_run_tree(p.run, &model, &now));
+    bough_state_peak_stresses(ctx, model, now, stresses);
+    for (int i = 0; i < 3; i++)
+        check_near((double)t.colours[i], stresses[i], 1e-5 * stresses[0]);
+    check(stresses[0] > 100);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+    leave(&t);
+}
+
 /* A ghost begins with the scene, goes on with it, and is pulled with it. */
 static void a_ghost_goes_along(void **state) {
     (void)state;
@@ -649,6 +691,7 @@ int main(void) {
         cmocka_unit_test(settings_come_back_to_all),
         cmocka_unit_test(time_passes_as_it_should),
         cmocka_unit_test(parts_can_be_painted_and_picked),
+        cmocka_unit_test(colours_tell_stress_and_deviation),
         cmocka_unit_test(a_ghost_goes_along),
         cmocka_unit_test(recordings_are_files),
         cmocka_unit_test(seats_are_limited),
