@@ -22,7 +22,8 @@ static const struct argp_option options[] = {
      0},
     {"range", OPT_RANGE, "N", 0, "what the last colour stands for, m or Pa (default: the largest so far)", 0},
     {"paint", OPT_PAINT, "PATTERN=RRGGBB", 0,
-     "colour of components whose names match, such as leaf*=5a8f2e; may be given several times, and the last one wins",
+     "colour of components whose names, or those of their parts, match, such as leaf*=5a8f2e; may be given several "
+     "times, and the last one wins",
      0},
     {"background", OPT_BACKGROUND, "NAME", 0, "paper (default), white, dark or meadow", 0},
     {0},
@@ -284,13 +285,19 @@ static void set_camera(const cloud *points, const app_shot_def *def, app_shot *s
     }
 }
 
+/* By their names, or by those of their parts. */
 static void paint_styles(const bough_model_def *model, const app_shot_def *def, app_part_style *styles) {
-    char name[64];
-    for (int32_t c = 0; c < model->component_count; c++) {
-        app_component_name(model->components[c], name, sizeof name);
-        for (int i = 0; i < def->paint_count; i++)
-            if (fnmatch(def->paints[i].pattern, name, 0) == 0)
-                memcpy(styles[c].colour, def->paints[i].colour, sizeof styles[c].colour);
+    for (int i = 0; i < def->paint_count; i++) {
+        const app_paint *paint = &def->paints[i];
+        char name[64];
+        for (int32_t c = 0; c < model->component_count; c++) {
+            app_component_name(model->components[c], name, sizeof name);
+            if (fnmatch(paint->pattern, name, 0) == 0)
+                memcpy(styles[c].colour, paint->colour, sizeof paint->colour);
+        }
+        for (int32_t p = 0; p < model->part_count; p++)
+            if (model->parts[p].name && fnmatch(paint->pattern, model->parts[p].name, 0) == 0)
+                memcpy(styles[model->parts[p].component].colour, paint->colour, sizeof paint->colour);
     }
 }
 
