@@ -31,7 +31,7 @@ bough_status app_paint_body(const bough_run *run, app_colouring colouring, app_s
 
 /* ---- shot.c: where a picture is taken from, and what it shows ---- */
 
-/* Components whose names match a pattern have a colour of the user's. */
+/* Components whose names, or those of their parts, match a pattern have a colour of the user's. */
 typedef struct app_paint {
     const char *pattern;
     float colour[3];

@@ -33,8 +33,9 @@ void app_component_name(const bough_component *component, char *name, size_t siz
 static bool find_grown(const bough_component *component, app_part_style *style) {
     char name[64];
     app_component_name(component, name, sizeof name);
+    const char *slash = strrchr(name, '/'), *own = slash ? slash + 1 : name; /* without the object that it is of */
     for (size_t i = 0; i < sizeof grown / sizeof *grown; i++)
-        if (strcmp(name, grown[i].name) == 0) {
+        if (strcmp(own, grown[i].name) == 0) {
             *style = app_oak_styles[grown[i].style];
             return true;
         }

@@ -22,7 +22,8 @@ static const struct argp_option options[] = {
      0},
     {"range", OPT_RANGE, "N", 0, "what the last colour stands for, m or Pa (default: the largest so far)", 0},
     {"paint", OPT_PAINT, "PATTERN=RRGGBB", 0,
-     "colour of components whose names match, such as leaf*=5a8f2e; may be given several times, and the last one wins",
+     "colour of components whose names, or those of their parts, match, such as leaf*=5a8f2e; may be given several "
+     "times, and the last one wins",
      0},
     {"background", OPT_BACKGROUND, "NAME", 0, "paper (default), white, dark or meadow", 0},
     {0},
@@ -244,7 +245,7 @@ static void aim(const cloud *points, const app_shot_def *def, const double lower
     if (def->field_of_view > 0)
         camera->field_of_view = def->field_of_view;
     else if (def->film && !points->held) /* room to turn; pictures are wider than high, and corners pass quickly */
-        camera->field_of_view = 2 * atan(0.72 * radius_of(points, lower, upper) / sqrt(dot3(ahead, ahead)));
+        camera->field_of_view = 2 * atan(0.8 * radius_of(points, lower, upper) / sqrt(dot3(ahead, ahead)));
     else
         look_closer(points, def->has_eye ? 1.05 : camera->field_of_view, camera);
 }
@@ -264,7 +265,7 @@ static void set_backdrop(const app_shot_def *def, bough_picture_def *camera) {
         memcpy(camera->background_top, camera->background_bottom, sizeof camera->background_top);
 }
 
-/* What is held is seen on its ground, which stays where it is while things fall. */
+/* What is held is seen on its ground, which stays where it is while other things fall. */
 static void set_camera(const cloud *points, const app_shot_def *def, app_shot *shot) {
     double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     bough_picture_def *camera = &shot->camera;
@@ -284,14 +285,26 @@ static void set_camera(const cloud *points, const app_shot_def *def, app_shot *s
     }
 }
 
+/* By their names, or by those of their parts. */
 static void paint_styles(const bough_model_def *model, const app_shot_def *def, app_part_style *styles) {
-    char name[64];
-    for (int32_t c = 0; c < model->component_count; c++) {
-        app_component_name(model->components[c], name, sizeof name);
-        for (int i = 0; i < def->paint_count; i++)
-            if (fnmatch(def->paints[i].pattern, name, 0) == 0)
-                memcpy(styles[c].colour, def->paints[i].colour, sizeof styles[c].colour);
+    for (int i = 0; i < def->paint_count; i++) {
+        const app_paint *paint = &def->paints[i];
+        char name[64];
+        for (int32_t c = 0; c < model->component_count; c++) {
+            app_component_name(model->components[c], name, sizeof name);
+            if (fnmatch(paint->pattern, name, 0) == 0)
+                memcpy(styles[c].colour, paint->colour, sizeof paint->colour);
+        }
+        for (int32_t p = 0; p < model->part_count; p++)
+            if (model->parts[p].name && fnmatch(paint->pattern, model->parts[p].name, 0) == 0)
+                memcpy(styles[model->parts[p].component].colour, paint->colour, sizeof paint->colour);
     }
+}
+
+static bough_status find_points(bough_context *ctx, const bough_run *run, cloud *points) {
+    const bough_model *model;
+    const bough_state *state;
+    return bough_run_tree(run, &model, &state) ? find_parts(ctx, model, state, points) : find_body(run, points);
 }
 
 bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_shot_def *def, app_shot *shot) {
@@ -302,7 +315,7 @@ bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_s
     *shot = (app_shot){.def = *def, .scale = {.range = def->range}};
     if (def->colouring == APP_COLOUR_AUTO)
         shot->def.colouring = parts ? APP_COLOUR_COMPONENT : APP_COLOUR_DISPLACEMENT;
-    bough_status s = parts ? find_parts(ctx, model, state, &points) : find_body(run, &points);
+    bough_status s = find_points(ctx, run, &points);
     if (!s)
         set_camera(&points, def, shot);
     free(points.x);
@@ -364,11 +377,25 @@ static bough_status draw_bar(bough_context *ctx, app_shot *shot) {
                                         shot->def.colouring == APP_COLOUR_STRESS ? "von Mises (Pa)" : "|u| (m)");
 }
 
+/* In a film the ground gives way to what is held and sags, a bridge for one, and does not come up again. */
+static bough_status lower_ground(bough_context *ctx, const bough_run *run, app_shot *shot) {
+    cloud points = {0};
+    if (!shot->def.film || !shot->camera.ground)
+        return BOUGH_OK;
+    bough_status s = find_points(ctx, run, &points);
+    for (size_t k = 2; k < points.count && points.held && !s; k += 3)
+        shot->camera.ground_height = fmin(shot->camera.ground_height, (double)points.x[k]);
+    free(points.x);
+    return s ? s : bough_picture_set_def(ctx, shot->picture, &shot->camera);
+}
+
 bough_status app_shot_take(bough_context *ctx, const bough_run *run, app_shot *shot) {
     const bough_model *model;
     const bough_state *state;
-    bough_status s = BOUGH_OK;
     bough_picture_clear(ctx, shot->picture);
+    bough_status s = lower_ground(ctx, run, shot);
+    if (s)
+        return s;
     if (shot->def.backdrop == APP_BACKDROP_MEADOW)
         s = app_meadow_draw(ctx, shot->picture, shot->ground, shot->size);
     if (!s)

@@ -51,6 +51,8 @@ static void help_is_there(void **state) {
                                            "modes",
                                            "static",
                                            "run",
+                                           "picture",
+                                           "movie",
                                            "materials",
                                            "integrators",
                                            "damping",

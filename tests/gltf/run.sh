@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh PROGRAM: Khronos' validator on what that program records. Where something is missing the test is skipped.
+# run.sh PROGRAM: Khronos' validator on what that program records, and three.js. What is missing is skipped.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 
@@ -11,4 +11,6 @@ skip() {
 
 command -v node >/dev/null 2>&1 || skip "there is no node"
 [ -d "$here/node_modules/gltf-validator" ] || skip "the npm package gltf-validator is missing"
-exec node "$here/validate.mjs" --bough "$1"
+node "$here/validate.mjs" --bough "$1"
+[ -d "$here/../../viewer/node_modules/three" ] || skip "the npm package three is missing"
+exec node "$here/three.mjs" "$1"

@@ -227,10 +227,12 @@ class Page {
 
     #setValues({ what, layer, values }) {
         if (WAYS[this.way].ask !== what) return;
-        this.values[layer] = values.slice();
+        const before = this.values[layer], whole = this.whole;
         let most = 0;
         for (const value of values) if (Number.isFinite(value) && value > most) most = value;
         if (layer === 0) this.whole = Math.max(most, FALL * this.whole);
+        if (whole === this.whole && before?.every((value, p) => value === values[p])) return; // nothing moves
+        this.values[layer] = values.slice();
         this.#tint();
     }
 
@@ -252,8 +254,9 @@ class Page {
         this.controls.showNumbers(numbers);
         this.plots.add(numbers);
         if (this.way === "displacement" && this.layers[0]?.started) {
-            this.whole = Math.max(this.layers[0].largestDisplacement(), FALL * this.whole);
-            this.#tint();
+            const { whole } = this;
+            this.whole = Math.max(this.layers[0].largestDisplacement(), FALL * whole);
+            if (this.whole !== whole) this.#tint();
         }
         if (!document.hidden) this.plots.draw();
     }
