@@ -8,7 +8,7 @@ import { Keys } from "./keys.js";
 import { Layer } from "./layer.js";
 import { Picture } from "./picture.js";
 import { Plots } from "./plots.js";
-import { COLOURS, FRAME, readColours, readFrame, readHead, readStage, STAGE } from "./protocol.js";
+import { COLOURS, FRAME, frameNumber, readColours, readFrame, readHead, readStage, STAGE } from "./protocol.js";
 import { Socket } from "./socket.js";
 import { button, make } from "./widgets.js";
 
@@ -180,10 +180,15 @@ class Page {
     #hearNumbers(buffer) {
         const { kind, generation } = readHead(buffer);
         if (kind === STAGE) return this.#setStage(readStage(buffer));
-        if (generation !== this.generation) return;
         const counts = this.layers.map(({ parts }) => parts.count);
-        if (kind === FRAME) this.#setFrame(readFrame(buffer, counts));
+        if (generation !== this.generation) this.#skip(kind, buffer);
+        else if (kind === FRAME) this.#setFrame(readFrame(buffer, counts));
         else if (kind === COLOURS) this.#setValues(readColours(buffer, counts));
+    }
+
+    // Of an older stage; the program waits for word of frames all the same.
+    #skip(kind, buffer) {
+        if (kind === FRAME) this.send({ do: "ack", frame: frameNumber(buffer) });
     }
 
     #setStage(stage) {
