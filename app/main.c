@@ -18,6 +18,8 @@ static const struct {
     {"cook", command_cook, "reduce a body to a component that can be stepped in real time"},
     {"info", command_info, "what is in a component, how large and how good it is"},
     {"run", command_run, "step a scene through time, with recordings and checkpoints"},
+    {"picture", command_picture, "a picture of a scene at a given time"},
+    {"movie", command_movie, "a film of a scene: an animated PNG, WebM or MP4"},
     {"view", command_view, "see a scene in the browser: pull it, cut it, change the wind"},
     {"replay", command_replay, "do again what a run recorded, to the same bits"},
     {"pack", command_pack, "a scene of parts in one file for the runtime library"},

@@ -1,6 +1,8 @@
 /* Recordings: a table of the columns, and of scenes of parts an animated glTF. */
 #include "view.h"
 
+#include "../film.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -239,7 +239,7 @@ view_seat *view_session_join(view_session *session);
 int32_t view_session_seats_taken(view_session *session);
 /* After this nobody may wait for its messages. */
 void view_session_leave(view_seat *seat);
-/* Ends waiting. */
+/* Ends waiting, and makes place for somebody else. */
 void view_seat_close(view_seat *seat);
 /* The next message for the seat, to be dropped, after at most so many seconds; NULL: there is none yet. */
 view_message *view_seat_next(view_seat *seat, double seconds);
