@@ -188,7 +188,9 @@ class Page {
 
     // Of an older stage; the program waits for word of frames all the same.
     #skip(kind, buffer) {
-        if (kind === FRAME) this.send({ do: "ack", frame: frameNumber(buffer) });
+        if (kind !== FRAME) return;
+        this.frame = frameNumber(buffer);
+        this.#ack();
     }
 
     #setStage(stage) {
@@ -199,7 +201,7 @@ class Page {
         this.layers = stage.layers.map((layer) => new Layer(layer));
         this.springs.clear();
         this.hands.releaseAll();
-        this.frame = this.acked = 0;
+        this.#ack(); // what came before and will not be drawn any more
         this.values = [null, null];
         this.waitingForFit = first;
         this.picture.setLayers(this.layers);
@@ -290,6 +292,7 @@ class Page {
     }
 
     #setState(state, text) {
+        if (state === "connecting") this.frame = this.acked = 0; // they are counted anew
         this.state = state;
         $("state").textContent = text;
         $("state").className = `state ${state}`;
@@ -373,10 +376,13 @@ class Page {
         }
         this.picture.draw();
         this.drawn++;
-        if (this.frame > this.acked) {
-            this.acked = this.frame;
-            this.send({ do: "ack", frame: this.frame });
-        }
+        this.#ack();
+    }
+
+    #ack() {
+        if (this.frame <= this.acked) return;
+        this.acked = this.frame;
+        this.send({ do: "ack", frame: this.frame });
     }
 
     #showForces(labels) {
