@@ -239,15 +239,23 @@ static bool remake(view_session *s, uint64_t seat, int k, const view_choice *cho
     return true;
 }
 
-static void stop_recording(view_session *s) {
-    if (s->recording)
-        view_recording_discard(s->ctx, s->recording);
+static void finish_recording(view_session *s, uint64_t seat) {
+    json_t *names = json_array();
+    complain_if(s, seat, view_recording_finish(s->ctx, s->recording, names));
     s->recording = NULL;
+    pthread_mutex_lock(&s->lock);
+    json_array_extend(s->files, names);
+    json_t *all = json_copy(s->files);
+    pthread_mutex_unlock(&s->lock);
+    json_decref(names);
+    session_tell_newest(s, SLOT_RECORDED, view_message_json(json_pack("{s:s, s:o}", "say", "recorded", "files", all)));
 }
 
 /* From the start, with what was chosen since. */
 static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
     const view_choice own = *choice;
+    if (s->recording) /* time does not go back in it */
+        finish_recording(s, seat);
     if (!remake(s, seat, 0, &own))
         return false;
     if (s->worlds[1]) {
@@ -259,7 +267,6 @@ static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
     }
     s->failed = false;
     s->changed = true;
-    stop_recording(s);
     session_hand_over(s);
     session_restart_clock(s);
     return true;
@@ -507,30 +514,21 @@ static void pick(view_session *s, uint64_t seat, int32_t part) {
     const bough_part_def *now = &bough_state_parts(w->model, w->state)[part];
     const bough_component *c = def->components[now->component];
     char *component = view_component_name(c, now->component);
-    session_tell(s, seat,
-                 view_message_json(json_pack(
-                     "{s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:b, s:o}", "say", "pick", "part", (int)part,
-                     "name", app_json_text(now->name ? now->name : ""), "component",
-                     app_json_text(component ? component : ""), "parent", (int)now->parent, "r", (int)c->r, "mass",
-                     app_json_number(c->mass * pow(now->scale, 3)), "frequencies", json_part_frequencies(w, c, part),
-                     "stiffness", w->state->stiffness[part], "damping", app_json_number(w->damping_ratio[part]),
-                     "locked", (int)now->locked, "stress", app_json_number(stress_of(s, part)))));
+    double spring, damping;
+    view_world_spring(s->ctx, w, part, &spring, &damping);
+    session_tell(
+        s, seat,
+        view_message_json(json_pack("{s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:b, s:o, s:o}", "say", "pick",
+                                    "part", (int)part, "name", app_json_text(now->name ? now->name : ""), "component",
+                                    app_json_text(component ? component : ""), "parent", (int)now->parent, "r",
+                                    (int)c->r, "mass", app_json_number(c->mass * pow(now->scale, 3)), "frequencies",
+                                    json_part_frequencies(w, c, part), "stiffness", w->state->stiffness[part],
+                                    "damping", app_json_number(w->damping_ratio[part]), "locked", (int)now->locked,
+                                    "stress", app_json_number(stress_of(s, part)), "spring", app_json_number(spring))));
     free(component);
 }
 
 /* ---- recording ---- */
-
-static void finish_recording(view_session *s, uint64_t seat) {
-    json_t *names = json_array();
-    complain_if(s, seat, view_recording_finish(s->ctx, s->recording, names));
-    s->recording = NULL;
-    pthread_mutex_lock(&s->lock);
-    json_array_extend(s->files, names);
-    json_t *all = json_copy(s->files);
-    pthread_mutex_unlock(&s->lock);
-    json_decref(names);
-    session_tell_newest(s, SLOT_RECORDED, view_message_json(json_pack("{s:s, s:o}", "say", "recorded", "files", all)));
-}
 
 static void record(view_session *s, uint64_t seat, bool on) {
     if (on && !s->recording && !s->folder)

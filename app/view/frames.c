@@ -37,6 +37,12 @@ static void write_quaternion(const double R[9], float quaternion[4]) {
         quaternion[i] = (float)(scale * products[most][i]);
 }
 
+void view_write_pose(const bough_frame *frame, float *pose) {
+    for (int d = 0; d < 3; d++)
+        pose[d] = (float)frame->origin[d];
+    write_quaternion(frame->rotation, pose + 3);
+}
+
 static void write_identity(float *pose) {
     const float identity[VIEW_POSE] = {0, 0, 0, 0, 0, 0, 1};
     memcpy(pose, identity, sizeof identity);
@@ -55,11 +61,8 @@ static bough_status take_part(bough_context *ctx, const view_world *w, int32_t p
             memset(rest, 0, 3 * (size_t)part->vertices * sizeof *rest);
         return BOUGH_OK;
     }
-    const bough_frame *frame = &w->state->frames[p];
     const double *q = w->state->q + bough_model_offset(w->model, p);
-    for (int d = 0; d < 3; d++)
-        pose[d] = (float)frame->origin[d];
-    write_quaternion(frame->rotation, pose + 3);
+    view_write_pose(&w->state->frames[p], pose);
     for (int32_t l = 0; l < part->r; l++)
         rest[l] = (float)q[l];
     return BOUGH_OK;

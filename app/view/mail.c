@@ -10,7 +10,12 @@
 
 /* ---- under the lock ---- */
 
+/* It is free for others. */
 static void close_seat(view_seat *seat) {
+    view_session *s = seat->session;
+    for (int i = 0; i < VIEW_SEATS; i++)
+        if (s->seats[i] == seat)
+            s->seats[i] = NULL;
     seat->closed = true;
     pthread_cond_broadcast(&seat->arrived);
 }
@@ -184,12 +189,7 @@ bool view_seat_is_closed(view_seat *seat) {
 }
 
 void view_session_leave(view_seat *seat) {
-    view_session *s = seat->session;
-    pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < VIEW_SEATS; i++)
-        if (s->seats[i] == seat)
-            s->seats[i] = NULL;
-    pthread_mutex_unlock(&s->lock);
+    view_seat_close(seat);
     for (; seat->mail_count > 0; seat->mail_count--)
         view_message_drop(seat->mail[seat->mail_first++ % MAILBOX_SIZE]);
     clear_newest(seat);

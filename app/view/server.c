@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 struct view_server {
@@ -66,27 +65,22 @@ static bool comes_from_here(const view_server *server, const struct mg_connectio
 
 typedef struct {
     const char *type;
-    const char *nonce; /* by which scripts within the page are known; NULL: there are none */
     bool download;
 } answer;
 
 static void send_head(struct mg_connection *connection, const view_server *server, int status, const answer *a,
                       long long size) {
-    char nonce[64] = "";
-    if (a->nonce)
-        snprintf(nonce, sizeof nonce, " 'nonce-%s'", a->nonce);
-    mg_printf(
-        connection,
-        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: close\r\n"
-        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
-        "Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n"
-        "Cross-Origin-Resource-Policy: same-origin\r\n"
-        "Content-Security-Policy: default-src 'none'; script-src 'self'%s; style-src 'self'; img-src 'self' data: "
-        "blob:; media-src blob:; font-src 'self'; connect-src 'self' ws://%s:%d ws://localhost:%d; base-uri "
-        "'none'; form-action 'none'; frame-ancestors 'none'\r\n%s\r\n",
-        status, mg_get_response_code_text(connection, status), a->type, size, nonce,
-        strcmp(server->address, "0.0.0.0") ? server->address : "127.0.0.1", (int)server->port, (int)server->port,
-        a->download ? "Content-Disposition: attachment\r\n" : "");
+    mg_printf(connection,
+              "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: close\r\n"
+              "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
+              "Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n"
+              "Cross-Origin-Resource-Policy: same-origin\r\n"
+              "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
+              "blob:; media-src blob:; font-src 'self'; connect-src 'self' ws://%s:%d ws://localhost:%d; base-uri "
+              "'none'; form-action 'none'; frame-ancestors 'none'\r\n%s\r\n",
+              status, mg_get_response_code_text(connection, status), a->type, size,
+              strcmp(server->address, "0.0.0.0") ? server->address : "127.0.0.1", (int)server->port, (int)server->port,
+              a->download ? "Content-Disposition: attachment\r\n" : "");
 }
 
 static bool wants_body(const struct mg_connection *connection) {
@@ -168,60 +162,6 @@ static int send_file(struct mg_connection *connection, const view_server *server
     return send_path(connection, server, real, false);
 }
 
-static bool make_nonce(char nonce[33]) {
-    unsigned char bytes[16];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return false;
-    for (int i = 0; i < 16; i++)
-        snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
-    return true;
-}
-
-/* The page's own scripts, such as the map of its modules, are told apart from others by a nonce that is new each time.
- */
-static char *add_nonce(const char *page, const char *nonce) {
-    static const char tag[] = "<script";
-    size_t count = 0;
-    for (const char *at = page; (at = strstr(at, tag)); at += sizeof tag - 1)
-        count++;
-    char *out = malloc(strlen(page) + count * 48 + 1), *to = out;
-    for (const char *at; out && (at = strstr(page, tag)); page = at + sizeof tag - 1)
-        to += sprintf(to, "%.*s%s nonce=\"%s\"", (int)(at - page), page, tag, nonce);
-    if (out)
-        strcpy(to, page);
-    return out;
-}
-
-static char *read_page(const view_server *server) {
-    char path[PATH_MAX + 16], *text = NULL;
-    size_t size = 0;
-    snprintf(path, sizeof path, "%s/index.html", server->folder);
-    FILE *file = fopen(path, "rb"), *memory = file ? open_memstream(&text, &size) : NULL;
-    char buffer[4096];
-    for (size_t got; memory && size < 1 << 20 && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        fwrite(buffer, 1, got, memory), fflush(memory);
-    if (memory)
-        fclose(memory);
-    if (file)
-        fclose(file);
-    return text;
-}
-
-static int send_page(struct mg_connection *connection, const view_server *server) {
-    char nonce[33], *page = read_page(server), *known = page && make_nonce(nonce) ? add_nonce(page, nonce) : NULL;
-    int status = 200;
-    if (known) {
-        send_head(connection, server, 200, &(answer){.type = "text/html; charset=utf-8", .nonce = nonce},
-                  (long long)strlen(known));
-        if (wants_body(connection))
-            mg_write(connection, known, strlen(known));
-    } else
-        status = send_text(connection, server, 404, "the viewer's page is not installed\n");
-    free(page);
-    free(known);
-    return status;
-}
-
 static int send_recording(struct mg_connection *connection, const view_server *server, const char *name) {
     char *path = view_session_find_recording(server->session, name);
     const int status = path ? send_path(connection, server, path, true)
@@ -242,7 +182,7 @@ static int answer_request(struct mg_connection *connection, const view_server *s
     if ((page || recording) && !has_token(server, request))
         return send_text(connection, server, 403, "open the address that bough view has printed, with its token\n");
     if (page)
-        return send_page(connection, server);
+        uri = "/index.html";
     return recording ? send_recording(connection, server, uri + sizeof recordings - 1)
                      : send_file(connection, server, uri);
 }
@@ -291,6 +231,7 @@ typedef struct {
     char text[VIEW_TEXT_SIZE]; /* of a message that comes in pieces */
     size_t size;
     bool in_pieces;
+    atomic_bool leaves; /* of itself, or was told why not */
 } client;
 
 static void say_goodbye(struct mg_connection *connection, int code, const char *reason) {
@@ -300,7 +241,9 @@ static void say_goodbye(struct mg_connection *connection, int code, const char *
     mg_websocket_write(connection, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, payload, length + 2);
 }
 
-/* Waits for the socket as long as it takes: others have threads of their own. */
+/* Waits for the socket as long as it takes: others have threads of their own. One that takes nothing for as long as a
+ * request may last loses its seat; the connection itself belongs to civetweb's thread, which ends when the client does
+ * or says something. */
 static void *send_all(void *data) {
     client *c = data;
     bool good = true;
@@ -309,12 +252,12 @@ static void *send_all(void *data) {
         if (message)
             good =
                 mg_websocket_write(c->connection, message->text ? MG_WEBSOCKET_OPCODE_TEXT : MG_WEBSOCKET_OPCODE_BINARY,
-                                   (const char *)message->bytes, message->size) > 0;
+                                   (const char *)message->bytes, message->size) == (int)message->size;
         view_message_drop(message);
     }
-    if (good)
+    if (good && !c->leaves)
         say_goodbye(c->connection, CLOSE_LATE, "messages were not read");
-    mg_close_connection(c->connection); /* its reader comes to an end */
+    view_seat_close(c->seat);
     return NULL;
 }
 
@@ -332,7 +275,6 @@ static void on_ready(struct mg_connection *connection, void *data) {
     }
     free(c);
     say_goodbye(connection, CLOSE_FULL, "too many are looking on");
-    mg_close_connection(connection);
 }
 
 static void on_close(const struct mg_connection *connection, void *data) {
@@ -341,6 +283,7 @@ static void on_close(const struct mg_connection *connection, void *data) {
     if (!c)
         return;
     mg_set_user_connection_data(connection, NULL);
+    c->leaves = true;
     view_seat_close(c->seat);
     pthread_join(c->sender, NULL);
     view_session_leave(c->seat);
@@ -397,7 +340,7 @@ static int on_data(struct mg_connection *connection, int bits, char *bytes, size
     client *c = mg_get_user_connection_data(connection);
     char reason[128];
     (void)data;
-    if (!c)
+    if (!c || view_seat_is_closed(c->seat))
         return 0;
     if ((bits & 0x0f) == MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE) {
         mg_websocket_write(connection, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, bytes, size < 2 ? 0 : 2);

@@ -139,22 +139,38 @@ static json_t *add_part_numbers(blob *b, const view_shape *shape, int which) {
     return array;
 }
 
-/* Vertices of parts that are streamed are in the axes of the world and need no scale. */
+/* Of streamed parts it tells of their rest only. */
 static json_t *add_scales(blob *b, const view_shape *shape) {
     void *room;
     json_t *array = add_array(b, (size_t)shape->part_count, &room);
     for (int32_t p = 0; p < shape->part_count && room; p++)
-        ((float *)room)[p] = shape->parts[p].streamed ? 1 : (float)shape->parts[p].scale;
+        ((float *)room)[p] = (float)shape->parts[p].scale;
     return array;
 }
 
-static json_t *json_parts(blob *b, const view_shape *shape) {
+/* Poses at rest: those of a state that was just made. Where there is no memory for one they are left out. */
+static json_t *add_rest(bough_context *ctx, blob *b, const view_world *w) {
+    void *room;
+    bough_state *state = NULL;
+    if (w->model && bough_state_create(ctx, w->model, &state))
+        return json_null();
+    json_t *array = add_array(b, VIEW_POSE * (size_t)w->shape->part_count, &room);
+    const bough_frame body = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    for (int32_t p = 0; p < w->shape->part_count && room; p++)
+        view_write_pose(state ? &state->frames[p] : &body, (float *)room + VIEW_POSE * (size_t)p);
+    bough_state_destroy(ctx, state);
+    return array;
+}
+
+static json_t *json_parts(bough_context *ctx, blob *b, const view_world *w) {
+    const view_shape *shape = w->shape;
     json_t *parts = json_object();
     json_object_set_new(parts, "component", add_part_numbers(b, shape, PART_COMPONENT));
     json_object_set_new(parts, "parent", add_part_numbers(b, shape, PART_PARENT));
     json_object_set_new(parts, "scale", add_scales(b, shape));
     json_object_set_new(parts, "q", add_part_numbers(b, shape, PART_Q));
     json_object_set_new(parts, "first", add_part_numbers(b, shape, PART_FIRST));
+    json_object_set_new(parts, "rest", add_rest(ctx, b, w));
     return parts;
 }
 
@@ -208,7 +224,7 @@ static json_t *json_integrators(void) {
     return list;
 }
 
-static json_t *json_layer(blob *b, const view_stage *stage, const view_world *w) {
+static json_t *json_layer(bough_context *ctx, blob *b, const view_stage *stage, const view_world *w) {
     json_t *layer = json_object();
     json_object_set_new(layer, "name", app_json_text(stage->name));
     json_object_set_new(layer, "engine", json_string(w->choice.engine));
@@ -222,7 +238,7 @@ static json_t *json_layer(blob *b, const view_stage *stage, const view_world *w)
     json_object_set_new(layer, "wind", view_json_wind(stage->wind));
     json_object_set_new(layer, "columns", json_columns(w));
     json_object_set_new(layer, "components", json_components(b, w));
-    json_object_set_new(layer, "parts", json_parts(b, w->shape));
+    json_object_set_new(layer, "parts", json_parts(ctx, b, w));
     json_object_set_new(layer, "names", json_names(w));
     json_object_set_new(layer, "seams", json_seams(b, w));
     return layer;
@@ -244,10 +260,9 @@ static view_message *join(json_t *json, const blob *b, uint32_t generation) {
 }
 
 bough_status view_stage_make(bough_context *ctx, const view_stage *stage, view_message **message) {
-    (void)ctx;
     blob b = {0};
-    json_t *json = json_layer(&b, stage, stage->worlds[0]);
-    json_object_set_new(json, "ghost", stage->worlds[1] ? json_layer(&b, stage, stage->worlds[1]) : json_null());
+    json_t *json = json_layer(ctx, &b, stage, stage->worlds[0]);
+    json_object_set_new(json, "ghost", stage->worlds[1] ? json_layer(ctx, &b, stage, stage->worlds[1]) : json_null());
     *message = join(json, &b, stage->generation);
     json_decref(json);
     free(b.bytes);

@@ -146,8 +146,9 @@ typedef struct view_seen {
 void view_seen_forget(view_seen *seen);
 /* The frame that brings a client from what it has seen to the snapshot; NULL: there is no memory. */
 view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, uint32_t layer, view_seen *seen);
-/* Bytes of a frame's own head, after that of the message. */
+/* Bytes of a frame's own head, after that of the message; numbers of a pose: origin, quaternion x y z w. */
 enum { VIEW_FRAME_HEAD = 24, VIEW_POSE = 7 };
+void view_write_pose(const bough_frame *frame, float *pose);
 
 /* ---- colours.c ---- */
 
@@ -238,7 +239,7 @@ view_seat *view_session_join(view_session *session);
 int32_t view_session_seats_taken(view_session *session);
 /* After this nobody may wait for its messages. */
 void view_session_leave(view_seat *seat);
-/* Ends waiting. */
+/* Ends waiting, and makes place for somebody else. */
 void view_seat_close(view_seat *seat);
 /* The next message for the seat, to be dropped, after at most so many seconds; NULL: there is none yet. */
 view_message *view_seat_next(view_seat *seat, double seconds);

@@ -7,6 +7,7 @@
 #include <bough/fem.h>
 #include <bough/linalg.h>
 #include <bough/material.h>
+#include <bough/mechanism.h>
 #include <bough/mesh.h>
 #include <bough/record.h>
 #include <bough/reduce.h>

@@ -42,7 +42,7 @@ export function startBrowser() {
 
 // A page that keeps what its console says of errors.
 export async function openPage(browser, url, options = {}) {
-    const page = await browser.newPage({ viewport: { width: 1000, height: 700 }, acceptDownloads: true, ...options });
+    const page = await browser.newPage({ viewport: { width: 800, height: 560 }, acceptDownloads: true, ...options });
     page.errors = [];
     page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
     page.on("pageerror", (error) => page.errors.push(String(error)));

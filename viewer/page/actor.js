@@ -1,8 +1,8 @@
-// One layer of a stage on the GPU: textures with all that moves, and an instanced mesh for each component. The same
-// geometries serve the picture, the wireframe, picking and the shadow.
+// One layer of a stage on the GPU: textures with all that moves, and an instanced mesh for each component. Vertices are
+// found once, as points that are drawn into a texture; picture, wireframe, picking and shadow share them.
 
 import * as THREE from "../node_modules/three/build/three.module.js";
-import { fill, makeAtlas, makePartTable, makeSeamTextures, makeTexture } from "./textures.js";
+import { fill, makeAtlas, makePartTable, makeSeamTextures, makeTexture, WIDTH } from "./textures.js";
 import * as shader from "./shader.js";
 
 export class Actor {
@@ -10,6 +10,8 @@ export class Actor {
     constructor(layer, scenes, shared, largest, ghost) {
         this.layer = layer;
         this.ghost = ghost;
+        this.camera = new THREE.Camera(); // of the first pass, which needs none
+        this.stale = true;
         this.largest = largest;
         const { atlas, starts } = makeAtlas(layer.components, largest);
         this.textures = {
@@ -26,7 +28,14 @@ export class Actor {
             seamOf: { value: null }, seamMembers: { value: null },
         };
         for (const [name, texture] of Object.entries(this.textures)) this.uniforms[name] = { value: texture };
+        this.target = new THREE.WebGLRenderTarget(WIDTH, Math.max(1, Math.ceil(layer.vertexCount / WIDTH)), {
+            count: 2, type: THREE.FloatType, minFilter: THREE.NearestFilter, magFilter: THREE.NearestFilter, depthBuffer: false,
+        });
+        if (this.target.height > largest) throw new Error("this scene has too many vertices for the graphics of this machine");
+        [this.uniforms.positions, this.uniforms.normals] = this.target.textures.map((value) => ({ value }));
+        this.uniforms.size = { value: new THREE.Vector2(this.target.width, this.target.height) };
         this.materials = this.#makeMaterials(shared);
+        this.points = new THREE.Scene();
         this.meshes = layer.components.map((component, number) => this.#addComponent(component, number, scenes));
         this.hang();
         this.move();
@@ -41,6 +50,7 @@ export class Actor {
         return {
             surface: make(shader.surfaceVertex, shader.surfaceFragment, this.ghost ? { transparent: true } : pushed),
             wire: make(shader.surfaceVertex, shader.wireFragment, { transparent: true }),
+            move: make(shader.moveVertex, shader.moveFragment, { depthTest: false, depthWrite: false }),
             pick: make(shader.pickVertex, shader.pickFragment),
             shadow: make(shader.pickVertex, shader.depthFragment),
         };
@@ -51,15 +61,12 @@ export class Actor {
         this.layer.parts.component.forEach((c, p) => c === number && users.push(p));
         const geometry = new THREE.InstancedBufferGeometry();
         geometry.setIndex(new THREE.BufferAttribute(component.index, 1));
-        geometry.setAttribute("part", new THREE.InstancedBufferAttribute(new Float32Array(users), 1));
+        geometry.setAttribute("part", new THREE.InstancedBufferAttribute(new Float32Array(2 * users.length), 2));
         geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity);
-        const add = (scene, material) => {
-            const mesh = new THREE.Mesh(geometry, material);
-            mesh.frustumCulled = false;
-            scene.add(mesh);
-            return mesh;
-        };
-        const meshes = { users, geometry, scene: scenes.surface, surface: add(scenes.surface, this.materials.surface) };
+        const vertices = this.#like(geometry);
+        vertices.setDrawRange(0, component.vertices);
+        const add = (scene, material) => put(scene, new THREE.Mesh(geometry, material));
+        const meshes = { users, geometry, vertices, scene: scenes.surface, points: put(this.points, new THREE.Points(vertices, this.materials.move)), surface: add(scenes.surface, this.materials.surface) };
         if (!this.ghost) {
             meshes.pick = add(scenes.pick, this.materials.pick);
             meshes.shadow = add(scenes.shadow, this.materials.shadow);
@@ -67,23 +74,47 @@ export class Actor {
         return meshes;
     }
 
+    // Another geometry of the same parts.
+    #like(geometry) {
+        const other = new THREE.InstancedBufferGeometry();
+        other.setAttribute("part", geometry.attributes.part);
+        other.instanceCount = geometry.instanceCount;
+        other.boundingSphere = geometry.boundingSphere;
+        return other;
+    }
+
     // After a frame: what moved goes to the GPU.
     move() {
+        this.stale = true;
         fill(this.textures.frames, this.layer.frames);
         fill(this.textures.rest, this.layer.rest);
         if (this.layer.q.length) fill(this.textures.coordinates, this.layer.q);
         if (this.layer.stream.length) fill(this.textures.stream, this.layer.stream);
     }
 
+    // Finds all vertices, where something has changed since.
+    update(renderer) {
+        if (!this.stale) return;
+        this.stale = false;
+        renderer.setRenderTarget(this.target);
+        renderer.render(this.points, this.camera);
+        renderer.setRenderTarget(null);
+    }
+
+    join(on) {
+        this.stale ||= this.uniforms.join.value !== on;
+        this.uniforms.join.value = on;
+    }
+
     // After parts were cut off or removed: who is drawn, and which copies at seams belong together.
     hang() {
-        for (const { users, geometry, wire } of this.meshes) {
+        for (const { users, geometry, vertices, wire } of this.meshes) {
             const there = users.filter((p) => !this.layer.absent.has(p));
-            geometry.attributes.part.array.set(there);
+            geometry.attributes.part.array.set(there.flatMap((p) => [p, this.layer.parts.first[p]]));
             geometry.attributes.part.needsUpdate = true;
-            geometry.instanceCount = there.length;
-            if (wire) wire.geometry.instanceCount = there.length;
+            for (const each of [geometry, vertices, wire?.geometry]) if (each) each.instanceCount = there.length;
         }
+        this.stale = true;
         this.uniforms.seamOf.value?.dispose();
         this.uniforms.seamMembers.value?.dispose();
         const { of, members } = makeSeamTextures(this.layer, this.largest);
@@ -105,14 +136,9 @@ export class Actor {
     }
 
     #addWires(meshes, component) {
-        const lines = new THREE.InstancedBufferGeometry();
+        const lines = this.#like(meshes.geometry);
         lines.setIndex(new THREE.BufferAttribute(edges(component.index), 1));
-        lines.setAttribute("part", meshes.geometry.attributes.part);
-        lines.instanceCount = meshes.geometry.instanceCount;
-        lines.boundingSphere = meshes.geometry.boundingSphere;
-        meshes.wire = new THREE.LineSegments(lines, this.materials.wire);
-        meshes.wire.frustumCulled = false;
-        meshes.scene.add(meshes.wire);
+        meshes.wire = put(meshes.scene, new THREE.LineSegments(lines, this.materials.wire));
     }
 
     get triangles() {
@@ -123,13 +149,21 @@ export class Actor {
         for (const meshes of this.meshes) {
             for (const mesh of [meshes.surface, meshes.wire, meshes.pick, meshes.shadow]) mesh?.removeFromParent();
             meshes.geometry.dispose();
+            meshes.vertices.dispose();
             meshes.wire?.geometry.dispose();
         }
         for (const texture of Object.values(this.textures)) texture.dispose();
         this.uniforms.seamOf.value.dispose();
         this.uniforms.seamMembers.value.dispose();
         for (const material of Object.values(this.materials)) material.dispose();
+        this.target.dispose();
     }
+}
+
+function put(scene, mesh) {
+    mesh.frustumCulled = false;
+    scene.add(mesh);
+    return mesh;
 }
 
 // Both ends of every edge, each edge once.

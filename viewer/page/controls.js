@@ -172,6 +172,13 @@ export class Controls {
         setName(this.lock, pick.locked ? "Unlock" : "Lock");
     }
 
+    showBody(layer) {
+        const { vertices } = layer.components[0];
+        this.hint.hidden = true;
+        this.partTools.hidden = true;
+        this.facts.replaceChildren(make("dt", { textContent: "Body" }), make("dd", { textContent: `the whole mesh by finite elements; ${vertices} vertices on its surface` }));
+    }
+
     showFiles(files, token) {
         this.filesSection.hidden = !files.length;
         this.files.replaceChildren(...files.map((name) =>

@@ -35,7 +35,7 @@ export class Hands {
         const pointer = { x, y, startX: x, startY: y, role: "turn", hit: null };
         this.#capture(event.pointerId);
         this.pointers.set(event.pointerId, pointer);
-        const looking = [...this.pointers.values()].filter(({ role }) => role === "turn" || role === "pan");
+        const looking = [...this.pointers.values()].filter(({ role, moved }) => role === "turn" || role === "pan" || (role === "pull" && !moved));
         if (event.button === 1 || event.button === 2) pointer.role = "pan";
         else if (event.pointerType === "touch" && looking.length > 1) looking.forEach((p) => (p.role = "pinch"));
         else pointer.hit = this.picture.pick(x, y);

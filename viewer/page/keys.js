@@ -11,6 +11,11 @@ export class Keys {
         this.dialog = dialog;
         this.#writeHelp();
         window.addEventListener("keydown", (event) => this.#press(event));
+        // What was clicked, not reached by Tab, does not keep the space bar and the letters for itself.
+        window.addEventListener("click", ({ detail, target }) => detail > 0 && target.closest?.("button, summary")?.blur());
+        window.addEventListener("pointerdown", ({ target }) => (this.pointed = target));
+        window.addEventListener("keydown", () => (this.pointed = null), true);
+        window.addEventListener("change", ({ target }) => target === this.pointed && target.matches("select, input[type=checkbox]") && target.blur());
     }
 
     #press(event) {

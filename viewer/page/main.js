@@ -37,6 +37,7 @@ class Page {
         this.state = "connecting";
         this.notes = [];
         this.picture = new Picture($("picture"));
+        document.body.classList.toggle("plain", this.picture.isSoftware); // frosted glass has its price too
         this.film = new Film(this.picture.canvas);
         this.controls = new Controls(this.#worldForControls());
         this.plots = new Plots();
@@ -44,7 +45,7 @@ class Page {
         this.hands = new Hands(this.picture, this.#worldForHands());
         this.theme = new Theme((name) => (this.picture.setTheme(name), this.plots.draw()));
         this.theme.apply();
-        this.controls.shadows.set(this.picture.light.shadowed.value);
+        this.controls.shadows.set(this.picture.shadowed);
         this.#makeTopBar();
         this.keys = new Keys(this.#actions(), $("help"));
         new ResizeObserver(() => this.picture.resize(innerWidth, innerHeight)).observe(document.body);
@@ -57,7 +58,7 @@ class Page {
     #worldForControls() {
         return {
             send: (command) => this.send(command), picked: () => this.picked,
-            setColour: (way) => this.setColour(way), setWires: (on) => this.#setWires(on), setShadows: (on) => this.#setShadows(on),
+            setColour: (way) => this.setColour(way), setWires: (on) => this.#setWires(on), setShadows: (on) => this.picture.setShadows(on),
             film: () => this.#toggleFilm(), photo: () => this.#photo(),
         };
     }
@@ -66,7 +67,7 @@ class Page {
         return {
             layer: () => this.layers[0], send: (command) => this.send(command),
             pickPart: (part) => this.pickPart(part),
-            grabbed: (part) => this.springs.has(part) || this.send({ do: "pick", part }),
+            grabbed: (part) => this.springs.has(part) || this.#ask(part),
             springOf: (part) => this.springs.get(part),
             massOf: (part) => {
                 const mass = this.layers[0].component(part).mass;
@@ -151,7 +152,13 @@ class Page {
         if (this.picture.actors[0]) this.picture.actors[0].uniforms.picked.value = part ?? -1;
         this.picture.touch();
         if (part === null) this.controls.showPart(null);
-        else this.send({ do: "pick", part });
+        else this.#ask(part);
+    }
+
+    // The full engine has one body and knows no parts.
+    #ask(part) {
+        if (this.scene.engine !== "full") this.send({ do: "pick", part });
+        else if (part === this.picked) this.controls.showBody(this.layers[0]);
     }
 
     #pickNext(step) {
@@ -207,7 +214,7 @@ class Page {
 
     #setFrame(frame) {
         this.layers[frame.layer].apply(frame);
-        this.picture.actors[frame.layer].stale = true;
+        this.picture.actors[frame.layer].fresh = true;
         this.frame = frame.frame;
         this.picture.touch();
         if (frame.layer === 0 && this.waitingForFit) {
@@ -220,10 +227,12 @@ class Page {
 
     #setValues({ what, layer, values }) {
         if (WAYS[this.way].ask !== what) return;
-        this.values[layer] = values.slice();
+        const before = this.values[layer], whole = this.whole;
         let most = 0;
         for (const value of values) if (Number.isFinite(value) && value > most) most = value;
         if (layer === 0) this.whole = Math.max(most, FALL * this.whole);
+        if (whole === this.whole && before?.every((value, p) => value === values[p])) return; // nothing moves
+        this.values[layer] = values.slice();
         this.#tint();
     }
 
@@ -234,7 +243,7 @@ class Page {
             parts: () => ((this.partState = message), this.#showParts()),
             pick: () => this.#setAnswer(message),
             recorded: () => this.controls.showFiles(message.files ?? [], this.token),
-            event: () => this.note(`${message.time?.toFixed(2) ?? ""} s: ${this.layers[0]?.name(message.part) ?? ""}: ${message.change}`, true),
+            event: () => this.note(`${message.time.toFixed(2)} s: ${message.change}${message.name ? ` ${message.name}` : ""}`, true),
             error: () => this.note(message.text),
         }[message.say];
         heard?.();
@@ -245,8 +254,9 @@ class Page {
         this.controls.showNumbers(numbers);
         this.plots.add(numbers);
         if (this.way === "displacement" && this.layers[0]?.started) {
-            this.whole = Math.max(this.layers[0].largestDisplacement(), FALL * this.whole);
-            this.#tint();
+            const { whole } = this;
+            this.whole = Math.max(this.layers[0].largestDisplacement(), FALL * whole);
+            if (this.whole !== whole) this.#tint();
         }
         if (!document.hidden) this.plots.draw();
     }
@@ -260,7 +270,7 @@ class Page {
 
     #applySettings() {
         if (this.settings.say) this.controls.show(this.settings);
-        for (const actor of this.picture.actors) actor.uniforms.join.value = this.settings.continuity !== "none";
+        for (const actor of this.picture.actors) actor.join(this.settings.continuity !== "none");
         this.picture.touch();
     }
 
@@ -271,7 +281,7 @@ class Page {
         layer.loose = new Set(this.partState.loose ?? []);
         this.picture.actors[0].hang();
         this.picture.touch();
-        if (this.picked !== null) this.send({ do: "pick", part: this.picked });
+        if (this.picked !== null) this.#ask(this.picked);
     }
 
     #setState(state, text) {
@@ -322,11 +332,6 @@ class Page {
         this.picture.touch();
     }
 
-    #setShadows(on) {
-        this.picture.light.shadowed.value = on;
-        this.picture.touch();
-    }
-
     #switchTool() {
         this.hands.tool = this.hands.tool === "pull" ? "look" : "pull";
         setName(this.tool, `Tool: ${this.hands.tool}`);
@@ -358,8 +363,8 @@ class Page {
         if (this.layers[0]?.started) this.#showForces(this.hands.update());
         if (!this.picture.dirty) return;
         for (const actor of this.picture.actors) {
-            if (actor.stale) actor.move();
-            actor.stale = false;
+            if (actor.fresh) actor.move();
+            actor.fresh = false;
         }
         this.picture.draw();
         this.drawn++;
@@ -397,6 +402,7 @@ function makeWindow(page) {
         get parts() { return copy(page.partState); },
         get numbers() { return copy(page.numbers); },
         get picked() { return copy(page.answer); },
+        get columns() { return copy(page.scene?.columns ?? []); },
         get colour() { return { way: page.way, whole: page.whole }; },
         get plots() { return { samples: page.plots.samples, latest: copy(page.plots.latest()) }; },
         get notes() { return [...page.notes]; },

@@ -19,7 +19,8 @@ const THEMES = {
 export class Picture {
     constructor(canvas) {
         this.canvas = canvas;
-        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+        this.isSoftware = drawsInSoftware();
+        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.isSoftware, powerPreference: "high-performance" });
         const gl = this.renderer.getContext();
         if (!gl.getExtension("EXT_color_buffer_float"))
             throw new Error("the graphics of this browser cannot draw into textures of floats (EXT_color_buffer_float)");
@@ -33,6 +34,7 @@ export class Picture {
         this.#makeLight();
         this.#makeGround();
         this.#makeArrows();
+        this.setShadows(!this.isSoftware);
         this.pickTarget = new THREE.WebGLRenderTarget(1, 1, { type: THREE.FloatType, minFilter: THREE.NearestFilter, magFilter: THREE.NearestFilter });
         this.setTheme("light");
     }
@@ -40,13 +42,6 @@ export class Picture {
     // Something changed: the picture is drawn again at the next occasion.
     touch() {
         this.dirty = true;
-    }
-
-    // Software renderers draw shadows too, but at the price of every second picture.
-    get isSoftware() {
-        const gl = this.renderer.getContext();
-        const info = gl.getExtension("WEBGL_debug_renderer_info");
-        return /swiftshader|llvmpipe|software/i.test(info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "");
     }
 
     #makeLight() {
@@ -59,7 +54,7 @@ export class Picture {
             sky: { value: new THREE.Vector3() }, bounce: { value: new THREE.Vector3() },
             line: { value: new THREE.Vector3() }, glowing: { value: linear("#ffb02e") },
             shadowMap: { value: this.shadowTarget.texture },
-            shadowMatrix: { value: new THREE.Matrix4() }, shadowed: { value: !this.isSoftware },
+            shadowMatrix: { value: new THREE.Matrix4() },
         };
     }
 
@@ -97,6 +92,16 @@ export class Picture {
         });
     }
 
+    // Compiled into the shaders or not, since some renderers pay for what is not taken too.
+    setShadows(on) {
+        this.shadowed = on;
+        for (const material of [this.groundMaterial, ...this.actors.map(({ materials }) => materials.surface)]) {
+            material.defines = on ? { SHADOWED: 1 } : {};
+            material.needsUpdate = true;
+        }
+        this.touch();
+    }
+
     setTheme(name) {
         const theme = THEMES[name];
         this.backdrop.uniforms.top.value.copy(linear(theme.top));
@@ -114,7 +119,7 @@ export class Picture {
         for (const actor of this.actors) actor.dispose();
         this.actors = [];
         for (const layer of layers) this.actors.push(new Actor(layer, this.scenes, this.light, this.largest, this.actors.length > 0));
-        this.touch();
+        this.setShadows(this.shadowed);
     }
 
     // Where the ground lies and how far the sun must look; the camera stays.
@@ -166,6 +171,7 @@ export class Picture {
     // What is under a pixel: {part, vertex, point}; null: nothing. Draws one pixel of numbers.
     pick(x, y) {
         const { camera } = this.orbit;
+        for (const actor of this.actors) actor.update(this.renderer);
         camera.setViewOffset(this.width, this.height, Math.floor(x), Math.floor(y), 1, 1);
         this.renderer.setRenderTarget(this.pickTarget);
         this.renderer.setClearColor(0x000000, 0);
@@ -199,7 +205,8 @@ export class Picture {
 
     draw() {
         const { renderer } = this;
-        if (this.light.shadowed.value) {
+        for (const actor of this.actors) actor.update(renderer);
+        if (this.shadowed) {
             renderer.setRenderTarget(this.shadowTarget);
             renderer.setClearColor(0xffffff, 1);
             renderer.clear();
@@ -212,4 +219,13 @@ export class Picture {
         renderer.render(this.scenes.front, this.orbit.camera);
         this.dirty = false;
     }
+}
+
+// Some machines have no graphics and draw by the processor: antialiasing and shadows would cost them most pictures.
+function drawsInSoftware() {
+    const gl = document.createElement("canvas").getContext("webgl2");
+    const info = gl?.getExtension("WEBGL_debug_renderer_info");
+    const software = /swiftshader|llvmpipe|software/i.test(info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "");
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+    return software;
 }

@@ -1,20 +1,27 @@
-// The shaders. All of them find a vertex by the same function: `surface(part, vertex)`.
+// The shaders. A first pass finds every vertex once, by the formula, and leaves it in a texture, one pixel each; picture,
+// shadow, wireframe and picking then only look it up.
 
 import { WIDTH_BITS } from "./textures.js";
 
-const surface = /* glsl */ `
+const place = /* glsl */ `
+in vec2 part; // its number, and its first vertex among all
+ivec2 place(int i) { return ivec2(i & ${(1 << WIDTH_BITS) - 1}, i >> ${WIDTH_BITS}); }
+`;
+
+export const moveVertex = /* glsl */ `
 precision highp isampler2D;
 uniform sampler2D atlas;    // of components: X, U, N0, N for each vertex
 uniform sampler2D frames;   // of parts: origin and scale; quaternion
 uniform sampler2D rest;     // likewise, at rest
 uniform sampler2D coordinates;
 uniform sampler2D stream;   // positions and normals of streamed parts
-uniform isampler2D parts;   // where the component begins, r, where the coordinates begin, first vertex among all
+uniform isampler2D parts;   // where the component begins, r, where the coordinates begin
 uniform isampler2D seamOf, seamMembers;
 uniform bool join;          // copies at a seam are drawn at their mean
-in float part;
-
-ivec2 place(int i) { return ivec2(i & ${(1 << WIDTH_BITS) - 1}, i >> ${WIDTH_BITS}); }
+uniform vec2 size;          // of the texture with all vertices
+flat out vec4 where;        // position, and how far it is from where it is at rest
+flat out vec3 area;         // in the direction of the normal
+${place}
 vec3 turn(vec4 k, vec3 v) { return v + 2.0 * cross(k.xyz, cross(k.xyz, v) + k.w * v); }
 
 // x + scale R (X + sum_l q_l U_l), and the direction of R (N0 + sum_l q_l N_l), as the part alone has them.
@@ -40,17 +47,14 @@ void alone(int p, int vertex, out vec3 x, out vec3 n) {
     n = turn(k, N);
 }
 
-void surface(int p, int vertex, out vec3 x, out vec3 n) {
-    int seam = join ? texelFetch(seamOf, place(texelFetch(parts, place(p), 0).w + vertex), 0).x : -1;
-    if (seam < 0) {
-        alone(p, vertex, x, n);
-        return;
-    }
-    int count = texelFetch(seamMembers, place(seam), 0).x;
+// The mean over all copies of the place; of a vertex at no seam: itself.
+void joined(int p, int vertex, int first, out vec3 x, out vec3 n) {
+    int seam = join ? texelFetch(seamOf, place(first + vertex), 0).x : -1;
+    int count = seam < 0 ? 1 : texelFetch(seamMembers, place(seam), 0).x;
     x = vec3(0);
     n = vec3(0);
     for (int i = 1; i <= count; i++) {
-        ivec2 copy = texelFetch(seamMembers, place(seam + i), 0).xy;
+        ivec2 copy = seam < 0 ? ivec2(p, vertex) : texelFetch(seamMembers, place(seam + i), 0).xy;
         vec3 y, m;
         alone(copy.x, copy.y, y, m);
         x += y / float(count);
@@ -64,21 +68,47 @@ vec3 atRest(int p, int vertex) {
     vec4 origin = texelFetch(rest, place(2 * p), 0), k = texelFetch(rest, place(2 * p + 1), 0);
     return origin.xyz + origin.w * turn(k, X);
 }
+
+void main() {
+    int p = int(part.x), first = int(part.y);
+    vec3 x;
+    joined(p, gl_VertexID, first, x, area);
+    where = vec4(x, distance(x, atRest(p, gl_VertexID)));
+    gl_Position = vec4((vec2(place(first + gl_VertexID)) + 0.5) / size * 2.0 - 1.0, 0, 1);
+    gl_PointSize = 1.0;
+}
+`;
+export const moveFragment = /* glsl */ `
+flat in vec4 where;
+flat in vec3 area;
+layout(location = 0) out vec4 first;
+layout(location = 1) out vec4 second;
+void main() {
+    first = where;
+    second = vec4(area, 0);
+}
+`;
+
+const found = /* glsl */ `
+uniform sampler2D positions, normals; // of all vertices, as the first pass left them
+${place}
 `;
 
 export const surfaceVertex = /* glsl */ `
-${surface}
-uniform sampler2D tints;    // of parts: colour
-uniform float whole;        // m: the displacement that has the last colour; 0: parts have colours of their own
+${found}
+uniform sampler2D tints; // of parts: colour
+uniform float whole;     // m: the displacement that has the last colour; 0: parts have colours of their own
 uniform int picked;
 out vec3 world, area, tint;
 out float displaced, glow;
 
 void main() {
-    int p = int(part);
-    surface(p, gl_VertexID, world, area);
+    int p = int(part.x), i = int(part.y) + gl_VertexID;
+    vec4 x = texelFetch(positions, place(i), 0);
+    world = x.xyz;
+    area = texelFetch(normals, place(i), 0).xyz;
     tint = texelFetch(tints, place(p), 0).rgb;
-    displaced = whole > 0.0 ? distance(world, atRest(p, gl_VertexID)) / whole : 0.0;
+    displaced = whole > 0.0 ? x.w / whole : 0.0;
     glow = p == picked ? 1.0 : 0.0;
     gl_Position = projectionMatrix * viewMatrix * vec4(world, 1);
 }
@@ -88,10 +118,11 @@ void main() {
 const shadows = /* glsl */ `
 uniform sampler2D shadowMap; // depth along the sun's rays
 uniform mat4 shadowMatrix;
-uniform bool shadowed;
 
 float sunlight(vec3 x, float slope) {
-    if (!shadowed) return 1.0;
+#ifndef SHADOWED
+    return 1.0;
+#endif
     vec3 s = (shadowMatrix * vec4(x, 1)).xyz * 0.5 + 0.5;
     if (any(lessThan(s, vec3(0))) || any(greaterThan(s, vec3(1)))) return 1.0;
     vec2 texel = 1.0 / vec2(textureSize(shadowMap, 0));
@@ -161,12 +192,11 @@ void main() {
 
 // Part, vertex and depth of what is in front: 1 added, so that 0 is nothing.
 export const pickVertex = /* glsl */ `
-${surface}
+${found}
 flat out vec2 which;
 void main() {
-    vec3 x, n;
-    surface(int(part), gl_VertexID, x, n);
-    which = vec2(part + 1.0, gl_VertexID + 1);
+    vec3 x = texelFetch(positions, place(int(part.y) + gl_VertexID), 0).xyz;
+    which = vec2(part.x + 1.0, gl_VertexID + 1);
     gl_Position = projectionMatrix * viewMatrix * vec4(x, 1);
 }
 `;

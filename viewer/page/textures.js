@@ -4,7 +4,7 @@ import * as THREE from "../node_modules/three/build/three.module.js";
 import { areaVectors, linearNormals } from "./normals.js";
 
 export const WIDTH_BITS = 11;
-const WIDTH = 1 << WIDTH_BITS; // the least that every WebGL 2 has
+export const WIDTH = 1 << WIDTH_BITS; // the least that every WebGL 2 has
 
 const FORMATS = {
     float4: { Type: Float32Array, size: 4, format: THREE.RGBAFormat, type: THREE.FloatType, internal: "RGBA32F" },
@@ -62,14 +62,14 @@ export function makeAtlas(components, largest) {
 }
 
 // What the shader must know of each part: where its component begins in the atlas, r (-1: streamed), where its q begin
-// (in texels) or its vertices, and its first vertex among all.
+// (in texels) or its vertices.
 export function makePartTable(layer, starts, largest) {
-    const { count, component, first } = layer.parts;
+    const { count, component } = layer.parts;
     const table = makeTexture("int4", count, largest);
     for (let p = 0; p < count; p++) {
         const { r, streamed } = layer.components[component[p]];
         table.image.data.set([starts[component[p]], streamed ? -1 : r,
-            streamed ? 2 * layer.streamAt[p] : layer.qAt[p] / 4, first[p]], 4 * p);
+            streamed ? 2 * layer.streamAt[p] : layer.qAt[p] / 4, 0], 4 * p);
     }
     return table;
 }

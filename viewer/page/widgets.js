@@ -27,7 +27,7 @@ export function throttled(call) {
 export function slider({ name, key, low, high, step, log, format, chosen }) {
     const from = (value) => (log ? Math.log10(value) : value);
     const to = (position) => (log ? 10 ** position : position);
-    const text = make("output");
+    const text = make("span", { className: "value" });
     const input = make("input", { type: "range", min: from(low), max: from(high), step, "aria-label": name });
     const tell = throttled(chosen);
     let touched = -Infinity;

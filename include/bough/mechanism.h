@@ -1,0 +1,220 @@
+/* Compliant mechanisms: rigid links with springs in their joints, of any topology, reduced to a few end effectors.
+ *
+ * Description -> statics (exact compliance of the end effectors) -> model (constant: stiffness, mass, damping of the
+ * end effectors, maps to all links) -> state. One model serves many states and threads. Equations:
+ * docs/theory/mechanism.md.
+ *
+ * Twists are (v; w) and wrenches (force; torque), both in the axes and about the origin of the link or end effector
+ * that they belong to; v is the velocity of that origin. Matrices are row-major. SI units.
+ */
+#ifndef BOUGH_MECHANISM_H
+#define BOUGH_MECHANISM_H
+
+#include <bough/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* x -> rotation x + position */
+typedef struct bough_pose {
+    double rotation[9]; /* row-major */
+    double position[3];
+} bough_pose;
+BOUGH_API bough_pose bough_default_pose(void); /* the identity */
+
+/* ---- description ---- */
+
+typedef struct bough_mechanism_link {
+    uint32_t cookie;
+    const char *name;  /* copied; NULL: none */
+    double mass;       /* kg; a base that does not move needs none */
+    double inertia[9]; /* kg m^2, about the centre of mass in the link's axes */
+    double centre[3];  /* of mass, in the link's frame */
+    bough_pose rest;   /* in the world at the reference pose */
+} bough_mechanism_link;
+BOUGH_API bough_mechanism_link bough_default_mechanism_link(void);
+
+/* How a joint's frame in the child lies in its frame in the parent, by its coordinates. */
+typedef enum bough_mechanism_joint_kind {
+    BOUGH_MECHANISM_HINGE,     /* Rz(t) */
+    BOUGH_MECHANISM_PRISMATIC, /* Tz(t) */
+    BOUGH_MECHANISM_UNIVERSAL, /* Rx(t1) Ry(t2) */
+    BOUGH_MECHANISM_BALL,      /* exp(rotation vector) */
+    BOUGH_MECHANISM_FIXED      /* exp(twist): a weld that gives way in all six directions */
+} bough_mechanism_joint_kind;
+/* 1, 1, 2, 3, 6 */
+BOUGH_API int32_t bough_mechanism_freedoms(bough_mechanism_joint_kind kind);
+
+typedef struct bough_mechanism_joint {
+    uint32_t cookie;
+    const char *name; /* copied; NULL: none */
+    bough_mechanism_joint_kind kind;
+    int32_t parent, child; /* links */
+    bough_pose in_parent;  /* the joint's frame in the parent's; coordinates follow from the rest poses */
+    bough_pose in_child;
+    double stiffness[6]; /* of each freedom: N m / rad, N / m */
+    double damping[6];   /* N m s / rad, N s / m */
+    /* Compliance by the freedoms, symmetric and positive definite, instead of `stiffness`: freedoms x freedoms. NULL:
+     * none */
+    const double *compliance;
+    double offset[6]; /* where its springs are at rest, against the coordinates at the reference pose */
+    double lower[6];  /* limits of its coordinates; kept for programs that ask, not enforced by statics or steps */
+    double upper[6];
+} bough_mechanism_joint;
+BOUGH_API bough_mechanism_joint bough_default_mechanism_joint(void);
+
+typedef struct bough_end_effector {
+    int32_t link;
+    bough_pose frame; /* in the link's */
+} bough_end_effector;
+BOUGH_API bough_end_effector bough_default_end_effector(void);
+
+typedef struct bough_mechanism_def {
+    uint32_t cookie;
+    int32_t link_count;
+    const bough_mechanism_link *links;
+    int32_t joint_count;
+    const bough_mechanism_joint *joints;
+    int32_t end_effector_count;
+    const bough_end_effector *end_effectors;
+    int32_t base;   /* link */
+    bool free_base; /* it moves with its own inertia; else it is held */
+} bough_mechanism_def;
+BOUGH_API bough_mechanism_def bough_default_mechanism_def(void);
+
+typedef struct bough_mechanism bough_mechanism;
+/* Checks everything, finds a spanning tree from the base and the joints that close loops. */
+BOUGH_API bough_status bough_mechanism_create(bough_context *ctx, const bough_mechanism_def *def,
+                                              bough_mechanism **mechanism);
+/* The same mechanism with other rest poses (one a link), where its springs stay what they are: a linearisation point.
+ */
+BOUGH_API bough_status bough_mechanism_create_at(bough_context *ctx, const bough_mechanism *mechanism,
+                                                 const bough_pose *poses, bough_mechanism **moved);
+BOUGH_API void bough_mechanism_destroy(bough_context *ctx, bough_mechanism *mechanism);
+/* What it was made of; strings and arrays belong to it. */
+BOUGH_API const bough_mechanism_def *bough_mechanism_describe(const bough_mechanism *mechanism);
+BOUGH_API int32_t bough_mechanism_loop_count(const bough_mechanism *mechanism);
+/* Coordinates of all joints, in the order of the joints, and where those of one begin. */
+BOUGH_API int32_t bough_mechanism_coordinate_count(const bough_mechanism *mechanism);
+BOUGH_API int32_t bough_mechanism_coordinate_offset(const bough_mechanism *mechanism, int32_t joint);
+/* Of a sphere about the middle of all links and joints: the length that turns radians into metres. */
+BOUGH_API double bough_mechanism_radius(const bough_mechanism *mechanism);
+
+/* ---- statics about the reference pose ---- */
+
+typedef enum bough_mechanism_method {
+    BOUGH_MECHANISM_EXACT,    /* spanning tree, all loops closed at once */
+    BOUGH_MECHANISM_RECURSIVE /* from the base outwards, one merge at a time: exact on trees and for loops in series */
+} bough_mechanism_method;
+
+typedef struct bough_mechanism_statics_def {
+    uint32_t cookie;
+    bough_mechanism_method method;
+    int32_t end_effector_count; /* 0: those of the description */
+    const bough_end_effector *end_effectors;
+} bough_mechanism_statics_def;
+BOUGH_API bough_mechanism_statics_def bough_default_mechanism_statics_def(void);
+
+/* Answers to unit wrenches at the end effectors, with the base held; n = 6 end_effector_count columns. */
+typedef struct bough_mechanism_statics {
+    int32_t end_effector_count;
+    bough_end_effector *end_effectors;
+    double *C;           /* n x n: twists of the end effectors */
+    double *twists;      /* 6 links x n: of the links */
+    double *wrenches;    /* 6 joints x n: carried from child to parent, in the child's frame. What a redundant loop can
+                            carry without moving anything is not determined and may be anything small */
+    double *coordinates; /* coordinates x n: of the joints */
+    double *offset_twists; /* 6 links: by the offsets of the joints' springs, without wrenches */
+} bough_mechanism_statics;
+/* def may be NULL. */
+BOUGH_API bough_status bough_mechanism_statics_create(bough_context *ctx, const bough_mechanism *mechanism,
+                                                      const bough_mechanism_statics_def *def,
+                                                      bough_mechanism_statics **statics);
+BOUGH_API void bough_mechanism_statics_destroy(bough_context *ctx, bough_mechanism_statics *statics);
+
+/* ---- reduced model ---- */
+
+typedef struct bough_mechanism_model_def {
+    uint32_t cookie;
+    /* Directions in which a unit of wrench moves the end effectors less than this times the most compliant one are
+     * rigid, with radians made into metres by the radius. */
+    double rank_tolerance;
+} bough_mechanism_model_def;
+BOUGH_API bough_mechanism_model_def bough_default_mechanism_model_def(void);
+
+typedef struct bo_mechanism_lanes bo_mechanism_lanes;
+
+/* n = 6 end_effector_count coordinates xi; they move in the `rank` directions that the mechanism allows. */
+typedef struct bough_mechanism_model {
+    int32_t end_effector_count, link_count, base, rank;
+    bool free_base;
+    bough_end_effector *end_effectors;
+    bough_pose *rest; /* of the links */
+    double radius;
+    double *compliances;  /* rank, descending: of the directions, scaled */
+    double *C, *K;        /* n x n: compliance and its pseudo-inverse */
+    double *M, *D;        /* n x n: consistent mass and damping */
+    double *Q;            /* n x rank: the directions */
+    double *P;            /* rank x n: the coordinates z of xi = Q z, P Q = 1 */
+    double *Psi;          /* 6 links x n: twists of the links */
+    double *rest_xi;      /* n: where the springs pull them, by their offsets */
+    double *rest_z;       /* rank: the same in z */
+    double *rest_twists;  /* 6 links: twists beside those of Psi (xi - rest_xi) */
+    double *M_base;       /* 6 x 6: of the whole mechanism, moved by the base's twist */
+    double *M_coupling;   /* 6 x rank */
+    double *Mz, *Dz, *Kz; /* rank x rank, rank x rank, rank: of z */
+    double *weight;       /* rank x 3: force on z by gravity in the base's axes */
+    double *base_weight;  /* 6 x 3: wrench on the base by the same */
+    bo_mechanism_lanes *lanes;
+} bough_mechanism_model;
+/* Of the statics of the same mechanism. def may be NULL. */
+BOUGH_API bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechanism *mechanism,
+                                                    const bough_mechanism_statics *statics,
+                                                    const bough_mechanism_model_def *def,
+                                                    bough_mechanism_model **model);
+BOUGH_API void bough_mechanism_model_destroy(bough_context *ctx, bough_mechanism_model *model);
+
+/* ---- states ---- */
+
+/* May be read and written between steps. */
+typedef struct bough_mechanism_state {
+    double time;
+    double *xi, *phi;      /* n: displacements and velocities of the end effectors against the base. What the mechanism
+                              does not allow is dropped in the next step */
+    double *wrench;        /* n: at the end effectors, in the axes that they have without xi; stays */
+    double gravity[3];     /* in the world */
+    bough_pose base;       /* where the base is */
+    double base_twist[6];  /* of a free base */
+    double base_wrench[6]; /* on a free base; stays */
+    bough_pose *poses;     /* of all links, by bough_mechanism_state_place() */
+    struct bo_mechanism_work *work;
+} bough_mechanism_state;
+BOUGH_API bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechanism_model *model,
+                                                    bough_mechanism_state **state);
+BOUGH_API void bough_mechanism_state_destroy(bough_context *ctx, bough_mechanism_state *state);
+
+/* One backward Euler step. When it fails the state is what it was. Allocates nothing; the matrix of a step is inverted
+ * anew when dt changes. */
+BOUGH_API bough_status bough_mechanism_step(bough_context *ctx, const bough_mechanism_model *model,
+                                            bough_mechanism_state *state, double dt);
+/* Poses of all links. */
+BOUGH_API void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state);
+/* Where the end effector is. */
+BOUGH_API bough_pose bough_mechanism_state_end_effector(const bough_mechanism_model *model,
+                                                        const bough_mechanism_state *state, int32_t end_effector);
+/* Adds a force and a torque, given in the axes of the world, to the wrench at the origin of an end effector. */
+BOUGH_API void bough_mechanism_state_push(const bough_mechanism_model *model, bough_mechanism_state *state,
+                                          int32_t end_effector, const double force[3], const double torque[3]);
+
+typedef struct bough_mechanism_energies {
+    double kinetic, elastic, gravity; /* J; gravity: 0 at the reference pose with the base there */
+} bough_mechanism_energies;
+BOUGH_API bough_mechanism_energies bough_mechanism_state_energies(const bough_mechanism_model *model,
+                                                                  const bough_mechanism_state *state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,523 @@
+/* Descriptions of mechanisms: defaults, checks, the spanning tree and the loops. */
+#include "mechanism/mechanism.h"
+
+#include "dense/cholesky.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINK_COOKIE 0xB0061061u
+#define JOINT_COOKIE 0xB0061062u
+#define MECHANISM_COOKIE 0xB0061063u
+#define MOST_LINKS 1000000
+#define FIT 1e-6 /* radians, or parts of the radius, by which a joint may miss the rest poses */
+
+bough_pose bough_default_pose(void) {
+    return (bough_pose){.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+}
+
+bough_mechanism_link bough_default_mechanism_link(void) {
+    return (bough_mechanism_link){.cookie = LINK_COOKIE,
+                                  .mass = 1,
+                                  .inertia = {0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.01},
+                                  .rest = bough_default_pose()};
+}
+
+bough_mechanism_joint bough_default_mechanism_joint(void) {
+    bough_mechanism_joint joint = {
+        .cookie = JOINT_COOKIE, .child = 1, .in_parent = bough_default_pose(), .in_child = bough_default_pose()};
+    for (int k = 0; k < BO_MOST_FREEDOMS; k++) {
+        joint.stiffness[k] = 100;
+        joint.lower[k] = -INFINITY, joint.upper[k] = INFINITY;
+    }
+    return joint;
+}
+
+bough_end_effector bough_default_end_effector(void) {
+    return (bough_end_effector){.frame = bough_default_pose()};
+}
+
+bough_mechanism_def bough_default_mechanism_def(void) {
+    return (bough_mechanism_def){.cookie = MECHANISM_COOKIE};
+}
+
+const char *bo_joint_name(bough_mechanism_joint_kind kind) {
+    static const char *const names[] = {"hinge", "prismatic", "universal", "ball", "fixed"};
+    return names[kind];
+}
+
+/* ---- checks ---- */
+
+static bool all_finite(int count, const double *x) {
+    for (int k = 0; k < count; k++)
+        if (!isfinite(x[k]))
+            return false;
+    return true;
+}
+
+bool bo_good_pose(const bough_pose *pose) {
+    if (!all_finite(9, pose->rotation) || !all_finite(3, pose->position))
+        return false;
+    const bo_mat3 R = bo_pose(pose).R, E = bo_mat_sub(bo_mat_tmul(R, R), bo_identity3());
+    return bo_contract(E, E) < 1e-12 && bo_det(R) > 0;
+}
+
+/* "3" or "3 (elbow)" */
+typedef struct {
+    char text[80];
+} label;
+static label label_of(int32_t index, const char *name) {
+    label l;
+    snprintf(l.text, sizeof l.text, name && name[0] ? "%d (%.60s)" : "%d", index, name);
+    return l;
+}
+
+static bool symmetric(int n, const double *A) {
+    double largest = 0, off = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            largest = fmax(largest, fabs(A[n * i + j]));
+            off = fmax(off, fabs(A[n * i + j] - A[n * j + i]));
+        }
+    return off <= 1e-9 * largest;
+}
+
+static bool positive(int n, const double *A) {
+    double L[36];
+    memcpy(L, A, (size_t)(n * n) * sizeof(double));
+    return symmetric(n, A) && bo_cholesky_factor(n, L);
+}
+
+static bough_status check_link(bough_context *ctx, const bough_mechanism_def *def, int32_t i) {
+    const bough_mechanism_link *link = &def->links[i];
+    const label name = label_of(i, link->cookie == LINK_COOKIE ? link->name : NULL);
+    if (link->cookie != LINK_COOKIE)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s was not made by bough_default_mechanism_link()", name.text);
+    if (!bo_good_pose(&link->rest))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s: its rest pose needs a rotation matrix and finite numbers",
+                       name.text);
+    if (!isfinite(link->mass) || !all_finite(9, link->inertia) || !all_finite(3, link->centre))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s: mass, inertia and centre must be finite numbers",
+                       name.text);
+    if (i == def->base && !def->free_base)
+        return BOUGH_OK;
+    if (!(link->mass > 0))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s: its mass is %g kg; every link that moves needs one above 0",
+                       name.text, link->mass);
+    if (!positive(3, link->inertia))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "link %s: its inertia must be a symmetric positive definite matrix about the centre of mass",
+                       name.text);
+    return BOUGH_OK;
+}
+
+static bough_status check_spring(bough_context *ctx, const bough_mechanism_joint *joint, const char *name) {
+    const int n = bough_mechanism_freedoms(joint->kind);
+    for (int k = 0; k < n; k++) {
+        if (!joint->compliance && !(joint->stiffness[k] > 0 && isfinite(joint->stiffness[k])))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                           "joint %s: the stiffness of freedom %d is %g; it must be above 0 and finite, since nothing "
+                           "else would hold the links",
+                           name, k, joint->stiffness[k]);
+        if (!(joint->damping[k] >= 0 && isfinite(joint->damping[k])))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: the damping of freedom %d is %g; it must be 0 or more",
+                           name, k, joint->damping[k]);
+        if (!isfinite(joint->offset[k]))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: its offset must be finite", name);
+        if (!(joint->lower[k] <= joint->upper[k]))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: the lower limit of freedom %d is above the upper one",
+                           name, k);
+    }
+    if (joint->compliance && !(all_finite(n * n, joint->compliance) && positive(n, joint->compliance)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "joint %s: its compliance must be a symmetric positive definite matrix of size %d", name, n);
+    return BOUGH_OK;
+}
+
+static bough_status check_joint(bough_context *ctx, const bough_mechanism_def *def, int32_t i) {
+    const bough_mechanism_joint *joint = &def->joints[i];
+    const label name = label_of(i, joint->cookie == JOINT_COOKIE ? joint->name : NULL);
+    if (joint->cookie != JOINT_COOKIE)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s was not made by bough_default_mechanism_joint()",
+                       name.text);
+    if ((int)joint->kind < 0 || joint->kind > BOUGH_MECHANISM_FIXED)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: there is no joint of kind %d", name.text,
+                       (int)joint->kind);
+    for (int side = 0; side < 2; side++) {
+        const int32_t link = side ? joint->child : joint->parent;
+        if (link < 0 || link >= def->link_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: its %s is link %d, but links are 0 .. %d", name.text,
+                           side ? "child" : "parent", link, def->link_count - 1);
+    }
+    if (joint->parent == joint->child)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s connects link %d with itself", name.text, joint->parent);
+    if (!bo_good_pose(&joint->in_parent) || !bo_good_pose(&joint->in_child))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: its frames need rotation matrices and finite numbers",
+                       name.text);
+    return check_spring(ctx, joint, name.text);
+}
+
+bough_status bo_check_end_effectors(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
+                                    const bough_end_effector *end_effectors) {
+    const bough_mechanism_def *def = &mechanism->def;
+    if (count < 0 || count > def->link_count || (count > 0 && !end_effectors))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism of %d links cannot have %d end effectors",
+                       def->link_count, count);
+    for (int32_t i = 0; i < count; i++) {
+        if (end_effectors[i].link < 0 || end_effectors[i].link >= def->link_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "end effector %d is on link %d, but links are 0 .. %d", i,
+                           end_effectors[i].link, def->link_count - 1);
+        if (end_effectors[i].link == def->base)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                           "end effector %d is on the base (link %d), against which it would never move", i, def->base);
+        if (!bo_good_pose(&end_effectors[i].frame))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                           "end effector %d: its frame needs a rotation matrix and finite numbers", i);
+    }
+    return BOUGH_OK;
+}
+
+static bough_status check_def(bough_context *ctx, const bough_mechanism_def *def) {
+    if (!def || def->cookie != MECHANISM_COOKIE)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the mechanism was not made by bough_default_mechanism_def()");
+    if (def->link_count < 2 || def->link_count > MOST_LINKS || !def->links)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism has 2 to %d links, one of which is the base, not %d",
+                       MOST_LINKS, def->link_count);
+    if (def->joint_count < 1 || def->joint_count > MOST_LINKS || !def->joints)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism has 1 to %d joints, not %d", MOST_LINKS,
+                       def->joint_count);
+    if (def->base < 0 || def->base >= def->link_count)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the base is link %d, but links are 0 .. %d", def->base,
+                       def->link_count - 1);
+    for (int32_t i = 0; i < def->link_count; i++)
+        BO_TRY(check_link(ctx, def, i));
+    for (int32_t i = 0; i < def->joint_count; i++)
+        BO_TRY(check_joint(ctx, def, i));
+    return BOUGH_OK;
+}
+
+/* ---- copies ---- */
+
+static bough_status copy_name(bough_context *ctx, const char **name) {
+    if (*name && !(*name = bo_strdup(ctx, *name)))
+        return bo_fail_memory(ctx);
+    return BOUGH_OK;
+}
+
+static bough_status copy_joint(bough_context *ctx, bough_mechanism_joint *joint) {
+    const double *compliance = joint->compliance;
+    joint->compliance = NULL;
+    const char *name = joint->name;
+    joint->name = NULL;
+    BO_TRY(copy_name(ctx, &name));
+    joint->name = name;
+    if (compliance) {
+        const size_t n = (size_t)bough_mechanism_freedoms(joint->kind);
+        double *copy = BO_NEW_ARRAY(ctx, double, n *n);
+        if (!copy)
+            return bo_fail_memory(ctx);
+        memcpy(copy, compliance, n * n * sizeof(double));
+        joint->compliance = copy;
+    }
+    return BOUGH_OK;
+}
+
+/* Everything that a failure leaves must be safe to free: names are taken out before they are copied. */
+static bough_status copy_def(bough_context *ctx, bough_mechanism *m, const bough_mechanism_def *def) {
+    m->def = *def;
+    m->def.links = NULL, m->def.joints = NULL, m->def.end_effectors = NULL;
+    m->links = BO_NEW_ZEROS(ctx, bough_mechanism_link, def->link_count);
+    m->joint_defs = BO_NEW_ZEROS(ctx, bough_mechanism_joint, def->joint_count);
+    m->end_effectors = BO_NEW_ZEROS(ctx, bough_end_effector, def->end_effector_count);
+    m->joints = BO_NEW_ZEROS(ctx, bo_mechanism_joint, def->joint_count);
+    m->order = BO_NEW_ARRAY(ctx, int32_t, def->link_count);
+    m->up = BO_NEW_ARRAY(ctx, int32_t, def->link_count);
+    m->way = BO_NEW_ZEROS(ctx, bo_mechanism_edge, def->link_count);
+    m->cuts = BO_NEW_ARRAY(ctx, int32_t, def->joint_count);
+    m->loop_start = BO_NEW_ZEROS(ctx, int32_t, def->joint_count + 1);
+    if (!m->links || !m->joint_defs || !m->end_effectors || !m->joints || !m->order || !m->up || !m->way || !m->cuts ||
+        !m->loop_start)
+        return bo_fail_memory(ctx);
+    for (int32_t i = 0; i < def->link_count; i++) {
+        const char *name = def->links[i].name;
+        BO_TRY(copy_name(ctx, &name));
+        m->links[i] = def->links[i];
+        m->links[i].name = name;
+    }
+    for (int32_t i = 0; i < def->joint_count; i++) {
+        bough_mechanism_joint joint = def->joints[i];
+        const bough_status status = copy_joint(ctx, &joint);
+        m->joint_defs[i] = joint;
+        BO_TRY(status);
+    }
+    if (def->end_effector_count > 0)
+        memcpy(m->end_effectors, def->end_effectors, (size_t)def->end_effector_count * sizeof *m->end_effectors);
+    m->def.links = m->links, m->def.joints = m->joint_defs, m->def.end_effectors = m->end_effectors;
+    return BOUGH_OK;
+}
+
+/* ---- geometry ---- */
+
+/* Middle of the box about all links' origins, centres of mass and joints, and the radius about it. */
+static void measure(bough_mechanism *m) {
+    bo_vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+    for (int pass = 0; pass < 2; pass++) {
+        double radius = 0;
+        for (int32_t i = 0; i < m->def.link_count + m->def.joint_count; i++) {
+            const int32_t j = i - m->def.link_count;
+            bo_vec3 x;
+            if (j < 0)
+                x = bo_se3_apply(bo_pose(&m->links[i].rest), bo_load3(m->links[i].centre));
+            else
+                x = bo_joint_frame(&m->joints[j], bo_pose(&m->links[m->joints[j].child].rest)).t;
+            low = bo_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
+            high = bo_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
+            radius = fmax(radius, bo_norm(bo_sub(x, m->middle)));
+        }
+        m->middle = bo_scale(0.5, bo_add(low, high));
+        m->radius = radius;
+    }
+    if (!(m->radius > 0))
+        m->radius = 1; /* everything in one point: no length is better than another */
+}
+
+static void invert(int n, const double *A, double *inverse) {
+    double L[36];
+    memcpy(L, A, (size_t)(n * n) * sizeof(double));
+    memset(inverse, 0, (size_t)(n * n) * sizeof(double));
+    for (int k = 0; k < n; k++)
+        inverse[n * k + k] = 1;
+    bo_cholesky_factor(n, L);
+    bo_cholesky_solve_many(n, L, n, inverse);
+}
+
+static void take_joint(bough_mechanism *m, int32_t i) {
+    const bough_mechanism_joint *def = &m->joint_defs[i];
+    bo_mechanism_joint *joint = &m->joints[i];
+    *joint = (bo_mechanism_joint){.kind = def->kind, .parent = def->parent, .child = def->child};
+    joint->in_parent = bo_pose(&def->in_parent), joint->in_child = bo_pose(&def->in_child);
+    const int n = joint->freedoms = bough_mechanism_freedoms(def->kind);
+    joint->offset = m->coordinate_count;
+    m->coordinate_count += n;
+    memcpy(joint->damping, def->damping, sizeof joint->damping);
+    if (def->compliance) {
+        memcpy(joint->compliance, def->compliance, (size_t)(n * n) * sizeof(double));
+        invert(n, joint->compliance, joint->stiffness);
+        return;
+    }
+    for (int k = 0; k < n; k++) {
+        joint->compliance[n * k + k] = 1 / def->stiffness[k];
+        joint->stiffness[n * k + k] = def->stiffness[k];
+    }
+}
+
+/* Coordinates from the rest poses, which the joint must be able to reach. */
+static bough_status fit_joint(bough_context *ctx, bough_mechanism *m, int32_t i) {
+    bo_mechanism_joint *joint = &m->joints[i];
+    const bough_mechanism_joint *def = &m->joint_defs[i];
+    const bo_se3 from = bo_se3_mul(bo_pose(&m->links[joint->parent].rest), joint->in_parent);
+    const bo_se3 X = bo_se3_mul(bo_se3_inverse(from), bo_joint_frame(joint, bo_pose(&m->links[joint->child].rest)));
+    bo_joint_read(joint->kind, X, joint->at);
+    const bo_twist miss = bo_se3_log(bo_se3_mul(bo_se3_inverse(bo_joint_pose(joint->kind, joint->at)), X));
+    if (!(bo_norm(miss.v) <= FIT * m->radius && bo_norm(miss.w) <= FIT))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                       "joint %s (%s) cannot close at the rest poses of links %d and %d: its frames miss each other by "
+                       "%.3g m and %.3g rad",
+                       label_of(i, def->name).text, bo_joint_name(joint->kind), joint->parent, joint->child,
+                       bo_norm(miss.v), bo_norm(miss.w));
+    for (int k = 0; k < joint->freedoms; k++)
+        joint->rest[k] = joint->at[k] + def->offset[k];
+    return BOUGH_OK;
+}
+
+/* ---- topology ---- */
+
+typedef struct {
+    int32_t *start, *joints; /* of each link: its joints */
+} neighbours;
+
+static void list_neighbours(const bough_mechanism *m, neighbours *n) {
+    for (int32_t i = 0; i < m->def.joint_count; i++)
+        n->start[m->joints[i].parent + 1]++, n->start[m->joints[i].child + 1]++;
+    for (int32_t i = 0; i < m->def.link_count; i++)
+        n->start[i + 1] += n->start[i];
+    for (int32_t i = m->def.joint_count - 1; i >= 0; i--) /* from the back: start[link] moves to its first */
+        for (int side = 0; side < 2; side++) {
+            const int32_t link = side ? m->joints[i].child : m->joints[i].parent;
+            n->joints[--n->start[link + 1]] = i;
+        }
+    /* now start[link + 1] is where link begins: shift by one */
+    for (int32_t i = 0; i < m->def.link_count; i++)
+        n->start[i] = n->start[i + 1];
+    n->start[m->def.link_count] = 2 * m->def.joint_count;
+}
+
+/* Breadth first, so that ways to the base, and with them loops, are as short as can be. */
+static bough_status grow_tree(bough_context *ctx, bough_mechanism *m, const neighbours *n, bool *in_tree) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < m->def.link_count; i++)
+        m->up[i] = -2;
+    m->order[count++] = m->def.base, m->up[m->def.base] = -1;
+    for (int32_t at = 0; at < count; at++) {
+        const int32_t link = m->order[at];
+        for (int32_t k = n->start[link]; k < n->start[link + 1]; k++) {
+            const bo_mechanism_joint *joint = &m->joints[n->joints[k]];
+            const int32_t sign = joint->parent == link ? 1 : -1, next = sign > 0 ? joint->child : joint->parent;
+            if (m->up[next] != -2)
+                continue;
+            m->up[next] = link;
+            m->way[next] = (bo_mechanism_edge){n->joints[k], sign};
+            m->order[count++] = next;
+            in_tree[n->joints[k]] = true;
+        }
+    }
+    for (int32_t i = 0; i < m->def.link_count && count < m->def.link_count; i++)
+        if (m->up[i] == -2)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                           "link %s is not connected with the base (link %d) by joints; %d of %d links are not",
+                           label_of(i, m->links[i].name).text, m->def.base, m->def.link_count - count,
+                           m->def.link_count);
+    return BOUGH_OK;
+}
+
+/* The joints of the tree between the two links of a joint that closes a loop: up from each until they meet. */
+static int32_t trace_loop(const bough_mechanism *m, int32_t cut, const int32_t *depth, bo_mechanism_edge *edges) {
+    int32_t a = m->joints[cut].child, b = m->joints[cut].parent, count = 0;
+    while (a != b) {
+        const bool from_child = depth[a] >= depth[b];
+        int32_t *end = from_child ? &a : &b;
+        if (edges)
+            edges[count] = (bo_mechanism_edge){m->way[*end].joint, from_child ? -1 : 1};
+        count++;
+        *end = m->up[*end];
+    }
+    return count;
+}
+
+static bough_status find_loops(bough_context *ctx, bough_mechanism *m, const bool *in_tree, int32_t *depth) {
+    depth[m->def.base] = 0;
+    for (int32_t k = 1; k < m->def.link_count; k++)
+        depth[m->order[k]] = depth[m->up[m->order[k]]] + 1;
+    int64_t edge_count = 0;
+    for (int32_t i = 0; i < m->def.joint_count; i++)
+        if (!in_tree[i]) {
+            m->cuts[m->loop_count++] = i;
+            edge_count += trace_loop(m, i, depth, NULL);
+            if (edge_count > INT32_MAX)
+                return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the loops of the mechanism are too long");
+            m->loop_start[m->loop_count] = (int32_t)edge_count;
+        }
+    m->loop_edges = BO_NEW_ARRAY(ctx, bo_mechanism_edge, edge_count);
+    if (!m->loop_edges)
+        return bo_fail_memory(ctx);
+    for (int32_t k = 0; k < m->loop_count; k++)
+        trace_loop(m, m->cuts[k], depth, m->loop_edges + m->loop_start[k]);
+    return BOUGH_OK;
+}
+
+static bough_status find_topology(bough_context *ctx, bough_mechanism *m) {
+    neighbours n = {BO_NEW_ZEROS(ctx, int32_t, m->def.link_count + 2),
+                    BO_NEW_ARRAY(ctx, int32_t, 2 * m->def.joint_count)};
+    bool *in_tree = BO_NEW_ZEROS(ctx, bool, m->def.joint_count);
+    int32_t *depth = BO_NEW_ARRAY(ctx, int32_t, m->def.link_count);
+    bough_status status = n.start && n.joints && in_tree && depth ? BOUGH_OK : bo_fail_memory(ctx);
+    if (status == BOUGH_OK) {
+        list_neighbours(m, &n);
+        status = grow_tree(ctx, m, &n, in_tree);
+    }
+    if (status == BOUGH_OK)
+        status = find_loops(ctx, m, in_tree, depth);
+    bo_free(ctx, n.start);
+    bo_free(ctx, n.joints);
+    bo_free(ctx, in_tree);
+    bo_free(ctx, depth);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static bough_status make(bough_context *ctx, bough_mechanism *m, const bough_mechanism_def *def) {
+    BO_TRY(copy_def(ctx, m, def));
+    for (int32_t i = 0; i < def->joint_count; i++)
+        take_joint(m, i);
+    measure(m);
+    for (int32_t i = 0; i < def->joint_count; i++)
+        BO_TRY(fit_joint(ctx, m, i));
+    return find_topology(ctx, m);
+}
+
+bough_status bough_mechanism_create(bough_context *ctx, const bough_mechanism_def *def, bough_mechanism **mechanism) {
+    *mechanism = NULL;
+    BO_TRY(check_def(ctx, def));
+    BO_TRY(bo_check_end_effectors(ctx, &(bough_mechanism){.def = *def}, def->end_effector_count, def->end_effectors));
+    bough_mechanism *m = BO_NEW(ctx, bough_mechanism);
+    if (!m)
+        return bo_fail_memory(ctx);
+    const bough_status status = make(ctx, m, def);
+    if (status != BOUGH_OK) {
+        bough_mechanism_destroy(ctx, m);
+        return status;
+    }
+    *mechanism = m;
+    return BOUGH_OK;
+}
+
+/* Offsets are against the coordinates at the reference pose, which are others now. */
+static void keep_springs(const bough_mechanism *old, bough_mechanism *moved) {
+    for (int32_t i = 0; i < moved->def.joint_count; i++)
+        for (int k = 0; k < moved->joints[i].freedoms; k++) {
+            moved->joints[i].rest[k] = old->joints[i].rest[k];
+            moved->joint_defs[i].offset[k] = moved->joints[i].rest[k] - moved->joints[i].at[k];
+        }
+}
+
+bough_status bough_mechanism_create_at(bough_context *ctx, const bough_mechanism *mechanism, const bough_pose *poses,
+                                       bough_mechanism **moved) {
+    bough_mechanism_def def = mechanism->def;
+    *moved = NULL;
+    bough_mechanism_link *links = BO_NEW_ARRAY(ctx, bough_mechanism_link, def.link_count);
+    if (!links)
+        return bo_fail_memory(ctx);
+    for (int32_t i = 0; i < def.link_count; i++) {
+        links[i] = def.links[i];
+        links[i].rest = poses[i];
+    }
+    def.links = links;
+    const bough_status status = bough_mechanism_create(ctx, &def, moved);
+    if (status == BOUGH_OK)
+        keep_springs(mechanism, *moved);
+    bo_free(ctx, links);
+    return status;
+}
+
+void bough_mechanism_destroy(bough_context *ctx, bough_mechanism *m) {
+    if (!m)
+        return;
+    for (int32_t i = 0; m->links && i < m->def.link_count; i++)
+        bo_free(ctx, (char *)m->links[i].name);
+    for (int32_t i = 0; m->joint_defs && i < m->def.joint_count; i++) {
+        bo_free(ctx, (char *)m->joint_defs[i].name);
+        bo_free(ctx, (double *)m->joint_defs[i].compliance);
+    }
+    void *const blocks[] = {m->links, m->joint_defs, m->end_effectors, m->joints,     m->order, m->up,
+                            m->way,   m->cuts,       m->loop_start,    m->loop_edges, m};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
+        bo_free(ctx, blocks[k]);
+}
+
+const bough_mechanism_def *bough_mechanism_describe(const bough_mechanism *m) {
+    return &m->def;
+}
+int32_t bough_mechanism_loop_count(const bough_mechanism *m) {
+    return m->loop_count;
+}
+int32_t bough_mechanism_coordinate_count(const bough_mechanism *m) {
+    return m->coordinate_count;
+}
+int32_t bough_mechanism_coordinate_offset(const bough_mechanism *m, int32_t joint) {
+    return m->joints[joint].offset;
+}
+double bough_mechanism_radius(const bough_mechanism *m) {
+    return m->radius;
+}

@@ -1,0 +1,248 @@
+/* Spanning tree and simultaneous loop closure.
+ *
+ * With all wrenches spatial, a joint of the tree carries the sum of the wrenches on what lies beyond it. Joint k that
+ * closes a loop carries f_k: -f_k on its child, f_k on its parent. With t_jk = +-1 or 0 for whether that counts beyond
+ * joint j of the tree (the signs of the loop's edges),
+ *     F_j = sum over end effectors beyond j of w_e + sum_k t_jk f_k,    twist of link i = sum of G_j F_j on its way
+ *     closed: twist of child - twist of parent of k = G_k f_k, that is
+ *     (G_k delta_kl + sum_j t_jk G_j t_jl) f_l = -sum_j t_jk G_j (w beyond j)
+ * Loops touch only the joints that they pass: nothing is taken as the difference of two ways to the base. */
+#include "mechanism/statics.h"
+
+#include "dense/cholesky.h"
+
+#include <string.h>
+
+#define REGULAR 1e-12 /* against the mean of the scaled diagonal */
+#define REFINEMENTS 2
+
+void bo_add6(double *C, double s, const double *A) {
+    for (int k = 0; k < 36; k++)
+        C[k] += s * A[k];
+}
+void bo_multiply_add6(double *C, double s, const double *A, const double *B) {
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++) {
+            const double a = s * A[6 * i + k];
+            for (int j = 0; j < 6; j++)
+                C[6 * i + j] += a * B[6 * k + j];
+        }
+}
+void bo_apply_add6(double *y, double s, const double *A, const double *x) {
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++)
+            y[i] += s * A[6 * i + k] * x[k];
+}
+
+/* ---- the closure ---- */
+
+/* y = b - Lam x for `count` columns */
+static void residual(int32_t n, const double *Lam, int32_t count, const double *b, const double *x, double *y) {
+    memcpy(y, b, (size_t)n * (size_t)count * sizeof(double));
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < n; k++) {
+            const double a = Lam[(size_t)i * (size_t)n + (size_t)k];
+            for (int32_t c = 0; c < count && a != 0; c++)
+                y[(size_t)i * (size_t)count + (size_t)c] -= a * x[(size_t)k * (size_t)count + (size_t)c];
+        }
+}
+
+/* Redundant loops leave Lam singular. With Lam + eps D the part of b along an eigenvalue lam is missed by the factor
+ * eps / (lam + eps), and after each refinement by its next power: what is left is far below eps. D weighs forces and
+ * torques by the radius; Lam's own diagonal would not do, since that of a planar mechanism has zeros. */
+bough_status bo_close_loops(bough_context *ctx, int32_t n, double *Lam, double radius, int32_t count, double *b,
+                            double *scratch) {
+    const size_t size = (size_t)n * (size_t)n, columns = (size_t)n * (size_t)count;
+    double *L = scratch, *right = L + size, *left = right + columns, mean = 0;
+    const double square = radius * radius;
+    for (int32_t i = 0; i < n; i++)
+        mean += Lam[(size_t)i * (size_t)n + (size_t)i] / (i % 6 < 3 ? square : 1) / n;
+    memcpy(L, Lam, size * sizeof(double));
+    for (int32_t i = 0; i < n; i++)
+        L[(size_t)i * (size_t)n + (size_t)i] += REGULAR * mean * (i % 6 < 3 ? square : 1);
+    if (!(mean > 0) || !bo_cholesky_factor(n, L))
+        return bo_fail(
+            ctx, BOUGH_ERROR_SINGULAR,
+            "the loops of the mechanism cannot be closed in this precision: stiffnesses or lengths are too far "
+            "apart");
+    memcpy(right, b, columns * sizeof(double));
+    bo_cholesky_solve_many(n, L, count, b);
+    for (int k = 0; k < REFINEMENTS; k++) {
+        residual(n, Lam, count, right, b, left);
+        bo_cholesky_solve_many(n, L, count, left);
+        for (size_t i = 0; i < columns; i++)
+            b[i] += left[i];
+    }
+    return BOUGH_OK;
+}
+
+/* ---- the tree ---- */
+
+static int32_t tree_sign(const bo_statics *s, int32_t joint) {
+    const bough_mechanism *m = s->mechanism;
+    const int32_t child = m->joints[joint].child;
+    return m->up[child] >= 0 && m->way[child].joint == joint ? 1 : -1;
+}
+
+/* What the joints of the tree carry, of what is on the links beyond them: with the sign of the tree for now. */
+static void carry_effectors(bo_statics *s) {
+    const bough_mechanism *m = s->mechanism;
+    for (int32_t e = 0; e < s->end_effector_count; e++)
+        for (int32_t i = s->end_effectors[e].link; m->up[i] >= 0; i = m->up[i]) {
+            double *F = bo_block(s->carried, s->end_effector_count, m->way[i].joint, e);
+            for (int k = 0; k < 6; k++)
+                F[7 * k] = 1;
+        }
+}
+
+/* xi_i = xi_up + G_j F_j. An offset d of the springs turns the joint by d beside what wrenches do:
+ * sign J d added, where the sign is that of the tree. */
+static void add_twists(bo_statics *s) {
+    const bough_mechanism *m = s->mechanism;
+    const int32_t count = s->end_effector_count;
+    for (int32_t k = 1; k < m->def.link_count; k++) {
+        const int32_t i = m->order[k], up = m->up[i], j = m->way[i].joint;
+        for (int32_t e = 0; e < count; e++) {
+            double *T = bo_block(s->twists, count, i, e);
+            memcpy(T, bo_block(s->twists, count, up, e), 36 * sizeof(double));
+            bo_multiply_add6(T, 1, s->joints[j].G, bo_block(s->carried, count, j, e));
+        }
+        double *x = s->offset_twists + 6 * (size_t)i;
+        memcpy(x, s->offset_twists + 6 * (size_t)up, 6 * sizeof(double));
+        bo_apply_add6(x, 1, s->joints[j].G, s->offset_carried + 6 * (size_t)j);
+        bo_twist t = bo_load_twist(x);
+        for (int a = 0; a < m->joints[j].freedoms; a++)
+            t = bo_twist_mul_add(t, m->way[i].sign * (m->joints[j].rest[a] - m->joints[j].at[a]),
+                                 s->joints[j].columns[a]);
+        bo_store_twist(x, t);
+    }
+}
+
+/* ---- loops ---- */
+
+static void add_to_Lam(double *Lam, size_t n, int32_t k, int32_t l, double sign, const double *G) {
+    for (size_t i = 0; i < 6; i++)
+        for (size_t j = 0; j < 6; j++)
+            Lam[(6 * (size_t)k + i) * n + 6 * (size_t)l + j] += sign * G[6 * i + j];
+}
+
+/* marks: one a joint, zero */
+static void fill_Lam(const bo_statics *s, int32_t *marks, double *Lam) {
+    const bough_mechanism *m = s->mechanism;
+    const size_t n = 6 * (size_t)m->loop_count;
+    for (int32_t k = 0; k < m->loop_count; k++) {
+        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++)
+            marks[m->loop_edges[q].joint] = m->loop_edges[q].sign;
+        for (int32_t l = 0; l <= k; l++)
+            for (int32_t q = m->loop_start[l]; q < m->loop_start[l + 1]; q++) {
+                const bo_mechanism_edge edge = m->loop_edges[q];
+                if (marks[edge.joint] != 0)
+                    add_to_Lam(Lam, n, k, l, marks[edge.joint] * edge.sign, s->joints[edge.joint].G);
+            }
+        add_to_Lam(Lam, n, k, k, 1, s->joints[m->cuts[k]].G);
+        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++)
+            marks[m->loop_edges[q].joint] = 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            Lam[i * n + j] = Lam[j * n + i];
+}
+
+/* Right-hand sides: 6 columns an end effector, and one for the offsets:
+ * closed with offsets: sum_j -t_jk (G_j F_j + sign_j J_j d_j) = G_k f_k + J_k d_k */
+static void fill_right(const bo_statics *s, double *b) {
+    const bough_mechanism *m = s->mechanism;
+    const size_t width = 6 * (size_t)s->end_effector_count + 1;
+    for (int32_t k = 0; k < m->loop_count; k++) {
+        double *rows = b + 6 * (size_t)k * width;
+        bo_twist offset = {{0, 0, 0}, {0, 0, 0}};
+        for (int32_t q = m->loop_start[k]; q <= m->loop_start[k + 1]; q++) {
+            const bool closing = q == m->loop_start[k + 1];
+            const int32_t j = closing ? m->cuts[k] : m->loop_edges[q].joint, t = closing ? 1 : m->loop_edges[q].sign;
+            const bo_mechanism_joint *joint = &m->joints[j];
+            const int32_t sign = closing ? 1 : tree_sign(s, j);
+            for (int a = 0; a < joint->freedoms; a++)
+                offset = bo_twist_mul_add(offset, -t * sign * (joint->rest[a] - joint->at[a]), s->joints[j].columns[a]);
+            for (int32_t e = 0; e < s->end_effector_count && !closing; e++) {
+                const double *F = bo_block(s->carried, s->end_effector_count, j, e);
+                for (size_t r = 0; r < 6 && F[0] != 0; r++) /* it is the identity or zero */
+                    for (size_t c = 0; c < 6; c++)
+                        rows[r * width + 6 * (size_t)e + c] -= t * s->joints[j].G[6 * r + c];
+            }
+        }
+        double x[6];
+        bo_store_twist(x, offset);
+        for (size_t r = 0; r < 6; r++)
+            rows[r * width + width - 1] = x[r];
+    }
+}
+
+static void add_rows(const double *rows, size_t width, int32_t end_effector_count, double sign, double *blocks,
+                     double *offset) {
+    for (size_t r = 0; r < 6; r++) {
+        for (size_t e = 0; e < (size_t)end_effector_count; e++)
+            for (size_t c = 0; c < 6; c++)
+                blocks[36 * e + 6 * r + c] += sign * rows[r * width + 6 * e + c];
+        offset[r] += sign * rows[r * width + width - 1];
+    }
+}
+
+/* F_j += t_jk f_k */
+static void carry_loops(bo_statics *s, const double *f) {
+    const bough_mechanism *m = s->mechanism;
+    const int32_t count = s->end_effector_count;
+    const size_t width = 6 * (size_t)count + 1;
+    for (int32_t k = 0; k < m->loop_count; k++) {
+        const double *rows = f + 6 * (size_t)k * width;
+        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++) {
+            const int32_t j = m->loop_edges[q].joint;
+            add_rows(rows, width, count, m->loop_edges[q].sign, bo_block(s->carried, count, j, 0),
+                     s->offset_carried + 6 * (size_t)j);
+        }
+        const int32_t cut = m->cuts[k];
+        add_rows(rows, width, count, 1, bo_block(s->carried, count, cut, 0), s->offset_carried + 6 * (size_t)cut);
+    }
+}
+
+static bough_status close_all(bough_context *ctx, bo_statics *s) {
+    const bough_mechanism *m = s->mechanism;
+    const size_t n = 6 * (size_t)m->loop_count, width = 6 * (size_t)s->end_effector_count + 1;
+    if (n > 20000)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the mechanism has %d loops; 3333 are supported", m->loop_count);
+    int32_t *marks = BO_NEW_ZEROS(ctx, int32_t, m->def.joint_count);
+    double *Lam = BO_NEW_ZEROS(ctx, double, n *n), *f = BO_NEW_ZEROS(ctx, double, n *width);
+    double *scratch = BO_NEW_ARRAY(ctx, double, n *(n + 2 * width));
+    bough_status status = marks && Lam && f && scratch ? BOUGH_OK : bo_fail_memory(ctx);
+    if (status == BOUGH_OK) {
+        fill_Lam(s, marks, Lam);
+        fill_right(s, f);
+        status = bo_close_loops(ctx, (int32_t)n, Lam, m->radius, (int32_t)width, f, scratch);
+    }
+    if (status == BOUGH_OK)
+        carry_loops(s, f);
+    bo_free(ctx, marks);
+    bo_free(ctx, Lam);
+    bo_free(ctx, f);
+    bo_free(ctx, scratch);
+    return status;
+}
+
+/* From wrenches on what is beyond a joint to those that it carries from child to parent. */
+static void turn_signs(bo_statics *s) {
+    const bough_mechanism *m = s->mechanism;
+    for (int32_t k = 1; k < m->def.link_count; k++) {
+        const bo_mechanism_edge way = m->way[m->order[k]];
+        double *F = bo_block(s->carried, s->end_effector_count, way.joint, 0);
+        for (int32_t i = 0; i < 36 * s->end_effector_count && way.sign < 0; i++)
+            F[i] = -F[i];
+    }
+}
+
+bough_status bo_statics_exact(bough_context *ctx, bo_statics *s) {
+    carry_effectors(s);
+    if (s->mechanism->loop_count > 0)
+        BO_TRY(close_all(ctx, s));
+    add_twists(s);
+    turn_signs(s);
+    return BOUGH_OK;
+}

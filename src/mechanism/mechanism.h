@@ -1,0 +1,57 @@
+/* Inside view of a mechanism: its joints, its spanning tree and its loops. docs/theory/mechanism.md. */
+#ifndef BO_MECHANISM_MECHANISM_H
+#define BO_MECHANISM_MECHANISM_H
+
+#include "base/context.h"
+#include "mechanism/joint.h"
+
+typedef struct bo_mechanism_joint {
+    bough_mechanism_joint_kind kind;
+    int32_t parent, child;
+    int32_t freedoms, offset; /* coordinates, and where they begin among those of all joints */
+    bo_se3 in_parent, in_child;
+    double compliance[36], stiffness[36]; /* freedoms x freedoms */
+    double damping[6];
+    double at[6];   /* coordinates at the reference pose */
+    double rest[6]; /* where the springs are at rest */
+} bo_mechanism_joint;
+
+/* A joint of the tree on the way from a link to the base, or of a loop. */
+typedef struct bo_mechanism_edge {
+    int32_t joint;
+    int32_t sign; /* of the tree: +1 where the joint's child is the link away from the base. Of a loop: of a wrench on
+                     what is beyond that joint of the tree, for a unit carried by the joint that closes the loop */
+} bo_mechanism_edge;
+
+struct bough_mechanism {
+    bough_mechanism_def def; /* with copies of everything */
+    bough_mechanism_link *links;
+    bough_mechanism_joint *joint_defs;
+    bough_end_effector *end_effectors;
+    bo_mechanism_joint *joints;
+    int32_t coordinate_count;
+    int32_t *order;         /* links from the base outwards */
+    int32_t *up;            /* of each link: the next towards the base; -1: it is the base */
+    bo_mechanism_edge *way; /* of each link: the joint to that */
+    int32_t loop_count;
+    int32_t *cuts;       /* loop_count: the joints that are not in the tree */
+    int32_t *loop_start; /* loop_count + 1: where the edges of a loop begin */
+    bo_mechanism_edge *loop_edges;
+    bo_vec3 middle; /* of all links and joints */
+    double radius;
+};
+
+/* "hinge" and so on. */
+const char *bo_joint_name(bough_mechanism_joint_kind kind);
+/* The end effectors of a def, or fallback when it gives none; checked. */
+bough_status bo_check_end_effectors(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
+                                    const bough_end_effector *end_effectors);
+/* A finite rotation matrix and position. */
+bool bo_good_pose(const bough_pose *pose);
+
+/* Where the columns of a joint are now: its frame in the child, for links at `poses` (of the world). */
+static inline bo_se3 bo_joint_frame(const bo_mechanism_joint *joint, bo_se3 child) {
+    return bo_se3_mul(child, joint->in_child);
+}
+
+#endif
