@@ -29,6 +29,7 @@ export class Controls {
         this.windAngle.element.firstChild.textContent = "Direction";
         this.windAngle.input.setAttribute("aria-label", "Wind direction");
         this.windAngle.element.title = "Where the wind blows to, from the x axis";
+        this.windAngle.set(0);
         this.gust = slider({ name: "Gusts", low: 0, high: 2, step: 0.05, format: (v) => v.toFixed(2), chosen: blow });
         this.sceneWind = button({ name: "Scene's wind", key: "0", chosen: () => this.world.send({ do: "wind", velocity: null }) });
         this.gravity = slider({
@@ -128,7 +129,7 @@ export class Controls {
         if (wind?.velocity) {
             const [x, y] = wind.velocity, speed = Math.hypot(...wind.velocity);
             this.wind.set(speed);
-            if (speed > 0) this.windAngle.set(degrees(Math.atan2(y, x)));
+            if (speed > 1e-6) this.windAngle.set(degrees(Math.atan2(y, x)));
             this.gust.set(wind.gust ?? 0);
         }
         if (gravity) {

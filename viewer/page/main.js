@@ -8,7 +8,7 @@ import { Keys } from "./keys.js";
 import { Layer } from "./layer.js";
 import { Picture } from "./picture.js";
 import { Plots } from "./plots.js";
-import { COLOURS, FRAME, readColours, readFrame, readHead, readStage, STAGE } from "./protocol.js";
+import { COLOURS, FRAME, frameNumber, readColours, readFrame, readHead, readStage, STAGE } from "./protocol.js";
 import { Socket } from "./socket.js";
 import { button, make } from "./widgets.js";
 
@@ -180,10 +180,17 @@ class Page {
     #hearNumbers(buffer) {
         const { kind, generation } = readHead(buffer);
         if (kind === STAGE) return this.#setStage(readStage(buffer));
-        if (generation !== this.generation) return;
         const counts = this.layers.map(({ parts }) => parts.count);
-        if (kind === FRAME) this.#setFrame(readFrame(buffer, counts));
+        if (generation !== this.generation) this.#skip(kind, buffer);
+        else if (kind === FRAME) this.#setFrame(readFrame(buffer, counts));
         else if (kind === COLOURS) this.#setValues(readColours(buffer, counts));
+    }
+
+    // Of an older stage; the program waits for word of frames all the same.
+    #skip(kind, buffer) {
+        if (kind !== FRAME) return;
+        this.frame = frameNumber(buffer);
+        this.#ack();
     }
 
     #setStage(stage) {
@@ -194,7 +201,7 @@ class Page {
         this.layers = stage.layers.map((layer) => new Layer(layer));
         this.springs.clear();
         this.hands.releaseAll();
-        this.frame = this.acked = 0;
+        this.#ack(); // what came before and will not be drawn any more
         this.values = [null, null];
         this.waitingForFit = first;
         this.picture.setLayers(this.layers);
@@ -285,6 +292,7 @@ class Page {
     }
 
     #setState(state, text) {
+        if (state === "connecting") this.frame = this.acked = 0; // they are counted anew
         this.state = state;
         $("state").textContent = text;
         $("state").className = `state ${state}`;
@@ -368,10 +376,13 @@ class Page {
         }
         this.picture.draw();
         this.drawn++;
-        if (this.frame > this.acked) {
-            this.acked = this.frame;
-            this.send({ do: "ack", frame: this.frame });
-        }
+        this.#ack();
+    }
+
+    #ack() {
+        if (this.frame <= this.acked) return;
+        this.acked = this.frame;
+        this.send({ do: "ack", frame: this.frame });
     }
 
     #showForces(labels) {

@@ -10,6 +10,13 @@ const MOST_PROBES = 8; // curves of one plot that can still be told apart
 // Columns that are neither time nor energies nor momenta are probes.
 const NOT_PROBES = /^(time|elastic|kinetic|external|total|(angular_?)?momentum.*|[pPlL]\.?[xyz])$/i;
 
+// Displacements where there are some: positions and velocities would flatten them.
+function chooseProbes(columns) {
+    const probes = columns.filter((name) => !NOT_PROBES.test(name));
+    const moved = probes.filter((name) => /\.u[xyz]$/.test(name));
+    return (moved.length ? moved : probes).slice(0, MOST_PROBES);
+}
+
 class Plot {
     constructor(title, unit, names) {
         this.title = title;
@@ -77,7 +84,7 @@ export class Plots {
     // For a stage with these columns.
     begin(columns) {
         const energies = ["elastic", "kinetic", "external", "total"].filter((name) => columns.includes(name));
-        const probes = columns.filter((name) => !NOT_PROBES.test(name)).slice(0, MOST_PROBES);
+        const probes = chooseProbes(columns);
         const of = (names) => {
             const places = names.map((name) => columns.indexOf(name));
             return ({ values }) => places.map((place) => values?.[place]);
@@ -85,7 +92,7 @@ export class Plots {
         this.plots = [
             { plot: new Plot("Energy", "J", energies), read: of(energies) },
             { plot: new Plot("Step time", "µs", ["median", "99 %"]), read: (n) => [n.step_us, n.step_us_99] },
-            { plot: new Plot("Real-time factor", "", ["simulated / wall"]), read: (n) => [n.real_time] },
+            { plot: new Plot("Real-time factor", "", ["simulated / wall"]), read: (n) => [n.real_time >= 0 ? n.real_time : null] },
         ];
         if (probes.length) this.plots.push({ plot: new Plot("Probes", "", probes), read: of(probes) });
         this.body.replaceChildren(...this.plots.flatMap(({ plot }) => [plot.caption(), plot.holder]));

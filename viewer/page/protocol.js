@@ -123,6 +123,10 @@ export function readFrame(buffer, partCounts) {
     return frame;
 }
 
+export function frameNumber(buffer) {
+    return buffer.byteLength >= HEAD + 12 ? new DataView(buffer).getUint32(HEAD + 8, true) : 0;
+}
+
 export function readColours(buffer, partCounts) {
     const at = HEAD + 16;
     if (buffer.byteLength < at) throw new Error("colours are too short");
