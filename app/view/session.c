@@ -71,8 +71,10 @@ static void show(view_session *s) {
     if (!s->changed)
         return;
     s->changed = false;
-    if (s->parts_changed)
+    if (s->parts_changed) { /* or the wind */
         session_say_parts(s);
+        session_say_settings(s);
+    }
     s->parts_changed = false;
     if (s->recording && view_recording_add(s->ctx, s->worlds[0], s->recording)) {
         const view_order order = {.command = {.what = VIEW_DO_RECORD, .flag = false}};
