@@ -1,7 +1,7 @@
 // The page in a real browser with the real program: a small oak is looked at, pulled, cut and recorded.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure } from "./picture.js";
@@ -91,24 +91,28 @@ test("what the page draws is where the program has it", async () => {
     await button("Pause").click();
     await until(() => bough.settings.paused);
     await page.waitForTimeout(500); // what was under way comes in
-    const [nearest, gpu] = await look(() => {
+    const [nearest, alone, hit] = await look(() => {
         const names = bough.columns, values = bough.numbers.values;
         const top = ["top.x", "top.y", "top.z"].map((name) => values[names.indexOf(name)]);
         const far = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-        let nearest = Infinity;
+        let nearest = Infinity, alone = 0, hit = 0;
         for (let part = 0; part < bough.partCount(); part++)
             for (let v = 0; v < bough.vertexCount(part); v++) nearest = Math.min(nearest, far(top, bough.vertexPosition(part, v)));
-        // The GPU's own idea of where the surface is: the point under a pixel lies near the vertex that it names.
-        const gpu = [];
+        for (let part = 0; part < bough.partCount(); part += 3) {
+            const v = bough.vertexCount(part) - 1 - part;
+            alone = Math.max(alone, far(bough.drawnPosition(part, v), bough.vertexPosition(part, v)));
+        }
+        // The point under a pixel lies near the vertex that picking names.
         for (let part = 0; part < 12; part++) {
             const pixel = bough.project(bough.vertexPosition(part, bough.vertexCount(part) >> 1));
-            const hit = pixel && bough.at(...pixel);
-            if (hit) gpu.push(far(hit.point, bough.vertexPosition(hit.part, hit.vertex)));
+            const found = pixel && bough.at(...pixel);
+            if (found) hit = Math.max(hit, far(found.point, bough.vertexPosition(found.part, found.vertex)));
         }
-        return [nearest, gpu];
+        return [nearest, alone, hit];
     });
     assert.ok(nearest < 2e-3, `the probe is ${nearest} m from the nearest vertex`);
-    assert.ok(gpu.length >= 4 && gpu.every((far) => far < 0.15), `the GPU's points are ${gpu} m from their vertices`);
+    assert.ok(alone < 1e-4, `the GPU has vertices ${alone} m beside their place`);
+    assert.ok(hit > 0 && hit < 0.15, `picked points are ${hit} m from their vertices`);
 });
 
 test("paused, a step is one step of dt; reset begins again", async () => {
@@ -340,6 +344,46 @@ test("two fingers zoom", async () => {
 });
 
 test("the console shows no error", () => assert.deepEqual(page.errors, []));
+
+test("parts that were one mesh are drawn without gaps, until they are cut apart", async () => {
+    const copy = join(folder, "y");
+    cpSync(new URL("../../examples/y-tree", import.meta.url), copy, { recursive: true });
+    const other = await startView(join(copy, "scene.json"));
+    const own = await openPage(browser, other.url);
+    try {
+        await own.waitForFunction(() => window.bough?.time > 0.3, null, { timeout: WAIT });
+        await own.getByRole("button", { name: "Pause" }).click();
+        await own.waitForFunction(() => bough.settings.paused, null, { timeout: WAIT });
+        await own.waitForTimeout(400);
+        // How far copies are from their mean: as parts have them, and as they are drawn.
+        const gaps = () => own.evaluate(() => {
+            const far = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+            const seams = bough.seams();
+            let apart = 0, drawn = 0;
+            for (const seam of seams) {
+                const points = seam.map(({ part, vertex }) => bough.vertexPosition(part, vertex));
+                const mean = [0, 1, 2].map((c) => points.reduce((sum, x) => sum + x[c], 0) / points.length);
+                seam.forEach(({ part, vertex }, i) => {
+                    apart = Math.max(apart, far(points[i], mean));
+                    drawn = Math.max(drawn, far(bough.drawnPosition(part, vertex), mean));
+                });
+            }
+            return { seams: seams.length, apart, drawn };
+        });
+        const { seams, apart, drawn } = await gaps();
+        assert.ok(seams > 20 && apart > 1e-5 && drawn < 1e-5, JSON.stringify({ seams, apart, drawn }));
+        await own.keyboard.press("]");
+        await own.keyboard.press("]");
+        await own.waitForFunction(() => bough.picked?.part === 1, null, { timeout: WAIT });
+        await own.keyboard.press("x");
+        await own.waitForFunction(() => bough.parts.loose.includes(1), null, { timeout: WAIT });
+        assert.ok((await gaps()).seams < seams);
+        assert.deepEqual(own.errors, []);
+    } finally {
+        await own.close();
+        await other.stop();
+    }
+});
 
 test("when the program goes the page says so, and comes back with it", async () => {
     const options = ["--port", String(server.port), "--token", server.token];

@@ -69,7 +69,9 @@ test("displacements are those from rest, or since the first frame where the stag
 });
 
 test("linearised normals are the derivatives of the area vectors", () => {
-    const { position, U, index } = square;
+    const { index } = square;
+    const position = [0, 0, 0.3, 1, 0.2, 0, 1, 1, -0.4, 0.1, 1, 0.2]; // neither flat nor along the axes
+    const U = square.U.map((_, i) => Math.sin(1 + 3 * i));
     const N = linearNormals(position, U, 2, index), N0 = areaVectors(position, index);
     const h = 1e-3;
     for (let l = 0; l < 2; l++) {
@@ -77,14 +79,14 @@ test("linearised normals are the derivatives of the area vectors", () => {
         const ahead = areaVectors(moved, index, new Float64Array(12));
         for (let v = 0; v < 4; v++)
             for (let c = 0; c < 3; c++)
-                near([(ahead[3 * v + c] - N0[3 * v + c]) / h], [N[3 * (v * 2 + l) + c]], 2e-3);
+                near([(ahead[3 * v + c] - N0[3 * v + c]) / h], [N[3 * (v * 2 + l) + c]], 5e-3);
     }
 });
 
 test("a seam holds its copies together until one of their parts was cut off", () => {
-    const layer = stageOf({ ...chain, seams: [[2, 4], [6, 8]] }); // parts 0 and 1; parts 1 and 2
+    const layer = stageOf({ ...chain, seams: [[2, 4], [5, 3], [6, 8]] }); // parts 0 and 1, in either order; parts 1 and 2
     const groups = () => layer.seamGroups().map((group) => group.map(({ part, vertex }) => [part, vertex]));
-    assert.deepEqual(groups(), [[[0, 2], [1, 0]], [[1, 2], [2, 0]]]);
+    assert.deepEqual(groups(), [[[0, 2], [1, 0]], [[1, 1], [0, 3]], [[1, 2], [2, 0]]]);
     layer.loose = new Set([1]);
     assert.deepEqual(groups(), [[[1, 2], [2, 0]]]);
     layer.absent = new Set([2]);

@@ -49,6 +49,7 @@ export class Actor {
         const pushed = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
         return {
             surface: make(shader.surfaceVertex, shader.surfaceFragment, this.ghost ? { transparent: true } : pushed),
+            hull: make(shader.pickVertex, shader.depthFragment, { colorWrite: false }),
             wire: make(shader.surfaceVertex, shader.wireFragment, { transparent: true }),
             move: make(shader.moveVertex, shader.moveFragment, { depthTest: false, depthWrite: false }),
             pick: make(shader.pickVertex, shader.pickFragment),
@@ -66,7 +67,8 @@ export class Actor {
         const vertices = this.#like(geometry);
         vertices.setDrawRange(0, component.vertices);
         const add = (scene, material) => put(scene, new THREE.Mesh(geometry, material));
-        const meshes = { users, geometry, vertices, scene: scenes.surface, points: put(this.points, new THREE.Points(vertices, this.materials.move)), surface: add(scenes.surface, this.materials.surface) };
+        const hull = this.ghost && add(scenes.surface, this.materials.hull); // of a ghost only the nearest sides are seen
+        const meshes = { users, hull, geometry, vertices, scene: scenes.surface, points: put(this.points, new THREE.Points(vertices, this.materials.move)), surface: add(scenes.surface, this.materials.surface) };
         if (!this.ghost) {
             meshes.pick = add(scenes.pick, this.materials.pick);
             meshes.shadow = add(scenes.shadow, this.materials.shadow);
@@ -147,7 +149,7 @@ export class Actor {
 
     dispose() {
         for (const meshes of this.meshes) {
-            for (const mesh of [meshes.surface, meshes.wire, meshes.pick, meshes.shadow]) mesh?.removeFromParent();
+            for (const mesh of [meshes.hull, meshes.surface, meshes.wire, meshes.pick, meshes.shadow]) if (mesh) mesh.removeFromParent();
             meshes.geometry.dispose();
             meshes.vertices.dispose();
             meshes.wire?.geometry.dispose();

@@ -429,6 +429,8 @@ function makeWindow(page) {
         vertexCount: (part, number) => layer(number).component(part).vertices,
         partPosition: (part, number) => layer(number).origin(part),
         vertexPosition: (part, vertex, number) => layer(number).position(part, vertex),
+        drawnPosition: (part, vertex, number) => page.picture.drawnPosition(part, vertex, number),
+        seams: (number) => copy(layer(number).seamGroups()),
         project: (point) => page.picture.orbit.project(point, page.picture.width, page.picture.height),
         at: (x, y) => page.picture.pick(x, y),
     });

@@ -203,6 +203,15 @@ export class Picture {
         return best;
     }
 
+    // Where the GPU has a vertex, read back.
+    drawnPosition(part, vertex, number = 0) {
+        const actor = this.actors[number], pixel = new Float32Array(4);
+        actor.update(this.renderer);
+        const i = actor.layer.parts.first[part] + vertex, { width } = actor.target;
+        this.renderer.readRenderTargetPixels(actor.target, i % width, Math.floor(i / width), 1, 1, pixel);
+        return [...pixel.subarray(0, 3)];
+    }
+
     draw() {
         const { renderer } = this;
         for (const actor of this.actors) actor.update(renderer);
