@@ -59,8 +59,10 @@ typedef struct bough_mechanism_joint {
      * none */
     const double *compliance;
     double offset[6]; /* where its springs are at rest, against the coordinates at the reference pose */
-    double lower[6];  /* limits of its coordinates; kept for programs that ask, not enforced by statics or steps */
-    double upper[6];
+    /* Limits of its coordinates. Beyond them its springs are stiffer, in the full mechanism and in statics about a pose
+     * that is beyond; a reduced model about a pose within knows no limits. */
+    double lower[6], upper[6];
+    double limit_stiffness; /* added beyond a limit, as a multiple of the stiffness; 100 */
 } bough_mechanism_joint;
 BOUGH_API bough_mechanism_joint bough_default_mechanism_joint(void);
 

@@ -112,8 +112,7 @@ static void add_twists(bo_statics *s) {
         bo_apply_add6(x, 1, s->joints[j].G, s->offset_carried + 6 * (size_t)j);
         bo_twist t = bo_load_twist(x);
         for (int a = 0; a < m->joints[j].freedoms; a++)
-            t = bo_twist_mul_add(t, m->way[i].sign * (m->joints[j].rest[a] - m->joints[j].at[a]),
-                                 s->joints[j].columns[a]);
+            t = bo_twist_mul_add(t, m->way[i].sign * m->joints[j].slack[a], s->joints[j].columns[a]);
         bo_store_twist(x, t);
     }
 }
@@ -162,7 +161,7 @@ static void fill_right(const bo_statics *s, double *b) {
             const bo_mechanism_joint *joint = &m->joints[j];
             const int32_t sign = closing ? 1 : tree_sign(s, j);
             for (int a = 0; a < joint->freedoms; a++)
-                offset = bo_twist_mul_add(offset, -t * sign * (joint->rest[a] - joint->at[a]), s->joints[j].columns[a]);
+                offset = bo_twist_mul_add(offset, -t * sign * joint->slack[a], s->joints[j].columns[a]);
             for (int32_t e = 0; e < s->end_effector_count && !closing; e++) {
                 const double *F = bo_block(s->carried, s->end_effector_count, j, e);
                 for (size_t r = 0; r < 6 && F[0] != 0; r++) /* it is the identity or zero */
