@@ -4,6 +4,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted; /* set by a signal, looked at by any thread */
 static bool progress_shown;
 
 static void on_interrupt(int signal_number) {
@@ -195,6 +196,13 @@ void app_need_extension(struct argp_state *state, const char *option, const char
 void app_need_plot(struct argp_state *state, const char *option, const char *path) {
     if (!app_has_extension(path, ".svg") && !app_has_extension(path, ".png"))
         argp_error(state, "--%s: \"%s\" should be a file whose name ends in .svg or .png", option, path);
+}
+
+double app_need_positive(struct argp_state *state, const char *option, const char *text) {
+    double value;
+    if (!app_parse_numbers(text, 1, &value) || value <= 0)
+        argp_error(state, "--%s: \"%s\" should be a positive number", option, text);
+    return value;
 }
 
 enum { OPT_JSON = 256 };

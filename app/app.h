@@ -26,6 +26,7 @@ int command_demo(int argc, char **argv);
 int command_example(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_run(int argc, char **argv);
+int command_view(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_pack(int argc, char **argv);
 int command_bench(int argc, char **argv);
@@ -34,6 +35,8 @@ int command_integrators(int argc, char **argv);
 int command_compare_integrators(int argc, char **argv);
 int command_damping(int argc, char **argv);
 int command_plot(int argc, char **argv);
+int command_picture(int argc, char **argv);
+int command_movie(int argc, char **argv);
 
 /* ---- app.c ---- */
 
@@ -57,6 +60,8 @@ double app_cpu_seconds(void); /* of the process */
 /* Parses "1,2,3" into count numbers; false when it is something else. */
 bool app_parse_numbers(const char *text, int count, double *values);
 bool app_parse_int(const char *text, long lowest, long highest, int32_t *value);
+/* In an argp parser: the positive number that an option gives; ends the program when it is none. */
+double app_need_positive(struct argp_state *state, const char *option, const char *text);
 
 /* Options that many commands have, in their tables, by the key that they are parsed by. */
 #define APP_OPTION_THREADS(key) \
@@ -173,6 +178,9 @@ void app_view_destroy(bough_context *ctx, app_view *view);
 /* Adds the surface at rest + scale * u, coloured by |u| from 0 to `largest` (0: plain). */
 bough_status app_view_draw(bough_context *ctx, app_view *view, bough_picture *picture, const double *u, double scale,
                            double largest, bool edges);
+/* The same by values of the mesh's vertices (NULL: plain). */
+bough_status app_view_draw_values(bough_context *ctx, app_view *view, bough_picture *picture, const double *u,
+                                  const double *values, double largest, bool edges);
 /* Widens lower/upper to hold rest + scale * u. */
 void app_view_bounds(const app_view *view, const double *u, double scale, double lower[3], double upper[3]);
 /* One picture of a deformed mesh, written to path, with a colour bar for |u| that is called `quantity`. */
@@ -192,6 +200,9 @@ void app_part_colour(const app_part_style *style, int32_t part, float colour[3])
 /* Adds the surfaces of all parts; styles: one for each component of the model. */
 bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
                            const app_part_style *styles, bough_picture *picture);
+/* The same in colours of its own: 3 for each vertex of the model; NULL: those of the styles. */
+bough_status app_tree_draw_painted(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                   const app_part_style *styles, const float *colours, bough_picture *picture);
 
 /* ---- tree_glb.c ---- */
 
@@ -204,8 +215,8 @@ typedef struct app_tree_glb {
 } app_tree_glb;
 
 /* To be destroyed, also when it fails. */
-bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const app_part_style *styles,
-                                 const char *path, app_tree_glb *film);
+bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                 const app_part_style *styles, const char *path, app_tree_glb *film);
 /* The state as one more frame. */
 bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, const bough_state *state,
                               app_tree_glb *film);
@@ -213,33 +224,16 @@ bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, cons
 bough_status app_tree_glb_finish(bough_context *ctx, app_tree_glb *film);
 void app_tree_glb_destroy(bough_context *ctx, app_tree_glb *film);
 
-/* ---- film.c ---- */
-
-/* Films of a run of the tree engine. */
-typedef struct app_film {
-    const char *glb_path, *png_path; /* NULL: none */
-    double fps;
-    app_tree_glb glb;
-    bough_animation *animation;
-    bough_picture *picture;
-    app_part_style *styles; /* of the components */
-} app_film;
-
-/* With the present state as the first frame. To be destroyed, also when it fails. */
-bough_status app_film_open(bough_context *ctx, const bough_run *run, app_film *film);
-/* The present state as one more frame: bough_run_def.watch; data is the film. */
-bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run);
-bough_status app_film_finish(bough_context *ctx, app_film *film);
-void app_film_destroy(bough_context *ctx, app_film *film);
-/* The present state in the same colours, larger. For what flies: its displacements say little of how it bends. */
-bough_status app_film_still(bough_context *ctx, const bough_run *run, const char *path);
-
 /* ---- oak_picture.c ---- */
 
 extern const app_part_style app_oak_styles[6]; /* of its components */
 /* The oak of `bough example` in its meadow; width in pixels. */
 bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t width,
                              const char *path);
+/* The light and the sky above a meadow; and the meadow, this far around a point, where something of this size stands.
+ */
+void app_light_meadow(bough_picture_def *def);
+bough_status app_meadow_draw(bough_context *ctx, bough_picture *picture, const double middle[3], double size);
 extern const app_part_style app_forest_styles[18]; /* of three species, as `bough example forest` has them */
 /* A picture for the forest of `bough example`, this many pixels wide; and the forest in it, rendered. */
 bough_picture_def app_forest_view(int32_t width);

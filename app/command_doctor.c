@@ -10,6 +10,7 @@ static const struct {
 } programs[] = {
     {"gmsh", "gmsh", "meshing surfaces: bough mesh generate tets"},
     {"tetgen", "tetgen", "meshing surfaces: bough mesh generate tets"},
+    {"ffmpeg", "ffmpeg", "films in .webm and .mp4: bough movie"},
     {"ccx", "calculix-ccx", "comparison in bough bench modes, bough bench static"},
     {"clang", "clang", "second compiler of the continuous integration"},
 };

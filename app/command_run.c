@@ -1,4 +1,4 @@
-#include "app.h"
+#include "film.h"
 
 #include <bough/time.h>
 
@@ -18,6 +18,7 @@ enum {
     OPT_INPUTS,
     OPT_CHANGES,
     OPT_FRAMES,
+    OPT_BAKED,
     OPT_FPS,
     OPT_CHECKPOINT,
     OPT_RESUME
@@ -45,9 +46,13 @@ static const struct argp_option options[] = {
     {"time", OPT_TIME, "S", 0, "simulated time in s, instead of the scene's duration", 0},
     {"record", 'r', "FILE", 0,
      "FILE.csv: record time, energies, momentum and probes, one row a step; FILE.npy: record the displacements of all "
-     "vertices, one row a frame; FILE.glb, FILE.png: of a scene of parts, a film for browsers and Blender, or an "
-     "animated picture; may be given once for each",
+     "vertices, one row a frame; FILE.npz: all columns, frames and coordinates of parts, for NumPy; FILE.glb: a film "
+     "for "
+     "browsers and Blender; FOLDER/NAME.obj: the surface, a file each frame; FILE.png, FILE.webm, FILE.mp4: a film of "
+     "pictures (bough movie has more options); may be given once for each",
      0},
+    {"baked", OPT_BAKED, 0, 0,
+     "of FILE.glb: vertices of each frame instead of parts with coordinates, joined as --continuity says; large", 0},
     {"stress", OPT_STRESS, "FILE", 0,
      "FILE.csv or FILE.npy: record von Mises' stress of each part, or of each element of a body, one row a frame", 0},
     {"inputs", OPT_INPUTS, "FILE", 0, "of the tree engine: record all that is done to the scene, for bough replay", 0},
@@ -62,13 +67,6 @@ static const struct argp_option options[] = {
     {"picture", 'p', "FILE.png", 0, "draw the last state", 0},
     {0},
 };
-
-static double positive(struct argp_state *state, const char *option, const char *text) {
-    double value;
-    if (!app_parse_numbers(text, 1, &value) || value <= 0)
-        argp_error(state, "--%s: \"%s\" should be a positive number", option, text);
-    return value;
-}
 
 static void need_integrator(struct argp_state *state, const char *name) {
     for (int32_t i = 0; i < bough_integrator_count(); i++)
@@ -87,9 +85,10 @@ static bool is_same_file(const char *a, const char *b) {
 
 /* All that is written has a file of its own, and none of it goes over the scene. */
 static void check_files(struct argp_state *state, const arguments *a) {
-    const char *const files[] = {a->scene.path,     a->def.record,   a->def.displacements, a->film.glb_path,
-                                 a->film.png_path,  a->def.stresses, a->def.inputs,        a->def.changes,
-                                 a->def.checkpoint, a->picture};
+    const char *const *reels = a->film.reel_paths;
+    const char *const files[] = {
+        a->scene.path, a->def.record,   a->def.displacements, a->film.glb_path, a->film.npz_path,  reels[0],  reels[1],
+        reels[2],      a->def.stresses, a->def.inputs,        a->def.changes,   a->def.checkpoint, a->picture};
     enum { COUNT = sizeof files / sizeof *files };
     for (int i = 0; i < COUNT; i++)
         for (int k = i + 1; k < COUNT; k++)
@@ -130,22 +129,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->def.integrator = text;
         break;
     case OPT_DT:
-        a->def.dt = positive(state, "dt", text);
+        a->def.dt = app_need_positive(state, "dt", text);
         break;
     case OPT_TIME:
-        a->def.duration = positive(state, "time", text);
+        a->def.duration = app_need_positive(state, "time", text);
         break;
     case 'r':
-        if (app_has_extension(text, ".csv"))
-            a->def.record = text;
-        else if (app_has_extension(text, ".npy"))
-            a->def.displacements = text;
-        else if (app_has_extension(text, ".glb"))
-            a->film.glb_path = text;
-        else if (app_has_extension(text, ".png"))
-            a->film.png_path = text;
-        else
-            argp_error(state, "--record: \"%s\" should be a file whose name ends in .csv, .npy, .glb or .png", text);
+        if (!app_take_recording(text, &a->def, &a->film))
+            argp_error(state, "--record: the name of \"%s\" should end in %s", text, app_recording_kinds());
         break;
     case OPT_STRESS:
         if (!app_has_extension(text, ".csv") && !app_has_extension(text, ".npy"))
@@ -162,8 +153,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_FRAMES:
         a->def.frames = text;
         break;
+    case OPT_BAKED:
+        a->film.baked = true;
+        break;
     case OPT_FPS:
-        a->def.fps = positive(state, "fps", text);
+        a->def.fps = app_need_positive(state, "fps", text);
         break;
     case OPT_CHECKPOINT:
         a->def.checkpoint = text;
@@ -176,6 +170,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->picture = text;
         break;
     case ARGP_KEY_SUCCESS: /* the scene's name is known */
+        if (a->film.baked && !a->film.glb_path)
+            argp_error(state, "--baked says how FILE.glb is made: name it by --record");
         check_files(state, a);
         break;
     default:
@@ -191,6 +187,7 @@ static const struct argp parser = {
     "Steps a scene through time. docs/scene-format.md tells what a scene is."
     "\vExamples:\n"
     "  bough run examples/beam/scene.json --record beam.csv --picture beam.png\n"
+    "  bough run oak/scene.json --time 10 --record oak.glb --record oak.npz\n"
     "  bough run scene.json --integrator bdf2 --dt 0.005 --time 2 --frames frames --fps 60\n"
     "  bough run scene.json --checkpoint half.state; bough run scene.json --resume half.state --time 10\n\n"
     "A step that fails is taken in halves; when that does not help, the last good state is kept in the checkpoint or "
@@ -340,7 +337,7 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
     else if (advanced > 0 || advanced == BOUGH_ERROR_SINGULAR)
         status = fail_with_state(ctx, a, run);
     else if (advanced)
-        status = app_fail(ctx);
+        status = app_film_fail(ctx, &a->film);
     if (advanced == BOUGH_ERROR_FILE || advanced == BOUGH_ERROR_MEMORY)
         return status;
     /* What was reached before the failure, an event that cannot be or Ctrl-C is worth having. */
@@ -350,30 +347,25 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
         print_text(run, &report, advanced == BOUGH_OK);
     int drawn = a->picture && !app_interrupted() ? draw(ctx, run, a) : APP_OK;
     if (drawn == APP_OK && app_film_finish(ctx, &a->film))
-        drawn = app_fail(ctx);
+        drawn = app_film_fail(ctx, &a->film);
     return status == APP_OK ? drawn : status;
-}
-
-static bool wants_film(const arguments *a) {
-    return a->film.glb_path || a->film.png_path;
 }
 
 /* A film begins with the state that the run begins with. */
 static int start(bough_context *ctx, arguments *a, bough_scene *scene, bough_run **run) {
-    const bough_model *model;
-    const bough_state *state;
-    if (wants_film(a))
+    const bool film = app_wants_film(&a->film);
+    if (film)
         a->def.watch = app_film_add, a->def.watch_data = &a->film, a->film.fps = a->def.fps;
     a->def.tell = tell;
     if (bough_run_create(ctx, scene, &a->def, run))
         return app_fail(ctx);
-    if (wants_film(a) && !bough_run_tree(*run, &model, &state))
-        return app_fail_with("films are made of scenes of parts that the tree engine steps; for this one use --frames");
-    return wants_film(a) && app_film_open(ctx, *run, &a->film) ? app_fail(ctx) : APP_OK;
+    if (film && app_film_open(ctx, *run, &a->film))
+        return app_film_fail(ctx, &a->film);
+    return APP_OK;
 }
 
 int command_run(int argc, char **argv) {
-    arguments a = {.def = bough_default_run_def()};
+    arguments a = {.def = bough_default_run_def(), .film = app_default_film()};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     bough_context *ctx = app_context(a.scene.threads);
     bough_scene *scene = NULL;

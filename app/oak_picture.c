@@ -19,11 +19,14 @@ const app_part_style app_forest_styles[18] = {
     BARK, BARK, BARK, BARK, BARK, {{0.74f, 0.44f, 0.14f}, 0.5f, 0.12f}, /* red oak */
 };
 
+static const double origin[3] = {0};
+
 /* The sky just over the horizon. */
 static const float haze[3] = {0.72f, 0.81f, 0.92f};
 
 /* A round meadow that fades into the haze from `clear` m on; its height waves a little, its green too. */
-static bough_status draw_meadow(bough_context *ctx, bough_picture *picture, double radius, double clear) {
+static bough_status draw_meadow(bough_context *ctx, bough_picture *picture, const double middle[3], double radius,
+                                double clear) {
     enum { RINGS = 60, SECTORS = 120, VERTICES = RINGS * SECTORS };
     static double vertices[VERTICES][3];
     static float colours[VERTICES][3];
@@ -31,14 +34,15 @@ static bough_status draw_meadow(bough_context *ctx, bough_picture *picture, doub
     int32_t count = 0;
     for (int32_t i = 0; i < RINGS; i++)
         for (int32_t k = 0; k < SECTORS; k++) {
-            double r = 0.05 + radius * pow((double)i / (RINGS - 1), 2.2), angle = 2 * M_PI * k / SECTORS;
+            double r = radius * pow((double)i / (RINGS - 1), 2.2), angle = 2 * M_PI * k / SECTORS;
             double x = r * cos(angle), y = r * sin(angle);
             double patches = sin(1.3 * x + 0.7 * sin(0.9 * y)) * sin(1.1 * y + 0.8 * sin(0.7 * x));
             float far = (float)fmin(1, fmax(0, (r - clear) / (0.75 * radius - clear))),
                   light = (float)(1 + 0.1 * patches);
             const float grass[3] = {0.40f * light, 0.53f * light, 0.22f * light};
             int32_t v = i * SECTORS + k, next = i * SECTORS + (k + 1) % SECTORS;
-            vertices[v][0] = x, vertices[v][1] = y, vertices[v][2] = 0.03 * patches * fmin(1, r / 3);
+            vertices[v][0] = middle[0] + x, vertices[v][1] = middle[1] + y;
+            vertices[v][2] = middle[2] + 0.03 * patches * fmin(1, r / 3);
             for (int c = 0; c < 3; c++)
                 colours[v][c] = grass[c] + (haze[c] - grass[c]) * sqrtf(far);
             if (i + 1 < RINGS) {
@@ -53,13 +57,21 @@ static bough_status draw_meadow(bough_context *ctx, bough_picture *picture, doub
     return bough_picture_add_surface(ctx, picture, vertices[0], VERTICES, triangles[0], count, &style);
 }
 
+bough_status app_meadow_draw(bough_context *ctx, bough_picture *picture, const double middle[3], double size) {
+    return draw_meadow(ctx, picture, middle, 11 * size, 1.1 * size);
+}
+
+void app_light_meadow(bough_picture_def *def) {
+    def->light[0] = -0.75, def->light[1] = -0.6, def->light[2] = 1;
+    def->ground = false;
+    def->background_top[0] = 0.36f, def->background_top[1] = 0.60f, def->background_top[2] = 0.88f;
+    def->background_bottom[0] = 0.90f, def->background_bottom[1] = 0.93f, def->background_bottom[2] = 0.95f;
+}
+
 static bough_picture_def canvas(int32_t width, int32_t height) {
     bough_picture_def def = bough_default_picture_def();
     def.width = width, def.height = height, def.samples = 3;
-    def.light[0] = -0.75, def.light[1] = -0.6, def.light[2] = 1;
-    def.ground = false;
-    def.background_top[0] = 0.36f, def.background_top[1] = 0.60f, def.background_top[2] = 0.88f;
-    def.background_bottom[0] = 0.90f, def.background_bottom[1] = 0.93f, def.background_bottom[2] = 0.95f;
+    app_light_meadow(&def);
     return def;
 }
 
@@ -77,7 +89,7 @@ bough_status app_oak_picture(bough_context *ctx, const bough_model *model, const
     bough_status s = bough_picture_create(ctx, &def, &picture);
     if (s)
         return s;
-    s = draw_meadow(ctx, picture, 90, 9);
+    s = draw_meadow(ctx, picture, origin, 90, 9);
     if (!s)
         s = app_tree_draw(ctx, model, state, app_oak_styles, picture);
     if (!s)
@@ -98,7 +110,7 @@ bough_picture_def app_forest_view(int32_t width) {
 bough_status app_forest_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
                              bough_picture *picture) {
     bough_picture_clear(ctx, picture);
-    bough_status s = draw_meadow(ctx, picture, 700, 80);
+    bough_status s = draw_meadow(ctx, picture, origin, 700, 80);
     if (!s)
         s = app_tree_draw(ctx, model, state, app_forest_styles, picture);
     return s ? s : bough_picture_render(ctx, picture);

@@ -99,6 +99,19 @@ bough_status app_view_draw(bough_context *ctx, app_view *view, bough_picture *pi
                                      view->surface->element_count, &style);
 }
 
+bough_status app_view_draw_values(bough_context *ctx, app_view *view, bough_picture *picture, const double *u,
+                                  const double *values, double largest, bool edges) {
+    deform(view, u, 1);
+    bough_surface_style style = bough_default_surface_style();
+    style.edges = edges, style.edge_mask = view->edge_mask;
+    for (int32_t v = 0; v < view->surface->vertex_count && values; v++)
+        view->scalars[v] = values[view->vertex_map ? view->vertex_map[v] : v];
+    if (values)
+        style.scalars = view->scalars, style.scalar_max = largest > 0 ? largest : 1;
+    return bough_picture_add_surface(ctx, picture, view->deformed, view->surface->vertex_count, view->surface->elements,
+                                     view->surface->element_count, &style);
+}
+
 static bough_status draw(bough_context *ctx, app_view *view, bough_picture *picture, const double *u, double scale,
                          const char *title, const char *quantity, const bough_picture_def *def, const char *path) {
     double largest = 0;

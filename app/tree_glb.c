@@ -1,10 +1,12 @@
 /* Trees of parts as animated glTF: the columns of U are morph targets, q their weights, frames the poses of nodes. */
 #include "app.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 16 }; /* bough_surface.U */
+enum { PANEL = 16 };   /* bough_surface.U */
+#define INVISIBLE 4e-5 /* of the size of the scene: a twentieth of a pixel where it fills a large screen */
 
 static void unpack_column(const bough_component *c, int32_t l, float *column) {
     const bough_surface *surface = &c->surface;
@@ -66,8 +68,24 @@ static bough_status add_parts(bough_context *ctx, const bough_model_def *def, co
     return s;
 }
 
-bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const app_part_style *styles,
-                                 const char *path, app_tree_glb *film) {
+/* Diagonal of the box around what is seen. */
+static bough_status find_size(bough_context *ctx, const bough_model *model, const bough_state *state, double *size) {
+    const size_t scalars = 3 * (size_t)bough_model_vertex_count(model);
+    float *x = malloc((scalars + 1) * sizeof *x), lower[3], upper[3];
+    bough_status s = x ? bough_state_surface(ctx, model, state, x, NULL) : BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < scalars && !s; i++) {
+        lower[i % 3] = i < 3 ? x[i] : fminf(lower[i % 3], x[i]);
+        upper[i % 3] = i < 3 ? x[i] : fmaxf(upper[i % 3], x[i]);
+    }
+    *size = 0;
+    for (int d = 0; d < 3 && scalars > 0 && !s; d++)
+        *size = hypot(*size, (double)(upper[d] - lower[d]));
+    free(x);
+    return s;
+}
+
+bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                 const app_part_style *styles, const char *path, app_tree_glb *film) {
     const bough_model_def *def = bough_model_describe(model);
     *film = (app_tree_glb){0};
     film->poses = calloc((size_t)def->part_count + 1, sizeof *film->poses);
@@ -76,7 +94,10 @@ bough_status app_tree_glb_create(bough_context *ctx, const bough_model *model, c
         return BOUGH_ERROR_MEMORY;
     bough_glb_def glb_def = bough_default_glb_def();
     glb_def.path = path;
-    bough_status s = bough_glb_create(ctx, &glb_def, &film->glb);
+    bough_status s = find_size(ctx, model, state, &glb_def.tolerance);
+    glb_def.tolerance *= INVISIBLE;
+    if (!s)
+        s = bough_glb_create(ctx, &glb_def, &film->glb);
     return s ? s : add_parts(ctx, def, styles, film->glb);
 }
 

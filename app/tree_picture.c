@@ -41,18 +41,20 @@ static void destroy(heap *h) {
     free(h->vertices), free(h->triangles), free(h->colours);
 }
 
+/* colours: of all vertices, or NULL. */
 static void add_part(const bough_model *model, const float *positions, int32_t part, const app_part_style *style,
-                     heap *h) {
+                     const float *colours, heap *h) {
     const bough_model_def *def = bough_model_describe(model);
     const bough_surface *surface = &def->components[def->parts[part].component]->surface;
     float colour[3];
-    positions += 3 * (size_t)bough_model_first_vertex(model, part);
+    const size_t first = 3 * (size_t)bough_model_first_vertex(model, part);
+    positions += first;
     app_part_colour(style, part, colour);
     for (int32_t v = 0; v < surface->vertex_count; v++)
         for (int c = 0; c < 3; c++) {
             size_t at = 3 * (size_t)(h->vertex_count + v) + (size_t)c;
             h->vertices[at] = (double)positions[3 * v + c];
-            h->colours[at] = colour[c];
+            h->colours[at] = colours ? colours[first + 3 * (size_t)v + (size_t)c] : colour[c];
         }
     for (int32_t i = 0; i < 3 * surface->triangle_count; i++)
         h->triangles[3 * h->triangle_count + i] = h->vertex_count + surface->triangles[i];
@@ -61,13 +63,14 @@ static void add_part(const bough_model *model, const float *positions, int32_t p
 }
 
 static bough_status draw_component(bough_context *ctx, const bough_model *model, const float *positions,
-                                   int32_t component, const app_part_style *style, bough_picture *picture) {
+                                   int32_t component, const app_part_style *style, const float *colours,
+                                   bough_picture *picture) {
     const bough_model_def *def = bough_model_describe(model);
     heap h;
     bough_status s = create(def, component, &h) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t p = 0; p < def->part_count && !s; p++)
         if (def->parts[p].component == component)
-            add_part(model, positions, p, style, &h);
+            add_part(model, positions, p, style, colours, &h);
     bough_surface_style look = bough_default_surface_style();
     look.vertex_colours = h.colours;
     look.crease_angle = 1.2;
@@ -78,14 +81,19 @@ static bough_status draw_component(bough_context *ctx, const bough_model *model,
     return s;
 }
 
-bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
-                           const app_part_style *styles, bough_picture *picture) {
+bough_status app_tree_draw_painted(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                   const app_part_style *styles, const float *colours, bough_picture *picture) {
     const bough_model_def *def = bough_model_describe(model);
     float *positions = malloc((3 * (size_t)bough_model_vertex_count(model) + 1) * sizeof *positions);
     bough_status s = positions ? bough_state_surface(ctx, model, state, positions, NULL) : BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < def->component_count && !s; c++)
         if (def->components[c]->surface.triangle_count > 0)
-            s = draw_component(ctx, model, positions, c, &styles[c], picture);
+            s = draw_component(ctx, model, positions, c, &styles[c], colours, picture);
     free(positions);
     return s;
+}
+
+bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
+                           const app_part_style *styles, bough_picture *picture) {
+    return app_tree_draw_painted(ctx, model, state, styles, NULL, picture);
 }

@@ -1,5 +1,5 @@
 /* Pictures and animations of triangle surfaces, drawn in software: PNG files that look the same on every machine;
- * line plots, as SVG or PNG; and animated scenes as binary glTF (at the end).
+ * line plots, as SVG or PNG; and, at the end, animated scenes as binary glTF and arrays for NumPy.
  *
  *     bough_picture_def def = bough_default_picture_def();
  *     bough_picture_frame(&def, lower, upper);
@@ -183,6 +183,9 @@ typedef struct bough_glb_def {
     uint32_t cookie;
     const char *path; /* FILE.glb */
     bool z_up;        /* what is given has z up (default); glTF has y up */
+    /* m: keys of a node are left out where the motion between those beside them is straight enough that no vertex is
+     * shown further off than this. 0 (default): only where nothing changes */
+    double tolerance;
 } bough_glb_def;
 BOUGH_API bough_glb_def bough_default_glb_def(void);
 
@@ -195,7 +198,8 @@ typedef struct bough_glb_mesh {
     const int32_t *triangles; /* triangle_count x 3; both sides are seen */
     float colour[3];
     int32_t target_count;
-    const float *targets; /* target_count x vertex_count x 3 */
+    const float *targets;        /* target_count x vertex_count x 3 */
+    const float *target_normals; /* likewise: what each adds to the normals; NULL: linearised from the triangles */
 } bough_glb_mesh;
 BOUGH_API bough_glb_mesh bough_default_glb_mesh(void);
 
@@ -222,10 +226,48 @@ BOUGH_API bough_status bough_glb_add_node(bough_context *ctx, bough_glb *glb, co
 BOUGH_API bough_status bough_glb_add_frame(bough_context *ctx, bough_glb *glb, double time, const bough_glb_pose *poses,
                                            const float *weights);
 /* Writes the file and destroys glb, also when it fails. Rotations and weights are rounded to 16 bits: a weight to
- * 1/65534 of the largest that its target has in any frame. What does not change is written once. */
+ * 1/65534 of the largest that its target has in any frame. What does not change is written once; between the keys of a
+ * node viewers go straight. */
 BOUGH_API bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb);
 /* Destroys glb and writes nothing. */
 BOUGH_API void bough_glb_discard(bough_context *ctx, bough_glb *glb);
+
+/* ---- Wavefront .obj: a surface as it is now, in groups, for programs that read sequences of files ---- */
+
+typedef struct bough_obj_group {
+    const char *name;       /* blanks become '_'; NULL: its number */
+    int32_t triangle_count; /* the triangles of the groups follow each other */
+} bough_obj_group;
+
+/* positions, normals (may be NULL): vertex_count x 3. The file appears when it is complete. */
+BOUGH_API bough_status bough_obj_write(bough_context *ctx, const char *path, int32_t vertex_count,
+                                       const float *positions, const float *normals, const int32_t *triangles,
+                                       int32_t group_count, const bough_obj_group *groups);
+
+/* ---- arrays: .npz, which NumPy loads (numpy.load), a zip file of .npy arrays ---- */
+
+#define BOUGH_NPZ_DIMENSION_LIMIT 3 /* of a row */
+
+typedef enum bough_npz_type { BOUGH_NPZ_FLOAT64, BOUGH_NPZ_FLOAT32, BOUGH_NPZ_INT32 } bough_npz_type;
+
+typedef struct bough_npz bough_npz;
+
+/* The file can be written: its name is tried now, and it appears when it is finished. */
+BOUGH_API bough_status bough_npz_create(bough_context *ctx, const char *path, bough_npz **npz);
+/* An array that grows by rows of this shape (dimension_count 0: single numbers). Arrays are numbered from 0, texts too.
+ * Names are letters, digits and underscores, each given once. */
+BOUGH_API bough_status bough_npz_add_array(bough_context *ctx, bough_npz *npz, const char *name, bough_npz_type type,
+                                           int32_t dimension_count, const int32_t *shape);
+/* An array of texts (UTF-8), complete at once; NULL is an empty one. */
+BOUGH_API bough_status bough_npz_add_texts(bough_context *ctx, bough_npz *npz, const char *name, int32_t count,
+                                           const char *const *texts);
+/* Rows of the array's type, one after the other. They are kept in memory until the end. */
+BOUGH_API bough_status bough_npz_append(bough_context *ctx, bough_npz *npz, int32_t array, int32_t row_count,
+                                        const void *rows);
+/* Writes the file and destroys npz, also when it fails. */
+BOUGH_API bough_status bough_npz_finish(bough_context *ctx, bough_npz *npz);
+/* Destroys npz and writes nothing. */
+BOUGH_API void bough_npz_discard(bough_context *ctx, bough_npz *npz);
 
 #ifdef __cplusplus
 }

@@ -137,6 +137,11 @@ BOUGH_API const bough_mesh *bough_run_mesh(const bough_run *run);
 BOUGH_API const double *bough_run_displacement(const bough_run *run);
 BOUGH_API const double *bough_run_velocity(const bough_run *run);
 
+/* How many have a stress: the parts, or the elements of the body. */
+BOUGH_API int32_t bough_run_stress_count(const bough_run *run);
+/* Largest von Mises' stress (Pa) of each of them now, as in bough_run_def.stresses. */
+BOUGH_API bough_status bough_run_stresses(const bough_run *run, double *von_mises);
+
 /* All that happened to parts since the run was made, in order; valid until the next step. */
 BOUGH_API const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count);
 

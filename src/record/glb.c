@@ -21,6 +21,7 @@ static void free_geometry(bough_context *ctx, bo_glb_geometry *g) {
     bo_free(ctx, g->positions);
     bo_free(ctx, g->normals);
     bo_free(ctx, g->targets);
+    bo_free(ctx, g->target_normals);
     bo_free(ctx, g->triangles);
     bo_free(ctx, g->largest);
 }
@@ -33,8 +34,10 @@ static void free_frame(bough_context *ctx, bo_glb_frame *frame) {
 static void destroy(bough_context *ctx, bough_glb *glb) {
     for (size_t i = 0; i < glb->geometry_count; i++)
         free_geometry(ctx, &glb->geometries[i]);
-    for (size_t i = 0; i < glb->node_count; i++)
+    for (size_t i = 0; i < glb->node_count; i++) {
         bo_free(ctx, glb->nodes[i].name);
+        bo_free(ctx, glb->nodes[i].keys);
+    }
     for (size_t i = 0; i < glb->frame_count; i++)
         free_frame(ctx, &glb->frames[i]);
     bo_free(ctx, glb->geometries);
@@ -49,10 +52,12 @@ bough_status bough_glb_create(bough_context *ctx, const bough_glb_def *def, boug
     if (def->cookie != GLB_COOKIE || !def->path)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "a bough_glb_def is made by bough_default_glb_def(), and its path must be set");
+    if (!(def->tolerance >= 0))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the tolerance of a glTF file is 0 or more, not %g", def->tolerance);
     bough_glb *g = BO_NEW(ctx, bough_glb);
     if (!g)
         return BOUGH_ERROR_MEMORY;
-    g->z_up = def->z_up;
+    g->z_up = def->z_up, g->tolerance = def->tolerance;
     bough_status status = bo_output_open(ctx, def->path, &g->output);
     if (status != BOUGH_OK) {
         bo_free(ctx, g);
@@ -109,30 +114,48 @@ static bough_status check_mesh(bough_context *ctx, const bough_glb_mesh *mesh) {
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "triangle %zu: vertex %d does not exist", i / 3,
                            mesh->triangles[i]);
     if (!all_finite(mesh->positions, scalars) || (mesh->normals && !all_finite(mesh->normals, scalars)) ||
-        !all_finite(mesh->targets, scalars * (size_t)mesh->target_count))
+        !all_finite(mesh->targets, scalars * (size_t)mesh->target_count) ||
+        (mesh->target_normals && !all_finite(mesh->target_normals, scalars * (size_t)mesh->target_count)))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "a mesh for glTF has a coordinate that is not finite");
     return check_colour(ctx, mesh->colour);
 }
 
-/* Sums of area vectors; z where there is no area. glTF wants unit length. */
-static void compute_normals(bo_glb_geometry *g) {
-    size_t count = (size_t)g->vertex_count;
-    memset(g->normals, 0, 3 * count * sizeof *g->normals);
+/* ---- normals ---- */
+
+static bo_vec3 read3(const float *x, int32_t vertex) {
+    const float *p = x + 3 * (size_t)vertex;
+    return bo_v3((double)p[0], (double)p[1], (double)p[2]);
+}
+
+static void add3(float *x, int32_t vertex, bo_vec3 d) {
+    float *p = x + 3 * (size_t)vertex;
+    p[0] += (float)d.x, p[1] += (float)d.y, p[2] += (float)d.z;
+}
+
+/* Twice the area vector of a triangle, and what a displacement adds to it to first order:
+ * d(a x b) = da x b + a x db. */
+static bo_vec3 area_of(const bo_glb_geometry *g, const int32_t *v, const float *displacement) {
+    bo_vec3 a = bo_sub(read3(g->positions, v[1]), read3(g->positions, v[0])),
+            b = bo_sub(read3(g->positions, v[2]), read3(g->positions, v[0]));
+    if (!displacement)
+        return bo_cross(a, b);
+    bo_vec3 da = bo_sub(read3(displacement, v[1]), read3(displacement, v[0])),
+            db = bo_sub(read3(displacement, v[2]), read3(displacement, v[0]));
+    return bo_add(bo_cross(da, b), bo_cross(a, db));
+}
+
+/* Sums over the triangles around each vertex. */
+static void sum_areas(const bo_glb_geometry *g, const float *displacement, float *sums) {
+    memset(sums, 0, 3 * (size_t)g->vertex_count * sizeof *sums);
     for (int32_t t = 0; t < g->triangle_count; t++) {
         const int32_t *v = g->triangles + 3 * (size_t)t;
-        bo_vec3 x[3];
-        for (int c = 0; c < 3; c++) {
-            const float *p = g->positions + 3 * (size_t)v[c];
-            x[c] = bo_v3((double)p[0], (double)p[1], (double)p[2]);
-        }
-        bo_vec3 area = bo_cross(bo_sub(x[1], x[0]), bo_sub(x[2], x[0]));
-        for (int c = 0; c < 3; c++) {
-            float *n = g->normals + 3 * (size_t)v[c];
-            n[0] += (float)area.x, n[1] += (float)area.y, n[2] += (float)area.z;
-        }
+        const bo_vec3 area = area_of(g, v, displacement);
+        for (int c = 0; c < 3; c++)
+            add3(sums, v[c], area);
     }
 }
 
+/* z where there is no area. glTF wants unit length. */
 static void normalise(float *normals, size_t count) {
     for (size_t i = 0; i < count; i++) {
         float *n = normals + 3 * i;
@@ -140,6 +163,35 @@ static void normalise(float *normals, size_t count) {
         for (int c = 0; c < 3; c++)
             n[c] = length > 0 && isfinite(length) ? (float)((double)n[c] / length) : c == 2 ? 1.0f : 0.0f;
     }
+}
+
+/* n = N / |N| for the sum N of areas, so dn = (dN - n (n . dN)) / |N|; nothing where there is no area. */
+static void linearise_normals(const bo_glb_geometry *g, const float *areas, int32_t target) {
+    const size_t at = 3 * (size_t)g->vertex_count * (size_t)target;
+    float *changes = g->target_normals + at;
+    sum_areas(g, g->targets + at, changes);
+    for (int32_t v = 0; v < g->vertex_count; v++) {
+        const bo_vec3 n = read3(g->normals, v), dN = read3(changes, v);
+        const double length = bo_norm(read3(areas, v));
+        const bo_vec3 dn = bo_scale(1 / length, bo_mul_add(dN, -bo_dot(n, dN), n));
+        const double c[3] = {dn.x, dn.y, dn.z};
+        for (int d = 0; d < 3; d++)
+            changes[3 * (size_t)v + (size_t)d] = length > 0 && isfinite((float)c[d]) ? (float)c[d] : 0;
+    }
+}
+
+static bool find_normals(bough_context *ctx, const bough_glb_mesh *mesh, bo_glb_geometry *g) {
+    float *areas = BO_NEW_ARRAY(ctx, float, 3 * (size_t)g->vertex_count);
+    if (!areas)
+        return false;
+    sum_areas(g, NULL, areas);
+    if (!mesh->normals)
+        memcpy(g->normals, areas, 3 * (size_t)g->vertex_count * sizeof *areas);
+    normalise(g->normals, (size_t)g->vertex_count);
+    for (int32_t k = 0; k < g->target_count && !mesh->target_normals; k++)
+        linearise_normals(g, areas, k);
+    bo_free(ctx, areas);
+    return true;
 }
 
 static void *copy(bough_context *ctx, const void *from, size_t count, size_t size) {
@@ -157,14 +209,13 @@ static bool copy_geometry(bough_context *ctx, const bough_glb_mesh *mesh, bo_glb
     g->positions = copy(ctx, mesh->positions, scalars, sizeof(float));
     g->normals = copy(ctx, mesh->normals, scalars, sizeof(float));
     g->targets = copy(ctx, mesh->targets, scalars * targets, sizeof(float));
+    g->target_normals = copy(ctx, mesh->target_normals, scalars * targets, sizeof(float));
     g->triangles = copy(ctx, mesh->triangles, 3 * (size_t)mesh->triangle_count, sizeof(int32_t));
     g->largest = BO_NEW_ZEROS(ctx, float, targets);
-    if (!g->positions || !g->normals || !g->targets || !g->triangles || !g->largest || (mesh->name && !g->name))
+    if (!g->positions || !g->normals || !g->targets || !g->target_normals || !g->triangles || !g->largest ||
+        (mesh->name && !g->name))
         return false;
-    if (!mesh->normals)
-        compute_normals(g);
-    normalise(g->normals, (size_t)g->vertex_count);
-    return true;
+    return find_normals(ctx, mesh, g);
 }
 
 bough_status bough_glb_add_mesh(bough_context *ctx, bough_glb *glb, const bough_glb_mesh *mesh) {
@@ -301,8 +352,10 @@ bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb) {
         status = bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a glTF file needs a node and a frame at least");
     if (status == BOUGH_OK) {
         find_largest_weights(glb);
-        status = bo_glb_write(ctx, glb);
+        status = bo_glb_choose_keys(ctx, glb);
     }
+    if (status == BOUGH_OK)
+        status = bo_glb_write(ctx, glb);
     if (status == BOUGH_OK)
         status = bo_output_commit(ctx, &glb->output);
     else

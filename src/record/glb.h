@@ -6,14 +6,16 @@
 
 #include <bough/record.h>
 
+#include <math.h>
+
 /* Vertices and triangles, shared by meshes of several colours. */
 typedef struct bo_glb_geometry {
     char *name;
     int32_t vertex_count, triangle_count, target_count;
-    float *positions, *normals, *targets;
+    float *positions, *normals, *targets, *target_normals;
     int32_t *triangles;
     float *largest;         /* target_count: the largest |weight| in any frame; weights in the file are parts of it */
-    int32_t first_accessor; /* triangles, positions, normals, then the targets */
+    int32_t first_accessor; /* triangles, positions, normals, then position and normal of each target */
 } bo_glb_geometry;
 
 typedef struct bo_glb_shade {
@@ -21,12 +23,18 @@ typedef struct bo_glb_shade {
     float colour[3]; /* sRGB */
 } bo_glb_shade;
 
+/* What is animated, in the order of the file. Sizes change in steps. */
+enum { BO_GLB_TRANSLATION, BO_GLB_ROTATION, BO_GLB_WEIGHTS, BO_GLB_SCALE, BO_GLB_PATHS };
+
 typedef struct bo_glb_node {
     char *name;
     int32_t mesh;
     float scale;
-    size_t weight;                                    /* where its weights begin among those of a frame */
-    int32_t translation, rotation, morphing, scaling; /* accessors; -1: does not change */
+    size_t weight;              /* where its weights begin among those of a frame */
+    bool changes[BO_GLB_PATHS]; /* what does; the rest has one value for all frames */
+    int32_t *keys;              /* the frames that are written; NULL: all of them */
+    size_t key_count;
+    int32_t times, outputs[BO_GLB_PATHS]; /* accessors; -1: does not change */
 } bo_glb_node;
 
 /* A node in one frame. */
@@ -45,6 +53,7 @@ typedef struct bo_glb_frame {
 struct bough_glb {
     bo_output output;
     bool z_up;
+    double tolerance;
     bo_glb_geometry *geometries;
     size_t geometry_count, geometry_capacity;
     bo_glb_shade *meshes;
@@ -59,6 +68,32 @@ struct bough_glb {
 static inline const bo_glb_geometry *bo_glb_geometry_of(const bough_glb *glb, const bo_glb_node *node) {
     return &glb->geometries[glb->meshes[node->mesh].geometry];
 }
+
+/* Numbers as the file has them. */
+static inline int16_t bo_glb_short(float x) {
+    return (int16_t)lrintf(32767 * fmaxf(-1, fminf(1, x)));
+}
+
+static inline int16_t bo_glb_rotation(const bough_glb *glb, size_t frame, size_t node, int c) {
+    return bo_glb_short(glb->frames[frame].places[node].rotation[c]);
+}
+
+static inline float bo_glb_weight(const bough_glb *glb, size_t frame, const bo_glb_node *node, int32_t k) {
+    return glb->frames[frame].weights[node->weight + (size_t)k] / bo_glb_geometry_of(glb, node)->largest[k];
+}
+
+/* 0 while the node is not seen. */
+static inline float bo_glb_scale(const bough_glb *glb, size_t frame, size_t node) {
+    return glb->frames[frame].places[node].hidden ? 0 : glb->nodes[node].scale;
+}
+
+/* The frame of a node's key. */
+static inline size_t bo_glb_key(const bo_glb_node *node, size_t key) {
+    return node->keys ? (size_t)node->keys[key] : key;
+}
+
+/* Finds what changes of each node, and the frames it takes to show it; the largest weights are known. */
+bough_status bo_glb_choose_keys(bough_context *ctx, bough_glb *glb);
 
 /* Writes everything to the output's stream; the caller commits it. */
 bough_status bo_glb_write(bough_context *ctx, bough_glb *glb);

@@ -60,14 +60,21 @@ static const float *target_of(const bo_glb_geometry *g, int32_t k) {
     return g->targets + 3 * (size_t)g->vertex_count * (size_t)k;
 }
 
+static const float *target_normals_of(const bo_glb_geometry *g, int32_t k) {
+    return g->target_normals + 3 * (size_t)g->vertex_count * (size_t)k;
+}
+
 static bough_status plan_target(writer *w, const bo_glb_geometry *g, int32_t k) {
     int32_t target = add_accessor(w, VERTICES, 3, (size_t)g->vertex_count);
-    if (target < 0)
+    int32_t normals = add_accessor(w, VERTICES, 3, (size_t)g->vertex_count);
+    if (target < 0 || normals < 0)
         return BOUGH_ERROR_MEMORY;
-    accessor *a = &w->accessors[target];
+    accessor *a = &w->accessors[target], *n = &w->accessors[normals];
     bound(a, target_of(g, k), g->largest[k]);
+    bound(n, target_normals_of(g, k), g->largest[k]);
+    n->bounded = false;
     for (int c = 0; c < 3; c++)
-        if (!isfinite(a->lower[c]) || !isfinite(a->upper[c]))
+        if (!isfinite(a->lower[c]) || !isfinite(a->upper[c]) || !isfinite(n->lower[c]) || !isfinite(n->upper[c]))
             return bo_fail(w->ctx, BOUGH_NOT_FINITE, "%s: target %d times its weight is too large for a file",
                            w->glb->output.path, k);
     return BOUGH_OK;
@@ -85,65 +92,32 @@ static bough_status plan_geometry(writer *w, bo_glb_geometry *g) {
     return BOUGH_OK;
 }
 
-static int16_t to_short(float x) {
-    return (int16_t)lrintf(32767 * fmaxf(-1, fminf(1, x)));
-}
-
-static int16_t rotation_at(const bough_glb *glb, size_t frame, size_t node, int c) {
-    return to_short(glb->frames[frame].places[node].rotation[c]);
-}
-
-static float weight_at(const bough_glb *glb, size_t frame, const bo_glb_node *node, int32_t k) {
-    return glb->frames[frame].weights[node->weight + (size_t)k] / bo_glb_geometry_of(glb, node)->largest[k];
-}
-
-static bool moves(const bough_glb *glb, size_t node) {
-    for (size_t f = 1; f < glb->frame_count; f++)
-        if (memcmp(glb->frames[f].places[node].translation, glb->frames[0].places[node].translation,
-                   sizeof glb->frames[0].places[node].translation) != 0)
-            return true;
-    return false;
-}
-
-static bool turns(const bough_glb *glb, size_t node) {
-    for (size_t f = 1; f < glb->frame_count; f++)
-        for (int c = 0; c < 4; c++)
-            if (rotation_at(glb, f, node, c) != rotation_at(glb, 0, node, c))
-                return true;
-    return false;
-}
-
-/* 0 while the node is not seen. */
-static float scale_at(const bough_glb *glb, size_t frame, size_t node) {
-    return glb->frames[frame].places[node].hidden ? 0 : glb->nodes[node].scale;
-}
-
-static bool comes_or_goes(const bough_glb *glb, size_t node) {
-    for (size_t f = 1; f < glb->frame_count; f++)
-        if (glb->frames[f].places[node].hidden != glb->frames[0].places[node].hidden)
-            return true;
-    return false;
-}
-
-static bool morphs(const bough_glb *glb, const bo_glb_node *node) {
-    for (size_t f = 1; f < glb->frame_count; f++)
-        for (int32_t k = 0; k < bo_glb_geometry_of(glb, node)->target_count; k++)
-            if (to_short(weight_at(glb, f, node, k)) != to_short(weight_at(glb, 0, node, k)))
-                return true;
-    return false;
+/* -1: memory is short. */
+static int32_t plan_times(writer *w, size_t count, float first, float last) {
+    int32_t times = add_accessor(w, FLOATS, 1, count);
+    if (times >= 0) {
+        accessor *a = &w->accessors[times];
+        a->bounded = true, a->lower[0] = first, a->upper[0] = last;
+    }
+    return times;
 }
 
 static bool plan_node(writer *w, size_t index) {
-    bough_glb *glb = w->glb;
+    const bough_glb *glb = w->glb;
     bo_glb_node *node = &glb->nodes[index];
-    size_t frames = glb->frame_count, targets = (size_t)bo_glb_geometry_of(glb, node)->target_count;
-    bool m = moves(glb, index), t = turns(glb, index), b = morphs(glb, node), c = comes_or_goes(glb, index);
-    node->translation = m ? add_accessor(w, FLOATS, 3, frames) : -1;
-    node->rotation = t ? add_accessor(w, SHORTS, 4, frames) : -1;
-    node->morphing = b ? add_accessor(w, SHORTS, 1, frames * targets) : -1;
-    node->scaling = c ? add_accessor(w, FLOATS, 3, frames) : -1;
-    return (!m || node->translation >= 0) && (!t || node->rotation >= 0) && (!b || node->morphing >= 0) &&
-           (!c || node->scaling >= 0);
+    const size_t targets = (size_t)bo_glb_geometry_of(glb, node)->target_count, keys = node->key_count;
+    const int32_t views[BO_GLB_PATHS] = {FLOATS, SHORTS, SHORTS, FLOATS}, widths[BO_GLB_PATHS] = {3, 4, 1, 3};
+    bool done = true, any = false;
+    for (int p = 0; p < BO_GLB_PATHS; p++) {
+        node->outputs[p] =
+            node->changes[p] ? add_accessor(w, views[p], widths[p], p == BO_GLB_WEIGHTS ? keys * targets : keys) : -1;
+        done = done && (!node->changes[p] || node->outputs[p] >= 0), any = any || node->changes[p];
+    }
+    node->times = w->times;
+    if (any && node->keys)
+        node->times =
+            plan_times(w, keys, glb->frames[bo_glb_key(node, 0)].time, glb->frames[bo_glb_key(node, keys - 1)].time);
+    return done && (!any || node->times >= 0);
 }
 
 static bough_status plan(writer *w) {
@@ -151,11 +125,9 @@ static bough_status plan(writer *w) {
     for (size_t i = 0; i < glb->geometry_count; i++)
         BO_TRY(plan_geometry(w, &glb->geometries[i]));
     if (glb->frame_count > 1) {
-        w->times = add_accessor(w, FLOATS, 1, glb->frame_count);
+        w->times = plan_times(w, glb->frame_count, glb->frames[0].time, glb->frames[glb->frame_count - 1].time);
         if (w->times < 0)
             return BOUGH_ERROR_MEMORY;
-        accessor *a = &w->accessors[w->times];
-        a->bounded = true, a->lower[0] = glb->frames[0].time, a->upper[0] = glb->frames[glb->frame_count - 1].time;
     }
     for (size_t n = 0; n < glb->node_count; n++)
         if (!plan_node(w, n))
@@ -211,7 +183,8 @@ static void write_meshes(writer *w) {
                 "\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d},\"indices\":%d,\"material\":%zu",
                 g->first_accessor + 1, g->first_accessor + 2, g->first_accessor, i);
         for (int32_t k = 0; k < g->target_count; k++)
-            fprintf(w->stream, "%s{\"POSITION\":%d}", k ? "," : ",\"targets\":[", g->first_accessor + 3 + k);
+            fprintf(w->stream, "%s{\"POSITION\":%d,\"NORMAL\":%d}", k ? "," : ",\"targets\":[",
+                    g->first_accessor + 3 + 2 * k, g->first_accessor + 4 + 2 * k);
         fputs(g->target_count > 0 ? "]}]}" : "}]}", w->stream);
     }
 }
@@ -231,7 +204,7 @@ static void write_nodes(writer *w) {
     for (size_t n = 0; n < glb->node_count; n++) {
         const bo_glb_node *node = &glb->nodes[n];
         const bo_glb_place *place = &glb->frames[0].places[n];
-        const float size = scale_at(glb, 0, n), scale[3] = {size, size, size};
+        const float size = bo_glb_scale(glb, 0, n), scale[3] = {size, size, size};
         fputs(",{", f);
         write_name(f, node->name);
         fprintf(f, "\"mesh\":%d,", node->mesh);
@@ -242,7 +215,7 @@ static void write_nodes(writer *w) {
         write_floats(f, "scale", scale, 3);
         int32_t targets = bo_glb_geometry_of(glb, node)->target_count;
         for (int32_t k = 0; k < targets; k++)
-            fprintf(f, "%s%.5g", k ? "," : ",\"weights\":[", (double)weight_at(glb, 0, node, k));
+            fprintf(f, "%s%.5g", k ? "," : ",\"weights\":[", (double)bo_glb_weight(glb, 0, node, k));
         fputs(targets > 0 ? "]}" : "}", f);
     }
 }
@@ -252,14 +225,13 @@ static void write_channels(writer *w, bool samplers) {
     int32_t count = 0;
     for (size_t n = 0; n < w->glb->node_count; n++) {
         const bo_glb_node *node = &w->glb->nodes[n];
-        const int32_t outputs[4] = {node->translation, node->rotation, node->morphing, node->scaling};
-        static const char *const paths[4] = {"translation", "rotation", "weights", "scale"};
-        for (int p = 0; p < 4; p++) {
-            if (outputs[p] < 0)
+        static const char *const paths[BO_GLB_PATHS] = {"translation", "rotation", "weights", "scale"};
+        for (int p = 0; p < BO_GLB_PATHS; p++) {
+            if (node->outputs[p] < 0)
                 continue;
             if (samplers)
-                fprintf(w->stream, "%s{\"input\":%d,\"output\":%d%s}", count ? "," : "", w->times, outputs[p],
-                        p == 3 ? ",\"interpolation\":\"STEP\"" : "");
+                fprintf(w->stream, "%s{\"input\":%d,\"output\":%d%s}", count ? "," : "", node->times, node->outputs[p],
+                        p == BO_GLB_SCALE ? ",\"interpolation\":\"STEP\"" : "");
             else
                 fprintf(w->stream, "%s{\"sampler\":%d,\"target\":{\"node\":%zu,\"path\":\"%s\"}}", count ? "," : "",
                         count, n + 1, paths[p]);
@@ -270,9 +242,9 @@ static void write_channels(writer *w, bool samplers) {
 
 static bool anything_changes(const bough_glb *glb) {
     for (size_t n = 0; n < glb->node_count; n++)
-        if (glb->nodes[n].translation >= 0 || glb->nodes[n].rotation >= 0 || glb->nodes[n].morphing >= 0 ||
-            glb->nodes[n].scaling >= 0)
-            return true;
+        for (int p = 0; p < BO_GLB_PATHS; p++)
+            if (glb->nodes[n].changes[p])
+                return true;
     return false;
 }
 
@@ -372,34 +344,51 @@ static void write_geometries(writer *w) {
         size_t scalars = 3 * (size_t)g->vertex_count;
         put_floats(w->stream, g->positions, scalars, 1);
         put_floats(w->stream, g->normals, scalars, 1);
-        for (int32_t k = 0; k < g->target_count; k++)
+        for (int32_t k = 0; k < g->target_count; k++) {
             put_floats(w->stream, target_of(g, k), scalars, g->largest[k]);
+            put_floats(w->stream, target_normals_of(g, k), scalars, g->largest[k]);
+        }
     }
     pad(w->stream, w->bytes[VERTICES]);
+}
+
+/* In the order of plan_node(). */
+static void write_floats_of_node(writer *w, size_t n) {
+    const bough_glb *glb = w->glb;
+    const bo_glb_node *node = &glb->nodes[n];
+    bool any = false;
+    for (size_t i = 0; i < node->key_count && node->changes[BO_GLB_TRANSLATION]; i++)
+        put_floats(w->stream, glb->frames[bo_glb_key(node, i)].places[n].translation, 3, 1);
+    for (size_t i = 0; i < node->key_count && node->changes[BO_GLB_SCALE]; i++) {
+        const float size = bo_glb_scale(glb, bo_glb_key(node, i), n), scale[3] = {size, size, size};
+        put_floats(w->stream, scale, 3, 1);
+    }
+    for (int p = 0; p < BO_GLB_PATHS; p++)
+        any = any || node->changes[p];
+    for (size_t i = 0; i < node->key_count && any && node->keys; i++)
+        put_floats(w->stream, &glb->frames[bo_glb_key(node, i)].time, 1, 1);
+}
+
+static void write_shorts_of_node(writer *w, size_t n) {
+    const bough_glb *glb = w->glb;
+    const bo_glb_node *node = &glb->nodes[n];
+    for (size_t i = 0; i < node->key_count && node->changes[BO_GLB_ROTATION]; i++)
+        for (int c = 0; c < 4; c++)
+            put16(w->stream, bo_glb_rotation(glb, bo_glb_key(node, i), n, c));
+    for (size_t i = 0; i < node->key_count && node->changes[BO_GLB_WEIGHTS]; i++)
+        for (int32_t k = 0; k < bo_glb_geometry_of(glb, node)->target_count; k++)
+            put16(w->stream, bo_glb_short(bo_glb_weight(glb, bo_glb_key(node, i), node, k)));
 }
 
 static void write_motion(writer *w) {
     const bough_glb *glb = w->glb;
     for (size_t f = 0; f < glb->frame_count && glb->frame_count > 1; f++)
         put_floats(w->stream, &glb->frames[f].time, 1, 1);
-    for (size_t n = 0; n < glb->node_count; n++) {
-        for (size_t f = 0; f < glb->frame_count && glb->nodes[n].translation >= 0; f++)
-            put_floats(w->stream, glb->frames[f].places[n].translation, 3, 1);
-        for (size_t f = 0; f < glb->frame_count && glb->nodes[n].scaling >= 0; f++) {
-            const float size = scale_at(glb, f, n), scale[3] = {size, size, size};
-            put_floats(w->stream, scale, 3, 1);
-        }
-    }
+    for (size_t n = 0; n < glb->node_count; n++)
+        write_floats_of_node(w, n);
     pad(w->stream, w->bytes[FLOATS]);
-    for (size_t n = 0; n < glb->node_count; n++) {
-        const bo_glb_node *node = &glb->nodes[n];
-        for (size_t f = 0; f < glb->frame_count && node->rotation >= 0; f++)
-            for (int c = 0; c < 4; c++)
-                put16(w->stream, rotation_at(glb, f, n, c));
-        for (size_t f = 0; f < glb->frame_count && node->morphing >= 0; f++)
-            for (int32_t k = 0; k < bo_glb_geometry_of(glb, node)->target_count; k++)
-                put16(w->stream, to_short(weight_at(glb, f, node, k)));
-    }
+    for (size_t n = 0; n < glb->node_count; n++)
+        write_shorts_of_node(w, n);
     pad(w->stream, w->bytes[SHORTS]);
 }
 

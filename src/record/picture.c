@@ -286,7 +286,8 @@ bough_status bough_picture_add_label(bough_context *ctx, bough_picture *picture,
 bough_status bough_picture_add_colour_bar(bough_context *ctx, bough_picture *picture, double x, double y, double width,
                                           double height, bough_colour_map map, double minimum, double maximum,
                                           const char *title) {
-    static const float ink[3] = {0.15f, 0.17f, 0.20f};
+    static const float inks[2][3] = {{0.15f, 0.17f, 0.20f}, {0.86f, 0.87f, 0.89f}};
+    const float *ink = inks[picture->def.background_bottom[1] < 0.5f];
     if (!isfinite(x) || !isfinite(y) || !(width > 0 && width < 1e5) || !(height > 0 && height < 1e5))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a colour bar needs a finite place and a size above 0");
     if (!BO_RESERVE(ctx, picture->bars, picture->bar_capacity, picture->bar_count + 1))

@@ -31,7 +31,9 @@ bo_rgb bo_shade_background(const bo_view *view, double x, double y) {
     bo_vec3 away = bo_sub(point, centre);
     double distance = bo_norm(bo_mul_add(away, -bo_dot(away, view->up), view->up)) / view->bounds.size;
     float pool = (float)(1 / (1 + 0.6 * distance * distance));
-    base = bo_rgb_mix(base, (bo_rgb){1, 1, 1}, 0.55f * pool);
+    /* towards white, but dark ground stays dark */
+    const bo_rgb lit = {fminf(1, 2.5f * base.r), fminf(1, 2.5f * base.g), fminf(1, 2.5f * base.b)};
+    base = bo_rgb_mix(base, lit, 0.55f * pool);
     float key, contact, strength = (float)view->picture->def.shadow;
     bo_shadow_at(&view->shadow, point, &key, &contact);
     float light = (1 - 0.62f * strength * key) * (1 - 0.62f * strength * contact);

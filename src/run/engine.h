@@ -39,7 +39,7 @@ typedef struct bo_engine {
     int32_t stress_count;     /* of what has a stress: the parts, or the elements of the body */
     const int32_t *stress_of; /* of each element of the mesh: which of them it shows; NULL: its own */
 
-    /* From now on they act. NULL: they do not. */
+    /* From now on they act; again after the wind was changed. NULL: they do not. */
     void (*take_hands)(void *data, const bo_hands *hands);
     /* A transaction: from t to t + h, or an error and the state that was. *iterations += those of Newton's method. */
     bough_status (*step)(void *data, double t, double h, int64_t *iterations);

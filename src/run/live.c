@@ -71,6 +71,7 @@ bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_
     run->hands.has_wind = wind != NULL;
     if (wind)
         run->hands.wind = *wind;
+    run->engine.take_hands(run->engine.data, &run->hands);
     return BOUGH_OK;
 }
 

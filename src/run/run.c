@@ -230,6 +230,14 @@ const double *bough_run_velocity(const bough_run *run) {
     return bo_run_show(run) == BOUGH_OK ? run->engine.velocity : NULL;
 }
 
+int32_t bough_run_stress_count(const bough_run *run) {
+    return run->engine.stress_count;
+}
+
+bough_status bough_run_stresses(const bough_run *run, double *von_mises) {
+    return run->engine.stresses(run->engine.data, von_mises);
+}
+
 const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count) {
     *count = (int32_t)run->change_count;
     return run->changes;

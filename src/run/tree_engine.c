@@ -82,8 +82,15 @@ static bough_status pull(const tree_engine *e) {
                : BOUGH_OK;
 }
 
+static void blow(const tree_engine *e, double t) {
+    e->state->wind = e->hands && e->hands->has_wind ? e->hands->wind : bo_changes_wind(&e->changes, t);
+}
+
+/* The state tells at once which wind it is. */
 static void take_hands(void *data, const bo_hands *hands) {
-    ((tree_engine *)data)->hands = hands;
+    tree_engine *e = data;
+    e->hands = hands;
+    blow(e, e->state->time);
 }
 
 /* The forces of a step of length h, judged at its start; times that rounding took apart are the same. Others, such as
@@ -131,7 +138,7 @@ static bough_status paint_at(const tree_engine *e, double t) {
 
 static bough_status step_once(tree_engine *e, double t, double h) {
     e->state->time = t; /* counted by the run, so that it does not drift */
-    e->state->wind = e->hands && e->hands->has_wind ? e->hands->wind : bo_changes_wind(&e->changes, t);
+    blow(e, t);
     BO_TRY(paint_at(e, t));
     BO_TRY(push_at(e, t, h));
     /* the run halves what is refused; its smallest parts are taken as they come, as by bough_advance() */

@@ -51,6 +51,8 @@ static void help_is_there(void **state) {
                                            "modes",
                                            "static",
                                            "run",
+                                           "picture",
+                                           "movie",
                                            "materials",
                                            "integrators",
                                            "damping",
@@ -738,7 +740,7 @@ static void wrong_runs(void **state) {
     check_mistake(2, "name a scene file", "run");
     check_mistake(2, "bough integrators lists them", "run", PENDULUM, "--integrator", "eulr");
     check_mistake(2, "positive", "run", PENDULUM, "--dt", "0");
-    check_mistake(2, ".csv, .npy, .glb or .png", "run", PENDULUM, "--record", "run.txt");
+    check_mistake(2, "should end in .csv (energies", "run", PENDULUM, "--record", "run.txt");
     check_mistake(2, ".csv or .npy", "run", PENDULUM, "--stress", "run.txt");
     check_mistake(1, "gone.json", "run", "gone.json");
     check_mistake(1, "gone.state", "run", PENDULUM, "--resume", "gone.state");

@@ -218,9 +218,9 @@ static void films_are_made(void **state) {
     check_int(frames, 3); /* at 0, 0.05 and 0.1 s */
     test_write_text(work("body.json"), "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"size\": [1, 1, 1]}, "
                                        "\"time\": {\"duration\": 0.01}}");
-    check_mistake(1, "films are made of scenes of parts", "run", "body.json", "--record", "no.glb");
-    check(!exists("no.glb"));
-    check_mistake(2, "should be a file whose name ends in", "run", "body.json", "--record", "no.gif");
+    check_run(0, "run", "body.json", "--record", "body.glb");
+    check(exists("body.glb"));
+    check_mistake(2, "should end in .csv", "run", "body.json", "--record", "no.gif");
 }
 
 /* Half a turn about the hub's upright axis carries one wing into the other, and panels reach as far up as down. */

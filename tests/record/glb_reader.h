@@ -112,8 +112,8 @@ static inline void check_accessors(const glb_file *file) {
     }
 }
 
-/* Output of the channel of a node, or -1 when it does not change. */
-static inline int channel(const glb_file *file, size_t node, const char *path) {
+/* The sampler of what animates a node, or NULL when it does not change. */
+static inline const json_t *sampler_of(const glb_file *file, size_t node, const char *path) {
     const json_t *animation = json_array_get(json_object_get(file->json, "animations"), 0), *item;
     size_t i;
     json_array_foreach(json_object_get(animation, "channels"), i, item) {
@@ -122,46 +122,89 @@ static inline int channel(const glb_file *file, size_t node, const char *path) {
             continue;
         const json_t *sampler = json_array_get(json_object_get(animation, "samplers"), whole(item, "sampler"));
         check(json_object_get(entry(file, "accessors", whole(sampler, "input")), "min") != NULL);
-        return (int)whole(sampler, "output");
+        return sampler;
     }
-    return -1;
+    return NULL;
+}
+
+static inline size_t key_count(const glb_file *file, const json_t *sampler) {
+    return whole(entry(file, "accessors", whole(sampler, "input")), "count");
 }
 
 static inline double node_number(const json_t *node, const char *key, size_t c) {
     return json_number_value(json_array_get(json_object_get(node, key), c));
 }
 
-/* A value of a node (translation, rotation or weights) in a frame. */
-static inline double animated(const glb_file *file, size_t node, const char *path, size_t frame, size_t c,
+/* The last key at or before a time, and how far it is to the next one, 0..1; the ends hold beyond them. */
+static inline size_t key_before(const glb_file *file, const json_t *sampler, double time, double *along) {
+    const size_t input = whole(sampler, "input"), count = key_count(file, sampler);
+    const json_t *mode = json_object_get(sampler, "interpolation");
+    size_t key = 0;
+    while (key + 1 < count && scalar(file, input, key + 1, 0) <= time + 1e-6)
+        key++;
+    const double start = scalar(file, input, key, 0);
+    *along = key + 1 < count && !(mode && !strcmp(json_string_value(mode), "STEP"))
+                 ? fmin(1, fmax(0, (time - start) / (scalar(file, input, key + 1, 0) - start)))
+                 : 0;
+    return key;
+}
+
+/* A value of a node (translation, rotation, scale or weights) at a time; of rotations that of keys only. */
+static inline double animated(const glb_file *file, size_t node, const char *path, double time, size_t c,
                               size_t width) {
-    int output = channel(file, node, path);
-    if (output < 0)
+    const json_t *sampler = sampler_of(file, node, path);
+    if (!sampler)
         return node_number(entry(file, "nodes", node), path, c);
-    return strcmp(path, "weights") == 0 ? scalar(file, (size_t)output, frame * width + c, 0)
-                                        : scalar(file, (size_t)output, frame, c);
+    double along, value = 0;
+    const size_t output = whole(sampler, "output"), key = key_before(file, sampler, time, &along);
+    for (size_t k = 0; k < (along > 0 ? 2 : 1); k++)
+        value +=
+            (k ? along : 1 - along) * (strcmp(path, "weights") == 0 ? scalar(file, output, (key + k) * width + c, 0)
+                                                                    : scalar(file, output, key + k, c));
+    return value;
+}
+
+/* Along the great circle from one key to the next, as the format says. */
+static inline bo_quat rotation_at(const glb_file *file, size_t node, double time) {
+    double q[2][4], along = 0, cosine = 0;
+    const json_t *sampler = sampler_of(file, node, "rotation");
+    size_t key = sampler ? key_before(file, sampler, time, &along) : 0;
+    for (size_t k = 0; k < 2; k++) {
+        double square = 0;
+        for (size_t c = 0; c < 4; c++) {
+            q[k][c] = sampler ? scalar(file, whole(sampler, "output"), key + (along > 0 ? k : 0), c)
+                              : node_number(entry(file, "nodes", node), "rotation", c);
+            square += q[k][c] * q[k][c];
+        }
+        check_near(square, 1, 2e-4);
+    }
+    for (size_t c = 0; c < 4; c++)
+        cosine += q[0][c] * q[1][c];
+    const double w = acos(fmin(1, fmax(-1, cosine)));
+    const double a = w > 1e-6 ? sin((1 - along) * w) / sin(w) : 1, b = w > 1e-6 ? sin(along * w) / sin(w) : 0;
+    for (size_t c = 0; c < 4; c++)
+        q[0][c] = a * q[0][c] + b * q[1][c];
+    return bo_quat_normalize((bo_quat){q[0][3], q[0][0], q[0][1], q[0][2]});
 }
 
 /* Where the file shows a vertex of a node, y up. */
-static inline bo_vec3 shown(const glb_file *file, size_t node, size_t vertex, size_t frame) {
+static inline bo_vec3 shown(const glb_file *file, size_t node, size_t vertex, double time) {
     const json_t *n = entry(file, "nodes", node), *mesh = entry(file, "meshes", whole(n, "mesh"));
     const json_t *primitive = json_array_get(json_object_get(mesh, "primitives"), 0);
     const json_t *targets = json_object_get(primitive, "targets"), *root = entry(file, "nodes", 0);
     size_t positions = whole(json_object_get(primitive, "attributes"), "POSITION"), count = json_array_size(targets);
-    double x[3], q[4];
+    double x[3];
     for (size_t c = 0; c < 3; c++) {
         x[c] = scalar(file, positions, vertex, c);
         for (size_t k = 0; k < count; k++)
-            x[c] += animated(file, node, "weights", frame, k, count) *
+            x[c] += animated(file, node, "weights", time, k, count) *
                     scalar(file, whole(json_array_get(targets, k), "POSITION"), vertex, c);
-        x[c] *= node_number(n, "scale", c);
+        x[c] *= animated(file, node, "scale", time, c, 3);
     }
-    for (size_t c = 0; c < 4; c++)
-        q[c] = animated(file, node, "rotation", frame, c, 4);
-    check_near(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1, 2e-4);
-    bo_vec3 p = bo_quat_rotate((bo_quat){q[3], q[0], q[1], q[2]}, bo_load3(x));
+    bo_vec3 p = bo_quat_rotate(rotation_at(file, node, time), bo_load3(x));
     p = bo_add(p,
-               bo_v3(animated(file, node, "translation", frame, 0, 3), animated(file, node, "translation", frame, 1, 3),
-                     animated(file, node, "translation", frame, 2, 3)));
+               bo_v3(animated(file, node, "translation", time, 0, 3), animated(file, node, "translation", time, 1, 3),
+                     animated(file, node, "translation", time, 2, 3)));
     if (!json_object_get(root, "rotation"))
         return p;
     bo_quat up = {node_number(root, "rotation", 3), node_number(root, "rotation", 0), node_number(root, "rotation", 1),

@@ -87,7 +87,7 @@ static void check_positions(const glb_file *file, const content *c, int frames, 
                 bo_mat3 R;
                 memcpy(R.m, c->poses[f][n].rotation, sizeof R.m);
                 x = bo_add(bo_mat_vec(R, bo_scale(c->scale[n], x)), bo_load3(c->poses[f][n].translation));
-                bo_vec3 y = shown(file, (size_t)n + 1, (size_t)v, (size_t)f);
+                bo_vec3 y = shown(file, (size_t)n + 1, (size_t)v, 0.1 * f);
                 bo_vec3 expected = z_up ? bo_v3(x.x, x.z, -x.y) : x;
                 check_below(bo_norm(bo_sub(y, expected)), 0.02); /* 16 bits of a weight of 40 */
             }
@@ -118,10 +118,10 @@ static void what_does_not_change_is_not_animated(void **state) {
     glb_file file = read_glb(test_path("b.glb"));
     static const char *const paths[3] = {"translation", "rotation", "weights"};
     for (int p = 0; p < 3; p++) {
-        check_int(channel(&file, 3, paths[p]), -1);
-        check(channel(&file, 1, paths[p]) >= 0);
+        check(!sampler_of(&file, 3, paths[p]));
+        check(sampler_of(&file, 1, paths[p]) != NULL);
     }
-    check_int(channel(&file, 4, "weights"), -1);
+    check(!sampler_of(&file, 4, "weights"));
     close_glb(&file);
     bough_context_destroy(ctx);
 }
@@ -137,10 +137,10 @@ static void hidden_nodes_have_no_size(void **state) {
     glb_file file = read_glb(test_path("h.glb"));
     check_accessors(&file);
     for (size_t n = 0; n < NODES; n++)
-        check_int(channel(&file, n + 1, "scale") >= 0, n == 1);
+        check_int(sampler_of(&file, n + 1, "scale") != NULL, n == 1);
     for (size_t f = 0; f < FRAMES; f++)
         for (size_t k = 0; k < 3; k++)
-            check_near(animated(&file, 2, "scale", f, k, 3), c.poses[f][1].hidden ? 0 : c.scale[1], 1e-6);
+            check_near(animated(&file, 2, "scale", 0.1 * (double)f, k, 3), c.poses[f][1].hidden ? 0 : c.scale[1], 1e-6);
     const json_t *still = json_object_get(entry(&file, "nodes", 2), "scale");
     check_near(json_number_value(json_array_get(still, 0)), 0, 0);
     close_glb(&file);
@@ -158,9 +158,102 @@ static void neighbouring_quaternions_have_one_sign(void **state) {
         for (size_t f = 1; f < FRAMES; f++) {
             double dot = 0;
             for (size_t k = 0; k < 4; k++)
-                dot += animated(&file, n, "rotation", f, k, 4) * animated(&file, n, "rotation", f - 1, k, 4);
+                dot += animated(&file, n, "rotation", 0.1 * (double)f, k, 4) *
+                       animated(&file, n, "rotation", 0.1 * (double)(f - 1), k, 4);
             check(dot > -1e-4);
         }
+    close_glb(&file);
+    bough_context_destroy(ctx);
+}
+
+/* One node swings for a while, rests and glides on; its targets make a flat sheet a bump. */
+static bough_status put_swing(bough_context *ctx, const char *path, double tolerance, bough_glb_pose *pose,
+                              float weights[][2], int frames) {
+    static const float positions[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}},
+                       targets[2][4][3] = {{{0, 0, 0}, {0, 0, 1}, {0, 0, 0}, {0, 0, 1}}, {{0, 0.1f, 0}}};
+    static const int32_t triangles[2][3] = {{0, 1, 2}, {1, 3, 2}};
+    bough_glb_def def = bough_default_glb_def();
+    def.path = path, def.tolerance = tolerance, def.z_up = false;
+    bough_glb_mesh mesh = bough_default_glb_mesh();
+    mesh.vertex_count = 4, mesh.positions = positions[0], mesh.triangle_count = 2, mesh.triangles = triangles[0];
+    mesh.target_count = 2, mesh.targets = targets[0][0];
+    bough_glb *glb;
+    bough_status s = bough_glb_create(ctx, &def, &glb);
+    if (s)
+        return s;
+    s = bough_glb_add_mesh(ctx, glb, &mesh);
+    s = s ? s : bough_glb_add_node(ctx, glb, NULL, 0, 2);
+    for (int f = 0; f < frames && !s; f++)
+        s = bough_glb_add_frame(ctx, glb, f / 30.0, &pose[f], weights[f]);
+    if (!s)
+        return bough_glb_finish(ctx, glb);
+    bough_glb_discard(ctx, glb);
+    return s;
+}
+
+enum { SWING = 200 };
+
+static void make_swing(bough_glb_pose *pose, float weights[][2]) {
+    for (int f = 0; f < SWING; f++) {
+        const double t = f / 30.0, swings = t < 2 ? sin(4 * t) : sin(8), glides = t < 4 ? 0 : t - 4;
+        const bo_mat3 R = bo_exp3(bo_v3(0, 0.3 * swings, 2 * glides));
+        pose[f] = (bough_glb_pose){.translation = {glides, 2 * swings, 0}, .hidden = f >= 150 && f < 160};
+        memcpy(pose[f].rotation, R.m, sizeof R.m);
+        weights[f][0] = (float)(0.5 * swings), weights[f][1] = t < 2 ? (float)(1e-5 * sin(3 * t)) : 0;
+    }
+}
+
+/* Frames that lie on the way between others are left out, and nothing is shown further off than was allowed. */
+static void keys_are_left_out_where_nobody_sees_it(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static bough_glb_pose pose[SWING];
+    static float weights[SWING][2];
+    size_t keys[3];
+    make_swing(pose, weights);
+    for (int i = 0; i < 3; i++) {
+        const double tolerance = (double[]){0, 5e-3, 0.1}[i];
+        check_ok(ctx, put_swing(ctx, test_path("k.glb"), tolerance, pose, weights, SWING));
+        glb_file file = read_glb(test_path("k.glb"));
+        check_accessors(&file);
+        keys[i] = key_count(&file, sampler_of(&file, 1, "translation"));
+        for (int f = 0; f < SWING; f++)
+            for (int v = 0; v < 4 && !pose[f].hidden; v++) {
+                const bo_vec3 rest = bo_v3(v & 1, (v >> 1) + (v == 0 ? 0.1 * (double)weights[f][1] : 0),
+                                           v & 1 ? (double)weights[f][0] : 0);
+                bo_mat3 R;
+                memcpy(R.m, pose[f].rotation, sizeof R.m);
+                const bo_vec3 x = bo_add(bo_load3(pose[f].translation), bo_mat_vec(R, bo_scale(2, rest)));
+                check_below(bo_norm(bo_sub(shown(&file, 1, (size_t)v, f / 30.0), x)),
+                            tolerance + 4e-4); /* and 16 bits */
+            }
+        for (int f = 0; f < SWING; f++)
+            check_near(animated(&file, 1, "scale", f / 30.0, 0, 3), pose[f].hidden ? 0 : 2, 0);
+        close_glb(&file);
+    }
+    if (!(keys[0] < SWING - 50 && keys[1] < keys[0] - 50 && keys[2] < keys[1] - 25 && keys[2] > 8))
+        fail_msg("%zu, %zu and %zu keys", keys[0], keys[1], keys[2]);
+    check_fails(ctx, put_swing(ctx, test_path("k.glb"), NAN, pose, weights, 2), BOUGH_ERROR_ARGUMENT, "tolerance");
+    bough_context_destroy(ctx);
+}
+
+/* A sheet in the plane z = 0 that a target tilts about y by a small angle: its normals lean by that angle. */
+static void normals_turn_with_the_targets(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static bough_glb_pose pose[SWING];
+    static float weights[SWING][2];
+    make_swing(pose, weights);
+    check_ok(ctx, put_swing(ctx, test_path("n.glb"), 0, pose, weights, 2));
+    glb_file file = read_glb(test_path("n.glb"));
+    const json_t *primitive = json_array_get(json_object_get(entry(&file, "meshes", 0), "primitives"), 0);
+    const json_t *tilt = json_array_get(json_object_get(primitive, "targets"), 0);
+    const double largest = fabs((double)weights[1][0]); /* which the target in the file is multiplied by */
+    for (size_t v = 0; v < 4; v++) {
+        check_near(scalar(&file, whole(json_object_get(primitive, "attributes"), "NORMAL"), v, 2), 1, 1e-6);
+        for (size_t c = 0; c < 3; c++)
+            check_near(scalar(&file, whole(tilt, "NORMAL"), v, c), c == 0 ? -largest : 0, 1e-6);
+    }
     close_glb(&file);
     bough_context_destroy(ctx);
 }
@@ -271,6 +364,8 @@ int main(void) {
         cmocka_unit_test(what_does_not_change_is_not_animated),
         cmocka_unit_test(hidden_nodes_have_no_size),
         cmocka_unit_test(neighbouring_quaternions_have_one_sign),
+        cmocka_unit_test(keys_are_left_out_where_nobody_sees_it),
+        cmocka_unit_test(normals_turn_with_the_targets),
         cmocka_unit_test(meshes_are_stored_once),
         cmocka_unit_test(mistakes_are_refused_and_leave_nothing),
         cmocka_unit_test(memory_may_be_short_at_any_time),

@@ -143,9 +143,11 @@ static void steps_wind_and_gravity_change(void **state) {
     bough_wind wind = bough_run_state(p.run)->wind;
     wind.velocity[0] = 3;
     check_ok(ctx, bough_run_set_wind(ctx, p.run, &wind));
+    check(bough_run_state(p.run)->wind.velocity[0] == 3);
     steps(ctx, &p, 1);
     check(bough_run_state(p.run)->wind.velocity[0] == 3);
     check_ok(ctx, bough_run_set_wind(ctx, p.run, NULL));
+    check(bough_run_state(p.run)->wind.velocity[0] == 0);
     steps(ctx, &p, 1);
     check(bough_run_state(p.run)->wind.velocity[0] == 0);
     bough_run_state(p.run)->gravity[2] = 1;

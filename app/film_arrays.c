@@ -1,0 +1,191 @@
+/* Runs frame by frame as arrays for NumPy and as Wavefront files. docs/export.md tells what is in them. */
+#include "film.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- .npz ---- */
+
+/* Numbers of the arrays that grow, in the order in which they are added. */
+enum { TIME, COLUMNS, Q, ORIGIN, ROTATION, PRESENT, DISPLACEMENT = Q };
+
+static bough_status add_columns(bough_context *ctx, const bough_run *run, bough_npz *npz) {
+    const int32_t count = bough_run_column_count(run);
+    const char **names = malloc(((size_t)count + 1) * sizeof *names);
+    bough_status s = names ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t c = 0; c < count && !s; c++)
+        names[c] = bough_run_column_name(run, c);
+    if (!s)
+        s = bough_npz_add_texts(ctx, npz, "column_names", count, names);
+    free(names);
+    return s;
+}
+
+static bough_status add_component_names(bough_context *ctx, const bough_model_def *def, bough_npz *npz) {
+    char(*texts)[64] = malloc(((size_t)def->component_count + 1) * sizeof *texts);
+    const char **names = malloc(((size_t)def->component_count + 1) * sizeof *names);
+    for (int32_t c = 0; c < def->component_count && texts && names; c++) {
+        app_component_name(def->components[c], texts[c], sizeof texts[c]);
+        names[c] = texts[c];
+    }
+    bough_status s = texts && names ? bough_npz_add_texts(ctx, npz, "component_names", def->component_count, names)
+                                    : BOUGH_ERROR_MEMORY;
+    free(texts);
+    free(names);
+    return s;
+}
+
+/* What of the parts does not change: array `first` is their components, the next where their coordinates begin. */
+static bough_status add_parts(bough_context *ctx, const bough_model *model, int32_t first, bough_npz *npz) {
+    const bough_model_def *def = bough_model_describe(model);
+    const char **names = malloc(((size_t)def->part_count + 1) * sizeof *names);
+    bough_status s = names ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t p = 0; p < def->part_count && !s; p++)
+        names[p] = def->parts[p].name;
+    if (!s)
+        s = bough_npz_add_array(ctx, npz, "part_component", BOUGH_NPZ_INT32, 0, NULL);
+    if (!s)
+        s = bough_npz_add_array(ctx, npz, "part_q", BOUGH_NPZ_INT32, 0, NULL);
+    for (int32_t p = 0; p < def->part_count && !s; p++) {
+        const int32_t offset = bough_model_offset(model, p);
+        s = bough_npz_append(ctx, npz, first, 1, &def->parts[p].component);
+        s = s ? s : bough_npz_append(ctx, npz, first + 1, 1, &offset);
+    }
+    if (!s)
+        s = bough_npz_add_texts(ctx, npz, "part_names", def->part_count, names);
+    free(names);
+    return s ? s : add_component_names(ctx, def, npz);
+}
+
+static bough_status add_tree(bough_context *ctx, const bough_model *model, bough_npz *npz) {
+    const int32_t size = bough_model_size(model), parts = bough_model_part_count(model);
+    const int32_t vectors[2] = {parts, 3}, matrices[3] = {parts, 3, 3};
+    bough_status s = bough_npz_add_array(ctx, npz, "q", BOUGH_NPZ_FLOAT64, 1, &size);
+    s = s ? s : bough_npz_add_array(ctx, npz, "origin", BOUGH_NPZ_FLOAT64, 2, vectors);
+    s = s ? s : bough_npz_add_array(ctx, npz, "rotation", BOUGH_NPZ_FLOAT64, 3, matrices);
+    s = s ? s : bough_npz_add_array(ctx, npz, "present", BOUGH_NPZ_INT32, 1, &parts);
+    return s ? s : add_parts(ctx, model, PRESENT + 1, npz);
+}
+
+static bough_status add_body(bough_context *ctx, const bough_run *run, bough_npz *npz) {
+    const bough_mesh *mesh = bough_run_mesh(run);
+    if (!mesh)
+        return BOUGH_ERROR_MEMORY;
+    const int32_t shape[2] = {mesh->vertex_count, 3}, three = 3;
+    bough_status s = bough_npz_add_array(ctx, npz, "displacement", BOUGH_NPZ_FLOAT64, 2, shape);
+    s = s ? s : bough_npz_add_array(ctx, npz, "vertices", BOUGH_NPZ_FLOAT64, 1, &three);
+    return s ? s : bough_npz_append(ctx, npz, DISPLACEMENT + 1, mesh->vertex_count, mesh->vertices);
+}
+
+bough_status app_npz_create(bough_context *ctx, const bough_run *run, const char *path, bough_npz **npz) {
+    const bough_model *model;
+    const bough_state *state;
+    const int32_t columns = bough_run_column_count(run);
+    bough_status s = bough_npz_create(ctx, path, npz);
+    if (s)
+        return s;
+    s = bough_npz_add_array(ctx, *npz, "time", BOUGH_NPZ_FLOAT64, 0, NULL);
+    s = s ? s : bough_npz_add_array(ctx, *npz, "columns", BOUGH_NPZ_FLOAT64, 1, &columns);
+    if (!s)
+        s = bough_run_tree(run, &model, &state) ? add_tree(ctx, model, *npz) : add_body(ctx, run, *npz);
+    return s ? s : add_columns(ctx, run, *npz);
+}
+
+/* Neither it nor what it hangs on is absent. */
+static bool is_there(const bough_part_def *parts, int32_t part) {
+    while (part >= 0 && !parts[part].absent)
+        part = parts[part].parent;
+    return part < 0;
+}
+
+static bough_status append_tree(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                bough_npz *npz) {
+    const int32_t count = bough_model_part_count(model);
+    const bough_part_def *parts = bough_state_parts(model, state);
+    double *origin = malloc((12 * (size_t)count + 1) * sizeof *origin), *rotation = origin + 3 * (size_t)count;
+    int32_t *present = malloc(((size_t)count + 1) * sizeof *present);
+    bough_status s = origin && present ? bough_npz_append(ctx, npz, Q, 1, state->q) : BOUGH_ERROR_MEMORY;
+    for (int32_t p = 0; p < count && !s; p++) {
+        memcpy(origin + 3 * (size_t)p, state->frames[p].origin, sizeof state->frames[p].origin);
+        memcpy(rotation + 9 * (size_t)p, state->frames[p].rotation, sizeof state->frames[p].rotation);
+        present[p] = is_there(parts, p);
+    }
+    s = s ? s : bough_npz_append(ctx, npz, ORIGIN, 1, origin);
+    s = s ? s : bough_npz_append(ctx, npz, ROTATION, 1, rotation);
+    s = s ? s : bough_npz_append(ctx, npz, PRESENT, 1, present);
+    free(origin);
+    free(present);
+    return s;
+}
+
+bough_status app_npz_add(bough_context *ctx, const bough_run *run, bough_npz *npz) {
+    const bough_model *model;
+    const bough_state *state;
+    const double *values = bough_run_values(run), *u;
+    bough_status s = bough_npz_append(ctx, npz, TIME, 1, &values[BOUGH_COLUMN_TIME]);
+    s = s ? s : bough_npz_append(ctx, npz, COLUMNS, 1, values);
+    if (s)
+        return s;
+    if (bough_run_tree(run, &model, &state))
+        return append_tree(ctx, model, state, npz);
+    u = bough_run_displacement(run);
+    return u ? bough_npz_append(ctx, npz, DISPLACEMENT, 1, u) : BOUGH_ERROR_MEMORY;
+}
+
+/* ---- .obj ---- */
+
+static bough_status write_parts(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                const char *path) {
+    const bough_model_def *def = bough_model_describe(model);
+    const size_t scalars = 3 * (size_t)bough_model_vertex_count(model);
+    float *x = malloc((2 * scalars + 1) * sizeof *x);
+    int32_t *triangles = malloc((3 * (size_t)bough_model_triangle_count(model) + 1) * sizeof *triangles);
+    bough_obj_group *groups = malloc(((size_t)def->part_count + 1) * sizeof *groups);
+    bough_status s =
+        x && triangles && groups ? bough_state_surface(ctx, model, state, x, x + scalars) : BOUGH_ERROR_MEMORY;
+    if (!s) {
+        bough_model_triangles(model, triangles);
+        for (int32_t p = 0; p < def->part_count; p++)
+            groups[p] =
+                (bough_obj_group){def->parts[p].name, def->components[def->parts[p].component]->surface.triangle_count};
+        s = bough_obj_write(ctx, path, bough_model_vertex_count(model), x, x + scalars, triangles, def->part_count,
+                            groups);
+    }
+    free(x);
+    free(triangles);
+    free(groups);
+    return s;
+}
+
+static bough_status write_body(bough_context *ctx, const bough_run *run, const char *path) {
+    const bough_mesh *mesh = bough_run_mesh(run);
+    const double *u = bough_run_displacement(run);
+    app_view view;
+    bough_status s = mesh && u ? app_view_create(ctx, mesh, &view) : BOUGH_ERROR_MEMORY;
+    if (s)
+        return s;
+    const int32_t count = view.surface->vertex_count;
+    float *x = malloc((3 * (size_t)count + 1) * sizeof *x);
+    for (int32_t v = 0; v < count && x; v++)
+        for (size_t d = 0; d < 3; d++)
+            x[3 * (size_t)v + d] = (float)(view.surface->vertices[3 * (size_t)v + d] +
+                                           u[3 * (size_t)(view.vertex_map ? view.vertex_map[v] : v) + d]);
+    const bough_obj_group all = {"body", view.surface->element_count};
+    s = x ? bough_obj_write(ctx, path, count, x, NULL, view.surface->elements, 1, &all) : BOUGH_ERROR_MEMORY;
+    free(x);
+    app_view_destroy(ctx, &view);
+    return s;
+}
+
+bough_status app_obj_write(bough_context *ctx, const bough_run *run, const char *path, int32_t frame) {
+    const bough_model *model;
+    const bough_state *state;
+    char *name;
+    const int stem = (int)strlen(path) - 4; /* it ends in .obj */
+    if (asprintf(&name, "%.*s_%06d.obj", stem, path, frame) < 0)
+        return BOUGH_ERROR_MEMORY;
+    bough_status s =
+        bough_run_tree(run, &model, &state) ? write_parts(ctx, model, state, name) : write_body(ctx, run, name);
+    free(name);
+    return s;
+}

@@ -1,0 +1,638 @@
+/* What commands do to the worlds of a session. All of it on the simulation's thread. */
+#include "session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- telling what is so ---- */
+
+static const bough_wind *wind_now(const view_session *s) {
+    static const bough_wind calm;
+    return s->has_wind ? &s->wind : s->worlds[0]->state ? &s->worlds[0]->state->wind : &calm;
+}
+
+static const double *gravity_now(const view_session *s) {
+    return s->has_gravity ? s->gravity : s->worlds[0]->state ? s->worlds[0]->state->gravity : s->scene_gravity;
+}
+
+void session_say_settings(view_session *s) {
+    const view_choice *c = &s->worlds[0]->choice;
+    session_tell_newest(
+        s, SLOT_SETTINGS,
+        view_message_json(json_pack("{s:s, s:b, s:f, s:o, s:o, s:f, s:s?, s:s, s:s, s:s, s:b}", "say", "settings",
+                                    "paused", (int)s->paused, "speed", s->speed, "wind", view_json_wind(wind_now(s)),
+                                    "gravity", app_json_numbers(gravity_now(s), 3), "dt", c->dt, "coupling",
+                                    c->coupling, "integrator", c->integrator, "engine", c->engine, "continuity",
+                                    c->continuity, "recording", (int)(s->recording != NULL))));
+}
+
+static void add_pair(json_t *list, int32_t part, double number) {
+    json_array_append_new(list, json_pack("[i, o]", (int)part, app_json_number(number)));
+}
+
+/* It hangs, or is held, otherwise than at the start. */
+static bool is_loose(const bough_part_def *now, const bough_part_def *then) {
+    return now->parent != then->parent || (now->parent >= 0 && now->interface != then->interface) ||
+           now->free != then->free;
+}
+
+void session_say_parts(view_session *s) {
+    const view_world *w = s->worlds[0];
+    json_t *absent = json_array(), *loose = json_array(), *locked = json_array(), *stiff = json_array(),
+           *damped = json_array();
+    for (int32_t p = 0; p < view_world_part_count(w) && w->model; p++) {
+        const bough_part_def *now = &bough_state_parts(w->model, w->state)[p];
+        const bough_part_def *then = &bough_model_describe(w->model)->parts[p];
+        if (!view_part_is_there(w, p))
+            json_array_append_new(absent, json_integer(p));
+        if (is_loose(now, then))
+            json_array_append_new(loose, json_integer(p));
+        if (now->locked)
+            json_array_append_new(locked, json_integer(p));
+        if (w->state->stiffness[p] != then->stiffness)
+            add_pair(stiff, p, w->state->stiffness[p]);
+        if (!isnan(w->damping_ratio[p]))
+            add_pair(damped, p, w->damping_ratio[p]);
+    }
+    session_tell_newest(
+        s, SLOT_PARTS,
+        view_message_json(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "say", "parts", "absent", absent, "loose", loose,
+                                    "locked", locked, "stiffness", stiff, "damping", damped)));
+}
+
+void session_on_changes(void *data, const bough_run_change *changes, int32_t count) {
+    view_session *s = data;
+    for (int32_t i = 0; i < count; i++)
+        session_tell_all(
+            s, view_message_json(json_pack("{s:s, s:f, s:s, s:i, s:o}", "say", "event", "time", changes[i].time,
+                                           "change", changes[i].change, "part", (int)changes[i].part, "name",
+                                           changes[i].name ? app_json_text(changes[i].name) : json_null())));
+    s->parts_changed = true;
+}
+
+bough_status session_set_stage(view_session *s) {
+    view_message *message;
+    const view_stage stage = {.name = s->name,
+                              .engines = s->engines,
+                              .worlds = {s->worlds[0], s->worlds[1]},
+                              .wind = wind_now(s),
+                              .gravity = gravity_now(s),
+                              .generation = ++s->generation};
+    for (int k = 0; k < VIEW_LAYERS; k++)
+        if (s->worlds[k])
+            s->worlds[k]->shape->generation = s->generation;
+    bough_status status = view_stage_make(s->ctx, &stage, &message);
+    if (status)
+        return status;
+    pthread_mutex_lock(&s->lock);
+    s->layers = s->worlds[1] ? 2 : 1;
+    pthread_mutex_unlock(&s->lock);
+    session_tell_newest(s, SLOT_STAGE, message);
+    s->changed = true;
+    return BOUGH_OK;
+}
+
+static bool complain_if(view_session *s, uint64_t seat, bough_status status) {
+    if (status)
+        session_complain_of(s, seat, status);
+    return status != BOUGH_OK;
+}
+
+/* ---- hands ---- */
+
+/* A part's vertex on the mesh of the full engine: the nearest at rest. */
+static int32_t nearest_on_body(const view_world *body, const view_world *tree, int32_t part, int32_t vertex) {
+    const bough_mesh *mesh = bough_run_mesh(body->run), *surface = bough_run_mesh(tree->run);
+    if (!mesh || !surface)
+        return -1;
+    const double *x = surface->vertices + 3 * (size_t)(tree->shape->parts[part].first + vertex);
+    int32_t nearest = -1;
+    double least = INFINITY;
+    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        const double *y = mesh->vertices + 3 * (size_t)v;
+        const double d = pow(x[0] - y[0], 2) + pow(x[1] - y[1], 2) + pow(x[2] - y[2], 2);
+        if (d < least)
+            least = d, nearest = v;
+    }
+    return nearest;
+}
+
+/* Part and vertex of the first world, as the run of world k has them. False: there is no such thing. */
+static bool find_vertex(const view_session *s, int k, int32_t part, int32_t vertex, int32_t *its_part,
+                        int32_t *its_vertex) {
+    const view_world *first = s->worlds[0], *w = s->worlds[k];
+    if (!view_world_has_part(first, part) || vertex < 0 || vertex >= first->shape->parts[part].vertices)
+        return false;
+    *its_part = w->model ? part : 0;
+    if (k > 0 && !w->model && first->model)
+        *its_vertex = nearest_on_body(w, first, part, vertex);
+    else
+        *its_vertex = view_world_vertex(w, vertex);
+    return *its_vertex >= 0 && (k == 0 || (w->model != NULL) <= (first->model != NULL));
+}
+
+static void pull(view_session *s, uint64_t seat, const view_command *c) {
+    view_held *hand = &s->hands[c->hand];
+    int32_t part, vertex;
+    if (!find_vertex(s, 0, c->part, c->vertex, &part, &vertex)) {
+        session_complain(s, seat, false, "part %d has no vertex %d", c->part, c->vertex);
+        return;
+    }
+    if (!hand->holds || hand->part != c->part || hand->vertex != c->vertex || !isnan(c->value)) {
+        *hand = (view_held){.holds = true, .part = c->part, .vertex = c->vertex};
+        view_world_spring(s->ctx, s->worlds[0], c->part, &hand->stiffness, &hand->damping);
+        if (!isnan(c->value)) {
+            hand->damping *= sqrt(c->value / hand->stiffness);
+            hand->stiffness = c->value;
+        }
+    }
+    memcpy(hand->target, c->vector, sizeof hand->target);
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
+        if (find_vertex(s, k, c->part, c->vertex, &part, &vertex))
+            complain_if(s, seat,
+                        bough_run_pull(s->ctx, s->worlds[k]->run, c->hand, part, vertex, hand->target, hand->stiffness,
+                                       hand->damping));
+}
+
+static void release(view_session *s, int32_t hand) {
+    s->hands[hand].holds = false;
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
+        bough_run_release(s->worlds[k]->run, hand);
+}
+
+static void poke(view_session *s, uint64_t seat, const view_command *c) {
+    int32_t part, vertex;
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
+        if (!find_vertex(s, k, c->part, c->vertex, &part, &vertex))
+            session_complain(s, seat, false, "part %d has no vertex %d", c->part, c->vertex);
+        else
+            complain_if(s, seat, bough_run_poke(s->ctx, s->worlds[k]->run, part, vertex, c->vector));
+}
+
+/* ---- air and weight ---- */
+
+static bough_status blow(view_session *s) {
+    bough_status status = BOUGH_OK;
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k] && !status; k++)
+        if (s->worlds[k]->model)
+            status = bough_run_set_wind(s->ctx, s->worlds[k]->run, s->has_wind ? &s->wind : NULL);
+    return status;
+}
+
+static void set_wind(view_session *s, uint64_t seat, const view_command *c) {
+    if (!s->worlds[0]->model) {
+        session_complain(s, seat, false, "the full engine knows no wind");
+        return;
+    }
+    const bough_wind before = *wind_now(s);
+    s->has_wind = c->flag || !isnan(c->value);
+    s->wind = before;
+    if (c->flag)
+        memcpy(s->wind.velocity, c->vector, sizeof s->wind.velocity);
+    if (!isnan(c->value))
+        s->wind.gust = c->value;
+    complain_if(s, seat, blow(s));
+    session_say_settings(s);
+}
+
+static bough_status weigh(view_session *s) {
+    bough_status status = BOUGH_OK;
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k] && s->has_gravity && !status; k++)
+        if (s->worlds[k]->state)
+            memcpy(s->worlds[k]->state->gravity, s->gravity, sizeof s->gravity);
+        else
+            status = bough_body_set_gravity(s->ctx, bough_scene_body(s->worlds[k]->scene), s->gravity);
+    return status;
+}
+
+static void set_gravity(view_session *s, uint64_t seat, const view_command *c) {
+    s->has_gravity = true;
+    memcpy(s->gravity, c->vector, sizeof s->gravity);
+    complain_if(s, seat, weigh(s));
+    session_say_settings(s);
+}
+
+void session_hand_over(view_session *s) {
+    memset(s->hands, 0, sizeof s->hands);
+    if (s->has_wind)
+        blow(s);
+    weigh(s);
+}
+
+/* ---- worlds that are made anew ---- */
+
+void session_restart_clock(view_session *s) {
+    s->base_wall = app_seconds();
+    s->base_time = view_world_time(s->worlds[0]);
+}
+
+/* The world in place k becomes one of the choice; where it cannot be made, all is as before. */
+static bool remake(view_session *s, uint64_t seat, int k, const view_choice *choice) {
+    view_world *made;
+    if (complain_if(s, seat, view_world_create(s->ctx, s->path, choice, k == 0 ? session_on_changes : NULL, s, &made)))
+        return false;
+    made->shape->generation = s->generation;
+    view_world_destroy(s->ctx, s->worlds[k]);
+    s->worlds[k] = made;
+    return true;
+}
+
+static void finish_recording(view_session *s, uint64_t seat) {
+    json_t *names = json_array();
+    complain_if(s, seat, view_recording_finish(s->ctx, s->recording, names));
+    s->recording = NULL;
+    pthread_mutex_lock(&s->lock);
+    json_array_extend(s->files, names);
+    json_t *all = json_copy(s->files);
+    pthread_mutex_unlock(&s->lock);
+    json_decref(names);
+    session_tell_newest(s, SLOT_RECORDED, view_message_json(json_pack("{s:s, s:o}", "say", "recorded", "files", all)));
+}
+
+/* From the start, with what was chosen since. */
+static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
+    const view_choice own = *choice;
+    if (s->recording) /* time does not go back in it */
+        finish_recording(s, seat);
+    if (!remake(s, seat, 0, &own))
+        return false;
+    if (s->worlds[1]) {
+        const view_choice ghost = s->worlds[1]->choice;
+        if (!remake(s, seat, 1, &ghost)) {
+            view_world_destroy(s->ctx, s->worlds[1]);
+            s->worlds[1] = NULL;
+        }
+    }
+    s->failed = false;
+    s->changed = true;
+    session_hand_over(s);
+    session_restart_clock(s);
+    return true;
+}
+
+static void reset(view_session *s, uint64_t seat) {
+    const bool ghost = s->worlds[1] != NULL;
+    if (!restart(s, seat, &s->worlds[0]->choice))
+        return;
+    if (ghost != (s->worlds[1] != NULL))
+        complain_if(s, seat, session_set_stage(s));
+    session_say_settings(s);
+    session_say_parts(s);
+}
+
+static const char *constant(const char *name, const char *const *names) {
+    for (; *names; names++)
+        if (!strcasecmp(name, *names))
+            return *names;
+    return NULL;
+}
+
+static const char *const couplings[] = {"L1", "L2", "L2R", "L3", NULL};
+static const char *const continuities[] = {"none", "C0", "C1", NULL};
+
+/* Another engine: other things to draw. */
+static void restage(view_session *s, uint64_t seat, const view_choice *choice) {
+    if (!restart(s, seat, choice))
+        return;
+    complain_if(s, seat, session_set_stage(s));
+    session_say_settings(s);
+    session_say_parts(s);
+}
+
+static void set_engine(view_session *s, uint64_t seat, const char *name) {
+    view_choice choice = {.engine = constant(name, s->engines), .continuity = s->worlds[0]->choice.continuity};
+    if (choice.engine)
+        restage(s, seat, &choice);
+    else
+        session_complain(s, seat, false, "this scene has no engine \"%s\"", name);
+}
+
+static void set_coupling(view_session *s, uint64_t seat, const char *name) {
+    view_world *w = s->worlds[0];
+    const char *known = constant(name, couplings);
+    if (!known || !w->model) {
+        session_complain(s, seat, false, known ? "the full engine couples nothing" : "there is no coupling \"%s\"",
+                         name);
+        return;
+    }
+    const bough_coupling before = w->state->coupling;
+    int which = 0;
+    while (couplings[which] != known)
+        which++;
+    w->state->coupling = (bough_coupling)which;
+    /* joints, ties and integrators may need the exact one */
+    if (complain_if(s, seat, bough_step(s->ctx, w->model, w->state, 0)))
+        w->state->coupling = before;
+    else
+        w->choice.coupling = known;
+    session_say_settings(s);
+}
+
+static const char *integrator_named(const char *name) {
+    for (int32_t i = 0; i < bough_integrator_count(); i++)
+        if (!strcasecmp(bough_integrator_describe(i)->name, name))
+            return bough_integrator_describe(i)->name;
+    return NULL;
+}
+
+/* hht and newmark are the tree's own step. */
+static bough_status integrate_tree(view_session *s, const char *name) {
+    view_world *w = s->worlds[0];
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = name;
+    const bool newmark = !strcmp(name, "newmark"), own = newmark || !strcmp(name, "hht");
+    bough_status status = bough_state_use_integrator(s->ctx, w->model, w->state, own ? NULL : &def);
+    if (!status)
+        w->state->alpha = newmark ? 0 : def.alpha;
+    return status;
+}
+
+static void set_integrator(view_session *s, uint64_t seat, const char *name) {
+    view_world *w = s->worlds[0];
+    const char *known = integrator_named(name);
+    if (!known) {
+        session_complain(s, seat, false, "there is no integrator \"%s\"", name);
+        return;
+    }
+    if (!w->model) {
+        view_choice choice = w->choice;
+        choice.integrator = known;
+        if (restart(s, seat, &choice))
+            session_say_settings(s);
+        return;
+    }
+    if (!complain_if(s, seat, integrate_tree(s, known)))
+        w->choice.integrator = known;
+    session_say_settings(s);
+}
+
+/* Steps of all worlds stay the same: they are to be compared. */
+static void set_dt(view_session *s, uint64_t seat, double dt) {
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
+        if (!complain_if(s, seat, bough_run_set_dt(s->ctx, s->worlds[k]->run, dt)))
+            s->worlds[k]->choice.dt = dt;
+    session_restart_clock(s);
+    session_say_settings(s);
+}
+
+/* C1 is drawn by the program, so that other things are sent. */
+static void set_continuity(view_session *s, uint64_t seat, const char *name) {
+    static const bough_continuity kinds[] = {BOUGH_CONTINUITY_NONE, BOUGH_CONTINUITY_C0, BOUGH_CONTINUITY_C1};
+    view_world *w = s->worlds[0];
+    const char *known = constant(name, continuities);
+    if (!known || !w->model) {
+        session_complain(s, seat, false, known ? "the full engine has one surface" : "there is no continuity \"%s\"",
+                         name);
+        return;
+    }
+    const bool other = !strcmp(known, "C1") != !strcmp(w->choice.continuity, "C1");
+    const char *before = w->choice.continuity;
+    int which = 0;
+    while (continuities[which] != known)
+        which++;
+    w->choice.continuity = known;
+    if (other && (view_world_reshape(s->ctx, w) || session_set_stage(s))) {
+        w->choice.continuity = before;
+        session_complain(s, seat, false, "there is not enough memory");
+    } else
+        w->state->continuity = kinds[which];
+    s->changed = true;
+    session_say_settings(s);
+}
+
+/* Both begin at the start, so that they can be compared. */
+static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
+    view_choice choice = {.continuity = "C0", .dt = s->worlds[0]->choice.dt};
+    const bool none = !c->name[0] && !c->coupling[0];
+    choice.engine = c->name[0] ? constant(c->name, s->engines) : s->worlds[0]->choice.engine;
+    choice.coupling = c->coupling[0] ? constant(c->coupling, couplings) : NULL;
+    if (none) {
+        view_world_destroy(s->ctx, s->worlds[1]);
+        s->worlds[1] = NULL;
+    } else if (!choice.engine || (c->coupling[0] && !choice.coupling)) {
+        session_complain(s, seat, false, "this scene has no engine or coupling of that name");
+        return;
+    } else if (!remake(s, seat, 1, &choice) || !restart(s, seat, &s->worlds[0]->choice))
+        return;
+    complain_if(s, seat, session_set_stage(s));
+    session_say_settings(s);
+    session_say_parts(s);
+}
+
+/* ---- parts ---- */
+
+static bool need_part(view_session *s, uint64_t seat, int32_t part) {
+    if (!s->worlds[0]->model)
+        session_complain(s, seat, false, "the full engine has no parts");
+    else if (!view_world_has_part(s->worlds[0], part))
+        session_complain(s, seat, false, "there is no part %d", part);
+    return s->worlds[0]->model && view_world_has_part(s->worlds[0], part);
+}
+
+/* Parts that are absent can only be added, which is what putting them back means then. */
+static bough_status change_part(bough_context *ctx, const view_world *w, view_do what, int32_t part) {
+    static const struct {
+        view_do what;
+        bough_change_kind kind;
+    } kinds[] = {{VIEW_DO_CUT, BOUGH_CHANGE_DETACH},
+                 {VIEW_DO_LOCK, BOUGH_CHANGE_LOCK},
+                 {VIEW_DO_UNLOCK, BOUGH_CHANGE_UNLOCK},
+                 {VIEW_DO_REATTACH, BOUGH_CHANGE_REATTACH},
+                 {VIEW_DO_REMOVE, BOUGH_CHANGE_REMOVE}};
+    const bough_part_def *now = &bough_state_parts(w->model, w->state)[part];
+    bough_change change = {.part = part, .parent = -1};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].what == what)
+            change.kind = kinds[i].kind;
+    if (what == VIEW_DO_REATTACH && now->absent) {
+        change.kind = BOUGH_CHANGE_ADD;
+        memcpy(change.pose.rotation, now->rotation, sizeof now->rotation);
+        memcpy(change.pose.origin, now->position, sizeof now->position);
+    }
+    return bough_state_change(ctx, w->model, w->state, 1, &change);
+}
+
+static void act_on_part(view_session *s, uint64_t seat, view_do what, int32_t part) {
+    if (!need_part(s, seat, part))
+        return;
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
+        if (s->worlds[k]->model)
+            complain_if(s, seat, change_part(s->ctx, s->worlds[k], what, part));
+    s->changed = true;
+    session_say_parts(s);
+}
+
+static bough_status paint(bough_context *ctx, const view_world *w, const view_command *c) {
+    const int32_t component = w->shape->parts[c->part].component;
+    if (c->what == VIEW_DO_STIFFNESS)
+        return c->flag ? bough_state_set_component_stiffness(ctx, w->model, w->state, component, c->value)
+                       : bough_state_set_stiffness(ctx, w->model, w->state, c->part, c->value);
+    return c->flag ? bough_state_set_component_damping_ratio(ctx, w->model, w->state, component, c->value)
+                   : bough_state_set_damping_ratio(ctx, w->model, w->state, c->part, c->value);
+}
+
+static void act_on_paint(view_session *s, uint64_t seat, const view_command *c) {
+    if (!need_part(s, seat, c->part))
+        return;
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
+        if (s->worlds[k]->model && complain_if(s, seat, paint(s->ctx, s->worlds[k], c)))
+            return;
+    const view_world *w = s->worlds[0];
+    for (int32_t p = 0; p < w->shape->part_count && c->what == VIEW_DO_DAMPING; p++)
+        if (p == c->part || (c->flag && w->shape->parts[p].component == w->shape->parts[c->part].component))
+            w->damping_ratio[p] = c->value;
+    session_say_parts(s);
+}
+
+/* Those of its component, as cooking found them, at the part's scale and stiffness; f ~ sqrt(E) / length. */
+static json_t *json_part_frequencies(const view_world *w, const bough_component *c, int32_t part) {
+    const double factor = w->state->stiffness[part] / w->shape->parts[part].scale;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < c->quality.mode_count; i++)
+        json_array_append_new(list, app_json_number(factor * c->quality.reduced_hz[i]));
+    return list;
+}
+
+static double stress_of(view_session *s, int32_t part) {
+    const view_world *w = s->worlds[0];
+    double *all = malloc(((size_t)w->shape->part_count + 1) * sizeof *all), stress = NAN;
+    if (all) {
+        bough_state_peak_stresses(s->ctx, w->model, w->state, all);
+        stress = all[part];
+    }
+    free(all);
+    return stress;
+}
+
+static void pick(view_session *s, uint64_t seat, int32_t part) {
+    if (!need_part(s, seat, part))
+        return;
+    const view_world *w = s->worlds[0];
+    const bough_model_def *def = bough_model_describe(w->model);
+    const bough_part_def *now = &bough_state_parts(w->model, w->state)[part];
+    const bough_component *c = def->components[now->component];
+    char *component = view_component_name(c, now->component);
+    double spring, damping;
+    view_world_spring(s->ctx, w, part, &spring, &damping);
+    session_tell(
+        s, seat,
+        view_message_json(json_pack("{s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:b, s:o, s:o}", "say", "pick",
+                                    "part", (int)part, "name", app_json_text(now->name ? now->name : ""), "component",
+                                    app_json_text(component ? component : ""), "parent", (int)now->parent, "r",
+                                    (int)c->r, "mass", app_json_number(c->mass * pow(now->scale, 3)), "frequencies",
+                                    json_part_frequencies(w, c, part), "stiffness", w->state->stiffness[part],
+                                    "damping", app_json_number(w->damping_ratio[part]), "locked", (int)now->locked,
+                                    "stress", app_json_number(stress_of(s, part)), "spring", app_json_number(spring))));
+    free(component);
+}
+
+/* ---- recording ---- */
+
+static void record(view_session *s, uint64_t seat, bool on) {
+    if (on && !s->recording && !s->folder)
+        session_complain(s, seat, false, "there is no folder for recordings");
+    else if (on && !s->recording)
+        complain_if(s, seat, view_recording_start(s->ctx, s->worlds[0], s->folder, ++s->recordings, &s->recording));
+    else if (!on && s->recording)
+        finish_recording(s, seat);
+    session_say_settings(s);
+}
+
+/* ---- all of them ---- */
+
+static void set_paused(view_session *s, uint64_t seat, bool paused) {
+    if (!paused && s->failed) {
+        session_complain(s, seat, false, "the simulation has stopped; reset it to go on");
+        return;
+    }
+    s->paused = paused;
+    session_restart_clock(s);
+    session_say_settings(s);
+}
+
+static void set_speed(view_session *s, double speed) {
+    s->speed = speed;
+    session_restart_clock(s);
+    session_say_settings(s);
+}
+
+static void act_on_settings(view_session *s, uint64_t seat, const view_command *c) {
+    switch (c->what) {
+    case VIEW_DO_WIND:
+        set_wind(s, seat, c);
+        break;
+    case VIEW_DO_GRAVITY:
+        set_gravity(s, seat, c);
+        break;
+    case VIEW_DO_DT:
+        set_dt(s, seat, c->value);
+        break;
+    case VIEW_DO_COUPLING:
+        set_coupling(s, seat, c->name);
+        break;
+    case VIEW_DO_INTEGRATOR:
+        set_integrator(s, seat, c->name);
+        break;
+    case VIEW_DO_ENGINE:
+        set_engine(s, seat, c->name);
+        break;
+    case VIEW_DO_CONTINUITY:
+        set_continuity(s, seat, c->name);
+        break;
+    case VIEW_DO_GHOST:
+        set_ghost(s, seat, c);
+        break;
+    default:
+        break;
+    }
+}
+
+void session_act(view_session *s, const view_order *order) {
+    const view_command *c = &order->command;
+    switch (c->what) {
+    case VIEW_DO_PULL:
+        pull(s, order->seat, c);
+        break;
+    case VIEW_DO_RELEASE:
+        release(s, c->hand);
+        break;
+    case VIEW_DO_POKE:
+        poke(s, order->seat, c);
+        break;
+    case VIEW_DO_PAUSE:
+    case VIEW_DO_PLAY:
+        set_paused(s, order->seat, c->what == VIEW_DO_PAUSE);
+        break;
+    case VIEW_DO_STEP:
+        if (s->paused && !s->failed)
+            session_step(s);
+        break;
+    case VIEW_DO_RESET:
+        reset(s, order->seat);
+        break;
+    case VIEW_DO_SPEED:
+        set_speed(s, c->value);
+        break;
+    case VIEW_DO_STIFFNESS:
+    case VIEW_DO_DAMPING:
+        act_on_paint(s, order->seat, c);
+        break;
+    case VIEW_DO_CUT:
+    case VIEW_DO_LOCK:
+    case VIEW_DO_UNLOCK:
+    case VIEW_DO_REATTACH:
+    case VIEW_DO_REMOVE:
+        act_on_part(s, order->seat, c->what, c->part);
+        break;
+    case VIEW_DO_PICK:
+        pick(s, order->seat, c->part);
+        break;
+    case VIEW_DO_RECORD:
+        record(s, order->seat, c->flag);
+        break;
+    default:
+        act_on_settings(s, order->seat, c);
+    }
+}

@@ -1,0 +1,187 @@
+/* Snapshots of worlds, and frames: what of a snapshot somebody has not seen yet. */
+#include "view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- snapshots ---- */
+
+view_snapshot *view_snapshot_hold(view_snapshot *snapshot) {
+    if (snapshot)
+        atomic_fetch_add(&snapshot->holders, 1);
+    return snapshot;
+}
+
+void view_snapshot_drop(view_snapshot *snapshot) {
+    if (!snapshot || atomic_fetch_sub(&snapshot->holders, 1) != 1)
+        return;
+    view_shape_drop(snapshot->shape);
+    free(snapshot);
+}
+
+/* Of a rotation matrix, row-major: by the largest of its four numbers, so that nothing small is divided by. */
+static void write_quaternion(const double R[9], float quaternion[4]) {
+    const double squares[4] = {1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8], 1 - R[0] - R[4] + R[8],
+                               1 + R[0] + R[4] + R[8]}; /* 4 x^2, 4 y^2, 4 z^2, 4 w^2 */
+    int most = 3;
+    for (int i = 0; i < 3; i++)
+        if (squares[i] > squares[most])
+            most = i;
+    const double x = R[7] - R[5], y = R[2] - R[6], z = R[3] - R[1];    /* 4 wx, 4 wy, 4 wz */
+    const double xy = R[1] + R[3], xz = R[2] + R[6], yz = R[5] + R[7]; /* 4 xy, 4 xz, 4 yz */
+    const double products[4][4] = {
+        {squares[0], xy, xz, x}, {xy, squares[1], yz, y}, {xz, yz, squares[2], z}, {x, y, z, squares[3]}};
+    const double scale = 0.5 / sqrt(squares[most]);
+    for (int i = 0; i < 4; i++)
+        quaternion[i] = (float)(scale * products[most][i]);
+}
+
+void view_write_pose(const bough_frame *frame, float *pose) {
+    for (int d = 0; d < 3; d++)
+        pose[d] = (float)frame->origin[d];
+    write_quaternion(frame->rotation, pose + 3);
+}
+
+static void write_identity(float *pose) {
+    const float identity[VIEW_POSE] = {0, 0, 0, 0, 0, 0, 1};
+    memcpy(pose, identity, sizeof identity);
+}
+
+static bough_status take_part(bough_context *ctx, const view_world *w, int32_t p, float *numbers) {
+    const view_shape_part *part = &w->shape->parts[p];
+    float *pose = numbers + part->at, *rest = pose + VIEW_POSE;
+    if (part->streamed) {
+        write_identity(pose);
+        if (w->positions)
+            memcpy(rest, w->positions + 3 * (size_t)part->first, 3 * (size_t)part->vertices * sizeof *rest);
+        else if (view_part_is_there(w, p))
+            return bough_state_positions(ctx, w->model, w->state, p, rest);
+        else
+            memset(rest, 0, 3 * (size_t)part->vertices * sizeof *rest);
+        return BOUGH_OK;
+    }
+    const double *q = w->state->q + bough_model_offset(w->model, p);
+    view_write_pose(&w->state->frames[p], pose);
+    for (int32_t l = 0; l < part->r; l++)
+        rest[l] = (float)q[l];
+    return BOUGH_OK;
+}
+
+static bough_status take_body(const view_world *w, float *numbers) {
+    const double *u = bough_run_displacement(w->run), *rest = bough_run_mesh(w->run)->vertices;
+    if (!u)
+        return BOUGH_ERROR_MEMORY;
+    write_identity(numbers);
+    for (size_t v = 0; v < (size_t)w->boundary->vertex_count; v++)
+        for (size_t d = 0; d < 3; d++) {
+            const size_t at = 3 * (size_t)w->vertex_map[v] + d;
+            numbers[VIEW_POSE + 3 * v + d] = (float)(rest[at] + u[at]);
+        }
+    return BOUGH_OK;
+}
+
+static bough_status take_numbers(bough_context *ctx, const view_world *w, float *numbers) {
+    if (!w->model)
+        return take_body(w, numbers);
+    bough_status s = w->positions ? bough_state_surface(ctx, w->model, w->state, w->positions, NULL) : BOUGH_OK;
+    for (int32_t p = 0; p < w->shape->part_count && !s; p++)
+        s = take_part(ctx, w, p, numbers);
+    return s;
+}
+
+bough_status view_snapshot_take(bough_context *ctx, view_world *world, view_snapshot **snapshot) {
+    *snapshot = NULL;
+    view_snapshot *new = malloc(sizeof *new + (world->shape->number_count + 1) * sizeof *new->numbers);
+    if (!new)
+        return BOUGH_ERROR_MEMORY;
+    atomic_init(&new->holders, 1);
+    new->shape = view_shape_hold(world->shape);
+    new->time = view_world_time(world);
+    bough_status s = take_numbers(ctx, world, new->numbers);
+    if (s)
+        view_snapshot_drop(new);
+    else
+        *snapshot = new;
+    return s;
+}
+
+/* ---- frames ---- */
+
+#define STILL 1e-5 /* of a part's size: nobody sees so little */
+
+void view_seen_forget(view_seen *seen) {
+    view_shape_drop(seen->shape);
+    free(seen->numbers);
+    *seen = (view_seen){0};
+}
+
+/* By no more than this has any vertex of the part moved, of those that q, the frame's origin and its rotation move: a
+ * turn by a small angle a changes a quaternion by a / 2. */
+static double motion_of(const view_shape_part *part, const float *now, const float *then) {
+    double shift = 0, turn = 0, bend = 0;
+    for (int d = 0; d < 3; d++)
+        shift += pow((double)now[d] - (double)then[d], 2);
+    for (int i = 3; i < VIEW_POSE; i++)
+        turn += pow((double)now[i] - (double)then[i], 2);
+    for (int32_t l = 0; l < part->r; l++)
+        bend += (double)part->reach[l] * fabs((double)now[VIEW_POSE + l] - (double)then[VIEW_POSE + l]);
+    return sqrt(shift) + 2 * sqrt(turn) * part->size + part->scale * bend;
+}
+
+static double motion_of_vertices(const view_shape_part *part, const float *now, const float *then) {
+    double most = 0;
+    for (int32_t i = VIEW_POSE; i < VIEW_POSE + part->count; i++)
+        most = fmax(most, fabs((double)now[i] - (double)then[i]));
+    return most;
+}
+
+static bool has_moved(const view_shape_part *part, const float *now, const float *then) {
+    /* written so that what is not a number has moved */
+    return !((part->streamed ? motion_of_vertices : motion_of)(part, now, then) <= STILL * part->size);
+}
+
+static bool remember_shape(view_shape *shape, view_seen *seen) {
+    view_seen_forget(seen);
+    seen->numbers = malloc((shape->number_count + 1) * sizeof *seen->numbers);
+    if (seen->numbers)
+        seen->shape = view_shape_hold(shape);
+    return seen->numbers != NULL;
+}
+
+static void write_frame_head(view_message *m, const view_snapshot *snapshot, uint32_t frame, uint32_t layer,
+                             uint32_t sent) {
+    const uint32_t numbers[4] = {frame, layer, sent, 0};
+    view_write_head(m->bytes, VIEW_FRAME, snapshot->shape->generation, 0);
+    memcpy(m->bytes + VIEW_HEAD_SIZE, &snapshot->time, sizeof snapshot->time);
+    memcpy(m->bytes + VIEW_HEAD_SIZE + sizeof snapshot->time, numbers, sizeof numbers);
+}
+
+/* Room for all parts, of which what is not needed is cut off: frames live for milliseconds. */
+view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, uint32_t layer, view_seen *seen) {
+    view_shape *shape = snapshot->shape;
+    const bool first = seen->shape != shape;
+    const size_t words = ((size_t)shape->part_count + 31) / 32, begin = VIEW_HEAD_SIZE + VIEW_FRAME_HEAD;
+    view_message *m = view_message_new(begin + 4 * words + 4 * shape->number_count, false);
+    if (!m || (first && !remember_shape(shape, seen))) {
+        view_message_drop(m);
+        return NULL;
+    }
+    unsigned char *at = m->bytes + begin + 4 * words;
+    uint32_t sent = 0;
+    memset(m->bytes + begin, 0, 4 * words);
+    for (int32_t p = 0; p < shape->part_count; p++) {
+        const view_shape_part *part = &shape->parts[p];
+        const float *now = snapshot->numbers + part->at;
+        const size_t size = (VIEW_POSE + (size_t)part->count) * sizeof *now;
+        if (!first && !has_moved(part, now, seen->numbers + part->at))
+            continue;
+        memcpy(seen->numbers + part->at, now, size);
+        memcpy(at, now, size);
+        at += size, sent++;
+        m->bytes[begin + (size_t)p / 8] |= (unsigned char)(1u << (p % 8)); /* little-endian: as bits of 32 */
+    }
+    m->size = (size_t)(at - m->bytes);
+    write_frame_head(m, snapshot, frame, layer, sent);
+    return m;
+}

@@ -1,0 +1,336 @@
+/* The simulation's thread: steps the scene in real time, takes orders between steps, shows what has become of it sixty
+ * times a second. What it cannot do in time it leaves out: simulated time then runs slower than the wall's. */
+#include "session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TICK (1.0 / TICKS_PER_SECOND)
+#define LATEST 0.1 /* s: what is further behind is not caught up with */
+
+/* ---- stepping ---- */
+
+static void fail(view_session *s) {
+    s->failed = s->paused = true;
+    session_complain(s, 0, true, "%s", bough_message(s->ctx));
+    session_say_settings(s);
+}
+
+/* The ghost goes as far as the first world does; where it fails it stays behind. */
+static void step_ghost(view_session *s, double time) {
+    view_world *ghost = s->worlds[1];
+    for (int k = 0; k < 64 && ghost && view_world_time(ghost) < time - 0.5 * ghost->choice.dt; k++)
+        if (bough_run_step(s->ctx, ghost->run)) {
+            session_complain(s, 0, false, "the ghost has stopped: %s", bough_message(s->ctx));
+            view_world_destroy(s->ctx, ghost);
+            s->worlds[1] = ghost = NULL;
+            if (session_set_stage(s))
+                fail(s);
+        }
+}
+
+void session_step(view_session *s) {
+    const double before = app_seconds();
+    if (bough_run_step(s->ctx, s->worlds[0]->run)) {
+        fail(s);
+        return;
+    }
+    s->step_us[s->timed++ % STEPS_TIMED] = 1e6 * (app_seconds() - before);
+    s->timed = s->timed < 1 << 30 ? s->timed : STEPS_TIMED + s->timed % STEPS_TIMED;
+    s->steps++;
+    s->changed = true;
+    step_ghost(s, view_world_time(s->worlds[0]));
+}
+
+static double time_due(const view_session *s, double now) {
+    return s->base_time + s->speed * (now - s->base_wall);
+}
+
+static void advance(view_session *s) {
+    const double start = app_seconds(), dt = s->worlds[0]->choice.dt;
+    if (time_due(s, start) - view_world_time(s->worlds[0]) > LATEST * s->speed + dt) {
+        s->base_wall = start - TICK;
+        s->base_time = view_world_time(s->worlds[0]);
+    }
+    const double due = time_due(s, start) + 1e-9;
+    while (!s->failed && view_world_time(s->worlds[0]) + dt <= due && app_seconds() - start < 2 * TICK)
+        session_step(s);
+}
+
+/* ---- showing ---- */
+
+static void show_world(view_session *s, int layer) {
+    view_snapshot *snapshot;
+    if (s->worlds[layer] && !view_snapshot_take(s->ctx, s->worlds[layer], &snapshot))
+        session_show(s, (uint32_t)layer, snapshot);
+}
+
+static void show(view_session *s) {
+    if (!s->changed)
+        return;
+    s->changed = false;
+    if (s->parts_changed)
+        session_say_parts(s);
+    s->parts_changed = false;
+    if (s->recording && view_recording_add(s->ctx, s->worlds[0], s->recording)) {
+        const view_order order = {.command = {.what = VIEW_DO_RECORD, .flag = false}};
+        session_complain(s, 0, false, "the recording has ended: %s", bough_message(s->ctx));
+        session_act(s, &order);
+    }
+    if (view_session_seats_taken(s) == 0)
+        return;
+    for (int k = 0; k < VIEW_LAYERS; k++)
+        show_world(s, k);
+    s->shown++;
+}
+
+static void show_colours(view_session *s) {
+    for (uint32_t what = VIEW_COLOUR_STRESS; what <= VIEW_COLOUR_DEVIATION; what++)
+        for (uint32_t layer = 0; layer < VIEW_LAYERS && session_somebody_wants(s, what); layer++) {
+            view_message *message;
+            if (s->worlds[layer] && !view_colours_make(s->ctx, s->worlds[layer], what, layer, &message))
+                session_show_colours(s, what, layer, message);
+        }
+}
+
+/* ---- figures ---- */
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure(view_session *s, double now, view_figures *f) {
+    double sorted[STEPS_TIMED];
+    const int32_t count = s->timed < STEPS_TIMED ? s->timed : STEPS_TIMED;
+    const double cpu = app_cpu_seconds(), time = view_world_time(s->worlds[0]), passed = now - s->told;
+    memcpy(sorted, s->step_us, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    *f = (view_figures){.time = time,
+                        .step_us = count ? sorted[count / 2] : NAN,
+                        .step_us_99 = count ? sorted[(size_t)(0.99 * (count - 1))] : NAN,
+                        .real_time = (time - s->told_time) / passed,
+                        .load = (cpu - s->told_cpu) / passed,
+                        .fps = s->shown / passed,
+                        .steps = s->steps};
+    s->told = now, s->told_cpu = cpu, s->told_time = time, s->shown = 0;
+}
+
+static void tell_numbers(view_session *s, double now) {
+    view_figures f;
+    measure(s, now, &f);
+    f.seats = view_session_seats_taken(s);
+    pthread_mutex_lock(&s->lock);
+    s->figures = f;
+    pthread_mutex_unlock(&s->lock);
+    if (f.seats == 0)
+        return;
+    const bough_run *run = s->worlds[0]->run;
+    session_tell_newest(
+        s, SLOT_NUMBERS,
+        view_message_json(json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "say", "numbers", "time", f.time,
+                                    "values", app_json_numbers(bough_run_values(run), bough_run_column_count(run)),
+                                    "step_us", app_json_number(f.step_us), "step_us_99", app_json_number(f.step_us_99),
+                                    "real_time", app_json_number(f.real_time), "load", app_json_number(f.load), "fps",
+                                    app_json_number(f.fps))));
+    show_colours(s);
+}
+
+view_figures view_session_look(view_session *s) {
+    pthread_mutex_lock(&s->lock);
+    const view_figures f = s->figures;
+    pthread_mutex_unlock(&s->lock);
+    return f;
+}
+
+/* ---- the thread ---- */
+
+static struct timespec time_of(double seconds) {
+    return (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
+}
+
+/* Until the next tick; while it is paused also until somebody orders something. False: it is over. */
+static bool wait_for_tick(view_session *s, view_order *orders, size_t *count) {
+    const double now = app_seconds();
+    s->ticked = s->ticked + TICK > now - TICK ? s->ticked + TICK : now;
+    const struct timespec until = time_of(s->ticked);
+    int late = 0;
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop && !late && !(s->paused && s->queue_count > 0))
+        late = pthread_cond_timedwait(&s->wake, &s->lock, &until);
+    *count = s->queue_count;
+    memcpy(orders, s->queue, s->queue_count * sizeof *orders);
+    s->queue_count = 0;
+    s->changed |= s->joined;
+    s->joined = false;
+    const bool go_on = !s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return go_on;
+}
+
+/* What makes worlds anew takes long: of several such orders of one kind the last one counts, so that nobody can keep
+ * the simulation busy with them. */
+static bool is_overruled(const view_order *orders, size_t count, size_t i) {
+    const view_do what = orders[i].command.what;
+    const bool slow = what == VIEW_DO_RESET || what == VIEW_DO_ENGINE || what == VIEW_DO_GHOST ||
+                      what == VIEW_DO_CONTINUITY || what == VIEW_DO_INTEGRATOR;
+    for (size_t k = i + 1; k < count && slow; k++)
+        if (orders[k].command.what == what)
+            return true;
+    return false;
+}
+
+static void *simulate(void *data) {
+    view_session *s = data;
+    view_order *orders = malloc(QUEUE_SIZE * sizeof *orders);
+    size_t count = 0;
+    session_restart_clock(s);
+    s->ticked = s->told = app_seconds(), s->told_cpu = app_cpu_seconds();
+    while (orders && wait_for_tick(s, orders, &count)) {
+        for (size_t i = 0; i < count; i++)
+            if (!is_overruled(orders, count, i))
+                session_act(s, &orders[i]);
+        if (!s->paused)
+            advance(s);
+        show(s);
+        if (app_seconds() - s->told >= 1.0 / TOLD_PER_SECOND)
+            tell_numbers(s, app_seconds());
+    }
+    free(orders);
+    return NULL;
+}
+
+/* ---- making ---- */
+
+/* The folder of "oak/scene.json", or the name of "oak.json". */
+static char *name_of(const char *path) {
+    char *copy = strdup(path), *name = NULL;
+    if (!copy)
+        return NULL;
+    char *slash = strrchr(copy, '/'), *base = slash ? slash + 1 : copy, *dot = strrchr(base, '.');
+    if (dot && dot != base)
+        *dot = 0;
+    if (slash && !strcmp(base, "scene")) {
+        *slash = 0;
+        base = strrchr(copy, '/') ? strrchr(copy, '/') + 1 : copy;
+    }
+    name = strdup(base);
+    free(copy);
+    return name;
+}
+
+static void read_gravity(const json_t *list, double gravity[3]) {
+    for (size_t d = 0; d < 3 && json_array_size(list) == 3; d++)
+        gravity[d] = json_number_value(json_array_get(list, d));
+}
+
+/* The full engine steps a cut object in one piece, and knows neither wind nor events. */
+static bool allows_full(const json_t *root) {
+    const json_t *velocity = json_object_get(json_object_get(root, "wind"), "velocity");
+    bool allows =
+        json_object_get(root, "object") && !json_object_get(root, "events") && !json_object_get(root, "break");
+    for (size_t d = 0; d < json_array_size(velocity); d++)
+        allows &= json_number_value(json_array_get(velocity, d)) == 0;
+    return allows;
+}
+
+/* What the library tells of no scene. The file has been checked: it was loaded. */
+static void look_into_file(view_session *s) {
+    json_t *root = json_load_file(s->path, 0, NULL);
+    read_gravity(json_object_get(json_object_get(root, "body"), "gravity"), s->scene_gravity);
+    read_gravity(json_object_get(root, "gravity"), s->scene_gravity);
+    if (app_is_scene_of_parts(s->path)) {
+        s->engines[0] = "tree";
+        s->engines[1] = allows_full(root) ? "full" : NULL;
+    } else
+        s->engines[0] = s->worlds[0]->choice.engine;
+    json_decref(root);
+}
+
+static bool open_locks(view_session *s) {
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    const bool good = !pthread_mutex_init(&s->lock, NULL) && !pthread_cond_init(&s->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return good;
+}
+
+static bough_status build(view_session *s, const view_session_def *def) {
+    s->path = strdup(def->path), s->name = name_of(def->path), s->files = json_array();
+    s->folder = def->folder ? strdup(def->folder) : NULL;
+    s->paused = def->paused, s->speed = 1, s->layers = 1;
+    if (!s->path || !s->name || !s->files || (def->folder && !s->folder))
+        return BOUGH_ERROR_MEMORY;
+    bough_status status = view_world_create(s->ctx, s->path, &def->choice, session_on_changes, s, &s->worlds[0]);
+    if (status)
+        return status;
+    look_into_file(s);
+    status = session_set_stage(s);
+    if (status)
+        return status;
+    session_say_settings(s);
+    session_say_parts(s);
+    s->running = pthread_create(&s->thread, NULL, simulate, s) == 0;
+    return s->running ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+bough_status view_session_create(bough_context *ctx, const view_session_def *def, view_session **session) {
+    *session = NULL;
+    view_session *s = calloc(1, sizeof *s);
+    if (!s || !open_locks(s)) {
+        free(s);
+        return BOUGH_ERROR_MEMORY;
+    }
+    s->ctx = ctx;
+    bough_status status = build(s, def);
+    if (status)
+        view_session_destroy(s);
+    else
+        *session = s;
+    return status;
+}
+
+static void end_thread(view_session *s) {
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_broadcast(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+    if (s->running)
+        pthread_join(s->thread, NULL);
+}
+
+void view_session_destroy(view_session *s) {
+    if (!s)
+        return;
+    end_thread(s);
+    for (int i = 0; i < VIEW_SEATS; i++)
+        if (s->seats[i])
+            view_session_leave(s->seats[i]);
+    if (s->recording)
+        view_recording_discard(s->ctx, s->recording);
+    for (int k = 0; k < VIEW_LAYERS; k++)
+        view_world_destroy(s->ctx, s->worlds[k]);
+    for (int k = 0; k < SLOTS; k++)
+        view_message_drop(s->kept[k]);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->wake);
+    json_decref(s->files);
+    free(s->path);
+    free(s->name);
+    free(s->folder);
+    free(s);
+}
+
+char *view_session_find_recording(view_session *s, const char *name) {
+    char *path = NULL;
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < json_array_size(s->files) && !path; i++)
+        if (!strcmp(json_string_value(json_array_get(s->files, i)), name) &&
+            asprintf(&path, "%s/%s", s->folder, name) < 0)
+            path = NULL;
+    pthread_mutex_unlock(&s->lock);
+    return path;
+}

@@ -1,0 +1,127 @@
+/* Inside view of a session: what its own files share. */
+#ifndef BOUGH_APP_VIEW_SESSION_H
+#define BOUGH_APP_VIEW_SESSION_H
+
+#include "view.h"
+
+#include <pthread.h>
+
+enum {
+    QUEUE_SIZE = 1024,  /* commands that wait for the next tick */
+    MAILBOX_SIZE = 512, /* messages that wait for one client, besides those of which only the newest counts */
+    STEPS_TIMED = 480,  /* of which median and 99 % are told: some seconds */
+    TICKS_PER_SECOND = 60,
+    TOLD_PER_SECOND = 10, /* numbers and colours */
+};
+
+/* Messages that a newer one replaces, in the order in which they are sent. */
+typedef enum view_slot { SLOT_STAGE, SLOT_SETTINGS, SLOT_PARTS, SLOT_RECORDED, SLOT_NUMBERS, SLOTS } view_slot;
+
+struct view_seat {
+    view_session *session;
+    uint64_t serial; /* no two who ever sat here have the same */
+    pthread_cond_t arrived;
+    bool closed;
+    view_message *mail[MAILBOX_SIZE];
+    size_t mail_first, mail_count;
+    /* Only the newest of these counts. */
+    view_message *slots[SLOTS];
+    view_message *colours[VIEW_LAYERS];
+    view_snapshot *newest[VIEW_LAYERS];
+    uint32_t frame, drawn;       /* sent last; told by the client to be drawn */
+    uint32_t colour;             /* what it wants to see */
+    double credit, credited;     /* messages that it may send, and when they were counted (s) */
+    view_seen seen[VIEW_LAYERS]; /* of the one who encodes: not under the lock */
+};
+
+typedef struct view_order {
+    uint64_t seat; /* serial */
+    view_command command;
+} view_order;
+
+typedef struct view_held {
+    bool holds;
+    int32_t part, vertex;
+    double target[3], stiffness, damping;
+} view_held;
+
+struct view_session {
+    bough_context *ctx;
+    char *path, *name, *folder;
+    const char *engines[3]; /* that the scene allows; NULL ends */
+    pthread_t thread;
+    bool running; /* there is a thread */
+
+    /* ---- of the simulation's thread ---- */
+    view_world *worlds[VIEW_LAYERS]; /* the second is NULL, or the ghost */
+    view_choice choice;
+    uint32_t generation;
+    bool paused, failed; /* failed: only a reset helps */
+    double speed;
+    double base_wall, base_time; /* simulated time is base_time + speed (wall - base_wall) */
+    double scene_gravity[3];     /* as its file says */
+    bool has_wind, has_gravity;
+    bough_wind wind;
+    double gravity[3];
+    view_held hands[VIEW_HANDS];
+    view_recording *recording;
+    int32_t recordings;
+    bool parts_changed;  /* and nobody was told yet */
+    bool changed;        /* there is something to see though no step was taken */
+    double told, ticked; /* wall: when numbers were told, and ticks began, last */
+    double step_us[STEPS_TIMED];
+    int64_t steps;
+    int32_t timed; /* all that ever were, modulo a multiple of STEPS_TIMED */
+    /* since numbers were told last: */
+    double told_cpu, told_time;
+    int32_t shown;
+
+    /* ---- shared, under the lock ---- */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool stop, joined; /* joined: somebody came who has seen nothing yet */
+    uint64_t serials;
+    uint32_t layers; /* that the stage has */
+    view_seat *seats[VIEW_SEATS];
+    view_order queue[QUEUE_SIZE];
+    size_t queue_count;
+    view_message *kept[SLOTS]; /* for those who come later */
+    view_figures figures;
+    json_t *files; /* names of recordings */
+};
+
+/* ---- mail.c ---- */
+
+/* To all seats, or to the one with this serial. Drops the message. */
+void session_tell_all(view_session *s, view_message *message);
+void session_tell(view_session *s, uint64_t seat, view_message *message);
+/* Instead of an older one of the slot: to all, and to those who come later. Drops the message. */
+void session_tell_newest(view_session *s, view_slot slot, view_message *message);
+/* The snapshots and colours of the present state; drops both. */
+void session_show(view_session *s, uint32_t layer, view_snapshot *snapshot);
+void session_show_colours(view_session *s, uint32_t what, uint32_t layer, view_message *message);
+bool session_somebody_wants(view_session *s, uint32_t colour);
+/* A sentence of what could not be done, to one seat (0: all). */
+void session_complain(view_session *s, uint64_t seat, bool fatal, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same of a call that failed. */
+void session_complain_of(view_session *s, uint64_t seat, bough_status status);
+
+/* ---- act.c ---- */
+
+/* Does what somebody asked for. */
+void session_act(view_session *s, const view_order *order);
+void session_say_settings(view_session *s);
+void session_say_parts(view_session *s);
+/* The stage as it is now, with a new generation. */
+bough_status session_set_stage(view_session *s);
+/* After worlds were made: what was chosen by hand acts on them too. */
+void session_hand_over(view_session *s);
+/* Simulated time goes on from here. */
+void session_restart_clock(view_session *s);
+/* What happens to parts by the scene's events. */
+void session_on_changes(void *data, const bough_run_change *changes, int32_t count);
+void session_step(view_session *s);
+
+#endif

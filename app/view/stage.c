@@ -1,0 +1,270 @@
+/* What there is to draw, as one message. */
+#include "view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers behind the JSON, each array at a multiple of 8 bytes. */
+typedef struct {
+    unsigned char *bytes;
+    size_t size, capacity;
+    bool lost; /* there was no memory */
+} blob;
+
+static void *add_room(blob *b, size_t size) {
+    const size_t padded = (size + 7) / 8 * 8;
+    if (b->size + padded > b->capacity) {
+        const size_t capacity = 2 * b->capacity + padded + 4096;
+        unsigned char *bytes = realloc(b->bytes, capacity);
+        b->lost |= !bytes;
+        if (!bytes)
+            return NULL;
+        b->bytes = bytes, b->capacity = capacity;
+    }
+    unsigned char *at = b->bytes + b->size;
+    memset(at, 0, padded);
+    b->size += padded;
+    return at;
+}
+
+/* An array of numbers of 4 bytes; *at: where they are to be written, until the next one. */
+static json_t *add_array(blob *b, size_t count, void **at) {
+    const size_t begin = b->size;
+    *at = add_room(b, 4 * count);
+    return json_pack("{s:I, s:I}", "at", (json_int_t)begin, "count", (json_int_t)(*at ? count : 0));
+}
+
+static json_t *add_copy(blob *b, size_t count, const void *numbers) {
+    void *at;
+    json_t *array = add_array(b, count, &at);
+    if (at && count > 0)
+        memcpy(at, numbers, 4 * count);
+    return array;
+}
+
+/* ---- components ---- */
+
+char *view_component_name(const bough_component *component, int32_t number) {
+    json_t *made = component->provenance ? json_loads(component->provenance, 0, NULL) : NULL;
+    const char *name = json_string_value(json_object_get(made, "name"));
+    char text[32];
+    snprintf(text, sizeof text, "component %d", number);
+    char *copy = strdup(name ? name : text);
+    json_decref(made);
+    return copy;
+}
+
+json_t *view_json_frequencies(const bough_component *c) {
+    json_t *list = json_array();
+    for (int32_t i = 0; i < c->quality.mode_count; i++)
+        json_array_append_new(list, app_json_number(c->quality.reduced_hz[i]));
+    return list;
+}
+
+enum { PANEL = 16 }; /* bough_surface.U */
+
+/* Vertex after vertex, for each r displacements. */
+static json_t *add_basis(blob *b, const bough_component *c) {
+    const bough_surface *s = &c->surface;
+    const size_t r = (size_t)c->r;
+    void *room;
+    json_t *array = add_array(b, 3 * (size_t)s->vertex_count * r, &room);
+    float *U = room;
+    for (size_t i = 0; i < 3 * (size_t)s->vertex_count && U; i++)
+        for (size_t l = 0; l < r; l++) {
+            const size_t from = (i / PANEL * r + l) * PANEL + i % PANEL;
+            U[(i / 3 * r + l) * 3 + i % 3] = s->U ? s->U[from] : (float)s->U16[from] * s->scale[l];
+        }
+    return array;
+}
+
+static json_t *json_component(blob *b, const bough_component *c, int32_t number, bool streamed) {
+    char *name = view_component_name(c, number);
+    json_t *entry = json_pack("{s:o, s:i, s:b, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "name",
+                              app_json_text(name ? name : ""), "r", (int)c->r, "streamed", (int)streamed, "vertices",
+                              (int)c->surface.vertex_count, "triangles", (int)c->surface.triangle_count, "position",
+                              add_copy(b, 3 * (size_t)c->surface.vertex_count, c->surface.position), "index",
+                              add_copy(b, 3 * (size_t)c->surface.triangle_count, c->surface.triangles), "U",
+                              streamed ? json_null() : add_basis(b, c), "frequencies", view_json_frequencies(c), "mass",
+                              app_json_number(c->mass));
+    free(name);
+    return entry;
+}
+
+/* The body of the full engine. */
+static json_t *json_body(blob *b, const view_world *w) {
+    const bough_mesh *surface = w->boundary;
+    const size_t count = 3 * (size_t)surface->vertex_count;
+    void *room;
+    json_t *position = add_array(b, count, &room);
+    for (size_t i = 0; i < count && room; i++)
+        ((float *)room)[i] = (float)surface->vertices[i];
+    json_t *index = add_copy(b, 3 * (size_t)surface->element_count, surface->elements);
+    return json_pack("{s:s, s:i, s:b, s:i, s:i, s:o, s:o, s:n, s:[], s:n}", "name", "body", "r", 0, "streamed", 1,
+                     "vertices", (int)surface->vertex_count, "triangles", (int)surface->element_count, "position",
+                     position, "index", index, "U", "frequencies", "mass");
+}
+
+static json_t *json_components(blob *b, const view_world *w) {
+    json_t *list = json_array();
+    if (!w->model) {
+        json_array_append_new(list, json_body(b, w));
+        return list;
+    }
+    const bough_model_def *def = bough_model_describe(w->model);
+    for (int32_t c = 0; c < def->component_count; c++) {
+        bool streamed = false;
+        for (int32_t p = 0; p < def->part_count && !streamed; p++)
+            streamed = def->parts[p].component == c && w->shape->parts[p].streamed;
+        json_array_append_new(list, json_component(b, def->components[c], c, streamed));
+    }
+    return list;
+}
+
+/* ---- parts ---- */
+
+enum { PART_COMPONENT, PART_PARENT, PART_Q, PART_FIRST };
+
+static int32_t part_number(const view_shape_part *part, int which) {
+    const int32_t numbers[] = {part->component, part->parent, part->first_q, part->first};
+    return numbers[which];
+}
+
+static json_t *add_part_numbers(blob *b, const view_shape *shape, int which) {
+    void *room;
+    json_t *array = add_array(b, (size_t)shape->part_count, &room);
+    for (int32_t p = 0; p < shape->part_count && room; p++)
+        ((int32_t *)room)[p] = part_number(&shape->parts[p], which);
+    return array;
+}
+
+/* Of streamed parts it tells of their rest only. */
+static json_t *add_scales(blob *b, const view_shape *shape) {
+    void *room;
+    json_t *array = add_array(b, (size_t)shape->part_count, &room);
+    for (int32_t p = 0; p < shape->part_count && room; p++)
+        ((float *)room)[p] = (float)shape->parts[p].scale;
+    return array;
+}
+
+/* Poses at rest: those of a state that was just made. Where there is no memory for one they are left out. */
+static json_t *add_rest(bough_context *ctx, blob *b, const view_world *w) {
+    void *room;
+    bough_state *state = NULL;
+    if (w->model && bough_state_create(ctx, w->model, &state))
+        return json_null();
+    json_t *array = add_array(b, VIEW_POSE * (size_t)w->shape->part_count, &room);
+    const bough_frame body = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    for (int32_t p = 0; p < w->shape->part_count && room; p++)
+        view_write_pose(state ? &state->frames[p] : &body, (float *)room + VIEW_POSE * (size_t)p);
+    bough_state_destroy(ctx, state);
+    return array;
+}
+
+static json_t *json_parts(bough_context *ctx, blob *b, const view_world *w) {
+    const view_shape *shape = w->shape;
+    json_t *parts = json_object();
+    json_object_set_new(parts, "component", add_part_numbers(b, shape, PART_COMPONENT));
+    json_object_set_new(parts, "parent", add_part_numbers(b, shape, PART_PARENT));
+    json_object_set_new(parts, "scale", add_scales(b, shape));
+    json_object_set_new(parts, "q", add_part_numbers(b, shape, PART_Q));
+    json_object_set_new(parts, "first", add_part_numbers(b, shape, PART_FIRST));
+    json_object_set_new(parts, "rest", add_rest(ctx, b, w));
+    return parts;
+}
+
+static json_t *json_names(const view_world *w) {
+    json_t *names = json_array();
+    for (int32_t p = 0; p < w->shape->part_count; p++) {
+        const char *name = w->model ? bough_model_describe(w->model)->parts[p].name : "body";
+        json_array_append_new(names, app_json_text(name ? name : ""));
+    }
+    return names;
+}
+
+static json_t *json_seams(blob *b, const view_world *w) {
+    bough_seams seams = {0};
+    const int32_t none = 0;
+    if (w->model)
+        bough_model_seams(w->model, &seams);
+    void *room;
+    json_t *place = add_copy(b, (size_t)seams.place_count + 1, seams.place_count ? seams.place_first : &none);
+    json_t *member = add_array(b, (size_t)seams.copy_count, &room);
+    for (int32_t i = 0; i < seams.copy_count && room; i++)
+        ((int32_t *)room)[i] = seams.copy_vertex[seams.members[i]];
+    return json_pack("{s:o, s:o}", "place", place, "member", member);
+}
+
+/* ---- the whole ---- */
+
+json_t *view_json_wind(const bough_wind *wind) {
+    return json_pack("{s:o, s:o}", "velocity", app_json_numbers(wind->velocity, 3), "gust",
+                     app_json_number(wind->gust));
+}
+
+static json_t *json_columns(const view_world *w) {
+    json_t *list = json_array();
+    for (int32_t c = 0; c < bough_run_column_count(w->run); c++)
+        json_array_append_new(list, app_json_text(bough_run_column_name(w->run, c)));
+    return list;
+}
+
+static json_t *json_texts(const char *const *texts) {
+    json_t *list = json_array();
+    for (; *texts; texts++)
+        json_array_append_new(list, json_string(*texts));
+    return list;
+}
+
+static json_t *json_integrators(void) {
+    json_t *list = json_array();
+    for (int32_t i = 0; i < bough_integrator_count(); i++)
+        json_array_append_new(list, json_string(bough_integrator_describe(i)->name));
+    return list;
+}
+
+static json_t *json_layer(bough_context *ctx, blob *b, const view_stage *stage, const view_world *w) {
+    json_t *layer = json_object();
+    json_object_set_new(layer, "name", app_json_text(stage->name));
+    json_object_set_new(layer, "engine", json_string(w->choice.engine));
+    json_object_set_new(layer, "engines", json_texts(stage->engines));
+    json_object_set_new(layer, "coupling", w->choice.coupling ? json_string(w->choice.coupling) : json_null());
+    json_object_set_new(layer, "integrator", json_string(w->choice.integrator));
+    json_object_set_new(layer, "integrators", json_integrators());
+    json_object_set_new(layer, "continuity", json_string(w->choice.continuity));
+    json_object_set_new(layer, "dt", json_real(w->choice.dt));
+    json_object_set_new(layer, "gravity", app_json_numbers(stage->gravity, 3));
+    json_object_set_new(layer, "wind", view_json_wind(stage->wind));
+    json_object_set_new(layer, "columns", json_columns(w));
+    json_object_set_new(layer, "components", json_components(b, w));
+    json_object_set_new(layer, "parts", json_parts(ctx, b, w));
+    json_object_set_new(layer, "names", json_names(w));
+    json_object_set_new(layer, "seams", json_seams(b, w));
+    return layer;
+}
+
+/* Head, JSON filled up with spaces, numbers. */
+static view_message *join(json_t *json, const blob *b, uint32_t generation) {
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(9), size = json_dumpb(json, NULL, 0, flags);
+    const size_t padded = (size + 7) / 8 * 8;
+    view_message *m = size > 0 && !b->lost ? view_message_new(VIEW_HEAD_SIZE + padded + b->size, false) : NULL;
+    if (!m)
+        return NULL;
+    view_write_head(m->bytes, VIEW_STAGE, generation, (uint32_t)padded);
+    memset(m->bytes + VIEW_HEAD_SIZE, ' ', padded);
+    json_dumpb(json, (char *)m->bytes + VIEW_HEAD_SIZE, size, flags);
+    if (b->size > 0)
+        memcpy(m->bytes + VIEW_HEAD_SIZE + padded, b->bytes, b->size);
+    return m;
+}
+
+bough_status view_stage_make(bough_context *ctx, const view_stage *stage, view_message **message) {
+    blob b = {0};
+    json_t *json = json_layer(ctx, &b, stage, stage->worlds[0]);
+    json_object_set_new(json, "ghost", stage->worlds[1] ? json_layer(ctx, &b, stage, stage->worlds[1]) : json_null());
+    *message = join(json, &b, stage->generation);
+    json_decref(json);
+    free(b.bytes);
+    return *message ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}

@@ -1,0 +1,283 @@
+#include "view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shapes ---- */
+
+view_shape *view_shape_hold(view_shape *shape) {
+    if (shape)
+        atomic_fetch_add(&shape->holders, 1);
+    return shape;
+}
+
+void view_shape_drop(view_shape *shape) {
+    if (!shape || atomic_fetch_sub(&shape->holders, 1) != 1)
+        return;
+    free(shape->parts);
+    free(shape->reach);
+    free(shape);
+}
+
+static view_shape *new_shape(int32_t parts, size_t reaches) {
+    view_shape *shape = calloc(1, sizeof *shape);
+    if (!shape)
+        return NULL;
+    atomic_init(&shape->holders, 1);
+    shape->part_count = parts;
+    shape->parts = calloc((size_t)parts + 1, sizeof *shape->parts);
+    shape->reach = calloc(reaches + 1, sizeof *shape->reach);
+    if (shape->parts && shape->reach)
+        return shape;
+    view_shape_drop(shape);
+    return NULL;
+}
+
+/* The diagonal of the box around the points. */
+static double size_of(const float *x, int32_t count) {
+    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY}, square = 0;
+    for (size_t i = 0; i < 3 * (size_t)count; i++) {
+        lower[i % 3] = fmin(lower[i % 3], (double)x[i]);
+        upper[i % 3] = fmax(upper[i % 3], (double)x[i]);
+    }
+    for (int d = 0; d < 3 && count > 0; d++)
+        square += pow(upper[d] - lower[d], 2);
+    return sqrt(square);
+}
+
+enum { PANEL = 16 }; /* bough_surface.U */
+
+static double surface_U(const bough_component *c, int32_t l, size_t scalar) {
+    const bough_surface *s = &c->surface;
+    const size_t at = (scalar / PANEL * (size_t)c->r + (size_t)l) * PANEL + scalar % PANEL;
+    return s->U ? (double)s->U[at] : (double)s->U16[at] * (double)s->scale[l];
+}
+
+static void find_reach(const bough_component *c, float *reach) {
+    for (int32_t l = 0; l < c->r; l++) {
+        double most = 0;
+        for (size_t v = 0; v < (size_t)c->surface.vertex_count; v++) {
+            const double x = surface_U(c, l, 3 * v), y = surface_U(c, l, 3 * v + 1), z = surface_U(c, l, 3 * v + 2);
+            most = fmax(most, x * x + y * y + z * z);
+        }
+        reach[l] = (float)sqrt(most);
+    }
+}
+
+/* Numbers follow each other part by part. */
+static void lay_out(view_shape *shape) {
+    for (int32_t p = 0; p < shape->part_count; p++) {
+        view_shape_part *part = &shape->parts[p];
+        part->count = part->streamed ? 3 * part->vertices : part->r;
+        part->at = shape->number_count;
+        shape->number_count += VIEW_POSE + (size_t)part->count;
+        shape->vertex_count += part->vertices;
+    }
+}
+
+static bool wants_all(const view_choice *choice) {
+    return !strcmp(choice->continuity, "C1"); /* blending is more than shaders are told how to do */
+}
+
+static view_shape *shape_of_tree(const view_world *w) {
+    const bough_model_def *def = bough_model_describe(w->model);
+    size_t reaches = 0, *reach_of = calloc((size_t)def->component_count + 1, sizeof *reach_of);
+    for (int32_t c = 0; c < def->component_count && reach_of; c++)
+        reach_of[c] = reaches, reaches += (size_t)def->components[c]->r;
+    view_shape *shape = reach_of ? new_shape(def->part_count, reaches) : NULL;
+    for (int32_t c = 0; c < def->component_count && shape; c++)
+        find_reach(def->components[c], shape->reach + reach_of[c]);
+    for (int32_t p = 0, q = 0; p < def->part_count && shape; p++) {
+        const bough_part_def *from = &def->parts[p];
+        const bough_component *c = def->components[from->component];
+        const bool streamed = wants_all(&w->choice) || c->r >= VIEW_STREAMED_FROM;
+        shape->parts[p] = (view_shape_part){.component = from->component,
+                                            .parent = from->parent,
+                                            .scale = from->scale,
+                                            .size = from->scale * size_of(c->surface.position, c->surface.vertex_count),
+                                            .r = c->r,
+                                            .vertices = c->surface.vertex_count,
+                                            .first = bough_model_first_vertex(w->model, p),
+                                            .first_q = q,
+                                            .streamed = streamed,
+                                            .reach = shape->reach + reach_of[from->component]};
+        q += c->r;
+    }
+    free(reach_of);
+    return shape;
+}
+
+static view_shape *shape_of_body(const view_world *w) {
+    view_shape *shape = new_shape(1, 0);
+    double lower[3], upper[3], square = 0;
+    if (!shape)
+        return NULL;
+    for (int d = 0; d < 3; d++) {
+        lower[d] = INFINITY, upper[d] = -INFINITY;
+        for (int32_t v = 0; v < w->boundary->vertex_count; v++) {
+            lower[d] = fmin(lower[d], w->boundary->vertices[3 * (size_t)v + (size_t)d]);
+            upper[d] = fmax(upper[d], w->boundary->vertices[3 * (size_t)v + (size_t)d]);
+        }
+        square += pow(upper[d] - lower[d], 2);
+    }
+    shape->parts[0] = (view_shape_part){
+        .parent = -1, .scale = 1, .size = sqrt(square), .vertices = w->boundary->vertex_count, .streamed = true};
+    return shape;
+}
+
+bough_status view_world_reshape(bough_context *ctx, view_world *w) {
+    (void)ctx;
+    const bool all = w->model && wants_all(&w->choice);
+    view_shape *shape = w->model ? shape_of_tree(w) : shape_of_body(w);
+    if (!shape)
+        return BOUGH_ERROR_MEMORY;
+    lay_out(shape);
+    float *positions = all ? malloc((3 * (size_t)shape->vertex_count + 1) * sizeof *positions) : NULL;
+    if (all && !positions) {
+        view_shape_drop(shape);
+        return BOUGH_ERROR_MEMORY;
+    }
+    view_shape_drop(w->shape);
+    free(w->positions);
+    w->shape = shape, w->positions = positions;
+    return BOUGH_OK;
+}
+
+static bough_status make_shape(bough_context *ctx, view_world *w) {
+    const bough_mesh *mesh = w->model ? NULL : bough_run_mesh(w->run);
+    bough_status s = mesh ? bough_mesh_surface(ctx, mesh, &w->boundary, &w->vertex_map, NULL) : BOUGH_OK;
+    if (!s)
+        s = view_world_reshape(ctx, w);
+    if (s)
+        return s;
+    w->damping_ratio = malloc(((size_t)w->shape->part_count + 1) * sizeof *w->damping_ratio);
+    for (int32_t p = 0; p < w->shape->part_count && w->damping_ratio; p++)
+        w->damping_ratio[p] = NAN;
+    return w->damping_ratio ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+/* ---- worlds ---- */
+
+static bough_status make_run(bough_context *ctx, const char *path, view_tell tell, void *tell_data, view_world *w) {
+    bough_run_def def = bough_default_run_def();
+    bough_run_report report;
+    const bough_state *state;
+    def.live = true;
+    def.engine = w->choice.engine, def.coupling = w->choice.coupling, def.integrator = w->choice.integrator;
+    def.dt = w->choice.dt, def.continuity = w->choice.continuity;
+    def.tell = tell, def.tell_data = tell_data;
+    bough_status s = bough_scene_load(ctx, path, &w->scene);
+    if (!s)
+        s = bough_run_create(ctx, w->scene, &def, &w->run);
+    if (s)
+        return s;
+    bough_run_look(w->run, &report);
+    w->choice.engine = report.engine, w->choice.coupling = report.coupling, w->choice.integrator = report.integrator;
+    w->choice.dt = report.dt;
+    bough_run_tree(w->run, &w->model, &state);
+    w->state = bough_run_state(w->run);
+    return make_shape(ctx, w);
+}
+
+bough_status view_world_create(bough_context *ctx, const char *path, const view_choice *choice, view_tell tell,
+                               void *tell_data, view_world **world) {
+    *world = NULL;
+    view_world *w = calloc(1, sizeof *w);
+    if (!w)
+        return BOUGH_ERROR_MEMORY;
+    w->choice = *choice;
+    bough_status s = make_run(ctx, path, tell, tell_data, w);
+    if (s)
+        view_world_destroy(ctx, w);
+    else
+        *world = w;
+    return s;
+}
+
+void view_world_destroy(bough_context *ctx, view_world *w) {
+    if (!w)
+        return;
+    view_shape_drop(w->shape);
+    bough_mesh_destroy(ctx, w->boundary);
+    bough_release(ctx, w->vertex_map);
+    free(w->positions);
+    free(w->damping_ratio);
+    bough_run_destroy(ctx, w->run);
+    bough_scene_destroy(ctx, w->scene);
+    free(w);
+}
+
+int32_t view_world_part_count(const view_world *w) {
+    return w->shape->part_count;
+}
+
+bool view_world_has_part(const view_world *w, int32_t part) {
+    return part >= 0 && part < w->shape->part_count;
+}
+
+bool view_part_is_there(const view_world *w, int32_t part) {
+    if (!w->model)
+        return true;
+    const bough_part_def *parts = bough_state_parts(w->model, w->state);
+    while (part >= 0 && !parts[part].absent)
+        part = parts[part].parent;
+    return part < 0;
+}
+
+double view_world_time(const view_world *w) {
+    bough_run_report report;
+    bough_run_look(w->run, &report);
+    return report.time;
+}
+
+int32_t view_world_vertex(const view_world *w, int32_t vertex) {
+    if (w->model)
+        return vertex;
+    return vertex >= 0 && vertex < w->boundary->vertex_count ? w->vertex_map[vertex] : -1;
+}
+
+/* ---- springs at hands ---- */
+
+/* Of the part and all that hangs on it. */
+static double mass_on(const view_world *w, int32_t part) {
+    const bough_model_def *def = bough_model_describe(w->model);
+    const bough_part_def *parts = bough_state_parts(w->model, w->state);
+    double mass = 0;
+    for (int32_t p = 0; p < def->part_count; p++) {
+        int32_t at = p;
+        while (at >= 0 && at != part)
+            at = parts[at].parent;
+        if (at == part)
+            mass += def->components[parts[p].component]->mass * pow(parts[p].scale, 3);
+    }
+    return mass;
+}
+
+/* The lowest frequency on the way from the part to its root; what they are all fixed to sways with. */
+static double slowest_on(bough_context *ctx, const view_world *w, int32_t part) {
+    double *all = malloc(((size_t)w->shape->part_count + 1) * sizeof *all), hz = INFINITY;
+    const bough_part_def *parts = bough_state_parts(w->model, w->state);
+    if (all && !bough_state_lowest_frequencies(ctx, w->model, w->state, all))
+        for (; part >= 0; part = parts[part].parent)
+            hz = fmin(hz, all[part]);
+    free(all);
+    return hz;
+}
+
+/* As stiff as what is pulled would be if it swung by itself as slowly as what it hangs on, k = m (2 pi f)^2: hand and
+ * part meet half-way, and nothing is torn. Frequencies beyond these, of rigid and of very soft parts, would tear or not
+ * be felt. */
+void view_world_spring(bough_context *ctx, const view_world *w, int32_t part, double *stiffness, double *damping) {
+    const double slowest = 0.3, fastest = 6, ratio = 0.3;
+    bough_body_properties whole = {.mass = 1};
+    double mass, hz = 1;
+    if (w->model) {
+        mass = mass_on(w, part);
+        hz = slowest_on(ctx, w, part);
+    } else
+        mass = bough_body_measure(ctx, bough_scene_body(w->scene), &whole) ? 1 : whole.mass;
+    const double omega = 2 * M_PI * fmin(fmax(hz, slowest), fastest);
+    *stiffness = mass * omega * omega;
+    *damping = 2 * ratio * mass * omega;
+}

@@ -1,0 +1,706 @@
+/* Sessions of bough view without sockets: what those who sit there see, and what they can do. */
+#include "app/viewer.h"
+#include "run/play.h"
+
+#include "../../app/view/view.h"
+
+/* A beam of three domains along x, held at x = 0. */
+#define CHAIN(more)                                                                                              \
+    "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [1.5, 0.1, 0.1], 'cells': "     \
+    "[15, 1, 1]}, 'sets': {'a': {'elements': 'x<0.51'}, 'b': {'elements': 'x>0.49 & x<1.01'}, 'c': "             \
+    "{'elements': 'x>0.99'}}, 'material': {'young': 2e6, 'poisson': 0.3, 'density': 1000}, 'basis': {'r': 14}, " \
+    "'samples': {'contact': 0, 'stress': 8}, 'fix': 'x0'}, 'time': {'dt': 0.002, 'duration': 0.1}" more "}"
+#define HANGING CHAIN(", 'gravity': [0, 0, -1]")
+#define STILL CHAIN(", 'gravity': [0, 0, 0]")
+#define SIZE 1.5
+
+typedef struct {
+    bough_context *ctx;
+    view_session *session;
+    view_seat *seat;
+    viewer seen;
+    double dt;        /* of the scene's steps */
+    json_t *said[16]; /* the last text of each kind */
+    int frames;
+    uint32_t coloured; /* by what, the last time */
+    float colours[3];  /* of the parts */
+    double coloured_at;
+} table;
+
+static table sit_down(const char *scene, const char *engine, bool paused) {
+    table t = {.ctx = test_context(1), .dt = 0.002};
+    mkdir(test_path("recorded"), 0700);
+    const view_session_def def = {.path = scene,
+                                  .choice = {.engine = engine, .continuity = "C0"},
+                                  .paused = paused,
+                                  .folder = test_path("recorded")};
+    check_ok(t.ctx, view_session_create(t.ctx, &def, &t.session));
+    t.seat = view_session_join(t.session);
+    check(t.seat != NULL);
+    return t;
+}
+
+static void leave(table *t) {
+    view_session_leave(t->seat);
+    view_session_destroy(t->session);
+    viewer_drop(&t->seen);
+    for (int i = 0; i < 16; i++)
+        json_decref(t->said[i]);
+    bough_context_destroy(t->ctx);
+}
+
+static json_t *said(const table *t, const char *what) {
+    for (int i = 0; i < 16; i++)
+        if (t->said[i] && !strcmp(json_string_value(json_object_get(t->said[i], "say")), what))
+            return t->said[i];
+    return NULL;
+}
+
+static void forget(table *t, const char *what) {
+    for (int i = 0; i < 16; i++)
+        if (t->said[i] && !strcmp(json_string_value(json_object_get(t->said[i], "say")), what))
+            json_decref(t->said[i]), t->said[i] = NULL;
+}
+
+static void remember(table *t, json_t *object) {
+    check(json_is_string(json_object_get(object, "say")));
+    forget(t, json_string_value(json_object_get(object, "say")));
+    int i = 0;
+    while (t->said[i])
+        i++;
+    t->said[i] = object;
+}
+
+static void order(table *t, const char *text) {
+    char copy[1024], reason[128];
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    const int code = view_seat_receive(t->seat, copy, strlen(copy), reason);
+    if (code)
+        fail_msg("%s: %d: %s", text, code, reason);
+}
+
+static void acknowledge(table *t) {
+    char text[64];
+    snprintf(text, sizeof text, "{'do': 'ack', 'frame': %u}", t->seen.frame);
+    order(t, text);
+}
+
+/* One message, if there is one by then. */
+static bool look(table *t, double seconds) {
+    view_message *m = view_seat_next(t->seat, seconds);
+    if (!m)
+        return false;
+    const uint32_t kind = m->text ? 0 : word_at(m->bytes);
+    if (m->text)
+        remember(t, json_loadb((const char *)m->bytes, m->size, 0, NULL));
+    else if (kind == VIEW_STAGE)
+        viewer_take_stage(&t->seen, m->bytes, m->size);
+    else if (kind == VIEW_FRAME) {
+        viewer_take_frame(&t->seen, m->bytes, m->size);
+        t->frames++;
+    } else if (kind == VIEW_COLOURS && word_at(m->bytes + 4) == t->seen.generation) {
+        check_int(m->size, 32 + 4 * t->seen.layers[0].part_count);
+        t->coloured = word_at(m->bytes + 24);
+        memcpy(&t->coloured_at, m->bytes + 16, sizeof t->coloured_at);
+        memcpy(t->colours, m->bytes + 32, m->size - 32);
+    } else
+        check_int(kind, 0);
+    view_message_drop(m);
+    if (kind == VIEW_FRAME)
+        acknowledge(t);
+    return true;
+}
+
+#define look_until(t, condition)                                              \
+    do {                                                                      \
+        const double until_ = app_seconds() + 20;                             \
+        while (!(condition)) {                                                \
+            look(t, 0.1);                                                     \
+            if (app_seconds() > until_)                                       \
+                fail_msg("%s:%d: never: %s", __FILE__, __LINE__, #condition); \
+        }                                                                     \
+    } while (0)
+
+static void steps(table *t, int count) {
+    const double before = t->seen.layers[0].time;
+    for (int k = 0; k < count; k++)
+        order(t, "{'do': 'step'}");
+    usleep((useconds_t)(1e6 * count / VIEW_RATE)); /* so that as many may be sent again */
+    look_until(t, t->seen.layers[0].time > before + t->dt * (count - 0.5));
+}
+
+/* ---- what is seen ---- */
+
+static double worst_difference(const float *a, const float *b, int32_t count) {
+    double worst = 0;
+    for (int32_t i = 0; i < 3 * count; i++)
+        worst = fmax(worst, fabs((double)a[i] - (double)b[i]));
+    return worst;
+}
+
+/* Stage and frames tell where the library draws the surface, with all engines and continuities. */
+static void frames_are_the_surface(void **state) {
+    (void)state;
+    static const char *const continuities[] = {"C0", "C1"};
+    const char *path = write_scene("chain.json", HANGING);
+    for (int k = 0; k < 2; k++) {
+        table t = sit_down(path, "tree", true);
+        look_until(&t, t.frames > 0);
+        if (k)
+            order(&t, "{'do': 'continuity', 'name': 'C1'}");
+        steps(&t, 60);
+        viewer_draw(&t.seen, 0);
+
+        bough_run_def def = bough_default_run_def();
+        def.live = true, def.engine = "tree", def.continuity = continuities[k];
+        bough_context *ctx = test_context(1);
+        play p = begin_file(ctx, path, &def);
+        for (int i = 0; i < 60; i++)
+            check_ok(ctx, bough_run_step(ctx, p.run));
+        const bough_model *model;
+        const bough_state *now;
+        check(bough_run_tree(p.run, &model, &now));
+        const int32_t count = bough_model_vertex_count(model);
+        check_int(t.seen.layers[0].vertex_count, count);
+        check_near(t.seen.layers[0].time, now->time, 1e-9);
+        float *surface = malloc(3 * (size_t)count * sizeof *surface), *rest = malloc(3 * (size_t)count * sizeof *rest);
+        check_ok(ctx, bough_state_surface(ctx, model, now, surface, NULL));
+        for (int32_t i = 0; i < 3 * count; i++)
+            rest[i] = (float)bough_run_mesh(p.run)->vertices[i];
+        check(worst_difference(rest, surface, count) > 0.001 * SIZE); /* it has moved */
+        check_below(worst_difference(t.seen.layers[0].drawn, surface, count), 1e-5 * SIZE);
+        free(surface), free(rest);
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+        leave(&t);
+    }
+}
+
+static void the_full_engine_is_streamed(void **state) {
+    (void)state;
+    const char *path = write_scene("chain.json", HANGING);
+    table t = sit_down(path, "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'engine', 'name': 'full'}");
+    look_until(&t, t.seen.generation == 2 && t.seen.layers[0].part_count == 1);
+    steps(&t, 60);
+    viewer_draw(&t.seen, 0);
+    bough_context *ctx = test_context(1);
+    bough_run_def def = bough_default_run_def();
+    def.live = true, def.engine = "full";
+    play p = begin_file(ctx, path, &def);
+    for (int i = 0; i < 60; i++)
+        check_ok(ctx, bough_run_step(ctx, p.run));
+    bough_mesh *surface;
+    int32_t *map;
+    check_ok(ctx, bough_mesh_surface(ctx, bough_run_mesh(p.run), &surface, &map, NULL));
+    check_int(t.seen.layers[0].vertex_count, surface->vertex_count);
+    for (int32_t v = 0; v < surface->vertex_count; v++)
+        for (int d = 0; d < 3; d++) {
+            const size_t at = 3 * (size_t)map[v] + (size_t)d;
+            check_near((double)t.seen.layers[0].drawn[3 * v + d],
+                       bough_run_mesh(p.run)->vertices[at] + bough_run_displacement(p.run)[at], 1e-5 * SIZE);
+        }
+    bough_mesh_destroy(ctx, surface);
+    bough_release(ctx, map);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+    leave(&t);
+}
+
+/* Nothing moves: nothing is sent. What is poked is, until it has come to rest. */
+static void parts_at_rest_are_left_out(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("still.json", STILL), "tree", true);
+    look_until(&t, t.frames > 0);
+    check_int(t.seen.layers[0].sent, 3);
+    steps(&t, 1);
+    check_int(t.seen.layers[0].sent, 0);
+    order(&t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 1]}");
+    steps(&t, 5);
+    check(t.seen.layers[0].sent > 0);
+    leave(&t);
+}
+
+/* Who does not tell that frames were drawn gets two of them, and then the newest. */
+static void two_frames_are_under_way(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", false);
+    int frames = 0;
+    double first = NAN, time = 0;
+    uint32_t frame = 0;
+    for (const double until = app_seconds() + 1.5; app_seconds() < until;) {
+        view_message *m = view_seat_next(t.seat, 0.05);
+        if (m && !m->text && word_at(m->bytes) == VIEW_FRAME) {
+            frames++;
+            frame = word_at(m->bytes + 24);
+            memcpy(&time, m->bytes + 16, sizeof time);
+            first = frames == 1 ? time : first;
+        }
+        view_message_drop(m);
+    }
+    check_int(frames, 2);
+    check_int(frame, 2);
+    char reason[128], text[64];
+    snprintf(text, sizeof text, "{\"do\": \"ack\", \"frame\": %u}", frame);
+    check_int(view_seat_receive(t.seat, text, strlen(text), reason), 0);
+    for (frames = 0; frames == 0;) {
+        view_message *m = view_seat_next(t.seat, 1);
+        check(m != NULL);
+        double then = 0;
+        if (!m->text && word_at(m->bytes) == VIEW_FRAME)
+            frames++, memcpy(&then, m->bytes + 16, sizeof then);
+        view_message_drop(m);
+        check(frames == 0 || then > time + 0.5); /* not the third, but the newest */
+    }
+    leave(&t);
+}
+
+/* ---- what can be done ---- */
+
+static void pulling_moves_the_vertex(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("still.json", STILL), "tree", true);
+    look_until(&t, t.frames > 0);
+    const int32_t vertex = viewer_nearest(&t.seen, 2, 1.5, 0, 0.05);
+    const double before = (double)viewer_at(&t.seen, 2, vertex)[2];
+    char text[160];
+    snprintf(text, sizeof text, "{'do': 'pull', 'hand': 1, 'part': 2, 'vertex': %d, 'target': [1.5, 0, 0.5]}", vertex);
+    order(&t, text);
+    steps(&t, 200);
+    const double lifted = (double)viewer_at(&t.seen, 2, vertex)[2] - before;
+    print_message("lifted by %g m\n", lifted);
+    check(lifted > 0.02 && lifted < 0.6);
+    order(&t, "{'do': 'release', 'hand': 1}");
+    order(&t, "{'do': 'dt', 'seconds': 0.01}");
+    t.dt = 0.01;
+    double least = lifted;
+    for (int k = 0; k < 30; k++) { /* most of its period, 3.1 s */
+        steps(&t, 10);
+        least = fmin(least, (double)viewer_at(&t.seen, 2, vertex)[2] - before);
+    }
+    check(least < 0.5 * lifted);
+    leave(&t);
+}
+
+static void what_is_cut_falls(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
+    look_until(&t, t.frames > 0);
+    const int32_t end_c = viewer_nearest(&t.seen, 2, 1.5, 0, 0), end_b = viewer_nearest(&t.seen, 1, 0.9, 0, 0);
+    const double before_c = (double)viewer_at(&t.seen, 2, end_c)[2], before_b = (double)viewer_at(&t.seen, 1, end_b)[2];
+    order(&t, "{'do': 'cut', 'part': 2}");
+    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "loose")) == 1);
+    steps(&t, 450); /* 0.9 s: g t^2 / 2 = 0.4 m */
+    check((double)viewer_at(&t.seen, 2, end_c)[2] < before_c - 0.35);
+    check((double)viewer_at(&t.seen, 1, end_b)[2] > before_b - 0.2);
+    order(&t, "{'do': 'reattach', 'part': 2}");
+    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "loose")) == 0);
+    order(&t, "{'do': 'remove', 'part': 2}");
+    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "absent")) == 1);
+    order(&t, "{'do': 'reattach', 'part': 2}");
+    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "absent")) == 0);
+    order(&t, "{'do': 'lock', 'part': 1}");
+    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "locked")) == 1);
+    order(&t, "{'do': 'unlock', 'part': 1}");
+    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "locked")) == 0);
+    steps(&t, 3);
+    check(!said(&t, "error"));
+    leave(&t);
+}
+
+static const char *setting(const table *t, const char *key) {
+    const char *text = json_string_value(json_object_get(said(t, "settings"), key));
+    return text ? text : "";
+}
+
+static double settled(const table *t, const char *key) {
+    return json_number_value(json_object_get(said(t, "settings"), key));
+}
+
+/* What one sets, all are told; and who comes later too. */
+static void settings_come_back_to_all(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
+    table other = {.ctx = t.ctx, .session = t.session, .seat = view_session_join(t.session)};
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'dt', 'seconds': 0.004}");
+    order(&t, "{'do': 'speed', 'factor': 0.5}");
+    order(&t, "{'do': 'gravity', 'acceleration': [1, 2, 3]}");
+    order(&t, "{'do': 'wind', 'velocity': [4, 5, 6], 'gust': 0.25}");
+    order(&t, "{'do': 'coupling', 'name': 'L2'}");
+    order(&t, "{'do': 'play'}");
+    table *both[2] = {&t, &other};
+    for (int k = 0; k < 2; k++) {
+        look_until(both[k],
+                   said(both[k], "settings") && json_is_false(json_object_get(said(both[k], "settings"), "paused")));
+        check_near(settled(both[k], "dt"), 0.004, 1e-12);
+        check_near(settled(both[k], "speed"), 0.5, 1e-12);
+        check(!strcmp(setting(both[k], "coupling"), "L2"));
+        const json_t *wind = json_object_get(said(both[k], "settings"), "wind");
+        check_near(json_number_value(json_array_get(json_object_get(wind, "velocity"), 1)), 5, 1e-12);
+        check_near(json_number_value(json_object_get(wind, "gust")), 0.25, 1e-12);
+        const json_t *gravity = json_object_get(said(both[k], "settings"), "gravity");
+        check_near(json_number_value(json_array_get(gravity, 2)), 3, 1e-12);
+    }
+    order(&t, "{'do': 'coupling', 'name': 'L3'}");
+    look_until(&t, !strcmp(setting(&t, "coupling"), "L3"));
+    order(&t, "{'do': 'integrator', 'name': 'bdf2'}");
+    look_until(&t, !strcmp(setting(&t, "integrator"), "bdf2"));
+    check(!said(&t, "error"));
+    order(&t, "{'do': 'coupling', 'name': 'L1'}"); /* which this integrator does not know */
+    look_until(&t, said(&t, "error"));
+    look_until(&t, t.seen.layers[0].time > 0.1);
+    check(!strcmp(setting(&t, "coupling"), "L3"));
+    view_session_leave(other.seat);
+    viewer_drop(&other.seen);
+    for (int i = 0; i < 16; i++)
+        json_decref(other.said[i]);
+    leave(&t);
+}
+
+/* Half the speed: half the time passes. */
+static void time_passes_as_it_should(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("still.json", STILL), "tree", false);
+    static const double speeds[] = {1, 0.25};
+    for (int k = 0; k < 2; k++) {
+        char text[64];
+        snprintf(text, sizeof text, "{'do': 'speed', 'factor': %g}", speeds[k]);
+        order(&t, text);
+        look_until(&t, said(&t, "settings") && settled(&t, "speed") == speeds[k]);
+        look_until(&t, !look(&t, 0));
+        const double wall = app_seconds(), time = t.seen.layers[0].time;
+        while (app_seconds() < wall + 1)
+            look(&t, 0.01);
+        const double rate = (t.seen.layers[0].time - time) / (app_seconds() - wall);
+        print_message("at %g: %g s a second, a step takes %g us\n", speeds[k], rate,
+                      json_number_value(json_object_get(said(&t, "numbers"), "step_us")));
+        check(rate > 0.5 * speeds[k] && rate < 1.2 * speeds[k]); /* others use the machine, too */
+    }
+    order(&t, "{'do': 'reset'}");
+    look_until(&t, t.seen.layers[0].time < 0.5);
+    leave(&t);
+}
+
+static void parts_can_be_painted_and_picked(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'pick', 'part': 1}");
+    look_until(&t, said(&t, "pick"));
+    const json_t *frequencies = json_object_get(said(&t, "pick"), "frequencies");
+    const double lowest = json_number_value(json_array_get(frequencies, 0));
+    check(lowest > 0);
+    check(!strcmp(json_string_value(json_object_get(said(&t, "pick"), "name")), "b"));
+    check_near(json_number_value(json_object_get(said(&t, "pick"), "mass")), 5, 0.01);
+    order(&t, "{'do': 'stiffness', 'part': 1, 'factor': 2}");
+    order(&t, "{'do': 'damping', 'part': 1, 'ratio': 0.1, 'siblings': true}");
+    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "damping")) == 1);
+    check_int(json_array_size(json_object_get(said(&t, "parts"), "stiffness")), 1);
+    forget(&t, "pick");
+    order(&t, "{'do': 'pick', 'part': 1}");
+    look_until(&t, said(&t, "pick"));
+    frequencies = json_object_get(said(&t, "pick"), "frequencies");
+    check_near(json_number_value(json_array_get(frequencies, 0)), 2 * lowest, 1e-6 * lowest);
+    leave(&t);
+}
+
+/* Stresses are the library's; interfaces are rigid at rest, and not when the beam has bent. */
+static void colours_tell_stress_and_deviation(void **state) {
+    (void)state;
+    const char *path = write_scene("chain.json", HANGING);
+    table t = sit_down(path, "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'colour', 'what': 2}");
+    look_until(&t, t.coloured == 2);
+    check_near((double)t.colours[0], 0, 1e-9);
+    steps(&t, 60);
+    look_until(&t, t.coloured_at > 0.119);
+    print_message("deviations %g %g\n", (double)t.colours[0], (double)t.colours[1]);
+    check(t.colours[0] > 1e-6f && t.colours[1] > 1e-6f && t.colours[0] < 1e-3f);
+    check_near((double)t.colours[2], 0, 0); /* nothing hangs on it */
+    order(&t, "{'do': 'colour', 'what': 1}");
+    look_until(&t, t.coloured == 1);
+    bough_context *ctx = test_context(1);
+    bough_run_def def = bough_default_run_def();
+    def.live = true;
+    play p = begin_file(ctx, path, &def);
+    for (int i = 0; i < 60; i++)
+        check_ok(ctx, bough_run_step(ctx, p.run));
+    const bough_model *model;
+    const bough_state *now;
+    double stresses[3];
+    check(bough_run_tree(p.run, &model, &now));
+    bough_state_peak_stresses(ctx, model, now, stresses);
+    for (int i = 0; i < 3; i++)
+        check_near((double)t.colours[i], stresses[i], 1e-5 * stresses[0]);
+    check(stresses[0] > 100);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+    leave(&t);
+}
+
+/* A ghost begins with the scene, goes on with it, and is pulled with it. */
+static void a_ghost_goes_along(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'ghost', 'engine': 'full'}");
+    look_until(&t, t.seen.generation == 2);
+    check_int(t.seen.layers[1].part_count, 1);
+    order(&t, "{'do': 'pull', 'hand': 0, 'part': 2, 'vertex': 0, 'target': [1, 0, 2], 'stiffness': 100}");
+    steps(&t, 100);
+    look_until(&t, t.seen.layers[1].time > 0.199);
+    viewer_draw(&t.seen, 0), viewer_draw(&t.seen, 1);
+    double highest[2] = {-1, -1};
+    for (int k = 0; k < 2; k++)
+        for (int32_t v = 0; v < t.seen.layers[k].vertex_count; v++)
+            highest[k] = fmax(highest[k], (double)t.seen.layers[k].drawn[3 * v + 2]);
+    print_message("highest point: tree %g m, full %g m\n", highest[0], highest[1]);
+    check(highest[0] > 0.055); /* at rest: 0.05 */
+    check_near(highest[0], highest[1], 0.1 * highest[1]);
+    order(&t, "{'do': 'ghost'}");
+    look_until(&t, t.seen.generation == 3);
+    check_int(t.seen.layers[1].part_count, 0);
+    leave(&t);
+}
+
+static void recordings_are_files(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", false);
+    order(&t, "{'do': 'record', 'on': true}");
+    look_until(&t, t.seen.layers[0].time > 0.5);
+    order(&t, "{'do': 'reset'}"); /* ends it, too */
+    look_until(&t, said(&t, "recorded"));
+    look_until(&t, json_is_false(json_object_get(said(&t, "settings"), "recording")));
+    check_int(json_array_size(json_object_get(said(&t, "recorded"), "files")), 2);
+    char *table_path = view_session_find_recording(t.session, "recording-1.csv");
+    char *film_path = view_session_find_recording(t.session, "recording-1.glb"), head[64] = "";
+    check(table_path && film_path && !view_session_find_recording(t.session, "../chain.json"));
+    FILE *file = fopen(table_path, "r");
+    int rows = 0;
+    check(file && fgets(head, 6, file) && !strcmp(head, "time,"));
+    for (int c; (c = fgetc(file)) != EOF;)
+        rows += c == '\n';
+    check(rows > 10);
+    fclose(file);
+    check((file = fopen(film_path, "rb")) && fread(head, 1, 4, file) == 4 && !memcmp(head, "glTF", 4));
+    fclose(file);
+    free(table_path), free(film_path);
+    leave(&t);
+}
+
+static void seats_are_limited(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("still.json", STILL), "tree", false);
+    view_seat *others[VIEW_SEATS];
+    for (int i = 1; i < VIEW_SEATS; i++)
+        check((others[i] = view_session_join(t.session)) != NULL);
+    check(view_session_join(t.session) == NULL);
+    for (int i = 1; i < VIEW_SEATS; i++)
+        view_session_leave(others[i]);
+    check((others[0] = view_session_join(t.session)) != NULL);
+    view_session_leave(others[0]);
+    leave(&t);
+}
+
+/* ---- what clients send ---- */
+
+static view_parsed parsed(const char *text, view_command *command) {
+    char copy[512], reason[128];
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    const view_parsed how = view_command_parse(copy, strlen(copy), command, reason);
+    check((how == VIEW_PARSED) == (reason[0] == 0));
+    return how;
+}
+
+static const char *const commands[] = {
+    "{'do': 'ack', 'frame': 7}",
+    "{'do': 'pull', 'hand': 3, 'part': 1, 'vertex': 2, 'target': [1, 2.5, -3]}",
+    "{'do': 'pull', 'hand': 0, 'part': 1, 'vertex': 2, 'target': [1, 2, 3], 'stiffness': 10}",
+    "{'do': 'release', 'hand': 0}",
+    "{'do': 'poke', 'part': 0, 'vertex': 0, 'impulse': [0, 0, 1e-3]}",
+    "{'do': 'pause'}",
+    "{'do': 'speed', 'factor': 0.1}",
+    "{'do': 'wind', 'velocity': [1, 2, 3], 'gust': 0}",
+    "{'do': 'wind', 'velocity': null}",
+    "{'do': 'stiffness', 'part': 1, 'factor': 2, 'siblings': true}",
+    "{'do': 'dt', 'seconds': 0.001}",
+    "{'do': 'coupling', 'name': 'L3'}",
+    "{'do': 'ghost'}",
+    "{'do': 'ghost', 'engine': 'full'}",
+    "{'do': 'record', 'on': true}",
+};
+
+static void commands_are_judged(void **state) {
+    (void)state;
+    static const char *const wild[] = {
+        "{'do': 'pull', 'hand': 4, 'part': 1, 'vertex': 2, 'target': [1, 2, 3]}",
+        "{'do': 'pull', 'hand': -1, 'part': 1, 'vertex': 2, 'target': [1, 2, 3]}",
+        "{'do': 'pull', 'hand': 0, 'part': 1e300, 'vertex': 2, 'target': [1, 2, 3]}",
+        "{'do': 'pull', 'hand': 0, 'part': 1, 'vertex': 2, 'target': [1e300, 2, 3]}",
+        "{'do': 'speed', 'factor': 0}",
+        "{'do': 'speed', 'factor': 1e9}",
+        "{'do': 'dt', 'seconds': -1}",
+        "{'do': 'colour', 'what': 3}",
+        "{'do': 'coupling', 'name': 'L1234567890123456789012345678901234567890'}",
+    };
+    static const char *const none[] = {
+        "{'do': 'coupling', 'name': 'L3\\u0000x'}",
+        "",
+        "ack",
+        "[]",
+        "{}",
+        "{'do': 1}",
+        "{'do': 'fly'}",
+        "{'do': 'ack'}",
+        "{'do': 'ack', 'frame': 'x'}",
+        "{'do': 'ack', 'frame': 1.5}",
+        "{'do': 'ack', 'frame': NaN}",
+        "{'do': 'ack', 'frame': 1e999}",
+        "{'do': 'ack', 'frame': 1} x",
+        "{'do': 'ack', 'do': 'ack', 'frame': 1}",
+        "{'do': 'pull', 'hand': 0, 'part': 1, 'vertex': 2, 'target': [1, 2]}",
+        "{'do': 'pull', 'hand': 0, 'part': 1, 'vertex': 2, 'target': [1, 2, '3']}",
+        "{'do': 'record', 'on': 1}",
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+    };
+    view_command c;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (parsed(commands[i], &c) != VIEW_PARSED)
+            fail_msg("%s is a command", commands[i]);
+    for (size_t i = 0; i < sizeof wild / sizeof *wild; i++)
+        if (parsed(wild[i], &c) != VIEW_OUT_OF_RANGE)
+            fail_msg("%s is out of range", wild[i]);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (parsed(none[i], &c) != VIEW_NO_COMMAND)
+            fail_msg("%s is no command", none[i]);
+    check_int(parsed(commands[1], &c), VIEW_PARSED);
+    check_int(c.what, VIEW_DO_PULL);
+    check_int(c.hand, 3);
+    check_near(c.vector[1], 2.5, 0);
+    check(isnan(c.value));
+    check_int(parsed(commands[7], &c), VIEW_PARSED);
+    check(c.flag && c.value == 0);
+    check_int(parsed(commands[8], &c), VIEW_PARSED);
+    check(!c.flag && isnan(c.value));
+}
+
+/* Bytes that are changed at random never do anything but become another command or none; what is parsed is finite. */
+static void random_bytes_are_judged(void **state) {
+    (void)state;
+    uint64_t random = 7;
+    int good = 0;
+    for (int k = 0; k < 60000; k++) {
+        char text[256], reason[128];
+        view_command c;
+        snprintf(text, sizeof text, "%s", commands[k % (int)(sizeof commands / sizeof *commands)]);
+        for (char *at = text; *at; at++)
+            *at = *at == '\'' ? '"' : *at;
+        size_t size = strlen(text);
+        for (int i = 0; i < 1 + k % 4; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            text[(random >> 33) % size] = (char)(random >> 56);
+        }
+        size -= (random >> 40) % 3 == 0 ? (random >> 50) % size : 0;
+        if (view_command_parse(text, size, &c, reason) != VIEW_PARSED)
+            continue;
+        good++;
+        check(c.what < VIEW_DO_COUNT && c.hand >= 0 && c.hand < VIEW_HANDS && c.part >= 0 && c.vertex >= 0);
+        check(isfinite(c.vector[0]) && isfinite(c.vector[1]) && isfinite(c.vector[2]));
+        check(!isinf(c.value) && strlen(c.name) < VIEW_NAME_SIZE && strlen(c.coupling) < VIEW_NAME_SIZE);
+    }
+    check(good > 100);
+}
+
+/* Commands that are well formed but name what is not there are answered, and the simulation goes on. */
+static void what_is_not_there_is_told(void **state) {
+    (void)state;
+    static const char *const orders[] = {
+        "{'do': 'cut', 'part': 99}",
+        "{'do': 'pick', 'part': 2000000000}",
+        "{'do': 'pull', 'hand': 0, 'part': 2000000000, 'vertex': 0, 'target': [0, 0, 0]}",
+        "{'do': 'pull', 'hand': 0, 'part': 0, 'vertex': 2000000000, 'target': [0, 0, 0]}",
+        "{'do': 'poke', 'part': 0, 'vertex': 2000000000, 'impulse': [0, 0, 0]}",
+        "{'do': 'engine', 'name': 'steam'}",
+        "{'do': 'integrator', 'name': 'guess'}",
+        "{'do': 'coupling', 'name': '%s%s%n'}",
+        "{'do': 'continuity', 'name': 'C7'}",
+        "{'do': 'ghost', 'coupling': 'L9'}",
+        "{'do': 'stiffness', 'part': -0, 'factor': 1e5}",
+        "{'do': 'damping', 'part': 77, 'ratio': 1}",
+        "{'do': 'dt', 'seconds': 1e5}",
+    };
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", false);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        forget(&t, "error");
+        order(&t, orders[i]);
+        look_until(&t, said(&t, "error"));
+        check(!json_is_true(json_object_get(said(&t, "error"), "fatal")));
+    }
+    const double time = t.seen.layers[0].time;
+    look_until(&t, t.seen.layers[0].time > time + 0.2);
+    leave(&t);
+}
+
+/* Whoever sends too much is shown out; acknowledging 60 frames a second is not too much. */
+static void messages_are_counted(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("still.json", STILL), "tree", false);
+    static const char ack[] = "{\"do\": \"ack\", \"frame\": 0}";
+    char reason[128];
+    int code = 0, sent = 0;
+    for (; code == 0 && sent < 2000; sent++)
+        code = view_seat_receive(t.seat, ack, sizeof ack - 1, reason);
+    check_int(code, 1008);
+    check(sent > VIEW_BURST && sent < VIEW_BURST + VIEW_RATE);
+    leave(&t);
+}
+
+/* One who never looks neither holds up others nor fills the memory. */
+static void who_sleeps_is_no_burden(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", false);
+    view_seat *sleeper = view_session_join(t.session);
+    for (int k = 0; k < 30; k++) {
+        const double time = t.seen.layers[0].time;
+        order(&t, k % 2 ? "{'do': 'continuity', 'name': 'C1'}" : "{'do': 'continuity', 'name': 'C0'}");
+        order(&t, "{'do': 'pick', 'part': 1}");
+        look_until(&t, t.seen.layers[0].time > time + 0.02);
+    }
+    int waiting = 0;
+    for (view_message *m; (m = view_seat_next(sleeper, 0)); waiting++)
+        view_message_drop(m);
+    check(waiting < 12);
+    view_session_leave(sleeper);
+    leave(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_are_the_surface),
+        cmocka_unit_test(the_full_engine_is_streamed),
+        cmocka_unit_test(parts_at_rest_are_left_out),
+        cmocka_unit_test(two_frames_are_under_way),
+        cmocka_unit_test(pulling_moves_the_vertex),
+        cmocka_unit_test(what_is_cut_falls),
+        cmocka_unit_test(settings_come_back_to_all),
+        cmocka_unit_test(time_passes_as_it_should),
+        cmocka_unit_test(parts_can_be_painted_and_picked),
+        cmocka_unit_test(colours_tell_stress_and_deviation),
+        cmocka_unit_test(a_ghost_goes_along),
+        cmocka_unit_test(recordings_are_files),
+        cmocka_unit_test(seats_are_limited),
+        cmocka_unit_test(commands_are_judged),
+        cmocka_unit_test(random_bytes_are_judged),
+        cmocka_unit_test(what_is_not_there_is_told),
+        cmocka_unit_test(messages_are_counted),
+        cmocka_unit_test(who_sleeps_is_no_burden),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,367 @@
+// The page in a real browser with the real program: a small oak is looked at, pulled, cut and recorded.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { measure } from "./picture.js";
+import { bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+
+const WAIT = 20000; // ms: software that draws on a busy machine is slow
+let folder, scene, server, browser, page;
+
+before(async () => {
+    folder = makeFolder();
+    bough("example", "oak", "--leaves", "50", "-o", join(folder, "oak"));
+    scene = join(folder, "oak", "scene.json");
+    [server, browser] = await Promise.all([startView(scene), startBrowser()]);
+    page = await openPage(browser, server.url);
+    await page.getByText("Method", { exact: true }).click();
+});
+
+after(async () => {
+    await browser?.close();
+    await server?.stop();
+    if (folder) removeFolder(folder);
+});
+
+const look = (what, ...args) => page.evaluate(what, ...args);
+const until = (what, arg) => page.waitForFunction(what, arg, { timeout: WAIT, polling: 50 });
+const control = (name) => page.getByLabel(name, { exact: true });
+const button = (name) => page.getByRole("button", { name, exact: true });
+const key = (name) => page.keyboard.press(name);
+const distance = (a, b) => Math.hypot(...a.map((x, i) => x - b[i]));
+
+// Nothing is drawn while nothing moves: what can be tested so takes less time.
+async function rest() {
+    if (!(await look(() => bough.settings.paused))) await button("Pause").click();
+    await until(() => bough.settings.paused);
+}
+async function go() {
+    if (await look(() => bough.settings.paused)) await button("Play").click();
+    await until(() => !bough.settings.paused);
+}
+
+// A setting takes the value that a control asks for: the program says so.
+async function setting(name, value, check) {
+    await control(name).fill(String(value));
+    await until(check);
+}
+
+// Until what was done is on the screen.
+async function drawing(what) {
+    const drawn = await look(() => bough.drawn);
+    await what();
+    await until((drawn) => bough.drawn > drawn, drawn);
+}
+
+// A vertex of some part of the component that is in front of the others, and where it is on the screen.
+async function visibleVertex(component) {
+    const spot = await look((component) => {
+        for (let part = 0; part < bough.partCount(); part++) {
+            if (bough.componentName(part) !== component || bough.parts.absent?.includes(part)) continue;
+            for (const share of [0.6, 0.35, 0.85]) {
+                const vertex = Math.floor(share * bough.vertexCount(part));
+                const pixel = bough.project(bough.vertexPosition(part, vertex));
+                if (!pixel || pixel[0] < 285 || pixel[0] > 500 || pixel[1] < 65 || pixel[1] > 480) continue;
+                const hit = bough.at(...pixel);
+                if (hit?.part === part) return { part, vertex: hit.vertex, pixel };
+            }
+        }
+        return null;
+    }, component);
+    assert.ok(spot, `no ${component} can be seen`);
+    return spot;
+}
+
+test("the page loads and draws an oak, green and brown", async () => {
+    await until(() => window.bough?.drawn > 2 && bough.frame > 1);
+    assert.equal(await look(() => bough.state), "open");
+    assert.equal(await look(() => bough.partCount()), 91);
+    assert.ok((await look(() => bough.triangles)) > 100000);
+    await key("\\");
+    const picture = measure(await page.screenshot());
+    await key("\\");
+    assert.ok(picture.colours > 40, `${picture.colours} colours`);
+    assert.ok(picture.green > 0.003, `${picture.green} is green`);
+    assert.ok(picture.brown > 0.005, `${picture.brown} is brown`);
+});
+
+test("what the page draws is where the program has it", async () => {
+    await button("Pause").click();
+    await until(() => bough.settings.paused);
+    await page.waitForTimeout(500); // what was under way comes in
+    const [nearest, gpu] = await look(() => {
+        const names = bough.columns, values = bough.numbers.values;
+        const top = ["top.x", "top.y", "top.z"].map((name) => values[names.indexOf(name)]);
+        const far = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+        let nearest = Infinity;
+        for (let part = 0; part < bough.partCount(); part++)
+            for (let v = 0; v < bough.vertexCount(part); v++) nearest = Math.min(nearest, far(top, bough.vertexPosition(part, v)));
+        // The GPU's own idea of where the surface is: the point under a pixel lies near the vertex that it names.
+        const gpu = [];
+        for (let part = 0; part < 12; part++) {
+            const pixel = bough.project(bough.vertexPosition(part, bough.vertexCount(part) >> 1));
+            const hit = pixel && bough.at(...pixel);
+            if (hit) gpu.push(far(hit.point, bough.vertexPosition(hit.part, hit.vertex)));
+        }
+        return [nearest, gpu];
+    });
+    assert.ok(nearest < 2e-3, `the probe is ${nearest} m from the nearest vertex`);
+    assert.ok(gpu.length >= 4 && gpu.every((far) => far < 0.15), `the GPU's points are ${gpu} m from their vertices`);
+});
+
+test("paused, a step is one step of dt; reset begins again", async () => {
+    const before = await look(() => bough.numbers.time);
+    await key(".");
+    await until((before) => bough.numbers.time > before, before);
+    const { dt } = await look(() => bough.settings);
+    assert.ok(Math.abs((await look(() => bough.numbers.time)) - before - dt) < 1e-6);
+    await button("Reset").click();
+    await until(() => bough.numbers.time === 0);
+    await key(" ");
+    await until(() => !bough.settings.paused && bough.numbers.time > 0.2);
+});
+
+test("sliders and lists change what the program does", async () => {
+    await rest();
+    await setting("Wind", 12, () => Math.abs(bough.settings.wind.velocity[0] - 12) < 1e-6);
+    await setting("Wind direction", 90, () => Math.abs(bough.settings.wind.velocity[1] - 12) < 1e-6);
+    await setting("Gusts", 0.8, () => Math.abs(bough.settings.wind.gust - 0.8) < 1e-6);
+    await button("Scene's wind").click();
+    await until(() => Math.abs(bough.settings.wind.velocity[0] - 6) < 1e-6);
+    await setting("Wind", 0, () => bough.settings.wind.velocity.every((v) => Math.abs(v) < 1e-9));
+    await setting("Gravity", 5, () => Math.abs(bough.settings.gravity[2] + 5) < 1e-6);
+    await setting("Gravity", 9.81, () => Math.abs(bough.settings.gravity[2] + 9.81) < 1e-6);
+    await setting("Speed", -1, () => Math.abs(bough.settings.speed - 0.1) < 1e-3);
+    await setting("Speed", 0, () => bough.settings.speed === 1);
+    const { dt } = await look(() => bough.settings);
+    await setting("Time step", -2, () => Math.abs(bough.settings.dt - 0.01) < 1e-4);
+    await setting("Time step", Number(Math.log10(dt).toFixed(2)), () => bough.settings.dt < 0.006);
+    for (const [name, setting, value, back] of [["Coupling", "coupling", "L1", "L3"], ["Integrator", "integrator", "newmark", "hht"], ["Continuity", "continuity", "none", "C0"]])
+        for (const choice of [value, back]) {
+            await control(name).selectOption(choice);
+            await until(([setting, choice]) => bough.settings[setting] === choice, [setting, choice]);
+        }
+    assert.deepEqual(await look(() => bough.notes), []);
+});
+
+test("a branch that is dragged comes along, and goes back", async () => {
+    await go();
+    const { part, vertex, pixel } = await visibleVertex("limb");
+    const place = () => look(([part, vertex]) => bough.vertexPosition(part, vertex), [part, vertex]);
+    const start = await place();
+    await page.mouse.move(...pixel);
+    await page.mouse.down();
+    await page.mouse.move(pixel[0] + 40, pixel[1] + 30, { steps: 3 });
+    await page.mouse.move(pixel[0] + 90, pixel[1] + 70, { steps: 3 });
+    await until(([part, vertex, start]) => Math.hypot(...bough.vertexPosition(part, vertex).map((x, i) => x - start[i])) > 0.15, [part, vertex, start]);
+    assert.deepEqual(await look(() => bough.held), [0]);
+    assert.match(await page.locator("#labels span").textContent(), /^[\d.]+ [µmk]?N$/);
+    const down = (await place())[2];
+    assert.ok(down < start[2], "it was pulled downwards");
+    await page.mouse.up();
+    assert.deepEqual(await look(() => bough.held), []);
+    await until(([part, vertex, start]) => Math.hypot(...bough.vertexPosition(part, vertex).map((x, i) => x - start[i])) < 0.1, [part, vertex, start]);
+});
+
+test("a click picks a part; it can be made stiffer, damped and locked, alone or with its siblings", async () => {
+    await rest();
+    const { part, pixel } = await visibleVertex("limb");
+    await page.mouse.click(...pixel);
+    await until((part) => bough.picked?.part === part, part);
+    const picked = await look(() => bough.picked);
+    assert.equal(picked.component, "limb");
+    assert.ok(picked.frequencies[0] > 0.2 && picked.frequencies[0] < 20 && picked.mass > 1);
+    const panel = await page.getByLabel("Part and plots").textContent();
+    for (const text of [picked.name, "limb", "kg", "Hz"]) assert.ok(panel.includes(text), `the panel lacks ${text}`);
+    await setting("Stiffness", 0.3, () => bough.picked.stiffness > 1.9);
+    assert.deepEqual(await look(() => bough.parts.stiffness.map(([part]) => part)), [part]);
+    await control("All of its component").check();
+    await setting("Stiffness", 0.48, () => bough.parts.stiffness.length > 1);
+    await setting("Damping", 0.2, () => bough.parts.damping.length > 1 && Math.abs(bough.picked.damping - 0.2) < 1e-6);
+    await button("Lock").click();
+    await until((part) => bough.parts.locked.includes(part), part);
+    await button("Unlock").click();
+    await until(() => bough.parts.locked.length === 0);
+});
+
+test("a poke moves what it hits", async () => {
+    await rest();
+    const { pixel } = await visibleVertex("limb");
+    const step = async () => {
+        const { time } = await look(() => bough.numbers);
+        await key(".");
+        await until((time) => bough.numbers.time > time, time);
+        return look(() => bough.numbers.values[bough.columns.indexOf("kinetic")]);
+    };
+    const before = await step();
+    await page.keyboard.down("Shift");
+    await page.mouse.click(...pixel);
+    await page.keyboard.up("Shift");
+    const after = await step();
+    assert.ok(after > before + 1, `${before} J became ${after} J`);
+});
+
+test("a branch that is cut off falls, with its own; reset brings it back", async () => {
+    await go();
+    const part = await look(() => bough.picked.part);
+    const height = () => look((part) => bough.partPosition(part)[2], part);
+    const start = await height();
+    await button("Cut off").click();
+    await until((part) => bough.parts.loose.includes(part), part);
+    await until(([part, start]) => bough.partPosition(part)[2] < start - 0.5, [part, start]);
+    const child = await look((part) => [...Array(bough.partCount()).keys()].find((p) => bough.parent(p) === part), part);
+    assert.ok((await look((child) => bough.partPosition(child)[2], child)) < start + 1.5);
+    await button("Reattach").click();
+    await until((part) => !bough.parts.loose.includes(part), part);
+    await key("Delete");
+    await until((part) => bough.parts.absent.includes(part), part);
+    const all = await look(() => bough.triangles);
+    await key("r");
+    await until((start) => bough.parts.absent.length === 0 && Math.abs(bough.partPosition(bough.picked.part)[2] - start) < 0.1, start);
+    assert.ok((await look(() => bough.triangles)) > all, "what was removed is drawn again");
+});
+
+test("colours show displacement, stress and interfaces, with a legend", async () => {
+    await rest();
+    for (const [way, unit] of [["stress", "Pa"], ["deviation", ""], ["displacement", "m"]]) {
+        await control("Colour").selectOption(way);
+        await until(() => bough.colour.whole > 0);
+        const legend = await page.getByLabel("Legend").textContent();
+        assert.ok(legend.trim().endsWith(unit) && /\d/.test(legend), `the legend says ${legend}`);
+    }
+    await drawing(() => key("f"));
+    const picture = measure(await page.screenshot());
+    assert.ok(picture.blue > 0.003 && picture.green + picture.yellow > 0.0005, JSON.stringify(picture));
+    const coloured = picture.colours;
+    await drawing(() => control("Wireframe").check());
+    await drawing(() => control("Shadows").check());
+    assert.notEqual(measure(await page.screenshot()).colours, coloured);
+    await control("Wireframe").uncheck();
+    await control("Shadows").uncheck();
+    await control("Colour").selectOption("natural");
+});
+
+test("a ghost of another coupling runs beside it, and stages follow each other", async () => {
+    await rest();
+    await control("Ghost").selectOption({ label: "tree, L1" });
+    await until(() => bough.layerCount === 2 && bough.partCount(1) === 91 && Math.abs(bough.partPosition(50, 1)[2]) > 0.1 && Math.abs(bough.partPosition(50)[2]) > 0.1);
+    const apart = await look(() => {
+        const a = bough.partPosition(50), b = bough.partPosition(50, 1);
+        return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+    });
+    assert.ok(apart < 0.5, `the ghost is ${apart} m away`);
+    await control("Ghost").selectOption({ label: "none" });
+    await until(() => bough.layerCount === 1);
+    // Surfaces that are made smooth come as vertices; back and forth, frames go on.
+    await control("Continuity").selectOption("C1");
+    await until(() => bough.settings.continuity === "C1");
+    await go();
+    const { frame } = await look(() => bough);
+    await until((frame) => bough.frame > frame + 3, frame);
+    await control("Continuity").selectOption("C0");
+    await until(() => bough.settings.continuity === "C0");
+});
+
+test("plots go on", async () => {
+    await go();
+    const { samples } = await look(() => bough.plots);
+    await until((samples) => bough.plots.samples > samples + 3, samples);
+    const { latest } = await look(() => bough.plots);
+    for (const name of ["Energy", "Step time", "Real-time factor", "Probes"]) {
+        assert.ok(latest[name].points > 3, `${name} has ${latest[name].points} points`);
+        assert.ok(latest[name].values.every(Number.isFinite), name);
+    }
+    assert.ok((await page.locator(".plot canvas").count()) >= 3);
+});
+
+test("recordings are made by the program, films and pictures by the page", async () => {
+    await button("Record").click();
+    await until(() => bough.settings.recording);
+    await page.waitForTimeout(400);
+    await button("Stop recording").click();
+    const links = page.getByLabel("Recordings").getByRole("link");
+    await links.first().waitFor({ timeout: WAIT });
+    const names = await links.allTextContents();
+    const starts = { glb: /^glTF/, csv: /^time,/ };
+    for (const [ending, start] of Object.entries(starts)) {
+        const at = names.findIndex((name) => name.endsWith(`.${ending}`));
+        assert.ok(at >= 0, `there is no .${ending} among ${names}`);
+        const [download] = await Promise.all([page.waitForEvent("download", { timeout: WAIT }), links.nth(at).click()]);
+        assert.match(readFileSync(await download.path(), "latin1").slice(0, 16), start);
+    }
+    await button("Film").click();
+    await until((drawn) => bough.drawn > drawn + 2, await look(() => bough.drawn));
+    const [film] = await Promise.all([page.waitForEvent("download", { timeout: WAIT }), button("Stop filming").click()]);
+    assert.match(film.suggestedFilename(), /\.webm$/);
+    assert.equal(readFileSync(await film.path()).readUInt32BE(0), 0x1a45dfa3); // EBML
+    const [photo] = await Promise.all([page.waitForEvent("download", { timeout: WAIT }), key("p")]);
+    const picture = measure(readFileSync(await photo.path()));
+    assert.ok(picture.green > 0.003 && picture.brown > 0.005, JSON.stringify(picture));
+});
+
+test("keys: help, theme, panels, camera, tools", async () => {
+    await rest();
+    await key("?");
+    assert.ok(await page.getByRole("dialog").isVisible());
+    assert.match(await page.getByRole("dialog").textContent(), /cut the part off/);
+    await key("Escape");
+    const theme = () => look(() => document.documentElement.dataset.theme);
+    const before = await theme();
+    await key("y");
+    assert.notEqual(await theme(), before);
+    await key("y");
+    const seen = () => look(() => bough.project([1, 0, 2]));
+    const at = await seen();
+    await key("ArrowLeft");
+    await key("PageUp");
+    assert.ok(distance(at, await seen()) > 5);
+    await key("f");
+    await key("z");
+    await button("Tool: look").click();
+    await button("Tool: pull").waitFor();
+    await key("Escape");
+    assert.equal(await look(() => bough.picked), null);
+});
+
+test("two fingers zoom", async () => {
+    const client = await page.context().newCDPSession(page);
+    const touch = (type, ...points) => client.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+    const width = () => look(() => Math.hypot(...bough.project([0, 0, 0]).map((x, i) => x - bough.project([0, 0, 3])[i])));
+    const before = await width();
+    await touch("touchStart", [340, 250]);
+    await touch("touchStart", [340, 250], [440, 250]);
+    await touch("touchMove", [320, 250], [460, 250]);
+    await touch("touchMove", [290, 250], [490, 250]);
+    await touch("touchEnd");
+    assert.ok((await width()) > 1.3 * before, "it is not larger");
+    await key("f");
+});
+
+test("the console shows no error", () => assert.deepEqual(page.errors, []));
+
+test("when the program goes the page says so, and comes back with it", async () => {
+    const options = ["--port", String(server.port), "--token", server.token];
+    await server.stop("SIGKILL");
+    await until(() => bough.state === "lost");
+    assert.match(await page.locator("#state").textContent(), /does not answer|was lost/);
+    server = await startView(scene, ...options);
+    await until(() => bough.state === "open" && bough.frame > 0 && bough.numbers.time < 20);
+    const { drawn } = await look(() => bough);
+    await until((drawn) => bough.drawn > drawn + 1, drawn);
+});
+
+test("a wrong token is told", async () => {
+    const stranger = await browser.newPage();
+    const answer = await stranger.goto(server.url.replace(/token=.*/, "token=0123456789abcdef0123456789abcdef"));
+    assert.equal(answer.status(), 403);
+    assert.match(await stranger.textContent("body"), /token/);
+    await stranger.close();
+    const { port } = server;
+    await server.stop();
+    await until(() => bough.state === "lost");
+    server = await startView(scene, "--port", String(port));
+    await until(() => bough.state === "refused");
+    assert.match(await page.getByRole("alert").textContent(), /token/);
+});

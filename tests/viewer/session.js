@@ -1,0 +1,51 @@
+// The real program and a real browser, for tests.
+
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const program = process.env.BOUGH_PROGRAM;
+const viewer = new URL("../../viewer", import.meta.url).pathname;
+
+export const makeFolder = () => mkdtempSync(join(tmpdir(), "bough-viewer-"));
+export const removeFolder = (folder) => rmSync(folder, { recursive: true, force: true });
+export const bough = (...args) => execFileSync(program, args, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
+
+// bough view: {url, port, token, stop()}
+export function startView(scene, ...options) {
+    const child = spawn(program, ["view", scene, "--json", "--no-browser", ...options], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BOUGH_VIEWER: viewer } });
+    let said = "", complained = "";
+    const ended = new Promise((done) => child.on("exit", done));
+    child.stderr.on("data", (text) => (complained += text));
+    return new Promise((done, fail) => {
+        child.on("exit", (code) => fail(new Error(`bough view ended with ${code}: ${complained}`)));
+        child.stdout.on("data", (text) => {
+            said += text;
+            if (!said.includes("\n")) return;
+            done({
+                ...JSON.parse(said.split("\n")[0]),
+                stop: (signal = "SIGINT") => (child.kill(signal), ended),
+            });
+        });
+    });
+}
+
+export function startBrowser() {
+    return chromium.launch({
+        executablePath: process.env.BOUGH_CHROMIUM ?? "/usr/bin/chromium",
+        args: ["--no-sandbox"],
+        ignoreDefaultArgs: ["--use-angle=swiftshader"],
+    });
+}
+
+// A page that keeps what its console says of errors.
+export async function openPage(browser, url, options = {}) {
+    const page = await browser.newPage({ viewport: { width: 800, height: 560 }, acceptDownloads: true, ...options });
+    page.errors = [];
+    page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
+    page.on("pageerror", (error) => page.errors.push(String(error)));
+    await page.goto(url);
+    return page;
+}

@@ -1,0 +1,179 @@
+// One layer of a stage on the GPU: textures with all that moves, and an instanced mesh for each component. Vertices are
+// found once, as points that are drawn into a texture; picture, wireframe, picking and shadow share them.
+
+import * as THREE from "../node_modules/three/build/three.module.js";
+import { fill, makeAtlas, makePartTable, makeSeamTextures, makeTexture, WIDTH } from "./textures.js";
+import * as shader from "./shader.js";
+
+export class Actor {
+    // `scenes`: {surface, pick, shadow}; `shared`: uniforms of light and shadow.
+    constructor(layer, scenes, shared, largest, ghost) {
+        this.layer = layer;
+        this.ghost = ghost;
+        this.camera = new THREE.Camera(); // of the first pass, which needs none
+        this.stale = true;
+        this.largest = largest;
+        const { atlas, starts } = makeAtlas(layer.components, largest);
+        this.textures = {
+            atlas,
+            parts: makePartTable(layer, starts, largest),
+            frames: makeTexture("float4", 2 * layer.parts.count, largest),
+            rest: makeTexture("float4", 2 * layer.parts.count, largest),
+            coordinates: makeTexture("float4", layer.q.length / 4, largest),
+            stream: makeTexture("float4", layer.stream.length / 4, largest),
+            tints: makeTexture("float4", layer.parts.count, largest),
+        };
+        this.uniforms = {
+            join: { value: true }, whole: { value: 0 }, picked: { value: -1 }, opacity: { value: ghost ? 0.38 : 1 },
+            seamOf: { value: null }, seamMembers: { value: null },
+        };
+        for (const [name, texture] of Object.entries(this.textures)) this.uniforms[name] = { value: texture };
+        this.target = new THREE.WebGLRenderTarget(WIDTH, Math.max(1, Math.ceil(layer.vertexCount / WIDTH)), {
+            count: 2, type: THREE.FloatType, minFilter: THREE.NearestFilter, magFilter: THREE.NearestFilter, depthBuffer: false,
+        });
+        if (this.target.height > largest) throw new Error("this scene has too many vertices for the graphics of this machine");
+        [this.uniforms.positions, this.uniforms.normals] = this.target.textures.map((value) => ({ value }));
+        this.uniforms.size = { value: new THREE.Vector2(this.target.width, this.target.height) };
+        this.materials = this.#makeMaterials(shared);
+        this.points = new THREE.Scene();
+        this.meshes = layer.components.map((component, number) => this.#addComponent(component, number, scenes));
+        this.hang();
+        this.move();
+    }
+
+    #makeMaterials(shared) {
+        const make = (vertexShader, fragmentShader, more) => new THREE.ShaderMaterial({
+            glslVersion: THREE.GLSL3, side: THREE.DoubleSide, vertexShader, fragmentShader,
+            uniforms: { ...shared, ...this.uniforms }, ...more,
+        });
+        const pushed = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
+        return {
+            surface: make(shader.surfaceVertex, shader.surfaceFragment, this.ghost ? { transparent: true } : pushed),
+            wire: make(shader.surfaceVertex, shader.wireFragment, { transparent: true }),
+            move: make(shader.moveVertex, shader.moveFragment, { depthTest: false, depthWrite: false }),
+            pick: make(shader.pickVertex, shader.pickFragment),
+            shadow: make(shader.pickVertex, shader.depthFragment),
+        };
+    }
+
+    #addComponent(component, number, scenes) {
+        const users = [];
+        this.layer.parts.component.forEach((c, p) => c === number && users.push(p));
+        const geometry = new THREE.InstancedBufferGeometry();
+        geometry.setIndex(new THREE.BufferAttribute(component.index, 1));
+        geometry.setAttribute("part", new THREE.InstancedBufferAttribute(new Float32Array(2 * users.length), 2));
+        geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity);
+        const vertices = this.#like(geometry);
+        vertices.setDrawRange(0, component.vertices);
+        const add = (scene, material) => put(scene, new THREE.Mesh(geometry, material));
+        const meshes = { users, geometry, vertices, scene: scenes.surface, points: put(this.points, new THREE.Points(vertices, this.materials.move)), surface: add(scenes.surface, this.materials.surface) };
+        if (!this.ghost) {
+            meshes.pick = add(scenes.pick, this.materials.pick);
+            meshes.shadow = add(scenes.shadow, this.materials.shadow);
+        }
+        return meshes;
+    }
+
+    // Another geometry of the same parts.
+    #like(geometry) {
+        const other = new THREE.InstancedBufferGeometry();
+        other.setAttribute("part", geometry.attributes.part);
+        other.instanceCount = geometry.instanceCount;
+        other.boundingSphere = geometry.boundingSphere;
+        return other;
+    }
+
+    // After a frame: what moved goes to the GPU.
+    move() {
+        this.stale = true;
+        fill(this.textures.frames, this.layer.frames);
+        fill(this.textures.rest, this.layer.rest);
+        if (this.layer.q.length) fill(this.textures.coordinates, this.layer.q);
+        if (this.layer.stream.length) fill(this.textures.stream, this.layer.stream);
+    }
+
+    // Finds all vertices, where something has changed since.
+    update(renderer) {
+        if (!this.stale) return;
+        this.stale = false;
+        renderer.setRenderTarget(this.target);
+        renderer.render(this.points, this.camera);
+        renderer.setRenderTarget(null);
+    }
+
+    join(on) {
+        this.stale ||= this.uniforms.join.value !== on;
+        this.uniforms.join.value = on;
+    }
+
+    // After parts were cut off or removed: who is drawn, and which copies at seams belong together.
+    hang() {
+        for (const { users, geometry, vertices, wire } of this.meshes) {
+            const there = users.filter((p) => !this.layer.absent.has(p));
+            geometry.attributes.part.array.set(there.flatMap((p) => [p, this.layer.parts.first[p]]));
+            geometry.attributes.part.needsUpdate = true;
+            for (const each of [geometry, vertices, wire?.geometry]) if (each) each.instanceCount = there.length;
+        }
+        this.stale = true;
+        this.uniforms.seamOf.value?.dispose();
+        this.uniforms.seamMembers.value?.dispose();
+        const { of, members } = makeSeamTextures(this.layer, this.largest);
+        this.uniforms.seamOf.value = of;
+        this.uniforms.seamMembers.value = members;
+    }
+
+    tint(colourParts) {
+        colourParts(this.textures.tints.image.data);
+        this.textures.tints.needsUpdate = true;
+    }
+
+    // Lines are made when they are asked for the first time.
+    showWires(on) {
+        this.meshes.forEach((meshes, number) => {
+            if (on && !meshes.wire) this.#addWires(meshes, this.layer.components[number]);
+            if (meshes.wire) meshes.wire.visible = on;
+        });
+    }
+
+    #addWires(meshes, component) {
+        const lines = this.#like(meshes.geometry);
+        lines.setIndex(new THREE.BufferAttribute(edges(component.index), 1));
+        meshes.wire = put(meshes.scene, new THREE.LineSegments(lines, this.materials.wire));
+    }
+
+    get triangles() {
+        return this.meshes.reduce((sum, { geometry }) => sum + (geometry.index.count / 3) * geometry.instanceCount, 0);
+    }
+
+    dispose() {
+        for (const meshes of this.meshes) {
+            for (const mesh of [meshes.surface, meshes.wire, meshes.pick, meshes.shadow]) mesh?.removeFromParent();
+            meshes.geometry.dispose();
+            meshes.vertices.dispose();
+            meshes.wire?.geometry.dispose();
+        }
+        for (const texture of Object.values(this.textures)) texture.dispose();
+        this.uniforms.seamOf.value.dispose();
+        this.uniforms.seamMembers.value.dispose();
+        for (const material of Object.values(this.materials)) material.dispose();
+        this.target.dispose();
+    }
+}
+
+function put(scene, mesh) {
+    mesh.frustumCulled = false;
+    scene.add(mesh);
+    return mesh;
+}
+
+// Both ends of every edge, each edge once.
+export function edges(index) {
+    const seen = new Set(), ends = [];
+    for (let t = 0; t < index.length; t += 3)
+        for (let c = 0; c < 3; c++) {
+            const a = index[t + c], b = index[t + ((c + 1) % 3)];
+            const name = Math.min(a, b) * 2 ** 26 + Math.max(a, b);
+            if (!seen.has(name)) seen.add(name), ends.push(a, b);
+        }
+    return Uint32Array.from(ends);
+}

@@ -1,0 +1,443 @@
+// The page: takes what the program sends to the picture and the panels, and what people do back to the program.
+
+import { Controls, setName, Theme } from "./controls.js";
+import { partColours, WAYS, withPrefix } from "./colours.js";
+import { Film, takePicture } from "./film.js";
+import { Hands } from "./hands.js";
+import { Keys } from "./keys.js";
+import { Layer } from "./layer.js";
+import { Picture } from "./picture.js";
+import { Plots } from "./plots.js";
+import { COLOURS, FRAME, frameNumber, readColours, readFrame, readHead, readStage, STAGE } from "./protocol.js";
+import { Socket } from "./socket.js";
+import { button, make } from "./widgets.js";
+
+const NOTE_TIME = 7000; // ms that a sentence stays
+const FALL = 0.97;      // the end of the legend sinks by this factor with each set of colours, and rises at once
+
+const $ = (id) => document.getElementById(id);
+
+class Page {
+    constructor() {
+        this.token = new URLSearchParams(location.search).get("token") ?? "";
+        this.layers = [];
+        this.settings = {};
+        this.partState = {};
+        this.numbers = null;
+        this.picked = null;  // part
+        this.answer = null;  // what the program said of it
+        this.springs = new Map();
+        this.way = "natural";
+        this.values = [null, null];
+        this.whole = 0;
+        this.generation = 0;
+        this.frame = 0;      // newest that came
+        this.drawn = 0;      // pictures drawn
+        this.acked = 0;
+        this.state = "connecting";
+        this.notes = [];
+        this.picture = new Picture($("picture"));
+        document.body.classList.toggle("plain", this.picture.isSoftware); // frosted glass has its price too
+        this.film = new Film(this.picture.canvas);
+        this.controls = new Controls(this.#worldForControls());
+        this.plots = new Plots();
+        $("right").insertBefore(this.plots.element, this.controls.filesSection);
+        this.hands = new Hands(this.picture, this.#worldForHands());
+        this.theme = new Theme((name) => (this.picture.setTheme(name), this.plots.draw()));
+        this.theme.apply();
+        this.controls.shadows.set(this.picture.shadowed);
+        this.#makeTopBar();
+        this.keys = new Keys(this.#actions(), $("help"));
+        new ResizeObserver(() => this.picture.resize(innerWidth, innerHeight)).observe(document.body);
+        this.picture.resize(innerWidth, innerHeight);
+        this.socket = new Socket(this.token, { message: (data) => this.#hear(data), state: (state, text) => this.#setState(state, text) });
+        addEventListener("blur", () => this.hands.releaseAll());
+        requestAnimationFrame(() => this.#tick());
+    }
+
+    #worldForControls() {
+        return {
+            send: (command) => this.send(command), picked: () => this.picked,
+            setColour: (way) => this.setColour(way), setWires: (on) => this.#setWires(on), setShadows: (on) => this.picture.setShadows(on),
+            film: () => this.#toggleFilm(), photo: () => this.#photo(),
+        };
+    }
+
+    #worldForHands() {
+        return {
+            layer: () => this.layers[0], send: (command) => this.send(command),
+            pickPart: (part) => this.pickPart(part),
+            grabbed: (part) => this.springs.has(part) || this.#ask(part),
+            springOf: (part) => this.springs.get(part),
+            massOf: (part) => {
+                const mass = this.layers[0].component(part).mass;
+                return mass == null ? null : mass * this.layers[0].parts.scale[part] ** 3;
+            },
+        };
+    }
+
+    #makeTopBar() {
+        this.tool = button({ name: "Tool: pull", key: "z", chosen: () => this.#switchTool() });
+        const panels = () => {
+            document.body.classList.toggle("bare");
+            $("left").classList.toggle("shown", !document.body.classList.contains("bare"));
+            document.body.classList.toggle("sheets", !document.body.classList.contains("bare"));
+        };
+        this.panels = button({ name: "Panels", key: "\\", chosen: panels });
+        $("top").append(this.tool, button({ name: "Fit", key: "f", chosen: () => this.#fit() }), this.panels,
+            button({ name: "Theme", key: "y", chosen: () => this.theme.switch() }),
+            button({ name: "Help", key: "?", text: "?", chosen: () => this.keys.help() }));
+    }
+
+    #actions() {
+        const c = this.controls, { orbit } = this.picture;
+        const both = (control) => (key) => control.nudge(key === key.toLowerCase() ? 1 : -1);
+        const click = (element) => () => element.click();
+        const arrow = (key, { shiftKey }) => {
+            const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
+            if (shiftKey) orbit.pan(-30 * dx, -30 * dy);
+            else orbit.turn(-20 * dx, -20 * dy);
+        };
+        return [
+            { keys: [" "], name: "pause, play", run: click(c.play) },
+            { keys: ["."], name: "one step", run: click(c.step) },
+            { keys: ["r"], name: "reset", run: click(c.reset) },
+            { keys: ["+", "-"], name: "faster, slower", run: (key) => c.speed.nudge(key === "+" ? 1 : -1) },
+            { keys: ["w", "W"], name: "more, less wind", run: both(c.wind) },
+            { keys: ["j", "J"], name: "wind direction", run: both(c.windAngle) },
+            { keys: ["u", "U"], name: "more, fewer gusts", run: both(c.gust) },
+            { keys: ["0"], name: "the scene's wind", run: click(c.sceneWind) },
+            { keys: ["g", "G"], name: "more, less gravity", run: both(c.gravity) },
+            { keys: ["e"], name: "next engine", run: () => c.engine.next() },
+            { keys: ["i"], name: "next integrator", run: () => c.integrator.next() },
+            { keys: ["k"], name: "next coupling", run: () => c.coupling.next() },
+            { keys: ["t", "T"], name: "longer, shorter time step", run: both(c.dt) },
+            { keys: ["o"], name: "next ghost", run: () => c.ghost.next() },
+            { keys: ["c", "C"], name: "next, previous colour", run: (key) => c.colour.next(key === "c" ? 1 : -1) },
+            { keys: ["n"], name: "next continuity", run: () => c.continuity.next() },
+            { keys: ["m"], name: "wireframe", run: () => c.wires.flip() },
+            { keys: ["h"], name: "shadows", run: () => c.shadows.flip() },
+            { keys: ["[", "]"], name: "pick the previous, next part", run: (key) => this.#pickNext(key === "]" ? 1 : -1) },
+            { keys: ["s", "S"], name: "stiffer, softer part", run: both(c.stiffness) },
+            { keys: ["d", "D"], name: "more, less damping", run: both(c.damping) },
+            { keys: ["b"], name: "all of its component", run: () => c.siblings.flip() },
+            { keys: ["x"], name: "cut the part off", run: click(c.cut) },
+            { keys: ["l"], name: "lock, unlock it", run: click(c.lock) },
+            { keys: ["a"], name: "reattach it", run: click(c.reattach) },
+            { keys: ["Delete"], name: "remove it", run: click(c.remove) },
+            { keys: ["q"], name: "record (.glb, .csv)", run: click(c.record) },
+            { keys: ["v"], name: "film (.webm)", run: click(c.film) },
+            { keys: ["p"], name: "picture (.png)", run: click(c.photo) },
+            { keys: ["z"], name: "tool: pull or look", run: () => this.#switchTool() },
+            { keys: ["f"], name: "show all", run: () => this.#fit() },
+            { keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], name: "turn; with Shift: pan", run: arrow },
+            { keys: ["PageUp", "PageDown"], name: "nearer, farther", run: (key) => orbit.zoom(key === "PageUp" ? 0.85 : 1 / 0.85) },
+            { keys: ["\\"], name: "panels", run: click(this.panels) },
+            { keys: ["y"], name: "dark or light", run: () => this.theme.switch() },
+            { keys: ["Escape"], name: "let go, pick nothing", run: () => (this.hands.releaseAll(), this.pickPart(null)) },
+            { keys: ["?"], name: "this help", run: () => this.keys.help() },
+        ];
+    }
+
+    // ---- to the program
+
+    send(command) {
+        if (this.socket.send(command)) return;
+        if (command.do !== "ack") this.note("There is no connection to the program: nothing was changed.");
+    }
+
+    pickPart(part) {
+        this.picked = part;
+        this.answer = null;
+        if (this.picture.actors[0]) this.picture.actors[0].uniforms.picked.value = part ?? -1;
+        this.picture.touch();
+        if (part === null) this.controls.showPart(null);
+        else this.#ask(part);
+    }
+
+    // The full engine has one body and knows no parts.
+    #ask(part) {
+        if (this.scene.engine !== "full") this.send({ do: "pick", part });
+        else if (part === this.picked) this.controls.showBody(this.layers[0]);
+    }
+
+    #pickNext(step) {
+        const count = this.layers[0]?.parts.count;
+        if (count) this.pickPart(((this.picked ?? (step > 0 ? -1 : 0)) + step + count) % count);
+    }
+
+    // ---- from the program
+
+    #hear(data) {
+        try {
+            if (typeof data === "string") this.#hearText(JSON.parse(data));
+            else this.#hearNumbers(data);
+        } catch (error) {
+            this.note(`What the program sent cannot be used: ${error.message}.`);
+        }
+    }
+
+    #hearNumbers(buffer) {
+        const { kind, generation } = readHead(buffer);
+        if (kind === STAGE) return this.#setStage(readStage(buffer));
+        const counts = this.layers.map(({ parts }) => parts.count);
+        if (generation !== this.generation) this.#skip(kind, buffer);
+        else if (kind === FRAME) this.#setFrame(readFrame(buffer, counts));
+        else if (kind === COLOURS) this.#setValues(readColours(buffer, counts));
+    }
+
+    // Of an older stage; the program waits for word of frames all the same.
+    #skip(kind, buffer) {
+        if (kind !== FRAME) return;
+        this.frame = frameNumber(buffer);
+        this.#ack();
+    }
+
+    #setStage(stage) {
+        const first = !this.layers.length || this.sceneName !== stage.scene.name;
+        this.generation = stage.generation;
+        this.sceneName = stage.scene.name;
+        this.scene = stage.scene;
+        this.layers = stage.layers.map((layer) => new Layer(layer));
+        this.springs.clear();
+        this.hands.releaseAll();
+        this.#ack(); // what came before and will not be drawn any more
+        this.values = [null, null];
+        this.waitingForFit = first;
+        this.picture.setLayers(this.layers);
+        this.#showParts();
+        this.#setWires(this.controls.wires.value);
+        this.#applySettings();
+        if (this.picked !== null && this.picked >= this.layers[0].parts.count) this.picked = null;
+        this.pickPart(this.picked);
+        this.setColour(this.way);
+        this.controls.offer(stage);
+        this.plots.begin(stage.scene.columns ?? []);
+        const { parts } = this.layers[0];
+        $("scene").textContent = stage.scene.name;
+        document.title = `${stage.scene.name} – Bough`;
+        this.#setState("open", `${parts.count} ${parts.count === 1 ? "part" : "parts"}, ${this.picture.actors[0].triangles.toLocaleString("en")} triangles`);
+    }
+
+    #setFrame(frame) {
+        this.layers[frame.layer].apply(frame);
+        this.picture.actors[frame.layer].fresh = true;
+        this.frame = frame.frame;
+        this.picture.touch();
+        if (frame.layer === 0 && this.waitingForFit) {
+            this.waitingForFit = false;
+            this.bounds = this.layers[0].bounds();
+            this.picture.setBounds(this.bounds);
+            this.picture.orbit.fit(this.bounds);
+        }
+    }
+
+    #setValues({ what, layer, values }) {
+        if (WAYS[this.way].ask !== what) return;
+        const before = this.values[layer], whole = this.whole;
+        let most = 0;
+        for (const value of values) if (Number.isFinite(value) && value > most) most = value;
+        if (layer === 0) this.whole = Math.max(most, FALL * this.whole);
+        if (whole === this.whole && before?.every((value, p) => value === values[p])) return; // nothing moves
+        this.values[layer] = values.slice();
+        this.#tint();
+    }
+
+    #hearText(message) {
+        const heard = {
+            numbers: () => this.#setNumbers(message),
+            settings: () => ((this.settings = message), this.#applySettings()),
+            parts: () => ((this.partState = message), this.#showParts()),
+            pick: () => this.#setAnswer(message),
+            recorded: () => this.controls.showFiles(message.files ?? [], this.token),
+            event: () => this.note(`${message.time.toFixed(2)} s: ${message.change}${message.name ? ` ${message.name}` : ""}`, true),
+            error: () => this.note(message.text),
+        }[message.say];
+        heard?.();
+    }
+
+    #setNumbers(numbers) {
+        this.numbers = numbers;
+        this.controls.showNumbers(numbers);
+        this.plots.add(numbers);
+        if (this.way === "displacement" && this.layers[0]?.started) {
+            const { whole } = this;
+            this.whole = Math.max(this.layers[0].largestDisplacement(), FALL * whole);
+            if (this.whole !== whole) this.#tint();
+        }
+        if (!document.hidden) this.plots.draw();
+    }
+
+    #setAnswer(pick) {
+        if (pick.spring != null) this.springs.set(pick.part, pick.spring);
+        if (pick.part !== this.picked) return;
+        this.answer = pick;
+        this.controls.showPart(pick, this.layers[0]);
+    }
+
+    #applySettings() {
+        if (this.settings.say) this.controls.show(this.settings);
+        for (const actor of this.picture.actors) actor.join(this.settings.continuity !== "none");
+        this.picture.touch();
+    }
+
+    #showParts() {
+        const [layer] = this.layers;
+        if (!layer) return;
+        layer.absent = new Set(this.partState.absent ?? []);
+        layer.loose = new Set(this.partState.loose ?? []);
+        this.picture.actors[0].hang();
+        this.picture.touch();
+        if (this.picked !== null) this.#ask(this.picked);
+    }
+
+    #setState(state, text) {
+        if (state === "connecting") this.frame = this.acked = 0; // they are counted anew
+        this.state = state;
+        $("state").textContent = text;
+        $("state").className = `state ${state}`;
+        if (state === "lost" || state === "refused") this.hands?.releaseAll();
+        if (state === "refused") this.note(text);
+    }
+
+    // A sentence in front of the scene.
+    note(text, plain = false) {
+        this.notes.push(text);
+        const same = [...$("notes").children].find((shown) => shown.textContent === text);
+        same?.remove();
+        const shown = make("div", { textContent: text, className: plain ? "plain" : "" });
+        $("notes").append(shown);
+        while ($("notes").children.length > 4) $("notes").firstChild.remove();
+        setTimeout(() => shown.remove(), NOTE_TIME);
+    }
+
+    // ---- looks
+
+    setColour(way) {
+        this.way = way;
+        this.whole = way === "displacement" && this.layers[0]?.started ? this.layers[0].largestDisplacement() : 0;
+        this.values = [null, null];
+        this.controls.colour.set(way);
+        if (this.state === "open" || this.socket?.socket.readyState === WebSocket.OPEN) this.send({ do: "colour", what: WAYS[way].ask });
+        this.#tint();
+    }
+
+    #tint() {
+        this.picture.actors.forEach((actor, i) => {
+            actor.uniforms.whole.value = this.way === "displacement" ? this.whole || 1e-9 : 0;
+            actor.tint((out) => {
+                if (actor.ghost) for (let p = 0; p < this.layers[i].parts.count; p++) out.set([0.10, 0.35, 0.85], 4 * p);
+                else partColours(this.way, this.layers[i], this.values[i], this.whole, out);
+            });
+            if (actor.ghost) actor.uniforms.whole.value = 0;
+        });
+        this.controls.showLegend(this.way, this.whole);
+        this.picture.touch();
+    }
+
+    #setWires(on) {
+        this.picture.actors[0]?.showWires(on);
+        this.picture.touch();
+    }
+
+    #switchTool() {
+        this.hands.tool = this.hands.tool === "pull" ? "look" : "pull";
+        setName(this.tool, `Tool: ${this.hands.tool}`);
+    }
+
+    #fit() {
+        if (this.layers[0]?.started) this.picture.orbit.fit(this.layers[0].bounds());
+    }
+
+    async #toggleFilm() {
+        try {
+            if (!this.film.running) this.film.start();
+            else this.filmed = await this.film.stop(this.sceneName ?? "bough");
+        } catch (error) {
+            this.note(error.message);
+        }
+        setName(this.controls.film, this.film.running ? "Stop filming" : "Film");
+        this.controls.film.classList.toggle("on", this.film.running);
+    }
+
+    async #photo() {
+        this.photographed = await takePicture(this.picture.canvas, () => this.picture.draw(), `${this.sceneName ?? "bough"}.png`);
+    }
+
+    // ---- once in each picture; browsers do not call it in hidden tabs, so that nothing is drawn and acknowledged there
+
+    #tick() {
+        requestAnimationFrame(() => this.#tick());
+        if (this.layers[0]?.started) this.#showForces(this.hands.update());
+        if (!this.picture.dirty) return;
+        for (const actor of this.picture.actors) {
+            if (actor.fresh) actor.move();
+            actor.fresh = false;
+        }
+        this.picture.draw();
+        this.drawn++;
+        this.#ack();
+    }
+
+    #ack() {
+        if (this.frame <= this.acked) return;
+        this.acked = this.frame;
+        this.send({ do: "ack", frame: this.frame });
+    }
+
+    #showForces(labels) {
+        const holder = $("labels");
+        while (holder.children.length > labels.length) holder.lastChild.remove();
+        while (holder.children.length < labels.length) holder.append(make("span"));
+        labels.forEach(({ at, stretch, spring }, i) => {
+            const pixel = this.picture.orbit.project(at, this.picture.width, this.picture.height);
+            const label = holder.children[i];
+            label.hidden = !pixel;
+            label.textContent = spring == null ? `${withPrefix(stretch)}m` : `${withPrefix(stretch * spring)}N`;
+            if (pixel) label.style.transform = `translate(${pixel[0] + 14}px, ${pixel[1] - 28}px)`;
+        });
+    }
+}
+
+// For tests and the curious: looks, and changes nothing.
+function makeWindow(page) {
+    const copy = (x) => (x === undefined ? null : JSON.parse(JSON.stringify(x)));
+    const layer = (number = 0) => page.layers[number];
+    return Object.freeze({
+        get state() { return page.state; },
+        get time() { return page.layers[0]?.time ?? 0; },
+        get frame() { return page.frame; },
+        get drawn() { return page.drawn; },
+        get generation() { return page.generation; },
+        get settings() { return copy(page.settings); },
+        get parts() { return copy(page.partState); },
+        get numbers() { return copy(page.numbers); },
+        get picked() { return copy(page.answer); },
+        get columns() { return copy(page.scene?.columns ?? []); },
+        get colour() { return { way: page.way, whole: page.whole }; },
+        get plots() { return { samples: page.plots.samples, latest: copy(page.plots.latest()) }; },
+        get notes() { return [...page.notes]; },
+        get layerCount() { return page.layers.length; },
+        get triangles() { return page.picture.actors.reduce((sum, actor) => sum + actor.triangles, 0); },
+        get filmed() { return page.filmed ?? 0; },
+        get photographed() { return page.photographed ?? 0; },
+        get held() { return [...page.hands.held.keys()]; },
+        partCount: (number) => layer(number)?.parts.count ?? 0,
+        partName: (part, number) => layer(number).name(part),
+        componentName: (part, number) => layer(number).component(part).name,
+        parent: (part, number) => layer(number).parts.parent[part],
+        vertexCount: (part, number) => layer(number).component(part).vertices,
+        partPosition: (part, number) => layer(number).origin(part),
+        vertexPosition: (part, vertex, number) => layer(number).position(part, vertex),
+        project: (point) => page.picture.orbit.project(point, page.picture.width, page.picture.height),
+        at: (x, y) => page.picture.pick(x, y),
+    });
+}
+
+try {
+    window.bough = makeWindow(new Page());
+} catch (error) {
+    $("notes").append(make("div", { textContent: `The viewer cannot start: ${error.message}. It needs a browser with WebGL 2.` }));
+    $("state").textContent = "No picture";
+    throw error;
+}
