@@ -59,8 +59,10 @@ typedef struct bough_mechanism_joint {
      * none */
     const double *compliance;
     double offset[6]; /* where its springs are at rest, against the coordinates at the reference pose */
-    double lower[6];  /* limits of its coordinates; kept for programs that ask, not enforced by statics or steps */
-    double upper[6];
+    /* Limits of its coordinates. Beyond them its springs are stiffer, in the full mechanism and in statics about a pose
+     * that is beyond; a reduced model about a pose within knows no limits. */
+    double lower[6], upper[6];
+    double limit_stiffness; /* added beyond a limit, as a multiple of the stiffness; 100 */
 } bough_mechanism_joint;
 BOUGH_API bough_mechanism_joint bough_default_mechanism_joint(void);
 
@@ -113,6 +115,9 @@ typedef struct bough_mechanism_statics_def {
     bough_mechanism_method method;
     int32_t end_effector_count; /* 0: those of the description */
     const bough_end_effector *end_effectors;
+    /* Coordinates (bough_mechanism_coordinate_offset()) whose springs' offsets will change while a model runs. */
+    int32_t motor_count;
+    const int32_t *motors;
 } bough_mechanism_statics_def;
 BOUGH_API bough_mechanism_statics_def bough_default_mechanism_statics_def(void);
 
@@ -126,6 +131,9 @@ typedef struct bough_mechanism_statics {
                             carry without moving anything is not determined and may be anything small */
     double *coordinates; /* coordinates x n: of the joints */
     double *offset_twists; /* 6 links: by the offsets of the joints' springs, without wrenches */
+    int32_t motor_count;
+    int32_t *motors;
+    double *motor_twists; /* motors x 6 links: by a unit of offset of each */
 } bough_mechanism_statics;
 /* def may be NULL. */
 BOUGH_API bough_status bough_mechanism_statics_create(bough_context *ctx, const bough_mechanism *mechanism,
@@ -147,7 +155,7 @@ typedef struct bo_mechanism_lanes bo_mechanism_lanes;
 
 /* n = 6 end_effector_count coordinates xi; they move in the `rank` directions that the mechanism allows. */
 typedef struct bough_mechanism_model {
-    int32_t end_effector_count, link_count, base, rank;
+    int32_t end_effector_count, link_count, base, rank, motor_count;
     bool free_base;
     bough_end_effector *end_effectors;
     bough_pose *rest; /* of the links */
@@ -166,6 +174,9 @@ typedef struct bough_mechanism_model {
     double *Mz, *Dz, *Kz; /* rank x rank, rank x rank, rank: of z */
     double *weight;       /* rank x 3: force on z by gravity in the base's axes */
     double *base_weight;  /* 6 x 3: wrench on the base by the same */
+    int32_t *motors;      /* motor_count: coordinates */
+    double *motor_xi;     /* motors x n: where a unit of offset of each pulls the end effectors */
+    double *motor_z;      /* motors x rank: the same in z */
     bo_mechanism_lanes *lanes;
 } bough_mechanism_model;
 /* Of the statics of the same mechanism. def may be NULL. */
@@ -183,6 +194,7 @@ typedef struct bough_mechanism_state {
     double *xi, *phi;      /* n: displacements and velocities of the end effectors against the base. What the mechanism
                               does not allow is dropped in the next step */
     double *wrench;        /* n: at the end effectors, in the axes that they have without xi; stays */
+    double *motors;        /* motor_count: offsets of their springs, beside those of the description */
     double gravity[3];     /* in the world */
     bough_pose base;       /* where the base is */
     double base_twist[6];  /* of a free base */

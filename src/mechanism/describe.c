@@ -25,8 +25,11 @@ bough_mechanism_link bough_default_mechanism_link(void) {
 }
 
 bough_mechanism_joint bough_default_mechanism_joint(void) {
-    bough_mechanism_joint joint = {
-        .cookie = JOINT_COOKIE, .child = 1, .in_parent = bough_default_pose(), .in_child = bough_default_pose()};
+    bough_mechanism_joint joint = {.cookie = JOINT_COOKIE,
+                                   .child = 1,
+                                   .in_parent = bough_default_pose(),
+                                   .in_child = bough_default_pose(),
+                                   .limit_stiffness = 100};
     for (int k = 0; k < BO_MOST_FREEDOMS; k++) {
         joint.stiffness[k] = 100;
         joint.lower[k] = -INFINITY, joint.upper[k] = INFINITY;
@@ -129,6 +132,9 @@ static bough_status check_spring(bough_context *ctx, const bough_mechanism_joint
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: the lower limit of freedom %d is above the upper one",
                            name, k);
     }
+    if (!(joint->limit_stiffness >= 0 && isfinite(joint->limit_stiffness)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: the stiffness of its limits is %g; it must be 0 or more",
+                       name, joint->limit_stiffness);
     if (joint->compliance && !(all_finite(n * n, joint->compliance) && positive(n, joint->compliance)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "joint %s: its compliance must be a symmetric positive definite matrix of size %d", name, n);
@@ -301,14 +307,40 @@ static void take_joint(bough_mechanism *m, int32_t i) {
     joint->offset = m->coordinate_count;
     m->coordinate_count += n;
     memcpy(joint->damping, def->damping, sizeof joint->damping);
-    if (def->compliance) {
-        memcpy(joint->compliance, def->compliance, (size_t)(n * n) * sizeof(double));
-        invert(n, joint->compliance, joint->stiffness);
-        return;
-    }
+    if (def->compliance)
+        invert(n, def->compliance, joint->stiffness);
     for (int k = 0; k < n; k++) {
-        joint->compliance[n * k + k] = 1 / def->stiffness[k];
-        joint->stiffness[n * k + k] = def->stiffness[k];
+        if (!def->compliance)
+            joint->stiffness[n * k + k] = def->stiffness[k];
+        joint->lower[k] = def->lower[k], joint->upper[k] = def->upper[k];
+        joint->limit[k] = def->limit_stiffness * joint->stiffness[n * k + k];
+    }
+}
+
+/* With K + L for the stiffness and that of limits at the reference pose: compliance (K + L)^-1, slack
+ * (K + L)^-1 (K (rest - at) + L (limit - at)), at which linear forces are zero. */
+static void linearise_joint(const bough_mechanism_joint *def, bo_mechanism_joint *joint) {
+    const int n = joint->freedoms;
+    double K[36], pull[6] = {0};
+    bool limited = false;
+    memcpy(K, joint->stiffness, sizeof K);
+    for (int k = 0; k < n; k++) {
+        double end;
+        const double L = bo_joint_limit(joint, k, joint->at[k], &end);
+        limited = limited || L > 0;
+        pull[k] = L > 0 ? L * (end - joint->at[k]) : 0;
+        for (int l = 0; l < n; l++)
+            pull[k] += joint->stiffness[n * k + l] * (joint->rest[l] - joint->at[l]);
+        K[n * k + k] += L;
+    }
+    if (limited || !def->compliance)
+        invert(n, K, joint->compliance);
+    else
+        memcpy(joint->compliance, def->compliance, (size_t)(n * n) * sizeof(double));
+    for (int k = 0; k < n; k++) {
+        joint->slack[k] = limited ? 0 : joint->rest[k] - joint->at[k];
+        for (int l = 0; l < n && limited; l++)
+            joint->slack[k] += joint->compliance[n * k + l] * pull[l];
     }
 }
 
@@ -328,6 +360,7 @@ static bough_status fit_joint(bough_context *ctx, bough_mechanism *m, int32_t i)
                        bo_norm(miss.v), bo_norm(miss.w));
     for (int k = 0; k < joint->freedoms; k++)
         joint->rest[k] = joint->at[k] + def->offset[k];
+    linearise_joint(def, joint);
     return BOUGH_OK;
 }
 
@@ -465,11 +498,13 @@ bough_status bough_mechanism_create(bough_context *ctx, const bough_mechanism_de
 
 /* Offsets are against the coordinates at the reference pose, which are others now. */
 static void keep_springs(const bough_mechanism *old, bough_mechanism *moved) {
-    for (int32_t i = 0; i < moved->def.joint_count; i++)
+    for (int32_t i = 0; i < moved->def.joint_count; i++) {
         for (int k = 0; k < moved->joints[i].freedoms; k++) {
             moved->joints[i].rest[k] = old->joints[i].rest[k];
             moved->joint_defs[i].offset[k] = moved->joints[i].rest[k] - moved->joints[i].at[k];
         }
+        linearise_joint(&moved->joint_defs[i], &moved->joints[i]);
+    }
 }
 
 bough_status bough_mechanism_create_at(bough_context *ctx, const bough_mechanism *mechanism, const bough_pose *poses,

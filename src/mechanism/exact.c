@@ -95,6 +95,27 @@ static void carry_effectors(bo_statics *s) {
         }
 }
 
+static double *offset_twist(const bo_statics *s, int32_t link, int32_t column) {
+    return s->offset_twists + 6 * ((size_t)column * (size_t)s->mechanism->def.link_count + (size_t)link);
+}
+static double *offset_wrench(const bo_statics *s, int32_t joint, int32_t column) {
+    return s->offset_carried + 6 * ((size_t)column * (size_t)s->mechanism->def.joint_count + (size_t)joint);
+}
+
+/* J d of a joint: d is its slack (column 0), or (K + L)^-1 K of a unit of offset (column 1 + k, of motor k). */
+static bo_twist given_way(const bo_statics *s, int32_t j, int32_t column) {
+    const bo_mechanism_joint *joint = &s->mechanism->joints[j];
+    const int n = joint->freedoms, motor = column > 0 ? s->motors[column - 1] - joint->offset : 0;
+    bo_twist sum = {{0, 0, 0}, {0, 0, 0}};
+    for (int a = 0; a < n && motor >= 0 && motor < n; a++) {
+        double d = column > 0 ? 0 : joint->slack[a];
+        for (int b = 0; b < n && column > 0; b++)
+            d += joint->compliance[n * a + b] * joint->stiffness[n * b + motor];
+        sum = bo_twist_mul_add(sum, d, s->joints[j].columns[a]);
+    }
+    return sum;
+}
+
 /* xi_i = xi_up + G_j F_j. An offset d of the springs turns the joint by d beside what wrenches do:
  * sign J d added, where the sign is that of the tree. */
 static void add_twists(bo_statics *s) {
@@ -107,14 +128,12 @@ static void add_twists(bo_statics *s) {
             memcpy(T, bo_block(s->twists, count, up, e), 36 * sizeof(double));
             bo_multiply_add6(T, 1, s->joints[j].G, bo_block(s->carried, count, j, e));
         }
-        double *x = s->offset_twists + 6 * (size_t)i;
-        memcpy(x, s->offset_twists + 6 * (size_t)up, 6 * sizeof(double));
-        bo_apply_add6(x, 1, s->joints[j].G, s->offset_carried + 6 * (size_t)j);
-        bo_twist t = bo_load_twist(x);
-        for (int a = 0; a < m->joints[j].freedoms; a++)
-            t = bo_twist_mul_add(t, m->way[i].sign * (m->joints[j].rest[a] - m->joints[j].at[a]),
-                                 s->joints[j].columns[a]);
-        bo_store_twist(x, t);
+        for (int32_t c = 0; c <= s->motor_count; c++) {
+            double *x = offset_twist(s, i, c);
+            memcpy(x, offset_twist(s, up, c), 6 * sizeof(double));
+            bo_apply_add6(x, 1, s->joints[j].G, offset_wrench(s, j, c));
+            bo_store_twist(x, bo_twist_mul_add(bo_load_twist(x), m->way[i].sign, given_way(s, j, c)));
+        }
     }
 }
 
@@ -148,21 +167,27 @@ static void fill_Lam(const bo_statics *s, int32_t *marks, double *Lam) {
             Lam[i * n + j] = Lam[j * n + i];
 }
 
-/* Right-hand sides: 6 columns an end effector, and one for the offsets:
+static size_t width_of(const bo_statics *s) {
+    return 6 * (size_t)s->end_effector_count + 1 + (size_t)s->motor_count;
+}
+
+/* Right-hand sides: 6 columns an end effector, one for the offsets, one a motor:
  * closed with offsets: sum_j -t_jk (G_j F_j + sign_j J_j d_j) = G_k f_k + J_k d_k */
 static void fill_right(const bo_statics *s, double *b) {
     const bough_mechanism *m = s->mechanism;
-    const size_t width = 6 * (size_t)s->end_effector_count + 1;
+    const size_t width = width_of(s), offsets = 6 * (size_t)s->end_effector_count;
     for (int32_t k = 0; k < m->loop_count; k++) {
         double *rows = b + 6 * (size_t)k * width;
-        bo_twist offset = {{0, 0, 0}, {0, 0, 0}};
         for (int32_t q = m->loop_start[k]; q <= m->loop_start[k + 1]; q++) {
             const bool closing = q == m->loop_start[k + 1];
             const int32_t j = closing ? m->cuts[k] : m->loop_edges[q].joint, t = closing ? 1 : m->loop_edges[q].sign;
-            const bo_mechanism_joint *joint = &m->joints[j];
             const int32_t sign = closing ? 1 : tree_sign(s, j);
-            for (int a = 0; a < joint->freedoms; a++)
-                offset = bo_twist_mul_add(offset, -t * sign * (joint->rest[a] - joint->at[a]), s->joints[j].columns[a]);
+            for (int32_t c = 0; c <= s->motor_count; c++) {
+                double x[6];
+                bo_store_twist(x, given_way(s, j, c));
+                for (size_t r = 0; r < 6; r++)
+                    rows[r * width + offsets + (size_t)c] -= t * sign * x[r];
+            }
             for (int32_t e = 0; e < s->end_effector_count && !closing; e++) {
                 const double *F = bo_block(s->carried, s->end_effector_count, j, e);
                 for (size_t r = 0; r < 6 && F[0] != 0; r++) /* it is the identity or zero */
@@ -170,43 +195,36 @@ static void fill_right(const bo_statics *s, double *b) {
                         rows[r * width + 6 * (size_t)e + c] -= t * s->joints[j].G[6 * r + c];
             }
         }
-        double x[6];
-        bo_store_twist(x, offset);
-        for (size_t r = 0; r < 6; r++)
-            rows[r * width + width - 1] = x[r];
     }
 }
 
-static void add_rows(const double *rows, size_t width, int32_t end_effector_count, double sign, double *blocks,
-                     double *offset) {
+/* The wrenches of a loop (6 rows) onto what joint j carries. */
+static void add_rows(bo_statics *s, int32_t j, double sign, const double *rows) {
+    const size_t width = width_of(s), effectors = (size_t)s->end_effector_count;
+    double *blocks = bo_block(s->carried, s->end_effector_count, j, 0);
     for (size_t r = 0; r < 6; r++) {
-        for (size_t e = 0; e < (size_t)end_effector_count; e++)
+        for (size_t e = 0; e < effectors; e++)
             for (size_t c = 0; c < 6; c++)
                 blocks[36 * e + 6 * r + c] += sign * rows[r * width + 6 * e + c];
-        offset[r] += sign * rows[r * width + width - 1];
+        for (int32_t c = 0; c <= s->motor_count; c++)
+            offset_wrench(s, j, c)[r] += sign * rows[r * width + 6 * effectors + (size_t)c];
     }
 }
 
 /* F_j += t_jk f_k */
 static void carry_loops(bo_statics *s, const double *f) {
     const bough_mechanism *m = s->mechanism;
-    const int32_t count = s->end_effector_count;
-    const size_t width = 6 * (size_t)count + 1;
     for (int32_t k = 0; k < m->loop_count; k++) {
-        const double *rows = f + 6 * (size_t)k * width;
-        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++) {
-            const int32_t j = m->loop_edges[q].joint;
-            add_rows(rows, width, count, m->loop_edges[q].sign, bo_block(s->carried, count, j, 0),
-                     s->offset_carried + 6 * (size_t)j);
-        }
-        const int32_t cut = m->cuts[k];
-        add_rows(rows, width, count, 1, bo_block(s->carried, count, cut, 0), s->offset_carried + 6 * (size_t)cut);
+        const double *rows = f + 6 * (size_t)k * width_of(s);
+        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++)
+            add_rows(s, m->loop_edges[q].joint, m->loop_edges[q].sign, rows);
+        add_rows(s, m->cuts[k], 1, rows);
     }
 }
 
 static bough_status close_all(bough_context *ctx, bo_statics *s) {
     const bough_mechanism *m = s->mechanism;
-    const size_t n = 6 * (size_t)m->loop_count, width = 6 * (size_t)s->end_effector_count + 1;
+    const size_t n = 6 * (size_t)m->loop_count, width = width_of(s);
     if (n > 20000)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the mechanism has %d loops; 3333 are supported", m->loop_count);
     int32_t *marks = BO_NEW_ZEROS(ctx, int32_t, m->def.joint_count);

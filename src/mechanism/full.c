@@ -120,6 +120,10 @@ static void balance_joint(const bough_full_mechanism *full, int32_t j, bo_twist 
         double spring = 0;
         for (int b = 0; b < n; b++)
             spring += joint->stiffness[n * a + b] * (theta[b] - joint->at[b] - full->offsets[joint->offset + b]);
+        double end;
+        const double limit = bo_joint_limit(joint, a, theta[a], &end);
+        if (limit > 0)
+            spring += limit * (theta[a] - end);
         if (w->dt > 0)
             spring += joint->damping[a] * (theta[a] - w->q_before[offset + a]) / w->dt;
         const double load = bo_twist_dot(columns[a], local);

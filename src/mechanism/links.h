@@ -1,4 +1,5 @@
-/* Poses of all links from the coordinates z of a model: four links side by side. docs/theory/mechanism.md, "Links". */
+/* Poses of all links from the coordinates z of a model and the offsets of its motors: four links side by side.
+ * docs/theory/mechanism.md, "Links". */
 #ifndef BO_MECHANISM_LINKS_H
 #define BO_MECHANISM_LINKS_H
 

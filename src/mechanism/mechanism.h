@@ -10,10 +10,13 @@ typedef struct bo_mechanism_joint {
     int32_t parent, child;
     int32_t freedoms, offset; /* coordinates, and where they begin among those of all joints */
     bo_se3 in_parent, in_child;
-    double compliance[36], stiffness[36]; /* freedoms x freedoms */
+    double stiffness[36];                /* freedoms x freedoms, within the limits */
+    double compliance[36];               /* its inverse, with what limits add at the reference pose */
+    double lower[6], upper[6], limit[6]; /* limit: stiffness added beyond the others */
     double damping[6];
-    double at[6];   /* coordinates at the reference pose */
-    double rest[6]; /* where the springs are at rest */
+    double at[6];    /* coordinates at the reference pose */
+    double rest[6];  /* where the springs are at rest */
+    double slack[6]; /* where they would go from `at`, with what limits add: linear statics' offset */
 } bo_mechanism_joint;
 
 /* A joint of the tree on the way from a link to the base, or of a loop. */
@@ -40,6 +43,12 @@ struct bough_mechanism {
     bo_vec3 middle; /* of all links and joints */
     double radius;
 };
+
+/* What a limit adds to the stiffness of coordinate k at theta, and where it is at rest. */
+static inline double bo_joint_limit(const bo_mechanism_joint *joint, int k, double theta, double *rest) {
+    *rest = theta > joint->upper[k] ? joint->upper[k] : joint->lower[k];
+    return theta > joint->upper[k] || theta < joint->lower[k] ? joint->limit[k] : 0;
+}
 
 /* "hinge" and so on. */
 const char *bo_joint_name(bough_mechanism_joint_kind kind);

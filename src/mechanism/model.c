@@ -153,13 +153,18 @@ static void map_link(const bough_mechanism *m, const bough_mechanism_statics *st
     multiply(6, n, rank, Psi, model->P, model->Psi + 6 * (size_t)i * (size_t)n);
     const bo_se3 rest = bo_pose(&m->links[i].rest);
     double twist[6];
-    for (int r = 0; r < 6; r++) {
-        twist[r] = model->rest_twists[6 * (size_t)i + (size_t)r];
-        for (int32_t k = 0; k < rank; k++)
-            twist[r] -= Psi[r * rank + k] * model->rest_z[k];
-    }
     bo_lanes_rest(model->lanes, i, rest);
-    bo_lanes_put(model->lanes, i, 0, rest.R, twist);
+    for (int32_t c = 0; c <= model->motor_count; c++) { /* beside what end effectors that go along do */
+        const double *all =
+            c ? statics->motor_twists + 6 * (size_t)(c - 1) * (size_t)model->link_count : statics->offset_twists;
+        const double *z = c ? model->motor_z + (size_t)(c - 1) * (size_t)rank : model->rest_z;
+        for (int r = 0; r < 6; r++) {
+            twist[r] = all[6 * (size_t)i + (size_t)r];
+            for (int32_t k = 0; k < rank; k++)
+                twist[r] -= Psi[r * rank + k] * z[k];
+        }
+        bo_lanes_put(model->lanes, i, c ? rank + c : 0, rest.R, twist);
+    }
     for (int32_t k = 0; k < rank; k++) {
         for (int r = 0; r < 6; r++)
             twist[r] = Psi[r * rank + k];
@@ -183,14 +188,21 @@ static void damp(const bough_mechanism *m, const bough_mechanism_statics *static
         }
 }
 
-static void rest_of_springs(const bough_mechanism_statics *statics, bough_mechanism_model *model) {
-    const int32_t n = 6 * model->end_effector_count;
-    memcpy(model->rest_twists, statics->offset_twists, 6 * (size_t)model->link_count * sizeof(double));
+/* Where offsets take the end effectors: xi (n), z (rank). */
+static void end_effectors_by(const bough_mechanism_model *model, const double *twists, double *xi, double *z) {
     for (int32_t e = 0; e < model->end_effector_count; e++)
-        bo_store_twist(model->rest_xi + 6 * (size_t)e,
-                       bo_ad(bo_se3_inverse(bo_pose(&model->end_effectors[e].frame)),
-                             bo_load_twist(statics->offset_twists + 6 * (size_t)model->end_effectors[e].link)));
-    multiply(model->rank, 1, n, model->P, model->rest_xi, model->rest_z);
+        bo_store_twist(xi + 6 * (size_t)e, bo_ad(bo_se3_inverse(bo_pose(&model->end_effectors[e].frame)),
+                                                 bo_load_twist(twists + 6 * (size_t)model->end_effectors[e].link)));
+    multiply(model->rank, 1, 6 * model->end_effector_count, model->P, xi, z);
+}
+
+static void rest_of_springs(const bough_mechanism_statics *statics, bough_mechanism_model *model) {
+    const size_t links = (size_t)model->link_count, n = 6 * (size_t)model->end_effector_count;
+    memcpy(model->rest_twists, statics->offset_twists, 6 * links * sizeof(double));
+    end_effectors_by(model, statics->offset_twists, model->rest_xi, model->rest_z);
+    for (size_t k = 0; k < (size_t)model->motor_count; k++)
+        end_effectors_by(model, statics->motor_twists + 6 * links * k, model->motor_xi + n * k,
+                         model->motor_z + (size_t)model->rank * k);
 }
 
 /* scratch: the most of what the parts above ask for */
@@ -205,7 +217,7 @@ static bough_status fill(bough_context *ctx, const bough_mechanism *m, const bou
     BO_TRY(find_rank(ctx, m, tolerance, scratch, model));
     const int32_t rank = model->rank;
     double *down = scratch, *more = down + (size_t)n * (size_t)rank;
-    BO_TRY(bo_lanes_create(ctx, model->link_count, rank, &model->lanes));
+    BO_TRY(bo_lanes_create(ctx, model->link_count, rank + model->motor_count, &model->lanes));
     for (int32_t k = 0; k < rank; k++) {
         model->Kz[k] = 1 / model->compliances[k];
         for (int32_t i = 0; i < n; i++)
@@ -238,6 +250,9 @@ void bough_mechanism_model_destroy(bough_context *ctx, bough_mechanism_model *mo
                             model->Psi,
                             model->rest_xi,
                             model->rest_z,
+                            model->motors,
+                            model->motor_xi,
+                            model->motor_z,
                             model->rest_twists,
                             model->M_base,
                             model->M_coupling,
@@ -267,6 +282,8 @@ static bool make_room(bough_context *ctx, bough_mechanism_model *model) {
                {&model->Psi, 6 * links * n},
                {&model->rest_xi, n},
                {&model->rest_z, n},
+               {&model->motor_xi, n * (size_t)model->motor_count},
+               {&model->motor_z, n * (size_t)model->motor_count},
                {&model->rest_twists, 6 * links},
                {&model->M_base, 36},
                {&model->M_coupling, 6 * n},
@@ -280,7 +297,8 @@ static bool make_room(bough_context *ctx, bough_mechanism_model *model) {
             return false;
     model->end_effectors = BO_NEW_ARRAY(ctx, bough_end_effector, model->end_effector_count);
     model->rest = BO_NEW_ARRAY(ctx, bough_pose, links);
-    return model->end_effectors && model->rest;
+    model->motors = BO_NEW_ARRAY(ctx, int32_t, model->motor_count);
+    return model->end_effectors && model->rest && model->motors;
 }
 
 bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechanism *mechanism,
@@ -299,7 +317,7 @@ bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechan
         return bo_fail_memory(ctx);
     made->end_effector_count = statics->end_effector_count, made->link_count = mechanism->def.link_count;
     made->base = mechanism->def.base, made->free_base = mechanism->def.free_base;
-    made->radius = mechanism->radius;
+    made->radius = mechanism->radius, made->motor_count = statics->motor_count;
     double *scratch = BO_NEW_ARRAY(ctx, double, scratch_size(6 * (size_t)statics->end_effector_count));
     bough_status status = BOUGH_OK;
     if (!scratch || !make_room(ctx, made)) {
@@ -307,6 +325,8 @@ bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechan
     } else {
         memcpy(made->end_effectors, statics->end_effectors,
                (size_t)statics->end_effector_count * sizeof *made->end_effectors);
+        for (int32_t k = 0; k < made->motor_count; k++)
+            made->motors[k] = statics->motors[k];
         for (int32_t i = 0; i < made->link_count; i++)
             made->rest[i] = mechanism->links[i].rest;
         status = fill(ctx, mechanism, statics, def->rank_tolerance, scratch, made);

@@ -190,7 +190,7 @@ bough_status bo_statics_recursive(bough_context *ctx, bo_statics *s) {
     const bough_mechanism_def *def = &s->mechanism->def;
     for (int32_t j = 0; j < def->joint_count; j++)
         for (int a = 0; a < s->mechanism->joints[j].freedoms; a++)
-            if (s->mechanism->joints[j].rest[a] != s->mechanism->joints[j].at[a])
+            if (s->mechanism->joints[j].slack[a] != 0)
                 return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                                "recursive statics know no offsets of springs, as joint %d has; use the exact method",
                                j);

@@ -133,8 +133,12 @@ static void put_links(const bo_statics *s, bough_mechanism_statics *out) {
             rows_to_frame(frame, T);
             put_block(out->twists, width, i, e, T);
         }
-        bo_store_twist(out->offset_twists + 6 * (size_t)i,
-                       bo_ad(bo_se3_inverse(frame), bo_load_twist(s->offset_twists + 6 * (size_t)i)));
+        for (int32_t c = 0; c <= s->motor_count; c++) {
+            const size_t at = 6 * (size_t)i, column = 6 * (size_t)m->def.link_count;
+            double *twists = c > 0 ? out->motor_twists + (size_t)(c - 1) * column : out->offset_twists;
+            bo_store_twist(twists + at,
+                           bo_ad(bo_se3_inverse(frame), bo_load_twist(s->offset_twists + (size_t)c * column + at)));
+        }
     }
     for (int32_t k = 0; k < count; k++)
         for (int32_t e = 0; e < count; e++) {
@@ -157,6 +161,8 @@ void bough_mechanism_statics_destroy(bough_context *ctx, bough_mechanism_statics
     bo_free(ctx, statics->wrenches);
     bo_free(ctx, statics->coordinates);
     bo_free(ctx, statics->offset_twists);
+    bo_free(ctx, statics->motors);
+    bo_free(ctx, statics->motor_twists);
     bo_free(ctx, statics);
 }
 
@@ -166,14 +172,19 @@ static bough_mechanism_statics *new_statics(bough_context *ctx, const bo_statics
     bough_mechanism_statics *out = BO_NEW(ctx, bough_mechanism_statics);
     if (!out)
         return NULL;
-    out->end_effector_count = s->end_effector_count;
+    out->end_effector_count = s->end_effector_count, out->motor_count = s->motor_count;
     out->end_effectors = BO_NEW_ARRAY(ctx, bough_end_effector, s->end_effector_count);
     out->C = BO_NEW_ARRAY(ctx, double, n *n);
     out->twists = BO_NEW_ARRAY(ctx, double, 6 * (size_t)m->def.link_count * n);
     out->wrenches = BO_NEW_ARRAY(ctx, double, 6 * (size_t)m->def.joint_count * n);
     out->coordinates = BO_NEW_ARRAY(ctx, double, (size_t)m->coordinate_count *n);
     out->offset_twists = BO_NEW_ARRAY(ctx, double, 6 * (size_t)m->def.link_count);
-    if (out->end_effectors && out->C && out->twists && out->wrenches && out->coordinates && out->offset_twists) {
+    out->motors = BO_NEW_ARRAY(ctx, int32_t, s->motor_count);
+    out->motor_twists = BO_NEW_ARRAY(ctx, double, 6 * (size_t)s->motor_count * (size_t)m->def.link_count);
+    if (out->end_effectors && out->C && out->twists && out->wrenches && out->coordinates && out->offset_twists &&
+        out->motors && out->motor_twists) {
+        for (int32_t k = 0; k < s->motor_count; k++)
+            out->motors[k] = s->motors[k];
         memcpy(out->end_effectors, s->end_effectors, (size_t)s->end_effector_count * sizeof *s->end_effectors);
         return out;
     }
@@ -209,6 +220,19 @@ static bough_status solve(bough_context *ctx, bo_statics *s, bough_mechanism_met
     return BOUGH_OK;
 }
 
+static bough_status check_motors(bough_context *ctx, const bough_mechanism *m, const bough_mechanism_statics_def *def) {
+    if (def->motor_count < 0 || def->motor_count > m->coordinate_count || (def->motor_count > 0 && !def->motors))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism of %d coordinates cannot have %d motors",
+                       m->coordinate_count, def->motor_count);
+    for (int32_t k = 0; k < def->motor_count; k++)
+        if (def->motors[k] < 0 || def->motors[k] >= m->coordinate_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "motor %d is of coordinate %d, but coordinates are 0 .. %d", k,
+                           def->motors[k], m->coordinate_count - 1);
+    if (def->motor_count > 0 && def->method == BOUGH_MECHANISM_RECURSIVE)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "recursive statics know no motors; use the exact method");
+    return BOUGH_OK;
+}
+
 bough_status bough_mechanism_statics_create(bough_context *ctx, const bough_mechanism *mechanism,
                                             const bough_mechanism_statics_def *def, bough_mechanism_statics **statics) {
     const bough_mechanism_statics_def defaults = bough_default_mechanism_statics_def();
@@ -227,13 +251,15 @@ bough_status bough_mechanism_statics_create(bough_context *ctx, const bough_mech
     if (s.end_effector_count < 1)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the mechanism has no end effectors; name at least one link");
     BO_TRY(bo_check_end_effectors(ctx, mechanism, s.end_effector_count, s.end_effectors));
+    BO_TRY(check_motors(ctx, mechanism, def));
+    s.motor_count = def->motor_count, s.motors = def->motors;
     const size_t e = (size_t)s.end_effector_count, joints = (size_t)mechanism->def.joint_count,
                  links = (size_t)mechanism->def.link_count;
     s.joints = BO_NEW_ARRAY(ctx, bo_spatial_joint, joints);
     s.carried = BO_NEW_ZEROS(ctx, double, 36 * joints * e);
     s.twists = BO_NEW_ZEROS(ctx, double, 36 * links * e);
-    s.offset_carried = BO_NEW_ZEROS(ctx, double, 6 * joints);
-    s.offset_twists = BO_NEW_ZEROS(ctx, double, 6 * links);
+    s.offset_carried = BO_NEW_ZEROS(ctx, double, 6 * joints * (1 + (size_t)s.motor_count));
+    s.offset_twists = BO_NEW_ZEROS(ctx, double, 6 * links * (1 + (size_t)s.motor_count));
     bough_status status = BOUGH_OK;
     if (!s.joints || !s.carried || !s.twists || !s.offset_carried || !s.offset_twists)
         status = bo_fail_memory(ctx);

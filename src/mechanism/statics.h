@@ -18,9 +18,12 @@ typedef struct bo_statics {
     const bough_end_effector *end_effectors;
     bo_spatial_joint *joints;
     /* For a unit spatial wrench at each end effector, 6 x 6 blocks by joint or link and end effector: */
-    double *carried;                        /* wrench that the joint carries from child to parent */
-    double *twists;                         /* of the links */
-    double *offset_carried, *offset_twists; /* 6 a joint, 6 a link: by the springs' offsets */
+    double *carried; /* wrench that the joint carries from child to parent */
+    double *twists;  /* of the links */
+    /* By the springs' offsets, then by a unit of each motor's: 6 a joint and 6 a link, one after the other. */
+    int32_t motor_count;
+    const int32_t *motors; /* coordinates */
+    double *offset_carried, *offset_twists;
 } bo_statics;
 
 static inline double *bo_block(double *blocks, int32_t count, int32_t row, int32_t column) {

@@ -13,6 +13,8 @@ struct bo_mechanism_work {
     double *inverse;                               /* size x size: (M + h D + h^2 K)^-1 */
     double *factor;                                /* size x size */
     double *z, *rate, *right, *next, *transported; /* size each */
+    double *goal;                                  /* rank: z where the springs pull */
+    double *columns;                               /* rank + motors: what moves the links */
     double *memory;
 };
 
@@ -23,10 +25,11 @@ static int32_t size_of(const bough_mechanism_model *model) {
 bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechanism_model *model,
                                           bough_mechanism_state **state) {
     *state = NULL;
-    const size_t n = 6 * (size_t)model->end_effector_count, size = (size_t)size_of(model);
+    const size_t n = 6 * (size_t)model->end_effector_count, size = (size_t)size_of(model),
+                 motors = (size_t)model->motor_count;
     bough_mechanism_state *s = BO_NEW(ctx, bough_mechanism_state);
     struct bo_mechanism_work *w = s ? BO_NEW(ctx, struct bo_mechanism_work) : NULL;
-    double *memory = w ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 5 * size) : NULL;
+    double *memory = w ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 7 * size + 2 * motors) : NULL;
     bough_pose *poses = memory ? BO_NEW_ARRAY(ctx, bough_pose, model->link_count) : NULL;
     if (!poses) {
         bo_free(ctx, memory);
@@ -38,7 +41,8 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
     s->xi = memory, s->phi = s->xi + n, s->wrench = s->phi + n;
     w->inverse = s->wrench + n, w->factor = w->inverse + size * size;
     w->z = w->factor + size * size, w->rate = w->z + size, w->right = w->rate + size, w->next = w->right + size;
-    w->transported = w->next + size;
+    w->transported = w->next + size, w->goal = w->transported + size, w->columns = w->goal + size;
+    s->motors = w->columns + size + motors;
     s->poses = poses, s->work = w;
     s->gravity[2] = -9.81;
     s->base = model->rest[model->base];
@@ -107,6 +111,13 @@ static bough_status invert(bough_context *ctx, const bough_mechanism_model *mode
     return BOUGH_OK;
 }
 
+/* z where the springs pull, with the motors as they are. */
+static void find_goal(const bough_mechanism_model *model, const bough_mechanism_state *state) {
+    double *goal = state->work->goal;
+    memcpy(goal, model->rest_z, (size_t)model->rank * sizeof(double));
+    add_transposed(model->motor_count, model->rank, 1, model->motor_z, state->motors, goal);
+}
+
 /* z and its rate from xi and phi, the base's twist before them; gravity in the base's axes. */
 static void read_state(const bough_mechanism_model *model, const bough_mechanism_state *state, double g[3]) {
     struct bo_mechanism_work *w = state->work;
@@ -116,6 +127,7 @@ static void read_state(const bough_mechanism_model *model, const bough_mechanism
     if (b > 0)
         memcpy(w->rate, state->base_twist, sizeof state->base_twist);
     bo_store3(g, bo_mat_tvec(bo_pose(&state->base).R, bo_load3(state->gravity)));
+    find_goal(model, state);
 }
 
 /* M rate + h (w + weight - K (z - z_rest)); of the base in *momentum, and zero here. */
@@ -132,7 +144,7 @@ static void fill_right(const bough_mechanism_model *model, const bough_mechanism
     for (int32_t k = 0; k < model->rank; k++) {
         const double pull =
             model->weight[3 * k] * g[0] + model->weight[3 * k + 1] * g[1] + model->weight[3 * k + 2] * g[2];
-        w->right[b + k] += dt * (pull - model->Kz[k] * (w->z[b + k] - model->rest_z[k]));
+        w->right[b + k] += dt * (pull - model->Kz[k] * (w->z[b + k] - w->goal[k]));
     }
     add_transposed(n, model->rank, dt, model->Q, state->wrench, w->right + b);
     if (b == 0)
@@ -263,11 +275,11 @@ static bool moved_by(const bough_mechanism_model *model, const bough_mechanism_s
 
 void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state) {
     struct bo_mechanism_work *w = state->work;
-    double *z = w->z + w->size - model->rank;
     bo_se3 moved;
-    multiply(model->rank, 6 * model->end_effector_count, model->P, state->xi, z);
+    multiply(model->rank, 6 * model->end_effector_count, model->P, state->xi, w->columns);
+    memcpy(w->columns + model->rank, state->motors, (size_t)model->motor_count * sizeof(double));
     const bool moves = moved_by(model, state, &moved);
-    bo_lanes_place(model->lanes, model->link_count, z, moves ? &moved : NULL, state->poses);
+    bo_lanes_place(model->lanes, model->link_count, w->columns, moves ? &moved : NULL, state->poses);
 }
 
 /* ---- looking at states ---- */
@@ -304,7 +316,7 @@ bough_mechanism_energies bough_mechanism_state_energies(const bough_mechanism_mo
         for (int32_t j = 0; j < w->size; j++)
             e.kinetic += 0.5 * w->rate[i] * inertia_at(model, i, j) * w->rate[j];
     for (int32_t k = 0; k < model->rank; k++) {
-        const double z = w->z[b + k], d = z - model->rest_z[k];
+        const double z = w->z[b + k], d = z - w->goal[k];
         e.elastic += 0.5 * model->Kz[k] * d * d;
         e.gravity -=
             z * (model->weight[3 * k] * g[0] + model->weight[3 * k + 1] * g[1] + model->weight[3 * k + 2] * g[2]);

@@ -163,6 +163,44 @@ static void a_new_reference_pose_keeps_the_springs(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* K x + 9 K (x - limit) = F beyond a limit, with K = 100 N/m: 30 N push a slide 0.12 m where 0.1 is the limit, and
+ * about that pose it gives 1 / 1000 m/N and would come back to the reference's load-free place as if it were linear
+ * from there. */
+static void limits_stiffen_a_joint(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int coupled = 0; coupled < 2; coupled++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            sketch *s = new_sketch();
+            static const double compliance[1] = {0.01};
+            add_link(s, bo_se3_identity(), 1, 1, 1, 1);
+            add_link(s, at(0.1, 0.2, 0.3, 0, 0, 0), 1, 1, 1, 1);
+            bough_mechanism_joint *joint = add_joint(s, BOUGH_MECHANISM_PRISMATIC, 0, 1, bo_se3_identity(), 100, 0);
+            add_effector(s, 1, bo_se3_identity());
+            joint->lower[0] = -0.1, joint->upper[0] = 0.1, joint->limit_stiffness = 9;
+            joint->compliance = coupled ? compliance : NULL;
+            bough_mechanism *m = NULL, *moved = NULL;
+            bough_mechanism_statics *statics = NULL;
+            bough_full_mechanism *full = full_of(ctx, s, &m);
+            full->loads[2] = 30 * sign;
+            check_ok(ctx, bough_full_mechanism_settle(ctx, full));
+            check_near(full->coordinates[0], 0.12 * sign, 1e-12);
+            check_near(full->poses[1].position[2], 0.3 + 0.12 * sign, 1e-12);
+            check_ok(ctx, bough_mechanism_create_at(ctx, m, full->poses, &moved));
+            check_ok(ctx, bough_mechanism_statics_create(ctx, moved, NULL, &statics));
+            check_near(statics->C[6 * 2 + 2], 1e-3, 1e-12);
+            check_near(statics->offset_twists[6 + 2], -0.03 * sign, 1e-12);
+            bough_mechanism_statics_destroy(ctx, statics);
+            bough_mechanism_destroy(ctx, moved);
+            full->loads[2] = 5 * sign; /* within */
+            check_ok(ctx, bough_full_mechanism_settle(ctx, full));
+            check_near(full->coordinates[0], 0.05 * sign, 1e-12);
+            drop(ctx, full, m);
+            free(s);
+        }
+    bough_context_destroy(ctx);
+}
+
 static double kinetic(const sketch *s, const bough_full_mechanism *full) {
     double sum = 0;
     for (int32_t l = 0; l < s->def.link_count; l++) {
@@ -332,6 +370,7 @@ int main(void) {
         cmocka_unit_test(two_links_are_pulled_straight),
         cmocka_unit_test(small_loads_move_it_as_statics_say),
         cmocka_unit_test(a_new_reference_pose_keeps_the_springs),
+        cmocka_unit_test(limits_stiffen_a_joint),
         cmocka_unit_test(it_swings_as_its_reduced_model_does),
         cmocka_unit_test(the_reference_swings_as_its_reduced_model_does),
         cmocka_unit_test(a_free_loop_keeps_its_momentum),

@@ -139,7 +139,33 @@ static void a_free_base_swings_with_the_mechanism(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* K = sum of Theta^T K_e Theta over the joints, C K C = C, K C K = K. */
+/* With all links as end effectors nothing is condensed: every frequency is that of the whole mechanism. */
+static void with_all_links_as_end_effectors_nothing_is_lost(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random random = {15};
+    for (int i = 0; i < 12; i++) {
+        sketch *s = random_sketch(&random, 5, i % 3 ? 0 : 1);
+        s->def.end_effector_count = 0;
+        for (int32_t l = 0; l < s->def.link_count; l++)
+            if (l != s->def.base)
+                add_effector(s, l, random_pose(&random, 0.1));
+        s->def.free_base = i % 2;
+        reduced r = reduce(ctx, s);
+        double f[60], full[60];
+        int rank;
+        reduced_frequencies(r.model, f);
+        const int count = linear_frequencies(ctx, s, 60, full, &rank);
+        check_int(r.model->rank, count);
+        for (int k = 0; k < count; k++)
+            check_near(f[(s->def.free_base ? 6 : 0) + k] / full[k], 1, 1e-6);
+        drop(ctx, r);
+        free(s);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* K = sum of Theta^T K_e Theta over the joints, D likewise, C K C = C. */
 static void stiffness_is_that_of_the_springs(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
@@ -151,11 +177,17 @@ static void stiffness_is_that_of_the_springs(void **unused) {
         reduced r = reduce(ctx, s);
         const size_t n = 6 * (size_t)s->def.end_effector_count;
         const bough_mechanism *m = r.mechanism;
-        double *sum = calloc(n * n, sizeof *sum), *theta = calloc((size_t)m->coordinate_count * n, sizeof *theta);
+        double *sum = calloc(n * n, sizeof *sum), *damping = calloc(n * n, sizeof *damping),
+               *theta = calloc((size_t)m->coordinate_count * n, sizeof *theta);
         for (size_t k = 0; k < (size_t)m->coordinate_count; k++)
             for (size_t a = 0; a < n; a++)
                 for (size_t b = 0; b < n; b++)
                     theta[n * k + b] += r.statics->coordinates[n * k + a] * r.model->K[n * a + b];
+        for (int32_t j = 0; j < s->def.joint_count; j++)
+            for (int p = 0; p < m->joints[j].freedoms; p++)
+                for (size_t k = 0; k < n * n; k++)
+                    damping[k] += theta[n * (size_t)(m->joints[j].offset + p) + k / n] * m->joints[j].damping[p] *
+                                  theta[n * (size_t)(m->joints[j].offset + p) + k % n];
         for (int32_t j = 0; j < s->def.joint_count; j++)
             for (int p = 0; p < m->joints[j].freedoms; p++)
                 for (int q = 0; q < m->joints[j].freedoms; q++)
@@ -166,9 +198,10 @@ static void stiffness_is_that_of_the_springs(void **unused) {
         /* inverting costs as many digits as stiffnesses are apart */
         const double apart = r.model->compliances[0] / r.model->compliances[r.model->rank - 1];
         check_below(difference(n * n, sum, r.model->K), 1e-14 * apart + 1e-12);
+        check_below(difference(n * n, damping, r.model->D), 1e-14 * apart + 1e-12);
         double *CK = product(n, r.model->C, r.model->K), *C = product(n, CK, r.model->C);
         check_below(difference(n * n, C, r.model->C), 1e-8);
-        free(sum), free(theta), free(CK), free(C);
+        free(sum), free(damping), free(theta), free(CK), free(C);
         drop(ctx, r);
         free(s);
     }
@@ -250,6 +283,7 @@ int main(void) {
         cmocka_unit_test(ranks_masses_and_frequencies_are_those_of_the_reference),
         cmocka_unit_test(the_lowest_frequency_is_that_of_the_whole_mechanism),
         cmocka_unit_test(a_free_base_swings_with_the_mechanism),
+        cmocka_unit_test(with_all_links_as_end_effectors_nothing_is_lost),
         cmocka_unit_test(stiffness_is_that_of_the_springs),
         cmocka_unit_test(end_effectors_move_as_their_links_do),
         cmocka_unit_test(end_effectors_are_chosen_anew_without_touching_the_mechanism),

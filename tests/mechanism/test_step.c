@@ -233,6 +233,65 @@ static void offsets_move_the_equilibrium(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Motors that are set while it runs take the mechanism where one that was made with these offsets goes, end effectors
+ * and links, in trees and loops. */
+static void motors_are_offsets_that_change(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {22};
+    for (int i = 0; i < 12; i++) {
+        sketch *s = i % 3 == 0   ? ladder(3, BOUGH_MECHANISM_BALL)
+                    : i % 3 == 1 ? ring_of_links(5, BOUGH_MECHANISM_FIXED)
+                                 : random_sketch(&r, 6, 0);
+        moving m = start(ctx, s);
+        bough_mechanism_statics_def def = bough_default_mechanism_statics_def();
+        const int32_t motors[3] = {1, 0, bough_mechanism_coordinate_count(m.mechanism) - 1};
+        const double angles[3] = {0.01, -0.02, 0.015};
+        def.motor_count = 3, def.motors = motors;
+        bough_mechanism_state_destroy(ctx, m.state);
+        bough_mechanism_model_destroy(ctx, m.model);
+        bough_mechanism_statics_destroy(ctx, m.statics);
+        check_ok(ctx, bough_mechanism_statics_create(ctx, m.mechanism, &def, &m.statics));
+        check_ok(ctx, bough_mechanism_model_create(ctx, m.mechanism, m.statics, NULL, &m.model));
+        check_ok(ctx, bough_mechanism_state_create(ctx, m.model, &m.state));
+        for (int k = 0; k < 3; k++) {
+            m.state->motors[k] = angles[k];
+            for (int32_t j = 0; j < s->def.joint_count; j++) {
+                const int32_t at_joint = motors[k] - bough_mechanism_coordinate_offset(m.mechanism, j);
+                if (at_joint >= 0 && at_joint < bough_mechanism_freedoms(s->joints[j].kind))
+                    s->joints[j].offset[at_joint] = angles[k];
+            }
+        }
+        moving other = start(ctx, s);
+        memcpy(other.state->gravity, m.state->gravity, sizeof m.state->gravity);
+        for (int k = 0; k < 20; k++) {
+            check_ok(ctx, bough_mechanism_step(ctx, m.model, m.state, 0.01));
+            check_ok(ctx, bough_mechanism_step(ctx, other.model, other.state, 0.01));
+        }
+        bough_mechanism_state_place(m.model, m.state);
+        bough_mechanism_state_place(other.model, other.state);
+        for (int32_t l = 0; l < s->def.link_count; l++)
+            check_pose(&m.state->poses[l], bo_pose(&other.state->poses[l]), 1e-9);
+        check_near(bough_mechanism_state_energies(m.model, m.state).elastic,
+                   bough_mechanism_state_energies(other.model, other.state).elastic, 1e-9);
+        check(bough_mechanism_state_energies(m.model, m.state).elastic > 0);
+        stop(ctx, m);
+        stop(ctx, other);
+        free(s);
+    }
+    sketch *s = helix(3, BOUGH_MECHANISM_BALL);
+    moving m = start(ctx, s);
+    bough_mechanism_statics_def def = bough_default_mechanism_statics_def();
+    bough_mechanism_statics *none = NULL;
+    const int32_t wrong[1] = {9};
+    def.motor_count = 1, def.motors = wrong;
+    check_fails(ctx, bough_mechanism_statics_create(ctx, m.mechanism, &def, &none), BOUGH_ERROR_ARGUMENT,
+                "coordinates are 0 .. 8");
+    stop(ctx, m);
+    free(s);
+    bough_context_destroy(ctx);
+}
+
 /* A ladder of hinges moves in one direction; what pushes across it, or would have it move so, does nothing. */
 static void what_a_mechanism_cannot_do_is_never_free(void **unused) {
     (void)unused;
@@ -388,6 +447,7 @@ int main(void) {
         cmocka_unit_test(energy_decays_with_damping),
         cmocka_unit_test(it_settles_where_statics_say),
         cmocka_unit_test(offsets_move_the_equilibrium),
+        cmocka_unit_test(motors_are_offsets_that_change),
         cmocka_unit_test(what_a_mechanism_cannot_do_is_never_free),
         cmocka_unit_test(a_free_mechanism_keeps_its_momentum_and_falls),
         cmocka_unit_test(a_mechanism_moved_in_space_swings_the_same),
