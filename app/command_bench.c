@@ -37,6 +37,7 @@ static const struct {
     {"loops", bench_loops, "the ring and the bridge by the stiffness of their ties, beside closed bodies", false},
     {"changes", bench_changes, "what it costs to cut, lock and put back parts of the oak while it moves", false},
     {"view", bench_view, "the oak shown to one client: bytes and time of frames, share of one core", false},
+    {"mechanism", bench_mechanism, "compliant mechanisms: steps with all links, making a model", false},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))

@@ -44,7 +44,10 @@ static const struct argp parser = {
 
 /* To the time that was asked for. */
 static int advance(bough_context *ctx, const arguments *a, bough_run *run, double time) {
-    if (time == 0 || bough_run_values(run)[BOUGH_COLUMN_TIME] >= a->take.run.duration)
+    const double now = bough_run_values(run)[BOUGH_COLUMN_TIME];
+    if (time > 0 && now > time * (1 + 1e-9))
+        return app_fail_with("%s is of t = %g s, after --time %g", a->take.run.resume, now, time);
+    if (time == 0 || now >= time * (1 - 1e-9))
         return APP_OK;
     const bough_status s = bough_run_advance(ctx, run);
     app_clear_progress();

@@ -11,7 +11,7 @@
 enum { OPT_SIZE = 400, OPT_CAMERA, OPT_LOOK, OPT_FOV, OPT_COLOUR, OPT_RANGE, OPT_PAINT, OPT_BACKGROUND };
 
 static const struct argp_option options[] = {
-    {"size", OPT_SIZE, "WxH", 0, "pixels", 0},
+    {"size", OPT_SIZE, "WxH", 0, "pixels (default 960x540; of animated PNG files 480x270)", 0},
     {"camera", OPT_CAMERA, "X,Y,Z", 0, "where it is seen from, m (default: from the front right, a little above)", 0},
     {"look", OPT_LOOK, "X,Y,Z", 0, "what is in the middle of the picture, m (default: the middle of the scene)", 0},
     {"fov", OPT_FOV, "DEG", 0,

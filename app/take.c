@@ -7,7 +7,8 @@ enum { OPT_TIME = 300, OPT_ENGINE, OPT_COUPLING, OPT_CONTINUITY, OPT_DT, OPT_RES
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "the file to write", 0},
-    {"time", OPT_TIME, "S", 0, "simulated time of the picture (default 0), or of the end of the movie", 0},
+    {"time", OPT_TIME, "S", 0,
+     "simulated time of the picture (default 0), or of the end of the movie (default: the scene's)", 0},
     {"engine", OPT_ENGINE, "NAME", 0, "of a scene of parts: tree or full, instead of the scene's", 0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3, instead of the scene's", 0},
     {"continuity", OPT_CONTINUITY, "NAME", 0,

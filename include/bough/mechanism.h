@@ -213,6 +213,34 @@ typedef struct bough_mechanism_energies {
 BOUGH_API bough_mechanism_energies bough_mechanism_state_energies(const bough_mechanism_model *model,
                                                                   const bough_mechanism_state *state);
 
+/* ---- the full mechanism, not linearised ---- */
+
+/* All joints' coordinates and all links' poses, with loops closed. Slow, to compare with and to find linearisation
+ * points. */
+typedef struct bough_full_mechanism {
+    double time;
+    double *coordinates; /* of all joints */
+    bough_pose *poses;   /* of all links */
+    double *twists;      /* 6 links, in their frames */
+    /* Loads, which stay: at the origin of each end effector of the description, force and torque in the world's axes.
+     */
+    double *loads;
+    double gravity[3];
+    double *offsets;    /* of the joints' springs, as in the description; coordinates of all joints */
+    double residual;    /* of the last search: what is left of forces against their size */
+    double gap;         /* how far loops are from closed, in radii */
+    int32_t iterations; /* of the last search */
+    struct bo_full_work *work;
+} bough_full_mechanism;
+/* The mechanism must outlive it. */
+BOUGH_API bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechanism *mechanism,
+                                                   bough_full_mechanism **full);
+BOUGH_API void bough_full_mechanism_destroy(bough_context *ctx, bough_full_mechanism *full);
+/* Equilibrium from where it is (Newton), at rest. The base must be held. When it fails nothing has moved. */
+BOUGH_API bough_status bough_full_mechanism_settle(bough_context *ctx, bough_full_mechanism *full);
+/* One step of backward Euler. When it fails nothing has moved. */
+BOUGH_API bough_status bough_full_mechanism_step(bough_context *ctx, bough_full_mechanism *full, double dt);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,49 +52,77 @@ void bo_lanes_rest(bo_mechanism_lanes *lanes, int32_t link, bo_se3 rest) {
 
 /* ---- the exponential ---- */
 
-#define FAR 4.0 /* square of the turn, rad^2, up to which the series below are exact to rounding */
+#define FAR 9.8696 /* square of half a turn, rad^2, up to which the series below are exact to rounding */
 
-/* (1 - cos t) / t^2 and (t - sin t) / t^3 by x = t^2 <= 4: sums of (-x)^k / (2k+2)! and (-x)^k / (2k+3)!, k = 0 .. 10
- */
+/* (1 - cos t) / t^2 and (t - sin t) / t^3 by x = t^2: sums of (-x)^k / (2k+2)! and (-x)^k / (2k+3)!, k = 0 .. 13 */
 BO_INLINE void exponential_factors(const bo_v4 *x, bo_v4 *b, bo_v4 *c) {
-    static const double even[] = {1 / 2.,
-                                  1 / 24.,
-                                  1 / 720.,
-                                  1 / 40320.,
-                                  1 / 3628800.,
-                                  1 / 479001600.,
-                                  1 / 87178291200.,
-                                  1 / 20922789888e3,
-                                  1 / 6402373705728e3,
-                                  1 / 243290200817664e4,
-                                  1 / 112400072777760768e4};
-    static const double odd[] = {1 / 6.,
-                                 1 / 120.,
-                                 1 / 5040.,
-                                 1 / 362880.,
-                                 1 / 39916800.,
-                                 1 / 6227020800.,
-                                 1 / 1307674368e3,
-                                 1 / 355687428096e3,
-                                 1 / 121645100408832e3,
-                                 1 / 5109094217170944e4,
-                                 1 / 2585201673888497664e4};
+    enum { TERMS = 14 };
+    static const double even[TERMS] = {0x1p-1,
+                                       1 / 24.,
+                                       1 / 720.,
+                                       1 / 40320.,
+                                       1 / 3628800.,
+                                       1 / 479001600.,
+                                       1 / 87178291200.,
+                                       1 / 20922789888e3,
+                                       1 / 6402373705728e3,
+                                       1 / 243290200817664e4,
+                                       1 / 112400072777760768e4,
+                                       1 / 6.204484017332394e23,
+                                       1 / 4.0329146112660565e26,
+                                       1 / 3.0488834461171386e29};
+    static const double odd[TERMS] = {1 / 6.,
+                                      1 / 120.,
+                                      1 / 5040.,
+                                      1 / 362880.,
+                                      1 / 39916800.,
+                                      1 / 6227020800.,
+                                      1 / 1307674368e3,
+                                      1 / 355687428096e3,
+                                      1 / 121645100408832e3,
+                                      1 / 5109094217170944e4,
+                                      1 / 2585201673888497664e4,
+                                      1 / 1.5511210043330986e25,
+                                      1 / 1.0888869450418352e28,
+                                      1 / 8.841761993739702e30};
     const bo_v4 y = -*x;
-    bo_v4 p = even[10] + (bo_v4){0}, q = odd[10] + (bo_v4){0};
-    for (int k = 9; k >= 0; k--) {
+    bo_v4 p = even[TERMS - 1] + (bo_v4){0}, q = odd[TERMS - 1] + (bo_v4){0};
+    for (int k = TERMS - 2; k >= 0; k--) {
         p = p * y + even[k];
         q = q * y + odd[k];
     }
     *b = p, *c = q;
 }
 
-/* R = ((1 - b x) 1 + a w~ + b w w^T) R_0,  p = p_0 + a v + b w x v + c (w . v) w,  a = 1 - c x. Returns x in *square.
+/* The same for any x > 0: sin t and 1 - cos t are those of t less whole turns. */
+BO_INLINE void far_factors(const bo_v4 *x, bo_v4 *b, bo_v4 *c) {
+    const double turn = 6.283185307179586, whole = 0x1.8p52; /* adding it and taking it away rounds */
+    bo_v4 t;
+    for (int k = 0; k < 4; k++)
+        BO_LANE(t, k) = sqrt(BO_LANE_CONST(*x, k)) + 1e-30; /* of a link that stays, beside one that is far */
+    const bo_v4 turns = (t / turn + whole) - whole, rest = t - turns * turn, square = rest * rest;
+    exponential_factors(&square, b, c);
+    const bo_v4 sine = rest * (1 - *c * square);
+    *b = *b * square / (t * t);
+    *c = (t - sine) / (t * t * t);
+}
+
+BO_INLINE bool is_far(const bo_v4 *x) {
+    typedef long long mask4 __attribute__((vector_size(32)));
+    const mask4 far = (mask4)(*x > FAR);
+    return (far[0] | far[1] | far[2] | far[3]) != 0;
+}
+
+/* R = ((1 - b x) 1 + a w~ + b w w^T) R_0,  p = p_0 + a v + b w x v + c (w . v) w,  a = 1 - c x.
  */
-BO_INLINE void move4(const bo_v4 *t, const bo_rest4 *rest, bo_v4 out[12], bo_v4 *square) {
+BO_INLINE void move4(const bo_v4 *t, const bo_rest4 *rest, bo_v4 out[12]) {
     const bo_v4 *v = t, *w = t + 3;
     const bo_v4 x = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], along = w[0] * v[0] + w[1] * v[1] + w[2] * v[2];
     bo_v4 b, c;
-    exponential_factors(&x, &b, &c);
+    if (__builtin_expect(is_far(&x), 0))
+        far_factors(&x, &b, &c);
+    else
+        exponential_factors(&x, &b, &c);
     const bo_v4 a = 1 - c * x, d = 1 - b * x, slide = c * along;
     const bo_v4 bw[3] = {b * w[0], b * w[1], b * w[2]}, aw[3] = {a * w[0], a * w[1], a * w[2]};
     const bo_v4 xy = bw[0] * w[1], xz = bw[0] * w[2], yz = bw[1] * w[2];
@@ -106,7 +134,6 @@ BO_INLINE void move4(const bo_v4 *t, const bo_rest4 *rest, bo_v4 out[12], bo_v4 
     out[9] = rest->p[0] + a * v[0] + (bw[1] * v[2] - bw[2] * v[1]) + slide * w[0];
     out[10] = rest->p[1] + a * v[1] + (bw[2] * v[0] - bw[0] * v[2]) + slide * w[1];
     out[11] = rest->p[2] + a * v[2] + (bw[0] * v[1] - bw[1] * v[0]) + slide * w[2];
-    *square = x;
 }
 
 /* Twelve numbers of four links to four poses. */
@@ -135,16 +162,12 @@ BO_INLINE void twists4(const bo_mechanism_lanes *lanes, int32_t group, const dou
     t[0] = t0, t[1] = t1, t[2] = t2, t[3] = t3, t[4] = t4, t[5] = t5;
 }
 
-/* Returns whether a link turns too far for the series. */
 BO_MULTIVERSION
-static bool place_groups(const bo_mechanism_lanes *lanes, int32_t link_count, const double *z, bough_pose *poses) {
-    typedef long long mask4 __attribute__((vector_size(32)));
-    mask4 far = {0};
+static void place_groups(const bo_mechanism_lanes *lanes, int32_t link_count, const double *z, bough_pose *poses) {
     for (int32_t g = 0; g < lanes->group_count; g++) {
-        bo_v4 t[6], out[12], square;
+        bo_v4 t[6], out[12];
         twists4(lanes, g, z, t);
-        move4(t, &lanes->rest[g], out, &square);
-        far |= (mask4)(square > FAR);
+        move4(t, &lanes->rest[g], out);
         if (4 * g + 4 <= link_count) {
             scatter4(out, poses + 4 * g);
         } else {
@@ -153,35 +176,11 @@ static bool place_groups(const bo_mechanism_lanes *lanes, int32_t link_count, co
             memcpy(poses + 4 * g, last, (size_t)(link_count - 4 * g) * sizeof *poses);
         }
     }
-    return far[0] | far[1] | far[2] | far[3];
-}
-
-static void place_far(const bo_mechanism_lanes *lanes, int32_t link_count, const double *z, bough_pose *poses) {
-    for (int32_t i = 0; i < link_count; i++) {
-        bo_v4 t[6];
-        twists4(lanes, i / 4, z, t);
-        double x[6];
-        for (int k = 0; k < 6; k++)
-            x[k] = BO_LANE(t[k], i % 4);
-        const bo_twist twist = bo_load_twist(x);
-        if (bo_dot(twist.w, twist.w) <= FAR)
-            continue;
-        const bo_rest4 *rest = &lanes->rest[i / 4];
-        bo_se3 H = bo_se3_exp(twist);
-        bo_mat3 R;
-        for (int k = 0; k < 9; k++)
-            R.m[k] = BO_LANE_CONST(rest->R[k], i % 4);
-        H.R = bo_mat_mul(H.R, R);
-        H.t = bo_add(H.t, bo_v3(BO_LANE_CONST(rest->p[0], i % 4), BO_LANE_CONST(rest->p[1], i % 4),
-                                BO_LANE_CONST(rest->p[2], i % 4)));
-        poses[i] = bo_put_pose(H);
-    }
 }
 
 void bo_lanes_place(const bo_mechanism_lanes *lanes, int32_t link_count, const double *z, const bo_se3 *moved,
                     bough_pose *poses) {
-    if (place_groups(lanes, link_count, z, poses))
-        place_far(lanes, link_count, z, poses);
+    place_groups(lanes, link_count, z, poses);
     for (int32_t i = 0; i < link_count && moved; i++)
         poses[i] = bo_put_pose(bo_se3_mul(*moved, bo_pose(&poses[i])));
 }

@@ -220,7 +220,8 @@ static uint64_t write_member(FILE *f, array *a, uint64_t offset) {
     fwrite(head, 1, (size_t)(at - head), f);
     fputs(a->name, f);
     fwrite(header, 1, HEADER, f);
-    fwrite(a->bytes, 1, a->size, f);
+    if (a->size > 0) /* else there are no bytes at all */
+        fwrite(a->bytes, 1, a->size, f);
     return offset + (size_t)(at - head) + strlen(a->name) + HEADER + a->size;
 }
 

@@ -399,6 +399,10 @@ static void mistakes_in_options_are_told_at_once(void **state) {
     check_mistake(2, "--speed: \"0\"", "movie", "chain.json", "-o", "x.png", "--speed", "0");
     check_mistake(2, "--fps: \"1e9\"", "movie", "chain.json", "-o", "x.png", "--fps", "1e9");
     check_mistake(2, "after its end", "movie", "chain.json", "-o", "x.png", "--from", "3", "--time", "2");
+    check_run(0, "run", "chain.json", "--time", "0.1", "--checkpoint", "c.state");
+    check_mistake(1, "c.state is of t = 0.1 s", "picture", "chain.json", "-o", "x.png", "--resume", "c.state", "--time",
+                  "0.05");
+    remove(work("c.state"));
     check_mistake(1, "after the end of the scene", "movie", "chain.json", "-o", "x.png", "--from", "3");
     check_mistake(1, "none.json", "picture", "none.json", "-o", "x.png");
     check_mistake(1, "nowhere/x.png", "picture", "chain.json", "-o", "nowhere/x.png");

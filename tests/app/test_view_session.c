@@ -419,7 +419,8 @@ static void colours_tell_stress_and_deviation(void **state) {
     check_near((double)t.colours[0], 0, 1e-9);
     steps(&t, 60);
     look_until(&t, t.coloured_at > 0.119);
-    check(t.colours[0] > 1e-6f && t.colours[1] > 1e-6f && t.colours[0] < 0.05f);
+    print_message("deviations %g %g\n", (double)t.colours[0], (double)t.colours[1]);
+    check(t.colours[0] > 1e-6f && t.colours[1] > 1e-6f && t.colours[0] < 1e-3f);
     check_near((double)t.colours[2], 0, 0); /* nothing hangs on it */
     order(&t, "{'do': 'colour', 'what': 1}");
     look_until(&t, t.coloured == 1);

@@ -1,7 +1,7 @@
 // Khronos' validator finds no error and no warning in glTF files. Validates those that it is given, or, with --bough
 // PROGRAM, all kinds that this program records.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,8 @@ async function mistakes(path) {
     return numErrors + numWarnings > 0 ? lines : [];
 }
 
-// A tree of parts by targets and baked, a body, a film of one frame, what flies, and wood with leaves.
+// A tree of parts by targets and baked, a body, a film of one frame, a leaf that comes off and is gone, what flies, and
+// wood with leaves.
 function record(program, folder) {
     const bough = (...words) => execFileSync(resolve(program), words, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
     for (const [from, to] of [["two-leaves", "leaves.json"], ["pendulum", "pendulum.json"]])
@@ -32,10 +33,14 @@ function record(program, folder) {
     bough("run", "leaves.json", "--time", "0.2", "--record", "baked.glb", "--baked", "--continuity", "C1");
     bough("run", "pendulum.json", "--time", "0.3", "--record", "body.glb");
     bough("run", "leaves.json", "--time", "0.01", "--fps", "1", "--record", "still.glb");
+    const scene = JSON.parse(readFileSync(join(folder, "leaves.json"), "utf8"));
+    scene.events = [{ time: 0.05, detach: "leaf 1" }, { time: 0.15, remove: "leaf 1" }];
+    writeFileSync(join(folder, "gone.json"), JSON.stringify(scene));
+    bough("run", "gone.json", "--time", "0.3", "--record", "gone.glb");
     bough("example", "ring", "-o", "ring");
     bough("run", "ring/scene.json", "--time", "0.5", "--record", "ring.glb");
     bough("demo", "-o", "demo", "--leaves", "20", "--frames", "10");
-    return ["leaves.glb", "baked.glb", "body.glb", "still.glb", "ring.glb", "demo/oak.glb"].map((f) => join(folder, f));
+    return ["leaves", "baked", "body", "still", "gone", "ring", "demo/oak"].map((name) => join(folder, `${name}.glb`));
 }
 
 const words = process.argv.slice(2);

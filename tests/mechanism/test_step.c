@@ -2,6 +2,7 @@
 #include "mechanisms.h"
 
 #include "dense/lu.h"
+#include "mechanism/links.h"
 
 typedef struct {
     bough_mechanism *mechanism;
@@ -69,6 +70,37 @@ static void links_are_where_their_twists_lead(void **unused) {
         free(s);
     }
     check(furthest > 3);
+    bough_context_destroy(ctx);
+}
+
+/* Beside a link that turns many times, one that stays and one that hardly moves. */
+static void links_of_one_batch_may_turn_by_any_angle(void **unused) {
+    (void)unused;
+    static const double turns[] = {0, 1e-200, 1e-9, 1e-3, 1, 3.1, 3.14159265, 3.2, 6.28318, 7, 40, 1000};
+    enum { COUNT = sizeof turns / sizeof *turns };
+    bough_context *ctx = test_context(1);
+    test_random r = {31};
+    for (int round = 0; round < 50; round++) {
+        bo_mechanism_lanes *lanes = NULL;
+        bo_se3 rest[COUNT];
+        double twists[COUNT][6];
+        bough_pose poses[COUNT];
+        check_ok(ctx, bo_lanes_create(ctx, COUNT, 1, &lanes));
+        for (int32_t i = 0; i < COUNT; i++) {
+            const bo_vec3 axis = bo_normalize(bo_v3(spread(&r), spread(&r), spread(&r)));
+            rest[i] = random_pose(&r, 1);
+            bo_lanes_rest(lanes, i, rest[i]);
+            bo_store_twist(twists[i], (bo_twist){{spread(&r), spread(&r), spread(&r)},
+                                                 bo_scale(turns[test_bits(&r) % COUNT], axis)});
+            bo_lanes_put(lanes, i, 1, rest[i].R, twists[i]);
+        }
+        bo_lanes_place(lanes, COUNT, (double[]){1}, NULL, poses);
+        for (int32_t i = 0; i < COUNT; i++) {
+            const bo_twist t = bo_load_twist(twists[i]);
+            check_pose(&poses[i], bo_se3_mul(rest[i], bo_se3_exp(t)), 1e-14 * (10 + bo_norm(t.w)));
+        }
+        bo_lanes_destroy(ctx, lanes);
+    }
     bough_context_destroy(ctx);
 }
 
@@ -351,6 +383,7 @@ static void steps_are_transactions_and_allocate_nothing(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_are_where_their_twists_lead),
+        cmocka_unit_test(links_of_one_batch_may_turn_by_any_angle),
         cmocka_unit_test(a_step_is_backward_euler),
         cmocka_unit_test(energy_decays_with_damping),
         cmocka_unit_test(it_settles_where_statics_say),
