@@ -43,7 +43,7 @@ typedef enum bough_mechanism_joint_kind {
     BOUGH_MECHANISM_BALL,      /* exp(rotation vector) */
     BOUGH_MECHANISM_FIXED      /* exp(twist): a weld that gives way in all six directions */
 } bough_mechanism_joint_kind;
-/* 1, 1, 2, 3, 6 */
+/* 1, 1, 2, 3, 6; 0 of what is no kind */
 BOUGH_API int32_t bough_mechanism_freedoms(bough_mechanism_joint_kind kind);
 
 typedef struct bough_mechanism_joint {

@@ -4,7 +4,7 @@
 
 int32_t bough_mechanism_freedoms(bough_mechanism_joint_kind kind) {
     static const int32_t freedoms[] = {1, 1, 2, 3, 6};
-    return freedoms[kind];
+    return (int)kind >= 0 && kind <= BOUGH_MECHANISM_FIXED ? freedoms[kind] : 0;
 }
 
 static bo_mat3 turn(int axis, double angle) {

@@ -53,6 +53,7 @@ static void joints_are_checked(void **unused) {
     SPOILED(s->joints[1].damping[2] = -1, "damping of freedom 2 is -1");
     SPOILED(s->joints[1].offset[0] = NAN, "offset");
     SPOILED(s->joints[1].lower[0] = 2; s->joints[1].upper[0] = 1, "lower limit");
+    check_int(bough_mechanism_freedoms((bough_mechanism_joint_kind)9), 0);
     SPOILED(s->joints[1].limit_stiffness = -1, "stiffness of its limits is -1");
     SPOILED(s->joints[1].compliance = singular, "positive definite matrix of size 3");
     SPOILED(s->joints[1].compliance = wild, "positive definite matrix of size 3");

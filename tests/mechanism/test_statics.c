@@ -303,6 +303,40 @@ static void offsets_of_springs_move_the_links(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Betti: what offsets d do to an end effector along c is the work of a unit wrench along c on them, theta(c)^T K d.
+ * Loops that offsets would open pull themselves together, and carry wrenches. */
+static void offsets_and_wrenches_are_reciprocal(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {14};
+    for (int i = 0; i < 40; i++) {
+        sketch *s = random_sketch(&r, 4 + i % 5, i % 4);
+        for (int32_t j = 0; j < s->def.joint_count; j++)
+            for (int a = 0; a < 6; a++)
+                s->joints[j].offset[a] = 0.1 * spread(&r);
+        bough_mechanism *m = NULL;
+        check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
+        bough_mechanism_statics *statics = statics_of(ctx, s, BOUGH_MECHANISM_EXACT);
+        const size_t n = 6 * (size_t)s->def.end_effector_count;
+        for (size_t c = 0; c < n; c++) {
+            double work = 0, found[6];
+            for (int32_t j = 0; j < s->def.joint_count; j++)
+                for (int a = 0; a < m->joints[j].freedoms; a++)
+                    for (int b = 0; b < m->joints[j].freedoms; b++)
+                        work += statics->coordinates[(size_t)(m->joints[j].offset + a) * n + c] *
+                                m->joints[j].stiffness[m->joints[j].freedoms * a + b] * s->joints[j].offset[b];
+            const bough_end_effector *effector = &s->effectors[c / 6];
+            bo_store_twist(found, bo_ad(bo_se3_inverse(bo_pose(&effector->frame)),
+                                        bo_load_twist(statics->offset_twists + 6 * (size_t)effector->link)));
+            check_near(found[c % 6], work, 1e-9);
+        }
+        bough_mechanism_statics_destroy(ctx, statics);
+        bough_mechanism_destroy(ctx, m);
+        free(s);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* ---- invariance ---- */
 
 static void a_mechanism_moved_in_space_has_the_same_compliance(void **unused) {
@@ -419,6 +453,7 @@ int main(void) {
         cmocka_unit_test(joints_carry_what_moves_them_and_links_are_in_balance),
         cmocka_unit_test(joint_columns_are_derivatives),
         cmocka_unit_test(offsets_of_springs_move_the_links),
+        cmocka_unit_test(offsets_and_wrenches_are_reciprocal),
         cmocka_unit_test(a_mechanism_moved_in_space_has_the_same_compliance),
         cmocka_unit_test(the_recursion_is_exact_on_trees_and_loops_in_series),
         cmocka_unit_test(the_recursion_says_what_it_cannot_do),
