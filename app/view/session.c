@@ -108,12 +108,13 @@ static void measure(view_session *s, double now, view_figures *f) {
     double sorted[STEPS_TIMED];
     const int32_t count = s->timed < STEPS_TIMED ? s->timed : STEPS_TIMED;
     const double cpu = app_cpu_seconds(), time = view_world_time(s->worlds[0]), passed = now - s->told;
+    const double since = time < s->told_time ? 0 : s->told_time; /* it began anew meanwhile */
     memcpy(sorted, s->step_us, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);
     *f = (view_figures){.time = time,
                         .step_us = count ? sorted[count / 2] : NAN,
                         .step_us_99 = count ? sorted[(size_t)(0.99 * (count - 1))] : NAN,
-                        .real_time = (time - s->told_time) / passed,
+                        .real_time = (time - since) / passed,
                         .load = (cpu - s->told_cpu) / passed,
                         .fps = s->shown / passed,
                         .steps = s->steps};
