@@ -140,6 +140,23 @@ static inline void test_write_text(const char *path, const char *text) {
     test_write(path, text, strlen(text));
 }
 
+/* All of a file, with a zero behind it, to be freed; size may be NULL. */
+static inline unsigned char *test_read(const char *path, size_t *size) {
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        fail_msg("cannot read %s", path);
+    fseek(f, 0, SEEK_END);
+    const size_t length = (size_t)ftell(f);
+    rewind(f);
+    unsigned char *bytes = calloc(1, length + 1);
+    if (!bytes || fread(bytes, 1, length, f) != length)
+        fail_msg("cannot read all of %s", path);
+    fclose(f);
+    if (size)
+        *size = length;
+    return bytes;
+}
+
 /* Path of a file of the reference data beside the repository, or NULL when it is not there (then skip()). */
 static inline const char *test_shared(const char *name) {
     static char paths[8][512];

@@ -35,14 +35,7 @@ static inline const json_t *entry(const glb_file *file, const char *list, size_t
 /* Chunks follow each other, aligned to 4 bytes, and fill the file. */
 static inline glb_file read_glb(const char *path) {
     glb_file file = {0};
-    FILE *f = fopen(path, "rb");
-    check(f != NULL);
-    fseek(f, 0, SEEK_END);
-    file.size = (size_t)ftell(f);
-    rewind(f);
-    file.bytes = malloc(file.size);
-    check(file.bytes && fread(file.bytes, 1, file.size, f) == file.size);
-    fclose(f);
+    file.bytes = test_read(path, &file.size);
     check(file.size > 28 && memcmp(file.bytes, "glTF", 4) == 0);
     check_int(u32(file.bytes + 4), 2);
     check_int(u32(file.bytes + 8), file.size);

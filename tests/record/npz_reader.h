@@ -27,14 +27,7 @@ static inline uint32_t little(const unsigned char *p, int bytes) {
 
 static inline npz_file read_npz(const char *path) {
     npz_file file = {0};
-    FILE *f = fopen(path, "rb");
-    check(f != NULL);
-    fseek(f, 0, SEEK_END);
-    file.size = (size_t)ftell(f);
-    rewind(f);
-    file.bytes = malloc(file.size);
-    check(file.bytes && fread(file.bytes, 1, file.size, f) == file.size);
-    fclose(f);
+    file.bytes = test_read(path, &file.size);
     check(file.size >= 22 && little(file.bytes + file.size - 22, 4) == 0x06054b50);
     return file;
 }

@@ -23,18 +23,6 @@ static inline uint32_t png_u32(const uint8_t *b) {
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-static inline uint8_t *read_all(const char *path, size_t *size) {
-    FILE *f = fopen(path, "rb");
-    check(f != NULL);
-    fseek(f, 0, SEEK_END);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    uint8_t *data = malloc(*size + 1);
-    check(fread(data, 1, *size, f) == *size);
-    fclose(f);
-    return data;
-}
-
 static inline void png_append(png_frame *frame, const uint8_t *data, size_t size) {
     frame->packed = realloc(frame->packed, frame->packed_size + size);
     memcpy(frame->packed + frame->packed_size, data, size);
@@ -57,7 +45,7 @@ static inline png_file read_png(const char *path) {
     static const uint8_t signature[8] = {137, 80, 78, 71, 13, 10, 26, 10};
     png_file png = {0};
     size_t size, at = 8;
-    uint8_t *data = read_all(path, &size);
+    uint8_t *data = test_read(path, &size);
     uint32_t sequence = 0;
     bool ended = false;
     check(size > 8 && memcmp(data, signature, 8) == 0);

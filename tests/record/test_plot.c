@@ -97,7 +97,7 @@ static void numbers_are_written_with_points(void **state) {
 
 static char *read_text(const char *path) {
     size_t size;
-    char *text = (char *)read_all(path, &size);
+    char *text = (char *)test_read(path, &size);
     text[size] = 0;
     check(strlen(text) == size);
     return text;

@@ -687,16 +687,6 @@ static void other_ends_are_noticed(void **unused) {
     clear(&g);
 }
 
-static unsigned char *read_all(const char *path, size_t *size) {
-    FILE *f = fopen(path, "rb");
-    check(f);
-    unsigned char *bytes = malloc(1 << 22);
-    *size = fread(bytes, 1, 1 << 22, f);
-    check(*size < 1 << 22);
-    fclose(f);
-    return bytes;
-}
-
 /* A recording of most kinds of acts, as a file. */
 static unsigned char *small_recording(garden *g, size_t *size) {
     bough_log *log;
@@ -723,7 +713,7 @@ static unsigned char *small_recording(garden *g, size_t *size) {
     check_ok(g->ctx, bough_log_stop(g->ctx, g->model, log));
     check_ok(g->ctx, bough_log_save(g->ctx, log, test_path("small.log")));
     bough_log_destroy(g->ctx, log);
-    return read_all(test_path("small.log"), size);
+    return test_read(test_path("small.log"), size);
 }
 
 static void damaged_files_are_refused(void **unused) {
