@@ -133,15 +133,29 @@ static bool find_vertex(const view_session *s, int k, int32_t part, int32_t vert
     return *its_vertex >= 0 && (k == 0 || (w->model != NULL) <= (first->model != NULL));
 }
 
+/* Everybody has hands of their own, by the same numbers; all share those of the run. NULL: there is no such one. */
+static view_held *find_hand(view_session *s, bool holds, uint64_t seat, int32_t number) {
+    for (int i = 0; i < VIEW_HANDS; i++) {
+        view_held *hand = &s->hands[i];
+        if (hand->holds == holds && (!holds || (hand->seat == seat && hand->number == number)))
+            return hand;
+    }
+    return NULL;
+}
+
 static void pull(view_session *s, uint64_t seat, const view_command *c) {
-    view_held *hand = &s->hands[c->hand];
+    view_held *hand = find_hand(s, true, seat, c->hand);
     int32_t part, vertex;
     if (!find_vertex(s, 0, c->part, c->vertex, &part, &vertex)) {
         session_complain(s, seat, false, "part %d has no vertex %d", c->part, c->vertex);
         return;
     }
+    if (!hand && !(hand = find_hand(s, false, seat, c->hand))) {
+        session_complain(s, seat, false, "others pull with all %d hands; wait until one is let go", VIEW_HANDS);
+        return;
+    }
     if (!hand->holds || hand->part != c->part || hand->vertex != c->vertex || !isnan(c->value)) {
-        *hand = (view_held){.holds = true, .part = c->part, .vertex = c->vertex};
+        *hand = (view_held){.holds = true, .seat = seat, .number = c->hand, .part = c->part, .vertex = c->vertex};
         view_world_spring(s->ctx, s->worlds[0], c->part, &hand->stiffness, &hand->damping);
         if (!isnan(c->value)) {
             hand->damping *= sqrt(c->value / hand->stiffness);
@@ -152,14 +166,22 @@ static void pull(view_session *s, uint64_t seat, const view_command *c) {
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
         if (find_vertex(s, k, c->part, c->vertex, &part, &vertex))
             complain_if(s, seat,
-                        bough_run_pull(s->ctx, s->worlds[k]->run, c->hand, part, vertex, hand->target, hand->stiffness,
-                                       hand->damping));
+                        bough_run_pull(s->ctx, s->worlds[k]->run, (int32_t)(hand - s->hands), part, vertex,
+                                       hand->target, hand->stiffness, hand->damping));
 }
 
-static void release(view_session *s, int32_t hand) {
-    s->hands[hand].holds = false;
+static void release(view_session *s, view_held *hand) {
+    if (!hand)
+        return;
+    hand->holds = false;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        bough_run_release(s->worlds[k]->run, hand);
+        bough_run_release(s->worlds[k]->run, (int32_t)(hand - s->hands));
+}
+
+void session_let_go(view_session *s) {
+    for (int i = 0; i < VIEW_HANDS; i++)
+        if (s->hands[i].holds && !session_has_seat(s, s->hands[i].seat))
+            release(s, &s->hands[i]);
 }
 
 static void poke(view_session *s, uint64_t seat, const view_command *c) {
@@ -596,7 +618,7 @@ void session_act(view_session *s, const view_order *order) {
         pull(s, order->seat, c);
         break;
     case VIEW_DO_RELEASE:
-        release(s, c->hand);
+        release(s, find_hand(s, true, order->seat, c->hand));
         break;
     case VIEW_DO_POKE:
         poke(s, order->seat, c);

@@ -195,6 +195,7 @@ static void *simulate(void *data) {
         for (size_t i = 0; i < count; i++)
             if (!is_overruled(orders, count, i))
                 session_act(s, &orders[i]);
+        session_let_go(s);
         if (!s->paused)
             advance(s);
         show(s);
