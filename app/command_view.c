@@ -170,11 +170,17 @@ static void open_browser(const char *url) {
 
 /* ---- serving ---- */
 
-static volatile sig_atomic_t asked_to_end;
-
+/* As Ctrl-C does: cooking ends, too, and nothing is left behind. */
 static void on_end(int signal_number) {
     (void)signal_number;
-    asked_to_end = 1;
+    if (!app_interrupted())
+        raise(SIGINT);
+}
+
+static void end_by_signals(void) {
+    signal(SIGTERM, on_end);
+    if (signal(SIGHUP, on_end) == SIG_IGN) /* nohup */
+        signal(SIGHUP, SIG_IGN);
 }
 
 static bool make_token(char token[33]) {
@@ -224,7 +230,7 @@ static int serve(const arguments *a, view_session *session) {
     if (!server)
         return app_fail_with("%s", reason);
     tell_address(a, server);
-    while (!app_interrupted() && !asked_to_end)
+    while (!app_interrupted())
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     view_server_stop(server);
     return APP_OK;
@@ -238,7 +244,7 @@ int command_view(int argc, char **argv) {
         return app_fail_with("there are no random numbers for a token");
     a.token = a.token ? a.token : a.made_token;
     bough_context *ctx = app_context(a.scene.threads);
-    signal(SIGTERM, on_end);
+    end_by_signals();
     const bool has_folder = make_folder(folder, sizeof folder);
     const view_session_def def = {
         .path = a.scene.path, .choice = a.choice, .paused = a.paused, .folder = has_folder ? folder : NULL};
