@@ -285,6 +285,34 @@ static void pulling_moves_the_vertex(void **state) {
     leave(&t);
 }
 
+/* Everybody's hands are their own, and let go when they leave. */
+static void hands_are_of_their_owners(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("still.json", STILL), "tree", true), other = t;
+    look_until(&t, t.frames > 0);
+    const int32_t vertex = viewer_nearest(&t.seen, 2, 1.5, 0, 0.05);
+    const double before = (double)viewer_at(&t.seen, 2, vertex)[2];
+    char text[160];
+    other.seat = view_session_join(t.session);
+    snprintf(text, sizeof text, "{'do': 'pull', 'hand': 0, 'part': 2, 'vertex': %d, 'target': [1.5, 0, 0.5]}", vertex);
+    order(&other, text);
+    order(&t, "{'do': 'pull', 'hand': 0, 'part': 0, 'vertex': 0, 'target': [0, 0, 0]}");
+    order(&t, "{'do': 'release', 'hand': 0}");
+    steps(&t, 200);
+    const double lifted = (double)viewer_at(&t.seen, 2, vertex)[2] - before;
+    check(lifted > 0.02);
+    view_session_leave(other.seat);
+    order(&t, "{'do': 'dt', 'seconds': 0.01}");
+    t.dt = 0.01;
+    double least = lifted;
+    for (int k = 0; k < 30; k++) {
+        steps(&t, 10);
+        least = fmin(least, (double)viewer_at(&t.seen, 2, vertex)[2] - before);
+    }
+    check(least < 0.5 * lifted);
+    leave(&t);
+}
+
 static void what_is_cut_falls(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
@@ -465,6 +493,9 @@ static void a_ghost_goes_along(void **state) {
     order(&t, "{'do': 'ghost'}");
     look_until(&t, t.seen.generation == 3);
     check_int(t.seen.layers[1].part_count, 0);
+    const int frames = t.frames;
+    look_until(&t, t.frames > frames);
+    check_int(t.seen.layers[0].sent, 3); /* who has a new stage has seen nothing yet, though nothing moved */
     leave(&t);
 }
 
@@ -688,6 +719,7 @@ int main(void) {
         cmocka_unit_test(parts_at_rest_are_left_out),
         cmocka_unit_test(two_frames_are_under_way),
         cmocka_unit_test(pulling_moves_the_vertex),
+        cmocka_unit_test(hands_are_of_their_owners),
         cmocka_unit_test(what_is_cut_falls),
         cmocka_unit_test(settings_come_back_to_all),
         cmocka_unit_test(time_passes_as_it_should),
