@@ -3,6 +3,7 @@
 
 #include "view/view.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
@@ -84,7 +85,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             argp_error(state, "--port: \"%s\" should be a number from 1 to 65535", text);
         break;
     case OPT_LISTEN:
-        if (text[strspn(text, "0123456789.")] || !text[0])
+        if (inet_pton(AF_INET, text, &(struct in_addr){0}) != 1) /* civetweb reads 999.1.1.1 as 231.1.1.1 */
             argp_error(state, "--listen: \"%s\" should be an address such as 192.168.1.7, or 0.0.0.0 for all", text);
         a->address = text;
         break;
