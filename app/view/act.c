@@ -261,9 +261,17 @@ static bool remake(view_session *s, uint64_t seat, int k, const view_choice *cho
     return true;
 }
 
+/* Of files that cannot be written the context has a sentence for some only. */
+static void complain_of_recording(view_session *s, uint64_t seat, bough_status status) {
+    if (status == BOUGH_ERROR_FILE)
+        session_complain(s, seat, false, "recordings cannot be written to %s; is it there, and space left?", s->folder);
+    else
+        complain_if(s, seat, status);
+}
+
 static void finish_recording(view_session *s, uint64_t seat) {
     json_t *names = json_array();
-    complain_if(s, seat, view_recording_finish(s->ctx, s->recording, names));
+    complain_of_recording(s, seat, view_recording_finish(s->ctx, s->recording, names));
     s->recording = NULL;
     pthread_mutex_lock(&s->lock);
     json_array_extend(s->files, names);
@@ -294,11 +302,32 @@ static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
     return true;
 }
 
+/* The file may have been changed since the stage was made of it. Shapes are compared, not files: other numbers of
+ * springs or wind are nothing to draw. */
+static bool is_same_shape(const view_shape *a, const view_shape *b) {
+    bool same = a->part_count == b->part_count && a->vertex_count == b->vertex_count;
+    for (int32_t p = 0; same && p < a->part_count; p++) {
+        const view_shape_part *x = &a->parts[p], *y = &b->parts[p];
+        same = x->component == y->component && x->parent == y->parent && x->scale == y->scale && x->size == y->size &&
+               x->r == y->r && x->vertices == y->vertices && x->streamed == y->streamed &&
+               memcmp(x->reach, y->reach, (size_t)x->r * sizeof *x->reach) == 0;
+    }
+    return same;
+}
+
 static void reset(view_session *s, uint64_t seat) {
-    const bool ghost = s->worlds[1] != NULL;
-    if (!restart(s, seat, &s->worlds[0]->choice))
+    view_shape *before[VIEW_LAYERS] = {NULL};
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
+        before[k] = view_shape_hold(s->worlds[k]->shape);
+    const bool done = restart(s, seat, &s->worlds[0]->choice);
+    bool same = true;
+    for (int k = 0; k < VIEW_LAYERS; k++) {
+        same &= !before[k] || (s->worlds[k] && is_same_shape(before[k], s->worlds[k]->shape));
+        view_shape_drop(before[k]);
+    }
+    if (!done)
         return;
-    if (ghost != (s->worlds[1] != NULL))
+    if (!same)
         complain_if(s, seat, session_set_stage(s));
     session_say_settings(s);
     session_say_parts(s);
@@ -556,7 +585,8 @@ static void record(view_session *s, uint64_t seat, bool on) {
     if (on && !s->recording && !s->folder)
         session_complain(s, seat, false, "there is no folder for recordings");
     else if (on && !s->recording)
-        complain_if(s, seat, view_recording_start(s->ctx, s->worlds[0], s->folder, ++s->recordings, &s->recording));
+        complain_of_recording(s, seat,
+                              view_recording_start(s->ctx, s->worlds[0], s->folder, ++s->recordings, &s->recording));
     else if (!on && s->recording)
         finish_recording(s, seat);
     session_say_settings(s);

@@ -67,6 +67,17 @@ static void show_world(view_session *s, int layer) {
         session_show(s, (uint32_t)layer, snapshot);
 }
 
+static void record_frame(view_session *s) {
+    const bough_status status = s->recording ? view_recording_add(s->ctx, s->worlds[0], s->recording) : BOUGH_OK;
+    if (!status)
+        return;
+    session_complain(s, 0, false, "the recording has ended: %s",
+                     status == BOUGH_ERROR_UNSUPPORTED ? "it takes a GB of memory"
+                     : status == BOUGH_ERROR_MEMORY    ? bough_status_name(status)
+                                                       : bough_message(s->ctx));
+    session_act(s, &(view_order){.command = {.what = VIEW_DO_RECORD, .flag = false}});
+}
+
 static void show(view_session *s) {
     if (!s->changed)
         return;
@@ -76,11 +87,7 @@ static void show(view_session *s) {
         session_say_settings(s);
     }
     s->parts_changed = false;
-    if (s->recording && view_recording_add(s->ctx, s->worlds[0], s->recording)) {
-        const view_order order = {.command = {.what = VIEW_DO_RECORD, .flag = false}};
-        session_complain(s, 0, false, "the recording has ended: %s", bough_message(s->ctx));
-        session_act(s, &order);
-    }
+    record_frame(s);
     if (view_session_seats_taken(s) == 0)
         return;
     for (int k = 0; k < VIEW_LAYERS; k++)

@@ -524,6 +524,50 @@ static void recordings_are_files(void **state) {
     leave(&t);
 }
 
+static void recordings_that_cannot_be_written_are_told(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "full", true);
+    order(&t, "{'do': 'record', 'on': true}");
+    look_until(&t, json_is_true(json_object_get(said(&t, "settings"), "recording")));
+    order(&t, "{'do': 'record', 'on': false}");
+    look_until(&t, said(&t, "recorded"));
+    char *path = view_session_find_recording(t.session, "recording-1.csv");
+    check(path && remove(path) == 0);
+    *strrchr(path, '/') = 0;
+    rename(path, test_path("elsewhere"));
+    order(&t, "{'do': 'record', 'on': true}");
+    look_until(&t, said(&t, "error"));
+    check(strstr(json_string_value(json_object_get(said(&t, "error"), "text")), "cannot be written"));
+    rename(test_path("elsewhere"), path);
+    free(path);
+    leave(&t);
+}
+
+/* Who edits the scene and resets it sees what the file says now. */
+static void an_edited_scene_is_staged_anew(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("edited.json", HANGING), "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'reset'}");
+    steps(&t, 2);
+    check_int(t.seen.generation, 1);
+    char *other = strdup(HANGING), *size = strstr(other, "[1.5, 0.1,");
+    memcpy(size, "[1.5, 0.2,", strlen("[1.5, 0.2,"));
+    write_scene("edited.json", other);
+    free(other);
+    order(&t, "{'do': 'reset'}");
+    look_until(&t, t.seen.generation == 2);
+    const int frames = t.frames;
+    look_until(&t, t.frames > frames);
+    viewer_draw(&t.seen, 0);
+    double widest = 0;
+    for (int32_t v = 0; v < t.seen.layers[0].vertex_count; v++)
+        widest = fmax(widest, fabs((double)t.seen.layers[0].drawn[3 * v + 1]));
+    print_message("half its width: %g m\n", widest);
+    check_near(widest, 0.2, 0.01);
+    leave(&t);
+}
+
 static void seats_are_limited(void **state) {
     (void)state;
     table t = sit_down(write_scene("still.json", STILL), "tree", false);
@@ -727,6 +771,8 @@ int main(void) {
         cmocka_unit_test(colours_tell_stress_and_deviation),
         cmocka_unit_test(a_ghost_goes_along),
         cmocka_unit_test(recordings_are_files),
+        cmocka_unit_test(recordings_that_cannot_be_written_are_told),
+        cmocka_unit_test(an_edited_scene_is_staged_anew),
         cmocka_unit_test(seats_are_limited),
         cmocka_unit_test(commands_are_judged),
         cmocka_unit_test(random_bytes_are_judged),
