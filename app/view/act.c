@@ -297,6 +297,7 @@ static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
     }
     s->failed = false;
     s->changed = true;
+    s->retries = 0, s->halved_dt = 0;
     session_hand_over(s);
     session_restart_clock(s);
     return true;

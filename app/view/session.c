@@ -31,6 +31,18 @@ static void step_ghost(view_session *s, double time) {
         }
 }
 
+/* Once for each time step: what is taken in halves takes longer, and nobody would know why. */
+static void tell_of_halves(view_session *s) {
+    bough_run_report report;
+    bough_run_look(s->worlds[0]->run, &report);
+    if (report.retries > s->retries && s->halved_dt != report.dt) {
+        session_complain(s, 0, false, "steps of %g s fail and are taken in parts; a shorter time step takes less time",
+                         report.dt);
+        s->halved_dt = report.dt;
+    }
+    s->retries = report.retries;
+}
+
 void session_step(view_session *s) {
     const double before = app_seconds();
     if (bough_run_step(s->ctx, s->worlds[0]->run)) {
@@ -41,6 +53,7 @@ void session_step(view_session *s) {
     s->timed = s->timed < 1 << 30 ? s->timed : STEPS_TIMED + s->timed % STEPS_TIMED;
     s->steps++;
     s->changed = true;
+    tell_of_halves(s);
     step_ghost(s, view_world_time(s->worlds[0]));
 }
 

@@ -73,7 +73,9 @@ struct view_session {
     double told, ticked; /* wall: when numbers were told, and ticks began, last */
     double step_us[STEPS_TIMED];
     int64_t steps;
-    int32_t timed; /* all that ever were, modulo a multiple of STEPS_TIMED */
+    int64_t retries;  /* of the first world's run so far */
+    double halved_dt; /* s: steps of which failed, as was told last */
+    int32_t timed;    /* all that ever were, modulo a multiple of STEPS_TIMED */
     /* since numbers were told last: */
     double told_cpu, told_time;
     int32_t shown;

@@ -313,6 +313,22 @@ static void hands_are_of_their_owners(void **state) {
     leave(&t);
 }
 
+/* What is too much for a step is told, and goes on in smaller ones. */
+static void steps_that_fail_are_told(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 1000]}");
+    order(&t, "{'do': 'step'}");
+    look_until(&t, said(&t, "error"));
+    const char *text = json_string_value(json_object_get(said(&t, "error"), "text"));
+    print_message("%s\n", text);
+    check(strstr(text, "taken in parts") != NULL);
+    order(&t, "{'do': 'reset'}");
+    steps(&t, 3);
+    leave(&t);
+}
+
 static void what_is_cut_falls(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
@@ -764,6 +780,7 @@ int main(void) {
         cmocka_unit_test(two_frames_are_under_way),
         cmocka_unit_test(pulling_moves_the_vertex),
         cmocka_unit_test(hands_are_of_their_owners),
+        cmocka_unit_test(steps_that_fail_are_told),
         cmocka_unit_test(what_is_cut_falls),
         cmocka_unit_test(settings_come_back_to_all),
         cmocka_unit_test(time_passes_as_it_should),
