@@ -126,6 +126,14 @@ bough_context *app_context(int32_t threads) {
     return ctx;
 }
 
+/* Devices take what many write. */
+bool app_is_same_file(const char *a, const char *b) {
+    struct stat one, two;
+    if (stat(a, &one) != 0 || stat(b, &two) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
 int app_fail(const bough_context *ctx) {
     app_clear_progress();
     const char *sentence = bough_message(ctx);

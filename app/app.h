@@ -83,6 +83,7 @@ extern const struct argp_child app_scene_children[]; /* of an argp; the input of
  * an example behind \v. */
 bool app_wants_json(int argc, char **argv, const char *about);
 
+bool app_is_same_file(const char *a, const char *b);
 /* In an argp parser: ends the program unless the file's name ends in `extension`, before any work is lost to it. */
 bool app_has_extension(const char *path, const char *extension);
 void app_need_extension(struct argp_state *state, const char *option, const char *path, const char *extension);

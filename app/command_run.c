@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 enum {
     OPT_ENGINE = 300,
@@ -75,14 +74,6 @@ static void need_integrator(struct argp_state *state, const char *name) {
     argp_error(state, "--integrator: there is no \"%s\"; bough integrators lists them", name);
 }
 
-/* Devices take what many write. */
-static bool is_same_file(const char *a, const char *b) {
-    struct stat one, two;
-    if (stat(a, &one) != 0 || stat(b, &two) != 0)
-        return strcmp(a, b) == 0;
-    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
 /* All that is written has a file of its own, and none of it goes over the scene. */
 static void check_files(struct argp_state *state, const arguments *a) {
     const char *const *reels = a->film.reel_paths;
@@ -92,7 +83,7 @@ static void check_files(struct argp_state *state, const arguments *a) {
     enum { COUNT = sizeof files / sizeof *files };
     for (int i = 0; i < COUNT; i++)
         for (int k = i + 1; k < COUNT; k++)
-            if (files[i] && files[k] && is_same_file(files[i], files[k]))
+            if (files[i] && files[k] && app_is_same_file(files[i], files[k]))
                 argp_error(state,
                            i == 0 ? "\"%s\" is the scene; what is written needs another name"
                                   : "\"%s\" would be written twice; give one of them another name",

@@ -3,6 +3,7 @@
 
 #include "view/view.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
@@ -84,7 +85,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             argp_error(state, "--port: \"%s\" should be a number from 1 to 65535", text);
         break;
     case OPT_LISTEN:
-        if (text[strspn(text, "0123456789.")] || !text[0])
+        if (inet_pton(AF_INET, text, &(struct in_addr){0}) != 1) /* civetweb reads 999.1.1.1 as 231.1.1.1 */
             argp_error(state, "--listen: \"%s\" should be an address such as 192.168.1.7, or 0.0.0.0 for all", text);
         a->address = text;
         break;
@@ -170,11 +171,17 @@ static void open_browser(const char *url) {
 
 /* ---- serving ---- */
 
-static volatile sig_atomic_t asked_to_end;
-
+/* As Ctrl-C does: cooking ends, too, and nothing is left behind. */
 static void on_end(int signal_number) {
     (void)signal_number;
-    asked_to_end = 1;
+    if (!app_interrupted())
+        raise(SIGINT);
+}
+
+static void end_by_signals(void) {
+    signal(SIGTERM, on_end);
+    if (signal(SIGHUP, on_end) == SIG_IGN) /* nohup */
+        signal(SIGHUP, SIG_IGN);
 }
 
 static bool make_token(char token[33]) {
@@ -224,7 +231,7 @@ static int serve(const arguments *a, view_session *session) {
     if (!server)
         return app_fail_with("%s", reason);
     tell_address(a, server);
-    while (!app_interrupted() && !asked_to_end)
+    while (!app_interrupted())
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     view_server_stop(server);
     return APP_OK;
@@ -238,7 +245,7 @@ int command_view(int argc, char **argv) {
         return app_fail_with("there are no random numbers for a token");
     a.token = a.token ? a.token : a.made_token;
     bough_context *ctx = app_context(a.scene.threads);
-    signal(SIGTERM, on_end);
+    end_by_signals();
     const bool has_folder = make_folder(folder, sizeof folder);
     const view_session_def def = {
         .path = a.scene.path, .choice = a.choice, .paused = a.paused, .folder = has_folder ? folder : NULL};

@@ -63,6 +63,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_RESUME:
         take->run.resume = text;
         break;
+    case ARGP_KEY_END:
+        if (take->output && app_is_same_file(take->scene.path, take->output))
+            argp_error(state, "\"%s\" is the scene; what is written needs another name", take->output);
+        return ARGP_ERR_UNKNOWN;
     default:
         return ARGP_ERR_UNKNOWN;
     }

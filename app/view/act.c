@@ -133,15 +133,29 @@ static bool find_vertex(const view_session *s, int k, int32_t part, int32_t vert
     return *its_vertex >= 0 && (k == 0 || (w->model != NULL) <= (first->model != NULL));
 }
 
+/* Everybody has hands of their own, by the same numbers; all share those of the run. NULL: there is no such one. */
+static view_held *find_hand(view_session *s, bool holds, uint64_t seat, int32_t number) {
+    for (int i = 0; i < VIEW_HANDS; i++) {
+        view_held *hand = &s->hands[i];
+        if (hand->holds == holds && (!holds || (hand->seat == seat && hand->number == number)))
+            return hand;
+    }
+    return NULL;
+}
+
 static void pull(view_session *s, uint64_t seat, const view_command *c) {
-    view_held *hand = &s->hands[c->hand];
+    view_held *hand = find_hand(s, true, seat, c->hand);
     int32_t part, vertex;
     if (!find_vertex(s, 0, c->part, c->vertex, &part, &vertex)) {
         session_complain(s, seat, false, "part %d has no vertex %d", c->part, c->vertex);
         return;
     }
+    if (!hand && !(hand = find_hand(s, false, seat, c->hand))) {
+        session_complain(s, seat, false, "others pull with all %d hands; wait until one is let go", VIEW_HANDS);
+        return;
+    }
     if (!hand->holds || hand->part != c->part || hand->vertex != c->vertex || !isnan(c->value)) {
-        *hand = (view_held){.holds = true, .part = c->part, .vertex = c->vertex};
+        *hand = (view_held){.holds = true, .seat = seat, .number = c->hand, .part = c->part, .vertex = c->vertex};
         view_world_spring(s->ctx, s->worlds[0], c->part, &hand->stiffness, &hand->damping);
         if (!isnan(c->value)) {
             hand->damping *= sqrt(c->value / hand->stiffness);
@@ -152,14 +166,22 @@ static void pull(view_session *s, uint64_t seat, const view_command *c) {
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
         if (find_vertex(s, k, c->part, c->vertex, &part, &vertex))
             complain_if(s, seat,
-                        bough_run_pull(s->ctx, s->worlds[k]->run, c->hand, part, vertex, hand->target, hand->stiffness,
-                                       hand->damping));
+                        bough_run_pull(s->ctx, s->worlds[k]->run, (int32_t)(hand - s->hands), part, vertex,
+                                       hand->target, hand->stiffness, hand->damping));
 }
 
-static void release(view_session *s, int32_t hand) {
-    s->hands[hand].holds = false;
+static void release(view_session *s, view_held *hand) {
+    if (!hand)
+        return;
+    hand->holds = false;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        bough_run_release(s->worlds[k]->run, hand);
+        bough_run_release(s->worlds[k]->run, (int32_t)(hand - s->hands));
+}
+
+void session_let_go(view_session *s) {
+    for (int i = 0; i < VIEW_HANDS; i++)
+        if (s->hands[i].holds && !session_has_seat(s, s->hands[i].seat))
+            release(s, &s->hands[i]);
 }
 
 static void poke(view_session *s, uint64_t seat, const view_command *c) {
@@ -239,9 +261,17 @@ static bool remake(view_session *s, uint64_t seat, int k, const view_choice *cho
     return true;
 }
 
+/* Of files that cannot be written the context has a sentence for some only. */
+static void complain_of_recording(view_session *s, uint64_t seat, bough_status status) {
+    if (status == BOUGH_ERROR_FILE)
+        session_complain(s, seat, false, "recordings cannot be written to %s; is it there, and space left?", s->folder);
+    else
+        complain_if(s, seat, status);
+}
+
 static void finish_recording(view_session *s, uint64_t seat) {
     json_t *names = json_array();
-    complain_if(s, seat, view_recording_finish(s->ctx, s->recording, names));
+    complain_of_recording(s, seat, view_recording_finish(s->ctx, s->recording, names));
     s->recording = NULL;
     pthread_mutex_lock(&s->lock);
     json_array_extend(s->files, names);
@@ -267,16 +297,38 @@ static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
     }
     s->failed = false;
     s->changed = true;
+    s->retries = 0, s->halved_dt = 0;
     session_hand_over(s);
     session_restart_clock(s);
     return true;
 }
 
+/* The file may have been changed since the stage was made of it. Shapes are compared, not files: other numbers of
+ * springs or wind are nothing to draw. */
+static bool is_same_shape(const view_shape *a, const view_shape *b) {
+    bool same = a->part_count == b->part_count && a->vertex_count == b->vertex_count;
+    for (int32_t p = 0; same && p < a->part_count; p++) {
+        const view_shape_part *x = &a->parts[p], *y = &b->parts[p];
+        same = x->component == y->component && x->parent == y->parent && x->scale == y->scale && x->size == y->size &&
+               x->r == y->r && x->vertices == y->vertices && x->streamed == y->streamed &&
+               memcmp(x->reach, y->reach, (size_t)x->r * sizeof *x->reach) == 0;
+    }
+    return same;
+}
+
 static void reset(view_session *s, uint64_t seat) {
-    const bool ghost = s->worlds[1] != NULL;
-    if (!restart(s, seat, &s->worlds[0]->choice))
+    view_shape *before[VIEW_LAYERS] = {NULL};
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
+        before[k] = view_shape_hold(s->worlds[k]->shape);
+    const bool done = restart(s, seat, &s->worlds[0]->choice);
+    bool same = true;
+    for (int k = 0; k < VIEW_LAYERS; k++) {
+        same &= !before[k] || (s->worlds[k] && is_same_shape(before[k], s->worlds[k]->shape));
+        view_shape_drop(before[k]);
+    }
+    if (!done)
         return;
-    if (ghost != (s->worlds[1] != NULL))
+    if (!same)
         complain_if(s, seat, session_set_stage(s));
     session_say_settings(s);
     session_say_parts(s);
@@ -534,7 +586,8 @@ static void record(view_session *s, uint64_t seat, bool on) {
     if (on && !s->recording && !s->folder)
         session_complain(s, seat, false, "there is no folder for recordings");
     else if (on && !s->recording)
-        complain_if(s, seat, view_recording_start(s->ctx, s->worlds[0], s->folder, ++s->recordings, &s->recording));
+        complain_of_recording(s, seat,
+                              view_recording_start(s->ctx, s->worlds[0], s->folder, ++s->recordings, &s->recording));
     else if (!on && s->recording)
         finish_recording(s, seat);
     session_say_settings(s);
@@ -596,7 +649,7 @@ void session_act(view_session *s, const view_order *order) {
         pull(s, order->seat, c);
         break;
     case VIEW_DO_RELEASE:
-        release(s, c->hand);
+        release(s, find_hand(s, true, order->seat, c->hand));
         break;
     case VIEW_DO_POKE:
         poke(s, order->seat, c);

@@ -97,6 +97,7 @@ bough_status view_snapshot_take(bough_context *ctx, view_world *world, view_snap
         return BOUGH_ERROR_MEMORY;
     atomic_init(&new->holders, 1);
     new->shape = view_shape_hold(world->shape);
+    new->generation = world->shape->generation;
     new->time = view_world_time(world);
     bough_status s = take_numbers(ctx, world, new->numbers);
     if (s)
@@ -152,7 +153,7 @@ static bool remember_shape(view_shape *shape, view_seen *seen) {
 static void write_frame_head(view_message *m, const view_snapshot *snapshot, uint32_t frame, uint32_t layer,
                              uint32_t sent) {
     const uint32_t numbers[4] = {frame, layer, sent, 0};
-    view_write_head(m->bytes, VIEW_FRAME, snapshot->shape->generation, 0);
+    view_write_head(m->bytes, VIEW_FRAME, snapshot->generation, 0);
     memcpy(m->bytes + VIEW_HEAD_SIZE, &snapshot->time, sizeof snapshot->time);
     memcpy(m->bytes + VIEW_HEAD_SIZE + sizeof snapshot->time, numbers, sizeof numbers);
 }
@@ -160,7 +161,7 @@ static void write_frame_head(view_message *m, const view_snapshot *snapshot, uin
 /* Room for all parts, of which what is not needed is cut off: frames live for milliseconds. */
 view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, uint32_t layer, view_seen *seen) {
     view_shape *shape = snapshot->shape;
-    const bool first = seen->shape != shape;
+    const bool first = seen->shape != shape || seen->generation != snapshot->generation;
     const size_t words = ((size_t)shape->part_count + 31) / 32, begin = VIEW_HEAD_SIZE + VIEW_FRAME_HEAD;
     view_message *m = view_message_new(begin + 4 * words + 4 * shape->number_count, false);
     if (!m || (first && !remember_shape(shape, seen))) {
@@ -168,6 +169,7 @@ view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, u
         return NULL;
     }
     unsigned char *at = m->bytes + begin + 4 * words;
+    seen->generation = snapshot->generation;
     uint32_t sent = 0;
     memset(m->bytes + begin, 0, 4 * words);
     for (int32_t p = 0; p < shape->part_count; p++) {

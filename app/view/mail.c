@@ -112,6 +112,15 @@ bool session_somebody_wants(view_session *s, uint32_t colour) {
     return wanted;
 }
 
+bool session_has_seat(view_session *s, uint64_t seat) {
+    bool has = false;
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < VIEW_SEATS; i++)
+        has |= s->seats[i] && s->seats[i]->serial == seat;
+    pthread_mutex_unlock(&s->lock);
+    return has;
+}
+
 int32_t view_session_seats_taken(view_session *s) {
     int32_t count = 0;
     pthread_mutex_lock(&s->lock);

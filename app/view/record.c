@@ -82,7 +82,7 @@ bough_status view_recording_add(bough_context *ctx, const view_world *world, vie
     r->last = time;
     r->bytes += frame_bytes(world);
     if (r->bytes > FILM_BYTES)
-        return BOUGH_ERROR_MEMORY;
+        return BOUGH_ERROR_UNSUPPORTED;
     return app_film_add(&r->film, ctx, world->run);
 }
 

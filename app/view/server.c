@@ -46,11 +46,12 @@ static bool is_numeric(const char *host) {
  * everywhere is known by any address, but by no name. */
 static bool is_own_host(const view_server *server, const char *text) {
     char host[128];
-    const char *colon = text ? strrchr(text, ':') : NULL;
-    if (!colon || (size_t)(colon - text) >= sizeof host || atoi(colon + 1) != server->port ||
-        colon[1 + strspn(colon + 1, "0123456789")] != 0)
+    const char *colon = text ? strchr(text, ':') : NULL,
+               *port = colon ? colon + 1 : "80"; /* which browsers leave out */
+    const size_t length = text ? strcspn(text, ":") : sizeof host;
+    if (length >= sizeof host || atoi(port) != server->port || port[strspn(port, "0123456789")] != 0)
         return false;
-    snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
+    snprintf(host, sizeof host, "%.*s", (int)length, text);
     return !strcmp(host, server->address) || !strcmp(host, "localhost") ||
            (!strcmp(server->address, "0.0.0.0") && is_numeric(host));
 }

@@ -31,6 +31,18 @@ static void step_ghost(view_session *s, double time) {
         }
 }
 
+/* Once for each time step: what is taken in halves takes longer, and nobody would know why. */
+static void tell_of_halves(view_session *s) {
+    bough_run_report report;
+    bough_run_look(s->worlds[0]->run, &report);
+    if (report.retries > s->retries && s->halved_dt != report.dt) {
+        session_complain(s, 0, false, "steps of %g s fail and are taken in parts; a shorter time step takes less time",
+                         report.dt);
+        s->halved_dt = report.dt;
+    }
+    s->retries = report.retries;
+}
+
 void session_step(view_session *s) {
     const double before = app_seconds();
     if (bough_run_step(s->ctx, s->worlds[0]->run)) {
@@ -41,6 +53,7 @@ void session_step(view_session *s) {
     s->timed = s->timed < 1 << 30 ? s->timed : STEPS_TIMED + s->timed % STEPS_TIMED;
     s->steps++;
     s->changed = true;
+    tell_of_halves(s);
     step_ghost(s, view_world_time(s->worlds[0]));
 }
 
@@ -67,6 +80,17 @@ static void show_world(view_session *s, int layer) {
         session_show(s, (uint32_t)layer, snapshot);
 }
 
+static void record_frame(view_session *s) {
+    const bough_status status = s->recording ? view_recording_add(s->ctx, s->worlds[0], s->recording) : BOUGH_OK;
+    if (!status)
+        return;
+    session_complain(s, 0, false, "the recording has ended: %s",
+                     status == BOUGH_ERROR_UNSUPPORTED ? "it takes a GB of memory"
+                     : status == BOUGH_ERROR_MEMORY    ? bough_status_name(status)
+                                                       : bough_message(s->ctx));
+    session_act(s, &(view_order){.command = {.what = VIEW_DO_RECORD, .flag = false}});
+}
+
 static void show(view_session *s) {
     if (!s->changed)
         return;
@@ -76,11 +100,7 @@ static void show(view_session *s) {
         session_say_settings(s);
     }
     s->parts_changed = false;
-    if (s->recording && view_recording_add(s->ctx, s->worlds[0], s->recording)) {
-        const view_order order = {.command = {.what = VIEW_DO_RECORD, .flag = false}};
-        session_complain(s, 0, false, "the recording has ended: %s", bough_message(s->ctx));
-        session_act(s, &order);
-    }
+    record_frame(s);
     if (view_session_seats_taken(s) == 0)
         return;
     for (int k = 0; k < VIEW_LAYERS; k++)
@@ -195,6 +215,7 @@ static void *simulate(void *data) {
         for (size_t i = 0; i < count; i++)
             if (!is_overruled(orders, count, i))
                 session_act(s, &orders[i]);
+        session_let_go(s);
         if (!s->paused)
             advance(s);
         show(s);

@@ -41,6 +41,8 @@ typedef struct view_order {
 
 typedef struct view_held {
     bool holds;
+    uint64_t seat;  /* whose it is: serial */
+    int32_t number; /* that its owner calls it by */
     int32_t part, vertex;
     double target[3], stiffness, damping;
 } view_held;
@@ -71,7 +73,9 @@ struct view_session {
     double told, ticked; /* wall: when numbers were told, and ticks began, last */
     double step_us[STEPS_TIMED];
     int64_t steps;
-    int32_t timed; /* all that ever were, modulo a multiple of STEPS_TIMED */
+    int64_t retries;  /* of the first world's run so far */
+    double halved_dt; /* s: steps of which failed, as was told last */
+    int32_t timed;    /* all that ever were, modulo a multiple of STEPS_TIMED */
     /* since numbers were told last: */
     double told_cpu, told_time;
     int32_t shown;
@@ -101,6 +105,7 @@ void session_tell_newest(view_session *s, view_slot slot, view_message *message)
 void session_show(view_session *s, uint32_t layer, view_snapshot *snapshot);
 void session_show_colours(view_session *s, uint32_t what, uint32_t layer, view_message *message);
 bool session_somebody_wants(view_session *s, uint32_t colour);
+bool session_has_seat(view_session *s, uint64_t seat);
 /* A sentence of what could not be done, to one seat (0: all). */
 void session_complain(view_session *s, uint64_t seat, bool fatal, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -118,6 +123,8 @@ void session_say_parts(view_session *s);
 bough_status session_set_stage(view_session *s);
 /* After worlds were made: what was chosen by hand acts on them too. */
 void session_hand_over(view_session *s);
+/* Hands of those who have left. */
+void session_let_go(view_session *s);
 /* Simulated time goes on from here. */
 void session_restart_clock(view_session *s);
 /* What happens to parts by the scene's events. */

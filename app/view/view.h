@@ -61,7 +61,7 @@ typedef struct view_shape_part {
 /* What snapshots of a world hold; shared with those who encode them. */
 typedef struct view_shape {
     atomic_int holders;
-    uint32_t generation;
+    uint32_t generation; /* of the newest stage; only for the simulation's thread */
     int32_t part_count, vertex_count;
     size_t number_count; /* of a snapshot */
     view_shape_part *parts;
@@ -131,6 +131,7 @@ json_t *view_json_frequencies(const bough_component *component);
 typedef struct view_snapshot {
     atomic_int holders;
     view_shape *shape;
+    uint32_t generation; /* of the stage that it is drawn on */
     double time;
     float numbers[];
 } view_snapshot;
@@ -141,6 +142,7 @@ void view_snapshot_drop(view_snapshot *snapshot);
 /* What a client has seen of a layer. */
 typedef struct view_seen {
     view_shape *shape; /* NULL: nothing */
+    uint32_t generation;
     float *numbers;
 } view_seen;
 void view_seen_forget(view_seen *seen);

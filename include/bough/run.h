@@ -78,7 +78,8 @@ BOUGH_API bough_status bough_run_create(bough_context *ctx, bough_scene *scene, 
 BOUGH_API void bough_run_destroy(bough_context *ctx, bough_run *run);
 
 /* One step of dt. Where it fails it is taken in halves, up to max_halvings times, with a warning; the parts grow again
- * when all goes well. When even the smallest part fails, the state is that of the last part that succeeded. */
+ * when all goes well. When even the smallest part fails, the state is that of the last part that succeeded. Of a live
+ * run progress() of the context may cancel a step that is taken in halves, likewise. */
 BOUGH_API bough_status bough_run_step(bough_context *ctx, bough_run *run);
 /* Steps until the duration is reached or progress() of the context cancels. Recordings are complete and the checkpoint
  * is written when it returns, whatever the status. */

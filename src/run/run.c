@@ -133,6 +133,10 @@ bough_status bough_run_step(bough_context *ctx, bough_run *run) {
             BO_TRY(bo_run_take_changes(ctx, run));
         } else
             BO_TRY(may_succeed_with_less(status) ? halve(ctx, run, status) : status);
+        /* What somebody does by hand can take minutes. */
+        if (run->live && run->place.halvings > 0 && run->place.step < goal &&
+            !bo_progress(ctx, "stepping", -1, "t = %.4g s, in halves", bo_run_time(run)))
+            return bo_fail_cancelled(ctx);
     }
     run->hands.poke.holds = false;
     return bo_run_record(ctx, run);

@@ -382,6 +382,10 @@ static void mistakes_in_options_are_told_at_once(void **state) {
     check_mistake(2, "--baked says how FILE.glb is made", "run", "chain.json", "--baked");
     check_mistake(2, "--output FILE.png", "picture", "chain.json");
     check_mistake(2, "ends in .png", "picture", "chain.json", "-o", "x.jpg");
+    check_int(link(work("chain.json"), work("same.png")), 0);
+    check_mistake(2, "is the scene", "picture", "chain.json", "-o", "same.png");
+    check_mistake(2, "is the scene", "movie", "chain.json", "-o", "same.png");
+    remove(work("same.png"));
     check_mistake(2, "FILE.webm or FILE.mp4", "movie", "chain.json", "-o", "x.gif");
     check_mistake(2, "--size: \"0x10\"", "picture", "chain.json", "-o", "x.png", "--size", "0x10");
     check_mistake(2, "--size: \"99999x10\"", "picture", "chain.json", "-o", "x.png", "--size", "99999x10");

@@ -609,6 +609,7 @@ static void mistakes_are_told(void **state) {
     check_mistake(2, "--token", "view", scene, "--listen", "0.0.0.0");
     check_mistake(2, "at least 16", "view", scene, "--token", "short");
     check_mistake(2, "--listen", "view", scene, "--listen", "everywhere", "--token", "0123456789abcdef");
+    check_mistake(2, "--listen", "view", scene, "--listen", "999.1.1.1", "--token", "0123456789abcdef");
     check_mistake(2, "--port", "view", scene, "--port", "99999");
     check_mistake(2, "--engine", "view", scene, "--engine", "steam");
     check_mistake(1, "nowhere.json", "view", "nowhere.json");

@@ -285,6 +285,50 @@ static void pulling_moves_the_vertex(void **state) {
     leave(&t);
 }
 
+/* Everybody's hands are their own, and let go when they leave. */
+static void hands_are_of_their_owners(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("still.json", STILL), "tree", true), other = t;
+    look_until(&t, t.frames > 0);
+    const int32_t vertex = viewer_nearest(&t.seen, 2, 1.5, 0, 0.05);
+    const double before = (double)viewer_at(&t.seen, 2, vertex)[2];
+    char text[160];
+    other.seat = view_session_join(t.session);
+    snprintf(text, sizeof text, "{'do': 'pull', 'hand': 0, 'part': 2, 'vertex': %d, 'target': [1.5, 0, 0.5]}", vertex);
+    order(&other, text);
+    order(&t, "{'do': 'pull', 'hand': 0, 'part': 0, 'vertex': 0, 'target': [0, 0, 0]}");
+    order(&t, "{'do': 'release', 'hand': 0}");
+    steps(&t, 200);
+    const double lifted = (double)viewer_at(&t.seen, 2, vertex)[2] - before;
+    check(lifted > 0.02);
+    view_session_leave(other.seat);
+    order(&t, "{'do': 'dt', 'seconds': 0.01}");
+    t.dt = 0.01;
+    double least = lifted;
+    for (int k = 0; k < 30; k++) {
+        steps(&t, 10);
+        least = fmin(least, (double)viewer_at(&t.seen, 2, vertex)[2] - before);
+    }
+    check(least < 0.5 * lifted);
+    leave(&t);
+}
+
+/* What is too much for a step is told, and goes on in smaller ones. */
+static void steps_that_fail_are_told(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 1000]}");
+    order(&t, "{'do': 'step'}");
+    look_until(&t, said(&t, "error"));
+    const char *text = json_string_value(json_object_get(said(&t, "error"), "text"));
+    print_message("%s\n", text);
+    check(strstr(text, "taken in parts") != NULL);
+    order(&t, "{'do': 'reset'}");
+    steps(&t, 3);
+    leave(&t);
+}
+
 static void what_is_cut_falls(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
@@ -465,6 +509,9 @@ static void a_ghost_goes_along(void **state) {
     order(&t, "{'do': 'ghost'}");
     look_until(&t, t.seen.generation == 3);
     check_int(t.seen.layers[1].part_count, 0);
+    const int frames = t.frames;
+    look_until(&t, t.frames > frames);
+    check_int(t.seen.layers[0].sent, 3); /* who has a new stage has seen nothing yet, though nothing moved */
     leave(&t);
 }
 
@@ -490,6 +537,50 @@ static void recordings_are_files(void **state) {
     check((file = fopen(film_path, "rb")) && fread(head, 1, 4, file) == 4 && !memcmp(head, "glTF", 4));
     fclose(file);
     free(table_path), free(film_path);
+    leave(&t);
+}
+
+static void recordings_that_cannot_be_written_are_told(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "full", true);
+    order(&t, "{'do': 'record', 'on': true}");
+    look_until(&t, json_is_true(json_object_get(said(&t, "settings"), "recording")));
+    order(&t, "{'do': 'record', 'on': false}");
+    look_until(&t, said(&t, "recorded"));
+    char *path = view_session_find_recording(t.session, "recording-1.csv");
+    check(path && remove(path) == 0);
+    *strrchr(path, '/') = 0;
+    rename(path, test_path("elsewhere"));
+    order(&t, "{'do': 'record', 'on': true}");
+    look_until(&t, said(&t, "error"));
+    check(strstr(json_string_value(json_object_get(said(&t, "error"), "text")), "cannot be written"));
+    rename(test_path("elsewhere"), path);
+    free(path);
+    leave(&t);
+}
+
+/* Who edits the scene and resets it sees what the file says now. */
+static void an_edited_scene_is_staged_anew(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("edited.json", HANGING), "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'reset'}");
+    steps(&t, 2);
+    check_int(t.seen.generation, 1);
+    char *other = strdup(HANGING), *size = strstr(other, "[1.5, 0.1,");
+    memcpy(size, "[1.5, 0.2,", strlen("[1.5, 0.2,"));
+    write_scene("edited.json", other);
+    free(other);
+    order(&t, "{'do': 'reset'}");
+    look_until(&t, t.seen.generation == 2);
+    const int frames = t.frames;
+    look_until(&t, t.frames > frames);
+    viewer_draw(&t.seen, 0);
+    double widest = 0;
+    for (int32_t v = 0; v < t.seen.layers[0].vertex_count; v++)
+        widest = fmax(widest, fabs((double)t.seen.layers[0].drawn[3 * v + 1]));
+    print_message("half its width: %g m\n", widest);
+    check_near(widest, 0.2, 0.01);
     leave(&t);
 }
 
@@ -688,6 +779,8 @@ int main(void) {
         cmocka_unit_test(parts_at_rest_are_left_out),
         cmocka_unit_test(two_frames_are_under_way),
         cmocka_unit_test(pulling_moves_the_vertex),
+        cmocka_unit_test(hands_are_of_their_owners),
+        cmocka_unit_test(steps_that_fail_are_told),
         cmocka_unit_test(what_is_cut_falls),
         cmocka_unit_test(settings_come_back_to_all),
         cmocka_unit_test(time_passes_as_it_should),
@@ -695,6 +788,8 @@ int main(void) {
         cmocka_unit_test(colours_tell_stress_and_deviation),
         cmocka_unit_test(a_ghost_goes_along),
         cmocka_unit_test(recordings_are_files),
+        cmocka_unit_test(recordings_that_cannot_be_written_are_told),
+        cmocka_unit_test(an_edited_scene_is_staged_anew),
         cmocka_unit_test(seats_are_limited),
         cmocka_unit_test(commands_are_judged),
         cmocka_unit_test(random_bytes_are_judged),

@@ -127,6 +127,35 @@ static void a_poke_is_an_impulse(void **state) {
 }
 
 /* Time goes on by the steps that were taken; gravity and wind are those that were set, then the scene's again. */
+static bool stop_at_once(void *user, const bough_progress *progress) {
+    (void)progress;
+    ++*(int *)user;
+    return false;
+}
+
+/* A blow that no step can take is halved and halved; who waits for it can end it, and let go. */
+static void a_step_in_halves_can_be_cancelled(void **state) {
+    (void)state;
+    int asked = 0;
+    bough_context_def def = bough_default_context_def();
+    def.thread_count = 1;
+    bough_run_def run_def = live_def();
+    run_def.engine = "tree";
+    bough_context *calm = test_context(1);
+    play p = begin_file(calm, write_scene("chain.json", HELD), &run_def);
+    const double blow[3] = {0, 0, 1e9};
+    def.progress = stop_at_once, def.progress_user = &asked;
+    bough_context *ctx = bough_context_create(&def);
+    check_ok(ctx, bough_run_step(ctx, p.run));
+    check_int(asked, 0); /* whole steps ask nobody */
+    check_ok(ctx, bough_run_poke(ctx, p.run, 1, 0, blow));
+    check_int(bough_run_step(ctx, p.run), BOUGH_CANCELLED);
+    check_int(asked, 1);
+    bough_context_destroy(ctx);
+    end(calm, &p);
+    bough_context_destroy(calm);
+}
+
 static void steps_wind_and_gravity_change(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -193,9 +222,9 @@ static void what_cannot_be_done_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looking_on_changes_nothing),     cmocka_unit_test(pulls_draw_both_engines_alike),
-        cmocka_unit_test(a_poke_is_an_impulse),           cmocka_unit_test(steps_wind_and_gravity_change),
-        cmocka_unit_test(what_cannot_be_done_is_refused),
+        cmocka_unit_test(looking_on_changes_nothing),    cmocka_unit_test(pulls_draw_both_engines_alike),
+        cmocka_unit_test(a_poke_is_an_impulse),          cmocka_unit_test(a_step_in_halves_can_be_cancelled),
+        cmocka_unit_test(steps_wind_and_gravity_change), cmocka_unit_test(what_cannot_be_done_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

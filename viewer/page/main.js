@@ -13,6 +13,7 @@ import { Socket } from "./socket.js";
 import { button, make } from "./widgets.js";
 
 const NOTE_TIME = 7000; // ms that a sentence stays
+const NOTES_KEPT = 100; // of a storm there is no end
 const FALL = 0.97;      // the end of the legend sinks by this factor with each set of colours, and rises at once
 
 const $ = (id) => document.getElementById(id);
@@ -303,6 +304,7 @@ class Page {
     // A sentence in front of the scene.
     note(text, plain = false) {
         this.notes.push(text);
+        if (this.notes.length > NOTES_KEPT) this.notes.shift();
         const same = [...$("notes").children].find((shown) => shown.textContent === text);
         same?.remove();
         const shown = make("div", { textContent: text, className: plain ? "plain" : "" });
