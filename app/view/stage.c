@@ -9,11 +9,15 @@
 typedef struct {
     unsigned char *bytes;
     size_t size, capacity;
-    bool lost; /* there was no memory */
+    bool lost; /* there was no memory, or more than a message may have: lengths go through 31 bits on their way */
 } blob;
+#define MOST_BYTES ((size_t)1 << 30)
 
 static void *add_room(blob *b, size_t size) {
     const size_t padded = (size + 7) / 8 * 8;
+    b->lost |= padded > MOST_BYTES - b->size;
+    if (b->lost)
+        return NULL;
     if (b->size + padded > b->capacity) {
         const size_t capacity = 2 * b->capacity + padded + 4096;
         unsigned char *bytes = realloc(b->bytes, capacity);
