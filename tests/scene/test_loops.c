@@ -20,32 +20,12 @@
 #define TIE "{'name': 't', 'parts': ['b', 'a'], 'interfaces': ['tip', 'base'], 'stiffness': 100}"
 #define TIED(tie) SCENE(PAIR, ", 'ties': [" tie "]")
 
-typedef struct {
-    bough_scene *scene;
-    bough_model *model;
-    bough_state *rest;
-} loop;
-
-static loop build(bough_context *ctx, const char *text) {
-    loop l;
-    check_ok(ctx, load_text(ctx, text, &l.scene));
-    check_ok(ctx, bough_scene_model(ctx, l.scene, &l.model));
-    check_ok(ctx, bough_state_create(ctx, l.model, &l.rest));
-    return l;
-}
-
-static void demolish(bough_context *ctx, loop *l) {
-    bough_state_destroy(ctx, l->rest);
-    bough_model_destroy(ctx, l->model);
-    bough_scene_destroy(ctx, l->scene);
-}
-
 /* ---- what becomes of it ---- */
 
 static void everything_that_is_said_reaches_the_model(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    loop l =
+    built l =
         build(ctx, SCENE("{'name': 'a', 'component': 'arm', 'flies': true, 'velocity': [1, 2, 3], 'locked': true}, "
                          "{'name': 'b', 'component': 'arm', 'parent': 'a', 'offset': [0.5, 0.25, -1], 'joint': "
                          "{'kind': 'hinge', 'axis': [0, 3, 0], 'stiffness': 5, 'damping': 7, 'angle_deg': 90}}, "
@@ -118,7 +98,7 @@ static void copies_have_their_own_ties(void **state) {
         snprintf(text, sizeof text, objects[kind],
                  "{'object': 'x', 'name': 'p'}, {'object': 'x', 'name': 'q', 'scale': 2, 'position': [0, 0, 9]}",
                  ", 'ties': [{'parts': ['q/b', 'p/a'], 'interfaces': ['tip', 'tip'], 'stiffness': 3}]");
-        loop l = build(ctx, text);
+        built l = build(ctx, text);
         const bough_model_def *def = bough_model_describe(l.model);
         check_int(def->tie_count, 3);
         check(!strcmp(def->ties[0].name, "p/t") && !strcmp(def->ties[1].name, "q/t"));
@@ -131,12 +111,12 @@ static void copies_have_their_own_ties(void **state) {
               def->ties[2].part[1] == bough_model_find_part(l.model, "p/a") && def->ties[2].stiffness == 3);
         demolish(ctx, &l);
     }
-    loop l = build(ctx, "{'bough': 1, " COMPONENTS
-                        ", 'objects': {'x': {'parts': [{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': "
-                        "'arm', 'parent': 'a', 'offset': [1, 2, 3], 'joint': {'kind': 'ball', 'stiffness': 1, "
-                        "'damping': 1}}], 'ties': [{'parts': ['b'], 'interfaces': ['tip'], 'stiffness': 1, 'damping': "
-                        "1, 'turning_stiffness': 1, 'turning_damping': 1}]}}, 'place': [{'object': 'x', 'name': 'w'}, "
-                        "{'object': 'x', 'scale': 2}]}");
+    built l = build(ctx, "{'bough': 1, " COMPONENTS
+                         ", 'objects': {'x': {'parts': [{'name': 'a', 'component': 'arm'}, {'name': 'b', 'component': "
+                         "'arm', 'parent': 'a', 'offset': [1, 2, 3], 'joint': {'kind': 'ball', 'stiffness': 1, "
+                         "'damping': 1}}], 'ties': [{'parts': ['b'], 'interfaces': ['tip'], 'stiffness': 1, 'damping': "
+                         "1, 'turning_stiffness': 1, 'turning_damping': 1}]}}, 'place': [{'object': 'x', 'name': 'w'}, "
+                         "{'object': 'x', 'scale': 2}]}");
     const bough_part_def *b = &bough_model_describe(l.model)->parts[3];
     const bough_tie *tie = bough_model_describe(l.model)->ties + 1;
     check(b->offset[0] == 2 && b->offset[2] == 6 && b->joint.stiffness == 8 && b->joint.damping == 16);
@@ -231,7 +211,7 @@ static void too_many_ties_are_refused(void **state) {
 static void objects_can_be_tied_too(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    loop l = build(ctx, OBJECT(", 'ties': [{'parts': ['b'], 'interfaces': ['a'], 'stiffness': 1}]"));
+    built l = build(ctx, OBJECT(", 'ties': [{'parts': ['b'], 'interfaces': ['a'], 'stiffness': 1}]"));
     check_int(bough_model_describe(l.model)->tie_count, 1);
     check_fails(ctx, bo_scene_make_whole(ctx, l.scene), BOUGH_ERROR_UNSUPPORTED, "knows no \"ties\"");
     demolish(ctx, &l);
@@ -261,7 +241,7 @@ static void failed_allocations_leak_nothing(void **state) {
 static void the_example_works(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    loop l = build(ctx, example_of_docs("### Ties"));
+    built l = build(ctx, example_of_docs("### Ties"));
     double end[2][3];
     for (int tied = 0; tied < 2; tied++) {
         double v[3];

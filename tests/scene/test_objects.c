@@ -28,26 +28,6 @@ static int32_t part_named(const bough_model *model, const char *name) {
     return part;
 }
 
-typedef struct {
-    bough_scene *scene;
-    bough_model *model;
-    bough_state *rest;
-} garden;
-
-static garden plant(bough_context *ctx, const char *text) {
-    garden g;
-    check_ok(ctx, load_text(ctx, text, &g.scene));
-    check_ok(ctx, bough_scene_model(ctx, g.scene, &g.model));
-    check_ok(ctx, bough_state_create(ctx, g.model, &g.rest));
-    return g;
-}
-
-static void clear(bough_context *ctx, garden *g) {
-    bough_state_destroy(ctx, g->rest);
-    bough_model_destroy(ctx, g->model);
-    bough_scene_destroy(ctx, g->scene);
-}
-
 /* ---- places ---- */
 
 /* The frame of `copy` is that of `one`, turned, grown and moved. */
@@ -76,12 +56,12 @@ static void copies_are_the_object_moved(void **state) {
     for (int kind = 0; kind < 4; kind++) {
         char text[4000];
         write_quoted(test_path("other.json"), alone[kind % 2]);
-        garden one = plant(ctx, alone[kind % 2]);
+        built one = build(ctx, alone[kind % 2]);
         snprintf(text, sizeof text,
                  "{'bough': 1, 'objects': {%s}, 'place': [{'object': 'x', 'position': [-3, 4, 11], 'rotate_deg': "
                  "[10, -70, 130], 'scale': 1.5}, {'object': 'x', 'name': 'y'}]}",
                  objects[kind]);
-        garden two = plant(ctx, text);
+        built two = build(ctx, text);
         check_int(bough_model_part_count(two.model), 4);
         check_int(bough_model_describe(two.model)->component_count, 2);
         for (int p = 0; p < 2; p++) {
@@ -97,8 +77,8 @@ static void copies_are_the_object_moved(void **state) {
             check(bough_model_describe(two.model)->parts[second].component ==
                   bough_model_describe(two.model)->parts[first].component);
         }
-        clear(ctx, &two);
-        clear(ctx, &one);
+        demolish(ctx, &two);
+        demolish(ctx, &one);
     }
     bough_context_destroy(ctx);
 }
@@ -106,9 +86,9 @@ static void copies_are_the_object_moved(void **state) {
 static void copies_stand_in_rows_and_grids(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    garden g = plant(ctx, SHARED(BUSH, ", 'place': [{'object': 'bush', 'name': 'row', 'copies': 3, 'spacing': [1, 2, "
-                                       "3]}, {'object': 'bush', 'name': 'grid', 'position': [0, 0, 100], 'copies': [2, "
-                                       "3, 1], 'spacing': [10, 20, 5]}, {'object': 'bush', 'name': 'row'}]"));
+    built g = build(ctx, SHARED(BUSH, ", 'place': [{'object': 'bush', 'name': 'row', 'copies': 3, 'spacing': [1, 2, "
+                                      "3]}, {'object': 'bush', 'name': 'grid', 'position': [0, 0, 100], 'copies': [2, "
+                                      "3, 1], 'spacing': [10, 20, 5]}, {'object': 'bush', 'name': 'row'}]"));
     check_int(bough_model_part_count(g.model), 20);
     for (int k = 0; k < 3; k++) {
         char name[32];
@@ -128,7 +108,7 @@ static void copies_stand_in_rows_and_grids(void **state) {
     check_near(g.rest->frames[part_named(g.model, "row4/stem")].origin[0], 1, 1e-12);
     const int32_t leaf = part_named(g.model, "grid5/leaf1");
     check_int(bough_model_describe(g.model)->parts[leaf].parent, part_named(g.model, "grid5/stem"));
-    clear(ctx, &g);
+    demolish(ctx, &g);
     bough_context_destroy(ctx);
 }
 
@@ -136,11 +116,11 @@ static void copies_stand_in_rows_and_grids(void **state) {
 static void tracks_are_placed(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    garden g = plant(ctx, SHARED("'bush': {'parts': [{'name': 'stem', 'component': 'arm', 'track': [{'time': 0, "
-                                 "'position': [1, 0, 0]}, {'time': 1, 'position': [1, 0, 2], 'rotate_deg': [0, 90, "
-                                 "0]}]}]}",
-                                 ", 'place': [{'object': 'bush', 'position': [5, 0, 0], 'rotate_deg': [0, 0, 90], "
-                                 "'scale': 3}]"));
+    built g = build(ctx, SHARED("'bush': {'parts': [{'name': 'stem', 'component': 'arm', 'track': [{'time': 0, "
+                                "'position': [1, 0, 0]}, {'time': 1, 'position': [1, 0, 2], 'rotate_deg': [0, 90, "
+                                "0]}]}]}",
+                                ", 'place': [{'object': 'bush', 'position': [5, 0, 0], 'rotate_deg': [0, 0, 90], "
+                                "'scale': 3}]"));
     const bough_track *track = &bough_model_describe(g.model)->parts[0].track;
     const double places[2][3] = {{5, 3, 0}, {5, 3, 6}}, both[3] = {0, 90, 90};
     for (int k = 0; k < 6; k++)
@@ -149,7 +129,7 @@ static void tracks_are_placed(void **state) {
     bo_mat3 R = bo_quat_to_matrix((bo_quat){q[0], q[1], q[2], q[3]}), expected = bo_turn_degrees(both);
     for (int d = 0; d < 9; d++)
         check_near(R.m[d], expected.m[d], 1e-12);
-    clear(ctx, &g);
+    demolish(ctx, &g);
     bough_context_destroy(ctx);
 }
 
@@ -179,11 +159,10 @@ static void flights_are_placed(void **state) {
 static void copies_are_damped_alike(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    garden g =
-        plant(ctx, SHARED("'bush': {'parts': [{'name': 'stem', 'component': 'arm', 'damping': {'mass': 2, "
-                          "'stiffness': 0.01}}, {'name': 'spare', 'component': 'arm', 'absent': true}]}",
-                          ", 'place': [{'object': 'bush', 'name': 'a'}, {'object': 'bush', 'name': 'b', 'scale': "
-                          "3, 'position': [9, 0, 0]}]"));
+    built g = build(ctx, SHARED("'bush': {'parts': [{'name': 'stem', 'component': 'arm', 'damping': {'mass': 2, "
+                                "'stiffness': 0.01}}, {'name': 'spare', 'component': 'arm', 'absent': true}]}",
+                                ", 'place': [{'object': 'bush', 'name': 'a'}, {'object': 'bush', 'name': 'b', 'scale': "
+                                "3, 'position': [9, 0, 0]}]"));
     double hz[4], by_mass[2], by_stiffness[2];
     check_ok(ctx, bough_state_lowest_frequencies(ctx, g.model, g.rest, hz));
     for (int i = 0; i < 2; i++) {
@@ -196,7 +175,7 @@ static void copies_are_damped_alike(void **state) {
     check_near(hz[2], hz[0] / 3, 1e-9 * hz[0]);
     check_near(by_mass[1], by_mass[0], 1e-9 * by_mass[0]);
     check_near(by_stiffness[1], by_stiffness[0], 1e-9 * by_stiffness[0]);
-    clear(ctx, &g);
+    demolish(ctx, &g);
     bough_context_destroy(ctx);
 }
 
@@ -280,14 +259,13 @@ static void patterns_match(void **state) {
 static void paint_goes_over_parts(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    garden g =
-        plant(ctx, SHARED("'bush': {'parts': [{'name': 'stem', 'component': 'arm', 'stiffness': 2}, {'name': "
-                          "'leaf1', 'component': 'leaf', 'parent': 'stem', 'damping_ratio': 0.1}]}",
-                          ", 'place': [{'object': 'bush', 'copies': 3, 'spacing': [1, 0, 0]}], 'curves': {'dry': "
-                          "[[0, 0.5], [1, 2]]}, 'paint': [{'parts': '*', 'stiffness': 3, 'damping_ratio': 0.02}, "
-                          "{'component': 'leaf', 'stiffness': 0.7}, {'parts': 'bush2/*', 'component': 'arm', "
-                          "'damping_ratio': 0.03}, {'parts': 'bush3/leaf?', 'stiffness': 4, 'curve': 'dry'}, "
-                          "{'parts': 'bush1/stem', 'curve': 'dry'}, {'parts': 'bush1/stem', 'stiffness': 5}]"));
+    built g = build(ctx, SHARED("'bush': {'parts': [{'name': 'stem', 'component': 'arm', 'stiffness': 2}, {'name': "
+                                "'leaf1', 'component': 'leaf', 'parent': 'stem', 'damping_ratio': 0.1}]}",
+                                ", 'place': [{'object': 'bush', 'copies': 3, 'spacing': [1, 0, 0]}], 'curves': {'dry': "
+                                "[[0, 0.5], [1, 2]]}, 'paint': [{'parts': '*', 'stiffness': 3, 'damping_ratio': 0.02}, "
+                                "{'component': 'leaf', 'stiffness': 0.7}, {'parts': 'bush2/*', 'component': 'arm', "
+                                "'damping_ratio': 0.03}, {'parts': 'bush3/leaf?', 'stiffness': 4, 'curve': 'dry'}, "
+                                "{'parts': 'bush1/stem', 'curve': 'dry'}, {'parts': 'bush1/stem', 'stiffness': 5}]"));
     const bough_part_def *parts = bough_model_describe(g.model)->parts;
     const double stiffness[6] = {10, 0.7, 6, 0.7, 6, 2}, ratio[6] = {0.02, 0.02, 0.03, 0.02, 0.02, 0.02};
     double hz[6];
@@ -299,18 +277,18 @@ static void paint_goes_over_parts(void **state) {
     }
     check_int(g.scene->painted_count, 1); /* a later entry without a curve covers one with */
     check(g.scene->painted[0].part == 5 && g.scene->painted[0].stiffness == 4);
-    clear(ctx, &g);
+    demolish(ctx, &g);
     /* domains by their labels; paint of an object's own file */
     write_quoted(test_path("other.json"),
                  "{'bough': 1, 'object': {" MESH "}, 'paint': [{'parts': 'b', 'stiffness': 2}, "
                  "{'component': 'a', 'damping_ratio': 0.25}]}");
-    g = plant(ctx, SCENE("'x': {'scene': 'other.json'}", ", 'paint': [{'component': 'x/*', 'stiffness': 3}]"));
+    g = build(ctx, SCENE("'x': {'scene': 'other.json'}", ", 'paint': [{'component': 'x/*', 'stiffness': 3}]"));
     check_ok(ctx, bough_state_lowest_frequencies(ctx, g.model, g.rest, hz));
     parts = bough_model_describe(g.model)->parts;
     check(parts[0].stiffness == 3 && parts[1].stiffness == 6);
     check_near(parts[0].damping_stiffness * M_PI * hz[0], 0.25, 1e-12);
     check(parts[1].damping_stiffness == 0);
-    clear(ctx, &g);
+    demolish(ctx, &g);
     bough_context_destroy(ctx);
 }
 
@@ -451,11 +429,11 @@ static void failed_allocations_leak_nothing(void **state) {
 static void the_example_works(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    garden g = plant(ctx, example_of_docs("### Several objects"));
+    built g = build(ctx, example_of_docs("### Several objects"));
     check_int(bough_model_part_count(g.model), 2 * 2 + 50 * 2);
     check_int(bough_model_describe(g.model)->component_count, 4);
     check_near(bough_model_describe(g.model)->parts[part_named(g.model, "grass7/low")].stiffness, 1.5, 0);
-    clear(ctx, &g);
+    demolish(ctx, &g);
     bough_context_destroy(ctx);
 }
 
