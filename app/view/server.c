@@ -188,31 +188,6 @@ static int answer_request(struct mg_connection *connection, const view_server *s
                      : send_file(connection, server, uri);
 }
 
-/* 0: it may become a WebSocket. */
-static int judge_socket(struct mg_connection *connection, const view_server *server) {
-    const char *upgrade = mg_get_header(connection, "Upgrade");
-    if (!upgrade || strcasecmp(upgrade, "websocket") != 0)
-        return send_text(connection, server, 400, "this is a WebSocket\n");
-    if (!has_token(server, mg_get_request_info(connection)))
-        return send_text(connection, server, 403, "the token is missing or wrong\n");
-    if (view_session_seats_taken(server->session) >= VIEW_SEATS)
-        return send_text(connection, server, 503, "too many are looking on\n");
-    return 0;
-}
-
-static int begin_request(struct mg_connection *connection) {
-    const view_server *server = mg_get_user_context_data(connection);
-    const struct mg_request_info *request = mg_get_request_info(connection);
-    if (!comes_from_here(server, connection))
-        return send_text(connection, server, 403, "Host or Origin is not that of this server\n");
-    if (strcmp(request->request_method, "GET") != 0 && strcmp(request->request_method, "HEAD") != 0)
-        return send_text(connection, server, 405, "only GET\n");
-    if (!request->local_uri_raw)
-        return send_text(connection, server, 404, "there is no such file\n");
-    return !strcmp(request->local_uri_raw, "/socket") ? judge_socket(connection, server)
-                                                      : answer_request(connection, server);
-}
-
 /* ---- WebSockets ---- */
 
 enum {
@@ -229,6 +204,7 @@ typedef struct {
     struct mg_connection *connection;
     view_seat *seat;
     pthread_t sender;
+    bool sends;                /* the sender runs */
     char text[VIEW_TEXT_SIZE]; /* of a message that comes in pieces */
     size_t size;
     bool in_pieces;
@@ -263,32 +239,67 @@ static void *send_all(void *data) {
 }
 
 static void on_ready(struct mg_connection *connection, void *data) {
-    const view_server *server = data;
-    client *c = calloc(1, sizeof *c);
-    mg_set_user_connection_data(connection, NULL);
-    if (c && (c->seat = view_session_join(server->session))) {
-        c->connection = connection;
-        mg_set_user_connection_data(connection, c);
-        if (pthread_create(&c->sender, NULL, send_all, c) == 0)
-            return;
-        mg_set_user_connection_data(connection, NULL);
-        view_session_leave(c->seat);
-    }
-    free(c);
-    say_goodbye(connection, CLOSE_FULL, "too many are looking on");
-}
-
-static void on_close(const struct mg_connection *connection, void *data) {
     client *c = mg_get_user_connection_data(connection);
     (void)data;
+    if (!c)
+        return;
+    c->sends = pthread_create(&c->sender, NULL, send_all, c) == 0;
+    if (!c->sends) {
+        say_goodbye(connection, CLOSE_FULL, "too many are looking on");
+        view_seat_close(c->seat);
+    }
+}
+
+/* Whether it became a WebSocket or broke off while it asked to be one. */
+static void give_up_seat(const struct mg_connection *connection) {
+    client *c = mg_get_user_connection_data(connection);
     if (!c)
         return;
     mg_set_user_connection_data(connection, NULL);
     c->leaves = true;
     view_seat_close(c->seat);
-    pthread_join(c->sender, NULL);
+    if (c->sends)
+        pthread_join(c->sender, NULL);
     view_session_leave(c->seat);
     free(c);
+}
+
+/* civetweb calls this before it locks the connection to close it: the sender may still want that lock. */
+static void on_close(const struct mg_connection *connection, void *data) {
+    (void)data;
+    give_up_seat(connection);
+}
+
+/* 0: it may become a WebSocket, and has its seat: who is let in stays. */
+static int judge_socket(struct mg_connection *connection, const view_server *server) {
+    const char *upgrade = mg_get_header(connection, "Upgrade");
+    if (!upgrade || strcasecmp(upgrade, "websocket") != 0)
+        return send_text(connection, server, 400, "this is a WebSocket\n");
+    if (!has_token(server, mg_get_request_info(connection)))
+        return send_text(connection, server, 403, "the token is missing or wrong\n");
+    client *c = calloc(1, sizeof *c);
+    if (!c || !(c->seat = view_session_join(server->session))) {
+        free(c);
+        return send_text(connection, server, 503, "too many are looking on\n");
+    }
+    c->connection = connection;
+    mg_set_user_connection_data(connection, c);
+    return 0;
+}
+
+/* ---- any request ---- */
+
+static int begin_request(struct mg_connection *connection) {
+    const view_server *server = mg_get_user_context_data(connection);
+    const struct mg_request_info *request = mg_get_request_info(connection);
+    if (!comes_from_here(server, connection))
+        return send_text(connection, server, 403, "Host or Origin is not that of this server\n");
+    if (strcmp(request->request_method, "GET") != 0 && strcmp(request->request_method, "HEAD") != 0)
+        return send_text(connection, server, 405, "only GET\n");
+    if (!request->local_uri_raw)
+        return send_text(connection, server, 404, "there is no such file\n");
+    return !strcmp(request->local_uri_raw, "/socket") ? judge_socket(connection, server)
+                                                      : answer_request(connection, server);
 }
 
 /* A message in one piece, or the next of several. The code to close with; 0: all is well. */
@@ -383,7 +394,10 @@ static bool listen_at(view_server *server, const view_server_def *def, char *rea
                              "connection_queue",
                              "64",
                              NULL};
-    struct mg_callbacks callbacks = {.begin_request = begin_request, .log_message = be_silent, .log_access = be_silent};
+    struct mg_callbacks callbacks = {.begin_request = begin_request,
+                                     .connection_close = give_up_seat,
+                                     .log_message = be_silent,
+                                     .log_access = be_silent};
     struct mg_server_port bound[1] = {{0}};
     server->civetweb = mg_start(&callbacks, server, options);
     if (!server->civetweb || mg_get_server_ports(server->civetweb, 1, bound) < 1) {
