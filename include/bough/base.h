@@ -105,6 +105,15 @@ BOUGH_API void bough_release(bough_context *ctx, void *block);
 /* "0.1.0" */
 BOUGH_API const char *bough_version(void);
 
+/* ---- places ---- */
+
+/* x -> rotation x + position */
+typedef struct bough_pose {
+    double rotation[9]; /* row-major */
+    double position[3];
+} bough_pose;
+BOUGH_API bough_pose bough_default_pose(void); /* the identity */
+
 #ifdef __cplusplus
 }
 #endif

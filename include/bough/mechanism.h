@@ -16,13 +16,6 @@
 extern "C" {
 #endif
 
-/* x -> rotation x + position */
-typedef struct bough_pose {
-    double rotation[9]; /* row-major */
-    double position[3];
-} bough_pose;
-BOUGH_API bough_pose bough_default_pose(void); /* the identity */
-
 /* ---- description ---- */
 
 typedef struct bough_mechanism_link {

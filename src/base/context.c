@@ -243,3 +243,7 @@ bool bo_progress(bough_context *ctx, const char *what, double fraction, const ch
 bough_status bo_fail_cancelled(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_CANCELLED, "cancelled");
 }
+
+bough_pose bough_default_pose(void) {
+    return (bough_pose){.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+}

@@ -13,10 +13,6 @@
 #define MOST_LINKS 1000000
 #define FIT 1e-6 /* radians, or parts of the radius, by which a joint may miss the rest poses */
 
-bough_pose bough_default_pose(void) {
-    return (bough_pose){.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-}
-
 bough_mechanism_link bough_default_mechanism_link(void) {
     return (bough_mechanism_link){.cookie = LINK_COOKIE,
                                   .mass = 1,
