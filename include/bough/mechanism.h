@@ -187,6 +187,7 @@ typedef struct bough_mechanism_state {
     double *xi, *phi;      /* n: displacements and velocities of the end effectors against the base. What the mechanism
                               does not allow is dropped in the next step */
     double *wrench;        /* n: at the end effectors, in the axes that they have without xi; stays */
+    double *load;          /* rank: on z, beside that of `wrench`: what is pushed elsewhere; stays */
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
     double gravity[3];     /* in the world */
     bough_pose base;       /* where the base is */
@@ -211,6 +212,12 @@ BOUGH_API bough_pose bough_mechanism_state_end_effector(const bough_mechanism_mo
 /* Adds a force and a torque, given in the axes of the world, to the wrench at the origin of an end effector. */
 BOUGH_API void bough_mechanism_state_push(const bough_mechanism_model *model, bough_mechanism_state *state,
                                           int32_t end_effector, const double force[3], const double torque[3]);
+/* The same at a point of any link, given in the link's frame, as the link lies now: what that does to the end effectors
+ * goes to `load`, and of a free base to `base_wrench`. That the link itself gives way more than the end effectors carry
+ * it along is not seen: see bough_mechanism_detail(). */
+BOUGH_API void bough_mechanism_state_push_link(const bough_mechanism_model *model, bough_mechanism_state *state,
+                                               int32_t link, const double point[3], const double force[3],
+                                               const double torque[3]);
 
 typedef struct bough_mechanism_energies {
     double kinetic, elastic, gravity; /* J; gravity: 0 at the reference pose with the base there */
