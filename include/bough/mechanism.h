@@ -10,7 +10,7 @@
 #ifndef BOUGH_MECHANISM_H
 #define BOUGH_MECHANISM_H
 
-#include <bough/base.h>
+#include <bough/time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -224,6 +224,24 @@ typedef struct bough_mechanism_energies {
 } bough_mechanism_energies;
 BOUGH_API bough_mechanism_energies bough_mechanism_state_energies(const bough_mechanism_model *model,
                                                                   const bough_mechanism_state *state);
+
+/* ---- other integrators ---- */
+
+/* Moves a state by any method of <bough/time.h>. The base must be held; a free one knows backward Euler only. */
+typedef struct bough_mechanism_stepper bough_mechanism_stepper;
+/* Model and state must outlive it. def may be NULL: the default method. */
+BOUGH_API bough_status bough_mechanism_stepper_create(bough_context *ctx, const bough_mechanism_model *model,
+                                                      bough_mechanism_state *state, const bough_integrator_def *def,
+                                                      bough_mechanism_stepper **stepper);
+BOUGH_API void bough_mechanism_stepper_destroy(bough_context *ctx, bough_mechanism_stepper *stepper);
+/* Loads, motors and gravity are the same for all of the step. When it fails the state is what it was. Allocates
+ * nothing. xi and phi may be changed in between: the method then begins anew. */
+BOUGH_API bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_stepper *stepper, double dt);
+/* What a method remembers beside the state, as numbers. With the state's own put back first, a run goes on with the
+ * same bits. */
+BOUGH_API int64_t bough_mechanism_stepper_memory_size(const bough_mechanism_stepper *stepper);
+BOUGH_API void bough_mechanism_stepper_save(const bough_mechanism_stepper *stepper, double *memory);
+BOUGH_API void bough_mechanism_stepper_restore(bough_mechanism_stepper *stepper, const double *memory);
 
 /* ---- the full mechanism, not linearised ---- */
 
