@@ -29,6 +29,11 @@ void bo_lanes_destroy(bough_context *ctx, bo_mechanism_lanes *lanes) {
     bo_free(ctx, lanes);
 }
 
+size_t bo_lanes_memory(const bo_mechanism_lanes *lanes) {
+    return sizeof *lanes +
+           (size_t)lanes->group_count * (sizeof(bo_rest4) + 6 * (size_t)(1 + lanes->rank) * sizeof(bo_v4));
+}
+
 /* H_0 exp(t) = [exp(w') R_0, p_0 + J(w') v'] with v' = R_0 v, w' = R_0 w: turning the maps once saves turning the
  * links. */
 void bo_lanes_put(bo_mechanism_lanes *lanes, int32_t link, int32_t column, bo_mat3 R, const double twist[6]) {

@@ -21,6 +21,7 @@ struct bo_mechanism_lanes {
 
 bough_status bo_lanes_create(bough_context *ctx, int32_t link_count, int32_t rank, bo_mechanism_lanes **lanes);
 void bo_lanes_destroy(bough_context *ctx, bo_mechanism_lanes *lanes);
+size_t bo_lanes_memory(const bo_mechanism_lanes *lanes);
 /* Twist of a link in its own axes by column (0: at z = 0; 1 + k: by z_k). */
 void bo_lanes_put(bo_mechanism_lanes *lanes, int32_t link, int32_t column, bo_mat3 R, const double twist[6]);
 void bo_lanes_rest(bo_mechanism_lanes *lanes, int32_t link, bo_se3 rest);
