@@ -206,6 +206,9 @@ BOUGH_API bough_status bough_mechanism_step(bough_context *ctx, const bough_mech
                                             bough_mechanism_state *state, double dt);
 /* Poses of all links. */
 BOUGH_API void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state);
+/* The same on the threads of the context where links are many (thousands). Bit for bit the same poses. */
+BOUGH_API void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
+                                                    bough_mechanism_state *state);
 /* Where the end effector is. */
 BOUGH_API bough_pose bough_mechanism_state_end_effector(const bough_mechanism_model *model,
                                                         const bough_mechanism_state *state, int32_t end_effector);

@@ -27,8 +27,9 @@ void bo_lanes_put(bo_mechanism_lanes *lanes, int32_t link, int32_t column, bo_ma
 void bo_lanes_rest(bo_mechanism_lanes *lanes, int32_t link, bo_se3 rest);
 /* The same in the world's axes, read. */
 bo_twist bo_lanes_twist(const bo_mechanism_lanes *lanes, int32_t link, int32_t column);
-/* poses: link_count; moved (may be NULL): what all of them are moved by in the world. */
-void bo_lanes_place(const bo_mechanism_lanes *lanes, int32_t link_count, const double *z, const bo_se3 *moved,
-                    bough_pose *poses);
+/* poses: link_count; moved (may be NULL): what all of them are moved by in the world. Many links are shared out among
+ * the threads of ctx (NULL: none), with the same bits. */
+void bo_lanes_place(bough_context *ctx, const bo_mechanism_lanes *lanes, int32_t link_count, const double *z,
+                    const bo_se3 *moved, bough_pose *poses);
 
 #endif
