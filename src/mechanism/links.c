@@ -40,6 +40,14 @@ void bo_lanes_put(bo_mechanism_lanes *lanes, int32_t link, int32_t column, bo_ma
         BO_LANE(map[k], link % 4) = x[k];
 }
 
+bo_twist bo_lanes_twist(const bo_mechanism_lanes *lanes, int32_t link, int32_t column) {
+    const bo_v4 *map = lanes->maps + ((size_t)(link / 4) * (size_t)(1 + lanes->rank) + (size_t)column) * 6;
+    double x[6];
+    for (int k = 0; k < 6; k++)
+        x[k] = BO_LANE_CONST(map[k], link % 4);
+    return bo_load_twist(x);
+}
+
 void bo_lanes_rest(bo_mechanism_lanes *lanes, int32_t link, bo_se3 rest) {
     bo_rest4 *r = &lanes->rest[link / 4];
     double p[3];
