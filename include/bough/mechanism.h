@@ -206,6 +206,9 @@ BOUGH_API bough_status bough_mechanism_step(bough_context *ctx, const bough_mech
                                             bough_mechanism_state *state, double dt);
 /* Poses of all links. */
 BOUGH_API void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state);
+/* The same on the threads of the context where links are many (thousands). Bit for bit the same poses. */
+BOUGH_API void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
+                                                    bough_mechanism_state *state);
 /* Where the end effector is. */
 BOUGH_API bough_pose bough_mechanism_state_end_effector(const bough_mechanism_model *model,
                                                         const bough_mechanism_state *state, int32_t end_effector);
@@ -214,7 +217,7 @@ BOUGH_API void bough_mechanism_state_push(const bough_mechanism_model *model, bo
                                           int32_t end_effector, const double force[3], const double torque[3]);
 /* The same at a point of any link, given in the link's frame, as the link lies now: what that does to the end effectors
  * goes to `load`, and of a free base to `base_wrench`. That the link itself gives way more than the end effectors carry
- * it along is not seen: see bough_mechanism_detail(). */
+ * it along is not seen: see bough_mechanism_details(). */
 BOUGH_API void bough_mechanism_state_push_link(const bough_mechanism_model *model, bough_mechanism_state *state,
                                                int32_t link, const double point[3], const double force[3],
                                                const double torque[3]);
@@ -242,6 +245,52 @@ BOUGH_API bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_me
 BOUGH_API int64_t bough_mechanism_stepper_memory_size(const bough_mechanism_stepper *stepper);
 BOUGH_API void bough_mechanism_stepper_save(const bough_mechanism_stepper *stepper, double *memory);
 BOUGH_API void bough_mechanism_stepper_restore(bough_mechanism_stepper *stepper, const double *memory);
+
+/* ---- level of detail ---- */
+
+/* The `count` lowest frequencies in Hz, ascending; *found: how many there are, at most count. Of the whole linearised
+ * mechanism, and of a reduced model, which has none below. Of a free mechanism those that bend it. */
+BOUGH_API bough_status bough_mechanism_frequencies(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
+                                                   double *frequencies, int32_t *found);
+BOUGH_API bough_status bough_mechanism_model_frequencies(bough_context *ctx, const bough_mechanism_model *model,
+                                                         int32_t count, double *frequencies, int32_t *found);
+/* Bytes that a model holds. */
+BOUGH_API size_t bough_mechanism_model_memory(const bough_mechanism_model *model);
+
+enum { BOUGH_DETAIL_FREQUENCIES = 8 };
+
+/* Links to reduce a mechanism to. */
+typedef struct bough_mechanism_choice {
+    int32_t end_effector_count; /* 0: those of the description */
+    const bough_end_effector *end_effectors;
+} bough_mechanism_choice;
+
+typedef struct bough_mechanism_detail_def {
+    uint32_t cookie;
+    int32_t choice_count;
+    const bough_mechanism_choice *choices;
+    int32_t frequency_count; /* at most BOUGH_DETAIL_FREQUENCIES; 3 */
+    int32_t load_count;      /* 0: all links */
+    const int32_t *loads;    /* links that are loaded for static_error */
+    int32_t steps;           /* that are timed; 0: none. 1000 */
+} bough_mechanism_detail_def;
+BOUGH_API bough_mechanism_detail_def bough_default_mechanism_detail_def(void);
+
+typedef struct bough_mechanism_detail {
+    int32_t size, rank; /* coordinates of the end effectors, and directions in which they move */
+    size_t memory;      /* bytes */
+    int32_t frequency_count;
+    double frequencies[BOUGH_DETAIL_FREQUENCIES]; /* Hz */
+    double full[BOUGH_DETAIL_FREQUENCIES];        /* the same of the whole mechanism */
+    /* Of where all links are under unit wrenches on one link after the other, with radians and metres made alike by the
+     * radius: rms of the difference from exact statics over that of the motion, and the largest difference over the
+     * largest motion under the same wrench. */
+    double static_error, static_worst;
+    double step_seconds; /* median of a step of backward Euler with all links */
+} bough_mechanism_detail;
+/* What each choice of end effectors keeps of the mechanism, and what it costs. details: choice_count. */
+BOUGH_API bough_status bough_mechanism_details(bough_context *ctx, const bough_mechanism *mechanism,
+                                               const bough_mechanism_detail_def *def, bough_mechanism_detail *details);
 
 /* ---- the full mechanism, not linearised ---- */
 

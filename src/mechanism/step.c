@@ -291,13 +291,18 @@ static bool moved_by(const bough_mechanism_model *model, const bough_mechanism_s
     return true;
 }
 
-void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state) {
+void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
+                                          bough_mechanism_state *state) {
     struct bo_mechanism_work *w = state->work;
     bo_se3 moved;
     multiply(model->rank, 6 * model->end_effector_count, model->P, state->xi, w->columns);
     memcpy(w->columns + model->rank, state->motors, (size_t)model->motor_count * sizeof(double));
     const bool moves = moved_by(model, state, &moved);
-    bo_lanes_place(model->lanes, model->link_count, w->columns, moves ? &moved : NULL, state->poses);
+    bo_lanes_place(ctx, model->lanes, model->link_count, w->columns, moves ? &moved : NULL, state->poses);
+}
+
+void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state) {
+    bough_mechanism_state_place_parallel(NULL, model, state);
 }
 
 /* ---- looking at states ---- */
