@@ -10,7 +10,7 @@
 #ifndef BOUGH_MECHANISM_H
 #define BOUGH_MECHANISM_H
 
-#include <bough/base.h>
+#include <bough/time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -187,6 +187,7 @@ typedef struct bough_mechanism_state {
     double *xi, *phi;      /* n: displacements and velocities of the end effectors against the base. What the mechanism
                               does not allow is dropped in the next step */
     double *wrench;        /* n: at the end effectors, in the axes that they have without xi; stays */
+    double *load;          /* rank: on z, beside that of `wrench`: what is pushed elsewhere; stays */
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
     double gravity[3];     /* in the world */
     bough_pose base;       /* where the base is */
@@ -211,12 +212,36 @@ BOUGH_API bough_pose bough_mechanism_state_end_effector(const bough_mechanism_mo
 /* Adds a force and a torque, given in the axes of the world, to the wrench at the origin of an end effector. */
 BOUGH_API void bough_mechanism_state_push(const bough_mechanism_model *model, bough_mechanism_state *state,
                                           int32_t end_effector, const double force[3], const double torque[3]);
+/* The same at a point of any link, given in the link's frame, as the link lies now: what that does to the end effectors
+ * goes to `load`, and of a free base to `base_wrench`. That the link itself gives way more than the end effectors carry
+ * it along is not seen: see bough_mechanism_detail(). */
+BOUGH_API void bough_mechanism_state_push_link(const bough_mechanism_model *model, bough_mechanism_state *state,
+                                               int32_t link, const double point[3], const double force[3],
+                                               const double torque[3]);
 
 typedef struct bough_mechanism_energies {
     double kinetic, elastic, gravity; /* J; gravity: 0 at the reference pose with the base there */
 } bough_mechanism_energies;
 BOUGH_API bough_mechanism_energies bough_mechanism_state_energies(const bough_mechanism_model *model,
                                                                   const bough_mechanism_state *state);
+
+/* ---- other integrators ---- */
+
+/* Moves a state by any method of <bough/time.h>. The base must be held; a free one knows backward Euler only. */
+typedef struct bough_mechanism_stepper bough_mechanism_stepper;
+/* Model and state must outlive it. def may be NULL: the default method. */
+BOUGH_API bough_status bough_mechanism_stepper_create(bough_context *ctx, const bough_mechanism_model *model,
+                                                      bough_mechanism_state *state, const bough_integrator_def *def,
+                                                      bough_mechanism_stepper **stepper);
+BOUGH_API void bough_mechanism_stepper_destroy(bough_context *ctx, bough_mechanism_stepper *stepper);
+/* Loads, motors and gravity are the same for all of the step. When it fails the state is what it was. Allocates
+ * nothing. xi and phi may be changed in between: the method then begins anew. */
+BOUGH_API bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_stepper *stepper, double dt);
+/* What a method remembers beside the state, as numbers. With the state's own put back first, a run goes on with the
+ * same bits. */
+BOUGH_API int64_t bough_mechanism_stepper_memory_size(const bough_mechanism_stepper *stepper);
+BOUGH_API void bough_mechanism_stepper_save(const bough_mechanism_stepper *stepper, double *memory);
+BOUGH_API void bough_mechanism_stepper_restore(bough_mechanism_stepper *stepper, const double *memory);
 
 /* ---- the full mechanism, not linearised ---- */
 

@@ -1,43 +1,13 @@
 /* Steps of reduced models and the links that follow. */
-#include "mechanisms.h"
+#include "moving.h"
 
 #include "dense/lu.h"
 #include "mechanism/links.h"
 
-typedef struct {
-    bough_mechanism *mechanism;
-    bough_mechanism_statics *statics;
-    bough_mechanism_model *model;
-    bough_mechanism_state *state;
-} moving;
-
-static moving start(bough_context *ctx, const sketch *s) {
-    moving m = {0};
-    check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m.mechanism));
-    check_ok(ctx, bough_mechanism_statics_create(ctx, m.mechanism, NULL, &m.statics));
-    check_ok(ctx, bough_mechanism_model_create(ctx, m.mechanism, m.statics, NULL, &m.model));
-    check_ok(ctx, bough_mechanism_state_create(ctx, m.model, &m.state));
-    memset(m.state->gravity, 0, sizeof m.state->gravity);
-    return m;
-}
-static void stop(bough_context *ctx, moving m) {
-    bough_mechanism_state_destroy(ctx, m.state);
-    bough_mechanism_model_destroy(ctx, m.model);
-    bough_mechanism_statics_destroy(ctx, m.statics);
-    bough_mechanism_destroy(ctx, m.mechanism);
-}
 static double energy_of(moving m) {
     const bough_mechanism_energies e = bough_mechanism_state_energies(m.model, m.state);
     return e.kinetic + e.elastic + e.gravity;
 }
-static void check_pose(const bough_pose *a, bo_se3 b, double tolerance) {
-    for (int k = 0; k < 9; k++)
-        check_near(a->rotation[k], b.R.m[k], tolerance);
-    check_near(a->position[0], b.t.x, tolerance);
-    check_near(a->position[1], b.t.y, tolerance);
-    check_near(a->position[2], b.t.z, tolerance);
-}
-
 /* H_i = H_i0 exp(Psi_i xi), also where a link turns by more than the series of the batch reach. */
 static void links_are_where_their_twists_lead(void **unused) {
     (void)unused;
