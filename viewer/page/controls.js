@@ -6,9 +6,11 @@ import { button, make, remember, remembered, section, select, slider, toggle } f
 const COUPLINGS = ["L1", "L2", "L2R", "L3"];
 const CONTINUITIES = [["C0", "joined (C0)"], ["C1", "smooth (C1)"], ["none", "parts as they are"]];
 
+const WIRES = [["none", "none"], ["surface", "surface"], ["volume", "volume mesh"]];
+
 const degrees = (radians) => (radians * 180) / Math.PI;
 
-// world: {send(command), setColour(way), setWires(on), setShadows(on), setGhostShown, film(), photo(), picked()}
+// world: {send(command), setColour(way), setWires(of), setShadows(on), film(), photo(), picked()}
 export class Controls {
     constructor(world) {
         this.world = world;
@@ -62,7 +64,7 @@ export class Controls {
         this.legend = make("div", { className: "legend", hidden: true, role: "img", "aria-label": "Legend" }, make("div", { className: "scale" }),
             make("div", { className: "ends" }, make("span", { textContent: "0" }), this.most));
         this.continuity = select({ name: "Continuity", key: "n", choices: CONTINUITIES, chosen: (name) => this.world.send({ do: "continuity", name }) });
-        this.wires = toggle({ name: "Wireframe", key: "m", chosen: (on) => this.world.setWires(on) });
+        this.wires = select({ name: "Wireframe", key: "m", choices: WIRES, chosen: (of) => this.world.setWires(of) });
         this.shadows = toggle({ name: "Shadows", key: "h", chosen: (on) => this.world.setShadows(on) });
         return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element);
     }

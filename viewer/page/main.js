@@ -59,7 +59,7 @@ class Page {
     #worldForControls() {
         return {
             send: (command) => this.send(command), picked: () => this.picked,
-            setColour: (way) => this.setColour(way), setWires: (on) => this.#setWires(on), setShadows: (on) => this.picture.setShadows(on),
+            setColour: (way) => this.setColour(way), setWires: (of) => this.#setWires(of), setShadows: (on) => this.picture.setShadows(on),
             film: () => this.#toggleFilm(), photo: () => this.#photo(),
         };
     }
@@ -116,7 +116,7 @@ class Page {
             { keys: ["o"], name: "next ghost", run: () => c.ghost.next() },
             { keys: ["c", "C"], name: "next, previous colour", run: (key) => c.colour.next(key === "c" ? 1 : -1) },
             { keys: ["n"], name: "next continuity", run: () => c.continuity.next() },
-            { keys: ["m"], name: "wireframe", run: () => c.wires.flip() },
+            { keys: ["m"], name: "next wireframe", run: () => c.wires.next() },
             { keys: ["h"], name: "shadows", run: () => c.shadows.flip() },
             { keys: ["[", "]"], name: "pick the previous, next part", run: (key) => this.#pickNext(key === "]" ? 1 : -1) },
             { keys: ["s", "S"], name: "stiffer, softer part", run: both(c.stiffness) },
@@ -337,9 +337,11 @@ class Page {
         this.picture.touch();
     }
 
-    #setWires(on) {
-        this.picture.actors[0]?.showWires(on);
+    #setWires(of) {
+        this.picture.actors[0]?.showWires(of);
         this.picture.touch();
+        const without = of === "volume" ? this.layers[0]?.components.filter(({ edges }) => !edges).map(({ name }) => name) : [];
+        if (without?.length) this.note(`Shown by the edges of its surface only: ${without.slice(0, 4).join(", ")}${without.length > 4 ? " and others" : ""}.`);
     }
 
     #switchTool() {
@@ -421,6 +423,7 @@ function makeWindow(page) {
         get notes() { return [...page.notes]; },
         get layerCount() { return page.layers.length; },
         get triangles() { return page.picture.actors.reduce((sum, actor) => sum + actor.triangles, 0); },
+        get lines() { return page.picture.actors[0]?.lines ?? 0; },
         get filmed() { return page.filmed ?? 0; },
         get photographed() { return page.photographed ?? 0; },
         get held() { return [...page.hands.held.keys()]; },
@@ -429,6 +432,7 @@ function makeWindow(page) {
         componentName: (part, number) => layer(number).component(part).name,
         parent: (part, number) => layer(number).parts.parent[part],
         vertexCount: (part, number) => layer(number).component(part).vertices,
+        innerCount: (part, number) => layer(number).component(part).inner,
         partPosition: (part, number) => layer(number).origin(part),
         vertexPosition: (part, vertex, number) => layer(number).position(part, vertex),
         drawnPosition: (part, vertex, number) => page.picture.drawnPosition(part, vertex, number),
