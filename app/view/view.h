@@ -188,7 +188,7 @@ bough_status view_colours_make(bough_context *ctx, const view_world *world, uint
     X(UNLOCK, "unlock", PART, 0)                          \
     X(REATTACH, "reattach", PART, 0)                      \
     X(REMOVE, "remove", PART, 0)                          \
-    X(PICK, "pick", PART, 0)                              \
+    X(PICK, "pick", PART, VERTEX)                         \
     X(COLOUR, "colour", WHAT, 0)                          \
     X(GHOST, "ghost", 0, ENGINE | COUPLING)               \
     X(RECORD, "record", ON, 0)
@@ -204,8 +204,8 @@ enum { VIEW_NAME_SIZE = 32 };
 
 typedef struct view_command {
     view_do what;
-    uint32_t number; /* of the frame; what colours tell */
-    int32_t hand, part, vertex;
+    uint32_t number;               /* of the frame; what colours tell */
+    int32_t hand, part, vertex;    /* vertex: -1: left out */
     double vector[3];              /* target, impulse, velocity, acceleration */
     double value;                  /* stiffness, factor, ratio, gust, seconds, speed; NAN: left out */
     bool flag;                     /* siblings, on; of wind: there is a velocity */

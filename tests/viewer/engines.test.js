@@ -93,3 +93,49 @@ test("the body of the full engine shows every edge of its elements", async () =>
     await wires("none");
     assert.deepEqual(page.errors, []);
 });
+
+test("a picked body tells what it is and how it is there", async () => {
+    await button("Play").click();
+    const spot = await look(() => {
+        for (let vertex = 0; vertex < bough.vertexCount(0); vertex++) {
+            const pixel = bough.project(bough.vertexPosition(0, vertex));
+            const hit = pixel && bough.at(...pixel);
+            if (hit && Math.abs(bough.vertexPosition(0, hit.vertex)[0] - 0.5) < 0.1) return pixel;
+        }
+        return null;
+    });
+    assert.ok(spot, "the middle of the beam cannot be seen");
+    await page.mouse.click(...spot);
+    await until(() => bough.picked?.position);
+    const picked = await look(() => bough.picked);
+    assert.equal(picked.elements, 32 * 4 * 4 * 5);
+    assert.equal(picked.vertices, 33 * 5 * 5);
+    assert.ok(Math.abs(picked.mass - 0.125 * 0.125 * 1000) < 1e-6, `${picked.mass} kg`);
+    assert.ok(picked.stress > 0 && Math.abs(picked.position[0] - 0.5) < 0.15);
+    const panel = await page.getByLabel("Part and plots").textContent();
+    for (const text of ["2,560 tet4 elements", "825 vertices", "15.6 kg", "Pa (von Mises)", " m"]) assert.ok(panel.includes(text), `the panel lacks "${text}": ${panel.slice(0, 200)}`);
+    // It moves, and so does what is told of it.
+    await until((z) => Math.abs(bough.picked.position[2] - z) > 1e-4, picked.position[2]);
+    await page.keyboard.press("Escape");
+    assert.equal(await look(() => bough.picked), null);
+    assert.deepEqual(await look(() => bough.notes.filter((note) => !/taken in parts/.test(note))), []);
+});
+
+test("a body is recorded as a film of its vertices", async () => {
+    await button("Record").click();
+    await until(() => bough.settings.recording);
+    const { time } = await look(() => bough.numbers);
+    await until((time) => bough.numbers.time > time + 0.15, time);
+    await button("Stop recording").click();
+    const links = page.getByLabel("Recordings").getByRole("link");
+    await links.nth(1).waitFor({ timeout: WAIT });
+    const names = await links.allTextContents();
+    const name = names.find((name) => name.endsWith(".glb"));
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name }).click()]);
+    const bytes = readFileSync(await download.path());
+    const json = JSON.parse(bytes.subarray(20, 20 + bytes.readUInt32LE(12)).toString());
+    const targets = json.meshes[0].primitives[0].targets.length;
+    assert.ok(targets >= 2 && json.animations.length === 1, `${targets} frames after the first`);
+    assert.equal(json.accessors[json.meshes[0].primitives[0].attributes.POSITION].count, 546);
+    assert.deepEqual(page.errors, []);
+});

@@ -14,6 +14,7 @@ import { button, make } from "./widgets.js";
 
 const NOTE_TIME = 7000; // ms that a sentence stays
 const NOTES_KEPT = 100; // of a storm there is no end
+const ASK_EVERY = 5;    // sets of numbers: twice a second
 const FALL = 0.97;      // the end of the legend sinks by this factor with each set of colours, and rises at once
 
 const $ = (id) => document.getElementById(id);
@@ -26,6 +27,8 @@ class Page {
         this.partState = {};
         this.numbers = null;
         this.picked = null;  // part
+        this.pickedVertex = null;
+        this.askedAgo = 0;   // sets of numbers since the program was asked of it
         this.answer = null;  // what the program said of it
         this.springs = new Map();
         this.way = "natural";
@@ -67,7 +70,7 @@ class Page {
     #worldForHands() {
         return {
             layer: () => this.layers[0], send: (command) => this.send(command),
-            pickPart: (part) => this.pickPart(part),
+            pickPart: (part, vertex) => this.pickPart(part, vertex),
             grabbed: (part) => this.springs.has(part) || this.#ask(part),
             springOf: (part) => this.springs.get(part),
             massOf: (part) => {
@@ -147,8 +150,10 @@ class Page {
         if (command.do !== "ack") this.note("There is no connection to the program: nothing was changed.");
     }
 
-    pickPart(part) {
+    // A part, and a vertex of it where somebody pointed at it.
+    pickPart(part, vertex = null) {
         this.picked = part;
+        this.pickedVertex = vertex;
         this.answer = null;
         if (this.picture.actors[0]) this.picture.actors[0].uniforms.picked.value = part ?? -1;
         this.picture.touch();
@@ -156,10 +161,8 @@ class Page {
         else this.#ask(part);
     }
 
-    // The full engine has one body and knows no parts.
     #ask(part) {
-        if (this.scene.engine !== "full") this.send({ do: "pick", part });
-        else if (part === this.picked) this.controls.showBody(this.layers[0]);
+        this.send({ do: "pick", part, vertex: part === this.picked ? this.pickedVertex : null });
     }
 
     #pickNext(step) {
@@ -267,13 +270,21 @@ class Page {
             if (this.whole !== whole) this.#tint();
         }
         if (!document.hidden) this.plots.draw();
+        if (this.picked !== null && this.#isPointed() && ++this.askedAgo >= ASK_EVERY) this.#ask(this.picked);
+    }
+
+    // What is told of a point of a body changes as it moves.
+    #isPointed() {
+        return this.answer?.elements !== undefined && !this.settings.paused && !document.hidden;
     }
 
     #setAnswer(pick) {
         if (pick.spring != null) this.springs.set(pick.part, pick.spring);
         if (pick.part !== this.picked) return;
+        this.askedAgo = 0;
         this.answer = pick;
-        this.controls.showPart(pick, this.layers[0]);
+        if (pick.elements === undefined) this.controls.showPart(pick, this.layers[0]);
+        else this.controls.showBody(pick);
     }
 
     #applySettings() {
