@@ -328,6 +328,114 @@ BOUGH_API bough_status bough_full_mechanism_settle(bough_context *ctx, bough_ful
 /* One step of backward Euler. When it fails nothing has moved. */
 BOUGH_API bough_status bough_full_mechanism_step(bough_context *ctx, bough_full_mechanism *full, double dt);
 
+/* ---- blending: one mechanism about several poses ---- */
+
+/* A reduced model about each of several poses (points), blended by how near the end effectors are to each. At a point
+ * it is that point's model. docs/theory/mechanism.md, "Blending". */
+#define BOUGH_BLEND_LIMIT 64 /* points */
+
+typedef struct bough_mechanism_blend_def {
+    uint32_t cookie;
+    double power;                               /* weights fall like distance^-power; 4 */
+    int32_t most_points;                        /* room for them; at most BOUGH_BLEND_LIMIT; 16 */
+    const bough_mechanism_statics_def *statics; /* end effectors and motors; NULL: the default */
+    const bough_mechanism_model_def *model;     /* NULL: the default */
+} bough_mechanism_blend_def;
+BOUGH_API bough_mechanism_blend_def bough_default_mechanism_blend_def(void);
+
+typedef struct bough_mechanism_blend bough_mechanism_blend;
+/* With one point, the mechanism's reference pose. The base must be held. The mechanism must outlive it. def may be
+ * NULL. */
+BOUGH_API bough_status bough_mechanism_blend_create(bough_context *ctx, const bough_mechanism *mechanism,
+                                                    const bough_mechanism_blend_def *def,
+                                                    bough_mechanism_blend **blend);
+BOUGH_API void bough_mechanism_blend_destroy(bough_context *ctx, bough_mechanism_blend *blend);
+/* One more point: poses of all links, at an equilibrium under wrenches at the end effectors (those that a
+ * bough_full_mechanism has settled in). wrench (6 an end effector, in the world's axes; may be NULL): these wrenches,
+ * of which directions that the mechanism does not allow cannot be found from the springs. States stay usable. When it
+ * fails the blend is what it was. */
+BOUGH_API bough_status bough_mechanism_blend_add(bough_context *ctx, bough_mechanism_blend *blend,
+                                                 const bough_pose *poses, const double *wrench);
+BOUGH_API int32_t bough_mechanism_blend_count(const bough_mechanism_blend *blend);
+BOUGH_API const bough_mechanism_model *bough_mechanism_blend_model(const bough_mechanism_blend *blend, int32_t point);
+
+/* May be read and written between steps. n = 6 end_effector_count. */
+typedef struct bough_blend_state {
+    double time;
+    bough_pose *effectors; /* where the end effectors are, in the base's frame */
+    double *phi;           /* n: their twists against the base */
+    double *wrench;        /* n: at the end effectors, in the world's axes; stays */
+    double *motors;        /* motor_count: offsets of their springs, beside those of the description */
+    double gravity[3];     /* in the world */
+    bough_pose base;       /* where the base is */
+    /* Of the last step, bough_blend_state_settle() or _weigh(): */
+    double *weights; /* most_points: of the points, sum 1 */
+    double *carried; /* n: wrench that takes the blended model from its blended pose to where it is, in axes of its own
+                        and scaled; the links follow it */
+    bough_pose *poses; /* of all links, by bough_blend_state_place() */
+    struct bo_blend_work *work;
+} bough_blend_state;
+BOUGH_API bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                bough_blend_state **state);
+BOUGH_API void bough_blend_state_destroy(bough_context *ctx, bough_blend_state *state);
+/* Weights and carried wrench where the end effectors are; needed after they were put somewhere. holding (n; may be
+ * NULL): the wrench at the end effectors, in the world's axes, that holds them there. */
+BOUGH_API bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_blend *blend,
+                                               bough_blend_state *state, double *holding);
+/* One backward Euler step. When it fails the state is what it was. Allocates nothing. */
+BOUGH_API bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend,
+                                              bough_blend_state *state, double dt);
+/* Equilibrium from where it is, at rest. When it fails the state is what it was. */
+BOUGH_API bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                bough_blend_state *state);
+/* Poses of all links. */
+BOUGH_API void bough_blend_state_place(const bough_mechanism_blend *blend, bough_blend_state *state);
+/* elastic: 0 where all springs are at rest; gravity: 0 at the reference pose. Between points both are blended too, so
+ * that their sum is only nearly what the forces do. */
+BOUGH_API bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                  bough_blend_state *state, bough_mechanism_energies *energies);
+
+/* How far joints are from closed at any poses of the links: the distance between the two frames of each joint, less
+ * what its freedoms can do, summed over all joints, in radii of the mechanism. */
+BOUGH_API double bough_mechanism_constraint_error(const bough_mechanism *mechanism, const bough_pose *poses);
+
+/* Loads under which a blend shall be good. */
+typedef struct bough_workspace_def {
+    uint32_t cookie;
+    /* Largest wrenches at all end effectors of the description (6 each, in the world's axes), one after the other: each
+     * is approached from zero. */
+    int32_t load_count;
+    const double *loads;
+    /* More of them, random: each component within [-box, box] (6 an end effector). */
+    int32_t random_count;
+    const double *box;
+    uint64_t seed;
+    int32_t sample_count; /* on the way to each load; 12 */
+    double gravity[3];    /* 0 */
+    double tolerance;     /* of bough_mechanism_constraint_error(); 0.02 */
+    /* Of the distance between end effectors and those of the full mechanism, linear parts over the radius and angular
+     * ones over pi; INFINITY: any */
+    double effector_tolerance;
+} bough_workspace_def;
+BOUGH_API bough_workspace_def bough_default_workspace_def(void);
+
+typedef struct bough_workspace_report {
+    bool reached;                        /* the tolerance holds at all samples */
+    int32_t sample_count;                /* equilibria of the full mechanism that were found */
+    int32_t lost_count;                  /* and those that were not */
+    int32_t round_count;                 /* points; with each number of them: */
+    double worst[BOUGH_BLEND_LIMIT];     /* constraint error, largest of all samples */
+    double effectors[BOUGH_BLEND_LIMIT]; /* distance of end effectors from the full mechanism's, likewise; linear
+                                            parts over the radius, angular ones over pi */
+} bough_workspace_report;
+/* Adds points, each where the blend is worst, until the tolerance or the most points of the blend are reached. Says how
+ * far it is by progress() of the context, which may cancel. report may be NULL. */
+BOUGH_API bough_status bough_mechanism_blend_create_automatic(bough_context *ctx, const bough_mechanism *mechanism,
+                                                              const bough_mechanism_blend_def *def,
+                                                              const bough_workspace_def *workspace,
+                                                              bough_workspace_report *report,
+                                                              bough_mechanism_blend **blend);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,8 @@
 
 #include "mechanism/links.h"
 
+#include <string.h>
+
 /* ---- the exponential ---- */
 
 #define BO_FAR 9.8696 /* square of half a turn, rad^2, up to which the series below are exact to rounding */
@@ -106,15 +108,28 @@ BO_INLINE void scatter4(const bo_v4 *in, bough_pose *poses) {
     }
 }
 
-BO_INLINE void twists4(const bo_mechanism_lanes *lanes, int32_t group, const double *z, bo_v4 t[6]) {
+/* first: what counts of the twists at z = 0, 1 or 0 */
+BO_INLINE void twists4(const bo_mechanism_lanes *lanes, int32_t group, double first, const double *z, bo_v4 t[6]) {
     const bo_v4 *map = lanes->maps + (size_t)group * (size_t)(1 + lanes->rank) * 6;
-    bo_v4 t0 = map[0], t1 = map[1], t2 = map[2], t3 = map[3], t4 = map[4], t5 = map[5];
+    bo_v4 t0 = first * map[0], t1 = first * map[1], t2 = first * map[2];
+    bo_v4 t3 = first * map[3], t4 = first * map[4], t5 = first * map[5];
     for (int32_t k = 0; k < lanes->rank; k++) {
         map += 6;
         t0 += z[k] * map[0], t1 += z[k] * map[1], t2 += z[k] * map[2];
         t3 += z[k] * map[3], t4 += z[k] * map[4], t5 += z[k] * map[5];
     }
     t[0] = t0, t[1] = t1, t[2] = t2, t[3] = t3, t[4] = t4, t[5] = t5;
+}
+
+/* Of a group of which only `count` links may be written. */
+BO_INLINE void scatter(const bo_v4 *in, int32_t count, bough_pose *poses) {
+    if (count >= 4) {
+        scatter4(in, poses);
+    } else {
+        bough_pose last[4];
+        scatter4(in, last);
+        memcpy(poses, last, (size_t)count * sizeof *poses);
+    }
 }
 
 /* ---- the logarithm ---- */

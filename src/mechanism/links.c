@@ -77,15 +77,9 @@ static void place_groups(const bo_mechanism_lanes *lanes, int32_t begin, int32_t
                          const double *z, bough_pose *poses) {
     for (int32_t g = begin; g < end; g++) {
         bo_v4 t[6], out[12];
-        twists4(lanes, g, z, t);
+        twists4(lanes, g, 1, z, t);
         move4(t, &lanes->rest[g], out);
-        if (4 * g + 4 <= link_count) {
-            scatter4(out, poses + 4 * g);
-        } else {
-            bough_pose last[4];
-            scatter4(out, last);
-            memcpy(poses + 4 * g, last, (size_t)(link_count - 4 * g) * sizeof *poses);
-        }
+        scatter(out, link_count - 4 * g, poses + 4 * g);
     }
 }
 
