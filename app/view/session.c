@@ -85,9 +85,11 @@ static void record_frame(view_session *s) {
     if (!status)
         return;
     session_complain(s, 0, false, "the recording has ended: %s",
-                     status == BOUGH_ERROR_UNSUPPORTED ? "it takes a GB of memory"
-                     : status == BOUGH_ERROR_MEMORY    ? bough_status_name(status)
-                                                       : bough_message(s->ctx));
+                     status == BOUGH_ERROR_UNSUPPORTED
+                         ? (s->worlds[0]->model ? "it takes a GB of memory"
+                                                : "a film of a body has at most 513 frames, 17 s, and a GB of memory")
+                     : status == BOUGH_ERROR_MEMORY ? bough_status_name(status)
+                                                    : bough_message(s->ctx));
     session_act(s, &(view_order){.command = {.what = VIEW_DO_RECORD, .flag = false}});
 }
 

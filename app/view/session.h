@@ -119,6 +119,8 @@ void session_complain_of(view_session *s, uint64_t seat, bough_status status);
 void session_act(view_session *s, const view_order *order);
 void session_say_settings(view_session *s);
 void session_say_parts(view_session *s);
+/* The seat is told where the engine has no parts, or none of that number. */
+bool session_need_part(view_session *s, uint64_t seat, int32_t part);
 /* The stage as it is now, with a new generation. */
 bough_status session_set_stage(view_session *s);
 /* After worlds were made: what was chosen by hand acts on them too. */
@@ -130,5 +132,10 @@ void session_restart_clock(view_session *s);
 /* What happens to parts by the scene's events. */
 void session_on_changes(void *data, const bough_run_change *changes, int32_t count);
 void session_step(view_session *s);
+
+/* ---- pick.c ---- */
+
+/* Tells the seat what there is to know of a part, or of the body of the full engine, and of a point of it. */
+void session_pick(view_session *s, uint64_t seat, const view_command *c);
 
 #endif

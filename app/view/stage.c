@@ -68,14 +68,30 @@ json_t *view_json_frequencies(const bough_component *c) {
 
 enum { PANEL = 16 }; /* bough_surface.U */
 
+/* Of the surface, then of what else the volume mesh has. */
+static json_t *add_positions(blob *b, const bough_component *c) {
+    const size_t surface = 3 * (size_t)c->surface.vertex_count, inner = 3 * (size_t)c->wire.vertex_count;
+    void *room;
+    json_t *array = add_array(b, surface + inner, &room);
+    float *x = room;
+    if (x && surface > 0)
+        memcpy(x, c->surface.position, surface * sizeof *x);
+    if (x && inner > 0)
+        memcpy(x + surface, c->wire.position, inner * sizeof *x);
+    return array;
+}
+
 /* Vertex after vertex, for each r displacements. */
 static json_t *add_basis(blob *b, const bough_component *c) {
     const bough_surface *s = &c->surface;
-    const size_t r = (size_t)c->r;
+    const size_t r = (size_t)c->r, surface = 3 * (size_t)s->vertex_count, inner = 3 * (size_t)c->wire.vertex_count;
     void *room;
-    json_t *array = add_array(b, 3 * (size_t)s->vertex_count * r, &room);
+    json_t *array = add_array(b, (surface + inner) * r, &room);
     float *U = room;
-    for (size_t i = 0; i < 3 * (size_t)s->vertex_count && U; i++)
+    for (size_t i = 0; i < inner && U; i++)
+        for (size_t l = 0; l < r; l++)
+            U[surface * r + (i / 3 * r + l) * 3 + i % 3] = c->wire.U[i * r + l];
+    for (size_t i = 0; i < surface && U; i++)
         for (size_t l = 0; l < r; l++) {
             const size_t from = (i / PANEL * r + l) * PANEL + i % PANEL;
             U[(i / 3 * r + l) * 3 + i % 3] = s->U ? s->U[from] : (float)s->U16[from] * s->scale[l];
@@ -85,29 +101,30 @@ static json_t *add_basis(blob *b, const bough_component *c) {
 
 static json_t *json_component(blob *b, const bough_component *c, int32_t number, bool streamed) {
     char *name = view_component_name(c, number);
-    json_t *entry = json_pack("{s:o, s:i, s:b, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "name",
-                              app_json_text(name ? name : ""), "r", (int)c->r, "streamed", (int)streamed, "vertices",
-                              (int)c->surface.vertex_count, "triangles", (int)c->surface.triangle_count, "position",
-                              add_copy(b, 3 * (size_t)c->surface.vertex_count, c->surface.position), "index",
-                              add_copy(b, 3 * (size_t)c->surface.triangle_count, c->surface.triangles), "U",
-                              streamed ? json_null() : add_basis(b, c), "frequencies", view_json_frequencies(c), "mass",
-                              app_json_number(c->mass));
+    json_t *entry = json_pack(
+        "{s:o, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "name", app_json_text(name ? name : ""), "r",
+        (int)c->r, "streamed", (int)streamed, "vertices", (int)c->surface.vertex_count, "inner",
+        (int)c->wire.vertex_count, "triangles", (int)c->surface.triangle_count, "position", add_positions(b, c),
+        "index", add_copy(b, 3 * (size_t)c->surface.triangle_count, c->surface.triangles), "edges",
+        c->wire.edge_count > 0 ? add_copy(b, 2 * (size_t)c->wire.edge_count, c->wire.edges) : json_null(), "U",
+        streamed ? json_null() : add_basis(b, c), "frequencies", view_json_frequencies(c), "mass",
+        app_json_number(c->mass));
     free(name);
     return entry;
 }
 
 /* The body of the full engine. */
 static json_t *json_body(blob *b, const view_world *w) {
-    const bough_mesh *surface = w->boundary;
-    const size_t count = 3 * (size_t)surface->vertex_count;
+    const bough_mesh *surface = w->boundary, *mesh = bough_run_mesh(w->run);
     void *room;
-    json_t *position = add_array(b, count, &room);
-    for (size_t i = 0; i < count && room; i++)
-        ((float *)room)[i] = (float)surface->vertices[i];
+    json_t *position = add_array(b, 3 * (size_t)mesh->vertex_count, &room);
+    for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count && room; i++)
+        ((float *)room)[i] = (float)mesh->vertices[3 * (size_t)w->vertex_map[i / 3] + i % 3];
     json_t *index = add_copy(b, 3 * (size_t)surface->element_count, surface->elements);
-    return json_pack("{s:s, s:i, s:b, s:i, s:i, s:o, s:o, s:n, s:[], s:n}", "name", "body", "r", 0, "streamed", 1,
-                     "vertices", (int)surface->vertex_count, "triangles", (int)surface->element_count, "position",
-                     position, "index", index, "U", "frequencies", "mass");
+    return json_pack("{s:s, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:o, s:n, s:[], s:n}", "name", "body", "r", 0,
+                     "streamed", 1, "vertices", (int)surface->vertex_count, "inner", (int)w->shape->parts[0].inner,
+                     "triangles", (int)surface->element_count, "position", position, "index", index, "edges",
+                     add_copy(b, 2 * (size_t)w->edge_count, w->edges), "U", "frequencies", "mass");
 }
 
 static json_t *json_components(blob *b, const view_world *w) {

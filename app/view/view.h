@@ -51,9 +51,10 @@ typedef struct view_shape_part {
     int32_t component, parent;
     double scale, size;     /* size: of its surface at rest, m */
     int32_t r, vertices;    /* coordinates; vertices of its surface */
+    int32_t inner;          /* other vertices of its volume mesh */
     int32_t first, first_q; /* among all */
     bool streamed;
-    int32_t count;      /* of numbers that follow its pose: r, or 3 x vertices */
+    int32_t count;      /* of numbers that follow its pose: r, or 3 x (vertices + inner) */
     size_t at;          /* where its pose begins in a snapshot */
     const float *reach; /* r: how far a vertex moves by 1 of a coordinate, at most; of the component */
 } view_shape_part;
@@ -85,9 +86,10 @@ typedef struct view_world {
     view_choice choice; /* as it turned out */
     view_shape *shape;
     double *damping_ratio; /* of the parts, as somebody set it; NAN: nobody did */
-    /* Of the full engine: the boundary of its mesh. */
+    /* Of the full engine: the boundary of its mesh, and the edges of the whole. */
     bough_mesh *boundary;
-    int32_t *vertex_map;
+    int32_t *vertex_map; /* vertices of the mesh: first those of the boundary, then the inner ones */
+    int32_t *edges, edge_count;
     float *positions; /* of all vertices, where all are streamed */
 } view_world;
 
@@ -186,7 +188,7 @@ bough_status view_colours_make(bough_context *ctx, const view_world *world, uint
     X(UNLOCK, "unlock", PART, 0)                          \
     X(REATTACH, "reattach", PART, 0)                      \
     X(REMOVE, "remove", PART, 0)                          \
-    X(PICK, "pick", PART, 0)                              \
+    X(PICK, "pick", PART, VERTEX)                         \
     X(COLOUR, "colour", WHAT, 0)                          \
     X(GHOST, "ghost", 0, ENGINE | COUPLING)               \
     X(RECORD, "record", ON, 0)
@@ -202,8 +204,8 @@ enum { VIEW_NAME_SIZE = 32 };
 
 typedef struct view_command {
     view_do what;
-    uint32_t number; /* of the frame; what colours tell */
-    int32_t hand, part, vertex;
+    uint32_t number;               /* of the frame; what colours tell */
+    int32_t hand, part, vertex;    /* vertex: -1: left out */
     double vector[3];              /* target, impulse, velocity, acceleration */
     double value;                  /* stiffness, factor, ratio, gust, seconds, speed; NAN: left out */
     bool flag;                     /* siblings, on; of wind: there is a velocity */

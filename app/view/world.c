@@ -69,7 +69,7 @@ static void find_reach(const bough_component *c, float *reach) {
 static void lay_out(view_shape *shape) {
     for (int32_t p = 0; p < shape->part_count; p++) {
         view_shape_part *part = &shape->parts[p];
-        part->count = part->streamed ? 3 * part->vertices : part->r;
+        part->count = part->streamed ? 3 * (part->vertices + part->inner) : part->r;
         part->at = shape->number_count;
         shape->number_count += VIEW_POSE + (size_t)part->count;
         shape->vertex_count += part->vertices;
@@ -98,6 +98,7 @@ static view_shape *shape_of_tree(const view_world *w) {
                                             .size = from->scale * size_of(c->surface.position, c->surface.vertex_count),
                                             .r = c->r,
                                             .vertices = c->surface.vertex_count,
+                                            .inner = c->wire.vertex_count,
                                             .first = bough_model_first_vertex(w->model, p),
                                             .first_q = q,
                                             .streamed = streamed,
@@ -121,8 +122,12 @@ static view_shape *shape_of_body(const view_world *w) {
         }
         square += pow(upper[d] - lower[d], 2);
     }
-    shape->parts[0] = (view_shape_part){
-        .parent = -1, .scale = 1, .size = sqrt(square), .vertices = w->boundary->vertex_count, .streamed = true};
+    shape->parts[0] = (view_shape_part){.parent = -1,
+                                        .scale = 1,
+                                        .size = sqrt(square),
+                                        .vertices = w->boundary->vertex_count,
+                                        .inner = bough_run_mesh(w->run)->vertex_count - w->boundary->vertex_count,
+                                        .streamed = true};
     return shape;
 }
 
@@ -144,9 +149,45 @@ bough_status view_world_reshape(bough_context *ctx, view_world *w) {
     return BOUGH_OK;
 }
 
+/* order: the vertices of the boundary, then all others; place: the way back. */
+static void order_vertices(const bough_mesh *mesh, const int32_t *boundary, int32_t count, int32_t *order,
+                           int32_t *place) {
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        place[v] = -1;
+    for (int32_t i = 0; i < count; i++)
+        order[i] = boundary[i], place[boundary[i]] = i;
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        if (place[v] < 0)
+            order[count] = v, place[v] = count++;
+}
+
+static bough_status find_edges(bough_context *ctx, const bough_mesh *mesh, const int32_t *place, view_world *w) {
+    bough_status s = bough_mesh_edges(ctx, mesh, &w->edges, &w->edge_count);
+    for (size_t i = 0; !s && i < 2 * (size_t)w->edge_count; i++)
+        w->edges[i] = place[w->edges[i]];
+    return s;
+}
+
+static bough_status look_at_mesh(bough_context *ctx, view_world *w) {
+    const bough_mesh *mesh = bough_run_mesh(w->run);
+    int32_t *boundary = NULL, *place = NULL;
+    bough_status s = mesh ? bough_mesh_surface(ctx, mesh, &w->boundary, &boundary, NULL) : BOUGH_ERROR_MEMORY;
+    if (!s) {
+        place = malloc((size_t)mesh->vertex_count * sizeof *place);
+        w->vertex_map = malloc((size_t)mesh->vertex_count * sizeof *w->vertex_map);
+        s = place && w->vertex_map ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    }
+    if (!s) {
+        order_vertices(mesh, boundary, w->boundary->vertex_count, w->vertex_map, place);
+        s = find_edges(ctx, mesh, place, w);
+    }
+    free(place);
+    bough_release(ctx, boundary);
+    return s;
+}
+
 static bough_status make_shape(bough_context *ctx, view_world *w) {
-    const bough_mesh *mesh = w->model ? NULL : bough_run_mesh(w->run);
-    bough_status s = mesh ? bough_mesh_surface(ctx, mesh, &w->boundary, &w->vertex_map, NULL) : BOUGH_OK;
+    bough_status s = w->model ? BOUGH_OK : look_at_mesh(ctx, w);
     if (!s)
         s = view_world_reshape(ctx, w);
     if (s)
@@ -200,7 +241,8 @@ void view_world_destroy(bough_context *ctx, view_world *w) {
         return;
     view_shape_drop(w->shape);
     bough_mesh_destroy(ctx, w->boundary);
-    bough_release(ctx, w->vertex_map);
+    free(w->vertex_map);
+    bough_release(ctx, w->edges);
     free(w->positions);
     free(w->damping_ratio);
     bough_run_destroy(ctx, w->run);

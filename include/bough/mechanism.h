@@ -10,7 +10,7 @@
 #ifndef BOUGH_MECHANISM_H
 #define BOUGH_MECHANISM_H
 
-#include <bough/base.h>
+#include <bough/time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -187,6 +187,7 @@ typedef struct bough_mechanism_state {
     double *xi, *phi;      /* n: displacements and velocities of the end effectors against the base. What the mechanism
                               does not allow is dropped in the next step */
     double *wrench;        /* n: at the end effectors, in the axes that they have without xi; stays */
+    double *load;          /* rank: on z, beside that of `wrench`: what is pushed elsewhere; stays */
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
     double gravity[3];     /* in the world */
     bough_pose base;       /* where the base is */
@@ -205,18 +206,91 @@ BOUGH_API bough_status bough_mechanism_step(bough_context *ctx, const bough_mech
                                             bough_mechanism_state *state, double dt);
 /* Poses of all links. */
 BOUGH_API void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state);
+/* The same on the threads of the context where links are many (thousands). Bit for bit the same poses. */
+BOUGH_API void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
+                                                    bough_mechanism_state *state);
 /* Where the end effector is. */
 BOUGH_API bough_pose bough_mechanism_state_end_effector(const bough_mechanism_model *model,
                                                         const bough_mechanism_state *state, int32_t end_effector);
 /* Adds a force and a torque, given in the axes of the world, to the wrench at the origin of an end effector. */
 BOUGH_API void bough_mechanism_state_push(const bough_mechanism_model *model, bough_mechanism_state *state,
                                           int32_t end_effector, const double force[3], const double torque[3]);
+/* The same at a point of any link, given in the link's frame, as the link lies now: what that does to the end effectors
+ * goes to `load`, and of a free base to `base_wrench`. That the link itself gives way more than the end effectors carry
+ * it along is not seen: see bough_mechanism_details(). */
+BOUGH_API void bough_mechanism_state_push_link(const bough_mechanism_model *model, bough_mechanism_state *state,
+                                               int32_t link, const double point[3], const double force[3],
+                                               const double torque[3]);
 
 typedef struct bough_mechanism_energies {
     double kinetic, elastic, gravity; /* J; gravity: 0 at the reference pose with the base there */
 } bough_mechanism_energies;
 BOUGH_API bough_mechanism_energies bough_mechanism_state_energies(const bough_mechanism_model *model,
                                                                   const bough_mechanism_state *state);
+
+/* ---- other integrators ---- */
+
+/* Moves a state by any method of <bough/time.h>. The base must be held; a free one knows backward Euler only. */
+typedef struct bough_mechanism_stepper bough_mechanism_stepper;
+/* Model and state must outlive it. def may be NULL: the default method. */
+BOUGH_API bough_status bough_mechanism_stepper_create(bough_context *ctx, const bough_mechanism_model *model,
+                                                      bough_mechanism_state *state, const bough_integrator_def *def,
+                                                      bough_mechanism_stepper **stepper);
+BOUGH_API void bough_mechanism_stepper_destroy(bough_context *ctx, bough_mechanism_stepper *stepper);
+/* Loads, motors and gravity are the same for all of the step. When it fails the state is what it was. Allocates
+ * nothing. xi and phi may be changed in between: the method then begins anew. */
+BOUGH_API bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_stepper *stepper, double dt);
+/* What a method remembers beside the state, as numbers. With the state's own put back first, a run goes on with the
+ * same bits. */
+BOUGH_API int64_t bough_mechanism_stepper_memory_size(const bough_mechanism_stepper *stepper);
+BOUGH_API void bough_mechanism_stepper_save(const bough_mechanism_stepper *stepper, double *memory);
+BOUGH_API void bough_mechanism_stepper_restore(bough_mechanism_stepper *stepper, const double *memory);
+
+/* ---- level of detail ---- */
+
+/* The `count` lowest frequencies in Hz, ascending; *found: how many there are, at most count. Of the whole linearised
+ * mechanism, and of a reduced model, which has none below. Of a free mechanism those that bend it. */
+BOUGH_API bough_status bough_mechanism_frequencies(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
+                                                   double *frequencies, int32_t *found);
+BOUGH_API bough_status bough_mechanism_model_frequencies(bough_context *ctx, const bough_mechanism_model *model,
+                                                         int32_t count, double *frequencies, int32_t *found);
+/* Bytes that a model holds. */
+BOUGH_API size_t bough_mechanism_model_memory(const bough_mechanism_model *model);
+
+enum { BOUGH_DETAIL_FREQUENCIES = 8 };
+
+/* Links to reduce a mechanism to. */
+typedef struct bough_mechanism_choice {
+    int32_t end_effector_count; /* 0: those of the description */
+    const bough_end_effector *end_effectors;
+} bough_mechanism_choice;
+
+typedef struct bough_mechanism_detail_def {
+    uint32_t cookie;
+    int32_t choice_count;
+    const bough_mechanism_choice *choices;
+    int32_t frequency_count; /* at most BOUGH_DETAIL_FREQUENCIES; 3 */
+    int32_t load_count;      /* 0: all links */
+    const int32_t *loads;    /* links that are loaded for static_error */
+    int32_t steps;           /* that are timed; 0: none. 1000 */
+} bough_mechanism_detail_def;
+BOUGH_API bough_mechanism_detail_def bough_default_mechanism_detail_def(void);
+
+typedef struct bough_mechanism_detail {
+    int32_t size, rank; /* coordinates of the end effectors, and directions in which they move */
+    size_t memory;      /* bytes */
+    int32_t frequency_count;
+    double frequencies[BOUGH_DETAIL_FREQUENCIES]; /* Hz */
+    double full[BOUGH_DETAIL_FREQUENCIES];        /* the same of the whole mechanism */
+    /* Of where all links are under unit wrenches on one link after the other, with radians and metres made alike by the
+     * radius: rms of the difference from exact statics over that of the motion, and the largest difference over the
+     * largest motion under the same wrench. */
+    double static_error, static_worst;
+    double step_seconds; /* median of a step of backward Euler with all links */
+} bough_mechanism_detail;
+/* What each choice of end effectors keeps of the mechanism, and what it costs. details: choice_count. */
+BOUGH_API bough_status bough_mechanism_details(bough_context *ctx, const bough_mechanism *mechanism,
+                                               const bough_mechanism_detail_def *def, bough_mechanism_detail *details);
 
 /* ---- the full mechanism, not linearised ---- */
 
@@ -245,6 +319,114 @@ BOUGH_API void bough_full_mechanism_destroy(bough_context *ctx, bough_full_mecha
 BOUGH_API bough_status bough_full_mechanism_settle(bough_context *ctx, bough_full_mechanism *full);
 /* One step of backward Euler. When it fails nothing has moved. */
 BOUGH_API bough_status bough_full_mechanism_step(bough_context *ctx, bough_full_mechanism *full, double dt);
+
+/* ---- blending: one mechanism about several poses ---- */
+
+/* A reduced model about each of several poses (points), blended by how near the end effectors are to each. At a point
+ * it is that point's model. docs/theory/mechanism.md, "Blending". */
+#define BOUGH_BLEND_LIMIT 64 /* points */
+
+typedef struct bough_mechanism_blend_def {
+    uint32_t cookie;
+    double power;                               /* weights fall like distance^-power; 4 */
+    int32_t most_points;                        /* room for them; at most BOUGH_BLEND_LIMIT; 16 */
+    const bough_mechanism_statics_def *statics; /* end effectors and motors; NULL: the default */
+    const bough_mechanism_model_def *model;     /* NULL: the default */
+} bough_mechanism_blend_def;
+BOUGH_API bough_mechanism_blend_def bough_default_mechanism_blend_def(void);
+
+typedef struct bough_mechanism_blend bough_mechanism_blend;
+/* With one point, the mechanism's reference pose. The base must be held. The mechanism must outlive it. def may be
+ * NULL. */
+BOUGH_API bough_status bough_mechanism_blend_create(bough_context *ctx, const bough_mechanism *mechanism,
+                                                    const bough_mechanism_blend_def *def,
+                                                    bough_mechanism_blend **blend);
+BOUGH_API void bough_mechanism_blend_destroy(bough_context *ctx, bough_mechanism_blend *blend);
+/* One more point: poses of all links, at an equilibrium under wrenches at the end effectors (those that a
+ * bough_full_mechanism has settled in). wrench (6 an end effector, in the world's axes; may be NULL): these wrenches,
+ * of which directions that the mechanism does not allow cannot be found from the springs. States stay usable. When it
+ * fails the blend is what it was. */
+BOUGH_API bough_status bough_mechanism_blend_add(bough_context *ctx, bough_mechanism_blend *blend,
+                                                 const bough_pose *poses, const double *wrench);
+BOUGH_API int32_t bough_mechanism_blend_count(const bough_mechanism_blend *blend);
+BOUGH_API const bough_mechanism_model *bough_mechanism_blend_model(const bough_mechanism_blend *blend, int32_t point);
+
+/* May be read and written between steps. n = 6 end_effector_count. */
+typedef struct bough_blend_state {
+    double time;
+    bough_pose *effectors; /* where the end effectors are, in the base's frame */
+    double *phi;           /* n: their twists against the base */
+    double *wrench;        /* n: at the end effectors, in the world's axes; stays */
+    double *motors;        /* motor_count: offsets of their springs, beside those of the description */
+    double gravity[3];     /* in the world */
+    bough_pose base;       /* where the base is */
+    /* Of the last step, bough_blend_state_settle() or _weigh(): */
+    double *weights; /* most_points: of the points, sum 1 */
+    double *carried; /* n: wrench that takes the blended model from its blended pose to where it is, in axes of its own
+                        and scaled; the links follow it */
+    bough_pose *poses; /* of all links, by bough_blend_state_place() */
+    struct bo_blend_work *work;
+} bough_blend_state;
+BOUGH_API bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                bough_blend_state **state);
+BOUGH_API void bough_blend_state_destroy(bough_context *ctx, bough_blend_state *state);
+/* Weights and carried wrench where the end effectors are; needed after they were put somewhere. holding (n; may be
+ * NULL): the wrench at the end effectors, in the world's axes, that holds them there. */
+BOUGH_API bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_blend *blend,
+                                               bough_blend_state *state, double *holding);
+/* One backward Euler step. When it fails the state is what it was. Allocates nothing. */
+BOUGH_API bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend,
+                                              bough_blend_state *state, double dt);
+/* Equilibrium from where it is, at rest. When it fails the state is what it was. */
+BOUGH_API bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                bough_blend_state *state);
+/* Poses of all links. */
+BOUGH_API void bough_blend_state_place(const bough_mechanism_blend *blend, bough_blend_state *state);
+/* elastic: 0 where all springs are at rest; gravity: 0 at the reference pose. Between points both are blended too, so
+ * that their sum is only nearly what the forces do. */
+BOUGH_API bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                  bough_blend_state *state, bough_mechanism_energies *energies);
+
+/* How far joints are from closed at any poses of the links: the distance between the two frames of each joint, less
+ * what its freedoms can do, summed over all joints, in radii of the mechanism. */
+BOUGH_API double bough_mechanism_constraint_error(const bough_mechanism *mechanism, const bough_pose *poses);
+
+/* Loads under which a blend shall be good. */
+typedef struct bough_workspace_def {
+    uint32_t cookie;
+    /* Largest wrenches at all end effectors of the description (6 each, in the world's axes), one after the other: each
+     * is approached from zero. */
+    int32_t load_count;
+    const double *loads;
+    /* More of them, random: each component within [-box, box] (6 an end effector). */
+    int32_t random_count;
+    const double *box;
+    uint64_t seed;
+    int32_t sample_count; /* on the way to each load; 12 */
+    double gravity[3];    /* 0 */
+    double tolerance;     /* of bough_mechanism_constraint_error(); 0.02 */
+    /* Of the distance between end effectors and those of the full mechanism, linear parts over the radius and angular
+     * ones over pi; INFINITY: any */
+    double effector_tolerance;
+} bough_workspace_def;
+BOUGH_API bough_workspace_def bough_default_workspace_def(void);
+
+typedef struct bough_workspace_report {
+    bool reached;                        /* the tolerance holds at all samples */
+    int32_t sample_count;                /* equilibria of the full mechanism that were found */
+    int32_t lost_count;                  /* and those that were not */
+    int32_t round_count;                 /* points; with each number of them: */
+    double worst[BOUGH_BLEND_LIMIT];     /* constraint error, largest of all samples */
+    double effectors[BOUGH_BLEND_LIMIT]; /* distance of end effectors from the full mechanism's, likewise; linear
+                                            parts over the radius, angular ones over pi */
+} bough_workspace_report;
+/* Adds points, each where the blend is worst, until the tolerance or the most points of the blend are reached. Says how
+ * far it is by progress() of the context, which may cancel. report may be NULL. */
+BOUGH_API bough_status bough_mechanism_blend_create_automatic(bough_context *ctx, const bough_mechanism *mechanism,
+                                                              const bough_mechanism_blend_def *def,
+                                                              const bough_workspace_def *workspace,
+                                                              bough_workspace_report *report,
+                                                              bough_mechanism_blend **blend);
 
 #ifdef __cplusplus
 }

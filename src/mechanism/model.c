@@ -267,38 +267,60 @@ void bough_mechanism_model_destroy(bough_context *ctx, bough_mechanism_model *mo
     bo_free(ctx, model);
 }
 
-static bool make_room(bough_context *ctx, bough_mechanism_model *model) {
+typedef struct {
+    double **array;
+    size_t count;
+} room;
+
+/* The numbers of a model, and how many there are of each kind. */
+enum { ROOMS = 20 };
+static void list_rooms(bough_mechanism_model *model, room all[ROOMS]) {
     const size_t n = 6 * (size_t)model->end_effector_count, links = (size_t)model->link_count;
-    const struct {
-        double **array;
-        size_t count;
-    } all[] = {{&model->compliances, n},
-               {&model->C, n * n},
-               {&model->K, n * n},
-               {&model->M, n * n},
-               {&model->D, n * n},
-               {&model->Q, n * n},
-               {&model->P, n * n},
-               {&model->Psi, 6 * links * n},
-               {&model->rest_xi, n},
-               {&model->rest_z, n},
-               {&model->motor_xi, n * (size_t)model->motor_count},
-               {&model->motor_z, n * (size_t)model->motor_count},
-               {&model->rest_twists, 6 * links},
-               {&model->M_base, 36},
-               {&model->M_coupling, 6 * n},
-               {&model->Mz, n * n},
-               {&model->Dz, n * n},
-               {&model->Kz, n},
-               {&model->weight, 3 * n},
-               {&model->base_weight, 18}};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+    const room list[ROOMS] = {{&model->compliances, n},
+                              {&model->C, n * n},
+                              {&model->K, n * n},
+                              {&model->M, n * n},
+                              {&model->D, n * n},
+                              {&model->Q, n * n},
+                              {&model->P, n * n},
+                              {&model->Psi, 6 * links * n},
+                              {&model->rest_xi, n},
+                              {&model->rest_z, n},
+                              {&model->motor_xi, n * (size_t)model->motor_count},
+                              {&model->motor_z, n * (size_t)model->motor_count},
+                              {&model->rest_twists, 6 * links},
+                              {&model->M_base, 36},
+                              {&model->M_coupling, 6 * n},
+                              {&model->Mz, n * n},
+                              {&model->Dz, n * n},
+                              {&model->Kz, n},
+                              {&model->weight, 3 * n},
+                              {&model->base_weight, 18}};
+    memcpy(all, list, sizeof list);
+}
+
+static bool make_room(bough_context *ctx, bough_mechanism_model *model) {
+    room all[ROOMS];
+    list_rooms(model, all);
+    for (size_t k = 0; k < ROOMS; k++)
         if (!(*all[k].array = BO_NEW_ZEROS(ctx, double, all[k].count)))
             return false;
     model->end_effectors = BO_NEW_ARRAY(ctx, bough_end_effector, model->end_effector_count);
-    model->rest = BO_NEW_ARRAY(ctx, bough_pose, links);
+    model->rest = BO_NEW_ARRAY(ctx, bough_pose, model->link_count);
     model->motors = BO_NEW_ARRAY(ctx, int32_t, model->motor_count);
     return model->end_effectors && model->rest && model->motors;
+}
+
+size_t bough_mechanism_model_memory(const bough_mechanism_model *model) {
+    bough_mechanism_model shape = *model;
+    room all[ROOMS];
+    size_t numbers = 0;
+    list_rooms(&shape, all);
+    for (size_t k = 0; k < ROOMS; k++)
+        numbers += all[k].count;
+    return sizeof *model + numbers * sizeof(double) + (size_t)model->end_effector_count * sizeof *model->end_effectors +
+           (size_t)model->link_count * sizeof *model->rest + (size_t)model->motor_count * sizeof *model->motors +
+           bo_lanes_memory(model->lanes);
 }
 
 bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechanism *mechanism,

@@ -19,7 +19,7 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
                  motors = (size_t)model->motor_count;
     bough_mechanism_state *s = BO_NEW(ctx, bough_mechanism_state);
     struct bo_mechanism_work *w = s ? BO_NEW(ctx, struct bo_mechanism_work) : NULL;
-    double *memory = w ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 7 * size + 2 * motors) : NULL;
+    double *memory = w ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 8 * size + 2 * motors) : NULL;
     bough_pose *poses = memory ? BO_NEW_ARRAY(ctx, bough_pose, model->link_count) : NULL;
     if (!poses) {
         bo_free(ctx, memory);
@@ -32,7 +32,7 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
     w->inverse = s->wrench + n, w->factor = w->inverse + size * size;
     w->z = w->factor + size * size, w->rate = w->z + size, w->right = w->rate + size, w->next = w->right + size;
     w->transported = w->next + size, w->goal = w->transported + size, w->columns = w->goal + size;
-    s->motors = w->columns + size + motors;
+    s->motors = w->columns + size + motors, s->load = s->motors + motors;
     s->poses = poses, s->work = w;
     s->gravity[2] = -9.81;
     s->base = model->rest[model->base];
@@ -134,7 +134,7 @@ static void fill_right(const bough_mechanism_model *model, const bough_mechanism
     for (int32_t k = 0; k < model->rank; k++) {
         const double pull =
             model->weight[3 * k] * g[0] + model->weight[3 * k + 1] * g[1] + model->weight[3 * k + 2] * g[2];
-        w->right[b + k] += dt * (pull - model->Kz[k] * (w->z[b + k] - w->goal[k]));
+        w->right[b + k] += dt * (pull + state->load[k] - model->Kz[k] * (w->z[b + k] - w->goal[k]));
     }
     add_transposed(n, model->rank, dt, model->Q, state->wrench, w->right + b);
     if (b == 0)
@@ -291,13 +291,18 @@ static bool moved_by(const bough_mechanism_model *model, const bough_mechanism_s
     return true;
 }
 
-void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state) {
+void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
+                                          bough_mechanism_state *state) {
     struct bo_mechanism_work *w = state->work;
     bo_se3 moved;
     multiply(model->rank, 6 * model->end_effector_count, model->P, state->xi, w->columns);
     memcpy(w->columns + model->rank, state->motors, (size_t)model->motor_count * sizeof(double));
     const bool moves = moved_by(model, state, &moved);
-    bo_lanes_place(model->lanes, model->link_count, w->columns, moves ? &moved : NULL, state->poses);
+    bo_lanes_place(ctx, model->lanes, model->link_count, w->columns, moves ? &moved : NULL, state->poses);
+}
+
+void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state) {
+    bough_mechanism_state_place_parallel(NULL, model, state);
 }
 
 /* ---- looking at states ---- */

@@ -41,7 +41,7 @@
 #define BO_PROBE_KEYS "name", "select"
 #define BO_STRESS_PROBE_KEYS "name", "stress_at"
 
-#define BO_COOKING_KEYS "basis", "elastic", "samples", "keep_volume"
+#define BO_COOKING_KEYS "basis", "elastic", "samples", "wire", "keep_volume"
 #define BO_COMPONENT_BLOCK_KEYS BO_BODY_BLOCK_KEYS, "interfaces", "parent", "surface", BO_COOKING_KEYS
 #define BO_COMPONENT_KEYS BO_FILE_KEYS, BO_COMPONENT_BLOCK_KEYS
 #define BO_INTERFACE_KEYS "select", "load"

@@ -3,28 +3,11 @@
 #include "base/file.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #define SIZE_LIMIT ((size_t)64 << 20) /* a scene of a million parts is a packed file's business */
 #define DEPTH_LIMIT 32                /* nested lists and objects; no format of ours needs ten */
 
 /* ---- loading ---- */
-
-static bough_status fail_size(bough_context *ctx, const char *path) {
-    return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: is larger than %zu MB, too large for a JSON file", path,
-                   SIZE_LIMIT >> 20);
-}
-
-static bough_status read_limited(bough_context *ctx, const char *path, bo_file *file) {
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size > SIZE_LIMIT)
-        return fail_size(ctx, path);
-    BO_TRY(bo_file_read(ctx, path, file));
-    if (file->size <= SIZE_LIMIT)
-        return BOUGH_OK;
-    bo_file_free(ctx, file);
-    return fail_size(ctx, path);
-}
 
 static bough_status fail_depth(bough_context *ctx, const char *path) {
     return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: lists and objects are nested deeper than %d", path, DEPTH_LIMIT);
@@ -65,7 +48,7 @@ static bool deeper_than(json_t *value, int limit) {
 bough_status bo_json_load(bough_context *ctx, const char *path, bo_json *root) {
     *root = (bo_json){.ctx = ctx, .file = path};
     bo_file file;
-    BO_TRY(read_limited(ctx, path, &file));
+    BO_TRY(bo_file_read_limited(ctx, path, SIZE_LIMIT, "JSON", &file));
     size_t mark = file.size >= 3 && memcmp(file.data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* some editors' first bytes */
     json_error_t error;
     root->value = json_loadb(file.data + mark, file.size - mark, JSON_REJECT_DUPLICATES, &error);

@@ -1,0 +1,70 @@
+/* Inside view of a blend. Everything is scaled: twists by S = diag(1/r, 1/r, 1/r, 1, 1, 1) and wrenches by its inverse,
+ * so that directions are orthonormal and numbers comparable. docs/theory/mechanism.md, "Blending". */
+#ifndef BO_MECHANISM_BLEND_H
+#define BO_MECHANISM_BLEND_H
+
+#include "mechanism/links.h"
+
+/* What does not depend on the nearest model, of one point. One block of numbers, so that blending is one sum. */
+typedef struct bo_blend_point {
+    bough_mechanism *mechanism;
+    bough_mechanism_model *model;
+    int32_t rank;
+    double *V;       /* n x rank: its directions, orthonormal; C = V lambda V^T */
+    double *lambda;  /* rank, descending */
+    double *M, *D;   /* rank x rank: of coordinates along V */
+    bo_se3 *at;      /* end effectors in the base's frame */
+    double *numbers; /* bo_blend_parts */
+} bo_blend_point;
+
+/* Where parts of `numbers` begin. */
+typedef struct bo_blend_parts {
+    int32_t way;    /* n: log of the end effectors against those of the middle point, not scaled */
+    int32_t pull;   /* n: wrench of the springs on end effectors */
+    int32_t motors; /* motors x n: the same by a unit of each motor's offset */
+    int32_t weight; /* n x 3: wrench by gravity in the base's axes */
+    int32_t energy; /* 1: of the springs */
+    int32_t moment; /* 3: of mass about the base's origin, in its axes */
+    int32_t count;
+} bo_blend_parts;
+
+/* What depends on the nearest model too: the directions of one model as tracks of that one. */
+typedef struct bo_blend_pair {
+    int32_t B;       /* n x tracks: the directions */
+    int32_t L, M, D; /* tracks x tracks: compliance, mass, damping */
+    int32_t present; /* tracks: 1 where the model has that direction */
+    int32_t count;
+} bo_blend_pair;
+
+struct bough_mechanism_blend {
+    const bough_mechanism *mechanism;
+    double power, radius;
+    int32_t most_points, count, n, effector_count, motor_count;
+    int32_t tracks; /* most directions of a model */
+    int32_t middle; /* the point that the others' poses are seen from */
+    bough_mechanism_statics_def statics;
+    bough_end_effector *effectors;
+    int32_t *motors;
+    bough_mechanism_model_def model;
+    bo_blend_parts parts;
+    bo_blend_pair pair;
+    bo_blend_point *points; /* most_points */
+    double *pairs;          /* count x count x pair.count: by nearest model, then model */
+};
+
+static inline const double *bo_blend_pair_of(const bough_mechanism_blend *blend, int32_t nearest, int32_t model) {
+    return blend->pairs + ((size_t)nearest * (size_t)blend->count + (size_t)model) * (size_t)blend->pair.count;
+}
+
+/* Of poses of all end effectors: sum of the lengths of what lies between, linear parts over r, angular ones over pi. */
+double bo_blend_distance(const bough_mechanism_blend *blend, const bo_se3 *from, const bo_se3 *to);
+/* 1 / r of linear components, else 1 */
+static inline double bo_blend_scale(const bough_mechanism_blend *blend, int32_t component) {
+    return component % 6 < 3 ? 1 / blend->radius : 1;
+}
+
+/* Links of all models, each moved by its coordinates (most_points x columns), blended by their weights. */
+void bo_blend_place(const bough_mechanism_blend *blend, const double *weights, const double *columns,
+                    int32_t column_count, const bo_se3 *moved, bough_pose *poses);
+
+#endif

@@ -1,0 +1,527 @@
+/* States of a blend: weights, the blended model, steps and equilibria. docs/theory/mechanism.md, "Blending". */
+#include "mechanism/blend.h"
+
+#include "dense/cholesky.h"
+#include "dense/lu.h"
+
+#include <string.h>
+
+#define AT_A_POINT 1e-12 /* distance at which a point is all */
+#define HOLD 1e-13       /* of compliances and of likenesses: keeps what is singular regular */
+#define STILL 1e-12      /* distance that ends a search for equilibrium */
+enum { MOST_ROUNDS = 400 };
+
+struct bo_blend_work {
+    bo_se3 *at, *rest, *next;                   /* end effectors: where they are, the blended pose, after a step */
+    double *numbers;                            /* blended, as bo_blend_parts */
+    double *pair;                               /* blended, as bo_blend_pair */
+    double *gram;                               /* tracks x tracks: factor of B^T B */
+    double *A;                                  /* tracks x tracks */
+    double *xi, *force;                         /* n: scaled */
+    double *z, *rate, *f, *y, *right, *scratch; /* tracks */
+    double *kept;                               /* n + most_points: of what a search may lose */
+    double *columns;                            /* most_points x (n + motors): what moves the links of each model */
+    int32_t *pivots;
+    double *memory;
+};
+
+bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_blend *blend,
+                                      bough_blend_state **state) {
+    *state = NULL;
+    const size_t n = (size_t)blend->n, most = (size_t)blend->most_points, motors = (size_t)blend->motor_count,
+                 effectors = (size_t)blend->effector_count, parts = (size_t)blend->parts.count;
+    bough_blend_state *s = BO_NEW(ctx, bough_blend_state);
+    struct bo_blend_work *w = s ? BO_NEW(ctx, struct bo_blend_work) : NULL;
+    if (!w) {
+        bo_free(ctx, s);
+        return bo_fail_memory(ctx);
+    }
+    s->work = w;
+    const size_t doubles =
+        3 * n + motors + most + parts + (4 * n * n + n) + 2 * n * n + 8 * n + (n + most) + most * (n + motors);
+    double *x = w->memory = BO_NEW_ZEROS(ctx, double, doubles);
+    w->at = BO_NEW_ARRAY(ctx, bo_se3, 3 * effectors);
+    w->pivots = BO_NEW_ARRAY(ctx, int32_t, n);
+    s->effectors = BO_NEW_ARRAY(ctx, bough_pose, effectors);
+    s->poses = BO_NEW_ARRAY(ctx, bough_pose, blend->mechanism->def.link_count);
+    if (!x || !w->at || !w->pivots || !s->effectors || !s->poses) {
+        bough_blend_state_destroy(ctx, s);
+        return bo_fail_memory(ctx);
+    }
+    const struct {
+        double **array;
+        size_t count;
+    } all[] = {{&s->phi, n},
+               {&s->wrench, n},
+               {&s->carried, n},
+               {&s->motors, motors},
+               {&s->weights, most},
+               {&w->numbers, parts},
+               {&w->pair, 4 * n * n + n},
+               {&w->gram, n * n},
+               {&w->A, n * n},
+               {&w->xi, n},
+               {&w->force, n},
+               {&w->z, n},
+               {&w->rate, n},
+               {&w->f, n},
+               {&w->y, n},
+               {&w->right, n},
+               {&w->scratch, n},
+               {&w->kept, n + most},
+               {&w->columns, most * (n + motors)}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        *all[k].array = x, x += all[k].count;
+    w->rest = w->at + effectors, w->next = w->rest + effectors;
+    for (size_t e = 0; e < effectors; e++)
+        s->effectors[e] = bo_put_pose(blend->points[0].at[e]);
+    s->gravity[2] = -9.81;
+    s->base = blend->mechanism->links[blend->mechanism->def.base].rest;
+    const bough_status status = bough_blend_state_weigh(ctx, blend, s, NULL);
+    if (status != BOUGH_OK) {
+        bough_blend_state_destroy(ctx, s);
+        return status;
+    }
+    bough_blend_state_place(blend, s);
+    *state = s;
+    return BOUGH_OK;
+}
+
+void bough_blend_state_destroy(bough_context *ctx, bough_blend_state *state) {
+    if (!state)
+        return;
+    bo_free(ctx, state->work->memory);
+    bo_free(ctx, state->work->at);
+    bo_free(ctx, state->work->pivots);
+    bo_free(ctx, state->work);
+    bo_free(ctx, state->effectors);
+    bo_free(ctx, state->poses);
+    bo_free(ctx, state);
+}
+
+/* ---- the blended model ---- */
+
+/* alpha_i = d_i^-p over their sum, by ratios of the least distance so that nothing overflows. Returns the nearest. */
+static int32_t weigh(const bough_mechanism_blend *blend, const bo_se3 *at, double *weights) {
+    double sum = 0;
+    int32_t nearest = 0;
+    for (int32_t i = 0; i < blend->count; i++) {
+        weights[i] = bo_blend_distance(blend, blend->points[i].at, at);
+        if (weights[i] < weights[nearest])
+            nearest = i;
+    }
+    const double least = weights[nearest];
+    for (int32_t i = 0; i < blend->count; i++) {
+        weights[i] = i == nearest ? 1 : least < AT_A_POINT ? 0 : pow(least / weights[i], blend->power);
+        sum += weights[i];
+    }
+    for (int32_t i = 0; i < blend->count; i++)
+        weights[i] /= sum;
+    return nearest;
+}
+
+static void add_scaled(int32_t count, double s, const double *restrict x, double *restrict y) {
+    for (int32_t k = 0; k < count; k++)
+        y[k] += s * x[k];
+}
+
+/* Directions to length 1. Masses and dampings of directions that some models lack are those of the models that have
+ * them: their sums lack those models' weights, by a congruence so that they stay positive. */
+static void normalise(const bough_mechanism_blend *blend, double *pair) {
+    const int32_t tracks = blend->tracks;
+    double *present = pair + blend->pair.present;
+    for (int32_t t = 0; t < tracks; t++) {
+        double length = 0;
+        for (int32_t i = 0; i < blend->n; i++)
+            length += pair[blend->pair.B + i * tracks + t] * pair[blend->pair.B + i * tracks + t];
+        const double s = length > 0 ? 1 / sqrt(length) : 0;
+        for (int32_t i = 0; i < blend->n; i++)
+            pair[blend->pair.B + i * tracks + t] *= s;
+        present[t] = present[t] > 0 ? 1 / sqrt(present[t]) : 0;
+    }
+    for (int32_t t = 0; t < tracks; t++)
+        for (int32_t u = 0; u < tracks; u++) {
+            pair[blend->pair.M + t * tracks + u] *= present[t] * present[u];
+            pair[blend->pair.D + t * tracks + u] *= present[t] * present[u];
+        }
+}
+
+/* B^T B = L L^T */
+static bool factor_gram(const bough_mechanism_blend *blend, struct bo_blend_work *w) {
+    const int32_t tracks = blend->tracks;
+    const double *B = w->pair + blend->pair.B;
+    memset(w->gram, 0, (size_t)tracks * (size_t)tracks * sizeof(double));
+    for (int32_t i = 0; i < blend->n; i++)
+        for (int32_t t = 0; t < tracks; t++)
+            for (int32_t u = 0; u <= t; u++)
+                w->gram[t * tracks + u] += B[i * tracks + t] * B[i * tracks + u];
+    for (int32_t t = 0; t < tracks; t++)
+        w->gram[t * tracks + t] = w->gram[t * tracks + t] > 0 ? w->gram[t * tracks + t] * (1 + HOLD) : 1;
+    return bo_cholesky_factor(tracks, w->gram);
+}
+
+/* y (tracks) = B^T x */
+static void onto(const bough_mechanism_blend *blend, const double *B, const double *x, double *y) {
+    memset(y, 0, (size_t)blend->tracks * sizeof(double));
+    for (int32_t i = 0; i < blend->n; i++)
+        add_scaled(blend->tracks, x[i], B + (ptrdiff_t)i * blend->tracks, y);
+}
+/* y (n) = B z */
+static void along(const bough_mechanism_blend *blend, const double *B, const double *z, double *y) {
+    for (int32_t i = 0; i < blend->n; i++) {
+        y[i] = 0;
+        for (int32_t t = 0; t < blend->tracks; t++)
+            y[i] += B[i * blend->tracks + t] * z[t];
+    }
+}
+/* Coordinates along the directions of the blend: least squares. */
+static void coordinates(const bough_mechanism_blend *blend, const struct bo_blend_work *w, const double *x, double *z) {
+    onto(blend, w->pair + blend->pair.B, x, z);
+    bo_cholesky_solve(blend->tracks, w->gram, z);
+}
+
+/* y = A x for A (tracks x tracks) */
+static void multiply(int32_t tracks, const double *A, const double *x, double *y) {
+    for (int32_t i = 0; i < tracks; i++) {
+        y[i] = 0;
+        for (int32_t k = 0; k < tracks; k++)
+            y[i] += A[i * tracks + k] * x[k];
+    }
+}
+
+/* Everything of the blended model for end effectors at w->at: weights, numbers, pair, blended poses, and xi. */
+static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state) {
+    struct bo_blend_work *w = state->work;
+    const int32_t nearest = weigh(blend, w->at, state->weights);
+    memset(w->numbers, 0, (size_t)blend->parts.count * sizeof(double));
+    memset(w->pair, 0, (size_t)blend->pair.count * sizeof(double));
+    for (int32_t i = 0; i < blend->count; i++) {
+        add_scaled(blend->parts.count, state->weights[i], blend->points[i].numbers, w->numbers);
+        add_scaled(blend->pair.count, state->weights[i], bo_blend_pair_of(blend, nearest, i), w->pair);
+    }
+    normalise(blend, w->pair);
+    if (!factor_gram(blend, w))
+        return bo_fail(ctx, BOUGH_NOT_FINITE,
+                       "the blend is not finite: check where its end effectors are, or that its points are not too far "
+                       "apart");
+    for (int32_t e = 0; e < blend->effector_count; e++) {
+        const bo_twist way = bo_load_twist(w->numbers + blend->parts.way + 6 * (ptrdiff_t)e);
+        w->rest[e] = bo_se3_mul(blend->points[blend->middle].at[e], bo_se3_exp(way));
+        const bo_twist xi = bo_se3_log(bo_se3_mul(bo_se3_inverse(w->rest[e]), w->at[e]));
+        bo_store_twist(w->xi + 6 * (ptrdiff_t)e, (bo_twist){bo_scale(1 / blend->radius, xi.v), xi.w});
+    }
+    return BOUGH_OK;
+}
+
+/* Wrench of springs at the blended pose, motors and gravity on the end effectors. */
+static void pull_of(const bough_mechanism_blend *blend, const bough_blend_state *state, double *force) {
+    const struct bo_blend_work *w = state->work;
+    const bo_blend_parts *parts = &blend->parts;
+    double g[3];
+    bo_store3(g, bo_mat_tvec(bo_pose(&state->base).R, bo_load3(state->gravity)));
+    for (int32_t i = 0; i < blend->n; i++) {
+        const double *weight = w->numbers + parts->weight + 3 * (ptrdiff_t)i;
+        force[i] = w->numbers[parts->pull + i] + weight[0] * g[0] + weight[1] * g[1] + weight[2] * g[2];
+    }
+    for (int32_t k = 0; k < blend->motor_count; k++)
+        add_scaled(blend->n, state->motors[k], w->numbers + parts->motors + (ptrdiff_t)blend->n * k, force);
+}
+
+/* Axes of an end effector at its blended pose, in the world. */
+static bo_mat3 axes_of(const bough_blend_state *state, int32_t e) {
+    return bo_mat_mul(bo_pose(&state->base).R, state->work->rest[e].R);
+}
+
+/* All that pushes the directions, in w->f. */
+static void push(const bough_mechanism_blend *blend, bough_blend_state *state) {
+    struct bo_blend_work *w = state->work;
+    pull_of(blend, state, w->force);
+    for (int32_t e = 0; e < blend->effector_count; e++) {
+        const bo_mat3 R = axes_of(state, e);
+        const double *given = state->wrench + 6 * (ptrdiff_t)e;
+        double *force = w->force + 6 * (ptrdiff_t)e;
+        bo_store3(force, bo_mul_add(bo_load3(force), blend->radius, bo_mat_tvec(R, bo_load3(given))));
+        bo_store3(force + 3, bo_add(bo_load3(force + 3), bo_mat_tvec(R, bo_load3(given + 3))));
+    }
+    onto(blend, w->pair + blend->pair.B, w->force, w->f);
+}
+
+/* The least wrench whose pushes on the directions are F (tracks; destroyed). */
+static void carry(const bough_mechanism_blend *blend, bough_blend_state *state, double *F) {
+    bo_cholesky_solve(blend->tracks, state->work->gram, F);
+    along(blend, state->work->pair + blend->pair.B, F, state->carried);
+}
+
+/* next = blended pose, moved along the directions by z */
+static void move_to(const bough_mechanism_blend *blend, struct bo_blend_work *w, const double *z) {
+    along(blend, w->pair + blend->pair.B, z, w->xi);
+    for (int32_t e = 0; e < blend->effector_count; e++) {
+        const bo_twist xi = bo_load_twist(w->xi + 6 * (ptrdiff_t)e);
+        w->next[e] = bo_se3_mul(w->rest[e], bo_se3_exp((bo_twist){bo_scale(blend->radius, xi.v), xi.w}));
+    }
+}
+
+static bool all_finite(int32_t count, const double *x) {
+    double sum = 0;
+    for (int32_t k = 0; k < count; k++)
+        sum += 0 * x[k];
+    return sum == 0;
+}
+
+static void read_effectors(const bough_mechanism_blend *blend, const bough_blend_state *state) {
+    for (int32_t e = 0; e < blend->effector_count; e++)
+        state->work->at[e] = bo_pose(&state->effectors[e]);
+}
+/* Products drift from rotations. */
+static void write_effectors(const bough_mechanism_blend *blend, bough_blend_state *state, const bo_se3 *at) {
+    for (int32_t e = 0; e < blend->effector_count; e++) {
+        bo_se3 g = at[e];
+        g.R = bo_quat_to_matrix(bo_quat_from_matrix(g.R));
+        state->effectors[e] = bo_put_pose(g);
+    }
+}
+/* Weights and carried wrench, which a failure gives back. */
+static void keep(const bough_mechanism_blend *blend, bough_blend_state *state) {
+    memcpy(state->work->kept, state->carried, (size_t)blend->n * sizeof(double));
+    memcpy(state->work->kept + blend->n, state->weights, (size_t)blend->most_points * sizeof(double));
+}
+static bough_status give_back(const bough_mechanism_blend *blend, bough_blend_state *state, bough_status status) {
+    memcpy(state->carried, state->work->kept, (size_t)blend->n * sizeof(double));
+    memcpy(state->weights, state->work->kept + blend->n, (size_t)blend->most_points * sizeof(double));
+    return status;
+}
+
+static bough_status check_state(bough_context *ctx, const bough_mechanism_blend *blend,
+                                const bough_blend_state *state) {
+    double sum = 0;
+    for (int32_t e = 0; e < blend->effector_count; e++) {
+        if (!bo_good_pose(&state->effectors[e]))
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
+                           "the pose of end effector %d is not a rotation and a finite position", e);
+    }
+    for (int d = 0; d < 3; d++)
+        sum += 0 * state->gravity[d];
+    if (!all_finite(blend->n, state->phi) || !all_finite(blend->n, state->wrench) ||
+        !all_finite(blend->motor_count, state->motors) || !(sum == 0) || !bo_good_pose(&state->base))
+        return bo_fail(ctx, BOUGH_NOT_FINITE,
+                       "velocities, wrenches, motors, gravity and the base's pose of a blend "
+                       "must be finite");
+    return BOUGH_OK;
+}
+
+/* ---- weighing ---- */
+
+/* Lambda^-1 z, with what is singular held */
+static bool forces_of(const bough_mechanism_blend *blend, struct bo_blend_work *w, const double *z, double *F) {
+    const int32_t tracks = blend->tracks;
+    double most = 0;
+    memcpy(w->A, w->pair + blend->pair.L, (size_t)tracks * (size_t)tracks * sizeof(double));
+    for (int32_t t = 0; t < tracks; t++)
+        most = fmax(most, w->A[t * tracks + t]);
+    for (int32_t t = 0; t < tracks; t++)
+        w->A[t * tracks + t] += HOLD * most;
+    memcpy(F, z, (size_t)tracks * sizeof(double));
+    if (!bo_cholesky_factor(tracks, w->A))
+        return false;
+    bo_cholesky_solve(tracks, w->A, F);
+    return true;
+}
+
+bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                                     double *holding) {
+    struct bo_blend_work *w = state->work;
+    BO_TRY(check_state(ctx, blend, state));
+    keep(blend, state);
+    read_effectors(blend, state);
+    const bough_status status = blend_at(ctx, blend, state);
+    if (status != BOUGH_OK)
+        return give_back(blend, state, status);
+    coordinates(blend, w, w->xi, w->z);
+    if (!forces_of(blend, w, w->z, w->f))
+        return give_back(blend, state, bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite"));
+    carry(blend, state, w->f);
+    if (!holding)
+        return BOUGH_OK;
+    pull_of(blend, state, w->force);
+    for (int32_t e = 0; e < blend->effector_count; e++) {
+        const bo_mat3 R = axes_of(state, e);
+        double x[6];
+        for (int k = 0; k < 6; k++)
+            x[k] = (state->carried[6 * e + k] - w->force[6 * e + k]) * bo_blend_scale(blend, k);
+        bo_store3(holding + 6 * (ptrdiff_t)e, bo_mat_vec(R, bo_load3(x)));
+        bo_store3(holding + 6 * (ptrdiff_t)e + 3, bo_mat_vec(R, bo_load3(x + 3)));
+    }
+    return BOUGH_OK;
+}
+
+/* ---- steps ---- */
+
+/* (M + h D + h^2 Lambda^-1) y = M z' + h (f - Lambda^-1 z), times Lambda, which need not be regular then; rows scaled
+ * to a diagonal of 1. */
+static bool solve_step(const bough_mechanism_blend *blend, struct bo_blend_work *w, double dt) {
+    const int32_t tracks = blend->tracks;
+    const double *L = w->pair + blend->pair.L, *M = w->pair + blend->pair.M, *D = w->pair + blend->pair.D;
+    multiply(tracks, M, w->rate, w->scratch);
+    add_scaled(tracks, dt, w->f, w->scratch);
+    multiply(tracks, L, w->scratch, w->right);
+    add_scaled(tracks, -dt, w->z, w->right);
+    for (int32_t i = 0; i < tracks; i++) {
+        double *row = w->A + (ptrdiff_t)i * tracks;
+        for (int32_t j = 0; j < tracks; j++)
+            row[j] = i == j ? dt * dt : 0;
+        for (int32_t k = 0; k < tracks; k++)
+            for (int32_t j = 0; j < tracks; j++)
+                row[j] += L[i * tracks + k] * (M[k * tracks + j] + dt * D[k * tracks + j]);
+        const double s = 1 / row[i];
+        for (int32_t j = 0; j < tracks; j++)
+            row[j] *= s;
+        w->y[i] = s * w->right[i];
+    }
+    if (!bo_lu_factor(tracks, w->A, w->pivots))
+        return false;
+    bo_lu_solve(tracks, w->A, w->pivots, w->y);
+    return all_finite(tracks, w->y);
+}
+
+bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                                    double dt) {
+    struct bo_blend_work *w = state->work;
+    const int32_t tracks = blend->tracks;
+    if (!(dt > 0 && isfinite(dt)))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the step of a mechanism is %g s; it must be above 0", dt);
+    BO_TRY(check_state(ctx, blend, state));
+    keep(blend, state);
+    read_effectors(blend, state);
+    const bough_status status = blend_at(ctx, blend, state);
+    if (status != BOUGH_OK)
+        return give_back(blend, state, status);
+    coordinates(blend, w, w->xi, w->z);
+    for (int32_t i = 0; i < blend->n; i++)
+        w->xi[i] = state->phi[i] * bo_blend_scale(blend, i);
+    coordinates(blend, w, w->xi, w->rate);
+    push(blend, state);
+    if (!solve_step(blend, w, dt))
+        return give_back(blend, state,
+                         bo_fail(ctx, BOUGH_ERROR_SINGULAR,
+                                 "a step of %g s of the blended mechanism is singular or not finite: masses or "
+                                 "stiffnesses are too far apart, or wrenches too large",
+                                 dt));
+    add_scaled(tracks, dt, w->y, w->z);
+    move_to(blend, w, w->z);
+    /* Lambda^-1 z+ = f - M (y - z') / h - D y, without the inverse */
+    for (int32_t t = 0; t < tracks; t++)
+        w->right[t] = (w->y[t] - w->rate[t]) / dt;
+    multiply(tracks, w->pair + blend->pair.M, w->right, w->scratch);
+    add_scaled(tracks, -1, w->scratch, w->f);
+    multiply(tracks, w->pair + blend->pair.D, w->y, w->scratch);
+    add_scaled(tracks, -1, w->scratch, w->f);
+    carry(blend, state, w->f);
+    along(blend, w->pair + blend->pair.B, w->y, state->phi);
+    for (int32_t i = 0; i < blend->n; i++)
+        state->phi[i] /= bo_blend_scale(blend, i);
+    write_effectors(blend, state, w->next);
+    state->time += dt;
+    return BOUGH_OK;
+}
+
+/* ---- equilibrium ---- */
+
+/* The blended pose moved by Lambda f, over and over, because both depend on where the end effectors are. Each round
+ * goes a part of that way, less when ways become longer. */
+bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_blend *blend,
+                                      bough_blend_state *state) {
+    struct bo_blend_work *w = state->work;
+    BO_TRY(check_state(ctx, blend, state));
+    keep(blend, state);
+    read_effectors(blend, state);
+    double part = 1, last = INFINITY;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        const bough_status status = blend_at(ctx, blend, state);
+        if (status != BOUGH_OK)
+            return give_back(blend, state, status);
+        push(blend, state);
+        multiply(blend->tracks, w->pair + blend->pair.L, w->f, w->z);
+        move_to(blend, w, w->z);
+        const double way = bo_blend_distance(blend, w->at, w->next);
+        if (!isfinite(way))
+            break;
+        if (way < STILL) {
+            carry(blend, state, w->f);
+            write_effectors(blend, state, w->next);
+            memset(state->phi, 0, (size_t)blend->n * sizeof(double));
+            return BOUGH_OK;
+        }
+        part = way > 0.9 * last ? fmax(0.6 * part, 0.02) : fmin(1, 1.1 * part);
+        last = way;
+        for (int32_t e = 0; e < blend->effector_count; e++) {
+            const bo_twist t = bo_se3_log(bo_se3_mul(bo_se3_inverse(w->at[e]), w->next[e]));
+            w->at[e] = bo_se3_mul(w->at[e], bo_se3_exp((bo_twist){bo_scale(part, t.v), bo_scale(part, t.w)}));
+        }
+    }
+    return give_back(blend, state,
+                     bo_fail(ctx, BOUGH_NO_CONVERGENCE,
+                             "no equilibrium of the blended mechanism was found; smaller changes of the wrenches, or "
+                             "more points, may help"));
+}
+
+/* ---- looking at states ---- */
+
+/* z of each model for the carried wrench: lambda Q^T w */
+void bough_blend_state_place(const bough_mechanism_blend *blend, bough_blend_state *state) {
+    struct bo_blend_work *w = state->work;
+    const int32_t stride = blend->n + blend->motor_count;
+    for (int32_t i = 0; i < blend->n; i++)
+        w->force[i] = state->carried[i] * bo_blend_scale(blend, i);
+    for (int32_t p = 0; p < blend->count; p++) {
+        const bough_mechanism_model *model = blend->points[p].model;
+        double *columns = w->columns + (ptrdiff_t)stride * p;
+        memset(columns, 0, (size_t)model->rank * sizeof(double));
+        for (int32_t i = 0; i < blend->n; i++)
+            add_scaled(model->rank, w->force[i], model->Q + (ptrdiff_t)i * model->rank, columns);
+        for (int32_t k = 0; k < model->rank; k++)
+            columns[k] *= model->compliances[k];
+        memcpy(columns + model->rank, state->motors, (size_t)blend->motor_count * sizeof(double));
+    }
+    const bough_pose *rest = &blend->mechanism->links[blend->mechanism->def.base].rest;
+    const bool moves = memcmp(&state->base, rest, sizeof *rest) != 0;
+    bo_se3 moved;
+    if (moves)
+        moved = bo_se3_mul(bo_pose(&state->base), bo_se3_inverse(bo_pose(rest)));
+    bo_blend_place(blend, state->weights, w->columns, stride, moves ? &moved : NULL, state->poses);
+}
+
+bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanism_blend *blend,
+                                        bough_blend_state *state, bough_mechanism_energies *energies) {
+    struct bo_blend_work *w = state->work;
+    const bo_blend_parts *parts = &blend->parts;
+    const int32_t tracks = blend->tracks;
+    *energies = (bough_mechanism_energies){0};
+    BO_TRY(check_state(ctx, blend, state));
+    keep(blend, state);
+    read_effectors(blend, state);
+    BO_TRY(give_back(blend, state, blend_at(ctx, blend, state)));
+    coordinates(blend, w, w->xi, w->z);
+    if (!forces_of(blend, w, w->z, w->f))
+        return bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite");
+    energies->elastic = w->numbers[parts->energy];
+    along(blend, w->pair + blend->pair.B, w->z, w->xi);
+    for (int32_t t = 0; t < tracks; t++)
+        energies->elastic += 0.5 * w->f[t] * w->z[t];
+    double g[3];
+    bo_store3(g, bo_mat_tvec(bo_pose(&state->base).R, bo_load3(state->gravity)));
+    const double *moment = w->numbers + parts->moment, *first = blend->points[0].numbers + parts->moment;
+    for (int d = 0; d < 3; d++)
+        energies->gravity -= g[d] * (moment[d] - first[d]);
+    for (int32_t i = 0; i < blend->n; i++) {
+        energies->elastic -= w->numbers[parts->pull + i] * w->xi[i];
+        for (int d = 0; d < 3; d++)
+            energies->gravity -= w->numbers[parts->weight + 3 * i + d] * g[d] * w->xi[i];
+    }
+    for (int32_t i = 0; i < blend->n; i++)
+        w->xi[i] = state->phi[i] * bo_blend_scale(blend, i);
+    coordinates(blend, w, w->xi, w->rate);
+    multiply(tracks, w->pair + blend->pair.M, w->rate, w->scratch);
+    for (int32_t t = 0; t < tracks; t++)
+        energies->kinetic += 0.5 * w->rate[t] * w->scratch[t];
+    return BOUGH_OK;
+}
