@@ -86,8 +86,9 @@ static void rub(const bo_constraint *c, const double v[3], double limit, double 
 
 /* One visit; returns by how much rates at this point changed. */
 static double visit(const bo_contact_problem *p, bo_constraint *c) {
-    double v[3], change[3] = {0}, t[2];
+    double v[3], t[2], *change = c->change;
     find_rates(p, c, false, v);
+    change[0] = 0;
     if (c->W[0] > 0) {
         const double normal = fmax(0, c->impulse[0] - (v[0] - c->speed) / c->W[0]);
         change[0] = normal - c->impulse[0];
@@ -118,14 +119,47 @@ static double residual_of(const bo_contact_problem *p, const bo_constraint *c) {
 
 /* ---- all of them ---- */
 
+/* Rounds of visits are steps of a descent. As in conjugate gradients (Silcowitz, Niebe, Erleben 2010), the direction of
+ * the rounds before is followed on, by beta = ratio of the squared changes, and forgotten when changes grow. The last
+ * round is one of visits only, and leaves impulses that friction and contact allow. */
+static void follow_on(bo_contact_problem *p, double beta) {
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = &p->constraints[i];
+        double more[3];
+        for (int r = 0; r < 3; r++) {
+            more[r] = beta * c->drift[r];
+            c->drift[r] = beta > 0 ? more[r] + c->change[r] : 0;
+            c->impulse[r] += more[r];
+        }
+        if (beta > 0)
+            apply(p, c, more);
+    }
+}
+
+static double squared_change(const bo_contact_problem *p) {
+    double sum = 0;
+    for (int32_t i = 0; i < p->constraint_count; i++)
+        for (int r = 0; r < 3; r++)
+            sum += p->constraints[i].W[4 * r] * p->constraints[i].change[r] * p->constraints[i].change[r];
+    return sum;
+}
+
 static void sweep(bo_contact_problem *p, double tolerance) {
+    double before = 0;
     for (int32_t round = 0; round < p->most_rounds; round++) {
         double changed = 0;
         for (int32_t i = 0; i < p->constraint_count; i++)
             changed = fmax(changed, visit(p, &p->constraints[i]));
         p->rounds++;
-        if (changed <= tolerance)
+        if (changed <= tolerance || round + 1 == p->most_rounds)
             break;
+        const double now = squared_change(p);
+        if (round == 0)
+            for (int32_t i = 0; i < p->constraint_count; i++)
+                memcpy(p->constraints[i].drift, p->constraints[i].change, sizeof p->constraints[i].drift);
+        else
+            follow_on(p, now <= before ? now / before : 0);
+        before = now;
     }
 }
 

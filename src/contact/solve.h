@@ -25,6 +25,7 @@ typedef struct bo_constraint {
     /* by the solver */
     double W[9]; /* 1/kg: rates by unit impulses, 3 x 3 */
     double approach;
+    double change[3], drift[3]; /* of the impulse: by the last visit, and the direction of the search */
 } bo_constraint;
 
 typedef struct bo_contact_problem {

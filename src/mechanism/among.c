@@ -205,8 +205,10 @@ static bough_status meet(bough_context *ctx, struct bo_surroundings_work *w, int
     for (int32_t i = 0; i < count; i++) {
         bo_meeting *m = &w->meetings[w->meeting_count++];
         *m = (bo_meeting){.a = a, .b = b, .feature = points[i].feature, .gap = points[i].gap};
-        /* one point for both: equal and opposite impulses then have no torque */
-        m->position = bo_scale(0.5, bo_add(bo_load3(points[i].on_a), bo_load3(points[i].on_b)));
+        /* one point for both: equal and opposite impulses then have no torque. Where one of them stays, that of the
+         * other, which will come there. */
+        const double part = points[i].gap > 0 && w->places[q->place].group < 0 ? 0 : 0.5;
+        m->position = bo_mul_add(bo_load3(points[i].on_a), -part * points[i].gap, bo_load3(points[i].normal));
         m->normal = bo_load3(points[i].normal);
         find_tangents(m);
     }
