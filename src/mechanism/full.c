@@ -344,6 +344,10 @@ static void write_unknowns(bough_full_mechanism *full) {
     }
 }
 
+double *bo_full_loop_wrenches(const bough_full_mechanism *full) {
+    return full->work->q + full->work->n;
+}
+
 /* From where it is; leaves everything as it was when it fails. The wrenches of loops are kept for the next search. */
 static bough_status solve(bough_context *ctx, bough_full_mechanism *full, double dt) {
     struct bo_full_work *w = full->work;
