@@ -242,11 +242,12 @@ bough_picture_def app_forest_view(int32_t width);
 bough_status app_forest_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
                              bough_picture *picture);
 
-/* ---- mechanism_file.c: mechanisms from URDF files ---- */
+/* ---- mechanism_file.c: mechanisms from URDF files and scenes ---- */
 
 typedef struct app_mechanism {
     const bough_mechanism *mechanism;
-    bough_urdf *urdf;
+    bough_urdf *urdf; /* one of them is not NULL */
+    bough_scene *scene;
 } app_mechanism;
 
 /* The name is the mechanism's. */

@@ -16,7 +16,9 @@ typedef struct {
 } arguments;
 
 static const struct argp_option options[] = {
-    {"dynamics", OPT_DYNAMICS, "FILE.json", 0, "what URDF cannot say: stiffness of the joints, end effectors", 0},
+    {"dynamics", OPT_DYNAMICS, "FILE.json", 0,
+     "what URDF cannot say: stiffness of the joints, end effectors (default: ROBOT.dynamics.json beside ROBOT.urdf)",
+     0},
     {"end-effectors", 'e', "A,B,...", 0,
      "links to reduce to, or all; reduce: one choice each time it is given (default: those of the file)", 0},
     {"method", OPT_METHOD, "METHOD", 0, "of statics: exact (default) or recursive", 0},
@@ -46,7 +48,8 @@ static void take_word(struct argp_state *state, arguments *a, const char *text) 
 
 static void check_together(struct argp_state *state, const arguments *a) {
     if (!a->action || !a->path)
-        argp_error(state, a->action ? "name a .urdf file" : "say what to do: info, compliance, reduce or run");
+        argp_error(state, a->action ? "name a scene of a mechanism or a .urdf file"
+                                    : "say what to do: info, compliance, reduce or run");
     const bool reduces = !strcmp(a->action, "reduce");
     if (a->output && !reduces)
         argp_error(state, "--output is for reduce");
@@ -114,17 +117,18 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 static const struct argp parser = {
     options,
     parse,
-    "info|compliance|reduce|run FILE",
+    "info|compliance|reduce|run SCENE.json|ROBOT.urdf",
     "Mechanisms: rigid links with springs in their joints, reduced to their end effectors. docs/mechanisms.md."
     "\vinfo        links, joints, loops, masses, frequencies\n"
     "compliance  how end effectors move by forces and torques at them\n"
     "reduce      what choices of end effectors keep of the mechanism, and what they cost\n"
     "run         through time: bough run, with all its options\n\n"
     "Examples:\n"
-    "  bough mechanism info examples/urdf-arm/arm.urdf --dynamics examples/urdf-arm/dynamics.json\n"
+    "  bough mechanism info examples/urdf-arm/arm.urdf\n"
     "  bough mechanism compliance arm.urdf --dynamics springs.json --end-effectors tool --npy C.npy\n"
-    "  bough mechanism reduce arm.urdf --dynamics springs.json -e tool -e tool,elbow -e all\n"
-    "  bough mechanism reduce arm.urdf --dynamics springs.json -e tool -o arm.npz",
+    "  bough mechanism reduce arm.urdf -e tool -e tool,elbow -e all\n"
+    "  bough mechanism reduce arm.urdf -e tool -o arm.npz\n"
+    "  bough mechanism run arm.urdf --time 2 --record arm.csv",
     NULL,
     NULL,
     NULL};

@@ -85,8 +85,9 @@
 #define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress"
 
 /* Mechanisms. */
-#define BO_MECHANISM_OWN_KEYS \
-    "links", "joints", "base", "free_base", "end_effectors", "motors", "bodies", "obstacles", "generate"
+#define BO_MECHANISM_OWN_KEYS                                                                                     \
+    "links", "joints", "base", "free_base", "end_effectors", "motors", "bodies", "obstacles", "generate", "urdf", \
+        "dynamics"
 #define BO_MECHANISM_KEYS \
     BO_FILE_KEYS, "name", "curves", "gravity", "forces", "engine", "time", "settle", "probes", BO_MECHANISM_OWN_KEYS
 #define BO_LINK_KEYS "name", "position", "rotate_deg", "mass", "centre", "inertia", "density", "shape"

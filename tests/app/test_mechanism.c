@@ -2,7 +2,7 @@
 #include "program.h"
 
 #define ARM BOUGH_SOURCE_DIR "/examples/urdf-arm/arm.urdf"
-#define SPRINGS BOUGH_SOURCE_DIR "/examples/urdf-arm/dynamics.json"
+#define SPRINGS BOUGH_SOURCE_DIR "/examples/urdf-arm/arm.dynamics.json"
 
 /* Two links of 0.5 m with 50 and 20 N m / rad, and a tool at 0.4 m of the second: levers of 0.9 and 0.4 m. */
 static void write_paper_arm(void) {
@@ -137,6 +137,38 @@ static void reduced_models_are_written(void **state) {
     free(npz);
 }
 
+/* The same run by both commands, and by a scene that names the robot. */
+static void robots_run(void **state) {
+    (void)state;
+    json_t *one, *two, *three;
+    write_paper_arm();
+    test_write_text(work("arm.dynamics.json"),
+                    "{\"bough\": 1, \"joints\": {\"one\": {\"stiffness\": 50}, \"two\": {\"stiffness\": 20}}}");
+    test_write_text(work("scene.json"),
+                    "{\"bough\": 1, \"urdf\": \"arm.urdf\", \"probes\": [{\"name\": \"tool\", \"link\": \"tool\"}], "
+                    "\"forces\": [{\"end_effector\": \"tool\", \"force\": [0, 1, 0]}], \"settle\": true}");
+    check_json(one, 0, "run", "arm.urdf", "--time", "0.1", "--json");
+    check_json(two, 0, "mechanism", "run", "arm.urdf", "--time", "0.1", "--json");
+    check_int(number(one, "steps"), number(two, "steps"));
+    check(!strcmp(text(one, "engine"), "mechanism"));
+    check_json(three, 0, "mechanism", "run", "scene.json", "--time", "0.1", "--json", "--record", "arm.csv");
+    check_near(number(json_object_get(three, "values"), "tool.uy"), 0.9 * 0.9 / 50 + 0.4 * 0.4 / 20, 1e-4);
+    json_decref(one);
+    json_decref(two);
+    json_decref(three);
+    check_json(one, 0, "mechanism", "compliance", "scene.json", "--json");
+    check_near(json_number_value(json_array_get(json_array_get(json_object_get(one, "compliance"), 1), 1)),
+               0.9 * 0.9 / 50 + 0.4 * 0.4 / 20, 1e-14);
+    json_decref(one);
+    check_run(0, "mechanism", "info", "scene.json", "-e", "b");
+    check(strstr(out, "b                    on b"));
+    check_run(0, "mechanism", "run", "--help");
+    check(strstr(out, "bough mechanism run"));
+    check_mistake(1, "is a scene without links", "mechanism", "info", BOUGH_SOURCE_DIR "/examples/beam/scene.json");
+    check_mistake(1, "--dynamics is for .urdf files", "mechanism", "info", "scene.json", "--dynamics", "x.json");
+    remove(work("arm.dynamics.json"));
+}
+
 static void mistakes_are_told(void **state) {
     (void)state;
     write_paper_arm();
@@ -165,8 +197,11 @@ static void mistakes_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(info_tells_what_is_there), cmocka_unit_test(compliance_is_that_of_levers),
-        cmocka_unit_test(choices_are_compared),     cmocka_unit_test(reduced_models_are_written),
+        cmocka_unit_test(info_tells_what_is_there),
+        cmocka_unit_test(compliance_is_that_of_levers),
+        cmocka_unit_test(choices_are_compared),
+        cmocka_unit_test(reduced_models_are_written),
+        cmocka_unit_test(robots_run),
         cmocka_unit_test(mistakes_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,173 @@
+/* "urdf" of scene files: a robot's description as the mechanism of a scene, with what is to be seen of it. */
+#include "scene/scene.h"
+
+#include "base/file.h"
+#include "mechanism/joint.h"
+
+#include <string.h>
+
+typedef struct {
+    bough_context *ctx;
+    const char *path; /* of the URDF */
+    const bough_urdf *urdf;
+    bo_mechanism_scene *m;
+    uint64_t *hash;
+} taker;
+
+static bough_status hash_file(bough_context *ctx, const char *path, uint64_t *hash) {
+    bo_file file;
+    BO_TRY(bo_file_read(ctx, path, &file));
+    *hash = bo_hash_bytes(*hash, file.data, file.size);
+    bo_file_free(ctx, &file);
+    return BOUGH_OK;
+}
+
+/* ---- meshes ---- */
+
+/* "package://NAME/meshes/arm.stl" is looked for beside the URDF and in the folder above it, since packages keep their
+ * descriptions in one folder and their meshes in another. NULL: it is nowhere, or memory is short. */
+static char *find_mesh(bough_context *ctx, const char *urdf, const char *name) {
+    static const char package[] = "package://", file[] = "file://";
+    if (strncmp(name, file, sizeof file - 1) == 0)
+        name += sizeof file - 1;
+    const bool in_package = strncmp(name, package, sizeof package - 1) == 0;
+    const char *slash = in_package ? strchr(name + sizeof package - 1, '/') : NULL;
+    name = slash ? slash + 1 : name;
+    for (int above = 0; above < (in_package ? 2 : 1); above++) {
+        char *other = above ? bo_path_beside(ctx, urdf, "../x") : NULL; /* what would be a file in the folder above */
+        char *path = bo_path_beside(ctx, other ? other : urdf, name);
+        bo_free(ctx, other);
+        if (path && bo_file_exists(path))
+            return path;
+        bo_free(ctx, path);
+    }
+    return NULL;
+}
+
+/* What cannot be drawn is told, and runs all the same. */
+static bough_status read_mesh(const taker *t, const bough_urdf_shape *from, bo_scene_shape *shape) {
+    bough_mesh_read_def def = bough_default_mesh_read_def();
+    char *path = find_mesh(t->ctx, t->path, from->mesh);
+    if (!path) {
+        bo_warn(t->ctx, "%s: the mesh \"%.200s\" is not there; its link is drawn without it", t->path, from->mesh);
+        return BOUGH_OK;
+    }
+    def.volumes = BOUGH_VOLUME_REFUSE;
+    const bough_status status = bough_mesh_read(t->ctx, path, &def, &shape->mesh);
+    bo_free(t->ctx, path);
+    if (status == BOUGH_ERROR_MEMORY)
+        return status;
+    if (status != BOUGH_OK || shape->mesh->type != BOUGH_TRI3) {
+        bo_warn(t->ctx, "%s: the mesh \"%.200s\" is not drawn: %.300s", t->path, from->mesh,
+                status ? bough_message(t->ctx) : "it is not a surface of triangles");
+        bough_mesh_destroy(t->ctx, shape->mesh);
+        shape->mesh = NULL;
+        return BOUGH_OK;
+    }
+    for (int64_t k = 0; k < 3 * (int64_t)shape->mesh->vertex_count; k++)
+        shape->mesh->vertices[k] *= from->size[k % 3];
+    *t->hash = bo_hash_mesh(*t->hash, shape->mesh);
+    return BOUGH_OK;
+}
+
+/* ---- shapes ---- */
+
+static bough_status take_shape(const taker *t, const bough_urdf_shape *from, bo_scene_shape *shape) {
+    static const bo_form forms[] = {BO_FORM_BOX, BO_FORM_CYLINDER, BO_FORM_CAPSULE, BO_FORM_SPHERE, BO_FORM_MESH};
+    shape->form = forms[from->kind];
+    shape->def = bough_default_shape_def();
+    shape->def.frame = from->frame;
+    memcpy(shape->colour, from->colour, sizeof shape->colour);
+    for (int k = 0; k < 3; k++)
+        shape->def.half[k] = from->size[k] / 2;
+    shape->def.radius = shape->radius = from->size[0], shape->length = from->size[1];
+    shape->def.kind = from->kind == BOUGH_URDF_BOX ? BOUGH_SHAPE_BOX : BOUGH_SHAPE_SPHERE;
+    return from->kind == BOUGH_URDF_MESH ? read_mesh(t, from, shape) : BOUGH_OK;
+}
+
+/* A mesh that could not be read is none. */
+static bough_status add_shape(const taker *t, const bough_urdf_shape *from, size_t *capacity) {
+    bo_scene_shapes *to = &t->m->link_shapes[from->link];
+    bo_scene_shape shape = {0};
+    BO_TRY(take_shape(t, from, &shape));
+    if (shape.form == BO_FORM_MESH && !shape.mesh)
+        return BOUGH_OK;
+    if (!BO_RESERVE(t->ctx, to->shapes, *capacity, to->count + 1)) {
+        bough_mesh_destroy(t->ctx, shape.mesh);
+        return BOUGH_ERROR_MEMORY;
+    }
+    to->shapes[to->count++] = shape;
+    return BOUGH_OK;
+}
+
+/* Those to be seen, and of links that have none those that collide. */
+static bough_status take_shapes(const taker *t) {
+    size_t *capacities = BO_NEW_ZEROS(t->ctx, size_t, t->m->link_count);
+    bool *seen = BO_NEW_ZEROS(t->ctx, bool, t->m->link_count);
+    bough_status status = capacities && seen ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < t->urdf->shape_count && status == BOUGH_OK; i++)
+        seen[t->urdf->shapes[i].link] |= !t->urdf->shapes[i].collision;
+    for (int32_t i = 0; i < t->urdf->shape_count && status == BOUGH_OK; i++) {
+        const bough_urdf_shape *shape = &t->urdf->shapes[i];
+        if (shape->collision != seen[shape->link])
+            status = add_shape(t, shape, &capacities[shape->link]);
+    }
+    bo_free(t->ctx, capacities);
+    bo_free(t->ctx, seen);
+    return status;
+}
+
+/* ---- the mechanism ---- */
+
+static bough_status take(const taker *t, bool with_end_effectors) {
+    const bough_mechanism_def *def = bough_mechanism_describe(t->urdf->mechanism);
+    bo_mechanism_scene *m = t->m;
+    for (int32_t i = 0; i < def->link_count; i++)
+        BO_TRY(bo_mechanism_add_link(t->ctx, m, &def->links[i]));
+    for (int32_t j = 0; j < def->joint_count; j++) {
+        BO_TRY(bo_mechanism_add_joint(t->ctx, m, &def->joints[j], bo_se3_identity()));
+        m->joints[j].in_parent = def->joints[j].in_parent, m->joints[j].in_child = def->joints[j].in_child;
+    }
+    for (int32_t k = 0; k < def->end_effector_count && with_end_effectors; k++) {
+        const bough_end_effector *e = &def->end_effectors[k];
+        BO_TRY(bo_mechanism_add_end_effector(t->ctx, m, t->urdf->frames[t->urdf->end_effectors[k]].name, e->link,
+                                             bo_se3_mul(bo_pose(&def->links[e->link].rest), bo_pose(&e->frame))));
+    }
+    m->base = def->base, m->free_base = def->free_base;
+    return take_shapes(t);
+}
+
+/* *path of the file that the key names, to be freed; NULL: none is named. */
+static bough_status name_file(bo_json at, char **path) {
+    const char *name = NULL;
+    *path = NULL;
+    BO_TRY(bo_json_string(at, &name));
+    return !name || (*path = bo_path_beside(at.ctx, at.file, name)) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+static bough_status load(bo_json at, const char *path, const char *side, bo_mechanism_scene *m, uint64_t *hash,
+                         bough_urdf **urdf) {
+    bough_urdf_def def = bough_default_urdf_def();
+    def.dynamics = side;
+    const bough_status status = bough_mechanism_load_urdf(at.ctx, path, &def, urdf);
+    if (status != BOUGH_OK) /* it names its own file; a scene says where it names that */
+        return at.parent->text ? bo_json_explain(at, status) : status;
+    BO_TRY(hash_file(at.ctx, path, hash));
+    if ((*urdf)->dynamics)
+        BO_TRY(hash_file(at.ctx, (*urdf)->dynamics, hash));
+    const taker t = {at.ctx, path, *urdf, m, hash};
+    return take(&t, !bo_json_has(at.parent, "end_effectors"));
+}
+
+bough_status bo_mechanism_from_urdf(const bo_json *root, bo_mechanism_scene *m, uint64_t *hash, bough_urdf **urdf) {
+    char *path = NULL, *side = NULL;
+    const bo_json at = bo_json_at(root, "urdf");
+    bough_status status = name_file(at, &path);
+    if (status == BOUGH_OK)
+        status = name_file(bo_json_at(root, "dynamics"), &side);
+    if (status == BOUGH_OK)
+        status = load(at, path, side, m, hash, urdf);
+    bo_free(root->ctx, path);
+    bo_free(root->ctx, side);
+    return status;
+}
