@@ -44,6 +44,13 @@ bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene
     return BOUGH_OK;
 }
 
+const char *bo_registered_integrator(const char *name) {
+    for (int32_t i = 0; i < bough_integrator_count(); i++)
+        if (!strcmp(bough_integrator_describe(i)->name, name))
+            return bough_integrator_describe(i)->name;
+    return NULL;
+}
+
 void bo_engine_destroy(bough_context *ctx, bo_engine *engine) {
     for (int32_t i = 0; i < engine->column_count; i++)
         bo_free(ctx, engine->columns[i]);

@@ -83,6 +83,8 @@ bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, 
                                         bo_engine *engine);
 /* The columns of every engine: the fixed ones of bough/run.h and those of the scene's probes. */
 bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene, bo_engine *engine);
+/* The name as the registry has it, which stays; NULL: it has none of that name. */
+const char *bo_registered_integrator(const char *name);
 /* Of an engine that was made, or of zero bytes. */
 void bo_engine_destroy(bough_context *ctx, bo_engine *engine);
 

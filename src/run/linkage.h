@@ -16,8 +16,8 @@ typedef struct bo_linkage_kind {
     /* Of the springs' offsets beside the description's: by the scene's motors. */
     void (*drive)(const bo_linkage *l, const double *offsets);
     void (*clear_loads)(const bo_linkage *l);
-    /* In the axes of the world, about the origin of the link, which is where it was placed last. */
-    void (*push)(const bo_linkage *l, int32_t link, bo_vec3 force, bo_vec3 torque);
+    /* At a point of the link's frame, in the axes of the world; the link is where it was placed last. */
+    void (*push)(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque);
     /* A transaction. */
     bough_status (*step)(const bo_linkage *l, double h, int64_t *iterations);
     /* Equilibrium under what acts becomes the state; *residual: what is left of forces. */
@@ -34,6 +34,7 @@ struct bo_linkage {
     const bough_scene *scene;
     const bo_mechanism_scene *m;
     const bo_linkage_kind *kind;
+    bough_integrator_def integrator;
     void *data;
     double *offsets;   /* of the motors */
     double *rates;     /* their derivatives by time */

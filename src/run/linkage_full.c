@@ -42,6 +42,9 @@ static bough_status make_mechanism(const bo_linkage *l, whole *w) {
 }
 
 static bough_status create(bo_linkage *l) {
+    if (strcmp(l->integrator.name, "backward-euler") != 0)
+        return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "the full mechanism is stepped by \"backward-euler\", not by \"%.60s\"", l->integrator.name);
     whole *w = l->data = BO_NEW(l->ctx, whole);
     if (!w)
         return BOUGH_ERROR_MEMORY;
@@ -76,13 +79,14 @@ static void clear_loads(const bo_linkage *l) {
 }
 
 /* What holds the base holds it against this too; a free one would need it. */
-static void push(const bo_linkage *l, int32_t link, bo_vec3 force, bo_vec3 torque) {
+static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
+    const bo_vec3 arm = bo_mat_vec(bo_pose(&l->poses[link]).R, bo_load3(at));
     const int32_t base = of(l)->mechanism->def.base;
     if (link == base)
         return;
     double *load = of(l)->full->loads + 6 * (size_t)(link > base ? link - 1 : link);
     bo_store3(load, bo_add(bo_load3(load), force));
-    bo_store3(load + 3, bo_add(bo_load3(load + 3), torque));
+    bo_store3(load + 3, bo_add(bo_load3(load + 3), bo_add(torque, bo_cross(arm, force))));
 }
 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {

@@ -11,6 +11,7 @@ typedef struct {
     bough_mechanism_statics *statics; /* of the motors' twists */
     bough_mechanism_model *model;
     bough_mechanism_state *state;
+    bough_mechanism_stepper *stepper; /* NULL: backward Euler */
 } reduced;
 
 static const reduced *of(const bo_linkage *l) {
@@ -23,6 +24,7 @@ static void destroy(bo_linkage *l) {
     reduced *r = l->data;
     if (!r)
         return;
+    bough_mechanism_stepper_destroy(l->ctx, r->stepper);
     bough_mechanism_state_destroy(l->ctx, r->state);
     bough_mechanism_model_destroy(l->ctx, r->model);
     bough_mechanism_statics_destroy(l->ctx, r->statics);
@@ -71,6 +73,8 @@ static bough_status create(bo_linkage *l) {
         status = bough_mechanism_state_create(l->ctx, r->model, &r->state);
     if (status == BOUGH_OK)
         memcpy(r->state->gravity, l->scene->model.gravity, sizeof r->state->gravity);
+    if (status == BOUGH_OK && strcmp(l->integrator.name, "backward-euler") != 0)
+        status = bough_mechanism_stepper_create(l->ctx, r->model, r->state, &l->integrator, &r->stepper);
     return status;
 }
 
@@ -140,46 +144,26 @@ static void drive(const bo_linkage *l, const double *offsets) {
 
 static void clear_loads(const bo_linkage *l) {
     bough_mechanism_state *s = of(l)->state;
-    memset(s->wrench, 0, 6 * (size_t)of(l)->model->end_effector_count * sizeof *s->wrench);
+    memset(s->load, 0, (size_t)of(l)->model->rank * sizeof *s->load);
     memset(s->base_wrench, 0, sizeof s->base_wrench);
 }
 
-/* What a wrench w at a link does to the end effectors by virtual work is Psi^T w, in the axes of the reference pose,
- * which go with the base. A free base feels w itself, and not what stands for it at the end effectors. */
-static void push(const bo_linkage *l, int32_t link, bo_vec3 force, bo_vec3 torque) {
-    const bough_mechanism_model *model = of(l)->model;
-    bough_mechanism_state *s = of(l)->state;
-    const bo_mat3 R = bo_mat_mul(bo_pose(&s->base).R, bo_mat_mul(bo_transpose(bo_pose(&model->rest[model->base]).R),
-                                                                 bo_pose(&model->rest[link]).R));
-    const bo_twist w = {bo_mat_tvec(R, force), bo_mat_tvec(R, torque)};
-    const int32_t n = 6 * model->end_effector_count;
-    const double *Psi = map_of(model, link);
-    double own[6];
-    bo_store_twist(own, w);
-    bo_twist on_base = bo_ad_transposed(base_in_link(model, link), w);
-    for (int32_t e = 0; e < model->end_effector_count; e++) {
-        double share[6] = {0};
-        for (int r = 0; r < 6; r++)
-            for (int k = 0; k < 6; k++)
-                share[k] += Psi[r * n + 6 * e + k] * own[r];
-        for (int k = 0; k < 6; k++)
-            s->wrench[6 * e + k] += share[k];
-        const bough_end_effector *effector = &model->end_effectors[e];
-        const bo_se3 to = bo_se3_mul(bo_se3_inverse(bo_pose(&effector->frame)), base_in_link(model, effector->link));
-        on_base = bo_twist_mul_add(on_base, -1, bo_ad_transposed(to, bo_load_twist(share)));
-    }
-    if (model->free_base)
-        bo_store_twist(s->base_wrench, bo_twist_mul_add(bo_load_twist(s->base_wrench), 1, on_base));
+static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
+    double f[3], t[3];
+    bo_store3(f, force);
+    bo_store3(t, torque);
+    bough_mechanism_state_push_link(of(l)->model, of(l)->state, link, at, f, t);
 }
 
 /* ---- steps ---- */
 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     (void)iterations;
-    return bough_mechanism_step(l->ctx, of(l)->model, of(l)->state, h);
+    return of(l)->stepper ? bough_mechanism_stepper_step(l->ctx, of(l)->stepper, h)
+                          : bough_mechanism_step(l->ctx, of(l)->model, of(l)->state, h);
 }
 
-/* K (z - goal) = weight + Q^T w, in the directions z in which K is diagonal. */
+/* K (z - goal) = weight + load, in the directions z in which K is diagonal. */
 static bough_status settle(const bo_linkage *l, double *residual) {
     const bough_mechanism_model *model = of(l)->model;
     bough_mechanism_state *s = of(l)->state;
@@ -191,13 +175,11 @@ static bough_status settle(const bo_linkage *l, double *residual) {
     memset(s->xi, 0, (size_t)n * sizeof *s->xi);
     memset(s->phi, 0, (size_t)n * sizeof *s->phi);
     for (int32_t k = 0; k < rank; k++) {
-        double z = model->rest_z[k], force = 0;
+        double z = model->rest_z[k], force = s->load[k];
         for (int32_t j = 0; j < model->motor_count; j++)
             z += model->motor_z[j * rank + k] * s->motors[j];
         for (int d = 0; d < 3; d++)
             force += model->weight[3 * k + d] * g[d];
-        for (int32_t i = 0; i < n; i++)
-            force += model->Q[i * rank + k] * s->wrench[i];
         z += force / model->Kz[k];
         for (int32_t i = 0; i < n; i++)
             s->xi[i] += model->Q[i * rank + k] * z;
@@ -211,12 +193,14 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
     *kinetic = e.kinetic, *elastic = e.elastic, *gravity = e.gravity;
 }
 
-/* ---- saving: time, xi, phi, the base's pose and twist ---- */
+/* ---- saving: xi, phi, the base's pose and twist, what the integrator remembers ---- */
 
 enum { BASE_NUMBERS = 9 + 3 + 6 };
 
 static int64_t state_size(const bo_linkage *l) {
-    return 12 * (int64_t)of(l)->model->end_effector_count + BASE_NUMBERS;
+    const bough_mechanism_stepper *stepper = of(l)->stepper;
+    return 12 * (int64_t)of(l)->model->end_effector_count + BASE_NUMBERS +
+           (stepper ? bough_mechanism_stepper_memory_size(stepper) : 0);
 }
 
 static void save(const bo_linkage *l, double *to) {
@@ -226,7 +210,9 @@ static void save(const bo_linkage *l, double *to) {
     memcpy(to, s->phi, n * sizeof *to), to += n;
     memcpy(to, s->base.rotation, sizeof s->base.rotation), to += 9;
     memcpy(to, s->base.position, sizeof s->base.position), to += 3;
-    memcpy(to, s->base_twist, sizeof s->base_twist);
+    memcpy(to, s->base_twist, sizeof s->base_twist), to += 6;
+    if (of(l)->stepper)
+        bough_mechanism_stepper_save(of(l)->stepper, to);
 }
 
 static void restore(const bo_linkage *l, const double *from) {
@@ -236,7 +222,9 @@ static void restore(const bo_linkage *l, const double *from) {
     memcpy(s->phi, from, n * sizeof *from), from += n;
     memcpy(s->base.rotation, from, sizeof s->base.rotation), from += 9;
     memcpy(s->base.position, from, sizeof s->base.position), from += 3;
-    memcpy(s->base_twist, from, sizeof s->base_twist);
+    memcpy(s->base_twist, from, sizeof s->base_twist), from += 6;
+    if (of(l)->stepper)
+        bough_mechanism_stepper_restore(of(l)->stepper, from);
 }
 
 const bo_linkage_kind bo_reduced_linkage = {.create = create,

@@ -17,8 +17,7 @@ static void place(mechanism_engine *e) {
 }
 
 static void push_spot(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 force, bo_vec3 torque) {
-    const bo_vec3 arm = bo_mat_vec(bo_pose(&e->l.poses[spot->index]).R, bo_load3(spot->at));
-    e->l.kind->push(&e->l, spot->index, force, bo_add(torque, bo_cross(arm, force)));
+    e->l.kind->push(&e->l, spot->index, spot->at, force, torque);
 }
 
 static double factor_at(const bough_scene *scene, int32_t curve, double t) {
@@ -311,11 +310,8 @@ static void destroy(bough_context *ctx, void *data) {
     bo_free(ctx, e);
 }
 
-static bough_status check_scene(bough_context *ctx, const bough_scene *scene, const bo_engine_def *def) {
+static bough_status check_scene(bough_context *ctx, const bough_scene *scene) {
     const bo_mechanism_scene *m = scene->mechanism;
-    if (strcmp(def->integrator.name, "backward-euler") != 0)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "mechanisms are stepped by \"backward-euler\", not by \"%.60s\"",
-                       def->integrator.name);
     if (!m->mechanism || m->body_count > 0)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "free bodies are not stepped yet");
     return BOUGH_OK;
@@ -324,7 +320,7 @@ static bough_status check_scene(bough_context *ctx, const bough_scene *scene, co
 static bough_status build(const bo_engine_def *def, mechanism_engine *e, double *residual) {
     bo_linkage *l = &e->l;
     const size_t links = (size_t)l->m->link_count, motors = (size_t)l->m->motor_count;
-    BO_TRY(check_scene(l->ctx, l->scene, def));
+    BO_TRY(check_scene(l->ctx, l->scene));
     l->kind = def->kind == BO_ENGINE_FULL ? &bo_full_linkage : &bo_reduced_linkage;
     l->offsets = BO_NEW_ZEROS(l->ctx, double, motors);
     l->rates = BO_NEW_ZEROS(l->ctx, double, motors);
@@ -352,16 +348,16 @@ bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, 
                           .stresses = stresses,
                           .rigid_pose = rigid_pose,
                           .destroy = destroy,
-                          .integrator = "backward-euler",
                           .residual = NAN};
     mechanism_engine *e = BO_NEW(ctx, mechanism_engine);
     if (!e)
         return BOUGH_ERROR_MEMORY;
     engine->data = e;
-    e->l = (bo_linkage){.ctx = ctx, .scene = scene, .m = scene->mechanism};
+    e->l = (bo_linkage){.ctx = ctx, .scene = scene, .m = scene->mechanism, .integrator = def->integrator};
     bough_status status = build(def, e, &engine->residual);
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)
         bo_prefix_message(ctx, "%s: ", scene->path);
+    engine->integrator = bo_registered_integrator(def->integrator.name);
     if (status == BOUGH_OK)
         status = bo_engine_name_columns(ctx, scene, engine);
     if (status != BOUGH_OK)

@@ -62,8 +62,12 @@ static bough_pose in_link(const bo_mechanism_scene *m, int32_t link, bo_se3 fram
     return bo_put_pose(bo_se3_mul(bo_se3_inverse(bo_pose(&m->links[link].rest)), frame));
 }
 
-bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_joint *joint,
-                                    bo_se3 frame) {
+void bo_mechanism_place_joint(const bo_mechanism_scene *m, bo_se3 frame, bough_mechanism_joint *joint) {
+    joint->in_parent = in_link(m, joint->parent, frame);
+    joint->in_child = in_link(m, joint->child, frame);
+}
+
+bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_joint *joint) {
     const size_t n = (size_t)bough_mechanism_freedoms(joint->kind);
     char *name;
     double *compliance = NULL;
@@ -81,8 +85,6 @@ bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, c
     bough_mechanism_joint *to = &m->joints[m->joint_count++];
     *to = *joint;
     to->name = name, to->compliance = compliance;
-    to->in_parent = in_link(m, joint->parent, frame);
-    to->in_child = in_link(m, joint->child, frame);
     return BOUGH_OK;
 }
 

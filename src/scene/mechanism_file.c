@@ -106,7 +106,8 @@ static bough_status weigh_shapes(bo_json at, const bo_scene_shapes *shapes, doub
     const double mass = w->mass;
     if (shapes->count == 0)
         return bo_json_fail(at, "needs a \"shape\" that it is the density of");
-    if (!bo_shapes_weigh(shapes, density > 0 ? density : 1, &w->mass, w->centre, w->inertia) || !(w->mass > 0))
+    BO_TRY(bo_shapes_weigh(at.ctx, shapes, density > 0 ? density : 1, &w->mass, w->centre, w->inertia));
+    if (!(w->mass > 0))
         return bo_json_fail(at, "one of the shapes has no volume; give \"mass\" and \"inertia\"");
     if (density > 0)
         return BOUGH_OK;
@@ -303,7 +304,8 @@ static bough_status read_joint(const reader *r, bo_json at, int32_t index) {
         return bo_json_fail(child, "is the parent too; a joint connects two links");
     BO_TRY(read_frame(&at, joint.kind, &frame));
     BO_TRY(read_spring(&at, &joint, compliance));
-    return bo_mechanism_add_joint(at.ctx, r->m, &joint, frame);
+    bo_mechanism_place_joint(r->m, frame, &joint);
+    return bo_mechanism_add_joint(at.ctx, r->m, &joint);
 }
 
 static bough_status read_joints(const reader *r, bo_json at) {
@@ -580,7 +582,7 @@ static bough_status read_settings(const reader *r) {
     return bo_json_flag(bo_json_at(root, "settle"), &scene->settle);
 }
 
-/* What others made has names too. */
+/* What others made has names too. A URDF file says itself which base is free; the scene may say otherwise. */
 static bough_status name_all(const reader *r, bo_json at) {
     const bo_mechanism_scene *m = r->m;
     for (int32_t i = 0; i < m->link_count; i++)
@@ -597,19 +599,17 @@ static bough_status name_all(const reader *r, bo_json at) {
 static bough_status read_structure(reader *r) {
     bo_json links = bo_json_at(r->root, "links"), joints = bo_json_at(r->root, "joints");
     bo_json made = bo_json_at(r->root, "generate"), urdf = bo_json_at(r->root, "urdf");
-    if (bo_json_has(r->root, "dynamics") && !urdf.value)
-        return bo_json_fail(bo_json_at(r->root, "dynamics"), "is for what \"urdf\" cannot say, and there is none");
-    if (urdf.value && (links.value || joints.value || made.value))
-        return bo_json_fail(urdf, "has links and joints; leave \"links\", \"joints\" and \"generate\" out");
-    if (urdf.value) {
-        BO_TRY(bo_mechanism_from_urdf(r->root, r->m, &r->scene->hash, &r->urdf));
-        return name_all(r, urdf);
-    }
-    if (made.value && (links.value || joints.value))
-        return bo_json_fail(links.value ? links : joints, "is made by \"generate\"; leave one of them out");
-    if (made.value) {
-        BO_TRY(bo_mechanism_generate(made, r->m));
-        return name_all(r, made);
+    bo_json dynamics = bo_json_at(r->root, "dynamics"), source = made.value ? made : urdf;
+    if (made.value && urdf.value)
+        return bo_json_fail(urdf, "is one too many beside \"generate\"");
+    if (source.value && (links.value || joints.value))
+        return bo_json_fail(links.value ? links : joints, "is made by \"%s\"; leave one of them out", source.key);
+    if (dynamics.value && !urdf.value)
+        return bo_json_fail(dynamics, "is for the joints of a \"urdf\", and there is none");
+    if (source.value) {
+        BO_TRY(made.value ? bo_mechanism_generate(made, r->m)
+                          : bo_mechanism_from_urdf(r->root, r->m, &r->scene->hash, &r->urdf));
+        return name_all(r, source);
     }
     if (!links.value)
         return joints.value ? bo_json_fail(joints, "connect \"links\", and there are none") : BOUGH_OK;

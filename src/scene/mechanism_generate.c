@@ -45,7 +45,8 @@ static bough_status connect(const maker *k, int32_t parent, int32_t child, bo_se
     joint.parent = parent, joint.child = child;
     for (int i = 0; i < 6; i++)
         joint.stiffness[i] = k->stiffness, joint.damping[i] = k->damping;
-    return bo_mechanism_add_joint(k->ctx, k->m, &joint, frame);
+    bo_mechanism_place_joint(k->m, frame, &joint);
+    return bo_mechanism_add_joint(k->ctx, k->m, &joint);
 }
 
 static bough_status read_common(const bo_json *at, maker *k) {

@@ -47,8 +47,9 @@ bough_status bo_scene_read_shapes(bo_json at, bo_scene_shapes *shapes, uint64_t 
 void bo_scene_free_shapes(bough_context *ctx, bo_scene_shapes *shapes);
 /* Planes, height fields, hulls, spheres and boxes do. */
 bool bo_shape_touches(const bo_scene_shape *shape);
-/* Of these shapes at a density, in the frame of what they belong to; false: one has no volume. */
-bool bo_shapes_weigh(const bo_scene_shapes *shapes, double density, double *mass, double centre[3], double inertia[9]);
+/* Of these shapes at a density, in the frame of what they belong to; *mass 0: one has no volume. */
+bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, double density, double *mass,
+                             double centre[3], double inertia[9]);
 
 /* Triangles that grow, three vertices each or shared. */
 typedef struct bo_triangles {
@@ -127,10 +128,10 @@ typedef struct bo_mechanism_scene {
 void bo_mechanism_scene_free(bough_context *ctx, bo_mechanism_scene *m);
 /* Each adds one; names are copied (NULL: none), and so is a joint's compliance. */
 bough_status bo_mechanism_add_link(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_link *link);
-/* By its frame in the world at the reference pose, which goes over in_parent and in_child. */
-bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_joint *joint,
-                                    bo_se3 frame);
-/* Likewise. */
+bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_joint *joint);
+/* Puts a joint's frame, given in the world at the reference pose, into in_parent and in_child. */
+void bo_mechanism_place_joint(const bo_mechanism_scene *m, bo_se3 frame, bough_mechanism_joint *joint);
+/* Its frame is given in the world at the reference pose. */
 bough_status bo_mechanism_add_end_effector(bough_context *ctx, bo_mechanism_scene *m, const char *name, int32_t link,
                                            bo_se3 frame);
 

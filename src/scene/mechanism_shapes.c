@@ -196,6 +196,14 @@ static bough_status read_form(bo_json at, bo_scene_shape *shape, uint64_t *hash)
     return BOUGH_OK;
 }
 
+/* What touches must be something that contact knows: points of a hull may lie in a plane. */
+static bough_status check_contact(bo_json at, const bo_scene_shape *shape) {
+    bough_shape *made = NULL;
+    const bough_status status = bough_shape_create(at.ctx, &shape->def, &made);
+    bough_shape_destroy(at.ctx, made);
+    return bo_json_explain(at, status);
+}
+
 static bough_status read_shape(bo_json at, bo_scene_shape *shape, uint64_t *hash) {
     static const double plain[3] = {0.62, 0.66, 0.72};
     bo_se3 frame = bo_se3_identity();
@@ -218,7 +226,9 @@ static bough_status read_shape(bo_json at, bo_scene_shape *shape, uint64_t *hash
     BO_TRY(bo_scene_pose(&at, &frame));
     shape->def.frame = bo_put_pose(frame);
     BO_TRY(bo_json_vec3(bo_json_at(&at, "colour"), (bo_range){0, 1, false}, shape->colour));
-    return read_form(bo_json_at(&at, BO_FORM_NAMES[given]), shape, hash);
+    bo_json form = bo_json_at(&at, BO_FORM_NAMES[given]);
+    BO_TRY(read_form(form, shape, hash));
+    return bo_shape_touches(shape) ? check_contact(form, shape) : BOUGH_OK;
 }
 
 bough_status bo_scene_read_shapes(bo_json at, bo_scene_shapes *shapes, uint64_t *hash) {
@@ -277,12 +287,12 @@ static moments moments_of_capsule(double r, double length) {
 
 /* Of the tetrahedra between the origin and the triangles: volume V/6 = det/6, first moment V (a + b + c)/4, second
  * V/20 (s s^T + a a^T + b b^T + c c^T) with s = a + b + c. */
-static moments moments_of_triangles(int32_t count, const double *vertices, const int32_t *corners) {
+static moments moments_of_triangles(const bo_triangles *triangles) {
     moments sum = {0};
-    for (size_t t = 0; t < (size_t)count; t++) {
+    for (size_t t = 0; t < triangles->triangle_count; t++) {
         bo_vec3 x[3];
         for (size_t k = 0; k < 3; k++)
-            x[k] = bo_load3(vertices + 3 * (size_t)corners[3 * t + k]);
+            x[k] = bo_load3(triangles->vertices + 3 * (size_t)triangles->corners[3 * t + k]);
         const bo_vec3 s = bo_add(x[0], bo_add(x[1], x[2]));
         const double volume = bo_dot(x[0], bo_cross(x[1], x[2])) / 6;
         bo_mat3 second = bo_outer(s, s);
@@ -302,39 +312,58 @@ static moments moved(moments m, bo_se3 g) {
                      bo_mat_add(bo_mat_add(turned, mixed), bo_mat_scale(m.volume, bo_outer(g.t, g.t)))};
 }
 
-static moments moments_of(const bo_scene_shape *shape) {
-    const double r = shape->def.radius;
-    const double ball = 4 * M_PI / 3 * r * r * r;
+/* In the frame of what the shape belongs to; no volume: none, or triangles that enclose none. */
+static bough_status moments_of(bough_context *ctx, const bo_scene_shape *shape, moments *m) {
+    const double r = shape->def.radius, ball = 4 * M_PI / 3 * r * r * r;
+    const bo_se3 frame = bo_pose(&shape->def.frame);
+    bo_triangles triangles = {0};
+    bough_status status = BOUGH_OK;
+    *m = (moments){0};
     switch (shape->form) {
     case BO_FORM_SPHERE:
-        return centred(ball, ball * r * r / 5, ball * r * r / 5, ball * r * r / 5);
+        *m = moved(centred(ball, ball * r * r / 5, ball * r * r / 5, ball * r * r / 5), frame);
+        break;
     case BO_FORM_BOX:
-        return moments_of_box(shape->def.half);
+        *m = moved(moments_of_box(shape->def.half), frame);
+        break;
     case BO_FORM_CAPSULE:
-        return moments_of_capsule(shape->radius, shape->length);
+        *m = moved(moments_of_capsule(shape->radius, shape->length), frame);
+        break;
     case BO_FORM_CYLINDER:
-        return moments_of_cylinder(shape->radius, shape->length);
+        *m = moved(moments_of_cylinder(shape->radius, shape->length), frame);
+        break;
+    case BO_FORM_HULL:
     case BO_FORM_MESH:
-        return moments_of_triangles(shape->mesh->element_count, shape->mesh->vertices, shape->mesh->elements);
-    default:
-        return (moments){0};
+        status = bo_shape_triangles(ctx, shape, 0, &triangles);
+        if (status == BOUGH_OK)
+            *m = moments_of_triangles(&triangles);
+        bo_triangles_free(ctx, &triangles);
+        break;
+    case BO_FORM_PLANE:
+    case BO_FORM_HEIGHT_FIELD:
+        break;
     }
+    return status;
 }
 
-bool bo_shapes_weigh(const bo_scene_shapes *shapes, double density, double *mass, double centre[3], double inertia[9]) {
+bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, double density, double *mass,
+                             double centre[3], double inertia[9]) {
     moments sum = {0};
+    *mass = 0;
     for (int32_t i = 0; i < shapes->count; i++) {
-        const bo_scene_shape *shape = &shapes->shapes[i];
-        const moments own = moved(moments_of(shape), bo_pose(&shape->def.frame));
+        moments own;
+        BO_TRY(moments_of(ctx, &shapes->shapes[i], &own));
         if (!(own.volume > 0))
-            return false;
+            return BOUGH_OK;
         add_moments(&sum, own);
     }
+    if (shapes->count == 0)
+        return BOUGH_OK;
     const bo_vec3 c = bo_scale(1 / sum.volume, sum.first);
     const bo_mat3 about = bo_mat_sub(sum.second, bo_mat_scale(sum.volume, bo_outer(c, c)));
     const bo_mat3 I = bo_mat_scale(density, bo_mat_sub(bo_mat_scale(bo_trace(about), bo_identity3()), about));
     *mass = density * sum.volume;
     bo_store3(centre, c);
     memcpy(inertia, I.m, sizeof I.m);
-    return true;
+    return BOUGH_OK;
 }

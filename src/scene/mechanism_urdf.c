@@ -25,29 +25,32 @@ static bough_status hash_file(bough_context *ctx, const char *path, uint64_t *ha
 /* ---- meshes ---- */
 
 /* "package://NAME/meshes/arm.stl" is looked for beside the URDF and in the folder above it, since packages keep their
- * descriptions in one folder and their meshes in another. NULL: it is nowhere, or memory is short. */
-static char *find_mesh(bough_context *ctx, const char *urdf, const char *name) {
+ * descriptions in one folder and their meshes in another. *path is to be freed; NULL: it is nowhere. */
+static bough_status find_mesh(bough_context *ctx, const char *urdf, const char *name, char **path) {
     static const char package[] = "package://", file[] = "file://";
     if (strncmp(name, file, sizeof file - 1) == 0)
         name += sizeof file - 1;
     const bool in_package = strncmp(name, package, sizeof package - 1) == 0;
     const char *slash = in_package ? strchr(name + sizeof package - 1, '/') : NULL;
-    name = slash ? slash + 1 : name;
     for (int above = 0; above < (in_package ? 2 : 1); above++) {
-        char *other = above ? bo_path_beside(ctx, urdf, "../x") : NULL; /* what would be a file in the folder above */
-        char *path = bo_path_beside(ctx, other ? other : urdf, name);
+        char *other = bo_path_beside(ctx, urdf, above ? "../x" : "x"); /* what would be a file in that folder */
+        *path = other ? bo_path_beside(ctx, other, slash ? slash + 1 : name) : NULL;
         bo_free(ctx, other);
-        if (path && bo_file_exists(path))
-            return path;
-        bo_free(ctx, path);
+        if (!*path)
+            return BOUGH_ERROR_MEMORY;
+        if (bo_file_exists(*path))
+            return BOUGH_OK;
+        bo_free(ctx, *path);
+        *path = NULL;
     }
-    return NULL;
+    return BOUGH_OK;
 }
 
 /* What cannot be drawn is told, and runs all the same. */
 static bough_status read_mesh(const taker *t, const bough_urdf_shape *from, bo_scene_shape *shape) {
     bough_mesh_read_def def = bough_default_mesh_read_def();
-    char *path = find_mesh(t->ctx, t->path, from->mesh);
+    char *path;
+    BO_TRY(find_mesh(t->ctx, t->path, from->mesh, &path));
     if (!path) {
         bo_warn(t->ctx, "%s: the mesh \"%.200s\" is not there; its link is drawn without it", t->path, from->mesh);
         return BOUGH_OK;
@@ -124,10 +127,8 @@ static bough_status take(const taker *t, bool with_end_effectors) {
     bo_mechanism_scene *m = t->m;
     for (int32_t i = 0; i < def->link_count; i++)
         BO_TRY(bo_mechanism_add_link(t->ctx, m, &def->links[i]));
-    for (int32_t j = 0; j < def->joint_count; j++) {
-        BO_TRY(bo_mechanism_add_joint(t->ctx, m, &def->joints[j], bo_se3_identity()));
-        m->joints[j].in_parent = def->joints[j].in_parent, m->joints[j].in_child = def->joints[j].in_child;
-    }
+    for (int32_t j = 0; j < def->joint_count; j++)
+        BO_TRY(bo_mechanism_add_joint(t->ctx, m, &def->joints[j]));
     for (int32_t k = 0; k < def->end_effector_count && with_end_effectors; k++) {
         const bough_end_effector *e = &def->end_effectors[k];
         BO_TRY(bo_mechanism_add_end_effector(t->ctx, m, t->urdf->frames[t->urdf->end_effectors[k]].name, e->link,

@@ -136,6 +136,20 @@ static bough_status draw_triangles(const pencil *p, int32_t vertices, const doub
     return BOUGH_OK;
 }
 
+/* Contact knows the faces, in the frame of what the hull belongs to. */
+static bough_status draw_hull(pencil p, const bough_shape_def *def) {
+    bough_shape *shape = NULL;
+    bough_shape_surface surface = {0};
+    BO_TRY(bough_shape_create(p.ctx, def, &shape));
+    bough_status status = bough_shape_surface_create(p.ctx, shape, &surface);
+    bough_shape_destroy(p.ctx, shape);
+    p.frame = bo_se3_identity();
+    if (status == BOUGH_OK)
+        status = draw_triangles(&p, surface.vertex_count, surface.vertices, surface.triangle_count, surface.triangles);
+    bough_shape_surface_destroy(p.ctx, &surface);
+    return status;
+}
+
 bough_status bo_shape_triangles(bough_context *ctx, const bo_scene_shape *shape, double plane,
                                 bo_triangles *triangles) {
     const pencil p = {ctx, triangles, bo_pose(&shape->def.frame), (int32_t)triangles->vertex_count};
@@ -156,7 +170,7 @@ bough_status bo_shape_triangles(bough_context *ctx, const bo_scene_shape *shape,
         return draw_triangles(&p, shape->mesh->vertex_count, shape->mesh->vertices, shape->mesh->element_count,
                               shape->mesh->elements);
     case BO_FORM_HULL:
-        return BOUGH_OK;
+        return draw_hull(p, &shape->def);
     }
     return BOUGH_OK;
 }
