@@ -568,13 +568,23 @@ static int act(bough_context *ctx, const app_mechanism *m, const arguments *a) {
     return status;
 }
 
+/* bough run knows scenes only. */
+static int run(int argc, char **argv) {
+    static char title[] = "bough mechanism run";
+    for (int k = 1; k < argc; k++)
+        if (!strncmp(argv[k], "--dynamics", 10)) {
+            app_fail_with("a run takes ROBOT.dynamics.json beside ROBOT.urdf; for another side file write a scene: "
+                          "{\"bough\": 1, \"urdf\": \"ROBOT.urdf\", \"dynamics\": \"FILE.json\"}");
+            return APP_USAGE;
+        }
+    argv[0] = title;
+    return command_run(argc, argv);
+}
+
 int command_mechanism(int argc, char **argv) {
     arguments a = {.frequencies = FREQUENCIES, .steps = 1000};
-    if (argc > 1 && !strcmp(argv[1], "run")) {
-        static char title[] = "bough mechanism run";
-        argv[1] = title;
-        return command_run(argc - 1, argv + 1);
-    }
+    if (argc > 1 && !strcmp(argv[1], "run"))
+        return run(argc - 1, argv + 1);
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     bough_context *ctx = app_context(a.threads);
     app_mechanism m;

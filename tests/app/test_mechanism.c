@@ -164,6 +164,7 @@ static void robots_run(void **state) {
     check(strstr(out, "b                    on b"));
     check_run(0, "mechanism", "run", "--help");
     check(strstr(out, "bough mechanism run"));
+    check_mistake(2, "for another side file write a scene", "mechanism", "run", "arm.urdf", "--dynamics", "x.json");
     check_mistake(1, "is a scene without links", "mechanism", "info", BOUGH_SOURCE_DIR "/examples/beam/scene.json");
     check_mistake(1, "--dynamics is for .urdf files", "mechanism", "info", "scene.json", "--dynamics", "x.json");
     remove(work("arm.dynamics.json"));

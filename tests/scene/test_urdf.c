@@ -453,6 +453,8 @@ static void meshes_are_drawn(void **state) {
     check_near(shapes[2].shapes[0].length, 0.3, 0);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
+    const char *const texts[] = {"{'bough': 1, 'urdf': 'urdf/robot.urdf'}"};
+    check_failed_allocations(read_scene, texts, 1);
 }
 
 /* ---- what is wrong ---- */
