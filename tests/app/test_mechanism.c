@@ -78,7 +78,7 @@ static void compliance_is_that_of_levers(void **state) {
     check(strstr(out, "tool cannot move along or about its x, z, rx, ry"));
     /* a turns by 1, b by 1 + u: y = 0.9 + 0.4 u = 0.5 of a's turn + 0.4 of the tool's */
     const char *combined = strstr(out, "\n  cannot move along ");
-    double a, y, rz, radius;
+    double a = 0, y = 0, rz = 0, radius = 0;
     check(combined &&
           sscanf(combined, " cannot move along %lf a.rz %*c %lf tool.y %*c %lf tool.rz, with angles times %lf", &a, &y,
                  &rz, &radius) == 4);
