@@ -137,8 +137,8 @@ bough_status bo_mechanism_add_end_effector(bough_context *ctx, bo_mechanism_scen
 
 /* "generate": a helix, a ladder, a Y or a ring. */
 bough_status bo_mechanism_generate(bo_json at, bo_mechanism_scene *m);
-/* "urdf" and "dynamics" of the scene; its end effectors only where the scene names none. *urdf is to be destroyed, also
- * when it fails. */
+/* "urdf" and "dynamics" of the scene; its end effectors but those that the scene has too. *urdf is to be destroyed,
+ * also when it fails. */
 bough_status bo_mechanism_from_urdf(const bo_json *root, bo_mechanism_scene *m, uint64_t *hash, bough_urdf **urdf);
 /* "position" and "rotate_deg" */
 bough_status bo_scene_pose(const bo_json *at, bo_se3 *pose);

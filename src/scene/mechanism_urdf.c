@@ -122,17 +122,29 @@ static bough_status take_shapes(const taker *t) {
 
 /* ---- the mechanism ---- */
 
-static bough_status take(const taker *t, bool with_end_effectors) {
+/* An end effector of the scene goes over that of the robot which has its name. */
+static bool is_named(bo_json list, const char *name) {
+    for (size_t i = 0; i < json_array_size(list.value); i++) {
+        const char *other = json_string_value(json_object_get(json_array_get(list.value, i), "name"));
+        if (other && strcmp(other, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bough_status take(const taker *t, bo_json others) {
     const bough_mechanism_def *def = bough_mechanism_describe(t->urdf->mechanism);
     bo_mechanism_scene *m = t->m;
     for (int32_t i = 0; i < def->link_count; i++)
         BO_TRY(bo_mechanism_add_link(t->ctx, m, &def->links[i]));
     for (int32_t j = 0; j < def->joint_count; j++)
         BO_TRY(bo_mechanism_add_joint(t->ctx, m, &def->joints[j]));
-    for (int32_t k = 0; k < def->end_effector_count && with_end_effectors; k++) {
+    for (int32_t k = 0; k < def->end_effector_count; k++) {
         const bough_end_effector *e = &def->end_effectors[k];
-        BO_TRY(bo_mechanism_add_end_effector(t->ctx, m, t->urdf->frames[t->urdf->end_effectors[k]].name, e->link,
-                                             bo_se3_mul(bo_pose(&def->links[e->link].rest), bo_pose(&e->frame))));
+        const char *name = t->urdf->frames[t->urdf->end_effectors[k]].name;
+        const bo_se3 frame = bo_se3_mul(bo_pose(&def->links[e->link].rest), bo_pose(&e->frame));
+        if (!is_named(others, name))
+            BO_TRY(bo_mechanism_add_end_effector(t->ctx, m, name, e->link, frame));
     }
     m->base = def->base, m->free_base = def->free_base;
     return take_shapes(t);
@@ -157,7 +169,7 @@ static bough_status load(bo_json at, const char *path, const char *side, bo_mech
     if ((*urdf)->dynamics)
         BO_TRY(hash_file(at.ctx, (*urdf)->dynamics, hash));
     const taker t = {at.ctx, path, *urdf, m, hash};
-    return take(&t, !bo_json_has(at.parent, "end_effectors"));
+    return take(&t, bo_json_at(at.parent, "end_effectors"));
 }
 
 bough_status bo_mechanism_from_urdf(const bo_json *root, bo_mechanism_scene *m, uint64_t *hash, bough_urdf **urdf) {

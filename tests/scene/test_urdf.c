@@ -375,12 +375,19 @@ static void robots_are_scenes(void **state) {
     check_ok(ctx, bough_scene_load(ctx, test_path("thing.urdf"), &scene));
     check(scene->hash != before);
     bough_scene_destroy(ctx, scene);
-    /* in a scene, whose end effectors go over those of the robot, on what is welded too */
+    /* in a scene, whose end effectors are added to those of the robot, or go over them; on what is welded too */
+    check_ok(ctx,
+             load_text(ctx, "{'bough': 1, 'urdf': 'thing.urdf', 'end_effectors': [{'name': 'tip', 'link': 'tool'}]}",
+                       &scene));
+    const bough_mechanism_def *def = bough_mechanism_describe(bough_scene_mechanism(scene));
+    check_int(def->end_effector_count, 2);
+    check_near(def->end_effectors[1].frame.position[0], 0.4, 1e-15);
+    bough_scene_destroy(ctx, scene);
     check_ok(ctx, load_text(ctx,
-                            "{'bough': 1, 'urdf': 'thing.urdf', 'end_effectors': [{'name': 'tip', 'link': 'tool'}],"
+                            "{'bough': 1, 'urdf': 'thing.urdf', 'end_effectors': [{'name': 'tool', 'link': 'tool'}],"
                             "'probes': [{'name': 'p', 'link': 'tool'}]}",
                             &scene));
-    check_tool(ctx, scene, "tip");
+    check_tool(ctx, scene, "tool");
     check_near(scene->probes[0].spot.rest[0], 1.4, 1e-15);
     bough_scene_destroy(ctx, scene);
     write_quoted(test_path("soft.json"), "{'bough': 1, 'default': {'stiffness': 25}}");
