@@ -32,7 +32,8 @@ typedef struct {
 
 static const struct argp_option options[] = {
     {"engine", OPT_ENGINE, "NAME", 0,
-     "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object); instead of the scene's",
+     "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object); of a mechanism: "
+     "mechanism (reduced), or full; instead of the scene's",
      0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3, instead of the scene's", 0},
     {"passes", OPT_PASSES, "N", 0, "of the tree engine in each step: 1 or 2, instead of the scene's", 0},
@@ -97,8 +98,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         state->child_inputs[0] = &a->scene;
         break;
     case OPT_ENGINE:
-        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0)
-            argp_error(state, "--engine: \"%s\" should be tree or full", text);
+        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0 && strcmp(text, "mechanism") != 0)
+            argp_error(state, "--engine: \"%s\" should be tree, mechanism or full", text);
         a->def.engine = text;
         break;
     case OPT_COUPLING:

@@ -29,6 +29,11 @@ bough_status app_paint_parts(const bough_run *run, app_colouring colouring, app_
 /* Sets the values of a body's vertices. */
 bough_status app_paint_body(const bough_run *run, app_colouring colouring, app_scale *scale, double *values);
 
+/* rigid_picture.c: mechanisms. Points of links and bodies where they are now (3 each), to be freed; NULL: no memory. */
+float *app_rigid_points(const bough_run *run, size_t *count);
+bool app_has_obstacles(const bough_run *run);
+bough_status app_draw_rigids(bough_context *ctx, const bough_run *run, bough_picture *picture);
+
 /* ---- shot.c: where a picture is taken from, and what it shows ---- */
 
 /* Components whose names, or those of their parts, match a pattern have a colour of the user's. */

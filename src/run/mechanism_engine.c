@@ -274,8 +274,9 @@ static bough_status measure(void *data, double t, double *values) {
 }
 
 static bough_status stresses(void *data, double *von_mises) {
-    (void)data, (void)von_mises; /* of rigid links: none */
-    return BOUGH_OK;
+    (void)von_mises;
+    return bo_fail(((mechanism_engine *)data)->l.ctx, BOUGH_ERROR_UNSUPPORTED,
+                   "a mechanism's links are rigid and have no stress");
 }
 
 /* ---- what is shown ---- */

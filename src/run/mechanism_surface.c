@@ -8,7 +8,8 @@
 
 #define ROD_THICKNESS 0.12 /* radius of the rods that stand for links without a shape, against their mean length */
 
-static const double rod_colour[3] = {0.36, 0.5, 0.66}, base_colour[3] = {0.35, 0.35, 0.37};
+/* Neighbours in a chain differ. */
+static const double rod_colours[2][3] = {{0.86, 0.62, 0.26}, {0.36, 0.5, 0.66}}, base_colour[3] = {0.35, 0.35, 0.37};
 
 void bo_mechanism_free_surface(mechanism_engine *e) {
     bough_context *ctx = e->l.ctx;
@@ -74,9 +75,10 @@ static bough_status add_length(void *data, int32_t link, bo_vec3 end) {
 
 static bough_status add_rod(void *data, int32_t link, bo_vec3 end) {
     const rods *r = data;
+    const double radius = r->radius * (link == r->e->l.m->base ? 1.04 : 1); /* where two meet, one is seen */
     return r->e->l.m->link_shapes[link].count > 0
                ? BOUGH_OK
-               : draw_rod(r->e, bo_load3(r->e->l.m->links[link].centre), end, r->radius, &r->links[link]);
+               : draw_rod(r->e, bo_load3(r->e->l.m->links[link].centre), end, radius, &r->links[link]);
 }
 
 static bough_status draw_rods(const mechanism_engine *e, bo_triangles *links) {
@@ -143,7 +145,7 @@ static void describe(mechanism_engine *e, bough_run_rigid *rigid, bough_rigid_ki
     memcpy(rigid->colour,
            shapes->count > 0                              ? shapes->shapes[0].colour
            : kind == BOUGH_RIGID_LINK && index == m->base ? base_colour
-                                                          : rod_colour,
+                                                          : rod_colours[index % 2],
            sizeof rigid->colour);
 }
 

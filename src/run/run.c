@@ -27,7 +27,8 @@ bough_status bo_run_show(const bough_run *run) {
 bough_status bo_run_record_frame(bough_context *ctx, bough_run *run) {
     const bo_engine *e = &run->engine;
     BO_TRY(bo_run_show(run));
-    BO_TRY(e->stresses(e->data, run->von_mises));
+    if (e->stress_count > 0)
+        BO_TRY(e->stresses(e->data, run->von_mises));
     for (int32_t i = e->mesh->element_count - 1; i >= 0 && e->stress_of; i--)
         run->von_mises[e->stress_count + i] = run->von_mises[e->stress_of[i]];
     const double *shown = e->stress_count > 0 ? run->von_mises + (e->stress_of ? e->stress_count : 0) : NULL;
