@@ -487,7 +487,7 @@ typedef struct bough_surroundings_def {
     double push_speed;     /* m/s: but not faster than this; 1 */
     double bounce_speed;   /* m/s: slower impacts do not bounce; 0.02 */
     int32_t most_rounds;   /* of the search for impulses; 200 */
-    double tolerance;      /* of that search, against the speeds at which things would meet; 1e-6 */
+    double tolerance;      /* of that search, against the speeds at which things would meet; 1e-5 */
 } bough_surroundings_def;
 BOUGH_API bough_surroundings_def bough_default_surroundings_def(void);
 
