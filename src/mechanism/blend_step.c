@@ -4,23 +4,25 @@
 #include "dense/cholesky.h"
 #include "dense/lu.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define AT_A_POINT 1e-12 /* distance at which a point is all */
 #define HOLD 1e-13       /* of compliances and of likenesses: keeps what is singular regular */
+#define STIFF 1e-2       /* of the largest compliance: directions that are stiffer go on by their forces */
 #define STILL 1e-12      /* distance that ends a search for equilibrium */
 enum { MOST_ROUNDS = 400 };
 
 struct bo_blend_work {
-    bo_se3 *at, *rest, *next;                   /* end effectors: where they are, the blended pose, after a step */
-    double *numbers;                            /* blended, as bo_blend_parts */
-    double *pair;                               /* blended, as bo_blend_pair */
-    double *gram;                               /* tracks x tracks: factor of B^T B */
-    double *A;                                  /* tracks x tracks */
-    double *xi, *force;                         /* n: scaled */
-    double *z, *rate, *f, *y, *right, *scratch; /* tracks */
-    double *kept;                               /* n + most_points: of what a search may lose */
-    double *columns;                            /* most_points x (n + motors): what moves the links of each model */
+    bo_se3 *at, *rest, *next; /* end effectors: where they are, the blended pose, after a step */
+    double *numbers;          /* blended, as bo_blend_parts */
+    double *pair;             /* blended, as bo_blend_pair */
+    double *gram;             /* tracks x tracks: factor of B^T B */
+    double *A;                /* tracks x tracks */
+    double *xi, *force;       /* n: scaled */
+    double *z, *rate, *f, *pull, *y, *right, *scratch; /* tracks */
+    double *kept;                                      /* n + most_points: of what a search may lose */
+    double *columns; /* most_points x (n + motors): what moves the links of each model */
     int32_t *pivots;
     double *memory;
 };
@@ -38,7 +40,7 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
     }
     s->work = w;
     const size_t doubles =
-        3 * n + motors + most + parts + (4 * n * n + n) + 2 * n * n + 8 * n + (n + most) + most * (n + motors);
+        3 * n + motors + most + parts + (4 * n * n + n) + 2 * n * n + 11 * n + (n + most) + most * (n + motors);
     double *x = w->memory = BO_NEW_ZEROS(ctx, double, doubles);
     w->at = BO_NEW_ARRAY(ctx, bo_se3, 3 * effectors);
     w->pivots = BO_NEW_ARRAY(ctx, int32_t, n);
@@ -65,6 +67,9 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
                {&w->z, n},
                {&w->rate, n},
                {&w->f, n},
+               {&w->pull, n},
+               {&s->rates, n},
+               {&s->springs, n},
                {&w->y, n},
                {&w->right, n},
                {&w->scratch, n},
@@ -190,14 +195,15 @@ static void multiply(int32_t tracks, const double *A, const double *x, double *y
 }
 
 /* Everything of the blended model for end effectors at w->at: weights, numbers, pair, blended poses, and xi. */
-static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state) {
+static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                             int32_t *nearest) {
     struct bo_blend_work *w = state->work;
-    const int32_t nearest = weigh(blend, w->at, state->weights);
+    *nearest = weigh(blend, w->at, state->weights);
     memset(w->numbers, 0, (size_t)blend->parts.count * sizeof(double));
     memset(w->pair, 0, (size_t)blend->pair.count * sizeof(double));
     for (int32_t i = 0; i < blend->count; i++) {
         add_scaled(blend->parts.count, state->weights[i], blend->points[i].numbers, w->numbers);
-        add_scaled(blend->pair.count, state->weights[i], bo_blend_pair_of(blend, nearest, i), w->pair);
+        add_scaled(blend->pair.count, state->weights[i], bo_blend_pair_of(blend, *nearest, i), w->pair);
     }
     normalise(blend, w->pair);
     if (!factor_gram(blend, w))
@@ -333,13 +339,15 @@ bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_b
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    const bough_status status = blend_at(ctx, blend, state);
+    int32_t nearest;
+    const bough_status status = blend_at(ctx, blend, state, &nearest);
     if (status != BOUGH_OK)
         return give_back(blend, state, status);
     coordinates(blend, w, w->xi, w->z);
     if (!forces_of(blend, w, w->z, w->f))
         return give_back(blend, state, bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite"));
     carry(blend, state, w->f);
+    state->nearest = -1;
     if (!holding)
         return BOUGH_OK;
     pull_of(blend, state, w->force);
@@ -383,6 +391,59 @@ static bool solve_step(const bough_mechanism_blend *blend, struct bo_blend_work 
     return all_finite(tracks, w->y);
 }
 
+/* Numbers (tracks) of the directions of the nearest model `old` as those of `now`; what has no likeness stays. */
+static void change_tracks(const bough_mechanism_blend *blend, int32_t old, int32_t now, const double *x, double *y) {
+    const int32_t *forward = bo_blend_tracks_of(blend, now, old), *back = bo_blend_tracks_of(blend, old, now);
+    for (int32_t t = 0; t < blend->points[now].rank; t++)
+        y[t] = back[t] > 0 ? x[back[t] - 1] : -x[-back[t] - 1];
+    for (int32_t k = 0; k < blend->points[old].rank; k++)
+        y[abs(forward[k]) - 1] = forward[k] > 0 ? x[k] : -x[k];
+}
+
+/* Blended poses are not quite where the mechanism can go, and its directions turn. Seen from the blended pose of this
+ * step, the end effectors are elsewhere than a step ago, and their twists have parts in other directions. In stiff ones
+ * that is nothing but the error of the blend, and would be answered by huge forces. What a step hands to the next is
+ * therefore the rates along the directions, with their kinetic energy; and in stiff directions the springs' forces, in
+ * soft ones where the end effectors are. With one model both are the same. pull: of the springs at z = 0. */
+static void hand_over(const bough_mechanism_blend *blend, bough_blend_state *state, int32_t nearest,
+                      const double *pull) {
+    struct bo_blend_work *w = state->work;
+    const int32_t tracks = blend->tracks;
+    const double *L = w->pair + blend->pair.L;
+    double *springs = w->right, most = 0, kinetic = 0;
+    if (state->nearest < 0 || state->nearest >= blend->count)
+        return;
+    memcpy(springs, state->springs, (size_t)tracks * sizeof(double));
+    memcpy(w->rate, state->rates, (size_t)tracks * sizeof(double));
+    if (nearest != state->nearest) {
+        change_tracks(blend, state->nearest, nearest, state->springs, springs);
+        change_tracks(blend, state->nearest, nearest, state->rates, w->rate);
+    }
+    for (int32_t t = 0; t < tracks; t++)
+        most = fmax(most, L[(tracks + 1) * t]);
+    multiply(tracks, w->pair + blend->pair.M, w->rate, w->scratch);
+    for (int32_t t = 0; t < tracks; t++) {
+        const double lambda = L[(tracks + 1) * t], soft = lambda / (lambda + STIFF * most);
+        w->z[t] = soft * w->z[t] + (1 - soft) * lambda * (pull[t] - springs[t]);
+        kinetic += 0.5 * w->rate[t] * w->scratch[t];
+    }
+    const double s = kinetic > 0 ? fmin(2, fmax(0.5, sqrt(state->kinetic / kinetic))) : 1;
+    for (int32_t t = 0; t < tracks; t++)
+        w->rate[t] *= s;
+}
+
+static void remember(const bough_mechanism_blend *blend, bough_blend_state *state, int32_t nearest,
+                     const double *pull) {
+    struct bo_blend_work *w = state->work;
+    state->nearest = nearest, state->kinetic = 0;
+    multiply(blend->tracks, w->pair + blend->pair.M, w->y, w->scratch);
+    for (int32_t t = 0; t < blend->tracks; t++) {
+        state->rates[t] = w->y[t];
+        state->springs[t] = pull[t] - w->f[t];
+        state->kinetic += 0.5 * w->y[t] * w->scratch[t];
+    }
+}
+
 bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
                                     double dt) {
     struct bo_blend_work *w = state->work;
@@ -392,13 +453,16 @@ bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_bl
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    const bough_status status = blend_at(ctx, blend, state);
+    int32_t nearest;
+    const bough_status status = blend_at(ctx, blend, state, &nearest);
     if (status != BOUGH_OK)
         return give_back(blend, state, status);
     coordinates(blend, w, w->xi, w->z);
     for (int32_t i = 0; i < blend->n; i++)
         w->xi[i] = state->phi[i] * bo_blend_scale(blend, i);
     coordinates(blend, w, w->xi, w->rate);
+    onto(blend, w->pair + blend->pair.B, w->numbers + blend->parts.pull, w->pull);
+    hand_over(blend, state, nearest, w->pull);
     push(blend, state);
     if (!solve_step(blend, w, dt))
         return give_back(blend, state,
@@ -415,6 +479,7 @@ bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_bl
     add_scaled(tracks, -1, w->scratch, w->f);
     multiply(tracks, w->pair + blend->pair.D, w->y, w->scratch);
     add_scaled(tracks, -1, w->scratch, w->f);
+    remember(blend, state, nearest, w->pull);
     carry(blend, state, w->f);
     along(blend, w->pair + blend->pair.B, w->y, state->phi);
     for (int32_t i = 0; i < blend->n; i++)
@@ -435,8 +500,9 @@ bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_
     keep(blend, state);
     read_effectors(blend, state);
     double part = 1, last = INFINITY;
+    int32_t nearest;
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        const bough_status status = blend_at(ctx, blend, state);
+        const bough_status status = blend_at(ctx, blend, state, &nearest);
         if (status != BOUGH_OK)
             return give_back(blend, state, status);
         push(blend, state);
@@ -449,6 +515,7 @@ bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_
             carry(blend, state, w->f);
             write_effectors(blend, state, w->next);
             memset(state->phi, 0, (size_t)blend->n * sizeof(double));
+            state->nearest = -1;
             return BOUGH_OK;
         }
         part = way > 0.9 * last ? fmax(0.6 * part, 0.02) : fmin(1, 1.1 * part);
@@ -495,11 +562,12 @@ bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanis
     struct bo_blend_work *w = state->work;
     const bo_blend_parts *parts = &blend->parts;
     const int32_t tracks = blend->tracks;
+    int32_t nearest;
     *energies = (bough_mechanism_energies){0};
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    BO_TRY(give_back(blend, state, blend_at(ctx, blend, state)));
+    BO_TRY(give_back(blend, state, blend_at(ctx, blend, state, &nearest)));
     coordinates(blend, w, w->xi, w->z);
     if (!forces_of(blend, w, w->z, w->f))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite");
