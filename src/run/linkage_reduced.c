@@ -43,32 +43,42 @@ static bough_status check_size(const bo_linkage *l, int32_t count) {
     return BOUGH_OK;
 }
 
-static bough_status make_statics(const bo_linkage *l, int32_t count, bough_end_effector *kept, int32_t *motors,
-                                 reduced *r) {
+void bo_linkage_free_statics(const bo_linkage *l, bo_kept_statics *kept) {
+    bo_free(l->ctx, kept->end_effectors);
+    bo_free(l->ctx, kept->motors);
+}
+
+bough_status bo_linkage_statics(const bo_linkage *l, bo_kept_statics *kept) {
     const bo_mechanism_scene *m = l->m;
-    bough_mechanism_statics_def def = bough_default_mechanism_statics_def();
+    const int32_t count = m->kept_count ? m->kept_count : m->end_effector_count;
+    *kept = (bo_kept_statics){.def = bough_default_mechanism_statics_def()};
+    BO_TRY(check_size(l, count));
+    kept->end_effectors = BO_NEW_ARRAY(l->ctx, bough_end_effector, count);
+    kept->motors = BO_NEW_ARRAY(l->ctx, int32_t, m->motor_count);
+    if (!kept->end_effectors || !kept->motors) {
+        bo_linkage_free_statics(l, kept);
+        return BOUGH_ERROR_MEMORY;
+    }
     for (int32_t i = 0; i < count; i++)
-        kept[i] = m->end_effectors[m->kept_count ? m->kept[i] : i];
+        kept->end_effectors[i] = m->end_effectors[m->kept_count ? m->kept[i] : i];
     for (int32_t i = 0; i < m->motor_count; i++)
-        motors[i] = bough_mechanism_coordinate_offset(m->mechanism, m->motors[i].joint) + m->motors[i].freedom;
-    def.method = m->method;
-    def.end_effector_count = count, def.end_effectors = kept;
-    def.motor_count = m->motor_count, def.motors = motors;
-    return bough_mechanism_statics_create(l->ctx, m->mechanism, &def, &r->statics);
+        kept->motors[i] = bough_mechanism_coordinate_offset(m->mechanism, m->motors[i].joint) + m->motors[i].freedom;
+    kept->def.method = m->method;
+    kept->def.end_effector_count = count, kept->def.end_effectors = kept->end_effectors;
+    kept->def.motor_count = m->motor_count, kept->def.motors = kept->motors;
+    return BOUGH_OK;
 }
 
 static bough_status create(bo_linkage *l) {
-    const bo_mechanism_scene *m = l->m;
-    const int32_t count = m->kept_count ? m->kept_count : m->end_effector_count;
-    BO_TRY(check_size(l, count));
+    bo_kept_statics kept;
+    BO_TRY(bo_linkage_statics(l, &kept));
     reduced *r = l->data = BO_NEW(l->ctx, reduced);
-    bough_end_effector *kept = BO_NEW_ARRAY(l->ctx, bough_end_effector, count);
-    int32_t *motors = BO_NEW_ARRAY(l->ctx, int32_t, m->motor_count);
-    bough_status status = r && kept && motors ? make_statics(l, count, kept, motors, r) : BOUGH_ERROR_MEMORY;
-    bo_free(l->ctx, kept);
-    bo_free(l->ctx, motors);
+    bough_status status = r ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
-        status = bough_mechanism_model_create(l->ctx, m->mechanism, r->statics, NULL, &r->model);
+        status = bough_mechanism_statics_create(l->ctx, l->m->mechanism, &kept.def, &r->statics);
+    bo_linkage_free_statics(l, &kept);
+    if (status == BOUGH_OK)
+        status = bough_mechanism_model_create(l->ctx, l->m->mechanism, r->statics, NULL, &r->model);
     if (status == BOUGH_OK)
         status = bough_mechanism_state_create(l->ctx, r->model, &r->state);
     if (status == BOUGH_OK)
@@ -164,7 +174,7 @@ static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
 }
 
 /* K (z - goal) = weight + load, in the directions z in which K is diagonal. */
-static bough_status settle(const bo_linkage *l, double *residual) {
+static bough_status settle(const bo_linkage *l, double part, double *residual) {
     const bough_mechanism_model *model = of(l)->model;
     bough_mechanism_state *s = of(l)->state;
     const int32_t n = 6 * model->end_effector_count, rank = model->rank;
@@ -172,7 +182,8 @@ static bough_status settle(const bo_linkage *l, double *residual) {
         return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED, "a mechanism with a free base has no equilibrium");
     double g[3];
     bo_store3(g, bo_mat_tvec(bo_pose(&s->base).R, bo_load3(s->gravity)));
-    memset(s->xi, 0, (size_t)n * sizeof *s->xi);
+    for (int32_t i = 0; i < n; i++)
+        s->xi[i] *= 1 - part;
     memset(s->phi, 0, (size_t)n * sizeof *s->phi);
     for (int32_t k = 0; k < rank; k++) {
         double z = model->rest_z[k], force = s->load[k];
@@ -182,7 +193,7 @@ static bough_status settle(const bo_linkage *l, double *residual) {
             force += model->weight[3 * k + d] * g[d];
         z += force / model->Kz[k];
         for (int32_t i = 0; i < n; i++)
-            s->xi[i] += model->Q[i * rank + k] * z;
+            s->xi[i] += part * model->Q[i * rank + k] * z;
     }
     *residual = 0;
     return BOUGH_OK;
