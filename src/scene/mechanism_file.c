@@ -18,6 +18,7 @@ typedef struct {
     bough_scene *scene;
     bo_mechanism_scene *m;
     json_t *names[NAMES_COUNT]; /* {NAME: index} */
+    bough_urdf *urdf;           /* NULL: there is none */
 } reader;
 
 bool bo_is_mechanism(const bo_json *root) {
@@ -69,6 +70,13 @@ static bo_mat3 turn_z_to(bo_vec3 axis) {
     if (sine < 1e-12)
         return a.z > 0 ? bo_identity3() : bo_exp3(bo_v3(M_PI, 0, 0));
     return bo_exp3(bo_scale(atan2(sine, a.z) / sine, about));
+}
+
+/* Where a link is, or what is welded to it and has a name of its own in URDF. */
+static bo_se3 place_of(const reader *r, bo_json named, int32_t link) {
+    const bo_se3 rest = bo_pose(&r->m->links[link].rest);
+    const int32_t frame = r->urdf ? bough_urdf_find(r->urdf, json_string_value(named.value)) : -1;
+    return frame < 0 ? rest : bo_se3_mul(rest, bo_pose(&r->urdf->frames[frame].frame));
 }
 
 /* ---- inertia ---- */
@@ -336,7 +344,7 @@ static bough_status read_end_effector(const reader *r, bo_json at) {
     BO_TRY(find(r, bo_json_must(&at, "link"), NAMES_LINK, &link));
     if (link == m->base)
         return bo_json_fail(bo_json_at(&at, "link"), "is the base, against which an end effector would never move");
-    bo_se3 frame = bo_pose(&m->links[link].rest);
+    bo_se3 frame = place_of(r, bo_json_at(&at, "link"), link);
     BO_TRY(bo_scene_pose(&at, &frame));
     BO_TRY(bo_mechanism_add_end_effector(at.ctx, m, name, link, frame));
     bo_scene_end_effector *to = &m->effectors[m->end_effector_count - 1];
@@ -410,7 +418,9 @@ static bough_status read_spot(const reader *r, const bo_json *at, bo_scene_spot 
     const bough_end_effector *effector = given == 1 ? &m->end_effectors[index] : NULL;
     *spot = (bo_scene_spot){.body = given == 2, .index = effector ? effector->link : index};
     const bo_se3 rest = bo_pose(spot->body ? &m->bodies[index].pose : &m->links[spot->index].rest);
-    bo_store3(spot->rest, effector ? bo_se3_apply(rest, bo_load3(effector->frame.position)) : rest.t);
+    bo_store3(spot->rest, effector     ? bo_se3_apply(rest, bo_load3(effector->frame.position))
+                          : spot->body ? rest.t
+                                       : place_of(r, bo_json_at(at, "link"), index).t);
     BO_TRY(bo_json_vec3(bo_json_at(at, "position"), BO_ANY, spot->rest));
     bo_store3(spot->at, bo_se3_apply(bo_se3_inverse(rest), bo_load3(spot->rest)));
     return BOUGH_OK;
@@ -629,10 +639,12 @@ static bough_status name_all(const reader *r, bo_json at) {
         BO_TRY(name_made(r, at, NAMES_JOINT, i, m->joints[i].name));
     for (int32_t i = 0; i < m->end_effector_count; i++)
         BO_TRY(name_made(r, at, NAMES_END_EFFECTOR, i, m->effectors[i].name));
+    for (int32_t i = 0; r->urdf && i < r->urdf->frame_count; i++)
+        BO_TRY(name_made(r, at, NAMES_LINK, r->urdf->frames[i].link, r->urdf->frames[i].name));
     return read_base(r);
 }
 
-static bough_status read_structure(const reader *r) {
+static bough_status read_structure(reader *r) {
     bo_json links = bo_json_at(r->root, "links"), joints = bo_json_at(r->root, "joints");
     bo_json made = bo_json_at(r->root, "generate"), urdf = bo_json_at(r->root, "urdf");
     bo_json dynamics = bo_json_at(r->root, "dynamics"), source = made.value ? made : urdf;
@@ -644,7 +656,7 @@ static bough_status read_structure(const reader *r) {
         return bo_json_fail(dynamics, "is for the joints of a \"urdf\", and there is none");
     if (source.value) {
         BO_TRY(made.value ? bo_mechanism_generate(made, r->m)
-                          : bo_mechanism_from_urdf(urdf, dynamics, r->m, &r->scene->hash));
+                          : bo_mechanism_from_urdf(r->root, r->m, &r->scene->hash, &r->urdf));
         return name_all(r, source);
     }
     if (!links.value)
@@ -666,7 +678,7 @@ static bough_status make_mechanism(const reader *r) {
     return bo_json_explain(*r->root, bough_mechanism_create(r->root->ctx, &def, &m->mechanism));
 }
 
-static bough_status read_all(const reader *r) {
+static bough_status read_all(reader *r) {
     const bo_json *root = r->root;
     bo_mechanism_scene *m = r->m;
     BO_TRY(read_settings(r));
@@ -692,6 +704,7 @@ bough_status bo_scene_read_mechanism(const bo_json *root, bough_scene *scene) {
             status = bo_fail_memory(root->ctx);
     if (status == BOUGH_OK)
         status = read_all(&r);
+    bough_urdf_destroy(root->ctx, r.urdf);
     for (int i = 0; i < NAMES_COUNT; i++)
         json_decref(r.names[i]);
     return status;

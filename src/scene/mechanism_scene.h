@@ -9,6 +9,7 @@
 #include <bough/contact.h>
 #include <bough/mechanism.h>
 #include <bough/mesh.h>
+#include <bough/scene.h>
 
 /* ---- shapes ---- */
 
@@ -153,8 +154,9 @@ bough_status bo_mechanism_add_end_effector(bough_context *ctx, bo_mechanism_scen
 
 /* "generate": a helix, a ladder, a Y or a ring. */
 bough_status bo_mechanism_generate(bo_json at, bo_mechanism_scene *m);
-/* "urdf" and "dynamics": a robot, with its end effectors. */
-bough_status bo_mechanism_from_urdf(bo_json urdf, bo_json dynamics, bo_mechanism_scene *m, uint64_t *hash);
+/* "urdf" and "dynamics" of the scene; its end effectors but those that the scene has too. *urdf is to be destroyed,
+ * also when it fails. */
+bough_status bo_mechanism_from_urdf(const bo_json *root, bo_mechanism_scene *m, uint64_t *hash, bough_urdf **urdf);
 /* "position" and "rotate_deg" */
 bough_status bo_scene_pose(const bo_json *at, bo_se3 *pose);
 /* [Ixx, Iyy, Izz, Iyz, Ixz, Ixy] of a body about its centre of mass; matrix: row-major. */

@@ -257,10 +257,31 @@ static bough_status read_parts(const bo_json *root, bough_scene *scene) {
     return BOUGH_OK;
 }
 
+/* A URDF file alone stands for a scene that has nothing else but its weight. */
+static bough_status load_root(bough_context *ctx, const char *path, bo_json *root) {
+    if (!bo_equal_ignoring_case(bo_path_extension(path), "urdf"))
+        return bo_json_load(ctx, path, root);
+    const char *slash = strrchr(path, '/');
+    *root = (bo_json){.ctx = ctx, .file = path};
+    if (!bo_file_exists(path))
+        return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened", path);
+    root->value =
+        json_pack("{s:i, s:s, s:[f,f,f]}", "bough", 1, "urdf", slash ? slash + 1 : path, "gravity", 0.0, 0.0, -9.81);
+    return root->value ? BOUGH_OK : bo_fail(ctx, BOUGH_ERROR_FILE, "%s: a scene's name must be a text in UTF-8", path);
+}
+
+const bough_mechanism *bough_scene_mechanism(const bough_scene *scene) {
+    return scene->mechanism ? scene->mechanism->mechanism : NULL;
+}
+
+const char *bough_scene_end_effector_name(const bough_scene *scene, int32_t end_effector) {
+    return scene->mechanism->effectors[end_effector].name;
+}
+
 bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **out) {
     *out = NULL;
     bo_json root;
-    BO_TRY(bo_json_load(ctx, path, &root));
+    BO_TRY(load_root(ctx, path, &root));
     bough_scene *scene = BO_NEW(ctx, bough_scene);
     bough_status status = scene ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (scene) {
