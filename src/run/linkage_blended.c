@@ -105,6 +105,10 @@ static void place(const bo_linkage *l) {
     memcpy(l->twists, b->twists, 6 * links * sizeof *l->twists);
 }
 
+static double *kept_gravity(const bo_linkage *l) {
+    return of(l)->state->gravity;
+}
+
 static void drive(const bo_linkage *l, const double *offsets) {
     memcpy(of(l)->state->motors, offsets, (size_t)l->m->motor_count * sizeof *offsets);
 }
@@ -113,10 +117,35 @@ static void clear_loads(const bo_linkage *l) {
     memset(of(l)->state->wrench, 0, 6 * (size_t)first_model(l)->end_effector_count * sizeof(double));
 }
 
-/* What a wrench on a link does to an end effector is Psi^T w in each model, in axes that go along; blended by the
- * weights of the models. */
+static void add_wrench(const bo_linkage *l, int32_t e, bo_vec3 force, bo_vec3 torque) {
+    double *to = of(l)->state->wrench + 6 * (size_t)e;
+    bo_store3(to, bo_add(bo_load3(to), force));
+    bo_store3(to + 3, bo_add(bo_load3(to + 3), torque));
+}
+
+/* On a link that has an end effector: at that. */
+static bool push_end_effector(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
+    const bough_blend_state *s = of(l)->state;
+    const bough_mechanism_model *model = first_model(l);
+    for (int32_t e = 0; e < model->end_effector_count; e++) {
+        const bough_end_effector *effector = &model->end_effectors[e];
+        if (effector->link != link)
+            continue;
+        const bo_mat3 R = bo_mat_mul(bo_mat_mul(bo_pose(&s->base).R, bo_pose(&s->effectors[e]).R),
+                                     bo_transpose(bo_pose(&effector->frame).R)); /* of the link */
+        const bo_vec3 arm = bo_mat_vec(R, bo_sub(bo_load3(at), bo_load3(effector->frame.position)));
+        add_wrench(l, e, force, bo_add(torque, bo_cross(arm, force)));
+        return true;
+    }
+    return false;
+}
+
+/* What a wrench on any other link does to an end effector is Psi^T w in each model, in axes that go along; blended by
+ * the weights of the models. */
 static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
     const bough_blend_state *s = of(l)->state;
+    if (push_end_effector(l, link, at, force, torque))
+        return;
     const int32_t effectors = first_model(l)->end_effector_count, n = 6 * effectors;
     const bo_mat3 R = bo_pose(&l->poses[link]).R;
     const bo_vec3 f = bo_mat_tvec(R, force);
@@ -131,9 +160,7 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
                     share[k] += s->weights[p] * Psi[r * n + 6 * e + k] * w[r];
         }
         const bo_mat3 axes = bo_mat_mul(bo_pose(&s->base).R, bo_pose(&s->effectors[e]).R);
-        double *to = s->wrench + 6 * (size_t)e;
-        bo_store3(to, bo_add(bo_load3(to), bo_mat_vec(axes, bo_load3(share))));
-        bo_store3(to + 3, bo_add(bo_load3(to + 3), bo_mat_vec(axes, bo_load3(share + 3))));
+        add_wrench(l, e, bo_mat_vec(axes, bo_load3(share)), bo_mat_vec(axes, bo_load3(share + 3)));
     }
 }
 
@@ -203,6 +230,7 @@ static void restore(const bo_linkage *l, const double *from) {
 const bo_linkage_kind bo_blended_linkage = {.create = create,
                                             .destroy = destroy,
                                             .place = place,
+                                            .gravity = kept_gravity,
                                             .drive = drive,
                                             .clear_loads = clear_loads,
                                             .push = push,

@@ -32,8 +32,8 @@
         "events", "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
 #define BO_TREE_ENGINE_KEYS "kind", "coupling", "passes"
-#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "blend"
-#define BO_ENGINE_KEYS BO_TREE_ENGINE_KEYS, "method", "end_effectors", "blend" /* of all kinds */
+#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend"
+#define BO_ENGINE_KEYS BO_TREE_ENGINE_KEYS, "method", "end_effectors", "internal_modes", "blend" /* of all kinds */
 #define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
 #define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
 #define BO_MOVING_FORCE_KEYS BO_FORCE_KEYS, "curve"

@@ -584,6 +584,7 @@ static bough_status read_engine(const reader *r, bo_json at) {
     bo_mechanism_scene *m = r->m;
     int32_t kind = BO_ENGINE_MECHANISM, method = 0;
     bo_json named = bo_json_at(&at, "kind"), kept = bo_json_at(&at, "end_effectors");
+    bo_json modes = bo_json_at(&at, "internal_modes");
     BO_TRY(bo_json_keys(at, BO_MECHANISM_ENGINE_KEYS));
     BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
     if (kind == BO_ENGINE_TREE)
@@ -591,7 +592,10 @@ static bough_status read_engine(const reader *r, bo_json at) {
     BO_TRY(bo_json_choice(bo_json_at(&at, "method"), methods, 2, &method));
     r->scene->engine = (bo_engine_kind)kind;
     m->method = (bough_mechanism_method)method;
+    BO_TRY(bo_json_integer(modes, 0, 1000, &m->internal_modes));
     BO_TRY(read_blend(r, bo_json_at(&at, "blend")));
+    if (m->internal_modes > 0 && m->has_blend)
+        return bo_json_fail(modes, "are for one pose; leave them or \"blend\" out");
     BO_TRY(list_of(kept, MOST_THINGS, &m->kept_count));
     if (!(m->kept = BO_NEW_ZEROS(at.ctx, int32_t, m->kept_count)))
         return BOUGH_ERROR_MEMORY;

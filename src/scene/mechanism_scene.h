@@ -137,6 +137,7 @@ typedef struct bo_mechanism_scene {
     bo_scene_rigid *bodies, *obstacles;
     bough_mechanism_method method;
     int32_t kept_count, *kept; /* end effectors of the reduced model; 0: all */
+    int32_t internal_modes;    /* beside the end effectors */
     bool has_blend;
     bo_scene_blend blend;
     bough_mechanism *mechanism; /* NULL: bodies only */
