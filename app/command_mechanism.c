@@ -522,7 +522,7 @@ static int compare(bough_context *ctx, const app_mechanism *m, const app_effecto
     bough_mechanism_detail details[64] = {0};
     bough_mechanism_detail_def def = bough_default_mechanism_detail_def();
     for (int k = 0; k < count; k++)
-        choices[k] = (bough_mechanism_choice){chosen[k].count, chosen[k].at, 0};
+        choices[k] = (bough_mechanism_choice){.end_effector_count = chosen[k].count, .end_effectors = chosen[k].at};
     def.choice_count = count, def.choices = choices, def.steps = a->steps;
     if (bough_mechanism_details(ctx, m->mechanism, &def, details))
         return app_fail(ctx);
