@@ -53,6 +53,8 @@ void app_show_line(const char *format, ...) __attribute__((format(printf, 1, 2))
 void app_clear_progress(void);
 /* True after Ctrl-C. */
 bool app_interrupted(void);
+/* Called in the signal by which a second Ctrl-C ends the program at once. */
+void app_at_second_interrupt(void (*act)(void));
 /* Makes the folder unless it is there; prints what is wrong and returns false when it cannot. */
 bool app_make_folder(const char *path);
 double app_seconds(void);     /* wall clock */

@@ -91,6 +91,15 @@ static void check_files(struct argp_state *state, const arguments *a) {
                            files[k]);
 }
 
+static void take_recording(struct argp_state *state, char *path, arguments *a) {
+    const char *other;
+    if (!app_take_recording(path, &a->def, &a->film, &other))
+        argp_error(state, "--record: the name of \"%s\" should end in %s", path, app_recording_kinds());
+    if (other)
+        argp_error(state, "--record: \"%s\" and \"%s\" are of one kind, of which a run records one; copy it afterwards",
+                   other, path);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
     switch (key) {
@@ -127,8 +136,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->def.duration = app_need_positive(state, "time", text);
         break;
     case 'r':
-        if (!app_take_recording(text, &a->def, &a->film))
-            argp_error(state, "--record: the name of \"%s\" should end in %s", text, app_recording_kinds());
+        take_recording(state, text, a);
         break;
     case OPT_STRESS:
         if (!app_has_extension(text, ".csv") && !app_has_extension(text, ".npy"))
@@ -143,6 +151,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->def.changes = text;
         break;
     case OPT_FRAMES:
+        if (a->def.frames)
+            argp_error(state, "--frames: \"%s\" and \"%s\" are of one kind, of which a run records one", a->def.frames,
+                       text);
         a->def.frames = text;
         break;
     case OPT_BAKED:

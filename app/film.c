@@ -10,61 +10,72 @@ enum { FILM_WIDTH = 360, FILM_HEIGHT = 216, STILL_WIDTH = 900, STILL_HEIGHT = 56
 
 /* ---- kinds of recordings ---- */
 
-static void take_csv(char *path, bough_run_def *def, app_film *film) {
-    (void)film;
-    def->record = path;
+/* Where the name of a recording of the kind is kept. */
+typedef const char **slot_of_kind(const char *path, bough_run_def *def, app_film *film);
+
+static const char **csv_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)film;
+    return &def->record;
 }
 
-static void take_npy(char *path, bough_run_def *def, app_film *film) {
-    (void)film;
-    def->displacements = path;
+static const char **npy_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)film;
+    return &def->displacements;
 }
 
-static void take_npz(char *path, bough_run_def *def, app_film *film) {
-    (void)def;
-    film->npz_path = path;
+static const char **npz_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)def;
+    return &film->npz_path;
 }
 
-static void take_glb(char *path, bough_run_def *def, app_film *film) {
-    (void)def;
-    film->glb_path = path;
+static const char **glb_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)def;
+    return &film->glb_path;
 }
 
-static void take_obj(char *path, bough_run_def *def, app_film *film) {
-    (void)def;
-    film->obj_path = path;
+static const char **obj_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)def;
+    return &film->obj_path;
 }
 
-static void take_reel(char *path, bough_run_def *def, app_film *film) {
+static const char **reel_slot(const char *path, bough_run_def *def, app_film *film) {
     (void)def;
     int i = 0;
     while (i < film->reel_count && !app_has_extension(path, strrchr(film->reel_paths[i], '.')))
         i++; /* one of each kind */
-    film->reel_paths[i] = path;
-    film->reel_count += i == film->reel_count;
+    if (i == film->reel_count)
+        film->reel_paths[film->reel_count++] = NULL;
+    return &film->reel_paths[i];
 }
 
-/* A series of .vtu files is named by its index, which is always frames.pvd. */
-static void take_series(char *path, bough_run_def *def, app_film *film) {
-    (void)film;
-    *strrchr(path, '/') = 0;
-    def->frames = path;
+static const char **series_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)film;
+    return &def->frames;
 }
+
+#define SERIES "/frames.pvd" /* a series of .vtu files is named by its index, which is always this in its folder */
 
 static const struct {
     const char *ending;
-    void (*take)(char *path, bough_run_def *def, app_film *film);
+    slot_of_kind *slot;
 } kinds[] = {
-    {".csv", take_csv},  {".npy", take_npy},   {".npz", take_npz},  {".glb", take_glb},           {".obj", take_obj},
-    {".png", take_reel}, {".webm", take_reel}, {".mp4", take_reel}, {"/frames.pvd", take_series},
+    {".csv", csv_slot},  {".npy", npy_slot},   {".npz", npz_slot},  {".glb", glb_slot},    {".obj", obj_slot},
+    {".png", reel_slot}, {".webm", reel_slot}, {".mp4", reel_slot}, {SERIES, series_slot},
 };
 
-bool app_take_recording(char *path, bough_run_def *def, app_film *film) {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (app_has_extension(path, kinds[i].ending)) {
-            kinds[i].take(path, def, film);
-            return true;
-        }
+bool app_take_recording(char *path, bough_run_def *def, app_film *film, const char **other) {
+    *other = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!app_has_extension(path, kinds[i].ending))
+            continue;
+        const char **slot = kinds[i].slot(path, def, film);
+        if (!strcmp(kinds[i].ending, SERIES))
+            *strrchr(path, '/') = 0;
+        *other = *slot;
+        if (!*slot)
+            *slot = path;
+        return true;
+    }
     return false;
 }
 

@@ -86,6 +86,7 @@ void app_shot_close(bough_context *ctx, app_shot *shot);
 typedef struct app_take {
     app_scene_options scene;
     bough_run_def run;
+    bool timed; /* somebody gave a time */
     const char *output;
 } app_take;
 app_take app_default_take(void);
@@ -165,9 +166,9 @@ typedef struct app_film {
 
 app_film app_default_film(void);
 bool app_wants_film(const app_film *film);
-/* Takes a recording into the run's def or into the film, by its extension; false: there is no such kind. This is the
- * one place that knows what kinds there are. */
-bool app_take_recording(char *path, bough_run_def *def, app_film *film);
+/* Takes a recording into the run's def or into the film, by its extension; false: there is no such kind. *other: one of
+ * its kind that was taken before, and stays; or NULL. This is the one place that knows what kinds there are. */
+bool app_take_recording(char *path, bough_run_def *def, app_film *film, const char **other);
 /* ".csv (energies and probes, each step), ..." */
 const char *app_recording_kinds(void);
 

@@ -49,6 +49,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_TIME:
         if (!app_parse_numbers(text, 1, &take->run.duration) || !(take->run.duration >= 0))
             argp_error(state, "--time: \"%s\" should be a number of seconds, 0 or more", text);
+        take->timed = true;
         break;
     case OPT_ENGINE:
         take->run.engine = one_of(state, "engine", text, engines, "tree, mechanism or full");

@@ -298,7 +298,8 @@ static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
         if (!remake(s, seat, 1, &ghost))
             drop_ghost(s);
     }
-    s->failed = false;
+    s->failed = s->unfinished = false;
+    s->step_seconds = 0;
     s->changed = true;
     s->retries = 0, s->halved_dt = 0;
     session_hand_over(s);
@@ -563,6 +564,7 @@ static void set_paused(view_session *s, uint64_t seat, bool paused) {
         return;
     }
     s->paused = paused;
+    s->single = false;
     session_restart_clock(s);
     session_say_settings(s);
 }
@@ -621,8 +623,10 @@ void session_act(view_session *s, const view_order *order) {
         set_paused(s, order->seat, c->what == VIEW_DO_PAUSE);
         break;
     case VIEW_DO_STEP:
-        if (s->paused && !s->failed)
+        if (s->paused && !s->failed) {
+            s->single = true;
             session_step(s);
+        }
         break;
     case VIEW_DO_RESET:
         reset(s, order->seat);

@@ -29,9 +29,9 @@ static bool found_before(const bo_manifold *m, int32_t kept, const bo_touching *
     return false;
 }
 
-/* What is not as near as a tenth of the shape's size beyond the nearest will have its turn when it is. */
+/* What is further than the nearest by more than the shape's size will have its turn when it is nearer. */
 static void drop_far_and_double(bo_manifold *m) {
-    const double reach = fmax(least_gap(m), 0) + 0.1 * m->size;
+    const double reach = fmax(least_gap(m), 0) + m->size;
     int32_t kept = 0;
     for (int32_t i = 0; i < m->count; i++) {
         const bo_touching p = m->points[i];

@@ -6,9 +6,11 @@
 
 #include "contact/shape.h"
 
+#ifndef BOUGH_TEST_MECHANISMS_H /* has it too */
 static inline double spread(test_random *r) {
     return test_uniform(r, -1, 1);
 }
+#endif
 static inline bo_vec3 random_vector(test_random *r, double reach) {
     return bo_v3(reach * spread(r), reach * spread(r), reach * spread(r));
 }
