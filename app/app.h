@@ -208,6 +208,12 @@ bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const b
 bough_status app_tree_draw_painted(bough_context *ctx, const bough_model *model, const bough_state *state,
                                    const app_part_style *styles, const float *colours, bough_picture *picture);
 
+/* ---- looks.c ---- */
+
+/* Links of long chains are all alike: surfaces are sent, written and drawn once for all that share them. Sets the look
+ * of each rigid of the run, and a rigid for each look; how many looks there are. */
+int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks);
+
 /* ---- tree_glb.c ---- */
 
 /* A tree of parts on its way into a .glb file. */

@@ -106,6 +106,8 @@ bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run) 
         s = app_tree_glb_add(ctx, model, state, &film->glb);
     if (film->baked_glb.glb)
         s = app_baked_glb_add(ctx, run, &film->baked_glb);
+    if (film->cast_glb.glb)
+        s = app_cast_glb_add(ctx, run, &film->cast_glb);
     if (s == BOUGH_ERROR_UNSUPPORTED)
         snprintf(film->problem, sizeof film->problem,
                  "%s: the vertices of %d frames are too many for one file; record fewer frames (--fps, --time)%s",
@@ -127,6 +129,8 @@ static bough_status open_glb(bough_context *ctx, const bough_run *run, app_film 
     const bough_model *model;
     const bough_state *state;
     const bool parts = bough_run_tree(run, &model, &state);
+    if (!film->baked && bough_run_rigid_count(run) > 0)
+        return app_cast_glb_create(ctx, run, film->glb_path, &film->cast_glb);
     if (parts && !(film->styles = app_choose_styles(bough_model_describe(model))))
         return BOUGH_ERROR_MEMORY;
     return parts && !film->baked ? app_tree_glb_create(ctx, model, state, film->styles, film->glb_path, &film->glb)
@@ -179,6 +183,8 @@ bough_status app_film_finish(bough_context *ctx, app_film *film) {
         s = app_tree_glb_finish(ctx, &film->glb);
     if (film->baked_glb.glb)
         s = app_baked_glb_finish(ctx, film->run, film->styles, &film->baked_glb);
+    if (film->cast_glb.glb)
+        s = app_cast_glb_finish(ctx, &film->cast_glb);
     if (film->npz)
         last = bough_npz_finish(ctx, film->npz);
     film->npz = NULL;
@@ -202,6 +208,7 @@ int app_film_fail(const bough_context *ctx, const app_film *film) {
 void app_film_destroy(bough_context *ctx, app_film *film) {
     app_tree_glb_destroy(ctx, &film->glb);
     app_baked_glb_destroy(ctx, &film->baked_glb);
+    app_cast_glb_destroy(ctx, &film->cast_glb);
     bough_npz_discard(ctx, film->npz);
     for (int i = 0; i < film->reel_count; i++)
         app_reel_discard(ctx, &film->reels[i]);

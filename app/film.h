@@ -135,6 +135,20 @@ bough_status app_baked_glb_finish(bough_context *ctx, const bough_run *run, cons
                                   app_baked_glb *film);
 void app_baked_glb_destroy(bough_context *ctx, app_baked_glb *film);
 
+/* ---- cast_glb.c ---- */
+
+/* Links, bodies and obstacles of a mechanism on their way into a .glb file. */
+typedef struct app_cast_glb {
+    bough_glb *glb;
+    bough_glb_pose *poses;
+} app_cast_glb;
+
+/* To be destroyed, also when it fails. */
+bough_status app_cast_glb_create(bough_context *ctx, const bough_run *run, const char *path, app_cast_glb *film);
+bough_status app_cast_glb_add(bough_context *ctx, const bough_run *run, app_cast_glb *film);
+bough_status app_cast_glb_finish(bough_context *ctx, app_cast_glb *film);
+void app_cast_glb_destroy(bough_context *ctx, app_cast_glb *film);
+
 /* ---- film_arrays.c: .npz and .obj ---- */
 
 bough_status app_npz_create(bough_context *ctx, const bough_run *run, const char *path, bough_npz **npz);
@@ -157,6 +171,7 @@ typedef struct app_film {
     const bough_run *run;
     app_tree_glb glb;
     app_baked_glb baked_glb;
+    app_cast_glb cast_glb;
     bough_npz *npz;
     app_reel reels[APP_REELS];
     app_shot shot;

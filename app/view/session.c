@@ -118,8 +118,9 @@ static void record_frame(view_session *s) {
         return;
     session_complain(s, 0, false, "the recording has ended: %s",
                      status == BOUGH_ERROR_UNSUPPORTED
-                         ? (s->worlds[0]->model ? "it takes a GB of memory"
-                                                : "a film of a body has at most 513 frames, 17 s, and a GB of memory")
+                         ? (s->worlds[0]->model || s->worlds[0]->rigid_count > 0
+                                ? "it takes a GB of memory"
+                                : "a film of a body has at most 513 frames, 17 s, and a GB of memory")
                      : status == BOUGH_ERROR_MEMORY ? bough_status_name(status)
                                                     : bough_message(s->ctx));
     session_act(s, &(view_order){.command = {.what = VIEW_DO_RECORD, .flag = false}});
@@ -297,6 +298,11 @@ static bool allows_full(const json_t *root) {
     return allows;
 }
 
+/* A full mechanism knows nothing that it could touch. */
+static bool steps_in_full(const json_t *root) {
+    return !json_object_get(root, "bodies") && !json_object_get(root, "obstacles");
+}
+
 /* What the library tells of no scene. The file has been checked: it was loaded. */
 static void look_into_file(view_session *s) {
     json_t *root = json_load_file(s->path, 0, NULL);
@@ -305,6 +311,9 @@ static void look_into_file(view_session *s) {
     if (app_is_scene_of_parts(s->path)) {
         s->engines[0] = "tree";
         s->engines[1] = allows_full(root) ? "full" : NULL;
+    } else if (s->worlds[0]->rigid_count > 0) {
+        s->engines[0] = "mechanism";
+        s->engines[1] = steps_in_full(root) ? "full" : NULL;
     } else
         s->engines[0] = s->worlds[0]->choice.engine;
     json_decref(root);

@@ -100,9 +100,11 @@ BOUGH_API bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_
                                       const double impulse[3]);
 /* Instead of the scene's; NULL: that again. */
 BOUGH_API bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_wind *wind);
+/* m/s^2: instead of the scene's, from now on. */
+BOUGH_API bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const double gravity[3]);
 /* s: of the steps from now on. */
 BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt);
-/* What the tree engine steps, of a live run: gravity, coupling, stiffness, damping and all that bough_state_change()
+/* What the tree engine steps, of a live run: coupling, stiffness, damping and all that bough_state_change()
  * does may be changed between steps. Forces, wind and time are the run's. NULL: another engine, or not live. */
 BOUGH_API bough_state *bough_run_state(bough_run *run);
 
@@ -148,6 +150,7 @@ typedef struct bough_run_rigid {
     int32_t index;             /* of the link, body or obstacle */
     const bough_mesh *surface; /* triangles; NULL: none */
     double colour[3];          /* red, green, blue, 0 .. 1 */
+    double mass;               /* kg; 0: it is held */
     int32_t parent;            /* the rigid that is nearer to the base; -1: none */
 } bough_run_rigid;
 /* 0: of the other engines. They are gathered when somebody looks for the first time. */

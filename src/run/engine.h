@@ -37,6 +37,8 @@ typedef struct bo_engine {
     int32_t rigid_count; /* of a mechanism: what it moves, once there is a mesh */
     const bough_run_rigid *rigids;
 
+    double *gravity; /* m/s^2, as it acts in the next steps */
+
     bool in_pieces; /* a step may fail after a part of it was done, events in between: the run goes back then */
 
     int32_t stress_count;     /* of what has a stress: the parts, or the elements of the body */

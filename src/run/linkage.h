@@ -11,6 +11,8 @@ typedef struct bo_linkage bo_linkage;
 typedef struct bo_linkage_kind {
     bough_status (*create)(bo_linkage *l);
     void (*destroy)(bo_linkage *l);
+    /* Where it is kept, m/s^2. */
+    double *(*gravity)(const bo_linkage *l);
     /* Poses and twists of all links (bo_linkage) at the present state. */
     void (*place)(const bo_linkage *l);
     /* Of the springs' offsets beside the description's: by the scene's motors. */

@@ -58,6 +58,10 @@ static bough_status create(bo_linkage *l) {
     return BOUGH_OK;
 }
 
+static double *kept_gravity(const bo_linkage *l) {
+    return of(l)->full->gravity;
+}
+
 static void place(const bo_linkage *l) {
     const bough_full_mechanism *full = of(l)->full;
     const size_t links = (size_t)l->m->link_count;
@@ -182,6 +186,7 @@ static void restore(const bo_linkage *l, const double *from) {
 
 const bo_linkage_kind bo_full_linkage = {.create = create,
                                          .destroy = destroy,
+                                         .gravity = kept_gravity,
                                          .place = place,
                                          .drive = drive,
                                          .clear_loads = clear_loads,

@@ -118,6 +118,10 @@ static bo_se3 base_in_link(const bough_mechanism_model *model, int32_t link) {
     return bo_se3_mul(bo_se3_inverse(bo_pose(&model->rest[link])), bo_pose(&model->rest[model->base]));
 }
 
+static double *kept_gravity(const bo_linkage *l) {
+    return of(l)->state->gravity;
+}
+
 /* H = H_base H_base,rest^-1 H_rest exp(t): in its own axes the link moves with the right Jacobian of its own twist's
  * rate, and with the base. */
 static void place(const bo_linkage *l) {
@@ -229,6 +233,7 @@ static void restore(const bo_linkage *l, const double *from) {
 
 const bo_linkage_kind bo_reduced_linkage = {.create = create,
                                             .destroy = destroy,
+                                            .gravity = kept_gravity,
                                             .place = place,
                                             .drive = drive,
                                             .clear_loads = clear_loads,

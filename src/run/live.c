@@ -91,6 +91,14 @@ bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_
     return BOUGH_OK;
 }
 
+bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const double gravity[3]) {
+    BO_TRY(check_live(ctx, run));
+    if (!are_finite(gravity))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
+    memcpy(run->engine.gravity, gravity, 3 * sizeof *gravity);
+    return BOUGH_OK;
+}
+
 bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt) {
     BO_TRY(check_live(ctx, run));
     if (!(dt > 0 && isfinite(dt)))

@@ -359,8 +359,10 @@ bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, 
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)
         bo_prefix_message(ctx, "%s: ", scene->path);
     engine->integrator = bo_registered_integrator(def->integrator.name);
-    if (status == BOUGH_OK)
+    if (status == BOUGH_OK) {
+        engine->gravity = e->l.kind->gravity(&e->l);
         status = bo_engine_name_columns(ctx, scene, engine);
+    }
     if (status != BOUGH_OK)
         bo_engine_destroy(ctx, engine);
     return status;

@@ -142,6 +142,10 @@ static void describe(mechanism_engine *e, bough_run_rigid *rigid, bough_rigid_ki
                                                   : m->obstacles[index].name;
     const bo_scene_shapes *shapes = shapes_of(m, rigid);
     rigid->name = name ? name : "";
+    if (kind == BOUGH_RIGID_LINK && (index != m->base || m->free_base))
+        rigid->mass = m->links[index].mass;
+    else if (kind == BOUGH_RIGID_BODY)
+        rigid->mass = m->bodies[index].mass;
     memcpy(rigid->colour,
            shapes->count > 0                              ? shapes->shapes[0].colour
            : kind == BOUGH_RIGID_LINK && index == m->base ? base_colour

@@ -614,6 +614,7 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     }
     engine->stress_count = bough_model_part_count(e->model);
     engine->model = e->model, engine->state = e->state;
+    engine->gravity = e->state->gravity;
     engine->in_pieces =
         scene->event_count > 0 || scene->strength || scene->tie_strength || isfinite(scene->remove_below);
     engine->integrator = bo_registered_integrator(def->integrator.name);
