@@ -187,6 +187,22 @@ static void touch_corners(const bo_placed *a, const facet *f, const axis *x, bo_
     }
 }
 
+/* Corners of the polyhedron in the ground under the facet, which may be of none of the features above. */
+static void touch_sunk_corners(const bo_placed *a, const facet *f, bo_manifold *m) {
+    for (int32_t i = 0; i < a->hull->vertex_count; i++) {
+        const bo_vec3 x = bo_placed_corner(a, i);
+        const double height = bo_dot(f->normal, bo_sub(x, f->corners[0]));
+        if (height < 0 && is_over(f, x, bo_v3(0, 0, 1)))
+            bo_manifold_add(m, x, f->normal, height, bo_feature(f->feature + 0x80000000u, (uint32_t)i));
+    }
+}
+
+/* The face that looks against the facet most, as far as it is over it. */
+static void touch_facet(const bo_placed *a, const facet *f, bo_manifold *m) {
+    const int32_t lowest = bo_placed_face(a, bo_scale(-1, f->normal));
+    bo_clip_face(a, lowest, 3, f->corners, f->normal, false, bo_feature(f->feature, (uint32_t)lowest), m);
+}
+
 /* The polyhedron goes out along the axis of least overlap of those in which the ground can push. */
 static void touch_hull(const bo_placed *a, const facet *f, bo_manifold *m) {
     const double near = 1e-3 * m->size, flat = lowest_over(a, f);
@@ -200,10 +216,10 @@ static void touch_hull(const bo_placed *a, const facet *f, bo_manifold *m) {
         touch_edges(a, f, &edges, m);
     else if (face.gap > flat + near)
         touch_corners(a, f, &face, m);
-    if (m->count > before)
-        return;
-    const int32_t lowest = bo_placed_face(a, bo_scale(-1, f->normal));
-    bo_clip_face(a, lowest, 3, f->corners, f->normal, false, bo_feature(f->feature, (uint32_t)lowest), m);
+    if (m->count == before)
+        touch_facet(a, f, m);
+    if (flat < 0)
+        touch_sunk_corners(a, f, m);
 }
 
 /* ---- cells ---- */
