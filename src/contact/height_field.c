@@ -136,13 +136,23 @@ static bool edge_hangs_down(const bo_placed *a, const bo_hull_edge *edge, bo_vec
     return bo_dot(direction, bo_cross(left, along)) >= 0 && bo_dot(direction, bo_cross(right, along)) <= 0;
 }
 
-static axis best_edges(const bo_placed *a, const facet *f) {
+/* Whether the boxes around two segments are within `near`. */
+static bool are_near(bo_vec3 p, bo_vec3 d, bo_vec3 q, bo_vec3 e, double near) {
+    return fmin(p.x, p.x + d.x) <= fmax(q.x, q.x + e.x) + near && fmin(q.x, q.x + e.x) <= fmax(p.x, p.x + d.x) + near &&
+           fmin(p.y, p.y + d.y) <= fmax(q.y, q.y + e.y) + near && fmin(q.y, q.y + e.y) <= fmax(p.y, p.y + d.y) + near &&
+           fmin(p.z, p.z + d.z) <= fmax(q.z, q.z + e.z) + near && fmin(q.z, q.z + e.z) <= fmax(p.z, p.z + d.z) + near;
+}
+
+/* Among edges that are no further from each other than `near`. */
+static axis best_edges(const bo_placed *a, const facet *f, double near) {
     axis best = {.gap = -INFINITY, .face = -1, .edge = -1};
     for (int32_t i = 0; i < a->hull->edge_count; i++) {
         const bo_hull_edge *edge = &a->hull->edges[i];
         const bo_vec3 p = bo_placed_corner(a, edge->from), d = bo_sub(bo_placed_corner(a, edge->to), p);
         for (int k = 0; k < 3; k++) {
             const bo_vec3 q = f->corners[k], e = bo_sub(f->corners[(k + 1) % 3], q), cross = bo_cross(d, e);
+            if (!are_near(p, d, q, e, near))
+                continue;
             const double length = bo_norm(cross);
             if (length * length < 1e-10 * bo_dot(d, d) * bo_dot(e, e))
                 continue;
@@ -208,7 +218,7 @@ static void touch_hull(const bo_placed *a, const facet *f, bo_manifold *m) {
     const double near = 1e-3 * m->size, flat = lowest_over(a, f);
     if (flat > m->margin)
         return;
-    const axis face = best_face(a, f), edges = best_edges(a, f);
+    const axis face = best_face(a, f), edges = best_edges(a, f, fmax(m->margin, -flat));
     if (face.gap > m->margin || edges.gap > m->margin)
         return;
     const int32_t before = m->count;
