@@ -125,7 +125,7 @@ static bool find_vertex(const view_session *s, int k, int32_t part, int32_t vert
     const view_world *first = s->worlds[0], *w = s->worlds[k];
     if (!view_world_has_part(first, part) || vertex < 0 || vertex >= first->shape->parts[part].vertices)
         return false;
-    *its_part = w->model ? part : 0;
+    *its_part = w->model || w->rigid_count > 0 ? part : 0;
     if (k > 0 && !w->model && first->model)
         *its_vertex = nearest_on_body(w, first, part, vertex);
     else
@@ -205,7 +205,8 @@ static bough_status blow(view_session *s) {
 
 static void set_wind(view_session *s, uint64_t seat, const view_command *c) {
     if (!s->worlds[0]->model) {
-        session_complain(s, seat, false, "the full engine knows no wind");
+        session_complain(s, seat, false, "%s knows no wind",
+                         s->worlds[0]->rigid_count > 0 ? "a mechanism" : "the full engine");
         return;
     }
     const bough_wind before = *wind_now(s);
@@ -222,10 +223,7 @@ static void set_wind(view_session *s, uint64_t seat, const view_command *c) {
 static bough_status weigh(view_session *s) {
     bough_status status = BOUGH_OK;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k] && s->has_gravity && !status; k++)
-        if (s->worlds[k]->state)
-            memcpy(s->worlds[k]->state->gravity, s->gravity, sizeof s->gravity);
-        else
-            status = bough_body_set_gravity(s->ctx, bough_scene_body(s->worlds[k]->scene), s->gravity);
+        status = bough_run_set_gravity(s->ctx, s->worlds[k]->run, s->gravity);
     return status;
 }
 
@@ -298,7 +296,8 @@ static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
         if (!remake(s, seat, 1, &ghost))
             drop_ghost(s);
     }
-    s->failed = false;
+    s->failed = s->unfinished = false;
+    s->step_seconds = 0;
     s->changed = true;
     s->retries = 0, s->halved_dt = 0;
     session_hand_over(s);
@@ -481,7 +480,9 @@ static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
 
 bool session_need_part(view_session *s, uint64_t seat, int32_t part) {
     if (!s->worlds[0]->model)
-        session_complain(s, seat, false, "the full engine has no parts");
+        session_complain(s, seat, false,
+                         s->worlds[0]->rigid_count > 0 ? "links of mechanisms stay as they are"
+                                                       : "the full engine has no parts");
     else if (!view_world_has_part(s->worlds[0], part))
         session_complain(s, seat, false, "there is no part %d", part);
     return s->worlds[0]->model && view_world_has_part(s->worlds[0], part);
@@ -563,6 +564,7 @@ static void set_paused(view_session *s, uint64_t seat, bool paused) {
         return;
     }
     s->paused = paused;
+    s->single = false;
     session_restart_clock(s);
     session_say_settings(s);
 }
@@ -621,8 +623,10 @@ void session_act(view_session *s, const view_order *order) {
         set_paused(s, order->seat, c->what == VIEW_DO_PAUSE);
         break;
     case VIEW_DO_STEP:
-        if (s->paused && !s->failed)
+        if (s->paused && !s->failed) {
+            s->single = true;
             session_step(s);
+        }
         break;
     case VIEW_DO_RESET:
         reset(s, order->seat);

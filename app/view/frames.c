@@ -37,10 +37,10 @@ static void write_quaternion(const double R[9], float quaternion[4]) {
         quaternion[i] = (float)(scale * products[most][i]);
 }
 
-void view_write_pose(const bough_frame *frame, float *pose) {
+void view_write_pose(const double rotation[9], const double origin[3], float *pose) {
     for (int d = 0; d < 3; d++)
-        pose[d] = (float)frame->origin[d];
-    write_quaternion(frame->rotation, pose + 3);
+        pose[d] = (float)origin[d];
+    write_quaternion(rotation, pose + 3);
 }
 
 static void write_identity(float *pose) {
@@ -87,7 +87,7 @@ static bough_status take_part(bough_context *ctx, const view_world *w, int32_t p
         return take_vertices(ctx, w, p, rest);
     }
     const double *q = w->state->q + bough_model_offset(w->model, p);
-    view_write_pose(&w->state->frames[p], pose);
+    view_write_pose(w->state->frames[p].rotation, w->state->frames[p].origin, pose);
     for (int32_t l = 0; l < part->r; l++)
         rest[l] = (float)q[l];
     return BOUGH_OK;
@@ -107,6 +107,10 @@ static bough_status take_body(const view_world *w, float *numbers) {
 }
 
 static bough_status take_numbers(bough_context *ctx, const view_world *w, float *numbers) {
+    if (w->rigid_count > 0) {
+        view_cast_take(w, numbers);
+        return BOUGH_OK;
+    }
     if (!w->model)
         return take_body(w, numbers);
     bough_status s = w->positions ? bough_state_surface(ctx, w->model, w->state, w->positions, NULL) : BOUGH_OK;

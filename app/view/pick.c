@@ -111,10 +111,45 @@ static void pick_body(view_session *s, uint64_t seat, int32_t drawn) {
                                              json_body_position(mesh, u, vertex), "spring", app_json_number(spring))));
 }
 
+/* ---- mechanisms ---- */
+
+static json_t *json_rigid_position(const bough_run_rigid *rigid, const bough_pose *pose, int32_t vertex) {
+    if (!rigid->surface || vertex < 0 || vertex >= rigid->surface->vertex_count)
+        return json_null();
+    const double *X = rigid->surface->vertices + 3 * (size_t)vertex, *R = pose->rotation;
+    double x[3];
+    for (int d = 0; d < 3; d++)
+        x[d] = pose->position[d] + R[3 * d] * X[0] + R[3 * d + 1] * X[1] + R[3 * d + 2] * X[2];
+    return app_json_numbers(x, 3);
+}
+
+static void pick_rigid(view_session *s, uint64_t seat, int32_t part, int32_t vertex) {
+    static const char *const kinds[] = {
+        [BOUGH_RIGID_LINK] = "link", [BOUGH_RIGID_BODY] = "free body", [BOUGH_RIGID_OBSTACLE] = "obstacle"};
+    const view_world *w = s->worlds[0];
+    const bough_run_rigid *rigid = bough_run_rigid_at(w->run, part);
+    const bough_pose pose = bough_run_rigid_pose(w->run, part);
+    double spring, damping;
+    view_world_spring(s->ctx, w, part, &spring, &damping);
+    session_tell(
+        s, seat,
+        view_message_json(json_pack("{s:s, s:i, s:o, s:s, s:i, s:o, s:o, s:o}", "say", "pick", "part", (int)part,
+                                    "name", app_json_text(rigid->name), "kind", kinds[rigid->kind], "parent",
+                                    (int)rigid->parent, "mass", app_json_number(rigid->mass), "position",
+                                    json_rigid_position(rigid, &pose, vertex), "spring", app_json_number(spring))));
+}
+
+/* ---- whatever it is ---- */
+
 void session_pick(view_session *s, uint64_t seat, const view_command *c) {
     if (s->worlds[0]->model) {
         if (session_need_part(s, seat, c->part))
             pick_part(s, seat, c->part, c->vertex);
+    } else if (s->worlds[0]->rigid_count > 0) {
+        if (view_world_has_part(s->worlds[0], c->part))
+            pick_rigid(s, seat, c->part, c->vertex);
+        else
+            session_complain(s, seat, false, "there is no part %d", c->part);
     } else if (c->part == 0)
         pick_body(s, seat, c->vertex);
     else

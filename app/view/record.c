@@ -36,7 +36,9 @@ static void write_names(const view_world *w, FILE *table) {
 }
 
 static double frame_bytes(const view_world *w) {
-    return w->model ? 28.0 * w->shape->part_count + 4.0 * bough_model_size(w->model) : 0; /* bodies count their own */
+    if (!w->model && w->rigid_count == 0)
+        return 0; /* bodies count their own */
+    return 28.0 * w->shape->part_count + (w->model ? 4.0 * bough_model_size(w->model) : 0);
 }
 
 static bough_status open_files(bough_context *ctx, const view_world *w, view_recording *r) {

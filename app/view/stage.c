@@ -127,8 +127,29 @@ static json_t *json_body(blob *b, const view_world *w) {
                      add_copy(b, 2 * (size_t)w->edge_count, w->edges), "U", "frequencies", "mass");
 }
 
+/* What several links of a mechanism look like. */
+static json_t *json_look(blob *b, const bough_run_rigid *rigid) {
+    const bough_mesh *surface = rigid->surface;
+    const size_t vertices = surface ? (size_t)surface->vertex_count : 0;
+    const size_t triangles = surface ? (size_t)surface->element_count : 0;
+    void *room;
+    json_t *position = add_array(b, 3 * vertices, &room);
+    for (size_t i = 0; i < 3 * vertices && room; i++)
+        ((float *)room)[i] = (float)surface->vertices[i];
+    json_t *index = add_copy(b, 3 * triangles, surface ? surface->elements : NULL);
+    return json_pack("{s:o, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:n, s:o, s:[], s:o, s:o}", "name",
+                     app_json_text(rigid->name), "r", 0, "streamed", 0, "vertices", (int)vertices, "inner", 0,
+                     "triangles", (int)triangles, "position", position, "index", index, "edges", "U",
+                     add_copy(b, 0, NULL), "frequencies", "mass", app_json_number(rigid->mass), "colour",
+                     app_json_numbers(rigid->colour, 3));
+}
+
 static json_t *json_components(blob *b, const view_world *w) {
     json_t *list = json_array();
+    for (int32_t i = 0; i < w->look_count; i++)
+        json_array_append_new(list, json_look(b, bough_run_rigid_at(w->run, w->looks[i])));
+    if (w->rigid_count > 0)
+        return list;
     if (!w->model) {
         json_array_append_new(list, json_body(b, w));
         return list;
@@ -169,16 +190,19 @@ static json_t *add_scales(blob *b, const view_shape *shape) {
     return array;
 }
 
-/* Poses at rest: those of a state that was just made. Where there is no memory for one they are left out. */
+/* Poses at rest: those of a state that was just made. Where there is no memory for one they are left out, and of
+ * mechanisms, whose displacements are those since the start. */
 static json_t *add_rest(bough_context *ctx, blob *b, const view_world *w) {
     void *room;
     bough_state *state = NULL;
-    if (w->model && bough_state_create(ctx, w->model, &state))
+    if (w->rigid_count > 0 || (w->model && bough_state_create(ctx, w->model, &state)))
         return json_null();
     json_t *array = add_array(b, VIEW_POSE * (size_t)w->shape->part_count, &room);
     const bough_frame body = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    for (int32_t p = 0; p < w->shape->part_count && room; p++)
-        view_write_pose(state ? &state->frames[p] : &body, (float *)room + VIEW_POSE * (size_t)p);
+    for (int32_t p = 0; p < w->shape->part_count && room; p++) {
+        const bough_frame *frame = state ? &state->frames[p] : &body;
+        view_write_pose(frame->rotation, frame->origin, (float *)room + VIEW_POSE * (size_t)p);
+    }
     bough_state_destroy(ctx, state);
     return array;
 }
@@ -198,7 +222,9 @@ static json_t *json_parts(bough_context *ctx, blob *b, const view_world *w) {
 static json_t *json_names(const view_world *w) {
     json_t *names = json_array();
     for (int32_t p = 0; p < w->shape->part_count; p++) {
-        const char *name = w->model ? bough_model_describe(w->model)->parts[p].name : "body";
+        const char *name = w->model             ? bough_model_describe(w->model)->parts[p].name
+                           : w->rigid_count > 0 ? bough_run_rigid_at(w->run, p)->name
+                                                : "body";
         json_array_append_new(names, app_json_text(name ? name : ""));
     }
     return names;

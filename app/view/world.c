@@ -131,10 +131,17 @@ static view_shape *shape_of_body(const view_world *w) {
     return shape;
 }
 
+static view_shape *shape_of_cast(const view_world *w) {
+    view_shape *shape = new_shape(w->rigid_count, 0);
+    if (shape)
+        view_cast_shape(w, shape);
+    return shape;
+}
+
 bough_status view_world_reshape(bough_context *ctx, view_world *w) {
     (void)ctx;
     const bool all = w->model && wants_all(&w->choice);
-    view_shape *shape = w->model ? shape_of_tree(w) : shape_of_body(w);
+    view_shape *shape = w->model ? shape_of_tree(w) : w->rigid_count > 0 ? shape_of_cast(w) : shape_of_body(w);
     if (!shape)
         return BOUGH_ERROR_MEMORY;
     lay_out(shape);
@@ -187,7 +194,9 @@ static bough_status look_at_mesh(bough_context *ctx, view_world *w) {
 }
 
 static bough_status make_shape(bough_context *ctx, view_world *w) {
-    bough_status s = w->model ? BOUGH_OK : look_at_mesh(ctx, w);
+    bough_status s = w->model ? BOUGH_OK : view_cast_create(w);
+    if (!s && !w->model && w->rigid_count == 0)
+        s = look_at_mesh(ctx, w);
     if (!s)
         s = view_world_reshape(ctx, w);
     if (s)
@@ -244,6 +253,8 @@ void view_world_destroy(bough_context *ctx, view_world *w) {
     free(w->vertex_map);
     bough_release(ctx, w->edges);
     free(w->positions);
+    free(w->look_of);
+    free(w->looks);
     free(w->damping_ratio);
     bough_run_destroy(ctx, w->run);
     bough_scene_destroy(ctx, w->scene);
@@ -274,7 +285,7 @@ double view_world_time(const view_world *w) {
 }
 
 int32_t view_world_vertex(const view_world *w, int32_t vertex) {
-    if (w->model)
+    if (w->model || w->rigid_count > 0)
         return vertex;
     return vertex >= 0 && vertex < w->boundary->vertex_count ? w->vertex_map[vertex] : -1;
 }
@@ -292,6 +303,17 @@ static double mass_on(const view_world *w, int32_t part) {
             at = parts[at].parent;
         if (at == part)
             mass += def->components[parts[p].component]->mass * pow(parts[p].scale, 3);
+    }
+    return mass;
+}
+
+/* Of a free body, or of all links: where one of them is pulled they all resist. */
+static double mass_pulled(const view_world *w, int32_t rigid) {
+    const bough_run_rigid *pulled = bough_run_rigid_at(w->run, rigid);
+    double mass = pulled->kind == BOUGH_RIGID_LINK ? 0 : pulled->mass;
+    for (int32_t i = 0; i < w->rigid_count && pulled->kind == BOUGH_RIGID_LINK; i++) {
+        const bough_run_rigid *each = bough_run_rigid_at(w->run, i);
+        mass += each->kind == BOUGH_RIGID_LINK ? each->mass : 0;
     }
     return mass;
 }
@@ -317,6 +339,9 @@ void view_world_spring(bough_context *ctx, const view_world *w, int32_t part, do
     if (w->model) {
         mass = mass_on(w, part);
         hz = slowest_on(ctx, w, part);
+    } else if (w->rigid_count > 0) {
+        mass = mass_pulled(w, part);
+        hz = 2;
     } else
         mass = bough_body_measure(ctx, bough_scene_body(w->scene), &whole) ? 1 : whole.mass;
     const double omega = 2 * M_PI * fmin(fmax(hz, slowest), fastest);

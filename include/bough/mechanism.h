@@ -142,23 +142,28 @@ typedef struct bough_mechanism_model_def {
     /* Directions in which a unit of wrench moves the end effectors less than this times the most compliant one are
      * rigid, with radians made into metres by the radius. */
     double rank_tolerance;
+    /* Modes of what is between the end effectors, with these held, that the model has beside them: none move the end
+     * effectors by themselves, and statics stay exact, but frequencies come closer to the whole mechanism's. 0 */
+    int32_t internal_modes;
 } bough_mechanism_model_def;
 BOUGH_API bough_mechanism_model_def bough_default_mechanism_model_def(void);
 
 typedef struct bo_mechanism_lanes bo_mechanism_lanes;
 
-/* n = 6 end_effector_count coordinates xi; they move in the `rank` directions that the mechanism allows. */
+/* n = 6 end_effector_count coordinates xi; they move in the directions that the mechanism allows. The coordinates z are
+ * these directions and, as the last of them, the internal modes: `rank` together. */
 typedef struct bough_mechanism_model {
     int32_t end_effector_count, link_count, base, rank, motor_count;
+    int32_t internal_count;
     bool free_base;
     bough_end_effector *end_effectors;
     bough_pose *rest; /* of the links */
     double radius;
-    double *compliances;  /* rank, descending: of the directions, scaled */
+    double *compliances;  /* rank: of the directions, scaled, descending; then of the modes */
     double *C, *K;        /* n x n: compliance and its pseudo-inverse */
     double *M, *D;        /* n x n: consistent mass and damping */
-    double *Q;            /* n x rank: the directions */
-    double *P;            /* rank x n: the coordinates z of xi = Q z, P Q = 1 */
+    double *Q;            /* n x rank: the directions; zero for modes */
+    double *P;            /* rank x n: the coordinates z of xi = Q z, P Q = 1 (but for modes: zero) */
     double *Psi;          /* 6 links x n: twists of the links */
     double *rest_xi;      /* n: where the springs pull them, by their offsets */
     double *rest_z;       /* rank: the same in z */
@@ -188,6 +193,8 @@ typedef struct bough_mechanism_state {
     double *xi, *phi;      /* n: displacements and velocities of the end effectors against the base. What the mechanism
                               does not allow is dropped in the next step */
     double *wrench;        /* n: at the end effectors, in the axes that they have without xi; stays */
+    double *internal;      /* internal_count: the last of z */
+    double *internal_rate; /* internal_count */
     double *load;          /* rank: on z, beside that of `wrench`: what is pushed elsewhere; stays */
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
     double gravity[3];     /* in the world */
@@ -260,10 +267,11 @@ BOUGH_API size_t bough_mechanism_model_memory(const bough_mechanism_model *model
 
 enum { BOUGH_DETAIL_FREQUENCIES = 8 };
 
-/* Links to reduce a mechanism to. */
+/* What to reduce a mechanism to. */
 typedef struct bough_mechanism_choice {
     int32_t end_effector_count; /* 0: those of the description */
     const bough_end_effector *end_effectors;
+    int32_t internal_modes;
 } bough_mechanism_choice;
 
 typedef struct bough_mechanism_detail_def {
@@ -365,14 +373,18 @@ typedef struct bough_blend_state {
     double *weights; /* most_points: of the points, sum 1 */
     double *carried; /* n: wrench that takes the blended model from its blended pose to where it is, in axes of its own
                         and scaled; the links follow it */
-    bough_pose *poses; /* of all links, by bough_blend_state_place() */
+    /* What a step hands to the next, along the directions of the nearest model; all that a copy of the state needs. */
+    int32_t nearest;         /* -1: nothing */
+    double *rates, *springs; /* n: velocities and forces of the springs */
+    double kinetic;          /* J */
+    bough_pose *poses;       /* of all links, by bough_blend_state_place() */
     struct bo_blend_work *work;
 } bough_blend_state;
 BOUGH_API bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_blend *blend,
                                                 bough_blend_state **state);
 BOUGH_API void bough_blend_state_destroy(bough_context *ctx, bough_blend_state *state);
-/* Weights and carried wrench where the end effectors are; needed after they were put somewhere. holding (n; may be
- * NULL): the wrench at the end effectors, in the world's axes, that holds them there. */
+/* Weights and carried wrench where the end effectors are; needed after they or their twists were changed. holding (n;
+ * may be NULL): the wrench at the end effectors, in the world's axes, that holds them there. */
 BOUGH_API bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_blend *blend,
                                                bough_blend_state *state, double *holding);
 /* One backward Euler step. When it fails the state is what it was. Allocates nothing. */

@@ -19,11 +19,16 @@ BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bou
  * in both cases probes, engine and integrator settings. */
 typedef struct bough_scene bough_scene;
 
-/* Reads a scene file; docs/scene-format.md has the keys. */
+/* Reads a scene file; docs/scene-format.md has the keys. A file whose name ends in .urdf is a scene of that mechanism
+ * alone, under its weight. */
 BOUGH_API bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **scene);
 BOUGH_API void bough_scene_destroy(bough_context *ctx, bough_scene *scene);
 /* Belongs to the scene; NULL for a scene of parts. */
 BOUGH_API bough_body *bough_scene_body(const bough_scene *scene);
+/* Belongs to the scene; NULL: it is not a scene of a mechanism, or of bodies only. */
+BOUGH_API const bough_mechanism *bough_scene_mechanism(const bough_scene *scene);
+/* The name of an end effector of that mechanism's description. */
+BOUGH_API const char *bough_scene_end_effector_name(const bough_scene *scene, int32_t end_effector);
 /* The model of a scene of parts. Cooks what is missing or out of date, as bough_cook_plan_run() does, into the folder
  * SCENE.cooked beside the scene. The components belong to the scene, so that it must outlive the model. */
 BOUGH_API bough_status bough_scene_model(bough_context *ctx, bough_scene *scene, bough_model **model);
@@ -119,6 +124,7 @@ typedef struct bough_urdf_frame {
 
 typedef struct bough_urdf {
     const char *name;
+    const char *dynamics; /* the side file; NULL: there was none */
     bough_mechanism *mechanism;
     int32_t frame_count;
     bough_urdf_frame *frames; /* in the order of the file */
@@ -129,7 +135,9 @@ typedef struct bough_urdf {
 
 typedef struct bough_urdf_def {
     uint32_t cookie;
-    const char *dynamics; /* a JSON file with what URDF cannot say: stiffness of the joints; NULL: none */
+    /* A JSON file with what URDF cannot say: stiffness of the joints. NULL: ROBOT.dynamics.json beside ROBOT.urdf,
+     * where there is one */
+    const char *dynamics;
     /* <link>s; none: those of the side file, and else the leaves of the tree */
     int32_t end_effector_count;
     const char *const *end_effectors;

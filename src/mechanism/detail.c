@@ -211,12 +211,14 @@ static bough_status look_at(bough_context *ctx, const bough_mechanism *m, const 
 static bough_status measure(bough_context *ctx, const bough_mechanism *m, const bough_mechanism_detail_def *def,
                             bo_flexibility *f, const bough_mechanism_choice *choice, bough_mechanism_detail *detail) {
     bough_mechanism_statics_def how = bough_default_mechanism_statics_def();
+    bough_mechanism_model_def model_def = bough_default_mechanism_model_def();
     bough_mechanism_statics *statics = NULL;
     bough_mechanism_model *model = NULL;
+    model_def.internal_modes = choice->internal_modes;
     how.end_effector_count = choice->end_effector_count, how.end_effectors = choice->end_effectors;
     bough_status status = bough_mechanism_statics_create(ctx, m, &how, &statics);
     if (status == BOUGH_OK)
-        status = bough_mechanism_model_create(ctx, m, statics, NULL, &model);
+        status = bough_mechanism_model_create(ctx, m, statics, &model_def, &model);
     if (status == BOUGH_OK)
         status = look_at(ctx, m, def, f, model, detail);
     bough_mechanism_model_destroy(ctx, model);

@@ -176,7 +176,8 @@ static void apply(search *s, const double *Mx, double *y, double *load) {
     const bough_mechanism *m = s->f->mechanism;
     double twist[6];
     memcpy(load, Mx, s->length * sizeof(double));
-    if (m->def.free_base) {
+    const bool flies = m->def.free_base && !s->hold;
+    if (flies) {
         rigid_part(s, Mx, twist);
         for (size_t i = 0; i < s->length; i += 6)
             memcpy(y + i, twist, sizeof twist);
@@ -187,7 +188,7 @@ static void apply(search *s, const double *Mx, double *y, double *load) {
     bo_flexibility_solve(s->f, load, y);
     if (s->hold)
         s->hold->hold(s->hold->data, y);
-    if (m->def.free_base) {
+    if (flies) {
         bo_links_momentum(m, y, load);
         rigid_part(s, load, twist);
         for (size_t i = 0; i < s->length; i += 6)
@@ -305,7 +306,7 @@ bough_status bo_flexibility_modes(bough_context *ctx, bo_flexibility *f, const b
         return bo_fail_memory(ctx);
     s.X = memory, s.MX = s.X + vectors * s.length, s.Y = s.MX + vectors * s.length, s.MY = s.Y + vectors * s.length;
     s.H = s.MY + vectors * s.length, s.V = s.H + w * w, s.theta = s.V + w * w, s.scratch = s.theta + w;
-    bough_status status = m->def.free_base ? factor_rigid(ctx, &s) : BOUGH_OK;
+    bough_status status = m->def.free_base && !hold ? factor_rigid(ctx, &s) : BOUGH_OK;
     if (status == BOUGH_OK)
         status = iterate(ctx, &s, count, found);
     for (int32_t k = 0; k < *found && status == BOUGH_OK; k++) {

@@ -29,7 +29,7 @@ typedef struct bo_hold {
 
 /* The `count` modes of lowest frequency, M-orthonormal: omega^2 (ascending) and twists of the links (6 links each, one
  * after the other). Of a free mechanism those that bend it, without its rigid motions. *found may be less: there are no
- * more. hold (may be NULL): of a mechanism in which something is held. */
+ * more. hold (may be NULL): of a mechanism in which something is held, and the base with it. */
 bough_status bo_flexibility_modes(bough_context *ctx, bo_flexibility *flexibility, const bo_hold *hold, int32_t count,
                                   double *squares, double *twists, int32_t *found);
 

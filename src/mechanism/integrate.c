@@ -1,5 +1,5 @@
 /* Steps of reduced models by the methods of the time room. docs/theory/mechanism.md, "Other integrators". */
-#include "mechanism/mechanism.h"
+#include "mechanism/step.h"
 
 #include "dense/cholesky.h"
 #include "time/integrator.h"
@@ -18,7 +18,7 @@ struct bough_mechanism_stepper {
     double *push;          /* rank: all but the springs; these pull to: */
     double *goal;          /* rank */
     double *factor;        /* rank x rank */
-    double *end_q, *end_v; /* n: xi and phi that the last step left: a state that stands elsewhere was put there */
+    double *end_q, *end_v; /* rank: that the last step left: a state that stands elsewhere was put there */
     double *history;       /* of the method, before the step */
     double *block;
     double coefficients[3]; /* of the factor: a M + b D + c K */
@@ -111,7 +111,7 @@ void bough_mechanism_stepper_destroy(bough_context *ctx, bough_mechanism_stepper
 }
 
 static bough_status fill(bough_context *ctx, const bough_integrator_def *def, bough_mechanism_stepper *s) {
-    const size_t rank = (size_t)s->model->rank, n = 6 * (size_t)s->model->end_effector_count;
+    const size_t rank = (size_t)s->model->rank;
     const double b = stiffness_damping(s->model);
     s->system = (bo_system){.data = s,
                             .size = s->model->rank,
@@ -127,12 +127,12 @@ static bough_status fill(bough_context *ctx, const bough_integrator_def *def, bo
                             .solve = solve};
     BO_TRY(bo_integrator_create(ctx, &s->system, def, &s->method));
     const size_t history = (size_t)bo_integrator_history_size(s->method);
-    s->block = BO_NEW_ZEROS(ctx, double, 5 * rank + rank * rank + 2 * n + history);
+    s->block = BO_NEW_ZEROS(ctx, double, 7 * rank + rank * rank + history);
     if (!s->block)
         return bo_fail_memory(ctx);
     s->motion = (bo_motion){0, s->block, s->block + rank, s->block + 2 * rank};
     s->push = s->block + 3 * rank, s->goal = s->push + rank, s->factor = s->goal + rank;
-    s->end_q = s->factor + rank * rank, s->end_v = s->end_q + n, s->history = s->end_v + n;
+    s->end_q = s->factor + rank * rank, s->end_v = s->end_q + rank, s->history = s->end_v + rank;
     return BOUGH_OK;
 }
 
@@ -179,8 +179,8 @@ static void read_state(bough_mechanism_stepper *s) {
     const int32_t n = 6 * model->end_effector_count, rank = model->rank;
     double g[3];
     bo_store3(g, bo_mat_tvec(bo_pose(&state->base).R, bo_load3(state->gravity)));
-    times(rank, n, model->P, state->xi, s->motion.q);
-    times(rank, n, model->P, state->phi, s->motion.v);
+    bo_mechanism_coordinates(model, state->xi, state->internal, s->motion.q);
+    bo_mechanism_coordinates(model, state->phi, state->internal_rate, s->motion.v);
     s->motion.t = state->time;
     times(rank, 3, model->weight, g, s->push);
     for (int32_t k = 0; k < rank; k++)
@@ -193,11 +193,17 @@ static void read_state(bough_mechanism_stepper *s) {
 /* What the method remembers is of no use after a jump. An acceleration that is not of its own balance follows from the
  * forces, which may have changed. */
 static void notice_jumps(bough_mechanism_stepper *s) {
-    const size_t bytes = 6 * (size_t)s->model->end_effector_count * sizeof(double);
-    if (memcmp(s->end_q, s->state->xi, bytes) != 0 || memcmp(s->end_v, s->state->phi, bytes) != 0)
+    const size_t bytes = (size_t)s->model->rank * sizeof(double);
+    if (memcmp(s->end_q, s->motion.q, bytes) != 0 || memcmp(s->end_v, s->motion.v, bytes) != 0)
         bo_integrator_restart(s->method);
     if (!s->method->method->carries_balance)
         s->method->has_acceleration = false;
+}
+
+/* As the next step will read it. */
+static void remember_end(bough_mechanism_stepper *s) {
+    bo_mechanism_coordinates(s->model, s->state->xi, s->state->internal, s->end_q);
+    bo_mechanism_coordinates(s->model, s->state->phi, s->state->internal_rate, s->end_v);
 }
 
 static bool all_finite(int32_t count, const double *x) {
@@ -209,7 +215,7 @@ static bool all_finite(int32_t count, const double *x) {
 
 bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_stepper *s, double dt) {
     const bough_mechanism_model *model = s->model;
-    const int32_t n = 6 * model->end_effector_count, rank = model->rank;
+    const int32_t n = 6 * model->end_effector_count, rank = model->rank, directions = rank - model->internal_count;
     bough_mechanism_state *state = s->state;
     s->method->ctx = ctx;
     read_state(s);
@@ -225,8 +231,9 @@ bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_st
     }
     times(n, rank, model->Q, s->motion.q, state->xi);
     times(n, rank, model->Q, s->motion.v, state->phi);
-    memcpy(s->end_q, state->xi, (size_t)n * sizeof(double));
-    memcpy(s->end_v, state->phi, (size_t)n * sizeof(double));
+    memcpy(state->internal, s->motion.q + directions, (size_t)model->internal_count * sizeof(double));
+    memcpy(state->internal_rate, s->motion.v + directions, (size_t)model->internal_count * sizeof(double));
+    remember_end(s);
     state->time += dt;
     return BOUGH_OK;
 }
@@ -243,9 +250,7 @@ void bough_mechanism_stepper_save(const bough_mechanism_stepper *s, double *memo
 }
 
 void bough_mechanism_stepper_restore(bough_mechanism_stepper *s, const double *memory) {
-    const size_t bytes = 6 * (size_t)s->model->end_effector_count * sizeof(double);
     memcpy(s->motion.a, memory, (size_t)s->model->rank * sizeof *memory);
     bo_integrator_restore(s->method, memory + s->model->rank);
-    memcpy(s->end_q, s->state->xi, bytes);
-    memcpy(s->end_v, s->state->phi, bytes);
+    remember_end(s);
 }

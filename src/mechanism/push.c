@@ -3,8 +3,10 @@
 
 /* z_k of a state */
 static double coordinate(const bough_mechanism_model *model, const bough_mechanism_state *state, int32_t k) {
-    const int32_t n = 6 * model->end_effector_count;
+    const int32_t n = 6 * model->end_effector_count, directions = model->rank - model->internal_count;
     double sum = 0;
+    if (k >= directions)
+        return state->internal[k - directions];
     for (int32_t i = 0; i < n; i++)
         sum += model->P[(size_t)k * (size_t)n + (size_t)i] * state->xi[i];
     return sum;

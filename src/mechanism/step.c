@@ -16,10 +16,11 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
                                           bough_mechanism_state **state) {
     *state = NULL;
     const size_t n = 6 * (size_t)model->end_effector_count, size = (size_t)size_of(model),
-                 motors = (size_t)model->motor_count;
+                 motors = (size_t)model->motor_count, internal = (size_t)model->internal_count;
     bough_mechanism_state *s = BO_NEW(ctx, bough_mechanism_state);
     struct bo_mechanism_work *w = s ? BO_NEW(ctx, struct bo_mechanism_work) : NULL;
-    double *memory = w ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 8 * size + 2 * motors) : NULL;
+    double *memory =
+        w ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 8 * size + 2 * motors + 2 * internal) : NULL;
     bough_pose *poses = memory ? BO_NEW_ARRAY(ctx, bough_pose, model->link_count) : NULL;
     if (!poses) {
         bo_free(ctx, memory);
@@ -33,6 +34,7 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
     w->z = w->factor + size * size, w->rate = w->z + size, w->right = w->rate + size, w->next = w->right + size;
     w->transported = w->next + size, w->goal = w->transported + size, w->columns = w->goal + size;
     s->motors = w->columns + size + motors, s->load = s->motors + motors;
+    s->internal = s->load + size, s->internal_rate = s->internal + internal;
     s->poses = poses, s->work = w;
     s->gravity[2] = -9.81;
     s->base = model->rest[model->base];
@@ -68,6 +70,12 @@ static void add_transposed(int32_t rows, int32_t columns, double s, const double
     for (int32_t i = 0; i < rows; i++)
         for (int32_t k = 0; k < columns; k++)
             y[k] += s * A[(size_t)i * (size_t)columns + (size_t)k] * x[i];
+}
+
+void bo_mechanism_coordinates(const bough_mechanism_model *model, const double *xi, const double *internal, double *z) {
+    const int32_t directions = model->rank - model->internal_count;
+    multiply(directions, 6 * model->end_effector_count, model->P, xi, z);
+    memcpy(z + directions, internal, (size_t)model->internal_count * sizeof(double));
 }
 
 /* The inertia of y: mass (size x size) at the lower right, with the base's before it. */
@@ -111,9 +119,9 @@ static void find_goal(const bough_mechanism_model *model, const bough_mechanism_
 /* z and its rate from xi and phi, the base's twist before them; gravity in the base's axes. */
 static void read_state(const bough_mechanism_model *model, const bough_mechanism_state *state, double g[3]) {
     struct bo_mechanism_work *w = state->work;
-    const int32_t n = 6 * model->end_effector_count, b = w->size - model->rank;
-    multiply(model->rank, n, model->P, state->xi, w->z + b);
-    multiply(model->rank, n, model->P, state->phi, w->rate + b);
+    const int32_t b = w->size - model->rank;
+    bo_mechanism_coordinates(model, state->xi, state->internal, w->z + b);
+    bo_mechanism_coordinates(model, state->phi, state->internal_rate, w->rate + b);
     if (b > 0)
         memcpy(w->rate, state->base_twist, sizeof state->base_twist);
     bo_store3(g, bo_mat_tvec(bo_pose(&state->base).R, bo_load3(state->gravity)));
@@ -265,6 +273,9 @@ bough_status bo_mechanism_finish(bough_context *ctx, const bough_mechanism_model
                        "a step of the mechanism is not finite: check its wrenches and velocities");
     multiply(n, model->rank, model->Q, w->z + b, state->xi);
     multiply(n, model->rank, model->Q, w->next + b, state->phi);
+    const size_t internal = (size_t)model->internal_count;
+    memcpy(state->internal, w->z + (size_t)w->size - internal, internal * sizeof(double));
+    memcpy(state->internal_rate, w->next + (size_t)w->size - internal, internal * sizeof(double));
     if (b > 0) {
         memcpy(state->base_twist, w->next, sizeof state->base_twist);
         const bo_twist t = bo_load_twist(w->next);
@@ -295,7 +306,7 @@ void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechan
                                           bough_mechanism_state *state) {
     struct bo_mechanism_work *w = state->work;
     bo_se3 moved;
-    multiply(model->rank, 6 * model->end_effector_count, model->P, state->xi, w->columns);
+    bo_mechanism_coordinates(model, state->xi, state->internal, w->columns);
     memcpy(w->columns + model->rank, state->motors, (size_t)model->motor_count * sizeof(double));
     const bool moves = moved_by(model, state, &moved);
     bo_lanes_place(ctx, model->lanes, model->link_count, w->columns, moves ? &moved : NULL, state->poses);

@@ -17,6 +17,9 @@ struct bo_mechanism_work {
     double *memory;
 };
 
+/* z (rank) of xi and internal coordinates, or their rates. */
+void bo_mechanism_coordinates(const bough_mechanism_model *model, const double *xi, const double *internal, double *z);
+
 /* The rates at the end of a step (work->next) and the matrix that leads to them (work->inverse). The state stays. */
 bough_status bo_mechanism_predict(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
                                   double dt);

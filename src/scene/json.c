@@ -343,6 +343,40 @@ bough_status bo_json_choose(bo_json at, const void *first, size_t size, int32_t 
     return status;
 }
 
+bough_status bo_json_add_name(bo_json at, const char *what, json_t *names, int32_t index, char **copy) {
+    const char *name = NULL;
+    BO_TRY(bo_json_string(at, &name));
+    if (json_object_get(names, name))
+        return bo_json_fail(at, "\"%.60s\" is the name of another %s already", name, what);
+    if (json_object_set_new(names, name, json_integer(index)))
+        return bo_fail_memory(at.ctx);
+    return !copy || (*copy = bo_strdup(at.ctx, name)) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+bough_status bo_json_find_name(bo_json at, const char *what, json_t *names, int32_t *index) {
+    const char *name = NULL, *key;
+    BO_TRY(bo_json_string(at, &name));
+    if (!name)
+        return BOUGH_OK;
+    json_t *found = json_object_get(names, name);
+    if (found) {
+        *index = (int32_t)json_integer_value(found);
+        return BOUGH_OK;
+    }
+    int32_t count = 0;
+    if (json_object_size(names) == 0)
+        return bo_json_fail(at, "unknown %s\"%.60s\"; there are none", what, name);
+    const char **words = BO_NEW_ARRAY(at.ctx, const char *, json_object_size(names));
+    if (!words)
+        return BOUGH_ERROR_MEMORY;
+    json_object_foreach(names, key, found) {
+        words[count++] = key;
+    }
+    bough_status status = bo_json_fail_word(at, what, name, words, count);
+    bo_free(at.ctx, words);
+    return status;
+}
+
 bough_status bo_json_list(bo_json at, int32_t *count) {
     *count = 0;
     if (!at.value)

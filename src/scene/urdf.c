@@ -287,9 +287,24 @@ static bough_status assemble(bough_context *ctx, bo_urdf *u, const bough_urdf_de
     return status;
 }
 
+/* The one that is named, or else ROBOT.dynamics.json where it is there. */
+static bough_status find_side_file(bough_context *ctx, const char *path, const bough_urdf_def *def, bough_urdf *out) {
+    const bool named = def && def->dynamics;
+    char *side = named ? bo_strdup(ctx, def->dynamics) : bo_path_replace_extension(ctx, path, ".dynamics.json");
+    out->dynamics = side;
+    if (!side)
+        return BOUGH_ERROR_MEMORY;
+    if (!named && !bo_file_exists(side)) {
+        bo_free(ctx, side);
+        out->dynamics = NULL;
+    }
+    return BOUGH_OK;
+}
+
 static bough_status load(bough_context *ctx, const char *path, const bough_urdf_def *def, bo_urdf *u, bough_urdf *out) {
     BO_TRY(bo_urdf_read(ctx, path, u));
-    BO_TRY(bo_urdf_dynamics(ctx, def ? def->dynamics : NULL, u));
+    BO_TRY(find_side_file(ctx, path, def, out));
+    BO_TRY(bo_urdf_dynamics(ctx, out->dynamics, u));
     const int32_t link_count = place_links(u);
     if (link_count < 2)
         return bo_xml_fail(&u->xml, &u->xml.elements[0], "has no joint that moves; everything is one rigid link");
@@ -326,6 +341,7 @@ void bough_urdf_destroy(bough_context *ctx, bough_urdf *urdf) {
         bo_free(ctx, (char *)urdf->shapes[i].mesh);
     bough_mechanism_destroy(ctx, urdf->mechanism);
     bo_free(ctx, (char *)urdf->name);
+    bo_free(ctx, (char *)urdf->dynamics);
     bo_free(ctx, urdf->frames);
     bo_free(ctx, urdf->end_effectors);
     bo_free(ctx, urdf->shapes);

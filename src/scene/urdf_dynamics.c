@@ -127,7 +127,8 @@ bough_status bo_urdf_dynamics(bough_context *ctx, const char *path, bo_urdf *u) 
         if (!u->joints[j].rigid && !u->joints[j].has_stiffness)
             return bo_xml_fail(&u->xml, u->joints[j].at,
                                "joint \"%.60s\" has no stiffness, for which URDF has no word; give it in a side file "
-                               "(--dynamics FILE.json): {\"bough\": 1, \"joints\": {\"%.60s\": {\"stiffness\": 100}}}, "
+                               "beside it (ROBOT.dynamics.json, or --dynamics FILE.json): {\"bough\": 1, \"joints\": "
+                               "{\"%.60s\": {\"stiffness\": 100}}}, "
                                "or for all joints {\"bough\": 1, \"default\": {\"stiffness\": 100}}",
                                u->joints[j].name, u->joints[j].name);
     return BOUGH_OK;

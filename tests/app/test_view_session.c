@@ -329,6 +329,56 @@ static void steps_that_fail_are_told(void **state) {
     leave(&t);
 }
 
+/* The chain with more coordinates than are good for it. */
+static const char *write_slow_scene(void) {
+    char text[2048];
+    snprintf(text, sizeof text, "%s", HANGING);
+    memcpy(strstr(text, "'r': 14"), "'r': 40", 7);
+    return write_scene("slow.json", text);
+}
+
+/* Hit so hard that a step takes many small parts; where they are when the first of them is seen. */
+static double hit(table *t) {
+    order(t, "{'do': 'reset'}");
+    look_until(t, t->seen.layers[0].time == 0);
+    order(t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 1e5]}");
+    order(t, "{'do': 'step'}");
+    look_until(t, t->seen.layers[0].time > 0);
+    return t->seen.layers[0].time;
+}
+
+/* Such steps take long: they are seen as they come, and who waits is heard. How long they take is the machine's affair:
+ * of several one is caught. */
+static void long_steps_are_left_for_orders(void **state) {
+    (void)state;
+    const double dt = 0.5, almost = 0.999 * dt;
+    double seen = dt, left = dt;
+    table t = sit_down(write_slow_scene(), "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'dt', 'seconds': 0.5}");
+    for (int i = 0; i < 20 && seen > almost; i++)
+        seen = hit(&t);
+    check(seen < almost);
+    look_until(&t, t.seen.layers[0].time > almost); /* nobody needs to ask for the rest of it */
+    check_near(t.seen.layers[0].time, dt, 1e-9);
+    for (int i = 0; i < 20 && left > almost; i++) { /* paused, it stays where it is */
+        hit(&t);
+        order(&t, "{'do': 'pause'}");
+        for (int k = 0; k < 4; k++) {
+            forget(&t, "numbers");
+            look_until(&t, said(&t, "numbers"));
+        }
+        left = t.seen.layers[0].time;
+    }
+    print_message("seen at %g s, left at %g s of %g s\n", seen, left, dt);
+    check(left < almost);
+    order(&t, "{'do': 'reset'}");
+    look_until(&t, t.seen.layers[0].time == 0);
+    order(&t, "{'do': 'dt', 'seconds': 0.002}");
+    steps(&t, 2);
+    leave(&t);
+}
+
 static void what_is_cut_falls(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
@@ -843,6 +893,7 @@ int main(void) {
         cmocka_unit_test(parts_can_be_painted_and_picked),
         cmocka_unit_test(colours_tell_stress_and_deviation),
         cmocka_unit_test(a_ghost_goes_along),
+        cmocka_unit_test(long_steps_are_left_for_orders),
         cmocka_unit_test(bodies_can_be_picked),
         cmocka_unit_test(a_ghost_that_stands_alone_goes),
         cmocka_unit_test(recordings_are_files),

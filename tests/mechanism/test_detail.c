@@ -64,7 +64,7 @@ static void more_end_effectors_are_never_worse(void **unused) {
             links[k].link = s->def.link_count - 1 - k;
             if (links[k].link <= s->def.base)
                 links[k].link--;
-            choices[k] = (bough_mechanism_choice){k + 1, links};
+            choices[k] = (bough_mechanism_choice){k + 1, links, 0};
         }
         bough_mechanism_detail_def def = bough_default_mechanism_detail_def();
         def.choice_count = count, def.choices = choices, def.steps = 0;
@@ -99,7 +99,7 @@ static void static_errors_are_of_all_links(void **unused) {
     sketch *s = helix(6, BOUGH_MECHANISM_BALL);
     bough_mechanism *m = NULL;
     bough_mechanism_detail detail;
-    const bough_mechanism_choice choice = {0, NULL};
+    const bough_mechanism_choice choice = {0, NULL, 0};
     const int32_t last = 6, middle = 3, wrong = 7;
     check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
     bough_mechanism_detail_def def = bough_default_mechanism_detail_def();

@@ -2,6 +2,7 @@
 #include "hostile.h"
 
 #include "base/rotation.h"
+#include "scene/scene.h"
 #include "scene/xml.h"
 
 #define INERTIAL                                                                                                   \
@@ -338,6 +339,131 @@ static void trees_and_descriptions_agree(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- scenes ---- */
+
+#define TOOL                                                                                                       \
+    "<link name='tool'/><joint name='weld' type='fixed'><parent link='b'/><child link='tool'/><origin xyz='0.4 0 " \
+    "0'/></joint></robot>"
+
+/* 0.9 m from the first hinge and 0.4 m from the second, both of 50 N m / rad. */
+static void check_tool(bough_context *ctx, const bough_scene *scene, const char *name) {
+    const bough_mechanism *m = bough_scene_mechanism(scene);
+    check(m && !strcmp(bough_scene_end_effector_name(scene, 0), name));
+    check_int(bough_mechanism_describe(m)->end_effector_count, 1);
+    bough_mechanism_statics *statics;
+    check_ok(ctx, bough_mechanism_statics_create(ctx, m, NULL, &statics));
+    check_near(statics->C[7], (0.9 * 0.9 + 0.4 * 0.4) / 50, 1e-14);
+    bough_mechanism_statics_destroy(ctx, statics);
+}
+
+static void robots_are_scenes(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene;
+    test_write_text(test_path("thing.urdf"), ARM TOOL);
+    check_fails(ctx, bough_scene_load(ctx, test_path("thing.urdf"), &scene), BOUGH_ERROR_FORMAT,
+                "thing.urdf:6:1: <joint>: joint \"one\" has no stiffness");
+    check_fails(ctx, bough_scene_load(ctx, test_path("nowhere.urdf"), &scene), BOUGH_ERROR_FILE, "cannot be opened");
+    /* the side file that stands beside it */
+    write_quoted(test_path("thing.dynamics.json"), SPRINGS);
+    check_ok(ctx, bough_scene_load(ctx, test_path("thing.urdf"), &scene));
+    check_tool(ctx, scene, "tool");
+    const uint64_t before = scene->hash;
+    bough_scene_destroy(ctx, scene);
+    /* checkpoints belong to what both files say */
+    write_quoted(test_path("thing.dynamics.json"), "{'bough': 1,  'default': {'stiffness': 50}}");
+    check_ok(ctx, bough_scene_load(ctx, test_path("thing.urdf"), &scene));
+    check(scene->hash != before);
+    bough_scene_destroy(ctx, scene);
+    /* in a scene, whose end effectors are added to those of the robot, or go over them; on what is welded too */
+    check_ok(ctx,
+             load_text(ctx, "{'bough': 1, 'urdf': 'thing.urdf', 'end_effectors': [{'name': 'tip', 'link': 'tool'}]}",
+                       &scene));
+    const bough_mechanism_def *def = bough_mechanism_describe(bough_scene_mechanism(scene));
+    check_int(def->end_effector_count, 2);
+    check_near(def->end_effectors[1].frame.position[0], 0.4, 1e-15);
+    bough_scene_destroy(ctx, scene);
+    check_ok(ctx, load_text(ctx,
+                            "{'bough': 1, 'urdf': 'thing.urdf', 'end_effectors': [{'name': 'tool', 'link': 'tool'}],"
+                            "'probes': [{'name': 'p', 'link': 'tool'}]}",
+                            &scene));
+    check_tool(ctx, scene, "tool");
+    check_near(scene->probes[0].spot.rest[0], 1.4, 1e-15);
+    bough_scene_destroy(ctx, scene);
+    write_quoted(test_path("soft.json"), "{'bough': 1, 'default': {'stiffness': 25}}");
+    check_ok(ctx, load_text(ctx, "{'bough': 1, 'urdf': 'thing.urdf', 'dynamics': 'soft.json'}", &scene));
+    check_near(bough_mechanism_describe(bough_scene_mechanism(scene))->joints[0].stiffness[0], 25, 0);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+}
+
+static void scenes_of_robots_tell_mistakes(void **state) {
+    (void)state;
+    test_write_text(test_path("thing.urdf"), ARM TOOL);
+    write_quoted(test_path("thing.dynamics.json"), SPRINGS);
+    check_refused_by(read_scene, "{'bough': 1, 'urdf': 'none.urdf'}", "cannot be opened");
+    check_refused_by(read_scene, "{'bough': 1, 'urdf': 'thing.urdf', 'dynamics': 'none.json'}", "cannot be opened");
+    check_refused_by(read_scene, "{'bough': 1, 'urdf': 'thing.urdf', 'links': []}", "leave");
+    check_refused_by(read_scene, "{'bough': 1, 'links': [], 'dynamics': 'thing.dynamics.json'}", "there is none");
+    check_refused_by(read_scene, "{'bough': 1, 'urdf': 'thing.urdf', 'end_effectors': [{'name': 'e', 'link': 'tol'}]}",
+                     "did you mean \"tool\"?");
+    check_refused_by(read_scene, "{'bough': 1,\n'urdf': 'scene.json'}", "scene.json:2:9: urdf: ");
+}
+
+static char warnings[4000];
+static void hear(void *user, const char *sentence) {
+    (void)user;
+    const size_t used = strlen(warnings);
+    snprintf(warnings + used, sizeof warnings - used, "%s\n", sentence);
+}
+
+static bough_context *listening_context(void) {
+    bough_context_def def = bough_default_context_def();
+    def.thread_count = 1, def.warn = hear;
+    warnings[0] = 0;
+    return bough_context_create(&def);
+}
+
+/* A package has its description in one folder and its meshes in another. */
+static void meshes_are_drawn(void **state) {
+    (void)state;
+    bough_context *ctx = listening_context();
+    bough_scene *scene;
+    char path[300];
+    mkdir(test_path("urdf"), 0700);
+    mkdir(test_path("meshes"), 0700);
+    test_write_text(test_path("meshes/wedge.obj"),
+                    "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n");
+    snprintf(path, sizeof path, "%s", test_path("urdf/robot.urdf"));
+    test_write_text(
+        path, "<robot><link name='base'><visual><geometry><mesh filename='package://p/meshes/wedge.obj' scale='2 3 "
+              "4'/></geometry></visual></link><link name='a'>" INERTIAL
+              "<visual><geometry><mesh filename='gone.stl'/></geometry></visual>"
+              "<collision><geometry><sphere radius='0.1'/></geometry></collision></link><link name='b'>" INERTIAL
+              "<collision><geometry><capsule radius='0.1' length='0.3'/></geometry></collision></link>" HINGE(
+                  "one", "base", "a") HINGE("two", "a", "b") "</robot>");
+    write_quoted(test_path("urdf/robot.dynamics.json"), SPRINGS);
+    check_ok(ctx, bough_scene_load(ctx, path, &scene));
+    const bo_scene_shapes *shapes = scene->mechanism->link_shapes;
+    check_int(shapes[0].count, 1);
+    check_int(shapes[0].shapes[0].form, BO_FORM_MESH);
+    double most[3] = {0};
+    for (int32_t k = 0; k < 3 * shapes[0].shapes[0].mesh->vertex_count; k++)
+        most[k % 3] = fmax(most[k % 3], shapes[0].shapes[0].mesh->vertices[k]);
+    check_near(most[0], 2, 0);
+    check_near(most[1], 3, 0);
+    check_near(most[2], 4, 0);
+    check_int(shapes[1].count, 0); /* nothing instead of what is to be seen and is not there */
+    check(strstr(warnings, "the mesh \"gone.stl\" is not there"));
+    check_int(shapes[2].count, 1); /* what collides, where nothing is to be seen */
+    check_int(shapes[2].shapes[0].form, BO_FORM_CAPSULE);
+    check_near(shapes[2].shapes[0].length, 0.3, 0);
+    bough_scene_destroy(ctx, scene);
+    bough_context_destroy(ctx);
+    const char *const texts[] = {"{'bough': 1, 'urdf': 'urdf/robot.urdf'}"};
+    check_failed_allocations(read_scene, texts, 1);
+}
+
 /* ---- what is wrong ---- */
 
 static bough_status read_robot(bough_context *ctx, const char *path, bool *made) {
@@ -476,20 +602,10 @@ static void mistakes_of_the_side_file_are_told(void **state) {
     }
 }
 
-static char warnings[4000];
-static void hear(void *user, const char *sentence) {
-    (void)user;
-    const size_t used = strlen(warnings);
-    snprintf(warnings + used, sizeof warnings - used, "%s\n", sentence);
-}
-
 static void what_is_ignored_is_told(void **state) {
     (void)state;
-    bough_context_def def = bough_default_context_def();
-    def.thread_count = 1, def.warn = hear;
-    bough_context *ctx = bough_context_create(&def);
+    bough_context *ctx = listening_context();
     bough_urdf *urdf;
-    warnings[0] = 0;
     check_ok(ctx, load_with(ctx,
                             ARM "<gazebo reference='a'><x/>text &amp; <![CDATA[<robot>]]></gazebo><transmission/>"
                                 "<!-- <link> -- --></robot>",
@@ -590,6 +706,9 @@ int main(void) {
         cmocka_unit_test(softened_welds_are_joints),
         cmocka_unit_test(limits_follow_turns),
         cmocka_unit_test(trees_and_descriptions_agree),
+        cmocka_unit_test(robots_are_scenes),
+        cmocka_unit_test(scenes_of_robots_tell_mistakes),
+        cmocka_unit_test(meshes_are_drawn),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(mistakes_of_the_side_file_are_told),
         cmocka_unit_test(what_is_ignored_is_told),

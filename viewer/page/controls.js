@@ -114,7 +114,7 @@ export class Controls {
         this.integrator.offer(list(scene.integrators));
         this.coupling.enable(scene.coupling != null);
         const ghosts = [["{}", "none"]];
-        if (scene.engines?.includes("full")) ghosts.push([JSON.stringify({ engine: "full" }), "full FEM"]);
+        if (scene.engines?.includes("full")) ghosts.push([JSON.stringify({ engine: "full" }), scene.engines.includes("mechanism") ? "full mechanism" : "full FEM"]);
         if (scene.engines?.includes("tree"))
             for (const coupling of COUPLINGS) ghosts.push([JSON.stringify({ engine: "tree", coupling }), `tree, ${coupling}`]);
         this.ghost.offer(ghosts);
@@ -160,16 +160,17 @@ export class Controls {
     // What the program answered to `pick`; null: no part is picked.
     showPart(pick, layer) {
         this.hint.hidden = Boolean(pick);
-        this.partTools.hidden = !pick;
+        this.partTools.hidden = !pick || pick.kind != null; // links of mechanisms stay as they are
         this.facts.replaceChildren();
         if (!pick) return;
         const fact = (name, text) => this.#fact(name, text);
         fact("Name", pick.name || `part ${pick.part}`);
+        fact("Kind", pick.kind);
         fact("Component", pick.component);
         fact("Hangs at", pick.parent >= 0 ? layer.name(pick.parent) : null);
         fact("Coordinates", pick.r);
         fact("Mass", pick.mass == null ? null : `${withPrefix(1000 * pick.mass)}g`);
-        fact("Frequencies", (pick.frequencies ?? []).slice(0, 8).map((hz) => Number(hz.toPrecision(3))).join(", ") + (pick.frequencies?.length ? " Hz" : "–"));
+        if (pick.kind == null) fact("Frequencies", (pick.frequencies ?? []).slice(0, 8).map((hz) => Number(hz.toPrecision(3))).join(", ") + (pick.frequencies?.length ? " Hz" : "–"));
         fact("Stress", pick.stress == null ? null : `${withPrefix(pick.stress)}Pa`);
         fact("Picked at", pick.position && inMetres(pick.position));
         this.stiffness.set(pick.stiffness ?? 1);
