@@ -337,6 +337,26 @@ static void directions_that_a_point_lacks_are_rigid_there(void **unused) {
     const int32_t more = bough_mechanism_blend_model(b.blend, 1)->rank;
     check(more > rank);
     check_int(b.blend->tracks, more);
+    /* its mass is that of the point that has it, whatever the weight of that point */
+    const bo_blend_point *second = &b.blend->points[1];
+    const int32_t *track_of = bo_blend_tracks_of(b.blend, 0, 1);
+    for (int32_t k = 0; k < more; k++) {
+        if (abs(track_of[k]) <= rank)
+            continue;
+        pull(ctx, &b, 0, 0, 40);
+        follow(&b);
+        for (int i = 0; i < 6; i++)
+            b.state->phi[i] = second->V[i * more + k] / bo_blend_scale(b.blend, i);
+        bough_mechanism_energies e;
+        check_ok(ctx, bough_blend_state_weigh(ctx, b.blend, b.state, NULL));
+        check(b.state->weights[1] > 0.01 && b.state->weights[1] < 0.5);
+        check_ok(ctx, bough_blend_state_energies(ctx, b.blend, b.state, &e));
+        check_near(e.kinetic / (0.5 * second->M[(more + 1) * k]), 1, 0.02);
+    }
+    memset(b.state->phi, 0, 6 * sizeof(double));
+    b.state->effectors[0] = bo_put_pose(b.blend->points[0].at[0]);
+    check_ok(ctx, bough_blend_state_weigh(ctx, b.blend, b.state, NULL));
+
     b.state->wrench[1] = 100; /* along the ladder */
     for (int k = 0; k < 200; k++)
         check_ok(ctx, bough_blend_state_step(ctx, b.blend, b.state, 0.02));
