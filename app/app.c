@@ -15,15 +15,27 @@
 static atomic_int interrupted; /* set by a signal, looked at by any thread */
 static bool progress_shown;
 
+static void (*last_act)(void); /* before a second Ctrl-C ends the program */
+
+static void on_second_interrupt(int signal_number) {
+    last_act();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
 static void on_interrupt(int signal_number) {
     (void)signal_number;
     int kept = errno; /* of whatever was interrupted */
     interrupted = 1;
-    signal(SIGINT, SIG_DFL); /* a second Ctrl-C ends the program at once */
+    signal(SIGINT, last_act ? on_second_interrupt : SIG_DFL); /* a second Ctrl-C ends the program at once */
     static const char note[] = "\r\033[Kstopping as soon as possible; Ctrl-C again ends it at once\n";
     ssize_t told = isatty(STDERR_FILENO) ? write(STDERR_FILENO, note, sizeof note - 1) : 0;
     (void)told;
     errno = kept;
+}
+
+void app_at_second_interrupt(void (*act)(void)) {
+    last_act = act;
 }
 
 bool app_interrupted(void) {

@@ -35,6 +35,7 @@ int command_integrators(int argc, char **argv);
 int command_compare_integrators(int argc, char **argv);
 int command_damping(int argc, char **argv);
 int command_plot(int argc, char **argv);
+int command_mechanism(int argc, char **argv);
 int command_picture(int argc, char **argv);
 int command_movie(int argc, char **argv);
 
@@ -52,6 +53,8 @@ void app_show_line(const char *format, ...) __attribute__((format(printf, 1, 2))
 void app_clear_progress(void);
 /* True after Ctrl-C. */
 bool app_interrupted(void);
+/* Called in the signal by which a second Ctrl-C ends the program at once. */
+void app_at_second_interrupt(void (*act)(void));
 /* Makes the folder unless it is there; prints what is wrong and returns false when it cannot. */
 bool app_make_folder(const char *path);
 double app_seconds(void);     /* wall clock */
@@ -205,6 +208,12 @@ bough_status app_tree_draw(bough_context *ctx, const bough_model *model, const b
 bough_status app_tree_draw_painted(bough_context *ctx, const bough_model *model, const bough_state *state,
                                    const app_part_style *styles, const float *colours, bough_picture *picture);
 
+/* ---- looks.c ---- */
+
+/* Links of long chains are all alike: surfaces are sent, written and drawn once for all that share them. Sets the look
+ * of each rigid of the run, and a rigid for each look; how many looks there are. */
+int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks);
+
 /* ---- tree_glb.c ---- */
 
 /* A tree of parts on its way into a .glb file. */
@@ -240,6 +249,43 @@ extern const app_part_style app_forest_styles[18]; /* of three species, as `boug
 bough_picture_def app_forest_view(int32_t width);
 bough_status app_forest_draw(bough_context *ctx, const bough_model *model, const bough_state *state,
                              bough_picture *picture);
+
+/* ---- mechanism_file.c: mechanisms from URDF files and scenes ---- */
+
+typedef struct app_mechanism {
+    const bough_mechanism *mechanism;
+    bough_urdf *urdf; /* one of them is not NULL */
+    bough_scene *scene;
+} app_mechanism;
+
+/* The name is the mechanism's. */
+typedef struct app_effector {
+    const char *name;
+    bough_end_effector at;
+} app_effector;
+
+/* Links to reduce a mechanism to. */
+typedef struct app_effectors {
+    int32_t count;
+    app_effector *effectors;
+    bough_end_effector *at; /* the same without names */
+    int32_t modes;          /* internal ones, beside them */
+} app_effectors;
+
+/* dynamics: the side file of URDF, or NULL. Prints what is wrong and returns a status other than APP_OK when it fails.
+ */
+int app_mechanism_load(bough_context *ctx, const char *path, const char *dynamics, app_mechanism *m);
+void app_mechanism_free(bough_context *ctx, app_mechanism *m);
+/* "a,b,c", "all" links that move, or NULL: those of the file; "a,b+3" with three internal modes. Prints what is wrong
+ * as above. */
+int app_choose_effectors(const app_mechanism *m, const char *names, app_effectors *chosen);
+void app_free_effectors(app_effectors *chosen);
+
+/* ---- mechanism_write.c ---- */
+
+/* A reduced model as .npz or .json, for other programs. */
+int app_write_mechanism(bough_context *ctx, const app_mechanism *m, const app_effectors *chosen,
+                        const bough_mechanism_model *model, const char *path);
 
 /* ---- demo_forest.c ---- */
 

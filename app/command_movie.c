@@ -53,6 +53,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case ARGP_KEY_END:
         if (!a->take.output || !app_is_reel(a->take.output))
             argp_error(state, "name the movie: --output FILE.png, FILE.webm or FILE.mp4");
+        if (a->take.timed && a->take.run.duration == 0)
+            argp_error(state, "--time: a movie of 0 s has nothing that moves; bough picture shows one moment");
         if (a->take.run.duration > 0 && a->from >= a->take.run.duration)
             argp_error(state, "--from: the movie begins at %g s, after its end at %g s", a->from, a->take.run.duration);
         choose_defaults(a);

@@ -32,7 +32,8 @@ typedef struct {
 
 static const struct argp_option options[] = {
     {"engine", OPT_ENGINE, "NAME", 0,
-     "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object); instead of the scene's",
+     "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object); of a mechanism: "
+     "mechanism (reduced), or full; instead of the scene's",
      0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3, instead of the scene's", 0},
     {"passes", OPT_PASSES, "N", 0, "of the tree engine in each step: 1 or 2, instead of the scene's", 0},
@@ -90,6 +91,15 @@ static void check_files(struct argp_state *state, const arguments *a) {
                            files[k]);
 }
 
+static void take_recording(struct argp_state *state, char *path, arguments *a) {
+    const char *other;
+    if (!app_take_recording(path, &a->def, &a->film, &other))
+        argp_error(state, "--record: the name of \"%s\" should end in %s", path, app_recording_kinds());
+    if (other)
+        argp_error(state, "--record: \"%s\" and \"%s\" are of one kind, of which a run records one; copy it afterwards",
+                   other, path);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
     arguments *a = state->input;
     switch (key) {
@@ -97,8 +107,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         state->child_inputs[0] = &a->scene;
         break;
     case OPT_ENGINE:
-        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0)
-            argp_error(state, "--engine: \"%s\" should be tree or full", text);
+        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0 && strcmp(text, "mechanism") != 0)
+            argp_error(state, "--engine: \"%s\" should be tree, mechanism or full", text);
         a->def.engine = text;
         break;
     case OPT_COUPLING:
@@ -126,8 +136,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->def.duration = app_need_positive(state, "time", text);
         break;
     case 'r':
-        if (!app_take_recording(text, &a->def, &a->film))
-            argp_error(state, "--record: the name of \"%s\" should end in %s", text, app_recording_kinds());
+        take_recording(state, text, a);
         break;
     case OPT_STRESS:
         if (!app_has_extension(text, ".csv") && !app_has_extension(text, ".npy"))
@@ -142,6 +151,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->def.changes = text;
         break;
     case OPT_FRAMES:
+        if (a->def.frames)
+            argp_error(state, "--frames: \"%s\" and \"%s\" are of one kind, of which a run records one", a->def.frames,
+                       text);
         a->def.frames = text;
         break;
     case OPT_BAKED:

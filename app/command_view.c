@@ -4,6 +4,7 @@
 #include "view/view.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +30,7 @@ enum {
     OPT_VIEWER
 };
 
+#define LOOPBACK "127.0.0.1"
 enum { LEAST_TOKEN = 16 }; /* characters of one that somebody chose */
 
 typedef struct {
@@ -143,10 +146,61 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return remove(path);
 }
 
-static bool make_folder(char *path, size_t size) {
+static void remove_folder(const char *path) {
+    nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+#define FOLDER "bough-view-" /* then the process that it belongs to, - and six letters */
+
+static const char *base_folder(void) {
     const char *base = getenv("TMPDIR");
-    snprintf(path, size, "%s/bough-view-XXXXXX", base && base[0] ? base : "/tmp");
-    return mkdtemp(path) != NULL;
+    return base && base[0] ? base : "/tmp";
+}
+
+/* Whose process is no more: it was killed, or the machine stopped. What belongs to others cannot be removed. */
+static bool is_left_behind(const char *name) {
+    char *end;
+    if (strncmp(name, FOLDER, strlen(FOLDER)) != 0)
+        return false;
+    const long process = strtol(name + strlen(FOLDER), &end, 10);
+    return process > 0 && process <= INT32_MAX && end[0] == '-' && strlen(end) == 7 && kill((pid_t)process, 0) != 0 &&
+           errno == ESRCH;
+}
+
+static void sweep(void) {
+    DIR *base = opendir(base_folder());
+    struct stat info;
+    for (struct dirent *entry; base && (entry = readdir(base));) {
+        char path[1024];
+        const int size = snprintf(path, sizeof path, "%s/%s", base_folder(), entry->d_name);
+        if (size > 0 && (size_t)size < sizeof path && is_left_behind(entry->d_name) && lstat(path, &info) == 0 &&
+            S_ISDIR(info.st_mode) && info.st_uid == geteuid())
+            remove_folder(path);
+    }
+    if (base)
+        closedir(base);
+}
+
+static char recordings[512]; /* the folder; for the signal that ends it at once */
+
+static bool make_folder(void) {
+    sweep();
+    snprintf(recordings, sizeof recordings, "%s/" FOLDER "%ld-XXXXXX", base_folder(), (long)getpid());
+    if (mkdtemp(recordings))
+        return true;
+    recordings[0] = 0;
+    return false;
+}
+
+/* In a signal: what may be called there cannot walk through folders, so that another program does. */
+static void remove_at_once(void) {
+    const pid_t child = recordings[0] ? fork() : -1;
+    if (child == 0) {
+        execl("/bin/rm", "rm", "-rf", recordings, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
 }
 
 /* ---- the browser ---- */
@@ -170,6 +224,19 @@ static void open_browser(const char *url) {
 }
 
 /* ---- serving ---- */
+
+/* Somebody who waited for cooking should not hear of a busy port then. Another may still take it meanwhile. */
+static bool can_listen(const arguments *a) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)a->port)};
+    const int one = 1, handle = socket(AF_INET, SOCK_STREAM, 0);
+    if (handle < 0)
+        return false;
+    inet_pton(AF_INET, a->address ? a->address : LOOPBACK, &at.sin_addr);
+    setsockopt(handle, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one); /* as the server does */
+    const bool can = bind(handle, (const struct sockaddr *)&at, sizeof at) == 0;
+    close(handle);
+    return can;
+}
 
 /* As Ctrl-C does: cooking ends, too, and nothing is left behind. */
 static void on_end(int signal_number) {
@@ -200,7 +267,7 @@ static const char *viewer_folder(const arguments *a) {
 
 static void tell_address(const arguments *a, const view_server *server) {
     char url[512];
-    const char *address = a->address && strcmp(a->address, "0.0.0.0") ? a->address : "127.0.0.1";
+    const char *address = a->address && strcmp(a->address, "0.0.0.0") ? a->address : LOOPBACK;
     snprintf(url, sizeof url, "http://%s:%d/?token=%s", address, (int)view_server_port(server), a->token);
     app_clear_progress();
     if (a->scene.json)
@@ -222,7 +289,7 @@ static void check_page(const char *folder) {
 static int serve(const arguments *a, view_session *session) {
     char reason[256];
     const view_server_def def = {.session = session,
-                                 .address = a->address ? a->address : "127.0.0.1",
+                                 .address = a->address ? a->address : LOOPBACK,
                                  .port = a->port,
                                  .token = a->token,
                                  .folder = viewer_folder(a)};
@@ -239,21 +306,24 @@ static int serve(const arguments *a, view_session *session) {
 
 int command_view(int argc, char **argv) {
     arguments a = {.choice = {.continuity = "C0"}};
-    char folder[512];
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     if (!a.token && !make_token(a.made_token))
         return app_fail_with("there are no random numbers for a token");
     a.token = a.token ? a.token : a.made_token;
     bough_context *ctx = app_context(a.scene.threads);
     end_by_signals();
-    const bool has_folder = make_folder(folder, sizeof folder);
+    if (!can_listen(&a))
+        return app_fail_with("%s:%d cannot be listened at; choose another --port or --listen",
+                             a.address ? a.address : LOOPBACK, (int)a.port);
+    const bool has_folder = make_folder();
+    app_at_second_interrupt(remove_at_once);
     const view_session_def def = {
-        .path = a.scene.path, .choice = a.choice, .paused = a.paused, .folder = has_folder ? folder : NULL};
+        .path = a.scene.path, .choice = a.choice, .paused = a.paused, .folder = has_folder ? recordings : NULL};
     view_session *session;
     const int status = view_session_create(ctx, &def, &session) ? app_fail(ctx) : serve(&a, session);
     view_session_destroy(session);
     if (has_folder)
-        nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+        remove_folder(recordings);
     bough_context_destroy(ctx);
     return status;
 }

@@ -10,61 +10,72 @@ enum { FILM_WIDTH = 360, FILM_HEIGHT = 216, STILL_WIDTH = 900, STILL_HEIGHT = 56
 
 /* ---- kinds of recordings ---- */
 
-static void take_csv(char *path, bough_run_def *def, app_film *film) {
-    (void)film;
-    def->record = path;
+/* Where the name of a recording of the kind is kept. */
+typedef const char **slot_of_kind(const char *path, bough_run_def *def, app_film *film);
+
+static const char **csv_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)film;
+    return &def->record;
 }
 
-static void take_npy(char *path, bough_run_def *def, app_film *film) {
-    (void)film;
-    def->displacements = path;
+static const char **npy_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)film;
+    return &def->displacements;
 }
 
-static void take_npz(char *path, bough_run_def *def, app_film *film) {
-    (void)def;
-    film->npz_path = path;
+static const char **npz_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)def;
+    return &film->npz_path;
 }
 
-static void take_glb(char *path, bough_run_def *def, app_film *film) {
-    (void)def;
-    film->glb_path = path;
+static const char **glb_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)def;
+    return &film->glb_path;
 }
 
-static void take_obj(char *path, bough_run_def *def, app_film *film) {
-    (void)def;
-    film->obj_path = path;
+static const char **obj_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)def;
+    return &film->obj_path;
 }
 
-static void take_reel(char *path, bough_run_def *def, app_film *film) {
+static const char **reel_slot(const char *path, bough_run_def *def, app_film *film) {
     (void)def;
     int i = 0;
     while (i < film->reel_count && !app_has_extension(path, strrchr(film->reel_paths[i], '.')))
         i++; /* one of each kind */
-    film->reel_paths[i] = path;
-    film->reel_count += i == film->reel_count;
+    if (i == film->reel_count)
+        film->reel_paths[film->reel_count++] = NULL;
+    return &film->reel_paths[i];
 }
 
-/* A series of .vtu files is named by its index, which is always frames.pvd. */
-static void take_series(char *path, bough_run_def *def, app_film *film) {
-    (void)film;
-    *strrchr(path, '/') = 0;
-    def->frames = path;
+static const char **series_slot(const char *path, bough_run_def *def, app_film *film) {
+    (void)path, (void)film;
+    return &def->frames;
 }
+
+#define SERIES "/frames.pvd" /* a series of .vtu files is named by its index, which is always this in its folder */
 
 static const struct {
     const char *ending;
-    void (*take)(char *path, bough_run_def *def, app_film *film);
+    slot_of_kind *slot;
 } kinds[] = {
-    {".csv", take_csv},  {".npy", take_npy},   {".npz", take_npz},  {".glb", take_glb},           {".obj", take_obj},
-    {".png", take_reel}, {".webm", take_reel}, {".mp4", take_reel}, {"/frames.pvd", take_series},
+    {".csv", csv_slot},  {".npy", npy_slot},   {".npz", npz_slot},  {".glb", glb_slot},    {".obj", obj_slot},
+    {".png", reel_slot}, {".webm", reel_slot}, {".mp4", reel_slot}, {SERIES, series_slot},
 };
 
-bool app_take_recording(char *path, bough_run_def *def, app_film *film) {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (app_has_extension(path, kinds[i].ending)) {
-            kinds[i].take(path, def, film);
-            return true;
-        }
+bool app_take_recording(char *path, bough_run_def *def, app_film *film, const char **other) {
+    *other = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!app_has_extension(path, kinds[i].ending))
+            continue;
+        const char **slot = kinds[i].slot(path, def, film);
+        if (!strcmp(kinds[i].ending, SERIES))
+            *strrchr(path, '/') = 0;
+        *other = *slot;
+        if (!*slot)
+            *slot = path;
+        return true;
+    }
     return false;
 }
 
@@ -95,6 +106,8 @@ bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run) 
         s = app_tree_glb_add(ctx, model, state, &film->glb);
     if (film->baked_glb.glb)
         s = app_baked_glb_add(ctx, run, &film->baked_glb);
+    if (film->cast_glb.glb)
+        s = app_cast_glb_add(ctx, run, &film->cast_glb);
     if (s == BOUGH_ERROR_UNSUPPORTED)
         snprintf(film->problem, sizeof film->problem,
                  "%s: the vertices of %d frames are too many for one file; record fewer frames (--fps, --time)%s",
@@ -116,6 +129,8 @@ static bough_status open_glb(bough_context *ctx, const bough_run *run, app_film 
     const bough_model *model;
     const bough_state *state;
     const bool parts = bough_run_tree(run, &model, &state);
+    if (!film->baked && bough_run_rigid_count(run) > 0)
+        return app_cast_glb_create(ctx, run, film->glb_path, &film->cast_glb);
     if (parts && !(film->styles = app_choose_styles(bough_model_describe(model))))
         return BOUGH_ERROR_MEMORY;
     return parts && !film->baked ? app_tree_glb_create(ctx, model, state, film->styles, film->glb_path, &film->glb)
@@ -168,6 +183,8 @@ bough_status app_film_finish(bough_context *ctx, app_film *film) {
         s = app_tree_glb_finish(ctx, &film->glb);
     if (film->baked_glb.glb)
         s = app_baked_glb_finish(ctx, film->run, film->styles, &film->baked_glb);
+    if (film->cast_glb.glb)
+        s = app_cast_glb_finish(ctx, &film->cast_glb);
     if (film->npz)
         last = bough_npz_finish(ctx, film->npz);
     film->npz = NULL;
@@ -191,6 +208,7 @@ int app_film_fail(const bough_context *ctx, const app_film *film) {
 void app_film_destroy(bough_context *ctx, app_film *film) {
     app_tree_glb_destroy(ctx, &film->glb);
     app_baked_glb_destroy(ctx, &film->baked_glb);
+    app_cast_glb_destroy(ctx, &film->cast_glb);
     bough_npz_discard(ctx, film->npz);
     for (int i = 0; i < film->reel_count; i++)
         app_reel_discard(ctx, &film->reels[i]);

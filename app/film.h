@@ -29,6 +29,11 @@ bough_status app_paint_parts(const bough_run *run, app_colouring colouring, app_
 /* Sets the values of a body's vertices. */
 bough_status app_paint_body(const bough_run *run, app_colouring colouring, app_scale *scale, double *values);
 
+/* rigid_picture.c: mechanisms. Points of links and bodies where they are now (3 each), to be freed; NULL: no memory. */
+float *app_rigid_points(const bough_run *run, size_t *count);
+bool app_has_obstacles(const bough_run *run);
+bough_status app_draw_rigids(bough_context *ctx, const bough_run *run, bough_picture *picture);
+
 /* ---- shot.c: where a picture is taken from, and what it shows ---- */
 
 /* Components whose names, or those of their parts, match a pattern have a colour of the user's. */
@@ -81,6 +86,7 @@ void app_shot_close(bough_context *ctx, app_shot *shot);
 typedef struct app_take {
     app_scene_options scene;
     bough_run_def run;
+    bool timed; /* somebody gave a time */
     const char *output;
 } app_take;
 app_take app_default_take(void);
@@ -129,6 +135,20 @@ bough_status app_baked_glb_finish(bough_context *ctx, const bough_run *run, cons
                                   app_baked_glb *film);
 void app_baked_glb_destroy(bough_context *ctx, app_baked_glb *film);
 
+/* ---- cast_glb.c ---- */
+
+/* Links, bodies and obstacles of a mechanism on their way into a .glb file. */
+typedef struct app_cast_glb {
+    bough_glb *glb;
+    bough_glb_pose *poses;
+} app_cast_glb;
+
+/* To be destroyed, also when it fails. */
+bough_status app_cast_glb_create(bough_context *ctx, const bough_run *run, const char *path, app_cast_glb *film);
+bough_status app_cast_glb_add(bough_context *ctx, const bough_run *run, app_cast_glb *film);
+bough_status app_cast_glb_finish(bough_context *ctx, app_cast_glb *film);
+void app_cast_glb_destroy(bough_context *ctx, app_cast_glb *film);
+
 /* ---- film_arrays.c: .npz and .obj ---- */
 
 bough_status app_npz_create(bough_context *ctx, const bough_run *run, const char *path, bough_npz **npz);
@@ -151,6 +171,7 @@ typedef struct app_film {
     const bough_run *run;
     app_tree_glb glb;
     app_baked_glb baked_glb;
+    app_cast_glb cast_glb;
     bough_npz *npz;
     app_reel reels[APP_REELS];
     app_shot shot;
@@ -160,9 +181,9 @@ typedef struct app_film {
 
 app_film app_default_film(void);
 bool app_wants_film(const app_film *film);
-/* Takes a recording into the run's def or into the film, by its extension; false: there is no such kind. This is the
- * one place that knows what kinds there are. */
-bool app_take_recording(char *path, bough_run_def *def, app_film *film);
+/* Takes a recording into the run's def or into the film, by its extension; false: there is no such kind. *other: one of
+ * its kind that was taken before, and stays; or NULL. This is the one place that knows what kinds there are. */
+bool app_take_recording(char *path, bough_run_def *def, app_film *film, const char **other);
 /* ".csv (energies and probes, each step), ..." */
 const char *app_recording_kinds(void);
 

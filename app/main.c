@@ -22,6 +22,7 @@ static const struct {
     {"movie", command_movie, "a film of a scene: an animated PNG, WebM or MP4"},
     {"view", command_view, "see a scene in the browser: pull it, cut it, change the wind"},
     {"replay", command_replay, "do again what a run recorded, to the same bits"},
+    {"mechanism", command_mechanism, "linkages with springs in their joints: compliance, frequencies, reduction; URDF"},
     {"pack", command_pack, "a scene of parts in one file for the runtime library"},
     {"materials", command_materials, "the material models"},
     {"integrators", command_integrators, "the time integrators"},

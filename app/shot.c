@@ -167,6 +167,12 @@ static bough_status find_parts(bough_context *ctx, const bough_model *model, con
     return s;
 }
 
+static bough_status find_rigids(const bough_run *run, cloud *points) {
+    points->x = app_rigid_points(run, &points->count);
+    points->held = true;
+    return points->x ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
 static bough_status find_body(const bough_run *run, cloud *points) {
     const bough_mesh *mesh = bough_run_mesh(run);
     const double *u = bough_run_displacement(run);
@@ -304,7 +310,9 @@ static void paint_styles(const bough_model_def *model, const app_shot_def *def, 
 static bough_status find_points(bough_context *ctx, const bough_run *run, cloud *points) {
     const bough_model *model;
     const bough_state *state;
-    return bough_run_tree(run, &model, &state) ? find_parts(ctx, model, state, points) : find_body(run, points);
+    if (bough_run_tree(run, &model, &state))
+        return find_parts(ctx, model, state, points);
+    return bough_run_rigid_count(run) > 0 ? find_rigids(run, points) : find_body(run, points);
 }
 
 bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_shot_def *def, app_shot *shot) {
@@ -314,10 +322,11 @@ bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_s
     cloud points = {0};
     *shot = (app_shot){.def = *def, .scale = {.range = def->range}};
     if (def->colouring == APP_COLOUR_AUTO)
-        shot->def.colouring = parts ? APP_COLOUR_COMPONENT : APP_COLOUR_DISPLACEMENT;
+        shot->def.colouring = parts || bough_run_rigid_count(run) > 0 ? APP_COLOUR_COMPONENT : APP_COLOUR_DISPLACEMENT;
     bough_status s = find_points(ctx, run, &points);
     if (!s)
         set_camera(&points, def, shot);
+    shot->camera.ground = shot->camera.ground && !app_has_obstacles(run); /* which are the ground then */
     free(points.x);
     if (!s && parts && !(shot->styles = app_choose_styles(bough_model_describe(model))))
         s = BOUGH_ERROR_MEMORY;
@@ -357,6 +366,8 @@ static bough_status draw_body(bough_context *ctx, const bough_run *run, app_shot
     const bool shows = shot->def.colouring >= APP_COLOUR_DISPLACEMENT;
     if (!mesh || !u)
         return BOUGH_ERROR_MEMORY;
+    if (!shows && bough_run_rigid_count(run) > 0)
+        return app_draw_rigids(ctx, run, shot->picture);
     double *values = malloc(((size_t)mesh->vertex_count + 1) * sizeof *values);
     bough_status s = values ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (!s && shows)

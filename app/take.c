@@ -9,7 +9,8 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "the file to write", 0},
     {"time", OPT_TIME, "S", 0,
      "simulated time of the picture (default 0), or of the end of the movie (default: the scene's)", 0},
-    {"engine", OPT_ENGINE, "NAME", 0, "of a scene of parts: tree or full, instead of the scene's", 0},
+    {"engine", OPT_ENGINE, "NAME", 0,
+     "of a scene of parts: tree or full, of a mechanism: mechanism or full; instead of the scene's", 0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3, instead of the scene's", 0},
     {"continuity", OPT_CONTINUITY, "NAME", 0,
      "where parts meet: none (each by itself), C0 (no gaps) or C1 (no kinks either; default)", 0},
@@ -34,7 +35,8 @@ static const char *one_of(struct argp_state *state, const char *option, const ch
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
-    static const char *const engines[] = {"tree", "full", NULL}, *const couplings[] = {"L1", "L2", "L2R", "L3", NULL},
+    static const char *const engines[] = {"tree", "mechanism", "full", NULL},
+                             *const couplings[] = {"L1", "L2", "L2R", "L3", NULL},
                              *const continuities[] = {"none", "C0", "C1", NULL};
     app_take *take = state->input;
     switch (key) {
@@ -47,9 +49,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_TIME:
         if (!app_parse_numbers(text, 1, &take->run.duration) || !(take->run.duration >= 0))
             argp_error(state, "--time: \"%s\" should be a number of seconds, 0 or more", text);
+        take->timed = true;
         break;
     case OPT_ENGINE:
-        take->run.engine = one_of(state, "engine", text, engines, "tree or full");
+        take->run.engine = one_of(state, "engine", text, engines, "tree, mechanism or full");
         break;
     case OPT_COUPLING:
         take->run.coupling = one_of(state, "coupling", text, couplings, "L1, L2, L2R or L3");

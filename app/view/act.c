@@ -125,7 +125,7 @@ static bool find_vertex(const view_session *s, int k, int32_t part, int32_t vert
     const view_world *first = s->worlds[0], *w = s->worlds[k];
     if (!view_world_has_part(first, part) || vertex < 0 || vertex >= first->shape->parts[part].vertices)
         return false;
-    *its_part = w->model ? part : 0;
+    *its_part = w->model || w->rigid_count > 0 ? part : 0;
     if (k > 0 && !w->model && first->model)
         *its_vertex = nearest_on_body(w, first, part, vertex);
     else
@@ -205,7 +205,8 @@ static bough_status blow(view_session *s) {
 
 static void set_wind(view_session *s, uint64_t seat, const view_command *c) {
     if (!s->worlds[0]->model) {
-        session_complain(s, seat, false, "the full engine knows no wind");
+        session_complain(s, seat, false, "%s knows no wind",
+                         s->worlds[0]->rigid_count > 0 ? "a mechanism" : "the full engine");
         return;
     }
     const bough_wind before = *wind_now(s);
@@ -222,10 +223,7 @@ static void set_wind(view_session *s, uint64_t seat, const view_command *c) {
 static bough_status weigh(view_session *s) {
     bough_status status = BOUGH_OK;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k] && s->has_gravity && !status; k++)
-        if (s->worlds[k]->state)
-            memcpy(s->worlds[k]->state->gravity, s->gravity, sizeof s->gravity);
-        else
-            status = bough_body_set_gravity(s->ctx, bough_scene_body(s->worlds[k]->scene), s->gravity);
+        status = bough_run_set_gravity(s->ctx, s->worlds[k]->run, s->gravity);
     return status;
 }
 
@@ -261,6 +259,11 @@ static bool remake(view_session *s, uint64_t seat, int k, const view_choice *cho
     return true;
 }
 
+static void drop_ghost(view_session *s) {
+    view_world_destroy(s->ctx, s->worlds[1]);
+    s->worlds[1] = NULL;
+}
+
 /* Of files that cannot be written the context has a sentence for some only. */
 static void complain_of_recording(view_session *s, uint64_t seat, bough_status status) {
     if (status == BOUGH_ERROR_FILE)
@@ -290,12 +293,11 @@ static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
         return false;
     if (s->worlds[1]) {
         const view_choice ghost = s->worlds[1]->choice;
-        if (!remake(s, seat, 1, &ghost)) {
-            view_world_destroy(s->ctx, s->worlds[1]);
-            s->worlds[1] = NULL;
-        }
+        if (!remake(s, seat, 1, &ghost))
+            drop_ghost(s);
     }
-    s->failed = false;
+    s->failed = s->unfinished = false;
+    s->step_seconds = 0;
     s->changed = true;
     s->retries = 0, s->halved_dt = 0;
     session_hand_over(s);
@@ -460,14 +462,15 @@ static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
     const bool none = !c->name[0] && !c->coupling[0];
     choice.engine = c->name[0] ? constant(c->name, s->engines) : s->worlds[0]->choice.engine;
     choice.coupling = c->coupling[0] ? constant(c->coupling, couplings) : NULL;
-    if (none) {
-        view_world_destroy(s->ctx, s->worlds[1]);
-        s->worlds[1] = NULL;
-    } else if (!choice.engine || (c->coupling[0] && !choice.coupling)) {
+    if (none)
+        drop_ghost(s);
+    else if (!choice.engine || (c->coupling[0] && !choice.coupling)) {
         session_complain(s, seat, false, "this scene has no engine or coupling of that name");
         return;
-    } else if (!remake(s, seat, 1, &choice) || !restart(s, seat, &s->worlds[0]->choice))
+    } else if (!remake(s, seat, 1, &choice))
         return;
+    else if (!restart(s, seat, &s->worlds[0]->choice))
+        drop_ghost(s); /* of another time than the first, and on no stage */
     complain_if(s, seat, session_set_stage(s));
     session_say_settings(s);
     session_say_parts(s);
@@ -475,9 +478,11 @@ static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
 
 /* ---- parts ---- */
 
-static bool need_part(view_session *s, uint64_t seat, int32_t part) {
+bool session_need_part(view_session *s, uint64_t seat, int32_t part) {
     if (!s->worlds[0]->model)
-        session_complain(s, seat, false, "the full engine has no parts");
+        session_complain(s, seat, false,
+                         s->worlds[0]->rigid_count > 0 ? "links of mechanisms stay as they are"
+                                                       : "the full engine has no parts");
     else if (!view_world_has_part(s->worlds[0], part))
         session_complain(s, seat, false, "there is no part %d", part);
     return s->worlds[0]->model && view_world_has_part(s->worlds[0], part);
@@ -507,7 +512,7 @@ static bough_status change_part(bough_context *ctx, const view_world *w, view_do
 }
 
 static void act_on_part(view_session *s, uint64_t seat, view_do what, int32_t part) {
-    if (!need_part(s, seat, part))
+    if (!session_need_part(s, seat, part))
         return;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
         if (s->worlds[k]->model)
@@ -526,7 +531,7 @@ static bough_status paint(bough_context *ctx, const view_world *w, const view_co
 }
 
 static void act_on_paint(view_session *s, uint64_t seat, const view_command *c) {
-    if (!need_part(s, seat, c->part))
+    if (!session_need_part(s, seat, c->part))
         return;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
         if (s->worlds[k]->model && complain_if(s, seat, paint(s->ctx, s->worlds[k], c)))
@@ -536,48 +541,6 @@ static void act_on_paint(view_session *s, uint64_t seat, const view_command *c) 
         if (p == c->part || (c->flag && w->shape->parts[p].component == w->shape->parts[c->part].component))
             w->damping_ratio[p] = c->value;
     session_say_parts(s);
-}
-
-/* Those of its component, as cooking found them, at the part's scale and stiffness; f ~ sqrt(E) / length. */
-static json_t *json_part_frequencies(const view_world *w, const bough_component *c, int32_t part) {
-    const double factor = w->state->stiffness[part] / w->shape->parts[part].scale;
-    json_t *list = json_array();
-    for (int32_t i = 0; i < c->quality.mode_count; i++)
-        json_array_append_new(list, app_json_number(factor * c->quality.reduced_hz[i]));
-    return list;
-}
-
-static double stress_of(view_session *s, int32_t part) {
-    const view_world *w = s->worlds[0];
-    double *all = malloc(((size_t)w->shape->part_count + 1) * sizeof *all), stress = NAN;
-    if (all) {
-        bough_state_peak_stresses(s->ctx, w->model, w->state, all);
-        stress = all[part];
-    }
-    free(all);
-    return stress;
-}
-
-static void pick(view_session *s, uint64_t seat, int32_t part) {
-    if (!need_part(s, seat, part))
-        return;
-    const view_world *w = s->worlds[0];
-    const bough_model_def *def = bough_model_describe(w->model);
-    const bough_part_def *now = &bough_state_parts(w->model, w->state)[part];
-    const bough_component *c = def->components[now->component];
-    char *component = view_component_name(c, now->component);
-    double spring, damping;
-    view_world_spring(s->ctx, w, part, &spring, &damping);
-    session_tell(
-        s, seat,
-        view_message_json(json_pack("{s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:b, s:o, s:o}", "say", "pick",
-                                    "part", (int)part, "name", app_json_text(now->name ? now->name : ""), "component",
-                                    app_json_text(component ? component : ""), "parent", (int)now->parent, "r",
-                                    (int)c->r, "mass", app_json_number(c->mass * pow(now->scale, 3)), "frequencies",
-                                    json_part_frequencies(w, c, part), "stiffness", w->state->stiffness[part],
-                                    "damping", app_json_number(w->damping_ratio[part]), "locked", (int)now->locked,
-                                    "stress", app_json_number(stress_of(s, part)), "spring", app_json_number(spring))));
-    free(component);
 }
 
 /* ---- recording ---- */
@@ -601,6 +564,7 @@ static void set_paused(view_session *s, uint64_t seat, bool paused) {
         return;
     }
     s->paused = paused;
+    s->single = false;
     session_restart_clock(s);
     session_say_settings(s);
 }
@@ -659,8 +623,10 @@ void session_act(view_session *s, const view_order *order) {
         set_paused(s, order->seat, c->what == VIEW_DO_PAUSE);
         break;
     case VIEW_DO_STEP:
-        if (s->paused && !s->failed)
+        if (s->paused && !s->failed) {
+            s->single = true;
             session_step(s);
+        }
         break;
     case VIEW_DO_RESET:
         reset(s, order->seat);
@@ -680,7 +646,7 @@ void session_act(view_session *s, const view_order *order) {
         act_on_part(s, order->seat, c->what, c->part);
         break;
     case VIEW_DO_PICK:
-        pick(s, order->seat, c->part);
+        session_pick(s, order->seat, c);
         break;
     case VIEW_DO_RECORD:
         record(s, order->seat, c->flag);

@@ -77,7 +77,9 @@ bough_status view_colours_make(bough_context *ctx, const view_world *w, uint32_t
     *message = numbers ? view_message_new(begin + count * sizeof *numbers, false) : NULL;
     bough_status s = *message ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (!s && what == VIEW_COLOUR_STRESS)
-        s = w->model ? find_stresses(ctx, w, numbers) : find_body_stress(ctx, w, numbers);
+        s = w->model              ? find_stresses(ctx, w, numbers)
+            : w->rigid_count == 0 ? find_body_stress(ctx, w, numbers)
+                                  : BOUGH_OK; /* rigid things tell of none */
     else if (!s && w->model)
         find_deviations(w, numbers);
     if (!s) {

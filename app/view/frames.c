@@ -37,10 +37,10 @@ static void write_quaternion(const double R[9], float quaternion[4]) {
         quaternion[i] = (float)(scale * products[most][i]);
 }
 
-void view_write_pose(const bough_frame *frame, float *pose) {
+void view_write_pose(const double rotation[9], const double origin[3], float *pose) {
     for (int d = 0; d < 3; d++)
-        pose[d] = (float)frame->origin[d];
-    write_quaternion(frame->rotation, pose + 3);
+        pose[d] = (float)origin[d];
+    write_quaternion(rotation, pose + 3);
 }
 
 static void write_identity(float *pose) {
@@ -48,21 +48,46 @@ static void write_identity(float *pose) {
     memcpy(pose, identity, sizeof identity);
 }
 
+/* Where U and the frame have the vertices of the volume mesh that the surface does not have. */
+static void take_inner(const view_world *w, int32_t p, float *x) {
+    const view_shape_part *part = &w->shape->parts[p];
+    const bough_component *c = bough_model_describe(w->model)->components[part->component];
+    const double *q = w->state->q + bough_model_offset(w->model, p), *R = w->state->frames[p].rotation;
+    for (size_t v = 0; v < (size_t)part->inner; v++, x += 3) {
+        double X[3];
+        for (size_t d = 0; d < 3; d++) {
+            X[d] = (double)c->wire.position[3 * v + d];
+            for (size_t l = 0; l < (size_t)c->r; l++)
+                X[d] += q[l] * (double)c->wire.U[(3 * v + d) * (size_t)c->r + l];
+        }
+        for (size_t d = 0; d < 3; d++)
+            x[d] = (float)(w->state->frames[p].origin[d] +
+                           part->scale * (R[3 * d] * X[0] + R[3 * d + 1] * X[1] + R[3 * d + 2] * X[2]));
+    }
+}
+
+static bough_status take_vertices(bough_context *ctx, const view_world *w, int32_t p, float *x) {
+    const view_shape_part *part = &w->shape->parts[p];
+    if (!view_part_is_there(w, p)) {
+        memset(x, 0, (size_t)part->count * sizeof *x);
+        return BOUGH_OK;
+    }
+    take_inner(w, p, x + 3 * (size_t)part->vertices);
+    if (!w->positions)
+        return bough_state_positions(ctx, w->model, w->state, p, x);
+    memcpy(x, w->positions + 3 * (size_t)part->first, 3 * (size_t)part->vertices * sizeof *x);
+    return BOUGH_OK;
+}
+
 static bough_status take_part(bough_context *ctx, const view_world *w, int32_t p, float *numbers) {
     const view_shape_part *part = &w->shape->parts[p];
     float *pose = numbers + part->at, *rest = pose + VIEW_POSE;
     if (part->streamed) {
         write_identity(pose);
-        if (w->positions)
-            memcpy(rest, w->positions + 3 * (size_t)part->first, 3 * (size_t)part->vertices * sizeof *rest);
-        else if (view_part_is_there(w, p))
-            return bough_state_positions(ctx, w->model, w->state, p, rest);
-        else
-            memset(rest, 0, 3 * (size_t)part->vertices * sizeof *rest);
-        return BOUGH_OK;
+        return take_vertices(ctx, w, p, rest);
     }
     const double *q = w->state->q + bough_model_offset(w->model, p);
-    view_write_pose(&w->state->frames[p], pose);
+    view_write_pose(w->state->frames[p].rotation, w->state->frames[p].origin, pose);
     for (int32_t l = 0; l < part->r; l++)
         rest[l] = (float)q[l];
     return BOUGH_OK;
@@ -73,7 +98,7 @@ static bough_status take_body(const view_world *w, float *numbers) {
     if (!u)
         return BOUGH_ERROR_MEMORY;
     write_identity(numbers);
-    for (size_t v = 0; v < (size_t)w->boundary->vertex_count; v++)
+    for (size_t v = 0; v < (size_t)bough_run_mesh(w->run)->vertex_count; v++)
         for (size_t d = 0; d < 3; d++) {
             const size_t at = 3 * (size_t)w->vertex_map[v] + d;
             numbers[VIEW_POSE + 3 * v + d] = (float)(rest[at] + u[at]);
@@ -82,6 +107,10 @@ static bough_status take_body(const view_world *w, float *numbers) {
 }
 
 static bough_status take_numbers(bough_context *ctx, const view_world *w, float *numbers) {
+    if (w->rigid_count > 0) {
+        view_cast_take(w, numbers);
+        return BOUGH_OK;
+    }
     if (!w->model)
         return take_body(w, numbers);
     bough_status s = w->positions ? bough_state_surface(ctx, w->model, w->state, w->positions, NULL) : BOUGH_OK;

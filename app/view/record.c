@@ -1,4 +1,4 @@
-/* Recordings: a table of the columns, and of scenes of parts an animated glTF. */
+/* Recordings: a table of the columns, and an animated glTF; of bodies by their vertices. */
 #include "view.h"
 
 #include "../film.h"
@@ -12,7 +12,6 @@ struct view_recording {
     char *table_path, *film_path;
     FILE *table;
     app_film film;
-    bool has_film;
     double last;  /* time of the last frame */
     double bytes; /* of the film so far */
 };
@@ -37,7 +36,9 @@ static void write_names(const view_world *w, FILE *table) {
 }
 
 static double frame_bytes(const view_world *w) {
-    return w->model ? 28.0 * w->shape->part_count + 4.0 * bough_model_size(w->model) : 0;
+    if (!w->model && w->rigid_count == 0)
+        return 0; /* bodies count their own */
+    return 28.0 * w->shape->part_count + (w->model ? 4.0 * bough_model_size(w->model) : 0);
 }
 
 static bough_status open_files(bough_context *ctx, const view_world *w, view_recording *r) {
@@ -47,9 +48,8 @@ static bough_status open_files(bough_context *ctx, const view_world *w, view_rec
     write_names(w, r->table);
     write_row(w, r->table);
     r->last = view_world_time(w);
-    r->has_film = w->model != NULL;
     r->film.glb_path = r->film_path, r->film.fps = FPS;
-    return r->has_film ? app_film_open(ctx, w->run, &r->film) : BOUGH_OK;
+    return app_film_open(ctx, w->run, &r->film);
 }
 
 bough_status view_recording_start(bough_context *ctx, const view_world *world, const char *folder, int32_t number,
@@ -75,10 +75,8 @@ bough_status view_recording_add(bough_context *ctx, const view_world *world, vie
     if (time <= r->last)
         return BOUGH_OK; /* nothing was stepped */
     write_row(world, r->table);
-    if (!r->has_film || time < r->last + 0.9 / FPS) {
-        r->last = r->has_film ? r->last : time;
+    if (time < r->last + 0.9 / FPS)
         return BOUGH_OK;
-    }
     r->last = time;
     r->bytes += frame_bytes(world);
     if (r->bytes > FILM_BYTES)
@@ -88,10 +86,10 @@ bough_status view_recording_add(bough_context *ctx, const view_world *world, vie
 
 bough_status view_recording_finish(bough_context *ctx, view_recording *r, json_t *names) {
     const bool written = fflush(r->table) == 0 && !ferror(r->table);
-    bough_status s = r->has_film ? app_film_finish(ctx, &r->film) : BOUGH_OK;
+    bough_status s = app_film_finish(ctx, &r->film);
     if (written)
         json_array_append_new(names, app_json_text(base_of(r->table_path)));
-    if (r->has_film && !s)
+    if (!s)
         json_array_append_new(names, app_json_text(base_of(r->film_path)));
     view_recording_discard(ctx, r);
     return written ? s : BOUGH_ERROR_FILE;

@@ -8,7 +8,8 @@
 #include <time.h>
 
 #define TICK (1.0 / TICKS_PER_SECOND)
-#define LATEST 0.1 /* s: what is further behind is not caught up with */
+#define LONGEST (2 * TICK) /* a step that is taken in halves is left after so long, for a look at it */
+#define LATEST 0.1         /* s: what is further behind is not caught up with */
 
 /* ---- stepping ---- */
 
@@ -18,17 +19,39 @@ static void fail(view_session *s) {
     session_say_settings(s);
 }
 
+/* Of the context: a step that is taken in halves can take minutes. It is left, to be gone on with, when somebody
+ * ordered something, and for a look at what has become of it. */
+static bool may_go_on(void *data, const bough_progress *progress) {
+    view_session *s = data;
+    (void)progress;
+    pthread_mutex_lock(&s->lock);
+    const bool go_on = !s->stop && !(s->stepping && s->queue_count > 0);
+    pthread_mutex_unlock(&s->lock);
+    return go_on && !(s->stepping && app_seconds() - s->step_began > LONGEST);
+}
+
+static bough_status step_world(view_session *s, view_world *world) {
+    s->stepping = true;
+    const bough_status status = bough_run_step(s->ctx, world->run);
+    s->stepping = false;
+    return status;
+}
+
 /* The ghost goes as far as the first world does; where it fails it stays behind. */
 static void step_ghost(view_session *s, double time) {
     view_world *ghost = s->worlds[1];
-    for (int k = 0; k < 64 && ghost && view_world_time(ghost) < time - 0.5 * ghost->choice.dt; k++)
-        if (bough_run_step(s->ctx, ghost->run)) {
-            session_complain(s, 0, false, "the ghost has stopped: %s", bough_message(s->ctx));
-            view_world_destroy(s->ctx, ghost);
-            s->worlds[1] = ghost = NULL;
-            if (session_set_stage(s))
-                fail(s);
-        }
+    for (int k = 0; k < 64 && ghost && view_world_time(ghost) < time - 0.5 * ghost->choice.dt; k++) {
+        const bough_status status = step_world(s, ghost);
+        if (status == BOUGH_CANCELLED)
+            return;
+        if (!status)
+            continue;
+        session_complain(s, 0, false, "the ghost has stopped: %s", bough_message(s->ctx));
+        view_world_destroy(s->ctx, ghost);
+        s->worlds[1] = ghost = NULL;
+        if (session_set_stage(s))
+            fail(s);
+    }
 }
 
 /* Once for each time step: what is taken in halves takes longer, and nobody would know why. */
@@ -43,18 +66,25 @@ static void tell_of_halves(view_session *s) {
     s->retries = report.retries;
 }
 
-void session_step(view_session *s) {
-    const double before = app_seconds();
-    if (bough_run_step(s->ctx, s->worlds[0]->run)) {
+bool session_step(view_session *s) {
+    s->step_began = app_seconds();
+    const bough_status status = step_world(s, s->worlds[0]);
+    s->step_seconds += app_seconds() - s->step_began;
+    s->unfinished = status == BOUGH_CANCELLED;
+    if (status && !s->unfinished) {
         fail(s);
-        return;
+        return false;
     }
-    s->step_us[s->timed++ % STEPS_TIMED] = 1e6 * (app_seconds() - before);
-    s->timed = s->timed < 1 << 30 ? s->timed : STEPS_TIMED + s->timed % STEPS_TIMED;
-    s->steps++;
     s->changed = true;
     tell_of_halves(s);
+    if (s->unfinished)
+        return false;
+    s->step_us[s->timed++ % STEPS_TIMED] = 1e6 * s->step_seconds;
+    s->step_seconds = 0;
+    s->timed = s->timed < 1 << 30 ? s->timed : STEPS_TIMED + s->timed % STEPS_TIMED;
+    s->steps++;
     step_ghost(s, view_world_time(s->worlds[0]));
+    return true;
 }
 
 static double time_due(const view_session *s, double now) {
@@ -68,8 +98,10 @@ static void advance(view_session *s) {
         s->base_time = view_world_time(s->worlds[0]);
     }
     const double due = time_due(s, start) + 1e-9;
-    while (!s->failed && view_world_time(s->worlds[0]) + dt <= due && app_seconds() - start < 2 * TICK)
-        session_step(s);
+    while (!s->failed && (s->unfinished || view_world_time(s->worlds[0]) + dt <= due) &&
+           app_seconds() - start < 2 * TICK)
+        if (!session_step(s))
+            return;
 }
 
 /* ---- showing ---- */
@@ -85,9 +117,12 @@ static void record_frame(view_session *s) {
     if (!status)
         return;
     session_complain(s, 0, false, "the recording has ended: %s",
-                     status == BOUGH_ERROR_UNSUPPORTED ? "it takes a GB of memory"
-                     : status == BOUGH_ERROR_MEMORY    ? bough_status_name(status)
-                                                       : bough_message(s->ctx));
+                     status == BOUGH_ERROR_UNSUPPORTED
+                         ? (s->worlds[0]->model || s->worlds[0]->rigid_count > 0
+                                ? "it takes a GB of memory"
+                                : "a film of a body has at most 513 frames, 17 s, and a GB of memory")
+                     : status == BOUGH_ERROR_MEMORY ? bough_status_name(status)
+                                                    : bough_message(s->ctx));
     session_act(s, &(view_order){.command = {.what = VIEW_DO_RECORD, .flag = false}});
 }
 
@@ -210,6 +245,7 @@ static void *simulate(void *data) {
     view_order *orders = malloc(QUEUE_SIZE * sizeof *orders);
     size_t count = 0;
     session_restart_clock(s);
+    bough_context_set_progress(s->ctx, may_go_on, s);
     s->ticked = s->told = app_seconds(), s->told_cpu = app_cpu_seconds();
     while (orders && wait_for_tick(s, orders, &count)) {
         for (size_t i = 0; i < count; i++)
@@ -218,6 +254,8 @@ static void *simulate(void *data) {
         session_let_go(s);
         if (!s->paused)
             advance(s);
+        else if (s->unfinished && s->single)
+            session_step(s);
         show(s);
         if (app_seconds() - s->told >= 1.0 / TOLD_PER_SECOND)
             tell_numbers(s, app_seconds());
@@ -260,6 +298,11 @@ static bool allows_full(const json_t *root) {
     return allows;
 }
 
+/* A full mechanism knows nothing that it could touch. */
+static bool steps_in_full(const json_t *root) {
+    return !json_object_get(root, "bodies") && !json_object_get(root, "obstacles");
+}
+
 /* What the library tells of no scene. The file has been checked: it was loaded. */
 static void look_into_file(view_session *s) {
     json_t *root = json_load_file(s->path, 0, NULL);
@@ -268,6 +311,9 @@ static void look_into_file(view_session *s) {
     if (app_is_scene_of_parts(s->path)) {
         s->engines[0] = "tree";
         s->engines[1] = allows_full(root) ? "full" : NULL;
+    } else if (s->worlds[0]->rigid_count > 0) {
+        s->engines[0] = "mechanism";
+        s->engines[1] = steps_in_full(root) ? "full" : NULL;
     } else
         s->engines[0] = s->worlds[0]->choice.engine;
     json_decref(root);
@@ -330,6 +376,7 @@ void view_session_destroy(view_session *s) {
     if (!s)
         return;
     end_thread(s);
+    bough_context_set_progress(s->ctx, NULL, NULL);
     for (int i = 0; i < VIEW_SEATS; i++)
         if (s->seats[i])
             view_session_leave(s->seats[i]);

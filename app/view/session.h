@@ -58,7 +58,10 @@ struct view_session {
     view_world *worlds[VIEW_LAYERS]; /* the second is NULL, or the ghost */
     view_choice choice;
     uint32_t generation;
-    bool paused, failed; /* failed: only a reset helps */
+    bool paused, failed;     /* failed: only a reset helps */
+    bool stepping;           /* a step is under way: it may be left where it is taken in halves */
+    bool unfinished, single; /* one was left; it was asked for by itself */
+    double step_began, step_seconds;
     double speed;
     double base_wall, base_time; /* simulated time is base_time + speed (wall - base_wall) */
     double scene_gravity[3];     /* as its file says */
@@ -119,6 +122,8 @@ void session_complain_of(view_session *s, uint64_t seat, bough_status status);
 void session_act(view_session *s, const view_order *order);
 void session_say_settings(view_session *s);
 void session_say_parts(view_session *s);
+/* The seat is told where the engine has no parts, or none of that number. */
+bool session_need_part(view_session *s, uint64_t seat, int32_t part);
 /* The stage as it is now, with a new generation. */
 bough_status session_set_stage(view_session *s);
 /* After worlds were made: what was chosen by hand acts on them too. */
@@ -129,6 +134,12 @@ void session_let_go(view_session *s);
 void session_restart_clock(view_session *s);
 /* What happens to parts by the scene's events. */
 void session_on_changes(void *data, const bough_run_change *changes, int32_t count);
-void session_step(view_session *s);
+/* False: it failed, or was left unfinished, because somebody waits, and goes on with the next call. */
+bool session_step(view_session *s);
+
+/* ---- pick.c ---- */
+
+/* Tells the seat what there is to know of a part, or of the body of the full engine, and of a point of it. */
+void session_pick(view_session *s, uint64_t seat, const view_command *c);
 
 #endif

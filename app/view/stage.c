@@ -68,14 +68,30 @@ json_t *view_json_frequencies(const bough_component *c) {
 
 enum { PANEL = 16 }; /* bough_surface.U */
 
+/* Of the surface, then of what else the volume mesh has. */
+static json_t *add_positions(blob *b, const bough_component *c) {
+    const size_t surface = 3 * (size_t)c->surface.vertex_count, inner = 3 * (size_t)c->wire.vertex_count;
+    void *room;
+    json_t *array = add_array(b, surface + inner, &room);
+    float *x = room;
+    if (x && surface > 0)
+        memcpy(x, c->surface.position, surface * sizeof *x);
+    if (x && inner > 0)
+        memcpy(x + surface, c->wire.position, inner * sizeof *x);
+    return array;
+}
+
 /* Vertex after vertex, for each r displacements. */
 static json_t *add_basis(blob *b, const bough_component *c) {
     const bough_surface *s = &c->surface;
-    const size_t r = (size_t)c->r;
+    const size_t r = (size_t)c->r, surface = 3 * (size_t)s->vertex_count, inner = 3 * (size_t)c->wire.vertex_count;
     void *room;
-    json_t *array = add_array(b, 3 * (size_t)s->vertex_count * r, &room);
+    json_t *array = add_array(b, (surface + inner) * r, &room);
     float *U = room;
-    for (size_t i = 0; i < 3 * (size_t)s->vertex_count && U; i++)
+    for (size_t i = 0; i < inner && U; i++)
+        for (size_t l = 0; l < r; l++)
+            U[surface * r + (i / 3 * r + l) * 3 + i % 3] = c->wire.U[i * r + l];
+    for (size_t i = 0; i < surface && U; i++)
         for (size_t l = 0; l < r; l++) {
             const size_t from = (i / PANEL * r + l) * PANEL + i % PANEL;
             U[(i / 3 * r + l) * 3 + i % 3] = s->U ? s->U[from] : (float)s->U16[from] * s->scale[l];
@@ -85,33 +101,55 @@ static json_t *add_basis(blob *b, const bough_component *c) {
 
 static json_t *json_component(blob *b, const bough_component *c, int32_t number, bool streamed) {
     char *name = view_component_name(c, number);
-    json_t *entry = json_pack("{s:o, s:i, s:b, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "name",
-                              app_json_text(name ? name : ""), "r", (int)c->r, "streamed", (int)streamed, "vertices",
-                              (int)c->surface.vertex_count, "triangles", (int)c->surface.triangle_count, "position",
-                              add_copy(b, 3 * (size_t)c->surface.vertex_count, c->surface.position), "index",
-                              add_copy(b, 3 * (size_t)c->surface.triangle_count, c->surface.triangles), "U",
-                              streamed ? json_null() : add_basis(b, c), "frequencies", view_json_frequencies(c), "mass",
-                              app_json_number(c->mass));
+    json_t *entry = json_pack(
+        "{s:o, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "name", app_json_text(name ? name : ""), "r",
+        (int)c->r, "streamed", (int)streamed, "vertices", (int)c->surface.vertex_count, "inner",
+        (int)c->wire.vertex_count, "triangles", (int)c->surface.triangle_count, "position", add_positions(b, c),
+        "index", add_copy(b, 3 * (size_t)c->surface.triangle_count, c->surface.triangles), "edges",
+        c->wire.edge_count > 0 ? add_copy(b, 2 * (size_t)c->wire.edge_count, c->wire.edges) : json_null(), "U",
+        streamed ? json_null() : add_basis(b, c), "frequencies", view_json_frequencies(c), "mass",
+        app_json_number(c->mass));
     free(name);
     return entry;
 }
 
 /* The body of the full engine. */
 static json_t *json_body(blob *b, const view_world *w) {
-    const bough_mesh *surface = w->boundary;
-    const size_t count = 3 * (size_t)surface->vertex_count;
+    const bough_mesh *surface = w->boundary, *mesh = bough_run_mesh(w->run);
     void *room;
-    json_t *position = add_array(b, count, &room);
-    for (size_t i = 0; i < count && room; i++)
-        ((float *)room)[i] = (float)surface->vertices[i];
+    json_t *position = add_array(b, 3 * (size_t)mesh->vertex_count, &room);
+    for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count && room; i++)
+        ((float *)room)[i] = (float)mesh->vertices[3 * (size_t)w->vertex_map[i / 3] + i % 3];
     json_t *index = add_copy(b, 3 * (size_t)surface->element_count, surface->elements);
-    return json_pack("{s:s, s:i, s:b, s:i, s:i, s:o, s:o, s:n, s:[], s:n}", "name", "body", "r", 0, "streamed", 1,
-                     "vertices", (int)surface->vertex_count, "triangles", (int)surface->element_count, "position",
-                     position, "index", index, "U", "frequencies", "mass");
+    return json_pack("{s:s, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:o, s:n, s:[], s:n}", "name", "body", "r", 0,
+                     "streamed", 1, "vertices", (int)surface->vertex_count, "inner", (int)w->shape->parts[0].inner,
+                     "triangles", (int)surface->element_count, "position", position, "index", index, "edges",
+                     add_copy(b, 2 * (size_t)w->edge_count, w->edges), "U", "frequencies", "mass");
+}
+
+/* What several links of a mechanism look like. */
+static json_t *json_look(blob *b, const bough_run_rigid *rigid) {
+    const bough_mesh *surface = rigid->surface;
+    const size_t vertices = surface ? (size_t)surface->vertex_count : 0;
+    const size_t triangles = surface ? (size_t)surface->element_count : 0;
+    void *room;
+    json_t *position = add_array(b, 3 * vertices, &room);
+    for (size_t i = 0; i < 3 * vertices && room; i++)
+        ((float *)room)[i] = (float)surface->vertices[i];
+    json_t *index = add_copy(b, 3 * triangles, surface ? surface->elements : NULL);
+    return json_pack("{s:o, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:n, s:o, s:[], s:o, s:o}", "name",
+                     app_json_text(rigid->name), "r", 0, "streamed", 0, "vertices", (int)vertices, "inner", 0,
+                     "triangles", (int)triangles, "position", position, "index", index, "edges", "U",
+                     add_copy(b, 0, NULL), "frequencies", "mass", app_json_number(rigid->mass), "colour",
+                     app_json_numbers(rigid->colour, 3));
 }
 
 static json_t *json_components(blob *b, const view_world *w) {
     json_t *list = json_array();
+    for (int32_t i = 0; i < w->look_count; i++)
+        json_array_append_new(list, json_look(b, bough_run_rigid_at(w->run, w->looks[i])));
+    if (w->rigid_count > 0)
+        return list;
     if (!w->model) {
         json_array_append_new(list, json_body(b, w));
         return list;
@@ -152,16 +190,19 @@ static json_t *add_scales(blob *b, const view_shape *shape) {
     return array;
 }
 
-/* Poses at rest: those of a state that was just made. Where there is no memory for one they are left out. */
+/* Poses at rest: those of a state that was just made. Where there is no memory for one they are left out, and of
+ * mechanisms, whose displacements are those since the start. */
 static json_t *add_rest(bough_context *ctx, blob *b, const view_world *w) {
     void *room;
     bough_state *state = NULL;
-    if (w->model && bough_state_create(ctx, w->model, &state))
+    if (w->rigid_count > 0 || (w->model && bough_state_create(ctx, w->model, &state)))
         return json_null();
     json_t *array = add_array(b, VIEW_POSE * (size_t)w->shape->part_count, &room);
     const bough_frame body = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    for (int32_t p = 0; p < w->shape->part_count && room; p++)
-        view_write_pose(state ? &state->frames[p] : &body, (float *)room + VIEW_POSE * (size_t)p);
+    for (int32_t p = 0; p < w->shape->part_count && room; p++) {
+        const bough_frame *frame = state ? &state->frames[p] : &body;
+        view_write_pose(frame->rotation, frame->origin, (float *)room + VIEW_POSE * (size_t)p);
+    }
     bough_state_destroy(ctx, state);
     return array;
 }
@@ -181,7 +222,9 @@ static json_t *json_parts(bough_context *ctx, blob *b, const view_world *w) {
 static json_t *json_names(const view_world *w) {
     json_t *names = json_array();
     for (int32_t p = 0; p < w->shape->part_count; p++) {
-        const char *name = w->model ? bough_model_describe(w->model)->parts[p].name : "body";
+        const char *name = w->model             ? bough_model_describe(w->model)->parts[p].name
+                           : w->rigid_count > 0 ? bough_run_rigid_at(w->run, p)->name
+                                                : "body";
         json_array_append_new(names, app_json_text(name ? name : ""));
     }
     return names;

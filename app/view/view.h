@@ -51,9 +51,10 @@ typedef struct view_shape_part {
     int32_t component, parent;
     double scale, size;     /* size: of its surface at rest, m */
     int32_t r, vertices;    /* coordinates; vertices of its surface */
+    int32_t inner;          /* other vertices of its volume mesh */
     int32_t first, first_q; /* among all */
     bool streamed;
-    int32_t count;      /* of numbers that follow its pose: r, or 3 x vertices */
+    int32_t count;      /* of numbers that follow its pose: r, or 3 x (vertices + inner) */
     size_t at;          /* where its pose begins in a snapshot */
     const float *reach; /* r: how far a vertex moves by 1 of a coordinate, at most; of the component */
 } view_shape_part;
@@ -80,15 +81,20 @@ typedef struct view_choice {
 typedef struct view_world {
     bough_scene *scene;
     bough_run *run;
-    const bough_model *model; /* NULL: the full engine */
+    const bough_model *model; /* NULL: a body of the full engine, or a mechanism */
     bough_state *state;
     view_choice choice; /* as it turned out */
     view_shape *shape;
     double *damping_ratio; /* of the parts, as somebody set it; NAN: nobody did */
-    /* Of the full engine: the boundary of its mesh. */
+    /* Of the full engine: the boundary of its mesh, and the edges of the whole. */
     bough_mesh *boundary;
-    int32_t *vertex_map;
+    int32_t *vertex_map; /* vertices of the mesh: first those of the boundary, then the inner ones */
+    int32_t *edges, edge_count;
     float *positions; /* of all vertices, where all are streamed */
+    /* Of a mechanism, whose links, bodies and obstacles are its parts: what they look like, which they may share. */
+    int32_t rigid_count, look_count; /* 0: another engine */
+    int32_t *look_of;                /* of the rigids */
+    int32_t *looks;                  /* of each look: a rigid that has it */
 } view_world;
 
 typedef void (*view_tell)(void *data, const bough_run_change *changes, int32_t count);
@@ -107,6 +113,13 @@ void view_world_spring(bough_context *ctx, const view_world *world, int32_t part
 /* Of the run: from the part's vertex to what bough_run_pull() wants. */
 int32_t view_world_vertex(const view_world *world, int32_t vertex);
 double view_world_time(const view_world *world);
+
+/* ---- cast.c: mechanisms ---- */
+
+/* Finds rigids and looks; none: it is no mechanism. */
+bough_status view_cast_create(view_world *world);
+void view_cast_shape(const view_world *world, view_shape *shape);
+void view_cast_take(const view_world *world, float *numbers);
 
 /* ---- stage.c ---- */
 
@@ -150,7 +163,7 @@ void view_seen_forget(view_seen *seen);
 view_message *view_frame_encode(const view_snapshot *snapshot, uint32_t frame, uint32_t layer, view_seen *seen);
 /* Bytes of a frame's own head, after that of the message; numbers of a pose: origin, quaternion x y z w. */
 enum { VIEW_FRAME_HEAD = 24, VIEW_POSE = 7 };
-void view_write_pose(const bough_frame *frame, float *pose);
+void view_write_pose(const double rotation[9], const double origin[3], float *pose);
 
 /* ---- colours.c ---- */
 
@@ -186,7 +199,7 @@ bough_status view_colours_make(bough_context *ctx, const view_world *world, uint
     X(UNLOCK, "unlock", PART, 0)                          \
     X(REATTACH, "reattach", PART, 0)                      \
     X(REMOVE, "remove", PART, 0)                          \
-    X(PICK, "pick", PART, 0)                              \
+    X(PICK, "pick", PART, VERTEX)                         \
     X(COLOUR, "colour", WHAT, 0)                          \
     X(GHOST, "ghost", 0, ENGINE | COUPLING)               \
     X(RECORD, "record", ON, 0)
@@ -202,8 +215,8 @@ enum { VIEW_NAME_SIZE = 32 };
 
 typedef struct view_command {
     view_do what;
-    uint32_t number; /* of the frame; what colours tell */
-    int32_t hand, part, vertex;
+    uint32_t number;               /* of the frame; what colours tell */
+    int32_t hand, part, vertex;    /* vertex: -1: left out */
     double vector[3];              /* target, impulse, velocity, acceleration */
     double value;                  /* stiffness, factor, ratio, gust, seconds, speed; NAN: left out */
     bool flag;                     /* siblings, on; of wind: there is a velocity */

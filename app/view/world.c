@@ -69,7 +69,7 @@ static void find_reach(const bough_component *c, float *reach) {
 static void lay_out(view_shape *shape) {
     for (int32_t p = 0; p < shape->part_count; p++) {
         view_shape_part *part = &shape->parts[p];
-        part->count = part->streamed ? 3 * part->vertices : part->r;
+        part->count = part->streamed ? 3 * (part->vertices + part->inner) : part->r;
         part->at = shape->number_count;
         shape->number_count += VIEW_POSE + (size_t)part->count;
         shape->vertex_count += part->vertices;
@@ -98,6 +98,7 @@ static view_shape *shape_of_tree(const view_world *w) {
                                             .size = from->scale * size_of(c->surface.position, c->surface.vertex_count),
                                             .r = c->r,
                                             .vertices = c->surface.vertex_count,
+                                            .inner = c->wire.vertex_count,
                                             .first = bough_model_first_vertex(w->model, p),
                                             .first_q = q,
                                             .streamed = streamed,
@@ -121,15 +122,26 @@ static view_shape *shape_of_body(const view_world *w) {
         }
         square += pow(upper[d] - lower[d], 2);
     }
-    shape->parts[0] = (view_shape_part){
-        .parent = -1, .scale = 1, .size = sqrt(square), .vertices = w->boundary->vertex_count, .streamed = true};
+    shape->parts[0] = (view_shape_part){.parent = -1,
+                                        .scale = 1,
+                                        .size = sqrt(square),
+                                        .vertices = w->boundary->vertex_count,
+                                        .inner = bough_run_mesh(w->run)->vertex_count - w->boundary->vertex_count,
+                                        .streamed = true};
+    return shape;
+}
+
+static view_shape *shape_of_cast(const view_world *w) {
+    view_shape *shape = new_shape(w->rigid_count, 0);
+    if (shape)
+        view_cast_shape(w, shape);
     return shape;
 }
 
 bough_status view_world_reshape(bough_context *ctx, view_world *w) {
     (void)ctx;
     const bool all = w->model && wants_all(&w->choice);
-    view_shape *shape = w->model ? shape_of_tree(w) : shape_of_body(w);
+    view_shape *shape = w->model ? shape_of_tree(w) : w->rigid_count > 0 ? shape_of_cast(w) : shape_of_body(w);
     if (!shape)
         return BOUGH_ERROR_MEMORY;
     lay_out(shape);
@@ -144,9 +156,47 @@ bough_status view_world_reshape(bough_context *ctx, view_world *w) {
     return BOUGH_OK;
 }
 
+/* order: the vertices of the boundary, then all others; place: the way back. */
+static void order_vertices(const bough_mesh *mesh, const int32_t *boundary, int32_t count, int32_t *order,
+                           int32_t *place) {
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        place[v] = -1;
+    for (int32_t i = 0; i < count; i++)
+        order[i] = boundary[i], place[boundary[i]] = i;
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        if (place[v] < 0)
+            order[count] = v, place[v] = count++;
+}
+
+static bough_status find_edges(bough_context *ctx, const bough_mesh *mesh, const int32_t *place, view_world *w) {
+    bough_status s = bough_mesh_edges(ctx, mesh, &w->edges, &w->edge_count);
+    for (size_t i = 0; !s && i < 2 * (size_t)w->edge_count; i++)
+        w->edges[i] = place[w->edges[i]];
+    return s;
+}
+
+static bough_status look_at_mesh(bough_context *ctx, view_world *w) {
+    const bough_mesh *mesh = bough_run_mesh(w->run);
+    int32_t *boundary = NULL, *place = NULL;
+    bough_status s = mesh ? bough_mesh_surface(ctx, mesh, &w->boundary, &boundary, NULL) : BOUGH_ERROR_MEMORY;
+    if (!s) {
+        place = malloc((size_t)mesh->vertex_count * sizeof *place);
+        w->vertex_map = malloc((size_t)mesh->vertex_count * sizeof *w->vertex_map);
+        s = place && w->vertex_map ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    }
+    if (!s) {
+        order_vertices(mesh, boundary, w->boundary->vertex_count, w->vertex_map, place);
+        s = find_edges(ctx, mesh, place, w);
+    }
+    free(place);
+    bough_release(ctx, boundary);
+    return s;
+}
+
 static bough_status make_shape(bough_context *ctx, view_world *w) {
-    const bough_mesh *mesh = w->model ? NULL : bough_run_mesh(w->run);
-    bough_status s = mesh ? bough_mesh_surface(ctx, mesh, &w->boundary, &w->vertex_map, NULL) : BOUGH_OK;
+    bough_status s = w->model ? BOUGH_OK : view_cast_create(w);
+    if (!s && !w->model && w->rigid_count == 0)
+        s = look_at_mesh(ctx, w);
     if (!s)
         s = view_world_reshape(ctx, w);
     if (s)
@@ -200,8 +250,11 @@ void view_world_destroy(bough_context *ctx, view_world *w) {
         return;
     view_shape_drop(w->shape);
     bough_mesh_destroy(ctx, w->boundary);
-    bough_release(ctx, w->vertex_map);
+    free(w->vertex_map);
+    bough_release(ctx, w->edges);
     free(w->positions);
+    free(w->look_of);
+    free(w->looks);
     free(w->damping_ratio);
     bough_run_destroy(ctx, w->run);
     bough_scene_destroy(ctx, w->scene);
@@ -232,7 +285,7 @@ double view_world_time(const view_world *w) {
 }
 
 int32_t view_world_vertex(const view_world *w, int32_t vertex) {
-    if (w->model)
+    if (w->model || w->rigid_count > 0)
         return vertex;
     return vertex >= 0 && vertex < w->boundary->vertex_count ? w->vertex_map[vertex] : -1;
 }
@@ -250,6 +303,17 @@ static double mass_on(const view_world *w, int32_t part) {
             at = parts[at].parent;
         if (at == part)
             mass += def->components[parts[p].component]->mass * pow(parts[p].scale, 3);
+    }
+    return mass;
+}
+
+/* Of a free body, or of all links: where one of them is pulled they all resist. */
+static double mass_pulled(const view_world *w, int32_t rigid) {
+    const bough_run_rigid *pulled = bough_run_rigid_at(w->run, rigid);
+    double mass = pulled->kind == BOUGH_RIGID_LINK ? 0 : pulled->mass;
+    for (int32_t i = 0; i < w->rigid_count && pulled->kind == BOUGH_RIGID_LINK; i++) {
+        const bough_run_rigid *each = bough_run_rigid_at(w->run, i);
+        mass += each->kind == BOUGH_RIGID_LINK ? each->mass : 0;
     }
     return mass;
 }
@@ -275,6 +339,9 @@ void view_world_spring(bough_context *ctx, const view_world *w, int32_t part, do
     if (w->model) {
         mass = mass_on(w, part);
         hz = slowest_on(ctx, w, part);
+    } else if (w->rigid_count > 0) {
+        mass = mass_pulled(w, part);
+        hz = 2;
     } else
         mass = bough_body_measure(ctx, bough_scene_body(w->scene), &whole) ? 1 : whole.mass;
     const double omega = 2 * M_PI * fmin(fmax(hz, slowest), fastest);

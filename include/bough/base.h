@@ -97,6 +97,10 @@ BOUGH_API void bough_context_destroy(bough_context *ctx);
  * characters, whatever the files said that it quotes. */
 BOUGH_API const char *bough_message(const bough_context *ctx);
 
+/* Instead of those of the def, from now on: who looks on, and may cancel, can change. Between calls only. */
+BOUGH_API void bough_context_set_progress(bough_context *ctx, bool (*progress)(void *, const bough_progress *),
+                                          void *progress_user);
+
 BOUGH_API int32_t bough_thread_count(const bough_context *ctx);
 
 /* Frees an array that a bough_ function allocated for the caller; NULL is fine. */

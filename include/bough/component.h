@@ -75,6 +75,15 @@ typedef struct bough_surface {
     const float *scale; /* r */
 } bough_surface;
 
+/* The edges of the volume mesh, to be drawn, float32. Ends below surface.vertex_count are vertices of the surface; then
+ * come those vertices of the mesh that the surface does not have. */
+typedef struct bough_wire {
+    int32_t vertex_count, edge_count;
+    const float *position; /* vertex_count x 3, at rest */
+    const float *U;        /* vertex_count x 3 x r */
+    const int32_t *edges;  /* edge_count x 2 */
+} bough_wire;
+
 /* The volume mesh and the whole basis, when asked for at cooking: for comparisons with full order. */
 typedef struct bough_component_volume {
     int32_t type; /* bough_element_type */
@@ -140,6 +149,7 @@ typedef struct bough_component {
     bough_sample_points wind, contact;
     bough_material_points stress;
     bough_surface surface;
+    bough_wire wire;
     bough_component_volume volume;
 
     bough_component_quality quality;

@@ -10,7 +10,8 @@
 #ifndef BOUGH_MECHANISM_H
 #define BOUGH_MECHANISM_H
 
-#include <bough/base.h>
+#include <bough/contact.h>
+#include <bough/time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -141,23 +142,28 @@ typedef struct bough_mechanism_model_def {
     /* Directions in which a unit of wrench moves the end effectors less than this times the most compliant one are
      * rigid, with radians made into metres by the radius. */
     double rank_tolerance;
+    /* Modes of what is between the end effectors, with these held, that the model has beside them: none move the end
+     * effectors by themselves, and statics stay exact, but frequencies come closer to the whole mechanism's. 0 */
+    int32_t internal_modes;
 } bough_mechanism_model_def;
 BOUGH_API bough_mechanism_model_def bough_default_mechanism_model_def(void);
 
 typedef struct bo_mechanism_lanes bo_mechanism_lanes;
 
-/* n = 6 end_effector_count coordinates xi; they move in the `rank` directions that the mechanism allows. */
+/* n = 6 end_effector_count coordinates xi; they move in the directions that the mechanism allows. The coordinates z are
+ * these directions and, as the last of them, the internal modes: `rank` together. */
 typedef struct bough_mechanism_model {
     int32_t end_effector_count, link_count, base, rank, motor_count;
+    int32_t internal_count;
     bool free_base;
     bough_end_effector *end_effectors;
     bough_pose *rest; /* of the links */
     double radius;
-    double *compliances;  /* rank, descending: of the directions, scaled */
+    double *compliances;  /* rank: of the directions, scaled, descending; then of the modes */
     double *C, *K;        /* n x n: compliance and its pseudo-inverse */
     double *M, *D;        /* n x n: consistent mass and damping */
-    double *Q;            /* n x rank: the directions */
-    double *P;            /* rank x n: the coordinates z of xi = Q z, P Q = 1 */
+    double *Q;            /* n x rank: the directions; zero for modes */
+    double *P;            /* rank x n: the coordinates z of xi = Q z, P Q = 1 (but for modes: zero) */
     double *Psi;          /* 6 links x n: twists of the links */
     double *rest_xi;      /* n: where the springs pull them, by their offsets */
     double *rest_z;       /* rank: the same in z */
@@ -187,6 +193,9 @@ typedef struct bough_mechanism_state {
     double *xi, *phi;      /* n: displacements and velocities of the end effectors against the base. What the mechanism
                               does not allow is dropped in the next step */
     double *wrench;        /* n: at the end effectors, in the axes that they have without xi; stays */
+    double *internal;      /* internal_count: the last of z */
+    double *internal_rate; /* internal_count */
+    double *load;          /* rank: on z, beside that of `wrench`: what is pushed elsewhere; stays */
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
     double gravity[3];     /* in the world */
     bough_pose base;       /* where the base is */
@@ -205,18 +214,92 @@ BOUGH_API bough_status bough_mechanism_step(bough_context *ctx, const bough_mech
                                             bough_mechanism_state *state, double dt);
 /* Poses of all links. */
 BOUGH_API void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state);
+/* The same on the threads of the context where links are many (thousands). Bit for bit the same poses. */
+BOUGH_API void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
+                                                    bough_mechanism_state *state);
 /* Where the end effector is. */
 BOUGH_API bough_pose bough_mechanism_state_end_effector(const bough_mechanism_model *model,
                                                         const bough_mechanism_state *state, int32_t end_effector);
 /* Adds a force and a torque, given in the axes of the world, to the wrench at the origin of an end effector. */
 BOUGH_API void bough_mechanism_state_push(const bough_mechanism_model *model, bough_mechanism_state *state,
                                           int32_t end_effector, const double force[3], const double torque[3]);
+/* The same at a point of any link, given in the link's frame, as the link lies now: what that does to the end effectors
+ * goes to `load`, and of a free base to `base_wrench`. That the link itself gives way more than the end effectors carry
+ * it along is not seen: see bough_mechanism_details(). */
+BOUGH_API void bough_mechanism_state_push_link(const bough_mechanism_model *model, bough_mechanism_state *state,
+                                               int32_t link, const double point[3], const double force[3],
+                                               const double torque[3]);
 
 typedef struct bough_mechanism_energies {
     double kinetic, elastic, gravity; /* J; gravity: 0 at the reference pose with the base there */
 } bough_mechanism_energies;
 BOUGH_API bough_mechanism_energies bough_mechanism_state_energies(const bough_mechanism_model *model,
                                                                   const bough_mechanism_state *state);
+
+/* ---- other integrators ---- */
+
+/* Moves a state by any method of <bough/time.h>. The base must be held; a free one knows backward Euler only. */
+typedef struct bough_mechanism_stepper bough_mechanism_stepper;
+/* Model and state must outlive it. def may be NULL: the default method. */
+BOUGH_API bough_status bough_mechanism_stepper_create(bough_context *ctx, const bough_mechanism_model *model,
+                                                      bough_mechanism_state *state, const bough_integrator_def *def,
+                                                      bough_mechanism_stepper **stepper);
+BOUGH_API void bough_mechanism_stepper_destroy(bough_context *ctx, bough_mechanism_stepper *stepper);
+/* Loads, motors and gravity are the same for all of the step. When it fails the state is what it was. Allocates
+ * nothing. xi and phi may be changed in between: the method then begins anew. */
+BOUGH_API bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_stepper *stepper, double dt);
+/* What a method remembers beside the state, as numbers. With the state's own put back first, a run goes on with the
+ * same bits. */
+BOUGH_API int64_t bough_mechanism_stepper_memory_size(const bough_mechanism_stepper *stepper);
+BOUGH_API void bough_mechanism_stepper_save(const bough_mechanism_stepper *stepper, double *memory);
+BOUGH_API void bough_mechanism_stepper_restore(bough_mechanism_stepper *stepper, const double *memory);
+
+/* ---- level of detail ---- */
+
+/* The `count` lowest frequencies in Hz, ascending; *found: how many there are, at most count. Of the whole linearised
+ * mechanism, and of a reduced model, which has none below. Of a free mechanism those that bend it. */
+BOUGH_API bough_status bough_mechanism_frequencies(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
+                                                   double *frequencies, int32_t *found);
+BOUGH_API bough_status bough_mechanism_model_frequencies(bough_context *ctx, const bough_mechanism_model *model,
+                                                         int32_t count, double *frequencies, int32_t *found);
+/* Bytes that a model holds. */
+BOUGH_API size_t bough_mechanism_model_memory(const bough_mechanism_model *model);
+
+enum { BOUGH_DETAIL_FREQUENCIES = 8 };
+
+/* What to reduce a mechanism to. */
+typedef struct bough_mechanism_choice {
+    int32_t end_effector_count; /* 0: those of the description */
+    const bough_end_effector *end_effectors;
+    int32_t internal_modes;
+} bough_mechanism_choice;
+
+typedef struct bough_mechanism_detail_def {
+    uint32_t cookie;
+    int32_t choice_count;
+    const bough_mechanism_choice *choices;
+    int32_t frequency_count; /* at most BOUGH_DETAIL_FREQUENCIES; 3 */
+    int32_t load_count;      /* 0: all links */
+    const int32_t *loads;    /* links that are loaded for static_error */
+    int32_t steps;           /* that are timed; 0: none. 1000 */
+} bough_mechanism_detail_def;
+BOUGH_API bough_mechanism_detail_def bough_default_mechanism_detail_def(void);
+
+typedef struct bough_mechanism_detail {
+    int32_t size, rank; /* coordinates of the end effectors, and directions in which they move */
+    size_t memory;      /* bytes */
+    int32_t frequency_count;
+    double frequencies[BOUGH_DETAIL_FREQUENCIES]; /* Hz */
+    double full[BOUGH_DETAIL_FREQUENCIES];        /* the same of the whole mechanism */
+    /* Of where all links are under unit wrenches on one link after the other, with radians and metres made alike by the
+     * radius: rms of the difference from exact statics over that of the motion, and the largest difference over the
+     * largest motion under the same wrench. */
+    double static_error, static_worst;
+    double step_seconds; /* median of a step of backward Euler with all links */
+} bough_mechanism_detail;
+/* What each choice of end effectors keeps of the mechanism, and what it costs. details: choice_count. */
+BOUGH_API bough_status bough_mechanism_details(bough_context *ctx, const bough_mechanism *mechanism,
+                                               const bough_mechanism_detail_def *def, bough_mechanism_detail *details);
 
 /* ---- the full mechanism, not linearised ---- */
 
@@ -357,6 +440,117 @@ BOUGH_API bough_status bough_mechanism_blend_create_automatic(bough_context *ctx
                                                               const bough_workspace_def *workspace,
                                                               bough_workspace_report *report,
                                                               bough_mechanism_blend **blend);
+
+/* ---- among obstacles and free rigid bodies ---- */
+
+/* A body that flies until it touches something. */
+typedef struct bough_rigid_body_def {
+    uint32_t cookie;
+    const char *name;  /* for messages; NULL: none */
+    double mass;       /* kg; bough_shapes_weigh() finds it, and the inertia, by density */
+    double inertia[9]; /* kg m^2, about the centre of mass in the body's axes */
+    bough_pose pose;   /* the origin is the centre of mass */
+    double twist[6];   /* in its own axes */
+    int32_t shape_count;
+    const bough_shape_def *shapes; /* convex; frames in the body's */
+    double friction;               /* of two that touch: the square root of the product */
+    double restitution;            /* 0 .. 1, of two that touch: the larger */
+} bough_rigid_body_def;
+BOUGH_API bough_rigid_body_def bough_default_rigid_body_def(void);
+
+typedef struct bough_obstacle_def {
+    uint32_t cookie;
+    const char *name;
+    bough_pose pose;
+    int32_t shape_count;
+    const bough_shape_def *shapes; /* frames in the obstacle's */
+    double friction;
+} bough_obstacle_def;
+BOUGH_API bough_obstacle_def bough_default_obstacle_def(void);
+
+/* A shape of an end effector, in its frame, or of the base. */
+enum { BOUGH_TOUCH_BY_BASE = -1 };
+typedef struct bough_touch_def {
+    uint32_t cookie;
+    int32_t end_effector;  /* of the model; or BOUGH_TOUCH_BY_BASE */
+    bough_shape_def shape; /* convex */
+    double friction;
+} bough_touch_def;
+BOUGH_API bough_touch_def bough_default_touch_def(void);
+
+typedef struct bough_surroundings_def {
+    uint32_t cookie;
+    int32_t obstacle_count, body_count, touch_count;
+    const bough_obstacle_def *obstacles;
+    const bough_rigid_body_def *bodies;
+    const bough_touch_def *touches;
+    bool touch_each_other; /* end effectors of the mechanism; false: they pass through each other */
+    double margin;         /* how near things are looked at, beside what they move in a step: parts of the smaller one's
+                              radius; 0.05 */
+    double correction;     /* part of an overlap that is undone in a step; 0.2 */
+    double push_speed;     /* m/s: but not faster than this; 1 */
+    double bounce_speed;   /* m/s: slower impacts do not bounce; 0.02 */
+    int32_t most_rounds;   /* of the search for impulses; 200 */
+    double tolerance;      /* of that search, against the speeds at which things would meet; 1e-5 */
+} bough_surroundings_def;
+BOUGH_API bough_surroundings_def bough_default_surroundings_def(void);
+
+/* May be read and written between steps. */
+typedef struct bough_rigid_body {
+    bough_pose pose;
+    double velocity[3]; /* of the centre of mass, in the world */
+    double spin[3];     /* rad/s, in its own axes */
+    double force[3];    /* on the centre of mass, in the world; stays */
+    double torque[3];   /* in the world; stays */
+} bough_rigid_body;
+
+typedef enum bough_contact_kind {
+    BOUGH_CONTACT_OF_OBSTACLE,
+    BOUGH_CONTACT_OF_BODY,
+    BOUGH_CONTACT_OF_END_EFFECTOR /* or of the base: BOUGH_TOUCH_BY_BASE */
+} bough_contact_kind;
+
+/* A point of the last step where two things touched, or nearly. */
+typedef struct bough_contact {
+    bough_contact_kind kinds[2];
+    int32_t indices[2];
+    double position[3]; /* in the world, when the step began */
+    double normal[3];   /* from the second to the first */
+    double gap;         /* m; below 0: they overlapped */
+    double force[3];    /* N: on the first, in the world */
+} bough_contact;
+
+typedef struct bough_surroundings {
+    double gravity[3]; /* on the bodies; that on the mechanism belongs to its state */
+    int32_t body_count;
+    bough_rigid_body *bodies;
+    int32_t contact_count;
+    bough_contact *contacts;
+    int32_t rounds;  /* of the last step's search */
+    double residual; /* m/s: by which it missed what speeds and impulses should be to each other */
+    struct bo_surroundings_work *work;
+} bough_surroundings;
+/* model may be NULL: bodies among obstacles only. */
+BOUGH_API bough_status bough_surroundings_create(bough_context *ctx, const bough_mechanism_model *model,
+                                                 const bough_surroundings_def *def, bough_surroundings **surroundings);
+BOUGH_API void bough_surroundings_destroy(bough_context *ctx, bough_surroundings *surroundings);
+BOUGH_API bough_pose bough_surroundings_body_pose(const bough_surroundings *surroundings, int32_t body);
+/* In the body's axes. */
+BOUGH_API void bough_surroundings_body_twist(const bough_surroundings *surroundings, int32_t body, double twist[6]);
+
+/* One step of the mechanism and the bodies, with contact and friction. model and state may both be NULL. When it fails
+ * nothing has moved. Allocates only while contacts become more than they ever were. */
+BOUGH_API bough_status bough_mechanism_step_among(bough_context *ctx, const bough_mechanism_model *model,
+                                                  bough_mechanism_state *state, bough_surroundings *surroundings,
+                                                  double dt);
+
+/* All that changes, as numbers: a run that is put back goes on with the same bits. How many there are changes with the
+ * contacts; the list of these is not among them. */
+BOUGH_API int64_t bough_surroundings_memory_size(const bough_surroundings *surroundings);
+BOUGH_API void bough_surroundings_save(const bough_surroundings *surroundings, double *memory);
+/* Refuses what was not saved of surroundings with the same bodies and shapes. */
+BOUGH_API bough_status bough_surroundings_restore(bough_context *ctx, bough_surroundings *surroundings, int64_t size,
+                                                  const double *memory);
 
 #ifdef __cplusplus
 }

@@ -157,6 +157,11 @@ BOUGH_API bough_status bough_mesh_repair(bough_context *ctx, bough_mesh *mesh, i
 BOUGH_API bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface,
                                           int32_t **vertex_map, int32_t **face_map);
 
+/* Every edge of the mesh once: pairs of vertices, ascending. With tet10 both halves of an edge, by way of its node. Free
+ * with bough_release(). */
+BOUGH_API bough_status bough_mesh_edges(bough_context *ctx, const bough_mesh *mesh, int32_t **edges,
+                                        int32_t *edge_count);
+
 /* ---- domains ---- */
 
 /* One part of a mesh that was cut up, as a mesh of its own: compact vertices, elements in their old order. Sets hold

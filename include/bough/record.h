@@ -268,6 +268,9 @@ BOUGH_API bough_status bough_npz_append(bough_context *ctx, bough_npz *npz, int3
 BOUGH_API bough_status bough_npz_finish(bough_context *ctx, bough_npz *npz);
 /* Destroys npz and writes nothing. */
 BOUGH_API void bough_npz_discard(bough_context *ctx, bough_npz *npz);
+/* One matrix (float64, row-major) as a .npy file. */
+BOUGH_API bough_status bough_npy_write(bough_context *ctx, const char *path, int32_t rows, int32_t columns,
+                                       const double *values);
 
 #ifdef __cplusplus
 }

@@ -73,6 +73,7 @@ typedef struct bough_cook_def {
 
     const bough_mesh *surface; /* to draw, bound to the volume; NULL: the boundary of the volume mesh */
     bool surface_int16;
+    bool wire; /* edges of the volume mesh, to draw (default true) */
     bool keep_volume;
 
     const char *provenance; /* JSON text kept in the component; NULL: none */

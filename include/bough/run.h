@@ -33,7 +33,8 @@ typedef struct bough_run_change {
 
 typedef struct bough_run_def {
     uint32_t cookie;
-    const char *engine;        /* "full" or "tree", for scenes of parts; NULL: the scene's */
+    const char *engine;        /* "full" or "tree", for scenes of parts; "full" or "mechanism", for mechanisms; NULL:
+                                * the scene's */
     const char *coupling;      /* of the tree engine: "L1", "L2", "L2R" or "L3"; NULL: the scene's */
     int32_t passes;            /* of the tree engine: 1 or 2; 0: the scene's */
     const char *continuity;    /* of the surfaces that the tree engine shows, in frames, displacements and pictures:
@@ -89,7 +90,8 @@ BOUGH_API bough_status bough_run_advance(bough_context *ctx, bough_run *run);
 
 enum { BOUGH_RUN_HANDS = 16 };
 /* From now on a damped spring (N/m, N s/m) pulls the vertex of the part's surface to a place in the world; the same
- * hand may move on or take hold of something else. Of the full engine: vertex of its mesh, and part 0. */
+ * hand may move on or take hold of something else. Of the full engine: vertex of its mesh, and part 0. Of a mechanism
+ * the part is a rigid (bough_run_rigid_at()), and the vertex one of its surface. */
 BOUGH_API bough_status bough_run_pull(bough_context *ctx, bough_run *run, int32_t hand, int32_t part, int32_t vertex,
                                       const double target[3], double stiffness, double damping);
 BOUGH_API void bough_run_release(bough_run *run, int32_t hand);
@@ -98,9 +100,11 @@ BOUGH_API bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_
                                       const double impulse[3]);
 /* Instead of the scene's; NULL: that again. */
 BOUGH_API bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_wind *wind);
+/* m/s^2: instead of the scene's, from now on. */
+BOUGH_API bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const double gravity[3]);
 /* s: of the steps from now on. */
 BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt);
-/* What the tree engine steps, of a live run: gravity, coupling, stiffness, damping and all that bough_state_change()
+/* What the tree engine steps, of a live run: coupling, stiffness, damping and all that bough_state_change()
  * does may be changed between steps. Forces, wind and time are the run's. NULL: another engine, or not live. */
 BOUGH_API bough_state *bough_run_state(bough_run *run);
 
@@ -129,16 +133,33 @@ BOUGH_API const char *bough_run_column_name(const bough_run *run, int32_t column
 /* column_count values of the present state; valid until the next step. */
 BOUGH_API const double *bough_run_values(const bough_run *run);
 
-/* What the run moves: the mesh of a body, or the surfaces of all parts at rest, one after the other, which are gathered
- * when somebody looks for the first time. NULL: they are too many, or there is no memory for them; the context of the
- * run tells. */
+/* What the run moves: the mesh of a body, or the surfaces of all parts or rigids at rest, one after the other, which
+ * are gathered when somebody looks for the first time. NULL: they are too many, or there is no memory for them; the
+ * context of the run tells. */
 BOUGH_API const bough_mesh *bough_run_mesh(const bough_run *run);
 /* 3 x vertex_count of this mesh, m and m/s; they belong to the run and are valid until the next step. NULL: as above.
  */
 BOUGH_API const double *bough_run_displacement(const bough_run *run);
 BOUGH_API const double *bough_run_velocity(const bough_run *run);
 
-/* How many have a stress: the parts, or the elements of the body. */
+/* What a run of a mechanism moves: links, free bodies and obstacles, each rigid with a surface in its own axes. */
+typedef enum bough_rigid_kind { BOUGH_RIGID_LINK, BOUGH_RIGID_BODY, BOUGH_RIGID_OBSTACLE } bough_rigid_kind;
+typedef struct bough_run_rigid {
+    const char *name; /* never NULL */
+    bough_rigid_kind kind;
+    int32_t index;             /* of the link, body or obstacle */
+    const bough_mesh *surface; /* triangles; NULL: none */
+    double colour[3];          /* red, green, blue, 0 .. 1 */
+    double mass;               /* kg; 0: it is held */
+    int32_t parent;            /* the rigid that is nearer to the base; -1: none */
+} bough_run_rigid;
+/* 0: of the other engines. They are gathered when somebody looks for the first time. */
+BOUGH_API int32_t bough_run_rigid_count(const bough_run *run);
+/* Belongs to the run. NULL: there is none of that number. */
+BOUGH_API const bough_run_rigid *bough_run_rigid_at(const bough_run *run, int32_t i);
+BOUGH_API bough_pose bough_run_rigid_pose(const bough_run *run, int32_t i);
+
+/* How many have a stress: the parts, or the elements of the body; 0: nothing has. */
 BOUGH_API int32_t bough_run_stress_count(const bough_run *run);
 /* Largest von Mises' stress (Pa) of each of them now, as in bough_run_def.stresses. */
 BOUGH_API bough_status bough_run_stresses(const bough_run *run, double *von_mises);
@@ -150,7 +171,7 @@ BOUGH_API const bough_run_change *bough_run_changes(const bough_run *run, int32_
 BOUGH_API bool bough_run_tree(const bough_run *run, const bough_model **model, const bough_state **state);
 
 typedef struct bough_run_report {
-    const char *engine;     /* "full" or "tree" */
+    const char *engine;     /* "full", "tree" or "mechanism" */
     const char *coupling;   /* of the tree engine; else NULL */
     int32_t passes;         /* likewise; 0: as suits it */
     double settle_residual; /* what was left of the forces when the start was settled; NAN: it was not */

@@ -3,6 +3,7 @@
 #define BOUGH_SCENE_H
 
 #include <bough/fem.h>
+#include <bough/mechanism.h>
 #include <bough/reduce.h>
 #include <bough/tree.h>
 
@@ -18,11 +19,16 @@ BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bou
  * in both cases probes, engine and integrator settings. */
 typedef struct bough_scene bough_scene;
 
-/* Reads a scene file; docs/scene-format.md has the keys. */
+/* Reads a scene file; docs/scene-format.md has the keys. A file whose name ends in .urdf is a scene of that mechanism
+ * alone, under its weight. */
 BOUGH_API bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **scene);
 BOUGH_API void bough_scene_destroy(bough_context *ctx, bough_scene *scene);
 /* Belongs to the scene; NULL for a scene of parts. */
 BOUGH_API bough_body *bough_scene_body(const bough_scene *scene);
+/* Belongs to the scene; NULL: it is not a scene of a mechanism, or of bodies only. */
+BOUGH_API const bough_mechanism *bough_scene_mechanism(const bough_scene *scene);
+/* The name of an end effector of that mechanism's description. */
+BOUGH_API const char *bough_scene_end_effector_name(const bough_scene *scene, int32_t end_effector);
 /* The model of a scene of parts. Cooks what is missing or out of date, as bough_cook_plan_run() does, into the folder
  * SCENE.cooked beside the scene. The components belong to the scene, so that it must outlive the model. */
 BOUGH_API bough_status bough_scene_model(bough_context *ctx, bough_scene *scene, bough_model **model);
@@ -88,6 +94,62 @@ typedef struct bough_cooked {
  * there, and OUTPUT.part keeps the basis of what was not, for the next run. */
 BOUGH_API bough_status bough_cook_plan_run(bough_context *ctx, bough_cook_plan *plan, bool force,
                                            void (*finished)(void *user, const bough_cooked *cooked), void *user);
+
+/* ---- mechanisms from URDF, the files that robots are described in; docs/mechanisms.md ---- */
+
+typedef enum bough_urdf_shape_kind {
+    BOUGH_URDF_BOX,      /* size: its edges */
+    BOUGH_URDF_CYLINDER, /* size: radius, length along z */
+    BOUGH_URDF_CAPSULE,  /* size: radius, length of its cylinder along z */
+    BOUGH_URDF_SPHERE,   /* size: radius */
+    BOUGH_URDF_MESH      /* size: scale */
+} bough_urdf_shape_kind;
+
+typedef struct bough_urdf_shape {
+    bough_urdf_shape_kind kind;
+    int32_t link;     /* of the mechanism */
+    bool collision;   /* else it is to be seen */
+    bough_pose frame; /* in the link's */
+    double size[3];   /* m */
+    double colour[4]; /* red, green, blue, opacity, 0..1; opacity -1: none is given */
+    const char *mesh; /* the file's name as it is written; NULL: no mesh */
+} bough_urdf_shape;
+
+/* A <link> of the file. Those that are welded together by fixed joints are one link of the mechanism. */
+typedef struct bough_urdf_frame {
+    const char *name;
+    int32_t link;
+    bough_pose frame; /* in that link's */
+} bough_urdf_frame;
+
+typedef struct bough_urdf {
+    const char *name;
+    const char *dynamics; /* the side file; NULL: there was none */
+    bough_mechanism *mechanism;
+    int32_t frame_count;
+    bough_urdf_frame *frames; /* in the order of the file */
+    int32_t *end_effectors;   /* frames: of the end effectors of the mechanism's description */
+    int32_t shape_count;
+    bough_urdf_shape *shapes;
+} bough_urdf;
+
+typedef struct bough_urdf_def {
+    uint32_t cookie;
+    /* A JSON file with what URDF cannot say: stiffness of the joints. NULL: ROBOT.dynamics.json beside ROBOT.urdf,
+     * where there is one */
+    const char *dynamics;
+    /* <link>s; none: those of the side file, and else the leaves of the tree */
+    int32_t end_effector_count;
+    const char *const *end_effectors;
+} bough_urdf_def;
+BOUGH_API bough_urdf_def bough_default_urdf_def(void);
+
+/* def may be NULL. Everything is checked; what is wrong is one sentence "file:line:column: reason". */
+BOUGH_API bough_status bough_mechanism_load_urdf(bough_context *ctx, const char *path, const bough_urdf_def *def,
+                                                 bough_urdf **urdf);
+BOUGH_API void bough_urdf_destroy(bough_context *ctx, bough_urdf *urdf);
+/* The <link> of this name; -1: there is none. */
+BOUGH_API int32_t bough_urdf_find(const bough_urdf *urdf, const char *name);
 
 #ifdef __cplusplus
 }

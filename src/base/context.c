@@ -227,6 +227,11 @@ void bo_warn(bough_context *ctx, const char *format, ...) {
     ctx->def.warn(ctx->def.warn_user, sentence);
 }
 
+void bough_context_set_progress(bough_context *ctx, bool (*progress)(void *, const bough_progress *),
+                                void *progress_user) {
+    ctx->def.progress = progress, ctx->def.progress_user = progress_user;
+}
+
 bool bo_progress(bough_context *ctx, const char *what, double fraction, const char *format, ...) {
     if (!ctx->def.progress)
         return true;

@@ -57,6 +57,23 @@ bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file) {
     return BOUGH_OK;
 }
 
+static bough_status fail_size(bough_context *ctx, const char *path, size_t limit, const char *format) {
+    return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: is larger than %zu MB, too large for a %s file", path, limit >> 20,
+                   format);
+}
+
+bough_status bo_file_read_limited(bough_context *ctx, const char *path, size_t limit, const char *format,
+                                  bo_file *file) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size > limit)
+        return fail_size(ctx, path, limit, format);
+    BO_TRY(bo_file_read(ctx, path, file));
+    if (file->size <= limit)
+        return BOUGH_OK;
+    bo_file_free(ctx, file);
+    return fail_size(ctx, path, limit, format);
+}
+
 void bo_file_free(bough_context *ctx, bo_file *file) {
     bo_free(ctx, file->data);
     *file = (bo_file){0};

@@ -256,6 +256,10 @@ static bough_status check_surface(bough_context *ctx, const bough_component *c) 
     int32_t vertices = c->volume.vertex_count > 0 ? c->volume.vertex_count : -1;
     if (!all_within(surface->mesh_vertex, (size_t)surface->vertex_count, -1, vertices))
         return wrong(ctx, "surface.mesh_vertex", "holds a vertex that does not exist");
+    if (c->wire.vertex_count > INT32_MAX - surface->vertex_count)
+        return wrong(ctx, "wire.position", "has more vertices than can be numbered");
+    if (!all_within(c->wire.edges, 2 * (size_t)c->wire.edge_count, 0, surface->vertex_count + c->wire.vertex_count))
+        return wrong(ctx, "wire.edges", "holds a vertex that does not exist");
     const bough_component_volume *volume = &c->volume;
     size_t nodes = (size_t)volume->element_count * (size_t)bo_volume_nodes[volume->type];
     if (!all_within(volume->elements, nodes, 0, volume->vertex_count))

@@ -53,6 +53,8 @@ typedef enum bo_size {
     BO_SIZE_PANELS,    /* of U */
     BO_SIZE_PANELS16,  /* of U16 */
     BO_SIZE_SCALE,     /* r where there is a U16 */
+    BO_SIZE_WIRE,
+    BO_SIZE_EDGES,
     BO_SIZE_TYPE_NAME, /* of the volume's elements */
     BO_SIZE_VOLUME,
     BO_SIZE_VOLUME_SCALARS,

@@ -121,6 +121,8 @@ static void set_sizes(packing *p, const bough_component *draft) {
     sizes[BO_SIZE_TRIANGLES] = (uint64_t)surface->triangle_count;
     sizes[surface->U16 ? BO_SIZE_PANELS16 : BO_SIZE_PANELS] = bo_panel_count((uint64_t)surface->vertex_count);
     sizes[BO_SIZE_SCALE] = surface->U16 ? (uint64_t)draft->r : 0;
+    sizes[BO_SIZE_WIRE] = (uint64_t)draft->wire.vertex_count;
+    sizes[BO_SIZE_EDGES] = (uint64_t)draft->wire.edge_count;
     const bough_component_volume *volume = &draft->volume;
     if (volume->vertex_count > 0) {
         p->parts.volume_type = bo_volume_types[volume->type];
@@ -145,6 +147,8 @@ static bough_status check_draft(bough_context *ctx, const bough_component *draft
                               draft->stress.count,
                               draft->surface.vertex_count,
                               draft->surface.triangle_count,
+                              draft->wire.vertex_count,
+                              draft->wire.edge_count,
                               draft->volume.vertex_count,
                               draft->volume.element_count,
                               draft->quality.mode_count};

@@ -224,6 +224,8 @@ static void set_counts_and_scalars(const bo_component_parts *parts, bough_compon
     c->stress.count = (int32_t)parts->sizes[BO_SIZE_STRESS];
     c->surface.vertex_count = (int32_t)parts->sizes[BO_SIZE_SURFACE];
     c->surface.triangle_count = (int32_t)parts->sizes[BO_SIZE_TRIANGLES];
+    c->wire.vertex_count = (int32_t)parts->sizes[BO_SIZE_WIRE];
+    c->wire.edge_count = (int32_t)parts->sizes[BO_SIZE_EDGES];
     for (int i = 0; i < 8; i++)
         c->input_hash |= (uint64_t)parts->input_hash[i] << (8 * i);
 }

@@ -55,13 +55,6 @@ static bool all_finite(int count, const double *x) {
     return true;
 }
 
-bool bo_good_pose(const bough_pose *pose) {
-    if (!all_finite(9, pose->rotation) || !all_finite(3, pose->position))
-        return false;
-    const bo_mat3 R = bo_pose(pose).R, E = bo_mat_sub(bo_mat_tmul(R, R), bo_identity3());
-    return bo_contract(E, E) < 1e-12 && bo_det(R) > 0;
-}
-
 /* "3" or "3 (elbow)" */
 typedef struct {
     char text[80];

@@ -50,14 +50,12 @@ static void residual(int32_t n, const double *Lam, int32_t count, const double *
 /* Redundant loops leave Lam singular. With Lam + eps D the part of b along an eigenvalue lam is missed by the factor
  * eps / (lam + eps), and after each refinement by its next power: what is left is far below eps. D weighs forces and
  * torques by the radius; Lam's own diagonal would not do, since that of a planar mechanism has zeros. */
-bough_status bo_close_loops(bough_context *ctx, int32_t n, double *Lam, double radius, int32_t count, double *b,
-                            double *scratch) {
-    const size_t size = (size_t)n * (size_t)n, columns = (size_t)n * (size_t)count;
-    double *L = scratch, *right = L + size, *left = right + columns, mean = 0;
+bough_status bo_factor_loops(bough_context *ctx, int32_t n, const double *Lam, double radius, double *L) {
     const double square = radius * radius;
+    double mean = 0;
     for (int32_t i = 0; i < n; i++)
         mean += Lam[(size_t)i * (size_t)n + (size_t)i] / (i % 6 < 3 ? square : 1) / n;
-    memcpy(L, Lam, size * sizeof(double));
+    memcpy(L, Lam, (size_t)n * (size_t)n * sizeof(double));
     for (int32_t i = 0; i < n; i++)
         L[(size_t)i * (size_t)n + (size_t)i] += REGULAR * mean * (i % 6 < 3 ? square : 1);
     if (!(mean > 0) || !bo_cholesky_factor(n, L))
@@ -65,6 +63,12 @@ bough_status bo_close_loops(bough_context *ctx, int32_t n, double *Lam, double r
             ctx, BOUGH_ERROR_SINGULAR,
             "the loops of the mechanism cannot be closed in this precision: stiffnesses or lengths are too far "
             "apart");
+    return BOUGH_OK;
+}
+
+void bo_solve_loops(int32_t n, const double *Lam, const double *L, int32_t count, double *b, double *scratch) {
+    const size_t columns = (size_t)n * (size_t)count;
+    double *right = scratch, *left = right + columns;
     memcpy(right, b, columns * sizeof(double));
     bo_cholesky_solve_many(n, L, count, b);
     for (int k = 0; k < REFINEMENTS; k++) {
@@ -73,6 +77,12 @@ bough_status bo_close_loops(bough_context *ctx, int32_t n, double *Lam, double r
         for (size_t i = 0; i < columns; i++)
             b[i] += left[i];
     }
+}
+
+bough_status bo_close_loops(bough_context *ctx, int32_t n, double *Lam, double radius, int32_t count, double *b,
+                            double *scratch) {
+    BO_TRY(bo_factor_loops(ctx, n, Lam, radius, scratch));
+    bo_solve_loops(n, Lam, scratch, count, b, scratch + (size_t)n * (size_t)n);
     return BOUGH_OK;
 }
 
@@ -145,9 +155,7 @@ static void add_to_Lam(double *Lam, size_t n, int32_t k, int32_t l, double sign,
             Lam[(6 * (size_t)k + i) * n + 6 * (size_t)l + j] += sign * G[6 * i + j];
 }
 
-/* marks: one a joint, zero */
-static void fill_Lam(const bo_statics *s, int32_t *marks, double *Lam) {
-    const bough_mechanism *m = s->mechanism;
+void bo_fill_loops(const bough_mechanism *m, const bo_spatial_joint *joints, int32_t *marks, double *Lam) {
     const size_t n = 6 * (size_t)m->loop_count;
     for (int32_t k = 0; k < m->loop_count; k++) {
         for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++)
@@ -156,9 +164,9 @@ static void fill_Lam(const bo_statics *s, int32_t *marks, double *Lam) {
             for (int32_t q = m->loop_start[l]; q < m->loop_start[l + 1]; q++) {
                 const bo_mechanism_edge edge = m->loop_edges[q];
                 if (marks[edge.joint] != 0)
-                    add_to_Lam(Lam, n, k, l, marks[edge.joint] * edge.sign, s->joints[edge.joint].G);
+                    add_to_Lam(Lam, n, k, l, marks[edge.joint] * edge.sign, joints[edge.joint].G);
             }
-        add_to_Lam(Lam, n, k, k, 1, s->joints[m->cuts[k]].G);
+        add_to_Lam(Lam, n, k, k, 1, joints[m->cuts[k]].G);
         for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++)
             marks[m->loop_edges[q].joint] = 0;
     }
@@ -232,7 +240,7 @@ static bough_status close_all(bough_context *ctx, bo_statics *s) {
     double *scratch = BO_NEW_ARRAY(ctx, double, n *(n + 2 * width));
     bough_status status = marks && Lam && f && scratch ? BOUGH_OK : bo_fail_memory(ctx);
     if (status == BOUGH_OK) {
-        fill_Lam(s, marks, Lam);
+        bo_fill_loops(m, s->joints, marks, Lam);
         fill_right(s, f);
         status = bo_close_loops(ctx, (int32_t)n, Lam, m->radius, (int32_t)width, f, scratch);
     }

@@ -17,6 +17,7 @@
 #define ROUNDED 1e-8    /* the same where no iteration finds better any more */
 #define HOLD 1e-9   /* of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end */
 #define LONGEST 0.5 /* rad, or parts of the radius: one iteration */
+#define STIRRED 1e-6 /* rad, or parts of the radius: forces below what this much motion makes are none */
 enum { MOST_ITERATIONS = 40, MOST_PIECES = 400 };
 
 struct bo_full_work {
@@ -30,6 +31,7 @@ struct bo_full_work {
     double *residual, *other, *first, *step; /* size */
     double *kept, *good, *start, *goal;      /* size: where a search began, has been, where it goes */
     double most;                             /* of forces in this search */
+    double hardest;                          /* of the coordinates: force by a unit of motion, in this search */
     double *forces;                          /* n: size of what is balanced */
     double *A, *scale;                       /* size x size, size */
     int32_t *pivots;
@@ -241,7 +243,8 @@ static void judge(bough_full_mechanism *full) {
     for (int32_t k = w->n; k < w->size; k++)
         gap = fmax(gap, fabs(w->residual[k]) / unit_of(w, k));
     w->most = fmax(w->most, size); /* loads that loops carry alone leave nothing on the coordinates in the end */
-    full->residual = w->most > 0 ? left / w->most : left;
+    const double against = fmax(w->most, STIRRED * w->hardest); /* at rest and without loads there are none */
+    full->residual = against > 0 ? left / against : left;
     full->gap = gap;
 }
 
@@ -263,6 +266,8 @@ static bool newton(bough_full_mechanism *full, const double *goal, double tolera
         last = now;
         full->iterations++;
         differentiate(full);
+        for (size_t k = (size_t)w->base_size; k < (size_t)w->n; k++)
+            w->hardest = fmax(w->hardest, fabs(w->A[k * size + k]) * pow(unit_of(w, (int32_t)k), 2));
         equilibrate(w);
         if (!bo_lu_factor(w->size, w->A, w->pivots))
             return false;
@@ -297,7 +302,7 @@ static bool search(bough_full_mechanism *full) {
     struct bo_full_work *w = full->work;
     const size_t size = (size_t)w->size, bytes = size * sizeof(double);
     memcpy(w->good, w->q, bytes);
-    full->iterations = 0, w->most = 0;
+    full->iterations = 0, w->most = w->hardest = 0;
     if (newton(full, NULL, TOLERANCE))
         return true;
     memcpy(w->q, w->good, bytes);
@@ -342,6 +347,10 @@ static void write_unknowns(bough_full_mechanism *full) {
         H.R = bo_quat_to_matrix(bo_quat_from_matrix(H.R));
         full->poses[i] = bo_put_pose(H);
     }
+}
+
+double *bo_full_loop_wrenches(const bough_full_mechanism *full) {
+    return full->work->q + full->work->n;
 }
 
 /* From where it is; leaves everything as it was when it fails. The wrenches of loops are kept for the next search. */

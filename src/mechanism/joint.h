@@ -2,7 +2,7 @@
 #ifndef BO_MECHANISM_JOINT_H
 #define BO_MECHANISM_JOINT_H
 
-#include "base/rotation.h"
+#include "base/pose.h"
 
 #include <bough/mechanism.h>
 
@@ -29,20 +29,6 @@ static inline bo_twist bo_load_twist(const double *x) {
 }
 static inline void bo_store_twist(double *x, bo_twist t) {
     bo_store3(x, t.v), bo_store3(x + 3, t.w);
-}
-static inline bo_se3 bo_pose(const bough_pose *pose) {
-    bo_se3 g;
-    for (int k = 0; k < 9; k++)
-        g.R.m[k] = pose->rotation[k];
-    g.t = bo_load3(pose->position);
-    return g;
-}
-static inline bough_pose bo_put_pose(bo_se3 g) {
-    bough_pose pose;
-    for (int k = 0; k < 9; k++)
-        pose.rotation[k] = g.R.m[k];
-    bo_store3(pose.position, g.t);
-    return pose;
 }
 
 bo_se3 bo_joint_pose(bough_mechanism_joint_kind kind, const double *theta);

@@ -21,11 +21,15 @@ struct bo_mechanism_lanes {
 
 bough_status bo_lanes_create(bough_context *ctx, int32_t link_count, int32_t rank, bo_mechanism_lanes **lanes);
 void bo_lanes_destroy(bough_context *ctx, bo_mechanism_lanes *lanes);
+size_t bo_lanes_memory(const bo_mechanism_lanes *lanes);
 /* Twist of a link in its own axes by column (0: at z = 0; 1 + k: by z_k). */
 void bo_lanes_put(bo_mechanism_lanes *lanes, int32_t link, int32_t column, bo_mat3 R, const double twist[6]);
 void bo_lanes_rest(bo_mechanism_lanes *lanes, int32_t link, bo_se3 rest);
-/* poses: link_count; moved (may be NULL): what all of them are moved by in the world. */
-void bo_lanes_place(const bo_mechanism_lanes *lanes, int32_t link_count, const double *z, const bo_se3 *moved,
-                    bough_pose *poses);
+/* The same in the world's axes, read. */
+bo_twist bo_lanes_twist(const bo_mechanism_lanes *lanes, int32_t link, int32_t column);
+/* poses: link_count; moved (may be NULL): what all of them are moved by in the world. Many links are shared out among
+ * the threads of ctx (NULL: none), with the same bits. */
+void bo_lanes_place(bough_context *ctx, const bo_mechanism_lanes *lanes, int32_t link_count, const double *z,
+                    const bo_se3 *moved, bough_pose *poses);
 
 #endif

@@ -50,13 +50,14 @@ static inline double bo_joint_limit(const bo_mechanism_joint *joint, int k, doub
     return theta > joint->upper[k] || theta < joint->lower[k] ? joint->limit[k] : 0;
 }
 
+/* Wrenches that the joints of loops carry (6 loops), from which the next search begins: part of the state, to the bit. */
+double *bo_full_loop_wrenches(const bough_full_mechanism *full);
+
 /* "hinge" and so on. */
 const char *bo_joint_name(bough_mechanism_joint_kind kind);
 /* The end effectors of a def, or fallback when it gives none; checked. */
 bough_status bo_check_end_effectors(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
                                     const bough_end_effector *end_effectors);
-/* A finite rotation matrix and position. */
-bool bo_good_pose(const bough_pose *pose);
 
 /* Where the columns of a joint are now: its frame in the child, for links at `poses` (of the world). */
 static inline bo_se3 bo_joint_frame(const bo_mechanism_joint *joint, bo_se3 child) {

@@ -1,5 +1,6 @@
 /* From statics to a reduced model: rank, stiffness, consistent mass and damping, maps to all links.
  * docs/theory/mechanism.md, "The reduced model". */
+#include "mechanism/internal.h"
 #include "mechanism/links.h"
 
 #include "dense/symmetric_eigen.h"
@@ -143,12 +144,17 @@ static void add_link(const bough_mechanism *m, int32_t i, const double *Psi, dou
 
 /* ---- maps ---- */
 
-/* Psi_z = twists S V lambda^-1 = twists P^T lambda^-1, and the constant twist of the offsets. */
-static void map_link(const bough_mechanism *m, const bough_mechanism_statics *statics, int32_t i, const double *down,
-                     double *scratch, bough_mechanism_model *model) {
+/* Psi_z = twists S V lambda^-1 = twists P^T lambda^-1 with the twists of modes beside, and the constant twist of the
+ * offsets. */
+static void map_link(const bough_mechanism *m, const bough_mechanism_statics *statics, const bo_internal *internal,
+                     int32_t i, const double *down, double *scratch, bough_mechanism_model *model) {
     const int32_t rank = model->rank, n = 6 * model->end_effector_count;
     double *Psi = scratch, *more = Psi + 6 * (size_t)rank;
     multiply(6, rank, n, statics->twists + 6 * (size_t)i * (size_t)n, down, Psi);
+    for (int32_t k = 0; k < internal->count; k++)
+        for (int r = 0; r < 6; r++)
+            Psi[r * rank + rank - internal->count + k] =
+                internal->twists[6 * ((size_t)k * (size_t)model->link_count + (size_t)i) + (size_t)r];
     add_link(m, i, Psi, more, model);
     multiply(6, n, rank, Psi, model->P, model->Psi + 6 * (size_t)i * (size_t)n);
     const bo_se3 rest = bo_pose(&m->links[i].rest);
@@ -172,8 +178,8 @@ static void map_link(const bough_mechanism *m, const bough_mechanism_statics *st
     }
 }
 
-static void damp(const bough_mechanism *m, const bough_mechanism_statics *statics, const double *down, double *scratch,
-                 bough_mechanism_model *model) {
+static void damp(const bough_mechanism *m, const bough_mechanism_statics *statics, const bo_internal *internal,
+                 const double *down, double *scratch, bough_mechanism_model *model) {
     const int32_t rank = model->rank, n = 6 * model->end_effector_count;
     for (int32_t j = 0; j < m->def.joint_count; j++)
         for (int a = 0; a < m->joints[j].freedoms; a++) {
@@ -182,6 +188,9 @@ static void damp(const bough_mechanism *m, const bough_mechanism_statics *static
                 continue;
             double *theta = scratch, *scaled = scratch + rank;
             multiply(1, rank, n, statics->coordinates + (size_t)(m->joints[j].offset + a) * (size_t)n, down, theta);
+            for (int32_t k = 0; k < internal->count; k++)
+                theta[rank - internal->count + k] =
+                    internal->coordinates[(size_t)k * (size_t)m->coordinate_count + (size_t)(m->joints[j].offset + a)];
             for (int32_t k = 0; k < rank; k++)
                 scaled[k] = d * theta[k];
             add_tmul(rank, rank, 1, theta, scaled, model->Dz);
@@ -205,16 +214,29 @@ static void rest_of_springs(const bough_mechanism_statics *statics, bough_mechan
                          model->motor_z + (size_t)model->rank * k);
 }
 
-/* scratch: the most of what the parts above ask for */
-static size_t scratch_size(size_t n) {
-    return 2 * n * n + 20 * n;
+/* scratch: the most of what the parts above ask for, with N = n + internal modes */
+static size_t scratch_size(size_t N) {
+    return 2 * N * N + 20 * N;
+}
+
+/* Modes become the last of z: Q (n x rank) gets columns of zeros, P already has such rows. */
+static void append_modes(const bo_internal *internal, bough_mechanism_model *model) {
+    const int32_t n = 6 * model->end_effector_count, directions = model->rank, rank = directions + internal->count;
+    for (int32_t i = n - 1; i >= 0; i--)
+        for (int32_t k = rank - 1; k >= 0; k--)
+            model->Q[i * rank + k] = k < directions ? model->Q[i * directions + k] : 0;
+    for (int32_t k = 0; k < internal->count; k++)
+        model->compliances[directions + k] = 1 / internal->squares[k];
+    model->internal_count = internal->count, model->rank = rank;
 }
 
 static bough_status fill(bough_context *ctx, const bough_mechanism *m, const bough_mechanism_statics *statics,
-                         double tolerance, double *scratch, bough_mechanism_model *model) {
+                         double tolerance, bo_internal *internal, double *scratch, bough_mechanism_model *model) {
     const int32_t n = 6 * model->end_effector_count;
     memcpy(model->C, statics->C, (size_t)n * (size_t)n * sizeof(double));
     BO_TRY(find_rank(ctx, m, tolerance, scratch, model));
+    BO_TRY(bo_internal_find(ctx, m, statics, model, internal));
+    append_modes(internal, model);
     const int32_t rank = model->rank;
     double *down = scratch, *more = down + (size_t)n * (size_t)rank;
     BO_TRY(bo_lanes_create(ctx, model->link_count, rank + model->motor_count, &model->lanes));
@@ -225,8 +247,8 @@ static bough_status fill(bough_context *ctx, const bough_mechanism *m, const bou
     }
     rest_of_springs(statics, model);
     for (int32_t i = 0; i < model->link_count; i++)
-        map_link(m, statics, i, down, more, model);
-    damp(m, statics, down, more, model);
+        map_link(m, statics, internal, i, down, more, model);
+    damp(m, statics, internal, down, more, model);
     multiply(n, n, rank, down, model->P, model->K);
     spread_out(rank, n, model->Mz, model->P, more, model->M);
     spread_out(rank, n, model->Dz, model->P, more, model->D);
@@ -267,38 +289,61 @@ void bough_mechanism_model_destroy(bough_context *ctx, bough_mechanism_model *mo
     bo_free(ctx, model);
 }
 
-static bool make_room(bough_context *ctx, bough_mechanism_model *model) {
+typedef struct {
+    double **array;
+    size_t count;
+} room;
+
+/* The numbers of a model, and how many there are of each kind. */
+enum { ROOMS = 20 };
+static void list_rooms(bough_mechanism_model *model, room all[ROOMS]) {
     const size_t n = 6 * (size_t)model->end_effector_count, links = (size_t)model->link_count;
-    const struct {
-        double **array;
-        size_t count;
-    } all[] = {{&model->compliances, n},
-               {&model->C, n * n},
-               {&model->K, n * n},
-               {&model->M, n * n},
-               {&model->D, n * n},
-               {&model->Q, n * n},
-               {&model->P, n * n},
-               {&model->Psi, 6 * links * n},
-               {&model->rest_xi, n},
-               {&model->rest_z, n},
-               {&model->motor_xi, n * (size_t)model->motor_count},
-               {&model->motor_z, n * (size_t)model->motor_count},
-               {&model->rest_twists, 6 * links},
-               {&model->M_base, 36},
-               {&model->M_coupling, 6 * n},
-               {&model->Mz, n * n},
-               {&model->Dz, n * n},
-               {&model->Kz, n},
-               {&model->weight, 3 * n},
-               {&model->base_weight, 18}};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+    const size_t N = n + (size_t)model->internal_count; /* at least the rank */
+    const room list[ROOMS] = {{&model->compliances, N},
+                              {&model->C, n * n},
+                              {&model->K, n * n},
+                              {&model->M, n * n},
+                              {&model->D, n * n},
+                              {&model->Q, n * N},
+                              {&model->P, n * N},
+                              {&model->Psi, 6 * links * n},
+                              {&model->rest_xi, n},
+                              {&model->rest_z, N},
+                              {&model->motor_xi, n * (size_t)model->motor_count},
+                              {&model->motor_z, N * (size_t)model->motor_count},
+                              {&model->rest_twists, 6 * links},
+                              {&model->M_base, 36},
+                              {&model->M_coupling, 6 * N},
+                              {&model->Mz, N * N},
+                              {&model->Dz, N * N},
+                              {&model->Kz, N},
+                              {&model->weight, 3 * N},
+                              {&model->base_weight, 18}};
+    memcpy(all, list, sizeof list);
+}
+
+static bool make_room(bough_context *ctx, bough_mechanism_model *model) {
+    room all[ROOMS];
+    list_rooms(model, all);
+    for (size_t k = 0; k < ROOMS; k++)
         if (!(*all[k].array = BO_NEW_ZEROS(ctx, double, all[k].count)))
             return false;
     model->end_effectors = BO_NEW_ARRAY(ctx, bough_end_effector, model->end_effector_count);
-    model->rest = BO_NEW_ARRAY(ctx, bough_pose, links);
+    model->rest = BO_NEW_ARRAY(ctx, bough_pose, model->link_count);
     model->motors = BO_NEW_ARRAY(ctx, int32_t, model->motor_count);
     return model->end_effectors && model->rest && model->motors;
+}
+
+size_t bough_mechanism_model_memory(const bough_mechanism_model *model) {
+    bough_mechanism_model shape = *model;
+    room all[ROOMS];
+    size_t numbers = 0;
+    list_rooms(&shape, all);
+    for (size_t k = 0; k < ROOMS; k++)
+        numbers += all[k].count;
+    return sizeof *model + numbers * sizeof(double) + (size_t)model->end_effector_count * sizeof *model->end_effectors +
+           (size_t)model->link_count * sizeof *model->rest + (size_t)model->motor_count * sizeof *model->motors +
+           bo_lanes_memory(model->lanes);
 }
 
 bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechanism *mechanism,
@@ -312,13 +357,19 @@ bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechan
     if (!(def->rank_tolerance > 0 && def->rank_tolerance < 1))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the rank tolerance is %g; it must be between 0 and 1",
                        def->rank_tolerance);
+    if (def->internal_modes < 0 || def->internal_modes > mechanism->coordinate_count)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d internal modes were asked for; the mechanism can have 0 to %d",
+                       def->internal_modes, mechanism->coordinate_count);
     bough_mechanism_model *made = BO_NEW(ctx, bough_mechanism_model);
     if (!made)
         return bo_fail_memory(ctx);
     made->end_effector_count = statics->end_effector_count, made->link_count = mechanism->def.link_count;
     made->base = mechanism->def.base, made->free_base = mechanism->def.free_base;
     made->radius = mechanism->radius, made->motor_count = statics->motor_count;
-    double *scratch = BO_NEW_ARRAY(ctx, double, scratch_size(6 * (size_t)statics->end_effector_count));
+    made->internal_count = def->internal_modes; /* at most */
+    bo_internal internal = {0};
+    double *scratch =
+        BO_NEW_ARRAY(ctx, double, scratch_size(6 * (size_t)statics->end_effector_count + (size_t)def->internal_modes));
     bough_status status = BOUGH_OK;
     if (!scratch || !make_room(ctx, made)) {
         status = bo_fail_memory(ctx);
@@ -329,9 +380,10 @@ bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechan
             made->motors[k] = statics->motors[k];
         for (int32_t i = 0; i < made->link_count; i++)
             made->rest[i] = mechanism->links[i].rest;
-        status = fill(ctx, mechanism, statics, def->rank_tolerance, scratch, made);
+        status = fill(ctx, mechanism, statics, def->rank_tolerance, &internal, scratch, made);
     }
     bo_free(ctx, scratch);
+    bo_internal_free(ctx, &internal);
     if (status != BOUGH_OK)
         bough_mechanism_model_destroy(ctx, made);
     else

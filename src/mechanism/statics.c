@@ -16,7 +16,7 @@ static bo_se3 about_middle(const bough_mechanism *m, bo_se3 frame) {
     return frame;
 }
 
-static void place_joint(const bough_mechanism *m, const bo_mechanism_joint *joint, bo_spatial_joint *out) {
+void bo_place_joint(const bough_mechanism *m, const bo_mechanism_joint *joint, bo_spatial_joint *out) {
     const int n = joint->freedoms;
     const bo_se3 frame = about_middle(m, bo_joint_frame(joint, bo_pose(&m->links[joint->child].rest)));
     bo_joint_columns(joint->kind, joint->at, out->columns);
@@ -203,7 +203,7 @@ static bough_status solve(bough_context *ctx, bo_statics *s, bough_mechanism_met
                           bough_mechanism_statics **statics) {
     const bough_mechanism *m = s->mechanism;
     for (int32_t j = 0; j < m->def.joint_count; j++)
-        place_joint(m, &m->joints[j], &s->joints[j]);
+        bo_place_joint(m, &m->joints[j], &s->joints[j]);
     BO_TRY(method == BOUGH_MECHANISM_EXACT ? bo_statics_exact(ctx, s) : bo_statics_recursive(ctx, s));
     bough_mechanism_statics *out = new_statics(ctx, s);
     if (!out)

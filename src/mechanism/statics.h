@@ -36,11 +36,18 @@ void bo_multiply_add6(double *C, double s, const double *A, const double *B);
 /* (v; w) += A (v; w) of another */
 void bo_apply_add6(double *y, double s, const double *A, const double *x);
 
+void bo_place_joint(const bough_mechanism *m, const bo_mechanism_joint *joint, bo_spatial_joint *out);
+
+/* Lam (6 loops x 6 loops, zeros before) of all loops; marks: one a joint, zeros before and after. */
+void bo_fill_loops(const bough_mechanism *m, const bo_spatial_joint *joints, int32_t *marks, double *Lam);
 /* Solves Lam f = b for `count` columns (row-major, in place) with a symmetric positive semidefinite Lam of 6 x 6 blocks
  * (size n = 6 blocks, destroyed) whose range holds b. `scratch`: n (n + 2 count). `radius` makes radians into metres.
  */
 bough_status bo_close_loops(bough_context *ctx, int32_t n, double *Lam, double radius, int32_t count, double *b,
                             double *scratch);
+/* The same in two steps, L: n x n, and scratch: 2 n count. */
+bough_status bo_factor_loops(bough_context *ctx, int32_t n, const double *Lam, double radius, double *L);
+void bo_solve_loops(int32_t n, const double *Lam, const double *L, int32_t count, double *b, double *scratch);
 
 /* The two ways to fill `carried` and `twists`; offsets only by the first. */
 bough_status bo_statics_exact(bough_context *ctx, bo_statics *s);

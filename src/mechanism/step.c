@@ -1,22 +1,12 @@
 /* States of reduced models and their steps. docs/theory/mechanism.md, "Steps". */
+#include "mechanism/step.h"
+
 #include "mechanism/links.h"
 
 #include "dense/cholesky.h"
 #include "dense/lu.h"
 
 #include <string.h>
-
-/* Coordinates y = z, or (base; z) when the base is free. */
-struct bo_mechanism_work {
-    int32_t size;
-    double dt;                                     /* that of the inverse; 0: none yet */
-    double *inverse;                               /* size x size: (M + h D + h^2 K)^-1 */
-    double *factor;                                /* size x size */
-    double *z, *rate, *right, *next, *transported; /* size each */
-    double *goal;                                  /* rank: z where the springs pull */
-    double *columns;                               /* rank + motors: what moves the links */
-    double *memory;
-};
 
 static int32_t size_of(const bough_mechanism_model *model) {
     return model->rank + (model->free_base ? 6 : 0);
@@ -26,10 +16,11 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
                                           bough_mechanism_state **state) {
     *state = NULL;
     const size_t n = 6 * (size_t)model->end_effector_count, size = (size_t)size_of(model),
-                 motors = (size_t)model->motor_count;
+                 motors = (size_t)model->motor_count, internal = (size_t)model->internal_count;
     bough_mechanism_state *s = BO_NEW(ctx, bough_mechanism_state);
     struct bo_mechanism_work *w = s ? BO_NEW(ctx, struct bo_mechanism_work) : NULL;
-    double *memory = w ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 7 * size + 2 * motors) : NULL;
+    double *memory =
+        w ? BO_NEW_ZEROS(ctx, double, 3 * n + 2 * size * size + 8 * size + 2 * motors + 2 * internal) : NULL;
     bough_pose *poses = memory ? BO_NEW_ARRAY(ctx, bough_pose, model->link_count) : NULL;
     if (!poses) {
         bo_free(ctx, memory);
@@ -42,7 +33,8 @@ bough_status bough_mechanism_state_create(bough_context *ctx, const bough_mechan
     w->inverse = s->wrench + n, w->factor = w->inverse + size * size;
     w->z = w->factor + size * size, w->rate = w->z + size, w->right = w->rate + size, w->next = w->right + size;
     w->transported = w->next + size, w->goal = w->transported + size, w->columns = w->goal + size;
-    s->motors = w->columns + size + motors;
+    s->motors = w->columns + size + motors, s->load = s->motors + motors;
+    s->internal = s->load + size, s->internal_rate = s->internal + internal;
     s->poses = poses, s->work = w;
     s->gravity[2] = -9.81;
     s->base = model->rest[model->base];
@@ -78,6 +70,12 @@ static void add_transposed(int32_t rows, int32_t columns, double s, const double
     for (int32_t i = 0; i < rows; i++)
         for (int32_t k = 0; k < columns; k++)
             y[k] += s * A[(size_t)i * (size_t)columns + (size_t)k] * x[i];
+}
+
+void bo_mechanism_coordinates(const bough_mechanism_model *model, const double *xi, const double *internal, double *z) {
+    const int32_t directions = model->rank - model->internal_count;
+    multiply(directions, 6 * model->end_effector_count, model->P, xi, z);
+    memcpy(z + directions, internal, (size_t)model->internal_count * sizeof(double));
 }
 
 /* The inertia of y: mass (size x size) at the lower right, with the base's before it. */
@@ -121,9 +119,9 @@ static void find_goal(const bough_mechanism_model *model, const bough_mechanism_
 /* z and its rate from xi and phi, the base's twist before them; gravity in the base's axes. */
 static void read_state(const bough_mechanism_model *model, const bough_mechanism_state *state, double g[3]) {
     struct bo_mechanism_work *w = state->work;
-    const int32_t n = 6 * model->end_effector_count, b = w->size - model->rank;
-    multiply(model->rank, n, model->P, state->xi, w->z + b);
-    multiply(model->rank, n, model->P, state->phi, w->rate + b);
+    const int32_t b = w->size - model->rank;
+    bo_mechanism_coordinates(model, state->xi, state->internal, w->z + b);
+    bo_mechanism_coordinates(model, state->phi, state->internal_rate, w->rate + b);
     if (b > 0)
         memcpy(w->rate, state->base_twist, sizeof state->base_twist);
     bo_store3(g, bo_mat_tvec(bo_pose(&state->base).R, bo_load3(state->gravity)));
@@ -144,7 +142,7 @@ static void fill_right(const bough_mechanism_model *model, const bough_mechanism
     for (int32_t k = 0; k < model->rank; k++) {
         const double pull =
             model->weight[3 * k] * g[0] + model->weight[3 * k + 1] * g[1] + model->weight[3 * k + 2] * g[2];
-        w->right[b + k] += dt * (pull - model->Kz[k] * (w->z[b + k] - w->goal[k]));
+        w->right[b + k] += dt * (pull + state->load[k] - model->Kz[k] * (w->z[b + k] - w->goal[k]));
     }
     add_transposed(n, model->rank, dt, model->Q, state->wrench, w->right + b);
     if (b == 0)
@@ -231,21 +229,43 @@ static bool all_finite(int32_t count, const double *x) {
     return sum == 0;
 }
 
-bough_status bough_mechanism_step(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
+/* The rates by what acts now: work->right and work->momentum. */
+static void find_rates(struct bo_mechanism_work *w, int32_t rank, double dt) {
+    if (w->size > rank)
+        solve_free(w, dt, w->momentum);
+    else
+        multiply(w->size, w->size, w->inverse, w->right, w->next);
+}
+
+bough_status bo_mechanism_predict(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
                                   double dt) {
     struct bo_mechanism_work *w = state->work;
-    const int32_t n = 6 * model->end_effector_count, b = w->size - model->rank;
-    double g[3], momentum[6];
+    double g[3];
     if (!(dt > 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the step of a mechanism is %g s; it must be above 0", dt);
     if (dt != w->dt)
         BO_TRY(invert(ctx, model, w, dt));
     read_state(model, state, g);
-    fill_right(model, state, dt, g, momentum);
-    if (b > 0)
-        solve_free(w, dt, momentum);
-    else
-        multiply(w->size, w->size, w->inverse, w->right, w->next);
+    fill_right(model, state, dt, g, w->momentum);
+    find_rates(w, model->rank, dt);
+    return BOUGH_OK;
+}
+
+void bo_mechanism_kick(const bough_mechanism_model *model, bough_mechanism_state *state, double dt,
+                       const double *impulse) {
+    struct bo_mechanism_work *w = state->work;
+    const int32_t b = w->size - model->rank;
+    for (int32_t k = 0; k < b; k++)
+        w->momentum[k] += impulse[k];
+    for (int32_t k = b; k < w->size; k++)
+        w->right[k] += impulse[k];
+    find_rates(w, model->rank, dt);
+}
+
+bough_status bo_mechanism_finish(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
+                                 double dt) {
+    struct bo_mechanism_work *w = state->work;
+    const int32_t n = 6 * model->end_effector_count, b = w->size - model->rank;
     for (int32_t k = b; k < w->size; k++)
         w->z[k] += dt * w->next[k];
     if (!all_finite(w->size, w->next) || !all_finite(model->rank, w->z + b))
@@ -253,6 +273,9 @@ bough_status bough_mechanism_step(bough_context *ctx, const bough_mechanism_mode
                        "a step of the mechanism is not finite: check its wrenches and velocities");
     multiply(n, model->rank, model->Q, w->z + b, state->xi);
     multiply(n, model->rank, model->Q, w->next + b, state->phi);
+    const size_t internal = (size_t)model->internal_count;
+    memcpy(state->internal, w->z + (size_t)w->size - internal, internal * sizeof(double));
+    memcpy(state->internal_rate, w->next + (size_t)w->size - internal, internal * sizeof(double));
     if (b > 0) {
         memcpy(state->base_twist, w->next, sizeof state->base_twist);
         const bo_twist t = bo_load_twist(w->next);
@@ -264,6 +287,12 @@ bough_status bough_mechanism_step(bough_context *ctx, const bough_mechanism_mode
     return BOUGH_OK;
 }
 
+bough_status bough_mechanism_step(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
+                                  double dt) {
+    BO_TRY(bo_mechanism_predict(ctx, model, state, dt));
+    return bo_mechanism_finish(ctx, model, state, dt);
+}
+
 /* What everything is moved by in the world; false: by nothing. */
 static bool moved_by(const bough_mechanism_model *model, const bough_mechanism_state *state, bo_se3 *moved) {
     const bough_pose *rest = &model->rest[model->base];
@@ -273,13 +302,18 @@ static bool moved_by(const bough_mechanism_model *model, const bough_mechanism_s
     return true;
 }
 
-void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state) {
+void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
+                                          bough_mechanism_state *state) {
     struct bo_mechanism_work *w = state->work;
     bo_se3 moved;
-    multiply(model->rank, 6 * model->end_effector_count, model->P, state->xi, w->columns);
+    bo_mechanism_coordinates(model, state->xi, state->internal, w->columns);
     memcpy(w->columns + model->rank, state->motors, (size_t)model->motor_count * sizeof(double));
     const bool moves = moved_by(model, state, &moved);
-    bo_lanes_place(model->lanes, model->link_count, w->columns, moves ? &moved : NULL, state->poses);
+    bo_lanes_place(ctx, model->lanes, model->link_count, w->columns, moves ? &moved : NULL, state->poses);
+}
+
+void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mechanism_state *state) {
+    bough_mechanism_state_place_parallel(NULL, model, state);
 }
 
 /* ---- looking at states ---- */

@@ -1,6 +1,6 @@
 /* A zip file whose members, "NAME.npy", are stored as they are: numbers hardly shrink, and NumPy reads them faster.
  * Zip: for each member a local head and its bytes; at the end a directory of all members, and where it begins. */
-#include "base/file.h"
+#include "base/npy.h"
 
 #include <bough/record.h>
 
@@ -264,4 +264,22 @@ bough_status bough_npz_finish(bough_context *ctx, bough_npz *npz) {
         bo_output_discard(ctx, &npz->output);
     destroy(ctx, npz);
     return status;
+}
+
+/* ---- one matrix ---- */
+
+bough_status bough_npy_write(bough_context *ctx, const char *path, int32_t rows, int32_t columns,
+                             const double *values) {
+    if (rows < 0 || columns < 1)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: no array has %d rows of %d numbers", path, rows, columns);
+    bo_npy_writer writer;
+    BO_TRY(bo_npy_open(ctx, path, columns, &writer));
+    for (int32_t i = 0; i < rows; i++) {
+        const bough_status status = bo_npy_append(ctx, &writer, values + (size_t)i * (size_t)columns);
+        if (status != BOUGH_OK) {
+            bo_npy_discard(ctx, &writer);
+            return status;
+        }
+    }
+    return bo_npy_commit(ctx, &writer);
 }

@@ -20,7 +20,7 @@ bough_status bo_series_create(bough_context *ctx, const char *folder, bo_series 
 /* Keeps the frames of the index up to time `last`. */
 bough_status bo_series_continue(bough_context *ctx, const char *folder, double last, bo_series *series);
 /* The mesh displaced, with the vectors as fields "displacement" and "velocity" of its vertices, and "von Mises" of its
- * elements. */
+ * elements, which may be NULL: nothing has a stress. */
 bough_status bo_series_frame(bough_context *ctx, bo_series *series, double time, const bough_mesh *mesh,
                              const double *displacement, const double *velocity, const double *von_mises);
 bough_status bo_series_close(bough_context *ctx, bo_series *series);

@@ -23,7 +23,8 @@ bough_cook_def bough_default_cook_def(void) {
                             .seed = 1,
                             .wind_count = 16,
                             .contact_count = 100,
-                            .stress_count = 8};
+                            .stress_count = 8,
+                            .wire = true};
 }
 
 const char *bough_cook_phase_name(bough_cook_phase phase) {
@@ -184,6 +185,7 @@ static bough_status run(bo_cook *cook) {
     BO_TRY(begin(cook, BOUGH_COOK_SAMPLES));
     BO_TRY(bo_cook_samples(cook));
     BO_TRY(bo_cook_surface(cook));
+    BO_TRY(bo_cook_wire(cook));
     BO_TRY(begin(cook, BOUGH_COOK_QUALITY));
     BO_TRY(bo_cook_quality(cook));
     bo_cook_clock(cook, BOUGH_COOK_QUALITY);

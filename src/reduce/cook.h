@@ -129,6 +129,7 @@ bough_status bo_cook_cubature(bo_cook *cook);  /* cubature.c: draft.cubature and
 bough_status bo_cook_inertia(bo_cook *cook);   /* inertia.c */
 bough_status bo_cook_samples(bo_cook *cook);   /* samples.c: draft.wind, contact, stress */
 bough_status bo_cook_surface(bo_cook *cook);   /* surface.c: draft.surface, draft.volume */
+bough_status bo_cook_wire(bo_cook *cook);      /* wire.c: draft.wire, after the surface */
 bough_status bo_cook_rigidity(bo_cook *cook);  /* rigidity.c: softness of interfaces, from cook->modes */
 bough_status bo_cook_quality(bo_cook *cook);   /* quality.c: draft.quality, of the finished draft */
 

@@ -34,6 +34,11 @@ typedef struct bo_engine {
     const bough_model *model; /* of the tree engine: what is stepped, for those who look on and record; else NULL */
     bough_state *state;
 
+    int32_t rigid_count; /* of a mechanism: what it moves, once there is a mesh */
+    const bough_run_rigid *rigids;
+
+    double *gravity; /* m/s^2, as it acts in the next steps */
+
     bool in_pieces; /* a step may fail after a part of it was done, events in between: the run goes back then */
 
     int32_t stress_count;     /* of what has a stress: the parts, or the elements of the body */
@@ -57,6 +62,8 @@ typedef struct bo_engine {
     bough_status (*make_mesh)(struct bo_engine *engine);
     /* Makes displacement and velocity those of the present state, where there is a mesh; NULL: they always are. */
     bough_status (*show)(void *data);
+    /* Of a mechanism: where one of the rigids is. */
+    bough_pose (*rigid_pose)(void *data, int32_t i);
     /* Largest von Mises' stress of each, at the present state. */
     bough_status (*stresses)(void *data, double *von_mises);
     const char *(*stress_name)(const void *data, int32_t i); /* NULL: they have numbers only */
@@ -74,8 +81,12 @@ typedef struct bo_engine_def {
 
 bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def, bo_engine *engine);
 bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def, bo_engine *engine);
+bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
+                                        bo_engine *engine);
 /* The columns of every engine: the fixed ones of bough/run.h and those of the scene's probes. */
 bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene, bo_engine *engine);
+/* The name as the registry has it, which stays; NULL: it has none of that name. */
+const char *bo_registered_integrator(const char *name);
 /* Of an engine that was made, or of zero bytes. */
 void bo_engine_destroy(bough_context *ctx, bo_engine *engine);
 

@@ -222,5 +222,6 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
     engine->integrator = e->integrator->method->info.name;
     engine->displacement = e->motion.q;
     engine->velocity = e->motion.v;
+    engine->gravity = scene->body->gravity;
     return BOUGH_OK;
 }

@@ -14,8 +14,23 @@ static bool are_finite(const double x[3]) {
     return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
 }
 
+/* Of a link, body or obstacle, the last of which nobody moves. */
+static bough_status check_rigid(bough_context *ctx, const bough_run *run, int32_t part, int32_t vertex) {
+    BO_TRY(bo_run_need_mesh(run));
+    const bough_run_rigid *rigid = bough_run_rigid_at(run, part);
+    if (!rigid)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d, only 0 to %d", part,
+                       run->engine.rigid_count - 1);
+    const int32_t count = rigid->surface ? rigid->surface->vertex_count : 0;
+    return vertex >= 0 && vertex < count
+               ? BOUGH_OK
+               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d has no vertex %d, only %d of them", part, vertex, count);
+}
+
 /* Of a part's surface, or of the body's mesh. */
 static bough_status check_vertex(bough_context *ctx, const bough_run *run, int32_t part, int32_t vertex) {
+    if (run->engine.rigid_pose)
+        return check_rigid(ctx, run, part, vertex);
     const bough_model *model = run->engine.model;
     const int32_t parts = model ? bough_model_part_count(model) : 1;
     if (part < 0 || part >= parts)
@@ -65,13 +80,22 @@ bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_t part, in
 bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_wind *wind) {
     BO_TRY(check_live(ctx, run));
     if (!run->engine.model)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the full engine knows no wind");
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s knows no wind",
+                       run->engine.rigid_pose ? "a mechanism" : "the full engine");
     if (wind && !(are_finite(wind->velocity) && wind->gust >= 0 && isfinite(wind->gust)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "wind must be finite, and gusts 0 or more");
     run->hands.has_wind = wind != NULL;
     if (wind)
         run->hands.wind = *wind;
     run->engine.take_hands(run->engine.data, &run->hands);
+    return BOUGH_OK;
+}
+
+bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const double gravity[3]) {
+    BO_TRY(check_live(ctx, run));
+    if (!are_finite(gravity))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
+    memcpy(run->engine.gravity, gravity, 3 * sizeof *gravity);
     return BOUGH_OK;
 }
 

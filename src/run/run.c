@@ -27,10 +27,11 @@ bough_status bo_run_show(const bough_run *run) {
 bough_status bo_run_record_frame(bough_context *ctx, bough_run *run) {
     const bo_engine *e = &run->engine;
     BO_TRY(bo_run_show(run));
-    BO_TRY(e->stresses(e->data, run->von_mises));
+    if (e->stress_count > 0)
+        BO_TRY(e->stresses(e->data, run->von_mises));
     for (int32_t i = e->mesh->element_count - 1; i >= 0 && e->stress_of; i--)
         run->von_mises[e->stress_count + i] = run->von_mises[e->stress_of[i]];
-    const double *shown = run->von_mises + (e->stress_of ? e->stress_count : 0);
+    const double *shown = e->stress_count > 0 ? run->von_mises + (e->stress_of ? e->stress_count : 0) : NULL;
     return bo_series_frame(ctx, &run->series, bo_run_time(run), e->mesh, e->displacement, e->velocity, shown);
 }
 
@@ -232,6 +233,18 @@ const double *bough_run_displacement(const bough_run *run) {
 
 const double *bough_run_velocity(const bough_run *run) {
     return bo_run_show(run) == BOUGH_OK ? run->engine.velocity : NULL;
+}
+
+int32_t bough_run_rigid_count(const bough_run *run) {
+    return run->engine.rigid_pose && bo_run_need_mesh(run) == BOUGH_OK ? run->engine.rigid_count : 0;
+}
+
+const bough_run_rigid *bough_run_rigid_at(const bough_run *run, int32_t i) {
+    return i >= 0 && i < bough_run_rigid_count(run) ? &run->engine.rigids[i] : NULL;
+}
+
+bough_pose bough_run_rigid_pose(const bough_run *run, int32_t i) {
+    return bough_run_rigid_at(run, i) ? run->engine.rigid_pose(run->engine.data, i) : bough_default_pose();
 }
 
 int32_t bough_run_stress_count(const bough_run *run) {

@@ -58,7 +58,7 @@ static uint64_t hash_run(const bough_scene *scene, const bo_engine_def *engine, 
     const double numbers[] = {def->rho, def->alpha, def->beta, def->gamma, def->tolerance, def->max_iterations, dt};
     const int32_t choices[] = {(int32_t)engine->kind, (int32_t)engine->model.coupling, engine->model.passes};
     uint64_t hash = bo_hash_bytes(scene->hash, def->name, strlen(def->name));
-    if (scene->plan)
+    if (scene->plan || scene->mechanism)
         hash = bo_hash_bytes(hash, choices, sizeof choices);
     return bo_hash_bytes(hash, numbers, sizeof numbers);
 }
@@ -78,11 +78,12 @@ static bough_status choose_engine(bough_context *ctx, const bough_scene *scene, 
                                   bo_engine_def *engine) {
     static const char *const continuities[] = {"C0", "C1", "none"}; /* bough_continuity */
     int32_t continuity = BOUGH_CONTINUITY_NONE;
-    int32_t kind = (int32_t)(scene->plan ? scene->engine : BO_ENGINE_FULL), coupling = (int32_t)scene->model.coupling;
+    int32_t kind = (int32_t)(scene->plan || scene->mechanism ? scene->engine : BO_ENGINE_FULL);
+    int32_t coupling = (int32_t)scene->model.coupling;
     *engine = (bo_engine_def){.integrator = scene->integrator,
                               .model = scene->model,
                               .settle = (scene->settle || def->settle) && !def->resume};
-    BO_TRY(choose_word(ctx, "engine", def->engine, BO_ENGINE_KINDS, 2, &kind));
+    BO_TRY(choose_word(ctx, "engine", def->engine, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
     BO_TRY(choose_word(ctx, "coupling", def->coupling, BO_COUPLINGS, 4, &coupling));
     BO_TRY(choose_word(ctx, "continuity", def->continuity, continuities, 3, &continuity));
     engine->kind = (bo_engine_kind)kind;
@@ -97,6 +98,18 @@ static bough_status choose_engine(bough_context *ctx, const bough_scene *scene, 
     return BOUGH_OK;
 }
 
+/* The engine of a mechanism, and of nothing else. */
+static bough_status check_kind(bough_context *ctx, const bough_scene *scene, const bo_engine_def *engine) {
+    if (scene->mechanism && engine->kind == BO_ENGINE_TREE)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s: the tree engine steps parts, and this scene has links; use \"mechanism\" or \"full\"",
+                       scene->path);
+    if (!scene->mechanism && engine->kind == BO_ENGINE_MECHANISM)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: the mechanism engine steps links, and this scene has none",
+                       scene->path);
+    return BOUGH_OK;
+}
+
 /* Now, and not at the first step. */
 static bough_status check_coupling(bough_context *ctx, const bough_scene *scene, const bo_engine_def *engine) {
     return engine->kind == BO_ENGINE_TREE && engine->model.coupling != BOUGH_COUPLING_L3 && scene->plan &&
@@ -108,10 +121,12 @@ static bough_status check_coupling(bough_context *ctx, const bough_scene *scene,
 static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bough_run_def *def, bough_run *run) {
     bo_engine_def engine;
     BO_TRY(choose_engine(ctx, scene, def, &engine));
+    BO_TRY(check_kind(ctx, scene, &engine));
     BO_TRY(check_coupling(ctx, scene, &engine));
     const bool tree = engine.kind == BO_ENGINE_TREE;
-    BO_TRY(tree ? bo_tree_engine_create(ctx, scene, &engine, &run->engine)
-                : bo_full_engine_create(ctx, scene, &engine, &run->engine));
+    BO_TRY(scene->mechanism ? bo_mechanism_engine_create(ctx, scene, &engine, &run->engine)
+           : tree           ? bo_tree_engine_create(ctx, scene, &engine, &run->engine)
+                            : bo_full_engine_create(ctx, scene, &engine, &run->engine));
     run->engine_name = BO_ENGINE_KINDS[engine.kind];
     run->coupling = tree ? BO_COUPLINGS[engine.model.coupling] : NULL;
     run->passes = tree ? engine.model.passes : 0;

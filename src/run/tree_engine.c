@@ -583,14 +583,6 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
                                         : bough_state_use_integrator(ctx, e->model, e->state, &def->integrator);
 }
 
-/* The name as the registry has it, which stays. */
-static const char *registered(const char *integrator) {
-    int32_t i = 0;
-    while (strcmp(bough_integrator_describe(i)->name, integrator) != 0)
-        i++;
-    return bough_integrator_describe(i)->name;
-}
-
 bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
                                    bo_engine *engine) {
     *engine = (bo_engine){.step = step,
@@ -622,9 +614,10 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     }
     engine->stress_count = bough_model_part_count(e->model);
     engine->model = e->model, engine->state = e->state;
+    engine->gravity = e->state->gravity;
     engine->in_pieces =
         scene->event_count > 0 || scene->strength || scene->tie_strength || isfinite(scene->remove_below);
-    engine->integrator = registered(def->integrator.name);
+    engine->integrator = bo_registered_integrator(def->integrator.name);
     engine->blank = e->blank;
     return BOUGH_OK;
 }

@@ -99,7 +99,7 @@ static bough_status measure_one(bough_context *ctx, void *data, int32_t index) {
     def.elastic = -1;
     def.wind_count = def.contact_count = def.stress_count = def.stress_element_count = 0;
     def.surface = NULL;
-    def.keep_volume = false;
+    def.wire = def.keep_volume = false;
     def.provenance = def.resume_path = NULL;
     return bo_cook_job_run_as(ctx, component->job, &def, NULL, &component->rigid);
 }

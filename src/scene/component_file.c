@@ -467,6 +467,7 @@ bough_status bo_cook_settings(const bo_json *block, bough_cook_job *job) {
     BO_TRY(read_basis(bo_json_at(block, "basis"), job));
     BO_TRY(read_elastic(bo_json_at(block, "elastic"), &job->def));
     BO_TRY(read_samples(bo_json_at(block, "samples"), job));
+    BO_TRY(bo_json_flag(bo_json_at(block, "wire"), &job->def.wire));
     return bo_json_flag(bo_json_at(block, "keep_volume"), &job->def.keep_volume);
 }
 

@@ -23,7 +23,7 @@ struct bough_cook_job {
  * same call fills job->def. */
 bough_status bo_component_settings(const bo_json *root, bough_cook_job *job);
 
-/* Those of them that an object's domains share: basis, elastic model, samples, keep_volume. */
+/* Those of them that an object's domains share: basis, elastic model, samples, wire, keep_volume. */
 bough_status bo_cook_settings(const bo_json *block, bough_cook_job *job);
 
 /* Jobs of a scene, whose loads follow: from a component file, or from a block of the scene under the key that becomes

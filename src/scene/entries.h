@@ -29,9 +29,11 @@
 #define BO_BODY_SCENE_KEYS BO_BODY_KEYS, "engine", "time", "curves", "initial", "probes"
 #define BO_SCENE_KEYS                                                                                           \
     BO_BODY_SCENE_KEYS, "components", "parts", "object", "objects", "place", "paint", "wind", "settle", "ties", \
-        "events", "break", "remove_below" /* of both kinds */
+        "events", "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
-#define BO_ENGINE_KEYS "kind", "coupling", "passes"
+#define BO_TREE_ENGINE_KEYS "kind", "coupling", "passes"
+#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend"
+#define BO_ENGINE_KEYS BO_TREE_ENGINE_KEYS, "method", "end_effectors", "internal_modes", "blend" /* of all kinds */
 #define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
 #define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
 #define BO_MOVING_FORCE_KEYS BO_FORCE_KEYS, "curve"
@@ -41,7 +43,7 @@
 #define BO_PROBE_KEYS "name", "select"
 #define BO_STRESS_PROBE_KEYS "name", "stress_at"
 
-#define BO_COOKING_KEYS "basis", "elastic", "samples", "keep_volume"
+#define BO_COOKING_KEYS "basis", "elastic", "samples", "wire", "keep_volume"
 #define BO_COMPONENT_BLOCK_KEYS BO_BODY_BLOCK_KEYS, "interfaces", "parent", "surface", BO_COOKING_KEYS
 #define BO_COMPONENT_KEYS BO_FILE_KEYS, BO_COMPONENT_BLOCK_KEYS
 #define BO_INTERFACE_KEYS "select", "load"
@@ -81,6 +83,39 @@
 #define BO_PAINT_KEYS "parts", "component", "stiffness", "curve", "damping_ratio"
 #define BO_OBJECT_BASIS_KEYS "r", "total", "tolerance", "modes", "kind", "keep_boundary"
 #define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress"
+
+/* Mechanisms. */
+#define BO_MECHANISM_OWN_KEYS                                                                                     \
+    "links", "joints", "base", "free_base", "end_effectors", "motors", "bodies", "obstacles", "generate", "urdf", \
+        "dynamics"
+#define BO_MECHANISM_KEYS \
+    BO_FILE_KEYS, "name", "curves", "gravity", "forces", "engine", "time", "settle", "probes", BO_MECHANISM_OWN_KEYS
+#define BO_LINK_KEYS "name", "position", "rotate_deg", "mass", "centre", "inertia", "density", "shape"
+#define BO_LINK_JOINT_KEYS                                                                                     \
+    "name", "kind", "parent", "child", "position", "axis", "rotate_deg", "stiffness", "damping", "compliance", \
+        "offset", "offset_deg", "limits", "limits_deg", "limit_stiffness"
+#define BO_END_EFFECTOR_KEYS "name", "link", "position", "rotate_deg", "shape", "friction"
+#define BO_MOTOR_KEYS "joint", "freedom", "curve", "scale", "degrees"
+#define BO_LINK_FORCE_KEYS "link", "end_effector", "body", "position", "force", "torque", "from", "until", "curve"
+#define BO_LINK_PROBE_KEYS "name", "link", "end_effector", "body", "position"
+#define BO_TOUCH_PROBE_KEYS "name", "touch"
+#define BO_RIGID_BODY_KEYS                                                                                   \
+    "name", "shape", "density", "mass", "inertia", "position", "rotate_deg", "velocity", "spin", "friction", \
+        "restitution"
+#define BO_OBSTACLE_KEYS "name", "shape", "position", "rotate_deg", "friction"
+#define BO_SHAPE_KEYS \
+    "sphere", "box", "capsule", "cylinder", "hull", "mesh", "plane", "height_field", "position", "rotate_deg", "colour"
+#define BO_HEIGHT_FIELD_KEYS "size", "heights", "noise"
+#define BO_GENERATE_KEYS "helix", "ladder", "Y", "ring"
+#define BO_MADE_KEYS "joint", "stiffness", "damping", "mass"
+#define BO_HELIX_KEYS BO_MADE_KEYS, "links", "radius", "pitch", "turn_deg"
+#define BO_LADDER_KEYS BO_MADE_KEYS, "cells", "cell"
+#define BO_Y_KEYS BO_MADE_KEYS, "trunk", "arm", "length", "spread_deg"
+#define BO_RING_KEYS BO_MADE_KEYS, "links", "radius"
+#define BO_BLEND_KEYS "points", "tolerance", "loads", "random"
+#define BO_BLEND_LOAD_KEYS "end_effector", "force", "torque"
+#define BO_BLEND_RANDOM_KEYS "count", "force", "torque", "seed"
+#define BO_NOISE_KEYS "cells", "height", "length", "seed"
 
 /* The version of all scene files; a block is checked by the version of its file. */
 #define BO_SCENE_VERSION 1

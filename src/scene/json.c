@@ -3,28 +3,11 @@
 #include "base/file.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #define SIZE_LIMIT ((size_t)64 << 20) /* a scene of a million parts is a packed file's business */
 #define DEPTH_LIMIT 32                /* nested lists and objects; no format of ours needs ten */
 
 /* ---- loading ---- */
-
-static bough_status fail_size(bough_context *ctx, const char *path) {
-    return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: is larger than %zu MB, too large for a JSON file", path,
-                   SIZE_LIMIT >> 20);
-}
-
-static bough_status read_limited(bough_context *ctx, const char *path, bo_file *file) {
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size > SIZE_LIMIT)
-        return fail_size(ctx, path);
-    BO_TRY(bo_file_read(ctx, path, file));
-    if (file->size <= SIZE_LIMIT)
-        return BOUGH_OK;
-    bo_file_free(ctx, file);
-    return fail_size(ctx, path);
-}
 
 static bough_status fail_depth(bough_context *ctx, const char *path) {
     return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: lists and objects are nested deeper than %d", path, DEPTH_LIMIT);
@@ -65,7 +48,7 @@ static bool deeper_than(json_t *value, int limit) {
 bough_status bo_json_load(bough_context *ctx, const char *path, bo_json *root) {
     *root = (bo_json){.ctx = ctx, .file = path};
     bo_file file;
-    BO_TRY(read_limited(ctx, path, &file));
+    BO_TRY(bo_file_read_limited(ctx, path, SIZE_LIMIT, "JSON", &file));
     size_t mark = file.size >= 3 && memcmp(file.data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* some editors' first bytes */
     json_error_t error;
     root->value = json_loadb(file.data + mark, file.size - mark, JSON_REJECT_DUPLICATES, &error);
@@ -357,6 +340,40 @@ bough_status bo_json_choose(bo_json at, const void *first, size_t size, int32_t 
         memcpy(&names[i], (const char *)first + (size_t)i * size, sizeof *names);
     bough_status status = bo_json_choice(at, names, count, index);
     bo_free(at.ctx, names);
+    return status;
+}
+
+bough_status bo_json_add_name(bo_json at, const char *what, json_t *names, int32_t index, char **copy) {
+    const char *name = NULL;
+    BO_TRY(bo_json_string(at, &name));
+    if (json_object_get(names, name))
+        return bo_json_fail(at, "\"%.60s\" is the name of another %s already", name, what);
+    if (json_object_set_new(names, name, json_integer(index)))
+        return bo_fail_memory(at.ctx);
+    return !copy || (*copy = bo_strdup(at.ctx, name)) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
+bough_status bo_json_find_name(bo_json at, const char *what, json_t *names, int32_t *index) {
+    const char *name = NULL, *key;
+    BO_TRY(bo_json_string(at, &name));
+    if (!name)
+        return BOUGH_OK;
+    json_t *found = json_object_get(names, name);
+    if (found) {
+        *index = (int32_t)json_integer_value(found);
+        return BOUGH_OK;
+    }
+    int32_t count = 0;
+    if (json_object_size(names) == 0)
+        return bo_json_fail(at, "unknown %s\"%.60s\"; there are none", what, name);
+    const char **words = BO_NEW_ARRAY(at.ctx, const char *, json_object_size(names));
+    if (!words)
+        return BOUGH_ERROR_MEMORY;
+    json_object_foreach(names, key, found) {
+        words[count++] = key;
+    }
+    bough_status status = bo_json_fail_word(at, what, name, words, count);
+    bo_free(at.ctx, words);
     return status;
 }
 

@@ -71,6 +71,11 @@ bough_status bo_json_string(bo_json at, const char **value);
 bough_status bo_json_choice(bo_json at, const char *const *words, int32_t count, int32_t *index);
 /* The same among names of things: `first` is that of the first, and each next one is `size` bytes further on. */
 bough_status bo_json_choose(bo_json at, const void *first, size_t size, int32_t count, int32_t *index);
+/* A dictionary {NAME: index} finds names among many. A name that another `what` has is refused; *copy is to be
+ * freed; copy NULL: none is made. */
+bough_status bo_json_add_name(bo_json at, const char *what, json_t *names, int32_t index, char **copy);
+/* *index of the string; an unknown one is refused as bo_json_fail_word() does ("WHAT "). */
+bough_status bo_json_find_name(bo_json at, const char *what, json_t *names, int32_t *index);
 /* *count is 0 for an absent list. */
 bough_status bo_json_list(bo_json at, int32_t *count);
 

@@ -5,42 +5,6 @@
 
 #include <string.h>
 
-/* ---- names ---- */
-
-/* *index of the name among those of a dictionary {NAME: index}. */
-static bough_status find_name(bo_json at, const char *what, json_t *names, int32_t *index) {
-    const char *name = NULL, *key;
-    BO_TRY(bo_json_string(at, &name));
-    if (!name)
-        return BOUGH_OK;
-    json_t *found = json_object_get(names, name);
-    if (found) {
-        *index = (int32_t)json_integer_value(found);
-        return BOUGH_OK;
-    }
-    int32_t count = 0;
-    const char **words = BO_NEW_ARRAY(at.ctx, const char *, json_object_size(names));
-    if (!words)
-        return BOUGH_ERROR_MEMORY;
-    json_object_foreach(names, key, found) {
-        words[count++] = key;
-    }
-    bough_status status = bo_json_fail_word(at, what, name, words, count);
-    bo_free(at.ctx, words);
-    return status;
-}
-
-static bough_status add_name(bo_json at, json_t *names, int32_t index, char **copy) {
-    const char *name = NULL;
-    BO_TRY(bo_json_string(at, &name));
-    if (json_object_get(names, name))
-        return bo_json_fail(at, "\"%.60s\" is the name of another part already", name);
-    if (json_object_set_new(names, name, json_integer(index)))
-        return bo_fail_memory(at.ctx);
-    *copy = bo_strdup(at.ctx, name);
-    return *copy ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-}
-
 /* ---- one part ---- */
 
 bo_mat3 bo_turn_degrees(const double degrees[3]) {
@@ -117,8 +81,8 @@ static bough_status read_part(bo_json at, json_t *components, json_t *names, bo_
     part->component = part->parent = part->interface = -1;
     part->scale = part->stiffness = 1;
     part->damping_ratio = NAN;
-    BO_TRY(find_name(bo_json_must(&at, "component"), "component ", components, &part->component));
-    BO_TRY(find_name(bo_json_at(&at, "parent"), "part ", names, &part->parent));
+    BO_TRY(bo_json_find_name(bo_json_must(&at, "component"), "component ", components, &part->component));
+    BO_TRY(bo_json_find_name(bo_json_at(&at, "parent"), "part ", names, &part->parent));
     BO_TRY(check_role(at, part));
     BO_TRY(bo_json_string(bo_json_at(&at, "interface"), &ignored));
     BO_TRY(bo_json_string(bo_json_at(&at, "fix"), &ignored));
@@ -187,7 +151,7 @@ static bough_status read_all(bo_json at, bo_assembly *assembly, json_t *componen
     for (int32_t p = 0; p < assembly->part_count; p++) {
         bo_json item = bo_json_item(&at, p);
         BO_TRY(bo_json_keys(item, BO_PART_KEYS));
-        BO_TRY(add_name(bo_json_must(&item, "name"), names, p, &assembly->parts[p].name));
+        BO_TRY(bo_json_add_name(bo_json_must(&item, "name"), "part", names, p, &assembly->parts[p].name));
     }
     for (int32_t p = 0; p < assembly->part_count; p++)
         BO_TRY(read_part(bo_json_item(&at, p), components, names, &assembly->parts[p]));

@@ -5,6 +5,7 @@
 #include "fem/drive.h"
 #include "scene/assembly.h"
 #include "scene/json.h"
+#include "scene/mechanism_scene.h"
 
 #include <bough/scene.h>
 #include <bough/time.h>
@@ -18,14 +19,17 @@ typedef struct bo_scene_probe {
     bool stress;                      /* a stress probe */
     int32_t element_count, *elements; /* of a stress probe: the one that is stressed most counts; NULL as vertices */
     int32_t part;                     /* of a scene of parts */
-    bool at_surface; /* at the vertex of its surface that is nearest to `rest`; else at its frame's origin */
-    bool most;       /* a stress probe at all points of its part; else at the one that is nearest to `rest` */
-    int32_t element; /* of a stress probe at a point: of the mesh of the part's domain; -1: not known */
+    bool at_surface;    /* at the vertex of its surface that is nearest to `rest`; else at its frame's origin */
+    bool most;          /* a stress probe at all points of its part; else at the one that is nearest to `rest` */
+    int32_t element;    /* of a stress probe at a point: of the mesh of the part's domain; -1: not known */
+    bo_scene_spot spot; /* of a mechanism */
+    bool touch;         /* of a mechanism: what pushes on the end effector, a force */
+    int32_t end_effector;
 } bo_scene_probe;
 
-/* Motion: position, displacement, velocity; stress: von Mises, principal values. */
+/* Motion: position, displacement, velocity; stress: von Mises, principal values; touch: force. */
 static inline int bo_probe_columns(const bo_scene_probe *probe) {
-    return probe->stress ? 4 : 9;
+    return probe->stress ? 4 : probe->touch ? 3 : 9;
 }
 
 /* On a part, in world axes. */
@@ -75,9 +79,10 @@ static inline bool bo_force_is_steady(const bo_scene_force *force) {
     return force->from == 0 && force->until == INFINITY;
 }
 
-typedef enum bo_engine_kind { BO_ENGINE_FULL, BO_ENGINE_TREE } bo_engine_kind;
-#define BO_ENGINE_KINDS ((const char *const[]){"full", "tree"})       /* as in bo_engine_kind */
-#define BO_COUPLINGS ((const char *const[]){"L1", "L2", "L2R", "L3"}) /* as in bough_coupling */
+typedef enum bo_engine_kind { BO_ENGINE_FULL, BO_ENGINE_TREE, BO_ENGINE_MECHANISM } bo_engine_kind;
+#define BO_ENGINE_COUNT 3
+#define BO_ENGINE_KINDS ((const char *const[]){"full", "tree", "mechanism"}) /* as in bo_engine_kind */
+#define BO_COUPLINGS ((const char *const[]){"L1", "L2", "L2R", "L3"})        /* as in bough_coupling */
 
 struct bough_scene {
     bough_body *body; /* of a scene of parts: NULL until bo_scene_make_whole() */
@@ -107,6 +112,9 @@ struct bough_scene {
     bo_scene_tie_strength *tie_strength; /* of the ties; NULL: none breaks */
     double remove_below;          /* m: trees that fly are removed where their centre of mass sinks below this height */
     bough_component **components; /* as in the assembly, once they are cooked; NULL before */
+
+    /* ---- of a mechanism, whose gravity is the model's ---- */
+    bo_mechanism_scene *mechanism; /* NULL: it is none */
 };
 
 /* "curves" */
@@ -124,6 +132,10 @@ bough_status bo_scene_part_forces(bo_json at, const bo_assembly *assembly, bough
 bough_status bo_scene_part_probes(bo_json at, const bo_assembly *assembly, bough_scene *scene);
 /* "wind" goes over *wind. */
 bough_status bo_scene_wind(bo_json at, bough_wind *wind);
+
+/* mechanism_file.c */
+bool bo_is_mechanism(const bo_json *root);
+bough_status bo_scene_read_mechanism(const bo_json *root, bough_scene *scene);
 
 /* events.c: "events", "break" and "remove_below". */
 bough_status bo_scene_events(const bo_json *root, const bo_assembly *assembly, bough_scene *scene);

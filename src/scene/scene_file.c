@@ -86,9 +86,10 @@ static bough_status read_engine(bo_json at) {
     int32_t kind = BO_ENGINE_FULL;
     bo_json named = bo_json_at(&at, "kind");
     BO_TRY(bo_json_keys(at, BO_BODY_ENGINE_KEYS));
-    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, 2, &kind));
+    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
     return kind == BO_ENGINE_FULL ? BOUGH_OK
-                                  : bo_json_fail(named, "\"tree\" is for scenes of parts, and this one has one body");
+                                  : bo_json_fail(named, "\"%s\" is for scenes of %s, and this one has one body",
+                                                 BO_ENGINE_KINDS[kind], kind == BO_ENGINE_TREE ? "parts" : "links");
 }
 
 static bough_status read_integrator(bo_json at, bough_scene *scene) {
@@ -256,10 +257,31 @@ static bough_status read_parts(const bo_json *root, bough_scene *scene) {
     return BOUGH_OK;
 }
 
+/* A URDF file alone stands for a scene that has nothing else but its weight. */
+static bough_status load_root(bough_context *ctx, const char *path, bo_json *root) {
+    if (!bo_equal_ignoring_case(bo_path_extension(path), "urdf"))
+        return bo_json_load(ctx, path, root);
+    const char *slash = strrchr(path, '/');
+    *root = (bo_json){.ctx = ctx, .file = path};
+    if (!bo_file_exists(path))
+        return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be opened", path);
+    root->value =
+        json_pack("{s:i, s:s, s:[f,f,f]}", "bough", 1, "urdf", slash ? slash + 1 : path, "gravity", 0.0, 0.0, -9.81);
+    return root->value ? BOUGH_OK : bo_fail(ctx, BOUGH_ERROR_FILE, "%s: a scene's name must be a text in UTF-8", path);
+}
+
+const bough_mechanism *bough_scene_mechanism(const bough_scene *scene) {
+    return scene->mechanism ? scene->mechanism->mechanism : NULL;
+}
+
+const char *bough_scene_end_effector_name(const bough_scene *scene, int32_t end_effector) {
+    return scene->mechanism->effectors[end_effector].name;
+}
+
 bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **out) {
     *out = NULL;
     bo_json root;
-    BO_TRY(bo_json_load(ctx, path, &root));
+    BO_TRY(load_root(ctx, path, &root));
     bough_scene *scene = BO_NEW(ctx, bough_scene);
     bough_status status = scene ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (scene) {
@@ -267,7 +289,9 @@ bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene 
         scene->path = bo_strdup(ctx, path);
         status = scene->path ? hash_file(ctx, path, scene) : BOUGH_ERROR_MEMORY;
         if (status == BOUGH_OK)
-            status = bo_is_assembly(&root) ? read_parts(&root, scene) : read_scene(&root, scene);
+            status = bo_is_mechanism(&root)  ? bo_scene_read_mechanism(&root, scene)
+                     : bo_is_assembly(&root) ? read_parts(&root, scene)
+                                             : read_scene(&root, scene);
     }
     bo_json_free(&root);
     if (status == BOUGH_OK)
@@ -289,6 +313,7 @@ void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
     bo_drive_free(ctx, &scene->drive);
     bo_scene_free_components(ctx, scene);
     bough_cook_plan_destroy(ctx, scene->plan);
+    bo_mechanism_scene_free(ctx, scene->mechanism);
     bo_free(ctx, scene->path);
     bo_free(ctx, scene);
 }

@@ -21,8 +21,10 @@ bough_scene bo_scene_defaults(void) {
 static bough_status read_engine(bo_json at, const bo_json *root, bough_scene *scene) {
     int32_t kind = (int32_t)scene->engine, coupling = (int32_t)scene->model.coupling;
     bo_json named = bo_json_at(&at, "kind");
-    BO_TRY(bo_json_keys(at, BO_ENGINE_KEYS));
-    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, 2, &kind));
+    BO_TRY(bo_json_keys(at, BO_TREE_ENGINE_KEYS));
+    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
+    if (kind == BO_ENGINE_MECHANISM)
+        return bo_json_fail(named, "\"mechanism\" is for scenes of \"links\", and this one has parts");
     BO_TRY(bo_json_choice(bo_json_at(&at, "coupling"), BO_COUPLINGS, 4, &coupling));
     BO_TRY(bo_json_integer(bo_json_at(&at, "passes"), 1, 2, &scene->model.passes));
     if (kind == BO_ENGINE_FULL && !bo_json_has(root, "object"))

@@ -93,7 +93,8 @@ const bo_method bo_method_generalised_alpha = {
              .needs = "rho"},
     .step = generalised_alpha,
     .vector_count = IMPLICIT_VECTORS,
-    .uses_acceleration = true};
+    .uses_acceleration = true,
+    .carries_balance = true};
 
 static bough_status hht(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
     return implicit_step(I, h, of_alpha(I->def.alpha), from, to);
@@ -108,7 +109,8 @@ const bo_method bo_method_hht = {.info = {.name = "hht",
                                           .needs = "alpha"},
                                  .step = hht,
                                  .vector_count = IMPLICIT_VECTORS,
-                                 .uses_acceleration = true};
+                                 .uses_acceleration = true,
+                                 .carries_balance = true};
 
 static bough_status newmark(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
     return implicit_step(I, h, (weights){0, 0, I->def.beta, I->def.gamma}, from, to);
@@ -124,7 +126,8 @@ const bo_method bo_method_newmark = {
              .needs = "beta, gamma"},
     .step = newmark,
     .vector_count = IMPLICIT_VECTORS,
-    .uses_acceleration = true};
+    .uses_acceleration = true,
+    .carries_balance = true};
 
 static bough_status hht_linear(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
     return linear_step(I, h, of_alpha(I->def.alpha), from, to);
@@ -140,7 +143,8 @@ const bo_method bo_method_hht_linear = {
              .needs = "alpha"},
     .step = hht_linear,
     .vector_count = 5,
-    .uses_acceleration = true};
+    .uses_acceleration = true,
+    .carries_balance = true};
 
 static bough_status newmark_linear(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
     return linear_step(I, h, (weights){0, 0, I->def.beta, I->def.gamma}, from, to);
@@ -156,4 +160,5 @@ const bo_method bo_method_newmark_linear = {
              .needs = "beta, gamma"},
     .step = newmark_linear,
     .vector_count = 5,
-    .uses_acceleration = true};
+    .uses_acceleration = true,
+    .carries_balance = true};

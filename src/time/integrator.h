@@ -26,9 +26,10 @@ typedef struct bo_method {
     bough_status (*step)(bo_integrator *I, double h, const bo_motion *from, bo_motion *to);
     int32_t vector_count;   /* of scratch that step takes, those of the functions below included */
     bool uses_acceleration; /* reads from->a and leaves to->a */
-    bool uses_history;      /* reads the step before; without one its first step is another method's */
-    bool uses_modes;        /* keeps a set of low modes */
-    bool uses_krylov;       /* takes krylov_limit + 1 vectors and bo_krylov_bytes() more */
+    bool carries_balance; /* that acceleration is of the method's own balance (Newmark's family): not to be made anew */
+    bool uses_history;    /* reads the step before; without one its first step is another method's */
+    bool uses_modes;      /* keeps a set of low modes */
+    bool uses_krylov;     /* takes krylov_limit + 1 vectors and bo_krylov_bytes() more */
 } bo_method;
 
 struct bo_integrator {

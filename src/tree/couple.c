@@ -271,7 +271,7 @@ void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]) {
 /* R^T (acceleration - g) and R^T (angular acceleration) of a root that is led; the same of velocities where these are
  * solved for */
 static void lead(const bo_spline *track, double t, bo_vec3 up, bool sudden, double A[6]) {
-    bo_pose pose;
+    bo_track_pose pose;
     bo_track_at(track, t, &pose);
     if (sudden)
         pose.acceleration = pose.velocity, pose.angular_acceleration = pose.angular_velocity;

@@ -43,7 +43,7 @@ void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bou
         place(work, slot_of(model, &roots[k]), bo_load3(roots[k].origin), axes_of(&roots[k]),
               bo_load3(roots[k].velocity), bo_load3(roots[k].angular_velocity));
     for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part && model->led; i++) {
-        bo_pose pose;
+        bo_track_pose pose;
         if (!model->parts[i].track)
             continue;
         bo_track_at(model->parts[i].track, t, &pose);

@@ -25,15 +25,6 @@ static size_t history_count(const bough_model *model) {
     return 3 + 2 * (size_t)model->size;
 }
 
-/* Newmark's family balances forces with an acceleration that it carries on. */
-static bool is_newmark(const bo_method *method) {
-    static const char *const names[] = {"newmark", "newmark-linear", "hht", "hht-linear", "generalised-alpha"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(method->info.name, names[i]))
-            return true;
-    return false;
-}
-
 /* Methods that ask for inertia at every stage need no second pass. */
 static bool enters_every_stage(const bo_method *method) {
     return method->info.explicit_method && !method->uses_krylov;
@@ -44,7 +35,7 @@ static bool enters_every_stage(const bo_method *method) {
  * BDF2 at the end, Newmark's family where generalised-alpha (Chung and Hulbert) takes the forces. */
 static double place_of_inertia(const bo_integrator *method) {
     const char *needs = method->method->info.needs;
-    if (is_newmark(method->method))
+    if (method->method->carries_balance)
         return !strcmp(needs, "rho") ? 1 / (1 + method->def.rho) : !strcmp(needs, "alpha") ? 1 + method->def.alpha : 1;
     return method->method->uses_history && !method->modes && method->h_before > 0 ? 1 : 0.5;
 }
@@ -133,7 +124,7 @@ static bough_status pass(bo_tree_integrator *g, const bough_state *state, double
     memcpy(g->next.q, state->q, bytes);
     memcpy(g->next.v, state->v, bytes);
     memcpy(g->next.a, state->a, bytes);
-    if (!is_newmark(g->method->method)) /* forces may have changed since the last step */
+    if (!g->method->method->carries_balance) /* forces may have changed since the last step */
         g->method->has_acceleration = false;
     return bo_integrator_step(g->method, dt, &g->next);
 }

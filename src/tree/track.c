@@ -196,7 +196,7 @@ static bo_vec3 turn_between(bo_quat a, bo_quat b) {
 
 /* Q = |Q| u turns like u: with N = Q . Q, u' u* = Q' Q* / N but for its real part, so that
  *     w = 2 vec(Q' Q*) / N,  w' = 2 vec(Q" Q*) / N - w N' / N, as Q' Q'* is real. */
-void bo_track_at(const bo_spline *spline, double t, bo_pose *pose) {
+void bo_track_at(const bo_spline *spline, double t, bo_track_pose *pose) {
     const int32_t key = find_key(spline, t), last = spline->count - 1;
     double y[CHANNELS], d[CHANNELS] = {0}, dd[CHANNELS] = {0};
     if (key < 0 || key == last)

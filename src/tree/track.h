@@ -8,12 +8,12 @@
 #include <bough/tree.h>
 
 /* In world axes. */
-typedef struct bo_pose {
+typedef struct bo_track_pose {
     bo_vec3 position;
     bo_mat3 rotation;
     bo_vec3 velocity, angular_velocity;
     bo_vec3 acceleration, angular_acceleration;
-} bo_pose;
+} bo_track_pose;
 
 typedef struct bo_spline bo_spline;
 
@@ -24,7 +24,7 @@ bough_status bo_track_check(bough_context *ctx, const char *name, const bough_pa
 bough_status bo_track_make(bough_context *ctx, const bough_track *track, bo_spline **spline);
 void bo_track_free(bough_context *ctx, bo_spline *spline);
 /* Before the first key and after the last: their poses, at rest. */
-void bo_track_at(const bo_spline *spline, double t, bo_pose *pose);
+void bo_track_at(const bo_spline *spline, double t, bo_track_pose *pose);
 
 /* The splines of all parts of a model that have tracks. */
 bough_status bo_tree_make_tracks(bough_context *ctx, bough_model *model);

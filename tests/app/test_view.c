@@ -657,6 +657,49 @@ static void it_ends_as_it_should(void **state) {
     unsetenv("TMPDIR");
 }
 
+/* While it cooks it cannot end at once: a second Ctrl-C removes its folder all the same. What was killed leaves its
+ * folder to the next one. */
+static void nothing_stays_behind(void **state) {
+    (void)state;
+    char left[600], other[600];
+    setenv("TMPDIR", work(""), 1);
+    start_server(NULL);
+    const int files = file_count();
+    kill(server.process, SIGSTOP); /* so that both signals are there before it can end by itself */
+    kill(server.process, SIGINT);
+    kill(server.process, SIGCONT);
+    kill(server.process, SIGINT);
+    int status;
+    check(waitpid(server.process, &status, 0) == server.process);
+    check_int(file_count(), files - 1);
+    start_server(NULL);
+    kill(server.process, SIGKILL);
+    check(waitpid(server.process, &status, 0) == server.process);
+    check_int(file_count(), files);
+    snprintf(left, sizeof left, "%s/bough-view-%ld-abcdef", work(""), (long)getpid()); /* of somebody who lives */
+    snprintf(other, sizeof other, "%s/bough-view-mine", work(""));
+    check(mkdir(left, 0700) == 0 && mkdir(other, 0700) == 0);
+    start_server(NULL);
+    check_int(file_count(), files + 2);
+    stop_server(NULL);
+    check(access(left, F_OK) == 0 && access(other, F_OK) == 0);
+    check(rmdir(left) == 0 && rmdir(other) == 0);
+    check_int(file_count(), files - 1);
+    unsetenv("TMPDIR");
+}
+
+/* It is told before anything is cooked. */
+static void a_busy_port_is_told_at_once(void **state) {
+    (void)state;
+    char port[16], fresh[512];
+    start_server(NULL);
+    snprintf(port, sizeof port, "%d", server.port);
+    snprintf(fresh, sizeof fresh, "%s", write_scene("fresh.json", SCENE));
+    check_mistake(1, "choose another --port", "view", fresh, "--port", port, "--no-browser");
+    check(access(test_path("fresh.cooked"), F_OK) != 0);
+    stop_server(NULL);
+}
+
 int main(void) {
     const struct CMUnitTest served[] = {
         cmocka_unit_test(pages_need_the_token),     cmocka_unit_test(only_the_viewers_files_are_served),
@@ -669,6 +712,8 @@ int main(void) {
     const struct CMUnitTest alone[] = {
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(it_ends_as_it_should),
+        cmocka_unit_test(nothing_stays_behind),
+        cmocka_unit_test(a_busy_port_is_told_at_once),
     };
     const int failed = cmocka_run_group_tests(served, start_server, stop_server);
     return failed + cmocka_run_group_tests(alone, NULL, NULL);

@@ -329,6 +329,56 @@ static void steps_that_fail_are_told(void **state) {
     leave(&t);
 }
 
+/* The chain with more coordinates than are good for it. */
+static const char *write_slow_scene(void) {
+    char text[2048];
+    snprintf(text, sizeof text, "%s", HANGING);
+    memcpy(strstr(text, "'r': 14"), "'r': 40", 7);
+    return write_scene("slow.json", text);
+}
+
+/* Hit so hard that a step takes many small parts; where they are when the first of them is seen. */
+static double hit(table *t) {
+    order(t, "{'do': 'reset'}");
+    look_until(t, t->seen.layers[0].time == 0);
+    order(t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 1e5]}");
+    order(t, "{'do': 'step'}");
+    look_until(t, t->seen.layers[0].time > 0);
+    return t->seen.layers[0].time;
+}
+
+/* Such steps take long: they are seen as they come, and who waits is heard. How long they take is the machine's affair:
+ * of several one is caught. */
+static void long_steps_are_left_for_orders(void **state) {
+    (void)state;
+    const double dt = 0.5, almost = 0.999 * dt;
+    double seen = dt, left = dt;
+    table t = sit_down(write_slow_scene(), "tree", true);
+    look_until(&t, t.frames > 0);
+    order(&t, "{'do': 'dt', 'seconds': 0.5}");
+    for (int i = 0; i < 20 && seen > almost; i++)
+        seen = hit(&t);
+    check(seen < almost);
+    look_until(&t, t.seen.layers[0].time > almost); /* nobody needs to ask for the rest of it */
+    check_near(t.seen.layers[0].time, dt, 1e-9);
+    for (int i = 0; i < 20 && left > almost; i++) { /* paused, it stays where it is */
+        hit(&t);
+        order(&t, "{'do': 'pause'}");
+        for (int k = 0; k < 4; k++) {
+            forget(&t, "numbers");
+            look_until(&t, said(&t, "numbers"));
+        }
+        left = t.seen.layers[0].time;
+    }
+    print_message("seen at %g s, left at %g s of %g s\n", seen, left, dt);
+    check(left < almost);
+    order(&t, "{'do': 'reset'}");
+    look_until(&t, t.seen.layers[0].time == 0);
+    order(&t, "{'do': 'dt', 'seconds': 0.002}");
+    steps(&t, 2);
+    leave(&t);
+}
+
 static void what_is_cut_falls(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
@@ -452,6 +502,41 @@ static void parts_can_be_painted_and_picked(void **state) {
     leave(&t);
 }
 
+/* The body of the full engine: what it is, and how it is at a point. */
+static void bodies_can_be_picked(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "full", true);
+    look_until(&t, t.frames > 0);
+    steps(&t, 100);
+    viewer_draw(&t.seen, 0);
+    const viewer_layer *l = &t.seen.layers[0];
+    int32_t ends[2] = {0, 0}; /* the vertices nearest to, and farthest from, what holds it */
+    for (int32_t v = 0; v < l->vertex_count; v++)
+        for (int k = 0; k < 2; k++)
+            if ((k ? 1 : -1) * (l->drawn[3 * v] - l->drawn[3 * ends[k]]) > 0)
+                ends[k] = v;
+    double stress[3];
+    for (int k = 0; k < 3; k++) {
+        char text[64];
+        forget(&t, "pick");
+        snprintf(text, sizeof text, "{'do': 'pick', 'part': 0, 'vertex': %d}", k < 2 ? ends[k] : 0);
+        order(&t, k < 2 ? text : "{'do': 'pick', 'part': 0}");
+        look_until(&t, said(&t, "pick"));
+        const json_t *told = said(&t, "pick"), *position = json_object_get(told, "position");
+        check_int(viewer_int(told, "elements"), 15);
+        check_int(viewer_int(told, "vertices"), 64);
+        check_near(json_number_value(json_object_get(told, "mass")), 15, 1e-6);
+        stress[k] = json_number_value(json_object_get(told, "stress"));
+        for (size_t d = 0; d < 3 && k < 2; d++)
+            check_near(json_number_value(json_array_get(position, d)), (double)l->drawn[3 * (size_t)ends[k] + d], 1e-6);
+        check(k < 2 || json_is_null(position));
+    }
+    check(stress[0] > 10 * stress[1] && stress[2] >= stress[0]);
+    order(&t, "{'do': 'pick', 'part': 1}");
+    look_until(&t, said(&t, "error"));
+    leave(&t);
+}
+
 /* Stresses are the library's; interfaces are rigid at rest, and not when the beam has bent. */
 static void colours_tell_stress_and_deviation(void **state) {
     (void)state;
@@ -515,9 +600,24 @@ static void a_ghost_goes_along(void **state) {
     leave(&t);
 }
 
-static void recordings_are_files(void **state) {
+/* The scene was edited so that a ghost can be made of it, and the engine that runs cannot step it: nothing is shown of
+ * a layer that is on no stage. */
+static void a_ghost_that_stands_alone_goes(void **state) {
     (void)state;
-    table t = sit_down(write_scene("chain.json", HANGING), "tree", false);
+    table t = sit_down(write_scene("chain.json", HANGING), "full", true);
+    look_until(&t, t.frames > 0);
+    write_scene("chain.json", CHAIN(", 'wind': {'velocity': [1, 0, 0]}"));
+    order(&t, "{'do': 'ghost', 'engine': 'tree', 'coupling': 'L1'}");
+    look_until(&t, said(&t, "error"));
+    look_until(&t, t.seen.generation == 2);
+    check_int(t.seen.layers[1].part_count, 0);
+    steps(&t, 3); /* frames of a layer that there is not would be noticed */
+    check_int(t.seen.layers[0].part_count, 1);
+    leave(&t);
+}
+
+static void check_recordings(const char *engine) {
+    table t = sit_down(write_scene("chain.json", HANGING), engine, false);
     order(&t, "{'do': 'record', 'on': true}");
     look_until(&t, t.seen.layers[0].time > 0.5);
     order(&t, "{'do': 'reset'}"); /* ends it, too */
@@ -538,6 +638,12 @@ static void recordings_are_files(void **state) {
     fclose(file);
     free(table_path), free(film_path);
     leave(&t);
+}
+
+static void recordings_are_files(void **state) {
+    (void)state;
+    check_recordings("tree");
+    check_recordings("full");
 }
 
 static void recordings_that_cannot_be_written_are_told(void **state) {
@@ -702,7 +808,7 @@ static void random_bytes_are_judged(void **state) {
         if (view_command_parse(text, size, &c, reason) != VIEW_PARSED)
             continue;
         good++;
-        check(c.what < VIEW_DO_COUNT && c.hand >= 0 && c.hand < VIEW_HANDS && c.part >= 0 && c.vertex >= 0);
+        check(c.what < VIEW_DO_COUNT && c.hand >= 0 && c.hand < VIEW_HANDS && c.part >= 0 && c.vertex >= -1);
         check(isfinite(c.vector[0]) && isfinite(c.vector[1]) && isfinite(c.vector[2]));
         check(!isinf(c.value) && strlen(c.name) < VIEW_NAME_SIZE && strlen(c.coupling) < VIEW_NAME_SIZE);
     }
@@ -787,6 +893,9 @@ int main(void) {
         cmocka_unit_test(parts_can_be_painted_and_picked),
         cmocka_unit_test(colours_tell_stress_and_deviation),
         cmocka_unit_test(a_ghost_goes_along),
+        cmocka_unit_test(long_steps_are_left_for_orders),
+        cmocka_unit_test(bodies_can_be_picked),
+        cmocka_unit_test(a_ghost_that_stands_alone_goes),
         cmocka_unit_test(recordings_are_files),
         cmocka_unit_test(recordings_that_cannot_be_written_are_told),
         cmocka_unit_test(an_edited_scene_is_staged_anew),

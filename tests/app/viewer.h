@@ -98,7 +98,8 @@ static inline void viewer_open_layer(const viewer *v, json_t *json, viewer_layer
         const json_t *c = viewer_component(l, p);
         check_int(l->first[p], l->vertex_count);
         l->vertex_count += viewer_int(c, "vertices");
-        l->count[p] = viewer_streamed(l, p) ? 3 * viewer_int(c, "vertices") : viewer_int(c, "r");
+        l->count[p] =
+            viewer_streamed(l, p) ? 3 * (viewer_int(c, "vertices") + viewer_int(c, "inner")) : viewer_int(c, "r");
         l->own[p] = calloc((size_t)l->count[p] + 1, sizeof *l->own[p]);
     }
     l->drawn = calloc(3 * (size_t)l->vertex_count, sizeof *l->drawn);

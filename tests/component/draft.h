@@ -8,6 +8,7 @@
 #include "component/polynomial.h"
 
 enum { DRAFT_MOST_R = 64, DRAFT_VERTICES = 12, DRAFT_POINTS = 5, DRAFT_FACE = 4, DRAFT_SURFACE = 6, DRAFT_MODES = 3 };
+enum { DRAFT_WIRE = 2, DRAFT_EDGES = 3 };
 enum { DRAFT_PANELS = (3 * DRAFT_SURFACE + 15) / 16 };
 
 /* What a draft points at. Vertices 0 .. 3 lie in a plane and are the interface "root", 4 .. 7 are "tip". */
@@ -28,6 +29,8 @@ typedef struct draft {
     float surface_position[DRAFT_SURFACE * 3], surface_U[DRAFT_PANELS * DRAFT_MOST_R * 16], scale[DRAFT_MOST_R];
     int16_t surface_U16[DRAFT_PANELS * DRAFT_MOST_R * 16];
     int32_t triangles[DRAFT_SURFACE], mesh_vertex[DRAFT_SURFACE];
+    float wire_position[3 * DRAFT_WIRE], wire_U[3 * DRAFT_WIRE * DRAFT_MOST_R];
+    int32_t edges[2 * DRAFT_EDGES];
     int32_t elements[8];
     double hz[DRAFT_MODES];
 } draft;
@@ -186,6 +189,21 @@ static inline void draft_surface(draft *d, test_random *random, bool shorts) {
                                    .scale = r > 0 && shorts ? d->scale : NULL};
 }
 
+static inline void draft_wire(draft *d) {
+    const int32_t edges[2 * DRAFT_EDGES] = {0, DRAFT_SURFACE, 1, 2, DRAFT_SURFACE, DRAFT_SURFACE + 1};
+    const int r = d->c.r;
+    for (int i = 0; i < 3 * DRAFT_WIRE; i++)
+        d->wire_position[i] = (float)(i + 1);
+    for (int i = 0; i < 3 * DRAFT_WIRE * r; i++)
+        d->wire_U[i] = (float)(i + 1) / 8;
+    memcpy(d->edges, edges, sizeof edges);
+    d->c.wire = (bough_wire){.vertex_count = DRAFT_WIRE,
+                             .edge_count = DRAFT_EDGES,
+                             .position = d->wire_position,
+                             .U = r > 0 ? d->wire_U : NULL,
+                             .edges = d->edges};
+}
+
 static inline void draft_rest(draft *d) {
     int r = d->c.r;
     for (int i = 0; i < 8; i++)
@@ -231,6 +249,7 @@ static inline draft *draft_make(int32_t r, bough_reduced_elastic elastic, bough_
     draft_elastic(d, &random);
     draft_points(d, &random, model);
     draft_surface(d, &random, seed % 2);
+    draft_wire(d);
     draft_rest(d);
     return d;
 }

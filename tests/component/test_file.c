@@ -60,6 +60,12 @@ static void check_surface(const bough_component *a, const bough_component *b) {
     check(!x->U || memcmp(x->U, y->U, sizeof(float) * panels) == 0);
     check(!x->U16 || memcmp(x->U16, y->U16, sizeof(int16_t) * panels) == 0);
     check(!x->U16 || memcmp(x->scale, y->scale, sizeof(float) * (size_t)b->r) == 0);
+    check_int(a->wire.vertex_count, b->wire.vertex_count);
+    check_int(a->wire.edge_count, b->wire.edge_count);
+    const size_t wire = 3 * (size_t)b->wire.vertex_count;
+    check(!wire || memcmp(a->wire.position, b->wire.position, wire * sizeof(float)) == 0);
+    check(!wire || !b->r || memcmp(a->wire.U, b->wire.U, wire * (size_t)b->r * sizeof(float)) == 0);
+    check_integers(a->wire.edges, b->wire.edges, 2 * b->wire.edge_count);
     check_int(a->volume.type, b->volume.type);
     check_int(a->volume.element_count, b->volume.element_count);
     check_doubles(a->volume.position, b->volume.position, 3 * b->volume.vertex_count);

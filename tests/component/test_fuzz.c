@@ -211,6 +211,9 @@ static double use(const bough_component *c, test_random *random) {
     bough_component_surface_positions(c, q, positions);
     for (int32_t i = 0; i < c->surface.triangle_count; i++)
         sum += (double)positions[3 * c->surface.triangles[3 * i]];
+    for (int32_t i = 0; i < 2 * c->wire.edge_count; i++)
+        if (c->wire.edges[i] >= c->surface.vertex_count)
+            sum += (double)c->wire.position[3 * (c->wire.edges[i] - c->surface.vertex_count)];
     for (int32_t i = 0; i < c->volume.element_count; i++)
         sum += c->volume.position[3 * c->volume.elements[i]];
     for (size_t i = 0; i < 3 * r * (size_t)c->wind.count; i++)

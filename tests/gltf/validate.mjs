@@ -23,8 +23,8 @@ async function mistakes(path) {
     return numErrors + numWarnings > 0 ? lines : [];
 }
 
-// A tree of parts by targets and baked, a body, a film of one frame, a leaf that comes off and is gone, what flies, and
-// wood with leaves.
+// A tree of parts by targets and baked, a body, a film of one frame, a leaf that comes off and is gone, what flies, a
+// mechanism, and wood with leaves.
 function record(program, folder) {
     const bough = (...words) => execFileSync(resolve(program), words, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
     for (const [from, to] of [["two-leaves", "leaves.json"], ["pendulum", "pendulum.json"]])
@@ -39,8 +39,12 @@ function record(program, folder) {
     bough("run", "gone.json", "--time", "0.3", "--record", "gone.glb");
     bough("example", "ring", "-o", "ring");
     bough("run", "ring/scene.json", "--time", "0.5", "--record", "ring.glb");
+    writeFileSync(join(folder, "helix.json"), JSON.stringify({
+        bough: 1, generate: { helix: { links: 30 } }, gravity: [0, 0, -9.81], time: { dt: 0.01, duration: 1 },
+    }));
+    bough("run", "helix.json", "--record", "helix.glb");
     bough("demo", "-o", "demo", "--leaves", "20", "--frames", "10");
-    return ["leaves", "baked", "body", "still", "gone", "ring", "demo/oak"].map((name) => join(folder, `${name}.glb`));
+    return ["leaves", "baked", "body", "still", "gone", "ring", "helix", "demo/oak"].map((name) => join(folder, `${name}.glb`));
 }
 
 const words = process.argv.slice(2);

@@ -706,6 +706,10 @@ static void wrong_input_gets_a_sentence(void **unused) {
     def = bough_default_mechanism_blend_def();
     def.statics = &statics;
     check_fails(ctx, bough_mechanism_blend_create(ctx, b.m, &def, &none), BOUGH_ERROR_ARGUMENT, "statics");
+    bough_mechanism_model_def model = bough_default_mechanism_model_def();
+    def = bough_default_mechanism_blend_def();
+    def.model = &model, model.internal_modes = 2;
+    check_fails(ctx, bough_mechanism_blend_create(ctx, b.m, &def, &none), BOUGH_ERROR_UNSUPPORTED, "internal");
     bough_mechanism *floating = NULL;
     b.s->def.free_base = true;
     check_ok(ctx, bough_mechanism_create(ctx, &b.s->def, &floating));

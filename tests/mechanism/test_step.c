@@ -1,43 +1,13 @@
 /* Steps of reduced models and the links that follow. */
-#include "mechanisms.h"
+#include "moving.h"
 
 #include "dense/lu.h"
 #include "mechanism/links.h"
 
-typedef struct {
-    bough_mechanism *mechanism;
-    bough_mechanism_statics *statics;
-    bough_mechanism_model *model;
-    bough_mechanism_state *state;
-} moving;
-
-static moving start(bough_context *ctx, const sketch *s) {
-    moving m = {0};
-    check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m.mechanism));
-    check_ok(ctx, bough_mechanism_statics_create(ctx, m.mechanism, NULL, &m.statics));
-    check_ok(ctx, bough_mechanism_model_create(ctx, m.mechanism, m.statics, NULL, &m.model));
-    check_ok(ctx, bough_mechanism_state_create(ctx, m.model, &m.state));
-    memset(m.state->gravity, 0, sizeof m.state->gravity);
-    return m;
-}
-static void stop(bough_context *ctx, moving m) {
-    bough_mechanism_state_destroy(ctx, m.state);
-    bough_mechanism_model_destroy(ctx, m.model);
-    bough_mechanism_statics_destroy(ctx, m.statics);
-    bough_mechanism_destroy(ctx, m.mechanism);
-}
 static double energy_of(moving m) {
     const bough_mechanism_energies e = bough_mechanism_state_energies(m.model, m.state);
     return e.kinetic + e.elastic + e.gravity;
 }
-static void check_pose(const bough_pose *a, bo_se3 b, double tolerance) {
-    for (int k = 0; k < 9; k++)
-        check_near(a->rotation[k], b.R.m[k], tolerance);
-    check_near(a->position[0], b.t.x, tolerance);
-    check_near(a->position[1], b.t.y, tolerance);
-    check_near(a->position[2], b.t.z, tolerance);
-}
-
 /* H_i = H_i0 exp(Psi_i xi), also where a link turns by more than the series of the batch reach. */
 static void links_are_where_their_twists_lead(void **unused) {
     (void)unused;
@@ -94,7 +64,7 @@ static void links_of_one_batch_may_turn_by_any_angle(void **unused) {
                                                  bo_scale(turns[test_bits(&r) % COUNT], axis)});
             bo_lanes_put(lanes, i, 1, rest[i].R, twists[i]);
         }
-        bo_lanes_place(lanes, COUNT, (double[]){1}, NULL, poses);
+        bo_lanes_place(NULL, lanes, COUNT, (double[]){1}, NULL, poses);
         for (int32_t i = 0; i < COUNT; i++) {
             const bo_twist t = bo_load_twist(twists[i]);
             check_pose(&poses[i], bo_se3_mul(rest[i], bo_se3_exp(t)), 1e-14 * (10 + bo_norm(t.w)));
@@ -102,6 +72,38 @@ static void links_of_one_batch_may_turn_by_any_angle(void **unused) {
         bo_lanes_destroy(ctx, lanes);
     }
     bough_context_destroy(ctx);
+}
+
+/* Thousands of links, placed by any number of threads: the same bits, with a base that stays and one that has moved. */
+static void links_are_the_same_by_any_number_of_threads(void **unused) {
+    (void)unused;
+    enum { COUNT = 5003 };
+    test_random r = {32};
+    bough_context *contexts[3] = {test_context(1), test_context(2), test_context(5)};
+    bo_mechanism_lanes *lanes = NULL;
+    bough_pose *poses = calloc(COUNT, sizeof *poses), *others = calloc(COUNT, sizeof *others);
+    const double z[3] = {0.3, -0.7, 1.1};
+    const bo_se3 moved = random_pose(&r, 1);
+    check_ok(contexts[0], bo_lanes_create(contexts[0], COUNT, 3, &lanes));
+    for (int32_t i = 0; i < COUNT; i++) {
+        const bo_se3 rest = random_pose(&r, 1);
+        bo_lanes_rest(lanes, i, rest);
+        for (int32_t c = 0; c < 4; c++)
+            bo_lanes_put(lanes, i, c, rest.R,
+                         (double[6]){spread(&r), spread(&r), spread(&r), spread(&r), spread(&r), spread(&r)});
+    }
+    for (int base = 0; base < 2; base++) {
+        bo_lanes_place(NULL, lanes, COUNT, z, base ? &moved : NULL, poses);
+        for (int k = 0; k < 3; k++) {
+            memset(others, 0, COUNT * sizeof *others);
+            bo_lanes_place(contexts[k], lanes, COUNT, z, base ? &moved : NULL, others);
+            check(!memcmp(poses, others, COUNT * sizeof *poses));
+        }
+    }
+    bo_lanes_destroy(contexts[0], lanes);
+    free(poses), free(others);
+    for (int k = 0; k < 3; k++)
+        bough_context_destroy(contexts[k]);
 }
 
 /* (M + h D + h^2 K) phi+ = M phi + h (w - K xi), xi+ = xi + h phi+, with the whole matrices where they are regular. */
@@ -443,6 +445,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_are_where_their_twists_lead),
         cmocka_unit_test(links_of_one_batch_may_turn_by_any_angle),
+        cmocka_unit_test(links_are_the_same_by_any_number_of_threads),
         cmocka_unit_test(a_step_is_backward_euler),
         cmocka_unit_test(energy_decays_with_damping),
         cmocka_unit_test(it_settles_where_statics_say),

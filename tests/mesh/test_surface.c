@@ -243,6 +243,37 @@ static void every_failed_allocation_is_survived(void **state) {
     bough_context_destroy(plain);
 }
 
+/* Of a box of 3 x 2 x 1 hexes along x 3 * 3 * 2, along y 4 * 2 * 2, along z 4 * 3 * 1. A tet has 6, and as many halves
+ * twice. */
+static void every_edge_is_listed_once(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    int32_t counts[4] = {0};
+    for (int type = BOUGH_TET4; type <= BOUGH_HEX8; type++) {
+        bough_mesh *mesh = box(ctx, (bough_element_type)type);
+        int32_t *edges;
+        check_ok(ctx, bough_mesh_edges(ctx, mesh, &edges, &counts[type]));
+        for (int32_t i = 0; i < counts[type]; i++) {
+            check(edges[2 * i] < edges[2 * i + 1] && edges[2 * i + 1] < mesh->vertex_count);
+            check(i == 0 || edges[2 * i - 2] < edges[2 * i] ||
+                  (edges[2 * i - 2] == edges[2 * i] && edges[2 * i - 1] < edges[2 * i + 1]));
+        }
+        bough_release(ctx, edges);
+        bough_mesh_destroy(ctx, mesh);
+    }
+    check_int(counts[BOUGH_HEX8], 3 * 3 * 2 + 4 * 2 * 2 + 4 * 3);
+    check_int(counts[BOUGH_TET10], 2 * counts[BOUGH_TET4]);
+    bough_mesh *tet = make(ctx, BOUGH_TET4, 4, corners[0], 1, (const int32_t[]){0, 1, 2, 3});
+    int32_t *edges, count;
+    check_ok(ctx, bough_mesh_edges(ctx, tet, &edges, &count));
+    const int32_t all[] = {0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3};
+    check_int(count, 6);
+    check(memcmp(edges, all, sizeof all) == 0);
+    bough_release(ctx, edges);
+    bough_mesh_destroy(ctx, tet);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(maps_lead_back_to_the_mesh),
@@ -254,6 +285,7 @@ int main(void) {
         cmocka_unit_test(separate_tets_are_two_pieces),
         cmocka_unit_test(open_and_crowded_edges_of_surfaces_are_counted),
         cmocka_unit_test(curved_elements_are_integrated_exactly),
+        cmocka_unit_test(every_edge_is_listed_once),
         cmocka_unit_test(every_failed_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -404,6 +404,55 @@ static void bound_surface_shows_linear_motion(void **state) {
     }
 }
 
+/* Vertex `end` of the wire at q: on the surface or behind it. */
+static void wire_place(const bough_component *c, int32_t end, const float *surface, const double *q, double x[3]) {
+    const size_t behind = (size_t)(end - c->surface.vertex_count);
+    for (size_t d = 0; d < 3; d++) {
+        if (end < c->surface.vertex_count) {
+            x[d] = (double)surface[3 * (size_t)end + d];
+            continue;
+        }
+        x[d] = (double)c->wire.position[3 * behind + d];
+        for (size_t l = 0; l < (size_t)c->r; l++)
+            x[d] += q[l] * (double)c->wire.U[(3 * behind + d) * (size_t)c->r + l];
+    }
+}
+
+/* Of a surface that is the boundary and of one that is bound: the edges of the mesh, where U has their ends. */
+static void the_wire_is_the_volume_mesh(void **state) {
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        fixture f;
+        prepare(&f, (bough_element_type)(BOUGH_TET4 + k / 2));
+        f.def.surface = k % 2 ? f.surface : NULL;
+        cook_fixture(&f);
+        const bough_component_volume *volume = &f.c->volume;
+        const double q[R] = {0.05, -0.03, 0.02, 0.01, 0, 0.01};
+        float *drawn = calloc(3 * (size_t)f.c->surface.vertex_count, sizeof *drawn);
+        int32_t *edges, count;
+        double worst = 0;
+        check_ok(f.ctx, bough_mesh_edges(f.ctx, bough_body_mesh(f.body), &edges, &count));
+        bough_component_surface_positions(f.c, q, drawn);
+        check_int(f.c->wire.edge_count, count);
+        check_int(f.c->wire.vertex_count, volume->vertex_count - (k % 2 ? 0 : f.surface->vertex_count));
+        for (int32_t i = 0; i < 2 * count; i++) {
+            double x[3];
+            wire_place(f.c, f.c->wire.edges[i], drawn, q, x);
+            for (size_t d = 0; d < 3; d++) {
+                const size_t at = 3 * (size_t)edges[i] + d;
+                double y = volume->position[at];
+                for (size_t l = 0; l < R; l++)
+                    y += q[l] * volume->U[at * R + l];
+                worst = fmax(worst, fabs(x[d] - y));
+            }
+        }
+        check_below(worst, 2e-6);
+        bough_release(f.ctx, edges);
+        free(drawn);
+        clean(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wind_samples_stand_for_the_surface),
@@ -416,6 +465,7 @@ int main(void) {
         cmocka_unit_test(rigid_components_have_a_surface),
         cmocka_unit_test(bound_surface_moves_like_the_boundary),
         cmocka_unit_test(bound_surface_shows_linear_motion),
+        cmocka_unit_test(the_wire_is_the_volume_mesh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,7 +245,26 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"place", KEYS(BO_PLACE_KEYS)},
                   {"paint", KEYS(BO_PAINT_KEYS)},
                   {"object_basis", KEYS(BO_OBJECT_BASIS_KEYS)},
-                  {"object_samples", KEYS(BO_OBJECT_SAMPLES_KEYS)}};
+                  {"object_samples", KEYS(BO_OBJECT_SAMPLES_KEYS)},
+                  {"link", KEYS(BO_LINK_KEYS)},
+                  {"link_joint", KEYS(BO_LINK_JOINT_KEYS)},
+                  {"end_effector", KEYS(BO_END_EFFECTOR_KEYS)},
+                  {"motor", KEYS(BO_MOTOR_KEYS)},
+                  {"link_force", KEYS(BO_LINK_FORCE_KEYS)},
+                  {"link_probe", KEYS(BO_LINK_PROBE_KEYS)},
+                  {"touch_probe", KEYS(BO_TOUCH_PROBE_KEYS)},
+                  {"rigid_body", KEYS(BO_RIGID_BODY_KEYS)},
+                  {"obstacle", KEYS(BO_OBSTACLE_KEYS)},
+                  {"shape", KEYS(BO_SHAPE_KEYS)},
+                  {"height_field", KEYS(BO_HEIGHT_FIELD_KEYS)},
+                  {"noise", KEYS(BO_NOISE_KEYS)},
+                  {"blend", KEYS(BO_BLEND_KEYS)},
+                  {"blend_load", KEYS(BO_BLEND_LOAD_KEYS)},
+                  {"blend_random", KEYS(BO_BLEND_RANDOM_KEYS)},
+                  {"helix", KEYS(BO_HELIX_KEYS)},
+                  {"ladder", KEYS(BO_LADDER_KEYS)},
+                  {"y", KEYS(BO_Y_KEYS)},
+                  {"ring", KEYS(BO_RING_KEYS)}};
     json_t *schema = load_schema(BOUGH_SOURCE_DIR "/docs/scene.schema.json");
     json_t *of_body = load_schema(BOUGH_SOURCE_DIR "/docs/body.schema.json");
     const json_t *defs = json_object_get(schema, "$defs");

@@ -42,7 +42,7 @@ static void keys_are_hit(void **unused) {
     for (int i = 0; i < KEYS; i++) {
         const double *q = w.rotation + 4 * i;
         bo_mat3 R = bo_quat_to_matrix((bo_quat){q[0], q[1], q[2], q[3]});
-        bo_pose pose;
+        bo_track_pose pose;
         bo_track_at(spline, times[i], &pose);
         check(memcmp(&pose.position, w.position + 3 * i, sizeof pose.position) == 0);
         for (int k = 0; k < 9; k++)
@@ -64,7 +64,7 @@ static void derivatives_are_those_of_the_pose(void **unused) {
         check_ok(ctx, bo_track_make(ctx, &w.track, &spline));
         double fastest = 0, turned = 0;
         for (double t = -0.4987; t < 2.999; t += 0.0317) {
-            bo_pose a, b, c;
+            bo_track_pose a, b, c;
             bo_track_at(spline, t - h, &a);
             bo_track_at(spline, t, &b);
             bo_track_at(spline, t + h, &c);
@@ -93,7 +93,7 @@ static void motion_is_smooth(void **unused) {
     const double h = 1e-9;
     way w;
     bo_spline *spline;
-    bo_pose a, b;
+    bo_track_pose a, b;
     find_way(&w, 3);
     check_ok(ctx, bo_track_make(ctx, &w.track, &spline));
     for (int i = 0; i < KEYS; i++) {
@@ -128,7 +128,7 @@ static void constant_tracks_are_at_rest(void **unused) {
         bo_spline *spline;
         check_ok(ctx, bo_track_make(ctx, &(bough_track){count, t, x, q}, &spline));
         for (double at = -1; at < 4; at += 0.25) {
-            bo_pose pose;
+            bo_track_pose pose;
             bo_track_at(spline, at, &pose);
             check(distance(pose.position, bo_v3(1, 2, 3)) == 0);
             check_below(bo_norm(pose.velocity) + bo_norm(pose.angular_velocity), 1e-15);
@@ -145,7 +145,7 @@ static void two_keys_are_a_smooth_step(void **unused) {
     bough_context *ctx = test_context(1);
     const double t[2] = {1, 3}, x[6] = {0, 0, 0, 0, 4, 0}, q[8] = {1, 0, 0, 0, 0, 0, 0, 1}; /* half a turn about z */
     bo_spline *spline;
-    bo_pose pose;
+    bo_track_pose pose;
     check_ok(ctx, bo_track_make(ctx, &(bough_track){2, t, x, q}, &spline));
     for (double s = 0; s <= 1; s += 0.125) {
         bo_track_at(spline, 1 + 2 * s, &pose);
@@ -228,7 +228,7 @@ static void tracks_that_lose_their_direction_are_refused(void **unused) {
         }
         kept++;
         for (double at = 0; at < t[3]; at += t[3] / 500) {
-            bo_pose pose;
+            bo_track_pose pose;
             bo_track_at(spline, at, &pose);
             fastest = fmax(fastest, bo_norm(pose.angular_velocity));
         }

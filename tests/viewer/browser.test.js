@@ -239,10 +239,10 @@ test("colours show displacement, stress and interfaces, with a legend", async ()
     const picture = measure(await page.screenshot());
     assert.ok(picture.blue > 0.003 && picture.green + picture.yellow > 0.0005, JSON.stringify(picture));
     const coloured = picture.colours;
-    await drawing(() => control("Wireframe").check());
+    await drawing(() => control("Wireframe").selectOption("surface"));
     await drawing(() => control("Shadows").check());
     assert.notEqual(measure(await page.screenshot()).colours, coloured);
-    await control("Wireframe").uncheck();
+    await control("Wireframe").selectOption("none");
     await control("Shadows").uncheck();
     await control("Colour").selectOption("natural");
 });

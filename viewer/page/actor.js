@@ -5,6 +5,8 @@ import * as THREE from "../node_modules/three/build/three.module.js";
 import { fill, makeAtlas, makePartTable, makeSeamTextures, makeTexture, WIDTH } from "./textures.js";
 import * as shader from "./shader.js";
 
+const GLASS = 0.13; // opacity of surfaces into which one looks
+
 export class Actor {
     // `scenes`: {surface, pick, shadow}; `shared`: uniforms of light and shadow.
     constructor(layer, scenes, shared, largest, ghost) {
@@ -24,11 +26,11 @@ export class Actor {
             tints: makeTexture("float4", layer.parts.count, largest),
         };
         this.uniforms = {
-            join: { value: true }, whole: { value: 0 }, picked: { value: -1 }, opacity: { value: ghost ? 0.38 : 1 },
+            join: { value: true }, whole: { value: 0 }, picked: { value: -1 }, opacity: { value: ghost ? 0.38 : 1 }, ink: { value: 0 },
             seamOf: { value: null }, seamMembers: { value: null },
         };
         for (const [name, texture] of Object.entries(this.textures)) this.uniforms[name] = { value: texture };
-        this.target = new THREE.WebGLRenderTarget(WIDTH, Math.max(1, Math.ceil(layer.vertexCount / WIDTH)), {
+        this.target = new THREE.WebGLRenderTarget(WIDTH, Math.max(1, Math.ceil(layer.slotCount / WIDTH)), {
             count: 2, type: THREE.FloatType, minFilter: THREE.NearestFilter, magFilter: THREE.NearestFilter, depthBuffer: false,
         });
         if (this.target.height > largest) throw new Error("this scene has too many vertices for the graphics of this machine");
@@ -112,7 +114,7 @@ export class Actor {
     hang() {
         for (const { users, geometry, vertices, wire } of this.meshes) {
             const there = users.filter((p) => !this.layer.absent.has(p));
-            geometry.attributes.part.array.set(there.flatMap((p) => [p, this.layer.parts.first[p]]));
+            geometry.attributes.part.array.set(there.flatMap((p) => [p, this.layer.slot[p]]));
             geometry.attributes.part.needsUpdate = true;
             for (const each of [geometry, vertices, wire?.geometry]) if (each) each.instanceCount = there.length;
         }
@@ -129,18 +131,36 @@ export class Actor {
         this.textures.tints.needsUpdate = true;
     }
 
-    // Lines are made when they are asked for the first time.
-    showWires(on) {
+    // `of`: "none", "surface" or "volume". To see into a volume its surface becomes glass. Where a component does not know
+    // the edges of its volume mesh those of its surface are drawn.
+    showWires(of) {
+        const volume = of === "volume";
         this.meshes.forEach((meshes, number) => {
-            if (on && !meshes.wire) this.#addWires(meshes, this.layer.components[number]);
-            if (meshes.wire) meshes.wire.visible = on;
+            const component = this.layer.components[number];
+            meshes.wire?.removeFromParent();
+            meshes.wire?.geometry.dispose();
+            meshes.wire = of === "none" ? null : this.#makeWires(meshes, (volume && component.edges) || edges(component.index));
+            meshes.vertices.setDrawRange(0, volume ? component.all : component.vertices);
         });
+        this.uniforms.opacity.value = volume ? GLASS : this.ghost ? 0.38 : 1;
+        // Many lines over each other must not become a blot.
+        this.uniforms.ink.value = volume ? Math.max(0.1, Math.min(0.35, 0.35 * Math.sqrt(2e4 / (this.lines + 1)))) : 0.45;
+        const { surface } = this.materials;
+        surface.transparent = volume || this.ghost;
+        surface.depthWrite = !volume;
+        surface.needsUpdate = true;
+        this.stale = true;
     }
 
-    #addWires(meshes, component) {
+    #makeWires(meshes, ends) {
         const lines = this.#like(meshes.geometry);
-        lines.setIndex(new THREE.BufferAttribute(edges(component.index), 1));
-        meshes.wire = put(meshes.scene, new THREE.LineSegments(lines, this.materials.wire));
+        lines.setIndex(new THREE.BufferAttribute(ends, 1));
+        return put(meshes.scene, new THREE.LineSegments(lines, this.materials.wire));
+    }
+
+    // Segments that are drawn of edges.
+    get lines() {
+        return this.meshes.reduce((sum, { wire }) => sum + (wire ? (wire.geometry.index.count / 2) * wire.geometry.instanceCount : 0), 0);
     }
 
     get triangles() {

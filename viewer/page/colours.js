@@ -33,8 +33,8 @@ function hue(h, s, v) {
 }
 
 function natural(component, number, part) {
-    const [, srgb, variation] = NAMED.find(([pattern]) => pattern.test(component.name)) ??
-        [null, component.colour ?? PALETTE[number % PALETTE.length], 0.03];
+    const [, srgb, variation] = component.colour ? [null, component.colour, 0] :
+        NAMED.find(([pattern]) => pattern.test(component.name)) ?? [null, PALETTE[number % PALETTE.length], 0.03];
     const light = 2 * scatter(part) - 1, warm = 2 * scatter(part + 0.5) - 1;
     return srgb.map((x, c) => Math.min(1, Math.max(0, x * (1 + variation * (light + (c === 2 ? -warm : 0.7 * warm))))));
 }

@@ -6,9 +6,12 @@ import { button, make, remember, remembered, section, select, slider, toggle } f
 const COUPLINGS = ["L1", "L2", "L2R", "L3"];
 const CONTINUITIES = [["C0", "joined (C0)"], ["C1", "smooth (C1)"], ["none", "parts as they are"]];
 
+const WIRES = [["none", "none"], ["surface", "surface"], ["volume", "volume mesh"]];
+
+const inMetres = (x) => `${x.map((c) => Number(c.toPrecision(4))).join(", ")} m`;
 const degrees = (radians) => (radians * 180) / Math.PI;
 
-// world: {send(command), setColour(way), setWires(on), setShadows(on), setGhostShown, film(), photo(), picked()}
+// world: {send(command), setColour(way), setWires(of), setShadows(on), film(), photo(), picked()}
 export class Controls {
     constructor(world) {
         this.world = world;
@@ -62,7 +65,7 @@ export class Controls {
         this.legend = make("div", { className: "legend", hidden: true, role: "img", "aria-label": "Legend" }, make("div", { className: "scale" }),
             make("div", { className: "ends" }, make("span", { textContent: "0" }), this.most));
         this.continuity = select({ name: "Continuity", key: "n", choices: CONTINUITIES, chosen: (name) => this.world.send({ do: "continuity", name }) });
-        this.wires = toggle({ name: "Wireframe", key: "m", chosen: (on) => this.world.setWires(on) });
+        this.wires = select({ name: "Wireframe", key: "m", choices: WIRES, chosen: (of) => this.world.setWires(of) });
         this.shadows = toggle({ name: "Shadows", key: "h", chosen: (on) => this.world.setShadows(on) });
         return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element);
     }
@@ -111,7 +114,7 @@ export class Controls {
         this.integrator.offer(list(scene.integrators));
         this.coupling.enable(scene.coupling != null);
         const ghosts = [["{}", "none"]];
-        if (scene.engines?.includes("full")) ghosts.push([JSON.stringify({ engine: "full" }), "full FEM"]);
+        if (scene.engines?.includes("full")) ghosts.push([JSON.stringify({ engine: "full" }), scene.engines.includes("mechanism") ? "full mechanism" : "full FEM"]);
         if (scene.engines?.includes("tree"))
             for (const coupling of COUPLINGS) ghosts.push([JSON.stringify({ engine: "tree", coupling }), `tree, ${coupling}`]);
         this.ghost.offer(ghosts);
@@ -157,27 +160,37 @@ export class Controls {
     // What the program answered to `pick`; null: no part is picked.
     showPart(pick, layer) {
         this.hint.hidden = Boolean(pick);
-        this.partTools.hidden = !pick;
+        this.partTools.hidden = !pick || pick.kind != null; // links of mechanisms stay as they are
         this.facts.replaceChildren();
         if (!pick) return;
-        const fact = (name, text) => text != null && this.facts.append(make("dt", { textContent: name }), make("dd", { textContent: text }));
+        const fact = (name, text) => this.#fact(name, text);
         fact("Name", pick.name || `part ${pick.part}`);
+        fact("Kind", pick.kind);
         fact("Component", pick.component);
         fact("Hangs at", pick.parent >= 0 ? layer.name(pick.parent) : null);
         fact("Coordinates", pick.r);
         fact("Mass", pick.mass == null ? null : `${withPrefix(1000 * pick.mass)}g`);
-        fact("Frequencies", (pick.frequencies ?? []).slice(0, 8).map((hz) => Number(hz.toPrecision(3))).join(", ") + (pick.frequencies?.length ? " Hz" : "–"));
+        if (pick.kind == null) fact("Frequencies", (pick.frequencies ?? []).slice(0, 8).map((hz) => Number(hz.toPrecision(3))).join(", ") + (pick.frequencies?.length ? " Hz" : "–"));
         fact("Stress", pick.stress == null ? null : `${withPrefix(pick.stress)}Pa`);
+        fact("Picked at", pick.position && inMetres(pick.position));
         this.stiffness.set(pick.stiffness ?? 1);
         this.damping.set(pick.damping ?? 0, pick.damping == null ? "its own" : undefined);
         setName(this.lock, pick.locked ? "Unlock" : "Lock");
     }
 
-    showBody(layer) {
-        const { vertices } = layer.components[0];
+    // The body of the full engine, and how it is where somebody pointed.
+    showBody(pick) {
         this.hint.hidden = true;
         this.partTools.hidden = true;
-        this.facts.replaceChildren(make("dt", { textContent: "Body" }), make("dd", { textContent: `the whole mesh by finite elements; ${vertices} vertices on its surface` }));
+        this.facts.replaceChildren();
+        this.#fact("Body", `${pick.elements.toLocaleString("en")} ${pick.element} elements, ${pick.vertices.toLocaleString("en")} vertices`);
+        this.#fact("Mass", pick.mass == null ? null : `${withPrefix(1000 * pick.mass)}g`);
+        this.#fact(pick.position ? "Stress here" : "Largest stress", pick.stress == null ? null : `${withPrefix(pick.stress)}Pa (von Mises)`);
+        this.#fact("Position", pick.position && inMetres(pick.position));
+    }
+
+    #fact(name, text) {
+        if (text != null) this.facts.append(make("dt", { textContent: name }), make("dd", { textContent: text }));
     }
 
     showFiles(files, token) {

@@ -98,7 +98,7 @@ export class Hands {
     }
 
     #click({ role, hit, x, y }) {
-        if (role !== "poke") return this.world.pickPart(hit ? hit.part : null);
+        if (role !== "poke") return hit ? this.world.pickPart(hit.part, hit.vertex) : this.world.pickPart(null);
         const ray = this.picture.orbit.ray(x, y, this.picture.width, this.picture.height);
         const push = POKE_SPEED * (this.world.massOf(hit.part) ?? 0.1);
         this.world.send({ do: "poke", part: hit.part, vertex: hit.vertex, impulse: ray.map((c) => c * push) });

@@ -18,13 +18,16 @@ export class Layer {
         this.rest = new Float32Array(8 * count);   // likewise, at rest
         this.qAt = new Int32Array(count);          // where the q of a part begin, a multiple of 4
         this.streamAt = new Int32Array(count);     // where the vertices of a streamed part begin, in vertices
-        let q = 0, streamed = 0;
+        this.slot = new Int32Array(count);         // where its vertices are drawn into, those inside the volume behind the surface's
+        let q = 0, streamed = 0, slots = 0;
         for (let p = 0; p < count; p++) {
             const component = components[parts.component[p]];
             this.qAt[p] = q;
             q += 4 * Math.ceil(component.r / 4);
             this.streamAt[p] = streamed;
-            if (component.streamed) streamed += component.vertices;
+            if (component.streamed) streamed += component.all;
+            this.slot[p] = slots;
+            slots += component.all;
             this.frames[8 * p + 3] = this.rest[8 * p + 3] = parts.scale[p];
             this.frames[8 * p + 7] = this.rest[8 * p + 7] = 1;
             if (parts.rest) {
@@ -32,6 +35,7 @@ export class Layer {
                 this.rest.set(parts.rest.subarray(7 * p + 3, 7 * p + 7), 8 * p + 4);
             }
         }
+        this.slotCount = slots;
         this.q = new Float32Array(q);
         this.stream = new Float32Array(8 * streamed); // position, 1; normal, 0
         this.absent = new Set();
@@ -67,7 +71,7 @@ export class Layer {
         for (let p = 0; p < this.parts.count; p++) {
             if (!(bits[p >> 5] & (1 << (p & 31)))) continue;
             const component = this.component(p);
-            const size = 7 + (component.streamed ? 3 * component.vertices : component.r);
+            const size = 7 + (component.streamed ? 3 * component.all : component.r);
             if (at + size > numbers.length) throw new Error("a frame has fewer numbers than its parts need");
             this.frames.set(numbers.subarray(at, at + 3), 8 * p);
             this.frames.set(numbers.subarray(at + 3, at + 7), 8 * p + 4);

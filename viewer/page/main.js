@@ -14,6 +14,7 @@ import { button, make } from "./widgets.js";
 
 const NOTE_TIME = 7000; // ms that a sentence stays
 const NOTES_KEPT = 100; // of a storm there is no end
+const ASK_EVERY = 5;    // sets of numbers: twice a second
 const FALL = 0.97;      // the end of the legend sinks by this factor with each set of colours, and rises at once
 
 const $ = (id) => document.getElementById(id);
@@ -26,6 +27,8 @@ class Page {
         this.partState = {};
         this.numbers = null;
         this.picked = null;  // part
+        this.pickedVertex = null;
+        this.askedAgo = 0;   // sets of numbers since the program was asked of it
         this.answer = null;  // what the program said of it
         this.springs = new Map();
         this.way = "natural";
@@ -59,7 +62,7 @@ class Page {
     #worldForControls() {
         return {
             send: (command) => this.send(command), picked: () => this.picked,
-            setColour: (way) => this.setColour(way), setWires: (on) => this.#setWires(on), setShadows: (on) => this.picture.setShadows(on),
+            setColour: (way) => this.setColour(way), setWires: (of) => this.#setWires(of), setShadows: (on) => this.picture.setShadows(on),
             film: () => this.#toggleFilm(), photo: () => this.#photo(),
         };
     }
@@ -67,7 +70,7 @@ class Page {
     #worldForHands() {
         return {
             layer: () => this.layers[0], send: (command) => this.send(command),
-            pickPart: (part) => this.pickPart(part),
+            pickPart: (part, vertex) => this.pickPart(part, vertex),
             grabbed: (part) => this.springs.has(part) || this.#ask(part),
             springOf: (part) => this.springs.get(part),
             massOf: (part) => {
@@ -116,7 +119,7 @@ class Page {
             { keys: ["o"], name: "next ghost", run: () => c.ghost.next() },
             { keys: ["c", "C"], name: "next, previous colour", run: (key) => c.colour.next(key === "c" ? 1 : -1) },
             { keys: ["n"], name: "next continuity", run: () => c.continuity.next() },
-            { keys: ["m"], name: "wireframe", run: () => c.wires.flip() },
+            { keys: ["m"], name: "next wireframe", run: () => c.wires.next() },
             { keys: ["h"], name: "shadows", run: () => c.shadows.flip() },
             { keys: ["[", "]"], name: "pick the previous, next part", run: (key) => this.#pickNext(key === "]" ? 1 : -1) },
             { keys: ["s", "S"], name: "stiffer, softer part", run: both(c.stiffness) },
@@ -147,8 +150,10 @@ class Page {
         if (command.do !== "ack") this.note("There is no connection to the program: nothing was changed.");
     }
 
-    pickPart(part) {
+    // A part, and a vertex of it where somebody pointed at it.
+    pickPart(part, vertex = null) {
         this.picked = part;
+        this.pickedVertex = vertex;
         this.answer = null;
         if (this.picture.actors[0]) this.picture.actors[0].uniforms.picked.value = part ?? -1;
         this.picture.touch();
@@ -156,10 +161,8 @@ class Page {
         else this.#ask(part);
     }
 
-    // The full engine has one body and knows no parts.
     #ask(part) {
-        if (this.scene.engine !== "full") this.send({ do: "pick", part });
-        else if (part === this.picked) this.controls.showBody(this.layers[0]);
+        this.send({ do: "pick", part, vertex: part === this.picked ? this.pickedVertex : null });
     }
 
     #pickNext(step) {
@@ -267,13 +270,21 @@ class Page {
             if (this.whole !== whole) this.#tint();
         }
         if (!document.hidden) this.plots.draw();
+        if (this.picked !== null && this.#isPointed() && ++this.askedAgo >= ASK_EVERY) this.#ask(this.picked);
+    }
+
+    // What is told of a point of a body changes as it moves.
+    #isPointed() {
+        return this.answer?.elements !== undefined && !this.settings.paused && !document.hidden;
     }
 
     #setAnswer(pick) {
         if (pick.spring != null) this.springs.set(pick.part, pick.spring);
         if (pick.part !== this.picked) return;
+        this.askedAgo = 0;
         this.answer = pick;
-        this.controls.showPart(pick, this.layers[0]);
+        if (pick.elements === undefined) this.controls.showPart(pick, this.layers[0]);
+        else this.controls.showBody(pick);
     }
 
     #applySettings() {
@@ -337,9 +348,11 @@ class Page {
         this.picture.touch();
     }
 
-    #setWires(on) {
-        this.picture.actors[0]?.showWires(on);
+    #setWires(of) {
+        this.picture.actors[0]?.showWires(of);
         this.picture.touch();
+        const without = of === "volume" ? this.layers[0]?.components.filter(({ edges }) => !edges).map(({ name }) => name) : [];
+        if (without?.length) this.note(`Shown by the edges of its surface only: ${without.slice(0, 4).join(", ")}${without.length > 4 ? " and others" : ""}.`);
     }
 
     #switchTool() {
@@ -421,6 +434,7 @@ function makeWindow(page) {
         get notes() { return [...page.notes]; },
         get layerCount() { return page.layers.length; },
         get triangles() { return page.picture.actors.reduce((sum, actor) => sum + actor.triangles, 0); },
+        get lines() { return page.picture.actors[0]?.lines ?? 0; },
         get filmed() { return page.filmed ?? 0; },
         get photographed() { return page.photographed ?? 0; },
         get held() { return [...page.hands.held.keys()]; },
@@ -429,6 +443,7 @@ function makeWindow(page) {
         componentName: (part, number) => layer(number).component(part).name,
         parent: (part, number) => layer(number).parts.parent[part],
         vertexCount: (part, number) => layer(number).component(part).vertices,
+        innerCount: (part, number) => layer(number).component(part).inner,
         partPosition: (part, number) => layer(number).origin(part),
         vertexPosition: (part, vertex, number) => layer(number).position(part, vertex),
         drawnPosition: (part, vertex, number) => page.picture.drawnPosition(part, vertex, number),

@@ -207,7 +207,7 @@ export class Picture {
     drawnPosition(part, vertex, number = 0) {
         const actor = this.actors[number], pixel = new Float32Array(4);
         actor.update(this.renderer);
-        const i = actor.layer.parts.first[part] + vertex, { width } = actor.target;
+        const i = actor.layer.slot[part] + vertex, { width } = actor.target;
         this.renderer.readRenderTargetPixels(actor.target, i % width, Math.floor(i / width), 1, 1, pixel);
         return [...pixel.subarray(0, 3)];
     }

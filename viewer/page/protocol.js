@@ -41,16 +41,20 @@ function checkRange(numbers, low, end, what) {
 }
 
 function readComponent(buffer, start, json) {
-    const { name, r, streamed, vertices, triangles } = json;
-    for (const count of [r, vertices, triangles])
+    const { name, r, streamed, vertices, triangles, inner = 0 } = json;
+    for (const count of [r, vertices, triangles, inner])
         if (!Number.isInteger(count) || count < 0) throw new Error(`component "${name}" has a count that is none`);
     const index = readArray(Uint32Array, buffer, start, json.index, 3 * triangles, `the triangles of "${name}"`);
     checkRange(index, 0, vertices, `a triangle of "${name}"`);
+    const all = vertices + inner;
+    const edges = json.edges ? readArray(Uint32Array, buffer, start, json.edges, undefined, `the edges of "${name}"`) : null;
+    if (edges?.length % 2) throw new Error(`an edge of "${name}" has one end`);
+    checkRange(edges ?? [], 0, all, `an edge of "${name}"`);
     return {
-        name, r: streamed ? 0 : r, coordinates: r, streamed: Boolean(streamed), vertices, triangles, index,
-        position: readArray(Float32Array, buffer, start, json.position, 3 * vertices, `positions of "${name}"`),
+        name, r: streamed ? 0 : r, coordinates: r, streamed: Boolean(streamed), vertices, inner, all, triangles, index, edges,
+        position: readArray(Float32Array, buffer, start, json.position, 3 * all, `positions of "${name}"`),
         U: streamed ? new Float32Array(0)
-            : readArray(Float32Array, buffer, start, json.U, 3 * r * vertices, `U of "${name}"`),
+            : readArray(Float32Array, buffer, start, json.U, 3 * r * all, `U of "${name}"`),
         frequencies: json.frequencies ?? [],
         mass: json.mass ?? null,
         colour: json.colour ?? null,

@@ -4,7 +4,7 @@
 import { WIDTH_BITS } from "./textures.js";
 
 const place = /* glsl */ `
-in vec2 part; // its number, and its first vertex among all
+in vec2 part; // its number, and the slot of its first vertex
 ivec2 place(int i) { return ivec2(i & ${(1 << WIDTH_BITS) - 1}, i >> ${WIDTH_BITS}); }
 `;
 
@@ -179,13 +179,16 @@ void main() {
 `;
 
 export const wireFragment = /* glsl */ `
-uniform vec3 line;
-uniform float opacity;
+uniform vec3 line, glowing;
+uniform float ink; // opacity
+uniform float whole;
 in vec3 world, area, tint;
 in float displaced, glow;
 out vec4 colour;
+${ramp}
 void main() {
-    colour = vec4(line, 0.45);
+    vec3 dyed = mix(line, whole > 0.0 ? ramp(displaced) : tint, 0.45);
+    colour = vec4(mix(dyed, glowing, glow), ink * (1.0 + glow));
     colour = linearToOutputTexel(colour);
 }
 `;

@@ -38,20 +38,20 @@ export function fill(texture, numbers) {
 export function makeAtlas(components, largest) {
     const starts = [];
     let texels = 0;
-    for (const { r, vertices } of components) {
+    for (const { r, all } of components) {
         starts.push(texels);
-        texels += 2 * (1 + r) * vertices;
+        texels += 2 * (1 + r) * all;
     }
     const atlas = makeTexture("float4", texels, largest);
     components.forEach((component, i) => {
-        const { r, vertices, position, U, index } = component;
+        const { r, all, position, U, index } = component;
         const N0 = areaVectors(position, index), N = linearNormals(position, U, r, index);
         let at = 4 * starts[i];
         const put = (from, k) => {
             for (let c = 0; c < 3; c++) atlas.image.data[at + c] = from[k + c];
             at += 4;
         };
-        for (let v = 0; v < vertices; v++) {
+        for (let v = 0; v < all; v++) {
             put(position, 3 * v);
             for (let l = 0; l < r; l++) put(U, 3 * (v * r + l));
             put(N0, 3 * v);
@@ -74,16 +74,16 @@ export function makePartTable(layer, starts, largest) {
     return table;
 }
 
-// Two textures for the seams. Of each vertex among all: where its group begins in the other one, or -1. There: how many
+// Two textures for the seams. Of each slot of a vertex: where its group begins in the other one, or -1. There: how many
 // copies there are, then part and vertex of each.
 export function makeSeamTextures(layer, largest) {
     const groups = layer.seamGroups();
-    const of = makeTexture("int1", layer.vertexCount, largest);
+    const of = makeTexture("int1", layer.slotCount, largest);
     const members = makeTexture("int2", groups.reduce((sum, group) => sum + group.length + 1, 1), largest);
     of.image.data.fill(-1);
     let at = 0;
     for (const group of groups) {
-        for (const { part, vertex } of group) of.image.data[layer.parts.first[part] + vertex] = at;
+        for (const { part, vertex } of group) of.image.data[layer.slot[part] + vertex] = at;
         members.image.data[2 * at++] = group.length;
         for (const { part, vertex } of group) {
             members.image.data[2 * at] = part;

@@ -1,0 +1,267 @@
+/* Height fields: the triangles of the cells under a shape, one by one. docs/theory/contact.md, "Height fields". */
+#include "contact/collide.h"
+
+/* A cell (column, row) is cut from its lowest corner (0, 0) to the opposite one (1, 1). */
+typedef struct {
+    const bough_shape *field;
+    int32_t node[3][2]; /* column and row of the corners, counter-clockwise seen from above */
+    bo_vec3 corners[3];
+    bo_vec3 normal;
+    uint32_t feature;
+} facet;
+
+static facet facet_of(const bough_shape *field, int32_t column, int32_t row, int upper) {
+    static const int32_t corners[2][3][2] = {{{0, 0}, {1, 0}, {1, 1}}, {{0, 0}, {1, 1}, {0, 1}}};
+    facet f = {.field = field, .feature = 2 * (uint32_t)(row * field->columns + column) + (uint32_t)upper};
+    for (int k = 0; k < 3; k++) {
+        f.node[k][0] = column + corners[upper][k][0];
+        f.node[k][1] = row + corners[upper][k][1];
+        f.corners[k] = bo_field_node(field, f.node[k][0], f.node[k][1]);
+    }
+    f.normal = bo_normalize(bo_cross(bo_sub(f.corners[1], f.corners[0]), bo_sub(f.corners[2], f.corners[0])));
+    return f;
+}
+
+/* ---- which directions the ground can push in ---- */
+
+static bool node_is_below(const bough_shape *field, int32_t column, int32_t row, bo_vec3 p, bo_vec3 direction) {
+    if (column < 0 || column >= field->columns || row < 0 || row >= field->rows)
+        return true;
+    const double size = fmin(field->cell[0], field->cell[1]);
+    return bo_dot(direction, bo_sub(bo_field_node(field, column, row), p)) <= 1e-6 * size;
+}
+
+/* Nothing around corner k reaches further in the direction: it can touch there. */
+static bool corner_sticks_out(const facet *f, int k, bo_vec3 direction) {
+    static const int32_t around[6][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 0}, {-1, -1}, {0, -1}};
+    if (direction.z <= 0)
+        return false;
+    for (int i = 0; i < 6; i++)
+        if (!node_is_below(f->field, f->node[k][0] + around[i][0], f->node[k][1] + around[i][1], f->corners[k],
+                           direction))
+            return false;
+    return true;
+}
+
+/* Neither facet beside the edge from corner k reaches further: the node across is a + b - c of a parallelogram. */
+static bool edge_sticks_out(const facet *f, int k, bo_vec3 direction) {
+    const int32_t *a = f->node[k], *b = f->node[(k + 1) % 3], *c = f->node[(k + 2) % 3];
+    return direction.z > 0 && node_is_below(f->field, c[0], c[1], f->corners[k], direction) &&
+           node_is_below(f->field, a[0] + b[0] - c[0], a[1] + b[1] - c[1], f->corners[k], direction);
+}
+
+/* ---- spheres ---- */
+
+/* Over the facet, seen along a direction that is not in its plane. */
+static bool is_over(const facet *f, bo_vec3 x, bo_vec3 direction) {
+    for (int k = 0; k < 3; k++) {
+        const bo_vec3 p = f->corners[k], d = bo_sub(f->corners[(k + 1) % 3], p);
+        if (bo_dot(bo_cross(direction, d), bo_sub(x, p)) < 0)
+            return false;
+    }
+    return true;
+}
+
+/* A centre under the ground goes out through the facet above it. Else the nearest point counts, where the ground sticks
+ * out towards the centre: beside a facet the neighbour is nearer. */
+static void touch_sphere(const facet *f, bo_vec3 centre, double radius, bo_manifold *m) {
+    const double height = bo_dot(f->normal, bo_sub(centre, f->corners[0]));
+    const bo_vec3 lowest = bo_mul_add(centre, -radius, f->normal);
+    if (height < 0) {
+        if (is_over(f, centre, bo_v3(0, 0, 1)))
+            bo_manifold_add(m, lowest, f->normal, height - radius, f->feature);
+        return;
+    }
+    if (is_over(f, centre, f->normal)) {
+        bo_manifold_add(m, lowest, f->normal, height - radius, f->feature);
+        return;
+    }
+    double nearest = INFINITY;
+    bo_vec3 best = {0, 0, 0};
+    int side = 0;
+    for (int k = 0; k < 3; k++) {
+        const bo_vec3 p = f->corners[k];
+        const bo_vec3 x = bo_nearest_on_segment(p, bo_sub(f->corners[(k + 1) % 3], p), centre);
+        const double distance = bo_norm(bo_sub(centre, x));
+        if (distance < nearest)
+            nearest = distance, best = x, side = k;
+    }
+    const bo_vec3 out = bo_scale(1 / nearest, bo_sub(centre, best));
+    const double size = 1e-9 * radius;
+    const bool at_start = bo_norm(bo_sub(best, f->corners[side])) < size,
+               at_end = bo_norm(bo_sub(best, f->corners[(side + 1) % 3])) < size;
+    const bool sticks_out = at_start || at_end ? corner_sticks_out(f, at_start ? side : (side + 1) % 3, out)
+                                               : edge_sticks_out(f, side, out);
+    if (nearest > size && sticks_out)
+        bo_manifold_add(m, bo_mul_add(centre, -radius, out), out, nearest - radius, f->feature);
+}
+
+/* ---- polyhedra ---- */
+
+typedef struct {
+    double gap;
+    int32_t face, edge, side; /* of the polyhedron; of the facet */
+    bo_vec3 normal;
+} axis;
+
+static double lowest_over(const bo_placed *a, const facet *f) {
+    const int32_t lowest = bo_hull_support(a->hull, bo_scale(-1, bo_mat_tvec(a->g.R, f->normal)));
+    return bo_dot(f->normal, bo_sub(bo_placed_corner(a, lowest), f->corners[0]));
+}
+
+/* Faces of the polyhedron that rest on a corner which sticks out. */
+static axis best_face(const bo_placed *a, const facet *f) {
+    axis best = {.gap = -INFINITY, .face = -1};
+    for (int32_t i = 0; i < a->hull->face_count; i++) {
+        const bo_vec3 n = bo_mat_vec(a->g.R, a->hull->normals[i]);
+        if (n.z >= 0)
+            continue;
+        int top = 0;
+        double gap = INFINITY;
+        for (int k = 0; k < 3; k++) {
+            const double g = bo_dot(n, bo_sub(f->corners[k], a->g.t)) - a->hull->offsets[i];
+            if (g < gap)
+                gap = g, top = k;
+        }
+        if (gap > best.gap && corner_sticks_out(f, top, bo_scale(-1, n)))
+            best = (axis){.gap = gap, .face = i, .normal = bo_scale(-1, n)};
+    }
+    return best;
+}
+
+/* Both faces beside an edge of the polyhedron rise from it along the direction. */
+static bool edge_hangs_down(const bo_placed *a, const bo_hull_edge *edge, bo_vec3 along, bo_vec3 direction) {
+    const bo_vec3 left = bo_mat_vec(a->g.R, a->hull->normals[edge->left]),
+                  right = bo_mat_vec(a->g.R, a->hull->normals[edge->right]);
+    return bo_dot(direction, bo_cross(left, along)) >= 0 && bo_dot(direction, bo_cross(right, along)) <= 0;
+}
+
+static axis best_edges(const bo_placed *a, const facet *f) {
+    axis best = {.gap = -INFINITY, .face = -1, .edge = -1};
+    for (int32_t i = 0; i < a->hull->edge_count; i++) {
+        const bo_hull_edge *edge = &a->hull->edges[i];
+        const bo_vec3 p = bo_placed_corner(a, edge->from), d = bo_sub(bo_placed_corner(a, edge->to), p);
+        for (int k = 0; k < 3; k++) {
+            const bo_vec3 q = f->corners[k], e = bo_sub(f->corners[(k + 1) % 3], q), cross = bo_cross(d, e);
+            const double length = bo_norm(cross);
+            if (length * length < 1e-10 * bo_dot(d, d) * bo_dot(e, e))
+                continue;
+            const bo_vec3 n = bo_scale((cross.z > 0 ? 1 : -1) / length, cross);
+            const double gap = bo_dot(n, bo_sub(p, q));
+            if (gap > best.gap && edge_hangs_down(a, edge, d, n) && edge_sticks_out(f, k, n))
+                best = (axis){.gap = gap, .face = -1, .edge = i, .side = k, .normal = n};
+        }
+    }
+    return best;
+}
+
+static void touch_edges(const bo_placed *a, const facet *f, const axis *x, bo_manifold *m) {
+    const bo_hull_edge *edge = &a->hull->edges[x->edge];
+    const bo_vec3 p = bo_placed_corner(a, edge->from), d = bo_sub(bo_placed_corner(a, edge->to), p),
+                  q = f->corners[x->side], e = bo_sub(f->corners[(x->side + 1) % 3], q);
+    double s, t;
+    bo_nearest_on_segments(p, d, q, e, &s, &t);
+    const bo_vec3 on_a = bo_mul_add(p, s, d), apart = bo_sub(on_a, bo_mul_add(q, t, e));
+    const double gap = bo_dot(apart, x->normal);
+    if (bo_norm(bo_mul_add(apart, -gap, x->normal)) < 1e-6 * m->size) /* not where one ends */
+        bo_manifold_add(m, on_a, x->normal, gap, bo_feature(3 * f->feature + (uint32_t)x->side, (uint32_t)x->edge));
+}
+
+/* Corners of the facet under a face of the polyhedron that stick out. */
+static void touch_corners(const bo_placed *a, const facet *f, const axis *x, bo_manifold *m) {
+    const bo_hull *hull = a->hull;
+    const int32_t first = hull->face_start[x->face], end = hull->face_start[x->face + 1];
+    for (int k = 0; k < 3; k++) {
+        const bo_vec3 p = f->corners[k];
+        bool under = corner_sticks_out(f, k, x->normal);
+        for (int32_t i = first; i < end && under; i++) {
+            const bo_vec3 u = bo_placed_corner(a, hull->loops[i]),
+                          v = bo_placed_corner(a, hull->loops[i + 1 < end ? i + 1 : first]);
+            under = bo_dot(bo_cross(bo_sub(v, u), bo_scale(-1, x->normal)), bo_sub(p, u)) <= 0;
+        }
+        const double gap = bo_dot(x->normal, bo_sub(a->g.t, p)) - hull->offsets[x->face];
+        if (under)
+            bo_manifold_add(m, bo_mul_add(p, gap, x->normal), x->normal, gap,
+                            bo_feature(0x40000000u + (uint32_t)(f->node[k][1] * f->field->columns + f->node[k][0]),
+                                       (uint32_t)x->face));
+    }
+}
+
+/* The polyhedron goes out along the axis of least overlap of those in which the ground can push. */
+static void touch_hull(const bo_placed *a, const facet *f, bo_manifold *m) {
+    const double near = 1e-3 * m->size, flat = lowest_over(a, f);
+    if (flat > m->margin)
+        return;
+    const axis face = best_face(a, f), edges = best_edges(a, f);
+    if (face.gap > m->margin || edges.gap > m->margin)
+        return;
+    const int32_t before = m->count;
+    if (edges.gap > fmax(face.gap, flat) + near)
+        touch_edges(a, f, &edges, m);
+    else if (face.gap > flat + near)
+        touch_corners(a, f, &face, m);
+    if (m->count > before)
+        return;
+    const int32_t lowest = bo_placed_face(a, bo_scale(-1, f->normal));
+    bo_clip_face(a, lowest, 3, f->corners, f->normal, false, bo_feature(f->feature, (uint32_t)lowest), m);
+}
+
+/* ---- cells ---- */
+
+/* Cells from `first` to `last` that cover lower .. upper, of `count` nodes about the origin; none: last < first. */
+static void cells_under(double lower, double upper, double cell, int32_t count, int32_t *first, int32_t *last) {
+    const double middle = 0.5 * (count - 1), most = count - 2;
+    *first = (int32_t)fmin(fmax(floor(lower / cell + middle), 0), most + 1);
+    *last = (int32_t)fmin(fmax(floor(upper / cell + middle), -1), most);
+}
+
+static bool cell_is_near(const bough_shape *field, int32_t i, int32_t j, double lowest) {
+    const double *h = field->heights + (ptrdiff_t)j * field->columns + i;
+    return fmax(fmax(h[0], h[1]), fmax(h[field->columns], h[field->columns + 1])) >= lowest;
+}
+
+typedef void (*visitor)(const void *user, const facet *f, bo_manifold *m);
+
+static void visit(const bough_shape *field, bo_vec3 lower, bo_vec3 upper, visitor touch, const void *user,
+                  bo_manifold *m) {
+    int32_t i0, i1, j0, j1;
+    cells_under(lower.x - m->margin, upper.x + m->margin, field->cell[0], field->columns, &i0, &i1);
+    cells_under(lower.y - m->margin, upper.y + m->margin, field->cell[1], field->rows, &j0, &j1);
+    if (lower.z - m->margin > field->highest)
+        return;
+    for (int32_t j = j0; j <= j1; j++)
+        for (int32_t i = i0; i <= i1; i++)
+            for (int up = 0; up < 2 && cell_is_near(field, i, j, lower.z - m->margin); up++) {
+                const facet f = facet_of(field, i, j, up);
+                touch(user, &f, m);
+            }
+}
+
+typedef struct {
+    bo_vec3 centre;
+    double radius;
+} ball;
+
+static void visit_sphere(const void *user, const facet *f, bo_manifold *m) {
+    const ball *b = user;
+    touch_sphere(f, b->centre, b->radius, m);
+}
+static void visit_hull(const void *user, const facet *f, bo_manifold *m) {
+    touch_hull(user, f, m);
+}
+
+void bo_collide_sphere_field(bo_vec3 centre, double radius, const bough_shape *field, bo_manifold *m) {
+    const bo_vec3 r = bo_v3(radius, radius, radius);
+    visit(field, bo_sub(centre, r), bo_add(centre, r), visit_sphere, &(ball){centre, radius}, m);
+}
+
+void bo_collide_hull_field(const bo_placed *a, const bough_shape *field, bo_manifold *m) {
+    double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int32_t i = 0; i < a->hull->vertex_count; i++) {
+        double x[3];
+        bo_store3(x, bo_placed_corner(a, i));
+        for (int k = 0; k < 3; k++)
+            least[k] = fmin(least[k], x[k]), most[k] = fmax(most[k], x[k]);
+    }
+    visit(field, bo_load3(least), bo_load3(most), visit_hull, a, m);
+}

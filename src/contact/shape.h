@@ -1,0 +1,71 @@
+/* Inside view of shapes: polyhedra with their faces and edges, height fields. docs/theory/contact.md. */
+#ifndef BO_CONTACT_SHAPE_H
+#define BO_CONTACT_SHAPE_H
+
+#include "base/context.h"
+#include "base/pose.h"
+
+#include <bough/contact.h>
+
+enum { BO_MOST_CORNERS = 512 }; /* of a hull: collision looks at pairs of edges */
+
+typedef struct bo_hull_edge {
+    int32_t from, to;    /* corners, as `left` goes round */
+    int32_t left, right; /* faces */
+} bo_hull_edge;
+
+/* A convex polyhedron. */
+typedef struct bo_hull {
+    int32_t vertex_count, face_count, edge_count;
+    bo_vec3 *vertices;
+    bo_vec3 *normals; /* of the faces, outwards: normal . x <= offset within */
+    double *offsets;
+    int32_t *face_start; /* face_count + 1 */
+    int32_t *loops;      /* corners of the faces, counter-clockwise seen from outside */
+    bo_hull_edge *edges;
+    bo_vec3 middle;       /* of the corners: inside */
+    bo_vec3 lower, upper; /* of a box around it */
+} bo_hull;
+
+struct bough_shape {
+    bough_shape_kind kind;
+    bo_se3 frame;
+    bo_vec3 centre; /* of a sphere around it, in its own axes */
+    double radius;  /* of that; infinite for a plane */
+    bo_hull hull;   /* of boxes and hulls */
+    int32_t columns, rows;
+    double cell[2];
+    double lowest, highest;
+    double *heights;
+};
+
+static inline bool bo_shape_is_ground(const bough_shape *shape) {
+    return shape->kind == BOUGH_SHAPE_PLANE || shape->kind == BOUGH_SHAPE_HEIGHT_FIELD;
+}
+
+bough_status bo_hull_create(bough_context *ctx, int32_t count, const bo_vec3 *points, bo_hull *hull);
+void bo_hull_destroy(bough_context *ctx, bo_hull *hull);
+
+/* The corner furthest along a direction. */
+static inline int32_t bo_hull_support(const bo_hull *hull, bo_vec3 direction) {
+    int32_t best = 0;
+    double most = -INFINITY;
+    for (int32_t i = 0; i < hull->vertex_count; i++) {
+        const double d = bo_dot(hull->vertices[i], direction);
+        if (d > most)
+            most = d, best = i;
+    }
+    return best;
+}
+
+/* A node of a height field; those outside are not asked for. */
+static inline bo_vec3 bo_field_node(const bough_shape *field, int32_t column, int32_t row) {
+    return bo_v3((column - 0.5 * (field->columns - 1)) * field->cell[0],
+                 (row - 0.5 * (field->rows - 1)) * field->cell[1],
+                 field->heights[(ptrdiff_t)row * field->columns + column]);
+}
+
+/* A box around a placed shape, along the world's axes. */
+void bo_shape_bounds(const bough_shape *shape, bo_se3 at, bo_vec3 *lower, bo_vec3 *upper);
+
+#endif

@@ -1,0 +1,221 @@
+/* Projected Gauss-Seidel over G^T A^-1 G, held as rates of the groups. docs/theory/contact.md, "Impulses". */
+#include "contact/solve.h"
+
+#include <string.h>
+
+/* ---- one constraint ---- */
+
+static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool before, double v[3]) {
+    v[0] = v[1] = v[2] = 0;
+    for (int s = 0; s < 2; s++) {
+        if (c->groups[s] < 0)
+            continue;
+        const bo_group *g = &p->groups[c->groups[s]];
+        const double *J = p->rows + c->rows[s], *y = before ? g->before : g->y;
+        for (int r = 0; r < 3; r++, J += g->size)
+            for (int32_t k = 0; k < g->size; k++)
+                v[r] += J[k] * y[k];
+    }
+}
+
+static void apply(const bo_contact_problem *p, const bo_constraint *c, const double change[3]) {
+    for (int s = 0; s < 2; s++) {
+        if (c->groups[s] < 0)
+            continue;
+        const bo_group *g = &p->groups[c->groups[s]];
+        const double *B = p->answers + c->rows[s];
+        const int32_t n = g->size;
+        for (int32_t k = 0; k < n; k++)
+            g->y[k] += B[k] * change[0] + B[n + k] * change[1] + B[2 * n + k] * change[2];
+    }
+}
+
+/* B = A^-1 J^T by rows, W = J B. Directions in which next to nothing moves have W = 0. */
+static void prepare(bo_contact_problem *p, bo_constraint *c) {
+    double least = 0;
+    memset(c->W, 0, sizeof c->W);
+    for (int s = 0; s < 2; s++) {
+        if (c->groups[s] < 0)
+            continue;
+        const bo_group *g = &p->groups[c->groups[s]];
+        const int32_t n = g->size;
+        const double *J = p->rows + c->rows[s];
+        double *B = p->answers + c->rows[s];
+        for (int r = 0; r < 3; r++)
+            for (int32_t i = 0; i < n; i++) {
+                double sum = 0;
+                for (int32_t k = 0; k < n; k++)
+                    sum += g->inverse[(ptrdiff_t)i * n + k] * J[r * n + k];
+                B[r * n + i] = sum;
+            }
+        for (int r = 0; r < 3; r++)
+            for (int q = 0; q < 3; q++)
+                for (int32_t k = 0; k < n; k++)
+                    c->W[3 * r + q] += J[r * n + k] * B[q * n + k];
+        least = fmax(least, g->least);
+    }
+    for (int r = 0; r < 3; r++)
+        if (!(c->W[4 * r] > least))
+            c->W[3 * r] = c->W[3 * r + 1] = c->W[3 * r + 2] = c->W[r] = c->W[3 + r] = c->W[6 + r] = 0;
+}
+
+static void limit_friction(double limit, double t[2]) {
+    const double length = sqrt(t[0] * t[0] + t[1] * t[1]);
+    if (length > limit)
+        t[0] *= limit / length, t[1] *= limit / length;
+}
+
+/* Impulses along the tangents that stop the rates v, if friction can. If not, a step against v by the softer direction
+ * 1 / w and back onto the disc: it stays where it is only when the impulse is against the rate. */
+static void rub(const bo_constraint *c, const double v[3], double limit, double t[2]) {
+    const double a = c->W[4], b = c->W[5], d = c->W[8], det = a * d - b * b;
+    const double w = 0.5 * (a + d) + sqrt(0.25 * (a - d) * (a - d) + b * b);
+    t[0] = c->impulse[1], t[1] = c->impulse[2];
+    if (!(w > 0))
+        return;
+    if (det > 1e-12 * w * w) {
+        const double stop[2] = {t[0] - (d * v[1] - b * v[2]) / det, t[1] - (a * v[2] - b * v[1]) / det};
+        if (stop[0] * stop[0] + stop[1] * stop[1] <= limit * limit) {
+            t[0] = stop[0], t[1] = stop[1];
+            return;
+        }
+    }
+    t[0] -= v[1] / w, t[1] -= v[2] / w;
+    limit_friction(limit, t);
+}
+
+/* One visit; returns by how much rates at this point changed. */
+static double visit(const bo_contact_problem *p, bo_constraint *c) {
+    double v[3], t[2], *change = c->change;
+    find_rates(p, c, false, v);
+    change[0] = 0;
+    if (c->W[0] > 0) {
+        const double normal = fmax(0, c->impulse[0] - (v[0] - c->speed) / c->W[0]);
+        change[0] = normal - c->impulse[0];
+        c->impulse[0] = normal;
+    }
+    for (int r = 1; r < 3; r++)
+        v[r] += c->W[3 * r] * change[0];
+    rub(c, v, c->friction * c->impulse[0], t);
+    double changed = fabs(change[0]) * c->W[0];
+    for (int r = 1; r < 3; r++) {
+        change[r] = t[r - 1] - c->impulse[r];
+        c->impulse[r] = t[r - 1];
+        changed = fmax(changed, fabs(change[r]) * c->W[4 * r]);
+    }
+    apply(p, c, change);
+    return changed;
+}
+
+/* By how much rates miss complementarity: what a visit would change, but for its effect on others. */
+static double residual_of(const bo_contact_problem *p, const bo_constraint *c) {
+    double v[3], t[2];
+    find_rates(p, c, false, v);
+    const double normal = c->W[0] > 0 ? fmax(0, c->impulse[0] - (v[0] - c->speed) / c->W[0]) : c->impulse[0];
+    rub(c, v, c->friction * c->impulse[0], t);
+    return fmax(fabs(normal - c->impulse[0]) * c->W[0],
+                fmax(fabs(t[0] - c->impulse[1]) * c->W[4], fabs(t[1] - c->impulse[2]) * c->W[8]));
+}
+
+/* ---- all of them ---- */
+
+/* Rounds of visits are steps of a descent. As in conjugate gradients (Silcowitz, Niebe, Erleben 2010), the direction of
+ * the rounds before is followed on, by beta = ratio of the squared changes, and forgotten when changes grow. The last
+ * round is one of visits only, and leaves impulses that friction and contact allow. */
+static void follow_on(bo_contact_problem *p, double beta) {
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = &p->constraints[i];
+        double more[3];
+        for (int r = 0; r < 3; r++) {
+            more[r] = beta * c->drift[r];
+            c->drift[r] = beta > 0 ? more[r] + c->change[r] : 0;
+            c->impulse[r] += more[r];
+        }
+        if (beta > 0)
+            apply(p, c, more);
+    }
+}
+
+static double squared_change(const bo_contact_problem *p) {
+    double sum = 0;
+    for (int32_t i = 0; i < p->constraint_count; i++)
+        for (int r = 0; r < 3; r++)
+            sum += p->constraints[i].W[4 * r] * p->constraints[i].change[r] * p->constraints[i].change[r];
+    return sum;
+}
+
+static void sweep(bo_contact_problem *p, double tolerance) {
+    double before = 0;
+    for (int32_t round = 0; round < p->most_rounds; round++) {
+        double changed = 0;
+        for (int32_t i = 0; i < p->constraint_count; i++)
+            changed = fmax(changed, visit(p, &p->constraints[i]));
+        p->rounds++;
+        if (changed <= tolerance || round + 1 == p->most_rounds)
+            break;
+        const double now = squared_change(p);
+        if (round == 0)
+            for (int32_t i = 0; i < p->constraint_count; i++)
+                memcpy(p->constraints[i].drift, p->constraints[i].change, sizeof p->constraints[i].drift);
+        else
+            follow_on(p, now <= before ? now / before : 0);
+        before = now;
+    }
+}
+
+/* Points that were hit faster than bounce_speed leave by what restitution says. */
+static bool bounce(bo_contact_problem *p) {
+    bool any = false;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = &p->constraints[i];
+        if (!(c->restitution > 0 && c->impulse[0] > 0 && c->approach > p->bounce_speed))
+            continue;
+        c->speed = fmax(c->speed, c->restitution * c->approach);
+        any = true;
+    }
+    return any;
+}
+
+static void sum_impulses(bo_contact_problem *p) {
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const bo_constraint *c = &p->constraints[i];
+        for (int s = 0; s < 2; s++) {
+            if (c->groups[s] < 0)
+                continue;
+            const bo_group *g = &p->groups[c->groups[s]];
+            const double *J = p->rows + c->rows[s];
+            for (int r = 0; r < 3; r++, J += g->size)
+                for (int32_t k = 0; k < g->size; k++)
+                    g->impulse[k] += J[k] * c->impulse[r];
+        }
+    }
+}
+
+void bo_contact_solve(bo_contact_problem *p) {
+    double scale = 0;
+    p->rounds = 0, p->residual = 0;
+    for (int32_t g = 0; g < p->group_count; g++)
+        memset(p->groups[g].impulse, 0, (size_t)p->groups[g].size * sizeof(double));
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = &p->constraints[i];
+        double v[3];
+        prepare(p, c);
+        find_rates(p, c, true, v);
+        c->approach = -v[0];
+        find_rates(p, c, false, v);
+        scale = fmax(scale, fmax(fabs(v[0] - c->speed), fmax(fabs(v[1]), fabs(v[2]))));
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        bo_constraint *c = &p->constraints[i];
+        for (int r = 0; r < 3; r++)
+            c->impulse[r] = c->W[4 * r] > 0 ? c->impulse[r] : 0;
+        limit_friction(c->friction * c->impulse[0], c->impulse + 1);
+        apply(p, c, c->impulse);
+    }
+    sweep(p, p->tolerance * scale);
+    if (bounce(p))
+        sweep(p, p->tolerance * scale);
+    for (int32_t i = 0; i < p->constraint_count; i++)
+        p->residual = fmax(p->residual, residual_of(p, &p->constraints[i]));
+    sum_impulses(p);
+}

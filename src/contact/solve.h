@@ -1,0 +1,46 @@
+/* Impulses at points of contact with friction: projected Gauss-Seidel. docs/theory/contact.md, "Impulses". */
+#ifndef BO_CONTACT_SOLVE_H
+#define BO_CONTACT_SOLVE_H
+
+#include "base/context.h"
+#include "base/vec.h"
+
+/* What moves together: rates y that an impulse p changes by A^-1 p. */
+typedef struct bo_group {
+    int32_t size;
+    const double *inverse; /* size x size: A^-1, symmetric */
+    double *y;             /* size: without contact; changed */
+    const double *before;  /* size: at the start of the step */
+    double *impulse;       /* size: by all contacts */
+    double least;          /* 1/kg: directions with less than that are rigid, and no impulse is looked for */
+} bo_group;
+
+/* A point where the first of two groups must not come nearer to the second along the normal. */
+typedef struct bo_constraint {
+    int32_t groups[2]; /* -1: does not move */
+    size_t rows[2];    /* where 3 x size numbers of each begin: rate along the normal and two tangents */
+    double friction, restitution;
+    double speed;      /* m/s: apart, at least this */
+    double impulse[3]; /* N s: along the normal and two tangents; a first guess, then the answer */
+    /* by the solver */
+    double W[9]; /* 1/kg: rates by unit impulses, 3 x 3 */
+    double approach;
+    double change[3], drift[3]; /* of the impulse: by the last visit, and the direction of the search */
+} bo_constraint;
+
+typedef struct bo_contact_problem {
+    int32_t group_count, constraint_count;
+    bo_group *groups;
+    bo_constraint *constraints;
+    const double *rows; /* what bo_constraint.rows counts in */
+    double *answers;    /* as many: A^-1 times them; by the solver */
+    int32_t most_rounds;
+    double tolerance;    /* of the rates without contact: a round that changes them less is the last */
+    double bounce_speed; /* m/s: slower approaches do not bounce */
+    int32_t rounds;      /* that were needed */
+    double residual;     /* m/s: by which rates miss what they should be */
+} bo_contact_problem;
+
+void bo_contact_solve(bo_contact_problem *p);
+
+#endif

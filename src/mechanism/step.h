@@ -1,0 +1,33 @@
+/* A step of a reduced model in two halves, between which contact may act. docs/theory/mechanism.md, "Steps". */
+#ifndef BO_MECHANISM_STEP_H
+#define BO_MECHANISM_STEP_H
+
+#include "mechanism/mechanism.h"
+
+/* Coordinates y = z, or (base; z) when the base is free. */
+struct bo_mechanism_work {
+    int32_t size;
+    double dt;                                     /* that of the inverse; 0: none yet */
+    double *inverse;                               /* size x size: (M + h D + h^2 K)^-1 */
+    double *factor;                                /* size x size */
+    double *z, *rate, *right, *next, *transported; /* size each */
+    double *goal;                                  /* rank: z where the springs pull */
+    double *columns;                               /* rank + motors: what moves the links */
+    double momentum[6];                            /* of a free base, with the impulses of the step */
+    double *memory;
+};
+
+/* z (rank) of xi and internal coordinates, or their rates. */
+void bo_mechanism_coordinates(const bough_mechanism_model *model, const double *xi, const double *internal, double *z);
+
+/* The rates at the end of a step (work->next) and the matrix that leads to them (work->inverse). The state stays. */
+bough_status bo_mechanism_predict(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
+                                  double dt);
+/* Impulses on y (size) beside those of the prediction. */
+void bo_mechanism_kick(const bough_mechanism_model *model, bough_mechanism_state *state, double dt,
+                       const double *impulse);
+/* Moves the state by the rates; it stays when they are not finite. */
+bough_status bo_mechanism_finish(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
+                                 double dt);
+
+#endif

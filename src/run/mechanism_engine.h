@@ -1,0 +1,30 @@
+/* Inside view of the engine of mechanisms. */
+#ifndef BO_RUN_MECHANISM_ENGINE_H
+#define BO_RUN_MECHANISM_ENGINE_H
+
+#include "run/linkage.h"
+
+typedef struct mechanism_engine {
+    bo_linkage l;
+    double time;
+    bool placed;           /* the linkage's poses and twists are those of its state */
+    const bo_hands *hands; /* NULL: none */
+    double *before;        /* a state of the linkage, for trying */
+    /* What is shown, from bo_mechanism_make_surface() on: */
+    bough_run_rigid *rigids;
+    int32_t *first; /* of the rigids, and one more: their first vertices in all */
+    bough_mesh *surface;
+    double *displacement, *velocity;
+} mechanism_engine;
+
+/* Where a rigid is, and its twist in its own axes. */
+bo_se3 bo_mechanism_rigid(mechanism_engine *e, int32_t rigid, bo_twist *twist);
+
+/* mechanism_surface.c */
+bough_status bo_mechanism_make_surface(bo_engine *engine);
+bough_status bo_mechanism_show(void *data);
+void bo_mechanism_free_surface(mechanism_engine *e);
+/* A vertex of a rigid, in its frame; its surface has been made. */
+void bo_linkage_vertex(const mechanism_engine *e, int32_t rigid, int32_t vertex, double x[3]);
+
+#endif

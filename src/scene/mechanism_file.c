@@ -1,0 +1,715 @@
+/* Scene files of mechanisms: links and joints, what moves them and what is around them. */
+#include "scene/scene.h"
+
+#include "base/eigen3.h"
+#include "mechanism/joint.h"
+#include "scene/entries.h"
+
+#include <string.h>
+
+#define MOST_LINKS 100000 /* in a file, and of joints; a slip or an attack beyond */
+#define MOST_THINGS 10000 /* end effectors, motors, forces, bodies, obstacles */
+
+enum { NAMES_LINK, NAMES_JOINT, NAMES_END_EFFECTOR, NAMES_BODY, NAMES_OBSTACLE, NAMES_COUNT };
+static const char *const whats[NAMES_COUNT] = {"link", "joint", "end effector", "body", "obstacle"};
+
+typedef struct {
+    const bo_json *root;
+    bough_scene *scene;
+    bo_mechanism_scene *m;
+    json_t *names[NAMES_COUNT]; /* {NAME: index} */
+    bough_urdf *urdf;           /* NULL: there is none */
+} reader;
+
+bool bo_is_mechanism(const bo_json *root) {
+    return bo_json_has(root, "links") || bo_json_has(root, "generate") || bo_json_has(root, "urdf") ||
+           bo_json_has(root, "bodies");
+}
+
+/* ---- names ---- */
+
+static bough_status add_name(const reader *r, bo_json at, int kind, int32_t index) {
+    return bo_json_add_name(at, whats[kind], r->names[kind], index, NULL);
+}
+
+static bough_status find(const reader *r, bo_json at, int kind, int32_t *index) {
+    char what[40];
+    snprintf(what, sizeof what, "%s ", whats[kind]);
+    return bo_json_find_name(at, what, r->names[kind], index);
+}
+
+static bough_status list_of(bo_json at, int32_t most, int32_t *count) {
+    BO_TRY(bo_json_list(at, count));
+    return *count <= most ? BOUGH_OK : bo_json_fail(at, "%d of them are too many; %d is the limit", *count, most);
+}
+
+/* Of things that a generator made. */
+static bough_status name_made(const reader *r, bo_json at, int kind, int32_t index, const char *name) {
+    if (name && json_object_set_new(r->names[kind], name, json_integer(index)))
+        return bo_fail_memory(at.ctx);
+    return BOUGH_OK;
+}
+
+/* ---- places ---- */
+
+bough_status bo_scene_pose(const bo_json *at, bo_se3 *pose) {
+    double position[3], degrees[3] = {0};
+    bo_store3(position, pose->t);
+    BO_TRY(bo_json_vec3(bo_json_at(at, "position"), BO_ANY, position));
+    BO_TRY(bo_json_vec3(bo_json_at(at, "rotate_deg"), BO_ANY, degrees));
+    pose->t = bo_load3(position);
+    if (bo_json_has(at, "rotate_deg"))
+        pose->R = bo_turn_degrees(degrees);
+    return BOUGH_OK;
+}
+
+/* The shortest turn that takes z to the axis. */
+static bo_mat3 turn_z_to(bo_vec3 axis) {
+    const bo_vec3 a = bo_normalize(axis), z = bo_v3(0, 0, 1), about = bo_cross(z, a);
+    const double sine = bo_norm(about);
+    if (sine < 1e-12)
+        return a.z > 0 ? bo_identity3() : bo_exp3(bo_v3(M_PI, 0, 0));
+    return bo_exp3(bo_scale(atan2(sine, a.z) / sine, about));
+}
+
+/* Where a link is, or what is welded to it and has a name of its own in URDF. */
+static bo_se3 place_of(const reader *r, bo_json named, int32_t link) {
+    const bo_se3 rest = bo_pose(&r->m->links[link].rest);
+    const int32_t frame = r->urdf ? bough_urdf_find(r->urdf, json_string_value(named.value)) : -1;
+    return frame < 0 ? rest : bo_se3_mul(rest, bo_pose(&r->urdf->frames[frame].frame));
+}
+
+/* ---- inertia ---- */
+
+bough_status bo_scene_inertia(bo_json at, double matrix[9]) {
+    double own[6] = {0};
+    bo_vec3 moments;
+    bo_mat3 axes;
+    BO_TRY(bo_json_numbers(at, 6, BO_ANY, own));
+    if (!at.value)
+        return BOUGH_OK;
+    const bo_mat3 I = {{own[0], own[5], own[4], own[5], own[1], own[3], own[4], own[3], own[2]}};
+    bo_eigen3(I, &moments, &axes);
+    if (!(moments.x > 0 && moments.z <= (moments.x + moments.y) * (1 + 1e-9)))
+        return bo_json_fail(at, "is no body's inertia [Ixx, Iyy, Izz, Iyz, Ixz, Ixy]: its principal moments must be "
+                                "positive, and none larger than the two others together");
+    memcpy(matrix, I.m, sizeof I.m);
+    return BOUGH_OK;
+}
+
+typedef struct {
+    double mass, centre[3], inertia[9];
+} weight;
+
+/* From the shapes at a density, or at the density that gives a mass. */
+static bough_status weigh_shapes(bo_json at, const bo_scene_shapes *shapes, double density, weight *w) {
+    const double mass = w->mass;
+    if (shapes->count == 0)
+        return bo_json_fail(at, "needs a \"shape\" that it is the density of");
+    BO_TRY(bo_shapes_weigh(at.ctx, shapes, density > 0 ? density : 1, &w->mass, w->centre, w->inertia));
+    if (!(w->mass > 0))
+        return bo_json_fail(at, "one of the shapes has no volume; give \"mass\" and \"inertia\"");
+    if (density > 0)
+        return BOUGH_OK;
+    for (int k = 0; k < 9; k++)
+        w->inertia[k] *= mass / w->mass;
+    w->mass = mass;
+    return BOUGH_OK;
+}
+
+/* "density", or "mass" and "inertia", which may come from the shapes. `may_lack`: something that never moves. */
+static bough_status read_weight(const bo_json *at, const bo_scene_shapes *shapes, bool may_lack, weight *w) {
+    static const char *const own[] = {"mass", "centre", "inertia"};
+    bo_json density = bo_json_at(at, "density"), mass = bo_json_at(at, "mass");
+    double rho = 0;
+    BO_TRY(bo_json_number(density, BO_POSITIVE, &rho));
+    for (int i = 0; density.value && i < 3; i++)
+        if (bo_json_has(at, own[i]))
+            return bo_json_fail(bo_json_at(at, own[i]), "follows from the \"density\"; leave one of them out");
+    if (density.value)
+        return weigh_shapes(density, shapes, rho, w);
+    BO_TRY(bo_json_number(mass, BO_POSITIVE, &w->mass));
+    if (!mass.value)
+        return may_lack ? BOUGH_OK : bo_json_fail(*at, "needs a \"mass\", or a \"density\" of its shapes");
+    if (!bo_json_has(at, "inertia") && shapes->count > 0)
+        BO_TRY(weigh_shapes(mass, shapes, 0, w));
+    else
+        BO_TRY(bo_scene_inertia(may_lack ? bo_json_at(at, "inertia") : bo_json_must(at, "inertia"), w->inertia));
+    return bo_json_vec3(bo_json_at(at, "centre"), BO_ANY, w->centre);
+}
+
+/* ---- links ---- */
+
+static bough_status read_link(const reader *r, bo_json at, bool held) {
+    bough_mechanism_link link = bough_default_mechanism_link();
+    bo_mechanism_scene *m = r->m;
+    bo_se3 rest = bo_se3_identity();
+    weight w = {.mass = link.mass};
+    memcpy(w.inertia, link.inertia, sizeof w.inertia);
+    BO_TRY(bo_json_string(bo_json_at(&at, "name"), &link.name));
+    BO_TRY(bo_scene_pose(&at, &rest));
+    link.rest = bo_put_pose(rest);
+    BO_TRY(bo_mechanism_add_link(at.ctx, m, &link));
+    bo_scene_shapes *shapes = &m->link_shapes[m->link_count - 1];
+    BO_TRY(bo_scene_read_shapes(bo_json_at(&at, "shape"), shapes, &r->scene->hash));
+    BO_TRY(read_weight(&at, shapes, held, &w));
+    bough_mechanism_link *to = &m->links[m->link_count - 1];
+    to->mass = w.mass;
+    memcpy(to->centre, w.centre, sizeof w.centre);
+    memcpy(to->inertia, w.inertia, sizeof w.inertia);
+    return BOUGH_OK;
+}
+
+static bough_status read_base(const reader *r) {
+    BO_TRY(bo_json_flag(bo_json_at(r->root, "free_base"), &r->m->free_base));
+    return find(r, bo_json_at(r->root, "base"), NAMES_LINK, &r->m->base);
+}
+
+/* Names first: the base may be any of them. */
+static bough_status read_links(const reader *r, bo_json at) {
+    int32_t count;
+    BO_TRY(list_of(at, MOST_LINKS, &count));
+    if (count < 2)
+        return bo_json_fail(at, "a mechanism has two links at least, one of which is the base");
+    for (int32_t i = 0; i < count; i++) {
+        bo_json item = bo_json_item(&at, i);
+        BO_TRY(bo_json_keys(item, BO_LINK_KEYS));
+        BO_TRY(add_name(r, bo_json_must(&item, "name"), NAMES_LINK, i));
+    }
+    BO_TRY(read_base(r));
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_link(r, bo_json_item(&at, i), i == r->m->base && !r->m->free_base));
+    return BOUGH_OK;
+}
+
+/* ---- joints ---- */
+
+/* One number for all freedoms, or one for each. */
+static bough_status read_freedoms(bo_json at, int32_t n, bo_range range, double unit, double *values) {
+    if (!at.value)
+        return BOUGH_OK;
+    if (json_is_number(at.value)) {
+        BO_TRY(bo_json_number(at, range, values));
+        for (int32_t k = 1; k < n; k++)
+            values[k] = values[0];
+    } else
+        BO_TRY(bo_json_numbers(at, n, range, values));
+    for (int32_t k = 0; k < n; k++)
+        values[k] *= unit;
+    return BOUGH_OK;
+}
+
+static bough_status read_pair(bo_json at, double unit, double *lower, double *upper) {
+    double pair[2] = {0};
+    BO_TRY(bo_json_numbers(at, 2, BO_ANY, pair));
+    if (!(pair[0] <= pair[1]))
+        return bo_json_fail(at, "must be [lower, upper], but %g is above %g", pair[0], pair[1]);
+    *lower = unit * pair[0], *upper = unit * pair[1];
+    return BOUGH_OK;
+}
+
+/* One pair for all freedoms, or one for each. */
+static bough_status read_limits(bo_json at, int32_t n, double unit, bough_mechanism_joint *joint) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    if (!at.value)
+        return BOUGH_OK;
+    const bool shared = count > 0 && json_is_number(bo_json_item(&at, 0).value);
+    if (!shared && count != n)
+        return bo_json_fail(at, "must be [lower, upper] or a list of %d such pairs, one for each freedom", n);
+    for (int32_t k = 0; k < n; k++)
+        BO_TRY(read_pair(shared ? at : bo_json_item(&at, k), unit, &joint->lower[k], &joint->upper[k]));
+    return BOUGH_OK;
+}
+
+static bool turns_only(bough_mechanism_joint_kind kind) {
+    return kind == BOUGH_MECHANISM_HINGE || kind == BOUGH_MECHANISM_UNIVERSAL || kind == BOUGH_MECHANISM_BALL;
+}
+
+/* "offset" and "limits", in rad and m or in degrees. */
+static bough_status read_angles(const bo_json *at, int32_t n, bough_mechanism_joint *joint) {
+    static const char *const keys[2] = {"offset", "limits"}, *const in_degrees[2] = {"offset_deg", "limits_deg"};
+    for (int i = 0; i < 2; i++) {
+        bo_json plain = bo_json_at(at, keys[i]), degrees = bo_json_at(at, in_degrees[i]);
+        if (degrees.value && plain.value)
+            return bo_json_fail(degrees, "is \"%s\" in degrees; give one of them", keys[i]);
+        if (degrees.value && !turns_only(joint->kind))
+            return bo_json_fail(degrees, "is for joints that only turn; give \"%s\" in m and rad", keys[i]);
+        const double unit = degrees.value ? M_PI / 180 : 1;
+        const bo_json given = degrees.value ? degrees : plain;
+        BO_TRY(i == 0 ? read_freedoms(given, n, BO_ANY, unit, joint->offset) : read_limits(given, n, unit, joint));
+    }
+    return bo_json_number(bo_json_at(at, "limit_stiffness"), BO_NOT_NEGATIVE, &joint->limit_stiffness);
+}
+
+static bough_status read_compliance(bo_json at, int32_t n, double *compliance) {
+    int32_t count;
+    BO_TRY(bo_json_list(at, &count));
+    if (count != n)
+        return bo_json_fail(at, "must have %d rows of %d numbers, one for each freedom", n, n);
+    for (int32_t i = 0; i < n; i++)
+        BO_TRY(bo_json_numbers(bo_json_item(&at, i), n, BO_ANY, compliance + (ptrdiff_t)i * n));
+    return BOUGH_OK;
+}
+
+static bough_status read_spring(const bo_json *at, bough_mechanism_joint *joint, double compliance[36]) {
+    const int32_t n = bough_mechanism_freedoms(joint->kind);
+    bo_json stiffness = bo_json_at(at, "stiffness"), matrix = bo_json_at(at, "compliance");
+    if (stiffness.value && matrix.value)
+        return bo_json_fail(matrix, "says what the \"stiffness\" says; give one of them");
+    if (!stiffness.value && !matrix.value)
+        return bo_json_fail(*at, "needs a \"stiffness\" or a \"compliance\", since nothing else holds its links");
+    BO_TRY(read_freedoms(stiffness, n, BO_POSITIVE, 1, joint->stiffness));
+    BO_TRY(read_freedoms(bo_json_at(at, "damping"), n, BO_NOT_NEGATIVE, 1, joint->damping));
+    if (matrix.value) {
+        BO_TRY(read_compliance(matrix, n, compliance));
+        joint->compliance = compliance;
+    }
+    return read_angles(at, n, joint);
+}
+
+static bough_status read_frame(const bo_json *at, bough_mechanism_joint_kind kind, bo_se3 *frame) {
+    bo_json axis = bo_json_at(at, "axis");
+    double direction[3] = {0};
+    BO_TRY(bo_json_vec3(bo_json_must(at, "position"), BO_ANY, direction));
+    BO_TRY(bo_scene_pose(at, frame));
+    if (!axis.value)
+        return BOUGH_OK;
+    if (kind != BOUGH_MECHANISM_HINGE && kind != BOUGH_MECHANISM_PRISMATIC)
+        return bo_json_fail(axis, "is for hinges and prismatic joints; others are turned by \"rotate_deg\"");
+    if (bo_json_has(at, "rotate_deg"))
+        return bo_json_fail(axis, "is where its z points; leave it or \"rotate_deg\" out");
+    BO_TRY(bo_json_vec3(axis, BO_ANY, direction));
+    if (!(bo_norm(bo_load3(direction)) > 0))
+        return bo_json_fail(axis, "must have a direction");
+    frame->R = turn_z_to(bo_load3(direction));
+    return BOUGH_OK;
+}
+
+static bough_status read_joint(const reader *r, bo_json at, int32_t index) {
+    bough_mechanism_joint joint = bough_default_mechanism_joint();
+    bo_se3 frame = bo_se3_identity();
+    bo_json name = bo_json_at(&at, "name"), child = bo_json_must(&at, "child");
+    double compliance[36];
+    int32_t kind = 0;
+    BO_TRY(bo_json_keys(at, BO_LINK_JOINT_KEYS));
+    if (name.value)
+        BO_TRY(add_name(r, name, NAMES_JOINT, index));
+    BO_TRY(bo_json_string(name, &joint.name));
+    BO_TRY(bo_json_choice(bo_json_must(&at, "kind"), BO_JOINT_KIND_NAMES, 5, &kind));
+    joint.kind = (bough_mechanism_joint_kind)kind;
+    BO_TRY(find(r, bo_json_must(&at, "parent"), NAMES_LINK, &joint.parent));
+    BO_TRY(find(r, child, NAMES_LINK, &joint.child));
+    if (joint.child == joint.parent)
+        return bo_json_fail(child, "is the parent too; a joint connects two links");
+    BO_TRY(read_frame(&at, joint.kind, &frame));
+    BO_TRY(read_spring(&at, &joint, compliance));
+    bo_mechanism_place_joint(r->m, frame, &joint);
+    return bo_mechanism_add_joint(at.ctx, r->m, &joint);
+}
+
+static bough_status read_joints(const reader *r, bo_json at) {
+    int32_t count;
+    BO_TRY(list_of(at, MOST_LINKS, &count));
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_joint(r, bo_json_item(&at, i), i));
+    return BOUGH_OK;
+}
+
+/* ---- end effectors ---- */
+
+static bough_status check_touching(bo_json at, const bo_scene_shapes *shapes) {
+    for (int32_t i = 0; i < shapes->count; i++)
+        if (!bo_shape_touches(&shapes->shapes[i]))
+            return bo_json_fail(at, "a \"%s\" is only drawn; spheres, boxes and hulls touch",
+                                BO_FORM_NAMES[shapes->shapes[i].form]);
+    return BOUGH_OK;
+}
+
+static bool is_ground(const bo_scene_shapes *shapes) {
+    for (int32_t i = 0; i < shapes->count; i++)
+        if (shapes->shapes[i].form == BO_FORM_PLANE || shapes->shapes[i].form == BO_FORM_HEIGHT_FIELD)
+            return true;
+    return false;
+}
+
+static bough_status read_end_effector(const reader *r, bo_json at) {
+    bo_mechanism_scene *m = r->m;
+    const char *name = NULL;
+    int32_t link = 0;
+    bo_json shape = bo_json_at(&at, "shape");
+    BO_TRY(bo_json_keys(at, BO_END_EFFECTOR_KEYS));
+    BO_TRY(add_name(r, bo_json_must(&at, "name"), NAMES_END_EFFECTOR, m->end_effector_count));
+    BO_TRY(bo_json_string(bo_json_at(&at, "name"), &name));
+    BO_TRY(find(r, bo_json_must(&at, "link"), NAMES_LINK, &link));
+    if (link == m->base)
+        return bo_json_fail(bo_json_at(&at, "link"), "is the base, against which an end effector would never move");
+    bo_se3 frame = place_of(r, bo_json_at(&at, "link"), link);
+    BO_TRY(bo_scene_pose(&at, &frame));
+    BO_TRY(bo_mechanism_add_end_effector(at.ctx, m, name, link, frame));
+    bo_scene_end_effector *to = &m->effectors[m->end_effector_count - 1];
+    BO_TRY(bo_scene_read_shapes(shape, &to->shapes, &r->scene->hash));
+    BO_TRY(check_touching(shape, &to->shapes));
+    if (is_ground(&to->shapes))
+        return bo_json_fail(shape, "planes and height fields are for obstacles");
+    return bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &to->friction);
+}
+
+static bough_status read_end_effectors(const reader *r, bo_json at) {
+    int32_t count;
+    BO_TRY(list_of(at, MOST_THINGS, &count));
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_end_effector(r, bo_json_item(&at, i)));
+    return BOUGH_OK;
+}
+
+/* ---- motors ---- */
+
+static bough_status read_motor(const reader *r, bo_json at, bo_scene_motor *motor) {
+    const bo_mechanism_scene *m = r->m;
+    bo_json freedom = bo_json_at(&at, "freedom"), degrees = bo_json_at(&at, "degrees");
+    bool in_degrees = false;
+    *motor = (bo_scene_motor){.scale = 1};
+    BO_TRY(bo_json_keys(at, BO_MOTOR_KEYS));
+    BO_TRY(find(r, bo_json_must(&at, "joint"), NAMES_JOINT, &motor->joint));
+    const bough_mechanism_joint_kind kind = m->joints[motor->joint].kind;
+    BO_TRY(bo_json_integer(freedom, 0, bough_mechanism_freedoms(kind) - 1, &motor->freedom));
+    BO_TRY(bo_json_flag(degrees, &in_degrees));
+    if (in_degrees && !turns_only(kind))
+        return bo_json_fail(degrees, "is for joints that only turn; this one is %s", BO_JOINT_KIND_NAMES[kind]);
+    BO_TRY(bo_json_number(bo_json_at(&at, "scale"), BO_ANY, &motor->scale));
+    motor->scale *= in_degrees ? M_PI / 180 : 1;
+    for (const bo_scene_motor *other = m->motors; other < motor; other++)
+        if (other->joint == motor->joint && other->freedom == motor->freedom)
+            return bo_json_fail(at, "another motor moves this joint already");
+    bo_json curve = bo_json_must(&at, "curve");
+    if (!curve.value)
+        return bo_json_fail(at, "\"curve\" is missing");
+    return bo_scene_choose_curve(curve, &r->scene->drive, &motor->curve);
+}
+
+static bough_status read_motors(const reader *r, bo_json at) {
+    bo_mechanism_scene *m = r->m;
+    int32_t count;
+    BO_TRY(list_of(at, MOST_THINGS, &count));
+    if (!(m->motors = BO_NEW_ZEROS(at.ctx, bo_scene_motor, count)))
+        return BOUGH_ERROR_MEMORY;
+    for (m->motor_count = 0; m->motor_count < count; m->motor_count++)
+        BO_TRY(read_motor(r, bo_json_item(&at, m->motor_count), &m->motors[m->motor_count]));
+    return BOUGH_OK;
+}
+
+/* ---- places: "link", "end_effector" or "body", and "position" in the world at the reference pose ---- */
+
+static bough_status read_spot(const reader *r, const bo_json *at, bo_scene_spot *spot) {
+    static const char *const keys[3] = {"link", "end_effector", "body"};
+    static const int kinds[3] = {NAMES_LINK, NAMES_END_EFFECTOR, NAMES_BODY};
+    const bo_mechanism_scene *m = r->m;
+    int32_t index = 0, given = -1;
+    for (int i = 0; i < 3; i++)
+        if (bo_json_has(at, keys[i])) {
+            if (given >= 0)
+                return bo_json_fail(bo_json_at(at, keys[i]), "is one too many beside \"%s\"", keys[given]);
+            given = i;
+        }
+    if (given < 0)
+        return bo_json_fail(*at, "needs a \"link\", an \"end_effector\" or a \"body\"");
+    BO_TRY(find(r, bo_json_at(at, keys[given]), kinds[given], &index));
+    const bough_end_effector *effector = given == 1 ? &m->end_effectors[index] : NULL;
+    *spot = (bo_scene_spot){.body = given == 2, .index = effector ? effector->link : index};
+    const bo_se3 rest = bo_pose(spot->body ? &m->bodies[index].pose : &m->links[spot->index].rest);
+    bo_store3(spot->rest, effector     ? bo_se3_apply(rest, bo_load3(effector->frame.position))
+                          : spot->body ? rest.t
+                                       : place_of(r, bo_json_at(at, "link"), index).t);
+    BO_TRY(bo_json_vec3(bo_json_at(at, "position"), BO_ANY, spot->rest));
+    bo_store3(spot->at, bo_se3_apply(bo_se3_inverse(rest), bo_load3(spot->rest)));
+    return BOUGH_OK;
+}
+
+static bough_status read_load(const reader *r, bo_json at, bo_scene_load *load) {
+    bo_json torque = bo_json_at(&at, "torque"), until = bo_json_at(&at, "until");
+    *load = (bo_scene_load){.until = INFINITY, .curve = -1};
+    BO_TRY(bo_json_keys(at, BO_LINK_FORCE_KEYS));
+    BO_TRY(read_spot(r, &at, &load->spot));
+    if (!bo_json_has(&at, "force") && !torque.value)
+        return bo_json_fail(at, "needs a \"force\" or a \"torque\"");
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "force"), BO_ANY, load->force));
+    BO_TRY(bo_json_vec3(torque, BO_ANY, load->torque));
+    BO_TRY(bo_json_number(bo_json_at(&at, "from"), BO_NOT_NEGATIVE, &load->from));
+    BO_TRY(bo_json_number(until, BO_POSITIVE, &load->until));
+    if (!(load->until > load->from))
+        return bo_json_fail(until, "must be after \"from\", which is %g, not %g", load->from, load->until);
+    return bo_scene_choose_curve(bo_json_at(&at, "curve"), &r->scene->drive, &load->curve);
+}
+
+static bough_status read_loads(const reader *r, bo_json at) {
+    bo_mechanism_scene *m = r->m;
+    BO_TRY(list_of(at, MOST_THINGS, &m->load_count));
+    if (!(m->loads = BO_NEW_ZEROS(at.ctx, bo_scene_load, m->load_count)))
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; i < m->load_count; i++)
+        BO_TRY(read_load(r, bo_json_item(&at, i), &m->loads[i]));
+    return BOUGH_OK;
+}
+
+static bough_status read_probe(const reader *r, bo_json at, bo_scene_probe *probe) {
+    bo_json touch = bo_json_at(&at, "touch");
+    BO_TRY(touch.value ? bo_json_keys(at, BO_TOUCH_PROBE_KEYS) : bo_json_keys(at, BO_LINK_PROBE_KEYS));
+    BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), r->scene, probe));
+    if (!touch.value)
+        return read_spot(r, &at, &probe->spot);
+    probe->touch = true;
+    BO_TRY(find(r, touch, NAMES_END_EFFECTOR, &probe->end_effector));
+    return r->m->effectors[probe->end_effector].shapes.count > 0
+               ? BOUGH_OK
+               : bo_json_fail(touch, "this end effector has no \"shape\", so that nothing touches it");
+}
+
+static bough_status read_probes(const reader *r, bo_json at) {
+    bough_scene *scene = r->scene;
+    int32_t count;
+    BO_TRY(list_of(at, MOST_THINGS, &count));
+    if (!(scene->probes = BO_NEW_ZEROS(at.ctx, bo_scene_probe, count)))
+        return BOUGH_ERROR_MEMORY;
+    scene->probe_count = count;
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_probe(r, bo_json_item(&at, i), &scene->probes[i]));
+    return BOUGH_OK;
+}
+
+/* ---- bodies and obstacles ---- */
+
+/* A body is described from its centre of mass from here on. */
+static void centre_body(bo_scene_rigid *body, const double centre[3]) {
+    const bo_vec3 c = bo_load3(centre);
+    const bo_se3 pose = bo_pose(&body->pose);
+    bo_store3(body->pose.position, bo_se3_apply(pose, c));
+    for (int32_t i = 0; i < body->shapes.count; i++) {
+        double *at = body->shapes.shapes[i].def.frame.position;
+        bo_store3(at, bo_sub(bo_load3(at), c));
+    }
+}
+
+static bough_status read_body(const reader *r, bo_json at, bo_scene_rigid *body) {
+    weight w = {0};
+    bo_json shape = bo_json_at(&at, "shape");
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "velocity"), BO_ANY, body->velocity));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "spin"), BO_ANY, body->spin));
+    BO_TRY(bo_json_number(bo_json_at(&at, "restitution"), (bo_range){0, 1, false}, &body->restitution));
+    if (is_ground(&body->shapes))
+        return bo_json_fail(shape, "planes and height fields are for obstacles");
+    BO_TRY(read_weight(&at, &body->shapes, false, &w));
+    body->mass = w.mass;
+    memcpy(body->inertia, w.inertia, sizeof w.inertia);
+    centre_body(body, w.centre);
+    (void)r;
+    return BOUGH_OK;
+}
+
+static bough_status read_rigid(const reader *r, bo_json at, bool body, int32_t index, bo_scene_rigid *rigid) {
+    bo_json shape = bo_json_must(&at, "shape");
+    bo_se3 pose = bo_se3_identity();
+    rigid->friction = 0.5;
+    BO_TRY(body ? bo_json_keys(at, BO_RIGID_BODY_KEYS) : bo_json_keys(at, BO_OBSTACLE_KEYS));
+    BO_TRY(bo_json_add_name(bo_json_must(&at, "name"), body ? "body" : "obstacle",
+                            r->names[body ? NAMES_BODY : NAMES_OBSTACLE], index, &rigid->name));
+    BO_TRY(bo_scene_pose(&at, &pose));
+    rigid->pose = bo_put_pose(pose);
+    BO_TRY(bo_scene_read_shapes(shape, &rigid->shapes, &r->scene->hash));
+    BO_TRY(check_touching(shape, &rigid->shapes));
+    BO_TRY(bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &rigid->friction));
+    return body ? read_body(r, at, rigid) : BOUGH_OK;
+}
+
+static bough_status read_rigids(const reader *r, bo_json at, bool body, int32_t *count, bo_scene_rigid **rigids) {
+    int32_t n;
+    BO_TRY(list_of(at, MOST_THINGS, &n));
+    if (!(*rigids = BO_NEW_ZEROS(at.ctx, bo_scene_rigid, n)))
+        return BOUGH_ERROR_MEMORY;
+    *count = n;
+    for (int32_t i = 0; i < n; i++)
+        BO_TRY(read_rigid(r, bo_json_item(&at, i), body, i, &(*rigids)[i]));
+    return BOUGH_OK;
+}
+
+/* ---- engine and time ---- */
+
+static bough_status read_blend_load(const reader *r, bo_json at, bo_blend_load *load) {
+    BO_TRY(bo_json_keys(at, BO_BLEND_LOAD_KEYS));
+    BO_TRY(find(r, bo_json_must(&at, "end_effector"), NAMES_END_EFFECTOR, &load->end_effector));
+    if (!bo_json_has(&at, "force") && !bo_json_has(&at, "torque"))
+        return bo_json_fail(at, "needs a \"force\" or a \"torque\"");
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "force"), BO_ANY, load->force));
+    return bo_json_vec3(bo_json_at(&at, "torque"), BO_ANY, load->torque);
+}
+
+static bough_status read_random(bo_json at, bo_scene_blend *blend) {
+    int32_t seed = 1;
+    BO_TRY(bo_json_keys(at, BO_BLEND_RANDOM_KEYS));
+    if (!at.value)
+        return BOUGH_OK;
+    BO_TRY(bo_json_integer(bo_json_must(&at, "count"), 1, 1000, &blend->random_count));
+    BO_TRY(bo_json_number(bo_json_at(&at, "force"), BO_NOT_NEGATIVE, &blend->random_force));
+    BO_TRY(bo_json_number(bo_json_at(&at, "torque"), BO_NOT_NEGATIVE, &blend->random_torque));
+    BO_TRY(bo_json_integer(bo_json_at(&at, "seed"), 0, INT32_MAX, &seed));
+    blend->seed = (uint64_t)seed;
+    return blend->random_force > 0 || blend->random_torque > 0
+               ? BOUGH_OK
+               : bo_json_fail(at, "needs a \"force\" or a \"torque\" above 0: the largest of each component");
+}
+
+static bough_status read_blend(const reader *r, bo_json at) {
+    bo_scene_blend *blend = &r->m->blend;
+    bo_json loads = bo_json_at(&at, "loads");
+    int32_t count;
+    *blend = (bo_scene_blend){.points = 16, .tolerance = 0.02};
+    BO_TRY(bo_json_keys(at, BO_BLEND_KEYS));
+    r->m->has_blend = at.value != NULL;
+    BO_TRY(bo_json_integer(bo_json_at(&at, "points"), 1, BOUGH_BLEND_LIMIT, &blend->points));
+    BO_TRY(bo_json_number(bo_json_at(&at, "tolerance"), (bo_range){0, 1, true}, &blend->tolerance));
+    BO_TRY(list_of(loads, 1000, &count));
+    if (!(blend->loads = BO_NEW_ZEROS(at.ctx, bo_blend_load, count)))
+        return BOUGH_ERROR_MEMORY;
+    blend->load_count = count;
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_blend_load(r, bo_json_item(&loads, i), &blend->loads[i]));
+    BO_TRY(read_random(bo_json_at(&at, "random"), blend));
+    return !at.value || count > 0 || blend->random_count > 0
+               ? BOUGH_OK
+               : bo_json_fail(at, "needs \"loads\" or \"random\" ones, under which its poses are found");
+}
+
+static bough_status read_engine(const reader *r, bo_json at) {
+    static const char *const methods[] = {"exact", "recursive"}; /* bough_mechanism_method */
+    bo_mechanism_scene *m = r->m;
+    int32_t kind = BO_ENGINE_MECHANISM, method = 0;
+    bo_json named = bo_json_at(&at, "kind"), kept = bo_json_at(&at, "end_effectors");
+    bo_json modes = bo_json_at(&at, "internal_modes");
+    BO_TRY(bo_json_keys(at, BO_MECHANISM_ENGINE_KEYS));
+    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
+    if (kind == BO_ENGINE_TREE)
+        return bo_json_fail(named, "\"tree\" is for scenes of parts, and this one has links");
+    BO_TRY(bo_json_choice(bo_json_at(&at, "method"), methods, 2, &method));
+    r->scene->engine = (bo_engine_kind)kind;
+    m->method = (bough_mechanism_method)method;
+    BO_TRY(bo_json_integer(modes, 0, 1000, &m->internal_modes));
+    BO_TRY(read_blend(r, bo_json_at(&at, "blend")));
+    if (m->internal_modes > 0 && m->has_blend)
+        return bo_json_fail(modes, "are for one pose; leave them or \"blend\" out");
+    BO_TRY(list_of(kept, MOST_THINGS, &m->kept_count));
+    if (!(m->kept = BO_NEW_ZEROS(at.ctx, int32_t, m->kept_count)))
+        return BOUGH_ERROR_MEMORY;
+    if (m->kept_count > 0 && m->has_blend)
+        return bo_json_fail(kept, "cannot be chosen beside \"blend\", which keeps all end effectors");
+    for (int32_t i = 0; i < m->kept_count; i++) {
+        BO_TRY(find(r, bo_json_item(&kept, i), NAMES_END_EFFECTOR, &m->kept[i]));
+        for (int32_t k = 0; k < i; k++)
+            if (m->kept[k] == m->kept[i])
+                return bo_json_fail(bo_json_item(&kept, i), "is named twice");
+    }
+    return BOUGH_OK;
+}
+
+static bough_status read_time(bo_json at, bough_scene *scene) {
+    scene->names_integrator = bo_json_has(&at, "integrator");
+    BO_TRY(bo_scene_time(at, scene));
+    if (!scene->names_integrator)
+        scene->integrator.name = "backward-euler";
+    return BOUGH_OK;
+}
+
+/* ---- the file ---- */
+
+static bough_status read_settings(const reader *r) {
+    const bo_json *root = r->root;
+    bough_scene *scene = r->scene;
+    const char *ignored;
+    BO_TRY(bo_json_keys(*root, BO_MECHANISM_KEYS));
+    BO_TRY(bo_scene_version(*root));
+    BO_TRY(bo_json_string(bo_json_at(root, "$schema"), &ignored));
+    BO_TRY(bo_json_string(bo_json_at(root, "name"), &ignored));
+    BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, scene->model.gravity));
+    BO_TRY(read_time(bo_json_at(root, "time"), scene));
+    BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
+    return bo_json_flag(bo_json_at(root, "settle"), &scene->settle);
+}
+
+/* What others made has names too. A URDF file says itself which base is free; the scene may say otherwise. */
+static bough_status name_all(const reader *r, bo_json at) {
+    const bo_mechanism_scene *m = r->m;
+    for (int32_t i = 0; i < m->link_count; i++)
+        BO_TRY(name_made(r, at, NAMES_LINK, i, m->links[i].name));
+    for (int32_t i = 0; i < m->joint_count; i++)
+        BO_TRY(name_made(r, at, NAMES_JOINT, i, m->joints[i].name));
+    for (int32_t i = 0; i < m->end_effector_count; i++)
+        BO_TRY(name_made(r, at, NAMES_END_EFFECTOR, i, m->effectors[i].name));
+    for (int32_t i = 0; r->urdf && i < r->urdf->frame_count; i++)
+        BO_TRY(name_made(r, at, NAMES_LINK, r->urdf->frames[i].link, r->urdf->frames[i].name));
+    return read_base(r);
+}
+
+static bough_status read_structure(reader *r) {
+    bo_json links = bo_json_at(r->root, "links"), joints = bo_json_at(r->root, "joints");
+    bo_json made = bo_json_at(r->root, "generate"), urdf = bo_json_at(r->root, "urdf");
+    bo_json dynamics = bo_json_at(r->root, "dynamics"), source = made.value ? made : urdf;
+    if (made.value && urdf.value)
+        return bo_json_fail(urdf, "is one too many beside \"generate\"");
+    if (source.value && (links.value || joints.value))
+        return bo_json_fail(links.value ? links : joints, "is made by \"%s\"; leave one of them out", source.key);
+    if (dynamics.value && !urdf.value)
+        return bo_json_fail(dynamics, "is for the joints of a \"urdf\", and there is none");
+    if (source.value) {
+        BO_TRY(made.value ? bo_mechanism_generate(made, r->m)
+                          : bo_mechanism_from_urdf(r->root, r->m, &r->scene->hash, &r->urdf));
+        return name_all(r, source);
+    }
+    if (!links.value)
+        return joints.value ? bo_json_fail(joints, "connect \"links\", and there are none") : BOUGH_OK;
+    BO_TRY(read_links(r, links));
+    return read_joints(r, joints);
+}
+
+/* Connected, with loops that close: what the whole must be. */
+static bough_status make_mechanism(const reader *r) {
+    bo_mechanism_scene *m = r->m;
+    bough_mechanism_def def = bough_default_mechanism_def();
+    if (m->link_count == 0)
+        return BOUGH_OK;
+    def.link_count = m->link_count, def.links = m->links;
+    def.joint_count = m->joint_count, def.joints = m->joints;
+    def.end_effector_count = m->end_effector_count, def.end_effectors = m->end_effectors;
+    def.base = m->base, def.free_base = m->free_base;
+    return bo_json_explain(*r->root, bough_mechanism_create(r->root->ctx, &def, &m->mechanism));
+}
+
+static bough_status read_all(reader *r) {
+    const bo_json *root = r->root;
+    bo_mechanism_scene *m = r->m;
+    BO_TRY(read_settings(r));
+    BO_TRY(read_structure(r));
+    BO_TRY(read_end_effectors(r, bo_json_at(root, "end_effectors")));
+    BO_TRY(read_rigids(r, bo_json_at(root, "bodies"), true, &m->body_count, &m->bodies));
+    BO_TRY(read_rigids(r, bo_json_at(root, "obstacles"), false, &m->obstacle_count, &m->obstacles));
+    BO_TRY(read_engine(r, bo_json_at(root, "engine")));
+    BO_TRY(read_motors(r, bo_json_at(root, "motors")));
+    BO_TRY(read_loads(r, bo_json_at(root, "forces")));
+    BO_TRY(read_probes(r, bo_json_at(root, "probes")));
+    return make_mechanism(r);
+}
+
+bough_status bo_scene_read_mechanism(const bo_json *root, bough_scene *scene) {
+    reader r = {.root = root, .scene = scene};
+    bough_status status = BOUGH_OK;
+    scene->engine = BO_ENGINE_MECHANISM;
+    if (!(scene->mechanism = r.m = BO_NEW(root->ctx, bo_mechanism_scene)))
+        return BOUGH_ERROR_MEMORY;
+    for (int i = 0; i < NAMES_COUNT; i++)
+        if (!(r.names[i] = json_object()))
+            status = bo_fail_memory(root->ctx);
+    if (status == BOUGH_OK)
+        status = read_all(&r);
+    bough_urdf_destroy(root->ctx, r.urdf);
+    for (int i = 0; i < NAMES_COUNT; i++)
+        json_decref(r.names[i]);
+    return status;
+}

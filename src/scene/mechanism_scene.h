@@ -1,0 +1,167 @@
+/* What a scene file says about a mechanism: links, joints and end effectors with names and shapes, what moves and
+ * pushes them, and what is around them. "links", "generate" and other sources fill the same struct. */
+#ifndef BO_SCENE_MECHANISM_SCENE_H
+#define BO_SCENE_MECHANISM_SCENE_H
+
+#include "base/rotation.h"
+#include "scene/json.h"
+
+#include <bough/contact.h>
+#include <bough/mechanism.h>
+#include <bough/mesh.h>
+#include <bough/scene.h>
+
+/* ---- shapes ---- */
+
+typedef enum bo_form {
+    BO_FORM_SPHERE,
+    BO_FORM_BOX,
+    BO_FORM_CAPSULE,  /* about z; drawn only */
+    BO_FORM_CYLINDER, /* likewise */
+    BO_FORM_HULL,
+    BO_FORM_MESH, /* drawn only */
+    BO_FORM_PLANE,
+    BO_FORM_HEIGHT_FIELD
+} bo_form;
+#define BO_FORM_COUNT 8
+#define BO_FORM_NAMES \
+    ((const char *const[]){"sphere", "box", "capsule", "cylinder", "hull", "mesh", "plane", "height_field"})
+
+typedef struct bo_scene_shape {
+    bo_form form;
+    bough_shape_def def; /* its frame; of what touches: all of it, with arrays that belong to this */
+    double radius;       /* of capsules and cylinders, m */
+    double length;       /* of a cylinder, and of a capsule between the middles of its ends, m */
+    double size[2];      /* of a plane as it is drawn, m; 0: as large as all the rest */
+    bough_mesh *mesh;    /* of a mesh: triangles */
+    double colour[3];    /* red, green, blue, 0 .. 1 */
+} bo_scene_shape;
+
+typedef struct bo_scene_shapes {
+    int32_t count;
+    bo_scene_shape *shapes;
+} bo_scene_shapes;
+
+/* "shape": one or a list; *hash goes on over the files that they point to. */
+bough_status bo_scene_read_shapes(bo_json at, bo_scene_shapes *shapes, uint64_t *hash);
+void bo_scene_free_shapes(bough_context *ctx, bo_scene_shapes *shapes);
+/* Planes, height fields, hulls, spheres and boxes do. */
+bool bo_shape_touches(const bo_scene_shape *shape);
+/* Of these shapes at a density, in the frame of what they belong to; *mass 0: one has no volume. */
+bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, double density, double *mass,
+                             double centre[3], double inertia[9]);
+
+/* Triangles that grow, three vertices each or shared. */
+typedef struct bo_triangles {
+    double *vertices;
+    int32_t *corners;
+    size_t vertex_count, triangle_count, vertex_capacity, corner_capacity;
+} bo_triangles;
+void bo_triangles_free(bough_context *ctx, bo_triangles *triangles);
+/* Those of a shape, in the frame of what it belongs to. plane: side of a plane that says nothing about it. */
+bough_status bo_shape_triangles(bough_context *ctx, const bo_scene_shape *shape, double plane, bo_triangles *triangles);
+
+/* ---- the mechanism ---- */
+
+typedef struct bo_scene_end_effector {
+    char *name;
+    bo_scene_shapes shapes; /* that touch, in its frame */
+    double friction;
+} bo_scene_end_effector;
+
+/* The offset of a joint's spring follows a curve. */
+typedef struct bo_scene_motor {
+    int32_t joint, freedom;
+    int32_t curve; /* of the drive */
+    double scale;  /* rad or m at a curve value of 1 */
+} bo_scene_motor;
+
+/* A point of a link or body. */
+typedef struct bo_scene_spot {
+    bool body;
+    int32_t index;  /* of the link or body */
+    double at[3];   /* in its frame */
+    double rest[3]; /* in the world at the reference pose */
+} bo_scene_spot;
+
+typedef struct bo_scene_load {
+    bo_scene_spot spot;
+    double force[3], torque[3]; /* N, N m in the axes of the world */
+    double from, until;         /* s: acts in steps that begin in between; until INFINITY: to the end */
+    int32_t curve;              /* of the drive: a factor; -1: none */
+} bo_scene_load;
+
+static inline bool bo_load_is_steady(const bo_scene_load *load) {
+    return load->from == 0 && load->until == INFINITY && load->curve < 0;
+}
+
+typedef struct bo_scene_rigid {
+    char *name;
+    bo_scene_shapes shapes; /* in its frame; of a body that of its centre of mass */
+    bough_pose pose;        /* in the world */
+    double mass, inertia[9];
+    double velocity[3], spin[3]; /* in the axes of the world, m/s of the centre of mass and rad/s */
+    double friction, restitution;
+} bo_scene_rigid;
+
+/* Loads under which the poses are found about which a mechanism is reduced. */
+typedef struct bo_blend_load {
+    int32_t end_effector;
+    double force[3], torque[3]; /* in the axes of the world */
+} bo_blend_load;
+typedef struct bo_scene_blend {
+    int32_t points; /* at most */
+    double tolerance;
+    int32_t load_count;
+    bo_blend_load *loads;
+    int32_t random_count;
+    double random_force, random_torque; /* the largest of each component */
+    uint64_t seed;
+} bo_scene_blend;
+
+typedef struct bo_mechanism_scene {
+    int32_t link_count, joint_count, end_effector_count;
+    bough_mechanism_link *links;
+    bo_scene_shapes *link_shapes; /* none: rods from its middle to its joints are drawn */
+    bough_mechanism_joint *joints;
+    bough_end_effector *end_effectors;
+    bo_scene_end_effector *effectors; /* what else is known of each of them */
+    size_t link_capacity, shapes_capacity, joint_capacity, frame_capacity, effector_capacity;
+    int32_t base;
+    bool free_base;
+    int32_t motor_count;
+    bo_scene_motor *motors;
+    int32_t load_count;
+    bo_scene_load *loads;
+    int32_t body_count, obstacle_count;
+    bo_scene_rigid *bodies, *obstacles;
+    bough_mechanism_method method;
+    int32_t kept_count, *kept; /* end effectors of the reduced model; 0: all */
+    int32_t internal_modes;    /* beside the end effectors */
+    bool has_blend;
+    bo_scene_blend blend;
+    bough_mechanism *mechanism; /* NULL: bodies only */
+} bo_mechanism_scene;
+
+void bo_mechanism_scene_free(bough_context *ctx, bo_mechanism_scene *m);
+/* Each adds one; names are copied (NULL: none), and so is a joint's compliance. */
+bough_status bo_mechanism_add_link(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_link *link);
+bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_joint *joint);
+/* Puts a joint's frame, given in the world at the reference pose, into in_parent and in_child. */
+void bo_mechanism_place_joint(const bo_mechanism_scene *m, bo_se3 frame, bough_mechanism_joint *joint);
+/* Its frame is given in the world at the reference pose. */
+bough_status bo_mechanism_add_end_effector(bough_context *ctx, bo_mechanism_scene *m, const char *name, int32_t link,
+                                           bo_se3 frame);
+
+/* "generate": a helix, a ladder, a Y or a ring. */
+bough_status bo_mechanism_generate(bo_json at, bo_mechanism_scene *m);
+/* "urdf" and "dynamics" of the scene; its end effectors but those that the scene has too. *urdf is to be destroyed,
+ * also when it fails. */
+bough_status bo_mechanism_from_urdf(const bo_json *root, bo_mechanism_scene *m, uint64_t *hash, bough_urdf **urdf);
+/* "position" and "rotate_deg" */
+bough_status bo_scene_pose(const bo_json *at, bo_se3 *pose);
+/* [Ixx, Iyy, Izz, Iyz, Ixz, Ixy] of a body about its centre of mass; matrix: row-major. */
+bough_status bo_scene_inertia(bo_json at, double matrix[9]);
+#define BO_JOINT_KIND_NAMES ((const char *const[]){"hinge", "prismatic", "universal", "ball", "fixed"})
+
+#endif

@@ -1,0 +1,218 @@
+/* bough mechanism: what it tells of an arm that is known on paper, and of the example's. */
+#include "program.h"
+
+#define ARM BOUGH_SOURCE_DIR "/examples/urdf-arm/arm.urdf"
+#define SPRINGS BOUGH_SOURCE_DIR "/examples/urdf-arm/arm.dynamics.json"
+
+/* Two links of 0.5 m with 50 and 20 N m / rad, and a tool at 0.4 m of the second: levers of 0.9 and 0.4 m. */
+static void write_paper_arm(void) {
+    mkdir(work(""), 0700);
+    test_write_text(
+        work("arm.urdf"),
+        "<robot name='paper'><link name='base'/>"
+        "<link name='a'><inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' "
+        "iyz='0'/></inertial></link>"
+        "<link name='b'><inertial><mass value='3'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' "
+        "iyz='0'/></inertial></link><link name='tool'/>"
+        "<joint name='one' type='continuous'><parent link='base'/><child link='a'/><axis xyz='0 0 1'/></joint>"
+        "<joint name='two' type='continuous'><parent link='a'/><child link='b'/><origin xyz='0.5 0 0'/><axis xyz='0 0 "
+        "1'/></joint>"
+        "<joint name='weld' type='fixed'><parent link='b'/><child link='tool'/><origin xyz='0.4 0 0'/></joint>"
+        "</robot>");
+    test_write_text(work("springs.json"),
+                    "{\"bough\": 1, \"joints\": {\"one\": {\"stiffness\": 50}, \"two\": {\"stiffness\": 20}}}");
+}
+
+/* The second link turns with the first: M = [1 + 1 + 3 / 4, 1; 1, 1] for the angles of a and of b against a. */
+static void info_tells_what_is_there(void **state) {
+    (void)state;
+    json_t *o;
+    write_paper_arm();
+    check_json(o, 0, "mechanism", "info", "arm.urdf", "--dynamics", "springs.json", "--json");
+    check_int(json_array_size(json_object_get(o, "links")), 3);
+    check_int(json_array_size(json_object_get(o, "joints")), 2);
+    check(!strcmp(text(o, "base"), "base"));
+    check(!truth(o, "free_base"));
+    check_int(number(o, "coordinates"), 2);
+    check_int(number(o, "loops"), 0);
+    check_int(number(o, "rank"), 2);
+    check_near(number(o, "mass"), 5, 0);
+    check(!strcmp(text(json_array_get(json_object_get(o, "end_effectors"), 0), "name"), "tool"));
+    /* det(K - w^2 M) = 0 with K = diag(50, 20), M = [2.75, 1; 1, 1] */
+    const double a = 2.75 - 1, b = -(50 + 20 * 2.75), c = 50 * 20;
+    const double low = (-b - sqrt(b * b - 4 * a * c)) / (2 * a), high = (-b + sqrt(b * b - 4 * a * c)) / (2 * a);
+    check_near(item(o, "frequencies_hz", 0), sqrt(low) / (2 * M_PI), 1e-9);
+    check_near(item(o, "frequencies_hz", 1), sqrt(high) / (2 * M_PI), 1e-9);
+    json_decref(o);
+    check_run(0, "mechanism", "info", "arm.urdf", "--dynamics", "springs.json", "-n", "1");
+    check(strstr(out, "paper") && strstr(out, "2 hinge; 0 with limits") && strstr(out, "base, held"));
+    check(strstr(out, "tool                 on b; cannot move along or about its x, z, rx, ry"));
+    check(!err[0]);
+}
+
+static void compliance_is_that_of_levers(void **state) {
+    (void)state;
+    json_t *o;
+    write_paper_arm();
+    check_json(o, 0, "mechanism", "compliance", "arm.urdf", "--dynamics", "springs.json", "--json", "--npy", "C.npy");
+    json_t *rows = json_object_get(o, "compliance");
+    check_int(json_array_size(rows), 6);
+    const double lever = 0.9 * 0.9 / 50 + 0.4 * 0.4 / 20;
+    check_near(json_number_value(json_array_get(json_array_get(rows, 1), 1)), lever, 1e-14);
+    check_int(number(o, "rank"), 2);
+    check_below(number(o, "difference_of_methods"), 1e-12);
+    check_int(json_array_size(json_object_get(o, "rigid")), 4);
+    json_decref(o);
+    size_t size;
+    unsigned char *npy = test_read(work("C.npy"), &size);
+    double C[36];
+    check(size >= sizeof C);
+    memcpy(C, npy + size - sizeof C, sizeof C);
+    check_near(C[7], lever, 1e-14);
+    check_near(C[35], 1.0 / 50 + 1.0 / 20, 1e-14);
+    free(npy);
+    check_run(0, "mechanism", "compliance", "arm.urdf", "--dynamics", "springs.json", "-e", "a,tool", "--method",
+              "recursive");
+    check(strstr(out, "directions that give way: 2 of 12"));
+    check(strstr(out, "a cannot move along or about its x, y, z, rx, ry"));
+    check(strstr(out, "tool cannot move along or about its x, z, rx, ry"));
+    /* a turns by 1, b by 1 + u: y = 0.9 + 0.4 u = 0.5 of a's turn + 0.4 of the tool's */
+    const char *combined = strstr(out, "\n  cannot move along ");
+    double a = 0, y = 0, rz = 0, radius = 0;
+    check(combined &&
+          sscanf(combined, " cannot move along %lf a.rz %*c %lf tool.y %*c %lf tool.rz, with angles times %lf", &a, &y,
+                 &rz, &radius) == 4);
+    check_near(fabs(a / y) * radius, 0.5, 0.002);
+    check_near(fabs(rz / y) * radius, 0.4, 0.002);
+}
+
+static void choices_are_compared(void **state) {
+    (void)state;
+    json_t *o;
+    check_json(o, 0, "mechanism", "reduce", ARM, "--dynamics", SPRINGS, "--json", "--steps", "50", "-e", "tool", "-e",
+               "tool,forearm", "-e", "all");
+    json_t *choices = json_object_get(o, "choices");
+    check_int(json_array_size(choices), 3);
+    double before = INFINITY;
+    for (size_t k = 0; k < 3; k++) { /* more end effectors, less is lost */
+        json_t *choice = json_array_get(choices, k);
+        const double lost = number(choice, "frequency_error");
+        check(lost >= -1e-9 && lost <= before + 1e-9);
+        before = lost;
+        check(number(choice, "step_seconds") > 0);
+    }
+    check_below(number(json_array_get(choices, 2), "frequency_error"), 1e-9);
+    check_below(number(json_array_get(choices, 2), "static_error"), 1e-9);
+    check_int(number(json_array_get(choices, 2), "rank"), 7);
+    json_decref(o);
+    /* what is beyond the forearm swings by itself: internal modes see it */
+    check_json(o, 0, "mechanism", "reduce", ARM, "--json", "--steps", "0", "-e", "forearm", "-e", "forearm+2");
+    choices = json_object_get(o, "choices");
+    check_int(number(json_array_get(choices, 1), "internal_modes"), 2);
+    check(number(json_array_get(choices, 0), "frequency_error") > 0.01);
+    check_below(number(json_array_get(choices, 1), "frequency_error"), 0.001);
+    json_decref(o);
+    check_mistake(1, "internal modes are not written", "mechanism", "reduce", ARM, "-e", "tool+1", "-o", "m.npz");
+    check_mistake(1, "internal modes (+1) are for reduce", "mechanism", "info", ARM, "-e", "tool+1");
+    check_run(0, "mechanism", "reduce", ARM, "--dynamics", SPRINGS, "--steps", "10");
+    check(strstr(out, "tool,finger_left,finger_ri..."));
+}
+
+static void reduced_models_are_written(void **state) {
+    (void)state;
+    write_paper_arm();
+    check_run(0, "mechanism", "reduce", "arm.urdf", "--dynamics", "springs.json", "--steps", "0", "-o", "model.json");
+    json_t *o = json_load_file(work("model.json"), JSON_REJECT_DUPLICATES, NULL);
+    check(o);
+    check(!strcmp(json_string_value(json_array_get(json_object_get(o, "links"), 2)), "b"));
+    check_int(json_array_size(json_object_get(o, "Psi")), 18);
+    /* K C K = K along y, and the twist maps give the tool's own motion back: b at the tool turns as the tool does */
+    json_t *K = json_object_get(o, "K"), *C = json_object_get(o, "C");
+    double product = 0;
+    for (size_t i = 0; i < 6; i++)
+        for (size_t j = 0; j < 6; j++)
+            product += json_number_value(json_array_get(json_array_get(K, 1), i)) *
+                       json_number_value(json_array_get(json_array_get(C, i), j)) *
+                       json_number_value(json_array_get(json_array_get(K, j), 1));
+    check_near(product, json_number_value(json_array_get(json_array_get(K, 1), 1)), 1e-6);
+    json_t *turn = json_array_get(json_object_get(o, "Psi"), 17);
+    check_near(json_number_value(json_array_get(turn, 5)), 1, 1e-9);
+    check_near(json_number_value(json_array_get(turn, 1)), 0, 1e-9);
+    json_decref(o);
+    check_run(0, "mechanism", "reduce", "arm.urdf", "--dynamics", "springs.json", "--steps", "0", "-o", "model.npz");
+    size_t size;
+    unsigned char *npz = test_read(work("model.npz"), &size);
+    check(size > 1000 && npz[0] == 'P' && npz[1] == 'K');
+    free(npz);
+}
+
+/* The same run by both commands, and by a scene that names the robot. */
+static void robots_run(void **state) {
+    (void)state;
+    json_t *one, *two, *three;
+    write_paper_arm();
+    test_write_text(work("arm.dynamics.json"),
+                    "{\"bough\": 1, \"joints\": {\"one\": {\"stiffness\": 50}, \"two\": {\"stiffness\": 20}}}");
+    test_write_text(work("scene.json"),
+                    "{\"bough\": 1, \"urdf\": \"arm.urdf\", \"probes\": [{\"name\": \"tool\", \"link\": \"tool\"}], "
+                    "\"forces\": [{\"end_effector\": \"tool\", \"force\": [0, 1, 0]}], \"settle\": true}");
+    check_json(one, 0, "run", "arm.urdf", "--time", "0.1", "--json");
+    check_json(two, 0, "mechanism", "run", "arm.urdf", "--time", "0.1", "--json");
+    check_int(number(one, "steps"), number(two, "steps"));
+    check(!strcmp(text(one, "engine"), "mechanism"));
+    check_json(three, 0, "mechanism", "run", "scene.json", "--time", "0.1", "--json", "--record", "arm.csv");
+    check_near(number(json_object_get(three, "values"), "tool.uy"), 0.9 * 0.9 / 50 + 0.4 * 0.4 / 20, 1e-4);
+    json_decref(one);
+    json_decref(two);
+    json_decref(three);
+    check_json(one, 0, "mechanism", "compliance", "scene.json", "--json");
+    check_near(json_number_value(json_array_get(json_array_get(json_object_get(one, "compliance"), 1), 1)),
+               0.9 * 0.9 / 50 + 0.4 * 0.4 / 20, 1e-14);
+    json_decref(one);
+    check_run(0, "mechanism", "info", "scene.json", "-e", "b");
+    check(strstr(out, "b                    on b"));
+    check_run(0, "mechanism", "run", "--help");
+    check(strstr(out, "bough mechanism run"));
+    check_mistake(2, "for another side file write a scene", "mechanism", "run", "arm.urdf", "--dynamics", "x.json");
+    check_mistake(1, "is a scene without links", "mechanism", "info", BOUGH_SOURCE_DIR "/examples/beam/scene.json");
+    check_mistake(1, "--dynamics is for .urdf files", "mechanism", "info", "scene.json", "--dynamics", "x.json");
+    remove(work("arm.dynamics.json"));
+}
+
+static void mistakes_are_told(void **state) {
+    (void)state;
+    write_paper_arm();
+    check_mistake(2, "say what to do", "mechanism");
+    check_mistake(2, "\"look\" should be info, compliance, reduce or run", "mechanism", "look");
+    check_mistake(2, "name a", "mechanism", "info");
+    check_mistake(2, "one file is enough", "mechanism", "info", "a", "b");
+    check_mistake(2, "exact or recursive", "mechanism", "compliance", "arm.urdf", "--method", "fast");
+    check_mistake(2, "ends in .npz or .json", "mechanism", "reduce", "arm.urdf", "-o", "model.txt");
+    check_mistake(2, "--output is for reduce", "mechanism", "info", "arm.urdf", "-o", "model.npz");
+    check_mistake(2, "--npy is for compliance", "mechanism", "info", "arm.urdf", "--npy", "C.npy");
+    check_mistake(2, "reduce compares several", "mechanism", "info", "arm.urdf", "-e", "a", "-e", "b");
+    check_mistake(2, "where --output writes a model", "mechanism", "reduce", "arm.urdf", "-e", "a", "-e", "b", "-o",
+                  "m.npz");
+    check_mistake(2, "would go over a file that is read", "mechanism", "reduce", "arm.urdf", "--dynamics",
+                  "springs.json", "-o", "springs.json");
+    check_mistake(1, "cannot be opened", "mechanism", "info", "nowhere.urdf");
+    check_mistake(1, "joint \"one\" has no stiffness", "mechanism", "info", "arm.urdf");
+    check_mistake(1, "there is no link \"hand\"", "mechanism", "info", "arm.urdf", "--dynamics", "springs.json", "-e",
+                  "hand");
+    check_mistake(1, "\"base\" is the base", "mechanism", "info", "arm.urdf", "--dynamics", "springs.json", "-e",
+                  "base");
+    check_run(0, "mechanism", "--help");
+    check(strstr(out, "Examples:") && strstr(out, "bough mechanism info"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(info_tells_what_is_there),
+        cmocka_unit_test(compliance_is_that_of_levers),
+        cmocka_unit_test(choices_are_compared),
+        cmocka_unit_test(reduced_models_are_written),
+        cmocka_unit_test(robots_run),
+        cmocka_unit_test(mistakes_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,360 @@
+/* Where shapes touch, beside what brute force says. */
+#include "shapes.h"
+
+typedef struct {
+    int32_t count;
+    bough_touching points[BOUGH_MOST_TOUCHING];
+} touching;
+
+static touching touch(const bough_shape *a, bo_se3 at_a, const bough_shape *b, bo_se3 at_b, double margin) {
+    touching t;
+    const bough_pose pa = bo_put_pose(at_a), pb = bo_put_pose(at_b);
+    t.count = bough_shapes_touch(a, &pa, b, &pb, margin, t.points);
+    for (int32_t i = 0; i < t.count; i++) {
+        const bough_touching *p = &t.points[i];
+        const bo_vec3 n = bo_load3(p->normal), apart = bo_sub(bo_load3(p->on_a), bo_load3(p->on_b));
+        check_near(bo_norm(n), 1, 1e-12);
+        check_near(bo_dot(n, apart), p->gap, 1e-10);
+        check_below(bo_norm(bo_mul_add(apart, -p->gap, n)), 1e-10);
+        check_below(p->gap, margin);
+    }
+    return t;
+}
+static double gap_of(const touching *t) {
+    double gap = INFINITY;
+    for (int32_t i = 0; i < t->count; i++)
+        gap = fmin(gap, t->points[i].gap);
+    return gap;
+}
+static bo_se3 shifted(double x, double y, double z) {
+    return (bo_se3){bo_identity3(), {x, y, z}};
+}
+
+static void spheres_touch_as_far_as_their_radii(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {1};
+    bough_shape *a = shape_of(ctx, sphere_def(0.3)), *b = shape_of(ctx, sphere_def(0.2)),
+                *plane = shape_of(ctx, plane_def());
+    for (int round = 0; round < 200; round++) {
+        const bo_se3 g = random_place(&r, 0.5), h = random_place(&r, 0.5);
+        const bo_vec3 apart = bo_sub(g.t, h.t);
+        touching t = touch(a, g, b, h, 10);
+        check_int(t.count, 1);
+        check_near(t.points[0].gap, bo_norm(apart) - 0.5, 1e-12);
+        check_near(bo_dot(bo_load3(t.points[0].normal), apart), bo_norm(apart), 1e-12);
+        check_int(touch(a, g, b, h, bo_norm(apart) - 0.5 - 1e-9).count, 0);
+        t = touch(a, g, plane, h, 10);
+        check_int(t.count, 1);
+        check_near(t.points[0].gap, bo_dot(bo_mat_vec(h.R, bo_v3(0, 0, 1)), apart) - 0.3, 1e-12);
+    }
+    check_int(touch(plane, shifted(0, 0, 0), plane, shifted(0, 0, 0), 1).count, 0);
+    check_near(touch(a, shifted(0, 0, 0), b, shifted(0, 0, 0), 1).points[0].gap, -0.5, 1e-12); /* in one place */
+    bough_shape_destroy(ctx, a);
+    bough_shape_destroy(ctx, b);
+    bough_shape_destroy(ctx, plane);
+    bough_context_destroy(ctx);
+}
+
+/* ---- brute force ---- */
+
+static double reach_along(const bo_hull *hull, bo_se3 g, bo_vec3 n) {
+    double most = -INFINITY;
+    for (int32_t i = 0; i < hull->vertex_count; i++)
+        most = fmax(most, bo_dot(n, bo_se3_apply(g, hull->vertices[i])));
+    return most;
+}
+/* Along n, how far a is beyond b. */
+static double gap_along(const bo_hull *a, bo_se3 g, const bo_hull *b, bo_se3 h, bo_vec3 n) {
+    return -reach_along(a, g, bo_scale(-1, n)) - reach_along(b, h, n);
+}
+/* The largest gap over all normals of faces and products of edges: minus the depth of polyhedra that overlap, and not
+ * above the distance of others. */
+static double largest_gap(const bo_hull *a, bo_se3 g, const bo_hull *b, bo_se3 h) {
+    double most = -INFINITY;
+    for (int32_t f = 0; f < b->face_count; f++)
+        most = fmax(most, gap_along(a, g, b, h, bo_mat_vec(h.R, b->normals[f])));
+    for (int32_t f = 0; f < a->face_count; f++)
+        most = fmax(most, gap_along(a, g, b, h, bo_scale(-1, bo_mat_vec(g.R, a->normals[f]))));
+    for (int32_t i = 0; i < a->edge_count; i++)
+        for (int32_t j = 0; j < b->edge_count; j++) {
+            const bo_vec3 d = bo_mat_vec(g.R, bo_sub(a->vertices[a->edges[i].to], a->vertices[a->edges[i].from])),
+                          e = bo_mat_vec(h.R, bo_sub(b->vertices[b->edges[j].to], b->vertices[b->edges[j].from]));
+            const bo_vec3 n = bo_normalize(bo_cross(d, e));
+            if (bo_norm(bo_cross(d, e)) < 1e-6 * bo_norm(d) * bo_norm(e))
+                continue;
+            most = fmax(most, gap_along(a, g, b, h, n));
+            most = fmax(most, gap_along(a, g, b, h, bo_scale(-1, n)));
+        }
+    return most;
+}
+/* Distance of a point from a polyhedron, by Frank and Wolfe's search among its corners: that of a point of it, and what
+ * a plane between them proves. */
+typedef struct {
+    double most, least;
+} bounds;
+static bounds distance_of_point(const bo_hull *hull, bo_se3 g, bo_vec3 x) {
+    bo_vec3 y = bo_se3_apply(g, hull->vertices[0]);
+    double least = 0;
+    for (int k = 0; k < 4000; k++) {
+        const bo_vec3 d = bo_sub(x, y), s = bo_se3_apply(g, hull->vertices[bo_hull_support(hull, bo_mat_tvec(g.R, d))]),
+                      to = bo_sub(s, y);
+        least = fmax(least, bo_dot(bo_normalize(d), bo_sub(x, s)));
+        if (bo_dot(d, to) <= 1e-9 * bo_dot(d, d))
+            break;
+        y = bo_mul_add(y, fmin(1, bo_dot(d, to) / bo_dot(to, to)), to);
+    }
+    return (bounds){bo_norm(bo_sub(x, y)), least};
+}
+
+static void polyhedra_overlap_as_brute_force_says(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {2};
+    int overlapping = 0, apart = 0, by_edges = 0;
+    for (int round = 0; round < 1500; round++) {
+        bough_shape *a = random_hull(ctx, &r, 8 + round % 25, bo_v3(0.3, 0.2, 0.25)),
+                    *b = shape_of(ctx, box_def(0.4, 0.3, 0.2));
+        const bo_se3 g = random_place(&r, 0.25), h = random_place(&r, 0.25);
+        const double margin = 0.02, near = 1e-3 * fmin(a->radius, b->radius),
+                     expected = largest_gap(&a->hull, g, &b->hull, h);
+        const touching t = touch(a, g, b, h, margin), turned = touch(b, h, a, g, margin);
+        if (expected > margin + near)
+            check_int(t.count, 0);
+        if (expected < 0) {
+            check(t.count > 0 && turned.count > 0);
+            check_near(gap_of(&t), expected, near + 1e-9);
+            check_near(gap_of(&turned), expected, near + 1e-9);
+            overlapping++;
+            by_edges += t.count == 1;
+            /* moved out by the depth along the normal they no longer overlap, but for what faces were preferred by */
+            const bo_vec3 out = bo_scale(-gap_of(&t) + 1e-9, bo_load3(t.points[0].normal));
+            check(largest_gap(&a->hull, (bo_se3){g.R, bo_add(g.t, out)}, &b->hull, h) >= -1e-9);
+        } else if (t.count > 0) {
+            apart++;
+            check(gap_of(&t) >= -near); /* not more than the distance, which speculation may not reach */
+        }
+        /* every point on both lies in or on both, but for its depth */
+        for (int32_t i = 0; i < t.count; i++) {
+            check_below(distance_of_point(&a->hull, g, bo_load3(t.points[i].on_a)).least, 0.02 + fabs(t.points[i].gap));
+            check_below(distance_of_point(&b->hull, h, bo_load3(t.points[i].on_b)).least, 0.02 + fabs(t.points[i].gap));
+        }
+        bough_shape_destroy(ctx, a);
+        bough_shape_destroy(ctx, b);
+    }
+    check(overlapping > 300 && apart > 10 && by_edges > 30);
+    bough_context_destroy(ctx);
+}
+
+static void spheres_are_as_far_from_polyhedra_as_their_centres(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {3};
+    int inside = 0;
+    for (int round = 0; round < 500; round++) {
+        bough_shape *hull = random_hull(ctx, &r, 6 + round % 30, bo_v3(0.3, 0.4, 0.2)),
+                    *ball = shape_of(ctx, sphere_def(0.1));
+        const bo_se3 g = random_place(&r, 0.3), h = random_place(&r, 0.3);
+        const touching t = touch(ball, g, hull, h, 5), turned = touch(hull, h, ball, g, 5);
+        check_int(t.count, 1);
+        const bounds distance = distance_of_point(&hull->hull, h, g.t);
+        double depth = -INFINITY;
+        for (int32_t f = 0; f < hull->hull.face_count; f++)
+            depth = fmax(depth,
+                         bo_dot(hull->hull.normals[f], bo_se3_apply(bo_se3_inverse(h), g.t)) - hull->hull.offsets[f]);
+        if (depth <= 0)
+            check_near(t.points[0].gap, depth - 0.1, 1e-12);
+        else
+            check(t.points[0].gap <= distance.most - 0.1 + 1e-9 && t.points[0].gap >= distance.least - 0.1 - 1e-9);
+        check(depth <= 0 || distance.most - distance.least < 0.02);
+        inside += depth <= 0;
+        check_near(turned.points[0].gap, t.points[0].gap, 1e-12);
+        for (int k = 0; k < 3; k++)
+            check_near(turned.points[0].normal[k], -t.points[0].normal[k], 1e-12);
+        bough_shape_destroy(ctx, hull);
+        bough_shape_destroy(ctx, ball);
+    }
+    check(inside > 20);
+    bough_context_destroy(ctx);
+}
+
+static void a_box_on_a_face_has_four_points(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {4};
+    bough_shape *small = shape_of(ctx, box_def(0.2, 0.2, 0.2)), *large = shape_of(ctx, box_def(2, 2, 1)),
+                *plane = shape_of(ctx, plane_def());
+    for (int round = 0; round < 50; round++) {
+        const bo_se3 world = random_place(&r, 1);
+        const double gap = 1e-3 * spread(&r);
+        const bo_se3 on_top = {bo_exp3(bo_v3(0, 0, 3 * spread(&r))), {0.5 * spread(&r), 0.5 * spread(&r), 0.6 + gap}};
+        const touching t = touch(small, bo_se3_mul(world, on_top), large, world, 0.01),
+                       p = touch(small, bo_se3_mul(world, on_top), plane, bo_se3_mul(world, shifted(0, 0, 0.5)), 0.01);
+        check_int(t.count, 4);
+        check_int(p.count, 4);
+        for (int i = 0; i < 4; i++) {
+            double nearest = INFINITY;
+            check_near(t.points[i].gap, gap, 1e-12);
+            check_near(bo_dot(bo_load3(t.points[i].normal), bo_mat_vec(world.R, bo_v3(0, 0, 1))), 1, 1e-12);
+            for (int k = 0; k < 4; k++)
+                nearest = fmin(nearest, bo_norm(bo_sub(bo_load3(t.points[i].on_a), bo_load3(p.points[k].on_a))));
+            check_below(nearest, 1e-12);
+        }
+    }
+    bough_shape_destroy(ctx, small);
+    bough_shape_destroy(ctx, large);
+    bough_shape_destroy(ctx, plane);
+    bough_context_destroy(ctx);
+}
+
+/* ---- height fields ---- */
+
+/* Also when it is a slope, and with cells of any size against the shape. */
+static void a_flat_field_is_a_plane(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {5};
+    bough_shape *plane = shape_of(ctx, plane_def());
+    for (int round = 0; round < 400; round++) {
+        enum { N = 40 };
+        double heights[N * N];
+        const double cell = round % 2 ? 0.07 : 0.5, slope = round % 4 < 2 ? 0 : 0.3;
+        for (int i = 0; i < N * N; i++)
+            heights[i] = slope * cell * (i % N - 0.5 * (N - 1));
+        bough_shape *field = shape_of(ctx, field_def(N, N, cell, heights)),
+                    *shape = round % 3 == 0   ? shape_of(ctx, sphere_def(0.1))
+                             : round % 3 == 1 ? shape_of(ctx, box_def(0.2, 0.15, 0.1))
+                                              : random_hull(ctx, &r, 20, bo_v3(0.1, 0.15, 0.1));
+        const bo_se3 world = random_place(&r, 1), tilted = {bo_exp3(bo_v3(0, -atan(slope), 0)), {0, 0, 0}};
+        const bo_se3 at_rest =
+            bo_se3_mul(tilted, (bo_se3){bo_exp3(random_vector(&r, 2)),
+                                        {0.3 * spread(&r), 0.3 * spread(&r), 0.08 + 0.04 * spread(&r)}});
+        const touching f = touch(shape, bo_se3_mul(world, at_rest), field, world, 0.02),
+                       p = touch(shape, bo_se3_mul(world, at_rest), plane, bo_se3_mul(world, tilted), 0.02);
+        check((f.count > 0) == (p.count > 0));
+        if (p.count > 0)
+            check_near(gap_of(&f), gap_of(&p), 1e-9);
+        for (int32_t i = 0; i < f.count; i++)
+            check_near(bo_dot(bo_load3(f.points[i].normal), bo_load3(p.points[0].normal)), 1, 1e-9);
+        if (shape->kind == BOUGH_SHAPE_SPHERE)
+            check_int(f.count, p.count);
+        bough_shape_destroy(ctx, field);
+        bough_shape_destroy(ctx, shape);
+    }
+    bough_shape_destroy(ctx, plane);
+    bough_context_destroy(ctx);
+}
+
+/* A ball over rough ground is as far from it as from the nearest of all its triangles. */
+static void balls_find_the_nearest_triangle(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {6};
+    enum { N = 12 };
+    bough_shape *ball = shape_of(ctx, sphere_def(0.3));
+    int touched = 0;
+    for (int round = 0; round < 400; round++) {
+        double heights[N * N];
+        for (int i = 0; i < N * N; i++)
+            heights[i] = 0.15 * spread(&r);
+        bough_shape *field = shape_of(ctx, field_def(N, N, 0.25, heights));
+        const bo_se3 g = shifted(spread(&r), spread(&r), 0.15 + 0.35 * test_uniform(&r, 0, 1));
+        bough_shape_surface s;
+        check_ok(ctx, bough_shape_surface_create(ctx, field, &s));
+        double nearest = INFINITY;
+        for (int32_t t = 0; t < s.triangle_count; t++) {
+            bo_hull corners = {.vertex_count = 3};
+            bo_vec3 x[3];
+            for (int k = 0; k < 3; k++)
+                x[k] = bo_load3(s.vertices + 3 * s.triangles[3 * t + k]);
+            corners.vertices = x;
+            nearest = fmin(nearest, distance_of_point(&corners, bo_se3_identity(), g.t).most);
+        }
+        const touching t = touch(ball, g, field, bo_se3_identity(), 0.05);
+        if (nearest - 0.3 < 0.049) {
+            touched++;
+            check_near(gap_of(&t), nearest - 0.3, 1e-3);
+        }
+        bough_shape_surface_destroy(ctx, &s);
+        bough_shape_destroy(ctx, field);
+    }
+    check(touched > 100);
+    bough_shape_destroy(ctx, ball);
+    bough_context_destroy(ctx);
+}
+
+/* A box rests with its face on a peak, and with an edge on a ridge; what pushes is normal to face and edges. */
+static void boxes_rest_on_peaks_and_ridges(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    double peak[25] = {0}, ridge[25] = {0};
+    peak[12] = 0.2;
+    for (int j = 0; j < 5; j++)
+        ridge[5 * j + 2] = 0.2;
+    bough_shape *box = shape_of(ctx, box_def(0.5, 0.5, 0.5)), *p = shape_of(ctx, field_def(5, 5, 0.2, peak)),
+                *q = shape_of(ctx, field_def(5, 5, 0.2, ridge));
+    const touching t = touch(box, shifted(0.03, 0.02, 0.449), p, bo_se3_identity(), 0.01);
+    check_int(t.count, 1);
+    check_near(t.points[0].gap, -0.001, 1e-12);
+    check_near(t.points[0].normal[2], 1, 1e-12);
+    check_near(t.points[0].on_b[0], 0, 1e-12);
+    check_near(t.points[0].on_b[2], 0.2, 1e-12);
+    /* an edge of the box across the ridge */
+    const bo_se3 on_edge = {bo_exp3(bo_v3(M_PI / 4, 0, 0)), {0.02, 0.03, 0.2 + 0.25 * sqrt(2) - 0.001}};
+    const touching u = touch(box, on_edge, q, bo_se3_identity(), 0.01);
+    check(u.count >= 1);
+    for (int32_t i = 0; i < u.count; i++) {
+        check_near(u.points[i].gap, -0.001, 1e-9);
+        check_near(u.points[i].normal[2], 1, 1e-9);
+        check_near(u.points[i].on_b[1], 0.03, 1e-9);
+    }
+    bough_shape_destroy(ctx, box);
+    bough_shape_destroy(ctx, p);
+    bough_shape_destroy(ctx, q);
+    bough_context_destroy(ctx);
+}
+
+/* Turning the whole world turns what was found. */
+static void it_is_the_same_from_everywhere(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {7};
+    double heights[64];
+    for (int i = 0; i < 64; i++)
+        heights[i] = 0.05 * spread(&r);
+    bough_shape *shapes[] = {shape_of(ctx, sphere_def(0.2)), shape_of(ctx, box_def(0.3, 0.2, 0.4)),
+                             random_hull(ctx, &r, 24, bo_v3(0.2, 0.2, 0.3)), shape_of(ctx, plane_def()),
+                             shape_of(ctx, field_def(8, 8, 0.2, heights))};
+    for (int round = 0; round < 300; round++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 5; j++) {
+                const bo_se3 world = random_place(&r, 3), g = random_place(&r, 0.3), h = bo_se3_identity();
+                const touching t = touch(shapes[i], g, shapes[j], h, 0.02),
+                               u = touch(shapes[i], bo_se3_mul(world, g), shapes[j], bo_se3_mul(world, h), 0.02);
+                check_int(u.count, t.count);
+                for (int32_t k = 0; k < t.count; k++) {
+                    check_int(u.points[k].feature, t.points[k].feature);
+                    check_near(u.points[k].gap, t.points[k].gap, 1e-10);
+                    check_below(
+                        bo_norm(bo_sub(bo_load3(u.points[k].on_a), bo_se3_apply(world, bo_load3(t.points[k].on_a)))),
+                        1e-9);
+                }
+            }
+    for (int i = 0; i < 5; i++)
+        bough_shape_destroy(ctx, shapes[i]);
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spheres_touch_as_far_as_their_radii),
+        cmocka_unit_test(polyhedra_overlap_as_brute_force_says),
+        cmocka_unit_test(spheres_are_as_far_from_polyhedra_as_their_centres),
+        cmocka_unit_test(a_box_on_a_face_has_four_points),
+        cmocka_unit_test(a_flat_field_is_a_plane),
+        cmocka_unit_test(balls_find_the_nearest_triangle),
+        cmocka_unit_test(boxes_rest_on_peaks_and_ridges),
+        cmocka_unit_test(it_is_the_same_from_everywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

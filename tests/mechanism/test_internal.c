@@ -1,0 +1,162 @@
+/* Models with internal modes. */
+#include "linear_modes.h"
+#include "moving.h"
+
+static sketch *subject(int i) {
+    sketch *s = i % 4 == 0   ? helix(7, BOUGH_MECHANISM_BALL)
+                : i % 4 == 1 ? ladder(4, BOUGH_MECHANISM_BALL)
+                : i % 4 == 2 ? fork_of_links(2, 3, BOUGH_MECHANISM_UNIVERSAL)
+                             : ring_of_links(6, BOUGH_MECHANISM_BALL);
+    s->def.free_base = i > 3;
+    for (int32_t j = 0; j < s->def.joint_count; j++)
+        for (int k = 0; k < 6; k++)
+            s->joints[j].damping[k] = 0.05 * (1 + (j + k) % 3);
+    for (int32_t j = 0; j + 1 < s->def.joint_count && i % 4 == 2; j += 2) { /* some the other way round */
+        bough_mechanism_joint *joint = &s->joints[j];
+        const int32_t parent = joint->parent;
+        const bough_pose in_parent = joint->in_parent;
+        joint->parent = joint->child, joint->child = parent;
+        joint->in_parent = joint->in_child, joint->in_child = in_parent;
+    }
+    return s;
+}
+
+/* With other end effectors and internal modes than the description says. */
+static moving start_with(bough_context *ctx, const sketch *s, int32_t effectors, const bough_end_effector *list,
+                         int32_t modes) {
+    moving m = {0};
+    bough_mechanism_statics_def how = bough_default_mechanism_statics_def();
+    bough_mechanism_model_def def = bough_default_mechanism_model_def();
+    how.end_effector_count = effectors, how.end_effectors = list;
+    def.internal_modes = modes, def.rank_tolerance = 1e-11;
+    check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m.mechanism));
+    check_ok(ctx, bough_mechanism_statics_create(ctx, m.mechanism, &how, &m.statics));
+    check_ok(ctx, bough_mechanism_model_create(ctx, m.mechanism, m.statics, &def, &m.model));
+    check_ok(ctx, bough_mechanism_state_create(ctx, m.model, &m.state));
+    return m;
+}
+
+/* One end effector with all internal modes, and all links as end effectors, are two ways to write down the whole
+ * mechanism: inertia, damping, springs, weight and pushes on links are the same, and so is every step. */
+static void all_modes_make_the_whole_mechanism(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int i = 0; i < 8; i++) {
+        sketch *s = subject(i);
+        bough_end_effector *all = calloc((size_t)s->def.link_count, sizeof *all);
+        for (int32_t l = 1; l < s->def.link_count; l++)
+            all[l - 1] = bough_default_end_effector(), all[l - 1].link = l;
+        moving a = start_with(ctx, s, s->def.link_count - 1, all, 0), b = {0};
+        b = start_with(ctx, s, 0, NULL, bough_mechanism_coordinate_count(a.mechanism));
+        check_int(b.model->rank, a.model->rank);
+        check(b.model->internal_count > 0);
+        const double point[3] = {0.02, 0.01, 0}, force[3] = {0.3, 0.4, 0.5}, torque[3] = {0, 0.01, 0};
+        bough_mechanism_state_push_link(a.model, a.state, 2, point, force, torque);
+        bough_mechanism_state_push_link(b.model, b.state, 2, point, force, torque);
+        double moved = 0;
+        for (int k = 0; k < 20; k++) {
+            check_ok(ctx, bough_mechanism_step(ctx, a.model, a.state, 0.003));
+            check_ok(ctx, bough_mechanism_step(ctx, b.model, b.state, 0.003));
+        }
+        bough_mechanism_state_place(a.model, a.state);
+        bough_mechanism_state_place(b.model, b.state);
+        for (int32_t l = 0; l < s->def.link_count; l++)
+            for (int d = 0; d < 3; d++)
+                moved = fmax(moved, fabs(a.state->poses[l].position[d] - s->links[l].rest.position[d]));
+        check(moved > 1e-4);
+        for (int32_t l = 0; l < s->def.link_count; l++)
+            check_pose(&b.state->poses[l], bo_pose(&a.state->poses[l]), 1e-5 * moved);
+        const bough_mechanism_energies ea = bough_mechanism_state_energies(a.model, a.state),
+                                       eb = bough_mechanism_state_energies(b.model, b.state);
+        check_near(eb.kinetic, ea.kinetic, 1e-6 * ea.kinetic);
+        check_near(eb.elastic, ea.elastic, 1e-6 * ea.elastic);
+        check_near(eb.gravity, ea.gravity, 1e-6 * fabs(ea.gravity));
+        stop(ctx, a);
+        stop(ctx, b);
+        free(all);
+        free(s);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* Modes come between the end effectors: none moves them, statics of the end effectors stay what they are, and no
+ * frequency gets worse with one more. */
+static void modes_leave_statics_alone(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int i = 0; i < 8; i++) {
+        sketch *s = subject(i);
+        double full[3], before = INFINITY;
+        check_int(linear_frequencies(ctx, s, 3, full, NULL), 3);
+        moving plain = start_with(ctx, s, 0, NULL, 0);
+        for (int32_t modes = 0; modes < 7; modes++) {
+            moving m = start_with(ctx, s, 0, NULL, modes);
+            const int32_t n = 6 * s->def.end_effector_count, rank = m.model->rank;
+            double got[3];
+            int32_t found = 0;
+            check_int(m.model->internal_count, modes);
+            check_int(rank, plain.model->rank + modes);
+            for (int32_t p = 0; p < n; p++)
+                for (int32_t k = plain.model->rank; k < rank; k++)
+                    check(m.model->Q[p * rank + k] == 0 && m.model->P[k * n + p] == 0);
+            check_below(difference((size_t)(n * n), m.model->K, plain.model->K), 1e-12);
+            check_below(difference((size_t)(n * n), m.model->M, plain.model->M), 1e-9);
+            check_below(difference((size_t)(n * n), m.model->D, plain.model->D), 1e-9);
+            check_below(difference(6 * (size_t)(s->def.link_count * n), m.model->Psi, plain.model->Psi), 1e-12);
+            check_ok(ctx, bough_mechanism_model_frequencies(ctx, m.model, 3, got, &found));
+            check_int(found, 3);
+            check(got[0] >= full[0] * (1 - 1e-9) && got[0] <= before * (1 + 1e-9));
+            before = got[0];
+            for (int32_t k = 0; k < modes; k++) /* with end effectors that do not move, it is one of the modes alone */
+                for (int32_t q = 0; q < modes; q++)
+                    check_near(m.model->Mz[(rank - modes + k) * rank + rank - modes + q], k == q, 1e-6);
+            stop(ctx, m);
+        }
+        check_near(before, full[0], 0.01 * full[0]);
+        stop(ctx, plain);
+        free(s);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* The integrators of the time room move modes as the step of the model does; what is asked for too much is said. */
+static void modes_are_stepped_and_counted(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    sketch *s = subject(0);
+    moving a = start_with(ctx, s, 0, NULL, 3), b = start_with(ctx, s, 0, NULL, 3);
+    bough_mechanism_stepper *stepper = NULL;
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = "backward-euler", def.tolerance = 1e-13;
+    check_ok(ctx, bough_mechanism_stepper_create(ctx, b.model, b.state, &def, &stepper));
+    for (int k = 0; k < 30; k++) {
+        check_ok(ctx, bough_mechanism_step(ctx, a.model, a.state, 0.01));
+        check_ok(ctx, bough_mechanism_stepper_step(ctx, stepper, 0.01));
+    }
+    check(largest(3, a.state->internal) > 1e-6);
+    check_below(difference(3, b.state->internal, a.state->internal), 1e-8);
+    check_below(difference(3, b.state->internal_rate, a.state->internal_rate), 1e-8);
+    check_below(difference(6, b.state->xi, a.state->xi), 1e-8);
+    bough_mechanism_stepper_destroy(ctx, stepper);
+    bough_mechanism_model_def wrong = bough_default_mechanism_model_def();
+    bough_mechanism_model *none = NULL;
+    wrong.internal_modes = -1;
+    check_fails(ctx, bough_mechanism_model_create(ctx, a.mechanism, a.statics, &wrong, &none), BOUGH_ERROR_ARGUMENT,
+                "0 to 21");
+    wrong.internal_modes = 22;
+    check_fails(ctx, bough_mechanism_model_create(ctx, a.mechanism, a.statics, &wrong, &none), BOUGH_ERROR_ARGUMENT,
+                "0 to 21");
+    stop(ctx, a);
+    stop(ctx, b);
+    free(s);
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_modes_make_the_whole_mechanism),
+        cmocka_unit_test(modes_leave_statics_alone),
+        cmocka_unit_test(modes_are_stepped_and_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,448 @@
+/* Runs of mechanisms: what the statics say they settle at, reduced against full, checkpoints, hands, motors. */
+#include "play.h"
+
+#include <math.h>
+
+/* A chain of three rods that hang along -x from a wall, with hinges about y. */
+#define ROD(name, x) \
+    "{'name': '" name "', 'position': [" x ", 0, 0], 'density': 1000, 'shape': {'box': [0.2, 0.02, 0.02]}}"
+#define HINGE(name, parent, child, x, k)                                                                             \
+    "{'name': '" name "', 'kind': 'hinge', 'parent': '" parent "', 'child': '" child "', 'position': [" x ", 0, 0]," \
+    "'axis': [0, 1, 0], 'stiffness': " k ", 'damping': 0.2}"
+#define CHAIN(k)                                                                                                  \
+    "'bough': 1, 'links': [{'name': 'wall'}," ROD("a", "0.1") "," ROD("b", "0.3") "," ROD(                        \
+        "c", "0.5") "],"                                                                                          \
+                    "'joints': [" HINGE("h1", "wall", "a", "0", k) "," HINGE("h2", "a", "b", "0.2", k) "," HINGE( \
+                        "h3", "b", "c", "0.4",                                                                    \
+                        k) "],"                                                                                   \
+                           "'end_effectors': [{'name': 'tip', 'link': 'c', 'position': [0.6, 0, 0]}],"            \
+                           "'probes': [{'name': 'tip', 'end_effector': 'tip'}, {'name': 'b', 'link': 'b'}]"
+
+static play begin_text(bough_context *ctx, const char *text, const bough_run_def *def) {
+    return begin_file(ctx, write_scene("mechanism.json", text), def);
+}
+
+/* Rods of 0.08 kg: the hinges carry M_i = sum of m g times arms, and the tip sinks by sum M_i / k times its distance.
+ */
+static void a_chain_settles_where_statics_say(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_run_def def = bough_default_run_def();
+    play p =
+        begin_text(ctx, "{" CHAIN("1000") ", 'gravity': [0, 0, -9.81], 'time': {'dt': 0.01, 'duration': 20}}", &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    double sinks = 0;
+    for (int j = 0; j < 3; j++) {
+        double moment = 0;
+        for (int i = j; i < 3; i++)
+            moment += 0.08 * 9.81 * (0.1 + 0.2 * i - 0.2 * j);
+        sinks += moment / 1000 * (0.6 - 0.2 * j);
+    }
+    check_near(value(&p, "tip.uz"), -sinks, 1e-3 * sinks);
+    check(fabs(value(&p, "kinetic")) < 1e-12);
+    end(ctx, &p);
+    def.settle = true;
+    p = begin_text(ctx, "{" CHAIN("1000") ", 'gravity': [0, 0, -9.81], 'time': {'dt': 0.01, 'duration': 1}}", &def);
+    check_near(value(&p, "tip.uz"), -sinks, 1e-3 * sinks);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "tip.uz"), -sinks, 1e-3 * sinks);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* ---- reduced against full ---- */
+
+static double rms_difference(bough_context *ctx, const char *text, const char *column, double *size) {
+    double reduced[400], sum = 0, square = 0;
+    int count = 0;
+    for (int full = 0; full < 2; full++) {
+        bough_run_def def = bough_default_run_def();
+        def.engine = full ? "full" : "mechanism";
+        play p = begin_text(ctx, text, &def);
+        for (count = 0; count < 100; count++) {
+            check_ok(ctx, bough_run_step(ctx, p.run));
+            const double x = value(&p, column);
+            if (full)
+                sum += (x - reduced[count]) * (x - reduced[count]), square += x * x;
+            else
+                reduced[count] = x;
+        }
+        end(ctx, &p);
+    }
+    *size = sqrt(square / count);
+    return sqrt(sum / count);
+}
+
+/* Under a small force at the end effector, which the reduced model sees exactly in statics; with loops and without. */
+static void reduced_and_full_agree_for_small_loads(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static const char *const texts[] = {
+        "{'bough': 1, 'generate': {'ladder': {'cells': 4, 'mass': 0.001, 'stiffness': 50, 'damping': 0.5}},"
+        "'time': {'dt': 0.01, 'duration': 1}, 'forces': [{'end_effector': 'top', 'force': [0.5, 0, 0.5]}],"
+        "'probes': [{'name': 'p', 'end_effector': 'top'}]}",
+        "{'bough': 1, 'generate': {'ring': {'links': 7, 'mass': 0.001, 'stiffness': 50, 'damping': 0.5}},"
+        "'time': {'dt': 0.01, 'duration': 1}, 'forces': [{'end_effector': 'far', 'force': [0, 0, 0.5]}],"
+        "'probes': [{'name': 'p', 'link': 'link4'}]}",
+        "{'bough': 1, 'generate': {'Y': {'trunk': 2, 'arm': 2, 'mass': 0.001, 'stiffness': 50, 'damping': 0.5}},"
+        "'time': {'dt': 0.01, 'duration': 1}, 'forces': [{'end_effector': 'left', 'force': [0, 0, 0.2]}],"
+        "'probes': [{'name': 'p', 'end_effector': 'left'}]}"};
+    for (int i = 0; i < 3; i++) {
+        double size, off = rms_difference(ctx, texts[i], "p.uz", &size);
+        check(size > 1e-4);
+        if (!(off < 0.01 * size))
+            fail_msg("mechanism %d: %g of %g", i, off, size);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* Energies of both engines mean the same: what is lost by damping and the step is lost, and no more is gained. */
+static void energies_only_fall(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int full = 0; full < 2; full++) {
+        bough_run_def def = bough_default_run_def();
+        def.engine = full ? "full" : "mechanism";
+        play p =
+            begin_text(ctx, "{" CHAIN("200") ", 'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, 'duration': 3}}", &def);
+        double last = value(&p, "total");
+        for (int i = 0; i < 200; i++) {
+            check_ok(ctx, bough_run_step(ctx, p.run));
+            const double now = value(&p, "total");
+            check(now <= last + 1e-9);
+            last = now;
+        }
+        check(value(&p, "elastic") > 0 && value(&p, "external") < 0);
+        end(ctx, &p);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* ---- checkpoints ---- */
+
+#define WAVE "'curves': {'wave': [[0, 0], [0.3, 30], [0.6, -20], [1, 0]]},"
+#define MOVED_CHAIN                                                                             \
+    "{" CHAIN("20") "," WAVE "'motors': [{'joint': 'h2', 'curve': 'wave', 'degrees': true}],"   \
+                    "'forces': [{'link': 'b', 'force': [0, 0, 1], 'from': 0.2, 'until': 0.5}]," \
+                    "'gravity': [0, 0, -9.81], 'time': {'dt': 0.01, 'duration': 1"
+
+static void resume_equals_one_run(bough_context *ctx, const char *text, const char *engine) {
+    bough_run_def def = bough_default_run_def();
+    double values[100];
+    def.engine = engine;
+    play p = begin_text(ctx, text, &def);
+    for (int i = 0; i < 47; i++)
+        check_ok(ctx, bough_run_step(ctx, p.run));
+    check_ok(ctx, bough_run_save(ctx, p.run, test_path("half.check")));
+    while (bough_run_values(p.run)[0] < 1 - 1e-9)
+        check_ok(ctx, bough_run_step(ctx, p.run));
+    const int32_t count = bough_run_column_count(p.run);
+    memcpy(values, bough_run_values(p.run), (size_t)count * sizeof *values);
+    end(ctx, &p);
+    def.resume = test_path("half.check");
+    p = begin_text(ctx, text, &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check(memcmp(values, bough_run_values(p.run), (size_t)count * sizeof *values) == 0);
+    end(ctx, &p);
+}
+
+static void checkpoints_go_on_bit_by_bit(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    resume_equals_one_run(ctx, MOVED_CHAIN "}}", "mechanism");
+    resume_equals_one_run(ctx, MOVED_CHAIN "}}", "full");
+    resume_equals_one_run(ctx, MOVED_CHAIN ", 'integrator': 'tr-bdf2'}}", "mechanism");
+    resume_equals_one_run(ctx, MOVED_CHAIN ", 'integrator': 'hht'}}", "mechanism");
+    resume_equals_one_run(ctx, MOVED_CHAIN "}, 'engine': {'internal_modes': 2}}", "mechanism");
+    resume_equals_one_run(ctx, MOVED_CHAIN "}, 'engine': {'blend': {'points': 4, 'random': {'count': 3, 'force': 1}}}}",
+                          "mechanism");
+    static const char *const ring = "{'bough': 1, 'generate': {'ring': {'links': 5}}, 'gravity': [0, 0, -9.81],"
+                                    "'probes': [{'name': 'p', 'link': 'link2'}], 'time': {'dt': 0.01, 'duration': 1}}";
+    resume_equals_one_run(ctx, ring, "full");
+    bough_context_destroy(ctx);
+}
+
+/* ---- motors ---- */
+
+/* Springs without weight go where their motors are: the tip of the chain turns about the hinge that moved. */
+static void a_motor_moves_the_equilibrium(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int full = 0; full < 2; full++) {
+        bough_run_def def = bough_default_run_def();
+        def.engine = full ? "full" : "mechanism";
+        play p = begin_text(ctx,
+                            "{" CHAIN("50") ", 'curves': {'c': [[0, 0], [1, 1]]},"
+                                            "'motors': [{'joint': 'h1', 'curve': 'c', 'scale': 0.01}],"
+                                            "'time': {'dt': 0.01, 'duration': 4}}",
+                            &def);
+        check_ok(ctx, bough_run_advance(ctx, p.run));
+        check_near(value(&p, "tip.uz"), -0.6 * sin(0.01), 1e-4 * 0.006);
+        check_near(value(&p, "b.uz"), -0.3 * sin(0.01), 1e-4 * 0.003);
+        check(fabs(value(&p, "tip.vz")) < 1e-6);
+        end(ctx, &p);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* A velocity is the derivative of a position, also of links that motors move. */
+static void velocities_are_derivatives(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int full = 0; full < 2; full++) {
+        bough_run_def def = bough_default_run_def();
+        def.engine = full ? "full" : "mechanism";
+        play p = begin_text(ctx,
+                            "{" CHAIN("50") ", 'curves': {'c': [[0, 0], [1, 40]]}, 'gravity': [0, 0, -9.81],"
+                                            "'motors': [{'joint': 'h3', 'curve': 'c', 'degrees': true}],"
+                                            "'time': {'dt': 1e-4, 'duration': 1}}",
+                            &def);
+        double before = 0, most = 0;
+        for (int i = 0; i < 200; i++) {
+            before = value(&p, "tip.z");
+            check_ok(ctx, bough_run_step(ctx, p.run));
+            most = fmax(most, fabs(value(&p, "tip.vz")));
+        }
+        check(most > 0.01);
+        check_near(value(&p, "tip.vz"), (value(&p, "tip.z") - before) / 1e-4, 0.01 * most);
+        end(ctx, &p);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* ---- hands ---- */
+
+/* A very stiff hand leads the tip to its place without throwing it about; let go, it comes back. */
+static void a_pulled_link_follows_the_hand(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int full = 0; full < 2; full++) {
+        bough_run_def def = bough_default_run_def();
+        def.engine = full ? "full" : "mechanism";
+        def.live = true;
+        play p = begin_text(ctx, "{" CHAIN("20") ", 'time': {'dt': 0.01}}", &def);
+        const int32_t link = 3;
+        const bough_run_rigid *rigid = bough_run_rigid_at(p.run, link);
+        check(rigid && !strcmp(rigid->name, "c") && rigid->kind == BOUGH_RIGID_LINK);
+        int32_t vertex = 0;
+        for (int32_t v = 0; v < rigid->surface->vertex_count; v++)
+            if (rigid->surface->vertices[3 * v] > rigid->surface->vertices[3 * vertex])
+                vertex = v;
+        const double *x = rigid->surface->vertices + 3 * vertex;
+        const double target[3] = {0.5 + x[0], x[1], x[2] + 0.05};
+        check_ok(ctx, bough_run_pull(ctx, p.run, 0, link, vertex, target, full ? 200 : 1e5, full ? 1 : 10));
+        for (int i = 0; i < 400; i++)
+            check_ok(ctx, bough_run_step(ctx, p.run));
+        check(value(&p, "tip.uz") > (full ? 0.02 : 0.049) && value(&p, "tip.uz") < 0.06);
+        check(fabs(value(&p, "tip.vz")) < 1e-3);
+        bough_run_release(p.run, 0);
+        for (int i = 0; i < 400; i++)
+            check_ok(ctx, bough_run_step(ctx, p.run));
+        check(fabs(value(&p, "tip.uz")) < 1e-3);
+        const double impulse[3] = {0, 0, 0.01};
+        check_ok(ctx, bough_run_poke(ctx, p.run, link, vertex, impulse));
+        check_ok(ctx, bough_run_set_dt(ctx, p.run, 0.001));
+        check_ok(ctx, bough_run_step(ctx, p.run));
+        check(value(&p, "tip.vz") > 0.01);
+        check_fails(ctx, bough_run_pull(ctx, p.run, 0, 99, 0, target, 1, 1), BOUGH_ERROR_ARGUMENT, "part");
+        check_fails(ctx, bough_run_pull(ctx, p.run, 0, link, 99999, target, 1, 1), BOUGH_ERROR_ARGUMENT, "part");
+        check_fails(ctx, bough_run_poke(ctx, p.run, -1, 0, impulse), BOUGH_ERROR_ARGUMENT, "part");
+        end(ctx, &p);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* ---- the world turned ---- */
+
+/* x -> (y, z, x): a turn about (1, 1, 1) by 120 degrees; written out for the chain, whose hinges turn about z then. */
+static void the_world_may_be_turned(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p =
+        begin_text(ctx, "{" CHAIN("50") ", 'gravity': [0, 1, -9.81], 'time': {'dt': 0.01, 'duration': 0.5}}", &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+#define TURNED_ROD(name, y)                                                                       \
+    "{'name': '" name "', 'position': [0, " y ", 0], 'rotate_deg': [90, 0, 90], 'density': 1000," \
+    "'shape': {'box': [0.2, 0.02, 0.02]}}"
+#define TURNED_HINGE(name, parent, child, y)                                                                         \
+    "{'name': '" name "', 'kind': 'hinge', 'parent': '" parent "', 'child': '" child "', 'position': [0, " y ", 0]," \
+    "'axis': [0, 0, 1], 'stiffness': 50, 'damping': 0.2}"
+    bough_scene *scene;
+    bough_run *run;
+    check_ok(
+        ctx,
+        bough_scene_load(
+            ctx,
+            write_scene(
+                "turned.json",
+                "{'bough': 1, 'links': [{'name': 'wall'}," TURNED_ROD("a", "0.1") "," TURNED_ROD(
+                    "b",
+                    "0.3") "," TURNED_ROD("c",
+                                          "0.5") "],"
+                                                 "'joints': [" TURNED_HINGE("h1", "wall", "a", "0") "," TURNED_HINGE(
+                                                     "h2", "a", "b",
+                                                     "0.2") "," TURNED_HINGE("h3", "b", "c",
+                                                                             "0.4") "], 'end_effectors': [{'name': "
+                                                                                    "'tip', 'link': 'c', 'position': "
+                                                                                    "[0, 0.6, 0]}],"
+                                                                                    "'probes': [{'name': 'tip', "
+                                                                                    "'end_effector': 'tip'}, {'name': "
+                                                                                    "'b', 'link': 'b'}],"
+                                                                                    "'gravity': [-9.81, 0, 1], 'time': "
+                                                                                    "{'dt': 0.01, 'duration': 0.5}}"),
+            &scene));
+    check_ok(ctx, bough_run_create(ctx, scene, &def, &run));
+    check_ok(ctx, bough_run_advance(ctx, run));
+    const double *a = bough_run_values(p.run), *b = bough_run_values(run);
+    for (int c = BOUGH_COLUMN_ELASTIC; c <= BOUGH_COLUMN_TOTAL; c++)
+        check_near(b[c], a[c], 1e-9);
+    for (int c = BOUGH_COLUMN_MOMENTUM; c < bough_run_column_count(run); c += 3)
+        for (int d = 0; d < 3; d++)
+            check_near(b[c + (d + 1) % 3], a[c + d], 1e-9);
+    check(fabs(value(&p, "tip.uz")) > 1e-3);
+    bough_run_destroy(ctx, run);
+    bough_scene_destroy(ctx, scene);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* ---- a free base ---- */
+
+/* A free mechanism that is pushed by a short force has its impulse, and keeps it. */
+static void a_free_mechanism_keeps_its_momentum(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p = begin_text(ctx,
+                        "{'bough': 1, 'free_base': true, 'generate': {'Y': {'trunk': 2, 'arm': 2, 'stiffness': 20}},"
+                        "'forces': [{'link': 'trunk1', 'force': [0.2, 0, 0.3], 'until': 0.1}],"
+                        "'time': {'dt': 0.005, 'duration': 1}}",
+                        &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "momentum.x"), 0.02, 2e-4);
+    check_near(value(&p, "momentum.z"), 0.03, 3e-4);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* ---- what is seen ---- */
+
+/* The mesh of the run is all surfaces where the rigids are, and is made only when somebody looks. */
+static void surfaces_go_with_the_links(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p = begin_text(ctx,
+                        "{" CHAIN("20") ", 'obstacles': [{'name': 'floor', 'shape': {'plane': true},"
+                                        "'position': [0, 0, -9]}], 'gravity': [0, 0, -9.81],"
+                                        "'time': {'dt': 0.01, 'duration': 0.2}}",
+                        &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    const bough_mesh *mesh = bough_run_mesh(p.run);
+    const double *u = bough_run_displacement(p.run), *v = bough_run_velocity(p.run);
+    check_int(bough_run_rigid_count(p.run), 5);
+    int32_t vertex = 0;
+    for (int32_t i = 0; i < 5; i++) {
+        const bough_run_rigid *rigid = bough_run_rigid_at(p.run, i);
+        const bough_pose pose = bough_run_rigid_pose(p.run, i);
+        for (int32_t k = 0; rigid->surface && k < rigid->surface->vertex_count; k++, vertex++)
+            for (int d = 0; d < 3; d++) {
+                double x = pose.position[d];
+                for (int c = 0; c < 3; c++)
+                    x += pose.rotation[3 * d + c] * rigid->surface->vertices[3 * k + c];
+                check_near(mesh->vertices[3 * vertex + d] + u[3 * vertex + d], x, 1e-12);
+            }
+        check_int(rigid->parent, i == 0 || i == 4 ? -1 : i - 1);
+    }
+    check_int(vertex, mesh->vertex_count);
+    check(fabs(u[3 * (vertex - 5) + 2]) > 1e-3 && fabs(v[3 * (vertex - 5) + 2]) > 1e-3); /* the tip */
+    check(u[3 * (vertex - 1) + 2] == 0 && v[3 * (vertex - 1) + 2] == 0);                 /* the floor */
+    check(bough_run_rigid_at(p.run, 5) == NULL && bough_run_rigid_at(p.run, -1) == NULL);
+    double nothing;
+    check_fails(ctx, bough_run_stresses(p.run, &nothing), BOUGH_ERROR_UNSUPPORTED, "rigid");
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* ---- blended ---- */
+
+#define BENT_Y                                                                                                    \
+    "{'bough': 1, 'generate': {'Y': {'trunk': 3, 'arm': 3, 'stiffness': 10, 'damping': 0.4}},"                    \
+    "'forces': [{'end_effector': 'left', 'force': [0, 0, 5]}], 'probes': [{'name': 'p', 'end_effector': 'left'}," \
+    "{'name': 'q', 'link': 'trunk2'}], 'settle': true, 'time': {'dt': 0.01, 'duration': 1}"
+
+static double distance(const double a[3], const double b[3]) {
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
+
+/* Far from the reference pose a blend is nearer to the full mechanism than one linear model. */
+static void blends_bend_as_the_full_mechanism_does(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    double at[3][3];
+    for (int i = 0; i < 3; i++) {
+        bough_run_def def = bough_default_run_def();
+        def.engine = i == 2 ? "full" : NULL;
+        play p = begin_text(ctx,
+                            i == 1 ? BENT_Y ", 'engine': {'blend': {'tolerance': 0.005,"
+                                            "'loads': [{'end_effector': 'left', 'force': [0, 0, 6]}]}}}"
+                                   : BENT_Y "}",
+                            &def);
+        memcpy(at[i], bough_run_values(p.run) + BOUGH_COLUMN_PROBES, sizeof at[i]);
+        check_ok(ctx, bough_run_advance(ctx, p.run));
+        check_below(distance(at[i], bough_run_values(p.run) + BOUGH_COLUMN_PROBES), 0.01); /* it was in equilibrium */
+        end(ctx, &p);
+    }
+    check_below(distance(at[1], at[2]), 0.5 * distance(at[0], at[2]));
+    bough_context_destroy(ctx);
+}
+
+/* ---- what does not go ---- */
+
+static void check_no_run(bough_context *ctx, const char *text, const char *engine, const char *integrator,
+                         const char *why) {
+    bough_scene *scene;
+    bough_run *run;
+    bough_run_def def = bough_default_run_def();
+    def.engine = engine, def.integrator = integrator;
+    check_ok(ctx, bough_scene_load(ctx, write_scene("refused.json", text), &scene));
+    check(bough_run_create(ctx, scene, &def, &run) != BOUGH_OK && !run);
+    if (!strstr(bough_message(ctx), why))
+        fail_msg("expected \"%s\", got \"%s\"", why, bough_message(ctx));
+    bough_scene_destroy(ctx, scene);
+}
+
+static void what_cannot_run_is_told(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    check_no_run(ctx, "{" CHAIN("1") ", 'time': {'duration': 1}}", "tree", NULL, "the tree engine steps parts");
+    check_no_run(ctx, "{" CHAIN("1") ", 'time': {'duration': 1}}", "full", "hht", "backward-euler");
+    check_no_run(ctx, "{" CHAIN("1") ", 'time': {'duration': 1}}", NULL, "hht2", "hht2");
+    check_no_run(ctx,
+                 "{'bough': 1, 'links': [{'name': 'a'}, {'name': 'b', 'mass': 1, 'inertia': [1, 1, 1, 0, 0, 0]}],"
+                 "'joints': [{'kind': 'ball', 'parent': 'a', 'child': 'b', 'position': [0, 0, 0], 'stiffness': 1}],"
+                 "'time': {'duration': 1}}",
+                 NULL, NULL, "there are none");
+    check_no_run(ctx, "{'bough': 1, 'free_base': true, 'settle': true, 'generate': {'Y': {}}, 'time': {'duration': 1}}",
+                 NULL, NULL, "free base has no equilibrium");
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chain_settles_where_statics_say),
+        cmocka_unit_test(reduced_and_full_agree_for_small_loads),
+        cmocka_unit_test(energies_only_fall),
+        cmocka_unit_test(checkpoints_go_on_bit_by_bit),
+        cmocka_unit_test(a_motor_moves_the_equilibrium),
+        cmocka_unit_test(velocities_are_derivatives),
+        cmocka_unit_test(a_pulled_link_follows_the_hand),
+        cmocka_unit_test(the_world_may_be_turned),
+        cmocka_unit_test(a_free_mechanism_keeps_its_momentum),
+        cmocka_unit_test(surfaces_go_with_the_links),
+        cmocka_unit_test(blends_bend_as_the_full_mechanism_does),
+        cmocka_unit_test(what_cannot_run_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

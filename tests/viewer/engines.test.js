@@ -1,0 +1,141 @@
+// Both engines on the page: what the volume meshes look like, what a picked body tells, and what can be recorded of it.
+
+import assert from "node:assert/strict";
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+
+const WAIT = 30000; // ms
+let folder, browser, view, page;
+
+before(async () => {
+    folder = makeFolder();
+    for (const name of ["y-tree", "beam"]) cpSync(new URL(`../../examples/${name}`, import.meta.url), join(folder, name), { recursive: true });
+    browser = await startBrowser();
+});
+
+after(async () => {
+    await browser?.close();
+    await view?.stop();
+    if (folder) removeFolder(folder);
+});
+
+async function open(name) {
+    await page?.close();
+    await view?.stop();
+    view = await startView(join(folder, name, "scene.json"));
+    page = await openPage(browser, view.url);
+    await page.getByText("Method", { exact: true }).click();
+    await until(() => window.bough?.drawn > 2 && bough.time > 0.02);
+}
+
+const look = (what, ...args) => page.evaluate(what, ...args);
+const until = (what, arg) => page.waitForFunction(what, arg, { timeout: WAIT, polling: 50 });
+const control = (name) => page.getByLabel(name, { exact: true });
+const button = (name) => page.getByRole("button", { name, exact: true });
+
+async function wires(of) {
+    const { drawn } = await look(() => bough);
+    await control("Wireframe").selectOption(of);
+    await until((drawn) => bough.drawn > drawn, drawn);
+    return look(() => bough.lines);
+}
+
+// How far the GPU has the vertices inside the volumes from where frames and coordinates say.
+const innerError = () => look(() => {
+    let most = 0, count = 0;
+    for (let part = 0; part < bough.partCount(); part++)
+        for (let i = 0; i < bough.innerCount(part); i += 97, count++) {
+            const vertex = bough.vertexCount(part) + i;
+            const a = bough.drawnPosition(part, vertex), b = bough.vertexPosition(part, vertex);
+            most = Math.max(most, Math.hypot(...a.map((x, c) => x - b[c])));
+        }
+    return { most, count };
+});
+
+test("parts show the edges of their volume meshes, not of their surfaces only", async () => {
+    await open("y-tree");
+    await button("Pause").click();
+    await until(() => bough.settings.paused);
+    const surface = await wires("surface"), volume = await wires("volume");
+    // Hexahedra of 0.1 m cubes: each of 2,168 has 12 edges, of which up to four share one.
+    assert.ok(volume > 2168 * 3 && volume < 2168 * 12, `${volume} edges of the volume`);
+    // Squares of the surface are cut into triangles there, and not in the volume.
+    assert.ok(surface > 3000 && surface !== volume, `${surface} edges of the surface`);
+    const { most, count } = await innerError();
+    assert.ok(count > 5 && most < 1e-5, `${most} m of ${count}`);
+    assert.equal(await wires("none"), 0);
+    // Vertices that are sent, as C1 surfaces are, come with those inside.
+    await control("Continuity").selectOption("C1");
+    await until(() => bough.settings.continuity === "C1");
+    assert.equal(await wires("volume"), volume);
+    const sent = await innerError();
+    assert.ok(sent.count === count && sent.most < 1e-5, `${sent.most} m of ${sent.count}`);
+    await wires("none");
+    await control("Continuity").selectOption("C0");
+    await until(() => bough.settings.continuity === "C0");
+    assert.deepEqual(await look(() => bough.notes), []);
+});
+
+test("the body of the full engine shows every edge of its elements", async () => {
+    await open("beam");
+    // 32 x 4 x 4 cells of five tetrahedra: the edges of the grid, and one diagonal of each of its faces.
+    const grid = 32 * 5 * 5 + 2 * 33 * 5 * 4, diagonals = 2 * 32 * 4 * 5 + 33 * 4 * 4;
+    assert.equal(await wires("volume"), grid + diagonals);
+    assert.equal(await look(() => bough.innerCount(0)), 31 * 3 * 3);
+    await button("Pause").click();
+    await until(() => bough.settings.paused);
+    await page.waitForTimeout(400);
+    const { most, count } = await innerError();
+    assert.ok(count > 2 && most < 1e-5, `${most} m`);
+    assert.equal(await wires("surface"), 1088 * 1.5);
+    await wires("none");
+    assert.deepEqual(page.errors, []);
+});
+
+test("a picked body tells what it is and how it is there", async () => {
+    await button("Play").click();
+    const spot = await look(() => {
+        for (let vertex = 0; vertex < bough.vertexCount(0); vertex++) {
+            const pixel = bough.project(bough.vertexPosition(0, vertex));
+            const hit = pixel && bough.at(...pixel);
+            if (hit && Math.abs(bough.vertexPosition(0, hit.vertex)[0] - 0.5) < 0.1) return pixel;
+        }
+        return null;
+    });
+    assert.ok(spot, "the middle of the beam cannot be seen");
+    await page.mouse.click(...spot);
+    await until(() => bough.picked?.position);
+    const picked = await look(() => bough.picked);
+    assert.equal(picked.elements, 32 * 4 * 4 * 5);
+    assert.equal(picked.vertices, 33 * 5 * 5);
+    assert.ok(Math.abs(picked.mass - 0.125 * 0.125 * 1000) < 1e-6, `${picked.mass} kg`);
+    assert.ok(picked.stress > 0 && Math.abs(picked.position[0] - 0.5) < 0.15);
+    const panel = await page.getByLabel("Part and plots").textContent();
+    for (const text of ["2,560 tet4 elements", "825 vertices", "15.6 kg", "Pa (von Mises)", " m"]) assert.ok(panel.includes(text), `the panel lacks "${text}": ${panel.slice(0, 200)}`);
+    // It moves, and so does what is told of it.
+    await until((z) => Math.abs(bough.picked.position[2] - z) > 1e-4, picked.position[2]);
+    await page.keyboard.press("Escape");
+    assert.equal(await look(() => bough.picked), null);
+    assert.deepEqual(await look(() => bough.notes.filter((note) => !/taken in parts/.test(note))), []);
+});
+
+test("a body is recorded as a film of its vertices", async () => {
+    await button("Record").click();
+    await until(() => bough.settings.recording);
+    const { time } = await look(() => bough.numbers);
+    await until((time) => bough.numbers.time > time + 0.15, time);
+    await button("Stop recording").click();
+    const links = page.getByLabel("Recordings").getByRole("link");
+    await links.nth(1).waitFor({ timeout: WAIT });
+    const names = await links.allTextContents();
+    const name = names.find((name) => name.endsWith(".glb"));
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name }).click()]);
+    const bytes = readFileSync(await download.path());
+    const json = JSON.parse(bytes.subarray(20, 20 + bytes.readUInt32LE(12)).toString());
+    const targets = json.meshes[0].primitives[0].targets.length;
+    assert.ok(targets >= 2 && json.animations.length === 1, `${targets} frames after the first`);
+    assert.equal(json.accessors[json.meshes[0].primitives[0].attributes.POSITION].count, 546);
+    assert.deepEqual(page.errors, []);
+});
