@@ -269,13 +269,15 @@ typedef struct app_effectors {
     int32_t count;
     app_effector *effectors;
     bough_end_effector *at; /* the same without names */
+    int32_t modes;          /* internal ones, beside them */
 } app_effectors;
 
 /* dynamics: the side file of URDF, or NULL. Prints what is wrong and returns a status other than APP_OK when it fails.
  */
 int app_mechanism_load(bough_context *ctx, const char *path, const char *dynamics, app_mechanism *m);
 void app_mechanism_free(bough_context *ctx, app_mechanism *m);
-/* "a,b,c", "all" links that move, or NULL: those of the file. Prints what is wrong as above. */
+/* "a,b,c", "all" links that move, or NULL: those of the file; "a,b+3" with three internal modes. Prints what is wrong
+ * as above. */
 int app_choose_effectors(const app_mechanism *m, const char *names, app_effectors *chosen);
 void app_free_effectors(app_effectors *chosen);
 

@@ -20,7 +20,9 @@ static const struct argp_option options[] = {
      "what URDF cannot say: stiffness of the joints, end effectors (default: ROBOT.dynamics.json beside ROBOT.urdf)",
      0},
     {"end-effectors", 'e', "A,B,...", 0,
-     "links to reduce to, or all; reduce: one choice each time it is given (default: those of the file)", 0},
+     "links to reduce to, or all; reduce: one choice each time it is given, A,B+N with N internal modes of what is "
+     "between them (default: those of the file)",
+     0},
     {"method", OPT_METHOD, "METHOD", 0, "of statics: exact (default) or recursive", 0},
     {"frequencies", 'n', "N", 0, "info: how many of the lowest frequencies (default 6)", 0},
     {"npy", OPT_NPY, "FILE.npy", 0, "compliance: write the matrix for NumPy", 0},
@@ -126,7 +128,7 @@ static const struct argp parser = {
     "Examples:\n"
     "  bough mechanism info examples/urdf-arm/arm.urdf\n"
     "  bough mechanism compliance arm.urdf --dynamics springs.json --end-effectors tool --npy C.npy\n"
-    "  bough mechanism reduce arm.urdf -e tool -e tool,elbow -e all\n"
+    "  bough mechanism reduce arm.urdf -e forearm -e forearm+2 -e tool -e all\n"
     "  bough mechanism reduce arm.urdf -e tool -o arm.npz\n"
     "  bough mechanism run arm.urdf --time 2 --record arm.csv",
     NULL,
@@ -490,6 +492,8 @@ static void print_details(const app_effectors *chosen, const bough_mechanism_det
         for (int32_t e = 0; e < chosen[k].count && used < sizeof names; e++)
             used +=
                 (size_t)snprintf(names + used, sizeof names - used, "%s%s", e ? "," : "", chosen[k].effectors[e].name);
+        if (chosen[k].modes && used < sizeof names)
+            snprintf(names + used, sizeof names - used, "+%d", chosen[k].modes);
         printf("%-26.26s%s %5d  %5d %8s %10.5g %10.5g %7.3g %% %6.3g %% %6.3g %% %7.3g\n", names,
                strlen(names) > 26 ? "..." : "   ", d->size, d->rank, app_size_text((double)d->memory),
                d->frequencies[0], d->full[0], percent(frequency_error(d)), percent(d->static_error),
@@ -504,14 +508,15 @@ static json_t *json_details(const app_effectors *chosen, const bough_mechanism_d
         json_t *names = json_array();
         for (int32_t e = 0; e < chosen[k].count; e++)
             json_array_append_new(names, app_json_text(chosen[k].effectors[e].name));
-        json_array_append_new(
-            list, json_pack("{s:o, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "end_effectors", names, "size",
-                            (int)d->size, "rank", (int)d->rank, "bytes", (json_int_t)d->memory, "frequencies_hz",
-                            app_json_numbers(d->frequencies, d->frequency_count), "whole_frequencies_hz",
-                            app_json_numbers(d->full, d->frequency_count), "frequency_error",
-                            app_json_number(frequency_error(d)), "static_error", app_json_number(d->static_error),
-                            "static_worst", app_json_number(d->static_worst), "step_seconds",
-                            app_json_number(d->step_seconds)));
+        json_array_append_new(list, json_pack("{s:o, s:i, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+                                              "end_effectors", names, "internal_modes", (int)chosen[k].modes, "size",
+                                              (int)d->size, "rank", (int)d->rank, "bytes", (json_int_t)d->memory,
+                                              "frequencies_hz", app_json_numbers(d->frequencies, d->frequency_count),
+                                              "whole_frequencies_hz", app_json_numbers(d->full, d->frequency_count),
+                                              "frequency_error", app_json_number(frequency_error(d)), "static_error",
+                                              app_json_number(d->static_error), "static_worst",
+                                              app_json_number(d->static_worst), "step_seconds",
+                                              app_json_number(d->step_seconds)));
     }
     return list;
 }
@@ -522,7 +527,7 @@ static int compare(bough_context *ctx, const app_mechanism *m, const app_effecto
     bough_mechanism_detail details[64] = {0};
     bough_mechanism_detail_def def = bough_default_mechanism_detail_def();
     for (int k = 0; k < count; k++)
-        choices[k] = (bough_mechanism_choice){.end_effector_count = chosen[k].count, .end_effectors = chosen[k].at};
+        choices[k] = (bough_mechanism_choice){chosen[k].count, chosen[k].at, chosen[k].modes};
     def.choice_count = count, def.choices = choices, def.steps = a->steps;
     if (bough_mechanism_details(ctx, m->mechanism, &def, details))
         return app_fail(ctx);
@@ -547,6 +552,8 @@ static int reduce(bough_context *ctx, const app_mechanism *m, const app_effector
     for (int k = 0; k < count; k++)
         if (chosen[k].count == 0)
             return app_fail_with("the mechanism has no end effectors; name some by --end-effectors");
+    if (a->output && chosen[0].modes)
+        return app_fail_with("internal modes are not written; leave +%d out where --output is given", chosen[0].modes);
     const int status = compare(ctx, m, chosen, count, a);
     return status == APP_OK && a->output ? write_model(ctx, m, &chosen[0], a) : status;
 }
@@ -559,6 +566,8 @@ static int act(bough_context *ctx, const app_mechanism *m, const arguments *a) {
     int status = APP_OK;
     for (int k = 0; k < count && status == APP_OK; k++)
         status = app_choose_effectors(m, a->choices.count ? a->choices.items[k] : NULL, &chosen[k]);
+    if (status == APP_OK && chosen[0].modes && strcmp(a->action, "reduce") != 0)
+        status = app_fail_with("internal modes (+%d) are for reduce", chosen[0].modes);
     if (status == APP_OK)
         status = !strcmp(a->action, "info")         ? show_info(ctx, m, &chosen[0], a)
                  : !strcmp(a->action, "compliance") ? show_compliance(ctx, m, &chosen[0], a)

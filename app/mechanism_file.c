@@ -98,6 +98,15 @@ static int choose_named(const app_mechanism *m, char *names, app_effectors *chos
     return APP_OK;
 }
 
+/* "+3" at the end goes; returns its number. */
+static int32_t take_modes(char *names) {
+    char *plus = strrchr(names, '+');
+    int32_t modes = 0;
+    if (plus && app_parse_int(plus + 1, 0, 1000, &modes))
+        *plus = 0;
+    return modes;
+}
+
 int app_choose_effectors(const app_mechanism *m, const char *names, app_effectors *chosen) {
     const bough_mechanism_def *def = bough_mechanism_describe(m->mechanism);
     int32_t most = def->link_count > def->end_effector_count ? def->link_count : def->end_effector_count;
@@ -105,11 +114,13 @@ int app_choose_effectors(const app_mechanism *m, const char *names, app_effector
         most += *c == ',';
     char *copy = strdup(names ? names : "");
     int status = make_room(chosen, most) && copy ? APP_OK : app_fail_with("out of memory");
-    if (status == APP_OK && names && strcmp(names, "all") == 0) {
+    if (status == APP_OK)
+        chosen->modes = take_modes(copy);
+    if (status == APP_OK && strcmp(copy, "all") == 0) {
         for (int32_t i = 0; i < def->link_count; i++)
             if (i != def->base)
                 put(chosen, link_effector(m, i));
-    } else if (status == APP_OK && names) {
+    } else if (status == APP_OK && copy[0]) {
         status = choose_named(m, copy, chosen);
     } else if (status == APP_OK) {
         for (int32_t k = 0; k < def->end_effector_count; k++)

@@ -182,7 +182,7 @@ static bough_status read_name(reader *r, const char *what, piece *name) {
 static bough_status read_attribute(reader *r, bo_xml_element *element) {
     bo_xml *xml = r->xml;
     bo_xml_attribute a = {.line = r->line, .column = column(r)};
-    piece name, value;
+    piece name, value = {0};
     BO_TRY(read_name(r, "an attribute", &name));
     char *const name_end = r->at;
     skip_space(r);

@@ -105,6 +105,15 @@ static void choices_are_compared(void **state) {
     check_below(number(json_array_get(choices, 2), "static_error"), 1e-9);
     check_int(number(json_array_get(choices, 2), "rank"), 7);
     json_decref(o);
+    /* what is beyond the forearm swings by itself: internal modes see it */
+    check_json(o, 0, "mechanism", "reduce", ARM, "--json", "--steps", "0", "-e", "forearm", "-e", "forearm+2");
+    choices = json_object_get(o, "choices");
+    check_int(number(json_array_get(choices, 1), "internal_modes"), 2);
+    check(number(json_array_get(choices, 0), "frequency_error") > 0.01);
+    check_below(number(json_array_get(choices, 1), "frequency_error"), 0.001);
+    json_decref(o);
+    check_mistake(1, "internal modes are not written", "mechanism", "reduce", ARM, "-e", "tool+1", "-o", "m.npz");
+    check_mistake(1, "internal modes (+1) are for reduce", "mechanism", "info", ARM, "-e", "tool+1");
     check_run(0, "mechanism", "reduce", ARM, "--dynamics", SPRINGS, "--steps", "10");
     check(strstr(out, "tool,finger_left,finger_ri..."));
 }
