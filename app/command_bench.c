@@ -38,6 +38,8 @@ static const struct {
     {"changes", bench_changes, "what it costs to cut, lock and put back parts of the oak while it moves", false},
     {"view", bench_view, "the oak shown to one client: bytes and time of frames, share of one core", false},
     {"mechanism", bench_mechanism, "compliant mechanisms: steps with all links, making a model", false},
+    {"figure7", bench_figure7, "how far joints of mechanisms open, one linear model and blended; plots with --output",
+     false},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
@@ -56,7 +58,7 @@ static const struct argp_option options[] = {
     {"coupling", 'c', "NAME", 0, "of scenes that are stepped: L1 (default), L2, L2R or L3", 0},
     {"plot", 'p', "FILE", 0, "of leaves: draw the result as FILE.svg or FILE.png", 0},
     {"threads", 't', "N", 0, "of scenes that are stepped: for their steps (default 1)", 0},
-    {"output", 'o', "FOLDER", 0, "of accuracy and embedding: draw their plots there; made when missing", 0},
+    {"output", 'o', "FOLDER", 0, "of accuracy, embedding and figure7: draw their plots there; made when missing", 0},
     {0},
 };
 
@@ -90,7 +92,7 @@ static void check_options(struct argp_state *state, const arguments *a) {
     if (a->options.plot)
         need_bench(state, "--plot", a->name, "leaves");
     if (a->options.folder)
-        need_bench(state, "--output", a->name, "accuracy and embedding");
+        need_bench(state, "--output", a->name, "accuracy, embedding and figure7");
     if (a->coupled)
         need_scene(state, "--coupling", a->name);
     if (a->threaded)

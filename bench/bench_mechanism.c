@@ -130,6 +130,85 @@ static void print_row(const subject *what, const figures *f) {
     printf("\n");
 }
 
+/* ---- blended ---- */
+
+enum { BLENDED_LINKS = 200, POINTS = 4 };
+static const double blended_required = 45, blended_paper = 160, blended_engine = 130; /* us */
+
+typedef struct {
+    bough_mechanism *mechanism;
+    bough_full_mechanism *full;
+    bough_mechanism_blend *blend;
+    bough_blend_state *state;
+} blended;
+
+static void drop_blended(bough_context *ctx, blended *b) {
+    bough_blend_state_destroy(ctx, b->state);
+    bough_mechanism_blend_destroy(ctx, b->blend);
+    bough_full_mechanism_destroy(ctx, b->full);
+    bough_mechanism_destroy(ctx, b->mechanism);
+}
+
+/* Points under a force along each axis, and a pull in between so that all of them have weight. */
+static bool make_blended(bough_context *ctx, const sketch *s, blended *b) {
+    if (bough_mechanism_create(ctx, &s->def, &b->mechanism) ||
+        bough_full_mechanism_create(ctx, b->mechanism, &b->full) ||
+        bough_mechanism_blend_create(ctx, b->mechanism, NULL, &b->blend) ||
+        bough_blend_state_create(ctx, b->blend, &b->state))
+        return false;
+    memset(b->full->gravity, 0, sizeof b->full->gravity);
+    memset(b->state->gravity, 0, sizeof b->state->gravity);
+    for (int k = 0; k < POINTS - 1; k++) {
+        memset(b->full->loads, 0, 6 * sizeof(double));
+        b->full->loads[k] = 1.5;
+        b->state->wrench[k] = 0.7;
+        if (bough_full_mechanism_settle(ctx, b->full) ||
+            bough_mechanism_blend_add(ctx, b->blend, b->full->poses, b->full->loads))
+            return false;
+    }
+    return true;
+}
+
+static bool measure_blended(bough_context *ctx, figures *f) {
+    sketch *s = helix(BLENDED_LINKS, BOUGH_MECHANISM_BALL);
+    blended b = {0};
+    bool good = make_blended(ctx, s, &b);
+    for (int k = 0; k < ROUNDS && good; k++) {
+        enum { STEPS = 500 };
+        const double start = seconds();
+        for (int i = 0; i < STEPS && good; i++) {
+            good = bough_blend_state_step(ctx, b.blend, b.state, 1e-3) == BOUGH_OK;
+            bough_blend_state_place(b.blend, b.state);
+        }
+        const double middle = seconds();
+        for (int i = 0; i < STEPS; i++)
+            bough_blend_state_place(b.blend, b.state);
+        bench_add(&f->step, (middle - start) / STEPS);
+        bench_add(&f->place, (seconds() - middle) / STEPS);
+    }
+    if (!good)
+        bench_fail(ctx);
+    drop_blended(ctx, &b);
+    free(s);
+    return good;
+}
+
+static void tell_blended(const figures *f, bool json, json_t *all) {
+    if (json)
+        json_array_append_new(all, json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "mechanism",
+                                             "blended", "links", (int)BLENDED_LINKS, "points", (int)POINTS, "step_us",
+                                             1e6 * bench_median(&f->step), "step_least_us", 1e6 * bench_least(&f->step),
+                                             "step_most_us", 1e6 * bench_most(&f->step), "links_us",
+                                             1e6 * bench_median(&f->place), "step_required_us", blended_required,
+                                             "step_paper_us", blended_paper, "step_engine_us", blended_engine));
+    else
+        printf(
+            "  blended      %4d links, %d points: step with all links %6.2f us (%.2f .. %.2f), links alone %6.2f us; "
+            "required %g, paper %g, other engine %g us\n",
+            (int)BLENDED_LINKS, (int)POINTS, 1e6 * bench_median(&f->step), 1e6 * bench_least(&f->step),
+            1e6 * bench_most(&f->step), 1e6 * bench_median(&f->place), blended_required, blended_paper, blended_engine);
+}
+
 int bench_mechanism(const bench_options *options) {
     static const subject subjects[] = {{"helix 50", helix, 50, BOUGH_MECHANISM_BALL, 3, 20, 31, 0},
                                        {"helix 100", helix, 100, BOUGH_MECHANISM_BALL, 5, 32, 62, 0},
@@ -148,6 +227,11 @@ int bench_mechanism(const bench_options *options) {
         else
             print_row(&subjects[i], &f);
     }
+    figures mixed = {0};
+    if (status == APP_OK && !measure_blended(ctx, &mixed))
+        status = APP_FAILED;
+    if (status == APP_OK)
+        tell_blended(&mixed, options->json, all);
     if (options->json && status == APP_OK)
         app_print_json(all);
     else

@@ -373,14 +373,18 @@ typedef struct bough_blend_state {
     double *weights; /* most_points: of the points, sum 1 */
     double *carried; /* n: wrench that takes the blended model from its blended pose to where it is, in axes of its own
                         and scaled; the links follow it */
-    bough_pose *poses; /* of all links, by bough_blend_state_place() */
+    /* What a step hands to the next, along the directions of the nearest model; all that a copy of the state needs. */
+    int32_t nearest;         /* -1: nothing */
+    double *rates, *springs; /* n: velocities and forces of the springs */
+    double kinetic;          /* J */
+    bough_pose *poses;       /* of all links, by bough_blend_state_place() */
     struct bo_blend_work *work;
 } bough_blend_state;
 BOUGH_API bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_blend *blend,
                                                 bough_blend_state **state);
 BOUGH_API void bough_blend_state_destroy(bough_context *ctx, bough_blend_state *state);
-/* Weights and carried wrench where the end effectors are; needed after they were put somewhere. holding (n; may be
- * NULL): the wrench at the end effectors, in the world's axes, that holds them there. */
+/* Weights and carried wrench where the end effectors are; needed after they or their twists were changed. holding (n;
+ * may be NULL): the wrench at the end effectors, in the world's axes, that holds them there. */
 BOUGH_API bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_blend *blend,
                                                bough_blend_state *state, double *holding);
 /* One backward Euler step. When it fails the state is what it was. Allocates nothing. */
@@ -487,7 +491,7 @@ typedef struct bough_surroundings_def {
     double push_speed;     /* m/s: but not faster than this; 1 */
     double bounce_speed;   /* m/s: slower impacts do not bounce; 0.02 */
     int32_t most_rounds;   /* of the search for impulses; 200 */
-    double tolerance;      /* of that search, against the speeds at which things would meet; 1e-6 */
+    double tolerance;      /* of that search, against the speeds at which things would meet; 1e-5 */
 } bough_surroundings_def;
 BOUGH_API bough_surroundings_def bough_default_surroundings_def(void);
 

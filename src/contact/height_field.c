@@ -195,14 +195,15 @@ static void touch_hull(const bo_placed *a, const facet *f, bo_manifold *m) {
     const axis face = best_face(a, f), edges = best_edges(a, f);
     if (face.gap > m->margin || edges.gap > m->margin)
         return;
+    const int32_t before = m->count;
     if (edges.gap > fmax(face.gap, flat) + near)
         touch_edges(a, f, &edges, m);
     else if (face.gap > flat + near)
         touch_corners(a, f, &face, m);
-    else {
-        const int32_t lowest = bo_placed_face(a, bo_scale(-1, f->normal));
-        bo_clip_face(a, lowest, 3, f->corners, f->normal, false, bo_feature(f->feature, (uint32_t)lowest), m);
-    }
+    if (m->count > before)
+        return;
+    const int32_t lowest = bo_placed_face(a, bo_scale(-1, f->normal));
+    bo_clip_face(a, lowest, 3, f->corners, f->normal, false, bo_feature(f->feature, (uint32_t)lowest), m);
 }
 
 /* ---- cells ---- */

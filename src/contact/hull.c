@@ -367,6 +367,17 @@ static int32_t number_corners(const builder *b, const side *sides, int32_t count
     return corners;
 }
 
+static void find_extent(bo_hull *hull) {
+    hull->middle = bo_v3(0, 0, 0);
+    hull->lower = hull->upper = hull->vertices[0];
+    for (int32_t i = 0; i < hull->vertex_count; i++) {
+        const bo_vec3 x = hull->vertices[i];
+        hull->middle = bo_mul_add(hull->middle, 1. / hull->vertex_count, x);
+        hull->lower = bo_v3(fmin(hull->lower.x, x.x), fmin(hull->lower.y, x.y), fmin(hull->lower.z, x.z));
+        hull->upper = bo_v3(fmax(hull->upper.x, x.x), fmax(hull->upper.y, x.y), fmax(hull->upper.z, x.z));
+    }
+}
+
 static bough_status fill(const builder *b, const side *sides, int32_t count, bo_hull *hull) {
     int32_t *number = b->from; /* no longer needed */
     int32_t faces = 0;
@@ -382,6 +393,7 @@ static bough_status fill(const builder *b, const side *sides, int32_t count, bo_
     for (int32_t i = 0; i < b->count; i++)
         if (number[i] >= 0)
             hull->vertices[number[i]] = b->points[i];
+    find_extent(hull);
     for (int32_t i = 0, face = 0; i < count; i++) {
         if (i == 0 || sides[i].face != sides[i - 1].face)
             hull->face_start[face++] = i;

@@ -22,35 +22,68 @@ int32_t bo_placed_face(const bo_placed *p, bo_vec3 direction) {
     return best;
 }
 
-/* The face of one beyond which the other is furthest. */
+static double gap_of_face(const bo_placed *one, const bo_placed *other, const bo_se3 *to, int32_t f) {
+    const bo_vec3 n = one->hull->normals[f];
+    const int32_t lowest = bo_hull_support(other->hull, bo_scale(-1, bo_mat_tvec(to->R, n)));
+    return bo_dot(n, bo_se3_apply(*to, other->hull->vertices[lowest])) - one->hull->offsets[f];
+}
+
+/* The face of one beyond which the other is furthest. The other's middle is further than all of it: first the face that
+ * this is furthest from, and then only those that can be better. */
 static axis best_face(const bo_placed *one, const bo_placed *other, double margin) {
     const bo_se3 to = bo_se3_mul(bo_se3_inverse(one->g), other->g);
+    const bo_vec3 middle = bo_se3_apply(to, other->hull->middle);
+    const bo_hull *hull = one->hull;
     axis best = {.gap = -INFINITY};
-    for (int32_t f = 0; f < one->hull->face_count && best.gap <= margin; f++) {
-        const bo_vec3 n = one->hull->normals[f];
-        const int32_t lowest = bo_hull_support(other->hull, bo_scale(-1, bo_mat_tvec(to.R, n)));
-        const double gap = bo_dot(n, bo_se3_apply(to, other->hull->vertices[lowest])) - one->hull->offsets[f];
+    double most = -INFINITY;
+    for (int32_t f = 0; f < hull->face_count; f++) {
+        const double height = bo_dot(hull->normals[f], middle) - hull->offsets[f];
+        if (height > most)
+            most = height, best.first = f;
+    }
+    best.gap = gap_of_face(one, other, &to, best.first);
+    for (int32_t f = 0; f < hull->face_count && best.gap <= margin; f++) {
+        if (bo_dot(hull->normals[f], middle) - hull->offsets[f] <= best.gap || f == best.first)
+            continue;
+        const double gap = gap_of_face(one, other, &to, f);
         if (gap > best.gap)
             best.gap = gap, best.first = f;
     }
-    best.normal = bo_mat_vec(one->g.R, one->hull->normals[best.first]);
+    best.normal = bo_mat_vec(one->g.R, hull->normals[best.first]);
     return best;
+}
+
+/* Edges of one that reach within `near` of the box around the other. */
+static int32_t edges_near(const bo_placed *one, const bo_placed *other, double near, int32_t *edges) {
+    const bo_se3 to = bo_se3_mul(bo_se3_inverse(other->g), one->g);
+    const bo_vec3 l = other->hull->lower, u = other->hull->upper;
+    int32_t count = 0;
+    for (int32_t i = 0; i < one->hull->edge_count; i++) {
+        const bo_vec3 p = bo_se3_apply(to, one->hull->vertices[one->hull->edges[i].from]),
+                      q = bo_se3_apply(to, one->hull->vertices[one->hull->edges[i].to]);
+        if (fmin(p.x, q.x) <= u.x + near && fmax(p.x, q.x) >= l.x - near && fmin(p.y, q.y) <= u.y + near &&
+            fmax(p.y, q.y) >= l.y - near && fmin(p.z, q.z) <= u.z + near && fmax(p.z, q.z) >= l.z - near)
+            edges[count++] = i;
+    }
+    return count;
 }
 
 /* The product of the edges is an axis only where the arcs between the normals beside them, a's and minus b's, cross on
  * the sphere of directions: elsewhere another feature is further out. An edge goes along left x right of its normals.
- */
-static axis best_edges(const bo_placed *a, const bo_placed *b, double margin) {
+ * Edges that overlap less than the faces by `near` are no further apart than that. */
+static axis best_edges(const bo_placed *a, const bo_placed *b, double near, double margin) {
+    int32_t of_a[3 * BO_MOST_CORNERS], of_b[3 * BO_MOST_CORNERS];
+    const int32_t count_a = edges_near(a, b, near, of_a), count_b = edges_near(b, a, near, of_b);
     const bo_se3 to = bo_se3_mul(bo_se3_inverse(b->g), a->g);
     axis best = {.gap = -INFINITY};
-    for (int32_t i = 0; i < a->hull->edge_count && best.gap <= margin; i++) {
-        const bo_hull_edge *edge = &a->hull->edges[i];
+    for (int32_t i = 0; i < count_a && best.gap <= margin; i++) {
+        const bo_hull_edge *edge = &a->hull->edges[of_a[i]];
         const bo_vec3 p = bo_se3_apply(to, a->hull->vertices[edge->from]),
                       d = bo_sub(bo_se3_apply(to, a->hull->vertices[edge->to]), p),
                       left = bo_mat_vec(to.R, a->hull->normals[edge->left]),
                       right = bo_mat_vec(to.R, a->hull->normals[edge->right]);
-        for (int32_t j = 0; j < b->hull->edge_count; j++) {
-            const bo_hull_edge *against = &b->hull->edges[j];
+        for (int32_t j = 0; j < count_b; j++) {
+            const bo_hull_edge *against = &b->hull->edges[of_b[j]];
             const bo_vec3 n = b->hull->normals[against->left], o = b->hull->normals[against->right];
             const double nd = bo_dot(n, d), od = bo_dot(o, d);
             if (nd * od >= 0)
@@ -66,7 +99,7 @@ static axis best_edges(const bo_placed *a, const bo_placed *b, double margin) {
             normal = bo_scale((bo_dot(normal, bo_add(n, o)) > 0 ? 1 : -1) / length, normal);
             const double gap = bo_dot(normal, bo_sub(p, q));
             if (gap > best.gap)
-                best = (axis){gap, i, j, normal};
+                best = (axis){gap, of_a[i], of_b[j], normal};
         }
     }
     best.normal = bo_mat_vec(b->g.R, best.normal);
@@ -176,10 +209,11 @@ void bo_collide_hulls(const bo_placed *a, const bo_placed *b, bo_manifold *m) {
     const axis face_a = best_face(a, b, m->margin);
     if (face_a.gap > m->margin)
         return;
-    const axis edges = best_edges(a, b, m->margin);
+    const double faces = fmax(face_a.gap, face_b.gap);
+    const axis edges = best_edges(a, b, fmax(-faces, m->margin), m->margin);
     if (edges.gap > m->margin)
         return;
-    if (edges.gap > fmax(face_a.gap, face_b.gap) + near)
+    if (edges.gap > faces + near)
         touch_edges(a, b, &edges, m);
     else if (face_a.gap > face_b.gap + 0.1 * near)
         touch_face(a, b, &face_a, true, m);

@@ -77,17 +77,13 @@ static bough_status check_def(bough_context *ctx, const bough_shape_def *def) {
 
 /* ---- making ---- */
 
-/* A sphere around the middle of the points. */
-static void find_sphere(bough_shape *shape, int32_t count, const bo_vec3 *points) {
-    bo_vec3 lower = points[0], upper = points[0];
-    for (int32_t i = 1; i < count; i++) {
-        lower = bo_v3(fmin(lower.x, points[i].x), fmin(lower.y, points[i].y), fmin(lower.z, points[i].z));
-        upper = bo_v3(fmax(upper.x, points[i].x), fmax(upper.y, points[i].y), fmax(upper.z, points[i].z));
-    }
-    shape->centre = bo_scale(0.5, bo_add(lower, upper));
+/* A sphere around the middle of the box around the corners. */
+static void find_sphere(bough_shape *shape) {
+    const bo_hull *hull = &shape->hull;
+    shape->centre = bo_scale(0.5, bo_add(hull->lower, hull->upper));
     shape->radius = 0;
-    for (int32_t i = 0; i < count; i++)
-        shape->radius = fmax(shape->radius, bo_norm(bo_sub(points[i], shape->centre)));
+    for (int32_t i = 0; i < hull->vertex_count; i++)
+        shape->radius = fmax(shape->radius, bo_norm(bo_sub(hull->vertices[i], shape->centre)));
 }
 
 static bough_status make_box(bough_context *ctx, const bough_shape_def *def, bough_shape *shape) {
@@ -95,8 +91,9 @@ static bough_status make_box(bough_context *ctx, const bough_shape_def *def, bou
     for (int i = 0; i < 8; i++)
         corners[i] = bo_v3(i & 1 ? def->half[0] : -def->half[0], i & 2 ? def->half[1] : -def->half[1],
                            i & 4 ? def->half[2] : -def->half[2]);
-    find_sphere(shape, 8, corners);
-    return bo_hull_create(ctx, 8, corners, &shape->hull);
+    BO_TRY(bo_hull_create(ctx, 8, corners, &shape->hull));
+    find_sphere(shape);
+    return BOUGH_OK;
 }
 
 static bough_status make_hull(bough_context *ctx, const bough_shape_def *def, bough_shape *shape) {
@@ -108,7 +105,7 @@ static bough_status make_hull(bough_context *ctx, const bough_shape_def *def, bo
     const bough_status status = bo_hull_create(ctx, def->point_count, points, &shape->hull);
     bo_free(ctx, points);
     if (status == BOUGH_OK)
-        find_sphere(shape, shape->hull.vertex_count, shape->hull.vertices);
+        find_sphere(shape);
     return status;
 }
 

@@ -23,6 +23,8 @@ typedef struct bo_hull {
     int32_t *face_start; /* face_count + 1 */
     int32_t *loops;      /* corners of the faces, counter-clockwise seen from outside */
     bo_hull_edge *edges;
+    bo_vec3 middle;       /* of the corners: inside */
+    bo_vec3 lower, upper; /* of a box around it */
 } bo_hull;
 
 struct bough_shape {

@@ -246,8 +246,8 @@ static void reference_directions(const bough_mechanism_blend *blend, int32_t nea
 }
 
 /* T (rank x tracks) from the likenesses A = V^T W: a track for each direction, the most similar pair first; with the
- * sign that makes them similar. Destroys A. */
-static void match(int32_t rank, int32_t tracks, double *A, double *T) {
+ * sign that makes them similar. track_of: the same in short. Destroys A. */
+static void match(int32_t rank, int32_t tracks, double *A, double *T, int32_t *track_of) {
     for (int32_t round = 0; round < rank; round++) {
         int32_t k = 0, t = 0;
         double most = -1;
@@ -256,6 +256,7 @@ static void match(int32_t rank, int32_t tracks, double *A, double *T) {
                 if (fabs(A[i * tracks + j]) > most && isfinite(A[i * tracks + j]))
                     most = fabs(A[i * tracks + j]), k = i, t = j;
         T[k * tracks + t] = A[k * tracks + t] < 0 ? -1 : 1;
+        track_of[k] = A[k * tracks + t] < 0 ? -(t + 1) : t + 1;
         for (int32_t i = 0; i < rank; i++)
             A[i * tracks + t] = NAN;
         for (int32_t j = 0; j < tracks; j++)
@@ -274,7 +275,7 @@ static void along_tracks(int32_t rank, int32_t tracks, const double *A, const do
 
 /* scratch: 3 n x n; W: the directions of the nearest model */
 static void fill_pair(const bough_mechanism_blend *blend, const bo_blend_point *point, const bo_blend_pair *pair,
-                      int32_t tracks, const double *W, double *scratch, double *out) {
+                      int32_t tracks, const double *W, double *scratch, int32_t *track_of, double *out) {
     const int32_t n = blend->n, rank = point->rank;
     const size_t size = (size_t)n * (size_t)n;
     double *A = scratch, *T = A + size, *diagonal = T + size;
@@ -283,7 +284,7 @@ static void fill_pair(const bough_mechanism_blend *blend, const bo_blend_point *
         for (int32_t k = 0; k < rank; k++)
             for (int32_t t = 0; t < tracks; t++)
                 A[k * tracks + t] += point->V[i * rank + k] * W[i * tracks + t];
-    match(rank, tracks, A, T);
+    match(rank, tracks, A, T, track_of);
     for (int32_t k = 0; k < rank; k++) {
         diagonal[k * rank + k] = point->lambda[k];
         for (int32_t t = 0; t < tracks; t++) {
@@ -320,21 +321,26 @@ static bough_status relate(bough_context *ctx, bough_mechanism_blend *blend) {
     const int32_t square = tracks * tracks, B = blend->n * tracks;
     const bo_blend_pair pair = {0, B, B + square, B + 2 * square, B + 3 * square, B + 3 * square + tracks};
     double *pairs = BO_NEW_ZEROS(ctx, double, count *count *(size_t)pair.count);
+    int32_t *track_of = BO_NEW_ZEROS(ctx, int32_t, count * count * n);
     double *scratch = BO_NEW_ARRAY(ctx, double, 4 * n * n), *W = scratch + 3 * n * n;
-    if (!pairs || !scratch) {
+    if (!pairs || !track_of || !scratch) {
         bo_free(ctx, pairs);
+        bo_free(ctx, track_of);
         bo_free(ctx, scratch);
         return bo_fail_memory(ctx);
     }
     for (int32_t r = 0; r < blend->count; r++) {
         reference_directions(blend, r, tracks, scratch, W);
-        for (int32_t i = 0; i < blend->count; i++)
-            fill_pair(blend, &blend->points[i], &pair, tracks, W, scratch,
-                      pairs + ((size_t)r * count + (size_t)i) * (size_t)pair.count);
+        for (int32_t i = 0; i < blend->count; i++) {
+            const size_t at = (size_t)r * count + (size_t)i;
+            fill_pair(blend, &blend->points[i], &pair, tracks, W, scratch, track_of + at * n,
+                      pairs + at * (size_t)pair.count);
+        }
     }
     bo_free(ctx, scratch);
     bo_free(ctx, blend->pairs);
-    blend->pairs = pairs, blend->pair = pair, blend->tracks = tracks;
+    bo_free(ctx, blend->track_of);
+    blend->pairs = pairs, blend->track_of = track_of, blend->pair = pair, blend->tracks = tracks;
     blend->middle = middle_point(blend);
     const bo_se3 *from = blend->points[blend->middle].at;
     for (int32_t i = 0; i < blend->count; i++)
@@ -390,6 +396,7 @@ void bough_mechanism_blend_destroy(bough_context *ctx, bough_mechanism_blend *bl
         drop_point(ctx, &blend->points[i]);
     bo_free(ctx, blend->points);
     bo_free(ctx, blend->pairs);
+    bo_free(ctx, blend->track_of);
     bo_free(ctx, blend->effectors);
     bo_free(ctx, blend->motors);
     bo_free(ctx, blend);

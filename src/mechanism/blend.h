@@ -50,10 +50,15 @@ struct bough_mechanism_blend {
     bo_blend_pair pair;
     bo_blend_point *points; /* most_points */
     double *pairs;          /* count x count x pair.count: by nearest model, then model */
+    int32_t *track_of;      /* count x count x n, likewise: 1 + track of each direction, negative where it is turned */
 };
 
 static inline const double *bo_blend_pair_of(const bough_mechanism_blend *blend, int32_t nearest, int32_t model) {
     return blend->pairs + ((size_t)nearest * (size_t)blend->count + (size_t)model) * (size_t)blend->pair.count;
+}
+
+static inline const int32_t *bo_blend_tracks_of(const bough_mechanism_blend *blend, int32_t nearest, int32_t model) {
+    return blend->track_of + ((size_t)nearest * (size_t)blend->count + (size_t)model) * (size_t)blend->n;
 }
 
 /* Of poses of all end effectors: sum of the lengths of what lies between, linear parts over r, angular ones over pi. */

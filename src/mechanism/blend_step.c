@@ -4,23 +4,28 @@
 #include "dense/cholesky.h"
 #include "dense/lu.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define AT_A_POINT 1e-12 /* distance at which a point is all */
 #define HOLD 1e-13       /* of compliances and of likenesses: keeps what is singular regular */
+#define STIFF 1e-2       /* of the largest compliance: directions that are stiffer go on by their forces */
 #define STILL 1e-12      /* distance that ends a search for equilibrium */
-enum { MOST_ROUNDS = 400 };
+#define SEAM 1e-2 /* the same where the nearest model changes: directions may belong together in another way then */
+#define DIFFERENCE 1e-7
+enum { MOST_ROUNDS = 120, FIRST_ROUNDS = 20 };
 
 struct bo_blend_work {
-    bo_se3 *at, *rest, *next;                   /* end effectors: where they are, the blended pose, after a step */
-    double *numbers;                            /* blended, as bo_blend_parts */
-    double *pair;                               /* blended, as bo_blend_pair */
-    double *gram;                               /* tracks x tracks: factor of B^T B */
-    double *A;                                  /* tracks x tracks */
-    double *xi, *force;                         /* n: scaled */
-    double *z, *rate, *f, *y, *right, *scratch; /* tracks */
-    double *kept;                               /* n + most_points: of what a search may lose */
-    double *columns;                            /* most_points x (n + motors): what moves the links of each model */
+    bo_se3 *at, *rest, *next, *from;    /* end effectors: where they are, the blended pose, after a step, before one */
+    double *numbers;                    /* blended, as bo_blend_parts */
+    double *pair;                       /* blended, as bo_blend_pair */
+    double *gram;                       /* tracks x tracks: factor of B^T B */
+    double *A;                          /* tracks x tracks */
+    double *xi, *force;                 /* n: scaled */
+    double *way, *other, *step, *slope; /* n, n, n, n x n: of a search for equilibrium */
+    double *z, *rate, *f, *pull, *y, *right, *scratch; /* tracks */
+    double *kept;                                      /* n + most_points: of what a search may lose */
+    double *columns; /* most_points x (n + motors): what moves the links of each model */
     int32_t *pivots;
     double *memory;
 };
@@ -38,9 +43,9 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
     }
     s->work = w;
     const size_t doubles =
-        3 * n + motors + most + parts + (4 * n * n + n) + 2 * n * n + 8 * n + (n + most) + most * (n + motors);
+        3 * n + motors + most + parts + (4 * n * n + n) + 3 * n * n + 14 * n + (n + most) + most * (n + motors);
     double *x = w->memory = BO_NEW_ZEROS(ctx, double, doubles);
-    w->at = BO_NEW_ARRAY(ctx, bo_se3, 3 * effectors);
+    w->at = BO_NEW_ARRAY(ctx, bo_se3, 4 * effectors);
     w->pivots = BO_NEW_ARRAY(ctx, int32_t, n);
     s->effectors = BO_NEW_ARRAY(ctx, bough_pose, effectors);
     s->poses = BO_NEW_ARRAY(ctx, bough_pose, blend->mechanism->def.link_count);
@@ -65,6 +70,13 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
                {&w->z, n},
                {&w->rate, n},
                {&w->f, n},
+               {&w->way, n},
+               {&w->other, n},
+               {&w->step, n},
+               {&w->slope, n * n},
+               {&w->pull, n},
+               {&s->rates, n},
+               {&s->springs, n},
                {&w->y, n},
                {&w->right, n},
                {&w->scratch, n},
@@ -72,7 +84,7 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
                {&w->columns, most * (n + motors)}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         *all[k].array = x, x += all[k].count;
-    w->rest = w->at + effectors, w->next = w->rest + effectors;
+    w->rest = w->at + effectors, w->next = w->rest + effectors, w->from = w->next + effectors;
     for (size_t e = 0; e < effectors; e++)
         s->effectors[e] = bo_put_pose(blend->points[0].at[e]);
     s->gravity[2] = -9.81;
@@ -190,14 +202,15 @@ static void multiply(int32_t tracks, const double *A, const double *x, double *y
 }
 
 /* Everything of the blended model for end effectors at w->at: weights, numbers, pair, blended poses, and xi. */
-static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state) {
+static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                             int32_t *nearest) {
     struct bo_blend_work *w = state->work;
-    const int32_t nearest = weigh(blend, w->at, state->weights);
+    *nearest = weigh(blend, w->at, state->weights);
     memset(w->numbers, 0, (size_t)blend->parts.count * sizeof(double));
     memset(w->pair, 0, (size_t)blend->pair.count * sizeof(double));
     for (int32_t i = 0; i < blend->count; i++) {
         add_scaled(blend->parts.count, state->weights[i], blend->points[i].numbers, w->numbers);
-        add_scaled(blend->pair.count, state->weights[i], bo_blend_pair_of(blend, nearest, i), w->pair);
+        add_scaled(blend->pair.count, state->weights[i], bo_blend_pair_of(blend, *nearest, i), w->pair);
     }
     normalise(blend, w->pair);
     if (!factor_gram(blend, w))
@@ -333,13 +346,15 @@ bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_b
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    const bough_status status = blend_at(ctx, blend, state);
+    int32_t nearest;
+    const bough_status status = blend_at(ctx, blend, state, &nearest);
     if (status != BOUGH_OK)
         return give_back(blend, state, status);
     coordinates(blend, w, w->xi, w->z);
     if (!forces_of(blend, w, w->z, w->f))
         return give_back(blend, state, bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite"));
     carry(blend, state, w->f);
+    state->nearest = -1;
     if (!holding)
         return BOUGH_OK;
     pull_of(blend, state, w->force);
@@ -383,6 +398,59 @@ static bool solve_step(const bough_mechanism_blend *blend, struct bo_blend_work 
     return all_finite(tracks, w->y);
 }
 
+/* Numbers (tracks) of the directions of the nearest model `old` as those of `now`; what has no likeness stays. */
+static void change_tracks(const bough_mechanism_blend *blend, int32_t old, int32_t now, const double *x, double *y) {
+    const int32_t *forward = bo_blend_tracks_of(blend, now, old), *back = bo_blend_tracks_of(blend, old, now);
+    for (int32_t t = 0; t < blend->points[now].rank; t++)
+        y[t] = back[t] > 0 ? x[back[t] - 1] : -x[-back[t] - 1];
+    for (int32_t k = 0; k < blend->points[old].rank; k++)
+        y[abs(forward[k]) - 1] = forward[k] > 0 ? x[k] : -x[k];
+}
+
+/* Blended poses are not quite where the mechanism can go, and its directions turn. Seen from the blended pose of this
+ * step, the end effectors are elsewhere than a step ago, and their twists have parts in other directions. In stiff ones
+ * that is nothing but the error of the blend, and would be answered by huge forces. What a step hands to the next is
+ * therefore the rates along the directions, with their kinetic energy; and in stiff directions the springs' forces, in
+ * soft ones where the end effectors are. With one model both are the same. pull: of the springs at z = 0. */
+static void hand_over(const bough_mechanism_blend *blend, bough_blend_state *state, int32_t nearest,
+                      const double *pull) {
+    struct bo_blend_work *w = state->work;
+    const int32_t tracks = blend->tracks;
+    const double *L = w->pair + blend->pair.L;
+    double *springs = w->right, most = 0, kinetic = 0;
+    if (state->nearest < 0 || state->nearest >= blend->count)
+        return;
+    memcpy(springs, state->springs, (size_t)tracks * sizeof(double));
+    memcpy(w->rate, state->rates, (size_t)tracks * sizeof(double));
+    if (nearest != state->nearest) {
+        change_tracks(blend, state->nearest, nearest, state->springs, springs);
+        change_tracks(blend, state->nearest, nearest, state->rates, w->rate);
+    }
+    for (int32_t t = 0; t < tracks; t++)
+        most = fmax(most, L[(tracks + 1) * t]);
+    multiply(tracks, w->pair + blend->pair.M, w->rate, w->scratch);
+    for (int32_t t = 0; t < tracks; t++) {
+        const double lambda = L[(tracks + 1) * t], soft = lambda / (lambda + STIFF * most);
+        w->z[t] = soft * w->z[t] + (1 - soft) * lambda * (pull[t] - springs[t]);
+        kinetic += 0.5 * w->rate[t] * w->scratch[t];
+    }
+    const double s = kinetic > 0 ? fmin(2, fmax(0.5, sqrt(state->kinetic / kinetic))) : 1;
+    for (int32_t t = 0; t < tracks; t++)
+        w->rate[t] *= s;
+}
+
+static void remember(const bough_mechanism_blend *blend, bough_blend_state *state, int32_t nearest,
+                     const double *pull) {
+    struct bo_blend_work *w = state->work;
+    state->nearest = nearest, state->kinetic = 0;
+    multiply(blend->tracks, w->pair + blend->pair.M, w->y, w->scratch);
+    for (int32_t t = 0; t < blend->tracks; t++) {
+        state->rates[t] = w->y[t];
+        state->springs[t] = pull[t] - w->f[t];
+        state->kinetic += 0.5 * w->y[t] * w->scratch[t];
+    }
+}
+
 bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
                                     double dt) {
     struct bo_blend_work *w = state->work;
@@ -392,13 +460,16 @@ bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_bl
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    const bough_status status = blend_at(ctx, blend, state);
+    int32_t nearest;
+    const bough_status status = blend_at(ctx, blend, state, &nearest);
     if (status != BOUGH_OK)
         return give_back(blend, state, status);
     coordinates(blend, w, w->xi, w->z);
     for (int32_t i = 0; i < blend->n; i++)
         w->xi[i] = state->phi[i] * bo_blend_scale(blend, i);
     coordinates(blend, w, w->xi, w->rate);
+    onto(blend, w->pair + blend->pair.B, w->numbers + blend->parts.pull, w->pull);
+    hand_over(blend, state, nearest, w->pull);
     push(blend, state);
     if (!solve_step(blend, w, dt))
         return give_back(blend, state,
@@ -415,6 +486,7 @@ bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_bl
     add_scaled(tracks, -1, w->scratch, w->f);
     multiply(tracks, w->pair + blend->pair.D, w->y, w->scratch);
     add_scaled(tracks, -1, w->scratch, w->f);
+    remember(blend, state, nearest, w->pull);
     carry(blend, state, w->f);
     along(blend, w->pair + blend->pair.B, w->y, state->phi);
     for (int32_t i = 0; i < blend->n; i++)
@@ -426,37 +498,93 @@ bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_bl
 
 /* ---- equilibrium ---- */
 
-/* The blended pose moved by Lambda f, over and over, because both depend on where the end effectors are. Each round
- * goes a part of that way, less when ways become longer. */
+static void move_by(const bough_mechanism_blend *blend, const bo_se3 *from, double part, const double *way,
+                    bo_se3 *to) {
+    for (int32_t e = 0; e < blend->effector_count; e++) {
+        const bo_twist t = bo_load_twist(way + 6 * (ptrdiff_t)e);
+        to[e] = bo_se3_mul(from[e], bo_se3_exp((bo_twist){bo_scale(part * blend->radius, t.v), bo_scale(part, t.w)}));
+    }
+}
+
+/* The way (n, scaled) from where the end effectors are to where the blended model there would have them: its pose moved
+ * by Lambda f. Its length in *length. */
+static bough_status find_way(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                             double *way, double *length) {
+    struct bo_blend_work *w = state->work;
+    int32_t nearest;
+    BO_TRY(blend_at(ctx, blend, state, &nearest));
+    push(blend, state);
+    multiply(blend->tracks, w->pair + blend->pair.L, w->f, w->z);
+    move_to(blend, w, w->z);
+    *length = 0;
+    for (int32_t e = 0; e < blend->effector_count; e++) {
+        const bo_twist t = bo_se3_log(bo_se3_mul(bo_se3_inverse(w->at[e]), w->next[e]));
+        bo_store_twist(way + 6 * (ptrdiff_t)e, (bo_twist){bo_scale(1 / blend->radius, t.v), t.w});
+        *length += sqrt(bo_dot(t.v, t.v) / (blend->radius * blend->radius) + bo_dot(t.w, t.w));
+    }
+    return isfinite(*length) ? BOUGH_OK
+                             : bo_fail(ctx, BOUGH_NOT_FINITE, "the blended mechanism is not finite under its wrenches");
+}
+
+/* One step of Newton's method from w->at, where the way is `way` and its length `before`; false: it leads nowhere. The
+ * slope of the way is taken by differences. */
+static bool newton(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state, const double *way,
+                   double before) {
+    struct bo_blend_work *w = state->work;
+    const int32_t n = blend->n;
+    double *step = w->step, *other = w->other, length;
+    memcpy(w->from, w->at, (size_t)blend->effector_count * sizeof *w->from);
+    for (int32_t c = 0; c < n; c++) {
+        memset(step, 0, (size_t)n * sizeof(double));
+        step[c] = DIFFERENCE;
+        move_by(blend, w->from, 1, step, w->at);
+        if (find_way(ctx, blend, state, other, &length) != BOUGH_OK)
+            return false;
+        for (int32_t r = 0; r < n; r++)
+            w->slope[r * n + c] = (other[r] - way[r]) / DIFFERENCE;
+    }
+    for (int32_t r = 0; r < n; r++)
+        step[r] = -way[r];
+    bool shorter = bo_lu_factor(n, w->slope, w->pivots);
+    if (shorter) {
+        bo_lu_solve(n, w->slope, w->pivots, step);
+        shorter = false;
+        for (double part = 1; part > 0.01 && !shorter; part *= 0.5) {
+            move_by(blend, w->from, part, step, w->at);
+            shorter = find_way(ctx, blend, state, other, &length) == BOUGH_OK && length < (1 - 0.1 * part) * before;
+        }
+    }
+    if (!shorter)
+        memcpy(w->at, w->from, (size_t)blend->effector_count * sizeof *w->from);
+    return shorter;
+}
+
+/* The blended pose and its directions depend on where the end effectors are. First they go a part of the way again and
+ * again, less of it when ways become longer; what then is left is Newton's. */
 bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_blend *blend,
                                       bough_blend_state *state) {
     struct bo_blend_work *w = state->work;
+    double part = 1, last = INFINITY, length;
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    double part = 1, last = INFINITY;
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        const bough_status status = blend_at(ctx, blend, state);
+        const bough_status status = find_way(ctx, blend, state, w->way, &length);
         if (status != BOUGH_OK)
             return give_back(blend, state, status);
-        push(blend, state);
-        multiply(blend->tracks, w->pair + blend->pair.L, w->f, w->z);
-        move_to(blend, w, w->z);
-        const double way = bo_blend_distance(blend, w->at, w->next);
-        if (!isfinite(way))
-            break;
-        if (way < STILL) {
+        if (length < STILL || (round == MOST_ROUNDS - 1 && length < SEAM)) {
             carry(blend, state, w->f);
             write_effectors(blend, state, w->next);
             memset(state->phi, 0, (size_t)blend->n * sizeof(double));
+            state->nearest = -1;
             return BOUGH_OK;
         }
-        part = way > 0.9 * last ? fmax(0.6 * part, 0.02) : fmin(1, 1.1 * part);
-        last = way;
-        for (int32_t e = 0; e < blend->effector_count; e++) {
-            const bo_twist t = bo_se3_log(bo_se3_mul(bo_se3_inverse(w->at[e]), w->next[e]));
-            w->at[e] = bo_se3_mul(w->at[e], bo_se3_exp((bo_twist){bo_scale(part, t.v), bo_scale(part, t.w)}));
-        }
+        if (round >= FIRST_ROUNDS && newton(ctx, blend, state, w->way, length))
+            continue;
+        part = length > 0.9 * last ? fmax(0.6 * part, 0.02) : fmin(1, 1.1 * part);
+        last = length;
+        memcpy(w->from, w->at, (size_t)blend->effector_count * sizeof *w->from);
+        move_by(blend, w->from, part, w->way, w->at);
     }
     return give_back(blend, state,
                      bo_fail(ctx, BOUGH_NO_CONVERGENCE,
@@ -495,11 +623,12 @@ bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanis
     struct bo_blend_work *w = state->work;
     const bo_blend_parts *parts = &blend->parts;
     const int32_t tracks = blend->tracks;
+    int32_t nearest;
     *energies = (bough_mechanism_energies){0};
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    BO_TRY(give_back(blend, state, blend_at(ctx, blend, state)));
+    BO_TRY(give_back(blend, state, blend_at(ctx, blend, state, &nearest)));
     coordinates(blend, w, w->xi, w->z);
     if (!forces_of(blend, w, w->z, w->f))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite");

@@ -11,8 +11,10 @@
 
 #define BO_FAR 9.8696 /* square of half a turn, rad^2, up to which the series below are exact to rounding */
 
+#define BO_NEAR 1.1 /* rad^2, a sixth of a turn: series are exact to rounding with fewer terms */
+
 /* (1 - cos t) / t^2 and (t - sin t) / t^3 by x = t^2: sums of (-x)^k / (2k+2)! and (-x)^k / (2k+3)!, k = 0 .. 13 */
-BO_INLINE void exponential_factors(const bo_v4 *x, bo_v4 *b, bo_v4 *c) {
+BO_INLINE void exponential_series(int terms, const bo_v4 *x, bo_v4 *b, bo_v4 *c) {
     enum { TERMS = 14 };
     static const double even[TERMS] = {0x1p-1,
                                        1 / 24.,
@@ -43,12 +45,26 @@ BO_INLINE void exponential_factors(const bo_v4 *x, bo_v4 *b, bo_v4 *c) {
                                       1 / 1.0888869450418352e28,
                                       1 / 8.841761993739702e30};
     const bo_v4 y = -*x;
-    bo_v4 p = even[TERMS - 1] + (bo_v4){0}, q = odd[TERMS - 1] + (bo_v4){0};
-    for (int k = TERMS - 2; k >= 0; k--) {
+    bo_v4 p = even[terms - 1] + (bo_v4){0}, q = odd[terms - 1] + (bo_v4){0};
+    for (int k = terms - 2; k >= 0; k--) {
         p = p * y + even[k];
         q = q * y + odd[k];
     }
     *b = p, *c = q;
+}
+
+typedef long long bo_mask4 __attribute__((vector_size(32)));
+BO_INLINE bool any4(const bo_mask4 *mask) {
+    return ((*mask)[0] | (*mask)[1] | (*mask)[2] | (*mask)[3]) != 0;
+}
+
+/* For x up to half a turn. */
+BO_INLINE void exponential_factors(const bo_v4 *x, bo_v4 *b, bo_v4 *c) {
+    const bo_mask4 wide = (bo_mask4)(*x > BO_NEAR);
+    if (any4(&wide))
+        exponential_series(14, x, b, c);
+    else
+        exponential_series(9, x, b, c);
 }
 
 /* The same for any x > 0: sin t and 1 - cos t are those of t less whole turns. */
@@ -65,9 +81,8 @@ BO_INLINE void far_factors(const bo_v4 *x, bo_v4 *b, bo_v4 *c) {
 }
 
 BO_INLINE bool is_far(const bo_v4 *x) {
-    typedef long long mask4 __attribute__((vector_size(32)));
-    const mask4 far = (mask4)(*x > BO_FAR);
-    return (far[0] | far[1] | far[2] | far[3]) != 0;
+    const bo_mask4 far = (bo_mask4)(*x > BO_FAR);
+    return any4(&far);
 }
 
 /* R = ((1 - b x) 1 + a w~ + b w w^T) R_0,  p = p_0 + a v + b w x v + c (w . v) w,  a = 1 - c x.
@@ -135,9 +150,8 @@ BO_INLINE void scatter(const bo_v4 *in, int32_t count, bough_pose *poses) {
 /* ---- the logarithm ---- */
 
 /* t / sin t by c = cos t and s = sin t >= 0, below half a turn: t = 8 atan(tan(t/8)), the tangent by halving twice
- * tan(t/2) = s / (1 + c), and atan u = u (1 - u^2/3 + u^4/5 ...) with u below 0.42. */
-BO_INLINE void angle_over_sine(const bo_v4 *c, const bo_v4 *s, bo_v4 *out) {
-    enum { TERMS = 20 };
+ * tan(t/2) = s / (1 + c), and atan u = u (1 - u^2/3 + u^4/5 ...) with u below 0.4, or 0.14 up to a sixth of a turn. */
+BO_INLINE void angle_over_sine(int terms, const bo_v4 *c, const bo_v4 *s, bo_v4 *out) {
     const bo_v4 g1 = 1 / (1 + *c), t1 = *s * g1;
     bo_v4 root = 1 + t1 * t1;
     for (int k = 0; k < 4; k++)
@@ -147,15 +161,15 @@ BO_INLINE void angle_over_sine(const bo_v4 *c, const bo_v4 *s, bo_v4 *out) {
     for (int k = 0; k < 4; k++)
         BO_LANE(root, k) = sqrt(BO_LANE_CONST(root, k));
     const bo_v4 g3 = 1 / (1 + root), u = t2 * g3, y = -u * u;
-    bo_v4 p = 1. / (2 * TERMS - 1) + (bo_v4){0};
-    for (int k = TERMS - 2; k >= 0; k--)
+    bo_v4 p = 1. / (2 * terms - 1) + (bo_v4){0};
+    for (int k = terms - 2; k >= 0; k--)
         p = p * y + 1. / (2 * k + 1);
     *out = 8 * g1 * g2 * g3 * p;
 }
 
 /* (1 - (t/2) cot(t/2)) / t^2 by x = t^2 below (2 pi)^2: with y = x / (2 pi)^2 it is 2 / (2 pi)^2 times the sum of
  * zeta(2k + 2) y^k; with 1 for zeta that is 1 / (1 - y), and what is left falls like (y/4)^k. */
-BO_INLINE void inverse_factor(const bo_v4 *x, bo_v4 *out) {
+BO_INLINE void inverse_factor(int terms, const bo_v4 *x, bo_v4 *out) {
     enum { TERMS = 15 };
     static const double zeta[TERMS] = {0.64493406684822644,   0.082323233711138192,   0.01734306198444914,
                                        0.0040773561979443394, 0.00099457512781808534, 0.0002460865533080483,
@@ -164,8 +178,8 @@ BO_INLINE void inverse_factor(const bo_v4 *x, bo_v4 *out) {
                                        1.4901554828365041e-8, 3.7253340247884571e-9,  9.3132743241966818e-10};
     const double whole = 39.47841760435743; /* (2 pi)^2 */
     const bo_v4 y = *x / whole;
-    bo_v4 p = zeta[TERMS - 1] + (bo_v4){0};
-    for (int k = TERMS - 2; k >= 0; k--)
+    bo_v4 p = zeta[terms - 1] + (bo_v4){0};
+    for (int k = terms - 2; k >= 0; k--)
         p = p * y + zeta[k];
     *out = (p + 1 / (1 - y)) * (2 / whole);
 }
@@ -175,26 +189,32 @@ BO_INLINE void inverse_factor(const bo_v4 *x, bo_v4 *out) {
 /* The twist t, in the world's axes, with to = [exp(w) R, p + J(w) v] for from = [R, p]. Returns false where that is not
  * good enough: beyond BO_NEARLY_HALF_A_TURN in one of the four. */
 BO_INLINE bool between4(const bo_v4 from[12], const bo_v4 to[12], bo_v4 t[6]) {
-    typedef long long mask4 __attribute__((vector_size(32)));
     bo_v4 M[9], w[3], p[3];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             M[3 * i + j] = to[3 * i] * from[3 * j] + to[3 * i + 1] * from[3 * j + 1] + to[3 * i + 2] * from[3 * j + 2];
     const bo_v4 c = 0.5 * (M[0] + M[4] + M[8] - 1);
-    const mask4 half = (mask4)(c < BO_NEARLY_HALF_A_TURN);
-    if (__builtin_expect((half[0] | half[1] | half[2] | half[3]) != 0, 0))
+    const bo_mask4 half = (bo_mask4)(c < BO_NEARLY_HALF_A_TURN), wide = (bo_mask4)(c < 0.5);
+    if (__builtin_expect(any4(&half), 0))
         return false;
+    const bool is_wide = any4(&wide);
     w[0] = 0.5 * (M[7] - M[5]), w[1] = 0.5 * (M[2] - M[6]), w[2] = 0.5 * (M[3] - M[1]);
     bo_v4 s = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], f, e;
     for (int k = 0; k < 4; k++)
         BO_LANE(s, k) = sqrt(BO_LANE_CONST(s, k));
-    angle_over_sine(&c, &s, &f);
+    if (is_wide)
+        angle_over_sine(20, &c, &s, &f);
+    else
+        angle_over_sine(10, &c, &s, &f);
     for (int k = 0; k < 3; k++) {
         w[k] *= f;
         p[k] = to[9 + k] - from[9 + k];
     }
     const bo_v4 x = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
-    inverse_factor(&x, &e);
+    if (is_wide)
+        inverse_factor(15, &x, &e);
+    else
+        inverse_factor(8, &x, &e);
     /* J^-1 p = p - w x p / 2 + e w x (w x p) */
     const bo_v4 a[3] = {w[1] * p[2] - w[2] * p[1], w[2] * p[0] - w[0] * p[2], w[0] * p[1] - w[1] * p[0]};
     t[0] = p[0] - 0.5 * a[0] + e * (w[1] * a[2] - w[2] * a[1]);

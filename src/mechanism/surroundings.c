@@ -35,7 +35,7 @@ bough_surroundings_def bough_default_surroundings_def(void) {
                                     .push_speed = 1,
                                     .bounce_speed = 0.02,
                                     .most_rounds = 200,
-                                    .tolerance = 1e-6};
+                                    .tolerance = 1e-5};
 }
 
 /* ---- checks ---- */

@@ -5,6 +5,8 @@
 #include "mechanism/joint.h"
 #include "run/engine.h"
 
+#include <string.h>
+
 typedef struct bo_linkage bo_linkage;
 
 /* What a way of stepping does. The motors, gravity and loads of a step are set before it. */
@@ -22,8 +24,9 @@ typedef struct bo_linkage_kind {
     void (*push)(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque);
     /* A transaction. */
     bough_status (*step)(const bo_linkage *l, double h, int64_t *iterations);
-    /* Equilibrium under what acts becomes the state; *residual: what is left of forces. */
-    bough_status (*settle)(const bo_linkage *l, double *residual);
+    /* Goes this part (1 at most) of the way to equilibrium under what acts, or all of it; *residual: what is left of
+     * forces. */
+    bough_status (*settle)(const bo_linkage *l, double part, double *residual);
     void (*energies)(const bo_linkage *l, double *kinetic, double *elastic, double *gravity);
     int64_t (*state_size)(const bo_linkage *l);
     void (*save)(const bo_linkage *l, double *state);
@@ -44,7 +47,36 @@ struct bo_linkage {
     double *twists;    /* 6 links, in their frames: of what poses move with */
 };
 
-extern const bo_linkage_kind bo_reduced_linkage, bo_full_linkage;
+extern const bo_linkage_kind bo_reduced_linkage, bo_blended_linkage, bo_full_linkage;
+
+/* linkage_reduced.c: the statics of a reduced model, with the end effectors and motors of the scene. */
+typedef struct bo_kept_statics {
+    bough_mechanism_statics_def def;
+    bough_end_effector *end_effectors;
+    int32_t *motors;
+} bo_kept_statics;
+bough_status bo_linkage_statics(const bo_linkage *l, bo_kept_statics *kept);
+void bo_linkage_free_statics(const bo_linkage *l, bo_kept_statics *kept);
+
+/* Arrays that are a state. */
+typedef struct bo_state_block {
+    double *numbers;
+    size_t count;
+} bo_state_block;
+static inline int64_t bo_blocks_size(int count, const bo_state_block *blocks) {
+    size_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += blocks[i].count;
+    return (int64_t)sum;
+}
+static inline void bo_blocks_save(int count, const bo_state_block *blocks, double *to) {
+    for (int i = 0; i < count; to += blocks[i++].count)
+        memcpy(to, blocks[i].numbers, blocks[i].count * sizeof *to);
+}
+static inline void bo_blocks_restore(int count, const bo_state_block *blocks, const double *from) {
+    for (int i = 0; i < count; from += blocks[i++].count)
+        memcpy(blocks[i].numbers, from, blocks[i].count * sizeof *from);
+}
 
 static inline bo_vec3 bo_linkage_point(const bo_linkage *l, int32_t link, const double at[3]) {
     return bo_se3_apply(bo_pose(&l->poses[link]), bo_load3(at));

@@ -99,7 +99,8 @@ static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     return status;
 }
 
-static bough_status settle(const bo_linkage *l, double *residual) {
+static bough_status settle(const bo_linkage *l, double part, double *residual) {
+    (void)part;
     BO_TRY(bough_full_mechanism_settle(l->ctx, of(l)->full));
     *residual = of(l)->full->residual;
     return BOUGH_OK;
@@ -146,42 +147,33 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
 
 /* ---- saving: coordinates, poses, twists, and the wrenches in loops that a search begins with ---- */
 
-typedef struct {
-    double *numbers;
-    size_t count;
-} block;
 enum { BLOCKS = 4 };
 
-static void list_blocks(const bo_linkage *l, block blocks[BLOCKS]) {
+static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
     const whole *w = of(l);
     const size_t links = (size_t)w->mechanism->def.link_count;
-    blocks[0] = (block){w->full->coordinates, (size_t)w->mechanism->coordinate_count};
-    blocks[1] = (block){(double *)w->full->poses, links * (sizeof(bough_pose) / sizeof(double))};
-    blocks[2] = (block){w->full->twists, 6 * links};
-    blocks[3] = (block){bo_full_loop_wrenches(w->full), 6 * (size_t)w->mechanism->loop_count};
+    blocks[0] = (bo_state_block){w->full->coordinates, (size_t)w->mechanism->coordinate_count};
+    blocks[1] = (bo_state_block){(double *)w->full->poses, links * (sizeof(bough_pose) / sizeof(double))};
+    blocks[2] = (bo_state_block){w->full->twists, 6 * links};
+    blocks[3] = (bo_state_block){bo_full_loop_wrenches(w->full), 6 * (size_t)w->mechanism->loop_count};
 }
 
 static int64_t state_size(const bo_linkage *l) {
-    block blocks[BLOCKS];
-    size_t sum = 0;
+    bo_state_block blocks[BLOCKS];
     list_blocks(l, blocks);
-    for (int i = 0; i < BLOCKS; i++)
-        sum += blocks[i].count;
-    return (int64_t)sum;
+    return bo_blocks_size(BLOCKS, blocks);
 }
 
 static void save(const bo_linkage *l, double *to) {
-    block blocks[BLOCKS];
+    bo_state_block blocks[BLOCKS];
     list_blocks(l, blocks);
-    for (int i = 0; i < BLOCKS; to += blocks[i++].count)
-        memcpy(to, blocks[i].numbers, blocks[i].count * sizeof *to);
+    bo_blocks_save(BLOCKS, blocks, to);
 }
 
 static void restore(const bo_linkage *l, const double *from) {
-    block blocks[BLOCKS];
+    bo_state_block blocks[BLOCKS];
     list_blocks(l, blocks);
-    for (int i = 0; i < BLOCKS; from += blocks[i++].count)
-        memcpy(blocks[i].numbers, from, blocks[i].count * sizeof *from);
+    bo_blocks_restore(BLOCKS, blocks, from);
 }
 
 const bo_linkage_kind bo_full_linkage = {.create = create,

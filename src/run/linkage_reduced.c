@@ -1,4 +1,5 @@
 /* The mechanism reduced to its end effectors. */
+#include "mechanism/links.h"
 #include "run/linkage.h"
 
 #include <math.h>
@@ -8,10 +9,10 @@
 #define MOST_MAPS 1000000      /* links x end effectors: their maps then take 300 MB */
 
 typedef struct {
-    bough_mechanism_statics *statics; /* of the motors' twists */
     bough_mechanism_model *model;
     bough_mechanism_state *state;
     bough_mechanism_stepper *stepper; /* NULL: backward Euler */
+    double *z, *rate;                 /* rank, for placing */
 } reduced;
 
 static const reduced *of(const bo_linkage *l) {
@@ -27,7 +28,8 @@ static void destroy(bo_linkage *l) {
     bough_mechanism_stepper_destroy(l->ctx, r->stepper);
     bough_mechanism_state_destroy(l->ctx, r->state);
     bough_mechanism_model_destroy(l->ctx, r->model);
-    bough_mechanism_statics_destroy(l->ctx, r->statics);
+    bo_free(l->ctx, r->z);
+    bo_free(l->ctx, r->rate);
     bo_free(l->ctx, r);
 }
 
@@ -43,97 +45,114 @@ static bough_status check_size(const bo_linkage *l, int32_t count) {
     return BOUGH_OK;
 }
 
-static bough_status make_statics(const bo_linkage *l, int32_t count, bough_end_effector *kept, int32_t *motors,
-                                 reduced *r) {
+void bo_linkage_free_statics(const bo_linkage *l, bo_kept_statics *kept) {
+    bo_free(l->ctx, kept->end_effectors);
+    bo_free(l->ctx, kept->motors);
+}
+
+bough_status bo_linkage_statics(const bo_linkage *l, bo_kept_statics *kept) {
     const bo_mechanism_scene *m = l->m;
-    bough_mechanism_statics_def def = bough_default_mechanism_statics_def();
+    const int32_t count = m->kept_count ? m->kept_count : m->end_effector_count;
+    *kept = (bo_kept_statics){.def = bough_default_mechanism_statics_def()};
+    BO_TRY(check_size(l, count));
+    kept->end_effectors = BO_NEW_ARRAY(l->ctx, bough_end_effector, count);
+    kept->motors = BO_NEW_ARRAY(l->ctx, int32_t, m->motor_count);
+    if (!kept->end_effectors || !kept->motors) {
+        bo_linkage_free_statics(l, kept);
+        return BOUGH_ERROR_MEMORY;
+    }
     for (int32_t i = 0; i < count; i++)
-        kept[i] = m->end_effectors[m->kept_count ? m->kept[i] : i];
+        kept->end_effectors[i] = m->end_effectors[m->kept_count ? m->kept[i] : i];
     for (int32_t i = 0; i < m->motor_count; i++)
-        motors[i] = bough_mechanism_coordinate_offset(m->mechanism, m->motors[i].joint) + m->motors[i].freedom;
-    def.method = m->method;
-    def.end_effector_count = count, def.end_effectors = kept;
-    def.motor_count = m->motor_count, def.motors = motors;
-    return bough_mechanism_statics_create(l->ctx, m->mechanism, &def, &r->statics);
+        kept->motors[i] = bough_mechanism_coordinate_offset(m->mechanism, m->motors[i].joint) + m->motors[i].freedom;
+    kept->def.method = m->method;
+    kept->def.end_effector_count = count, kept->def.end_effectors = kept->end_effectors;
+    kept->def.motor_count = m->motor_count, kept->def.motors = kept->motors;
+    return BOUGH_OK;
+}
+
+static bough_status make_model(const bo_linkage *l, reduced *r) {
+    bo_kept_statics kept;
+    bough_mechanism_statics *statics = NULL;
+    bough_mechanism_model_def def = bough_default_mechanism_model_def();
+    def.internal_modes = l->m->internal_modes;
+    BO_TRY(bo_linkage_statics(l, &kept));
+    bough_status status = bough_mechanism_statics_create(l->ctx, l->m->mechanism, &kept.def, &statics);
+    bo_linkage_free_statics(l, &kept);
+    if (status == BOUGH_OK)
+        status = bough_mechanism_model_create(l->ctx, l->m->mechanism, statics, &def, &r->model);
+    bough_mechanism_statics_destroy(l->ctx, statics);
+    return status;
 }
 
 static bough_status create(bo_linkage *l) {
-    const bo_mechanism_scene *m = l->m;
-    const int32_t count = m->kept_count ? m->kept_count : m->end_effector_count;
-    BO_TRY(check_size(l, count));
     reduced *r = l->data = BO_NEW(l->ctx, reduced);
-    bough_end_effector *kept = BO_NEW_ARRAY(l->ctx, bough_end_effector, count);
-    int32_t *motors = BO_NEW_ARRAY(l->ctx, int32_t, m->motor_count);
-    bough_status status = r && kept && motors ? make_statics(l, count, kept, motors, r) : BOUGH_ERROR_MEMORY;
-    bo_free(l->ctx, kept);
-    bo_free(l->ctx, motors);
-    if (status == BOUGH_OK)
-        status = bough_mechanism_model_create(l->ctx, m->mechanism, r->statics, NULL, &r->model);
-    if (status == BOUGH_OK)
-        status = bough_mechanism_state_create(l->ctx, r->model, &r->state);
-    if (status == BOUGH_OK)
-        memcpy(r->state->gravity, l->scene->model.gravity, sizeof r->state->gravity);
-    if (status == BOUGH_OK && strcmp(l->integrator.name, "backward-euler") != 0)
-        status = bough_mechanism_stepper_create(l->ctx, r->model, r->state, &l->integrator, &r->stepper);
-    return status;
+    if (!r)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(make_model(l, r));
+    BO_TRY(bough_mechanism_state_create(l->ctx, r->model, &r->state));
+    memcpy(r->state->gravity, l->scene->model.gravity, sizeof r->state->gravity);
+    r->z = BO_NEW_ZEROS(l->ctx, double, r->model->rank);
+    r->rate = BO_NEW_ZEROS(l->ctx, double, r->model->rank);
+    if (!r->z || !r->rate)
+        return BOUGH_ERROR_MEMORY;
+    return strcmp(l->integrator.name, "backward-euler") != 0
+               ? bough_mechanism_stepper_create(l->ctx, r->model, r->state, &l->integrator, &r->stepper)
+               : BOUGH_OK;
 }
 
 /* ---- links ---- */
 
-/* The rows of a link in Psi. */
-static const double *map_of(const bough_mechanism_model *model, int32_t link) {
-    return model->Psi + 36 * (size_t)link * (size_t)model->end_effector_count;
-}
-
-/* Psi x of a link (6) for x (n) */
-static bo_twist mapped(const bough_mechanism_model *model, int32_t link, const double *x) {
-    const int32_t n = 6 * model->end_effector_count;
-    const double *Psi = map_of(model, link);
-    double y[6] = {0};
-    for (int r = 0; r < 6; r++)
-        for (int32_t k = 0; k < n; k++)
-            y[r] += Psi[r * n + k] * x[k];
-    return bo_load_twist(y);
-}
-
-/* Twist of a link against its rest, and its rate. A motor moves a link by its own twist, less what end effectors that
- * it takes along are counted for already. */
-static void displace(const bo_linkage *l, int32_t link, bo_twist *twist, bo_twist *rate) {
-    const reduced *r = of(l);
+/* z and its rate, of end effectors and modes. */
+static void read_coordinates(const reduced *r) {
     const bough_mechanism_model *model = r->model;
-    const size_t n = 6 * (size_t)model->end_effector_count, links = (size_t)model->link_count;
-    *twist = bo_twist_mul_add(mapped(model, link, r->state->xi), -1, mapped(model, link, model->rest_xi));
-    *twist = bo_twist_mul_add(*twist, 1, bo_load_twist(model->rest_twists + 6 * (size_t)link));
-    *rate = mapped(model, link, r->state->phi);
-    for (size_t k = 0; k < (size_t)model->motor_count; k++) {
-        const bo_twist by = bo_load_twist(r->statics->motor_twists + 6 * (links * k + (size_t)link));
-        const bo_twist own = bo_twist_mul_add(by, -1, mapped(model, link, model->motor_xi + n * k));
-        *twist = bo_twist_mul_add(*twist, l->offsets[k], own);
-        *rate = bo_twist_mul_add(*rate, l->rates[k], own);
+    const int32_t n = 6 * model->end_effector_count, modes = model->rank - model->internal_count;
+    for (int32_t k = 0; k < model->rank; k++) {
+        double z = 0, rate = 0;
+        for (int32_t i = 0; i < n && k < modes; i++) {
+            z += model->P[k * n + i] * r->state->xi[i];
+            rate += model->P[k * n + i] * r->state->phi[i];
+        }
+        r->z[k] = k < modes ? z : r->state->internal[k - modes];
+        r->rate[k] = k < modes ? rate : r->state->internal_rate[k - modes];
     }
 }
 
-/* The frame of the base in that of a link at the reference pose. */
-static bo_se3 base_in_link(const bough_mechanism_model *model, int32_t link) {
-    return bo_se3_mul(bo_se3_inverse(bo_pose(&model->rest[link])), bo_pose(&model->rest[model->base]));
+/* Twist of a link against its rest, in axes that were the world's then, and its rate: by z, and by motors that it
+ * follows at once. */
+static void displace(const bo_linkage *l, int32_t link, bo_twist *twist, bo_twist *rate) {
+    const reduced *r = of(l);
+    const bo_mechanism_lanes *lanes = r->model->lanes;
+    *twist = bo_lanes_twist(lanes, link, 0);
+    *rate = (bo_twist){0};
+    for (int32_t k = 0; k < r->model->rank + r->model->motor_count; k++) {
+        const int32_t motor = k - r->model->rank;
+        const bo_twist column = bo_lanes_twist(lanes, link, 1 + k);
+        *twist = bo_twist_mul_add(*twist, motor < 0 ? r->z[k] : l->offsets[motor], column);
+        *rate = bo_twist_mul_add(*rate, motor < 0 ? r->rate[k] : l->rates[motor], column);
+    }
 }
 
 static double *kept_gravity(const bo_linkage *l) {
     return of(l)->state->gravity;
 }
 
-/* H = H_base H_base,rest^-1 H_rest exp(t): in its own axes the link moves with the right Jacobian of its own twist's
- * rate, and with the base. */
+/* A link is at H = H_base H_base,rest^-1 T exp(t) R, where T R is its rest. In its own axes it moves by R^T of the
+ * right Jacobian of t's rate, and with the base. */
 static void place(const bo_linkage *l) {
     const reduced *r = of(l);
     bough_mechanism_state_place(r->model, r->state);
     memcpy(l->poses, r->state->poses, (size_t)r->model->link_count * sizeof *l->poses);
+    read_coordinates(r);
+    const bo_se3 base = bo_se3_inverse(bo_pose(&r->state->base));
     for (int32_t i = 0; i < r->model->link_count; i++) {
+        const bo_mat3 R = bo_pose(&r->model->rest[i]).R;
         bo_twist t, rate;
         displace(l, i, &t, &rate);
         rate = bo_se3_right_jacobian(t, rate);
+        rate = (bo_twist){bo_mat_tvec(R, rate.v), bo_mat_tvec(R, rate.w)};
         if (r->model->free_base) {
-            const bo_se3 to = bo_se3_mul(bo_se3_inverse(bo_se3_exp(t)), base_in_link(r->model, i));
+            const bo_se3 to = bo_se3_inverse(bo_se3_mul(base, bo_pose(&l->poses[i])));
             rate = bo_twist_mul_add(rate, 1, bo_ad(to, bo_load_twist(r->state->base_twist)));
         }
         bo_store_twist(l->twists + 6 * (size_t)i, rate);
@@ -168,15 +187,16 @@ static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
 }
 
 /* K (z - goal) = weight + load, in the directions z in which K is diagonal. */
-static bough_status settle(const bo_linkage *l, double *residual) {
+static bough_status settle(const bo_linkage *l, double part, double *residual) {
     const bough_mechanism_model *model = of(l)->model;
     bough_mechanism_state *s = of(l)->state;
-    const int32_t n = 6 * model->end_effector_count, rank = model->rank;
+    const int32_t n = 6 * model->end_effector_count, rank = model->rank, modes = rank - model->internal_count;
     if (model->free_base)
         return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED, "a mechanism with a free base has no equilibrium");
     double g[3];
     bo_store3(g, bo_mat_tvec(bo_pose(&s->base).R, bo_load3(s->gravity)));
-    memset(s->xi, 0, (size_t)n * sizeof *s->xi);
+    for (int32_t i = 0; i < n; i++)
+        s->xi[i] *= 1 - part;
     memset(s->phi, 0, (size_t)n * sizeof *s->phi);
     for (int32_t k = 0; k < rank; k++) {
         double z = model->rest_z[k], force = s->load[k];
@@ -186,7 +206,9 @@ static bough_status settle(const bo_linkage *l, double *residual) {
             force += model->weight[3 * k + d] * g[d];
         z += force / model->Kz[k];
         for (int32_t i = 0; i < n; i++)
-            s->xi[i] += model->Q[i * rank + k] * z;
+            s->xi[i] += part * model->Q[i * rank + k] * z;
+        if (k >= modes)
+            s->internal[k - modes] = (1 - part) * s->internal[k - modes] + part * z, s->internal_rate[k - modes] = 0;
     }
     *residual = 0;
     return BOUGH_OK;
@@ -197,38 +219,41 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
     *kinetic = e.kinetic, *elastic = e.elastic, *gravity = e.gravity;
 }
 
-/* ---- saving: xi, phi, the base's pose and twist, what the integrator remembers ---- */
+/* ---- saving: end effectors, modes, the base, and what the integrator remembers ---- */
 
-enum { BASE_NUMBERS = 9 + 3 + 6 };
+enum { BLOCKS = 6 };
+
+static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
+    bough_mechanism_state *s = of(l)->state;
+    const size_t n = 6 * (size_t)of(l)->model->end_effector_count, modes = (size_t)of(l)->model->internal_count;
+    blocks[0] = (bo_state_block){s->xi, n};
+    blocks[1] = (bo_state_block){s->phi, n};
+    blocks[2] = (bo_state_block){s->internal, modes};
+    blocks[3] = (bo_state_block){s->internal_rate, modes};
+    blocks[4] = (bo_state_block){(double *)&s->base, sizeof s->base / sizeof(double)};
+    blocks[5] = (bo_state_block){s->base_twist, 6};
+}
 
 static int64_t state_size(const bo_linkage *l) {
-    const bough_mechanism_stepper *stepper = of(l)->stepper;
-    return 12 * (int64_t)of(l)->model->end_effector_count + BASE_NUMBERS +
-           (stepper ? bough_mechanism_stepper_memory_size(stepper) : 0);
+    bo_state_block blocks[BLOCKS];
+    list_blocks(l, blocks);
+    return bo_blocks_size(BLOCKS, blocks) + (of(l)->stepper ? bough_mechanism_stepper_memory_size(of(l)->stepper) : 0);
 }
 
 static void save(const bo_linkage *l, double *to) {
-    const bough_mechanism_state *s = of(l)->state;
-    const size_t n = 6 * (size_t)of(l)->model->end_effector_count;
-    memcpy(to, s->xi, n * sizeof *to), to += n;
-    memcpy(to, s->phi, n * sizeof *to), to += n;
-    memcpy(to, s->base.rotation, sizeof s->base.rotation), to += 9;
-    memcpy(to, s->base.position, sizeof s->base.position), to += 3;
-    memcpy(to, s->base_twist, sizeof s->base_twist), to += 6;
+    bo_state_block blocks[BLOCKS];
+    list_blocks(l, blocks);
+    bo_blocks_save(BLOCKS, blocks, to);
     if (of(l)->stepper)
-        bough_mechanism_stepper_save(of(l)->stepper, to);
+        bough_mechanism_stepper_save(of(l)->stepper, to + bo_blocks_size(BLOCKS, blocks));
 }
 
 static void restore(const bo_linkage *l, const double *from) {
-    bough_mechanism_state *s = of(l)->state;
-    const size_t n = 6 * (size_t)of(l)->model->end_effector_count;
-    memcpy(s->xi, from, n * sizeof *from), from += n;
-    memcpy(s->phi, from, n * sizeof *from), from += n;
-    memcpy(s->base.rotation, from, sizeof s->base.rotation), from += 9;
-    memcpy(s->base.position, from, sizeof s->base.position), from += 3;
-    memcpy(s->base_twist, from, sizeof s->base_twist), from += 6;
+    bo_state_block blocks[BLOCKS];
+    list_blocks(l, blocks);
+    bo_blocks_restore(BLOCKS, blocks, from);
     if (of(l)->stepper)
-        bough_mechanism_stepper_restore(of(l)->stepper, from);
+        bough_mechanism_stepper_restore(of(l)->stepper, from + bo_blocks_size(BLOCKS, blocks));
 }
 
 const bo_linkage_kind bo_reduced_linkage = {.create = create,

@@ -172,17 +172,44 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
     return e->l.kind->step(&e->l, h, iterations);
 }
 
-/* Arms of forces follow what they move, so that it is settled again until nothing moves much. */
-static bough_status settle(mechanism_engine *e, double *residual) {
-    enum { ROUNDS = 3 };
-    drive_at(e, 0);
+/* How far links have moved since they were at `before`, in radii. */
+static double way_from(const mechanism_engine *e, const bough_pose *before) {
+    double most = 0;
+    for (int32_t i = 0; i < e->l.m->link_count; i++)
+        most = fmax(most, bo_norm(bo_sub(bo_load3(e->l.poses[i].position), bo_load3(before[i].position))));
+    return most / bough_mechanism_radius(e->l.m->mechanism);
+}
+
+/* Arms of forces follow what they move, so that it is settled again until nothing moves. Each time goes a part of the
+ * way, less when ways become longer. */
+static bough_status settle_with(mechanism_engine *e, bough_pose *before, double *residual) {
+    enum { ROUNDS = 500 };
+    double part = 1, last = INFINITY;
     for (int i = 0; i < ROUNDS; i++) {
         place(e);
+        memcpy(before, e->l.poses, (size_t)e->l.m->link_count * sizeof *before);
         load_at(e, 0, true);
-        BO_TRY(e->l.kind->settle(&e->l, residual));
+        BO_TRY(e->l.kind->settle(&e->l, part, residual));
         e->placed = false;
+        place(e);
+        const double way = way_from(e, before);
+        if (way < 1e-11)
+            return BOUGH_OK;
+        part = way > 0.9 * last ? fmax(0.6 * part, 0.02) : fmin(1, 1.1 * part);
+        last = way;
     }
-    return BOUGH_OK;
+    return bo_fail(e->l.ctx, BOUGH_NO_CONVERGENCE,
+                   "no equilibrium was found: the forces move the mechanism too far; begin without \"settle\"");
+}
+
+static bough_status settle(mechanism_engine *e, double *residual) {
+    bough_pose *before = BO_NEW_ARRAY(e->l.ctx, bough_pose, e->l.m->link_count);
+    if (!before)
+        return BOUGH_ERROR_MEMORY;
+    drive_at(e, 0);
+    const bough_status status = settle_with(e, before, residual);
+    bo_free(e->l.ctx, before);
+    return status;
 }
 
 /* ---- saving: the time, which decides where motors are, and the mechanism ---- */
@@ -322,7 +349,9 @@ static bough_status build(const bo_engine_def *def, mechanism_engine *e, double 
     bo_linkage *l = &e->l;
     const size_t links = (size_t)l->m->link_count, motors = (size_t)l->m->motor_count;
     BO_TRY(check_scene(l->ctx, l->scene));
-    l->kind = def->kind == BO_ENGINE_FULL ? &bo_full_linkage : &bo_reduced_linkage;
+    l->kind = def->kind == BO_ENGINE_FULL ? &bo_full_linkage
+              : l->m->has_blend           ? &bo_blended_linkage
+                                          : &bo_reduced_linkage;
     l->offsets = BO_NEW_ZEROS(l->ctx, double, motors);
     l->rates = BO_NEW_ZEROS(l->ctx, double, motors);
     l->poses = BO_NEW_ARRAY(l->ctx, bough_pose, links);

@@ -32,8 +32,8 @@
         "events", "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
 #define BO_TREE_ENGINE_KEYS "kind", "coupling", "passes"
-#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors"
-#define BO_ENGINE_KEYS BO_TREE_ENGINE_KEYS, "method", "end_effectors" /* of all kinds */
+#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend"
+#define BO_ENGINE_KEYS BO_TREE_ENGINE_KEYS, "method", "end_effectors", "internal_modes", "blend" /* of all kinds */
 #define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
 #define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
 #define BO_MOVING_FORCE_KEYS BO_FORCE_KEYS, "curve"
@@ -112,6 +112,9 @@
 #define BO_LADDER_KEYS BO_MADE_KEYS, "cells", "cell"
 #define BO_Y_KEYS BO_MADE_KEYS, "trunk", "arm", "length", "spread_deg"
 #define BO_RING_KEYS BO_MADE_KEYS, "links", "radius"
+#define BO_BLEND_KEYS "points", "tolerance", "loads", "random"
+#define BO_BLEND_LOAD_KEYS "end_effector", "force", "torque"
+#define BO_BLEND_RANDOM_KEYS "count", "force", "torque", "seed"
 #define BO_NOISE_KEYS "cells", "height", "length", "seed"
 
 /* The version of all scene files; a block is checked by the version of its file. */

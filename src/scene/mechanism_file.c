@@ -534,11 +534,57 @@ static bough_status read_rigids(const reader *r, bo_json at, bool body, int32_t 
 
 /* ---- engine and time ---- */
 
+static bough_status read_blend_load(const reader *r, bo_json at, bo_blend_load *load) {
+    BO_TRY(bo_json_keys(at, BO_BLEND_LOAD_KEYS));
+    BO_TRY(find(r, bo_json_must(&at, "end_effector"), NAMES_END_EFFECTOR, &load->end_effector));
+    if (!bo_json_has(&at, "force") && !bo_json_has(&at, "torque"))
+        return bo_json_fail(at, "needs a \"force\" or a \"torque\"");
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "force"), BO_ANY, load->force));
+    return bo_json_vec3(bo_json_at(&at, "torque"), BO_ANY, load->torque);
+}
+
+static bough_status read_random(bo_json at, bo_scene_blend *blend) {
+    int32_t seed = 1;
+    BO_TRY(bo_json_keys(at, BO_BLEND_RANDOM_KEYS));
+    if (!at.value)
+        return BOUGH_OK;
+    BO_TRY(bo_json_integer(bo_json_must(&at, "count"), 1, 1000, &blend->random_count));
+    BO_TRY(bo_json_number(bo_json_at(&at, "force"), BO_NOT_NEGATIVE, &blend->random_force));
+    BO_TRY(bo_json_number(bo_json_at(&at, "torque"), BO_NOT_NEGATIVE, &blend->random_torque));
+    BO_TRY(bo_json_integer(bo_json_at(&at, "seed"), 0, INT32_MAX, &seed));
+    blend->seed = (uint64_t)seed;
+    return blend->random_force > 0 || blend->random_torque > 0
+               ? BOUGH_OK
+               : bo_json_fail(at, "needs a \"force\" or a \"torque\" above 0: the largest of each component");
+}
+
+static bough_status read_blend(const reader *r, bo_json at) {
+    bo_scene_blend *blend = &r->m->blend;
+    bo_json loads = bo_json_at(&at, "loads");
+    int32_t count;
+    *blend = (bo_scene_blend){.points = 16, .tolerance = 0.02};
+    BO_TRY(bo_json_keys(at, BO_BLEND_KEYS));
+    r->m->has_blend = at.value != NULL;
+    BO_TRY(bo_json_integer(bo_json_at(&at, "points"), 1, BOUGH_BLEND_LIMIT, &blend->points));
+    BO_TRY(bo_json_number(bo_json_at(&at, "tolerance"), (bo_range){0, 1, true}, &blend->tolerance));
+    BO_TRY(list_of(loads, 1000, &count));
+    if (!(blend->loads = BO_NEW_ZEROS(at.ctx, bo_blend_load, count)))
+        return BOUGH_ERROR_MEMORY;
+    blend->load_count = count;
+    for (int32_t i = 0; i < count; i++)
+        BO_TRY(read_blend_load(r, bo_json_item(&loads, i), &blend->loads[i]));
+    BO_TRY(read_random(bo_json_at(&at, "random"), blend));
+    return !at.value || count > 0 || blend->random_count > 0
+               ? BOUGH_OK
+               : bo_json_fail(at, "needs \"loads\" or \"random\" ones, under which its poses are found");
+}
+
 static bough_status read_engine(const reader *r, bo_json at) {
     static const char *const methods[] = {"exact", "recursive"}; /* bough_mechanism_method */
     bo_mechanism_scene *m = r->m;
     int32_t kind = BO_ENGINE_MECHANISM, method = 0;
     bo_json named = bo_json_at(&at, "kind"), kept = bo_json_at(&at, "end_effectors");
+    bo_json modes = bo_json_at(&at, "internal_modes");
     BO_TRY(bo_json_keys(at, BO_MECHANISM_ENGINE_KEYS));
     BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
     if (kind == BO_ENGINE_TREE)
@@ -546,9 +592,15 @@ static bough_status read_engine(const reader *r, bo_json at) {
     BO_TRY(bo_json_choice(bo_json_at(&at, "method"), methods, 2, &method));
     r->scene->engine = (bo_engine_kind)kind;
     m->method = (bough_mechanism_method)method;
+    BO_TRY(bo_json_integer(modes, 0, 1000, &m->internal_modes));
+    BO_TRY(read_blend(r, bo_json_at(&at, "blend")));
+    if (m->internal_modes > 0 && m->has_blend)
+        return bo_json_fail(modes, "are for one pose; leave them or \"blend\" out");
     BO_TRY(list_of(kept, MOST_THINGS, &m->kept_count));
     if (!(m->kept = BO_NEW_ZEROS(at.ctx, int32_t, m->kept_count)))
         return BOUGH_ERROR_MEMORY;
+    if (m->kept_count > 0 && m->has_blend)
+        return bo_json_fail(kept, "cannot be chosen beside \"blend\", which keeps all end effectors");
     for (int32_t i = 0; i < m->kept_count; i++) {
         BO_TRY(find(r, bo_json_item(&kept, i), NAMES_END_EFFECTOR, &m->kept[i]));
         for (int32_t k = 0; k < i; k++)

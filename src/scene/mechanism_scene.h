@@ -104,6 +104,21 @@ typedef struct bo_scene_rigid {
     double friction, restitution;
 } bo_scene_rigid;
 
+/* Loads under which the poses are found about which a mechanism is reduced. */
+typedef struct bo_blend_load {
+    int32_t end_effector;
+    double force[3], torque[3]; /* in the axes of the world */
+} bo_blend_load;
+typedef struct bo_scene_blend {
+    int32_t points; /* at most */
+    double tolerance;
+    int32_t load_count;
+    bo_blend_load *loads;
+    int32_t random_count;
+    double random_force, random_torque; /* the largest of each component */
+    uint64_t seed;
+} bo_scene_blend;
+
 typedef struct bo_mechanism_scene {
     int32_t link_count, joint_count, end_effector_count;
     bough_mechanism_link *links;
@@ -122,7 +137,10 @@ typedef struct bo_mechanism_scene {
     bo_scene_rigid *bodies, *obstacles;
     bough_mechanism_method method;
     int32_t kept_count, *kept; /* end effectors of the reduced model; 0: all */
-    bough_mechanism *mechanism;
+    int32_t internal_modes;    /* beside the end effectors */
+    bool has_blend;
+    bo_scene_blend blend;
+    bough_mechanism *mechanism; /* NULL: bodies only */
 } bo_mechanism_scene;
 
 void bo_mechanism_scene_free(bough_context *ctx, bo_mechanism_scene *m);

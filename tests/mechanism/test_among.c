@@ -541,6 +541,57 @@ static void nothing_flies_through_walls(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Height of a field of cells at a place, by the triangle there. */
+static double height_at(int32_t n, double cell, const double *heights, double x, double y) {
+    const double u = x / cell + 0.5 * (n - 1), v = y / cell + 0.5 * (n - 1);
+    const int32_t i = (int32_t)floor(u), j = (int32_t)floor(v);
+    const double *h = heights + n * j + i, a = u - i, b = v - j;
+    return a > b ? h[0] + a * (h[1] - h[0]) + b * (h[n + 1] - h[1]) : h[0] + b * (h[n] - h[0]) + a * (h[n + 1] - h[n]);
+}
+
+/* Boxes and hulls land on rough ground, whatever of them and of it touches first, and none sinks in. */
+static void nothing_sinks_into_rough_ground(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {21};
+    for (int round = 0; round < 6; round++) {
+        enum { N = 30, COUNT = 12 };
+        double heights[N * N];
+        const double cell = round % 2 ? 0.08 : 0.2, rough = 0.02 + 0.01 * round;
+        for (int i = 0; i < N * N; i++)
+            heights[i] = rough * spread(&r);
+        bo_vec3 points[20];
+        for (int i = 0; i < 20; i++)
+            points[i] = bo_scale(0.08, bo_normalize(random_vector(&r, 1)));
+        world *w = new_world();
+        for (int i = 0; i < COUNT; i++)
+            add_body(ctx, w, i % 2 ? box_def(0.12, 0.1, 0.15) : hull_def(20, points), 400,
+                     at(0.25 * (i % 4 - 1.5), 0.25 * (i / 4 - 1), 0.3, spread(&r), spread(&r), 0));
+        add_obstacle(w, field_def(N, N, cell, heights), bo_se3_identity());
+        bough_surroundings *s = surround(ctx, NULL, w);
+        double deepest = 0;
+        for (int k = 0; k < 200; k++) {
+            run_bodies(ctx, s, 0.005, 1);
+            for (int32_t i = 0; i < COUNT; i++) {
+                const bough_shape_def *def = w->bodies[i].shapes;
+                const bo_se3 g = bo_se3_mul(bo_pose(&s->bodies[i].pose), bo_pose(&def->frame));
+                for (int32_t c = 0; c < (i % 2 ? 8 : 20); c++) {
+                    const bo_vec3 corner = i % 2
+                                               ? bo_v3((c & 1 ? 1 : -1) * def->half[0], (c & 2 ? 1 : -1) * def->half[1],
+                                                       (c & 4 ? 1 : -1) * def->half[2])
+                                               : points[c];
+                    const bo_vec3 x = bo_se3_apply(g, corner);
+                    deepest = fmax(deepest, height_at(N, cell, heights, x.x, x.y) - x.z);
+                }
+            }
+        }
+        check_below(deepest, 0.006); /* half of what they fall in a step */
+        bough_surroundings_destroy(ctx, s);
+        free(w);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* ---- numbers ---- */
 
 /* A pile of all shapes on rough ground, with a chain that reaches into it. */
@@ -825,6 +876,7 @@ int main(void) {
         cmocka_unit_test(free_bodies_keep_their_momentum),
         cmocka_unit_test(a_spinning_body_flies_straight),
         cmocka_unit_test(nothing_flies_through_walls),
+        cmocka_unit_test(nothing_sinks_into_rough_ground),
         cmocka_unit_test(saved_runs_go_on_with_the_same_bits),
         cmocka_unit_test(it_does_not_matter_how_the_world_is_turned),
         cmocka_unit_test(steps_are_transactions_and_stop_allocating),

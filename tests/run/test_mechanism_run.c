@@ -153,6 +153,9 @@ static void checkpoints_go_on_bit_by_bit(void **state) {
     resume_equals_one_run(ctx, MOVED_CHAIN "}}", "full");
     resume_equals_one_run(ctx, MOVED_CHAIN ", 'integrator': 'tr-bdf2'}}", "mechanism");
     resume_equals_one_run(ctx, MOVED_CHAIN ", 'integrator': 'hht'}}", "mechanism");
+    resume_equals_one_run(ctx, MOVED_CHAIN "}, 'engine': {'internal_modes': 2}}", "mechanism");
+    resume_equals_one_run(ctx, MOVED_CHAIN "}, 'engine': {'blend': {'points': 4, 'random': {'count': 3, 'force': 1}}}}",
+                          "mechanism");
     static const char *const ring = "{'bough': 1, 'generate': {'ring': {'links': 5}}, 'gravity': [0, 0, -9.81],"
                                     "'probes': [{'name': 'p', 'link': 'link2'}], 'time': {'dt': 0.01, 'duration': 1}}";
     resume_equals_one_run(ctx, ring, "full");
@@ -362,6 +365,39 @@ static void surfaces_go_with_the_links(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- blended ---- */
+
+#define BENT_Y                                                                                                    \
+    "{'bough': 1, 'generate': {'Y': {'trunk': 3, 'arm': 3, 'stiffness': 10, 'damping': 0.4}},"                    \
+    "'forces': [{'end_effector': 'left', 'force': [0, 0, 5]}], 'probes': [{'name': 'p', 'end_effector': 'left'}," \
+    "{'name': 'q', 'link': 'trunk2'}], 'settle': true, 'time': {'dt': 0.01, 'duration': 1}"
+
+static double distance(const double a[3], const double b[3]) {
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
+
+/* Far from the reference pose a blend is nearer to the full mechanism than one linear model. */
+static void blends_bend_as_the_full_mechanism_does(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    double at[3][3];
+    for (int i = 0; i < 3; i++) {
+        bough_run_def def = bough_default_run_def();
+        def.engine = i == 2 ? "full" : NULL;
+        play p = begin_text(ctx,
+                            i == 1 ? BENT_Y ", 'engine': {'blend': {'tolerance': 0.005,"
+                                            "'loads': [{'end_effector': 'left', 'force': [0, 0, 6]}]}}}"
+                                   : BENT_Y "}",
+                            &def);
+        memcpy(at[i], bough_run_values(p.run) + BOUGH_COLUMN_PROBES, sizeof at[i]);
+        check_ok(ctx, bough_run_advance(ctx, p.run));
+        check_below(distance(at[i], bough_run_values(p.run) + BOUGH_COLUMN_PROBES), 0.01); /* it was in equilibrium */
+        end(ctx, &p);
+    }
+    check_below(distance(at[1], at[2]), 0.5 * distance(at[0], at[2]));
+    bough_context_destroy(ctx);
+}
+
 /* ---- what does not go ---- */
 
 static void check_no_run(bough_context *ctx, const char *text, const char *engine, const char *integrator,
@@ -405,6 +441,7 @@ int main(void) {
         cmocka_unit_test(the_world_may_be_turned),
         cmocka_unit_test(a_free_mechanism_keeps_its_momentum),
         cmocka_unit_test(surfaces_go_with_the_links),
+        cmocka_unit_test(blends_bend_as_the_full_mechanism_does),
         cmocka_unit_test(what_cannot_run_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,7 +244,8 @@ static void wrong_links_are_told(void **state) {
     check_refused(WITH_LINK("{'name': 'arm', 'density': 1}"), "needs a \"shape\"");
     check_refused(WITH_LINK("{'name': 'arm', 'density': 1, 'mass': 1, 'shape': {'sphere': 1}}"), "follows from the");
     check_refused(WITH_LINK("{'name': 'arm', 'density': 1, 'shape': {'plane': true}}"), "has no volume");
-    check_refused(WITH_LINK("{'name': 'arm', 'positon': [1, 2, 3]}"), "unknown key \"positon\"; did you mean \"position\"?");
+    check_refused(WITH_LINK("{'name': 'arm', 'positon': [1, 2, 3]}"),
+                  "unknown key \"positon\"; did you mean \"position\"?");
     check_refused(SCENE_OF(BASE "," ARM ", {'name': 'lost', 'density': 1, 'shape': {'sphere': 1}}", ELBOW, TIP, ""),
                   "lost");
 }
@@ -311,6 +312,12 @@ static void wrong_things_are_told(void **state) {
     check_refused(SCENE(", 'engine': {'coupling': 'L3'}"), "unknown key \"coupling\"");
     check_refused(SCENE(", 'engine': {'method': 'exakt'}"), "did you mean \"exact\"?");
     check_refused(SCENE(", 'engine': {'end_effectors': ['tip', 'tip']}"), "is named twice");
+    check_refused(SCENE(", 'engine': {'blend': {}}"), "needs \"loads\" or \"random\"");
+    check_refused(SCENE(", 'engine': {'blend': {'points': 65}}"), "points: must be from 1 to 64");
+    check_refused(SCENE(", 'engine': {'blend': {'loads': [{'end_effector': 'tip'}]}}"), "needs a \"force\"");
+    check_refused(SCENE(", 'engine': {'blend': {'random': {'count': 3}}}"), "above 0");
+    check_refused(SCENE(", 'engine': {'blend': {'random': {'count': 3, 'force': 1}}, 'end_effectors': ['tip']}"),
+                  "cannot be chosen beside");
     check_refused(SCENE(", 'bodies': [{'name': 'b', 'shape': {'sphere': 1}}]"), "needs a \"mass\"");
     check_refused(SCENE(", 'bodies': [{'name': 'b', 'density': 1}]"), "shape");
     check_refused(SCENE(", 'bodies': [{'name': 'b', 'density': 1, 'shape': {'plane': true}}]"), "are for obstacles");
