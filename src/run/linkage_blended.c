@@ -98,11 +98,12 @@ static bough_status create(bo_linkage *l) {
 /* ---- links ---- */
 
 static void place(const bo_linkage *l) {
-    const blended *b = of(l);
-    const size_t links = (size_t)l->m->link_count;
-    bough_blend_state_place(b->blend, b->state);
-    memcpy(l->poses, b->state->poses, links * sizeof *l->poses);
-    memcpy(l->twists, b->twists, 6 * links * sizeof *l->twists);
+    bough_blend_state_place(of(l)->blend, of(l)->state);
+    memcpy(l->poses, of(l)->state->poses, (size_t)l->m->link_count * sizeof *l->poses);
+}
+
+static void move(const bo_linkage *l) {
+    memcpy(l->twists, of(l)->twists, 6 * (size_t)l->m->link_count * sizeof *l->twists);
 }
 
 static double *kept_gravity(const bo_linkage *l) {
@@ -237,6 +238,7 @@ static void restore(const bo_linkage *l, const double *from) {
 const bo_linkage_kind bo_blended_linkage = {.create = create,
                                             .destroy = destroy,
                                             .place = place,
+                                            .move = move,
                                             .gravity = kept_gravity,
                                             .drive = drive,
                                             .clear_loads = clear_loads,
