@@ -56,7 +56,7 @@ static bool is_number(double x, double lower, double upper) {
 
 static bough_status check_friction(bough_context *ctx, const char *name, double friction) {
     if (!is_number(friction, 0, 1000))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its friction is %g; it must be 0 or more", name, friction);
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its friction is %g; it must be 0 to 1000", name, friction);
     return BOUGH_OK;
 }
 
@@ -72,7 +72,8 @@ static bough_status check_body(bough_context *ctx, const bough_rigid_body_def *b
     if (body->cookie != BODY_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s was not made by bough_default_rigid_body_def()", name.text);
     if (!is_number(body->mass, 1e-12, 1e12))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its mass is %g kg; it must be above 0", name.text, body->mass);
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its mass is %g kg; it must be 1e-12 to 1e12 kg", name.text,
+                       body->mass);
     memcpy(L, body->inertia, sizeof L);
     for (int k = 0; k < 9; k++)
         if (!isfinite(L[k]) || fabs(L[k] - L[3 * (k % 3) + k / 3]) > 1e-9 * (fabs(L[0]) + fabs(L[4]) + fabs(L[8])))
@@ -366,7 +367,7 @@ static bough_status check_memory(bough_context *ctx, const bough_surroundings *s
     const int64_t fixed = NUMBERS_OF_ALL + (int64_t)NUMBERS_OF_A_BODY * s->body_count;
     bool good = size >= fixed && memory && memory[0] == s->body_count && memory[1] == w->thing_count &&
                 memory[2] == (double)((size - fixed) / NUMBERS_OF_AN_IMPULSE) &&
-                (size - fixed) % NUMBERS_OF_AN_IMPULSE == 0;
+                (size - fixed) % NUMBERS_OF_AN_IMPULSE == 0 && (memory[3] > 0 || size == fixed);
     for (int64_t k = 3; k < fixed && good; k++)
         good = isfinite(memory[k]);
     for (int32_t i = 0; i < s->body_count && good; i++) {

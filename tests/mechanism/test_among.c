@@ -708,6 +708,9 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
         check_fails(ctx, bough_surroundings_restore(ctx, t, size, memory), BOUGH_ERROR_FORMAT, "not those");
         memory[k] = right;
     }
+    check(memory[2] > 0); /* impulses, and the step of which they are */
+    memory[3] = 0;
+    check_fails(ctx, bough_surroundings_restore(ctx, t, size, memory), BOUGH_ERROR_FORMAT, "not those");
     check_fails(ctx, bough_surroundings_restore(ctx, t, size - 1, memory), BOUGH_ERROR_FORMAT, "not those");
     check_fails(ctx, bough_surroundings_restore(ctx, t, 3, memory), BOUGH_ERROR_FORMAT, "not those");
     check_int(memcmp(&kept, &t->bodies[0], sizeof kept), 0);
