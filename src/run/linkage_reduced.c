@@ -96,9 +96,13 @@ static bough_status create(bo_linkage *l) {
     r->rate = BO_NEW_ZEROS(l->ctx, double, r->model->rank);
     if (!r->z || !r->rate)
         return BOUGH_ERROR_MEMORY;
-    return strcmp(l->integrator.name, "backward-euler") != 0
-               ? bough_mechanism_stepper_create(l->ctx, r->model, r->state, &l->integrator, &r->stepper)
-               : BOUGH_OK;
+    const bool plain = strcmp(l->integrator.name, "backward-euler") == 0, touches = bo_linkage_needs_around(l->m);
+    if (touches && !plain)
+        return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "what touches is stepped by \"backward-euler\", not by \"%.60s\"", l->integrator.name);
+    if (touches)
+        return bo_linkage_make_around(l, r->model);
+    return plain ? BOUGH_OK : bough_mechanism_stepper_create(l->ctx, r->model, r->state, &l->integrator, &r->stepper);
 }
 
 /* ---- links ---- */
@@ -182,6 +186,8 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     (void)iterations;
+    if (l->around && !l->alone)
+        return bough_mechanism_step_among(l->ctx, of(l)->model, of(l)->state, l->around, h);
     return of(l)->stepper ? bough_mechanism_stepper_step(l->ctx, of(l)->stepper, h)
                           : bough_mechanism_step(l->ctx, of(l)->model, of(l)->state, h);
 }
