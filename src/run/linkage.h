@@ -15,8 +15,9 @@ typedef struct bo_linkage_kind {
     void (*destroy)(bo_linkage *l);
     /* Where it is kept, m/s^2. */
     double *(*gravity)(const bo_linkage *l);
-    /* Poses and twists of all links (bo_linkage) at the present state. */
+    /* Poses of all links (bo_linkage) at the present state; and their twists, once they are placed. */
     void (*place)(const bo_linkage *l);
+    void (*move)(const bo_linkage *l);
     /* Of the springs' offsets beside the description's: by the scene's motors. */
     void (*drive)(const bo_linkage *l, const double *offsets);
     void (*clear_loads)(const bo_linkage *l);

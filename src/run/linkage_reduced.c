@@ -141,12 +141,16 @@ static double *kept_gravity(const bo_linkage *l) {
     return of(l)->state->gravity;
 }
 
-/* A link is at H = H_base H_base,rest^-1 T exp(t) R, where T R is its rest. In its own axes it moves by R^T of the
- * right Jacobian of t's rate, and with the base. */
 static void place(const bo_linkage *l) {
     const reduced *r = of(l);
     bough_mechanism_state_place(r->model, r->state);
     memcpy(l->poses, r->state->poses, (size_t)r->model->link_count * sizeof *l->poses);
+}
+
+/* A link is at H = H_base H_base,rest^-1 T exp(t) R, where T R is its rest. In its own axes it moves by R^T of the
+ * right Jacobian of t's rate, and with the base. */
+static void move(const bo_linkage *l) {
+    const reduced *r = of(l);
     read_coordinates(r);
     const bo_se3 base = bo_se3_inverse(bo_pose(&r->state->base));
     for (int32_t i = 0; i < r->model->link_count; i++) {
@@ -266,6 +270,7 @@ const bo_linkage_kind bo_reduced_linkage = {.create = create,
                                             .destroy = destroy,
                                             .gravity = kept_gravity,
                                             .place = place,
+                                            .move = move,
                                             .drive = drive,
                                             .clear_loads = clear_loads,
                                             .push = push,

@@ -16,6 +16,18 @@ static void place(mechanism_engine *e) {
     e->placed = true;
 }
 
+/* Twists too, which steps need not know. */
+static void place_moving(mechanism_engine *e) {
+    place(e);
+    if (!e->moved)
+        e->l.kind->move(&e->l);
+    e->moved = true;
+}
+
+static void lose_place(mechanism_engine *e) {
+    e->placed = e->moved = false;
+}
+
 /* On a body: force and torque about its centre of mass. */
 static void push_body(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 force, bo_vec3 torque) {
     bough_rigid_body *b = &e->l.around->bodies[spot->index];
@@ -62,7 +74,7 @@ static void drive_at(mechanism_engine *e, double t) {
         e->l.rates[k] = m->motors[k].scale * bo_curve_slope(curve, t);
     }
     e->l.kind->drive(&e->l, e->l.offsets);
-    e->placed = false;
+    lose_place(e);
 }
 
 /* ---- hands ---- */
@@ -105,7 +117,8 @@ static int list_grips(mechanism_engine *e, grip *grips) {
 }
 
 static void read_velocities(mechanism_engine *e, int count, const grip *grips, double *v) {
-    e->l.kind->place(&e->l);
+    lose_place(e);
+    place_moving(e);
     for (int i = 0; i < count; i++)
         bo_store3(v + 3 * i, bo_linkage_velocity(&e->l, grips[i].spot.index, grips[i].spot.at));
 }
@@ -123,9 +136,10 @@ static bough_status try_force(mechanism_engine *e, double h, int count, const gr
     if (status == BOUGH_OK)
         read_velocities(e, count, grips, v);
     e->l.kind->restore(&e->l, e->before);
+    lose_place(e);
+    place(e);
     if (at >= 0)
         push_spot(e, &grips[at].spot, bo_scale(-1, bo_load3(unit)), bo_v3(0, 0, 0));
-    e->l.kind->place(&e->l);
     return status;
 }
 
@@ -156,7 +170,8 @@ static bough_status pull_at_end(mechanism_engine *e, double h, int count, const 
 }
 
 /* Springs as they stand at the start of the step. */
-static void pull_at_start(const mechanism_engine *e, int count, const grip *grips, double *f) {
+static void pull_at_start(mechanism_engine *e, int count, const grip *grips, double *f) {
+    place_moving(e);
     for (int i = 0; i < count; i++) {
         const bo_vec3 v = bo_linkage_velocity(&e->l, grips[i].spot.index, grips[i].spot.at);
         bo_store3(f + 3 * i, bo_mul_add(bo_load3(grips[i].goal), -grips[i].hand->damping, v));
@@ -215,7 +230,7 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
     if (e->hands)
         BO_TRY(pull(e, h));
     e->time = t + h;
-    e->placed = false;
+    lose_place(e);
     if (e->l.around)
         memcpy(e->l.around->gravity, e->l.kind->gravity(&e->l), sizeof e->l.around->gravity);
     return e->l.kind->step(&e->l, h, iterations);
@@ -239,7 +254,7 @@ static bough_status settle_with(mechanism_engine *e, bough_pose *before, double 
         memcpy(before, e->l.poses, (size_t)e->l.m->link_count * sizeof *before);
         load_at(e, 0, true);
         BO_TRY(e->l.kind->settle(&e->l, part, residual));
-        e->placed = false;
+        lose_place(e);
         place(e);
         const double way = way_from(e, before);
         if (way < 1e-11)
@@ -366,7 +381,7 @@ static double measure_loads(mechanism_engine *e) {
 static bough_status measure(void *data, double t, double *values) {
     mechanism_engine *e = data;
     double kinetic, elastic, external;
-    place(e);
+    place_moving(e);
     e->l.kind->energies(&e->l, &kinetic, &elastic, &external);
     add_body_energies(e, &kinetic, &external);
     external += measure_loads(e);
@@ -398,7 +413,7 @@ static bough_status stresses(void *data, double *von_mises) {
 
 bo_se3 bo_mechanism_rigid(mechanism_engine *e, int32_t rigid, bo_twist *twist) {
     const bo_mechanism_scene *m = e->l.m;
-    place(e);
+    place_moving(e);
     *twist = (bo_twist){0};
     if (rigid < m->link_count) {
         *twist = bo_load_twist(e->l.twists + 6 * (size_t)rigid);

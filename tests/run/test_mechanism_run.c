@@ -194,17 +194,19 @@ static void velocities_are_derivatives(void **state) {
         def.engine = full ? "full" : "mechanism";
         play p = begin_text(ctx,
                             "{" CHAIN("50") ", 'curves': {'c': [[0, 0], [1, 40]]}, 'gravity': [0, 0, -9.81],"
-                                            "'motors': [{'joint': 'h3', 'curve': 'c', 'degrees': true}],"
+                                            "'motors': [{'joint': 'h3', 'curve': 'c', 'degrees': true},"
+                                            "{'joint': 'h2', 'curve': 'c', 'degrees': true, 'scale': -1.5}],"
                                             "'time': {'dt': 1e-4, 'duration': 1}}",
                             &def);
-        double before = 0, most = 0;
+        double before = 0, within = 0, most = 0;
         for (int i = 0; i < 200; i++) {
-            before = value(&p, "tip.z");
+            before = value(&p, "tip.z"), within = value(&p, "b.z");
             check_ok(ctx, bough_run_step(ctx, p.run));
             most = fmax(most, fabs(value(&p, "tip.vz")));
         }
         check(most > 0.01);
         check_near(value(&p, "tip.vz"), (value(&p, "tip.z") - before) / 1e-4, 0.01 * most);
+        check_near(value(&p, "b.vz"), (value(&p, "b.z") - within) / 1e-4, 0.01 * most);
         end(ctx, &p);
     }
     bough_context_destroy(ctx);
@@ -322,6 +324,9 @@ static void a_free_mechanism_keeps_its_momentum(void **state) {
     check_ok(ctx, bough_run_advance(ctx, p.run));
     check_near(value(&p, "momentum.x"), 0.02, 2e-4);
     check_near(value(&p, "momentum.z"), 0.03, 3e-4);
+    /* x X p of the force at trunk1, 7.5 cm from the origin; it moves by a little meanwhile */
+    check_near(value(&p, "angular_momentum.x"), 0.075 * 0.03, 0.02 * 0.00225);
+    check_near(value(&p, "angular_momentum.z"), -0.075 * 0.02, 0.02 * 0.0015);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
@@ -424,6 +429,24 @@ static void a_ball_falls_and_lies(void **state) {
     check_near(value(&p, "ball.vz"), 0, 1e-3);
     check_int(bough_run_rigid_count(p.run), 2);
     check_near(bough_run_rigid_pose(p.run, 0).position[2], 0.1, 2e-3);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* A body that spins keeps its angular momentum I w, in the axes of the world. */
+static void a_spinning_body_keeps_its_momentum(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p = begin_text(ctx,
+                        "{'bough': 1, 'bodies': [{'name': 'b', 'mass': 12, 'shape': {'box': [0.1, 0.2, 0.3]},"
+                        "'spin': [1, 2, 3], 'velocity': [0, 0, 1]}], 'time': {'dt': 0.001, 'duration': 0.5}}",
+                        &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "angular_momentum.x"), 0.13, 1e-3);
+    check_near(value(&p, "angular_momentum.y"), 0.2, 1e-3);
+    check_near(value(&p, "angular_momentum.z"), 0.15, 1e-3);
+    check_near(value(&p, "kinetic"), 0.5 * (12 + 0.13 + 0.4 + 0.45), 1e-2);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
@@ -532,6 +555,7 @@ int main(void) {
         cmocka_unit_test(surfaces_go_with_the_links),
         cmocka_unit_test(blends_bend_as_the_full_mechanism_does),
         cmocka_unit_test(a_ball_falls_and_lies),
+        cmocka_unit_test(a_spinning_body_keeps_its_momentum),
         cmocka_unit_test(an_arm_rests_on_the_floor),
         cmocka_unit_test(bodies_follow_hands),
         cmocka_unit_test(what_cannot_run_is_told),
