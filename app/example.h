@@ -150,9 +150,9 @@ json_t *example_add(json_t *scene, const char *list, json_t *entry);
 /* Checks what was put together and writes FOLDER/scene.json. The scene is gone afterwards. */
 int example_write_scene(example *e, json_t *scene);
 
-json_t *example_numbers(int count, ...);     /* doubles */
-json_t *example_place(v3 p);                 /* [x, y, z] */
-json_t *example_turn(const axes *a);         /* "rotate_deg" */
+json_t *example_numbers(int count, ...); /* doubles */
+json_t *example_place(v3 p);             /* [x, y, z] */
+json_t *example_turn(const axes *a);     /* "rotate_deg" */
 json_t *example_shape(const char *form, json_t *size, v3 place, v3 colour);
 json_t *example_sphere(double radius, v3 place, v3 colour);
 /* A hull of so many points. */

@@ -26,10 +26,11 @@ static v3 closing_axis(int finger) {
 static void add_finger(json_t *scene, int finger) {
     static const double distance[] = {0.036, 0.065, 0.067, 0.0467}, height[] = {0.085, 0.040, -0.004, -0.0327};
     static const double opens[] = {-0.42, -0.1, -0.1}, closes[] = {0.16, 0.2, 0.3};
-    const v3 knuckle = beside_ball(finger, 0.0555, 0.018);
+    const v3 knuckle = beside_ball(finger, 0.0515, 0.018);
     char parent[16] = "palm", bone[16], joint[16], curve[16], pad[16];
     for (int i = 0; i < 3; i++) {
-        const v3 from = beside_ball(finger, distance[i], height[i]), to = beside_ball(finger, distance[i + 1], height[i + 1]);
+        const v3 from = beside_ball(finger, distance[i], height[i]),
+                 to = beside_ball(finger, distance[i + 1], height[i + 1]);
         snprintf(bone, sizeof bone, "bone%d.%d", finger + 1, i + 1);
         snprintf(joint, sizeof joint, "joint%d.%d", finger + 1, i + 1);
         snprintf(curve, sizeof curve, "close%d", i + 1);
@@ -51,8 +52,8 @@ static void add_finger(json_t *scene, int finger) {
 static void add_arm(json_t *scene) {
     const double length = palm_at.x - post_at.x - 0.06;
     const axes ahead = {{0, 0, -1}, {0, 1, 0}, {1, 0, 0}}; /* z along the beam */
-    json_t *post = example_shape("cylinder", example_numbers(2, 0.022, palm_at.z),
-                                 (v3){post_at.x, 0, palm_at.z / 2}, post_colour);
+    json_t *post =
+        example_shape("cylinder", example_numbers(2, 0.022, palm_at.z), (v3){post_at.x, 0, palm_at.z / 2}, post_colour);
     json_t *beam = example_shape("capsule", example_numbers(2, 0.022, length),
                                  (v3){post_at.x + length / 2, 0, palm_at.z}, post_colour);
     json_object_set_new(beam, "rotate_deg", example_turn(&ahead));

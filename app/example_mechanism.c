@@ -102,8 +102,7 @@ void example_touch(json_t *scene, const char *name, const char *link, v3 at, jso
 }
 
 void example_motor(json_t *scene, const char *joint, const char *curve, double scale) {
-    example_add(scene, "motors",
-                json_pack("{s:s, s:s, s:o}", "joint", joint, "curve", curve, "scale", tidy(scale)));
+    example_add(scene, "motors", json_pack("{s:s, s:s, s:o}", "joint", joint, "curve", curve, "scale", tidy(scale)));
 }
 
 void example_key(json_t *scene, const char *curve, double time, double value) {

@@ -3,13 +3,13 @@
 #include "example.h"
 
 static const v3 skin = {0.87, 0.68, 0.53}, bunny_colour = {0.62, 0.50, 0.40}, dark_tile = {0.13, 0.36, 0.54},
-                light_tile = {0.93, 0.94, 0.92}, ground_colour = {0.62, 0.70, 0.52};
+                light_tile = {0.93, 0.94, 0.92}, ground_colour = {0.62, 0.70, 0.52}, shoe_colour = {0.17, 0.16, 0.16};
 static const v3 shirts[2] = {{0.80, 0.25, 0.20}, {0.24, 0.52, 0.32}}, trousers = {0.23, 0.26, 0.36};
 
 /* ---- the sheet: tiles with springs between them ---- */
 
 enum { TILES_X = 6, TILES_Y = 5 };
-static const double tile_x = 0.2, tile_y = 0.18, tile_thickness = 0.02, sheet_height = 1.0, tile_mass = 0.1;
+static const double tile_x = 0.2, tile_y = 0.18, tile_thickness = 0.02, sheet_height = 1.0, tile_mass = 0.04;
 
 static v3 tile_place(double i, double j) {
     return (v3){(i - 0.5 * (TILES_X - 1)) * tile_x, (j - 0.5 * (TILES_Y - 1)) * tile_y, sheet_height};
@@ -19,18 +19,18 @@ static void tile_name(int i, int j, char name[16]) {
     snprintf(name, 16, "tile%d.%d", i + 1, j + 1);
 }
 
+static json_t *tile_shape(int i, int j) {
+    return example_shape("box", example_numbers(3, tile_x - 0.006, tile_y - 0.006, tile_thickness), (v3){0, 0, 0},
+                         (i + j) % 2 ? dark_tile : light_tile);
+}
+
 static void add_tile(json_t *scene, int i, int j) {
-    const double x2 = tile_x * tile_x, y2 = tile_y * tile_y, t2 = tile_thickness * tile_thickness, m = tile_mass / 12;
     char name[16];
     tile_name(i, j, name);
     example_add(scene, "links",
                 json_pack("{s:s, s:o, s:f, s:o}", "name", name, "position", example_place(tile_place(i, j)), "mass",
-                          tile_mass, "inertia",
-                          example_numbers(6, m * (y2 + t2), m * (x2 + t2), m * (x2 + y2), 0.0, 0.0, 0.0)));
-    example_touch(scene, name, name, tile_place(i, j),
-                  example_shape("box", example_numbers(3, tile_x - 0.006, tile_y - 0.006, tile_thickness),
-                                (v3){0, 0, 0}, (i + j) % 2 ? dark_tile : light_tile),
-                  0.8);
+                          tile_mass, "shape", tile_shape(i, j)));
+    example_touch(scene, name, name, tile_place(i, j), tile_shape(i, j), 0.8);
 }
 
 /* Stiff in the plane; across it the edge is a soft hinge. */
@@ -39,12 +39,12 @@ static void add_seam(json_t *scene, int i, int j, int k, int l) {
     tile_name(i, j, one), tile_name(k, l, other);
     snprintf(seam, sizeof seam, "%s-%s", one, other);
     const bool along_x = k > i;
-    const double hinge = 7, stiff = 60;
+    const double hinge = 10, stiff = 100;
     json_t *joint = example_joint(scene, "fixed", seam, one, other, tile_place(0.5 * (i + k), 0.5 * (j + l)));
     json_object_set_new(joint, "stiffness",
                         example_numbers(6, 2e4, 2e4, 2e4, along_x ? stiff : hinge, along_x ? hinge : stiff, stiff));
     json_object_set_new(joint, "damping",
-                        example_numbers(6, 20.0, 20.0, 20.0, along_x ? 0.3 : 0.12, along_x ? 0.12 : 0.3, 0.3));
+                        example_numbers(6, 20.0, 20.0, 20.0, along_x ? 0.1 : 0.03, along_x ? 0.03 : 0.1, 0.1));
 }
 
 static void add_sheet(json_t *scene) {
@@ -66,7 +66,7 @@ static void add_spring_joint(json_t *scene, const char *kind, const char *name, 
                              v3 at, double stiffness) {
     json_t *joint = example_joint(scene, kind, name, parent, child, at);
     json_object_set_new(joint, "stiffness", json_real(stiffness));
-    json_object_set_new(joint, "damping", json_real(0.02 * stiffness));
+    json_object_set_new(joint, "damping", json_real(0.01 * stiffness));
 }
 
 /* On the side of positive or negative x, looking inwards; side: of its body, 1 or -1. */
@@ -85,7 +85,8 @@ static void name_of(const figure *f, const char *what, int side, char name[24]) 
 }
 
 static void add_leg(const figure *f, int side) {
-    const v3 ankle = on(f, 0, 0.13 * side, 0.06), knee = on(f, 0.05, 0.12 * side, 0.48), hip = on(f, 0, 0.09 * side, 0.9);
+    const v3 ankle = on(f, 0, 0.13 * side, 0.06), knee = on(f, 0.05, 0.12 * side, 0.48),
+             hip = on(f, 0, 0.09 * side, 0.9);
     char shin[24], thigh[24], torso[24], joint[24];
     name_of(f, "shin", side, shin), name_of(f, "thigh", side, thigh), name_of(f, "torso", 0, torso);
     example_limb(f->scene, shin, ankle, knee, 0.055, 4, trousers);
@@ -145,6 +146,16 @@ static void add_figure(json_t *scene, int number) {
     }
 }
 
+/* The base: drawn as four shoes, which stay where they are. */
+static void add_ground(json_t *scene) {
+    json_t *shoes = json_array();
+    for (int i = 0; i < 4; i++)
+        json_array_append_new(shoes, example_shape("box", example_numbers(3, 0.24, 0.10, 0.07),
+                                                   (v3){(i < 2 ? -1 : 1) * 0.88, (i % 2 ? 1 : -1) * 0.13, 0.035},
+                                                   shoe_colour));
+    example_add(scene, "links", json_pack("{s:s, s:o}", "name", "ground", "shape", shoes));
+}
+
 /* ---- the bunny: hulls of points on ellipsoids ---- */
 
 static void add_bunny(json_t *scene) {
@@ -163,15 +174,15 @@ static void add_bunny(json_t *scene) {
                                                         (v3){0.05, 0.065 * side, -0.085}, bunny_colour));
     }
     example_add(scene, "bodies",
-                json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:f, s:f}", "name", "bunny", "mass", 1.2, "position",
-                          example_place((v3){-0.12, 0.03, 1.75}), "rotate_deg", example_numbers(3, 8.0, -12.0, 25.0),
-                          "spin", example_numbers(3, 0.0, 0.6, 0.0), "shape", shapes, "friction", 0.8, "restitution", 0.1));
+                json_pack("{s:s, s:f, s:o, s:o, s:o, s:f, s:f}", "name", "bunny", "mass", 1.2, "position",
+                          example_place((v3){-0.04, 0, 1.95}), "rotate_deg", example_numbers(3, 0.0, -6.0, -20.0),
+                          "shape", shapes, "friction", 0.8, "restitution", 0.1));
 }
 
 int example_trampoline(bough_context *ctx, example *e) {
     json_t *scene = example_scene("A trampoline that catches a bunny");
     (void)ctx;
-    example_add(scene, "links", json_pack("{s:s}", "name", "ground"));
+    add_ground(scene);
     add_sheet(scene);
     add_figure(scene, 1);
     add_figure(scene, 2);
@@ -182,6 +193,6 @@ int example_trampoline(bough_context *ctx, example *e) {
     example_add(scene, "probes", json_pack("{s:s, s:s}", "name", "bunny", "body", "bunny"));
     example_add(scene, "probes", json_pack("{s:s, s:s}", "name", "middle", "end_effector", "tile3.3"));
     json_object_set_new(scene, "settle", json_true());
-    json_object_set_new(scene, "time", json_pack("{s:f, s:i}", "dt", 0.002, "duration", 5));
+    json_object_set_new(scene, "time", json_pack("{s:f, s:i}", "dt", 0.003, "duration", 6));
     return example_write_scene(e, scene);
 }

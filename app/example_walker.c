@@ -1,9 +1,9 @@
 /* A robot on six legs that walks over uneven ground: three legs carry it while the three others step. */
 #include "example.h"
 
-static const double period = 0.9;                     /* s: two steps */
-static const double stride = 0.24, lift = 0.34;       /* rad: of hips to both sides, of knees up */
-static const double start = 0.4, last = 7;            /* s: it stands before, and walks until then */
+static const double period = 0.9;                      /* s: two steps */
+static const double stride = 0.24, lift = 0.34;        /* rad: of hips to both sides, of knees up */
+static const double start = 0.4, last = 7;             /* s: it stands before, and walks until then */
 static const double foot_radius = 0.02, height = 0.15; /* m */
 static const v3 body_colour = {0.16, 0.42, 0.60}, hip_colour = {0.25, 0.28, 0.32}, thigh_colour = {0.93, 0.62, 0.18},
                 shin_colour = {0.80, 0.82, 0.85}, foot_colour = {0.15, 0.16, 0.18};
@@ -59,8 +59,8 @@ int example_walker(bough_context *ctx, example *e) {
     json_t *trunk = example_shape("box", example_numbers(3, 0.38, 0.13, 0.05), (v3){0, 0, 0}, body_colour);
     json_t *head = example_shape("box", example_numbers(3, 0.06, 0.09, 0.04), (v3){0.215, 0, 0.02}, hip_colour);
     example_add(scene, "links",
-                json_pack("{s:s, s:o, s:f, s:[o, o]}", "name", "body", "position", example_place((v3){0, 0, height}), "mass",
-                          2.0, "shape", trunk, head));
+                json_pack("{s:s, s:o, s:f, s:[o, o]}", "name", "body", "position", example_place((v3){0, 0, height}),
+                          "mass", 2.0, "shape", trunk, head));
     for (int i = 0; i < 6; i++)
         add_leg(scene, i);
     add_gait(scene, "swing A", "lift A", 0.25);
@@ -68,10 +68,13 @@ int example_walker(bough_context *ctx, example *e) {
     json_t *noise = json_pack("{s:[i, i], s:f, s:f, s:i}", "cells", 80, 40, "height", 0.05, "length", 0.22, "seed", 5);
     json_t *field = json_pack("{s:o, s:o}", "size", example_numbers(2, 3.2, 1.6), "noise", noise);
     example_add(scene, "obstacles",
-                json_pack("{s:s, s:o, s:o, s:f}", "name", "ground", "position", example_place((v3){0.9, 0, -0.045}), "shape",
-                          example_shape("height_field", field, (v3){0, 0, 0}, (v3){0.56, 0.60, 0.48}), "friction", 1.0));
+                json_pack("{s:s, s:o, s:o, s:f}", "name", "ground", "position", example_place((v3){0.9, 0, -0.045}),
+                          "shape", example_shape("height_field", field, (v3){0, 0, 0}, (v3){0.56, 0.60, 0.48}),
+                          "friction", 1.0));
     example_add(scene, "probes", json_pack("{s:s, s:s}", "name", "body", "link", "body"));
-    example_add(scene, "probes", json_pack("{s:s, s:s, s:o}", "name", "top", "link", "body", "position", example_place((v3){0, 0, height + 0.1})));
+    example_add(scene, "probes",
+                json_pack("{s:s, s:s, s:o}", "name", "top", "link", "body", "position",
+                          example_place((v3){0, 0, height + 0.1})));
     for (int i = 0; i < 6; i++) {
         char foot[16];
         snprintf(foot, sizeof foot, "foot%d", i + 1);
