@@ -126,9 +126,10 @@ static void add_torso(const figure *f) {
                           "shape", trunk, shoulders));
     char head[24];
     name_of(f, "head", 0, head);
+    json_t *throat = example_shape("capsule", example_numbers(2, 0.05, 0.1), (v3){0, 0, -0.12}, skin);
     example_add(f->scene, "links",
-                json_pack("{s:s, s:o, s:f, s:o}", "name", head, "position", example_place(on(f, 0.02, 0, 1.62)), "mass",
-                          5.0, "shape", example_sphere(0.115, (v3){0, 0, 0}, skin)));
+                json_pack("{s:s, s:o, s:f, s:[o, o]}", "name", head, "position", example_place(on(f, 0.02, 0, 1.6)),
+                          "mass", 5.0, "shape", example_sphere(0.115, (v3){0, 0, 0}, skin), throat));
     char neck[24];
     name_of(f, "neck", 0, neck);
     add_spring_joint(f->scene, "ball", neck, name, head, on(f, 0, 0, 1.48), 150);
