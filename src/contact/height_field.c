@@ -98,28 +98,30 @@ static void touch_sphere(const facet *f, bo_vec3 centre, double radius, bo_manif
 
 /* ---- polyhedra ---- */
 
+/* `a` is the polyhedron in the field's axes, with those edges only that can look down. */
+
 typedef struct {
     double gap;
     int32_t face, edge, side; /* of the polyhedron; of the facet */
     bo_vec3 normal;
 } axis;
 
-static double lowest_over(const bo_placed *a, const facet *f) {
-    const int32_t lowest = bo_hull_support(a->hull, bo_scale(-1, bo_mat_tvec(a->g.R, f->normal)));
-    return bo_dot(f->normal, bo_sub(bo_placed_corner(a, lowest), f->corners[0]));
+static double lowest_over(const bo_hull *a, const facet *f) {
+    const int32_t lowest = bo_hull_support(a, bo_scale(-1, f->normal));
+    return bo_dot(f->normal, bo_sub(a->vertices[lowest], f->corners[0]));
 }
 
 /* Faces of the polyhedron that rest on a corner which sticks out. */
-static axis best_face(const bo_placed *a, const facet *f) {
+static axis best_face(const bo_hull *a, const facet *f) {
     axis best = {.gap = -INFINITY, .face = -1};
-    for (int32_t i = 0; i < a->hull->face_count; i++) {
-        const bo_vec3 n = bo_mat_vec(a->g.R, a->hull->normals[i]);
+    for (int32_t i = 0; i < a->face_count; i++) {
+        const bo_vec3 n = a->normals[i];
         if (n.z >= 0)
             continue;
         int top = 0;
         double gap = INFINITY;
         for (int k = 0; k < 3; k++) {
-            const double g = bo_dot(n, bo_sub(f->corners[k], a->g.t)) - a->hull->offsets[i];
+            const double g = bo_dot(n, f->corners[k]) - a->offsets[i];
             if (g < gap)
                 gap = g, top = k;
         }
@@ -130,18 +132,36 @@ static axis best_face(const bo_placed *a, const facet *f) {
 }
 
 /* Both faces beside an edge of the polyhedron rise from it along the direction. */
-static bool edge_hangs_down(const bo_placed *a, const bo_hull_edge *edge, bo_vec3 along, bo_vec3 direction) {
-    const bo_vec3 left = bo_mat_vec(a->g.R, a->hull->normals[edge->left]),
-                  right = bo_mat_vec(a->g.R, a->hull->normals[edge->right]);
-    return bo_dot(direction, bo_cross(left, along)) >= 0 && bo_dot(direction, bo_cross(right, along)) <= 0;
+static bool edge_hangs_down(const bo_hull *a, const bo_hull_edge *edge, bo_vec3 along, bo_vec3 direction) {
+    return bo_dot(direction, bo_cross(a->normals[edge->left], along)) >= 0 &&
+           bo_dot(direction, bo_cross(a->normals[edge->right], along)) <= 0;
 }
 
-static axis best_edges(const bo_placed *a, const facet *f) {
+/* A box around the facet. */
+typedef struct {
+    bo_vec3 lower, upper;
+} extent;
+static extent extent_of(const facet *f, double more) {
+    const bo_vec3 *c = f->corners;
+    return (extent){{fmin(c[0].x, fmin(c[1].x, c[2].x)) - more, fmin(c[0].y, fmin(c[1].y, c[2].y)) - more,
+                     fmin(c[0].z, fmin(c[1].z, c[2].z)) - more},
+                    {fmax(c[0].x, fmax(c[1].x, c[2].x)) + more, fmax(c[0].y, fmax(c[1].y, c[2].y)) + more,
+                     fmax(c[0].z, fmax(c[1].z, c[2].z)) + more}};
+}
+static bool reaches(const extent *box, bo_vec3 p, bo_vec3 q) {
+    return (p.z <= box->upper.z || q.z <= box->upper.z) && (p.z >= box->lower.z || q.z >= box->lower.z) &&
+           (p.x <= box->upper.x || q.x <= box->upper.x) && (p.x >= box->lower.x || q.x >= box->lower.x) &&
+           (p.y <= box->upper.y || q.y <= box->upper.y) && (p.y >= box->lower.y || q.y >= box->lower.y);
+}
+
+/* Among edges that are no further from the facet than `near`. */
+static axis best_edges(const bo_hull *a, const facet *f, double near) {
+    const extent box = extent_of(f, near);
     axis best = {.gap = -INFINITY, .face = -1, .edge = -1};
-    for (int32_t i = 0; i < a->hull->edge_count; i++) {
-        const bo_hull_edge *edge = &a->hull->edges[i];
-        const bo_vec3 p = bo_placed_corner(a, edge->from), d = bo_sub(bo_placed_corner(a, edge->to), p);
-        for (int k = 0; k < 3; k++) {
+    for (int32_t i = 0; i < a->edge_count; i++) {
+        const bo_hull_edge *edge = &a->edges[i];
+        const bo_vec3 p = a->vertices[edge->from], end = a->vertices[edge->to], d = bo_sub(end, p);
+        for (int k = 0; k < 3 && reaches(&box, p, end); k++) {
             const bo_vec3 q = f->corners[k], e = bo_sub(f->corners[(k + 1) % 3], q), cross = bo_cross(d, e);
             const double length = bo_norm(cross);
             if (length * length < 1e-10 * bo_dot(d, d) * bo_dot(e, e))
@@ -155,31 +175,30 @@ static axis best_edges(const bo_placed *a, const facet *f) {
     return best;
 }
 
-static void touch_edges(const bo_placed *a, const facet *f, const axis *x, bo_manifold *m) {
-    const bo_hull_edge *edge = &a->hull->edges[x->edge];
-    const bo_vec3 p = bo_placed_corner(a, edge->from), d = bo_sub(bo_placed_corner(a, edge->to), p),
-                  q = f->corners[x->side], e = bo_sub(f->corners[(x->side + 1) % 3], q);
+static void touch_edges(const bo_hull *a, const facet *f, const axis *x, bo_manifold *m) {
+    const bo_hull_edge *edge = &a->edges[x->edge];
+    const bo_vec3 p = a->vertices[edge->from], d = bo_sub(a->vertices[edge->to], p), q = f->corners[x->side],
+                  e = bo_sub(f->corners[(x->side + 1) % 3], q);
     double s, t;
     bo_nearest_on_segments(p, d, q, e, &s, &t);
     const bo_vec3 on_a = bo_mul_add(p, s, d), apart = bo_sub(on_a, bo_mul_add(q, t, e));
     const double gap = bo_dot(apart, x->normal);
+    const uint32_t feature = (uint32_t)(edge->from * BO_MOST_CORNERS + edge->to);
     if (bo_norm(bo_mul_add(apart, -gap, x->normal)) < 1e-6 * m->size) /* not where one ends */
-        bo_manifold_add(m, on_a, x->normal, gap, bo_feature(3 * f->feature + (uint32_t)x->side, (uint32_t)x->edge));
+        bo_manifold_add(m, on_a, x->normal, gap, bo_feature(3 * f->feature + (uint32_t)x->side, feature));
 }
 
 /* Corners of the facet under a face of the polyhedron that stick out. */
-static void touch_corners(const bo_placed *a, const facet *f, const axis *x, bo_manifold *m) {
-    const bo_hull *hull = a->hull;
-    const int32_t first = hull->face_start[x->face], end = hull->face_start[x->face + 1];
+static void touch_corners(const bo_hull *a, const facet *f, const axis *x, bo_manifold *m) {
+    const int32_t first = a->face_start[x->face], end = a->face_start[x->face + 1];
     for (int k = 0; k < 3; k++) {
         const bo_vec3 p = f->corners[k];
         bool under = corner_sticks_out(f, k, x->normal);
         for (int32_t i = first; i < end && under; i++) {
-            const bo_vec3 u = bo_placed_corner(a, hull->loops[i]),
-                          v = bo_placed_corner(a, hull->loops[i + 1 < end ? i + 1 : first]);
-            under = bo_dot(bo_cross(bo_sub(v, u), bo_scale(-1, x->normal)), bo_sub(p, u)) <= 0;
+            const bo_vec3 u = a->vertices[a->loops[i]], v = a->vertices[a->loops[i + 1 < end ? i + 1 : first]];
+            under = bo_dot(bo_cross(bo_sub(v, u), a->normals[x->face]), bo_sub(p, u)) <= 0;
         }
-        const double gap = bo_dot(x->normal, bo_sub(a->g.t, p)) - hull->offsets[x->face];
+        const double gap = bo_dot(a->normals[x->face], p) - a->offsets[x->face];
         if (under)
             bo_manifold_add(m, bo_mul_add(p, gap, x->normal), x->normal, gap,
                             bo_feature(0x40000000u + (uint32_t)(f->node[k][1] * f->field->columns + f->node[k][0]),
@@ -187,12 +206,29 @@ static void touch_corners(const bo_placed *a, const facet *f, const axis *x, bo_
     }
 }
 
+/* Corners of the polyhedron in the ground under the facet, which may be of none of the features above. */
+static void touch_sunk_corners(const bo_hull *a, const facet *f, bo_manifold *m) {
+    for (int32_t i = 0; i < a->vertex_count; i++) {
+        const bo_vec3 x = a->vertices[i];
+        const double height = bo_dot(f->normal, bo_sub(x, f->corners[0]));
+        if (height < 0 && is_over(f, x, bo_v3(0, 0, 1)))
+            bo_manifold_add(m, x, f->normal, height, bo_feature(f->feature + 0x80000000u, (uint32_t)i));
+    }
+}
+
+/* The face that looks against the facet most, as far as it is over it. */
+static void touch_facet(const bo_hull *a, const facet *f, bo_manifold *m) {
+    const bo_placed placed = {a, bo_se3_identity()};
+    const int32_t lowest = bo_placed_face(&placed, bo_scale(-1, f->normal));
+    bo_clip_face(&placed, lowest, 3, f->corners, f->normal, false, bo_feature(f->feature, (uint32_t)lowest), m);
+}
+
 /* The polyhedron goes out along the axis of least overlap of those in which the ground can push. */
-static void touch_hull(const bo_placed *a, const facet *f, bo_manifold *m) {
+static void touch_hull(const bo_hull *a, const facet *f, bo_manifold *m) {
     const double near = 1e-3 * m->size, flat = lowest_over(a, f);
     if (flat > m->margin)
         return;
-    const axis face = best_face(a, f), edges = best_edges(a, f);
+    const axis face = best_face(a, f), edges = best_edges(a, f, fmax(m->margin, -flat));
     if (face.gap > m->margin || edges.gap > m->margin)
         return;
     const int32_t before = m->count;
@@ -200,10 +236,10 @@ static void touch_hull(const bo_placed *a, const facet *f, bo_manifold *m) {
         touch_edges(a, f, &edges, m);
     else if (face.gap > flat + near)
         touch_corners(a, f, &face, m);
-    if (m->count > before)
-        return;
-    const int32_t lowest = bo_placed_face(a, bo_scale(-1, f->normal));
-    bo_clip_face(a, lowest, 3, f->corners, f->normal, false, bo_feature(f->feature, (uint32_t)lowest), m);
+    if (m->count == before)
+        touch_facet(a, f, m);
+    if (flat < 0)
+        touch_sunk_corners(a, f, m);
 }
 
 /* ---- cells ---- */
@@ -256,12 +292,25 @@ void bo_collide_sphere_field(bo_vec3 centre, double radius, const bough_shape *f
 }
 
 void bo_collide_hull_field(const bo_placed *a, const bough_shape *field, bo_manifold *m) {
-    double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int32_t i = 0; i < a->hull->vertex_count; i++) {
-        double x[3];
-        bo_store3(x, bo_placed_corner(a, i));
-        for (int k = 0; k < 3; k++)
-            least[k] = fmin(least[k], x[k]), most[k] = fmax(most[k], x[k]);
+    bo_vec3 vertices[BO_MOST_CORNERS], normals[2 * BO_MOST_CORNERS];
+    double offsets[2 * BO_MOST_CORNERS];
+    bo_hull_edge edges[3 * BO_MOST_CORNERS];
+    bo_hull here = *a->hull;
+    here.vertices = vertices, here.normals = normals, here.offsets = offsets, here.edges = edges, here.edge_count = 0;
+    bo_vec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};
+    for (int32_t i = 0; i < here.vertex_count; i++) {
+        const bo_vec3 x = vertices[i] = bo_placed_corner(a, i);
+        lower = bo_v3(fmin(lower.x, x.x), fmin(lower.y, x.y), fmin(lower.z, x.z));
+        upper = bo_v3(fmax(upper.x, x.x), fmax(upper.y, x.y), fmax(upper.z, x.z));
     }
-    visit(field, bo_load3(least), bo_load3(most), visit_hull, a, m);
+    for (int32_t i = 0; i < here.face_count; i++) {
+        normals[i] = bo_mat_vec(a->g.R, a->hull->normals[i]);
+        offsets[i] = a->hull->offsets[i] + bo_dot(normals[i], a->g.t);
+    }
+    for (int32_t i = 0; i < a->hull->edge_count; i++) {
+        const bo_hull_edge *edge = &a->hull->edges[i];
+        if (normals[edge->left].z < 0 || normals[edge->right].z < 0)
+            edges[here.edge_count++] = *edge;
+    }
+    visit(field, lower, upper, visit_hull, &here, m);
 }

@@ -314,6 +314,68 @@ static void boxes_rest_on_peaks_and_ridges(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Height of a square field at a place, by the triangle there. */
+static double height_at(int32_t n, double cell, const double *heights, double x, double y) {
+    const double u = x / cell + 0.5 * (n - 1), v = y / cell + 0.5 * (n - 1);
+    const int32_t i = (int32_t)floor(u), j = (int32_t)floor(v);
+    const double *h = heights + n * j + i, a = u - i, b = v - j;
+    return a > b ? h[0] + a * (h[1] - h[0]) + b * (h[n + 1] - h[1]) : h[0] + b * (h[n] - h[0]) + a * (h[n + 1] - h[n]);
+}
+
+/* How far a point is above the underside of a polyhedron; minus infinity where it is beside it. */
+static double height_above_underside(const bo_hull *hull, bo_se3 g, bo_vec3 p) {
+    double under = -INFINITY;
+    for (int32_t f = 0; f < hull->face_count; f++) {
+        const bo_vec3 n = bo_mat_vec(g.R, hull->normals[f]);
+        const double out = bo_dot(n, bo_sub(p, g.t)) - hull->offsets[f];
+        if (n.z < 0)
+            under = fmax(under, p.z + out / -n.z);
+    }
+    for (int32_t f = 0; f < hull->face_count; f++) {
+        const bo_vec3 n = bo_mat_vec(g.R, hull->normals[f]);
+        if (bo_dot(n, bo_sub(bo_v3(p.x, p.y, under), g.t)) > hull->offsets[f] + 1e-9)
+            return -INFINITY;
+    }
+    return p.z - under;
+}
+
+/* A polyhedron whose lowest corner is 2 mm in rough ground, or into which a corner of the ground is as deep, touches it
+ * and is pushed up. Also where facets meet. */
+static void what_is_in_the_ground_is_found(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {8};
+    enum { N = 16 };
+    for (int round = 0; round < 3000; round++) {
+        double heights[N * N];
+        const double cell = round % 2 ? 0.2 : 0.07, rough = 0.3 * cell * test_uniform(&r, 0, 1);
+        for (int i = 0; i < N * N; i++)
+            heights[i] = rough * spread(&r);
+        bough_shape *field = shape_of(ctx, field_def(N, N, cell, heights)),
+                    *shape = round % 3 ? shape_of(ctx, box_def(0.12, 0.1, 0.15))
+                                       : random_hull(ctx, &r, 12, bo_v3(0.08, 0.08, 0.1));
+        bo_se3 g = {bo_exp3(random_vector(&r, 3)), {0, 0, 0}};
+        if (round % 4)
+            g.t = random_vector(&r, 0.2);
+        double deepest = -INFINITY;
+        for (int32_t i = 0; i < shape->hull.vertex_count; i++) {
+            const bo_vec3 x = bo_se3_apply(g, shape->hull.vertices[i]);
+            deepest = fmax(deepest, height_at(N, cell, heights, x.x, x.y) - x.z);
+        }
+        for (int32_t i = 0; i < N * N; i++)
+            deepest = fmax(deepest, height_above_underside(&shape->hull, g, bo_field_node(field, i % N, i / N)));
+        g.t.z += deepest - 0.002;
+        const touching t = touch(shape, g, field, bo_se3_identity(), 0.005);
+        check(t.count > 0);
+        check(gap_of(&t) < 0);
+        for (int32_t i = 0; i < t.count; i++)
+            check(t.points[i].normal[2] > 0);
+        bough_shape_destroy(ctx, field);
+        bough_shape_destroy(ctx, shape);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* Turning the whole world turns what was found. */
 static void it_is_the_same_from_everywhere(void **unused) {
     (void)unused;
@@ -354,6 +416,7 @@ int main(void) {
         cmocka_unit_test(a_flat_field_is_a_plane),
         cmocka_unit_test(balls_find_the_nearest_triangle),
         cmocka_unit_test(boxes_rest_on_peaks_and_ridges),
+        cmocka_unit_test(what_is_in_the_ground_is_found),
         cmocka_unit_test(it_is_the_same_from_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
