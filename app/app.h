@@ -134,6 +134,7 @@ int app_make_body(bough_context *ctx, const app_body_options *options, bough_bod
 /* ---- static_scene.c ---- */
 
 bool app_is_scene_of_parts(const char *path);
+bool app_is_mechanism(const char *path);
 
 typedef struct app_static_scene {
     const char *scene, *engine; /* engine NULL: the scene's */

@@ -22,7 +22,9 @@ static const struct argp_option options[] = {
     {"tolerance", OPT_TOLERANCE, "T", 0, "residual over applied force (default 1e-9)", 0},
     {"probe", OPT_PROBE, "SELECT", 0, "report the mean displacement of these vertices; may be repeated", 0},
     {"engine", OPT_ENGINE, "NAME", 0,
-     "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object)", 0},
+     "of a scene of parts: tree (the reduced parts), or full (the whole mesh of its object); of a mechanism: mechanism "
+     "or full",
+     0},
     {"output", 'o', "FILE.vtu", 0, "write displacement and stress", 0},
     {"picture", 'p', "FILE.png", 0, "draw the deformed body", 0},
     {"scale", OPT_SCALE, "S", 0, "exaggerate displacements in the picture", 0},
@@ -34,8 +36,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     a->of_body |= key == OPT_STEPS || key == OPT_TOLERANCE || key == OPT_PROBE;
     switch (key) {
     case OPT_ENGINE:
-        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0)
-            argp_error(state, "--engine: \"%s\" should be tree or full", text);
+        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0 && strcmp(text, "mechanism") != 0)
+            argp_error(state, "--engine: \"%s\" should be tree, mechanism or full", text);
         a->engine = text;
         break;
     case ARGP_KEY_INIT:
@@ -210,7 +212,7 @@ static int of_scene(const arguments *a) {
 int command_static(int argc, char **argv) {
     arguments a = {.body = app_default_body_options(), .def = bough_default_static_def(), .scale = 1};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
-    if (app_is_scene_of_parts(a.body.input))
+    if (app_is_scene_of_parts(a.body.input) || app_is_mechanism(a.body.input))
         return of_scene(&a);
     if (a.engine)
         return app_fail_with("%s: --engine is for scenes of parts", a.body.input), APP_USAGE;

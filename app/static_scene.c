@@ -1,4 +1,4 @@
-/* bough static of a scene of parts: a run that is settled and never stepped. */
+/* bough static of a scene of parts or a mechanism: a run that is settled and never stepped. */
 #include "app.h"
 
 #include <math.h>
@@ -7,6 +7,16 @@
 bool app_is_scene_of_parts(const char *path) {
     json_t *root = app_has_extension(path, ".json") ? json_load_file(path, 0, NULL) : NULL;
     bool found = json_object_get(root, "components") || json_object_get(root, "object");
+    json_decref(root);
+    return found;
+}
+
+bool app_is_mechanism(const char *path) {
+    static const char *const keys[] = {"links", "generate", "urdf"};
+    json_t *root = app_has_extension(path, ".json") ? json_load_file(path, 0, NULL) : NULL;
+    bool found = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        found = found || json_object_get(root, keys[i]);
     json_decref(root);
     return found;
 }
@@ -30,6 +40,17 @@ static farthest find_farthest(const bough_mesh *mesh, const double *u) {
 
 enum { PROBE_COLUMNS = 9, DISPLACEMENT = 3 }; /* position, displacement, velocity */
 
+/* The first column of the next motion probe, from `column` on; others are stresses and touches. */
+static int32_t next_probe(const bough_run *run, int32_t column) {
+    const int32_t count = bough_run_column_count(run);
+    for (; column < count; column++) {
+        const char *end = strrchr(bough_run_column_name(run, column), '.');
+        if (end && strcmp(end, ".x") == 0)
+            break;
+    }
+    return column;
+}
+
 /* "tip" of the column "tip.x" */
 static void probe_name(const bough_run *run, int32_t column, char *name, size_t size) {
     const char *text = bough_run_column_name(run, column);
@@ -42,7 +63,8 @@ static void print_text(const bough_run *run, const bough_run_report *r, const fa
     printf("relative residual      %.2e\n", r->settle_residual);
     printf("largest displacement   %.6g m at (%g, %g, %g)\n", f->length, f->at[0], f->at[1], f->at[2]);
     printf("elastic energy         %.6g J\n", values[BOUGH_COLUMN_ELASTIC]);
-    for (int32_t c = BOUGH_COLUMN_PROBES; c < bough_run_column_count(run); c += PROBE_COLUMNS) {
+    for (int32_t c = next_probe(run, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
+         c = next_probe(run, c + PROBE_COLUMNS)) {
         char name[256];
         const double *u = values + c + DISPLACEMENT;
         probe_name(run, c, name, sizeof name);
@@ -53,7 +75,8 @@ static void print_text(const bough_run *run, const bough_run_report *r, const fa
 static void print_json(const bough_run *run, const bough_run_report *r, const farthest *f, double seconds) {
     const double *values = bough_run_values(run);
     json_t *probes = json_object();
-    for (int32_t c = BOUGH_COLUMN_PROBES; c < bough_run_column_count(run); c += PROBE_COLUMNS) {
+    for (int32_t c = next_probe(run, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
+         c = next_probe(run, c + PROBE_COLUMNS)) {
         char name[256];
         probe_name(run, c, name, sizeof name);
         json_object_set_new(probes, name,

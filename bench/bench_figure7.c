@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEPS = 96, MOST_CASES = 4, BETWEEN = 24, BETWEEN_STEPS = 8 };
+enum { STEPS = 288, MOST_CASES = 4, BETWEEN = 24, BETWEEN_STEPS = 8 };
 #define FULL_DISPLACEMENT 1.0
 #define MOST_LOAD 4 /* times the load that takes the linear model to that displacement */
 

@@ -413,8 +413,10 @@ static void set_integrator(view_session *s, uint64_t seat, const char *name) {
     if (!w->model) {
         view_choice choice = w->choice;
         choice.integrator = known;
-        if (restart(s, seat, &choice))
+        if (restart(s, seat, &choice)) {
+            session_complain(s, 0, false, "the body began anew, with the integrator %s", known);
             session_say_settings(s);
+        }
         return;
     }
     if (!complain_if(s, seat, integrate_tree(s, known)))

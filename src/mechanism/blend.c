@@ -414,6 +414,11 @@ static bough_status check_def(bough_context *ctx, const bough_mechanism *m, cons
     if (def->statics && def->statics->cookie != bough_default_mechanism_statics_def().cookie)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "the statics def was not made by bough_default_mechanism_statics_def()");
+    if (def->model && def->model->internal_modes != 0)
+        return bo_fail(
+            ctx, BOUGH_ERROR_UNSUPPORTED,
+            "models with internal modes cannot be blended; leave internal_modes at 0, or make more links end "
+            "effectors");
     if (m->def.free_base)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "only mechanisms whose base is held can be blended; set free_base to false");

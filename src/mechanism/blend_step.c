@@ -315,7 +315,8 @@ static bough_status check_state(bough_context *ctx, const bough_mechanism_blend 
     for (int d = 0; d < 3; d++)
         sum += 0 * state->gravity[d];
     if (!all_finite(blend->n, state->phi) || !all_finite(blend->n, state->wrench) ||
-        !all_finite(blend->motor_count, state->motors) || !(sum == 0) || !bo_good_pose(&state->base))
+        !all_finite(blend->motor_count, state->motors) || !all_finite(blend->n, state->rates) ||
+        !all_finite(blend->n, state->springs) || !(state->kinetic >= 0) || !(sum == 0) || !bo_good_pose(&state->base))
         return bo_fail(ctx, BOUGH_NOT_FINITE,
                        "velocities, wrenches, motors, gravity and the base's pose of a blend "
                        "must be finite");

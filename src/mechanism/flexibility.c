@@ -170,27 +170,17 @@ static bough_status factor_rigid(bough_context *ctx, search *s) {
                : bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the mechanism has no inertia against some motion of all of it");
 }
 
-/* y = C Mx, without rigid motions of a free mechanism: these carry none of the load, and do not appear in the answer.
- */
-static void apply(search *s, const double *Mx, double *y, double *load) {
+/* y = C Mx. Of a free mechanism rigid motions are taken away: vectors that have none carry loads in balance, which the
+ * base need not hold. */
+static void apply(search *s, const double *Mx, double *y, double *momentum) {
     const bough_mechanism *m = s->f->mechanism;
-    double twist[6];
-    memcpy(load, Mx, s->length * sizeof(double));
-    const bool flies = m->def.free_base && !s->hold;
-    if (flies) {
-        rigid_part(s, Mx, twist);
-        for (size_t i = 0; i < s->length; i += 6)
-            memcpy(y + i, twist, sizeof twist);
-        bo_links_momentum(m, y, load);
-        for (size_t i = 0; i < s->length; i++)
-            load[i] = Mx[i] - load[i];
-    }
-    bo_flexibility_solve(s->f, load, y);
-    if (s->hold)
+    bo_flexibility_solve(s->f, Mx, y);
+    if (s->hold) {
         s->hold->hold(s->hold->data, y);
-    if (flies) {
-        bo_links_momentum(m, y, load);
-        rigid_part(s, load, twist);
+    } else if (m->def.free_base) {
+        double twist[6];
+        bo_links_momentum(m, y, momentum);
+        rigid_part(s, momentum, twist);
         for (size_t i = 0; i < s->length; i += 6)
             add(y + i, -1, twist);
     }

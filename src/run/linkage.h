@@ -15,8 +15,9 @@ typedef struct bo_linkage_kind {
     void (*destroy)(bo_linkage *l);
     /* Where it is kept, m/s^2. */
     double *(*gravity)(const bo_linkage *l);
-    /* Poses and twists of all links (bo_linkage) at the present state. */
+    /* Poses of all links (bo_linkage) at the present state; and their twists, once they are placed. */
     void (*place)(const bo_linkage *l);
+    void (*move)(const bo_linkage *l);
     /* Of the springs' offsets beside the description's: by the scene's motors. */
     void (*drive)(const bo_linkage *l, const double *offsets);
     void (*clear_loads)(const bo_linkage *l);
@@ -41,13 +42,24 @@ struct bo_linkage {
     const bo_linkage_kind *kind;
     bough_integrator_def integrator;
     void *data;
-    double *offsets;   /* of the motors */
-    double *rates;     /* their derivatives by time */
-    bough_pose *poses; /* of the links */
-    double *twists;    /* 6 links, in their frames: of what poses move with */
+    bough_surroundings *around; /* NULL: nothing to touch, or not by this kind */
+    bool alone;                 /* steps are tried without it */
+    double *offsets;            /* of the motors */
+    double *rates;              /* their derivatives by time */
+    bough_pose *poses;          /* of the links */
+    double *twists;             /* 6 links, in their frames: of what poses move with */
 };
 
-extern const bo_linkage_kind bo_reduced_linkage, bo_blended_linkage, bo_full_linkage;
+extern const bo_linkage_kind bo_reduced_linkage, bo_blended_linkage, bo_full_linkage, bo_no_linkage;
+
+/* linkage_around.c: obstacles and free bodies, where there is something that touches. */
+bool bo_linkage_needs_around(const bo_mechanism_scene *m);
+/* model NULL: bodies alone. */
+bough_status bo_linkage_make_around(bo_linkage *l, const bough_mechanism_model *model);
+/* Where a body is, and its twist in its own axes. */
+bo_se3 bo_linkage_body(const bo_linkage *l, int32_t body, bo_twist *twist);
+/* What pushed on an end effector in the last step, N in the world. */
+void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]);
 
 /* linkage_reduced.c: the statics of a reduced model, with the end effectors and motors of the scene. */
 typedef struct bo_kept_statics {

@@ -98,11 +98,12 @@ static bough_status create(bo_linkage *l) {
 /* ---- links ---- */
 
 static void place(const bo_linkage *l) {
-    const blended *b = of(l);
-    const size_t links = (size_t)l->m->link_count;
-    bough_blend_state_place(b->blend, b->state);
-    memcpy(l->poses, b->state->poses, links * sizeof *l->poses);
-    memcpy(l->twists, b->twists, 6 * links * sizeof *l->twists);
+    bough_blend_state_place(of(l)->blend, of(l)->state);
+    memcpy(l->poses, of(l)->state->poses, (size_t)l->m->link_count * sizeof *l->poses);
+}
+
+static void move(const bo_linkage *l) {
+    memcpy(l->twists, of(l)->twists, 6 * (size_t)l->m->link_count * sizeof *l->twists);
 }
 
 static double *kept_gravity(const bo_linkage *l) {
@@ -197,39 +198,47 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
 
 /* ---- saving ---- */
 
-enum { BLOCKS = 5 };
+enum { BLOCKS = 8 };
 
 static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
-    const bough_blend_state *s = of(l)->state;
+    bough_blend_state *s = of(l)->state;
     const size_t effectors = (size_t)first_model(l)->end_effector_count;
     blocks[0] = (bo_state_block){(double *)s->effectors, effectors * (sizeof(bough_pose) / sizeof(double))};
     blocks[1] = (bo_state_block){s->phi, 6 * effectors};
     blocks[2] = (bo_state_block){s->carried, 6 * effectors};
     blocks[3] = (bo_state_block){s->weights, (size_t)of(l)->most_points};
     blocks[4] = (bo_state_block){of(l)->twists, 6 * (size_t)l->m->link_count};
+    blocks[5] = (bo_state_block){s->rates, 6 * effectors};
+    blocks[6] = (bo_state_block){s->springs, 6 * effectors};
+    blocks[7] = (bo_state_block){&s->kinetic, 1};
 }
 
+/* The nearest point comes last. */
 static int64_t state_size(const bo_linkage *l) {
     bo_state_block blocks[BLOCKS];
     list_blocks(l, blocks);
-    return bo_blocks_size(BLOCKS, blocks);
+    return bo_blocks_size(BLOCKS, blocks) + 1;
 }
 
 static void save(const bo_linkage *l, double *to) {
     bo_state_block blocks[BLOCKS];
     list_blocks(l, blocks);
     bo_blocks_save(BLOCKS, blocks, to);
+    to[bo_blocks_size(BLOCKS, blocks)] = of(l)->state->nearest;
 }
 
 static void restore(const bo_linkage *l, const double *from) {
     bo_state_block blocks[BLOCKS];
     list_blocks(l, blocks);
     bo_blocks_restore(BLOCKS, blocks, from);
+    const double nearest = from[bo_blocks_size(BLOCKS, blocks)];
+    of(l)->state->nearest = nearest >= 0 && nearest < BOUGH_BLEND_LIMIT ? (int32_t)nearest : -1;
 }
 
 const bo_linkage_kind bo_blended_linkage = {.create = create,
                                             .destroy = destroy,
                                             .place = place,
+                                            .move = move,
                                             .gravity = kept_gravity,
                                             .drive = drive,
                                             .clear_loads = clear_loads,

@@ -45,6 +45,10 @@ static bough_status create(bo_linkage *l) {
     if (strcmp(l->integrator.name, "backward-euler") != 0)
         return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
                        "the full mechanism is stepped by \"backward-euler\", not by \"%.60s\"", l->integrator.name);
+    for (int32_t i = 0; i < l->m->load_count; i++)
+        if (l->m->free_base && l->m->loads[i].spot.index == l->m->base && !l->m->loads[i].spot.body)
+            return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
+                           "the full mechanism knows no forces on a base that is free; push another link");
     whole *w = l->data = BO_NEW(l->ctx, whole);
     if (!w)
         return BOUGH_ERROR_MEMORY;
@@ -63,10 +67,11 @@ static double *kept_gravity(const bo_linkage *l) {
 }
 
 static void place(const bo_linkage *l) {
-    const bough_full_mechanism *full = of(l)->full;
-    const size_t links = (size_t)l->m->link_count;
-    memcpy(l->poses, full->poses, links * sizeof *l->poses);
-    memcpy(l->twists, full->twists, 6 * links * sizeof *l->twists);
+    memcpy(l->poses, of(l)->full->poses, (size_t)l->m->link_count * sizeof *l->poses);
+}
+
+static void move(const bo_linkage *l) {
+    memcpy(l->twists, of(l)->full->twists, 6 * (size_t)l->m->link_count * sizeof *l->twists);
 }
 
 static void drive(const bo_linkage *l, const double *offsets) {
@@ -82,7 +87,7 @@ static void clear_loads(const bo_linkage *l) {
     memset(of(l)->full->loads, 0, 6 * (size_t)of(l)->mechanism->def.end_effector_count * sizeof(double));
 }
 
-/* What holds the base holds it against this too; a free one would need it. */
+/* What holds the base holds it against this too. */
 static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
     const bo_vec3 arm = bo_mat_vec(bo_pose(&l->poses[link]).R, bo_load3(at));
     const int32_t base = of(l)->mechanism->def.base;
@@ -180,6 +185,7 @@ const bo_linkage_kind bo_full_linkage = {.create = create,
                                          .destroy = destroy,
                                          .gravity = kept_gravity,
                                          .place = place,
+                                         .move = move,
                                          .drive = drive,
                                          .clear_loads = clear_loads,
                                          .push = push,

@@ -96,9 +96,13 @@ static bough_status create(bo_linkage *l) {
     r->rate = BO_NEW_ZEROS(l->ctx, double, r->model->rank);
     if (!r->z || !r->rate)
         return BOUGH_ERROR_MEMORY;
-    return strcmp(l->integrator.name, "backward-euler") != 0
-               ? bough_mechanism_stepper_create(l->ctx, r->model, r->state, &l->integrator, &r->stepper)
-               : BOUGH_OK;
+    const bool plain = strcmp(l->integrator.name, "backward-euler") == 0, touches = bo_linkage_needs_around(l->m);
+    if (touches && !plain)
+        return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "what touches is stepped by \"backward-euler\", not by \"%.60s\"", l->integrator.name);
+    if (touches)
+        return bo_linkage_make_around(l, r->model);
+    return plain ? BOUGH_OK : bough_mechanism_stepper_create(l->ctx, r->model, r->state, &l->integrator, &r->stepper);
 }
 
 /* ---- links ---- */
@@ -137,12 +141,16 @@ static double *kept_gravity(const bo_linkage *l) {
     return of(l)->state->gravity;
 }
 
-/* A link is at H = H_base H_base,rest^-1 T exp(t) R, where T R is its rest. In its own axes it moves by R^T of the
- * right Jacobian of t's rate, and with the base. */
 static void place(const bo_linkage *l) {
     const reduced *r = of(l);
     bough_mechanism_state_place(r->model, r->state);
     memcpy(l->poses, r->state->poses, (size_t)r->model->link_count * sizeof *l->poses);
+}
+
+/* A link is at H = H_base H_base,rest^-1 T exp(t) R, where T R is its rest. In its own axes it moves by R^T of the
+ * right Jacobian of t's rate, and with the base. */
+static void move(const bo_linkage *l) {
+    const reduced *r = of(l);
     read_coordinates(r);
     const bo_se3 base = bo_se3_inverse(bo_pose(&r->state->base));
     for (int32_t i = 0; i < r->model->link_count; i++) {
@@ -182,6 +190,8 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     (void)iterations;
+    if (l->around && !l->alone)
+        return bough_mechanism_step_among(l->ctx, of(l)->model, of(l)->state, l->around, h);
     return of(l)->stepper ? bough_mechanism_stepper_step(l->ctx, of(l)->stepper, h)
                           : bough_mechanism_step(l->ctx, of(l)->model, of(l)->state, h);
 }
@@ -260,6 +270,7 @@ const bo_linkage_kind bo_reduced_linkage = {.create = create,
                                             .destroy = destroy,
                                             .gravity = kept_gravity,
                                             .place = place,
+                                            .move = move,
                                             .drive = drive,
                                             .clear_loads = clear_loads,
                                             .push = push,

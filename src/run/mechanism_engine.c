@@ -16,8 +16,31 @@ static void place(mechanism_engine *e) {
     e->placed = true;
 }
 
+/* Twists too, which steps need not know. */
+static void place_moving(mechanism_engine *e) {
+    place(e);
+    if (!e->moved)
+        e->l.kind->move(&e->l);
+    e->moved = true;
+}
+
+static void lose_place(mechanism_engine *e) {
+    e->placed = e->moved = false;
+}
+
+/* On a body: force and torque about its centre of mass. */
+static void push_body(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 force, bo_vec3 torque) {
+    bough_rigid_body *b = &e->l.around->bodies[spot->index];
+    const bo_vec3 arm = bo_mat_vec(bo_pose(&b->pose).R, bo_load3(spot->at));
+    bo_store3(b->force, bo_add(bo_load3(b->force), force));
+    bo_store3(b->torque, bo_add(bo_load3(b->torque), bo_add(torque, bo_cross(arm, force))));
+}
+
 static void push_spot(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 force, bo_vec3 torque) {
-    e->l.kind->push(&e->l, spot->index, spot->at, force, torque);
+    if (spot->body)
+        push_body(e, spot, force, torque);
+    else
+        e->l.kind->push(&e->l, spot->index, spot->at, force, torque);
 }
 
 static double factor_at(const bough_scene *scene, int32_t curve, double t) {
@@ -28,6 +51,11 @@ static double factor_at(const bough_scene *scene, int32_t curve, double t) {
 static void load_at(mechanism_engine *e, double t, bool steady) {
     const bo_mechanism_scene *m = e->l.m;
     e->l.kind->clear_loads(&e->l);
+    for (int32_t i = 0; e->l.around && i < m->body_count; i++) {
+        bough_rigid_body *b = &e->l.around->bodies[i];
+        memset(b->force, 0, sizeof b->force);
+        memset(b->torque, 0, sizeof b->torque);
+    }
     for (int32_t i = 0; i < m->load_count; i++) {
         const bo_scene_load *load = &m->loads[i];
         if (steady ? !bo_load_is_steady(load) : !(t >= load->from && t < load->until))
@@ -46,7 +74,7 @@ static void drive_at(mechanism_engine *e, double t) {
         e->l.rates[k] = m->motors[k].scale * bo_curve_slope(curve, t);
     }
     e->l.kind->drive(&e->l, e->l.offsets);
-    e->placed = false;
+    lose_place(e);
 }
 
 /* ---- hands ---- */
@@ -61,8 +89,15 @@ typedef struct {
     double goal[3]; /* what the spring would pull with at the start of the step, without damping */
 } grip;
 
+/* Obstacles stay where they are. */
+static bool can_hold(const mechanism_engine *e, const bo_hand *hand) {
+    return hand->holds && hand->part < e->l.m->link_count + e->l.m->body_count;
+}
+
 static bo_scene_spot spot_of(const mechanism_engine *e, const bo_hand *hand) {
-    bo_scene_spot spot = {.index = hand->part};
+    const int32_t links = e->l.m->link_count;
+    const bool body = hand->part >= links;
+    bo_scene_spot spot = {.body = body, .index = body ? hand->part - links : hand->part};
     bo_linkage_vertex(e, hand->part, hand->vertex, spot.at);
     return spot;
 }
@@ -71,7 +106,7 @@ static int list_grips(mechanism_engine *e, grip *grips) {
     int count = 0;
     for (int i = 0; i < BOUGH_RUN_HANDS; i++) {
         const bo_hand *hand = &e->hands->pulls[i];
-        if (!hand->holds || hand->part >= e->l.m->link_count)
+        if (!can_hold(e, hand) || hand->part >= e->l.m->link_count)
             continue;
         grip *g = &grips[count++];
         *g = (grip){.hand = hand, .spot = spot_of(e, hand)};
@@ -82,7 +117,8 @@ static int list_grips(mechanism_engine *e, grip *grips) {
 }
 
 static void read_velocities(mechanism_engine *e, int count, const grip *grips, double *v) {
-    e->l.kind->place(&e->l);
+    lose_place(e);
+    place_moving(e);
     for (int i = 0; i < count; i++)
         bo_store3(v + 3 * i, bo_linkage_velocity(&e->l, grips[i].spot.index, grips[i].spot.at));
 }
@@ -94,13 +130,16 @@ static bough_status try_force(mechanism_engine *e, double h, int count, const gr
     int64_t ignored = 0;
     if (at >= 0)
         push_spot(e, &grips[at].spot, bo_load3(unit), bo_v3(0, 0, 0));
+    e->l.alone = true;
     const bough_status status = e->l.kind->step(&e->l, h, &ignored);
+    e->l.alone = false;
     if (status == BOUGH_OK)
         read_velocities(e, count, grips, v);
     e->l.kind->restore(&e->l, e->before);
+    lose_place(e);
+    place(e);
     if (at >= 0)
         push_spot(e, &grips[at].spot, bo_scale(-1, bo_load3(unit)), bo_v3(0, 0, 0));
-    e->l.kind->place(&e->l);
     return status;
 }
 
@@ -131,18 +170,41 @@ static bough_status pull_at_end(mechanism_engine *e, double h, int count, const 
 }
 
 /* Springs as they stand at the start of the step. */
-static void pull_at_start(const mechanism_engine *e, int count, const grip *grips, double *f) {
+static void pull_at_start(mechanism_engine *e, int count, const grip *grips, double *f) {
+    place_moving(e);
     for (int i = 0; i < count; i++) {
         const bo_vec3 v = bo_linkage_velocity(&e->l, grips[i].spot.index, grips[i].spot.at);
         bo_store3(f + 3 * i, bo_mul_add(bo_load3(grips[i].goal), -grips[i].hand->damping, v));
     }
 }
 
+/* The same for a body, which answers by B = h (1/m - r~ I^-1 r~) to a force at r from its centre of mass. */
+static void pull_body(mechanism_engine *e, double h, const bo_hand *hand) {
+    const bo_scene_spot spot = spot_of(e, hand);
+    const bo_scene_rigid *rigid = &e->l.m->bodies[spot.index];
+    bo_twist t;
+    bo_mat3 I;
+    const bo_se3 pose = bo_linkage_body(&e->l, spot.index, &t);
+    const bo_vec3 at = bo_load3(spot.at), goal = bo_sub(bo_load3(hand->target), bo_se3_apply(pose, at));
+    const bo_vec3 g = bo_load3(e->l.kind->gravity(&e->l));
+    const bo_vec3 v = bo_mul_add(bo_mat_vec(pose.R, bo_add(t.v, bo_cross(t.w, at))), h, g);
+    const double s = h * hand->stiffness + hand->damping;
+    memcpy(I.m, rigid->inertia, sizeof I.m);
+    const bo_mat3 arm = bo_hat(at), turns = bo_mat_mul(arm, bo_mat_mul(bo_inverse(I), arm));
+    bo_mat3 B = bo_mat_sub(bo_mat_scale(1 / rigid->mass, bo_identity3()), turns); /* in its own axes */
+    B = bo_mat_mul(pose.R, bo_mat_mul(B, bo_transpose(pose.R)));
+    const bo_mat3 A = bo_mat_add(bo_identity3(), bo_mat_scale(s * h, B));
+    push_spot(e, &spot, bo_mat_vec(bo_inverse(A), bo_mul_add(bo_scale(hand->stiffness, goal), -s, v)), bo_v3(0, 0, 0));
+}
+
 static bough_status pull(mechanism_engine *e, double h) {
     grip grips[BOUGH_RUN_HANDS];
     double f[3 * BOUGH_RUN_HANDS];
     const bo_hand *poke = &e->hands->poke;
-    if (poke->holds && poke->part < e->l.m->link_count) {
+    for (int i = 0; i < BOUGH_RUN_HANDS; i++)
+        if (can_hold(e, &e->hands->pulls[i]) && e->hands->pulls[i].part >= e->l.m->link_count)
+            pull_body(e, h, &e->hands->pulls[i]);
+    if (can_hold(e, poke)) {
         const bo_scene_spot spot = spot_of(e, poke);
         push_spot(e, &spot, bo_load3(poke->target), bo_v3(0, 0, 0));
     }
@@ -168,7 +230,9 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
     if (e->hands)
         BO_TRY(pull(e, h));
     e->time = t + h;
-    e->placed = false;
+    lose_place(e);
+    if (e->l.around)
+        memcpy(e->l.around->gravity, e->l.kind->gravity(&e->l), sizeof e->l.around->gravity);
     return e->l.kind->step(&e->l, h, iterations);
 }
 
@@ -190,7 +254,7 @@ static bough_status settle_with(mechanism_engine *e, bough_pose *before, double 
         memcpy(before, e->l.poses, (size_t)e->l.m->link_count * sizeof *before);
         load_at(e, 0, true);
         BO_TRY(e->l.kind->settle(&e->l, part, residual));
-        e->placed = false;
+        lose_place(e);
         place(e);
         const double way = way_from(e, before);
         if (way < 1e-11)
@@ -212,24 +276,29 @@ static bough_status settle(mechanism_engine *e, double *residual) {
     return status;
 }
 
-/* ---- saving: the time, which decides where motors are, and the mechanism ---- */
+/* ---- saving: the time, which decides where motors are, the mechanism and what is around it ---- */
 
 static int64_t state_size(const void *data) {
     const mechanism_engine *e = data;
-    return 1 + e->l.kind->state_size(&e->l);
+    return 1 + e->l.kind->state_size(&e->l) + (e->l.around ? bough_surroundings_memory_size(e->l.around) : 0);
 }
 
 static void save(const void *data, double *state) {
     const mechanism_engine *e = data;
     state[0] = e->time;
     e->l.kind->save(&e->l, state + 1);
+    if (e->l.around)
+        bough_surroundings_save(e->l.around, state + 1 + e->l.kind->state_size(&e->l));
 }
 
 static bough_status restore(void *data, const double *state, int64_t size) {
     mechanism_engine *e = data;
-    if (size != state_size(e))
+    const int64_t own = 1 + e->l.kind->state_size(&e->l);
+    if (e->l.around ? size < own : size != own)
         return bo_fail(e->l.ctx, BOUGH_ERROR_FORMAT, "the state has %lld numbers and should have %lld", (long long)size,
-                       (long long)state_size(e));
+                       (long long)own);
+    if (e->l.around)
+        BO_TRY(bough_surroundings_restore(e->l.ctx, e->l.around, size - own, state + own));
     e->l.kind->restore(&e->l, state + 1);
     e->time = state[0];
     drive_at(e, e->time);
@@ -238,42 +307,72 @@ static bough_status restore(void *data, const double *state, int64_t size) {
 
 /* ---- measuring ---- */
 
-/* Sums over all links that move. */
-static void measure_momenta(const mechanism_engine *e, double *values) {
-    const bo_mechanism_scene *m = e->l.m;
-    bo_vec3 sum = bo_v3(0, 0, 0), turn = bo_v3(0, 0, 0);
-    for (int32_t i = 0; i < m->link_count; i++) {
-        const bough_mechanism_link *link = &m->links[i];
-        const bo_mat3 R = bo_pose(&e->l.poses[i]).R;
-        bo_mat3 I;
-        if (i == m->base && !m->free_base)
-            continue;
-        memcpy(I.m, link->inertia, sizeof I.m);
-        const bo_vec3 p = bo_scale(link->mass, bo_linkage_velocity(&e->l, i, link->centre));
-        const bo_vec3 spin = bo_mat_vec(R, bo_mat_vec(I, bo_load3(e->l.twists + 6 * (size_t)i + 3)));
-        sum = bo_add(sum, p);
-        turn = bo_add(turn, bo_add(spin, bo_cross(bo_linkage_point(&e->l, i, link->centre), p)));
-    }
-    bo_store3(values + BOUGH_COLUMN_MOMENTUM, sum);
-    bo_store3(values + BOUGH_COLUMN_ANGULAR_MOMENTUM, turn);
+/* What a rigid thing adds to the momenta: its centre of mass `at` in its frame. */
+static void add_momentum(bo_se3 pose, bo_twist t, bo_vec3 at, double mass, const double inertia[9], double *values) {
+    bo_mat3 I;
+    memcpy(I.m, inertia, sizeof I.m);
+    const bo_vec3 p = bo_scale(mass, bo_mat_vec(pose.R, bo_add(t.v, bo_cross(t.w, at))));
+    const bo_vec3 spin = bo_mat_vec(pose.R, bo_mat_vec(I, t.w)), turn = bo_cross(bo_se3_apply(pose, at), p);
+    double *sum = values + BOUGH_COLUMN_MOMENTUM, *turns = values + BOUGH_COLUMN_ANGULAR_MOMENTUM;
+    bo_store3(sum, bo_add(bo_load3(sum), p));
+    bo_store3(turns, bo_add(bo_load3(turns), bo_add(spin, turn)));
 }
 
-static void measure_spot(const mechanism_engine *e, const bo_scene_spot *spot, double *values) {
-    const bo_vec3 x = bo_linkage_point(&e->l, spot->index, spot->at);
+/* Sums over all links that move, and bodies. */
+static void measure_momenta(mechanism_engine *e, double *values) {
+    const bo_mechanism_scene *m = e->l.m;
+    memset(values + BOUGH_COLUMN_MOMENTUM, 0, 6 * sizeof *values);
+    for (int32_t i = 0; i < m->link_count; i++)
+        if (i != m->base || m->free_base)
+            add_momentum(bo_pose(&e->l.poses[i]), bo_load_twist(e->l.twists + 6 * (size_t)i),
+                         bo_load3(m->links[i].centre), m->links[i].mass, m->links[i].inertia, values);
+    for (int32_t i = 0; e->l.around && i < m->body_count; i++) {
+        bo_twist t;
+        const bo_se3 pose = bo_linkage_body(&e->l, i, &t);
+        add_momentum(pose, t, bo_v3(0, 0, 0), m->bodies[i].mass, m->bodies[i].inertia, values);
+    }
+}
+
+/* Of the bodies, into those of the mechanism; gravity: 0 where they started. */
+static void add_body_energies(mechanism_engine *e, double *kinetic, double *gravity) {
+    const bo_vec3 g = bo_load3(e->l.kind->gravity(&e->l));
+    for (int32_t i = 0; e->l.around && i < e->l.m->body_count; i++) {
+        const bo_scene_rigid *body = &e->l.m->bodies[i];
+        bo_twist t;
+        bo_mat3 I;
+        const bo_se3 pose = bo_linkage_body(&e->l, i, &t);
+        memcpy(I.m, body->inertia, sizeof I.m);
+        *kinetic += 0.5 * (body->mass * bo_dot(t.v, t.v) + bo_dot(t.w, bo_mat_vec(I, t.w)));
+        *gravity -= body->mass * bo_dot(g, bo_sub(pose.t, bo_load3(body->pose.position)));
+    }
+}
+
+static bo_vec3 spot_position(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 *velocity) {
+    bo_twist t;
+    const bo_se3 pose = bo_mechanism_rigid(e, spot->body ? e->l.m->link_count + spot->index : spot->index, &t);
+    const bo_vec3 at = bo_load3(spot->at);
+    *velocity = bo_mat_vec(pose.R, bo_add(t.v, bo_cross(t.w, at)));
+    return bo_se3_apply(pose, at);
+}
+
+static void measure_spot(mechanism_engine *e, const bo_scene_spot *spot, double *values) {
+    bo_vec3 velocity;
+    const bo_vec3 x = spot_position(e, spot, &velocity);
     bo_store3(values, x);
     bo_store3(values + 3, bo_sub(x, bo_load3(spot->rest)));
-    bo_store3(values + 6, bo_linkage_velocity(&e->l, spot->index, spot->at));
+    bo_store3(values + 6, velocity);
 }
 
 /* Potential of the steady forces, 0 at the reference pose: -f . u. A torque that keeps its direction has none. */
-static double measure_loads(const mechanism_engine *e) {
+static double measure_loads(mechanism_engine *e) {
     const bo_mechanism_scene *m = e->l.m;
     double potential = 0;
     for (int32_t i = 0; i < m->load_count; i++) {
         const bo_scene_load *load = &m->loads[i];
         if (!bo_load_is_steady(load))
             continue;
-        const bo_vec3 x = bo_linkage_point(&e->l, load->spot.index, load->spot.at);
+        bo_vec3 velocity;
+        const bo_vec3 x = spot_position(e, &load->spot, &velocity);
         potential -= bo_dot(bo_load3(load->force), bo_sub(x, bo_load3(load->spot.rest)));
     }
     return potential;
@@ -282,8 +381,9 @@ static double measure_loads(const mechanism_engine *e) {
 static bough_status measure(void *data, double t, double *values) {
     mechanism_engine *e = data;
     double kinetic, elastic, external;
-    place(e);
+    place_moving(e);
     e->l.kind->energies(&e->l, &kinetic, &elastic, &external);
+    add_body_energies(e, &kinetic, &external);
     external += measure_loads(e);
     values[BOUGH_COLUMN_TIME] = t;
     values[BOUGH_COLUMN_ELASTIC] = elastic;
@@ -294,7 +394,10 @@ static bough_status measure(void *data, double t, double *values) {
     values += BOUGH_COLUMN_PROBES;
     for (int32_t i = 0; i < e->l.scene->probe_count; i++) {
         const bo_scene_probe *probe = &e->l.scene->probes[i];
-        measure_spot(e, &probe->spot, values);
+        if (probe->touch)
+            bo_linkage_touch(&e->l, probe->end_effector, values);
+        else
+            measure_spot(e, &probe->spot, values);
         values += bo_probe_columns(probe);
     }
     return BOUGH_OK;
@@ -310,13 +413,15 @@ static bough_status stresses(void *data, double *von_mises) {
 
 bo_se3 bo_mechanism_rigid(mechanism_engine *e, int32_t rigid, bo_twist *twist) {
     const bo_mechanism_scene *m = e->l.m;
-    place(e);
+    place_moving(e);
     *twist = (bo_twist){0};
     if (rigid < m->link_count) {
         *twist = bo_load_twist(e->l.twists + 6 * (size_t)rigid);
         return bo_pose(&e->l.poses[rigid]);
     }
     rigid -= m->link_count;
+    if (rigid < m->body_count && e->l.around)
+        return bo_linkage_body(&e->l, rigid, twist);
     return bo_pose(rigid < m->body_count ? &m->bodies[rigid].pose : &m->obstacles[rigid - m->body_count].pose);
 }
 
@@ -330,6 +435,7 @@ static bough_pose rigid_pose(void *data, int32_t i) {
 static void destroy(bough_context *ctx, void *data) {
     mechanism_engine *e = data;
     bo_mechanism_free_surface(e);
+    bough_surroundings_destroy(ctx, e->l.around);
     if (e->l.kind)
         e->l.kind->destroy(&e->l);
     void *const blocks[] = {e->l.offsets, e->l.rates, e->l.poses, e->l.twists, e->before};
@@ -338,20 +444,29 @@ static void destroy(bough_context *ctx, void *data) {
     bo_free(ctx, e);
 }
 
-static bough_status check_scene(bough_context *ctx, const bough_scene *scene) {
-    const bo_mechanism_scene *m = scene->mechanism;
-    if (!m->mechanism || m->body_count > 0)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "free bodies are not stepped yet");
-    return BOUGH_OK;
+/* Only the reduced mechanism about one pose touches things. */
+static const bo_linkage_kind *choose_kind(const bo_mechanism_scene *m, const bo_engine_def *def) {
+    if (!m->mechanism)
+        return &bo_no_linkage;
+    if (def->kind == BO_ENGINE_FULL)
+        return &bo_full_linkage;
+    return m->has_blend ? &bo_blended_linkage : &bo_reduced_linkage;
+}
+
+static bough_status check_kind(const bo_linkage *l, const bo_engine_def *def) {
+    const bool can = l->kind == &bo_reduced_linkage || (l->kind == &bo_no_linkage && def->kind != BO_ENGINE_FULL);
+    return can || !bo_linkage_needs_around(l->m)
+               ? BOUGH_OK
+               : bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
+                         "free bodies and end effectors that touch obstacles are stepped by the engine \"mechanism\" "
+                         "without \"blend\"");
 }
 
 static bough_status build(const bo_engine_def *def, mechanism_engine *e, double *residual) {
     bo_linkage *l = &e->l;
     const size_t links = (size_t)l->m->link_count, motors = (size_t)l->m->motor_count;
-    BO_TRY(check_scene(l->ctx, l->scene));
-    l->kind = def->kind == BO_ENGINE_FULL ? &bo_full_linkage
-              : l->m->has_blend           ? &bo_blended_linkage
-                                          : &bo_reduced_linkage;
+    l->kind = choose_kind(l->m, def);
+    BO_TRY(check_kind(l, def));
     l->offsets = BO_NEW_ZEROS(l->ctx, double, motors);
     l->rates = BO_NEW_ZEROS(l->ctx, double, motors);
     l->poses = BO_NEW_ARRAY(l->ctx, bough_pose, links);

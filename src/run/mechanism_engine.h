@@ -7,7 +7,7 @@
 typedef struct mechanism_engine {
     bo_linkage l;
     double time;
-    bool placed;           /* the linkage's poses and twists are those of its state */
+    bool placed, moved;    /* the linkage's poses, its twists are those of its state */
     const bo_hands *hands; /* NULL: none */
     double *before;        /* a state of the linkage, for trying */
     /* What is shown, from bo_mechanism_make_surface() on: */

@@ -110,7 +110,7 @@ static bough_status draw_shapes(const mechanism_engine *e, const bo_scene_shapes
 /* What touches is seen too, on links that show nothing else there. */
 static bough_status draw_all(const mechanism_engine *e, int32_t count, bo_triangles *all) {
     const bo_mechanism_scene *m = e->l.m;
-    const double plane = m->mechanism ? 4 * bough_mechanism_radius(m->mechanism) : 10;
+    const double plane = m->mechanism ? 12 * bough_mechanism_radius(m->mechanism) : 10;
     BO_TRY(draw_rods(e, all));
     for (int32_t i = 0; i < count; i++)
         BO_TRY(draw_shapes(e, shapes_of(m, &e->rigids[i]), bo_se3_identity(), plane, &all[i]));

@@ -400,6 +400,11 @@ static void mistakes_in_options_are_told_at_once(void **state) {
     check_mistake(2, "--paint: \"a=12345g\"", "picture", "chain.json", "-o", "x.png", "--paint", "a=12345g");
     check_mistake(2, "--background: \"sky\"", "picture", "chain.json", "-o", "x.png", "--background", "sky");
     check_mistake(2, "--time: \"-1\"", "picture", "chain.json", "-o", "x.png", "--time", "-1");
+    check_mistake(2, "bough picture shows one moment", "movie", "chain.json", "-o", "x.png", "--time", "0");
+    check_mistake(2, "are of one kind", "run", "chain.json", "--record", "a.glb", "--record", "b.glb");
+    check_mistake(2, "are of one kind", "run", "chain.json", "--record", "a.png", "--record", "b.png");
+    check_mistake(2, "are of one kind", "run", "chain.json", "--frames", "a", "--record", "b/frames.pvd");
+    check_mistake(2, "are of one kind", "run", "chain.json", "--record", "b/frames.pvd", "--frames", "a");
     check_mistake(2, "--speed: \"0\"", "movie", "chain.json", "-o", "x.png", "--speed", "0");
     check_mistake(2, "--fps: \"1e9\"", "movie", "chain.json", "-o", "x.png", "--fps", "1e9");
     check_mistake(2, "after its end", "movie", "chain.json", "-o", "x.png", "--from", "3", "--time", "2");

@@ -46,6 +46,24 @@ static void sentences_have_no_control_characters(void **state) {
     bough_context_destroy(ctx);
 }
 
+static bool count_and_stop(void *user, const bough_progress *progress) {
+    return progress->what[0] && ++*(int *)user < 2;
+}
+
+static void who_looks_on_can_change(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    int reports = 0;
+    check(bo_progress(ctx, "working", 0, "%d", 1));
+    bough_context_set_progress(ctx, count_and_stop, &reports);
+    check(bo_progress(ctx, "working", 0, "%d", 1));
+    check(!bo_progress(ctx, "working", 0, "%d", 2));
+    bough_context_set_progress(ctx, NULL, NULL);
+    check(bo_progress(ctx, "working", 0, "%d", 3));
+    check_int(reports, 2);
+    bough_context_destroy(ctx);
+}
+
 static void allocation_sizes_cannot_overflow(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -178,6 +196,7 @@ int main(void) {
         cmocka_unit_test(uninitialised_def_is_caught),
         cmocka_unit_test(last_message_is_kept),
         cmocka_unit_test(sentences_have_no_control_characters),
+        cmocka_unit_test(who_looks_on_can_change),
         cmocka_unit_test(allocation_sizes_cannot_overflow),
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(arena_aligns_and_refuses),

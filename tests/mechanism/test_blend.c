@@ -337,6 +337,26 @@ static void directions_that_a_point_lacks_are_rigid_there(void **unused) {
     const int32_t more = bough_mechanism_blend_model(b.blend, 1)->rank;
     check(more > rank);
     check_int(b.blend->tracks, more);
+    /* its mass is that of the point that has it, whatever the weight of that point */
+    const bo_blend_point *second = &b.blend->points[1];
+    const int32_t *track_of = bo_blend_tracks_of(b.blend, 0, 1);
+    for (int32_t k = 0; k < more; k++) {
+        if (abs(track_of[k]) <= rank)
+            continue;
+        pull(ctx, &b, 0, 0, 40);
+        follow(&b);
+        for (int i = 0; i < 6; i++)
+            b.state->phi[i] = second->V[i * more + k] / bo_blend_scale(b.blend, i);
+        bough_mechanism_energies e;
+        check_ok(ctx, bough_blend_state_weigh(ctx, b.blend, b.state, NULL));
+        check(b.state->weights[1] > 0.01 && b.state->weights[1] < 0.5);
+        check_ok(ctx, bough_blend_state_energies(ctx, b.blend, b.state, &e));
+        check_near(e.kinetic / (0.5 * second->M[(more + 1) * k]), 1, 0.02);
+    }
+    memset(b.state->phi, 0, 6 * sizeof(double));
+    b.state->effectors[0] = bo_put_pose(b.blend->points[0].at[0]);
+    check_ok(ctx, bough_blend_state_weigh(ctx, b.blend, b.state, NULL));
+
     b.state->wrench[1] = 100; /* along the ladder */
     for (int k = 0; k < 200; k++)
         check_ok(ctx, bough_blend_state_step(ctx, b.blend, b.state, 0.02));
@@ -686,6 +706,10 @@ static void wrong_input_gets_a_sentence(void **unused) {
     def = bough_default_mechanism_blend_def();
     def.statics = &statics;
     check_fails(ctx, bough_mechanism_blend_create(ctx, b.m, &def, &none), BOUGH_ERROR_ARGUMENT, "statics");
+    bough_mechanism_model_def model = bough_default_mechanism_model_def();
+    def = bough_default_mechanism_blend_def();
+    def.model = &model, model.internal_modes = 2;
+    check_fails(ctx, bough_mechanism_blend_create(ctx, b.m, &def, &none), BOUGH_ERROR_UNSUPPORTED, "internal");
     bough_mechanism *floating = NULL;
     b.s->def.free_base = true;
     check_ok(ctx, bough_mechanism_create(ctx, &b.s->def, &floating));
@@ -758,6 +782,46 @@ static void steps_are_transactions_and_allocate_nothing(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* A copy of what the header names goes on with the same bits. */
+static void a_copy_of_a_state_goes_on_the_same(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    blended b = start(ctx, fork_of_links(2, 3, BOUGH_MECHANISM_BALL));
+    add_point(ctx, &b, 0, 0, 20);
+    add_point(ctx, &b, 10, 0, -20);
+    bough_blend_state *copy = NULL;
+    check_ok(ctx, bough_blend_state_create(ctx, b.blend, &copy));
+    b.state->wrench[2] = 15;
+    for (int k = 0; k < 60; k++) {
+        check_ok(ctx, bough_blend_state_step(ctx, b.blend, b.state, 0.01));
+        if (k < 20)
+            continue;
+        if (k == 20) {
+            const size_t bytes = (size_t)b.blend->n * sizeof(double);
+            memcpy(copy->effectors, b.state->effectors, (size_t)b.blend->effector_count * sizeof *copy->effectors);
+            double *const from[] = {b.state->phi, b.state->wrench, b.state->carried, b.state->rates, b.state->springs};
+            double *const to[] = {copy->phi, copy->wrench, copy->carried, copy->rates, copy->springs};
+            for (int i = 0; i < 5; i++)
+                memcpy(to[i], from[i], bytes);
+            memcpy(copy->weights, b.state->weights, (size_t)b.blend->most_points * sizeof(double));
+            memcpy(copy->gravity, b.state->gravity, sizeof copy->gravity);
+            copy->nearest = b.state->nearest, copy->kinetic = b.state->kinetic, copy->time = b.state->time;
+        } else {
+            check_ok(ctx, bough_blend_state_step(ctx, b.blend, copy, 0.01));
+        }
+        bough_blend_state_place(b.blend, b.state);
+        bough_blend_state_place(b.blend, copy);
+        check(!memcmp(copy->poses, b.state->poses, (size_t)b.s->def.link_count * sizeof *copy->poses));
+    }
+    copy->rates[1] = NAN;
+    check_fails(ctx, bough_blend_state_step(ctx, b.blend, copy, 0.01), BOUGH_NOT_FINITE, "finite");
+    copy->rates[1] = 0, copy->nearest = 1000;
+    check_ok(ctx, bough_blend_state_step(ctx, b.blend, copy, 0.01));
+    bough_blend_state_destroy(ctx, copy);
+    stop(ctx, b);
+    bough_context_destroy(ctx);
+}
+
 /* Wherever memory ends while a point is added, the blend is what it was, and nothing leaks. */
 static void memory_may_end_anywhere(void **unused) {
     (void)unused;
@@ -802,6 +866,7 @@ int main(void) {
         cmocka_unit_test(looking_for_points_can_be_stopped),
         cmocka_unit_test(wrong_input_gets_a_sentence),
         cmocka_unit_test(steps_are_transactions_and_allocate_nothing),
+        cmocka_unit_test(a_copy_of_a_state_goes_on_the_same),
         cmocka_unit_test(memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

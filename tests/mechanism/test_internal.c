@@ -143,6 +143,11 @@ static void modes_are_stepped_and_counted(void **unused) {
     wrong.internal_modes = -1;
     check_fails(ctx, bough_mechanism_model_create(ctx, a.mechanism, a.statics, &wrong, &none), BOUGH_ERROR_ARGUMENT,
                 "0 to 21");
+    bough_mechanism_blend_def blended = bough_default_mechanism_blend_def();
+    bough_mechanism_blend *blend = NULL;
+    wrong.internal_modes = 1, blended.model = &wrong;
+    check_fails(ctx, bough_mechanism_blend_create(ctx, a.mechanism, &blended, &blend), BOUGH_ERROR_UNSUPPORTED,
+                "cannot be blended");
     wrong.internal_modes = 22;
     check_fails(ctx, bough_mechanism_model_create(ctx, a.mechanism, a.statics, &wrong, &none), BOUGH_ERROR_ARGUMENT,
                 "0 to 21");

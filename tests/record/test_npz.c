@@ -1,6 +1,8 @@
 /* .npz files hold what was put into them: read back by rules of the formats alone. */
 #include "npz_reader.h"
 
+#include "base/npy.h"
+
 #include <bough/record.h>
 
 static const char *const names[] = {"trunk", "", NULL, "Äste", "x\xff"};
@@ -64,6 +66,23 @@ static void texts_come_back(void **state) {
     bough_context_destroy(ctx);
 }
 
+static void a_matrix_comes_back(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const double A[6] = {1, -2.5, 3e-300, 4, 0.1, 6};
+    int32_t rows, columns;
+    double *back;
+    check_ok(ctx, bough_npy_write(ctx, test_path("A.npy"), 2, 3, A));
+    check_ok(ctx, bo_npy_read(ctx, test_path("A.npy"), &rows, &columns, &back));
+    check_int(rows, 2);
+    check_int(columns, 3);
+    check(memcmp(A, back, sizeof A) == 0);
+    bo_free(ctx, back);
+    check_fails(ctx, bough_npy_write(ctx, test_path("B.npy"), 2, 0, A), BOUGH_ERROR_ARGUMENT, "rows of 0 numbers");
+    check_fails(ctx, bough_npy_write(ctx, test_path("none/B.npy"), 2, 3, A), BOUGH_ERROR_FILE, "B.npy");
+    bough_context_destroy(ctx);
+}
+
 static void mistakes_are_refused_and_leave_nothing(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -109,6 +128,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_come_back),
         cmocka_unit_test(texts_come_back),
+        cmocka_unit_test(a_matrix_comes_back),
         cmocka_unit_test(mistakes_are_refused_and_leave_nothing),
         cmocka_unit_test(memory_may_be_short_at_any_time),
     };

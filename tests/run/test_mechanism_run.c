@@ -194,17 +194,19 @@ static void velocities_are_derivatives(void **state) {
         def.engine = full ? "full" : "mechanism";
         play p = begin_text(ctx,
                             "{" CHAIN("50") ", 'curves': {'c': [[0, 0], [1, 40]]}, 'gravity': [0, 0, -9.81],"
-                                            "'motors': [{'joint': 'h3', 'curve': 'c', 'degrees': true}],"
+                                            "'motors': [{'joint': 'h3', 'curve': 'c', 'degrees': true},"
+                                            "{'joint': 'h2', 'curve': 'c', 'degrees': true, 'scale': -1.5}],"
                                             "'time': {'dt': 1e-4, 'duration': 1}}",
                             &def);
-        double before = 0, most = 0;
+        double before = 0, within = 0, most = 0;
         for (int i = 0; i < 200; i++) {
-            before = value(&p, "tip.z");
+            before = value(&p, "tip.z"), within = value(&p, "b.z");
             check_ok(ctx, bough_run_step(ctx, p.run));
             most = fmax(most, fabs(value(&p, "tip.vz")));
         }
         check(most > 0.01);
         check_near(value(&p, "tip.vz"), (value(&p, "tip.z") - before) / 1e-4, 0.01 * most);
+        check_near(value(&p, "b.vz"), (value(&p, "b.z") - within) / 1e-4, 0.01 * most);
         end(ctx, &p);
     }
     bough_context_destroy(ctx);
@@ -322,6 +324,9 @@ static void a_free_mechanism_keeps_its_momentum(void **state) {
     check_ok(ctx, bough_run_advance(ctx, p.run));
     check_near(value(&p, "momentum.x"), 0.02, 2e-4);
     check_near(value(&p, "momentum.z"), 0.03, 3e-4);
+    /* x X p of the force at trunk1, 7.5 cm from the origin; it moves by a little meanwhile */
+    check_near(value(&p, "angular_momentum.x"), 0.075 * 0.03, 0.02 * 0.00225);
+    check_near(value(&p, "angular_momentum.z"), -0.075 * 0.02, 0.02 * 0.0015);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
@@ -398,6 +403,113 @@ static void blends_bend_as_the_full_mechanism_does(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- bodies and obstacles ---- */
+
+#define FLOOR "'obstacles': [{'name': 'floor', 'shape': {'plane': true}}]"
+#define BALL(z) "'bodies': [{'name': 'ball', 'density': 1000, 'position': [0.1, 0, " z "], 'shape': {'sphere': 0.1}}]"
+
+/* A ball falls freely, then lies on the floor. */
+static void a_ball_falls_and_lies(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p = begin_text(ctx,
+                        "{'bough': 1, " BALL("0.5") "," FLOOR ", 'gravity': [0, 0, -9.81],"
+                                                    "'probes': [{'name': 'ball', 'body': 'ball'}],"
+                                                    "'time': {'dt': 0.001, 'duration': 2}}",
+                        &def);
+    for (int i = 0; i < 200; i++)
+        check_ok(ctx, bough_run_step(ctx, p.run));
+    check_near(value(&p, "ball.uz"), -0.5 * 9.81 * 0.04, 0.01 * 0.2);
+    check_near(value(&p, "ball.vz"), -9.81 * 0.2, 1e-6);
+    check_near(value(&p, "momentum.z"), -9.81 * 0.2 * 1000 * 4 * M_PI / 3 * 1e-3, 1e-5);
+    check_near(value(&p, "total"), 0, 0.05);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "ball.z"), 0.1, 2e-3);
+    check_near(value(&p, "ball.vz"), 0, 1e-3);
+    check_int(bough_run_rigid_count(p.run), 2);
+    check_near(bough_run_rigid_pose(p.run, 0).position[2], 0.1, 2e-3);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* A body that spins keeps its angular momentum I w, in the axes of the world. */
+static void a_spinning_body_keeps_its_momentum(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p = begin_text(ctx,
+                        "{'bough': 1, 'bodies': [{'name': 'b', 'mass': 12, 'shape': {'box': [0.1, 0.2, 0.3]},"
+                        "'spin': [1, 2, 3], 'velocity': [0, 0, 1]}], 'time': {'dt': 0.001, 'duration': 0.5}}",
+                        &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "angular_momentum.x"), 0.13, 1e-3);
+    check_near(value(&p, "angular_momentum.y"), 0.2, 1e-3);
+    check_near(value(&p, "angular_momentum.z"), 0.15, 1e-3);
+    check_near(value(&p, "kinetic"), 0.5 * (12 + 0.13 + 0.4 + 0.45), 1e-2);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
+/* An arm whose tip rests on the floor is pushed up by what the floor carries; the probe of the touch says how much. */
+#define RESTING                                                                                                    \
+    "{'bough': 1, 'links': [{'name': 'wall'}," ROD("a", "0.1") "], 'joints': [" HINGE(                             \
+        "h1", "wall", "a", "0",                                                                                    \
+        "1") "],"                                                                                                  \
+             "'end_effectors': [{'name': 'tip', 'link': 'a', 'position': [0.2, 0, 0], 'shape': {'sphere': 0.02}, " \
+             "'friction': 0}],"                                                                                    \
+             "'obstacles': [{'name': 'floor', 'shape': {'plane': true}, 'position': [0, 0, -0.021]}],"             \
+             "'probes': [{'name': 'tip', 'end_effector': 'tip'}, {'name': 'push', 'touch': 'tip'}],"               \
+             "'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, 'duration': 1}"
+
+static void an_arm_rests_on_the_floor(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p = begin_text(ctx, RESTING "}", &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "tip.uz"), -0.001, 2e-4);
+    /* moments about the hinge: weight, less the spring, less the floor */
+    const double floor = (0.08 * 9.81 * 0.1 - 1 * 0.001 / 0.2) / 0.2;
+    check_near(value(&p, "push.fz"), floor, 0.03 * floor);
+    end(ctx, &p);
+    resume_equals_one_run(ctx, RESTING "}", "mechanism");
+    resume_equals_one_run(ctx,
+                          RESTING ", 'bodies': [{'name': 'ball', 'density': 1000, 'position': [0.15, 0, 0.2],"
+                                  "'shape': {'sphere': 0.05}}, {'name': 'box', 'mass': 1, 'position': [0.5, 0, 0.2],"
+                                  "'rotate_deg': [20, 30, 0], 'shape': {'box': [0.1, 0.1, 0.1]}}]}",
+                          "mechanism");
+    bough_context_destroy(ctx);
+}
+
+/* Bodies can be pulled and poked as links are. */
+static void bodies_follow_hands(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_run_def def = bough_default_run_def();
+    def.live = true;
+    play p = begin_text(ctx,
+                        "{'bough': 1, " BALL("1") "," FLOOR ", 'gravity': [0, 0, -9.81],"
+                                                  "'probes': [{'name': 'ball', 'body': 'ball'}]}",
+                        &def);
+    const double target[3] = {0.5, 0, 1}, impulse[3] = {0, 1, 0};
+    check_ok(ctx, bough_run_pull(ctx, p.run, 3, 0, 0, target, 1e5, 1e3));
+    for (int i = 0; i < 500; i++)
+        check_ok(ctx, bough_run_step(ctx, p.run));
+    const double *bottom = bough_run_rigid_at(p.run, 0)->surface->vertices;
+    const double reach = hypot(hypot(bottom[0], bottom[1]), bottom[2]);
+    check(fabs(hypot(value(&p, "ball.x") - 0.5, value(&p, "ball.z") - 1) - reach) < 0.01);
+    bough_run_release(p.run, 3);
+    const double before = value(&p, "momentum.y");
+    check_ok(ctx, bough_run_poke(ctx, p.run, 0, 0, impulse));
+    check_ok(ctx, bough_run_step(ctx, p.run));
+    check_near(value(&p, "momentum.y") - before, 1, 1e-6);
+    check_ok(ctx, bough_run_poke(ctx, p.run, 1, 0, impulse)); /* the floor does not mind */
+    check_ok(ctx, bough_run_step(ctx, p.run));
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 /* ---- what does not go ---- */
 
 static void check_no_run(bough_context *ctx, const char *text, const char *engine, const char *integrator,
@@ -442,6 +554,10 @@ int main(void) {
         cmocka_unit_test(a_free_mechanism_keeps_its_momentum),
         cmocka_unit_test(surfaces_go_with_the_links),
         cmocka_unit_test(blends_bend_as_the_full_mechanism_does),
+        cmocka_unit_test(a_ball_falls_and_lies),
+        cmocka_unit_test(a_spinning_body_keeps_its_momentum),
+        cmocka_unit_test(an_arm_rests_on_the_floor),
+        cmocka_unit_test(bodies_follow_hands),
         cmocka_unit_test(what_cannot_run_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

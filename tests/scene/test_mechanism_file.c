@@ -384,6 +384,27 @@ static void failed_allocations_leak_nothing(void **state) {
     check_failed_allocations(read_scene, rich_texts, 2);
 }
 
+static void the_examples_work(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scene = load(ctx, example_of_docs("## Mechanisms"));
+    check_int(scene->mechanism->body_count, 1);
+    bough_scene_destroy(ctx, scene);
+    static const struct {
+        const char *file;
+        int32_t links;
+    } examples[] = {{"helix/scene", 51},    {"helix/scene100", 101},   {"helix/scene400", 401}, {"ladder/scene", 37},
+                    {"ladder/scene48", 49}, {"y-mechanism/scene", 19}, {"loop/scene", 24},      {"arm/scene", 20}};
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        char path[400];
+        snprintf(path, sizeof path, "%s/examples/%s.json", BOUGH_SOURCE_DIR, examples[i].file);
+        check_ok(ctx, bough_scene_load(ctx, path, &scene));
+        check_int(scene->mechanism->link_count, examples[i].links);
+        bough_scene_destroy(ctx, scene);
+    }
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hello_mechanism),
@@ -398,6 +419,7 @@ int main(void) {
         cmocka_unit_test(wrong_shapes_are_told),
         cmocka_unit_test(truncations_and_mutations_do_no_harm),
         cmocka_unit_test(failed_allocations_leak_nothing),
+        cmocka_unit_test(the_examples_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -641,6 +641,18 @@ static void a_billion_laughs_are_refused(void **state) {
     check(strstr(read_hostile(read_robot, test_path("robot.urdf"), -1).message, "nested deeper than 64"));
 }
 
+/* 64 MB are described by no robot; sparse files cost nothing here. */
+static void large_files_are_refused(void **state) {
+    (void)state;
+    write_quoted(test_path("springs.json"), SPRINGS);
+    test_write_text(test_path("large.urdf"), "<robot>");
+    check_int(truncate(test_path("large.urdf"), (64 << 20) + 1), 0);
+    check(strstr(read_hostile(read_robot, test_path("large.urdf"), -1).message,
+                 "is larger than 64 MB, too large for a URDF file"));
+    check_int(truncate(test_path("large.urdf"), 20), 0);
+    check(strstr(read_hostile(read_robot, test_path("large.urdf"), -1).message, "is not a text in UTF-8"));
+}
+
 static void entities_mean_characters(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -713,6 +725,7 @@ int main(void) {
         cmocka_unit_test(mistakes_of_the_side_file_are_told),
         cmocka_unit_test(what_is_ignored_is_told),
         cmocka_unit_test(a_billion_laughs_are_refused),
+        cmocka_unit_test(large_files_are_refused),
         cmocka_unit_test(entities_mean_characters),
         cmocka_unit_test(mangled_files_do_no_harm),
         cmocka_unit_test(memory_that_runs_out_is_told),

@@ -43,7 +43,7 @@ static inline json_t *load_schema(const char *path) {
 
 /* The first JSON block behind a heading of docs/scene-format.md. */
 static inline const char *example_of_docs(const char *heading) {
-    static char text[60000];
+    static char text[120000];
     FILE *stream = fopen(BOUGH_SOURCE_DIR "/docs/scene-format.md", "rb");
     check(stream != NULL);
     text[fread(text, 1, sizeof text - 1, stream)] = 0;

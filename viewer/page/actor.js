@@ -134,7 +134,7 @@ export class Actor {
     // `of`: "none", "surface" or "volume". To see into a volume its surface becomes glass. Where a component does not know
     // the edges of its volume mesh those of its surface are drawn.
     showWires(of) {
-        const volume = of === "volume";
+        const volume = of === "volume" && this.layer.deep;
         this.meshes.forEach((meshes, number) => {
             const component = this.layer.components[number];
             meshes.wire?.removeFromParent();

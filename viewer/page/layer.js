@@ -10,6 +10,8 @@ export function rotate([x, y, z, w], [a, b, c]) {
     return [a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx];
 }
 
+const DEEPEST = 8e6; // vertices of all volume meshes: 32 bytes each on the GPU
+
 export class Layer {
     constructor({ components, parts, names, seams, vertexCount }) {
         Object.assign(this, { components, parts, names, seams, vertexCount });
@@ -19,6 +21,8 @@ export class Layer {
         this.qAt = new Int32Array(count);          // where the q of a part begin, a multiple of 4
         this.streamAt = new Int32Array(count);     // where the vertices of a streamed part begin, in vertices
         this.slot = new Int32Array(count);         // where its vertices are drawn into, those inside the volume behind the surface's
+        const all = parts.component.reduce((sum, c) => sum + components[c].all, 0);
+        this.deep = all <= DEEPEST;                // there is room for what is inside
         let q = 0, streamed = 0, slots = 0;
         for (let p = 0; p < count; p++) {
             const component = components[parts.component[p]];
@@ -27,7 +31,7 @@ export class Layer {
             this.streamAt[p] = streamed;
             if (component.streamed) streamed += component.all;
             this.slot[p] = slots;
-            slots += component.all;
+            slots += this.deep ? component.all : component.vertices;
             this.frames[8 * p + 3] = this.rest[8 * p + 3] = parts.scale[p];
             this.frames[8 * p + 7] = this.rest[8 * p + 7] = 1;
             if (parts.rest) {

@@ -82,11 +82,9 @@ class Page {
 
     #makeTopBar() {
         this.tool = button({ name: "Tool: pull", key: "z", chosen: () => this.#switchTool() });
-        const panels = () => {
-            document.body.classList.toggle("bare");
-            $("left").classList.toggle("shown", !document.body.classList.contains("bare"));
-            document.body.classList.toggle("sheets", !document.body.classList.contains("bare"));
-        };
+        // Where there is no room beside the scene, panels are sheets over it that come when they are called.
+        const narrow = matchMedia("(max-width: 760px)");
+        const panels = () => document.body.classList.toggle(narrow.matches ? "sheets" : "bare");
         this.panels = button({ name: "Panels", key: "\\", chosen: panels });
         $("top").append(this.tool, button({ name: "Fit", key: "f", chosen: () => this.#fit() }), this.panels,
             button({ name: "Theme", key: "y", chosen: () => this.theme.switch() }),
@@ -351,6 +349,7 @@ class Page {
     #setWires(of) {
         this.picture.actors[0]?.showWires(of);
         this.picture.touch();
+        if (of === "volume" && this.layers[0] && !this.layers[0].deep) return this.note("The volume meshes of this scene are too large to be drawn; these are the edges of its surfaces.");
         const without = of === "volume" ? this.layers[0]?.components.filter(({ edges }) => !edges).map(({ name }) => name) : [];
         if (without?.length) this.note(`Shown by the edges of its surface only: ${without.slice(0, 4).join(", ")}${without.length > 4 ? " and others" : ""}.`);
     }

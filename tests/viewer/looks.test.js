@@ -1,0 +1,209 @@
+// How the page looks and is handled: dark and light, on a phone, in a hidden tab, by keys alone.
+
+import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { measure, readPng } from "./picture.js";
+import { makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+
+const WAIT = 30000; // ms
+let folder, browser, view, page;
+
+before(async () => {
+    folder = makeFolder();
+    cpSync(new URL("../../examples/y-tree", import.meta.url), folder, { recursive: true });
+    [view, browser] = await Promise.all([startView(join(folder, "scene.json")), startBrowser()]);
+});
+
+after(async () => {
+    await browser?.close();
+    await view?.stop();
+    if (folder) removeFolder(folder);
+});
+
+const look = (what, ...args) => page.evaluate(what, ...args);
+const until = (what, arg) => page.waitForFunction(what, arg, { timeout: WAIT, polling: 50 });
+const button = (name) => page.getByRole("button", { name, exact: true });
+
+async function open(options) {
+    await page?.context().close();
+    page = await openPage(browser, view.url, options);
+    await until(() => window.bough?.drawn > 2 && bough.frame > 1);
+    if (await look(() => bough.settings.paused)) await page.keyboard.press(" ");
+}
+
+// Red, green, blue of the middle of an edge of the screen, as it is drawn.
+async function pixel(x, y) {
+    const { width, channels, pixels } = readPng(await page.screenshot());
+    return [...pixels.subarray(channels * (y * width + x), channels * (y * width + x) + 3)];
+}
+
+// Of WCAG: 1 (the same) to 21 (black on white).
+function contrast(a, b) {
+    const linear = (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+    const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+    return (high + 0.05) / (low + 0.05);
+}
+
+// Colours of a text and of the panel behind it; the panel is drawn over the picture.
+const colours = (selector) => look((selector) => {
+    const read = (text) => text.match(/[\d.]+/g).map(Number);
+    const element = document.querySelector(selector);
+    let behind = element;
+    while (behind && (read(getComputedStyle(behind).backgroundColor)[3] ?? 1) < 0.5) behind = behind.parentElement;
+    const kept = read(getComputedStyle(behind ?? document.body).backgroundColor).slice(0, 3);
+    return { text: read(getComputedStyle(element).color).slice(0, 3), behind: kept };
+}, selector);
+
+test("dark and light follow the system, and can be read", async () => {
+    const skies = {};
+    for (const scheme of ["light", "dark"]) {
+        await open({ colorScheme: scheme });
+        assert.equal(await look(() => document.documentElement.dataset.theme), scheme);
+        for (const selector of ["#left label span", "#right summary", "#bottom button", "#clock", "#state", "#scene", ".facts, .hint"]) {
+            const { text, behind } = await colours(selector);
+            assert.ok(contrast(text, behind) > 4.5, `${scheme}: ${selector} is ${text} on ${behind}`);
+        }
+        skies[scheme] = await pixel(400, 62);
+        const { colours: count } = measure(await page.screenshot());
+        assert.ok(count > 20, `${scheme}: ${count} colours`);
+    }
+    assert.ok(contrast(skies.light, skies.dark) > 4, JSON.stringify(skies));
+    // What the system changes is followed at once.
+    await page.emulateMedia({ colorScheme: "light" });
+    await until(() => document.documentElement.dataset.theme === "light");
+    assert.deepEqual(page.errors, []);
+});
+
+test("a tab that is hidden asks for no frames, and goes on when it is seen again", async () => {
+    await open();
+    const cdp = await page.context().newCDPSession(page);
+    // Another tab in front: browsers then call no requestAnimationFrame, and neither does this.
+    const hide = (hidden) => page.evaluate((hidden) => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+        Object.defineProperty(document, "visibilityState", { configurable: true, get: () => (hidden ? "hidden" : "visible") });
+        window.hiddenFrames ??= window.requestAnimationFrame;
+        window.requestAnimationFrame = hidden ? (call) => ((window.waiting = call), 0) : window.hiddenFrames;
+        document.dispatchEvent(new Event("visibilitychange"));
+        if (!hidden && window.waiting) window.requestAnimationFrame(window.waiting), (window.waiting = null);
+    }, hidden);
+    await hide(true);
+    await page.waitForTimeout(600); // what is under way comes in
+    const before = await look(() => ({ frame: bough.frame, drawn: bough.drawn, time: bough.numbers.time }));
+    await until((time) => bough.numbers.time > time + 0.5, before.time); // the simulation goes on
+    const after = await look(() => ({ frame: bough.frame, drawn: bough.drawn }));
+    assert.ok(after.drawn === before.drawn, "something was drawn");
+    assert.ok(after.frame <= before.frame + 2, `${after.frame - before.frame} frames came`);
+    await hide(false);
+    await until((drawn) => bough.drawn > drawn + 2, after.drawn);
+    await until((frame) => bough.frame > frame + 3, after.frame);
+    await cdp.detach();
+    assert.deepEqual(page.errors, []);
+});
+
+test("on a phone the scene is seen, the controls are reached, and a finger pulls", async () => {
+    await open({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 1 });
+    const { clientWidth, scrollWidth } = await look(() => ({ clientWidth: document.documentElement.clientWidth, scrollWidth: document.documentElement.scrollWidth }));
+    assert.ok(scrollWidth <= clientWidth + 1, `the page is ${scrollWidth} wide on a screen of ${clientWidth}`);
+    const inside = async (name) => {
+        const box = await button(name).boundingBox();
+        assert.ok(box && box.x >= -1 && box.x + box.width <= 391 && box.y >= 0 && box.y + box.height <= 845, `${name} is at ${JSON.stringify(box)}`);
+    };
+    for (const name of ["Pause", "Reset", "Step", "Panels", "Fit"]) await inside(name);
+    // Panels are sheets that come when they are called.
+    await button("Panels").tap();
+    await page.getByLabel("Wind", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
+    const wind = await page.getByLabel("Wind", { exact: true }).boundingBox();
+    assert.ok(wind.x >= 0 && wind.x + wind.width <= 390 && wind.y >= 0 && wind.y < 844);
+    await button("Panels").tap();
+    await until(() => !document.body.classList.contains("sheets"));
+    const spot = await look(() => {
+        for (let part = bough.partCount() - 1; part >= 0; part--)
+            for (let vertex = bough.vertexCount(part) - 1; vertex >= 0; vertex -= 7) {
+                const pixel = bough.project(bough.vertexPosition(part, vertex));
+                if (!pixel || pixel[0] < 20 || pixel[0] > 340 || pixel[1] < 150 || pixel[1] > 600) continue;
+                const hit = document.elementFromPoint(...pixel)?.id === "picture" && bough.at(...pixel);
+                if (hit && hit.part === part && bough.vertexPosition(part, hit.vertex)[2] > 1) return { part, vertex: hit.vertex, pixel };
+            }
+        return null;
+    });
+    assert.ok(spot, "no branch can be touched");
+    const cdp = await page.context().newCDPSession(page);
+    const touch = (type, ...points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y, id: 0 })) });
+    const [x, y] = spot.pixel;
+    await touch("touchStart", [x, y]);
+    for (const share of [0.3, 0.6, 1]) await touch("touchMove", [x + 60 * share, y + 60 * share]);
+    await until(() => bough.held.length === 1);
+    const start = await look(({ part, vertex }) => bough.vertexPosition(part, vertex), spot);
+    await until(([{ part, vertex }, start]) => Math.hypot(...bough.vertexPosition(part, vertex).map((c, i) => c - start[i])) > 0.005, [spot, start]);
+    await touch("touchEnd");
+    await until(() => bough.held.length === 0);
+    assert.deepEqual(page.errors, []);
+});
+
+test("engines change places, and with them what can be set", async () => {
+    await open();
+    await page.getByText("Method", { exact: true }).click();
+    const engine = page.getByLabel("Engine", { exact: true });
+    for (const [name, parts] of [["full", 1], ["tree", 3]]) {
+        await engine.selectOption(name);
+        await until(([name, parts]) => bough.settings.engine === name && bough.partCount() === parts && bough.frame > 0, [name, parts]);
+        const { drawn } = await look(() => bough);
+        await until((drawn) => bough.drawn > drawn + 1, drawn);
+        assert.equal(await page.getByLabel("Coupling", { exact: true }).isDisabled(), name === "full");
+    }
+    assert.deepEqual(page.errors, []);
+});
+
+test("every key in the help does what it says", async () => {
+    await open();
+    await page.keyboard.press("?");
+    const listed = await page.locator("dialog kbd").allTextContents();
+    await page.keyboard.press("Escape");
+    const names = { Space: " ", "←": "ArrowLeft", "→": "ArrowRight", "↑": "ArrowUp", "↓": "ArrowDown", Del: "Delete", Esc: "Escape", "Page ↑": "PageUp", "Page ↓": "PageDown" };
+    const keys = new Set(listed.map((key) => names[key] ?? key));
+    // What each changes; it is looked at before and after.
+    const settings = () => look(() => JSON.stringify({ ...bough.settings }));
+    const view = () => look(() => JSON.stringify([bough.project([0, 0, 0]), bough.project([0.3, 0.2, 1])]));
+    const value = (name) => () => page.getByLabel(name, { exact: true }).inputValue();
+    const checked = (name) => () => page.getByLabel(name, { exact: true }).isChecked();
+    const html = (what) => () => look((what) => document.querySelector(what).className + document.documentElement.dataset.theme, what);
+    const picked = () => look(() => bough.picked?.part ?? -1);
+    const parts = () => look(() => JSON.stringify(bough.parts));
+    const time = () => look(() => bough.numbers.time);
+    const changes = [
+        ["]", picked], ["]", picked], ["[", picked], ["]", picked],
+        [" ", settings], [".", time], ["+", settings], ["-", settings], ["w", settings], ["j", settings], ["J", settings], ["u", settings], ["U", settings], ["W", settings], ["w", settings], ["0", settings],
+        ["g", settings], ["G", settings], ["t", settings], ["T", settings], ["k", settings], ["k", settings], ["k", settings], ["k", settings],
+        ["c", value("Colour")], ["C", value("Colour")], ["n", settings], ["n", settings], ["n", settings], ["m", value("Wireframe")], ["h", checked("Shadows")], ["h", checked("Shadows")],
+        ["s", parts], ["S", parts], ["d", parts], ["D", parts], ["b", checked("All of its component")],
+        ["l", parts], ["l", parts], ["x", parts], ["a", parts], ["Delete", parts], ["r", parts],
+        ["q", settings], ["q", settings], ["i", settings], ["o", () => look(() => bough.layerCount)], ["e", settings],
+        ["z", () => page.locator("#top button").first().textContent()],
+        ["ArrowLeft", view], ["ArrowRight", view], ["ArrowUp", view], ["ArrowDown", view], ["PageUp", view], ["PageDown", view], ["PageUp", view], ["f", view],
+        ["\\", html("body")], ["\\", html("body")], ["y", html("body")],
+        ["v", () => page.getByRole("button", { name: /ilm/ }).textContent()],
+    ];
+    await page.getByText("Method", { exact: true }).click();
+    for (const [key, what] of changes) {
+        const before = await what();
+        await page.keyboard.press(key);
+        let now = before;
+        for (let i = 0; i < 200 && now === before; i++) {
+            await page.waitForTimeout(50);
+            now = await what();
+        }
+        assert.notEqual(now, before, `"${key}" changes nothing`);
+    }
+    const pressed = new Set([...changes.map(([key]) => key), "p", "?", "Escape"]);
+    const isKey = (key) => key.length === 1 || Object.values(names).includes(key); // the help has words for pointers, too
+    assert.deepEqual([...keys].filter((key) => isKey(key) && !pressed.has(key)), [], "keys that are listed and not tried");
+    assert.deepEqual([...pressed].filter((key) => !keys.has(key)), [], "keys that are not listed");
+    const [photo] = await Promise.all([page.waitForEvent("download", { timeout: WAIT }), page.keyboard.press("p")]);
+    assert.match(photo.suggestedFilename(), /\.png$/);
+    await page.keyboard.press("Escape");
+    assert.equal(await look(() => bough.picked), null);
+    assert.deepEqual(page.errors, []);
+});
