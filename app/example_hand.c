@@ -108,7 +108,6 @@ static void add_probes(json_t *scene) {
 
 int example_hand(bough_context *ctx, example *e) {
     json_t *scene = example_scene("A hand that holds a ball");
-    (void)ctx;
     add_arm(scene);
     for (int i = 0; i < FINGERS; i++)
         add_finger(scene, i);
@@ -117,5 +116,5 @@ int example_hand(bough_context *ctx, example *e) {
     add_probes(scene);
     json_object_set_new(scene, "settle", json_true());
     json_object_set_new(scene, "time", json_pack("{s:f, s:i}", "dt", 0.002, "duration", 7));
-    return example_write_scene(e, scene);
+    return example_write_scene(ctx, e, scene);
 }

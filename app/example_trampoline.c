@@ -182,7 +182,6 @@ static void add_bunny(json_t *scene) {
 
 int example_trampoline(bough_context *ctx, example *e) {
     json_t *scene = example_scene("A trampoline that catches a bunny");
-    (void)ctx;
     add_ground(scene);
     add_sheet(scene);
     add_figure(scene, 1);
@@ -195,5 +194,5 @@ int example_trampoline(bough_context *ctx, example *e) {
     example_add(scene, "probes", json_pack("{s:s, s:s}", "name", "middle", "end_effector", "tile3.3"));
     json_object_set_new(scene, "settle", json_true());
     json_object_set_new(scene, "time", json_pack("{s:f, s:i}", "dt", 0.003, "duration", 6));
-    return example_write_scene(e, scene);
+    return example_write_scene(ctx, e, scene);
 }
