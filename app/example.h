@@ -147,8 +147,8 @@ bough_status example_outline_mesh(bough_context *ctx, const example_outline *out
 json_t *example_scene(const char *name);
 /* Appends to the list of this name and returns the entry, which the scene owns. */
 json_t *example_add(json_t *scene, const char *list, json_t *entry);
-/* Checks what was put together and writes FOLDER/scene.json. The scene is gone afterwards. */
-int example_write_scene(example *e, json_t *scene);
+/* Writes FOLDER/scene.json and reads it again, which checks it. The scene is gone afterwards. */
+int example_write_scene(bough_context *ctx, example *e, json_t *scene);
 
 json_t *example_numbers(int count, ...); /* doubles */
 json_t *example_place(v3 p);             /* [x, y, z] */

@@ -2,11 +2,11 @@
 #include "example.h"
 
 /* The reduced model is linear about one pose: that of the fingers at the ball. They open from there, and the hand turns
- * about an axis near the ball, so that what is not linear stays small. */
+ * about an axis through the ball, so that what is not linear stays small. */
 #define FINGERS 4
 
 static const double ball_radius = 0.045, pad_radius = 0.012, bone_radius = 0.009; /* m */
-static const v3 ball_at = {0, 0, 0.14}, palm_at = {0, 0, 0.225}, post_at = {-0.3, 0, 0};
+static const v3 ball_at = {0, 0, 0.14}, palm_at = {0, 0, 0.225};
 static const v3 bone_colour = {0.80, 0.82, 0.85}, pad_colour = {0.20, 0.22, 0.26}, arm_colour = {0.93, 0.55, 0.16},
                 post_colour = {0.45, 0.48, 0.52}, ball_colour = {0.83, 0.20, 0.19}, stand_colour = {0.30, 0.52, 0.42},
                 floor_colour = {0.86, 0.87, 0.88};
@@ -48,28 +48,32 @@ static void add_finger(json_t *scene, int finger) {
     }
 }
 
-/* A post with a beam, at the end of which the hand turns about the beam. */
+static json_t *rod(v3 from, v3 to, double radius, v3 colour) {
+    const v3 along = v3_along(to, -1, from);
+    const axes turned = axes_around(along, (v3){0, 0, 1});
+    json_t *shape = example_shape("capsule", example_numbers(2, radius, sqrt(v3_dot(along, along))),
+                                  v3_scale(0.5, v3_add(from, to)), colour);
+    json_object_set_new(shape, "rotate_deg", example_turn(&turned));
+    return shape;
+}
+
+/* A post with a beam, at the end of which the hand turns about the beam: a fork takes the palm above the ball. */
 static void add_arm(json_t *scene) {
-    const double length = palm_at.x - post_at.x - 0.06;
-    const axes ahead = {{0, 0, -1}, {0, 1, 0}, {1, 0, 0}}; /* z along the beam */
-    json_t *post =
-        example_shape("cylinder", example_numbers(2, 0.022, palm_at.z), (v3){post_at.x, 0, palm_at.z / 2}, post_colour);
-    json_t *beam = example_shape("capsule", example_numbers(2, 0.022, length),
-                                 (v3){post_at.x + length / 2, 0, palm_at.z}, post_colour);
-    json_object_set_new(beam, "rotate_deg", example_turn(&ahead));
+    const v3 foot = {-0.34, 0, 0}, top = {foot.x, 0, ball_at.z}, wrist = {-0.15, 0, ball_at.z};
+    const v3 down = v3_along(ball_at, -1, palm_at), knee = v3_add(down, (v3){-0.13, 0, 0.03}), side = {-0.04, 0, 0.0};
     json_t *palm = example_shape("cylinder", example_numbers(2, 0.048, 0.022), (v3){0, 0, 0}, arm_colour);
-    json_t *wrist = example_shape("cylinder", example_numbers(2, 0.011, 0.03), (v3){-0.045, 0, 0}, arm_colour);
-    json_object_set_new(wrist, "rotate_deg", example_turn(&ahead));
-    example_add(scene, "links", json_pack("{s:s, s:[o, o]}", "name", "post", "shape", post, beam));
     example_add(scene, "links",
-                json_pack("{s:s, s:o, s:f, s:[o, o]}", "name", "palm", "position", example_place(palm_at), "mass", 0.3,
-                          "shape", palm, wrist));
-    example_hinge(scene, "wrist", "post", "palm", v3_add(palm_at, (v3){-0.06, 0, 0}), (v3){1, 0, 0},
-                  (example_spring){60, 1});
+                json_pack("{s:s, s:[o, o]}", "name", "post", "shape", rod(foot, top, 0.022, post_colour),
+                          rod(top, wrist, 0.022, post_colour)));
+    example_add(scene, "links",
+                json_pack("{s:s, s:o, s:f, s:[o, o, o]}", "name", "palm", "position", example_place(palm_at), "mass",
+                          0.3, "shape", palm, rod(v3_along(wrist, -1, palm_at), knee, 0.012, arm_colour),
+                          rod(knee, side, 0.012, arm_colour)));
+    example_hinge(scene, "wrist", "post", "palm", wrist, (v3){1, 0, 0}, (example_spring){60, 1});
     example_motor(scene, "wrist", "turn", 1);
-    example_ease(scene, "turn", 2.0, 3.0, 0, 0.8);
-    example_ease(scene, "turn", 3.5, 5.0, 0.8, -0.8);
-    example_ease(scene, "turn", 5.5, 6.5, -0.8, 0);
+    example_ease(scene, "turn", 2.0, 3.0, 0, 0.9);
+    example_ease(scene, "turn", 3.5, 5.0, 0.9, -0.9);
+    example_ease(scene, "turn", 5.5, 6.5, -0.9, 0);
 }
 
 /* The stand is a body of its own, which a force pulls away when the fingers have closed. */
@@ -104,7 +108,6 @@ static void add_probes(json_t *scene) {
 
 int example_hand(bough_context *ctx, example *e) {
     json_t *scene = example_scene("A hand that holds a ball");
-    (void)ctx;
     add_arm(scene);
     for (int i = 0; i < FINGERS; i++)
         add_finger(scene, i);
@@ -113,5 +116,5 @@ int example_hand(bough_context *ctx, example *e) {
     add_probes(scene);
     json_object_set_new(scene, "settle", json_true());
     json_object_set_new(scene, "time", json_pack("{s:f, s:i}", "dt", 0.002, "duration", 7));
-    return example_write_scene(e, scene);
+    return example_write_scene(ctx, e, scene);
 }

@@ -2,7 +2,7 @@
 #include "example.h"
 
 #include <stdarg.h>
-#include <string.h>
+#include <bough/scene.h>
 
 /* To the micrometre, as a person would write it. */
 static json_t *tidy(double x) {
@@ -138,7 +138,15 @@ static void write_value(FILE *stream, const json_t *value) {
         json_dumpf(value, stream, flags);
 }
 
-int example_write_scene(example *e, json_t *scene) {
+static int check_scene(bough_context *ctx, const char *path) {
+    bough_scene *scene;
+    if (bough_scene_load(ctx, path, &scene))
+        return app_fail(ctx);
+    bough_scene_destroy(ctx, scene);
+    return APP_OK;
+}
+
+int example_write_scene(bough_context *ctx, example *e, json_t *scene) {
     example_file file;
     const char *key;
     json_t *value;
@@ -156,5 +164,5 @@ int example_write_scene(example *e, json_t *scene) {
     }
     fputs("\n}\n", file.stream);
     json_decref(scene);
-    return example_close(&file, true) ? APP_OK : APP_FAILED;
+    return example_close(&file, true) ? check_scene(ctx, file.path) : APP_FAILED;
 }

@@ -126,9 +126,10 @@ static void add_torso(const figure *f) {
                           "shape", trunk, shoulders));
     char head[24];
     name_of(f, "head", 0, head);
+    json_t *throat = example_shape("capsule", example_numbers(2, 0.05, 0.1), (v3){0, 0, -0.12}, skin);
     example_add(f->scene, "links",
-                json_pack("{s:s, s:o, s:f, s:o}", "name", head, "position", example_place(on(f, 0.02, 0, 1.62)), "mass",
-                          5.0, "shape", example_sphere(0.115, (v3){0, 0, 0}, skin)));
+                json_pack("{s:s, s:o, s:f, s:[o, o]}", "name", head, "position", example_place(on(f, 0.02, 0, 1.6)),
+                          "mass", 5.0, "shape", example_sphere(0.115, (v3){0, 0, 0}, skin), throat));
     char neck[24];
     name_of(f, "neck", 0, neck);
     add_spring_joint(f->scene, "ball", neck, name, head, on(f, 0, 0, 1.48), 150);
@@ -181,7 +182,6 @@ static void add_bunny(json_t *scene) {
 
 int example_trampoline(bough_context *ctx, example *e) {
     json_t *scene = example_scene("A trampoline that catches a bunny");
-    (void)ctx;
     add_ground(scene);
     add_sheet(scene);
     add_figure(scene, 1);
@@ -194,5 +194,5 @@ int example_trampoline(bough_context *ctx, example *e) {
     example_add(scene, "probes", json_pack("{s:s, s:s}", "name", "middle", "end_effector", "tile3.3"));
     json_object_set_new(scene, "settle", json_true());
     json_object_set_new(scene, "time", json_pack("{s:f, s:i}", "dt", 0.003, "duration", 6));
-    return example_write_scene(e, scene);
+    return example_write_scene(ctx, e, scene);
 }

@@ -54,7 +54,6 @@ static void add_leg(json_t *scene, int leg) {
 
 int example_walker(bough_context *ctx, example *e) {
     json_t *scene = example_scene("A robot that walks over uneven ground");
-    (void)ctx;
     json_object_set_new(scene, "free_base", json_true());
     json_t *trunk = example_shape("box", example_numbers(3, 0.38, 0.13, 0.05), (v3){0, 0, 0}, body_colour);
     json_t *head = example_shape("box", example_numbers(3, 0.06, 0.09, 0.04), (v3){0.215, 0, 0.02}, hip_colour);
@@ -81,5 +80,5 @@ int example_walker(bough_context *ctx, example *e) {
         example_add(scene, "probes", json_pack("{s:s, s:s}", "name", foot, "touch", foot));
     }
     json_object_set_new(scene, "time", json_pack("{s:f, s:i}", "dt", 0.004, "duration", 8));
-    return example_write_scene(e, scene);
+    return example_write_scene(ctx, e, scene);
 }

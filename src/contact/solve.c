@@ -1,6 +1,8 @@
 /* Projected Gauss-Seidel over G^T A^-1 G, held as rates of the groups. docs/theory/contact.md, "Impulses". */
 #include "contact/solve.h"
 
+#include "base/simd.h"
+
 #include <string.h>
 
 /* ---- one constraint ---- */
@@ -32,6 +34,7 @@ static void apply(const bo_contact_problem *p, const bo_constraint *c, const dou
 
 /* A^-1 J^T by rows. Sums of columns of the inverse, which is symmetric, for all three at once: that is read once, and
  * sums side by side need no order. */
+BO_MULTIVERSION
 static void answer(int32_t n, const double *inverse, const double *J, double *restrict B) {
     double *restrict B1 = B + n, *restrict B2 = B1 + n;
     memset(B, 0, 3 * (size_t)n * sizeof *B);
