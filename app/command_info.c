@@ -24,6 +24,8 @@ static void need_component(struct argp_state *state, const char *path) {
     const char *dot = strrchr(path, '.');
     if (dot && !strcasecmp(dot, ".bough"))
         return;
+    if (app_is_mechanism(path))
+        argp_error(state, "%s is a mechanism; bough mechanism info %s tells about it", path, path);
     if (dot && !strcasecmp(dot, ".json"))
         argp_error(state, "%s is not a cooked component; bough cook %s makes one of it", path, path);
     argp_error(state, "%s is not a component (.bough); bough mesh info %s tells about a mesh", path, path);

@@ -44,6 +44,8 @@ static void take_word(struct argp_state *state, arguments *a, const char *text) 
     for (int k = 0; k < 3; k++)
         if (!strcmp(text, actions[k]))
             a->action = actions[k];
+    if (!strcmp(text, "run"))
+        argp_error(state, "run comes first, and its options after it: bough mechanism run FILE [OPTION...]");
     if (!a->action)
         argp_error(state, "\"%s\" should be info, compliance, reduce or run", text);
 }
@@ -186,7 +188,7 @@ static int name_rigid(const bough_mechanism_model *model, int32_t effector, char
 
 /* Combinations of coordinates that cannot move, beside single ones: what is orthogonal to all directions that can, with
  * radians made into metres. From the coordinates that are left over most, so that few take part in each. vectors: of n
- * numbers each; returns how many there are, at most `most`. */
+ * numbers each; returns how many there are, at most COMBINATIONS. */
 enum { COMBINATION_SIZE = 72, COMBINATIONS = 12 };
 
 static void take_out(int32_t n, int32_t count, double (*basis)[COMBINATION_SIZE], double *x) {
@@ -223,7 +225,7 @@ static int combine_rigid(const bough_mechanism_model *model, double (*vectors)[C
         take_out(n, used, basis, basis[used]);
         make_unit(n, basis[used]);
     }
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < n && used < n; i++)
         if (is_rigid(model, i)) {
             memset(basis[used], 0, sizeof basis[used]);
             basis[used++][i] = 1;
@@ -387,7 +389,9 @@ static double difference(const bough_mechanism_model *model, const double *A, co
     return most > 0 ? off / most : 0;
 }
 
-static void print_compliance(const app_effectors *chosen, const bough_mechanism_model *model, double off) {
+/* off: NAN where the other method cannot do it, and why. */
+static void print_compliance(const app_effectors *chosen, const bough_mechanism_model *model, double off,
+                             const char *why_not) {
     const size_t n = 6 * (size_t)chosen->count;
     int32_t named = 0;
     for (int32_t e = 0; e < chosen->count; e++) {
@@ -416,7 +420,10 @@ static void print_compliance(const app_effectors *chosen, const bough_mechanism_
     }
     if (6 * chosen->count - model->rank > named)
         print_combinations(chosen, model);
-    printf("exact and recursive differ by %.2g of the largest compliance\n", off);
+    if (isnan(off))
+        printf("the two methods cannot be compared: %s\n", why_not);
+    else
+        printf("exact and recursive differ by %.2g of the largest compliance\n", off);
     if (chosen->count > 1)
         puts("How end effectors move each other: --json or --npy FILE");
 }
@@ -437,11 +444,11 @@ static void print_compliance_json(const app_effectors *chosen, const bough_mecha
     }
     for (int32_t e = 0; e < chosen->count; e++)
         json_array_append_new(names, app_json_text(chosen->effectors[e].name));
-    app_print_json(json_pack("{s:o, s:s, s:o, s:i, s:f, s:o, s:o, s:o, s:f}", "end_effectors", names, "method",
+    app_print_json(json_pack("{s:o, s:s, s:o, s:i, s:f, s:o, s:o, s:o, s:o}", "end_effectors", names, "method",
                              a->method == BOUGH_MECHANISM_EXACT ? "exact" : "recursive", "compliance", rows, "rank",
                              (int)model->rank, "radius", model->radius, "scaled_compliances",
                              app_json_numbers(model->compliances, model->rank), "rigid", rigid, "rigid_combinations",
-                             combined, "difference_of_methods", off));
+                             combined, "difference_of_methods", app_json_number(off)));
 }
 
 static int show_compliance(bough_context *ctx, const app_mechanism *m, const app_effectors *chosen,
@@ -451,16 +458,15 @@ static int show_compliance(bough_context *ctx, const app_mechanism *m, const app
     const bool exact = a->method == BOUGH_MECHANISM_EXACT;
     if (chosen->count == 0)
         return app_fail_with("the mechanism has no end effectors; name some by --end-effectors");
-    int status = APP_OK;
-    if (find_model(ctx, m, chosen, a->method, &model) ||
-        find_statics(ctx, m, chosen, exact ? BOUGH_MECHANISM_RECURSIVE : BOUGH_MECHANISM_EXACT, &other))
-        status = app_fail(ctx);
+    int status = find_model(ctx, m, chosen, a->method, &model) ? app_fail(ctx) : APP_OK;
     if (status == APP_OK) {
-        const double off = difference(model, exact ? model->C : other->C, exact ? other->C : model->C);
+        double off = NAN;
+        if (!find_statics(ctx, m, chosen, exact ? BOUGH_MECHANISM_RECURSIVE : BOUGH_MECHANISM_EXACT, &other))
+            off = difference(model, exact ? model->C : other->C, exact ? other->C : model->C);
         if (a->json)
             print_compliance_json(chosen, model, off, a);
         else
-            print_compliance(chosen, model, off);
+            print_compliance(chosen, model, off, bough_message(ctx));
         if (a->npy && bough_npy_write(ctx, a->npy, 6 * chosen->count, 6 * chosen->count, model->C))
             status = app_fail(ctx);
     }

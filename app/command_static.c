@@ -78,7 +78,7 @@ static const struct argp_child children[] = {{&app_body_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     options,
     parse,
-    "MESH|BODY.json|SCENE.json",
+    "MESH|BODY.json|SCENE.json|ROBOT.urdf",
     "Equilibrium of a body under gravity, forces, pressures and moved supports (Newton's method with load steps), or "
     "of "
     "a scene of parts under gravity and steady forces."
@@ -195,7 +195,7 @@ static int report(bough_context *ctx, bough_body *body, const arguments *a, cons
 
 static int of_scene(const arguments *a) {
     if (a->of_body || app_changes_body(&a->body))
-        return app_fail_with("%s: is a scene of parts, which brings its supports, loads and probes; leave out options "
+        return app_fail_with("%s: is a scene, which brings its supports, loads and probes; leave out options "
                              "about them",
                              a->body.input),
                APP_USAGE;
@@ -215,7 +215,7 @@ int command_static(int argc, char **argv) {
     if (app_is_scene_of_parts(a.body.input) || app_is_mechanism(a.body.input))
         return of_scene(&a);
     if (a.engine)
-        return app_fail_with("%s: --engine is for scenes of parts", a.body.input), APP_USAGE;
+        return app_fail_with("%s: --engine is for scenes of parts and mechanisms", a.body.input), APP_USAGE;
     bough_context *ctx = app_context(a.body.threads);
     bough_body *body;
     int status = app_make_body(ctx, &a.body, &body);

@@ -6,7 +6,8 @@
 bough_status bo_run_open_inputs(bough_context *ctx, bough_run *run, const char *path) {
     if (!run->engine.state)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "inputs can be recorded of scenes of parts that the tree engine steps, not of the full engine");
+                       "inputs can be recorded of scenes of parts that the tree engine steps, not of the engine \"%s\"",
+                       run->engine_name);
     if (!(run->inputs_path = bo_strdup(ctx, path)))
         return BOUGH_ERROR_MEMORY;
     return bough_log_start(ctx, run->engine.model, run->engine.state, &run->inputs);

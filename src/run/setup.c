@@ -110,6 +110,16 @@ static bough_status check_kind(bough_context *ctx, const bough_scene *scene, con
     return BOUGH_OK;
 }
 
+/* What nobody would heed is a mistake. */
+static bough_status check_choices(bough_context *ctx, const bough_scene *scene, const bough_run_def *def,
+                                  const bo_engine_def *engine) {
+    const char *what = def->coupling ? "a coupling was" : def->passes ? "passes were" : NULL;
+    return what && engine->kind != BO_ENGINE_TREE
+               ? bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: %s chosen, which only the tree engine has, not \"%s\"",
+                         scene->path, what, BO_ENGINE_KINDS[engine->kind])
+               : BOUGH_OK;
+}
+
 /* Now, and not at the first step. */
 static bough_status check_coupling(bough_context *ctx, const bough_scene *scene, const bo_engine_def *engine) {
     return engine->kind == BO_ENGINE_TREE && engine->model.coupling != BOUGH_COUPLING_L3 && scene->plan &&
@@ -122,6 +132,7 @@ static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bo
     bo_engine_def engine;
     BO_TRY(choose_engine(ctx, scene, def, &engine));
     BO_TRY(check_kind(ctx, scene, &engine));
+    BO_TRY(check_choices(ctx, scene, def, &engine));
     BO_TRY(check_coupling(ctx, scene, &engine));
     const bool tree = engine.kind == BO_ENGINE_TREE;
     BO_TRY(scene->mechanism ? bo_mechanism_engine_create(ctx, scene, &engine, &run->engine)

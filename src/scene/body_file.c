@@ -1,6 +1,7 @@
 #include <bough/scene.h>
 
 #include "scene/entries.h"
+#include "scene/scene.h"
 
 #include <string.h>
 
@@ -299,7 +300,9 @@ bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **
     BO_TRY(bo_json_load(ctx, path, &root));
     /* a component file holds a body, too */
     bool component = bo_json_has(&root, "interfaces") || bo_json_has(&root, "basis");
-    bough_status status = component ? bo_json_keys(root, BO_COMPONENT_KEYS) : bo_json_keys(root, BO_BODY_KEYS);
+    bough_status status = bo_refuse_mechanism(&root);
+    if (status == BOUGH_OK)
+        status = component ? bo_json_keys(root, BO_COMPONENT_KEYS) : bo_json_keys(root, BO_BODY_KEYS);
     if (status == BOUGH_OK)
         status = bo_scene_body(&root, NULL, body);
     bo_json_free(&root);

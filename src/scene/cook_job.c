@@ -192,6 +192,8 @@ static bough_status read_component(const bo_json *root, bough_cook_job *job) {
     if (!root->parent &&
         (bo_json_has(root, "components") || bo_json_has(root, "object") || bo_json_has(root, "objects")))
         return bo_json_fail(*root, "is a scene of several components, not a component file");
+    if (!root->parent)
+        BO_TRY(bo_refuse_mechanism(root));
     if (!root->parent && (bo_json_has(root, "time") || bo_json_has(root, "engine") || bo_json_has(root, "probes")))
         return bo_json_fail(*root,
                             "is a scene of one body, which bough run steps; cook wants a component file (the body "

@@ -26,6 +26,12 @@ bool bo_is_mechanism(const bo_json *root) {
            bo_json_has(root, "bodies");
 }
 
+bough_status bo_refuse_mechanism(const bo_json *root) {
+    return bo_is_mechanism(root) ? bo_json_fail(*root, "is a mechanism, not a body: bough mechanism info tells its "
+                                                       "frequencies, bough run and bough static take it as it is")
+                                 : BOUGH_OK;
+}
+
 /* ---- names ---- */
 
 static bough_status add_name(const reader *r, bo_json at, int kind, int32_t index) {

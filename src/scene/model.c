@@ -100,6 +100,10 @@ static bough_status make_model(bough_context *ctx, const bough_scene *scene, con
 bough_status bo_scene_model(bough_context *ctx, bough_scene *scene, const bough_model_def *settings,
                             bough_model **model) {
     *model = NULL;
+    if (scene->mechanism)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s: is a mechanism, and the tree engine steps scenes of parts only; bough run steps it",
+                       scene->path);
     if (!scene->plan)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "%s: the scene has one body and no parts, so that the tree engine has nothing to step; give it "

@@ -135,6 +135,7 @@ bough_status bo_scene_wind(bo_json at, bough_wind *wind);
 
 /* mechanism_file.c */
 bool bo_is_mechanism(const bo_json *root);
+bough_status bo_refuse_mechanism(const bo_json *root); /* where a body is needed */
 bough_status bo_scene_read_mechanism(const bo_json *root, bough_scene *scene);
 
 /* events.c: "events", "break" and "remove_below". */

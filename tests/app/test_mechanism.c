@@ -205,6 +205,38 @@ static void mistakes_are_told(void **state) {
     check(strstr(out, "Examples:") && strstr(out, "bough mechanism info"));
 }
 
+/* A ring closes at its base, which the recursive method refuses; the exact one does not need it. */
+static void compliance_needs_one_method_only(void **state) {
+    (void)state;
+    json_t *o;
+    const char *ring = BOUGH_SOURCE_DIR "/examples/loop/scene.json";
+    check_run(0, "mechanism", "compliance", ring);
+    check(strstr(out, "directions that give way: 6 of 6"));
+    check(strstr(out, "the two methods cannot be compared: recursive statics need"));
+    check_json(o, 0, "mechanism", "compliance", ring, "--json");
+    check(json_is_null(json_object_get(o, "difference_of_methods")));
+    check_int(number(o, "rank"), 6);
+    json_decref(o);
+    check_mistake(1, "recursive statics need", "mechanism", "compliance", ring, "--method", "recursive");
+}
+
+/* Commands for other things say what a mechanism is for. */
+static void other_commands_know_mechanisms(void **state) {
+    (void)state;
+    const char *scene = BOUGH_SOURCE_DIR "/examples/arm/scene.json";
+    check_mistake(1, "is a mechanism, not a body", "cook", scene);
+    check_mistake(1, "is a mechanism, not a body", "modes", scene);
+    check_mistake(2, "bough mechanism info", "info", scene);
+    check_mistake(2, "bough mechanism info", "info", ARM);
+    check_mistake(1, "is a mechanism", "pack", scene, "-o", "arm.pack");
+    check_mistake(1, "not of the engine \"mechanism\"", "run", scene, "--inputs", "arm.inputs");
+    check_mistake(1, "a coupling was chosen", "run", scene, "--coupling", "L2");
+    check_mistake(1, "passes were chosen", "run", scene, "--passes", "2");
+    check_mistake(2, "run comes first", "mechanism", "--json", "run", scene);
+    check_run(0, "static", ARM);
+    check(strstr(out, "equilibrium of the mechanism engine"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(info_tells_what_is_there),
@@ -213,6 +245,8 @@ int main(void) {
         cmocka_unit_test(reduced_models_are_written),
         cmocka_unit_test(robots_run),
         cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(compliance_needs_one_method_only),
+        cmocka_unit_test(other_commands_know_mechanisms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
