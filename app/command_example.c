@@ -26,6 +26,9 @@ static const struct {
     {"chandelier", example_chandelier, false, false, "a chandelier whose chain, arms and lamps hang from ball joints"},
     {"forest", example_forest, true, false,
      "100 oaks of three species in wind: 143,500 parts, 1.2 million coordinates"},
+    {"hand", example_hand, false, false, "a compliant hand of four fingers that takes a ball and carries it away"},
+    {"walker", example_walker, false, false, "a robot on six legs that walks over uneven ground"},
+    {"trampoline", example_trampoline, false, false, "two figures with a trampoline, which catches a bunny"},
 };
 
 enum { EXAMPLE_COUNT = sizeof examples / sizeof *examples };
@@ -114,9 +117,21 @@ int example_make(bough_context *ctx, const char *name, example *e) {
     return examples[find(name)].make(ctx, e);
 }
 
-static void report(const arguments *a) {
+static void report_mechanism(const arguments *a) {
     const example *e = &a->e;
     if (a->json)
+        app_print_json(json_pack("{s:s, s:o, s:i, s:i}", "name", a->name, "folder", app_json_text(e->folder), "links",
+                                 (int)e->links, "joints", (int)e->joints));
+    else
+        printf("%s/scene.json: %d links, %d joints\nNext: bough view %s/scene.json\n", e->folder, e->links, e->joints,
+               e->folder);
+}
+
+static void report(const arguments *a) {
+    const example *e = &a->e;
+    if (e->links > 0)
+        report_mechanism(a);
+    else if (a->json)
         app_print_json(json_pack("{s:s, s:o, s:i, s:i, s:I, s:I, s:I, s:I}", "name", a->name, "folder",
                                  app_json_text(e->folder), "parts", (int)e->parts, "coordinates", (int)e->coordinates,
                                  "vertices", (json_int_t)e->vertices, "elements", (json_int_t)e->elements,

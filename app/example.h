@@ -16,6 +16,7 @@ typedef struct example {
     int32_t parts, coordinates;                  /* of the scene */
     int64_t surface_vertices, surface_triangles; /* to be drawn, all parts together */
     int64_t vertices, elements;                  /* of the meshes, counted for every part that uses them */
+    int32_t links, joints;                       /* of a mechanism */
 } example;
 
 /* Make FOLDER/scene.json and what it needs; the same bytes for the same seed. They say what is wrong when they fail. */
@@ -29,6 +30,9 @@ int example_ring(bough_context *ctx, example *e);
 int example_bridge(bough_context *ctx, example *e);
 int example_chandelier(bough_context *ctx, example *e);
 int example_forest(bough_context *ctx, example *e);
+int example_hand(bough_context *ctx, example *e);
+int example_walker(bough_context *ctx, example *e);
+int example_trampoline(bough_context *ctx, example *e);
 /* command_example.c: the one of this name, which must be there. */
 int example_make(bough_context *ctx, const char *name, example *e);
 
@@ -137,5 +141,37 @@ typedef struct example_outline {
 } example_outline;
 /* Its surface: triangles, closed. */
 bough_status example_outline_mesh(bough_context *ctx, const example_outline *outline, bough_mesh **mesh);
+
+/* ---- example_mechanism.c: scene files of mechanisms. All places are the world's, at the reference pose ---- */
+
+json_t *example_scene(const char *name);
+/* Appends to the list of this name and returns the entry, which the scene owns. */
+json_t *example_add(json_t *scene, const char *list, json_t *entry);
+/* Writes FOLDER/scene.json and reads it again, which checks it. The scene is gone afterwards. */
+int example_write_scene(bough_context *ctx, example *e, json_t *scene);
+
+json_t *example_numbers(int count, ...); /* doubles */
+json_t *example_place(v3 p);             /* [x, y, z] */
+json_t *example_turn(const axes *a);     /* "rotate_deg" */
+json_t *example_shape(const char *form, json_t *size, v3 place, v3 colour);
+json_t *example_sphere(double radius, v3 place, v3 colour);
+/* A hull of so many points. */
+json_t *example_ellipsoid(int points, v3 half, const axes *turned, v3 place, v3 colour);
+
+/* A link that is drawn as a capsule; its z points from `from` to `to`. */
+void example_limb(json_t *scene, const char *name, v3 from, v3 to, double radius, double mass, v3 colour);
+typedef struct example_spring {
+    double stiffness, damping;
+} example_spring;
+/* A joint without its springs. */
+json_t *example_joint(json_t *scene, const char *kind, const char *name, const char *parent, const char *child, v3 at);
+void example_hinge(json_t *scene, const char *name, const char *parent, const char *child, v3 at, v3 axis,
+                   example_spring spring);
+/* An end effector that touches things. */
+void example_touch(json_t *scene, const char *name, const char *link, v3 at, json_t *shape, double friction);
+void example_motor(json_t *scene, const char *joint, const char *curve, double scale);
+/* One more point of a curve, or several on the way from one value to another that start and end gently. */
+void example_key(json_t *scene, const char *curve, double time, double value);
+void example_ease(json_t *scene, const char *curve, double from, double until, double first, double last);
 
 #endif

@@ -25,7 +25,8 @@ static bool same_surface(const bough_mesh *a, const bough_mesh *b) {
 }
 
 static bool look_alike(const bough_run_rigid *a, const bough_run_rigid *b) {
-    return !memcmp(a->colour, b->colour, sizeof a->colour) && same_surface(a->surface, b->surface);
+    return (a->kind == BOUGH_RIGID_OBSTACLE) == (b->kind == BOUGH_RIGID_OBSTACLE) &&
+           !memcmp(a->colour, b->colour, sizeof a->colour) && same_surface(a->surface, b->surface);
 }
 
 int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks) {

@@ -137,11 +137,11 @@ static json_t *json_look(blob *b, const bough_run_rigid *rigid) {
     for (size_t i = 0; i < 3 * vertices && room; i++)
         ((float *)room)[i] = (float)surface->vertices[i];
     json_t *index = add_copy(b, 3 * triangles, surface ? surface->elements : NULL);
-    return json_pack("{s:o, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:n, s:o, s:[], s:o, s:o}", "name",
+    return json_pack("{s:o, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:n, s:o, s:[], s:o, s:o, s:b}", "name",
                      app_json_text(rigid->name), "r", 0, "streamed", 0, "vertices", (int)vertices, "inner", 0,
                      "triangles", (int)triangles, "position", position, "index", index, "edges", "U",
                      add_copy(b, 0, NULL), "frequencies", "mass", app_json_number(rigid->mass), "colour",
-                     app_json_numbers(rigid->colour, 3));
+                     app_json_numbers(rigid->colour, 3), "backdrop", (int)(rigid->kind == BOUGH_RIGID_OBSTACLE));
 }
 
 static json_t *json_components(blob *b, const view_world *w) {

@@ -32,7 +32,7 @@ bough_surroundings_def bough_default_surroundings_def(void) {
     return (bough_surroundings_def){.cookie = SURROUNDINGS_COOKIE,
                                     .margin = 0.05,
                                     .correction = 0.2,
-                                    .push_speed = 1,
+                                    .push_speed = 0.2,
                                     .bounce_speed = 0.02,
                                     .most_rounds = 200,
                                     .tolerance = 1e-5};

@@ -53,10 +53,10 @@ static int uses(const json_t *scene, const char *component) {
 static void without_a_name_they_are_listed(void **state) {
     (void)state;
     check_run(0, "example");
-    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 10);
+    check(strstr(out, "oak ") && strstr(out, "flower ") && strstr(out, "dragon ") && line_count(out) == 13);
     json_t *list;
     check_json(list, 0, "example", "--json");
-    check_int(json_array_size(json_object_get(list, "examples")), 10);
+    check_int(json_array_size(json_object_get(list, "examples")), 13);
     json_decref(list);
     check_mistake(2, "no example \"elm\"", "example", "elm");
     check_mistake(2, "--leaves", "example", "oak", "--leaves", "-1");
@@ -561,9 +561,34 @@ static void the_bench_of_the_flower_has_its_figures(void **state) {
     json_decref(answer);
 }
 
+/* The files in examples/ are what the command makes. */
+static void mechanisms_are_those_of_the_repository(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int links, joints;
+    } made[] = {{"hand", 14, 13}, {"walker", 19, 18}, {"trampoline", 51, 75}};
+    for (int i = 0; i < 3; i++) {
+        json_t *answer;
+        char path[1000], file[64];
+        check_json(answer, 0, "example", made[i].name, "--json");
+        check_int(number(answer, "links"), made[i].links);
+        check_int(number(answer, "joints"), made[i].joints);
+        json_decref(answer);
+        snprintf(path, sizeof path, "%s/examples/%s/scene.json", BOUGH_SOURCE_DIR, made[i].name);
+        snprintf(file, sizeof file, "%s/scene.json", made[i].name);
+        json_t *scene = load(file), *stored = json_load_file(path, 0, NULL);
+        check(json_equal(scene, stored));
+        json_decref(scene);
+        json_decref(stored);
+    }
+    check_mistake(2, "--seed is for the oak", "example", "walker", "--seed", "5");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_name_they_are_listed),
+        cmocka_unit_test(mechanisms_are_those_of_the_repository),
         cmocka_unit_test(the_oak_has_the_statistics_of_the_paper),
         cmocka_unit_test(more_leaves_share_places_and_are_smaller),
         cmocka_unit_test(the_forest_has_a_hundred_oaks),

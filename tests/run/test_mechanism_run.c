@@ -476,7 +476,7 @@ static void a_spinning_body_keeps_its_momentum(void **state) {
 }
 
 /* An arm whose tip rests on the floor is pushed up by what the floor carries; the probe of the touch says how much. */
-#define RESTING                                                                                                    \
+#define RESTING_FOR(duration)                                                                                      \
     "{'bough': 1, 'links': [{'name': 'wall'}," ROD("a", "0.1") "], 'joints': [" HINGE(                             \
         "h1", "wall", "a", "0",                                                                                    \
         "1") "],"                                                                                                  \
@@ -484,7 +484,8 @@ static void a_spinning_body_keeps_its_momentum(void **state) {
              "'friction': 0}],"                                                                                    \
              "'obstacles': [{'name': 'floor', 'shape': {'plane': true}, 'position': [0, 0, -0.021]}],"             \
              "'probes': [{'name': 'tip', 'end_effector': 'tip'}, {'name': 'push', 'touch': 'tip'}],"               \
-             "'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, 'duration': 1}"
+             "'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, 'duration': " duration "}"
+#define RESTING RESTING_FOR("1")
 
 static void an_arm_rests_on_the_floor(void **state) {
     (void)state;
@@ -562,7 +563,57 @@ static void what_cannot_run_is_told(void **state) {
                  NULL, NULL, "there are none");
     check_no_run(ctx, "{'bough': 1, 'free_base': true, 'settle': true, 'generate': {'Y': {}}, 'time': {'duration': 1}}",
                  NULL, NULL, "free base has no equilibrium");
+    check_no_run(ctx,
+                 "{'bough': 1, 'free_base': true, 'generate': {'Y': {}}, 'time': {'duration': 1},"
+                 "'forces': [{'link': 'base', 'force': [1, 0, 0]}]}",
+                 "full", NULL, "a base that is free");
+    check_no_run(ctx, RESTING "}", "full", NULL, "are stepped by the engine \"mechanism\"");
+    check_no_run(ctx, RESTING "}", NULL, "hht", "what touches is stepped by \"backward-euler\"");
+    check_no_run(ctx, "{'bough': 1, " BALL("1") ", 'settle': true, 'time': {'duration': 1}}", NULL, NULL, "that fly");
     bough_context_destroy(ctx);
+}
+
+/* ---- memory that runs out ---- */
+
+static bough_status play_all(bough_context *ctx, const char *path) {
+    bough_scene *scene = NULL;
+    bough_run *run = NULL;
+    const bough_run_def def = bough_default_run_def();
+    bough_status status = bough_scene_load(ctx, path, &scene);
+    if (status == BOUGH_OK)
+        status = bough_run_create(ctx, scene, &def, &run);
+    if (status == BOUGH_OK)
+        status = bough_run_advance(ctx, run);
+    if (status == BOUGH_OK && (!bough_run_displacement(run) || bough_run_rigid_count(run) == 0))
+        status = BOUGH_ERROR_MEMORY;
+    bough_run_destroy(ctx, run);
+    bough_scene_destroy(ctx, scene);
+    return status;
+}
+
+static void failed_allocations_leak_nothing(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        RESTING_FOR("0.05") ", 'bodies': [{'name': 'ball', 'density': 1000, 'position': [0.15, 0, 0.2],"
+                            "'shape': {'sphere': 0.05}}], 'settle': true}",
+        MOVED_CHAIN ", 'integrator': 'hht'}, 'engine': {'internal_modes': 1}}",
+        MOVED_CHAIN "}, 'engine': {'kind': 'full'}}",
+        MOVED_CHAIN "}, 'engine': {'blend': {'points': 2, 'random': {'count': 1, 'force': 1}}}}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *path = write_scene("memory.json", texts[i]);
+        bool done = false;
+        for (long fail_at = 0; !done; fail_at += test_long() ? 1 : 1 + fail_at / 8) {
+            test_memory memory = {.fail_at = fail_at};
+            bough_context *ctx = test_counting_context(&memory);
+            const bough_status status = ctx ? play_all(ctx, path) : BOUGH_ERROR_MEMORY;
+            if (ctx && status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)
+                fail_msg("%s: %s", bough_status_name(status), bough_message(ctx));
+            bough_context_destroy(ctx);
+            check_int(memory.live, 0);
+            done = memory.calls <= fail_at;
+            check(done == (status == BOUGH_OK));
+        }
+    }
 }
 
 int main(void) {
@@ -584,6 +635,7 @@ int main(void) {
         cmocka_unit_test(an_arm_rests_on_the_floor),
         cmocka_unit_test(bodies_follow_hands),
         cmocka_unit_test(what_cannot_run_is_told),
+        cmocka_unit_test(failed_allocations_leak_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,18 +125,18 @@ test("on a phone the scene is seen, the controls are reached, and a finger pulls
                 const pixel = bough.project(bough.vertexPosition(part, vertex));
                 if (!pixel || pixel[0] < 20 || pixel[0] > 340 || pixel[1] < 150 || pixel[1] > 600) continue;
                 const hit = document.elementFromPoint(...pixel)?.id === "picture" && bough.at(...pixel);
-                if (hit && hit.part === part && bough.vertexPosition(part, hit.vertex)[2] > 1) return { part, vertex: hit.vertex, pixel };
+                const around = [-8, 8].every((d) => bough.at(pixel[0] + d, pixel[1])?.part === part); // it sways meanwhile
+                if (hit && around && hit.part === part && bough.vertexPosition(part, hit.vertex)[2] > 1) return { part, vertex: hit.vertex, pixel };
             }
         return null;
     });
     assert.ok(spot, "no branch can be touched");
     const cdp = await page.context().newCDPSession(page);
     const touch = (type, ...points) => cdp.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y]) => ({ x, y, id: 0 })) });
-    const [x, y] = spot.pixel;
+    const [x, y] = spot.pixel, start = await look(({ part, vertex }) => bough.vertexPosition(part, vertex), spot);
     await touch("touchStart", [x, y]);
     for (const share of [0.3, 0.6, 1]) await touch("touchMove", [x + 60 * share, y + 60 * share]);
     await until(() => bough.held.length === 1);
-    const start = await look(({ part, vertex }) => bough.vertexPosition(part, vertex), spot);
     await until(([{ part, vertex }, start]) => Math.hypot(...bough.vertexPosition(part, vertex).map((c, i) => c - start[i])) > 0.005, [spot, start]);
     await touch("touchEnd");
     await until(() => bough.held.length === 0);

@@ -129,12 +129,13 @@ export class Layer {
         for (let v = 0; v < vertices; v += stride) yield v;
     }
 
-    // Lowest and highest corner of what is there, and points of it.
+    // Lowest and highest corner of what is there, and points of it; grounds and walls may reach far beyond.
     bounds() {
+        const alone = this.components.every((component) => component.backdrop);
         const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity], points = [];
         const most = Math.max(4, Math.min(500, Math.floor(30000 / Math.max(1, this.parts.count))));
         for (let p = 0; p < this.parts.count; p++) {
-            if (this.absent.has(p)) continue;
+            if (this.absent.has(p) || (!alone && this.component(p).backdrop)) continue;
             for (const v of this.some(p, most)) {
                 const x = this.position(p, v);
                 points.push(x);

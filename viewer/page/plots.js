@@ -56,7 +56,7 @@ class Plot {
         this.plot = new uPlot({
             width, height: 96, cursor: { show: false }, legend: { show: false },
             scales: { x: { time: false } },
-            axes: [{ ...axis, size: 18, space: 60 }, { ...axis, size: 46, space: 26, values: (_, ticks) => ticks.map(short) }],
+            axes: [{ ...axis, size: 18, space: 60 }, { ...axis, size: 46, space: 15, values: (_, ticks) => ticks.map(short) }],
             series: [{}, ...this.names.map((_, i) => ({ stroke: INKS[i % INKS.length], width: 1.5, points: { show: false } }))],
         }, this.data, this.holder);
     }

@@ -58,6 +58,7 @@ function readComponent(buffer, start, json) {
         frequencies: json.frequencies ?? [],
         mass: json.mass ?? null,
         colour: json.colour ?? null,
+        backdrop: Boolean(json.backdrop),
     };
 }
 
