@@ -45,13 +45,6 @@ static void predict_bodies(bough_surroundings *s, double dt) {
     }
 }
 
-static bool is_finite(const double *x, size_t count) {
-    double sum = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += 0 * x[k];
-    return sum == 0;
-}
-
 /* Where bodies will be; false where that is nowhere. By the sums of impulses: the rates of the search differ from that
  * by rounding, which would not add up to zero. */
 static bool move_bodies(bough_surroundings *s, double dt) {
@@ -68,7 +61,7 @@ static bool move_bodies(bough_surroundings *s, double dt) {
             (bo_se3){bo_quat_to_matrix(bo_quat_from_matrix(R)) /* products drift */, bo_mul_add(g.t, dt, v)});
         bo_store3(body->next.velocity, v);
         bo_store3(body->next.spin, w);
-        good = good && is_finite(body->next.pose.rotation, sizeof body->next / sizeof(double));
+        good = good && bo_all_finite(sizeof body->next / sizeof(double), body->next.pose.rotation);
     }
     return good;
 }
@@ -373,7 +366,7 @@ static bough_status fail_not_finite(bough_context *ctx) {
 
 static bool rates_are_finite(const struct bo_surroundings_work *w) {
     for (int32_t g = 0; g < w->group_count; g++)
-        if (!is_finite(w->groups[g].y, (size_t)w->groups[g].size))
+        if (!bo_all_finite(w->groups[g].size, w->groups[g].y))
             return false;
     return true;
 }
