@@ -351,14 +351,12 @@ static void keep_results(bough_surroundings *s, double dt) {
     struct bo_surroundings_work *w = s->work;
     for (size_t i = 0; i < w->meeting_count; i++) {
         const bo_meeting *m = &w->meetings[i];
-        const bo_vec3 impulse = impulse_of(m, &w->constraints[i]);
-        const bo_place *p = &w->places[w->things[m->a].place], *q = &w->places[w->things[m->b].place];
         bough_contact *c = &s->contacts[i];
-        *c = (bough_contact){.kinds = {p->kind, q->kind}, .indices = {p->index, q->index}, .gap = m->gap};
+        w->kept[i] = (bo_memory_of_impulse){m->a, m->b, m->feature, impulse_of(m, &w->constraints[i])};
+        *c = bo_contact_of(w, &w->kept[i], dt);
         bo_store3(c->position, m->position);
         bo_store3(c->normal, m->normal);
-        bo_store3(c->force, bo_scale(1 / dt, impulse));
-        w->kept[i] = (bo_memory_of_impulse){m->a, m->b, m->feature, impulse};
+        c->gap = m->gap;
     }
     s->contact_count = (int32_t)w->meeting_count;
     w->kept_count = w->meeting_count, w->kept_dt = dt;

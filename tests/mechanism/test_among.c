@@ -700,7 +700,9 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
     world *w = pile(ctx, heights, points, bo_se3_identity());
     bough_surroundings *s = surround(ctx, m.model, w), *t = surround(ctx, m.model, w);
     double *memory = NULL;
+    bough_contact *contacts = NULL;
     int64_t size = 0;
+    int32_t touched = 0;
     double worst = 0;
     for (int i = 0; i < 500; i++) {
         check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.005));
@@ -715,6 +717,9 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
             size = bough_surroundings_memory_size(s);
             memory = malloc((size_t)size * sizeof(double));
             bough_surroundings_save(s, memory);
+            touched = s->contact_count;
+            contacts = malloc((size_t)touched * sizeof *contacts);
+            memcpy(contacts, s->contacts, (size_t)touched * sizeof *contacts);
             memcpy(again.state->xi, m.state->xi, 6 * sizeof(double));
             memcpy(again.state->phi, m.state->phi, 6 * sizeof(double));
             run_bodies(ctx, s, 0.005, 0);
@@ -722,6 +727,10 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
     }
     check_below(worst, 2e-3);
     check_ok(ctx, bough_surroundings_restore(ctx, t, size, memory));
+    check(touched > 0);
+    check_int(t->contact_count, touched);
+    check_int(memcmp(contacts, t->contacts, (size_t)touched * sizeof *contacts), 0);
+    free(contacts);
     for (int i = 251; i < 500; i++)
         check_ok(ctx, bough_mechanism_step_among(ctx, again.model, again.state, t, 0.005));
     check_int(memcmp(s->bodies, t->bodies, (size_t)s->body_count * sizeof *s->bodies), 0);
