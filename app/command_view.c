@@ -65,10 +65,13 @@ static bool is_plain_token(const char *text) {
 }
 
 static const char *choose(struct argp_state *state, const char *option, const char *text, const char *const *names) {
-    for (; *names; names++)
+    char list[64] = "";
+    for (size_t used = 0; *names; names++) {
         if (!strcmp(text, *names))
             return *names;
-    argp_error(state, "--%s: there is no \"%s\"", option, text);
+        used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %s" : "%s", *names);
+    }
+    argp_error(state, "--%s: there is no \"%s\"; there are %s", option, text, list);
     return NULL;
 }
 

@@ -182,7 +182,7 @@ test("every key in the help does what it says", async () => {
         ["l", parts], ["l", parts], ["x", parts], ["a", parts], ["Delete", parts], ["r", parts],
         ["q", settings], ["q", settings], ["i", settings], ["o", () => look(() => bough.layerCount)], ["e", settings],
         ["z", () => page.locator("#top button").first().textContent()],
-        ["ArrowLeft", view], ["ArrowRight", view], ["ArrowUp", view], ["ArrowDown", view], ["PageUp", view], ["PageDown", view], ["PageUp", view], ["f", view],
+        ["ArrowLeft", view], ["ArrowRight", view], ["ArrowUp", view], ["ArrowDown", view], ["PageUp", view], ["PageDown", view], ["PageUp", view], ["f", view], ["F", checked("Follow")], ["F", checked("Follow")],
         ["\\", html("body")], ["\\", html("body")], ["y", html("body")],
         ["v", () => page.getByRole("button", { name: /ilm/ }).textContent()],
     ];
