@@ -328,11 +328,11 @@ int command_view(int argc, char **argv) {
         return app_fail_with("there are no random numbers for a token");
     a.token = a.token ? a.token : a.made_token;
     keep_memory_small();
-    bough_context *ctx = app_context(a.scene.threads);
     end_by_signals();
     if (!can_listen(&a))
         return app_fail_with("%s:%d cannot be listened at; choose another --port or --listen",
                              a.address ? a.address : LOOPBACK, (int)a.port);
+    bough_context *ctx = app_context(a.scene.threads);
     const bool has_folder = make_folder();
     app_at_second_interrupt(remove_at_once);
     const view_session_def def = {
