@@ -3,7 +3,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
-enum { OPT_FPS = 500, OPT_SPEED, OPT_FROM };
+enum { OPT_FPS = 500, OPT_SPEED, OPT_FROM, OPT_FOLLOW };
 
 typedef struct {
     app_take take;
@@ -15,6 +15,7 @@ static const struct argp_option options[] = {
     {"fps", OPT_FPS, "N", 0, "pictures a second (default 12 in .png, 30 in .webm and .mp4)", 0},
     {"speed", OPT_SPEED, "FACTOR", 0, "simulated seconds in a second of the movie (default 1); 0.2 is slow motion", 0},
     {"from", OPT_FROM, "S", 0, "simulated time at which the movie begins (default 0)", 0},
+    {"follow", OPT_FOLLOW, NULL, 0, "the camera goes along with what walks or flies away; the ground stays", 0},
     {0},
 };
 
@@ -50,6 +51,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         if (!app_parse_numbers(text, 1, &a->from) || !(a->from >= 0))
             argp_error(state, "--from: \"%s\" should be a number of seconds, 0 or more", text);
         break;
+    case OPT_FOLLOW:
+        a->film.shot_def.follow = true;
+        break;
     case ARGP_KEY_END:
         if (!a->take.output || !app_is_reel(a->take.output))
             argp_error(state, "name the movie: --output FILE.png, FILE.webm or FILE.mp4");
@@ -72,10 +76,11 @@ static const struct argp parser = {
     "SCENE.json",
     "Steps a scene and makes a film of it, without a display: an animated PNG, or WebM or MP4 by the program ffmpeg. "
     "The "
-    "camera stands still, and is aimed at what there is when the film begins."
+    "camera stands still, unless it is to --follow, and is aimed at what there is when the film begins."
     "\vExamples:\n"
     "  bough movie letters/scene.json --time 5 -o letters.png\n"
     "  bough movie storm/scene.json --from 4.4 --time 6.4 --background meadow -o storm.webm\n"
+    "  bough movie walker/scene.json --time 10 --follow -o walker.webm\n"
     "  bough movie examples/beam/scene.json --speed 0.1 --colour stress --range 1e4 -o beam.mp4\n\n"
     "Ctrl-C ends the film early and keeps it.",
     children,

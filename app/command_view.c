@@ -65,10 +65,13 @@ static bool is_plain_token(const char *text) {
 }
 
 static const char *choose(struct argp_state *state, const char *option, const char *text, const char *const *names) {
-    for (; *names; names++)
+    char list[64] = "";
+    for (size_t used = 0; *names; names++) {
         if (!strcmp(text, *names))
             return *names;
-    argp_error(state, "--%s: there is no \"%s\"", option, text);
+        used += (size_t)snprintf(list + used, sizeof list - used, used ? ", %s" : "%s", *names);
+    }
+    argp_error(state, "--%s: there is no \"%s\"; there are %s", option, text, list);
     return NULL;
 }
 
@@ -326,11 +329,11 @@ int command_view(int argc, char **argv) {
         return app_fail_with("there are no random numbers for a token");
     a.token = a.token ? a.token : a.made_token;
     keep_memory_small();
-    bough_context *ctx = app_context(a.scene.threads);
     end_by_signals();
     if (!can_listen(&a))
         return app_fail_with("%s:%d cannot be listened at; choose another --port or --listen",
                              a.address ? a.address : LOOPBACK, (int)a.port);
+    bough_context *ctx = app_context(a.scene.threads);
     const bool has_folder = make_folder();
     app_at_second_interrupt(remove_at_once);
     const view_session_def def = {

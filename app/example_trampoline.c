@@ -15,8 +15,8 @@ static v3 tile_place(double i, double j) {
     return (v3){(i - 0.5 * (TILES_X - 1)) * tile_x, (j - 0.5 * (TILES_Y - 1)) * tile_y, sheet_height};
 }
 
-static void tile_name(int i, int j, char name[16]) {
-    snprintf(name, 16, "tile%d.%d", i + 1, j + 1);
+static void tile_name(int i, int j, char name[32]) {
+    snprintf(name, 32, "tile%d.%d", i + 1, j + 1);
 }
 
 static json_t *tile_shape(int i, int j) {
@@ -25,7 +25,7 @@ static json_t *tile_shape(int i, int j) {
 }
 
 static void add_tile(json_t *scene, int i, int j) {
-    char name[16];
+    char name[32];
     tile_name(i, j, name);
     example_add(scene, "links",
                 json_pack("{s:s, s:o, s:f, s:o}", "name", name, "position", example_place(tile_place(i, j)), "mass",
@@ -35,7 +35,7 @@ static void add_tile(json_t *scene, int i, int j) {
 
 /* Stiff in the plane; across it the edge is a soft hinge. */
 static void add_seam(json_t *scene, int i, int j, int k, int l) {
-    char one[16], other[16], seam[40];
+    char one[32], other[32], seam[80];
     tile_name(i, j, one), tile_name(k, l, other);
     snprintf(seam, sizeof seam, "%s-%s", one, other);
     const bool along_x = k > i;
@@ -138,7 +138,7 @@ static void add_torso(const figure *f) {
 static void add_figure(json_t *scene, int number) {
     const double inwards = number == 1 ? 1 : -1;
     const figure f = {scene, number, -inwards * 0.92, inwards};
-    char tile[16];
+    char tile[32];
     add_torso(&f);
     for (int side = -1; side <= 1; side += 2) {
         tile_name(number == 1 ? 0 : TILES_X - 1, side < 0 ? 0 : TILES_Y - 1, tile);

@@ -32,7 +32,6 @@ bough_status app_paint_body(const bough_run *run, app_colouring colouring, app_s
 /* rigid_picture.c: mechanisms. Points of links and bodies where they are now (3 each), to be freed; NULL: no memory. */
 float *app_rigid_points(const bough_run *run, size_t *count);
 bool app_has_obstacles(const bough_run *run);
-bough_status app_draw_rigids(bough_context *ctx, const bough_run *run, bough_picture *picture);
 
 /* ---- shot.c: where a picture is taken from, and what it shows ---- */
 
@@ -60,10 +59,14 @@ typedef struct app_shot_def {
     app_backdrop backdrop;
     app_paint paints[APP_PAINTS]; /* later ones win */
     int paint_count;
-    bool film; /* it goes on: what flies gets room to turn, and little of a frame changes with the next */
+    bool film;   /* it goes on: what flies gets room to turn, and little of a frame changes with the next */
+    bool follow; /* the camera of a film goes along with what is looked at */
 } app_shot_def;
 app_shot_def app_default_shot(void);
 extern const struct argp app_shot_argp; /* child parser of its options; its input is an app_shot_def */
+
+/* rigid_picture.c */
+bough_status app_draw_rigids(bough_context *ctx, const bough_run *run, const app_shot_def *def, bough_picture *picture);
 
 typedef struct app_shot {
     app_shot_def def;
@@ -73,6 +76,7 @@ typedef struct app_shot {
     app_view view;          /* of a body */
     app_scale scale;
     double ground[3], size; /* of a meadow: its middle, and what stands on it */
+    double middle[3];       /* of what is looked at, in the picture that was taken last */
 } app_shot;
 
 /* Aims at what the run shows now. To be closed, also when it fails. */

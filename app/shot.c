@@ -22,8 +22,8 @@ static const struct argp_option options[] = {
      0},
     {"range", OPT_RANGE, "N", 0, "what the last colour stands for, m or Pa (default: the largest so far)", 0},
     {"paint", OPT_PAINT, "PATTERN=RRGGBB", 0,
-     "colour of components whose names, or those of their parts, match, such as leaf*=5a8f2e; may be given several "
-     "times, and the last one wins",
+     "colour of components whose names, or those of their parts, match, such as leaf*=5a8f2e, and of links of "
+     "mechanisms; may be given several times, and the last one wins",
      0},
     {"background", OPT_BACKGROUND, "NAME", 0, "paper (default), white, dark or meadow", 0},
     {0},
@@ -271,6 +271,14 @@ static void set_backdrop(const app_shot_def *def, bough_picture_def *camera) {
         memcpy(camera->background_top, camera->background_bottom, sizeof camera->background_top);
 }
 
+static void find_middle(const cloud *points, double middle[3]) {
+    for (size_t d = 0; d < 3; d++) {
+        middle[d] = 0;
+        for (size_t k = d; k < points->count; k += 3)
+            middle[d] += 3.0 * (double)points->x[k] / (double)points->count;
+    }
+}
+
 /* What is held is seen on its ground, which stays where it is while other things fall. */
 static void set_camera(const cloud *points, const app_shot_def *def, app_shot *shot) {
     double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -279,6 +287,7 @@ static void set_camera(const cloud *points, const app_shot_def *def, app_shot *s
         lower[k % 3] = fmin(lower[k % 3], (double)points->x[k]);
         upper[k % 3] = fmax(upper[k % 3], (double)points->x[k]);
     }
+    find_middle(points, shot->middle);
     *camera = bough_default_picture_def();
     camera->width = def->width, camera->height = def->height;
     camera->ground = points->held;
@@ -367,7 +376,7 @@ static bough_status draw_body(bough_context *ctx, const bough_run *run, app_shot
     if (!mesh || !u)
         return BOUGH_ERROR_MEMORY;
     if (!shows && bough_run_rigid_count(run) > 0)
-        return app_draw_rigids(ctx, run, shot->picture);
+        return app_draw_rigids(ctx, run, &shot->def, shot->picture);
     double *values = malloc(((size_t)mesh->vertex_count + 1) * sizeof *values);
     bough_status s = values ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (!s && shows)
@@ -388,14 +397,33 @@ static bough_status draw_bar(bough_context *ctx, app_shot *shot) {
                                         shot->def.colouring == APP_COLOUR_STRESS ? "von Mises (Pa)" : "|u| (m)");
 }
 
-/* In a film the ground gives way to what is held and sags, a bridge for one, and does not come up again. */
-static bough_status lower_ground(bough_context *ctx, const bough_run *run, app_shot *shot) {
+/* The ground gives way to what is held and sags, a bridge for one, and does not come up again. */
+static void lower_ground(const cloud *points, app_shot *shot) {
+    for (size_t k = 2; k < points->count && points->held; k += 3)
+        shot->camera.ground_height = fmin(shot->camera.ground_height, (double)points->x[k]);
+}
+
+/* By as much as the mean of all points has moved: limbs that swing hardly shake it. */
+static void follow(const cloud *points, app_shot *shot) {
+    double before[3];
+    memcpy(before, shot->middle, sizeof before);
+    find_middle(points, shot->middle);
+    for (int d = 0; d < 3; d++) {
+        shot->camera.eye[d] += shot->middle[d] - before[d];
+        shot->camera.target[d] += shot->middle[d] - before[d];
+    }
+}
+
+/* What a film changes of its camera as it goes on. */
+static bough_status move_camera(bough_context *ctx, const bough_run *run, app_shot *shot) {
     cloud points = {0};
-    if (!shot->def.film || !shot->camera.ground)
+    if (!shot->def.film || !(shot->camera.ground || shot->def.follow))
         return BOUGH_OK;
     bough_status s = find_points(ctx, run, &points);
-    for (size_t k = 2; k < points.count && points.held && !s; k += 3)
-        shot->camera.ground_height = fmin(shot->camera.ground_height, (double)points.x[k]);
+    if (!s && shot->camera.ground)
+        lower_ground(&points, shot);
+    if (!s && shot->def.follow && points.count > 0)
+        follow(&points, shot);
     free(points.x);
     return s ? s : bough_picture_set_def(ctx, shot->picture, &shot->camera);
 }
@@ -404,7 +432,7 @@ bough_status app_shot_take(bough_context *ctx, const bough_run *run, app_shot *s
     const bough_model *model;
     const bough_state *state;
     bough_picture_clear(ctx, shot->picture);
-    bough_status s = lower_ground(ctx, run, shot);
+    bough_status s = move_camera(ctx, run, shot);
     if (s)
         return s;
     if (shot->def.backdrop == APP_BACKDROP_MEADOW)

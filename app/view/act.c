@@ -313,7 +313,7 @@ static bool is_same_shape(const view_shape *a, const view_shape *b) {
         const view_shape_part *x = &a->parts[p], *y = &b->parts[p];
         same = x->component == y->component && x->parent == y->parent && x->scale == y->scale && x->size == y->size &&
                x->r == y->r && x->vertices == y->vertices && x->streamed == y->streamed &&
-               memcmp(x->reach, y->reach, (size_t)x->r * sizeof *x->reach) == 0;
+               (x->r == 0 || memcmp(x->reach, y->reach, (size_t)x->r * sizeof *x->reach) == 0); /* links have none */
     }
     return same;
 }

@@ -162,11 +162,11 @@ static void the_camera_finds_the_scene(void **state) {
 }
 
 /* The half called a in red, the other one in blue. */
-static void components_are_painted(void **state) {
-    (void)state;
+/* A scene in which all is blue but what one pattern matches, which is red. */
+static void check_painted(const char *scene, const char *red_ones) {
     static uint8_t canvas[4 * PIXELS];
-    check_run(0, "picture", "chain.json", "--size", "320x180", "-o", "paint.png", "--paint", "*=0000ff", "--paint",
-              "a=ff0000", "--background", "white");
+    check_run(0, "picture", scene, "--size", "320x180", "-o", "paint.png", "--paint", "*=0000ff", "--paint", red_ones,
+              "--background", "white");
     png_file file = read_png(work("paint.png"));
     png_draw_frame(&file, 0, canvas);
     free_png(&file);
@@ -176,6 +176,13 @@ static void components_are_painted(void **state) {
         blue += canvas[4 * i + 2] > canvas[4 * i] + 80;
     }
     check(red > 500 && blue > 500 && red < 3 * blue && blue < 3 * red);
+}
+
+static void components_and_links_are_painted(void **state) {
+    (void)state;
+    check_painted("chain.json", "a=ff0000");
+    test_write_text(work("helix.json"), "{\"bough\": 1, \"generate\": {\"helix\": {\"links\": 9}}}");
+    check_painted("helix.json", "link[1-5]=ff0000");
 }
 
 /* ---- films ---- */
@@ -196,6 +203,26 @@ static void a_movie_has_a_picture_for_each_moment(void **state) {
     check_int(number(answer, "frames"), 5); /* 0.1, 0.125 .. 0.2 s, as near as steps of 0.01 s come */
     check_near(number(answer, "from"), 0.1, 1e-9);
     json_decref(answer);
+}
+
+/* Without a ground and a support, all of it falls alike and keeps its shape. */
+static void a_camera_that_follows_sees_what_falls_stand_still(void **state) {
+    (void)state;
+    test_write_text(
+        work("falls.json"),
+        "{\"bough\": 1, \"components\": {\"stick\": {\"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", "
+        "\"size\": [1, 0.1, 0.1], \"cells\": [10, 1, 1]}, \"material\": {\"young\": 4e6}, \"basis\": {\"r\": "
+        "8}}}, \"parts\": [{\"name\": \"stick\", \"component\": \"stick\", \"velocity\": [1, 0, 0]}], "
+        "\"gravity\": [0, 0, -9], \"time\": {\"dt\": 0.01, \"duration\": 0.2}}");
+    for (int follows = 0; follows < 2; follows++) {
+        check_run(0, "movie", "falls.json", "-o", "falls.png", "--fps", "10", "--size", "160x90",
+                  follows ? "--follow" : "--speed=1");
+        png_file file = read_png(work("falls.png"));
+        check_int(file.frame_count, 3);
+        for (int i = 1; i < 3; i++) /* of a frame the rectangle is kept in which something changed */
+            check(follows == (file.frames[i].width * file.frames[i].height < 10));
+        free_png(&file);
+    }
 }
 
 static bool has_ffmpeg(void) {
@@ -424,8 +451,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_picture_shows_the_surface_at_its_time),
         cmocka_unit_test(the_camera_finds_the_scene),
-        cmocka_unit_test(components_are_painted),
+        cmocka_unit_test(components_and_links_are_painted),
         cmocka_unit_test(a_movie_has_a_picture_for_each_moment),
+        cmocka_unit_test(a_camera_that_follows_sees_what_falls_stand_still),
         cmocka_unit_test(films_are_encoded_by_ffmpeg),
         cmocka_unit_test(without_ffmpeg_a_sentence_says_so),
         cmocka_unit_test(interrupted_it_keeps_the_film),

@@ -112,6 +112,9 @@ test("on a phone the scene is seen, the controls are reached, and a finger pulls
         assert.ok(box && box.x >= -1 && box.x + box.width <= 391 && box.y >= 0 && box.y + box.height <= 845, `${name} is at ${JSON.stringify(box)}`);
     };
     for (const name of ["Pause", "Reset", "Step", "Panels", "Fit"]) await inside(name);
+    // Fit fills 0.74 of the height by a tall scene: bars are above and below that.
+    const bars = await look(() => ["top", "bottom"].map((id) => document.getElementById(id).getBoundingClientRect()).map(({ top, bottom }) => ({ top, bottom })));
+    assert.ok(bars[0].bottom < 844 * 0.13 + 8 && bars[1].top > 844 * 0.87 - 8, JSON.stringify(bars));
     // Panels are sheets that come when they are called.
     await button("Panels").tap();
     await page.getByLabel("Wind", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
@@ -182,7 +185,7 @@ test("every key in the help does what it says", async () => {
         ["l", parts], ["l", parts], ["x", parts], ["a", parts], ["Delete", parts], ["r", parts],
         ["q", settings], ["q", settings], ["i", settings], ["o", () => look(() => bough.layerCount)], ["e", settings],
         ["z", () => page.locator("#top button").first().textContent()],
-        ["ArrowLeft", view], ["ArrowRight", view], ["ArrowUp", view], ["ArrowDown", view], ["PageUp", view], ["PageDown", view], ["PageUp", view], ["f", view],
+        ["ArrowLeft", view], ["ArrowRight", view], ["ArrowUp", view], ["ArrowDown", view], ["PageUp", view], ["PageDown", view], ["PageUp", view], ["f", view], ["F", checked("Follow")], ["F", checked("Follow")],
         ["\\", html("body")], ["\\", html("body")], ["y", html("body")],
         ["v", () => page.getByRole("button", { name: /ilm/ }).textContent()],
     ];

@@ -11,7 +11,7 @@ const WIRES = [["none", "none"], ["surface", "surface"], ["volume", "volume mesh
 const inMetres = (x) => `${x.map((c) => Number(c.toPrecision(4))).join(", ")} m`;
 const degrees = (radians) => (radians * 180) / Math.PI;
 
-// world: {send(command), setColour(way), setWires(of), setShadows(on), film(), photo(), picked()}
+// world: {send(command), setColour(way), setWires(of), setShadows(on), setFollow(on), film(), photo(), picked()}
 export class Controls {
     constructor(world) {
         this.world = world;
@@ -67,7 +67,9 @@ export class Controls {
         this.continuity = select({ name: "Continuity", key: "n", choices: CONTINUITIES, chosen: (name) => this.world.send({ do: "continuity", name }) });
         this.wires = select({ name: "Wireframe", key: "m", choices: WIRES, chosen: (of) => this.world.setWires(of) });
         this.shadows = toggle({ name: "Shadows", key: "h", chosen: (on) => this.world.setShadows(on) });
-        return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element);
+        this.follow = toggle({ name: "Follow", key: "F", chosen: (on) => this.world.setFollow(on) });
+        this.follow.element.title = "The view goes along with what walks or flies away (F)";
+        return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element, this.follow.element);
     }
 
     #makePart() {
@@ -143,6 +145,8 @@ export class Controls {
         this.dt.set(settings.dt);
         for (const name of ["coupling", "integrator", "engine", "continuity"]) this[name].set(settings[name]);
         this.coupling.enable(settings.engine === "tree" || settings.coupling != null);
+        for (const control of [this.wind, this.windAngle, this.gust, this.continuity]) control.enable(settings.engine === "tree");
+        this.sceneWind.disabled = settings.engine !== "tree"; // only parts feel wind and are joined
     }
 
     showNumbers(numbers) {

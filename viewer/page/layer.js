@@ -129,23 +129,35 @@ export class Layer {
         for (let v = 0; v < vertices; v += stride) yield v;
     }
 
-    // Lowest and highest corner of what is there, and points of it; grounds and walls may reach far beyond.
-    bounds() {
+    // About `count` points of what is there, but `least` of each part; grounds and walls may reach far beyond, and are left out.
+    *points(count, least) {
         const alone = this.components.every((component) => component.backdrop);
-        const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity], points = [];
-        const most = Math.max(4, Math.min(500, Math.floor(30000 / Math.max(1, this.parts.count))));
-        for (let p = 0; p < this.parts.count; p++) {
-            if (this.absent.has(p) || (!alone && this.component(p).backdrop)) continue;
-            for (const v of this.some(p, most)) {
-                const x = this.position(p, v);
-                points.push(x);
-                for (let c = 0; c < 3; c++) {
-                    low[c] = Math.min(low[c], x[c]);
-                    high[c] = Math.max(high[c], x[c]);
-                }
+        const most = Math.max(least, Math.min(500, Math.floor(count / Math.max(1, this.parts.count))));
+        for (let p = 0; p < this.parts.count; p++)
+            if (!this.absent.has(p) && (alone || !this.component(p).backdrop))
+                for (const v of this.some(p, most)) yield this.position(p, v);
+    }
+
+    // Lowest and highest corner of what is there, and points of it.
+    bounds() {
+        const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity], points = [...this.points(30000, 4)];
+        for (const x of points)
+            for (let c = 0; c < 3; c++) {
+                low[c] = Math.min(low[c], x[c]);
+                high[c] = Math.max(high[c], x[c]);
             }
-        }
         return points.length ? { low, high, points } : { low: [-1, -1, 0], high: [1, 1, 1], points };
+    }
+
+    // Mean of few points of what is there, which moves smoothly; it is asked for in each picture.
+    middle() {
+        const sum = [0, 0, 0];
+        let count = 0;
+        for (const x of this.points(3000, 1)) {
+            for (let c = 0; c < 3; c++) sum[c] += x[c];
+            count++;
+        }
+        return sum.map((x) => x / count);
     }
 
     // How far the point that moved most is from where it is at rest, m: of about four points of each part.

@@ -3,6 +3,7 @@
 import { Controls, setName, Theme } from "./controls.js";
 import { partColours, WAYS, withPrefix } from "./colours.js";
 import { Film, takePicture } from "./film.js";
+import { Follower } from "./follow.js";
 import { Hands } from "./hands.js";
 import { Keys } from "./keys.js";
 import { Layer } from "./layer.js";
@@ -43,6 +44,7 @@ class Page {
         this.picture = new Picture($("picture"));
         document.body.classList.toggle("plain", this.picture.isSoftware); // frosted glass has its price too
         this.film = new Film(this.picture.canvas);
+        this.follower = new Follower(this.picture.orbit);
         this.controls = new Controls(this.#worldForControls());
         this.plots = new Plots();
         $("right").insertBefore(this.plots.element, this.controls.filesSection);
@@ -63,6 +65,7 @@ class Page {
         return {
             send: (command) => this.send(command), picked: () => this.picked,
             setColour: (way) => this.setColour(way), setWires: (of) => this.#setWires(of), setShadows: (on) => this.picture.setShadows(on),
+            setFollow: (on) => this.follower.switch(on),
             film: () => this.#toggleFilm(), photo: () => this.#photo(),
         };
     }
@@ -132,6 +135,7 @@ class Page {
             { keys: ["p"], name: "picture (.png)", run: click(c.photo) },
             { keys: ["z"], name: "tool: pull or look", run: () => this.#switchTool() },
             { keys: ["f"], name: "show all", run: () => this.#fit() },
+            { keys: ["F"], name: "follow what moves away", run: () => c.follow.flip() },
             { keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], name: "turn; with Shift: pan", run: arrow },
             { keys: ["PageUp", "PageDown"], name: "nearer, farther", run: (key) => orbit.zoom(key === "PageUp" ? 0.85 : 1 / 0.85) },
             { keys: ["\\"], name: "panels", run: click(this.panels) },
@@ -201,6 +205,7 @@ class Page {
         this.sceneName = stage.scene.name;
         this.scene = stage.scene;
         this.layers = stage.layers.map((layer) => new Layer(layer));
+        this.follower.beginAnew();
         this.springs.clear();
         this.hands.releaseAll();
         this.#ack(); // what came before and will not be drawn any more
@@ -294,7 +299,9 @@ class Page {
     #showParts() {
         const [layer] = this.layers;
         if (!layer) return;
-        layer.absent = new Set(this.partState.absent ?? []);
+        const absent = new Set(this.partState.absent ?? []);
+        if (absent.size !== layer.absent.size || [...absent].some((part) => !layer.absent.has(part))) this.follower.beginAnew();
+        layer.absent = absent;
         layer.loose = new Set(this.partState.loose ?? []);
         this.picture.actors[0].hang();
         this.picture.touch();
@@ -383,6 +390,7 @@ class Page {
     #tick() {
         requestAnimationFrame(() => this.#tick());
         if (this.layers[0]?.started) this.#showForces(this.hands.update());
+        this.#follow();
         if (!this.picture.dirty) return;
         for (const actor of this.picture.actors) {
             if (actor.fresh) actor.move();
@@ -391,6 +399,15 @@ class Page {
         this.picture.draw();
         this.drawn++;
         this.#ack();
+    }
+
+    // The scene is asked where it is when it has moved, or when the view has not arrived.
+    #follow() {
+        const now = performance.now(), seconds = (now - (this.ticked ?? now)) / 1000;
+        this.ticked = now;
+        if (!this.follower.on || !this.layers[0]?.started) return;
+        if (this.picture.actors[0].fresh || !this.middle || !this.follower.seen) this.middle = this.layers[0].middle();
+        if (this.follower.update(this.middle, seconds)) this.picture.setCentre(this.middle);
     }
 
     #ack() {
@@ -422,6 +439,7 @@ function makeWindow(page) {
         get time() { return page.layers[0]?.time ?? 0; },
         get frame() { return page.frame; },
         get drawn() { return page.drawn; },
+        get middle() { return page.layers[0]?.middle(); },
         get generation() { return page.generation; },
         get settings() { return copy(page.settings); },
         get parts() { return copy(page.partState); },

@@ -60,6 +60,12 @@ export class Orbit {
         this.update();
     }
 
+    // In the world, by metres.
+    shift(by) {
+        this.target.x += by[0], this.target.y += by[1], this.target.z += by[2];
+        this.update();
+    }
+
     zoom(factor) {
         this.distance = Math.max(1e-3 * this.size, Math.min(50 * this.size, this.distance * factor));
         this.update();

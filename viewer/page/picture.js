@@ -126,12 +126,19 @@ export class Picture {
     setBounds({ low, high }) {
         const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]) || 1;
         const centre = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2];
-        this.ground.position.set(centre[0], centre[1], low[2] - 0.002 * size);
+        this.ground.position.z = low[2] - 0.002 * size;
         this.ground.scale.setScalar(5 * size);
-        this.groundMaterial.uniforms.centre.value.set(...centre);
         this.groundMaterial.uniforms.radius.value = 4 * size;
         this.groundMaterial.uniforms.cell.value = 10 ** Math.round(Math.log10(size / 6));
-        const reach = 0.75 * size, sun = this.light.sun.value;
+        this.reach = 0.75 * size;
+        this.setCentre(centre);
+    }
+
+    // Around which the ground is seen and shadows fall: the lines of the ground stay where they are.
+    setCentre(centre) {
+        const { reach } = this, sun = this.light.sun.value;
+        this.ground.position.set(centre[0], centre[1], this.ground.position.z);
+        this.groundMaterial.uniforms.centre.value.set(...centre);
         Object.assign(this.sunCamera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0, far: 4 * reach });
         this.sunCamera.position.set(...centre).addScaledVector(sun, 2 * reach);
         this.sunCamera.up.set(0, 0, 1);

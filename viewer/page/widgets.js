@@ -50,8 +50,8 @@ export function slider({ name, key, low, high, step, log, format, chosen }) {
             input.value = from(Math.max(low, value));
             show(words);
         },
-        // By a key: a twentieth of the way, up or down.
-        nudge: (sign) => move(Number(input.value) + (sign * (from(high) - from(low))) / 20),
+        // By a key: a twentieth of the way, up or down. One that is disabled stays, and the program says why.
+        nudge: (sign) => (input.disabled ? tell(to(Number(input.value))) : move(Number(input.value) + (sign * (from(high) - from(low))) / 20)),
         get value() { return to(Number(input.value)); },
         enable(on) { input.disabled = !on; },
     };

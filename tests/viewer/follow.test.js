@@ -1,0 +1,87 @@
+// What walks away is followed by the view, when somebody wants it.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+
+const WAIT = 30000; // ms
+let folder, browser, view, page;
+
+before(async () => {
+    folder = makeFolder();
+    bough("example", "walker", "-o", folder);
+    [view, browser] = await Promise.all([startView(join(folder, "scene.json")), startBrowser()]);
+    page = await openPage(browser, view.url);
+    await until(() => window.bough?.drawn > 2);
+});
+
+after(async () => {
+    await browser?.close();
+    await view?.stop();
+    if (folder) removeFolder(folder);
+});
+
+const look = (what, ...args) => page.evaluate(what, ...args);
+const until = (what, arg) => page.waitForFunction(what, arg, { timeout: WAIT, polling: 50 });
+
+const button = (name) => page.getByRole("button", { name, exact: true });
+
+// Where things are in the picture, from the middle of the canvas on: the walker and a point of the ground. It is paused
+// meanwhile, so that what came and what is drawn are of the same time.
+async function see() {
+    await button("Pause").click();
+    await until(() => bough.settings.paused);
+    await page.waitForTimeout(400); // what is under way comes in
+    const seen = await look(() => {
+        const pixel = (x) => bough.project(x).map((c, i) => c - [innerWidth, innerHeight][i] / 2);
+        return { walker: pixel(bough.middle), ground: pixel([0, 0, 0]), x: bough.middle[0] };
+    });
+    await button("Play").click();
+    await until(() => !bough.settings.paused);
+    return seen;
+}
+
+// From the start: it walks for 7 s.
+async function begin() {
+    await button("Reset").click();
+    await until(() => bough.middle[0] < 0.05);
+}
+
+const walkTo = (x) => until((x) => bough.middle[0] > x, x);
+const apart = (a, b) => Math.hypot(...a.map((x, c) => x - b[c]));
+
+test("the walker goes out of a view that stands still, and stays in the middle of one that follows", async () => {
+    await begin();
+    const start = await see();
+    await walkTo(start.x + 0.25);
+    const left = await see();
+    assert.ok(apart(start.walker, left.walker) > 60, `it went by ${apart(start.walker, left.walker)} px only`);
+    assert.ok(apart(start.ground, left.ground) < 1e-6);
+    await page.keyboard.press("F");
+    assert.equal(await page.getByLabel("Follow", { exact: true }).isChecked(), true);
+    await walkTo(left.x + 0.25);
+    const kept = await see();
+    assert.ok(Math.hypot(...kept.walker) < 4, `it is ${kept.walker} px aside`);
+    assert.ok(apart(kept.ground, left.ground) > 60, `the ground moved by ${apart(kept.ground, left.ground)} px only`);
+    assert.deepEqual(page.errors, []);
+});
+
+test("a reset takes the view along, and panning means what it does otherwise", async () => {
+    await begin();
+    const start = await see();
+    assert.ok(Math.hypot(...start.walker) < 4, `it is ${start.walker} px aside`);
+    await page.keyboard.press("Shift+ArrowLeft");
+    await page.keyboard.press("Shift+ArrowLeft"); // 30 px each
+    await walkTo(start.x + 0.1);
+    const { walker } = await see();
+    assert.ok(apart(walker, [60, 0]) < 6 || apart(walker, [-60, 0]) < 6, `it is ${walker} px aside`);
+    assert.deepEqual(page.errors, []);
+});
+
+test("switched off, the view stands still", async () => {
+    await page.getByLabel("Follow", { exact: true }).click();
+    const { ground, x } = await see();
+    await walkTo(x + 0.05);
+    assert.ok(apart((await see()).ground, ground) < 1e-6);
+});
