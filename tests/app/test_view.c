@@ -48,8 +48,19 @@ static void wait_for_address(void) {
     json_decref(told);
 }
 
+/* ThreadSanitizer does not see the lock that glibc keeps around its time zone, which civetweb's threads ask for. */
+static void excuse_time_zones(void) {
+#ifdef __SANITIZE_THREAD__
+    char option[600];
+    test_write_text(test_path("excused"), "race:tzset_internal\n");
+    snprintf(option, sizeof option, "suppressions=%s", test_path("excused"));
+    setenv("TSAN_OPTIONS", option, 0);
+#endif
+}
+
 static int start_server(void **state) {
     (void)state;
+    excuse_time_zones();
     write_scene("chain.json", SCENE);
     mkdir(test_path("page"), 0700);
     mkdir(test_path("page/parts"), 0700);
@@ -69,13 +80,13 @@ static int start_server(void **state) {
     return 0;
 }
 
-static int stop_server(void **state) {
+/* A test, since cmocka counts no failures of what is done after tests. */
+static void the_server_ends_in_order(void **state) {
     (void)state;
     kill(server.process, SIGINT);
     const int status = finish(server.process);
     if (status)
         fail_msg("it ended with %d: %s", status, err);
-    return 0;
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -641,7 +652,7 @@ static void it_ends_as_it_should(void **state) {
     snprintf(port, sizeof port, "%d", server.port);
     snprintf(scene, sizeof scene, "%s", test_path("chain.json"));
     check_good_client();
-    stop_server(NULL);
+    the_server_ends_in_order(NULL);
     check_int(file_count(), files - 1);
     start_server(NULL);
     snprintf(port, sizeof port, "%d", server.port);
@@ -681,7 +692,7 @@ static void nothing_stays_behind(void **state) {
     check(mkdir(left, 0700) == 0 && mkdir(other, 0700) == 0);
     start_server(NULL);
     check_int(file_count(), files + 2);
-    stop_server(NULL);
+    the_server_ends_in_order(NULL);
     check(access(left, F_OK) == 0 && access(other, F_OK) == 0);
     check(rmdir(left) == 0 && rmdir(other) == 0);
     check_int(file_count(), files - 1);
@@ -697,7 +708,7 @@ static void a_busy_port_is_told_at_once(void **state) {
     snprintf(fresh, sizeof fresh, "%s", write_scene("fresh.json", SCENE));
     check_mistake(1, "choose another --port", "view", fresh, "--port", port, "--no-browser");
     check(access(test_path("fresh.cooked"), F_OK) != 0);
-    stop_server(NULL);
+    the_server_ends_in_order(NULL);
 }
 
 int main(void) {
@@ -708,6 +719,7 @@ int main(void) {
         cmocka_unit_test(noise_is_survived),        cmocka_unit_test(sleepers_hold_up_nobody),
         cmocka_unit_test(seats_are_given_back),     cmocka_unit_test(crowds_are_survived),
         cmocka_unit_test(recordings_are_fetched),   cmocka_unit_test(memory_is_flat),
+        cmocka_unit_test(the_server_ends_in_order),
     };
     const struct CMUnitTest alone[] = {
         cmocka_unit_test(mistakes_are_told),
@@ -715,6 +727,6 @@ int main(void) {
         cmocka_unit_test(nothing_stays_behind),
         cmocka_unit_test(a_busy_port_is_told_at_once),
     };
-    const int failed = cmocka_run_group_tests(served, start_server, stop_server);
+    const int failed = cmocka_run_group_tests(served, start_server, NULL);
     return failed + cmocka_run_group_tests(alone, NULL, NULL);
 }

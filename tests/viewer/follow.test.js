@@ -27,28 +27,35 @@ const until = (what, arg) => page.waitForFunction(what, arg, { timeout: WAIT, po
 
 const button = (name) => page.getByRole("button", { name, exact: true });
 
-// Where things are in the picture, from the middle of the canvas on: the walker and a point of the ground. It is paused
-// meanwhile, so that what came and what is drawn are of the same time.
-async function see() {
-    await button("Pause").click();
-    await until(() => bough.settings.paused);
-    await page.waitForTimeout(400); // what is under way comes in
-    const seen = await look(() => {
-        const pixel = (x) => bough.project(x).map((c, i) => c - [innerWidth, innerHeight][i] / 2);
-        return { walker: pixel(bough.middle), ground: pixel([0, 0, 0]), x: bough.middle[0] };
-    });
-    await button("Play").click();
-    await until(() => !bough.settings.paused);
-    return seen;
+// It stands still unless it walks, so that what came and what is drawn are of the same time.
+async function set(paused) {
+    if ((await look(() => bough.settings.paused)) === paused) return;
+    await button(paused ? "Pause" : "Play").click();
+    await until((paused) => bough.settings.paused === paused, paused);
 }
 
 // From the start: it walks for 7 s.
 async function begin() {
+    await set(true);
     await button("Reset").click();
     await until(() => bough.middle[0] < 0.05);
 }
 
-const walkTo = (x) => until((x) => bough.middle[0] > x, x);
+async function walkTo(x) {
+    await set(false);
+    await until((x) => bough.middle[0] > x, x);
+    await set(true);
+}
+
+// Where the walker and a point of the ground are in the picture, from the middle of the canvas on.
+async function see() {
+    await page.waitForTimeout(400); // what is under way comes in
+    return look(() => {
+        const pixel = (x) => bough.project(x).map((c, i) => c - [innerWidth, innerHeight][i] / 2);
+        return { walker: pixel(bough.middle), ground: pixel([0, 0, 0]), x: bough.middle[0] };
+    });
+}
+
 const apart = (a, b) => Math.hypot(...a.map((x, c) => x - b[c]));
 
 test("the walker goes out of a view that stands still, and stays in the middle of one that follows", async () => {
@@ -80,6 +87,7 @@ test("a reset takes the view along, and panning means what it does otherwise", a
 });
 
 test("switched off, the view stands still", async () => {
+    await begin();
     await page.getByLabel("Follow", { exact: true }).click();
     const { ground, x } = await see();
     await walkTo(x + 0.05);
