@@ -616,6 +616,29 @@ static void failed_allocations_leak_nothing(void **state) {
     }
 }
 
+/* A free mechanism whose base is a box falls flat on it, its arm up in the air, and lies still. */
+static void a_base_lies_on_what_it_touches_with(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p =
+        begin_text(ctx,
+                   "{'bough': 1, 'free_base': true, 'base_touch': {'shape': {'box': [0.3, 0.3, 0.1]}},"
+                   "'links': [{'name': 'body', 'mass': 2, 'shape': {'box': [0.3, 0.3, 0.1]}, 'position': [0, 0, 0.2]},"
+                   "{'name': 'arm', 'mass': 0.3, 'shape': {'box': [0.04, 0.04, 0.2]}, 'position': [0, 0, 0.35]}],"
+                   "'joints': [{'kind': 'hinge', 'parent': 'body', 'child': 'arm', 'position': [0, 0, 0.25],"
+                   "'axis': [0, 1, 0], 'stiffness': 20, 'damping': 0.3}],"
+                   "'end_effectors': [{'name': 'tip', 'link': 'arm', 'position': [0, 0, 0.45]}]," FLOOR
+                   ", 'gravity': [0, 0, -9.81], 'probes': [{'name': 'body', 'link': 'body'}],"
+                   "'time': {'dt': 0.002, 'duration': 1.5}}",
+                   &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "body.z"), 0.05, 1e-3);
+    check(fabs(value(&p, "body.x")) < 1e-3 && fabs(value(&p, "kinetic")) < 1e-6);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_settles_where_statics_say),
@@ -634,6 +657,7 @@ int main(void) {
         cmocka_unit_test(a_spinning_body_keeps_its_momentum),
         cmocka_unit_test(an_arm_rests_on_the_floor),
         cmocka_unit_test(bodies_follow_hands),
+        cmocka_unit_test(a_base_lies_on_what_it_touches_with),
         cmocka_unit_test(what_cannot_run_is_told),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };
