@@ -394,10 +394,8 @@ static bool listen_at(view_server *server, const view_server_def *def, char *rea
                              "connection_queue",
                              "64",
                              NULL};
-    struct mg_callbacks callbacks = {.begin_request = begin_request,
-                                     .connection_close = give_up_seat,
-                                     .log_message = be_silent,
-                                     .log_access = be_silent};
+    struct mg_callbacks callbacks = {
+        .begin_request = begin_request, .connection_close = give_up_seat, .log_message = be_silent};
     struct mg_server_port bound[1] = {{0}};
     server->civetweb = mg_start(&callbacks, server, options);
     if (!server->civetweb || mg_get_server_ports(server->civetweb, 1, bound) < 1) {

@@ -48,19 +48,8 @@ static void wait_for_address(void) {
     json_decref(told);
 }
 
-/* ThreadSanitizer does not see the lock that glibc keeps around its time zone, which civetweb's threads ask for. */
-static void excuse_time_zones(void) {
-#ifdef __SANITIZE_THREAD__
-    char option[600];
-    test_write_text(test_path("excused"), "race:tzset_internal\n");
-    snprintf(option, sizeof option, "suppressions=%s", test_path("excused"));
-    setenv("TSAN_OPTIONS", option, 0);
-#endif
-}
-
 static int start_server(void **state) {
     (void)state;
-    excuse_time_zones();
     write_scene("chain.json", SCENE);
     mkdir(test_path("page"), 0700);
     mkdir(test_path("page/parts"), 0700);
