@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
      "what the address must contain to be let in, at least 16 characters (default: random)", 0},
     {"no-browser", OPT_NO_BROWSER, 0, 0, "only print the address", 0},
     {"paused", OPT_PAUSED, 0, 0, "begin at rest, until somebody presses play", 0},
-    {"engine", OPT_ENGINE, "NAME", 0, "of a scene of parts: tree or full", 0},
+    {"engine", OPT_ENGINE, "NAME", 0, "of a scene of parts: tree or full; of a mechanism: mechanism or full", 0},
     {"coupling", OPT_COUPLING, "NAME", 0, "of the tree engine: L1, L2, L2R or L3", 0},
     {"dt", OPT_DT, "SECONDS", 0, "time step", 0},
     {"viewer", OPT_VIEWER, "FOLDER", 0, "of the page's files, for those who change them; also by BOUGH_VIEWER", 0},
@@ -83,7 +83,8 @@ static void check_listening(struct argp_state *state, const arguments *a) {
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
-    static const char *const engines[] = {"tree", "full", NULL}, *const couplings[] = {"L1", "L2", "L2R", "L3", NULL};
+    static const char *const engines[] = {"tree", "mechanism", "full", NULL}, *const couplings[] = {"L1", "L2", "L2R",
+                                                                                                    "L3", NULL};
     arguments *a = state->input;
     switch (key) {
     case ARGP_KEY_INIT:

@@ -48,6 +48,7 @@ static void add_finger(json_t *scene, int finger) {
     }
 }
 
+/* As example_limb() draws it, for links of several shapes. */
 static json_t *rod(v3 from, v3 to, double radius, v3 colour) {
     const v3 along = v3_along(to, -1, from);
     const axes turned = axes_around(along, (v3){0, 0, 1});
@@ -60,15 +61,15 @@ static json_t *rod(v3 from, v3 to, double radius, v3 colour) {
 /* A post with a beam, at the end of which the hand turns about the beam: a fork takes the palm above the ball. */
 static void add_arm(json_t *scene) {
     const v3 foot = {-0.34, 0, 0}, top = {foot.x, 0, ball_at.z}, wrist = {-0.15, 0, ball_at.z};
-    const v3 down = v3_along(ball_at, -1, palm_at), knee = v3_add(down, (v3){-0.13, 0, 0.03}), side = {-0.04, 0, 0.0};
+    const v3 in_palm = v3_along(wrist, -1, palm_at), bend = {-0.13, 0, -0.055}, rim = {-0.04, 0, 0};
     json_t *palm = example_shape("cylinder", example_numbers(2, 0.048, 0.022), (v3){0, 0, 0}, arm_colour);
     example_add(scene, "links",
                 json_pack("{s:s, s:[o, o]}", "name", "post", "shape", rod(foot, top, 0.022, post_colour),
                           rod(top, wrist, 0.022, post_colour)));
     example_add(scene, "links",
                 json_pack("{s:s, s:o, s:f, s:[o, o, o]}", "name", "palm", "position", example_place(palm_at), "mass",
-                          0.3, "shape", palm, rod(v3_along(wrist, -1, palm_at), knee, 0.012, arm_colour),
-                          rod(knee, side, 0.012, arm_colour)));
+                          0.3, "shape", palm, rod(in_palm, bend, 0.012, arm_colour),
+                          rod(bend, rim, 0.012, arm_colour)));
     example_hinge(scene, "wrist", "post", "palm", wrist, (v3){1, 0, 0}, (example_spring){60, 1});
     example_motor(scene, "wrist", "turn", 1);
     example_ease(scene, "turn", 2.0, 3.0, 0, 0.9);

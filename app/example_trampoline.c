@@ -69,11 +69,11 @@ static void add_spring_joint(json_t *scene, const char *kind, const char *name, 
     json_object_set_new(joint, "damping", json_real(0.01 * stiffness));
 }
 
-/* On the side of positive or negative x, looking inwards; side: of its body, 1 or -1. */
+/* Looks along x, inwards. The two sides of its body are 1 and -1: those of positive and negative y. */
 typedef struct {
     json_t *scene;
-    int number;
-    double x, inwards; /* inwards: -1 or 1 along x */
+    int number; /* 1 or 2 */
+    double x, inwards;
 } figure;
 
 static v3 on(const figure *f, double ahead, double y, double z) {

@@ -545,7 +545,7 @@ BOUGH_API bough_status bough_mechanism_step_among(bough_context *ctx, const boug
                                                   double dt);
 
 /* All that changes, as numbers: a run that is put back goes on with the same bits. How many there are changes with the
- * contacts; the list of these is not among them. */
+ * contacts, which are among them. */
 BOUGH_API int64_t bough_surroundings_memory_size(const bough_surroundings *surroundings);
 BOUGH_API void bough_surroundings_save(const bough_surroundings *surroundings, double *memory);
 /* Refuses what was not saved of surroundings with the same bodies and shapes. */

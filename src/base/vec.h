@@ -3,6 +3,8 @@
 #define BO_BASE_VEC_H
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef struct bo_vec3 {
     double x, y, z;
@@ -136,6 +138,18 @@ static inline bo_mat3 bo_sym(bo_mat3 A) {
 static inline bo_mat3 bo_outer(bo_vec3 a, bo_vec3 b) {
     return (bo_mat3){
         {a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.x, a.y * b.y, a.y * b.z, a.z * b.x, a.z * b.y, a.z * b.z}};
+}
+
+/* Neither NAN nor infinite, without branches: 0 x is 0, or NAN. */
+static inline bool bo_all_finite(int64_t count, const double *x) {
+    double sum[4] = {0};
+    int64_t k = 0;
+    for (; k + 4 <= count; k += 4)
+        for (int i = 0; i < 4; i++)
+            sum[i] += x[k + i] * 0;
+    for (; k < count; k++)
+        sum[0] += x[k] * 0;
+    return sum[0] + sum[1] + sum[2] + sum[3] == 0;
 }
 
 #endif

@@ -6,25 +6,45 @@
 
 /* ---- bodies ---- */
 
-/* The spin at the end of a step in which the angular momentum in the world stays L, given in the axes at its start:
- * I w = exp(h w)^T L, by Newton with the slope I - h T~, T = exp(h w)^T L. Where that does not settle (many turns a
- * step) the momentum is seen from where the spin without turning leads. */
+/* The spin at the end of a short step in which the angular momentum in the world stays L, given in the axes at its
+ * start: I w = exp(h w)^T L, by Newton with the slope I - h T~, T = exp(h w)^T L. */
 static bo_vec3 spin_of(const bo_body *body, bo_vec3 L, double dt) {
     enum { MOST_ROUNDS = 20 };
-    const bo_vec3 first = bo_mat_vec(body->inverse_inertia, L);
-    bo_vec3 w = first;
+    bo_vec3 w = bo_mat_vec(body->inverse_inertia, L);
     for (int round = 0; round < MOST_ROUNDS; round++) {
         const bo_vec3 T = bo_mat_tvec(bo_exp3(bo_scale(dt, w)), L), miss = bo_sub(T, bo_mat_vec(body->inertia, w));
         const bo_mat3 slope = bo_mat_sub(body->inertia, bo_mat_scale(dt, bo_hat(T)));
         const bo_vec3 step = bo_mat_vec(bo_inverse(slope), miss);
         w = bo_add(w, step);
         if (bo_norm(step) <= 1e-15 * bo_norm(w))
-            return w;
+            break;
     }
-    const bo_vec3 T = bo_mat_tvec(bo_exp3(bo_scale(dt, w)), L), miss = bo_sub(T, bo_mat_vec(body->inertia, w));
-    if (bo_norm(miss) <= 1e-9 * bo_norm(L))
-        return w;
-    return bo_mat_vec(body->inverse_inertia, bo_mat_tvec(bo_exp3(bo_scale(dt, first)), L));
+    return w;
+}
+
+typedef struct {
+    bo_mat3 R;    /* what it turns by */
+    bo_vec3 spin; /* at the end, in the axes there */
+} turn;
+
+/* A body turns under the angular momentum L, given in the axes at the start. The equation for the spin has several
+ * solutions when it turns far, and most of them have more energy; so it turns in parts. Whatever is left after many of
+ * them it turns about L by the spin along it: momentum and energy stay as they are. */
+static turn turn_by(const bo_body *body, bo_vec3 L, double dt) {
+    enum { MOST_PARTS = 64 };
+    const double farthest = 0.2; /* rad, of a part */
+    turn t = {bo_identity3(), bo_mat_vec(body->inverse_inertia, L)};
+    for (int part = 0; part < MOST_PARTS && dt > 0; part++) {
+        const double speed = bo_norm(t.spin), h = speed * dt > farthest ? farthest / speed : dt;
+        t.spin = spin_of(body, L, h);
+        const bo_mat3 R = bo_exp3(bo_scale(h, t.spin));
+        t.R = bo_mat_mul(t.R, R);
+        L = bo_mat_tvec(R, L);
+        dt -= h;
+    }
+    if (dt > 0)
+        t.R = bo_mat_mul(t.R, bo_exp3(bo_scale(dt * bo_dot(t.spin, L) / bo_dot(L, L), L)));
+    return t;
 }
 
 static bo_vec3 velocity_without_contact(const bough_surroundings *s, int32_t i, double dt) {
@@ -41,15 +61,8 @@ static void predict_bodies(bough_surroundings *s, double dt) {
         bo_store3(body->before, bo_load3(now->velocity));
         bo_store3(body->before + 3, spin);
         bo_store3(body->y, velocity_without_contact(s, i, dt));
-        bo_store3(body->y + 3, spin_of(body, body->momentum, dt));
+        bo_store3(body->y + 3, turn_by(body, body->momentum, dt).spin);
     }
-}
-
-static bool is_finite(const double *x, size_t count) {
-    double sum = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += 0 * x[k];
-    return sum == 0;
 }
 
 /* Where bodies will be; false where that is nowhere. By the sums of impulses: the rates of the search differ from that
@@ -60,15 +73,15 @@ static bool move_bodies(bough_surroundings *s, double dt) {
         const bough_rigid_body *now = &s->bodies[i];
         bo_body *body = &s->work->bodies[i];
         const bo_vec3 v = bo_mul_add(velocity_without_contact(s, i, dt), 1 / body->mass, bo_load3(body->impulse));
-        const bo_vec3 w = spin_of(body, bo_add(body->momentum, bo_load3(body->impulse + 3)), dt);
+        const turn t = turn_by(body, bo_add(body->momentum, bo_load3(body->impulse + 3)), dt);
         const bo_se3 g = bo_pose(&now->pose);
-        const bo_mat3 R = bo_mat_mul(g.R, bo_exp3(bo_scale(dt, w)));
+        const bo_mat3 R = bo_mat_mul(g.R, t.R);
         body->next = *now;
         body->next.pose = bo_put_pose(
             (bo_se3){bo_quat_to_matrix(bo_quat_from_matrix(R)) /* products drift */, bo_mul_add(g.t, dt, v)});
         bo_store3(body->next.velocity, v);
-        bo_store3(body->next.spin, w);
-        good = good && is_finite(body->next.pose.rotation, sizeof body->next / sizeof(double));
+        bo_store3(body->next.spin, t.spin);
+        good = good && bo_all_finite(sizeof body->next / sizeof(double), body->next.pose.rotation);
     }
     return good;
 }
@@ -338,14 +351,12 @@ static void keep_results(bough_surroundings *s, double dt) {
     struct bo_surroundings_work *w = s->work;
     for (size_t i = 0; i < w->meeting_count; i++) {
         const bo_meeting *m = &w->meetings[i];
-        const bo_vec3 impulse = impulse_of(m, &w->constraints[i]);
-        const bo_place *p = &w->places[w->things[m->a].place], *q = &w->places[w->things[m->b].place];
         bough_contact *c = &s->contacts[i];
-        *c = (bough_contact){.kinds = {p->kind, q->kind}, .indices = {p->index, q->index}, .gap = m->gap};
+        w->kept[i] = (bo_memory_of_impulse){m->a, m->b, m->feature, impulse_of(m, &w->constraints[i])};
+        *c = bo_contact_of(w, &w->kept[i], dt);
         bo_store3(c->position, m->position);
         bo_store3(c->normal, m->normal);
-        bo_store3(c->force, bo_scale(1 / dt, impulse));
-        w->kept[i] = (bo_memory_of_impulse){m->a, m->b, m->feature, impulse};
+        c->gap = m->gap;
     }
     s->contact_count = (int32_t)w->meeting_count;
     w->kept_count = w->meeting_count, w->kept_dt = dt;
@@ -373,7 +384,7 @@ static bough_status fail_not_finite(bough_context *ctx) {
 
 static bool rates_are_finite(const struct bo_surroundings_work *w) {
     for (int32_t g = 0; g < w->group_count; g++)
-        if (!is_finite(w->groups[g].y, (size_t)w->groups[g].size))
+        if (!bo_all_finite(w->groups[g].size, w->groups[g].y))
             return false;
     return true;
 }

@@ -274,13 +274,6 @@ static void move_to(const bough_mechanism_blend *blend, struct bo_blend_work *w,
     }
 }
 
-static bool all_finite(int32_t count, const double *x) {
-    double sum = 0;
-    for (int32_t k = 0; k < count; k++)
-        sum += 0 * x[k];
-    return sum == 0;
-}
-
 static void read_effectors(const bough_mechanism_blend *blend, const bough_blend_state *state) {
     for (int32_t e = 0; e < blend->effector_count; e++)
         state->work->at[e] = bo_pose(&state->effectors[e]);
@@ -314,9 +307,10 @@ static bough_status check_state(bough_context *ctx, const bough_mechanism_blend 
     }
     for (int d = 0; d < 3; d++)
         sum += 0 * state->gravity[d];
-    if (!all_finite(blend->n, state->phi) || !all_finite(blend->n, state->wrench) ||
-        !all_finite(blend->motor_count, state->motors) || !all_finite(blend->n, state->rates) ||
-        !all_finite(blend->n, state->springs) || !(state->kinetic >= 0) || !(sum == 0) || !bo_good_pose(&state->base))
+    if (!bo_all_finite(blend->n, state->phi) || !bo_all_finite(blend->n, state->wrench) ||
+        !bo_all_finite(blend->motor_count, state->motors) || !bo_all_finite(blend->n, state->rates) ||
+        !bo_all_finite(blend->n, state->springs) || !(state->kinetic >= 0) || !(sum == 0) ||
+        !bo_good_pose(&state->base))
         return bo_fail(ctx, BOUGH_NOT_FINITE,
                        "velocities, wrenches, motors, gravity and the base's pose of a blend "
                        "must be finite");
@@ -396,7 +390,7 @@ static bool solve_step(const bough_mechanism_blend *blend, struct bo_blend_work 
     if (!bo_lu_factor(tracks, w->A, w->pivots))
         return false;
     bo_lu_solve(tracks, w->A, w->pivots, w->y);
-    return all_finite(tracks, w->y);
+    return bo_all_finite(tracks, w->y);
 }
 
 /* Numbers (tracks) of the directions of the nearest model `old` as those of `now`; what has no likeness stays. */

@@ -48,13 +48,6 @@ const char *bo_joint_name(bough_mechanism_joint_kind kind) {
 
 /* ---- checks ---- */
 
-static bool all_finite(int count, const double *x) {
-    for (int k = 0; k < count; k++)
-        if (!isfinite(x[k]))
-            return false;
-    return true;
-}
-
 /* "3" or "3 (elbow)" */
 typedef struct {
     char text[80];
@@ -89,7 +82,7 @@ static bough_status check_link(bough_context *ctx, const bough_mechanism_def *de
     if (!bo_good_pose(&link->rest))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s: its rest pose needs a rotation matrix and finite numbers",
                        name.text);
-    if (!isfinite(link->mass) || !all_finite(9, link->inertia) || !all_finite(3, link->centre))
+    if (!isfinite(link->mass) || !bo_all_finite(9, link->inertia) || !bo_all_finite(3, link->centre))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s: mass, inertia and centre must be finite numbers",
                        name.text);
     if (i == def->base && !def->free_base)
@@ -124,7 +117,7 @@ static bough_status check_spring(bough_context *ctx, const bough_mechanism_joint
     if (!(joint->limit_stiffness >= 0 && isfinite(joint->limit_stiffness)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: the stiffness of its limits is %g; it must be 0 or more",
                        name, joint->limit_stiffness);
-    if (joint->compliance && !(all_finite(n * n, joint->compliance) && positive(n, joint->compliance)))
+    if (joint->compliance && !(bo_all_finite(n * n, joint->compliance) && positive(n, joint->compliance)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "joint %s: its compliance must be a symmetric positive definite matrix of size %d", name, n);
     return BOUGH_OK;

@@ -15,8 +15,8 @@
 #define DIFFERENCE 1e-7 /* rad, or parts of the radius */
 #define TOLERANCE 1e-11 /* of what is left of forces, and of gaps in radii */
 #define ROUNDED 1e-8    /* the same where no iteration finds better any more */
-#define HOLD 1e-9   /* of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end */
-#define LONGEST 0.5 /* rad, or parts of the radius: one iteration */
+#define HOLD 1e-9    /* of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end */
+#define LONGEST 0.5  /* rad, or parts of the radius: one iteration */
 #define STIRRED 1e-6 /* rad, or parts of the radius: forces below what this much motion makes are none */
 enum { MOST_ITERATIONS = 40, MOST_PIECES = 400 };
 
@@ -33,6 +33,7 @@ struct bo_full_work {
     double most;                             /* of forces in this search */
     double hardest;                          /* of the coordinates: force by a unit of motion, in this search */
     double *forces;                          /* n: size of what is balanced */
+    bool cancelled;                          /* this search */
     double *A, *scale;                       /* size x size, size */
     int32_t *pivots;
     void *memory;
@@ -248,8 +249,17 @@ static void judge(bough_full_mechanism *full) {
     full->gap = gap;
 }
 
+/* Searches that take long are told of. */
+static bool goes_on(bough_context *ctx, bough_full_mechanism *full) {
+    struct bo_full_work *w = full->work;
+    w->cancelled = full->iterations > 3 &&
+                   !bo_progress(ctx, w->dt > 0 ? "step of the full mechanism" : "equilibrium of the full mechanism", -1,
+                                "iteration %d, residual %.2e", full->iterations, full->residual);
+    return !w->cancelled;
+}
+
 /* Solves balance(q) = target from where q is; target is in `goal` (size) or NULL for zero. */
-static bool newton(bough_full_mechanism *full, const double *goal, double tolerance) {
+static bool newton(bough_context *ctx, bough_full_mechanism *full, const double *goal, double tolerance) {
     struct bo_full_work *w = full->work;
     const size_t size = (size_t)w->size;
     double last = INFINITY;
@@ -264,6 +274,8 @@ static bool newton(bough_full_mechanism *full, const double *goal, double tolera
         if (now <= tolerance || (now <= ROUNDED && now > 0.5 * last))
             return true;
         last = now;
+        if (!goes_on(ctx, full))
+            return false;
         full->iterations++;
         differentiate(full);
         for (size_t k = (size_t)w->base_size; k < (size_t)w->n; k++)
@@ -298,21 +310,22 @@ static bool newton(bough_full_mechanism *full, const double *goal, double tolera
 }
 
 /* Where Newton fails from afar, the residual at the start is taken away in pieces. */
-static bool search(bough_full_mechanism *full) {
+static bool search(bough_context *ctx, bough_full_mechanism *full) {
     struct bo_full_work *w = full->work;
     const size_t size = (size_t)w->size, bytes = size * sizeof(double);
     memcpy(w->good, w->q, bytes);
     full->iterations = 0, w->most = w->hardest = 0;
-    if (newton(full, NULL, TOLERANCE))
+    w->cancelled = false;
+    if (newton(ctx, full, NULL, TOLERANCE))
         return true;
     memcpy(w->q, w->good, bytes);
     balance(full, w->q, w->start);
     double reached = 0, piece = 0.25;
-    for (int i = 0; i < MOST_PIECES && piece > 1e-4; i++) {
+    for (int i = 0; i < MOST_PIECES && piece > 1e-4 && !w->cancelled; i++) {
         const double next = fmin(1, reached + piece);
         for (size_t k = 0; k < size; k++)
             w->goal[k] = (1 - next) * w->start[k];
-        if (newton(full, next < 1 ? w->goal : NULL, next < 1 ? 1e-6 : TOLERANCE)) {
+        if (newton(ctx, full, next < 1 ? w->goal : NULL, next < 1 ? 1e-6 : TOLERANCE)) {
             if (next == 1)
                 return true;
             reached = next, piece *= 1.5;
@@ -360,11 +373,13 @@ static bough_status solve(bough_context *ctx, bough_full_mechanism *full, double
     read_unknowns(full);
     memcpy(w->kept, w->q, bytes);
     w->dt = dt;
-    if (search(full)) {
+    if (search(ctx, full)) {
         write_unknowns(full);
         return BOUGH_OK;
     }
     memcpy(w->q, w->kept, bytes);
+    if (w->cancelled)
+        return bo_fail_cancelled(ctx);
     return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "no %s of the full mechanism was found; smaller %s may help",
                    dt > 0 ? "step" : "equilibrium", dt > 0 ? "steps" : "changes of the loads");
 }

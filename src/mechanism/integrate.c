@@ -206,20 +206,13 @@ static void remember_end(bough_mechanism_stepper *s) {
     bo_mechanism_coordinates(s->model, s->state->phi, s->state->internal_rate, s->end_v);
 }
 
-static bool all_finite(int32_t count, const double *x) {
-    double sum = 0;
-    for (int32_t k = 0; k < count; k++)
-        sum += 0 * x[k];
-    return sum == 0;
-}
-
 bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_stepper *s, double dt) {
     const bough_mechanism_model *model = s->model;
     const int32_t n = 6 * model->end_effector_count, rank = model->rank, directions = rank - model->internal_count;
     bough_mechanism_state *state = s->state;
     s->method->ctx = ctx;
     read_state(s);
-    if (!all_finite(rank, s->push) || !all_finite(rank, s->motion.q) || !all_finite(rank, s->motion.v))
+    if (!bo_all_finite(rank, s->push) || !bo_all_finite(rank, s->motion.q) || !bo_all_finite(rank, s->motion.v))
         return bo_fail(ctx, BOUGH_NOT_FINITE,
                        "a step of the mechanism is not finite: check its wrenches and velocities");
     notice_jumps(s);

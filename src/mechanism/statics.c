@@ -192,13 +192,6 @@ static bough_mechanism_statics *new_statics(bough_context *ctx, const bo_statics
     return NULL;
 }
 
-static bool all_finite(size_t count, const double *x) {
-    double sum = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += 0 * x[k]; /* 0 or not a number */
-    return sum == 0;
-}
-
 static bough_status solve(bough_context *ctx, bo_statics *s, bough_mechanism_method method,
                           bough_mechanism_statics **statics) {
     const bough_mechanism *m = s->mechanism;
@@ -211,7 +204,7 @@ static bough_status solve(bough_context *ctx, bo_statics *s, bough_mechanism_met
     put_joints(s, out);
     put_links(s, out);
     const size_t n = 6 * (size_t)s->end_effector_count;
-    if (!all_finite(n * n, out->C) || !all_finite(6 * (size_t)m->def.link_count * n, out->twists)) {
+    if (!bo_all_finite((int64_t)(n * n), out->C) || !bo_all_finite(6 * m->def.link_count * (int64_t)n, out->twists)) {
         bough_mechanism_statics_destroy(ctx, out);
         return bo_fail(ctx, BOUGH_NOT_FINITE,
                        "the compliance of the end effectors is not finite: stiffnesses or lengths are too far apart");

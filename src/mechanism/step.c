@@ -222,13 +222,6 @@ static void solve_free(struct bo_mechanism_work *w, double dt, const double mome
 
 /* ---- steps ---- */
 
-static bool all_finite(int32_t count, const double *x) {
-    double sum = 0;
-    for (int32_t k = 0; k < count; k++)
-        sum += 0 * x[k];
-    return sum == 0;
-}
-
 /* The rates by what acts now: work->right and work->momentum. */
 static void find_rates(struct bo_mechanism_work *w, int32_t rank, double dt) {
     if (w->size > rank)
@@ -268,7 +261,7 @@ bough_status bo_mechanism_finish(bough_context *ctx, const bough_mechanism_model
     const int32_t n = 6 * model->end_effector_count, b = w->size - model->rank;
     for (int32_t k = b; k < w->size; k++)
         w->z[k] += dt * w->next[k];
-    if (!all_finite(w->size, w->next) || !all_finite(model->rank, w->z + b))
+    if (!bo_all_finite(w->size, w->next) || !bo_all_finite(model->rank, w->z + b))
         return bo_fail(ctx, BOUGH_NOT_FINITE,
                        "a step of the mechanism is not finite: check its wrenches and velocities");
     multiply(n, model->rank, model->Q, w->z + b, state->xi);

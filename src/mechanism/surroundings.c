@@ -56,7 +56,7 @@ static bool is_number(double x, double lower, double upper) {
 
 static bough_status check_friction(bough_context *ctx, const char *name, double friction) {
     if (!is_number(friction, 0, 1000))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its friction is %g; it must be 0 or more", name, friction);
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its friction is %g; it must be 0 to 1000", name, friction);
     return BOUGH_OK;
 }
 
@@ -72,7 +72,8 @@ static bough_status check_body(bough_context *ctx, const bough_rigid_body_def *b
     if (body->cookie != BODY_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s was not made by bough_default_rigid_body_def()", name.text);
     if (!is_number(body->mass, 1e-12, 1e12))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its mass is %g kg; it must be above 0", name.text, body->mass);
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its mass is %g kg; it must be 1e-12 to 1e12 kg", name.text,
+                       body->mass);
     memcpy(L, body->inertia, sizeof L);
     for (int k = 0; k < 9; k++)
         if (!isfinite(L[k]) || fabs(L[k] - L[3 * (k % 3) + k / 3]) > 1e-9 * (fabs(L[0]) + fabs(L[4]) + fabs(L[8])))
@@ -333,7 +334,7 @@ void bough_surroundings_body_twist(const bough_surroundings *surroundings, int32
 
 /* ---- numbers ---- */
 
-enum { NUMBERS_OF_ALL = 7, NUMBERS_OF_A_BODY = 24, NUMBERS_OF_AN_IMPULSE = 6 };
+enum { NUMBERS_OF_ALL = 7, NUMBERS_OF_A_BODY = 24, NUMBERS_OF_AN_IMPULSE = 13 };
 
 int64_t bough_surroundings_memory_size(const bough_surroundings *s) {
     return NUMBERS_OF_ALL + (int64_t)NUMBERS_OF_A_BODY * s->body_count +
@@ -352,13 +353,16 @@ void bough_surroundings_save(const bough_surroundings *s, double *memory) {
     for (size_t i = 0; i < w->kept_count; i++, x += NUMBERS_OF_AN_IMPULSE) {
         x[0] = w->kept[i].a, x[1] = w->kept[i].b, x[2] = w->kept[i].feature;
         bo_store3(x + 3, w->kept[i].impulse);
+        bo_store3(x + 6, bo_load3(s->contacts[i].position));
+        bo_store3(x + 9, bo_load3(s->contacts[i].normal));
+        x[12] = s->contacts[i].gap;
     }
 }
 _Static_assert(sizeof(bough_rigid_body) == NUMBERS_OF_A_BODY * sizeof(double), "a body is numbers only");
 
 static bool good_impulse(const struct bo_surroundings_work *w, const double *x) {
     return is_number(x[0], 0, w->thing_count - 1) && is_number(x[1], 0, w->thing_count - 1) &&
-           is_number(x[2], 0, UINT32_MAX) && isfinite(x[3]) && isfinite(x[4]) && isfinite(x[5]);
+           is_number(x[2], 0, UINT32_MAX) && bo_all_finite(NUMBERS_OF_AN_IMPULSE - 3, x + 3);
 }
 
 static bough_status check_memory(bough_context *ctx, const bough_surroundings *s, int64_t size, const double *memory) {
@@ -366,7 +370,7 @@ static bough_status check_memory(bough_context *ctx, const bough_surroundings *s
     const int64_t fixed = NUMBERS_OF_ALL + (int64_t)NUMBERS_OF_A_BODY * s->body_count;
     bool good = size >= fixed && memory && memory[0] == s->body_count && memory[1] == w->thing_count &&
                 memory[2] == (double)((size - fixed) / NUMBERS_OF_AN_IMPULSE) &&
-                (size - fixed) % NUMBERS_OF_AN_IMPULSE == 0;
+                (size - fixed) % NUMBERS_OF_AN_IMPULSE == 0 && (memory[3] > 0 || size == fixed);
     for (int64_t k = 3; k < fixed && good; k++)
         good = isfinite(memory[k]);
     for (int32_t i = 0; i < s->body_count && good; i++) {
@@ -386,14 +390,19 @@ bough_status bough_surroundings_restore(bough_context *ctx, bough_surroundings *
     BO_TRY(check_memory(ctx, s, size, memory));
     const size_t count = (size_t)memory[2];
     const double *x = memory + NUMBERS_OF_ALL;
-    if (!BO_RESERVE(ctx, w->kept, w->kept_capacity, count))
+    if (!BO_RESERVE(ctx, w->kept, w->kept_capacity, count) || !BO_RESERVE(ctx, s->contacts, w->contact_capacity, count))
         return bo_fail_memory(ctx);
     w->kept_count = count, w->kept_dt = memory[3];
     memcpy(s->gravity, memory + 4, sizeof s->gravity);
     for (int32_t i = 0; i < s->body_count; i++, x += NUMBERS_OF_A_BODY)
         memcpy(&s->bodies[i], x, sizeof s->bodies[i]);
-    for (size_t i = 0; i < count; i++, x += NUMBERS_OF_AN_IMPULSE)
+    for (size_t i = 0; i < count; i++, x += NUMBERS_OF_AN_IMPULSE) {
         w->kept[i] = (bo_memory_of_impulse){(int32_t)x[0], (int32_t)x[1], (uint32_t)x[2], bo_load3(x + 3)};
-    s->contact_count = 0;
+        s->contacts[i] = bo_contact_of(w, &w->kept[i], w->kept_dt);
+        memcpy(s->contacts[i].position, x + 6, 3 * sizeof(double));
+        memcpy(s->contacts[i].normal, x + 9, 3 * sizeof(double));
+        s->contacts[i].gap = x[12];
+    }
+    s->contact_count = (int32_t)count;
     return BOUGH_OK;
 }

@@ -71,4 +71,13 @@ struct bo_surroundings_work {
     double kept_dt;             /* of the step that they are of */
 };
 
+/* Between whom, and with which force; where it was is left open. */
+static inline bough_contact bo_contact_of(const struct bo_surroundings_work *w, const bo_memory_of_impulse *kept,
+                                          double dt) {
+    const bo_place *p = &w->places[w->things[kept->a].place], *q = &w->places[w->things[kept->b].place];
+    bough_contact c = {.kinds = {p->kind, q->kind}, .indices = {p->index, q->index}};
+    bo_store3(c.force, bo_scale(1 / dt, kept->impulse));
+    return c;
+}
+
 #endif

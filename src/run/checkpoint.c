@@ -3,6 +3,7 @@
 #include "run/run.h"
 
 #include "base/file.h"
+#include "base/vec.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,21 +76,14 @@ bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char
     return status;
 }
 
-static bool all_finite(const double *values, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return false;
-    return true;
-}
-
 /* The hash proves that the file is as it was written, not that it was written by us: each number is checked too. */
 static bool is_plausible(const bough_run *run, const head *h, const double *state) {
     const int64_t head_size = run->engine.head_size;
     return h->step >= 0 && h->step <= INT32_MAX && h->iterations >= 0 && h->retries >= 0 && h->halvings >= 0 &&
            h->halvings <= BO_RUN_MAX_HALVINGS && h->deepest >= h->halvings && h->deepest <= BO_RUN_MAX_HALVINGS &&
            h->good >= 0 && h->good < INT32_MAX / 2 && h->unit >= 0 && h->unit < BO_RUN_UNITS &&
-           h->unit % (BO_RUN_UNITS >> h->halvings) == 0 && all_finite(h->start_energy, 4) &&
-           h->state_size > head_size && all_finite(state + head_size, h->state_size - head_size);
+           h->unit % (BO_RUN_UNITS >> h->halvings) == 0 && bo_all_finite(4, h->start_energy) &&
+           h->state_size > head_size && bo_all_finite(h->state_size - head_size, state + head_size);
 }
 
 /* The numbers of the state are to be freed. */

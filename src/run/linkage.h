@@ -32,7 +32,9 @@ typedef struct bo_linkage_kind {
     int64_t (*state_size)(const bo_linkage *l);
     void (*save)(const bo_linkage *l, double *state);
     void (*restore)(const bo_linkage *l, const double *state);
-    bool answers_at_once; /* steps are so cheap that it can be tried how links answer to forces */
+    /* Back to where `state` is, moving as it does now. Only of kinds whose steps are so cheap that it can be tried how
+     * links answer to forces; else NULL. */
+    void (*put_back)(const bo_linkage *l, const double *state);
 } bo_linkage_kind;
 
 struct bo_linkage {
@@ -88,6 +90,13 @@ static inline void bo_blocks_save(int count, const bo_state_block *blocks, doubl
 static inline void bo_blocks_restore(int count, const bo_state_block *blocks, const double *from) {
     for (int i = 0; i < count; from += blocks[i++].count)
         memcpy(blocks[i].numbers, from, blocks[i].count * sizeof *from);
+}
+
+/* Only those of which the bit in `which` is set. */
+static inline void bo_blocks_restore_some(int count, const bo_state_block *blocks, unsigned which, const double *from) {
+    for (int i = 0; i < count; from += blocks[i++].count)
+        if (which >> i & 1)
+            memcpy(blocks[i].numbers, from, blocks[i].count * sizeof *from);
 }
 
 static inline bo_vec3 bo_linkage_point(const bo_linkage *l, int32_t link, const double at[3]) {

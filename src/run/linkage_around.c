@@ -5,8 +5,10 @@
 #include <string.h>
 
 static bool has_touches(const bo_mechanism_scene *m) {
+    if (m->base_touch.shapes.count > 0)
+        return true;
     for (int32_t i = 0; i < m->end_effector_count; i++)
-        if (m->effectors[i].shapes.count > 0)
+        if (m->effectors[i].touch.shapes.count > 0)
             return true;
     return false;
 }
@@ -60,35 +62,40 @@ static int32_t number_in_model(const bo_mechanism_scene *m, int32_t effector) {
     return m->kept_count > 0 ? -1 : effector;
 }
 
+static void add_touches(const bo_scene_touch *from, int32_t end_effector, draft *d) {
+    for (int32_t k = 0; k < from->shapes.count; k++) {
+        bough_touch_def *touch = &d->touches[d->touch_count++];
+        *touch = bough_default_touch_def();
+        touch->end_effector = end_effector;
+        touch->shape = from->shapes.shapes[k].def;
+        touch->friction = from->friction;
+    }
+}
+
 static bough_status describe_touches(const bo_linkage *l, draft *d) {
     const bo_mechanism_scene *m = l->m;
+    add_touches(&m->base_touch, BOUGH_TOUCH_BY_BASE, d);
     for (int32_t i = 0; i < m->end_effector_count; i++) {
         const bo_scene_end_effector *effector = &m->effectors[i];
-        if (effector->shapes.count > 0 && number_in_model(m, i) < 0)
+        if (effector->touch.shapes.count > 0 && number_in_model(m, i) < 0)
             return bo_fail(
                 l->ctx, BOUGH_ERROR_UNSUPPORTED,
                 "the end effector \"%.60s\" touches things, so that it must be among those of the \"engine\"",
                 effector->name);
-        for (int32_t k = 0; k < effector->shapes.count; k++) {
-            bough_touch_def *touch = &d->touches[d->touch_count++];
-            *touch = bough_default_touch_def();
-            touch->end_effector = number_in_model(m, i);
-            touch->shape = effector->shapes.shapes[k].def;
-            touch->friction = effector->friction;
-        }
+        add_touches(&effector->touch, number_in_model(m, i), d);
     }
     return BOUGH_OK;
 }
 
 static bool make_room(const bo_linkage *l, draft *d) {
     const bo_mechanism_scene *m = l->m;
-    size_t shapes = 0, touches = 0;
+    size_t shapes = 0, touches = (size_t)m->base_touch.shapes.count;
     for (int32_t i = 0; i < m->obstacle_count; i++)
         shapes += (size_t)m->obstacles[i].shapes.count;
     for (int32_t i = 0; i < m->body_count; i++)
         shapes += (size_t)m->bodies[i].shapes.count;
     for (int32_t i = 0; i < m->end_effector_count; i++)
-        touches += (size_t)m->effectors[i].shapes.count;
+        touches += (size_t)m->effectors[i].touch.shapes.count;
     d->obstacles = BO_NEW_ARRAY(l->ctx, bough_obstacle_def, m->obstacle_count);
     d->bodies = BO_NEW_ARRAY(l->ctx, bough_rigid_body_def, m->body_count);
     d->touches = BO_NEW_ARRAY(l->ctx, bough_touch_def, touches);

@@ -235,6 +235,12 @@ static void restore(const bo_linkage *l, const double *from) {
     of(l)->state->nearest = nearest >= 0 && nearest < BOUGH_BLEND_LIMIT ? (int32_t)nearest : -1;
 }
 
+static void put_back(const bo_linkage *l, const double *from) {
+    bo_state_block blocks[BLOCKS];
+    list_blocks(l, blocks);
+    bo_blocks_restore_some(BLOCKS, blocks, ~(1u << 4), from); /* all but the twists of the links */
+}
+
 const bo_linkage_kind bo_blended_linkage = {.create = create,
                                             .destroy = destroy,
                                             .place = place,
@@ -249,4 +255,4 @@ const bo_linkage_kind bo_blended_linkage = {.create = create,
                                             .state_size = state_size,
                                             .save = save,
                                             .restore = restore,
-                                            .answers_at_once = true};
+                                            .put_back = put_back};

@@ -266,6 +266,12 @@ static void restore(const bo_linkage *l, const double *from) {
         bough_mechanism_stepper_restore(of(l)->stepper, from + bo_blocks_size(BLOCKS, blocks));
 }
 
+static void put_back(const bo_linkage *l, const double *from) {
+    bo_state_block blocks[BLOCKS];
+    list_blocks(l, blocks);
+    bo_blocks_restore_some(BLOCKS, blocks, 1u << 0 | 1u << 2 | 1u << 4, from); /* all but rates */
+}
+
 const bo_linkage_kind bo_reduced_linkage = {.create = create,
                                             .destroy = destroy,
                                             .gravity = kept_gravity,
@@ -280,4 +286,4 @@ const bo_linkage_kind bo_reduced_linkage = {.create = create,
                                             .state_size = state_size,
                                             .save = save,
                                             .restore = restore,
-                                            .answers_at_once = true};
+                                            .put_back = put_back};

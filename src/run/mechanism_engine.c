@@ -5,6 +5,7 @@
 
 #include <bough/run.h>
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -102,6 +103,8 @@ static bo_scene_spot spot_of(const mechanism_engine *e, const bo_hand *hand) {
     return spot;
 }
 
+/* Springs pull no harder than from a radius away: nothing comes further in a step, and a model that is linear about one
+ * pose would be torn around. */
 static int list_grips(mechanism_engine *e, grip *grips) {
     int count = 0;
     for (int i = 0; i < BOUGH_RUN_HANDS; i++) {
@@ -111,19 +114,24 @@ static int list_grips(mechanism_engine *e, grip *grips) {
         grip *g = &grips[count++];
         *g = (grip){.hand = hand, .spot = spot_of(e, hand)};
         const bo_vec3 x = bo_linkage_point(&e->l, hand->part, g->spot.at);
-        bo_store3(g->goal, bo_scale(hand->stiffness, bo_sub(bo_load3(hand->target), x)));
+        const bo_vec3 way = bo_sub(bo_load3(hand->target), x);
+        const double longest = bough_mechanism_radius(e->l.m->mechanism),
+                     share = fmin(1, longest / fmax(bo_norm(way), DBL_MIN));
+        bo_store3(g->goal, bo_scale(hand->stiffness * share, way));
     }
     return count;
 }
 
+/* As the rates of now would move them from where they were: v = J y, with the same J by which forces act. */
 static void read_velocities(mechanism_engine *e, int count, const grip *grips, double *v) {
+    e->l.kind->put_back(&e->l, e->before);
     lose_place(e);
     place_moving(e);
     for (int i = 0; i < count; i++)
         bo_store3(v + 3 * i, bo_linkage_velocity(&e->l, grips[i].spot.index, grips[i].spot.at));
 }
 
-/* Velocities of the gripped points after a step with a force of 1 N at one of them in direction d (at -1: none),
+/* Velocities of the gripped points by a step with a force of 1 N at one of them in direction d (at -1: none),
  * beside what acts already. Everything is then as it was. */
 static bough_status try_force(mechanism_engine *e, double h, int count, const grip *grips, int at, int d, double *v) {
     const double unit[3] = {d == 0, d == 1, d == 2};
@@ -144,7 +152,8 @@ static bough_status try_force(mechanism_engine *e, double h, int count, const gr
 }
 
 /* A spring as it is at the end of the step, however stiff: f = k (target - x - h v') - d v', where v' = v0 + B f and B
- * is found by trying. (1 + (h k + d) B) f = k (target - x) - (h k + d) v0. */
+ * is found by trying. B = J A^-1 J^T has no negative eigenvalues, so that this has a solution. (1 + (h k + d) B) f = k
+ * (target - x) - (h k + d) v0. */
 static bough_status pull_at_end(mechanism_engine *e, double h, int count, const grip *grips, double *f) {
     enum { MOST = 3 * BOUGH_RUN_HANDS };
     double v0[MOST], v[MOST], A[MOST * MOST];
@@ -211,7 +220,7 @@ static bough_status pull(mechanism_engine *e, double h) {
     const int count = list_grips(e, grips);
     if (count == 0)
         return BOUGH_OK;
-    if (e->l.kind->answers_at_once)
+    if (e->l.kind->put_back)
         BO_TRY(pull_at_end(e, h, count, grips, f));
     else
         pull_at_start(e, count, grips, f);

@@ -27,8 +27,9 @@ void bo_mechanism_scene_free(bough_context *ctx, bo_mechanism_scene *m) {
     }
     for (int32_t i = 0; i < m->end_effector_count; i++) {
         bo_free(ctx, m->effectors[i].name);
-        bo_scene_free_shapes(ctx, &m->effectors[i].shapes);
+        bo_scene_free_shapes(ctx, &m->effectors[i].touch.shapes);
     }
+    bo_scene_free_shapes(ctx, &m->base_touch.shapes);
     free_rigids(ctx, m->body_count, m->bodies);
     free_rigids(ctx, m->obstacle_count, m->obstacles);
     void *const blocks[] = {m->links,  m->link_shapes, m->joints, m->end_effectors, m->effectors,
@@ -97,6 +98,6 @@ bough_status bo_mechanism_add_end_effector(bough_context *ctx, bo_mechanism_scen
         return BOUGH_ERROR_MEMORY;
     BO_TRY(copy_name(ctx, name, &copy));
     m->end_effectors[m->end_effector_count] = (bough_end_effector){.link = link, .frame = in_link(m, link, frame)};
-    m->effectors[m->end_effector_count++] = (bo_scene_end_effector){.name = copy, .friction = 0.5};
+    m->effectors[m->end_effector_count++] = (bo_scene_end_effector){.name = copy, .touch.friction = 0.5};
     return BOUGH_OK;
 }

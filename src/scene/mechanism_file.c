@@ -339,11 +339,28 @@ static bool is_ground(const bo_scene_shapes *shapes) {
     return false;
 }
 
+static bough_status read_touch(const reader *r, bo_json shape, bo_json friction, bo_scene_touch *touch) {
+    BO_TRY(bo_scene_read_shapes(shape, &touch->shapes, &r->scene->hash));
+    BO_TRY(check_touching(shape, &touch->shapes));
+    if (is_ground(&touch->shapes))
+        return bo_json_fail(shape, "planes and height fields are for obstacles");
+    return bo_json_number(friction, BO_NOT_NEGATIVE, &touch->friction);
+}
+
+static bough_status read_base_touch(const reader *r, bo_json at) {
+    r->m->base_touch.friction = 0.5;
+    if (!at.value)
+        return BOUGH_OK;
+    BO_TRY(bo_json_keys(at, BO_BASE_TOUCH_KEYS));
+    if (r->m->link_count == 0)
+        return bo_json_fail(at, "there are no links, and so no base");
+    return read_touch(r, bo_json_must(&at, "shape"), bo_json_at(&at, "friction"), &r->m->base_touch);
+}
+
 static bough_status read_end_effector(const reader *r, bo_json at) {
     bo_mechanism_scene *m = r->m;
     const char *name = NULL;
     int32_t link = 0;
-    bo_json shape = bo_json_at(&at, "shape");
     BO_TRY(bo_json_keys(at, BO_END_EFFECTOR_KEYS));
     BO_TRY(add_name(r, bo_json_must(&at, "name"), NAMES_END_EFFECTOR, m->end_effector_count));
     BO_TRY(bo_json_string(bo_json_at(&at, "name"), &name));
@@ -353,12 +370,8 @@ static bough_status read_end_effector(const reader *r, bo_json at) {
     bo_se3 frame = place_of(r, bo_json_at(&at, "link"), link);
     BO_TRY(bo_scene_pose(&at, &frame));
     BO_TRY(bo_mechanism_add_end_effector(at.ctx, m, name, link, frame));
-    bo_scene_end_effector *to = &m->effectors[m->end_effector_count - 1];
-    BO_TRY(bo_scene_read_shapes(shape, &to->shapes, &r->scene->hash));
-    BO_TRY(check_touching(shape, &to->shapes));
-    if (is_ground(&to->shapes))
-        return bo_json_fail(shape, "planes and height fields are for obstacles");
-    return bo_json_number(bo_json_at(&at, "friction"), BO_NOT_NEGATIVE, &to->friction);
+    return read_touch(r, bo_json_at(&at, "shape"), bo_json_at(&at, "friction"),
+                      &m->effectors[m->end_effector_count - 1].touch);
 }
 
 static bough_status read_end_effectors(const reader *r, bo_json at) {
@@ -466,7 +479,7 @@ static bough_status read_probe(const reader *r, bo_json at, bo_scene_probe *prob
         return read_spot(r, &at, &probe->spot);
     probe->touch = true;
     BO_TRY(find(r, touch, NAMES_END_EFFECTOR, &probe->end_effector));
-    return r->m->effectors[probe->end_effector].shapes.count > 0
+    return r->m->effectors[probe->end_effector].touch.shapes.count > 0
                ? BOUGH_OK
                : bo_json_fail(touch, "this end effector has no \"shape\", so that nothing touches it");
 }
@@ -693,6 +706,7 @@ static bough_status read_all(reader *r) {
     bo_mechanism_scene *m = r->m;
     BO_TRY(read_settings(r));
     BO_TRY(read_structure(r));
+    BO_TRY(read_base_touch(r, bo_json_at(root, "base_touch")));
     BO_TRY(read_end_effectors(r, bo_json_at(root, "end_effectors")));
     BO_TRY(read_rigids(r, bo_json_at(root, "bodies"), true, &m->body_count, &m->bodies));
     BO_TRY(read_rigids(r, bo_json_at(root, "obstacles"), false, &m->obstacle_count, &m->obstacles));

@@ -63,10 +63,15 @@ bough_status bo_shape_triangles(bough_context *ctx, const bo_scene_shape *shape,
 
 /* ---- the mechanism ---- */
 
+/* Shapes that touch, in the frame of what they belong to. */
+typedef struct bo_scene_touch {
+    bo_scene_shapes shapes;
+    double friction;
+} bo_scene_touch;
+
 typedef struct bo_scene_end_effector {
     char *name;
-    bo_scene_shapes shapes; /* that touch, in its frame */
-    double friction;
+    bo_scene_touch touch;
 } bo_scene_end_effector;
 
 /* The offset of a joint's spring follows a curve. */
@@ -129,6 +134,7 @@ typedef struct bo_mechanism_scene {
     size_t link_capacity, shapes_capacity, joint_capacity, frame_capacity, effector_capacity;
     int32_t base;
     bool free_base;
+    bo_scene_touch base_touch;
     int32_t motor_count;
     bo_scene_motor *motors;
     int32_t load_count;

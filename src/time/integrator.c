@@ -2,6 +2,7 @@
 #include "time/modes.h"
 
 #include "base/file.h"
+#include "base/vec.h"
 
 #include <math.h>
 #include <string.h>
@@ -205,13 +206,6 @@ bough_status bo_mass_solve(bo_integrator *I, double *a) {
     return system->solve(system->data, a, a);
 }
 
-static bool all_finite(int32_t n, const double *x) {
-    double sum = 0; /* not finite as soon as one of them is not */
-    for (int32_t i = 0; i < n; i++)
-        sum += 0 * x[i];
-    return sum == 0;
-}
-
 static bough_status build_step(bo_integrator *I, double h, bo_motion *motion) {
     const bo_system *system = I->system;
     if (system->enter)
@@ -223,7 +217,7 @@ static bough_status build_step(bo_integrator *I, double h, bo_motion *motion) {
     BO_TRY(bo_damp_ahead(I, motion->q, 0.5 * h, motion->v));
     I->next.t = motion->t + h;
     BO_TRY(I->method->step(I, h, motion, &I->next));
-    if (!all_finite(system->position_size, I->next.q) || !all_finite(system->size, I->next.v))
+    if (!bo_all_finite(system->position_size, I->next.q) || !bo_all_finite(system->size, I->next.v))
         return bo_fail(I->ctx, BOUGH_NOT_FINITE, "the step from t = %g with h = %g gave a number that is not finite",
                        motion->t, h);
     return BOUGH_OK;

@@ -52,13 +52,6 @@ static bool is_rotation(const double R[9]) {
     return bo_det(M) > 0;
 }
 
-static bool all_finite(int count, const double *x) {
-    for (int k = 0; k < count; k++)
-        if (!isfinite(x[k]))
-            return false;
-    return true;
-}
-
 static const char *name_of(const bough_part_def *part, char buffer[32], int32_t index) {
     if (part->name && part->name[0])
         return part->name;
@@ -74,7 +67,7 @@ static bough_status check_joint(bough_context *ctx, const bough_part_def *part, 
         return BOUGH_OK;
     if (part->parent < 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" has a joint, but no parent to hang on", name);
-    if (!(j->stiffness >= 0 && j->damping >= 0 && isfinite(j->stiffness + j->damping) && all_finite(3, j->angle)))
+    if (!(j->stiffness >= 0 && j->damping >= 0 && isfinite(j->stiffness + j->damping) && bo_all_finite(3, j->angle)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "part \"%s\": stiffness and damping of its joint must not be negative, and its angle finite",
                        name);
@@ -118,8 +111,8 @@ bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, 
     BO_TRY(bo_track_check(ctx, name, part, c));
     if (!(part->scale > 0 && isfinite(part->scale) && part->stiffness > 0 && isfinite(part->stiffness)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": scale and stiffness must be positive", name);
-    if (isinf(part->damping_mass) || isinf(part->damping_stiffness) || !all_finite(3, part->position) ||
-        !all_finite(3, part->offset))
+    if (isinf(part->damping_mass) || isinf(part->damping_stiffness) || !bo_all_finite(3, part->position) ||
+        !bo_all_finite(3, part->offset))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its position, offset and damping must be finite", name);
     if (part->damping_ratio < 0 || isinf(part->damping_ratio))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its damping ratio must not be negative, and finite",
@@ -142,7 +135,7 @@ static bough_status check_def(bough_context *ctx, const bough_model_def *def) {
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model needs at least one part");
     if (def->tie_count < 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model cannot have %d ties", def->tie_count);
-    if (!all_finite(3, def->gravity))
+    if (!bo_all_finite(3, def->gravity))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
     BO_TRY(bo_tree_check_method(ctx, def->coupling, def->alpha, def->passes));
     for (int32_t i = 0; i < def->part_count; i++)

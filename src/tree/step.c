@@ -58,21 +58,10 @@ static void advance(bough_context *ctx, const bough_model *model, const bough_st
     visit(ctx, model, advance_some, &(each_coordinate){.state = state, .scheme = h});
 }
 
-static bool all_finite(int32_t count, const double *x) {
-    double sum[4] = {0};
-    int32_t k = 0;
-    for (; k + 4 <= count; k += 4)
-        for (int i = 0; i < 4; i++)
-            sum[i] += x[k + i] * 0; /* 0, or NAN */
-    for (; k < count; k++)
-        sum[0] += x[k] * 0;
-    return sum[0] + sum[1] + sum[2] + sum[3] == 0;
-}
-
 /* no: a new acceleration is not finite */
 static void look_at_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
-    each->no[chunk] |= !all_finite(end - begin, each->state->work->next_a + begin);
+    each->no[chunk] |= !bo_all_finite(end - begin, each->state->work->next_a + begin);
 }
 
 static bool is_finite(bough_context *ctx, const bough_model *model, const bough_state *state) {
@@ -273,9 +262,9 @@ static bough_status move_some(bough_context *ctx, const bough_model *model, bo_t
 
 static bool roots_are_finite(const bough_model *model, const bough_root *roots) {
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
-        if (!all_finite(3, roots[k].origin) || !all_finite(9, roots[k].rotation) || !all_finite(3, roots[k].velocity) ||
-            !all_finite(3, roots[k].angular_velocity) || !all_finite(3, roots[k].acceleration) ||
-            !all_finite(3, roots[k].angular_acceleration))
+        if (!bo_all_finite(3, roots[k].origin) || !bo_all_finite(9, roots[k].rotation) ||
+            !bo_all_finite(3, roots[k].velocity) || !bo_all_finite(3, roots[k].angular_velocity) ||
+            !bo_all_finite(3, roots[k].acceleration) || !bo_all_finite(3, roots[k].angular_acceleration))
             return false;
     return true;
 }

@@ -103,7 +103,7 @@ static void a_run_is_replayed(void **state) {
     test_write_text(work("moon.json"), moon);
     check_mistake(1, "gale.log: the recording is of a state of another model", "replay", "moon.json", "gale.log");
     check_mistake(1, "again.csv: this is no recording", "replay", "gale.json", "again.csv");
-    check_mistake(1, "not of the full engine", "run", "chain.json", "--engine", "full", "--inputs", "f.log");
+    check_mistake(1, "not of the engine \"full\"", "run", "chain.json", "--engine", "full", "--inputs", "f.log");
     check(!exists("f.log"));
     check_mistake(2, "name a scene file and a recording", "replay", "gale.json");
 }
@@ -211,8 +211,8 @@ static void mistakes_are_one_sentence(void **state) {
                   "x.csv");
     check_run(0, "run", "chain.json", "--inputs", "/dev/null", "--checkpoint", "/dev/null");
     check_mistake(1, "integrators need the exact coupling, L3", "run", "chain.json", "-i", "rk4", "--coupling", "L2");
-    check_mistake(2, "chain.json: is a scene of parts, which brings", "static", "chain.json", "--fix", "x0");
-    check_mistake(2, "chain.json: is a scene of parts, which brings", "static", "chain.json", "--probe", "x1");
+    check_mistake(2, "chain.json: is a scene, which brings", "static", "chain.json", "--fix", "x0");
+    check_mistake(2, "chain.json: is a scene, which brings", "static", "chain.json", "--probe", "x1");
     test_write_text(work("blown.json"), CHAIN(", \"wind\": {\"velocity\": [3, 0, 0]}"));
     check_mistake(1, "blown.json: the full engine knows no wind", "run", "blown.json", "--engine", "full");
     test_write_text(work("slip.json"), CHAIN(", \"wnd\": {}"));

@@ -371,6 +371,33 @@ static void what_cannot_be_done_is_said(void **unused) {
     bough_context_destroy(ctx);
 }
 
+static bool stop_soon(void *user, const bough_progress *progress) {
+    (void)progress;
+    return --*(int *)user > 0;
+}
+/* A coil that is pulled with far more than its springs hold is looked for long; who waits can stop it. */
+static void a_long_search_can_be_stopped(void **unused) {
+    (void)unused;
+    int left = 5;
+    bough_context_def context = bough_default_context_def();
+    context.thread_count = 1;
+    context.progress = stop_soon, context.progress_user = &left;
+    bough_context *ctx = bough_context_create(&context);
+    sketch *s = helix(20, BOUGH_MECHANISM_BALL);
+    bough_mechanism *m = NULL;
+    bough_full_mechanism *full = full_of(ctx, s, &m);
+    const bough_pose tip = full->poses[s->def.link_count - 1];
+    full->loads[0] = 1e9;
+    check_fails(ctx, bough_full_mechanism_settle(ctx, full), BOUGH_CANCELLED, "cancelled");
+    check_int(left, 0);
+    check(!memcmp(&tip, &full->poses[s->def.link_count - 1], sizeof tip));
+    full->loads[0] = 0;
+    check_ok(ctx, bough_full_mechanism_step(ctx, full, 1e-3));
+    drop(ctx, full, m);
+    free(s);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equilibria_are_those_of_the_reference),
@@ -382,6 +409,7 @@ int main(void) {
         cmocka_unit_test(the_reference_swings_as_its_reduced_model_does),
         cmocka_unit_test(a_free_loop_keeps_its_momentum),
         cmocka_unit_test(what_cannot_be_done_is_said),
+        cmocka_unit_test(a_long_search_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,6 +254,30 @@ static void a_pulled_link_follows_the_hand(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Far away and across the plane in which it moves: it comes as near as it can, and goes back to rest when let go. */
+static void a_chain_torn_around_stays_whole(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const struct { double way, stiffness, damping; } tears[] = {{5, 1e3, 10}, {0.1, 1e6, 1e3}, {5, 1e6, 1e3}};
+    for (size_t k = 0; k < sizeof tears / sizeof *tears; k++) {
+        bough_run_def def = bough_default_run_def();
+        def.live = true;
+        play p = begin_text(ctx, "{" CHAIN("20") ", 'gravity': [0, 0, -9.81], 'time': {'dt': 0.005}}", &def);
+        for (int i = 0; i < 600; i++) {
+            const double target[3] = {0.5 + tears[k].way * sin(0.05 * i), tears[k].way * cos(0.07 * i),
+                                      tears[k].way * sin(0.03 * i)};
+            check_ok(ctx, bough_run_pull(ctx, p.run, 0, 3, 0, target, tears[k].stiffness, tears[k].damping));
+            check_ok(ctx, bough_run_step(ctx, p.run));
+        }
+        bough_run_release(p.run, 0);
+        for (int i = 0; i < 2000; i++)
+            check_ok(ctx, bough_run_step(ctx, p.run));
+        check(fabs(value(&p, "tip.uz")) < 0.1 && fabs(value(&p, "tip.vz")) < 1e-3);
+        end(ctx, &p);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* ---- the world turned ---- */
 
 /* x -> (y, z, x): a turn about (1, 1, 1) by 120 degrees; written out for the chain, whose hinges turn about z then. */
@@ -592,6 +616,29 @@ static void failed_allocations_leak_nothing(void **state) {
     }
 }
 
+/* A free mechanism whose base is a box falls flat on it, its arm up in the air, and lies still. */
+static void a_base_lies_on_what_it_touches_with(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const bough_run_def def = bough_default_run_def();
+    play p =
+        begin_text(ctx,
+                   "{'bough': 1, 'free_base': true, 'base_touch': {'shape': {'box': [0.3, 0.3, 0.1]}},"
+                   "'links': [{'name': 'body', 'mass': 2, 'shape': {'box': [0.3, 0.3, 0.1]}, 'position': [0, 0, 0.2]},"
+                   "{'name': 'arm', 'mass': 0.3, 'shape': {'box': [0.04, 0.04, 0.2]}, 'position': [0, 0, 0.35]}],"
+                   "'joints': [{'kind': 'hinge', 'parent': 'body', 'child': 'arm', 'position': [0, 0, 0.25],"
+                   "'axis': [0, 1, 0], 'stiffness': 20, 'damping': 0.3}],"
+                   "'end_effectors': [{'name': 'tip', 'link': 'arm', 'position': [0, 0, 0.45]}]," FLOOR
+                   ", 'gravity': [0, 0, -9.81], 'probes': [{'name': 'body', 'link': 'body'}],"
+                   "'time': {'dt': 0.002, 'duration': 1.5}}",
+                   &def);
+    check_ok(ctx, bough_run_advance(ctx, p.run));
+    check_near(value(&p, "body.z"), 0.05, 1e-3);
+    check(fabs(value(&p, "body.x")) < 1e-3 && fabs(value(&p, "kinetic")) < 1e-6);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_settles_where_statics_say),
@@ -601,6 +648,7 @@ int main(void) {
         cmocka_unit_test(a_motor_moves_the_equilibrium),
         cmocka_unit_test(velocities_are_derivatives),
         cmocka_unit_test(a_pulled_link_follows_the_hand),
+        cmocka_unit_test(a_chain_torn_around_stays_whole),
         cmocka_unit_test(the_world_may_be_turned),
         cmocka_unit_test(a_free_mechanism_keeps_its_momentum),
         cmocka_unit_test(surfaces_go_with_the_links),
@@ -609,6 +657,7 @@ int main(void) {
         cmocka_unit_test(a_spinning_body_keeps_its_momentum),
         cmocka_unit_test(an_arm_rests_on_the_floor),
         cmocka_unit_test(bodies_follow_hands),
+        cmocka_unit_test(a_base_lies_on_what_it_touches_with),
         cmocka_unit_test(what_cannot_run_is_told),
         cmocka_unit_test(failed_allocations_leak_nothing),
     };

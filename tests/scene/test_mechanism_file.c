@@ -86,7 +86,7 @@ static void settings_are_passed_on(void **state) {
     check_int(m->motors[0].freedom, 1);
     check(m->loads[0].from == 1 && m->loads[0].until == 2 && m->loads[0].curve == 0 && m->loads[0].torque[1] == 2);
     check(scene->probes[0].spot.at[2] == 3 && scene->probes[1].touch);
-    check_near(m->effectors[1].friction, 0.7, 0);
+    check_near(m->effectors[1].touch.friction, 0.7, 0);
     check_near(m->obstacles[0].pose.position[2], -5, 0);
     check_near(scene->model.gravity[2], -1, 0);
     bough_scene_destroy(ctx, scene);
@@ -292,6 +292,9 @@ static void wrong_things_are_told(void **state) {
                   "is only drawn");
     check_refused(SCENE_OF(BASE "," ARM, ELBOW, "{'name': 't', 'link': 'arm', 'shape': {'plane': true}}", ""),
                   "are for obstacles");
+    check_refused(SCENE(", 'base_touch': {}"), "\"shape\" is missing");
+    check_refused(SCENE(", 'base_touch': {'shape': {'cylinder': [1, 1]}}"), "is only drawn");
+    check_refused(SCENE(", 'base_touch': {'shape': {'sphere': 1}, 'friction': -1}"), "must not be negative");
     check_refused(SCENE(", 'motors': [{'joint': 'elbow'}]"), "\"curve\" is missing");
     check_refused(SCENE(", 'motors': [{'joint': 'elbow', 'curve': 'c'}]"), "the scene has no \"curves\"");
     check_refused(SCENE(", 'motors': [{'joint': 'elbo', 'curve': 'c'}]"), "did you mean \"elbow\"?");
