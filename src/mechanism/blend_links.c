@@ -30,7 +30,7 @@ typedef struct {
 
 /* H_1 exp(sum alpha_i log(H_1^-1 H_i)) with shares[0] for H_1, all in the world's axes. */
 BO_MULTIVERSION
-static void place_groups(int32_t count, const share *shares, int32_t link_count, bough_pose *poses) {
+static void place_blended(int32_t count, const share *shares, int32_t link_count, bough_pose *poses) {
     for (int32_t g = 0; g < shares[0].lanes->group_count; g++) {
         bo_v4 t[6], sum[6] = {{0}}, out[12], other[12];
         bo_rest4 first;
@@ -65,7 +65,7 @@ void bo_blend_place(const bough_mechanism_blend *blend, const double *weights, c
             shares[count++] = (share){blend->points[i].model->lanes, columns + (ptrdiff_t)column_count * i, weights[i]};
     }
     const int32_t link_count = blend->mechanism->def.link_count;
-    place_groups(count, shares, link_count, poses);
+    place_blended(count, shares, link_count, poses);
     for (int32_t i = 0; i < link_count && moved; i++)
         poses[i] = bo_put_pose(bo_se3_mul(*moved, bo_pose(&poses[i])));
 }
