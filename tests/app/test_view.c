@@ -554,6 +554,11 @@ static void seats_are_given_back(void **state) {
         put(line, request, strlen(request));
         close(line);
     }
+    client all[8];
+    for (int i = 0; i < 8; i++)
+        come_in(&all[i]);
+    for (int i = 0; i < 8; i++)
+        hang_up(&all[i]);
     check_good_client();
 }
 
