@@ -48,8 +48,11 @@ typedef struct bo_engine {
     void (*take_hands)(void *data, const bo_hands *hands);
     /* A transaction: from t to t + h, or an error and the state that was. *iterations += those of Newton's method. */
     bough_status (*step)(void *data, double t, double h, int64_t *iterations);
-    /* All columns at time t. */
+    /* All columns at time t but work and balance, which are the run's. */
     bough_status (*measure)(void *data, double t, double *values);
+    /* J done on the system since the start by all that has no potential in the column "external"; it goes with the
+     * state that is saved. *doubt: how much a single step's sum may have been off at most; INFINITY: nobody counts. */
+    double (*work)(const void *data, double *doubt);
     /* So many numbers are all there is to continue with the same bits; another number after parts have changed. */
     int64_t (*state_size)(const void *data);
     void (*save)(const void *data, double *state);

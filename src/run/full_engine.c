@@ -18,6 +18,7 @@ typedef struct {
     bo_motion motion;
     const bo_hands *hands; /* NULL: none */
     bo_point_force pushes[BOUGH_RUN_HANDS + 1];
+    double account[2]; /* work so far, J, and the largest doubt about that of a step */
 } full_engine;
 
 static void take_hands(void *data, const bo_hands *hands) {
@@ -45,15 +46,32 @@ static void push(full_engine *e) {
     bo_body_system_push(&e->system, count, e->pushes);
 }
 
+/* A state that has no forces has no energy either, and is refused when it is measured. */
+static void count_work(full_engine *e, double t, double h) {
+    double work, doubt;
+    const bough_status status = bo_body_system_end_work(&e->system, t, h, e->motion.q, e->motion.v, &work, &doubt);
+    e->account[0] += status == BOUGH_OK ? work : NAN;
+    e->account[1] = fmax(e->account[1], doubt);
+}
+
 static bough_status step(void *data, double t, double h, int64_t *iterations) {
     full_engine *e = data;
     e->motion.t = t; /* counted by the run, so that it does not drift */
     push(e);
+    BO_TRY(bo_body_system_begin_work(&e->system, t, e->motion.q, e->motion.v));
     bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
     *iterations += e->integrator->iterations;
-    if (status == BOUGH_OK)
-        bo_body_system_hold(&e->system, t + h, e->motion.q, e->motion.v);
-    return status;
+    if (status != BOUGH_OK)
+        return status;
+    bo_body_system_hold(&e->system, t + h, e->motion.q, e->motion.v);
+    count_work(e, t + h, h);
+    return BOUGH_OK;
+}
+
+static double work(const void *data, double *doubt) {
+    const full_engine *e = data;
+    *doubt = e->account[1];
+    return e->account[0];
 }
 
 static void measure_probe(const full_engine *e, const bo_scene_probe *probe, double *values) {
@@ -88,7 +106,7 @@ static bough_status measure_stress(const full_engine *e, const bo_scene_probe *p
 static bough_status measure(void *data, double t, double *values) {
     full_engine *e = data;
     bo_body_measures m;
-    BO_TRY(bo_body_system_measure(&e->system, t, e->motion.q, e->motion.v, &m));
+    BO_TRY(bo_body_system_measure(&e->system, e->motion.q, e->motion.v, &m));
     values[BOUGH_COLUMN_TIME] = t;
     values[BOUGH_COLUMN_ELASTIC] = m.elastic;
     values[BOUGH_COLUMN_KINETIC] = m.kinetic;
@@ -117,13 +135,15 @@ static bough_status stresses(void *data, double *von_mises) {
 
 static int64_t state_size(const void *data) {
     const full_engine *e = data;
-    return 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
+    return 2 + 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
 }
 
 static void save(const void *data, double *state) {
     const full_engine *e = data;
     const size_t n = (size_t)e->system.size;
     const double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
+    memcpy(state, e->account, sizeof e->account);
+    state += 2;
     for (int i = 0; i < 3; i++, state += n)
         memcpy(state, parts[i], n * sizeof *state);
     bo_integrator_save(e->integrator, state);
@@ -136,6 +156,8 @@ static bough_status restore(void *data, const double *state, int64_t size) {
                        (long long)state_size(e));
     const size_t n = (size_t)e->system.size;
     double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
+    memcpy(e->account, state, sizeof e->account);
+    state += 2;
     for (int i = 0; i < 3; i++, state += n)
         memcpy(parts[i], state, n * sizeof *state);
     bo_integrator_restore(e->integrator, state);
@@ -196,6 +218,7 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
     *engine = (bo_engine){.step = step,
                           .take_hands = take_hands,
                           .measure = measure,
+                          .work = work,
                           .state_size = state_size,
                           .save = save,
                           .restore = restore,

@@ -95,7 +95,13 @@ bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const dou
     BO_TRY(check_live(ctx, run));
     if (!are_finite(gravity))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
+    /* Whoever turns gravity changes the potential of all that has moved. */
+    const double before = bough_run_values(run)[BOUGH_COLUMN_TOTAL];
     memcpy(run->engine.gravity, gravity, 3 * sizeof *gravity);
+    run->measured = NAN;
+    const double change = bough_run_values(run)[BOUGH_COLUMN_TOTAL] - before;
+    run->given += isfinite(change) ? change : 0;
+    run->measured = NAN;
     return BOUGH_OK;
 }
 

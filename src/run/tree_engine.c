@@ -226,6 +226,13 @@ static bough_status measure_stress(const tree_engine *e, int32_t probe, double *
     return BOUGH_OK;
 }
 
+/* The state does not keep an account of what is done to it yet, so that nobody can tell what a step has made. */
+static double work(const void *data, double *doubt) {
+    (void)data;
+    *doubt = INFINITY;
+    return 0;
+}
+
 static bough_status measure(void *data, double t, double *values) {
     const tree_engine *e = data;
     bough_energies energies;
@@ -588,6 +595,7 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     *engine = (bo_engine){.step = step,
                           .take_hands = take_hands,
                           .measure = measure,
+                          .work = work,
                           .changes = changes,
                           .head_size = HEAD,
                           .state_size = state_size,
