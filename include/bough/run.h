@@ -99,7 +99,7 @@ enum { BOUGH_RUN_HANDS = 16 };
 BOUGH_API bough_status bough_run_pull(bough_context *ctx, bough_run *run, int32_t hand, int32_t part, int32_t vertex,
                                       const double target[3], double stiffness, double damping);
 BOUGH_API void bough_run_release(bough_run *run, int32_t hand);
-/* An impulse (N s) during the next step. */
+/* An impulse (N s) during the next step, however long that is. */
 BOUGH_API bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_t part, int32_t vertex,
                                       const double impulse[3]);
 /* Instead of the scene's; NULL: that again. */

@@ -231,6 +231,18 @@ void bo_body_system_push(bo_system *system, int32_t count, const bo_point_force 
     s->push_count = count;
 }
 
+void bo_body_system_weigh(bo_system *system, const double gravity[3], double *change) {
+    body_system *s = system->data;
+    know_dead_loads(s);
+    for (int32_t i = 0; i < s->M->size; i++)
+        change[i] -= s->dead[i];
+    memcpy(s->body->gravity, gravity, sizeof s->body->gravity);
+    s->dead_known = false;
+    know_dead_loads(s);
+    for (int32_t i = 0; i < s->M->size; i++)
+        change[i] += s->dead[i];
+}
+
 void bo_body_system_hold(const bo_system *system, double t, double *q, double *v) {
     const body_system *s = system->data;
     bo_drive_hold(s->drive, s->body, t, q, v);

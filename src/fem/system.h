@@ -24,6 +24,9 @@ typedef struct bo_point_force {
 } bo_point_force;
 void bo_body_system_push(bo_system *system, int32_t count, const bo_point_force *forces);
 
+/* Gravity is that of the body from now on. change (size entries) += what that adds to the loads. */
+void bo_body_system_weigh(bo_system *system, const double gravity[3], double *change);
+
 typedef struct bo_body_measures {
     double elastic, kinetic;                 /* J */
     double external;                         /* potential of the loads that never change, J, zero at rest */

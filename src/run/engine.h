@@ -15,7 +15,8 @@ typedef struct bo_hand {
 } bo_hand;
 typedef struct bo_hands {
     bo_hand pulls[BOUGH_RUN_HANDS];
-    bo_hand poke; /* of the next step */
+    bo_hand poke;      /* of the next step */
+    double impulse[3]; /* of the poke, N s: its force is that of a step's length */
     bool has_wind;
     bough_wind wind;
 } bo_hands;
@@ -46,6 +47,8 @@ typedef struct bo_engine {
 
     /* From now on they act; again after the wind was changed. NULL: they do not. */
     void (*take_hands)(void *data, const bo_hands *hands);
+    /* Gravity is this from now on; NULL: it is written to `gravity`. */
+    bough_status (*weigh)(void *data, const double gravity[3]);
     /* A transaction: from t to t + h, or an error and the state that was. *iterations += those of Newton's method. */
     bough_status (*step)(void *data, double t, double h, int64_t *iterations);
     /* All columns at time t but work and balance, which are the run's. */

@@ -133,6 +133,9 @@ static void accept(bough_run *run) {
 
 bough_status bough_run_step(bough_context *ctx, bough_run *run) {
     const int64_t goal = run->place.step + 1;
+    if (run->place.unit == 0) /* else the rest of a step: the poke goes on as it began */
+        for (int d = 0; d < 3; d++)
+            run->hands.poke.target[d] = run->hands.impulse[d] / run->dt;
     while (run->place.step < goal) {
         bough_status status = try_part(ctx, run);
         if (status == BOUGH_OK) {
