@@ -47,23 +47,30 @@ typedef struct bough_run_def {
                                 * external| + |work| so far. A step that ends with more fails with BOUGH_ENERGY_GAINED.
                                 * 0: the scene's (0.05 where it says nothing); negative: any. A live run does not look */
     const char *record;        /* .csv of all columns, one row a step; NULL: none */
-    const char *displacements; /* .npy of the displacements, one row of 3 x vertex_count a frame; appears when complete:
-                                * when bough_run_advance() returns or the run is destroyed; NULL: none */
+    const char *displacements; /* .npy of the displacements, one row of 3 x vertex_count a frame; readable after
+                                * `every`, and when bough_run_advance() returns or the run is destroyed; NULL: none */
     const char *stresses;      /* .csv or .npy of von Mises' stress (Pa) of each part, the largest of its stress points,
                                 * or of each element of a body, one row a frame; the .csv has the time before them, the
                                 * .npy appears as that of the displacements; NULL: none */
     const char *frames;        /* folder of a .vtu series with its index frames.pvd; made when missing; NULL: none */
     const char *inputs;        /* all that is done to a scene of parts, for bough_log_replay() (<bough/tree.h>); written
-                                * when bough_run_advance() returns, however it ends, or the run is destroyed; NULL: none
-                                */
+                                * after `every`, when bough_run_advance() returns, however it ends, or the run is
+                                * destroyed; NULL: none */
     const char
         *changes; /* .csv of what happens to parts and ties: time, change, part (or tie), stress, force; NULL: none */
     double fps;   /* frames and displacements per second of simulated time (default 30) */
-    const char *checkpoint; /* written by bough_run_advance() at its end, however it ends; NULL: none */
+    const char *checkpoint; /* written by bough_run_advance() at its end, however it ends, and before that `every` so
+                             * often; NULL: none */
+    double every;           /* s of wall time after which bough_run_advance() writes the checkpoint and makes recordings
+                             * readable up to then, so that a run that is killed leaves them; 0: 60; negative: only at
+                             * the end */
     const char *resume;     /* a checkpoint of this scene to go on from; NULL: from the start */
     /* Called when a frame is due, after what is recorded; a failure ends the run. NULL: nobody looks. */
     bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run);
     void *watch_data;
+    /* Called with watch_data whenever recordings are made readable, before the checkpoint is written. NULL: nobody
+     * writes. */
+    bough_status (*flush)(void *data, bough_context *ctx, const bough_run *run);
     /* Called after steps in which something happened to parts, and for what happens at the start. NULL: nobody asks. */
     void (*tell)(void *data, const bough_run_change *changes, int32_t count);
     void *tell_data;
