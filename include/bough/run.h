@@ -115,8 +115,12 @@ BOUGH_API bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, co
 BOUGH_API bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const double gravity[3]);
 /* s: of the steps from now on. */
 BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt);
-/* What the tree engine steps, of a live run: coupling, stiffness, damping and all that bough_state_change()
- * does may be changed between steps. Forces, wind and time are the run's. NULL: another engine, or not live. */
+/* What bough_state_change() does, so that the run knows of it: in bough_run_changes(), and told of. Of the tree engine.
+ */
+BOUGH_API bough_status bough_run_change_parts(bough_context *ctx, bough_run *run, int32_t count,
+                                              const bough_change *changes);
+/* What the tree engine steps, of a live run: coupling, stiffness and damping may be changed between steps. Forces,
+ * wind, time and what hangs where are the run's. NULL: another engine, or not live. */
 BOUGH_API bough_state *bough_run_state(bough_run *run);
 
 /* Complete on disk when the name appears. Restoring a file of another scene, integrator or step is refused; so is one

@@ -387,6 +387,8 @@ static void what_is_cut_falls(void **state) {
     const double before_c = (double)viewer_at(&t.seen, 2, end_c)[2], before_b = (double)viewer_at(&t.seen, 1, end_b)[2];
     order(&t, "{'do': 'cut', 'part': 2}");
     look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "loose")) == 1);
+    look_until(&t,
+               said(&t, "event") && !strcmp(json_string_value(json_object_get(said(&t, "event"), "change")), "detach"));
     steps(&t, 450); /* 0.9 s: g t^2 / 2 = 0.4 m */
     check((double)viewer_at(&t.seen, 2, end_c)[2] < before_c - 0.35);
     check((double)viewer_at(&t.seen, 1, end_b)[2] > before_b - 0.2);
