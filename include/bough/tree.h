@@ -431,7 +431,7 @@ typedef struct bough_energies {
 BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                             bough_energies *energies);
 /* Work (J) done on all parts since the state was made, in steps with the exact coupling, by what has no energy above:
- * forces, wind, tracks of roots. doubt (may be NULL): by how much the last step's may be off at most, J. */
+ * forces, wind, tracks of roots. doubt (may be NULL): by how much that may be off, J. */
 BOUGH_API double bough_state_work(const bough_model *model, const bough_state *state, double *doubt);
 
 #ifdef __cplusplus

@@ -24,7 +24,6 @@ typedef struct {
     double largest_step;      /* so far, s */
     double rest_gravity;      /* potential of the parts at rest, J */
     double start_steady;      /* potential of the steady forces at the start, J */
-    double doubt;             /* about the work of a step, J: the largest so far */
     int32_t *vertices;        /* of the probes: vertex of the part's surface; -1: its frame's origin */
     int32_t *points;          /* of the stress probes: stress point; -1: all */
     double *rest;             /* probes x 3: where they are at rest */
@@ -117,7 +116,9 @@ static bough_status find_accelerations(const tree_engine *e, double t) {
 static bough_status weigh(void *data, const double gravity[3]) {
     tree_engine *e = data;
     memcpy(e->state->gravity, gravity, sizeof e->state->gravity);
-    return e->state->work->integrator ? BOUGH_OK : find_accelerations(e, e->state->time); /* others find their own */
+    if (e->state->work->integrator || e->state->last_dt == 0) /* these find their own, and so do first steps */
+        return BOUGH_OK;
+    return find_accelerations(e, e->state->time);
 }
 
 static bough_status push_steadily(void *data, bough_context *ctx, const bough_model *model, bough_state *state) {
@@ -142,13 +143,13 @@ static bough_status measure_forces(const tree_engine *e, double *potential) {
     return BOUGH_OK;
 }
 
-/* All that is in the columns. */
+/* Without the potential of steady forces, whose changes work() counts. */
 static bough_status total_energy(void *data, double *energy) {
     const tree_engine *e = data;
     bough_energies now;
     BO_TRY(bough_state_energies(e->ctx, e->model, e->state, &now));
     *energy = now.elastic + now.kinetic + now.gravity;
-    return measure_forces(e, energy);
+    return BOUGH_OK;
 }
 
 static double painted_stiffness(const tree_engine *e, int32_t i, double t) {
@@ -218,7 +219,7 @@ static const bough_run_change *changes(const void *data, int32_t *count) {
 /* ---- saving: all there is to continue with the same bits. Files of states have a hash of their own. ---- */
 
 /* Bytes of the snapshot, the number of events that have happened, and the account; then the snapshot. */
-enum { OWN_NUMBERS = 5, HEAD = OWN_NUMBERS + 4 };
+enum { OWN_NUMBERS = 4, HEAD = OWN_NUMBERS + 4 };
 
 static int64_t state_size(const void *data) {
     const tree_engine *e = data;
@@ -229,7 +230,7 @@ static int64_t state_size(const void *data) {
 static void save(const void *data, double *state) {
     const tree_engine *e = data;
     const double own[OWN_NUMBERS] = {(double)bough_state_snapshot_size(e->model, e->state), e->changes.next,
-                                     e->changes.given, e->doubt, e->start_steady};
+                                     e->changes.given, e->start_steady};
     memcpy(state, own, sizeof own);
     state[state_size(e) - 1] = 0; /* of which the snapshot may leave a part */
     bo_tree_save_plain(e->model, e->state, state + OWN_NUMBERS);
@@ -239,11 +240,11 @@ static bough_status restore(void *data, const double *state, int64_t size) {
     tree_engine *e = data;
     const double room = size > OWN_NUMBERS ? (double)(size - OWN_NUMBERS) * (double)sizeof(double) : 0;
     if (!(room > 0 && state[0] > 0 && state[0] <= room && state[1] >= 0 && state[1] <= e->scene->event_count &&
-          isfinite(state[2]) && state[3] >= 0 && isfinite(state[4])))
+          isfinite(state[2]) && isfinite(state[3])))
         return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "these numbers are no state of parts");
     BO_TRY(bo_tree_restore_plain(e->ctx, e->model, e->state, state + OWN_NUMBERS, (size_t)state[0]));
     e->changes.next = (int32_t)state[1];
-    e->changes.given = state[2], e->doubt = state[3], e->start_steady = state[4];
+    e->changes.given = state[2], e->start_steady = state[3];
     return BOUGH_OK;
 }
 
@@ -272,11 +273,12 @@ static bough_status measure_stress(const tree_engine *e, int32_t probe, double *
     return BOUGH_OK;
 }
 
-/* The state does not keep an account of what is done to it yet, so that nobody can tell what a step has made. */
+/* Lumped couplings do not have the energy that they should, so that nobody can tell what their steps make. */
 static double counted_work(const tree_engine *e, double *doubt) {
-    *doubt = INFINITY;
-    (void)e;
-    return 0;
+    const double counted = bough_state_work(e->model, e->state, doubt);
+    if (e->state->coupling != BOUGH_COUPLING_L3)
+        *doubt = INFINITY;
+    return counted;
 }
 
 /* The state counts all forces; those that never change have a potential here. */
@@ -286,7 +288,6 @@ static double work(const void *data, double *doubt) {
     if (measure_forces(e, &steady) != BOUGH_OK)
         steady = NAN;
     const double counted = counted_work(e, doubt);
-    *doubt = fmax(*doubt, e->doubt);
     return counted + steady - e->start_steady + e->changes.given;
 }
 
@@ -641,7 +642,6 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
         BO_TRY(set_off(e));
     e->state->wind = bo_changes_wind(&e->changes, 0);
     BO_TRY(bo_changes_happen(ctx, &e->changes, e->state, 0));
-    BO_TRY(find_accelerations(e, 0));
     BO_TRY(measure_forces(e, &e->start_steady));
     e->changes.given = 0;
     return is_own(def->integrator.name) ? BOUGH_OK
