@@ -1,6 +1,6 @@
 #!/bin/sh
-# compare_bits.sh [--all] [CMAKE OPTIONS]: builds tests/bits by gcc and by clang with BOUGH_PORTABLE_BITS=ON and compares
-# what the two print: hashes of outputs of the runtime library. --all: also of what the program writes (cooked components,
+# compare_bits.sh [--all] [CMAKE OPTIONS]: builds tests/bits with BOUGH_PORTABLE_BITS=ON, by gcc with AVX2 versions of hot
+# loops and by clang without them, and compares what the two print: hashes of outputs of the runtime library. --all: also of what the program writes (cooked components,
 # runs by the tree, full and mechanism engines, meshes). Closes with "N outputs, N differ".
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
@@ -20,23 +20,28 @@ run_program() { # BUILD FOLDER
     program=$1/bough
     (
         cd "$2"
-        cp -r "$root/examples/y-tree" "$root/examples/beam" "$root/examples/two-leaves" .
-        "$program" cook y-tree/scene.json --json >cook.log
-        "$program" run y-tree/scene.json --time 0.5 --csv tree.csv
-        "$program" run y-tree/scene.json --engine full --time 0.1 --csv full.csv
-        "$program" run two-leaves/scene.json --time 0.5 --csv leaves.csv
-        "$program" run beam/scene.json --time 0.2 --csv beam.csv
-        "$program" example walker --folder walker
-        "$program" run walker/scene.json --time 0.5 --csv walker.csv
-        "$program" mesh generate rod --length 1 --radius 0.1 -o rod.msh
+        for name in y-tree two-leaves beam helix walker; do
+            cp -r "$root/examples/$name" .
+        done
+        "$program" cook y-tree/scene.json >cook.log
+        "$program" run y-tree/scene.json --time 0.2 --record tree.csv >run.log
+        "$program" run two-leaves/scene.json --time 0.2 --record leaves.csv >run.log
+        "$program" run y-tree/scene.json --engine full --time 0.02 --record full.csv >run.log
+        "$program" run beam/scene.json --time 0.05 --record beam.csv >run.log
+        "$program" run helix/scene.json --time 0.2 --record helix.csv >run.log
+        "$program" run walker/scene.json --time 0.2 --record walker.csv >run.log
+        "$program" mesh generate rod --length 1 --radius 0.1 --output rod.msh
+        "$program" example flower -o flower >run.log
     ) >"$2.log" 2>&1 || { tail -n 5 "$2.log" >&2; exit 1; }
 }
 
 for compiler in gcc clang; do
     build=$root/build/bits-$compiler
     targets=bits
+    versions=ON
+    [ $compiler = gcc ] || versions=OFF
     [ $all = 0 ] || targets="bits bough"
-    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_C_COMPILER=$compiler -DBOUGH_PORTABLE_BITS=ON -DBOUGH_TESTS=ON "$@" >/dev/null
+    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_C_COMPILER=$compiler -DBOUGH_PORTABLE_BITS=ON -DBOUGH_MULTIVERSION=$versions -DBOUGH_TESTS=ON "$@" >/dev/null
     # shellcheck disable=SC2086
     ninja -C "$build" $targets >/dev/null
     "$build/tests/bits" >"$build/bits.txt"
