@@ -91,7 +91,7 @@ static bough_status find_directions(bough_context *ctx, const bough_mechanism_bl
     const bough_mechanism_model *model = point->model;
     const int32_t n = blend->n, rank = model->rank;
     const size_t size = (size_t)n * (size_t)n;
-    double *A = BO_NEW_ZEROS(ctx, double, 2 * size + 3 * (size_t)n), *V = A + size;
+    double *A = BO_NEW_ZEROS(ctx, double, 2 * size + 3 * (size_t)n), *V = A ? A + size : NULL;
     if (!A)
         return bo_fail_memory(ctx);
     for (int32_t i = 0; i < n; i++)

@@ -386,7 +386,7 @@ static bough_status add_copy(bo_json at, const stage *s, const placement *p, con
         status = copy_part(at.ctx, p, origin, name, &s->models.parts[g->first_part + k], part);
         part->parent += part->parent >= 0 ? first - g->first_part : 0;
     }
-    if (status == BOUGH_OK)
+    if (status == BOUGH_OK && g->tie_count > 0)
         status = bo_ties_copy(at.ctx, s->models.ties + g->first_tie, g->tie_count, first - g->first_part, p->scale,
                               name, assembly);
     bo_free(at.ctx, name);
