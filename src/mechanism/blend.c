@@ -322,7 +322,7 @@ static bough_status relate(bough_context *ctx, bough_mechanism_blend *blend) {
     const bo_blend_pair pair = {0, B, B + square, B + 2 * square, B + 3 * square, B + 3 * square + tracks};
     double *pairs = BO_NEW_ZEROS(ctx, double, count *count *(size_t)pair.count);
     int32_t *track_of = BO_NEW_ZEROS(ctx, int32_t, count * count * n);
-    double *scratch = BO_NEW_ARRAY(ctx, double, 4 * n * n), *W = scratch + 3 * n * n;
+    double *scratch = BO_NEW_ARRAY(ctx, double, 4 * n * n), *W = scratch ? scratch + 3 * n * n : NULL;
     if (!pairs || !track_of || !scratch) {
         bo_free(ctx, pairs);
         bo_free(ctx, track_of);

@@ -699,6 +699,7 @@ static void characters_have_their_bytes(void **state) {
         snprintf(text, sizeof text, "<a b='%s'/>", none[i]);
         test_write_text(test_path("text.xml"), text);
         check_fails(ctx, bo_xml_load(ctx, test_path("text.xml"), "XML", &xml), BOUGH_ERROR_FORMAT, "no entity");
+        bo_xml_free(&xml);
     }
     bough_context_destroy(ctx);
 }
