@@ -91,6 +91,7 @@ static bough_status try_part(bough_context *ctx, bough_run *run) {
     if (run->live)
         return try_live(ctx, run, t, h);
     BO_TRY(bo_run_keep_state(ctx, run));
+    run->over_tolerance = false;
     bough_status status = run->engine.step(run->engine.data, t, h, &run->place.iterations);
     if (status == BOUGH_OK)
         status = bo_run_measure(ctx, run, t + h, run->trial);
