@@ -6,6 +6,7 @@
  * at least a quarter of the largest stress of their part in the full body. All elements that do, at u = U q beside the
  * full body's, tell how far from the cuts errors go. An element's stress is that of its mean deformation; beside it
  * stands the mean of the stresses at its integration points. */
+#include "bench_peaks.h"
 #include "whole_tree.h"
 
 #include "base/vec.h"
@@ -441,7 +442,9 @@ int bench_stress(const bench_options *options) {
     bough_context *ctx = app_context(1);
     json_t *list = json_array();
     cost c = {0};
-    bool good = true;
+    json_t *peaks = NULL;
+    bool good = bench_peaks(ctx, options->json, &peaks);
+    if (getenv("PEAKS")) exit(0);
     for (int v = 0; v < VARIANTS && good; v++)
         good = run_variant(ctx, v, list, options->json);
     good = good && measure_cost(ctx, &c);
@@ -453,6 +456,7 @@ int bench_stress(const bench_options *options) {
     else if (good)
         tell_cost(&c);
     json_decref(list);
+    json_decref(peaks);
     bough_context_destroy(ctx);
     return good ? APP_OK : APP_FAILED;
 }

@@ -196,6 +196,16 @@ static bough_status check_points(bough_context *ctx, const bough_component *c, c
     return BOUGH_OK;
 }
 
+static bough_status check_gauges(bough_context *ctx, const bough_component *c) {
+    const bough_stress_gauges *gauges = &c->gauges;
+    if (gauges->count > BOUGH_MAX_GAUGES)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"gauge.gradient\" has %d gauges; %d are the most", gauges->count,
+                       BOUGH_MAX_GAUGES);
+    if (gauges->count > 0 && c->stress.count > 0 && (!gauges->D || (c->r > 0 && !gauges->gradient)))
+        return wrong(ctx, "gauge.gradient", "needs \"gauge.D\" beside it");
+    return BOUGH_OK;
+}
+
 /* Files from before there were fields have none. */
 static bough_status check_field(bough_context *ctx, const bough_component *c) {
     const bough_stress_field *field = &c->field;
@@ -217,6 +227,7 @@ static bough_status check_elastic(bough_context *ctx, const bough_component *c) 
         return wrong(ctx, "cubature.weight", "holds a weight that is not positive");
     BO_TRY(check_points(ctx, c, &c->cubature, "cubature.element", "cubature.material"));
     BO_TRY(check_points(ctx, c, &c->stress, "stress.element", "stress.material"));
+    BO_TRY(check_gauges(ctx, c));
     return check_field(ctx, c);
 }
 

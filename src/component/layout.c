@@ -50,6 +50,8 @@ const bo_component_array bo_component_arrays[] = {
     {"stress.element", BO_I32, REQUIRED, 1, {S(STRESS)}, AT(c.stress.element)},
     {"stress.material", BO_I32, REQUIRED, 1, {S(STRESS)}, AT(c.stress.material)},
     {"stress.gradient", BO_F64, REQUIRED, 3, {S(STRESS), S(9), S(R)}, AT(c.stress.gradient)},
+    {"gauge.gradient", BO_F64, OPTIONAL, 3, {S(GAUGES), S(9), S(R)}, AT(c.gauges.gradient)},
+    {"gauge.D", BO_F64, OPTIONAL, 3, {S(GAUGE_ROWS), S(6), S(GAUGE_VALUES)}, AT(c.gauges.D)},
     {"field.position", BO_F64, OPTIONAL, 2, {S(FIELD), S(3)}, AT(c.field.position)},
     {"field.material", BO_I32, OPTIONAL, 1, {S(FIELD)}, AT(c.field.material)},
     {"field.gradient", BO_F32, OPTIONAL, 3, {S(FIELD), S(9), S(R)}, AT(c.field.gradient)},
@@ -82,6 +84,7 @@ void bo_component_sizes(int32_t r, bough_reduced_elastic elastic, uint64_t unkno
         sizes[i] = unknown;
     sizes[BO_SIZE_1] = 1, sizes[BO_SIZE_2] = 2, sizes[BO_SIZE_3] = 3, sizes[BO_SIZE_4] = BO_FORM_SIZE;
     sizes[BO_SIZE_8] = 8, sizes[BO_SIZE_9] = 9, sizes[BO_SIZE_PANEL] = 16;
+    sizes[BO_SIZE_6] = 6;
     sizes[BO_SIZE_R] = (uint64_t)r, sizes[BO_SIZE_R1] = (uint64_t)r + 1;
     sizes[BO_SIZE_QUARTIC] = elastic == BOUGH_REDUCED_POLYNOMIAL ? bo_quartic_count(r) : 0;
     if (elastic != BOUGH_REDUCED_CUBATURE)

@@ -222,6 +222,7 @@ static void set_counts_and_scalars(const bo_component_parts *parts, bough_compon
     c->wind.count = (int32_t)parts->sizes[BO_SIZE_WIND];
     c->contact.count = (int32_t)parts->sizes[BO_SIZE_CONTACT];
     c->stress.count = (int32_t)parts->sizes[BO_SIZE_STRESS];
+    c->gauges.count = (int32_t)parts->sizes[BO_SIZE_GAUGES];
     c->field.count = (int32_t)parts->sizes[BO_SIZE_FIELD];
     c->surface.vertex_count = (int32_t)parts->sizes[BO_SIZE_SURFACE];
     c->surface.triangle_count = (int32_t)parts->sizes[BO_SIZE_TRIANGLES];
@@ -249,6 +250,11 @@ static bough_status fill(bough_context *ctx, const void *bytes, size_t size, hol
     c->materials = h->materials, c->material_count = (int32_t)parts.sizes[BO_SIZE_MATERIALS];
     c->interfaces = h->interfaces, c->interface_count = (int32_t)parts.sizes[BO_SIZE_INTERFACES];
     c->image = bytes, c->image_size = size;
+    const uint64_t values = c->gauges.count ? 6 * (uint64_t)c->gauges.count + 6 : 0;
+    if (parts.sizes[BO_SIZE_GAUGE_ROWS] != (c->gauges.count ? (uint64_t)c->stress.count : 0) ||
+        (c->gauges.D && parts.sizes[BO_SIZE_GAUGE_VALUES] != values))
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"gauge.D\" is not of %d stress points and %d gauges", c->stress.count,
+                       c->gauges.count);
     return bo_component_check(ctx, c);
 }
 

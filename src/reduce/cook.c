@@ -23,7 +23,7 @@ bough_cook_def bough_default_cook_def(void) {
                             .seed = 1,
                             .wind_count = 16,
                             .contact_count = 100,
-                            .stress_count = 8,
+                            .stress_count = 12,
                             .field_count = 128,
                             .wire = true};
 }

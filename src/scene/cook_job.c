@@ -1,6 +1,7 @@
 #include "scene/component_file.h"
 
 #include "base/file.h"
+#include "fem/body.h"
 #include "mesh/mesh.h"
 #include "scene/entries.h"
 #include "scene/scene.h"
@@ -328,6 +329,27 @@ bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, cons
     return write_provenance(ctx, job);
 }
 
+/* ---- what is around it ---- */
+
+void bo_cook_around_free(bough_context *ctx, bo_cook_around *around) {
+    bough_body_destroy(ctx, around->body);
+    bo_free(ctx, around->vertices);
+    bo_free(ctx, around->owner);
+    bo_free(ctx, around->pulled);
+    *around = (bo_cook_around){0};
+}
+
+void bo_cook_job_surround(bough_cook_job *job) {
+    const bough_mesh *mesh = bough_body_mesh(job->around.body);
+    uint64_t hash = bo_hash_mesh(hash_count(job->def.input_hash, (size_t)mesh->element_count), mesh);
+    hash = bo_hash_bytes(hash, job->around.body->element_material, (size_t)mesh->element_count * sizeof(int32_t));
+    hash = bo_hash_bytes(hash, job->around.owner, (size_t)mesh->element_count * sizeof *job->around.owner);
+    job->def.input_hash = bo_hash_bytes(hash, job->around.body->fixed, 3 * (size_t)mesh->vertex_count);
+    job->surroundings = (bough_cook_surroundings){job->around.body, job->around.vertices, job->around.owner,
+                                                  job->around.pulled};
+    job->def.surroundings = &job->surroundings;
+}
+
 void bough_cook_job_destroy(bough_context *ctx, bough_cook_job *job) {
     if (!job)
         return;
@@ -336,6 +358,7 @@ void bough_cook_job_destroy(bough_context *ctx, bough_cook_job *job) {
         bo_free(ctx, (void *)job->interfaces[i].vertices);
         bo_free(ctx, (void *)job->interfaces[i].weights);
     }
+    bo_cook_around_free(ctx, &job->around);
     bo_free(ctx, job->interfaces);
     bo_free(ctx, job->stress_elements);
     bo_free(ctx, job->snapshots);
