@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum { STRUCTURES = 4, CUTS = 2, LOADS = 3, MOST_ROWS = STRUCTURES * CUTS * LOADS * LIMBS_MOST, TEXT = 40000 };
-#define COORDINATES (getenv("R") ? atoi(getenv("R")) : 20)
 
 static const char *const cut_names[CUTS] = {"at joints", "away from joints"};
 static const char *const load_names[LOADS] = {"weight", "forces", "swing"};
@@ -92,12 +91,14 @@ static void write_forces(const limbs *l, char *text, size_t size) {
     }
 }
 
+static int coordinates = 20; /* of each part; --size 2: 32 */
+
 static void write_text(const limbs *l, int structure, int load, char *text, size_t size) {
     static char forces[TEXT];
     forces[0] = 0;
     if (load == 1)
         write_forces(l, forces, sizeof forces);
-    snprintf(text, size, scene_text, structures[structure].young, COORDINATES, load == 2 ? 3.0 : 0.0, load == 2 ? 1.5 : 0.0,
+    snprintf(text, size, scene_text, structures[structure].young, coordinates, load == 2 ? 3.0 : 0.0, load == 2 ? 1.5 : 0.0,
              load == 1 ? -1.0 : -9.81, load == 2 ? "false" : "true", forces);
 }
 
@@ -206,12 +207,13 @@ static json_t *as_json(const peak_row *rows, int count) {
     return list;
 }
 
-bool bench_peaks(bough_context *ctx, bool json, json_t **result) {
+bool bench_peaks(bough_context *ctx, bool json, bool larger, json_t **result) {
     static peak_row rows[MOST_ROWS];
     int count = 0, within = 0;
     double errors[MOST_ROWS], worst = 0;
     bool good = true;
-    for (int structure = getenv("S") ? atoi(getenv("S")) : 0; structure < (getenv("S") ? atoi(getenv("S")) + 1 : STRUCTURES) && good; structure++)
+    coordinates = larger ? 32 : 20;
+    for (int structure = 0; structure < STRUCTURES && good; structure++)
         for (int cut = 0; cut < CUTS && good; cut++)
             good = compare_structure(ctx, structure, cut, rows, &count);
     for (int i = 0; i < count; i++) {
@@ -220,13 +222,13 @@ bool bench_peaks(bough_context *ctx, bool json, json_t **result) {
         worst = fmax(worst, errors[i]);
     }
     if (good && json)
-        *result = json_pack("{s:i, s:i, s:f, s:f, s:o}", "parts", count, "within_tenth", within, "worst", worst, "median",
+        *result = json_pack("{s:i, s:i, s:i, s:f, s:f, s:o}", "r", coordinates, "parts", count, "within_tenth", within, "worst", worst, "median",
                             median_of((size_t)count, errors), "rows", as_json(rows, count));
     else if (good) {
         tell(rows, count);
-        printf("largest stress of %d parts: %.1f %% median error, %.1f %% worst (required 25 %%), %d within 10 %% (%.0f "
+        printf("largest stress of %d parts with r = %d: %.1f %% median error, %.1f %% worst (required 25 %%), %d within 10 %% (%.0f "
                "%%; required 90 %%)\n",
-               count, 100 * median_of((size_t)count, errors), 100 * worst, within, 100.0 * within / count);
+               count, coordinates, 100 * median_of((size_t)count, errors), 100 * worst, within, 100.0 * within / count);
     }
     return good;
 }

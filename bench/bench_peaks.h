@@ -7,6 +7,6 @@
 #include <jansson.h>
 
 /* Tells, or gives the same as JSON (to be released). */
-bool bench_peaks(bough_context *ctx, bool json, json_t **result);
+bool bench_peaks(bough_context *ctx, bool json, bool larger, json_t **result);
 
 #endif

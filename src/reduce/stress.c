@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { ELEMENTS_A_TASK = 256, RANDOM_POSES = 160, ACCELERATIONS = 12, GAUGES = 10 };
+enum { ELEMENTS_A_TASK = 256, RANDOM_POSES = 160, ACCELERATIONS = 12, GAUGES = 6 };
 /* Columns of fields whose gradients are taken at once: coordinates, or loads. */
 enum { MOST_COLUMNS = BOUGH_MAX_COORDINATES > 512 ? BOUGH_MAX_COORDINATES : 512 };
 /* Differences that rounding may make. */
@@ -16,7 +16,7 @@ enum { MOST_COLUMNS = BOUGH_MAX_COORDINATES > 512 ? BOUGH_MAX_COORDINATES : 512 
 /* Of the squares of gauges, of the seam: less is not believed. The parent of a part at run time has a few modes only, so
  * that its seam is much less certain. Tried: 1e-4 to 1e-1 (docs/validation.md, "Stress"). */
 #define GAUGE_NOISE 1e-5
-#define SEAM_NOISE 3e-2
+#define SEAM_NOISE 1e-2
 
 /* Stress points keep this distance from each other, of the body's size, while there are others to choose from. */
 #define STRESS_SPACING 0.03
