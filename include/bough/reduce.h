@@ -36,7 +36,8 @@ enum {
     BOUGH_BASIS_ATTACHMENT = 8,  /* static response to a unit force and torque at each loaded or child interface */
     BOUGH_BASIS_CONSTRAINT = 16, /* Craig-Bampton: unit motions of each child interface, modes with these held */
     BOUGH_BASIS_SNAPSHOTS = 32,  /* mass-PCA of given displacements */
-    BOUGH_BASIS_COLUMNS = 64     /* given columns, kept exactly */
+    BOUGH_BASIS_COLUMNS = 64,    /* given columns, kept exactly */
+    BOUGH_BASIS_WRENCHES = 128   /* answers to unit forces and torques at interfaces that the others do not show */
 };
 
 /* What a body was cut from, so that its stress is right where it was cut: the body itself, what it hangs on and what
@@ -58,7 +59,7 @@ typedef struct bough_cook_def {
     const bough_interface_def *interfaces;
     int32_t parent; /* interface by which the component hangs; -1: the body's supports hold it, or it flies free */
 
-    uint32_t basis;     /* BOUGH_BASIS_...; 0: modes, loaded where there are loads, with derivatives */
+    uint32_t basis;     /* BOUGH_BASIS_...; 0: modes, loaded where there are loads, derivatives, wrenches */
     int32_t r;          /* coordinates; with a tolerance the most. 0: rigid */
     double tolerance;   /* > 0: as many coordinates as keep basis_error below it */
     int32_t mode_count; /* vibration modes among the candidates; 0: r, with derivatives half of it (up to 80) */

@@ -229,6 +229,7 @@ static const struct {
     {"craig-bampton", BOUGH_BASIS_CONSTRAINT},
     {"snapshots", BOUGH_BASIS_SNAPSHOTS},
     {"columns", BOUGH_BASIS_COLUMNS},
+    {"wrenches", BOUGH_BASIS_WRENCHES},
 };
 #define KIND_COUNT ((int32_t)(sizeof kinds / sizeof *kinds))
 

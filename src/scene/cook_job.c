@@ -10,7 +10,7 @@
 
 /* ---- the hash of the inputs ---- */
 
-enum { COOKING = 4 }; /* grows when the same inputs become another component */
+enum { COOKING = 5 }; /* grows when the same inputs become another component */
 
 static uint64_t hash_text(uint64_t hash, const char *text) {
     return bo_hash_bytes(hash, text, strlen(text) + 1);
@@ -113,7 +113,7 @@ static json_t *valid_text(const char *text) {
 }
 
 static uint32_t resolved_basis(const bough_cook_def *def) {
-    uint32_t basis = def->basis ? def->basis : BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES;
+    uint32_t basis = def->basis ? def->basis : BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES | BOUGH_BASIS_WRENCHES;
     for (int32_t i = 0; !def->basis && i < def->interface_count; i++)
         basis |= def->interfaces[i].has_load ? BOUGH_BASIS_LOADED : 0;
     return basis;
