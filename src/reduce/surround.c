@@ -17,6 +17,7 @@
 #define END_FROM 0.93
 /* Loads that are hardly to be expected still count by this much. */
 #define LEAST_WEIGHT 0.05
+#define LEAST_ENERGY 1e-9
 /* Stiffness of what is taken away from the structure, of its own. */
 #define SOFT 1e-6
 
@@ -119,7 +120,7 @@ static void find_wrench(const recovery *w, bo_vec3 centre, double wrench[6]) {
 static bough_status apply_wrench(recovery *w, int32_t interface, const double wrench[6]) {
     const bough_interface *face = &w->cook->interfaces[interface];
     double *Q = BO_NEW_ARRAY(w->cook->ctx, double, 18 * (size_t)face->vertex_count);
-    bough_status status = Q ? bo_cook_rigid_fit(w->cook, interface, Q) : BOUGH_ERROR_MEMORY;
+    bough_status status = Q ? bo_cook_rigid_fit(w->cook, face, Q) : BOUGH_ERROR_MEMORY;
     memset(w->own, 0, (size_t)w->cook->n * sizeof *w->own);
     for (size_t k = 0; k < 3 * (size_t)face->vertex_count && status == BOUGH_OK; k++)
         for (size_t d = 0; d < 6; d++)
@@ -238,11 +239,41 @@ static bough_status gather_loads(recovery *w) {
     return BOUGH_OK;
 }
 
+/* Turning accelerations and torques are compared with straight ones at the distance of the body's size. */
+static double comparable(const recovery *w, int32_t k, double energy, bool wrench) {
+    const double size2 = w->cook->size * w->cook->size;
+    return w->loads->direction[k] < 3 ? energy : wrench ? energy * size2 : energy / size2;
+}
+
+static bool is_wrench(const recovery *w, int32_t k) {
+    return !w->around && w->loads->owner[k] >= 0;
+}
+
+/* Loads that the component hardly feels, of those of the same owner, are rounding once they are scaled: they become none.
+ */
+static void drop_noise(recovery *w) {
+    bo_stress_loads *loads = w->loads;
+    const size_t r = (size_t)w->cook->r;
+    for (size_t k = 0; k < (size_t)loads->count; k++) {
+        double most = 0;
+        for (int32_t m = 0; m < loads->count; m++)
+            if (loads->owner[m] == loads->owner[k])
+                most = fmax(most, comparable(w, m, loads->energy[m], is_wrench(w, m)));
+        if (comparable(w, (int32_t)k, loads->energy[k], is_wrench(w, (int32_t)k)) > LEAST_ENERGY * most)
+            continue;
+        memset(loads->q + r * k, 0, r * sizeof *loads->q);
+        memset(loads->wrench + 6 * k, 0, 6 * sizeof *loads->wrench);
+        if (w->V)
+            memset(w->V + w->n * k, 0, w->n * sizeof *w->V);
+    }
+}
+
 /* By the energy that a unit acceleration of all that hangs there brings about, of the largest. */
 static bough_status weigh_loads(recovery *w) {
     bo_stress_loads *loads = w->loads;
     double most = 0, q[BOUGH_MAX_COORDINATES];
     for (int32_t k = 0; k < loads->count; k++) {
+        bool wrenches = is_wrench(w, k);
         loads->weight[k] = loads->owner[k] < BOUGH_OWNER_SELF ? -1 : loads->energy[k];
         for (int32_t i = 0; i < w->cook->load_count && loads->owner[k] >= 0; i++) {
             double wrench[6];
@@ -252,7 +283,12 @@ static bough_status weigh_loads(recovery *w) {
                 wrench[d] = w->cook->loads[i].I6[6 * d + loads->direction[k]];
             BO_TRY(apply_wrench(w, loads->owner[k], wrench));
             loads->weight[k] = answer(w, q);
+            wrenches = false;
         }
+        if (loads->weight[k] > 0)
+            loads->weight[k] = comparable(w, k, loads->weight[k], wrenches);
+        if (wrenches) /* nothing is known of how large it is */
+            loads->weight[k] = -1;
         if (loads->direction[k] < 3)
             most = fmax(most, loads->weight[k]);
     }
@@ -445,7 +481,7 @@ static bough_status open_recovery(recovery *w) {
     w->Q = foot ? BO_NEW_ARRAY(cook->ctx, double, 18 * (size_t)foot->vertex_count) : NULL;
     if (!w->mass || !w->force || !w->own || (w->around && (!w->V || (foot && !w->P))) || (foot && !w->Q))
         return BOUGH_ERROR_MEMORY;
-    return foot ? bo_cook_rigid_fit(cook, cook->draft.parent, w->Q) : BOUGH_OK;
+    return foot ? bo_cook_rigid_fit(cook, foot, w->Q) : BOUGH_OK;
 }
 
 /* Without a structure: U q. */
@@ -465,6 +501,7 @@ static bough_status recover(recovery *w) {
     bo_stress_loads *loads = w->loads;
     BO_TRY(open_recovery(w));
     BO_TRY(gather_loads(w));
+    drop_noise(w);
     BO_TRY(weigh_loads(w));
     if (!(loads->fields = BO_COOK_ARRAY(cook, double, (size_t)cook->n *(size_t)loads->count)))
         return BOUGH_ERROR_MEMORY;
