@@ -4,8 +4,7 @@
 /* Nine parts of ten within a tenth, none off by more than a quarter. It takes a minute or more. */
 static void peaks_are_those_of_the_full_body(void **state) {
     (void)state;
-    const char *wanted = getenv("BOUGH_LONG");
-    if (!wanted || strcmp(wanted, "1"))
+    if (!test_long())
         skip();
     json_t *answer;
     check_json(answer, 0, "bench", "stress", "--json");

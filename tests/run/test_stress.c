@@ -163,6 +163,30 @@ static void wrong_probes_are_told(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Limbs peak at their feet, beside the cut: in the last third of the beam the layer of bricks after the first has a fifth
+ * less. */
+static void parts_peak_at_their_feet(void **state) {
+    (void)state;
+    static const char *const parts[3] = {"a", "b", "c"};
+    bough_context *ctx = test_context(1);
+    const char *path = write_scene("feet.json", BEAM("12",
+                                                     "{'name': 'a', 'part': 'a', 'stress': 'max'}, {'name': 'b', 'part': "
+                                                     "'b', 'stress': 'max'}, {'name': 'c', 'part': 'c', 'stress': 'max'}",
+                                                     ""));
+    bough_run_def def = bough_default_run_def();
+    play tree = begin_file(ctx, path, &def);
+    def.engine = "full";
+    play full = begin_file(ctx, path, &def);
+    for (int i = 0; i < 3; i++) {
+        const double found = of(&tree, parts[i], "von_mises"), wanted = of(&full, parts[i], "von_mises");
+        print_message("largest of part %s: %.0f Pa, of the full body there %.0f Pa\n", parts[i], found, wanted);
+        check_near(found, wanted, 0.05 * wanted);
+    }
+    end(ctx, &tree);
+    end(ctx, &full);
+    bough_context_destroy(ctx);
+}
+
 /* ---- the field ---- */
 
 static float at_place(const play *p, const float *field, const double place[3]) {
@@ -323,6 +347,7 @@ static void frames_and_bodies_have_stresses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_tell_the_same_stress),
+        cmocka_unit_test(parts_peak_at_their_feet),
         cmocka_unit_test(a_probe_makes_its_point),
         cmocka_unit_test(the_element_is_the_one_that_holds_the_point),
         cmocka_unit_test(points_are_found_where_parts_are),
