@@ -85,6 +85,21 @@ BOUGH_API int32_t bough_cook_plan_count(const bough_cook_plan *plan);
 /* Belongs to the plan. */
 BOUGH_API const bough_cook_item *bough_cook_plan_item(const bough_cook_plan *plan, int32_t index);
 
+/* What it costs a scene of parts that parts meet as if their interfaces were rigid, foretold from how the interfaces
+ * deform on both sides; docs/theory/reduction.md, "Interfaces that deform". Relative to the body in one piece; 0 where
+ * nothing is known. Names belong to the plan; NULL with 0. */
+typedef struct bough_joint_forecast {
+    double frequency;            /* of that one of the three lowest that is off most; < 0: too low */
+    const char *frequency_joint; /* part at whose joint most of it comes about */
+    double sag;                  /* of the work of the weight; > 0: it sags too far */
+    const char *sag_joint;
+} bough_joint_forecast;
+/* Runs of a scene warn of more than this. */
+#define BOUGH_JOINT_WARNING 0.05
+/* Of a plan for a scene, all of whose components are up to date. */
+BOUGH_API bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_plan *plan,
+                                                bough_joint_forecast *forecast);
+
 /* What became of an item. */
 typedef struct bough_cooked {
     int32_t index;
