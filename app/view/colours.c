@@ -1,4 +1,4 @@
-/* Numbers by which parts are coloured. */
+/* Numbers by which parts, or the vertices of their surfaces, are coloured. */
 #include "view.h"
 
 #include <math.h>
@@ -57,40 +57,108 @@ static bough_status find_stresses(bough_context *ctx, const view_world *w, float
     return BOUGH_OK;
 }
 
-static bough_status find_body_stress(bough_context *ctx, const view_world *w, float *number) {
+/* ---- fields: a number of each vertex of a surface ---- */
+
+/* Mean of the elements around each vertex of the mesh, as pictures show it. */
+static bool spread_stresses(const bough_mesh *mesh, const double *elements, double *vertices) {
+    const size_t nodes = (size_t)bough_element_node_count(mesh->type);
+    int32_t *uses = calloc((size_t)mesh->vertex_count + 1, sizeof *uses);
+    if (!uses)
+        return false;
+    memset(vertices, 0, (size_t)mesh->vertex_count * sizeof *vertices);
+    for (size_t i = 0; i < nodes * (size_t)mesh->element_count; i++) {
+        vertices[mesh->elements[i]] += elements[i / nodes];
+        uses[mesh->elements[i]]++;
+    }
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        vertices[v] /= uses[v] > 0 ? uses[v] : 1;
+    free(uses);
+    return true;
+}
+
+/* Von Mises' stress at the vertices of the body's boundary. */
+static bough_status find_body_field(bough_context *ctx, const view_world *w, float *field) {
     const bough_mesh *mesh = bough_run_mesh(w->run);
     const double *u = bough_run_displacement(w->run);
-    double *all = mesh && u ? malloc(((size_t)mesh->element_count + 1) * sizeof *all) : NULL;
-    bough_status s = all ? bough_body_stress(ctx, bough_scene_body(w->scene), u, NULL, all) : BOUGH_ERROR_MEMORY;
-    for (int32_t e = 0; !s && e < mesh->element_count; e++)
-        *number = fmaxf(*number, (float)all[e]);
-    free(all);
+    if (!mesh || !u)
+        return BOUGH_ERROR_MEMORY;
+    double *elements = malloc(((size_t)mesh->element_count + 1) * sizeof *elements);
+    double *vertices = malloc(((size_t)mesh->vertex_count + 1) * sizeof *vertices);
+    bough_status s = elements && vertices ? bough_body_stress(ctx, bough_scene_body(w->scene), u, NULL, elements)
+                                          : BOUGH_ERROR_MEMORY;
+    if (!s && !spread_stresses(mesh, elements, vertices))
+        s = BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; !s && i < w->boundary->vertex_count; i++)
+        field[i] = (float)vertices[w->vertex_map[i]];
+    free(elements);
+    free(vertices);
     return s;
+}
+
+/* Which colours are fields over the surfaces of this world. */
+static bool has_field(const view_world *w, uint32_t what) {
+    return what == VIEW_COLOUR_STRESS && !w->model && w->rigid_count == 0;
+}
+
+/* The largest number of each part becomes the part's, and each vertex has its share of that, in 65,535ths. */
+static void pack_field(const view_shape *shape, const float *field, float *numbers, uint16_t *shares) {
+    for (int32_t p = 0; p < shape->part_count; p++) {
+        const view_shape_part *part = &shape->parts[p];
+        float most = 0;
+        for (int32_t v = part->first; v < part->first + part->vertices; v++)
+            most = isfinite(field[v]) ? fmaxf(most, field[v]) : most;
+        for (int32_t v = part->first; v < part->first + part->vertices; v++) {
+            const float share = most > 0 && isfinite(field[v]) ? field[v] / most : 0;
+            shares[v] = (uint16_t)lrintf(65535 * fminf(fmaxf(share, 0), 1));
+        }
+        numbers[p] = most;
+    }
+}
+
+static bough_status find_field(bough_context *ctx, const view_world *w, float *numbers, uint16_t *shares) {
+    float *field = calloc((size_t)w->shape->vertex_count + 1, sizeof *field);
+    bough_status s = field ? find_body_field(ctx, w, field) : BOUGH_ERROR_MEMORY;
+    if (!s)
+        pack_field(w->shape, field, numbers, shares);
+    free(field);
+    return s;
+}
+
+/* ---- messages ---- */
+
+static bough_status find_numbers(bough_context *ctx, const view_world *w, uint32_t what, float *numbers) {
+    if (w->model && what == VIEW_COLOUR_STRESS)
+        return find_stresses(ctx, w, numbers);
+    if (w->model)
+        find_deviations(w, numbers);
+    return BOUGH_OK; /* rigid things tell of neither */
 }
 
 bough_status view_colours_make(bough_context *ctx, const view_world *w, uint32_t what, uint32_t layer,
                                view_message **message) {
     const uint32_t about[2] = {what, layer};
     const double time = view_world_time(w);
-    const size_t count = (size_t)w->shape->part_count, begin = VIEW_HEAD_SIZE + sizeof time + sizeof about;
-    float *numbers = calloc(count + 1, sizeof *numbers);
-    *message = numbers ? view_message_new(begin + count * sizeof *numbers, false) : NULL;
-    bough_status s = *message ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    if (!s && what == VIEW_COLOUR_STRESS)
-        s = w->model              ? find_stresses(ctx, w, numbers)
-            : w->rigid_count == 0 ? find_body_stress(ctx, w, numbers)
-                                  : BOUGH_OK; /* rigid things tell of none */
-    else if (!s && w->model)
-        find_deviations(w, numbers);
+    const bool fielded = has_field(w, what);
+    const size_t parts = (size_t)w->shape->part_count, vertices = fielded ? (size_t)w->shape->vertex_count : 0;
+    const size_t begin = VIEW_HEAD_SIZE + sizeof time + sizeof about, size = begin + 4 * parts + 2 * vertices;
+    float *numbers = calloc(parts + 1, sizeof *numbers);
+    uint16_t *shares = calloc(vertices + 1, sizeof *shares);
+    *message = numbers && shares ? view_message_new(size, false) : NULL;
+    bough_status s = !*message ? BOUGH_ERROR_MEMORY
+                     : fielded ? find_field(ctx, w, numbers, shares)
+                               : find_numbers(ctx, w, what, numbers);
     if (!s) {
-        view_write_head((*message)->bytes, VIEW_COLOURS, w->shape->generation, 0);
-        memcpy((*message)->bytes + VIEW_HEAD_SIZE, &time, sizeof time);
-        memcpy((*message)->bytes + VIEW_HEAD_SIZE + sizeof time, about, sizeof about);
-        memcpy((*message)->bytes + begin, numbers, count * sizeof *numbers);
+        unsigned char *at = (*message)->bytes;
+        view_write_head(at, VIEW_COLOURS, w->shape->generation, 0);
+        memcpy(at + VIEW_HEAD_SIZE, &time, sizeof time);
+        memcpy(at + VIEW_HEAD_SIZE + sizeof time, about, sizeof about);
+        memcpy(at + begin, numbers, 4 * parts);
+        memcpy(at + begin + 4 * parts, shares, 2 * vertices);
     } else {
         view_message_drop(*message);
         *message = NULL;
     }
     free(numbers);
+    free(shares);
     return s;
 }

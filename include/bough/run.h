@@ -108,6 +108,33 @@ BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, doub
  * does may be changed between steps. Forces, wind and time are the run's. NULL: another engine, or not live. */
 BOUGH_API bough_state *bough_run_state(bough_run *run);
 
+/* Motors of a mechanism: the offset of a joint's spring, which follows a curve of the scene until somebody takes it over.
+ */
+typedef struct bough_run_motor {
+    const char *joint;     /* its name, which belongs to the run; NULL: it has none */
+    int32_t freedom;       /* of the joint, from 0 */
+    bool turns;            /* rad; else m */
+    double lowest, highest; /* rad or m: the joint's limits, or else somewhat beyond what the curve reaches */
+    double offset;         /* now */
+    bool held;             /* somebody has taken it over */
+} bough_run_motor;
+/* 0: of the other engines. */
+BOUGH_API int32_t bough_run_motor_count(const bough_run *run);
+/* False: there is none of that number. */
+BOUGH_API bool bough_run_motor_at(const bough_run *run, int32_t i, bough_run_motor *motor);
+/* From the next step on, rad or m; NAN: its curve again. */
+BOUGH_API bough_status bough_run_set_motor(bough_context *ctx, bough_run *run, int32_t i, double offset);
+
+/* Moments of a live run in memory, to go back to: the state with all that was done to parts, but not hands, motors that
+ * somebody holds, and the time step. They outlive the run, and suit other runs of the same scene with the same engine and
+ * integrator; what does not fit is refused, and the run stays where it was. */
+typedef struct bough_moment bough_moment;
+BOUGH_API bough_status bough_run_keep(bough_context *ctx, const bough_run *run, bough_moment **moment);
+BOUGH_API bough_status bough_run_return(bough_context *ctx, bough_run *run, const bough_moment *moment);
+BOUGH_API double bough_moment_time(const bough_moment *moment); /* s */
+BOUGH_API size_t bough_moment_size(const bough_moment *moment); /* bytes */
+BOUGH_API void bough_moment_destroy(bough_context *ctx, bough_moment *moment);
+
 /* Complete on disk when the name appears. Restoring a file of another scene, integrator or step is refused; so is one
  * that was damaged. */
 BOUGH_API bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char *path);
