@@ -190,12 +190,14 @@ static json_t *add_scales(blob *b, const view_shape *shape) {
     return array;
 }
 
-/* Poses at rest: those of a state that was just made. Where there is no memory for one they are left out, and of
- * mechanisms, whose displacements are those since the start. */
+/* Poses at rest: those of a state that was just made, and of mechanisms those at the start. Where there is no memory for
+ * a state they are left out. */
 static json_t *add_rest(bough_context *ctx, blob *b, const view_world *w) {
     void *room;
     bough_state *state = NULL;
-    if (w->rigid_count > 0 || (w->model && bough_state_create(ctx, w->model, &state)))
+    if (w->rigid_count > 0)
+        return add_copy(b, VIEW_POSE * (size_t)w->rigid_count, w->start);
+    if (w->model && bough_state_create(ctx, w->model, &state))
         return json_null();
     json_t *array = add_array(b, VIEW_POSE * (size_t)w->shape->part_count, &room);
     const bough_frame body = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};

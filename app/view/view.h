@@ -97,6 +97,7 @@ typedef struct view_world {
     int32_t rigid_count, look_count; /* 0: another engine */
     int32_t *look_of;                /* of the rigids */
     int32_t *looks;                  /* of each look: a rigid that has it */
+    float *start;                    /* poses of the rigids when the world was made, VIEW_POSE each */
 } view_world;
 
 typedef void (*view_tell)(void *data, const bough_run_change *changes, int32_t count);

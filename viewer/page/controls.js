@@ -175,7 +175,7 @@ export class Controls {
 
     showNumbers(numbers) {
         this.clock.textContent = `${numbers.time.toFixed(2)} s`;
-        const pace = numbers.real_time == null ? "" : `${numbers.real_time.toFixed(2)} × real time`;
+        const pace = this.paused ? "at rest" : numbers.real_time == null ? "" : `${numbers.real_time.toFixed(2)} × real time`;
         const step = numbers.step_us == null ? "" : `${withPrefix(numbers.step_us * 1e-6)}s a step`;
         this.pace.textContent = [pace, step].filter(Boolean).join(" · ");
     }

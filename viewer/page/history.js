@@ -11,26 +11,30 @@ export class History {
         const bytes = layers.reduce((sum, { frames, q, stream }) => sum + 4 * (frames.length + q.length + stream.length), 1);
         this.most = Math.max(2, Math.min(SECONDS / EVERY, Math.floor(BYTES / bytes)));
         this.every = Math.max(EVERY, SECONDS / this.most);
-        this.now = null; // what is drawn while nobody looks back; else copies of the present
+        this.now = null; // copies of the present while somebody looks back
     }
 
     get looking() {
         return this.now !== null;
     }
 
-    // After a frame of a layer came.
-    take(number) {
+    // A frame of a layer comes: apply() puts it into the layer, which keeps showing the past while somebody looks at that.
+    receive(number, apply) {
+        const layer = this.layers[number], past = this.now && copy(layer);
+        if (past) put(layer, this.now[number]);
+        apply();
+        this.#take(number);
+        if (!past) return;
+        this.now[number] = copy(layer);
+        put(layer, past);
+    }
+
+    #take(number) {
         const layer = this.layers[number], list = this.kept[number];
         while (list.length && list[list.length - 1].time >= layer.time) list.pop(); // time went back
         if (list.length && layer.time - list[list.length - 1].time < 0.99 * this.every) return;
         list.push(copy(layer));
         while (list.length > this.most || layer.time - list[0].time > SECONDS) list.shift();
-    }
-
-    // What was before is of another run.
-    clear() {
-        this.kept = this.layers.map(() => []);
-        this.now = null;
     }
 
     get from() {

@@ -184,6 +184,7 @@ class Page {
     // ---- to the program
 
     send(command) {
+        if (["play", "step", "reset", "restore", "rewind"].includes(command.do)) this.#leavePast(); // time goes on, or elsewhere
         if (this.socket.send(command)) return;
         if (command.do !== "ack") this.note("There is no connection to the program: nothing was changed.");
     }
@@ -290,11 +291,10 @@ class Page {
 
     #setFrame(frame) {
         const layer = this.layers[frame.layer];
-        if (this.history.leave()) for (const actor of this.picture.actors) actor.fresh = true; // somebody let it go on
-        if (frame.layer === 0 && frame.time < layer.time) this.history.clear();
-        layer.apply(frame);
-        this.history.take(frame.layer);
-        this.meter.take(layer, frame.layer);
+        this.history.receive(frame.layer, () => {
+            layer.apply(frame);
+            this.meter.take(layer, frame.layer);
+        });
         this.picture.actors[frame.layer].fresh = true;
         this.frame = frame.frame;
         this.picture.touch();
@@ -371,19 +371,30 @@ class Page {
     // At how it was; null: at how it is. The program rests meanwhile: else it would be another past in each moment.
     #lookBack(time) {
         if (!this.history || !this.layers[0]?.started) return;
-        if (time === null) this.history.leave();
-        else if (!this.settings.paused) this.send({ do: "pause" }), (this.settings.paused = true);
-        const shown = time === null ? null : this.history.look(time);
+        if (time === null) return this.#leavePast(this.wasRunning);
+        if (!this.history.looking) this.wasRunning = !this.settings.paused;
+        if (!this.settings.paused) this.send({ do: "pause" }), (this.settings.paused = true);
+        this.#showPast(this.history.look(time));
+    }
+
+    #showPast(time) {
         for (const actor of this.picture.actors) actor.fresh = true;
-        this.#showTime(shown);
+        this.#showTime(time);
         this.#markVertex();
         this.picture.touch();
     }
 
+    // The present is shown again, and goes on where it did.
+    #leavePast(goOn = false) {
+        if (!this.history?.leave()) return;
+        this.#showPast(null);
+        if (goOn) this.send({ do: "play" });
+    }
+
     #goOnFrom(time) {
+        const goOn = this.wasRunning;
         this.send({ do: "rewind", time });
-        this.history.leave();
-        this.#showTime(null);
+        if (goOn) this.send({ do: "play" });
     }
 
     #setAnswer(pick) {
@@ -400,7 +411,7 @@ class Page {
         if (this.settings.say) this.controls.show(this.settings);
         if (this.settings.say) this.motors.show(null, this.settings.motors);
         document.body.classList.toggle("paused", Boolean(this.settings.paused));
-        if (!this.settings.paused && this.history?.leave()) this.#showTime(null);
+        if (!this.settings.paused) this.#leavePast();
         for (const actor of this.picture.actors) actor.join(this.settings.continuity !== "none");
         this.picture.touch();
     }
@@ -565,6 +576,7 @@ function makeWindow(page) {
         get states() { return copy(page.states.states); },
         get timeline() { return { from: page.timeline.from, to: page.timeline.to, time: page.timeline.time }; },
         get azimuth() { return page.picture.orbit.azimuth; },
+        get pointed() { return page.pickedVertex; },
         get notes() { return [...page.notes]; },
         get layerCount() { return page.layers.length; },
         get triangles() { return page.picture.actors.reduce((sum, actor) => sum + actor.triangles, 0); },

@@ -20,6 +20,5 @@ export class Opener {
     focus() {
         this.element.open = true;
         this.list.focus();
-        this.list.showPicker?.();
     }
 }
