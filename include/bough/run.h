@@ -42,6 +42,10 @@ typedef struct bough_run_def {
     const char *integrator;    /* NULL: the scene's */
     double dt, duration;       /* s; 0: the scene's */
     int32_t max_halvings;      /* of a step that fails, 0..20 (default 10) */
+    double energy_tolerance;   /* how much more energy there may be than the start and the work done account for, as a
+                                * part of the energy in play: the largest kinetic + |change of elastic| + |change of
+                                * external| + |work| so far. A step that ends with more fails with BOUGH_ENERGY_GAINED.
+                                * 0: the scene's (0.05 where it says nothing); negative: any. A live run does not look */
     const char *record;        /* .csv of all columns, one row a step; NULL: none */
     const char *displacements; /* .npy of the displacements, one row of 3 x vertex_count a frame; appears when complete:
                                 * when bough_run_advance() returns or the run is destroyed; NULL: none */
@@ -95,7 +99,7 @@ enum { BOUGH_RUN_HANDS = 16 };
 BOUGH_API bough_status bough_run_pull(bough_context *ctx, bough_run *run, int32_t hand, int32_t part, int32_t vertex,
                                       const double target[3], double stiffness, double damping);
 BOUGH_API void bough_run_release(bough_run *run, int32_t hand);
-/* An impulse (N s) during the next step. */
+/* An impulse (N s) during the next step, however long that is. */
 BOUGH_API bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_t part, int32_t vertex,
                                       const double impulse[3]);
 /* Instead of the scene's; NULL: that again. */
@@ -147,11 +151,14 @@ enum {
     BOUGH_COLUMN_TIME,
     BOUGH_COLUMN_ELASTIC, /* J */
     BOUGH_COLUMN_KINETIC,
-    BOUGH_COLUMN_EXTERNAL, /* potential of gravity and forces, zero at rest */
+    BOUGH_COLUMN_EXTERNAL, /* potential of gravity and of forces that never change, zero at rest */
     BOUGH_COLUMN_TOTAL,
     BOUGH_COLUMN_MOMENTUM,             /* 3, kg m/s */
     BOUGH_COLUMN_ANGULAR_MOMENTUM = 8, /* 3, kg m^2/s about the origin */
-    BOUGH_COLUMN_PROBES = 11
+    BOUGH_COLUMN_WORK = 11,            /* J, done since the start by all that has no potential in the column before:
+                                        * wind, hands, motors, supports that move, forces that change, events */
+    BOUGH_COLUMN_BALANCE, /* total - total at the start - work: falls by what damping takes, and should not rise */
+    BOUGH_COLUMN_PROBES
 };
 
 BOUGH_API int32_t bough_run_column_count(const bough_run *run);
@@ -210,6 +217,7 @@ typedef struct bough_run_report {
     double smallest_dt;                                   /* s, of the parts that were taken */
     double start_energy[4];                               /* elastic, kinetic, external, total */
     double energy[4];                                     /* now */
+    double work, balance;                                 /* J, as in the columns of these names */
     int64_t rows, frames, displacement_rows, stress_rows; /* recorded by this run */
     double seconds, simulated_time;                       /* wall clock and s in bough_run_advance() */
 } bough_run_report;

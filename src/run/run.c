@@ -49,11 +49,13 @@ bough_status bo_run_record(bough_context *ctx, bough_run *run) {
 /* ---- stepping ---- */
 
 static bool may_succeed_with_less(bough_status status) {
-    return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE || status == BOUGH_ERROR_SINGULAR;
+    return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE || status == BOUGH_ENERGY_GAINED ||
+           status == BOUGH_ERROR_SINGULAR;
 }
 
 bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values) {
     BO_TRY(run->engine.measure(run->engine.data, t, values));
+    bo_run_account(run, values);
     for (int32_t i = 0; i < run->engine.column_count; i++)
         if (!isfinite(values[i]) && !(run->engine.blank && run->engine.blank[i]))
             return bo_fail(ctx, BOUGH_NOT_FINITE, "%s is not finite", run->engine.columns[i]);
@@ -90,6 +92,8 @@ static bough_status try_part(bough_context *ctx, bough_run *run) {
     if (status == BOUGH_OK)
         status = bo_run_measure(ctx, run, t + h, run->trial);
     if (status == BOUGH_OK)
+        status = bo_run_check_energy(ctx, run, run->trial);
+    if (status == BOUGH_OK)
         status = bo_run_reserve_changes(ctx, run);
     if (status != BOUGH_OK)
         BO_TRY(run->engine.restore(run->engine.data, run->state, run->state_size));
@@ -101,7 +105,7 @@ static bough_status halve(bough_context *ctx, bough_run *run, bough_status statu
     const double t = bo_run_time(run), h = ldexp(run->dt, -p->halvings);
     if (p->halvings == run->max_halvings) {
         bo_prefix_message(ctx, "at t = %g s even a step of %g s fails: ", t, h);
-        return status;
+        return status == BOUGH_ENERGY_GAINED ? bo_run_advise(ctx, run) : status;
     }
     p->retries++;
     p->good = 0;
@@ -120,13 +124,18 @@ static void accept(bough_run *run) {
     /* Twice the size only where it ends together with a step. */
     if (++p->good >= GOOD_PARTS && p->halvings > 0 && p->unit % (BO_RUN_UNITS >> (p->halvings - 1)) == 0)
         p->halvings--, p->good = 0;
-    if (!run->live)
+    if (!run->live) {
         memcpy(run->values, run->trial, (size_t)run->engine.column_count * sizeof *run->values);
+        bo_run_note_energy(run, run->values);
+    }
     run->values[BOUGH_COLUMN_TIME] = bo_run_time(run);
 }
 
 bough_status bough_run_step(bough_context *ctx, bough_run *run) {
     const int64_t goal = run->place.step + 1;
+    if (run->place.unit == 0) /* else the rest of a step: the poke goes on as it began */
+        for (int d = 0; d < 3; d++)
+            run->hands.poke.target[d] = run->hands.impulse[d] / run->dt;
     while (run->place.step < goal) {
         bough_status status = try_part(ctx, run);
         if (status == BOUGH_OK) {
@@ -219,6 +228,7 @@ const double *bough_run_values(const bough_run *run) {
         if (run->engine.measure(run->engine.data, now->measured, now->values) != BOUGH_OK)
             for (int32_t i = BOUGH_COLUMN_TIME + 1; i < run->engine.column_count; i++)
                 now->values[i] = NAN;
+        bo_run_account(run, now->values);
     }
     return run->values;
 }
@@ -288,4 +298,6 @@ void bough_run_look(const bough_run *run, bough_run_report *report) {
                                  .simulated_time = run->simulated};
     memcpy(report->start_energy, run->place.start_energy, sizeof report->start_energy);
     memcpy(report->energy, run->values + BOUGH_COLUMN_ELASTIC, sizeof report->energy);
+    report->work = run->values[BOUGH_COLUMN_WORK];
+    report->balance = run->values[BOUGH_COLUMN_BALANCE];
 }

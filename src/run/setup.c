@@ -22,6 +22,8 @@ static bough_status check_def(bough_context *ctx, const bough_run_def *def) {
                        def->max_halvings);
     if (!(def->fps > 0) || !isfinite(def->fps))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "frames per second must be positive, not %g", def->fps);
+    if (isnan(def->energy_tolerance))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the energy tolerance is not a number");
     if (def->passes < 0 || def->passes > 2)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step of the tree engine takes 1 or 2 passes, not %d", def->passes);
     if (def->live && (def->record || def->displacements || def->stresses || def->frames || def->inputs ||
@@ -144,6 +146,7 @@ static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bo
     run->integrator = engine.integrator.name = run->engine.integrator;
     run->hash = hash_run(scene, &engine, run->dt);
     run->max_halvings = def->max_halvings;
+    run->energy_tolerance = def->energy_tolerance != 0 ? def->energy_tolerance : scene->energy_tolerance;
     run->fps = def->fps;
     run->watch = def->watch, run->watch_data = def->watch_data;
     run->tell = def->tell, run->tell_data = def->tell_data;
@@ -164,6 +167,8 @@ static bough_status start(bough_context *ctx, const bough_run_def *def, bough_ru
         return bough_run_restore(ctx, run, def->resume);
     BO_TRY(bo_run_measure(ctx, run, 0, run->values));
     memcpy(run->place.start_energy, run->values + BOUGH_COLUMN_ELASTIC, sizeof run->place.start_energy);
+    bo_run_account(run, run->values);
+    bo_run_note_energy(run, run->values);
     return BOUGH_OK;
 }
 

@@ -104,6 +104,20 @@ static bough_status push_at(const tree_engine *e, double t, double h) {
     return e->hands ? pull(e) : BOUGH_OK;
 }
 
+/* The accelerations that the next step starts from, under the forces of time t. */
+static bough_status find_accelerations(const tree_engine *e, double t) {
+    BO_TRY(push_at(e, t, 0));
+    const bough_status status = bough_step(e->ctx, e->model, e->state, 0);
+    bough_state_clear_forces(e->model, e->state);
+    return status;
+}
+
+static bough_status weigh(void *data, const double gravity[3]) {
+    tree_engine *e = data;
+    memcpy(e->state->gravity, gravity, sizeof e->state->gravity);
+    return e->state->work->integrator ? BOUGH_OK : find_accelerations(e, e->state->time); /* others find their own */
+}
+
 static bough_status push_steadily(void *data, bough_context *ctx, const bough_model *model, bough_state *state) {
     const tree_engine *e = data;
     (void)ctx, (void)model;
@@ -224,6 +238,13 @@ static bough_status measure_stress(const tree_engine *e, int32_t probe, double *
         memcpy(values + 1, stress.principal, sizeof stress.principal);
     }
     return BOUGH_OK;
+}
+
+/* The state does not keep an account of what is done to it yet, so that nobody can tell what a step has made. */
+static double work(const void *data, double *doubt) {
+    (void)data;
+    *doubt = INFINITY;
+    return 0;
 }
 
 static bough_status measure(void *data, double t, double *values) {
@@ -576,9 +597,7 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
         BO_TRY(set_off(e));
     e->state->wind = bo_changes_wind(&e->changes, 0);
     BO_TRY(bo_changes_happen(ctx, &e->changes, e->state, 0));
-    BO_TRY(push_at(e, 0, 0));
-    BO_TRY(bough_step(ctx, e->model, e->state, 0)); /* the accelerations that the first step starts from */
-    bough_state_clear_forces(e->model, e->state);
+    BO_TRY(find_accelerations(e, 0));
     return is_own(def->integrator.name) ? BOUGH_OK
                                         : bough_state_use_integrator(ctx, e->model, e->state, &def->integrator);
 }
@@ -587,7 +606,9 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
                                    bo_engine *engine) {
     *engine = (bo_engine){.step = step,
                           .take_hands = take_hands,
+                          .weigh = weigh,
                           .measure = measure,
+                          .work = work,
                           .changes = changes,
                           .head_size = HEAD,
                           .state_size = state_size,
@@ -614,7 +635,6 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     }
     engine->stress_count = bough_model_part_count(e->model);
     engine->model = e->model, engine->state = e->state;
-    engine->gravity = e->state->gravity;
     engine->in_pieces =
         scene->event_count > 0 || scene->strength || scene->tie_strength || isfinite(scene->remove_below);
     engine->integrator = bo_registered_integrator(def->integrator.name);
