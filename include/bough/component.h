@@ -62,6 +62,16 @@ typedef struct bough_material_points {
     const double *gradient;  /* count x 9 x r: d u_i / d X_j in row 3 i + j */
 } bough_material_points;
 
+/* The field of stress over the surface, to draw: F = I + sum_l q_l gradient_l at points spread over the boundary, each
+ * the mean of the material around it. Values between them are bough_state_surface_stress()'s. */
+enum { BOUGH_MAX_FIELD_POINTS = 1024 };
+typedef struct bough_stress_field {
+    int32_t count;           /* 0: none was cooked */
+    const double *position;  /* count x 3, at rest */
+    const int32_t *material; /* count: index into materials */
+    const float *gradient;   /* count x 9 x r: d u_i / d X_j in row 3 i + j */
+} bough_stress_field;
+
 /* The surface to draw, float32. U comes in panels of 16 consecutive scalars (x y z of vertex 0, 1, ...; zeros behind
  * the last): panel p, coordinate l, scalar i at [(p r + l) 16 + i]. Exactly one of U and U16 is there when r > 0;
  * U16 times scale[l] is U. */
@@ -148,6 +158,7 @@ typedef struct bough_component {
     const bough_interface *interfaces;
     bough_sample_points wind, contact;
     bough_material_points stress;
+    bough_stress_field field;
     bough_surface surface;
     bough_wire wire;
     bough_component_volume volume;

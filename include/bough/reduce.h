@@ -70,6 +70,8 @@ typedef struct bough_cook_def {
     int32_t stress_count;              /* points chosen where modes strain most, beside the given elements */
     int32_t stress_element_count;
     const int32_t *stress_elements;
+    int32_t field_count; /* points on the boundary that the field of stress over the surface is drawn from (default 128,
+                          * at most BOUGH_MAX_FIELD_POINTS); 0: none */
 
     const bough_mesh *surface; /* to draw, bound to the volume; NULL: the boundary of the volume mesh */
     bool surface_int16;

@@ -197,6 +197,9 @@ BOUGH_API bough_pose bough_run_rigid_pose(const bough_run *run, int32_t i);
 BOUGH_API int32_t bough_run_stress_count(const bough_run *run);
 /* Largest von Mises' stress (Pa) of each of them now, as in bough_run_def.stresses. */
 BOUGH_API bough_status bough_run_stresses(const bough_run *run, double *von_mises);
+/* Von Mises' stress (Pa) at each vertex of bough_run_mesh(), to colour it: of parts the field of
+ * bough_state_surface_stress(), of a body the mean of the elements around the vertex. Mechanisms have none. */
+BOUGH_API bough_status bough_run_vertex_stresses(const bough_run *run, float *von_mises);
 
 /* All that happened to parts since the run was made, in order; valid until the next step. */
 BOUGH_API const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count);

@@ -48,6 +48,7 @@ typedef enum bo_size {
     BO_SIZE_WIND,
     BO_SIZE_CONTACT,
     BO_SIZE_STRESS,
+    BO_SIZE_FIELD,
     BO_SIZE_SURFACE,
     BO_SIZE_TRIANGLES,
     BO_SIZE_PANELS,    /* of U */

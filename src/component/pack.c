@@ -116,6 +116,7 @@ static void set_sizes(packing *p, const bough_component *draft) {
     sizes[BO_SIZE_WIND] = (uint64_t)draft->wind.count;
     sizes[BO_SIZE_CONTACT] = (uint64_t)draft->contact.count;
     sizes[BO_SIZE_STRESS] = (uint64_t)draft->stress.count;
+    sizes[BO_SIZE_FIELD] = (uint64_t)draft->field.count;
     const bough_surface *surface = &draft->surface;
     sizes[BO_SIZE_SURFACE] = (uint64_t)surface->vertex_count;
     sizes[BO_SIZE_TRIANGLES] = (uint64_t)surface->triangle_count;
@@ -145,6 +146,7 @@ static bough_status check_draft(bough_context *ctx, const bough_component *draft
                               draft->wind.count,
                               draft->contact.count,
                               draft->stress.count,
+                              draft->field.count,
                               draft->surface.vertex_count,
                               draft->surface.triangle_count,
                               draft->wire.vertex_count,

@@ -222,6 +222,7 @@ static void set_counts_and_scalars(const bo_component_parts *parts, bough_compon
     c->wind.count = (int32_t)parts->sizes[BO_SIZE_WIND];
     c->contact.count = (int32_t)parts->sizes[BO_SIZE_CONTACT];
     c->stress.count = (int32_t)parts->sizes[BO_SIZE_STRESS];
+    c->field.count = (int32_t)parts->sizes[BO_SIZE_FIELD];
     c->surface.vertex_count = (int32_t)parts->sizes[BO_SIZE_SURFACE];
     c->surface.triangle_count = (int32_t)parts->sizes[BO_SIZE_TRIANGLES];
     c->wire.vertex_count = (int32_t)parts->sizes[BO_SIZE_WIRE];

@@ -76,6 +76,8 @@ typedef struct bo_engine {
     bough_pose (*rigid_pose)(void *data, int32_t i);
     /* Largest von Mises' stress of each, at the present state. */
     bough_status (*stresses)(void *data, double *von_mises);
+    /* Von Mises' stress at each vertex of the mesh, at the present state. */
+    bough_status (*vertex_stresses)(void *data, float *von_mises);
     const char *(*stress_name)(const void *data, int32_t i); /* NULL: they have numbers only */
     void (*destroy)(bough_context *ctx, void *data);
 } bo_engine;

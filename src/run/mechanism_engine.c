@@ -471,10 +471,19 @@ static bough_status measure(void *data, double t, double *values) {
     return BOUGH_OK;
 }
 
-static bough_status stresses(void *data, double *von_mises) {
-    (void)von_mises;
+static bough_status have_no_stress(void *data) {
     return bo_fail(((mechanism_engine *)data)->l.ctx, BOUGH_ERROR_UNSUPPORTED,
                    "a mechanism's links are rigid and have no stress");
+}
+
+static bough_status stresses(void *data, double *von_mises) {
+    (void)von_mises;
+    return have_no_stress(data);
+}
+
+static bough_status vertex_stresses(void *data, float *von_mises) {
+    (void)von_mises;
+    return have_no_stress(data);
 }
 
 /* ---- what is shown ---- */
@@ -562,6 +571,7 @@ bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, 
                           .make_mesh = bo_mechanism_make_surface,
                           .show = bo_mechanism_show,
                           .stresses = stresses,
+                          .vertex_stresses = vertex_stresses,
                           .rigid_pose = rigid_pose,
                           .motor_count = scene->mechanism->motor_count,
                           .motor = look_at_motor,

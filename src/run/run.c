@@ -265,6 +265,10 @@ bough_status bough_run_stresses(const bough_run *run, double *von_mises) {
     return run->engine.stresses(run->engine.data, von_mises);
 }
 
+bough_status bough_run_vertex_stresses(const bough_run *run, float *von_mises) {
+    return run->engine.vertex_stresses(run->engine.data, von_mises);
+}
+
 const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count) {
     *count = (int32_t)run->change_count;
     return run->changes;

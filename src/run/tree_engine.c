@@ -282,6 +282,12 @@ static bough_status stresses(void *data, double *von_mises) {
     return BOUGH_OK;
 }
 
+static bough_status vertex_stresses(void *data, float *von_mises) {
+    const tree_engine *e = data;
+    bough_state_surface_stress(e->ctx, e->model, e->state, von_mises);
+    return BOUGH_OK;
+}
+
 static const char *stress_name(const void *data, int32_t part) {
     return bough_model_describe(((const tree_engine *)data)->model)->parts[part].name;
 }
@@ -617,6 +623,7 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
                           .make_mesh = make_surface,
                           .show = show,
                           .stresses = stresses,
+                          .vertex_stresses = vertex_stresses,
                           .stress_name = stress_name,
                           .destroy = destroy,
                           .residual = NAN};

@@ -9,7 +9,7 @@
 
 /* ---- the hash of the inputs ---- */
 
-enum { COOKING = 3 }; /* grows when the same inputs become another component */
+enum { COOKING = 4 }; /* grows when the same inputs become another component */
 
 static uint64_t hash_text(uint64_t hash, const char *text) {
     return bo_hash_bytes(hash, text, strlen(text) + 1);
@@ -122,13 +122,13 @@ static json_t *describe_options(const bough_cook_def *def) {
     static const char *const elastic[] = {"automatic", "rigid", "linear", "polynomial", "cubature"};
     char kind[BO_BASIS_TEXT_SIZE];
     bo_basis_text(resolved_basis(def), kind);
-    return json_pack("{s:i, s:s, s:i, s:f, s:b, s:s, s:f, s:i, s:i, s:f, s:I, s:i, s:i, s:i, s:i, s:b}", "r", def->r,
+    return json_pack("{s:i, s:s, s:i, s:f, s:b, s:s, s:f, s:i, s:i, s:f, s:I, s:i, s:i, s:i, s:i, s:i, s:b}", "r", def->r,
                      "kind", def->r ? kind : "rigid", "modes", def->mode_count ? def->mode_count : (def->r + 1) / 2,
                      "tolerance", def->tolerance, "keep_boundary", (int)def->keep_boundary, "elastic",
                      elastic[def->elastic + 1], "cubature_tolerance", def->cubature_tolerance, "points",
                      def->cubature_most, "training", def->training_count, "amplitude", def->pose_amplitude, "seed",
                      (json_int_t)def->seed, "wind", def->wind_count, "contact", def->contact_count, "stress",
-                     def->stress_count, "stress_elements", def->stress_element_count, "int16", (int)def->surface_int16);
+                     def->stress_count, "stress_elements", def->stress_element_count, "field", def->field_count, "int16", (int)def->surface_int16);
 }
 
 static json_t *describe_mesh(const bough_mesh *mesh) {

@@ -20,6 +20,13 @@ static void check_points(const bough_material_points *a, const bough_material_po
     check_integers(a->material, b->material, b->count);
 }
 
+static void check_field(const bough_stress_field *a, const bough_stress_field *b, int r) {
+    check_int(a->count, b->count);
+    check_doubles(a->position, b->position, 3 * b->count);
+    check_integers(a->material, b->material, b->count);
+    check(r == 0 || memcmp(a->gradient, b->gradient, sizeof(float) * (size_t)(9 * r * b->count)) == 0);
+}
+
 static void check_samples(const bough_sample_points *a, const bough_sample_points *b, int r) {
     check_int(a->count, b->count);
     check_doubles(a->position, b->position, 3 * b->count);
@@ -92,6 +99,7 @@ static void check_same(const bough_component *a, const bough_component *b) {
     check_doubles(a->quartic, b->quartic, b->quartic ? (int)bo_quartic_count(r) : 0);
     check_points(&a->cubature, &b->cubature, r);
     check_points(&a->stress, &b->stress, r);
+    check_field(&a->field, &b->field, r);
     check_samples(&a->wind, &b->wind, r);
     check_samples(&a->contact, &b->contact, r);
     check_interfaces(a, b);
