@@ -46,61 +46,30 @@ static void find_deviations(const view_world *w, float *numbers) {
     }
 }
 
-static bough_status find_stresses(bough_context *ctx, const view_world *w, float *numbers) {
-    double *all = malloc(((size_t)w->shape->part_count + 1) * sizeof *all);
-    if (!all)
-        return BOUGH_ERROR_MEMORY;
-    bough_state_peak_stresses(ctx, w->model, w->state, all);
-    for (int32_t p = 0; p < w->shape->part_count; p++)
-        numbers[p] = (float)all[p];
-    free(all);
-    return BOUGH_OK;
-}
-
 /* ---- fields: a number of each vertex of a surface ---- */
 
-/* Mean of the elements around each vertex of the mesh, as pictures show it. */
-static bool spread_stresses(const bough_mesh *mesh, const double *elements, double *vertices) {
-    const size_t nodes = (size_t)bough_element_node_count(mesh->type);
-    int32_t *uses = calloc((size_t)mesh->vertex_count + 1, sizeof *uses);
-    if (!uses)
-        return false;
-    memset(vertices, 0, (size_t)mesh->vertex_count * sizeof *vertices);
-    for (size_t i = 0; i < nodes * (size_t)mesh->element_count; i++) {
-        vertices[mesh->elements[i]] += elements[i / nodes];
-        uses[mesh->elements[i]]++;
+/* Von Mises' stress at the vertices of all surfaces: smooth over each part, or over the body. */
+static bough_status find_stresses(bough_context *ctx, const view_world *w, float *field) {
+    if (w->model) {
+        bough_state_surface_stress(ctx, w->model, w->state, field);
+        return BOUGH_OK;
     }
-    for (int32_t v = 0; v < mesh->vertex_count; v++)
-        vertices[v] /= uses[v] > 0 ? uses[v] : 1;
-    free(uses);
-    return true;
-}
-
-/* Von Mises' stress at the vertices of the body's boundary. */
-static bough_status find_body_field(bough_context *ctx, const view_world *w, float *field) {
     const bough_mesh *mesh = bough_run_mesh(w->run);
-    const double *u = bough_run_displacement(w->run);
-    if (!mesh || !u)
-        return BOUGH_ERROR_MEMORY;
-    double *elements = malloc(((size_t)mesh->element_count + 1) * sizeof *elements);
-    double *vertices = malloc(((size_t)mesh->vertex_count + 1) * sizeof *vertices);
-    bough_status s = elements && vertices ? bough_body_stress(ctx, bough_scene_body(w->scene), u, NULL, elements)
-                                          : BOUGH_ERROR_MEMORY;
-    if (!s && !spread_stresses(mesh, elements, vertices))
-        s = BOUGH_ERROR_MEMORY;
+    float *all = mesh ? malloc(((size_t)mesh->vertex_count + 1) * sizeof *all) : NULL;
+    bough_status s = all ? bough_run_vertex_stresses(w->run, all) : BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; !s && i < w->boundary->vertex_count; i++)
-        field[i] = (float)vertices[w->vertex_map[i]];
-    free(elements);
-    free(vertices);
+        field[i] = all[w->vertex_map[i]];
+    free(all);
     return s;
 }
 
 /* Which colours are fields over the surfaces of this world. */
 static bool has_field(const view_world *w, uint32_t what) {
-    return what == VIEW_COLOUR_STRESS && !w->model && w->rigid_count == 0;
+    return what == VIEW_COLOUR_STRESS && w->rigid_count == 0;
 }
 
-/* The largest number of each part becomes the part's, and each vertex has its share of that, in 65,535ths. */
+/* The largest number of each part becomes the part's, and each vertex has its share of that, in 65,535ths: all of it
+ * where the material is turned inside out. */
 static void pack_field(const view_shape *shape, const float *field, float *numbers, uint16_t *shares) {
     for (int32_t p = 0; p < shape->part_count; p++) {
         const view_shape_part *part = &shape->parts[p];
@@ -108,8 +77,8 @@ static void pack_field(const view_shape *shape, const float *field, float *numbe
         for (int32_t v = part->first; v < part->first + part->vertices; v++)
             most = isfinite(field[v]) ? fmaxf(most, field[v]) : most;
         for (int32_t v = part->first; v < part->first + part->vertices; v++) {
-            const float share = most > 0 && isfinite(field[v]) ? field[v] / most : 0;
-            shares[v] = (uint16_t)lrintf(65535 * fminf(fmaxf(share, 0), 1));
+            const float share = most > 0 ? field[v] / most : 0;
+            shares[v] = (uint16_t)lrintf(65535 * fminf(fmaxf(share, 0), 1)); /* of no number: 0 */
         }
         numbers[p] = most;
     }
@@ -117,7 +86,7 @@ static void pack_field(const view_shape *shape, const float *field, float *numbe
 
 static bough_status find_field(bough_context *ctx, const view_world *w, float *numbers, uint16_t *shares) {
     float *field = calloc((size_t)w->shape->vertex_count + 1, sizeof *field);
-    bough_status s = field ? find_body_field(ctx, w, field) : BOUGH_ERROR_MEMORY;
+    bough_status s = field ? find_stresses(ctx, w, field) : BOUGH_ERROR_MEMORY;
     if (!s)
         pack_field(w->shape, field, numbers, shares);
     free(field);
@@ -125,14 +94,6 @@ static bough_status find_field(bough_context *ctx, const view_world *w, float *n
 }
 
 /* ---- messages ---- */
-
-static bough_status find_numbers(bough_context *ctx, const view_world *w, uint32_t what, float *numbers) {
-    if (w->model && what == VIEW_COLOUR_STRESS)
-        return find_stresses(ctx, w, numbers);
-    if (w->model)
-        find_deviations(w, numbers);
-    return BOUGH_OK; /* rigid things tell of neither */
-}
 
 bough_status view_colours_make(bough_context *ctx, const view_world *w, uint32_t what, uint32_t layer,
                                view_message **message) {
@@ -146,7 +107,9 @@ bough_status view_colours_make(bough_context *ctx, const view_world *w, uint32_t
     *message = numbers && shares ? view_message_new(size, false) : NULL;
     bough_status s = !*message ? BOUGH_ERROR_MEMORY
                      : fielded ? find_field(ctx, w, numbers, shares)
-                               : find_numbers(ctx, w, what, numbers);
+                               : BOUGH_OK;
+    if (!s && what == VIEW_COLOUR_DEVIATION && w->model) /* only parts have interfaces */
+        find_deviations(w, numbers);
     if (!s) {
         unsigned char *at = (*message)->bytes;
         view_write_head(at, VIEW_COLOURS, w->shape->generation, 0);

@@ -144,13 +144,18 @@ static void show(view_session *s) {
     s->shown++;
 }
 
+/* A field over many vertices takes its time: no more than a tenth of all is spent on colours. */
 static void show_colours(view_session *s) {
+    const double start = app_seconds();
+    if (start < s->colours_due)
+        return;
     for (uint32_t what = VIEW_COLOUR_STRESS; what <= VIEW_COLOUR_DEVIATION; what++)
         for (uint32_t layer = 0; layer < VIEW_LAYERS && session_somebody_wants(s, what); layer++) {
             view_message *message;
             if (s->worlds[layer] && !view_colours_make(s->ctx, s->worlds[layer], what, layer, &message))
                 session_show_colours(s, what, layer, message);
         }
+    s->colours_due = app_seconds() + 9 * (app_seconds() - start);
 }
 
 /* ---- figures ---- */

@@ -87,6 +87,7 @@ struct view_session {
     bool parts_changed;  /* and nobody was told yet */
     bool changed;        /* there is something to see though no step was taken */
     double told, ticked; /* wall: when numbers were told, and ticks began, last */
+    double colours_due;  /* wall: when colours may be made again */
     double step_us[STEPS_TIMED];
     int64_t steps;
     int64_t retries;  /* of the first world's run so far */

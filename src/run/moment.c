@@ -7,7 +7,7 @@
 struct bough_moment {
     const char *engine, *integrator; /* constants; a state of another engine means nothing */
     bo_run_place place;
-    double time;
+    double time, given; /* given: of the account */
     int64_t size;
     double numbers[];
 };
@@ -24,6 +24,7 @@ bough_status bough_run_keep(bough_context *ctx, const bough_run *run, bough_mome
                         .integrator = run->integrator,
                         .place = run->place,
                         .time = bo_run_time(run),
+                        .given = run->given,
                         .size = size};
     run->engine.save(run->engine.data, m->numbers);
     *moment = m;
@@ -41,6 +42,7 @@ bough_status bough_run_return(bough_context *ctx, bough_run *run, const bough_mo
     run->place.unit = run->place.halvings = run->place.good = 0;
     run->since_step = run->place.step, run->since_time = m->time;
     run->hands.poke.holds = false;
+    run->given = m->given;
     run->measured = NAN;
     run->values[BOUGH_COLUMN_TIME] = m->time;
     return BOUGH_OK;

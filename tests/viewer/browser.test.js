@@ -325,7 +325,7 @@ test("plots go on", async () => {
     const { samples } = await look(() => bough.plots);
     await until((samples) => bough.plots.samples > samples + 3, samples);
     const { latest } = await look(() => bough.plots);
-    for (const name of ["Energy", "Step time", "Real-time factor", "Probes"]) {
+    for (const name of ["Energy", "Work and balance", "Step time", "Real-time factor", "Probes"]) {
         assert.ok(latest[name].points > 3, `${name} has ${latest[name].points} points`);
         assert.ok(latest[name].values.every(Number.isFinite), name);
     }

@@ -152,12 +152,13 @@ test("on a phone the scene is seen, the controls are reached, and a finger pulls
 });
 
 test("on a phone that lies on its side no bar covers the panels", async () => {
+    await open({ viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true, deviceScaleFactor: 1 });
+    await button("Panels").tap();
+    await page.getByLabel("Gravity", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
     for (const [width, height] of [[844, 390], [667, 375]]) {
-        await open({ viewport: { width, height }, hasTouch: true, isMobile: true, deviceScaleFactor: 1 });
-        await button("Panels").tap();
-        await page.getByLabel("Gravity", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
+        await page.setViewportSize({ width, height });
         for (const paused of [false, true]) {
-            if (paused) await button("Pause").tap();
+            if ((await look(() => bough.settings.paused)) !== paused) await button(paused ? "Pause" : "Play").tap();
             await until((paused) => bough.settings.paused === paused && document.body.classList.contains("paused") === paused, paused);
             const boxes = await look(() => Object.fromEntries(["top", "left", "right", "bottom"].map((id) => {
                 const { left, right, top, bottom } = document.getElementById(id).getBoundingClientRect();
@@ -202,10 +203,6 @@ test("the floor does not pretend to be solid: between its lines there is nothing
 });
 
 test("how hard somebody pulls is seen also over a panel", async () => {
-    await open();
-    await page.keyboard.press(" ");
-    await until(() => bough.settings.paused);
-    await page.waitForTimeout(300); // what is under way comes in
     const spot = await look(() => {
         for (let part = 2; part >= 0; part--)
             for (let vertex = 0; vertex < bough.vertexCount(part); vertex += 5) {
@@ -233,8 +230,8 @@ test("how hard somebody pulls is seen also over a panel", async () => {
 });
 
 test("the last seconds can be looked at again, and gone on from", async () => {
-    await open();
     await button("Reset").click();
+    await button("Play").click();
     await until(() => bough.time > 0.9 && bough.time < 15);
     const track = page.getByLabel("Look back", { exact: true });
     const { from } = await look(() => bough.timeline);
