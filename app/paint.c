@@ -24,7 +24,7 @@ static const struct {
 } grown[] = {{"trunk", 0}, {"limb", 1}, {"bough", 2}, {"branch", 3}, {"twig", 4}, {"leaf", 5}};
 
 void app_component_name(const bough_component *component, char *name, size_t size) {
-    json_t *made = component->provenance ? json_loads(component->provenance, 0, NULL) : NULL;
+    json_t *made = app_json_provenance(component);
     const char *text = json_string_value(json_object_get(made, "name"));
     snprintf(name, size, "%s", text ? text : "");
     json_decref(made);

@@ -91,7 +91,7 @@ static json_t *changes_of(int variant) {
     snprintf(text, sizeof text, "{'object': %s}", variants[variant].object);
     for (char *c = text; *c; c++)
         *c = *c == '\'' ? '"' : *c;
-    return json_loads(text, 0, NULL);
+    return app_json_parse(text, strlen(text));
 }
 
 static bool settle(stress_bench *b) {

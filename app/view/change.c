@@ -43,7 +43,7 @@ static bool steps_in_full(const json_t *root) {
 
 /* What the library tells of no scene. The file has been checked: it was loaded. */
 void session_look_into_file(view_session *s) {
-    json_t *root = json_load_file(s->path, 0, NULL);
+    json_t *root = app_json_load(s->path);
     memset(s->scene_gravity, 0, sizeof s->scene_gravity);
     memset(s->engines, 0, sizeof s->engines);
     read_gravity(json_object_get(json_object_get(root, "body"), "gravity"), s->scene_gravity);

@@ -171,7 +171,7 @@ static bool find_verb(const char *name, view_do *what) {
 view_parsed view_command_parse(const char *text, size_t size, view_command *command, char reason[128]) {
     *command = (view_command){.value = NAN, .vertex = -1, .motor = -1};
     reason[0] = 0;
-    json_t *object = size <= VIEW_TEXT_SIZE ? json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    json_t *object = size <= VIEW_TEXT_SIZE ? app_json_parse(text, size) : NULL;
     view_parsed parsed = VIEW_NO_COMMAND;
     if (!json_is_object(object))
         refuse(VIEW_NO_COMMAND, reason, "commands are JSON objects%s%s", "", "");

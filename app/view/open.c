@@ -117,7 +117,7 @@ static bool is_scene(const char *path) {
     static const char *const wanted[] = {"mesh", "object", "objects", "parts", "links", "generate", "urdf", "bodies",
                                          NULL};
     struct stat info;
-    json_t *json = stat(path, &info) == 0 && info.st_size < LARGEST ? json_load_file(path, 0, NULL) : NULL;
+    json_t *json = stat(path, &info) == 0 && info.st_size < LARGEST ? app_json_load(path) : NULL;
     bool found = false;
     for (int i = 0; wanted[i] && json; i++)
         found |= json_object_get(json, wanted[i]) != NULL;

@@ -50,7 +50,7 @@ static json_t *add_copy(blob *b, size_t count, const void *numbers) {
 /* ---- components ---- */
 
 char *view_component_name(const bough_component *component, int32_t number) {
-    json_t *made = component->provenance ? json_loads(component->provenance, 0, NULL) : NULL;
+    json_t *made = app_json_provenance(component);
     const char *name = json_string_value(json_object_get(made, "name"));
     char text[32];
     snprintf(text, sizeof text, "component %d", number);

@@ -5,7 +5,8 @@
  *     frames    snapshots of worlds, and what of them has changed since somebody saw them
  *     commands  texts of clients, checked
  *     session   the simulation's thread, and the seats of those who look on; knows no sockets
- *     server    HTTP and WebSocket around a session
+ *     server    HTTP around a session: who may come in; stands on http (heads of requests) and line (sockets, threads)
+ *     client    one who looks on through a WebSocket; stands on websocket (frames)
  */
 #ifndef BOUGH_APP_VIEW_H
 #define BOUGH_APP_VIEW_H
@@ -316,6 +317,7 @@ typedef struct view_server_def {
     int32_t port;        /* 0: any that is free */
     const char *token;
     const char *folder; /* of the page's files */
+    double silence;     /* s, after which who says nothing and answers no pings loses the seat; 0: 30 */
 } view_server_def;
 /* NULL: it cannot listen there; reason tells. */
 view_server *view_server_start(const view_server_def *def, char *reason, size_t size);

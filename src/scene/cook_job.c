@@ -168,7 +168,7 @@ static bough_status describe_bare_mesh(bough_context *ctx, const char *path, bo_
 
 static bough_status apply_changes(bo_json *root, const char *changes) {
     json_error_t error;
-    json_t *value = json_loads(changes, JSON_REJECT_DUPLICATES, &error);
+    json_t *value = bo_json_parse(changes, strlen(changes), &error);
     if (!json_is_object(value)) {
         json_decref(value);
         return bo_fail(root->ctx, BOUGH_ERROR_ARGUMENT, "the changes to %s are not a JSON object", root->file);
