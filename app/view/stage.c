@@ -282,8 +282,8 @@ static json_t *json_motors(const bough_run *run) {
         if (motor.freedom > 0)
             snprintf(number, sizeof number, " %d", (int)motor.freedom + 1);
         snprintf(name, sizeof name, "%.50s%s", motor.joint ? motor.joint : "motor", number);
-        json_array_append_new(list, json_pack("{s:o, s:b, s:f, s:f}", "name", app_json_text(name), "turns",
-                                              (int)motor.turns, "low", motor.lowest, "high", motor.highest));
+        json_array_append_new(list, json_pack("{s:o, s:s, s:f, s:f}", "name", app_json_text(name), "unit", motor.unit,
+                                              "low", motor.lowest, "high", motor.highest));
     }
     return list;
 }

@@ -112,21 +112,22 @@ BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, doub
  * does may be changed between steps. Forces, wind and time are the run's. NULL: another engine, or not live. */
 BOUGH_API bough_state *bough_run_state(bough_run *run);
 
-/* Motors of a mechanism: the offset of a joint's spring, which follows a curve of the scene until somebody takes it over.
- */
+/* Motors that somebody may take over. Of a mechanism: the offset of a joint's spring, which follows a curve of the scene
+ * else. Of parts that hang in joints (the first 64 freedoms): a torque, which is 0 else. */
 typedef struct bough_run_motor {
-    const char *joint;     /* its name, which belongs to the run; NULL: it has none */
-    int32_t freedom;       /* of the joint, from 0 */
-    bool turns;            /* rad; else m */
-    double lowest, highest; /* rad or m: the joint's limits, or else somewhat beyond what the curve reaches */
-    double offset;         /* now */
-    bool held;             /* somebody has taken it over */
+    const char *joint;      /* name of the joint, or of the part that hangs in it; it belongs to the run; NULL: none */
+    int32_t freedom;        /* of the joint, from 0 */
+    const char *unit;       /* "rad" or "m": an offset; "N m": a torque */
+    double lowest, highest; /* of what makes sense: the joint's limits, somewhat beyond what the curve reaches, or a torque
+                               that turns the spring by a radian or holds what hangs there out level */
+    double offset;          /* or torque, now */
+    bool held;              /* somebody has taken it over */
 } bough_run_motor;
-/* 0: of the other engines. */
+/* 0: of the full engine's bodies. */
 BOUGH_API int32_t bough_run_motor_count(const bough_run *run);
 /* False: there is none of that number. */
 BOUGH_API bool bough_run_motor_at(const bough_run *run, int32_t i, bough_run_motor *motor);
-/* From the next step on, rad or m; NAN: its curve again. */
+/* From the next step on, in the motor's unit; NAN: as the scene has it again. */
 BOUGH_API bough_status bough_run_set_motor(bough_context *ctx, bough_run *run, int32_t i, double offset);
 
 /* Moments of a live run in memory, to go back to: the state with all that was done to parts, but not hands, motors that

@@ -79,7 +79,7 @@ static bool is_held(const mechanism_engine *e, int32_t motor) {
 static void find_range(const mechanism_engine *e, const bo_scene_motor *motor, bough_run_motor *out) {
     const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
     const bo_curve *curve = &e->l.scene->drive.curves[motor->curve];
-    double most = out->turns ? 0.1 : 0.01 * bough_mechanism_radius(e->l.m->mechanism);
+    double most = !strcmp(out->unit, "rad") ? 0.1 : 0.01 * bough_mechanism_radius(e->l.m->mechanism);
     for (int32_t i = 0; i < curve->count; i++)
         most = fmax(most, 1.5 * fabs(motor->scale * curve->values[i]));
     const double lower = joint->lower[motor->freedom], upper = joint->upper[motor->freedom];
@@ -95,7 +95,7 @@ static void look_at_motor(const void *data, int32_t i, bough_run_motor *out) {
         joint->kind == BOUGH_MECHANISM_PRISMATIC || (joint->kind == BOUGH_MECHANISM_FIXED && motor->freedom < 3);
     *out = (bough_run_motor){.joint = joint->name,
                              .freedom = motor->freedom,
-                             .turns = !slides,
+                             .unit = slides ? "m" : "rad",
                              .offset = e->l.offsets[i],
                              .held = is_held(e, i)};
     find_range(e, motor, out);

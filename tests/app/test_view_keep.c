@@ -246,7 +246,7 @@ static void motors_are_taken_over(void **state) {
     look_until(&t, t.frames > 0);
     const json_t *motor = json_array_get(json_object_get(t.seen.stage, "motors"), 0);
     check(!strcmp(json_string_value(json_object_get(motor, "name")), "elbow"));
-    check(json_is_true(json_object_get(motor, "turns")));
+    check(!strcmp(json_string_value(json_object_get(motor, "unit")), "rad"));
     const int32_t tip = viewer_nearest(&t.seen, 2, 0.4, 0, 0);
     const double before = (double)viewer_at(&t.seen, 2, tip)[2];
     order(&t, "{'do': 'motor', 'motor': 0, 'value': 0.1}");

@@ -22,6 +22,15 @@
                                 "'curves': {'still': [[0, 0], [1, 0]]}, 'motors': [{'joint': 'h2', 'curve': 'still'}]" \
                                 ", 'time': {'dt': 0.01, 'duration': 1}}"
 
+/* Two rods along x; the second hangs at the first in a hinge about y, with a spring of 5 N m / rad. */
+#define PENDULUM                                                                                                     \
+    "{'bough': 1, 'components': {'rod': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.5, 0.05, 0.05], "    \
+    "'cells': [5, 1, 1]}, 'material': {'young': 1e9, 'poisson': 0.3, 'density': 500}, 'interfaces': {'base': "       \
+    "{'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 6}, 'samples': {'contact': 0, 'stress': 0}}}, "      \
+    "'parts': [{'name': 'a', 'component': 'rod'}, {'name': 'b', 'component': 'rod', 'parent': 'a', 'joint': "        \
+    "{'kind': 'hinge', 'axis': [0, 1, 0], 'stiffness': 5, 'damping': 0.5}}], 'gravity': [0, 0, 0], 'time': {'dt': "  \
+    "0.005, 'duration': 1}, 'probes': [{'name': 'tip', 'part': 'b', 'nearest': [1, 0, 0]}]}"
+
 static play begin(bough_context *ctx, const char *text, const char *engine) {
     bough_run_def def = bough_default_run_def();
     def.live = true, def.engine = engine;
@@ -126,7 +135,7 @@ static void a_motor_that_is_taken_over_moves_the_arm(void **state) {
         bough_run_motor motor;
         check_int(bough_run_motor_count(p.run), 1);
         check(bough_run_motor_at(p.run, 0, &motor) && !bough_run_motor_at(p.run, 1, &motor));
-        check(!strcmp(motor.joint, "h2") && motor.turns && !motor.held && motor.offset == 0);
+        check(!strcmp(motor.joint, "h2") && !strcmp(motor.unit, "rad") && !motor.held && motor.offset == 0);
         check(motor.lowest < 0 && motor.highest > 0);
         check_ok(ctx, bough_run_set_motor(ctx, p.run, 0, 0.02));
         steps(ctx, &p, 400);
@@ -147,12 +156,35 @@ static void a_motor_that_is_taken_over_moves_the_arm(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A rod on a hinge with a spring and no weight turns by torque / stiffness; given back, it is straight again. */
+static void a_torque_turns_a_part_in_its_joint(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play p = begin(ctx, PENDULUM, "tree");
+    bough_run_motor motor;
+    check_int(bough_run_motor_count(p.run), 1);
+    check(bough_run_motor_at(p.run, 0, &motor) && !strcmp(motor.joint, "b") && !strcmp(motor.unit, "N m"));
+    check(motor.highest >= 5 && motor.lowest == -motor.highest && !motor.held);
+    check_ok(ctx, bough_run_set_motor(ctx, p.run, 0, 0.5));
+    steps(ctx, &p, 600);
+    print_message("tip at %g, %g\n", value(&p, "tip.ux"), value(&p, "tip.uz"));
+    const double turned = hypot(value(&p, "tip.ux"), value(&p, "tip.uz"));
+    check_near(turned, 2 * 0.5 * sin(0.5 * 0.1), 0.02 * 0.05); /* the chord of 0.1 rad, half a metre away */
+    check_ok(ctx, bough_run_set_motor(ctx, p.run, 0, NAN));
+    steps(ctx, &p, 600);
+    check_near(value(&p, "tip.ux"), 0, 1e-3);
+    check_near(value(&p, "tip.uz"), 0, 1e-3);
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_goes_on_from_a_moment),
         cmocka_unit_test(cuts_are_undone),
         cmocka_unit_test(moments_of_others_are_refused),
         cmocka_unit_test(a_motor_that_is_taken_over_moves_the_arm),
+        cmocka_unit_test(a_torque_turns_a_part_in_its_joint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,15 @@
-// Motors of a mechanism: a slider each, which takes the motor over from its curve until it is given back.
+// Motors: a slider each, which takes the motor of a mechanism over from its curve, or turns a part in its joint, until it is
+// given back.
 
+import { withPrefix } from "./colours.js";
 import { button, make, section, slider } from "./widgets.js";
 
-const DEGREES = 180 / Math.PI;
+// How numbers of each unit are shown, and typed.
+const UNITS = {
+    rad: { unit: 180 / Math.PI, format: (v) => `${((180 / Math.PI) * v).toFixed(1)}°` },
+    m: { unit: 1000, format: (v) => `${(1000 * v).toFixed(1)} mm` },
+    "N m": { unit: 1, format: (v) => `${withPrefix(v)}N m` },
+};
 
 export class Motors {
     constructor(send) {
@@ -13,12 +20,11 @@ export class Motors {
         this.begin([]);
     }
 
-    // motors: [{name, turns, low, high}], as the stage has them: rad or m
+    // motors: [{name, unit, low, high}], as the stage has them
     begin(motors) {
         this.element.hidden = !motors.length;
-        this.sliders = motors.map(({ name, turns, low, high }, motor) => slider({
-            name, low, high, step: (high - low) / 200, unit: turns ? DEGREES : 1000,
-            format: (v) => (turns ? `${(DEGREES * v).toFixed(1)}°` : `${(1000 * v).toFixed(1)} mm`),
+        this.sliders = motors.map(({ name, unit, low, high }, motor) => slider({
+            name, low, high, step: (high - low) / 200, ...(UNITS[unit] ?? UNITS["N m"]),
             chosen: (value) => this.send({ do: "motor", motor, value }),
         }));
         this.rows.replaceChildren(...this.sliders.map(({ element }) => element));
