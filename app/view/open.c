@@ -78,6 +78,7 @@ static bough_status scene_of_mesh(bough_context *ctx, const char *path, const ch
 }
 
 static bough_status write_scene(bough_context *ctx, const char *path, const char *folder, char **scene) {
+    static int written; /* one session of a program writes them, one after the other */
     char *full = realpath(path, NULL), *name = base_name(path);
     json_t *json = NULL;
     bough_status s = full && name ? BOUGH_OK : BOUGH_ERROR_FILE;
@@ -85,7 +86,7 @@ static bough_status write_scene(bough_context *ctx, const char *path, const char
         s = (json = scene_of_component(full, name)) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     else /* where there is no such file the reader has a sentence for it */
         s = scene_of_mesh(ctx, full ? full : path, name ? name : "", &json);
-    if (!s && (asprintf(scene, "%s/shown-%d.json", folder, (int)random()) < 0 || json_dump_file(json, *scene, 0)))
+    if (!s && (asprintf(scene, "%s/shown-%d.json", folder, ++written) < 0 || json_dump_file(json, *scene, 0)))
         s = BOUGH_ERROR_FILE;
     json_decref(json);
     free(full);
@@ -110,7 +111,9 @@ bough_status view_open_file(bough_context *ctx, const char *path, const char *fo
 
 /* ---- what there is to open ---- */
 
-enum { DEEPEST = 2, LARGEST = 1 << 20 }; /* folders below the first; bytes of a scene's file that is looked into */
+/* Folders below the first; bytes of a scene's file that is looked into; entries of folders that are looked at, so that a
+ * home folder does not take minutes. */
+enum { DEEPEST = 2, LARGEST = 1 << 20, MOST_ENTRIES = 2000 };
 
 /* A scene, and not a component or some other file. */
 static bool is_scene(const char *path) {
@@ -132,7 +135,7 @@ static bool can_open(const char *path) {
 }
 
 /* Adds what is in the folder; names are those below the first one. */
-static void list_folder(const char *folder, const char *below, int depth, json_t *names) {
+static void list_folder(const char *folder, const char *below, int depth, int *left, json_t *names) {
     struct dirent **entries = NULL;
     const int count = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < count; i++) {
@@ -141,9 +144,9 @@ static void list_folder(const char *folder, const char *below, int depth, json_t
         const char *own = entries[i]->d_name;
         const bool fits = snprintf(path, sizeof path, "%s/%s", folder, own) < (int)sizeof path &&
                           snprintf(name, sizeof name, "%s%s%s", below, below[0] ? "/" : "", own) < (int)sizeof name;
-        if (own[0] != '.' && fits && json_array_size(names) < VIEW_FILES && stat(path, &info) == 0) {
+        if (own[0] != '.' && fits && json_array_size(names) < VIEW_FILES && --*left > 0 && stat(path, &info) == 0) {
             if (S_ISDIR(info.st_mode) && depth < DEEPEST)
-                list_folder(path, name, depth + 1, names);
+                list_folder(path, name, depth + 1, left, names);
             else if (S_ISREG(info.st_mode) && can_open(path))
                 json_array_append_new(names, app_json_text(name));
         }
@@ -157,8 +160,9 @@ json_t *view_list_files(const char *path) {
     char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
     if (slash)
         slash[slash == folder] = 0;
+    int left = MOST_ENTRIES;
     if (names && folder)
-        list_folder(slash ? folder : ".", "", 0, names);
+        list_folder(slash ? folder : ".", "", 0, &left, names);
     free(folder);
     return names;
 }

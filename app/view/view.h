@@ -3,6 +3,7 @@
  *
  *     world     a scene and its run, with what there is to draw of it
  *     frames    snapshots of worlds, and what of them has changed since somebody saw them
+ *     open      other files than scenes, and which there are
  *     commands  texts of clients, checked
  *     session   the simulation's thread, and the seats of those who look on; knows no sockets
  *     server    HTTP around a session: who may come in; stands on http (heads of requests) and line (sockets, threads)

@@ -30,9 +30,14 @@ const spotOf = (page, component, wanted) => page.evaluate(([component, wanted]) 
     return best;
 }, [component, wanted]);
 
+async function restart(page) {
+    await page.keyboard.press("r");
+    await until(page, () => bough.numbers.time < 1);
+}
+
 const pictures = {
     oak: {
-        example: ["oak"],
+        example: ["oak", "--leaves", "300"],
         async act(page) {
             await until(page, () => bough.time > 2);
             const spot = await spotOf(page, "limb", [560, 300]);
@@ -50,7 +55,9 @@ const pictures = {
             await until(page, () => bough.layerCount === 2);
             await page.getByLabel("Wind, as a number").fill("22");
             await page.keyboard.press("Enter");
+            await page.evaluate(() => document.activeElement.blur());
             await until(page, () => bough.time > 4 && bough.ghost);
+            await page.keyboard.press("f");
         },
     },
     dragon: {
@@ -60,17 +67,26 @@ const pictures = {
             await until(page, () => bough.colour.whole > 0 && bough.time > 2);
         },
     },
-    letters: { example: ["letters"], act: (page) => until(page, () => bough.time > 1.2) },
+    letters: {
+        example: ["letters"],
+        async act(page) {
+            await page.keyboard.press("F");
+            await restart(page);
+            await until(page, () => bough.time > 1.2);
+        },
+    },
     walker: {
         example: ["walker"],
         async act(page) {
-            await control(page, "Follow").check();
-            await until(page, () => bough.time > 2);
             await page.keyboard.press("/");
             await page.keyboard.type("hip");
             await page.keyboard.press("Enter");
             await until(page, () => bough.picked);
-            await control(page, "Follow").check();
+            await page.evaluate(() => document.activeElement.blur());
+            await page.keyboard.press("f");
+            await page.keyboard.press("F");
+            await restart(page); // it walks for 7 s
+            await until(page, () => bough.time > 2);
         },
     },
     parts: {
@@ -84,7 +100,7 @@ const pictures = {
             await page.getByLabel("Name of the state").fill("bent");
             await page.keyboard.press("Enter");
             await until(page, () => bough.colour.whole > 0 && bough.time > 3 && bough.states.length === 1);
-            const spot = await spotOf(page, "left", [560, 300]);
+            const spot = await spotOf(page, "trunk", [620, 560]);
             await page.mouse.click(...spot);
             await until(page, () => bough.picked);
         },

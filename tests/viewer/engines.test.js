@@ -87,7 +87,7 @@ test("the distance of a ghost is a number, also between engines with other meshe
     await until(() => bough.ghost?.time > 0.035);
     const { largest, rms, size } = await look(() => bough.ghost);
     assert.ok(largest >= rms && rms > 0 && largest < 0.01 * size && Math.abs(size - 2.8) < 0.4, JSON.stringify({ largest, rms, size }));
-    await until(() => /[µm]?m \([\d.e-]+ % of the size\)/.test(document.querySelector("[aria-label='Distance of the ghost']").textContent));
+    await until(() => /[µm]?m \([\d.e-]+ % of size\)/.test(document.querySelector("[aria-label='Distance of the ghost']").textContent));
     assert.ok((await look(() => bough.plots.latest["Ghost's distance"].points)) > 0);
     await control("Ghost").selectOption({ label: "none" });
     await until(() => bough.layerCount === 1);

@@ -117,6 +117,7 @@ test("a drag on the ground turns the view, and pulls at nothing", async () => {
 
 test("a motor follows its slider, until it is given back", async () => {
     const motors = page.locator("details", { has: page.getByText("Motors", { exact: true }) });
+    await page.getByText("Motors", { exact: true }).click(); // many are folded
     const slider = motors.locator("input[type=range]").first(), name = await slider.getAttribute("aria-label");
     await page.getByLabel(`${name}, as a number`).fill("5");
     await page.keyboard.press("Enter");

@@ -183,9 +183,9 @@ test("the floor does not pretend to be solid: between its lines there is nothing
     await page.keyboard.press("\\");
     await page.keyboard.press(" ");
     await until(() => bough.settings.paused);
-    const shown = async () => {
+    const shown = async (key = "N") => {
         const { drawn } = await look(() => bough);
-        await page.keyboard.press("N");
+        await page.keyboard.press(key);
         await until((drawn) => bough.drawn > drawn, drawn);
         return readPng(await page.screenshot());
     };
@@ -199,6 +199,15 @@ test("the floor does not pretend to be solid: between its lines there is nothing
         }
     assert.ok(differ > 0.004 * all, "there is no floor");
     assert.ok(differ < 0.25 * all, `${Math.round((100 * differ) / all)} % of it is filled`);
+    // Axes stand in a corner: red, green and blue.
+    const axes = await shown("A"), found = [0, 0, 0];
+    for (let y = 400; y < 560; y++)
+        for (let x = 0; x < 200; x++) {
+            const i = axes.channels * (y * axes.width + x), rgb = [...axes.pixels.subarray(i, i + 3)], most = Math.max(...rgb);
+            rgb.forEach((c, k) => (found[k] += c === most && rgb.every((d, j) => j === k || d < 0.75 * c)));
+        }
+    assert.ok(found.every((count) => count > 15), `pixels of the axes: ${found}`);
+    await page.keyboard.press("A");
     await page.keyboard.press("\\");
 });
 

@@ -65,7 +65,7 @@ export class Controls {
     showGhost(apart) {
         this.apart.hidden = !apart;
         if (!apart) return;
-        const text = (x) => `${withUnit(x, "m")} (${Number(((100 * x) / apart.size).toPrecision(3))} % of the size)`;
+        const text = (x) => `${withUnit(x, "m")} (${Number(((100 * x) / apart.size).toPrecision(3))} % of size)`;
         this.apart.replaceChildren(...[["Largest", apart.largest], ["Rms", apart.rms]].flatMap(([name, x]) => [make("dt", { textContent: name }), make("dd", { textContent: text(x) })]));
     }
 

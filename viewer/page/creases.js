@@ -56,10 +56,19 @@ function pieces(fan, index, normals, cosine) {
 // each copy stands at.
 export function splitCreases({ position, index, vertices }, from, angle = CREASE) {
     const normals = faceNormals(position, index), { first, corners } = cornersOf(index, vertices);
-    const drawn = index.slice(), base = [], cosine = Math.cos(angle);
+    const drawn = index.slice(), base = [], cosine = Math.cos(angle), half = Math.cos(angle / 2);
+    // Most vertices are in the middle of a smooth piece: all its normals are near to one of them, and so to each other.
+    const isSmooth = (from, to) => {
+        const s = corners[from] - (corners[from] % 3), x = normals[s], y = normals[s + 1], z = normals[s + 2];
+        for (let i = from + 1; i < to; i++) {
+            const t = corners[i] - (corners[i] % 3);
+            if (x * normals[t] + y * normals[t + 1] + z * normals[t + 2] < half) return false;
+        }
+        return true;
+    };
     for (let v = 0; v < vertices; v++) {
         const count = first[v + 1] - first[v];
-        if (count < 2 || count > LARGE_FAN) continue;
+        if (count < 2 || count > LARGE_FAN || isSmooth(first[v], first[v + 1])) continue;
         const fan = [...corners.subarray(first[v], first[v + 1])];
         const piece = pieces(fan, index, normals, cosine), most = Math.max(...piece);
         fan.forEach((corner, i) => piece[i] > 0 && (drawn[corner] = from + base.length + piece[i] - 1));

@@ -43,9 +43,8 @@ export function makeAxes() {
         },
         // From the lower left corner: above the bar, beside the panel where there is one.
         place(width, height, size) {
-            const left = document.getElementById("left"), bar = document.getElementById("bottom").getBoundingClientRect();
-            const panel = left.offsetParent !== null ? left.getBoundingClientRect() : null;
-            const beside = panel && panel.bottom > height - size - 80 && panel.right < 0.4 * width;
+            const panel = document.getElementById("left").getBoundingClientRect(), bar = document.getElementById("bottom").getBoundingClientRect();
+            const beside = panel.width > 0 && panel.bottom > height - size - 80 && panel.right < 0.4 * width;
             const clear = bar.width === 0 || bar.left > size + (beside ? panel.right : 0) + 16;
             return { x: (beside ? panel.right : 0) + 6, y: clear ? 6 : height - bar.top + 4 };
         },

@@ -4,6 +4,8 @@
 import { withPrefix } from "./colours.js";
 import { button, make, section, slider } from "./widgets.js";
 
+const MANY = 8; // more of them would push all else away: they are folded
+
 // How numbers of each unit are shown, and typed.
 const UNITS = {
     rad: { unit: 180 / Math.PI, format: (v) => `${((180 / Math.PI) * v).toFixed(1)}°` },
@@ -23,6 +25,7 @@ export class Motors {
     // motors: [{name, unit, low, high}], as the stage has them
     begin(motors) {
         this.element.hidden = !motors.length;
+        if (motors.length > MANY) this.element.open = false;
         this.sliders = motors.map(({ name, unit, low, high }, motor) => slider({
             name, low, high, step: (high - low) / 200, ...(UNITS[unit] ?? UNITS["N m"]),
             chosen: (value) => this.send({ do: "motor", motor, value }),

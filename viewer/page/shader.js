@@ -179,7 +179,7 @@ void main() {
     vec3 shine = pow(clamp(dot(n, normalize(sun + toEye)), 0.0, 1.0), 40.0) * direct * vec3(0.10);
     float rim = pow(1.0 - clamp(dot(n, toEye), 0.0, 1.0), 2.0);
     vec3 light = base * (ambient + direct * vec3(0.90, 0.86, 0.78)) + shine;
-    light = mix(light, glowing, glow * (0.30 + 0.55 * rim));
+    light = mix(light, glowing, glow * ((whole > 0.0 ? 0.06 : 0.30) + 0.55 * rim)); // colours that tell something stay
     colour = vec4(light, opacity);
     colour = linearToOutputTexel(colour);
 }
