@@ -71,8 +71,10 @@ const pictures = {
         example: ["letters"],
         async act(page) {
             await page.keyboard.press("F");
+            await page.getByLabel("Speed, as a number").fill("0.25"); // else they are past before they are drawn
+            await page.keyboard.press("Enter");
             await restart(page);
-            await until(page, () => bough.time > 1.2);
+            await until(page, () => bough.time > 0.9);
         },
     },
     walker: {
@@ -116,7 +118,7 @@ async function take(name, browser) {
         await until(page, () => window.bough?.drawn > 1);
         if (name !== "parts") await page.keyboard.press("h"); // shadows, which software leaves out
         await act(page);
-        await until(page, () => !bough.settings.paused && bough.numbers.real_time > 0.5);
+        await until(page, () => !bough.settings.paused && bough.numbers.real_time > 0.5 * bough.settings.speed);
         await page.screenshot({ path: join(images, `viewer-${name}.png`) });
         console.log(`${name}: ${(await page.evaluate(() => bough.numbers.real_time)).toFixed(2)} x real time`, page.errors);
     } finally {
