@@ -28,14 +28,13 @@ static json_t *json_held_motors(const bough_run *run) {
 
 void session_say_settings(view_session *s) {
     const view_choice *c = &s->worlds[0]->choice;
-    session_tell_newest(
-        s, SLOT_SETTINGS,
-        view_message_json(json_pack("{s:s, s:b, s:f, s:o, s:o, s:f, s:s?, s:s, s:s, s:s, s:b, s:o}", "say", "settings",
-                                    "paused", (int)s->paused, "speed", s->speed, "wind", view_json_wind(wind_now(s)),
-                                    "gravity", app_json_numbers(gravity_now(s), 3), "dt", c->dt, "coupling",
-                                    c->coupling, "integrator", c->integrator, "engine", c->engine, "continuity",
-                                    c->continuity, "recording", (int)(s->recording != NULL), "motors",
-                                    json_held_motors(s->worlds[0]->run))));
+    session_tell_newest(s, SLOT_SETTINGS,
+                        view_message_json(json_pack(
+                            "{s:s, s:b, s:f, s:o, s:o, s:f, s:s?, s:s, s:s, s:s, s:b, s:o}", "say", "settings",
+                            "paused", (int)s->paused, "speed", s->speed, "wind", view_json_wind(wind_now(s)), "gravity",
+                            app_json_numbers(gravity_now(s), 3), "dt", c->dt, "coupling", c->coupling, "integrator",
+                            c->integrator, "engine", c->engine, "continuity", c->continuity, "recording",
+                            (int)(s->recording != NULL), "motors", json_held_motors(s->worlds[0]->run))));
 }
 
 static void add_pair(json_t *list, int32_t part, double number) {
@@ -178,8 +177,8 @@ static void pull(view_session *s, uint64_t seat, const view_command *c) {
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
         if (find_vertex(s, k, c->part, c->vertex, &part, &vertex))
             session_complain_if(s, seat,
-                        bough_run_pull(s->ctx, s->worlds[k]->run, (int32_t)(hand - s->hands), part, vertex,
-                                       hand->target, hand->stiffness, hand->damping));
+                                bough_run_pull(s->ctx, s->worlds[k]->run, (int32_t)(hand - s->hands), part, vertex,
+                                               hand->target, hand->stiffness, hand->damping));
 }
 
 static void release(view_session *s, view_held *hand) {
@@ -277,7 +276,8 @@ void session_restart_clock(view_session *s) {
 /* The world in place k becomes one of the choice; where it cannot be made, all is as before. */
 static bool remake(view_session *s, uint64_t seat, int k, const view_choice *choice) {
     view_world *made;
-    if (session_complain_if(s, seat, view_world_create(s->ctx, s->path, choice, k == 0 ? session_on_changes : NULL, s, &made)))
+    if (session_complain_if(s, seat,
+                            view_world_create(s->ctx, s->path, choice, k == 0 ? session_on_changes : NULL, s, &made)))
         return false;
     made->shape->generation = s->generation;
     view_world_destroy(s->ctx, s->worlds[k]);

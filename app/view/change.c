@@ -59,7 +59,6 @@ void session_look_into_file(view_session *s) {
     json_decref(root);
 }
 
-
 /* ---- paths ---- */
 
 static const char *after_folder(const char *path) {

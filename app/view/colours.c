@@ -105,9 +105,7 @@ bough_status view_colours_make(bough_context *ctx, const view_world *w, uint32_t
     float *numbers = calloc(parts + 1, sizeof *numbers);
     uint16_t *shares = calloc(vertices + 1, sizeof *shares);
     *message = numbers && shares ? view_message_new(size, false) : NULL;
-    bough_status s = !*message ? BOUGH_ERROR_MEMORY
-                     : fielded ? find_field(ctx, w, numbers, shares)
-                               : BOUGH_OK;
+    bough_status s = !*message ? BOUGH_ERROR_MEMORY : fielded ? find_field(ctx, w, numbers, shares) : BOUGH_OK;
     if (!s && what == VIEW_COLOUR_DEVIATION && w->model) /* only parts have interfaces */
         find_deviations(w, numbers);
     if (!s) {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY 0.25     /* s, simulated, between moments of the last seconds */
-#define SECONDS 20.0   /* that they reach back */
+#define EVERY 0.25      /* s, simulated, between moments of the last seconds */
+#define SECONDS 20.0    /* that they reach back */
 #define MOST_BYTES 64e6 /* of all of them */
 
 static void drop(view_session *s, view_kept *kept) {

@@ -150,8 +150,7 @@ void session_note(view_session *s, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    session_tell_all(
-        s, view_message_json(json_pack("{s:s, s:o}", "say", "note", "text", app_json_text(sentence))));
+    session_tell_all(s, view_message_json(json_pack("{s:s, s:o}", "say", "note", "text", app_json_text(sentence))));
 }
 
 void session_complain_of(view_session *s, uint64_t seat, bough_status status) {

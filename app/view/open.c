@@ -60,7 +60,8 @@ static json_t *scene_of_surface(const char *path, const char *name, const bough_
                               x[1], x[2], "mass", 1.0, "inertia", 1.0, 1.0, 1.0, 0.0, 0.0, 0.0);
     json_t *joints = json_pack("[{s:s, s:s, s:s, s:[f, f, f], s:f}]", "kind", "prismatic", "parent", name, "child",
                                "grain", "position", x[0], x[1], x[2], "stiffness", 1e6);
-    json_t *ends = json_pack("[{s:s, s:s, s:[f, f, f]}]", "name", "grain", "link", "grain", "position", x[0], x[1], x[2]);
+    json_t *ends =
+        json_pack("[{s:s, s:s, s:[f, f, f]}]", "name", "grain", "link", "grain", "position", x[0], x[1], x[2]);
     return json_pack("{s:i, s:o, s:o, s:o, s:{s:f, s:f}}", "bough", 1, "links", links, "joints", joints,
                      "end_effectors", ends, "time", "dt", 0.01, "duration", 1.0);
 }
@@ -111,14 +112,14 @@ bough_status view_open_file(bough_context *ctx, const char *path, const char *fo
 
 /* ---- what there is to open ---- */
 
-/* Folders below the first; bytes of a scene's file that is looked into; entries of folders that are looked at, so that a
- * home folder does not take minutes. */
+/* Folders below the first; bytes of a scene's file that is looked into; entries of folders that are looked at, so that
+ * a home folder does not take minutes. */
 enum { DEEPEST = 2, LARGEST = 1 << 20, MOST_ENTRIES = 2000 };
 
 /* A scene, and not a component or some other file. */
 static bool is_scene(const char *path) {
-    static const char *const wanted[] = {"mesh", "object", "objects", "parts", "links", "generate", "urdf", "bodies",
-                                         NULL};
+    static const char *const wanted[] = {"mesh",     "object", "objects", "parts", "links",
+                                         "generate", "urdf",   "bodies",  NULL};
     struct stat info;
     json_t *json = stat(path, &info) == 0 && info.st_size < LARGEST ? app_json_load(path) : NULL;
     bool found = false;

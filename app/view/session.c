@@ -202,12 +202,12 @@ static void tell_numbers(view_session *s, double now) {
     const bough_run *run = s->worlds[0]->run;
     session_tell_newest(
         s, SLOT_NUMBERS,
-        view_message_json(json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "say", "numbers", "time", f.time,
-                                    "values", app_json_numbers(bough_run_values(run), bough_run_column_count(run)),
-                                    "step_us", app_json_number(f.step_us), "step_us_99", app_json_number(f.step_us_99),
-                                    "real_time", app_json_number(f.real_time), "load", app_json_number(f.load), "fps",
-                                    app_json_number(f.fps), "motors", json_motors(run), "kept_from",
-                                    app_json_number(session_kept_from(s)))));
+        view_message_json(
+            json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "say", "numbers", "time", f.time, "values",
+                      app_json_numbers(bough_run_values(run), bough_run_column_count(run)), "step_us",
+                      app_json_number(f.step_us), "step_us_99", app_json_number(f.step_us_99), "real_time",
+                      app_json_number(f.real_time), "load", app_json_number(f.load), "fps", app_json_number(f.fps),
+                      "motors", json_motors(run), "kept_from", app_json_number(session_kept_from(s)))));
     show_colours(s);
 }
 

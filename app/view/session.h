@@ -16,7 +16,15 @@ enum {
 };
 
 /* Messages that a newer one replaces, in the order in which they are sent. */
-typedef enum view_slot { SLOT_STAGE, SLOT_SETTINGS, SLOT_PARTS, SLOT_RECORDED, SLOT_STATES, SLOT_NUMBERS, SLOTS } view_slot;
+typedef enum view_slot {
+    SLOT_STAGE,
+    SLOT_SETTINGS,
+    SLOT_PARTS,
+    SLOT_RECORDED,
+    SLOT_STATES,
+    SLOT_NUMBERS,
+    SLOTS
+} view_slot;
 
 struct view_seat {
     view_session *session;
@@ -58,8 +66,8 @@ typedef struct view_kept {
 struct view_session {
     bough_context *ctx;
     char *path, *name, *folder;
-    char *root, *file;     /* whose folder the files are in that can be opened; which of these is shown */
-    json_t *openable;      /* names of files */
+    char *root, *file;      /* whose folder the files are in that can be opened; which of these is shown */
+    json_t *openable;       /* names of files */
     const char *engines[3]; /* that the scene allows; NULL ends */
     pthread_t thread;
     bool running; /* there is a thread */

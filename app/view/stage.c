@@ -190,8 +190,8 @@ static json_t *add_scales(blob *b, const view_shape *shape) {
     return array;
 }
 
-/* Poses at rest: those of a state that was just made, and of mechanisms those at the start. Where there is no memory for
- * a state they are left out. */
+/* Poses at rest: those of a state that was just made, and of mechanisms those at the start. Where there is no memory
+ * for a state they are left out. */
 static json_t *add_rest(bough_context *ctx, blob *b, const view_world *w) {
     void *room;
     bough_state *state = NULL;

@@ -112,14 +112,14 @@ BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, doub
  * does may be changed between steps. Forces, wind and time are the run's. NULL: another engine, or not live. */
 BOUGH_API bough_state *bough_run_state(bough_run *run);
 
-/* Motors that somebody may take over. Of a mechanism: the offset of a joint's spring, which follows a curve of the scene
- * else. Of parts that hang in joints (the first 64 freedoms): a torque, which is 0 else. */
+/* Motors that somebody may take over. Of a mechanism: the offset of a joint's spring, which follows a curve of the
+ * scene else. Of parts that hang in joints (the first 64 freedoms): a torque, which is 0 else. */
 typedef struct bough_run_motor {
     const char *joint;      /* name of the joint, or of the part that hangs in it; it belongs to the run; NULL: none */
     int32_t freedom;        /* of the joint, from 0 */
     const char *unit;       /* "rad" or "m": an offset; "N m": a torque */
-    double lowest, highest; /* of what makes sense: the joint's limits, somewhat beyond what the curve reaches, or a torque
-                               that turns the spring by a radian or holds what hangs there out level */
+    double lowest, highest; /* of what makes sense: the joint's limits, somewhat beyond what the curve reaches, or a
+                               torque that turns the spring by a radian or holds what hangs there out level */
     double offset;          /* or torque, now */
     bool held;              /* somebody has taken it over */
 } bough_run_motor;
@@ -131,8 +131,8 @@ BOUGH_API bool bough_run_motor_at(const bough_run *run, int32_t i, bough_run_mot
 BOUGH_API bough_status bough_run_set_motor(bough_context *ctx, bough_run *run, int32_t i, double offset);
 
 /* Moments of a live run in memory, to go back to: the state with all that was done to parts, but not hands, motors that
- * somebody holds, and the time step. They outlive the run, and suit other runs of the same scene with the same engine and
- * integrator; what does not fit is refused, and the run stays where it was. */
+ * somebody holds, and the time step. They outlive the run, and suit other runs of the same scene with the same engine
+ * and integrator; what does not fit is refused, and the run stays where it was. */
 typedef struct bough_moment bough_moment;
 BOUGH_API bough_status bough_run_keep(bough_context *ctx, const bough_run *run, bough_moment **moment);
 BOUGH_API bough_status bough_run_return(bough_context *ctx, bough_run *run, const bough_moment *moment);

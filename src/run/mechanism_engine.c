@@ -74,8 +74,8 @@ static bool is_held(const mechanism_engine *e, int32_t motor) {
     return e->hands && e->hands->motors && !isnan(e->hands->motors[motor]);
 }
 
-/* Of what somebody may choose: the limits of the joint, or else half as far again as the curve goes, and at least 0.1 rad
- * or a hundredth of the mechanism. */
+/* Of what somebody may choose: the limits of the joint, or else half as far again as the curve goes, and at least 0.1
+ * rad or a hundredth of the mechanism. */
 static void find_range(const mechanism_engine *e, const bo_scene_motor *motor, bough_run_motor *out) {
     const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
     const bo_curve *curve = &e->l.scene->drive.curves[motor->curve];

@@ -54,10 +54,10 @@ static void states_have_their_limits(void **state) {
         order(&t, text);
     }
     order(&t, "{'do': 'keep', 'name': 'state 3'}"); /* instead of the one before, and now the newest */
-    look_until(&t, json_array_size(states_of(&t)) == VIEW_STATES &&
-                       !strcmp(json_string_value(
-                                   json_object_get(json_array_get(states_of(&t), VIEW_STATES - 1), "name")),
-                               "state 3"));
+    look_until(&t,
+               json_array_size(states_of(&t)) == VIEW_STATES &&
+                   !strcmp(json_string_value(json_object_get(json_array_get(states_of(&t), VIEW_STATES - 1), "name")),
+                           "state 3"));
     check(!said(&t, "error"));
     order(&t, "{'do': 'keep', 'name': 'one more'}");
     look_until(&t, said(&t, "error"));
@@ -229,16 +229,19 @@ static void what_cannot_be_opened_leaves_all_as_it_was(void **state) {
 
 /* ---- motors ---- */
 
-#define LINK(name, x) "{'name': '" name "', 'position': [" x ", 0, 0], 'density': 1000, 'shape': {'box': [0.2, 0.02, 0.02]}}"
+#define LINK(name, x) \
+    "{'name': '" name "', 'position': [" x ", 0, 0], 'density': 1000, 'shape': {'box': [0.2, 0.02, 0.02]}}"
 #define JOINT(name, parent, child, x)                                                                                \
     "{'name': '" name "', 'kind': 'hinge', 'parent': '" parent "', 'child': '" child "', 'position': [" x ", 0, 0]," \
     "'axis': [0, 1, 0], 'stiffness': 50, 'damping': 1}"
-#define ARM                                                                                                          \
-    "{'bough': 1, 'links': [{'name': 'wall'}," LINK("a", "0.1") "," LINK("b", "0.3") "], 'joints': [" JOINT(         \
-        "shoulder", "wall", "a", "0") "," JOINT("elbow", "a", "b", "0.2") "], 'end_effectors': [{'name': 'tip', "    \
-                                      "'link': 'b', 'position': [0.4, 0, 0]}], 'curves': {'still': [[0, 0], [1, "    \
-                                      "0]]}, 'motors': [{'joint': 'elbow', 'curve': 'still'}], 'time': {'dt': 0.002" \
-                                      ", 'duration': 1}}"
+#define ARM                                                                                                  \
+    "{'bough': 1, 'links': [{'name': 'wall'}," LINK("a", "0.1") "," LINK("b", "0.3") "], 'joints': [" JOINT( \
+        "shoulder", "wall", "a",                                                                             \
+        "0") "," JOINT("elbow", "a", "b",                                                                    \
+                       "0.2") "], 'end_effectors': [{'name': 'tip', "                                        \
+                              "'link': 'b', 'position': [0.4, 0, 0]}], 'curves': {'still': [[0, 0], [1, "    \
+                              "0]]}, 'motors': [{'joint': 'elbow', 'curve': 'still'}], 'time': {'dt': 0.002" \
+                              ", 'duration': 1}}"
 
 static void motors_are_taken_over(void **state) {
     (void)state;
@@ -285,7 +288,8 @@ static void stress_of_a_body_is_a_field(void **state) {
         forget(&t, "pick");
         order(&t, text);
         look_until(&t, said(&t, "pick"));
-        check_near(stress[k], json_number_value(json_object_get(said(&t, "pick"), "stress")), 2e-5 * (double)t.colours[0]);
+        check_near(stress[k], json_number_value(json_object_get(said(&t, "pick"), "stress")),
+                   2e-5 * (double)t.colours[0]);
     }
     print_message("root %g Pa, tip %g Pa\n", stress[0], stress[1]);
     check(stress[0] > 500 && stress[1] < 0.1 * stress[0]);

@@ -11,24 +11,27 @@
     "'time': {'dt': 0.002, 'duration': 0.1}, 'gravity': [0, 0, -9.81], 'probes': [{'name': 'tip', 'part': 'b', "   \
     "'nearest': [1, 0, 0]}]}"
 /* Two rods along x on hinges about y, the second of which has a motor. */
-#define ROD(name, x) "{'name': '" name "', 'position': [" x ", 0, 0], 'density': 1000, 'shape': {'box': [0.2, 0.02, 0.02]}}"
+#define ROD(name, x) \
+    "{'name': '" name "', 'position': [" x ", 0, 0], 'density': 1000, 'shape': {'box': [0.2, 0.02, 0.02]}}"
 #define HINGE(name, parent, child, x)                                                                                \
     "{'name': '" name "', 'kind': 'hinge', 'parent': '" parent "', 'child': '" child "', 'position': [" x ", 0, 0]," \
     "'axis': [0, 1, 0], 'stiffness': 50, 'damping': 0.2}"
-#define ARM                                                                                                            \
-    "{'bough': 1, 'links': [{'name': 'wall'}," ROD("a", "0.1") "," ROD("b", "0.3") "], 'joints': [" HINGE(             \
-        "h1", "wall", "a", "0") "," HINGE("h2", "a", "b", "0.2") "], 'end_effectors': [{'name': 'tip', 'link': 'b', '" \
-                                "position': [0.4, 0, 0]}], 'probes': [{'name': 'tip', 'end_effector': 'tip'}], "       \
-                                "'curves': {'still': [[0, 0], [1, 0]]}, 'motors': [{'joint': 'h2', 'curve': 'still'}]" \
-                                ", 'time': {'dt': 0.01, 'duration': 1}}"
+#define ARM                                                                                                          \
+    "{'bough': 1, 'links': [{'name': 'wall'}," ROD("a", "0.1") "," ROD("b", "0.3") "], 'joints': [" HINGE(           \
+        "h1", "wall", "a",                                                                                           \
+        "0") "," HINGE("h2", "a", "b",                                                                               \
+                       "0.2") "], 'end_effectors': [{'name': 'tip', 'link': 'b', '"                                  \
+                              "position': [0.4, 0, 0]}], 'probes': [{'name': 'tip', 'end_effector': 'tip'}], "       \
+                              "'curves': {'still': [[0, 0], [1, 0]]}, 'motors': [{'joint': 'h2', 'curve': 'still'}]" \
+                              ", 'time': {'dt': 0.01, 'duration': 1}}"
 
 /* Two rods along x; the second hangs at the first in a hinge about y, with a spring of 5 N m / rad. */
-#define PENDULUM                                                                                                     \
-    "{'bough': 1, 'components': {'rod': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.5, 0.05, 0.05], "    \
-    "'cells': [5, 1, 1]}, 'material': {'young': 1e9, 'poisson': 0.3, 'density': 500}, 'interfaces': {'base': "       \
-    "{'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 6}, 'samples': {'contact': 0, 'stress': 0}}}, "      \
-    "'parts': [{'name': 'a', 'component': 'rod'}, {'name': 'b', 'component': 'rod', 'parent': 'a', 'joint': "        \
-    "{'kind': 'hinge', 'axis': [0, 1, 0], 'stiffness': 5, 'damping': 0.5}}], 'gravity': [0, 0, 0], 'time': {'dt': "  \
+#define PENDULUM                                                                                                    \
+    "{'bough': 1, 'components': {'rod': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.5, 0.05, 0.05], "   \
+    "'cells': [5, 1, 1]}, 'material': {'young': 1e9, 'poisson': 0.3, 'density': 500}, 'interfaces': {'base': "      \
+    "{'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 6}, 'samples': {'contact': 0, 'stress': 0}}}, "     \
+    "'parts': [{'name': 'a', 'component': 'rod'}, {'name': 'b', 'component': 'rod', 'parent': 'a', 'joint': "       \
+    "{'kind': 'hinge', 'axis': [0, 1, 0], 'stiffness': 5, 'damping': 0.5}}], 'gravity': [0, 0, 0], 'time': {'dt': " \
     "0.005, 'duration': 1}, 'probes': [{'name': 'tip', 'part': 'b', 'nearest': [1, 0, 0]}]}"
 
 static play begin(bough_context *ctx, const char *text, const char *engine) {
