@@ -21,6 +21,7 @@ enum {
     OPT_FPS,
     OPT_CHECKPOINT,
     OPT_RESUME,
+    OPT_EVERY,
     OPT_ENERGY_TOLERANCE
 };
 
@@ -64,7 +65,12 @@ static const struct argp_option options[] = {
     {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
     {"fps", OPT_FPS, "N", 0,
      "frames of films and series, and rows of FILE.npy and of stresses, per simulated second (default 30)", 0},
-    {"checkpoint", OPT_CHECKPOINT, "FILE", 0, "where to keep the last state, also after a failure or Ctrl-C", 0},
+    {"checkpoint", OPT_CHECKPOINT, "FILE", 0,
+     "where to keep the last state, also after a failure or Ctrl-C, and every so often", 0},
+    {"every", OPT_EVERY, "S", 0,
+     "seconds of wall time after which the checkpoint is written and recordings become readable up to then, so that a "
+     "run that is killed leaves them (default 60)",
+     0},
     {"resume", OPT_RESUME, "FILE", 0, "go on from a checkpoint of the same scene, integrator and step", 0},
     {"energy-tolerance", OPT_ENERGY_TOLERANCE, "X", 0,
      "how much energy a run may make out of nothing, as a part of the energy in play, before it fails; 0: any; "
@@ -177,6 +183,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_CHECKPOINT:
         a->def.checkpoint = text;
         break;
+    case OPT_EVERY:
+        a->def.every = app_need_positive(state, "every", text);
+        break;
     case OPT_RESUME:
         a->def.resume = text;
         break;
@@ -207,7 +216,8 @@ static const struct argp parser = {
     "  bough run scene.json --checkpoint half.state; bough run scene.json --resume half.state --time 10\n\n"
     "A step that fails is taken in halves; when that does not help, the last good state is kept in the checkpoint or "
     "in "
-    "SCENE.failed.state. Ctrl-C ends the run and keeps what was recorded.",
+    "SCENE.failed.state. Ctrl-C ends the run and keeps what was recorded; a run that is killed leaves what it had "
+    "recorded a minute before (--every).",
     app_scene_children,
     NULL,
     NULL,
@@ -374,7 +384,8 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
 static int start(bough_context *ctx, arguments *a, bough_scene *scene, bough_run **run) {
     const bool film = app_wants_film(&a->film);
     if (film)
-        a->def.watch = app_film_add, a->def.watch_data = &a->film, a->film.fps = a->def.fps;
+        a->def.watch = app_film_add, a->def.watch_data = &a->film, a->film.fps = a->def.fps,
+        a->def.flush = app_film_flush;
     a->def.tell = tell;
     if (bough_run_create(ctx, scene, &a->def, run))
         return app_fail(ctx);

@@ -308,6 +308,8 @@ BOUGH_API bough_status bough_log_replay(bough_context *ctx, const bough_model *m
 
 /* docs/log-format.md. Appears under its name only when it is complete. */
 BOUGH_API bough_status bough_log_save(bough_context *ctx, const bough_log *log, const char *path);
+/* The same of one that goes on: as if it ended here. */
+BOUGH_API bough_status bough_log_flush(bough_context *ctx, const bough_model *model, bough_log *log, const char *path);
 BOUGH_API bough_status bough_log_load(bough_context *ctx, const char *path, bough_log **log);
 /* The same from memory. */
 BOUGH_API bough_status bough_log_read(bough_context *ctx, const void *bytes, size_t size, bough_log **log);

@@ -68,6 +68,7 @@ bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char
     bo_output output;
     bough_status status = bo_output_open(ctx, path, &output);
     if (status == BOUGH_OK) {
+        output.durable = true;
         fwrite(&h, sizeof h, 1, output.stream);
         fwrite(kept.numbers, 1, bytes, output.stream);
         fwrite(&hash, sizeof hash, 1, output.stream);

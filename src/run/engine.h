@@ -67,6 +67,8 @@ typedef struct bo_engine {
     bough_status (*restore)(void *data, const double *state, int64_t size);
     /* What has happened to parts in the last step, or when the engine was made; NULL: nothing ever does. */
     const bough_run_change *(*changes)(const void *data, int32_t *count);
+    /* What a host does to parts between steps; changes() tells of it. NULL: there are none. */
+    bough_status (*change)(void *data, int32_t count, const bough_change *list);
     /* Makes mesh, stress_of, displacement and velocity, for which a run that is not looked at needs no memory. NULL:
      * they are there. */
     bough_status (*make_mesh)(struct bo_engine *engine);

@@ -146,6 +146,22 @@ bough_status bough_run_set_motor(bough_context *ctx, bough_run *run, int32_t i, 
     return BOUGH_OK;
 }
 
+bough_status bough_run_change_parts(bough_context *ctx, bough_run *run, int32_t count, const bough_change *changes) {
+    BO_TRY(check_live(ctx, run));
+    if (!run->engine.change)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s",
+                       run->engine.rigid_pose ? "links of mechanisms stay as they are"
+                                              : "the full engine has no parts");
+    if (count < 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there cannot be %d changes", count);
+    /* room first: what has happened must be told */
+    if (!BO_RESERVE(ctx, run->changes, run->change_capacity, run->change_count + (size_t)count))
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(run->engine.change(run->engine.data, count, changes));
+    run->measured = NAN;
+    return bo_run_take_changes(ctx, run);
+}
+
 bough_state *bough_run_state(bough_run *run) {
     return run->live ? run->engine.state : NULL;
 }

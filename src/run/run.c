@@ -1,5 +1,8 @@
 #include "run/run.h"
 
+#include "base/file.h"
+
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -152,6 +155,22 @@ bough_status bough_run_step(bough_context *ctx, bough_run *run) {
     return bo_run_record(ctx, run);
 }
 
+/* What was recorded so far can be read, then the checkpoint goes on from there: a run that is killed loses no more than
+ * what came after. Tables and series are complete at all times, on the disk itself from now on. */
+static bough_status flush(bough_context *ctx, bough_run *run) {
+    FILE *const streams[] = {run->table.stream, run->stress_table.stream, run->change_table.stream, run->series.index};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        errno = 0;
+        if (streams[i] && !bo_stream_sync(streams[i]))
+            return bo_fail(ctx, BOUGH_ERROR_FILE, "a recording cannot be written: %s", strerror(errno));
+    }
+    BO_TRY(bo_run_flush_arrays(ctx, run));
+    BO_TRY(bo_run_flush_inputs(ctx, run));
+    if (run->flush)
+        BO_TRY(run->flush(run->watch_data, ctx, run));
+    return run->checkpoint ? bough_run_save(ctx, run, run->checkpoint) : BOUGH_OK;
+}
+
 static double wall_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -170,11 +189,17 @@ static bough_status steps_to_the_end(bough_context *ctx, bough_run *run) {
     const double start = wall_seconds(), t = bo_run_time(run);
     const int64_t first = run->place.step;
     bough_status status = BOUGH_OK;
+    double next = start + run->every;
     while (status == BOUGH_OK && run->place.step < run->step_count) {
         status = bough_run_step(ctx, run);
         bool go_on = tell(ctx, run, wall_seconds() - start, bo_run_time(run) - t, run->place.step - first);
         if (status == BOUGH_OK && !go_on && run->place.step < run->step_count)
             status = bo_fail_cancelled(ctx);
+        const double now = wall_seconds();
+        if (status != BOUGH_OK || now < next || run->place.step == run->step_count)
+            continue;
+        status = flush(ctx, run);
+        next = wall_seconds() + fmax(run->every, 10 * (wall_seconds() - now)); /* large files take their time */
     }
     run->seconds += wall_seconds() - start;
     run->simulated += bo_run_time(run) - t;

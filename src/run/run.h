@@ -65,7 +65,9 @@ struct bough_run {
     void *tell_data;
     double fps;
     bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run); /* NULL: nobody looks */
+    bough_status (*flush)(void *data, bough_context *ctx, const bough_run *run); /* NULL: nobody writes */
     void *watch_data;
+    double every;              /* s of wall time; INFINITY: never */
     double seconds, simulated; /* in bough_run_advance() */
     bool live;
     bo_hands hands;
@@ -101,6 +103,8 @@ bough_status bo_run_record(bough_context *ctx, bough_run *run);
 
 /* inputs.c: all that is done to the state of a tree. */
 bough_status bo_run_open_inputs(bough_context *ctx, bough_run *run, const char *path);
+/* It is saved, and goes on; nothing happens where there is none. */
+bough_status bo_run_flush_inputs(bough_context *ctx, bough_run *run);
 /* It is saved, and ends; nothing happens where there is none. */
 bough_status bo_run_finish_inputs(bough_context *ctx, bough_run *run);
 void bo_run_discard_inputs(bough_context *ctx, bough_run *run);
@@ -115,6 +119,8 @@ bough_status bo_run_open_changes(bough_context *ctx, bough_run *run, const char 
 bough_status bo_run_open_displacements(bough_context *ctx, bough_run *run, const char *path, bool resumed);
 bough_status bo_run_open_stresses(bough_context *ctx, bough_run *run, const char *path, bool resumed);
 bough_status bo_run_record_arrays(bough_context *ctx, bough_run *run);
+/* The rows so far can be read; nothing happens where none is open. */
+bough_status bo_run_flush_arrays(bough_context *ctx, bough_run *run);
 /* Files appear under their names; nothing happens where none is open. */
 bough_status bo_run_finish_arrays(bough_context *ctx, bough_run *run);
 /* An earlier recording stays. */

@@ -297,17 +297,39 @@ static void trees_become_what_they_are_told(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* A part that is cut off falls, and what it hung on springs back. */
+static int cut_told;
+static void note_cut(void *data, const bough_run_change *changes, int32_t count) {
+    (void)data, (void)changes;
+    cut_told += count;
+}
+
+/* A part that is cut off falls, and the run knows of it. Other engines refuse. */
 static void a_part_that_is_cut_off_falls(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     const bough_model *model;
     const bough_state *now;
-    play p = begin_tree(ctx, HELD("-4"), "L3", NULL);
+    bough_run_def def = bough_default_run_def();
+    def.live = true, def.tell = note_cut;
+    for (size_t i = 0; i < STAGES; i++) {
+        play other = begin(ctx, &stages[i], false, 0);
+        if (!bough_run_state(other.run))
+            check_fails(ctx, bough_run_change_parts(ctx, other.run, 1, &(bough_change){.kind = BOUGH_CHANGE_DETACH}),
+                        BOUGH_ERROR_UNSUPPORTED, stages[i].part > 0 || stages[i].mass == 2 ? "links" : "no parts");
+        end(ctx, &other);
+    }
+    play p = begin_file(ctx, write_scene("cut.json", HELD("-4")), &def);
     check(bough_run_tree(p.run, &model, &now));
     const double start = value(&p, "tip.z");
-    check_ok(ctx, bough_state_change(ctx, model, bough_run_state(p.run), 1,
-                                     &(bough_change){.kind = BOUGH_CHANGE_DETACH, .part = 2}));
+    const bough_change cut = {.kind = BOUGH_CHANGE_DETACH, .part = 2};
+    check_ok(ctx, bough_run_change_parts(ctx, p.run, 1, &cut));
+    check_int(cut_told, 1);
+    int32_t count;
+    const bough_run_change *changes = bough_run_changes(p.run, &count);
+    check_int(count, 1);
+    check(!strcmp(changes[0].change, "detach") && !strcmp(changes[0].name, "c") && changes[0].part == 2);
+    check_fails(ctx, bough_run_change_parts(ctx, p.run, 1, &(bough_change){.part = 99}), BOUGH_ERROR_ARGUMENT, "part");
+    check_int(cut_told, 1);
     steps(ctx, &p, 100);
     check_near(value(&p, "tip.z") - start, -0.5 * 4 * 0.2 * 0.2, 2e-3);
     check_near(value(&p, "tip.vz"), -4 * 0.2, 2e-2);
