@@ -30,7 +30,7 @@ static bo_vec3 centroid(const boundary *b, int32_t triangle) {
 
 /* The three rows of U of one vertex of the boundary. */
 static const double *rows_of(const bo_cook *cook, const boundary *b, int32_t vertex) {
-    return cook->U + 3 * (size_t)b->vertex_map[vertex] * (size_t)cook->r;
+    return cook->r > 0 ? cook->U + 3 * (size_t)b->vertex_map[vertex] * (size_t)cook->r : NULL;
 }
 
 static bo_vec3 in_frame(const bo_cook *cook, bo_vec3 x) {

@@ -4,6 +4,8 @@
 #ifndef BOUGH_FUZZ_H
 #define BOUGH_FUZZ_H
 
+#include <unistd.h>
+#define TEST_FOLDERS (access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm") /* thousands of files in a second */
 #include "test.h"
 
 void fuzz_one(const uint8_t *data, size_t size);
