@@ -267,6 +267,34 @@ static void motors_are_taken_over(void **state) {
     leave(&t);
 }
 
+/* ---- picking ---- */
+
+#define TWO_SIZES                                                                                                     \
+    "{'bough': 1, 'components': {'rod': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.5, 0.05, 0.05], "     \
+    "'cells': [5, 1, 1]}, 'material': {'young': 1e7, 'poisson': 0.3, 'density': 500}, 'interfaces': {'base': "        \
+    "{'select': 'x0'}}, 'basis': {'r': 6}, 'samples': {'contact': 0, 'stress': 0}}}, 'parts': [{'name': 'small', "    \
+    "'component': 'rod'}, {'name': 'large', 'component': 'rod', 'scale': 2, 'position': [0, 1, 0]}], 'time': {'dt': " \
+    "0.005, 'duration': 1}}"
+
+/* The same rod twice as large swings half as fast, f ~ sqrt(E) / length, and is eight times as heavy. */
+static void a_larger_part_is_slower(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("sizes.json", TWO_SIZES), "tree", true);
+    double hz[2], mass[2];
+    look_until(&t, t.frames > 0);
+    for (int k = 0; k < 2; k++) {
+        forget(&t, "pick");
+        order(&t, k ? "{'do': 'pick', 'part': 1}" : "{'do': 'pick', 'part': 0}");
+        look_until(&t, said(&t, "pick"));
+        hz[k] = json_number_value(json_array_get(json_object_get(said(&t, "pick"), "frequencies"), 0));
+        mass[k] = json_number_value(json_object_get(said(&t, "pick"), "mass"));
+    }
+    check(hz[0] > 1);
+    check_near(hz[1], 0.5 * hz[0], 1e-9 * hz[0]);
+    check_near(mass[1], 8 * mass[0], 1e-9 * mass[1]);
+    leave(&t);
+}
+
 /* ---- stress ---- */
 
 /* The full engine's stress is one number for each vertex, the mean of the elements there, as `pick` tells it: large at
@@ -306,6 +334,7 @@ int main(void) {
         cmocka_unit_test(a_component_is_shown_by_itself),
         cmocka_unit_test(what_cannot_be_opened_leaves_all_as_it_was),
         cmocka_unit_test(motors_are_taken_over),
+        cmocka_unit_test(a_larger_part_is_slower),
         cmocka_unit_test(stress_of_a_body_is_a_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
