@@ -6,7 +6,7 @@ export class Timeline {
     // look(time): show that time (null: the present); goOn(time): the program goes back there
     constructor({ look, goOn }) {
         this.look = look;
-        this.track = make("input", { type: "range", min: 0, max: 1, step: 0.01, "aria-label": "Look back", oninput: () => this.#move() });
+        this.track = make("input", { type: "range", min: 0, max: 1, step: "any", "aria-label": "Look back", oninput: () => this.#move() });
         this.text = make("span", { className: "ago", textContent: "now" });
         this.goOn = button({ name: "Go on from here", key: "<", chosen: () => this.looking && goOn(this.time) });
         this.present = button({ name: "Now", key: ";", chosen: () => this.#leave() });
