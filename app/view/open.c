@@ -78,15 +78,24 @@ static bough_status scene_of_mesh(bough_context *ctx, const char *path, const ch
     return *scene ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
+/* Both readers have a sentence for a file that is not there, or that is none of theirs. */
+static bough_status scene_around(bough_context *ctx, const char *path, const char *name, json_t **scene) {
+    bough_component *component;
+    if (!is_component(path))
+        return scene_of_mesh(ctx, path, name, scene);
+    const bough_status s = bough_component_load(ctx, path, &component);
+    if (s)
+        return s;
+    bough_component_destroy(ctx, component);
+    *scene = scene_of_component(path, name);
+    return *scene ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+}
+
 static bough_status write_scene(bough_context *ctx, const char *path, const char *folder, char **scene) {
     static int written; /* one session of a program writes them, one after the other */
     char *full = realpath(path, NULL), *name = base_name(path);
     json_t *json = NULL;
-    bough_status s = full && name ? BOUGH_OK : BOUGH_ERROR_FILE;
-    if (!s && is_component(path))
-        s = (json = scene_of_component(full, name)) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    else /* where there is no such file the reader has a sentence for it */
-        s = scene_of_mesh(ctx, full ? full : path, name ? name : "", &json);
+    bough_status s = name ? scene_around(ctx, full ? full : path, name, &json) : BOUGH_ERROR_MEMORY;
     if (!s && (asprintf(scene, "%s/shown-%d.json", folder, ++written) < 0 || json_dump_file(json, *scene, 0)))
         s = BOUGH_ERROR_FILE;
     json_decref(json);

@@ -206,6 +206,25 @@ static void a_component_is_shown_by_itself(void **state) {
     leave(&t);
 }
 
+/* Whoever names a file that is not there, or is something else, is told so. */
+static void what_is_no_file_is_told(void **state) {
+    (void)state;
+    static const char *const names[] = {"none.bough", "none.msh", "text.bough", "text.obj"};
+    test_write_text(test_path("text.bough"), "hello");
+    test_write_text(test_path("text.obj"), "hello");
+    bough_context *ctx = test_context(1);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *scene;
+        bool at_rest;
+        check(view_open_file(ctx, test_path(names[i]), test_path(""), &scene, &at_rest) != BOUGH_OK);
+        check(scene == NULL && at_rest);
+        print_message("%s\n", bough_message(ctx));
+        check(strstr(bough_message(ctx), names[i]));
+        check(!strstr(bough_message(ctx), "extension"));
+    }
+    bough_context_destroy(ctx);
+}
+
 static void what_cannot_be_opened_leaves_all_as_it_was(void **state) {
     (void)state;
     mkdir(test_path("bad"), 0700);
@@ -326,15 +345,11 @@ static void stress_of_a_body_is_a_field(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_saved_state_comes_back),
-        cmocka_unit_test(states_have_their_limits),
-        cmocka_unit_test(time_can_be_turned_back),
-        cmocka_unit_test(a_ghost_says_that_time_begins_anew),
-        cmocka_unit_test(other_files_are_opened),
-        cmocka_unit_test(a_component_is_shown_by_itself),
-        cmocka_unit_test(what_cannot_be_opened_leaves_all_as_it_was),
-        cmocka_unit_test(motors_are_taken_over),
-        cmocka_unit_test(a_larger_part_is_slower),
+        cmocka_unit_test(a_saved_state_comes_back),    cmocka_unit_test(states_have_their_limits),
+        cmocka_unit_test(time_can_be_turned_back),     cmocka_unit_test(a_ghost_says_that_time_begins_anew),
+        cmocka_unit_test(other_files_are_opened),      cmocka_unit_test(a_component_is_shown_by_itself),
+        cmocka_unit_test(what_is_no_file_is_told),     cmocka_unit_test(what_cannot_be_opened_leaves_all_as_it_was),
+        cmocka_unit_test(motors_are_taken_over),       cmocka_unit_test(a_larger_part_is_slower),
         cmocka_unit_test(stress_of_a_body_is_a_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
