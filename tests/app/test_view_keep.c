@@ -335,6 +335,10 @@ static void stress_of_a_body_is_a_field(void **state) {
         forget(&t, "pick");
         order(&t, text);
         look_until(&t, said(&t, "pick"));
+        /* the corner of the mesh that is there, by its number in the mesh: 16 x 2 x 2 vertices, x first */
+        const int32_t number = viewer_int(said(&t, "pick"), "vertex");
+        check_int(number % 16, k ? 15 : 0);
+        check_int(number / 16, 3);
         check_near(stress[k], json_number_value(json_object_get(said(&t, "pick"), "stress")),
                    2e-5 * (double)t.colours[0]);
     }
