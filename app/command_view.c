@@ -133,10 +133,13 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 static const struct argp parser = {
     options,
     parse,
-    "SCENE.json",
-    "Steps a scene in real time and shows it in the browser: pull it, cut it, change the wind. Ctrl-C ends it."
+    "FILE",
+    "Steps a scene in real time and shows it in the browser: pull it, cut it, change the wind. A mesh (.msh, .obj, ...) or "
+    "a component (.bough) is shown at rest, with coordinates to be picked. Ctrl-C ends it."
     "\vExamples:\n"
     "  bough example oak && bough view oak/scene.json\n"
+    "  bough view twig.msh\n"
+    "  bough view oak/scene.cooked/leaf.bough\n"
     "  bough view scene.json --paused --port 8000 --no-browser\n"
     "  bough view scene.json --listen 0.0.0.0 --token a-secret-of-my-own\n\n"
     "Only programs of this computer can connect, and only with the token in the address that is printed. With --listen "

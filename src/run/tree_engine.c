@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "run/tree_changes.h"
+#include "run/tree_motors.h"
 #include "scene/cook_plan.h"
 #include "tree/snapshot.h"
 #include "tree/tree.h"
@@ -19,6 +20,7 @@ typedef struct {
     bough_model *model;
     bough_state *state;
     bo_tree_changes changes;
+    bo_tree_motors motors;
     const bo_hands *hands;    /* NULL: none */
     bool *blank;              /* of the columns: of probes of absent parts */
     double largest_step;      /* so far, s */
@@ -72,6 +74,7 @@ static bough_status push(const tree_engine *e, bough_state *state, int32_t i) {
 /* What is absent by now slips out of the hands. */
 static bough_status pull(const tree_engine *e) {
     const bo_hand *poke = &e->hands->poke;
+    BO_TRY(bo_tree_motors_push(&e->motors, e->ctx, e->model, e->state, e->hands));
     for (int i = 0; i < BOUGH_RUN_HANDS; i++) {
         const bo_hand *hand = &e->hands->pulls[i];
         if (hand->holds && is_there(e, hand->part))
@@ -81,6 +84,11 @@ static bough_status pull(const tree_engine *e) {
     return poke->holds && is_there(e, poke->part)
                ? bough_state_add_force(e->ctx, e->model, e->state, poke->part, poke->vertex, poke->target)
                : BOUGH_OK;
+}
+
+static void look_at_motor(const void *data, int32_t i, bough_run_motor *motor) {
+    const tree_engine *e = data;
+    bo_tree_motors_look(&e->motors, e->model, e->hands, i, motor);
 }
 
 static void blow(const tree_engine *e, double t) {
@@ -689,6 +697,8 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     }
     engine->stress_count = bough_model_part_count(e->model);
     engine->model = e->model, engine->state = e->state;
+    bo_tree_motors_find(e->model, &e->motors);
+    engine->motor_count = e->motors.count, engine->motor = look_at_motor;
     engine->in_pieces =
         scene->event_count > 0 || scene->strength || scene->tie_strength || isfinite(scene->remove_below);
     engine->integrator = bo_registered_integrator(def->integrator.name);
