@@ -287,6 +287,18 @@ void app_print_choices(const char *what, const app_choice *choices, int count, b
         json_decref(list);
 }
 
+json_t *app_load_json(const char *path) {
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        return NULL;
+    char first[3];
+    if (fread(first, 1, 3, stream) != 3 || memcmp(first, "\xEF\xBB\xBF", 3) != 0)
+        rewind(stream); /* no byte-order mark */
+    json_t *root = json_loadf(stream, 0, NULL);
+    fclose(stream);
+    return root;
+}
+
 void app_print_json(json_t *object) {
     json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     fputc('\n', stdout);

@@ -99,6 +99,8 @@ typedef struct app_choice {
 } app_choice;
 void app_print_choices(const char *what, const app_choice *choices, int count, bool json);
 
+/* The object in a file, to be looked at before the library reads it; NULL when it holds none. */
+json_t *app_load_json(const char *path);
 /* Prints the object on stdout and releases it. */
 void app_print_json(json_t *object);
 /* What JSON cannot say becomes null (numbers that are not finite) or '?' (bytes that are not UTF-8). */

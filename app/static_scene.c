@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool app_is_scene_of_parts(const char *path) {
-    json_t *root = app_has_extension(path, ".json") ? json_load_file(path, 0, NULL) : NULL;
+    json_t *root = app_has_extension(path, ".json") ? app_load_json(path) : NULL;
     bool found = json_object_get(root, "components") || json_object_get(root, "object");
     json_decref(root);
     return found;
@@ -13,7 +13,7 @@ bool app_is_scene_of_parts(const char *path) {
 
 bool app_is_mechanism(const char *path) {
     static const char *const keys[] = {"links", "generate", "urdf", "bodies"};
-    json_t *root = app_has_extension(path, ".json") ? json_load_file(path, 0, NULL) : NULL;
+    json_t *root = app_has_extension(path, ".json") ? app_load_json(path) : NULL;
     bool found = app_has_extension(path, ".urdf");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         found = found || json_object_get(root, keys[i]);

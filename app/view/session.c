@@ -305,7 +305,7 @@ static bool steps_in_full(const json_t *root) {
 
 /* What the library tells of no scene. The file has been checked: it was loaded. */
 static void look_into_file(view_session *s) {
-    json_t *root = json_load_file(s->path, 0, NULL);
+    json_t *root = app_load_json(s->path);
     read_gravity(json_object_get(json_object_get(root, "body"), "gravity"), s->scene_gravity);
     read_gravity(json_object_get(root, "gravity"), s->scene_gravity);
     if (app_is_scene_of_parts(s->path)) {
