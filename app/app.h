@@ -147,6 +147,28 @@ typedef struct app_static_scene {
 } app_static_scene;
 int app_run_static_scene(const app_static_scene *options);
 
+/* ---- modes_scene.c ---- */
+
+/* True for a scene of one body, which has more than a body file. */
+bool app_is_body_scene(const char *path);
+
+typedef struct app_modes_scene {
+    const char *scene, *coupling; /* coupling NULL: the scene's */
+    const char *output, *picture;
+    int32_t count, shape; /* shape: which to draw, from 1; 0: the first */
+    int32_t threads;
+    bool settle, json;
+} app_modes_scene;
+/* Modes of a scene of parts or of a mechanism. */
+int app_run_modes_scene(const app_modes_scene *options);
+/* A .vtu with one field for each of `count` shapes (3 x vertices each). */
+int app_write_modes(bough_context *ctx, const bough_mesh *mesh, int32_t count, const double *frequencies,
+                    const double *shapes, const char *path);
+/* A shape has no amplitude of its own: drawn with its largest displacement a tenth of the mesh's size. `mode` counts
+ * from 0. */
+int app_draw_mode(bough_context *ctx, const bough_mesh *mesh, const double *shape, int32_t mode, double frequency,
+                  const char *path);
+
 /* ---- component_card.c ---- */
 
 void app_print_card(const char *path, const bough_component *component);

@@ -187,8 +187,8 @@ BOUGH_API double bough_component_operations(const bough_component *component);
  * interface is crushed to a line. */
 BOUGH_API bool bough_component_interface_frame(const bough_component *component, int32_t interface, const double *q,
                                                double centre[3], double rotation[9]);
-/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent; either may be
- * NULL. False when the point is inverted. bough_principal_stresses() of <bough/material.h> tells more of it. */
+/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent; either may
+ * be NULL. False when the point is inverted. bough_principal_stresses() of <bough/material.h> tells more of it. */
 BOUGH_API bool bough_component_stress(const bough_component *component, int32_t i, const double *q, double stress[6],
                                       double *von_mises);
 /* Positions of the surface's vertices at q, in the component's frame: vertex_count x 3. */
