@@ -285,49 +285,88 @@ static bool find_shift(const vibration *v, double *A, double *shift) {
     return false;
 }
 
-/* Subspace iteration: X <- A^-1 M X, then the best of the space by Rayleigh and Ritz. */
+/* Subspace iteration: X <- A^-1 M X, then the best of the space by Rayleigh and Ritz. Matrices n x p, row-major. */
 typedef struct {
     size_t n, p;
-    double *A, *X, *Y, *MX, *Kr, *Mr, *V, *values, *scratch, *block;
+    double *A, *X, *Y, *Z, *MZ, *Kr, *V, *values, *scratch, *y, *My, *block;
+    uint64_t random;
 } subspace;
 
+static double draw_random(uint64_t *random) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)*random / 9.3e18;
+}
+
 static bough_status begin_subspace(bough_context *ctx, size_t n, size_t p, subspace *s) {
-    *s = (subspace){.n = n, .p = p, .block = BO_NEW_ARRAY(ctx, double, n *n + 3 * n * p + 3 * p * p + 3 * p)};
+    *s = (subspace){.n = n, .p = p, .random = 1};
+    s->block = BO_NEW_ARRAY(ctx, double, n *n + 4 * n * p + 2 * p * p + 3 * p + 2 * n);
     if (!s->block)
         return BOUGH_ERROR_MEMORY;
-    s->A = s->block, s->X = s->A + n * n, s->Y = s->X + n * p, s->MX = s->Y + n * p, s->Kr = s->MX + n * p;
-    s->Mr = s->Kr + p * p, s->V = s->Mr + p * p, s->values = s->V + p * p, s->scratch = s->values + p;
-    uint64_t random = 1;
-    for (size_t i = 0; i < n * p; i++) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        s->X[i] = (double)(int64_t)random;
-    }
+    s->A = s->block, s->X = s->A + n * n, s->Y = s->X + n * p, s->Z = s->Y + n * p, s->MZ = s->Z + n * p;
+    s->Kr = s->MZ + n * p, s->V = s->Kr + p * p, s->values = s->V + p * p, s->scratch = s->values + p;
+    s->y = s->scratch + 2 * p, s->My = s->y + n;
+    for (size_t i = 0; i < n * p; i++)
+        s->X[i] = draw_random(&s->random);
     return BOUGH_OK;
 }
 
-static bool improve(const vibration *v, subspace *s) {
-    multiply(s->n, s->p, v->M, s->X, s->MX);
-    bo_cholesky_solve_many((int)s->n, s->A, (int)s->p, s->MX); /* now the new vectors */
-    for (size_t c = 0; c < s->p; c++) {                        /* to length one, so that nothing overflows */
-        double size = 0;
-        for (size_t i = 0; i < s->n; i++)
-            size = fmax(size, fabs(s->MX[i * s->p + c]));
-        for (size_t i = 0; i < s->n && size > 0; i++)
-            s->MX[i * s->p + c] /= size;
+/* y (of unit length by M) without what the columns 0 .. c of Z have of it; MZ are their products by M. False when
+ * nothing is left. */
+static bool orthonormalise(const vibration *v, const subspace *s, size_t c, double *y, double *My) {
+    const size_t n = s->n, p = s->p;
+    double before = -1;
+    for (int pass = 0; pass < 3; pass++) {
+        for (size_t a = 0; a < c && pass > 0; a++) {
+            double part = 0;
+            for (size_t i = 0; i < n; i++)
+                part += s->MZ[i * p + a] * y[i];
+            for (size_t i = 0; i < n; i++)
+                y[i] -= part * s->Z[i * p + a];
+        }
+        multiply(n, 1, v->M, y, My);
+        double square = 0;
+        for (size_t i = 0; i < n; i++)
+            square += y[i] * My[i];
+        if (!(square > 0) || (pass > 0 && square < 1e-20 * before))
+            return false;
+        before = 1;
+        const double scale = 1 / sqrt(square);
+        for (size_t i = 0; i < n; i++)
+            y[i] *= scale, My[i] *= scale;
     }
-    multiply(s->n, s->p, v->K, s->MX, s->Y);
-    project(s->n, s->p, s->MX, s->Y, s->Kr);
-    multiply(s->n, s->p, v->M, s->MX, s->Y);
-    project(s->n, s->p, s->MX, s->Y, s->Mr);
-    symmetrise((int32_t)s->p, s->Kr);
-    symmetrise((int32_t)s->p, s->Mr);
-    if (!solve_small((int32_t)s->p, s->Kr, s->Mr, s->values, s->V, s->scratch))
+    return true;
+}
+
+/* Z: an M-orthonormal basis of A^-1 M X (of everything, where p is n), completed by random vectors where that has lost
+ * directions against each other; X becomes the best of its span by Rayleigh and Ritz. */
+static bool improve(const vibration *v, subspace *s) {
+    const size_t n = s->n, p = s->p;
+    if (p < n) {
+        multiply(n, p, v->M, s->X, s->Y);
+        bo_cholesky_solve_many((int)n, s->A, (int)p, s->Y);
+    }
+    for (size_t c = 0; c < p; c++) {
+        bool good = false;
+        for (int attempt = 0; attempt < 5 && !good; attempt++) {
+            for (size_t i = 0; i < n; i++)
+                s->y[i] = attempt ? draw_random(&s->random) : p < n ? s->Y[i * p + c] : i == c;
+            good = orthonormalise(v, s, c, s->y, s->My);
+        }
+        if (!good)
+            return false;
+        for (size_t i = 0; i < n; i++)
+            s->Z[i * p + c] = s->y[i], s->MZ[i * p + c] = s->My[i];
+    }
+    multiply(n, p, v->K, s->Z, s->Y);
+    project(n, p, s->Z, s->Y, s->Kr);
+    symmetrise((int32_t)p, s->Kr);
+    if (!bo_sym_eigen((int)p, s->Kr, s->values, s->V, s->scratch))
         return false;
-    memset(s->X, 0, s->n * s->p * sizeof *s->X);
-    for (size_t i = 0; i < s->n; i++)
-        for (size_t k = 0; k < s->p; k++)
-            for (size_t c = 0; c < s->p; c++)
-                s->X[i * s->p + c] += s->MX[i * s->p + k] * s->V[k * s->p + c];
+    memset(s->X, 0, n * p * sizeof *s->X);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < p; k++)
+            for (size_t c = 0; c < p; c++)
+                s->X[i * p + c] += s->Z[i * p + k] * s->V[k * p + c];
     return true;
 }
 
@@ -351,7 +390,7 @@ static bough_status solve_exact(vibration *v, bough_tree_modes *modes) {
             before = fabs(s.values[k] + shift) + 1e-12 * fabs(s.values[count - 1]);
             change = fmax(change, fabs(modes->squares[k] - s.values[k]) / before);
         }
-        change = p == n && round > 0 ? 0 : change; /* nothing is left out */
+        change = p == n ? 0 : change; /* nothing is left out */
         if (status == BOUGH_OK && !bo_progress(v->ctx, "modes", -1, "%d rounds", round + 1))
             status = bo_fail_cancelled(v->ctx);
     }
