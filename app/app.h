@@ -57,6 +57,8 @@ bool app_interrupted(void);
 void app_at_second_interrupt(void (*act)(void));
 /* Makes the folder unless it is there; prints what is wrong and returns false when it cannot. */
 bool app_make_folder(const char *path);
+/* What the user types to run the program: the launcher, where it was started by one, else as it was called. */
+const char *app_name(void);
 double app_seconds(void);     /* wall clock */
 double app_cpu_seconds(void); /* of the process */
 
@@ -317,6 +319,7 @@ int app_write_mechanism(bough_context *ctx, const app_mechanism *m, const app_ef
 typedef struct app_forest_demo {
     const char *folder;
     int32_t threads, frames, leaves; /* leaves: of each oak */
+    bool json;
 } app_forest_demo;
 /* Makes the forest, lets the wind blow, draws a film and a picture; tells what is wrong. */
 int app_demo_forest(const app_forest_demo *demo);

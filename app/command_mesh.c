@@ -21,12 +21,12 @@ enum {
     OPT_PROGRAM,
     OPT_EDGE,
     OPT_REPAIR,
-    OPT_JSON,
     OPT_RAISE,
     OPT_EMBEDDING,
     OPT_SCALE,
     OPT_UP,
-    OPT_ROTATE
+    OPT_ROTATE,
+    OPT_JSON = 'j'
 };
 
 typedef struct {

@@ -57,7 +57,7 @@ static void surfaces_are_filled(void **state) {
         }
     bough_context_destroy(ctx);
     if (!tried)
-        skip();
+        test_skip("neither gmsh nor tetgen is installed: ./bough setup tools");
 }
 
 static void finer_edges_make_more_tets(void **state) {
@@ -75,7 +75,7 @@ static void finer_edges_make_more_tets(void **state) {
     bough_mesh_destroy(ctx, surface);
     if (status == BOUGH_ERROR_MISSING_PROGRAM) {
         bough_context_destroy(ctx);
-        skip();
+        test_skip("neither gmsh nor tetgen is installed: ./bough setup tools");
     }
     check_ok(ctx, status);
     bough_context_destroy(ctx);
