@@ -15,12 +15,12 @@
 
 static atomic_int interrupted; /* set by a signal, looked at by any thread */
 
-/* How progress is shown: as a line that is written over where stderr is a terminal that can do so; else (a file, a pipe,
- * TERM=dumb) as a line of its own every PLAIN_SECONDS. Any thread may show some. */
+/* How progress is shown: as a line that is written over where stderr is a terminal that can do so; else (a file, a
+ * pipe, TERM=dumb) as a line of its own every PLAIN_SECONDS. Any thread may show some. */
 #define PLAIN_SECONDS 10
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool progress_shown;
-static double shown_at; /* when the last one was */
+static double shown_at;            /* when the last one was */
 static atomic_int overwrites = -1; /* -1: not looked at yet */
 
 static bool can_overwrite(void) {

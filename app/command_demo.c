@@ -99,7 +99,7 @@ static int prepare(oak_run *o) {
     o->coordinates = e.coordinates, o->triangles = e.surface_triangles;
     if (!o->a->json)
         printf("An oak of 41 branches and %d leaves: %d coordinates, %lld triangles.\n", o->a->leaves, e.coordinates,
-           (long long)e.surface_triangles);
+               (long long)e.surface_triangles);
     fflush(stdout);
     bough_status s = bough_scene_load(o->ctx, scene, &o->scene);
     if (!s)
@@ -153,7 +153,7 @@ static int write_results(oak_run *o) {
         return app_fail(o->ctx);
     if (!o->a->json)
         printf("\n  %-24s %d frames, %.1f MB: drop it into a glTF viewer, or import it into Blender\n", film,
-           o->film.frame_count, megabytes(film));
+               o->film.frame_count, megabytes(film));
     fflush(stdout);
     if (app_interrupted())
         return app_fail_with("stopped after %.1f s of simulated time; what was done is kept", o->state->time);

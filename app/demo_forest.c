@@ -31,7 +31,7 @@ static int prepare(forest_run *f) {
     f->coordinates = e.coordinates, f->triangles = e.surface_triangles;
     if (!f->demo->json)
         printf("100 oaks of 41 branches and %d leaves each: %d coordinates, %lld triangles.\n", f->demo->leaves,
-           e.coordinates, (long long)e.surface_triangles);
+               e.coordinates, (long long)e.surface_triangles);
     fflush(stdout);
     bough_status s = bough_scene_load(f->ctx, scene, &f->scene);
     if (!s)
