@@ -13,7 +13,7 @@ static const struct {
     {"demo", command_demo, "an oak in the wind: cook it, step it, make an animation and a picture"},
     {"example", command_example, "make an example scene: an oak, a flower"},
     {"mesh", command_mesh, "look at, check, convert and generate meshes"},
-    {"modes", command_modes, "natural frequencies and mode shapes of a body"},
+    {"modes", command_modes, "natural frequencies and mode shapes of a body, a tree of parts or a mechanism"},
     {"static", command_static, "equilibrium of a body or of a scene of parts"},
     {"cook", command_cook, "reduce a body to a component that can be stepped in real time"},
     {"info", command_info, "what is in a component, how large and how good it is"},
