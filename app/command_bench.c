@@ -44,7 +44,7 @@ static const struct {
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
 
-enum { OPT_JSON = 300 };
+enum { OPT_JSON = 'j' };
 
 typedef struct {
     bench_options options;

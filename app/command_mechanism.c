@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_DYNAMICS = 300, OPT_METHOD, OPT_NPY, OPT_JSON, OPT_THREADS, OPT_STEPS };
+enum { OPT_DYNAMICS = 300, OPT_METHOD, OPT_NPY, OPT_STEPS, OPT_JSON = 'j', OPT_THREADS = 't' };
 enum { FREQUENCIES = 6 };
 
 typedef struct {

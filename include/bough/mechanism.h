@@ -262,6 +262,10 @@ BOUGH_API bough_status bough_mechanism_frequencies(bough_context *ctx, const bou
                                                    double *frequencies, int32_t *found);
 BOUGH_API bough_status bough_mechanism_model_frequencies(bough_context *ctx, const bough_mechanism_model *model,
                                                          int32_t count, double *frequencies, int32_t *found);
+/* The same of the whole linearised mechanism with its shapes: twists of the links in each mode (count x links x 6: a
+ * point x of the link moves with v + w cross x, in the world's axes), of unit modal mass. twists may be NULL. */
+BOUGH_API bough_status bough_mechanism_modes(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
+                                             double *frequencies, double *twists, int32_t *found);
 /* Bytes that a model holds. */
 BOUGH_API size_t bough_mechanism_model_memory(const bough_mechanism_model *model);
 

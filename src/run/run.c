@@ -179,11 +179,10 @@ static double wall_seconds(void) {
 }
 
 static bool tell(bough_context *ctx, const bough_run *run, double seconds, double simulated, int64_t steps) {
-    double left = run->duration - bo_run_time(run);
     double rate = seconds > 0 ? (double)steps / seconds : 0, factor = seconds > 0 ? simulated / seconds : 0;
     return bo_progress(ctx, "running", (double)run->place.step / (double)run->step_count,
-                       "t = %.4g of %.4g s, %.3g steps/s, %.3g x real time, %.0f s left", bo_run_time(run),
-                       run->duration, rate, factor, factor > 0 ? fmax(0, left) / factor : 0);
+                       "t = %.4g of %.4g s, %.3g steps/s, %.3g x real time", bo_run_time(run), run->duration, rate,
+                       factor);
 }
 
 static bough_status steps_to_the_end(bough_context *ctx, bough_run *run) {

@@ -12,12 +12,13 @@
 #define BO_MATTER_KEYS "mesh", "sets", "material", "regions", "use_mesh_materials", "mass", "damping", "fix"
 #define BO_BODY_BLOCK_KEYS "name", BO_MATTER_KEYS, "gravity", "forces", "pressures"
 #define BO_BODY_KEYS BO_FILE_KEYS, BO_BODY_BLOCK_KEYS
-#define BO_MESH_FILE_KEYS "file", "repair"
+#define BO_TRANSFORM_KEYS "scale", "up", "rotate_deg" /* of meshes from files */
+#define BO_MESH_FILE_KEYS "file", "repair", BO_TRANSFORM_KEYS
 #define BO_BOX_KEYS "generate", "type", "origin", "size", "cells", "tets_per_cell"
 #define BO_ROD_KEYS \
     "generate", "type", "length", "radius", "top_radius", "cells", "cells_along", "core_cells", "rings", "grading"
-#define BO_VOXELS_KEYS "generate", "surface", "cell"
-#define BO_TETS_KEYS "generate", "surface", "program", "max_edge"
+#define BO_VOXELS_KEYS "generate", "surface", "cell", BO_TRANSFORM_KEYS
+#define BO_TETS_KEYS "generate", "surface", "program", "max_edge", BO_TRANSFORM_KEYS
 #define BO_SET_KEYS "vertices", "elements"
 #define BO_MATERIAL_KEYS "model", "young", "poisson", "density", "mooney_ratio"
 #define BO_REGION_KEYS "set", "material"
@@ -53,7 +54,7 @@
 #define BO_BASIS_KEYS "r", "tolerance", "modes", "kind", "snapshots", "columns", "keep_boundary"
 #define BO_ELASTIC_KEYS "kind", "tolerance", "points", "training", "amplitude", "seed"
 #define BO_SAMPLES_KEYS "wind", "contact", "stress", "stress_at", "field"
-#define BO_SURFACE_KEYS "file", "int16"
+#define BO_SURFACE_KEYS "file", "int16", BO_TRANSFORM_KEYS
 
 /* Scenes of parts. */
 #define BO_ASSEMBLY_KEYS                                                                                               \
@@ -147,6 +148,8 @@ bough_status bo_scene_mesh(bo_json at, bough_mesh **mesh);
 
 /* A string that names a mesh file beside the scene file; mesh NULL: checked only. */
 bough_status bo_scene_mesh_file(bo_json at, bough_volume_policy volumes, bough_mesh **mesh);
+/* The same for the file under `key` of an object with BO_TRANSFORM_KEYS: moved as these say. */
+bough_status bo_scene_mesh_transformed(bo_json at, const char *key, bough_volume_policy volumes, bough_mesh **mesh);
 
 /* "sets": {NAME: {"vertices": SELECTION}} become vertex sets, {"elements": SELECTION} the elements all of whose
  * vertices are selected. mesh NULL: checked only. */
