@@ -137,14 +137,20 @@ BOUGH_API void bough_mechanism_statics_destroy(bough_context *ctx, bough_mechani
 
 /* ---- reduced model ---- */
 
+/* As many internal modes as bring the lowest frequency within frequency_tolerance of the whole mechanism's: often none,
+ * at most 16. */
+enum { BOUGH_INTERNAL_AUTOMATIC = -1 };
+
 typedef struct bough_mechanism_model_def {
     uint32_t cookie;
     /* Directions in which a unit of wrench moves the end effectors less than this times the most compliant one are
      * rigid, with radians made into metres by the radius. */
     double rank_tolerance;
     /* Modes of what is between the end effectors, with these held, that the model has beside them: none move the end
-     * effectors by themselves, and statics stay exact, but frequencies come closer to the whole mechanism's. 0 */
+     * effectors by themselves, and statics stay exact, but frequencies come closer to the whole mechanism's. Or
+     * BOUGH_INTERNAL_AUTOMATIC. 0 */
     int32_t internal_modes;
+    double frequency_tolerance; /* of BOUGH_INTERNAL_AUTOMATIC; 0.01 */
 } bough_mechanism_model_def;
 BOUGH_API bough_mechanism_model_def bough_default_mechanism_model_def(void);
 
@@ -176,6 +182,8 @@ typedef struct bough_mechanism_model {
     int32_t *motors;      /* motor_count: coordinates */
     double *motor_xi;     /* motors x n: where a unit of offset of each pulls the end effectors */
     double *motor_z;      /* motors x rank: the same in z */
+    double frequency_error; /* of the lowest frequency, relative to the whole mechanism's, where
+                               BOUGH_INTERNAL_AUTOMATIC looked for it; else NAN */
     bo_mechanism_lanes *lanes;
 } bough_mechanism_model;
 /* Of the statics of the same mechanism. def may be NULL. */
@@ -262,6 +270,10 @@ BOUGH_API bough_status bough_mechanism_frequencies(bough_context *ctx, const bou
                                                    double *frequencies, int32_t *found);
 BOUGH_API bough_status bough_mechanism_model_frequencies(bough_context *ctx, const bough_mechanism_model *model,
                                                          int32_t count, double *frequencies, int32_t *found);
+/* By how much the model's lowest frequency lies above that of the whole linearised mechanism, of which it was made,
+ * relative to that. */
+BOUGH_API bough_status bough_mechanism_model_frequency_error(bough_context *ctx, const bough_mechanism *mechanism,
+                                                             const bough_mechanism_model *model, double *error);
 /* Bytes that a model holds. */
 BOUGH_API size_t bough_mechanism_model_memory(const bough_mechanism_model *model);
 
@@ -271,7 +283,7 @@ enum { BOUGH_DETAIL_FREQUENCIES = 8 };
 typedef struct bough_mechanism_choice {
     int32_t end_effector_count; /* 0: those of the description */
     const bough_end_effector *end_effectors;
-    int32_t internal_modes;
+    int32_t internal_modes; /* or BOUGH_INTERNAL_AUTOMATIC */
 } bough_mechanism_choice;
 
 typedef struct bough_mechanism_detail_def {
@@ -287,7 +299,8 @@ BOUGH_API bough_mechanism_detail_def bough_default_mechanism_detail_def(void);
 
 typedef struct bough_mechanism_detail {
     int32_t size, rank; /* coordinates of the end effectors, and directions in which they move */
-    size_t memory;      /* bytes */
+    int32_t internal_modes; /* among the rank */
+    size_t memory;          /* bytes */
     int32_t frequency_count;
     double frequencies[BOUGH_DETAIL_FREQUENCIES]; /* Hz */
     double full[BOUGH_DETAIL_FREQUENCIES];        /* the same of the whole mechanism */
@@ -313,6 +326,7 @@ typedef struct bough_full_mechanism {
     /* Loads, which stay: at the origin of each end effector of the description, force and torque in the world's axes.
      */
     double *loads;
+    double base_load[6]; /* of a free base: force and torque on its origin, in the world's axes; stays */
     double gravity[3];
     double *offsets;    /* of the joints' springs, as in the description; coordinates of all joints */
     double residual;    /* of the last search: what is left of forces against their size */
@@ -403,6 +417,23 @@ BOUGH_API bough_status bough_blend_state_energies(bough_context *ctx, const boug
 /* How far joints are from closed at any poses of the links: the distance between the two frames of each joint, less
  * what its freedoms can do, summed over all joints, in radii of the mechanism. */
 BOUGH_API double bough_mechanism_constraint_error(const bough_mechanism *mechanism, const bough_pose *poses);
+
+/* How far the two sides of one joint are apart, less what its freedoms can do. Of a weld that gives way in all
+ * directions: zeros. */
+typedef struct bough_mechanism_gap {
+    int32_t joint;   /* -1: the mechanism has no joints */
+    double distance; /* m: between its frame as the parent and as the child sees it */
+    double angle;    /* rad: between the axes of both */
+    double error;    /* the larger of the distance in radii of the mechanism and of the angle */
+} bough_mechanism_gap;
+/* At any poses of the links. */
+BOUGH_API bough_mechanism_gap bough_mechanism_joint_gap(const bough_mechanism *mechanism, int32_t joint,
+                                                        const bough_pose *poses);
+/* The first coordinate of a joint (rad or m) where its links are. */
+BOUGH_API double bough_mechanism_joint_value(const bough_mechanism *mechanism, int32_t joint, const bough_pose *poses);
+/* Of the joint whose error is largest. A model that is linear about one pose, and a blend between its points, lets
+ * joints come apart; the full mechanism does not. */
+BOUGH_API bough_mechanism_gap bough_mechanism_largest_gap(const bough_mechanism *mechanism, const bough_pose *poses);
 
 /* Loads under which a blend shall be good. */
 typedef struct bough_workspace_def {
@@ -543,6 +574,21 @@ BOUGH_API void bough_surroundings_body_twist(const bough_surroundings *surroundi
 BOUGH_API bough_status bough_mechanism_step_among(bough_context *ctx, const bough_mechanism_model *model,
                                                   bough_mechanism_state *state, bough_surroundings *surroundings,
                                                   double dt);
+
+/* The same of the full mechanism, whose touches are of the description's end effectors, and of a blend, which keeps its
+ * base where it is. Of the full mechanism a step without contact is found first; impulses answer to its matrix there,
+ * and the step is found again under them. */
+BOUGH_API bough_status bough_full_surroundings_create(bough_context *ctx, const bough_full_mechanism *full,
+                                                      const bough_surroundings_def *def,
+                                                      bough_surroundings **surroundings);
+BOUGH_API bough_status bough_full_mechanism_step_among(bough_context *ctx, bough_full_mechanism *full,
+                                                       bough_surroundings *surroundings, double dt);
+BOUGH_API bough_status bough_blend_surroundings_create(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                       const bough_surroundings_def *def,
+                                                       bough_surroundings **surroundings);
+BOUGH_API bough_status bough_blend_state_step_among(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                    bough_blend_state *state, bough_surroundings *surroundings,
+                                                    double dt);
 
 /* All that changes, as numbers: a run that is put back goes on with the same bits. How many there are changes with the
  * contacts, which are among them. */

@@ -61,6 +61,30 @@ static inline const int32_t *bo_blend_tracks_of(const bough_mechanism_blend *ble
     return blend->track_of + ((size_t)nearest * (size_t)blend->count + (size_t)model) * (size_t)blend->n;
 }
 
+struct bo_blend_work {
+    bo_se3 *at, *rest, *next, *from;    /* end effectors: where they are, the blended pose, after a step, before one */
+    double *numbers;                    /* blended, as bo_blend_parts */
+    double *pair;                       /* blended, as bo_blend_pair */
+    double *gram;                       /* tracks x tracks: factor of B^T B */
+    double *A;                          /* tracks x tracks */
+    double *xi, *force;                 /* n: scaled */
+    double *way, *other, *step, *slope; /* n, n, n, n x n: of a search for equilibrium */
+    double *z, *rate, *f, *pull, *y, *right, *scratch; /* tracks */
+    double *kept;                                      /* n + most_points: of what a search may lose */
+    double *columns; /* most_points x (n + motors): what moves the links of each model */
+    int32_t *pivots;
+    double *memory;
+};
+
+/* A step in two halves, between which contact may act: rates y (tracks) at its end, with the matrices of the blend
+ * there; then moves the state by them. `nearest` goes from the first to the second. When the first fails the state is
+ * what it was. */
+bough_status bo_blend_predict(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                              double dt, int32_t *nearest);
+void bo_blend_finish(const bough_mechanism_blend *blend, bough_blend_state *state, double dt, int32_t nearest);
+/* Weights and carried wrench as they were before bo_blend_predict(). */
+bough_status bo_blend_give_back(const bough_mechanism_blend *blend, bough_blend_state *state, bough_status status);
+
 /* Of poses of all end effectors: sum of the lengths of what lies between, linear parts over r, angular ones over pi. */
 double bo_blend_distance(const bough_mechanism_blend *blend, const bo_se3 *from, const bo_se3 *to);
 /* 1 / r of linear components, else 1 */

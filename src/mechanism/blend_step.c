@@ -15,21 +15,6 @@
 #define DIFFERENCE 1e-7
 enum { MOST_ROUNDS = 120, FIRST_ROUNDS = 20 };
 
-struct bo_blend_work {
-    bo_se3 *at, *rest, *next, *from;    /* end effectors: where they are, the blended pose, after a step, before one */
-    double *numbers;                    /* blended, as bo_blend_parts */
-    double *pair;                       /* blended, as bo_blend_pair */
-    double *gram;                       /* tracks x tracks: factor of B^T B */
-    double *A;                          /* tracks x tracks */
-    double *xi, *force;                 /* n: scaled */
-    double *way, *other, *step, *slope; /* n, n, n, n x n: of a search for equilibrium */
-    double *z, *rate, *f, *pull, *y, *right, *scratch; /* tracks */
-    double *kept;                                      /* n + most_points: of what a search may lose */
-    double *columns; /* most_points x (n + motors): what moves the links of each model */
-    int32_t *pivots;
-    double *memory;
-};
-
 bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_blend *blend,
                                       bough_blend_state **state) {
     *state = NULL;
@@ -291,7 +276,7 @@ static void keep(const bough_mechanism_blend *blend, bough_blend_state *state) {
     memcpy(state->work->kept, state->carried, (size_t)blend->n * sizeof(double));
     memcpy(state->work->kept + blend->n, state->weights, (size_t)blend->most_points * sizeof(double));
 }
-static bough_status give_back(const bough_mechanism_blend *blend, bough_blend_state *state, bough_status status) {
+bough_status bo_blend_give_back(const bough_mechanism_blend *blend, bough_blend_state *state, bough_status status) {
     memcpy(state->carried, state->work->kept, (size_t)blend->n * sizeof(double));
     memcpy(state->weights, state->work->kept + blend->n, (size_t)blend->most_points * sizeof(double));
     return status;
@@ -344,10 +329,10 @@ bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_b
     int32_t nearest;
     const bough_status status = blend_at(ctx, blend, state, &nearest);
     if (status != BOUGH_OK)
-        return give_back(blend, state, status);
+        return bo_blend_give_back(blend, state, status);
     coordinates(blend, w, w->xi, w->z);
     if (!forces_of(blend, w, w->z, w->f))
-        return give_back(blend, state, bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite"));
+        return bo_blend_give_back(blend, state, bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite"));
     carry(blend, state, w->f);
     state->nearest = -1;
     if (!holding)
@@ -446,32 +431,36 @@ static void remember(const bough_mechanism_blend *blend, bough_blend_state *stat
     }
 }
 
-bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
-                                    double dt) {
+bough_status bo_blend_predict(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                              double dt, int32_t *nearest) {
     struct bo_blend_work *w = state->work;
-    const int32_t tracks = blend->tracks;
     if (!(dt > 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the step of a mechanism is %g s; it must be above 0", dt);
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    int32_t nearest;
-    const bough_status status = blend_at(ctx, blend, state, &nearest);
+    const bough_status status = blend_at(ctx, blend, state, nearest);
     if (status != BOUGH_OK)
-        return give_back(blend, state, status);
+        return bo_blend_give_back(blend, state, status);
     coordinates(blend, w, w->xi, w->z);
     for (int32_t i = 0; i < blend->n; i++)
         w->xi[i] = state->phi[i] * bo_blend_scale(blend, i);
     coordinates(blend, w, w->xi, w->rate);
     onto(blend, w->pair + blend->pair.B, w->numbers + blend->parts.pull, w->pull);
-    hand_over(blend, state, nearest, w->pull);
+    hand_over(blend, state, *nearest, w->pull);
     push(blend, state);
     if (!solve_step(blend, w, dt))
-        return give_back(blend, state,
+        return bo_blend_give_back(blend, state,
                          bo_fail(ctx, BOUGH_ERROR_SINGULAR,
                                  "a step of %g s of the blended mechanism is singular or not finite: masses or "
                                  "stiffnesses are too far apart, or wrenches too large",
                                  dt));
+    return BOUGH_OK;
+}
+
+void bo_blend_finish(const bough_mechanism_blend *blend, bough_blend_state *state, double dt, int32_t nearest) {
+    struct bo_blend_work *w = state->work;
+    const int32_t tracks = blend->tracks;
     add_scaled(tracks, dt, w->y, w->z);
     move_to(blend, w, w->z);
     /* Lambda^-1 z+ = f - M (y - z') / h - D y, without the inverse */
@@ -488,6 +477,13 @@ bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_bl
         state->phi[i] /= bo_blend_scale(blend, i);
     write_effectors(blend, state, w->next);
     state->time += dt;
+}
+
+bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                                    double dt) {
+    int32_t nearest;
+    BO_TRY(bo_blend_predict(ctx, blend, state, dt, &nearest));
+    bo_blend_finish(blend, state, dt, nearest);
     return BOUGH_OK;
 }
 
@@ -566,7 +562,7 @@ bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_
     for (int round = 0; round < MOST_ROUNDS; round++) {
         const bough_status status = find_way(ctx, blend, state, w->way, &length);
         if (status != BOUGH_OK)
-            return give_back(blend, state, status);
+            return bo_blend_give_back(blend, state, status);
         if (length < STILL || (round == MOST_ROUNDS - 1 && length < SEAM)) {
             carry(blend, state, w->f);
             write_effectors(blend, state, w->next);
@@ -581,7 +577,7 @@ bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_
         memcpy(w->from, w->at, (size_t)blend->effector_count * sizeof *w->from);
         move_by(blend, w->from, part, w->way, w->at);
     }
-    return give_back(blend, state,
+    return bo_blend_give_back(blend, state,
                      bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                              "no equilibrium of the blended mechanism was found; smaller changes of the wrenches, or "
                              "more points, may help"));
@@ -623,7 +619,7 @@ bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanis
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    BO_TRY(give_back(blend, state, blend_at(ctx, blend, state, &nearest)));
+    BO_TRY(bo_blend_give_back(blend, state, blend_at(ctx, blend, state, &nearest)));
     coordinates(blend, w, w->xi, w->z);
     if (!forces_of(blend, w, w->z, w->f))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite");

@@ -1,23 +1,10 @@
-/* How far joints are from closed, and points of a blend chosen by that. docs/theory/mechanism.md, "Blending". */
+/* Points of a blend, chosen by how far its joints are from closed. docs/theory/mechanism.md, "Blending". */
 #include "mechanism/blend.h"
 
 #include <string.h>
 
 #define WORKSPACE_COOKIE 0xB006106Cu
 #define LOST 1e30 /* error of a sample where the blend finds no equilibrium: a point is needed there */
-
-double bough_mechanism_constraint_error(const bough_mechanism *mechanism, const bough_pose *poses) {
-    double sum = 0;
-    for (int32_t j = 0; j < mechanism->def.joint_count; j++) {
-        const bo_mechanism_joint *joint = &mechanism->joints[j];
-        const bo_se3 from = bo_se3_mul(bo_pose(&poses[joint->parent]), joint->in_parent);
-        const bo_se3 X = bo_se3_mul(bo_se3_inverse(from), bo_joint_frame(joint, bo_pose(&poses[joint->child])));
-        double theta[BO_MOST_FREEDOMS];
-        bo_joint_read(joint->kind, X, theta);
-        sum += bo_norm(bo_sub(X.t, bo_joint_pose(joint->kind, theta).t));
-    }
-    return sum / mechanism->radius;
-}
 
 bough_workspace_def bough_default_workspace_def(void) {
     return (bough_workspace_def){

@@ -78,6 +78,10 @@ static bough_status check(const bo_linkage *l) {
     return BOUGH_OK;
 }
 
+static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
+    return bough_blend_surroundings_create(l->ctx, of(l)->blend, def, &l->around);
+}
+
 static bough_status create(bo_linkage *l) {
     bo_kept_statics kept;
     BO_TRY(check(l));
@@ -92,6 +96,9 @@ static bough_status create(bo_linkage *l) {
         status = bough_blend_state_create(l->ctx, b->blend, &b->state);
     if (status == BOUGH_OK)
         memcpy(b->state->gravity, l->scene->model.gravity, sizeof b->state->gravity);
+    l->keeps_all = true;
+    if (status == BOUGH_OK && bo_linkage_needs_around(l->m))
+        status = bo_linkage_make_around(l, create_around);
     return status;
 }
 
@@ -171,7 +178,8 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     const blended *b = of(l);
     (void)iterations;
-    BO_TRY(bough_blend_state_step(l->ctx, b->blend, b->state, h));
+    BO_TRY(l->around && !l->alone ? bough_blend_state_step_among(l->ctx, b->blend, b->state, l->around, h)
+                                  : bough_blend_state_step(l->ctx, b->blend, b->state, h));
     bough_blend_state_place(b->blend, b->state);
     for (int32_t i = 0; i < l->m->link_count; i++) {
         const bo_twist t = bo_se3_log(bo_se3_mul(bo_se3_inverse(bo_pose(&l->poses[i])), bo_pose(&b->state->poses[i])));

@@ -10,6 +10,8 @@ typedef struct mechanism_engine {
     bool placed, moved;    /* the linkage's poses, its twists are those of its state */
     const bo_hands *hands; /* NULL: none */
     double *before;        /* a state of the linkage, for trying */
+    bough_run_gap gap, worst_gap; /* of the joints: when it was measured last, and the largest */
+    bool warned;                  /* that it is large */
     /* What is shown, from bo_mechanism_make_surface() on: */
     bough_run_rigid *rigids;
     int32_t *first; /* of the rigids, and one more: their first vertices in all */
@@ -19,6 +21,9 @@ typedef struct mechanism_engine {
 
 /* Where a rigid is, and its twist in its own axes. */
 bo_se3 bo_mechanism_rigid(mechanism_engine *e, int32_t rigid, bo_twist *twist);
+
+/* linkage_watch.c: measures how far joints are apart where the links were placed, and warns once. */
+void bo_linkage_watch(mechanism_engine *e, double t);
 
 /* mechanism_surface.c */
 bough_status bo_mechanism_make_surface(bo_engine *engine);

@@ -38,6 +38,7 @@ struct bough_run {
     int64_t step_count;
     int32_t max_halvings;
     const char *engine_name, *coupling; /* of the lists in scene/scene.h; coupling NULL: not the tree engine */
+    char reason[BO_REASON_SIZE];        /* as in the engine's def */
     int32_t passes;                     /* as in the model's def */
     const char *integrator;             /* the registry's */
     uint64_t hash;                      /* of scene, integrator and dt */

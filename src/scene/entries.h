@@ -32,7 +32,7 @@
         "events", "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
 #define BO_TREE_ENGINE_KEYS "kind", "coupling", "passes"
-#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend"
+#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend", "joint_tolerance"
 #define BO_ENGINE_KEYS BO_TREE_ENGINE_KEYS, "method", "end_effectors", "internal_modes", "blend" /* of all kinds */
 #define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
 #define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
@@ -100,6 +100,7 @@
 #define BO_LINK_FORCE_KEYS "link", "end_effector", "body", "position", "force", "torque", "from", "until", "curve"
 #define BO_LINK_PROBE_KEYS "name", "link", "end_effector", "body", "position"
 #define BO_TOUCH_PROBE_KEYS "name", "touch"
+#define BO_JOINT_PROBE_KEYS "name", "joint"
 #define BO_RIGID_BODY_KEYS                                                                                   \
     "name", "shape", "density", "mass", "inertia", "position", "rotate_deg", "velocity", "spin", "friction", \
         "restitution"

@@ -472,9 +472,14 @@ static bough_status read_loads(const reader *r, bo_json at) {
 }
 
 static bough_status read_probe(const reader *r, bo_json at, bo_scene_probe *probe) {
-    bo_json touch = bo_json_at(&at, "touch");
-    BO_TRY(touch.value ? bo_json_keys(at, BO_TOUCH_PROBE_KEYS) : bo_json_keys(at, BO_LINK_PROBE_KEYS));
+    bo_json touch = bo_json_at(&at, "touch"), joint = bo_json_at(&at, "joint");
+    BO_TRY(touch.value   ? bo_json_keys(at, BO_TOUCH_PROBE_KEYS)
+           : joint.value ? bo_json_keys(at, BO_JOINT_PROBE_KEYS)
+                         : bo_json_keys(at, BO_LINK_PROBE_KEYS));
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), r->scene, probe));
+    probe->of_joint = joint.value != NULL;
+    if (joint.value)
+        return find(r, joint, NAMES_JOINT, &probe->joint);
     if (!touch.value)
         return read_spot(r, &at, &probe->spot);
     probe->touch = true;
@@ -605,13 +610,21 @@ static bough_status read_engine(const reader *r, bo_json at) {
     bo_json named = bo_json_at(&at, "kind"), kept = bo_json_at(&at, "end_effectors");
     bo_json modes = bo_json_at(&at, "internal_modes");
     BO_TRY(bo_json_keys(at, BO_MECHANISM_ENGINE_KEYS));
+    m->names_engine = named.value || kept.value || modes.value || bo_json_has(&at, "blend") || bo_json_has(&at, "method");
+    m->joint_tolerance = 0.02, m->internal_modes = BOUGH_INTERNAL_AUTOMATIC;
+    BO_TRY(bo_json_number(bo_json_at(&at, "joint_tolerance"), BO_POSITIVE, &m->joint_tolerance));
     BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
     if (kind == BO_ENGINE_TREE)
         return bo_json_fail(named, "\"tree\" is for scenes of parts, and this one has links");
     BO_TRY(bo_json_choice(bo_json_at(&at, "method"), methods, 2, &method));
     r->scene->engine = (bo_engine_kind)kind;
     m->method = (bough_mechanism_method)method;
-    BO_TRY(bo_json_integer(modes, 0, 1000, &m->internal_modes));
+    if (json_is_string(modes.value)) {
+        static const char *const automatic[] = {"auto"};
+        int32_t ignored;
+        BO_TRY(bo_json_choice(modes, automatic, 1, &ignored));
+    } else
+        BO_TRY(bo_json_integer(modes, 0, 1000, &m->internal_modes));
     BO_TRY(read_blend(r, bo_json_at(&at, "blend")));
     if (m->internal_modes > 0 && m->has_blend)
         return bo_json_fail(modes, "are for one pose; leave them or \"blend\" out");

@@ -142,8 +142,10 @@ typedef struct bo_mechanism_scene {
     int32_t body_count, obstacle_count;
     bo_scene_rigid *bodies, *obstacles;
     bough_mechanism_method method;
+    bool names_engine;         /* its kind, or how it is reduced: nothing is chosen by itself */
+    double joint_tolerance;    /* of bough_run_gap.error: beyond, somebody is warned */
     int32_t kept_count, *kept; /* end effectors of the reduced model; 0: all */
-    int32_t internal_modes;    /* beside the end effectors */
+    int32_t internal_modes;    /* beside the end effectors; or BOUGH_INTERNAL_AUTOMATIC */
     bool has_blend;
     bo_scene_blend blend;
     bough_mechanism *mechanism; /* NULL: bodies only */
