@@ -371,6 +371,10 @@ BOUGH_API void bough_mechanism_blend_destroy(bough_context *ctx, bough_mechanism
  * fails the blend is what it was. */
 BOUGH_API bough_status bough_mechanism_blend_add(bough_context *ctx, bough_mechanism_blend *blend,
                                                  const bough_pose *poses, const double *wrench);
+/* The same where motors have gone along: motors (those of the blend's statics): their offsets at that equilibrium. */
+BOUGH_API bough_status bough_mechanism_blend_add_driven(bough_context *ctx, bough_mechanism_blend *blend,
+                                                        const bough_pose *poses, const double *motors,
+                                                        const double *wrench);
 BOUGH_API int32_t bough_mechanism_blend_count(const bough_mechanism_blend *blend);
 BOUGH_API const bough_mechanism_model *bough_mechanism_blend_model(const bough_mechanism_blend *blend, int32_t point);
 
@@ -390,6 +394,7 @@ typedef struct bough_blend_state {
     /* What a step hands to the next, along the directions of the nearest model; all that a copy of the state needs. */
     int32_t nearest;         /* -1: nothing */
     double *rates, *springs; /* n: velocities and forces of the springs */
+    double *driven;          /* motor_count: where the motors were */
     double kinetic;          /* J */
     bough_pose *poses;       /* of all links, by bough_blend_state_place() */
     struct bo_blend_work *work;
@@ -447,6 +452,10 @@ typedef struct bough_workspace_def {
     const double *box;
     uint64_t seed;
     int32_t sample_count; /* on the way to each load; 12 */
+    /* And a way of the motors of the blend's statics, without loads: their offsets at one place after the other, each a
+     * sample. path_count x motors; NULL: none. */
+    int32_t path_count;
+    const double *path;
     double gravity[3];    /* 0 */
     double tolerance;     /* of bough_mechanism_constraint_error(); 0.02 */
     /* Of the distance between end effectors and those of the full mechanism, linear parts over the radius and angular

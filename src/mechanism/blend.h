@@ -14,14 +14,15 @@ typedef struct bo_blend_point {
     double *lambda;  /* rank, descending */
     double *M, *D;   /* rank x rank: of coordinates along V */
     bo_se3 *at;      /* end effectors in the base's frame */
+    double *driven;  /* where its motors are */
     double *numbers; /* bo_blend_parts */
 } bo_blend_point;
 
 /* Where parts of `numbers` begin. */
 typedef struct bo_blend_parts {
     int32_t way;    /* n: log of the end effectors against those of the middle point, not scaled */
-    int32_t pull;   /* n: wrench of the springs on end effectors */
-    int32_t motors; /* motors x n: the same by a unit of each motor's offset */
+    int32_t pull;   /* n: wrench of the springs on end effectors, with its motors where they are there */
+    int32_t motors; /* motors x n: where a unit of each motor's offset takes the end effectors */
     int32_t weight; /* n x 3: wrench by gravity in the base's axes */
     int32_t energy; /* 1: of the springs */
     int32_t moment; /* 3: of mass about the base's origin, in its axes */

@@ -18,6 +18,7 @@
 #define HOLD 1e-9    /* of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end */
 #define LONGEST 0.5  /* rad, or parts of the radius: one iteration */
 #define STIRRED 1e-6 /* rad, or parts of the radius: forces below what this much motion makes are none */
+#define FAST 0.1 /* of what is left: an iteration that leaves less serves with an older matrix too */
 enum { MOST_ITERATIONS = 40, MOST_PIECES = 400 };
 
 /* ---- balance ---- */
@@ -245,6 +246,16 @@ static bool goes_on(bough_context *ctx, bough_full_mechanism *full) {
     return !w->cancelled;
 }
 
+static bool factor(bough_full_mechanism *full) {
+    struct bo_full_work *w = full->work;
+    const size_t size = (size_t)w->size;
+    differentiate(full);
+    for (size_t k = (size_t)w->base_size; k < (size_t)w->n; k++)
+        w->hardest = fmax(w->hardest, fabs(w->A[k * size + k]) * pow(bo_full_unit(w, (int32_t)k), 2));
+    equilibrate(w);
+    return w->factored = bo_lu_factor(w->size, w->A, w->pivots);
+}
+
 /* Solves balance(q) = target from where q is; target is in `goal` (size) or NULL for zero. */
 static bool newton(bough_context *ctx, bough_full_mechanism *full, const double *goal, double tolerance) {
     struct bo_full_work *w = full->work;
@@ -260,15 +271,13 @@ static bool newton(bough_context *ctx, bough_full_mechanism *full, const double 
         const double now = fmax(full->residual, full->gap);
         if (now <= tolerance || (now <= ROUNDED && now > 0.5 * last))
             return true;
+        const bool fast = now <= FAST * last;
         last = now;
         if (!goes_on(ctx, full))
             return false;
         full->iterations++;
-        differentiate(full);
-        for (size_t k = (size_t)w->base_size; k < (size_t)w->n; k++)
-            w->hardest = fmax(w->hardest, fabs(w->A[k * size + k]) * pow(bo_full_unit(w, (int32_t)k), 2));
-        equilibrate(w);
-        if (!bo_lu_factor(w->size, w->A, w->pivots))
+        const bool older = w->factored && fast;
+        if (!older && !factor(full))
             return false;
         const double before = length_of(w, w->residual);
         double limit = 1;
@@ -289,6 +298,10 @@ static bool newton(bough_context *ctx, bough_full_mechanism *full, const double 
                 w->other[k] -= goal[k];
             shorter = length_of(w, w->other) < before * (1 - 1e-4 * limit);
         }
+        if (!shorter && older) {
+            w->factored = false;
+            continue;
+        }
         if (!shorter)
             return now <= ROUNDED;
         memcpy(w->q, w->trial, size * sizeof(double));
@@ -306,6 +319,7 @@ static bool search(bough_context *ctx, bough_full_mechanism *full) {
     if (newton(ctx, full, NULL, TOLERANCE))
         return true;
     memcpy(w->q, w->good, bytes);
+    w->factored = false;
     balance(full, w->q, w->start);
     double reached = 0, piece = 0.25;
     for (int i = 0; i < MOST_PIECES && piece > 1e-4 && !w->cancelled; i++) {
@@ -319,6 +333,7 @@ static bool search(bough_context *ctx, bough_full_mechanism *full) {
             memcpy(w->good, w->q, bytes);
         } else {
             piece *= 0.4;
+            w->factored = false;
             memcpy(w->q, w->good, bytes);
         }
     }
@@ -360,6 +375,7 @@ static void start(bough_full_mechanism *full, double dt) {
     memcpy(w->kept, w->q, (size_t)w->size * sizeof(double));
     memset(w->pushes, 0, (size_t)w->mechanism->def.link_count * sizeof *w->pushes);
     w->dt = dt;
+    w->factored = false; /* what a step comes to must not depend on the step before */
 }
 
 bough_status bo_full_search(bough_context *ctx, bough_full_mechanism *full) {
@@ -378,9 +394,7 @@ bough_status bo_full_search(bough_context *ctx, bough_full_mechanism *full) {
 bool bo_full_answer(bough_full_mechanism *full, double *inverse) {
     struct bo_full_work *w = full->work;
     const size_t n = (size_t)w->n;
-    differentiate(full);
-    equilibrate(w);
-    if (!bo_lu_factor(w->size, w->A, w->pivots))
+    if (!w->factored && !factor(full))
         return false;
     for (size_t c = 0; c < n; c++) {
         memset(w->step, 0, (size_t)w->size * sizeof(double));

@@ -20,7 +20,8 @@ struct bo_full_work {
     double hardest;                          /* of the coordinates: force by a unit of motion, in this search */
     double *forces;                          /* n: size of what is balanced */
     bool cancelled;                          /* this search */
-    double *A, *scale;                       /* size x size, size */
+    double *A, *scale;                       /* size x size, size: factors of the scaled matrix, and its scales */
+    bool factored;                           /* A is of this step, a little way back at most */
     int32_t *pivots;
     void *memory;
 };

@@ -383,35 +383,47 @@ static bough_status make(bough_context *ctx, const bough_mechanism *mechanism, c
 }
 
 /* By how much its lowest frequency lies above that of the whole mechanism; NAN where it has none. */
-static double error_of(bough_context *ctx, const bough_mechanism_model *model, double whole) {
+static bough_status find_error(bough_context *ctx, bough_mechanism_model *model, double whole) {
     double reduced;
     int32_t found;
-    const bool known = bough_mechanism_model_frequencies(ctx, model, 1, &reduced, &found) == BOUGH_OK && found > 0;
-    return known ? reduced / whole - 1 : NAN;
+    const bough_status status = bough_mechanism_model_frequencies(ctx, model, 1, &reduced, &found);
+    model->frequency_error = status == BOUGH_OK && found > 0 ? reduced / whole - 1 : NAN;
+    return status;
 }
 
-/* 1, 2, 4 ... modes, until the lowest frequency is near enough or there are no more. Where the whole mechanism's is not
- * found, or a model with more modes cannot be made, what there is must do. */
-static bough_status make_automatic(bough_context *ctx, const bough_mechanism *mechanism,
-                                   const bough_mechanism_statics *statics, const bough_mechanism_model_def *def,
-                                   bough_mechanism_model **model) {
+/* 1, 2, 4 ... modes, until the lowest frequency is near enough or there are no more. */
+static bough_status add_modes(bough_context *ctx, const bough_mechanism *mechanism,
+                              const bough_mechanism_statics *statics, const bough_mechanism_model_def *def,
+                              bough_mechanism_model **model) {
     const int32_t most = mechanism->coordinate_count < MOST_AUTOMATIC ? mechanism->coordinate_count : MOST_AUTOMATIC;
     double whole;
     int32_t found, asked = 0;
-    BO_TRY(make(ctx, mechanism, statics, def->rank_tolerance, 0, model));
-    if (bough_mechanism_frequencies(ctx, mechanism, 1, &whole, &found) != BOUGH_OK || found == 0)
+    BO_TRY(bough_mechanism_frequencies(ctx, mechanism, 1, &whole, &found));
+    if (found == 0)
         return BOUGH_OK;
-    (*model)->frequency_error = error_of(ctx, *model, whole);
+    BO_TRY(find_error(ctx, *model, whole));
     while ((*model)->frequency_error > def->frequency_tolerance && (*model)->internal_count == asked && asked < most) {
         bough_mechanism_model *richer;
         asked = asked == 0 ? 1 : 2 * asked < most ? 2 * asked : most;
-        if (make(ctx, mechanism, statics, def->rank_tolerance, asked, &richer) != BOUGH_OK)
-            return BOUGH_OK;
-        richer->frequency_error = error_of(ctx, richer, whole);
+        BO_TRY(make(ctx, mechanism, statics, def->rank_tolerance, asked, &richer));
         bough_mechanism_model_destroy(ctx, *model);
         *model = richer;
+        BO_TRY(find_error(ctx, *model, whole));
     }
     return BOUGH_OK;
+}
+
+/* Where the whole mechanism's frequency is not found, or no model with more modes, what there is must do. */
+static bough_status make_automatic(bough_context *ctx, const bough_mechanism *mechanism,
+                                   const bough_mechanism_statics *statics, const bough_mechanism_model_def *def,
+                                   bough_mechanism_model **model) {
+    BO_TRY(make(ctx, mechanism, statics, def->rank_tolerance, 0, model));
+    const bough_status status = add_modes(ctx, mechanism, statics, def, model);
+    if (status != BOUGH_ERROR_MEMORY && status != BOUGH_CANCELLED)
+        return BOUGH_OK;
+    bough_mechanism_model_destroy(ctx, *model);
+    *model = NULL;
+    return status;
 }
 
 bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechanism *mechanism,

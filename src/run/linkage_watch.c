@@ -19,6 +19,17 @@ static const char *advice(const bo_linkage *l) {
 typedef struct {
     char text[96];
 } label;
+/* "0.012 m and 3.4 degrees", of what is worth a word. */
+static label size_of(double distance, double angle) {
+    const double degrees = 57.29577951308232 * angle;
+    label l;
+    if (degrees < 0.01)
+        snprintf(l.text, sizeof l.text, "%.3g m", distance);
+    else
+        snprintf(l.text, sizeof l.text, "%.3g m and %.3g degrees", distance, degrees);
+    return l;
+}
+
 static label label_of(const bo_mechanism_scene *m, int32_t joint) {
     label l;
     const char *name = m->joints[joint].name;
@@ -31,7 +42,6 @@ static label label_of(const bo_mechanism_scene *m, int32_t joint) {
 
 void bo_linkage_watch(mechanism_engine *e, double t) {
     const bo_linkage *l = &e->l;
-    const double degree = 57.29577951308232;
     if (!l->m->mechanism)
         return;
     const bough_mechanism_gap gap = bough_mechanism_largest_gap(l->m->mechanism, l->poses);
@@ -43,10 +53,10 @@ void bo_linkage_watch(mechanism_engine *e, double t) {
         return;
     e->warned = true;
     bo_warn(l->ctx,
-            "%s: at t = %.4g s the two sides of joint %s are %.3g m and %.3g degrees apart, more than %g of the "
-            "mechanism's radius of %.3g m or of a radian: %s",
-            l->scene->path, t, label_of(l->m, gap.joint).text, gap.distance, degree * gap.angle, l->m->joint_tolerance,
-            bough_mechanism_radius(l->m->mechanism), advice(l));
+            "%s: at t = %.4g s the two sides of joint %s are %s apart, more than %g of a radian or of the mechanism's "
+            "radius, %.3g m: %s",
+            l->scene->path, t, label_of(l->m, gap.joint).text, size_of(gap.distance, gap.angle).text,
+            l->m->joint_tolerance, bough_mechanism_radius(l->m->mechanism), advice(l));
 }
 
 /* ---- what motors will do ---- */
@@ -128,7 +138,7 @@ bough_status bo_mechanism_choose_engine(bough_context *ctx, const bough_scene *s
     def->kind = BO_ENGINE_FULL;
     snprintf(def->reason, sizeof def->reason,
              "the motors take the mechanism beyond what a model that is linear about one pose can follow (at t = %.4g s "
-             "joint %s would be %.3g m and %.3g degrees apart); --engine mechanism takes that model all the same",
-             worst.time, label_of(l.m, worst.joint).text, worst.distance, 57.29577951308232 * worst.angle);
+             "joint %s would be %s apart); --engine mechanism takes that model all the same",
+             worst.time, label_of(l.m, worst.joint).text, size_of(worst.distance, worst.angle).text);
     return BOUGH_OK;
 }

@@ -598,9 +598,9 @@ static bough_status read_blend(const reader *r, bo_json at) {
     for (int32_t i = 0; i < count; i++)
         BO_TRY(read_blend_load(r, bo_json_item(&loads, i), &blend->loads[i]));
     BO_TRY(read_random(bo_json_at(&at, "random"), blend));
-    return !at.value || count > 0 || blend->random_count > 0
+    return !at.value || count > 0 || blend->random_count > 0 || json_array_size(bo_json_at(r->root, "motors").value) > 0
                ? BOUGH_OK
-               : bo_json_fail(at, "needs \"loads\" or \"random\" ones, under which its poses are found");
+               : bo_json_fail(at, "needs \"loads\" or \"random\" ones, under which its poses are found, or \"motors\"");
 }
 
 static bough_status read_engine(const reader *r, bo_json at) {
@@ -611,7 +611,7 @@ static bough_status read_engine(const reader *r, bo_json at) {
     bo_json modes = bo_json_at(&at, "internal_modes");
     BO_TRY(bo_json_keys(at, BO_MECHANISM_ENGINE_KEYS));
     m->names_engine = named.value || kept.value || modes.value || bo_json_has(&at, "blend") || bo_json_has(&at, "method");
-    m->joint_tolerance = 0.02, m->internal_modes = BOUGH_INTERNAL_AUTOMATIC;
+    m->joint_tolerance = 0.03, m->internal_modes = BOUGH_INTERNAL_AUTOMATIC;
     BO_TRY(bo_json_number(bo_json_at(&at, "joint_tolerance"), BO_POSITIVE, &m->joint_tolerance));
     BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
     if (kind == BO_ENGINE_TREE)

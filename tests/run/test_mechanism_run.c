@@ -563,11 +563,7 @@ static void what_cannot_run_is_told(void **state) {
                  NULL, NULL, "there are none");
     check_no_run(ctx, "{'bough': 1, 'free_base': true, 'settle': true, 'generate': {'Y': {}}, 'time': {'duration': 1}}",
                  NULL, NULL, "free base has no equilibrium");
-    check_no_run(ctx,
-                 "{'bough': 1, 'free_base': true, 'generate': {'Y': {}}, 'time': {'duration': 1},"
-                 "'forces': [{'link': 'base', 'force': [1, 0, 0]}]}",
-                 "full", NULL, "a base that is free");
-    check_no_run(ctx, RESTING "}", "full", NULL, "are stepped by the engine \"mechanism\"");
+    check_no_run(ctx, RESTING "}", "full", "hht", "the full mechanism is stepped by \"backward-euler\"");
     check_no_run(ctx, RESTING "}", NULL, "hht", "what touches is stepped by \"backward-euler\"");
     check_no_run(ctx, "{'bough': 1, " BALL("1") ", 'settle': true, 'time': {'duration': 1}}", NULL, NULL, "that fly");
     bough_context_destroy(ctx);
