@@ -61,6 +61,8 @@ static sketch *random_mechanism(uint64_t *random) {
 /* Errors of the lowest frequency for 0, 1, 2 and as many internal modes as are chosen by themselves. */
 typedef struct {
     double errors[CHOICES][MOST_MECHANISMS];
+    double alone[MOST_MECHANISMS]; /* without modes, of those with one end effector */
+    int alone_count;
     double modes[MOST_MECHANISMS];
     double seconds[2]; /* of making all models: without modes, and with those that are chosen */
     int count, rigid;
@@ -100,6 +102,8 @@ static bough_status measure(bough_context *ctx, const sketch *s, figures *f) {
         status = measure_choice(ctx, m, statics, k, f);
     bough_mechanism_statics_destroy(ctx, statics);
     bough_mechanism_destroy(ctx, m);
+    if (status == BOUGH_OK && s->def.end_effector_count == 1)
+        f->alone[f->alone_count++] = f->errors[0][f->count];
     if (status == BOUGH_OK)
         f->count++;
     else if (status == BOUGH_ERROR_SINGULAR || status == BOUGH_ERROR_ARGUMENT) /* loops hold it: nothing to reduce */
@@ -122,29 +126,33 @@ static double share_above(int count, const double *values, double limit) {
     return count ? (double)above / count : NAN;
 }
 
+static void tell_row(const char *name, int count, double *errors, bool json, json_t *rows) {
+    static const double parts[4] = {0.5, 0.75, 0.9, 1};
+    const double over = share_above(count, errors, 0.01);
+    double q[4];
+    for (int p = 0; p < 4; p++)
+        q[p] = quantile(count, errors, parts[p]);
+    if (json)
+        json_array_append_new(rows, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:f}", "internal_modes", name, "count",
+                                              count, "median", q[0], "three_quarters", q[1], "nine_tenths", q[2],
+                                              "largest", q[3], "over_1_percent", over));
+    else
+        printf("  %-23s %8.3g %16.3g %13.3g %9.3g %7.1f %% of %d\n", name, 100 * q[0], 100 * q[1], 100 * q[2],
+               100 * q[3], 100 * over, count);
+}
+
 static void tell(figures *f, bool json) {
     static const char *const names[CHOICES] = {"none", "1", "2", "chosen"};
-    static const double parts[4] = {0.5, 0.75, 0.9, 1};
     json_t *rows = json_array();
     if (!json) {
         printf("%d random mechanisms of 4 to 30 links with 1 to 3 random end effectors (%d more are rigid there):\n"
                "lowest frequency above the whole mechanism's, %%\n"
-               "  internal modes   median   three quarters   nine tenths   largest   over 1 %%\n",
+               "  internal modes            median   three quarters   nine tenths   largest   over 1 %%\n",
                f->count, f->rigid);
     }
-    for (int k = 0; k < CHOICES; k++) {
-        double q[4];
-        const double over = share_above(f->count, f->errors[k], 0.01);
-        for (int p = 0; p < 4; p++)
-            q[p] = quantile(f->count, f->errors[k], parts[p]);
-        if (json)
-            json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f}", "internal_modes", names[k], "median",
-                                                  q[0], "three_quarters", q[1], "nine_tenths", q[2], "largest", q[3],
-                                                  "over_1_percent", over));
-        else
-            printf("  %-14s %8.3g %16.3g %13.3g %9.3g %7.1f %% of them\n", names[k], 100 * q[0], 100 * q[1], 100 * q[2],
-                   100 * q[3], 100 * over);
-    }
+    tell_row("none, one end effector", f->alone_count, f->alone, json, rows);
+    for (int k = 0; k < CHOICES; k++)
+        tell_row(names[k], f->count, f->errors[k], json, rows);
     const double middle = quantile(f->count, f->modes, 0.5), most = quantile(f->count, f->modes, 1);
     if (json)
         app_print_json(json_pack("{s:i, s:o, s:f, s:f, s:f, s:f}", "mechanisms", f->count, "rows", rows, "modes_median",
@@ -162,7 +170,7 @@ int bench_reduction(const bench_options *options) {
     bough_context *ctx = app_context(1);
     uint64_t random = 20;
     bough_status status = BOUGH_OK;
-    f.count = f.rigid = 0;
+    f.count = f.rigid = f.alone_count = 0, f.seconds[0] = f.seconds[1] = 0;
     for (int i = 0; i < (options->size > 1 ? MOST_MECHANISMS : 500) && status == BOUGH_OK; i++) {
         sketch *s = random_mechanism(&random);
         status = measure(ctx, s, &f);
