@@ -357,6 +357,18 @@ bough_status bo_among_solve(bough_context *ctx, bough_surroundings *s, const bo_
     return move_bodies(s, dt) ? BOUGH_OK : fail_not_finite(ctx);
 }
 
+bough_status bo_among_solve_again(bough_context *ctx, bough_surroundings *s, const double *y, double dt) {
+    struct bo_surroundings_work *w = s->work;
+    const int32_t rounds = s->rounds;
+    memcpy(w->y, y, (size_t)w->size * sizeof(double));
+    predict_bodies(s, dt);
+    if (!rates_are_finite(w))
+        return fail_not_finite(ctx);
+    solve(s);
+    s->rounds += rounds;
+    return move_bodies(s, dt) ? BOUGH_OK : fail_not_finite(ctx);
+}
+
 /* ---- with a reduced mechanism ---- */
 
 typedef struct {

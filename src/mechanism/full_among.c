@@ -7,10 +7,14 @@
 
 #include <string.h>
 
+enum { MOST_ROUNDS = 6 };
+#define SETTLED 1e-7 /* of the impulses: a round that changes them less is the last */
+
 typedef struct {
     bough_context *ctx;
     bough_full_mechanism *full;
     double *y, *before; /* n */
+    double *last;       /* n: impulses on the coordinates, of which the unknowns are */
     double *inverse;    /* n x n */
 } touching;
 
@@ -18,7 +22,7 @@ bough_status bough_full_surroundings_create(bough_context *ctx, const bough_full
                                             const bough_surroundings_def *def, bough_surroundings **surroundings) {
     const int32_t n = full->work->n;
     BO_TRY(bo_surroundings_make(ctx, full->work->mechanism->def.end_effector_count, n, def, surroundings));
-    return bo_surroundings_reserve(ctx, surroundings, (size_t)n * (size_t)n + 2 * (size_t)n);
+    return bo_surroundings_reserve(ctx, surroundings, (size_t)n * (size_t)n + 3 * (size_t)n);
 }
 
 /* ---- rates ---- */
@@ -45,17 +49,26 @@ static void read_rates(const bough_full_mechanism *full, int32_t j, double *rate
         bo_cholesky_solve(n, A, rates);
 }
 
-static void fill_rates(touching *t, double dt) {
+static void fill_before(touching *t) {
     const struct bo_full_work *w = t->full->work;
     const bough_mechanism *m = w->mechanism;
-    for (int32_t k = 0; k < w->base_size; k++) {
+    for (int32_t k = 0; k < w->base_size; k++)
         t->before[k] = t->full->twists[6 * (ptrdiff_t)m->def.base + k];
-        t->y[k] = w->q[k] / dt;
-    }
     for (int32_t j = 0; j < m->def.joint_count; j++)
         read_rates(t->full, j, t->before + w->base_size + m->joints[j].offset);
-    for (int32_t k = w->base_size; k < w->n; k++)
-        t->y[k] = (w->q[k] - w->q_before[k]) / dt;
+}
+
+/* Rates by the unknowns; less what impulses did to them, as the matrix says: rates without contact. */
+static void fill_rates(touching *t, double dt) {
+    const struct bo_full_work *w = t->full->work;
+    for (int32_t k = 0; k < w->n; k++)
+        t->y[k] = (k < w->base_size ? w->q[k] : w->q[k] - w->q_before[k]) / dt;
+}
+static void take_back(touching *t) {
+    const size_t n = (size_t)t->full->work->n;
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < n; c++)
+            t->y[r] -= t->inverse[r * n + c] * t->last[c];
 }
 
 /* ---- what the contact sees ---- */
@@ -108,11 +121,14 @@ static bough_status answer(void *data, const double **inverse, double *least) {
 
 /* ---- the step ---- */
 
-/* Forces of the impulses, as spatial wrenches that stay for all of the step; and the coordinates that they lead to. */
-static void push(touching *t, const struct bo_surroundings_work *s, double dt) {
+/* Forces of the impulses, as spatial wrenches that stay for all of the step; and the coordinates that they lead to, from
+ * where those before them did. Returns by how much impulses have changed. */
+static double push(touching *t, const struct bo_surroundings_work *s, double dt) {
     struct bo_full_work *w = t->full->work;
     const bough_mechanism *m = w->mechanism;
     const size_t n = (size_t)w->n;
+    double changed = 0, most = 0;
+    memset(w->pushes, 0, (size_t)m->def.link_count * sizeof *w->pushes);
     for (size_t i = 0; i < s->meeting_count; i++) {
         const bo_vec3 f = bo_scale(1 / dt, bo_among_impulse(s, i));
         const bo_twist wrench = {f, bo_cross(bo_sub(s->meetings[i].position, m->middle), f)};
@@ -127,7 +143,34 @@ static void push(touching *t, const struct bo_surroundings_work *s, double dt) {
     }
     for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < n; c++)
-            w->q[r] += dt * t->inverse[r * n + c] * s->impulse[c];
+            w->q[r] += dt * t->inverse[r * n + c] * (s->impulse[c] - t->last[c]);
+    for (size_t k = 0; k < n; k++) {
+        const double unit = bo_full_unit(w, (int32_t)k);
+        changed = fmax(changed, fabs(s->impulse[k] - t->last[k]) * unit);
+        most = fmax(most, fabs(s->impulse[k]) * unit);
+        t->last[k] = s->impulse[k];
+    }
+    return most > 0 ? changed / most : 0;
+}
+
+/* The matrix by which impulses are found is symmetric, the mechanism's own not quite: bodies that rest would creep by the
+ * difference, a part of the speed that they gain in a step of free fall. So impulses are found again from where they led
+ * to, until they stay. */
+static bough_status touch(touching *t, bough_surroundings *s, double dt) {
+    bough_full_mechanism *full = t->full;
+    memset(t->last, 0, (size_t)full->work->n * sizeof(double));
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        const int32_t iterations = full->iterations;
+        const double changed = push(t, s->work, dt);
+        BO_TRY(bo_full_search(t->ctx, full));
+        full->iterations += iterations;
+        if (changed <= SETTLED || round == MOST_ROUNDS - 1)
+            break;
+        fill_rates(t, dt);
+        take_back(t);
+        BO_TRY(bo_among_solve_again(t->ctx, s, t->y, dt));
+    }
+    return BOUGH_OK;
 }
 
 static bough_status step(touching *t, bough_surroundings *s, double dt) {
@@ -135,14 +178,11 @@ static bough_status step(touching *t, bough_surroundings *s, double dt) {
     const bo_mover mover = {t, t->y, t->before, place_effector, answer};
     BO_TRY(bo_full_begin(t->ctx, full, dt));
     BO_TRY(bo_full_search(t->ctx, full));
-    const int32_t iterations = full->iterations;
+    fill_before(t);
     fill_rates(t, dt);
     BO_TRY(bo_among_solve(t->ctx, s, &mover, dt));
-    if (s->work->meeting_count > 0) {
-        push(t, s->work, dt);
-        BO_TRY(bo_full_search(t->ctx, full));
-        full->iterations += iterations;
-    }
+    if (s->work->meeting_count > 0)
+        BO_TRY(touch(t, s, dt));
     bo_full_finish(full, dt);
     bo_among_keep(s, dt);
     return BOUGH_OK;
@@ -153,7 +193,8 @@ bough_status bough_full_mechanism_step_among(bough_context *ctx, bough_full_mech
     struct bo_full_work *w = full->work;
     double *own = s->work->own;
     BO_TRY(bo_among_check(ctx, s, w->mechanism->def.end_effector_count, own ? w->n : -2, dt));
-    touching t = {ctx, full, own, own + w->n, own + 2 * (ptrdiff_t)w->n};
+    const ptrdiff_t n = w->n;
+    touching t = {ctx, full, own, own + n, own + 2 * n, own + 3 * n};
     const bough_status status = step(&t, s, dt);
     if (status != BOUGH_OK)
         memcpy(w->q, w->kept, (size_t)w->size * sizeof(double));

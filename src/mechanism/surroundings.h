@@ -93,6 +93,8 @@ bough_status bo_surroundings_reserve(bough_context *ctx, bough_surroundings **su
 /* A step of the bodies, and impulses between all; mover NULL: there is no mechanism. Impulses on the mechanism's rates
  * are then in work->impulse, those at the points in work->constraints. Bodies go on with bo_among_keep() only. */
 bough_status bo_among_solve(bough_context *ctx, bough_surroundings *surroundings, const bo_mover *mover, double dt);
+/* The same impulses again for other rates of the mechanism without contact, beginning with those found. */
+bough_status bo_among_solve_again(bough_context *ctx, bough_surroundings *surroundings, const double *y, double dt);
 void bo_among_keep(bough_surroundings *surroundings, double dt);
 bough_status bo_among_check(bough_context *ctx, const bough_surroundings *surroundings, int32_t end_effector_count,
                             int32_t size, double dt);

@@ -379,6 +379,26 @@ static void of_many_points_the_telling_ones_stay(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Ground does not touch ground: planes and fields stay. And a sphere about the middle of a field reaches its farthest
+ * corner, no less and no more. */
+static void ground_is_left_alone(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    const double heights[12] = {0, 0.3, 0, 0, 0.1, 0, 0, -0.2, 0, 0, 0, 0.3};
+    bough_shape *field = shape_of(ctx, field_def(4, 3, 0.5, heights)), *plane = shape_of(ctx, plane_def());
+    check_int(touch(field, shifted(0, 0, 0), plane, shifted(0, 0, 0), 1).count, 0);
+    check_int(touch(plane, shifted(0, 0, 0), field, shifted(0, 0, 0), 1).count, 0);
+    check_int(touch(field, shifted(0, 0, 0), field, shifted(0, 0, 0), 1).count, 0);
+    double farthest = 0;
+    for (int32_t i = 0; i < 12; i++)
+        farthest = fmax(farthest, bo_norm(bo_sub(bo_field_node(field, i % 4, i / 4), field->centre)));
+    check_near(farthest, hypot(hypot(0.75, 0.5), 0.25), 1e-12);
+    check_near(field->radius, farthest, 1e-12);
+    bough_shape_destroy(ctx, field);
+    bough_shape_destroy(ctx, plane);
+    bough_context_destroy(ctx);
+}
+
 /* A box rests with its face on a peak, and with an edge on a ridge; what pushes is normal to face and edges. */
 static void boxes_rest_on_peaks_and_ridges(void **unused) {
     (void)unused;
@@ -512,6 +532,7 @@ int main(void) {
         cmocka_unit_test(a_flat_field_is_a_plane),
         cmocka_unit_test(sunken_balls_go_out_through_the_triangle_above),
         cmocka_unit_test(of_many_points_the_telling_ones_stay),
+        cmocka_unit_test(ground_is_left_alone),
         cmocka_unit_test(balls_find_the_nearest_triangle),
         cmocka_unit_test(boxes_rest_on_peaks_and_ridges),
         cmocka_unit_test(what_is_in_the_ground_is_found),
