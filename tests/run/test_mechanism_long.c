@@ -15,8 +15,8 @@ typedef struct {
 /* The last four of the hand and the walker touch things; the reduced ones stop where their search for impulses does
  * (1e-5 of the speeds at which things would meet), which is a creep of a few micrometres in a second. */
 static const subject subjects[] = {
-    {"arm/scene.json", "mechanism", 180, 8, 0.03, "tool", 1e-9},
-    {"arm/scene.json", "full", 60, 8, 1e-9, "tool", 1e-9},
+    {"arm/scene.json", "mechanism", 180, 20, 0.03, "tool", 1e-9},
+    {"arm/scene.json", "full", 60, 20, 1e-9, "tool", 1e-9},
     {"helix/scene.json", "mechanism", 180, 20, 0.03, "tip", 1e-9},
     {"urdf-arm/arm.urdf", "mechanism", 180, 20, 0.01, NULL, 0},
     {"urdf-arm/arm.urdf", "full", 60, 20, 1e-9, NULL, 0},
