@@ -276,9 +276,13 @@ static void print_mechanism(const bough_run_report *r) {
         printf("internal modes         %d, without which the lowest frequency would be off\n", r->internal_modes);
     if (!isnan(r->frequency_error))
         printf("lowest frequency       %.2g %% above the whole mechanism's\n", 100 * fmax(0, r->frequency_error));
-    if (r->gap.joint >= 0)
-        printf("joints apart           %.3g m and %.3g degrees at most, joint %s at t = %.4g s\n", r->gap.distance,
-               r->gap.angle * 180 / M_PI, r->gap.name ? r->gap.name : "without a name", r->gap.time);
+    if (r->gap.joint < 0)
+        return;
+    const double degrees = r->gap.angle * 180 / M_PI;
+    printf("joints apart           %.3g m", r->gap.distance);
+    if (degrees >= 0.01)
+        printf(" and %.3g degrees", degrees);
+    printf(" at most, joint %s at t = %.4g s\n", r->gap.name ? r->gap.name : "without a name", r->gap.time);
 }
 
 static json_t *json_gap(const bough_run_gap *gap) {
