@@ -508,11 +508,13 @@ typedef struct bough_obstacle_def {
 } bough_obstacle_def;
 BOUGH_API bough_obstacle_def bough_default_obstacle_def(void);
 
-/* A shape of an end effector, in its frame, or of the base. */
-enum { BOUGH_TOUCH_BY_BASE = -1 };
+/* A shape of an end effector, in its frame, of the base, or of any link. */
+enum { BOUGH_TOUCH_BY_BASE = -1, BOUGH_TOUCH_BY_LINK = -2 };
 typedef struct bough_touch_def {
     uint32_t cookie;
-    int32_t end_effector;  /* of the model; or BOUGH_TOUCH_BY_BASE */
+    int32_t end_effector;  /* of the model; or BOUGH_TOUCH_BY_BASE; or BOUGH_TOUCH_BY_LINK: */
+    int32_t link;          /* the shape is of this link, in its frame. A reduced model gives way there as its end effectors
+                              and modes do, and no more. Not of blends */
     bough_shape_def shape; /* convex */
     double friction;
 } bough_touch_def;
@@ -547,7 +549,8 @@ typedef struct bough_rigid_body {
 typedef enum bough_contact_kind {
     BOUGH_CONTACT_OF_OBSTACLE,
     BOUGH_CONTACT_OF_BODY,
-    BOUGH_CONTACT_OF_END_EFFECTOR /* or of the base: BOUGH_TOUCH_BY_BASE */
+    BOUGH_CONTACT_OF_END_EFFECTOR, /* or of the base: BOUGH_TOUCH_BY_BASE */
+    BOUGH_CONTACT_OF_LINK
 } bough_contact_kind;
 
 /* A point of the last step where two things touched, or nearly. */

@@ -1,4 +1,5 @@
 /* A step of a mechanism and free rigid bodies among obstacles. docs/theory/contact.md, "Among obstacles". */
+#include "mechanism/links.h"
 #include "mechanism/step.h"
 #include "mechanism/surroundings.h"
 
@@ -376,9 +377,46 @@ typedef struct {
     const bough_mechanism_state *state;
 } reduced;
 
+/* By a free base's twist (v; w) in its axes a point at r from it moves with v + w x r. */
+static void move_with_base(bo_se3 base, int32_t base_size, int32_t size, bo_place *place) {
+    const bo_vec3 r = bo_sub(place->pose.t, base.t);
+    for (int k = 0; k < base_size; k++) {
+        const bo_vec3 axis = bo_v3(base.R.m[k % 3], base.R.m[3 + k % 3], base.R.m[6 + k % 3]);
+        bo_put_column(place->motion, size, k, k < 3 ? axis : bo_cross(axis, r), k < 3 ? bo_v3(0, 0, 0) : axis);
+    }
+}
+
 /* H = H_base H_e0 exp(xi): by z the twist in its own axes is Jr(xi) Q_e, Jr the right Jacobian of SE(3). By a free
  * base's twist (v; w) in its axes a point at r from it moves with v + w x r. */
+/* A link is at H = H_base H_base,rest^-1 (exp(t) R, p + J t): with t in axes that were the world's at rest, by z it moves
+ * by exp(t) Jr(t) of its maps. The base moves along. */
+static void place_link(const reduced *r, bo_place *place) {
+    const bough_mechanism_model *model = r->model;
+    const int32_t b = model->free_base ? 6 : 0, size = b + model->rank, link = place->index;
+    const double *z = r->state->work->z + b;
+    const bo_se3 rest = bo_pose(&model->rest[link]), base = bo_pose(&r->state->base),
+                 moved = bo_se3_mul(base, bo_se3_inverse(bo_pose(&model->rest[model->base])));
+    bo_twist t = bo_lanes_twist(model->lanes, link, 0);
+    for (int32_t k = 0; k < model->rank; k++)
+        t = bo_twist_mul_add(t, z[k], bo_lanes_twist(model->lanes, link, 1 + k));
+    for (int32_t k = 0; k < model->motor_count; k++)
+        t = bo_twist_mul_add(t, r->state->motors[k], bo_lanes_twist(model->lanes, link, 1 + model->rank + k));
+    const bo_se3 bend = bo_se3_exp(t);
+    const bo_mat3 axes = bo_mat_mul(moved.R, bend.R);
+    place->pose = bo_se3_mul(moved, (bo_se3){bo_mat_mul(bend.R, rest.R), bo_add(rest.t, bend.t)});
+    memset(place->motion, 0, 6 * (size_t)size * sizeof(double));
+    for (int32_t k = 0; k < model->rank; k++) {
+        const bo_twist by = bo_se3_right_jacobian(t, bo_lanes_twist(model->lanes, link, 1 + k));
+        bo_put_column(place->motion, size, b + k, bo_mat_vec(axes, by.v), bo_mat_vec(axes, by.w));
+    }
+    move_with_base(base, b, size, place);
+}
+
 static void place_effector(const void *data, bo_place *place) {
+    if (place->kind == BOUGH_CONTACT_OF_LINK) {
+        place_link(data, place);
+        return;
+    }
     const bough_mechanism_model *model = ((const reduced *)data)->model;
     const bough_mechanism_state *state = ((const reduced *)data)->state;
     const bo_se3 base = bo_pose(&state->base);
@@ -402,11 +440,7 @@ static void place_effector(const void *data, bo_place *place) {
             bo_put_column(place->motion, size, b + z, bo_mat_vec(place->pose.R, t.v), bo_mat_vec(place->pose.R, t.w));
         }
     }
-    const bo_vec3 r = bo_sub(place->pose.t, base.t);
-    for (int k = 0; k < b; k++) {
-        const bo_vec3 axis = bo_v3(base.R.m[k % 3], base.R.m[3 + k % 3], base.R.m[6 + k % 3]);
-        bo_put_column(place->motion, size, k, k < 3 ? axis : bo_cross(axis, r), k < 3 ? bo_v3(0, 0, 0) : axis);
-    }
+    move_with_base(base, b, size, place);
 }
 
 /* The matrix of the step. Directions that it does not allow have an answer of rounding only: 1e-18 of the largest. */

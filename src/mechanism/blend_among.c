@@ -18,7 +18,7 @@ typedef struct {
 bough_status bough_blend_surroundings_create(bough_context *ctx, const bough_mechanism_blend *blend,
                                              const bough_surroundings_def *def, bough_surroundings **surroundings) {
     const size_t tracks = (size_t)blend->tracks;
-    BO_TRY(bo_surroundings_make(ctx, blend->effector_count, blend->tracks, def, surroundings));
+    BO_TRY(bo_surroundings_make(ctx, blend->effector_count, 0, blend->tracks, def, surroundings));
     return bo_surroundings_reserve(ctx, surroundings, tracks * tracks + tracks);
 }
 

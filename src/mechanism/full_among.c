@@ -21,7 +21,8 @@ typedef struct {
 bough_status bough_full_surroundings_create(bough_context *ctx, const bough_full_mechanism *full,
                                             const bough_surroundings_def *def, bough_surroundings **surroundings) {
     const int32_t n = full->work->n;
-    BO_TRY(bo_surroundings_make(ctx, full->work->mechanism->def.end_effector_count, n, def, surroundings));
+    BO_TRY(bo_surroundings_make(ctx, full->work->mechanism->def.end_effector_count,
+                                full->work->mechanism->def.link_count, n, def, surroundings));
     return bo_surroundings_reserve(ctx, surroundings, (size_t)n * (size_t)n + 3 * (size_t)n);
 }
 
@@ -73,15 +74,22 @@ static void take_back(touching *t) {
 
 /* ---- what the contact sees ---- */
 
+static int32_t link_of(const bough_mechanism *m, const bo_place *place) {
+    return place->kind == BOUGH_CONTACT_OF_LINK       ? place->index
+           : place->index == BOUGH_TOUCH_BY_BASE ? m->def.base
+                                                 : m->end_effectors[place->index].link;
+}
+
 /* By the joints on the way to the base, whose columns turn what is beyond them; by a free base's twist in its axes. */
 static void place_effector(const void *data, bo_place *place) {
     const struct bo_full_work *w = ((const touching *)data)->full->work;
     const bough_mechanism *m = w->mechanism;
-    const bough_end_effector *effector =
-        place->index == BOUGH_TOUCH_BY_BASE ? NULL : &m->end_effectors[place->index];
-    const int32_t link = effector ? effector->link : m->def.base;
+    const bool of_effector = place->kind == BOUGH_CONTACT_OF_END_EFFECTOR && place->index != BOUGH_TOUCH_BY_BASE;
+    const int32_t link = link_of(m, place);
     const bo_se3 base = w->before[m->def.base];
-    place->pose = effector ? bo_se3_mul(w->before[link], bo_pose(&effector->frame)) : base;
+    place->pose = w->before[link];
+    if (of_effector)
+        place->pose = bo_se3_mul(place->pose, bo_pose(&m->end_effectors[place->index].frame));
     memset(place->motion, 0, 6 * (size_t)w->n * sizeof(double));
     for (int32_t i = link; m->up[i] >= 0; i = m->up[i]) {
         const bo_mechanism_joint *joint = &m->joints[m->way[i].joint];
@@ -134,10 +142,9 @@ static double push(touching *t, const struct bo_surroundings_work *s, double dt)
         const bo_twist wrench = {f, bo_cross(bo_sub(s->meetings[i].position, m->middle), f)};
         for (int side = 0; side < 2; side++) {
             const bo_place *place = &s->places[s->things[side ? s->meetings[i].b : s->meetings[i].a].place];
-            if (place->kind != BOUGH_CONTACT_OF_END_EFFECTOR)
+            if (place->kind != BOUGH_CONTACT_OF_END_EFFECTOR && place->kind != BOUGH_CONTACT_OF_LINK)
                 continue;
-            const int32_t link =
-                place->index == BOUGH_TOUCH_BY_BASE ? m->def.base : m->end_effectors[place->index].link;
+            const int32_t link = link_of(m, place);
             w->pushes[link] = bo_twist_mul_add(w->pushes[link], side ? -1 : 1, wrench);
         }
     }

@@ -10,7 +10,7 @@
 /* Something with shapes: an end effector or the base, a body, an obstacle. */
 typedef struct bo_place {
     bough_contact_kind kind;
-    int32_t index;          /* of the end effector, body or obstacle */
+    int32_t index;          /* of the end effector, link, body or obstacle */
     int32_t group;          /* -1: does not move */
     bo_se3 pose;            /* in the world */
     double *motion;         /* 6 x size of its group: velocity of its origin, then spin, in the world, by the rates */
@@ -64,7 +64,7 @@ typedef struct bo_mover {
 struct bo_surroundings_work {
     bough_surroundings_def def;       /* without its arrays */
     bool has_mechanism;
-    int32_t end_effector_count, size; /* of the mechanism. size: of its y */
+    int32_t end_effector_count, link_count, size; /* of the mechanism. size: of its y */
     int32_t place_count, thing_count;
     bo_place *places;
     bo_thing *things;
@@ -85,8 +85,8 @@ struct bo_surroundings_work {
     double kept_dt;             /* of the step that they are of */
 };
 
-/* Surroundings of a mechanism with rates of this size, or of none (size -1). */
-bough_status bo_surroundings_make(bough_context *ctx, int32_t end_effector_count, int32_t size,
+/* Surroundings of a mechanism with rates of this size, or of none (size -1). link_count 0: its links do not touch. */
+bough_status bo_surroundings_make(bough_context *ctx, int32_t end_effector_count, int32_t link_count, int32_t size,
                                   const bough_surroundings_def *def, bough_surroundings **surroundings);
 /* Room for what steps the mechanism; when there is none the surroundings are destroyed. */
 bough_status bo_surroundings_reserve(bough_context *ctx, bough_surroundings **surroundings, size_t count);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static bool has_touches(const bo_mechanism_scene *m) {
-    if (m->base_touch.shapes.count > 0)
+    if (m->base_touch.shapes.count > 0 || m->link_touch_count > 0)
         return true;
     for (int32_t i = 0; i < m->end_effector_count; i++)
         if (m->effectors[i].touch.shapes.count > 0)
@@ -65,11 +65,11 @@ static int32_t number_in_model(const bo_linkage *l, int32_t effector) {
     return m->kept_count > 0 ? -1 : effector;
 }
 
-static void add_touches(const bo_scene_touch *from, int32_t end_effector, draft *d) {
+static void add_touches(const bo_scene_touch *from, int32_t end_effector, int32_t link, draft *d) {
     for (int32_t k = 0; k < from->shapes.count; k++) {
         bough_touch_def *touch = &d->touches[d->touch_count++];
         *touch = bough_default_touch_def();
-        touch->end_effector = end_effector;
+        touch->end_effector = end_effector, touch->link = link;
         touch->shape = from->shapes.shapes[k].def;
         touch->friction = from->friction;
     }
@@ -77,7 +77,9 @@ static void add_touches(const bo_scene_touch *from, int32_t end_effector, draft 
 
 static bough_status describe_touches(const bo_linkage *l, draft *d) {
     const bo_mechanism_scene *m = l->m;
-    add_touches(&m->base_touch, BOUGH_TOUCH_BY_BASE, d);
+    add_touches(&m->base_touch, BOUGH_TOUCH_BY_BASE, 0, d);
+    for (int32_t i = 0; i < m->link_touch_count; i++)
+        add_touches(&m->link_touches[i].touch, BOUGH_TOUCH_BY_LINK, m->link_touches[i].link, d);
     for (int32_t i = 0; i < m->end_effector_count; i++) {
         const bo_scene_end_effector *effector = &m->effectors[i];
         if (effector->touch.shapes.count > 0 && number_in_model(l, i) < 0)
@@ -85,7 +87,7 @@ static bough_status describe_touches(const bo_linkage *l, draft *d) {
                 l->ctx, BOUGH_ERROR_UNSUPPORTED,
                 "the end effector \"%.60s\" touches things, so that it must be among those of the \"engine\"",
                 effector->name);
-        add_touches(&effector->touch, number_in_model(l, i), d);
+        add_touches(&effector->touch, number_in_model(l, i), 0, d);
     }
     return BOUGH_OK;
 }
@@ -99,6 +101,8 @@ static bool make_room(const bo_linkage *l, draft *d) {
         shapes += (size_t)m->bodies[i].shapes.count;
     for (int32_t i = 0; i < m->end_effector_count; i++)
         touches += (size_t)m->effectors[i].touch.shapes.count;
+    for (int32_t i = 0; i < m->link_touch_count; i++)
+        touches += (size_t)m->link_touches[i].touch.shapes.count;
     d->obstacles = BO_NEW_ARRAY(l->ctx, bough_obstacle_def, m->obstacle_count);
     d->bodies = BO_NEW_ARRAY(l->ctx, bough_rigid_body_def, m->body_count);
     d->touches = BO_NEW_ARRAY(l->ctx, bough_touch_def, touches);

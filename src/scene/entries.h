@@ -88,7 +88,7 @@
 
 /* Mechanisms. */
 #define BO_MECHANISM_OWN_KEYS                                                                               \
-    "links", "joints", "base", "free_base", "base_touch", "end_effectors", "motors", "bodies", "obstacles", \
+    "links", "joints", "base", "free_base", "base_touch", "link_touches", "end_effectors", "motors", "bodies", "obstacles", \
         "generate", "urdf", "dynamics"
 #define BO_MECHANISM_KEYS \
     BO_FILE_KEYS, "name", "curves", "gravity", "forces", "engine", "time", "settle", "probes", BO_MECHANISM_OWN_KEYS
@@ -97,6 +97,7 @@
     "name", "kind", "parent", "child", "position", "axis", "rotate_deg", "stiffness", "damping", "compliance", \
         "offset", "offset_deg", "limits", "limits_deg", "limit_stiffness"
 #define BO_BASE_TOUCH_KEYS "shape", "friction"
+#define BO_LINK_TOUCH_KEYS "link", "shape", "friction"
 #define BO_END_EFFECTOR_KEYS "name", "link", "position", "rotate_deg", "shape", "friction"
 #define BO_MOTOR_KEYS "joint", "freedom", "curve", "scale", "degrees"
 #define BO_LINK_FORCE_KEYS "link", "end_effector", "body", "position", "force", "torque", "from", "until", "curve"

@@ -357,6 +357,24 @@ static bough_status read_base_touch(const reader *r, bo_json at) {
     return read_touch(r, bo_json_must(&at, "shape"), bo_json_at(&at, "friction"), &r->m->base_touch);
 }
 
+/* "link_touches": what links touch with that are no end effectors. */
+static bough_status read_link_touches(const reader *r, bo_json at) {
+    bo_mechanism_scene *m = r->m;
+    int32_t count;
+    BO_TRY(list_of(at, MOST_THINGS, &count));
+    if (!(m->link_touches = BO_NEW_ZEROS(at.ctx, bo_scene_link_touch, count)))
+        return BOUGH_ERROR_MEMORY;
+    for (m->link_touch_count = 0; m->link_touch_count < count;) {
+        const bo_json item = bo_json_item(&at, m->link_touch_count);
+        bo_scene_link_touch *touch = &m->link_touches[m->link_touch_count++];
+        touch->touch.friction = 0.5;
+        BO_TRY(bo_json_keys(item, BO_LINK_TOUCH_KEYS));
+        BO_TRY(find(r, bo_json_must(&item, "link"), NAMES_LINK, &touch->link));
+        BO_TRY(read_touch(r, bo_json_must(&item, "shape"), bo_json_at(&item, "friction"), &touch->touch));
+    }
+    return BOUGH_OK;
+}
+
 static bough_status read_end_effector(const reader *r, bo_json at) {
     bo_mechanism_scene *m = r->m;
     const char *name = NULL;
@@ -720,6 +738,7 @@ static bough_status read_all(reader *r) {
     BO_TRY(read_settings(r));
     BO_TRY(read_structure(r));
     BO_TRY(read_base_touch(r, bo_json_at(root, "base_touch")));
+    BO_TRY(read_link_touches(r, bo_json_at(root, "link_touches")));
     BO_TRY(read_end_effectors(r, bo_json_at(root, "end_effectors")));
     BO_TRY(read_rigids(r, bo_json_at(root, "bodies"), true, &m->body_count, &m->bodies));
     BO_TRY(read_rigids(r, bo_json_at(root, "obstacles"), false, &m->obstacle_count, &m->obstacles));

@@ -69,6 +69,11 @@ typedef struct bo_scene_touch {
     double friction;
 } bo_scene_touch;
 
+typedef struct bo_scene_link_touch {
+    int32_t link;
+    bo_scene_touch touch;
+} bo_scene_link_touch;
+
 typedef struct bo_scene_end_effector {
     char *name;
     bo_scene_touch touch;
@@ -135,6 +140,8 @@ typedef struct bo_mechanism_scene {
     int32_t base;
     bool free_base;
     bo_scene_touch base_touch;
+    int32_t link_touch_count;
+    bo_scene_link_touch *link_touches; /* of any links, in their frames */
     int32_t motor_count;
     bo_scene_motor *motors;
     int32_t load_count;

@@ -167,6 +167,86 @@ static void a_ball_hands_over_its_momentum(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* A shape of a link touches as the same shape of an end effector at the link's origin does, reduced and in full, with a
+ * base that is held, moved or free, with motors too. */
+static void links_touch_as_end_effectors_there(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int i = 0; i < 4; i++) {
+        sketch *sk = chain(4);
+        sk->def.free_base = i % 2;
+        add_effector(sk, 2, bo_se3_identity());
+        world *w[2] = {new_world(), new_world()};
+        bough_shape_def ball = sphere_def(0.03);
+        bo_store3(ball.frame.position, bo_v3(0.01, 0.02, 0));
+        for (int by_link = 0; by_link < 2; by_link++) {
+            bough_touch_def *touch = add_touch(w[by_link], by_link ? BOUGH_TOUCH_BY_LINK : 1, ball);
+            touch->link = 2;
+            add_obstacle(w[by_link], plane_def(), at(0, 0, -0.0315, 0.05, 0, 0));
+            add_body(ctx, w[by_link], sphere_def(0.03), 500, at(0.22, 0.01, 0.07, 0, 0, 0));
+        }
+        if (i < 2) {
+            moving m[2] = {start(ctx, sk), start(ctx, sk)};
+            bough_surroundings *s[2];
+            for (int k = 0; k < 2; k++) {
+                s[k] = surround(ctx, m[k].model, w[k]);
+                m[k].state->gravity[2] = -9.81;
+            }
+            for (int step = 0; step < 200; step++)
+                for (int k = 0; k < 2; k++)
+                    check_ok(ctx, bough_mechanism_step_among(ctx, m[k].model, m[k].state, s[k], 0.002));
+            check(s[0]->contact_count > 0);
+            check_int(s[1]->contact_count, s[0]->contact_count);
+            const bo_vec3 force = total_force(s[0], BOUGH_CONTACT_OF_END_EFFECTOR, 1);
+            check(bo_norm(force) > 0.01);
+            check_below(bo_norm(bo_sub(total_force(s[1], BOUGH_CONTACT_OF_LINK, 2), force)), 1e-3 * bo_norm(force));
+            for (int k = 0; k < 12; k++)
+                check_near(m[1].state->xi[k], m[0].state->xi[k], 1e-8);
+            check_below(bo_norm(bo_sub(place_of(s[1], 0), place_of(s[0], 0))), 1e-8);
+            for (int k = 0; k < 2; k++)
+                bough_surroundings_destroy(ctx, s[k]), stop(ctx, m[k]);
+        } else {
+            whole f[2] = {whole_of(ctx, sk, w[0]), whole_of(ctx, sk, w[1])};
+            for (int step = 0; step < 200; step++)
+                for (int k = 0; k < 2; k++)
+                    check_ok(ctx, bough_full_mechanism_step_among(ctx, f[k].full, f[k].s, 0.002));
+            check(f[0].s->contact_count > 0);
+            const bo_vec3 force = total_force(f[0].s, BOUGH_CONTACT_OF_END_EFFECTOR, 1);
+            check(bo_norm(force) > 0.01);
+            check_below(bo_norm(bo_sub(total_force(f[1].s, BOUGH_CONTACT_OF_LINK, 2), force)), 1e-3 * bo_norm(force));
+            for (int32_t l = 0; l < sk->def.link_count; l++)
+                check_below(bo_norm(bo_sub(bo_load3(f[1].full->poses[l].position),
+                                           bo_load3(f[0].full->poses[l].position))),
+                            1e-8);
+            end_whole(ctx, f[0]), end_whole(ctx, f[1]);
+        }
+        free(w[0]), free(w[1]);
+        free(sk);
+    }
+    bough_context_destroy(ctx);
+}
+
+static void links_that_are_none_do_not_touch(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    sketch *sk = chain(2);
+    world *w = new_world();
+    add_touch(w, BOUGH_TOUCH_BY_LINK, sphere_def(0.03))->link = 3;
+    moving m = start(ctx, sk);
+    bough_surroundings *s = NULL;
+    bough_mechanism_blend *blend = NULL;
+    check_fails(ctx, bough_surroundings_create(ctx, m.model, &w->def, &s), BOUGH_ERROR_ARGUMENT, "0 .. 2");
+    w->touches[0].link = 1;
+    check_ok(ctx, bough_mechanism_blend_create(ctx, m.mechanism, NULL, &blend));
+    check_fails(ctx, bough_blend_surroundings_create(ctx, blend, &w->def, &s), BOUGH_ERROR_UNSUPPORTED,
+                "make the link an end effector");
+    bough_mechanism_blend_destroy(ctx, blend);
+    stop(ctx, m);
+    free(w);
+    free(sk);
+    bough_context_destroy(ctx);
+}
+
 /* A step that cannot be taken leaves everything as it was, and what is put back goes on with the same bits. */
 static void steps_are_whole_or_none(void **unused) {
     (void)unused;
@@ -205,6 +285,8 @@ int main(void) {
         cmocka_unit_test(stiff_mechanisms_touch_alike),
         cmocka_unit_test(a_soft_chain_lies_on_the_ground),
         cmocka_unit_test(a_ball_hands_over_its_momentum),
+        cmocka_unit_test(links_touch_as_end_effectors_there),
+        cmocka_unit_test(links_that_are_none_do_not_touch),
         cmocka_unit_test(steps_are_whole_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

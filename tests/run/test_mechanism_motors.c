@@ -214,6 +214,32 @@ static void all_engines_touch(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A shape of a link that is no end effector: the upper arm comes down on a post half way out and goes no further, by both
+ * engines; the hand at its end would go on down to -0.3 m. */
+static void links_touch_too(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int full = 0; full < 2; full++) {
+        char text[4000];
+        double lowest = 1;
+        snprintf(text, sizeof text,
+                 "%s, 'link_touches': [{'link': 'upper', 'shape': {'box': [0.3, 0.03, 0.03]}}],"
+                 "'obstacles': [{'name': 'post', 'position': [0.15, 0, -0.065], 'shape': {'sphere': 0.03}}],"
+                 "'engine': {'kind': '%s', 'joint_tolerance': 1}}",
+                 ARM("30", "0", ""), full ? "full" : "mechanism");
+        play p = begin_text(ctx, text, NULL);
+        while (value(&p, "time") < 0.6 - 1e-9) {
+            check_ok(ctx, bough_run_step(ctx, p.run));
+            lowest = fmin(lowest, value(&p, "hand.z"));
+        }
+        /* 2 cm under the arm at 0.15 m: 8 cm at 0.6 m, and what the elbow bends beyond */
+        if (!(lowest < -0.06 && lowest > -0.2))
+            fail_msg("%s: the hand came down to %g m", full ? "full" : "reduced", lowest);
+        end(ctx, &p);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* With contacts there, a checkpoint goes on with the same bits, by both engines. */
 static void checkpoints_go_on_bit_by_bit(void **state) {
     (void)state;
@@ -317,6 +343,7 @@ int main(void) {
         cmocka_unit_test(probes_of_joints_show_their_coordinates),
         cmocka_unit_test(blends_follow_their_motors),
         cmocka_unit_test(all_engines_touch),
+        cmocka_unit_test(links_touch_too),
         cmocka_unit_test(checkpoints_go_on_bit_by_bit),
         cmocka_unit_test(a_free_base_can_be_pushed),
         cmocka_unit_test(stiff_hands_hold_the_full_mechanism),
