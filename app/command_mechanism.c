@@ -20,7 +20,8 @@ static const struct argp_option options[] = {
      "what URDF cannot say: stiffness of the joints, end effectors (default: ROBOT.dynamics.json beside ROBOT.urdf)",
      0},
     {"end-effectors", 'e', "A,B,...", 0,
-     "links to reduce to, or all; reduce: one choice each time it is given, A,B+N with N internal modes (auto: as many as are needed) of what is "
+     "links to reduce to, or all; reduce: one choice each time it is given, A,B+N with N internal modes (auto: as many "
+     "as are needed) of what is "
      "between them (default: those of the file)",
      0},
     {"method", OPT_METHOD, "METHOD", 0, "of statics: exact (default) or recursive", 0},
@@ -365,14 +366,14 @@ static void print_info_json(const app_mechanism *m, const app_effectors *chosen,
                                         : app_json_numbers(joint->stiffness, bough_mechanism_freedoms(joint->kind)),
                       "damping", app_json_numbers(joint->damping, bough_mechanism_freedoms(joint->kind))));
     }
-    app_print_json(json_pack("{s:o, s:o, s:o, s:b, s:i, s:i, s:f, s:f, s:i, s:o, s:o, s:o, s:i, s:o}", "links", links, "joints",
-                             joints, "base", app_json_text(link_name(def, def->base)), "free_base", (int)def->free_base,
-                             "coordinates", (int)f->freedoms, "loops", (int)bough_mechanism_loop_count(m->mechanism),
-                             "mass", f->mass, "radius", bough_mechanism_radius(m->mechanism), "rank",
-                             model ? (int)model->rank : 0, "end_effectors", json_effectors(chosen, def),
-                             "frequencies_hz", app_json_numbers(f->frequencies, f->found), "frequency_error",
-                             app_json_number(f->error), "automatic_modes", (int)f->modes,
-                             "frequency_error_with_modes", app_json_number(f->error_with_modes)));
+    app_print_json(json_pack(
+        "{s:o, s:o, s:o, s:b, s:i, s:i, s:f, s:f, s:i, s:o, s:o, s:o, s:i, s:o}", "links", links, "joints", joints,
+        "base", app_json_text(link_name(def, def->base)), "free_base", (int)def->free_base, "coordinates",
+        (int)f->freedoms, "loops", (int)bough_mechanism_loop_count(m->mechanism), "mass", f->mass, "radius",
+        bough_mechanism_radius(m->mechanism), "rank", model ? (int)model->rank : 0, "end_effectors",
+        json_effectors(chosen, def), "frequencies_hz", app_json_numbers(f->frequencies, f->found), "frequency_error",
+        app_json_number(f->error), "automatic_modes", (int)f->modes, "frequency_error_with_modes",
+        app_json_number(f->error_with_modes)));
 }
 
 /* What a run would do about the lowest frequency. */
@@ -575,8 +576,9 @@ static int compare(bough_context *ctx, const app_mechanism *m, const app_effecto
 
 static int write_model(bough_context *ctx, const app_mechanism *m, const app_effectors *chosen, const arguments *a) {
     bough_mechanism_model *model = NULL;
-    int status = find_model(ctx, m, chosen, a->method, 0, &model) ? app_fail(ctx)
-                                                               : app_write_mechanism(ctx, m, chosen, model, a->output);
+    int status = find_model(ctx, m, chosen, a->method, 0, &model)
+                     ? app_fail(ctx)
+                     : app_write_mechanism(ctx, m, chosen, model, a->output);
     bough_mechanism_model_destroy(ctx, model);
     return status;
 }

@@ -33,8 +33,8 @@ static sketch *random_mechanism(uint64_t *random) {
     for (int32_t i = 1; i <= links; i++) {
         const int32_t from = i < 3 ? i - 1 : i - 1 - pick(random, 3) * pick(random, 2);
         const double length = uniform(random, 0.1, 0.3), mass = uniform(random, 0.1, 1);
-        const bo_vec3 along = bo_normalize(
-            bo_v3(uniform(random, -0.5, 1), uniform(random, -0.7, 0.7), uniform(random, -0.7, 0.7)));
+        const bo_vec3 along =
+            bo_normalize(bo_v3(uniform(random, -0.5, 1), uniform(random, -0.7, 0.7), uniform(random, -0.7, 0.7)));
         const bo_vec3 middle = bo_mul_add(ends[from], 0.5 * length, along);
         ends[i] = bo_mul_add(ends[from], length, along);
         const double inertia = mass * length * length / 12;
@@ -160,8 +160,9 @@ static void tell(figures *f, bool json) {
                                  1e6 * f->seconds[1] / f->count));
     else {
         json_decref(rows);
-        printf("chosen: %g modes at the median, %g at most; making a model takes %.3g us, and %.3g us with the choice\n",
-               middle, most, 1e6 * f->seconds[0] / f->count, 1e6 * f->seconds[1] / f->count);
+        printf(
+            "chosen: %g modes at the median, %g at most; making a model takes %.3g us, and %.3g us with the choice\n",
+            middle, most, 1e6 * f->seconds[0] / f->count, 1e6 * f->seconds[1] / f->count);
     }
 }
 

@@ -165,23 +165,23 @@ typedef struct bough_mechanism_model {
     bough_end_effector *end_effectors;
     bough_pose *rest; /* of the links */
     double radius;
-    double *compliances;  /* rank: of the directions, scaled, descending; then of the modes */
-    double *C, *K;        /* n x n: compliance and its pseudo-inverse */
-    double *M, *D;        /* n x n: consistent mass and damping */
-    double *Q;            /* n x rank: the directions; zero for modes */
-    double *P;            /* rank x n: the coordinates z of xi = Q z, P Q = 1 (but for modes: zero) */
-    double *Psi;          /* 6 links x n: twists of the links */
-    double *rest_xi;      /* n: where the springs pull them, by their offsets */
-    double *rest_z;       /* rank: the same in z */
-    double *rest_twists;  /* 6 links: twists beside those of Psi (xi - rest_xi) */
-    double *M_base;       /* 6 x 6: of the whole mechanism, moved by the base's twist */
-    double *M_coupling;   /* 6 x rank */
-    double *Mz, *Dz, *Kz; /* rank x rank, rank x rank, rank: of z */
-    double *weight;       /* rank x 3: force on z by gravity in the base's axes */
-    double *base_weight;  /* 6 x 3: wrench on the base by the same */
-    int32_t *motors;      /* motor_count: coordinates */
-    double *motor_xi;     /* motors x n: where a unit of offset of each pulls the end effectors */
-    double *motor_z;      /* motors x rank: the same in z */
+    double *compliances;    /* rank: of the directions, scaled, descending; then of the modes */
+    double *C, *K;          /* n x n: compliance and its pseudo-inverse */
+    double *M, *D;          /* n x n: consistent mass and damping */
+    double *Q;              /* n x rank: the directions; zero for modes */
+    double *P;              /* rank x n: the coordinates z of xi = Q z, P Q = 1 (but for modes: zero) */
+    double *Psi;            /* 6 links x n: twists of the links */
+    double *rest_xi;        /* n: where the springs pull them, by their offsets */
+    double *rest_z;         /* rank: the same in z */
+    double *rest_twists;    /* 6 links: twists beside those of Psi (xi - rest_xi) */
+    double *M_base;         /* 6 x 6: of the whole mechanism, moved by the base's twist */
+    double *M_coupling;     /* 6 x rank */
+    double *Mz, *Dz, *Kz;   /* rank x rank, rank x rank, rank: of z */
+    double *weight;         /* rank x 3: force on z by gravity in the base's axes */
+    double *base_weight;    /* 6 x 3: wrench on the base by the same */
+    int32_t *motors;        /* motor_count: coordinates */
+    double *motor_xi;       /* motors x n: where a unit of offset of each pulls the end effectors */
+    double *motor_z;        /* motors x rank: the same in z */
     double frequency_error; /* of the lowest frequency, relative to the whole mechanism's, where
                                BOUGH_INTERNAL_AUTOMATIC looked for it; else NAN */
     bo_mechanism_lanes *lanes;
@@ -298,7 +298,7 @@ typedef struct bough_mechanism_detail_def {
 BOUGH_API bough_mechanism_detail_def bough_default_mechanism_detail_def(void);
 
 typedef struct bough_mechanism_detail {
-    int32_t size, rank; /* coordinates of the end effectors, and directions in which they move */
+    int32_t size, rank;     /* coordinates of the end effectors, and directions in which they move */
     int32_t internal_modes; /* among the rank */
     size_t memory;          /* bytes */
     int32_t frequency_count;
@@ -456,8 +456,8 @@ typedef struct bough_workspace_def {
      * sample. path_count x motors; NULL: none. */
     int32_t path_count;
     const double *path;
-    double gravity[3];    /* 0 */
-    double tolerance;     /* of bough_mechanism_constraint_error(); 0.02 */
+    double gravity[3]; /* 0 */
+    double tolerance;  /* of bough_mechanism_constraint_error(); 0.02 */
     /* Of the distance between end effectors and those of the full mechanism, linear parts over the radius and angular
      * ones over pi; INFINITY: any */
     double effector_tolerance;
@@ -512,9 +512,9 @@ BOUGH_API bough_obstacle_def bough_default_obstacle_def(void);
 enum { BOUGH_TOUCH_BY_BASE = -1, BOUGH_TOUCH_BY_LINK = -2 };
 typedef struct bough_touch_def {
     uint32_t cookie;
-    int32_t end_effector;  /* of the model; or BOUGH_TOUCH_BY_BASE; or BOUGH_TOUCH_BY_LINK: */
-    int32_t link;          /* the shape is of this link, in its frame. A reduced model gives way there as its end effectors
-                              and modes do, and no more. Not of blends */
+    int32_t end_effector; /* of the model; or BOUGH_TOUCH_BY_BASE; or BOUGH_TOUCH_BY_LINK: */
+    int32_t link; /* the shape is of this link, in its frame. A reduced model gives way there as its end effectors
+                     and modes do, and no more. Not of blends */
     bough_shape_def shape; /* convex */
     double friction;
 } bough_touch_def;

@@ -388,8 +388,8 @@ static void move_with_base(bo_se3 base, int32_t base_size, int32_t size, bo_plac
 
 /* H = H_base H_e0 exp(xi): by z the twist in its own axes is Jr(xi) Q_e, Jr the right Jacobian of SE(3). By a free
  * base's twist (v; w) in its axes a point at r from it moves with v + w x r. */
-/* A link is at H = H_base H_base,rest^-1 (exp(t) R, p + J t): with t in axes that were the world's at rest, by z it moves
- * by exp(t) Jr(t) of its maps. The base moves along. */
+/* A link is at H = H_base H_base,rest^-1 (exp(t) R, p + J t): with t in axes that were the world's at rest, by z it
+ * moves by exp(t) Jr(t) of its maps. The base moves along. */
 static void place_link(const reduced *r, bo_place *place) {
     const bough_mechanism_model *model = r->model;
     const int32_t b = model->free_base ? 6 : 0, size = b + model->rank, link = place->index;

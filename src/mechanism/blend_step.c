@@ -318,9 +318,9 @@ static bough_status check_state(bough_context *ctx, const bough_mechanism_blend 
     for (int d = 0; d < 3; d++)
         sum += 0 * state->gravity[d];
     if (!bo_all_finite(blend->n, state->phi) || !bo_all_finite(blend->n, state->wrench) ||
-        !bo_all_finite(blend->motor_count, state->motors) || !bo_all_finite(blend->motor_count, state->driven) || !bo_all_finite(blend->n, state->rates) ||
-        !bo_all_finite(blend->n, state->springs) || !(state->kinetic >= 0) || !(sum == 0) ||
-        !bo_good_pose(&state->base))
+        !bo_all_finite(blend->motor_count, state->motors) || !bo_all_finite(blend->motor_count, state->driven) ||
+        !bo_all_finite(blend->n, state->rates) || !bo_all_finite(blend->n, state->springs) || !(state->kinetic >= 0) ||
+        !(sum == 0) || !bo_good_pose(&state->base))
         return bo_fail(ctx, BOUGH_NOT_FINITE,
                        "velocities, wrenches, motors, gravity and the base's pose of a blend "
                        "must be finite");
@@ -487,11 +487,12 @@ bough_status bo_blend_predict(bough_context *ctx, const bough_mechanism_blend *b
     hand_over(blend, state, *nearest, w->pull);
     push(blend, state);
     if (!solve_step(blend, w, dt))
-        return bo_blend_give_back(blend, state,
-                         bo_fail(ctx, BOUGH_ERROR_SINGULAR,
-                                 "a step of %g s of the blended mechanism is singular or not finite: masses or "
-                                 "stiffnesses are too far apart, or wrenches too large",
-                                 dt));
+        return bo_blend_give_back(
+            blend, state,
+            bo_fail(ctx, BOUGH_ERROR_SINGULAR,
+                    "a step of %g s of the blended mechanism is singular or not finite: masses or "
+                    "stiffnesses are too far apart, or wrenches too large",
+                    dt));
     return BOUGH_OK;
 }
 
@@ -614,10 +615,11 @@ bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_
         memcpy(w->from, w->at, (size_t)blend->effector_count * sizeof *w->from);
         move_by(blend, w->from, part, w->way, w->at);
     }
-    return bo_blend_give_back(blend, state,
-                     bo_fail(ctx, BOUGH_NO_CONVERGENCE,
-                             "no equilibrium of the blended mechanism was found; smaller changes of the wrenches, or "
-                             "more points, may help"));
+    return bo_blend_give_back(
+        blend, state,
+        bo_fail(ctx, BOUGH_NO_CONVERGENCE,
+                "no equilibrium of the blended mechanism was found; smaller changes of the wrenches, or "
+                "more points, may help"));
 }
 
 /* ---- looking at states ---- */

@@ -18,7 +18,7 @@
 #define HOLD 1e-9    /* of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end */
 #define LONGEST 0.5  /* rad, or parts of the radius: one iteration */
 #define STIRRED 1e-6 /* rad, or parts of the radius: forces below what this much motion makes are none */
-#define FAST 0.1 /* of what is left: an iteration that leaves less serves with an older matrix too */
+#define FAST 0.1     /* of what is left: an iteration that leaves less serves with an older matrix too */
 enum { MOST_ITERATIONS = 40, MOST_PIECES = 400 };
 
 /* ---- balance ---- */

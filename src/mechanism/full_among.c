@@ -28,13 +28,13 @@ bough_status bough_full_surroundings_create(bough_context *ctx, const bough_full
 
 /* ---- rates ---- */
 
-/* Rates of a joint's coordinates by the twists of its links: sum_a column_a rate_a is the twist of the child against the
- * parent, which has no other part where the joint is closed. */
+/* Rates of a joint's coordinates by the twists of its links: sum_a column_a rate_a is the twist of the child against
+ * the parent, which has no other part where the joint is closed. */
 static void read_rates(const bough_full_mechanism *full, int32_t j, double *rates) {
     const bo_mechanism_joint *joint = &full->work->mechanism->joints[j];
     const bo_se3 child = bo_pose(&full->poses[joint->child]), parent = bo_pose(&full->poses[joint->parent]);
-    const bo_twist by = bo_ad(bo_se3_mul(bo_se3_inverse(child), parent),
-                              bo_load_twist(full->twists + 6 * (size_t)joint->parent));
+    const bo_twist by =
+        bo_ad(bo_se3_mul(bo_se3_inverse(child), parent), bo_load_twist(full->twists + 6 * (size_t)joint->parent));
     bo_twist t = bo_twist_mul_add(bo_load_twist(full->twists + 6 * (size_t)joint->child), -1, by);
     bo_twist columns[BO_MOST_FREEDOMS];
     double A[36];
@@ -75,7 +75,7 @@ static void take_back(touching *t) {
 /* ---- what the contact sees ---- */
 
 static int32_t link_of(const bough_mechanism *m, const bo_place *place) {
-    return place->kind == BOUGH_CONTACT_OF_LINK       ? place->index
+    return place->kind == BOUGH_CONTACT_OF_LINK  ? place->index
            : place->index == BOUGH_TOUCH_BY_BASE ? m->def.base
                                                  : m->end_effectors[place->index].link;
 }
@@ -129,8 +129,8 @@ static bough_status answer(void *data, const double **inverse, double *least) {
 
 /* ---- the step ---- */
 
-/* Forces of the impulses, as spatial wrenches that stay for all of the step; and the coordinates that they lead to, from
- * where those before them did. Returns by how much impulses have changed. */
+/* Forces of the impulses, as spatial wrenches that stay for all of the step; and the coordinates that they lead to,
+ * from where those before them did. Returns by how much impulses have changed. */
 static double push(touching *t, const struct bo_surroundings_work *s, double dt) {
     struct bo_full_work *w = t->full->work;
     const bough_mechanism *m = w->mechanism;
@@ -160,9 +160,9 @@ static double push(touching *t, const struct bo_surroundings_work *s, double dt)
     return most > 0 ? changed / most : 0;
 }
 
-/* The matrix by which impulses are found is symmetric, the mechanism's own not quite: bodies that rest would creep by the
- * difference, a part of the speed that they gain in a step of free fall. So impulses are found again from where they led
- * to, until they stay. */
+/* The matrix by which impulses are found is symmetric, the mechanism's own not quite: bodies that rest would creep by
+ * the difference, a part of the speed that they gain in a step of free fall. So impulses are found again from where
+ * they led to, until they stay. */
 static bough_status touch(touching *t, bough_surroundings *s, double dt) {
     bough_full_mechanism *full = t->full;
     memset(t->last, 0, (size_t)full->work->n * sizeof(double));

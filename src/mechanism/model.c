@@ -9,7 +9,7 @@
 
 #define MODEL_COOKIE 0xB0061065u
 enum { MOST_AUTOMATIC = 16 }; /* internal modes that are added by themselves */
-#define RIGID 1e-10 /* against the joints' own compliance: what loops leave by rounding alone */
+#define RIGID 1e-10           /* against the joints' own compliance: what loops leave by rounding alone */
 
 bough_mechanism_model_def bough_default_mechanism_model_def(void) {
     return (bough_mechanism_model_def){.cookie = MODEL_COOKIE, .rank_tolerance = 1e-8, .frequency_tolerance = 0.01};
@@ -359,8 +359,7 @@ static bough_status make(bough_context *ctx, const bough_mechanism *mechanism, c
     made->internal_count = modes; /* at most */
     made->frequency_error = NAN;
     bo_internal internal = {0};
-    double *scratch =
-        BO_NEW_ARRAY(ctx, double, scratch_size(6 * (size_t)statics->end_effector_count + (size_t)modes));
+    double *scratch = BO_NEW_ARRAY(ctx, double, scratch_size(6 * (size_t)statics->end_effector_count + (size_t)modes));
     bough_status status = BOUGH_OK;
     if (!scratch || !make_room(ctx, made)) {
         status = bo_fail_memory(ctx);

@@ -341,7 +341,7 @@ static void destroy_work(bough_context *ctx, struct bo_surroundings_work *w) {
         bough_shape_destroy(ctx, w->things[i].shape);
     bo_sweep_destroy(ctx, &w->sweep);
     void *const blocks[] = {w->places,   w->things,      w->boxes, w->bodies,  w->groups, w->numbers,
-                            w->meetings, w->constraints, w->rows,  w->answers, w->kept,  w->own};
+                            w->meetings, w->constraints, w->rows,  w->answers, w->kept,   w->own};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
     bo_free(ctx, w);

@@ -56,13 +56,13 @@ typedef struct bo_mover {
     const double *before; /* size: at its start */
     /* Pose and motion of an end effector or of the base (bo_place.index) at the start of the step. */
     void (*place)(const void *data, bo_place *place);
-    /* The answer to impulses: size x size numbers, and what is none (bo_group.inverse and .least). It is asked for where
-     * something meets. */
+    /* The answer to impulses: size x size numbers, and what is none (bo_group.inverse and .least). It is asked for
+     * where something meets. */
     bough_status (*answer)(void *data, const double **inverse, double *least);
 } bo_mover;
 
 struct bo_surroundings_work {
-    bough_surroundings_def def;       /* without its arrays */
+    bough_surroundings_def def; /* without its arrays */
     bool has_mechanism;
     int32_t end_effector_count, link_count, size; /* of the mechanism. size: of its y */
     int32_t place_count, thing_count;

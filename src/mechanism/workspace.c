@@ -123,7 +123,7 @@ static bough_status take_samples(bough_context *ctx, workspace *w) {
     uint64_t random = w->def->seed;
     w->samples = BO_NEW_ZEROS(ctx, sample, most);
     w->loads = BO_NEW_ARRAY(ctx, double, (most + 1) * (size_t)w->n);
-    w->offsets = BO_NEW_ARRAY(ctx, double, most * (size_t)w->motor_count);
+    w->offsets = BO_NEW_ARRAY(ctx, double, most *(size_t)w->motor_count);
     w->poses = BO_NEW_ARRAY(ctx, bough_pose, most * (size_t)w->links);
     if (!w->samples || !w->loads || !w->offsets || !w->poses)
         return bo_fail_memory(ctx);
@@ -217,9 +217,9 @@ static bough_status check_def(bough_context *ctx, const bough_mechanism *m, cons
     if (def->cookie != WORKSPACE_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the workspace def was not made by bough_default_workspace_def()");
     if (def->load_count < 0 || def->random_count < 0 || def->load_count > 10000 || def->random_count > 10000 ||
-        def->path_count < 0 || def->path_count > 10000 ||
-        def->load_count + def->random_count + def->path_count < 1 || (def->load_count > 0 && !def->loads) ||
-        (def->random_count > 0 && !def->box) || (def->path_count > 0 && !def->path))
+        def->path_count < 0 || def->path_count > 10000 || def->load_count + def->random_count + def->path_count < 1 ||
+        (def->load_count > 0 && !def->loads) || (def->random_count > 0 && !def->box) ||
+        (def->path_count > 0 && !def->path))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "a workspace needs 1 .. 10000 loads, given or random within a box, or places of motors, not %d, "
                        "%d and %d",

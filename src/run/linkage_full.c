@@ -96,8 +96,8 @@ static void clear_loads(const bo_linkage *l) {
 static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
     const bo_vec3 arm = bo_mat_vec(bo_pose(&l->poses[link]).R, bo_load3(at));
     const int32_t base = of(l)->mechanism->def.base;
-    double *load = link == base ? of(l)->full->base_load
-                                : of(l)->full->loads + 6 * (size_t)(link > base ? link - 1 : link);
+    double *load =
+        link == base ? of(l)->full->base_load : of(l)->full->loads + 6 * (size_t)(link > base ? link - 1 : link);
     bo_store3(load, bo_add(bo_load3(load), force));
     bo_store3(load + 3, bo_add(bo_load3(load + 3), bo_add(torque, bo_cross(arm, force))));
 }

@@ -7,13 +7,13 @@
 #include <stdio.h>
 
 static const char *advice(const bo_linkage *l) {
-    return l->kind == &bo_reduced_linkage
-               ? "a model that is linear about one pose does not follow so far; use the engine \"full\" (--engine full), "
-                 "or \"blend\" in \"engine\""
-           : l->kind == &bo_blended_linkage
-               ? "the blend has no point near enough; give it more \"points\", or \"loads\" and motors as they act here, "
-                 "or use the engine \"full\" (--engine full)"
-               : "smaller steps may help";
+    return l->kind == &bo_reduced_linkage   ? "a model that is linear about one pose does not follow so far; use the "
+                                              "engine \"full\" (--engine full), "
+                                              "or \"blend\" in \"engine\""
+           : l->kind == &bo_blended_linkage ? "the blend has no point near enough; give it more \"points\", or "
+                                              "\"loads\" and motors as they act here, "
+                                              "or use the engine \"full\" (--engine full)"
+                                            : "smaller steps may help";
 }
 
 typedef struct {
@@ -45,8 +45,8 @@ void bo_linkage_watch(mechanism_engine *e, double t) {
     if (!l->m->mechanism)
         return;
     const bough_mechanism_gap gap = bough_mechanism_largest_gap(l->m->mechanism, l->poses);
-    e->gap = (bough_run_gap){gap.joint, gap.joint < 0 ? NULL : l->m->joints[gap.joint].name, gap.distance, gap.angle,
-                             gap.error, t};
+    e->gap = (bough_run_gap){
+        gap.joint, gap.joint < 0 ? NULL : l->m->joints[gap.joint].name, gap.distance, gap.angle, gap.error, t};
     if (e->worst_gap.joint < 0 || gap.error > e->worst_gap.error)
         e->worst_gap = e->gap;
     if (gap.error <= l->m->joint_tolerance || e->warned || gap.joint < 0)
@@ -136,9 +136,10 @@ bough_status bo_mechanism_choose_engine(bough_context *ctx, const bough_scene *s
     if (worst.joint < 0 || worst.error <= l.m->joint_tolerance)
         return BOUGH_OK; /* where there is no model, its own sentence comes later */
     def->kind = BO_ENGINE_FULL;
-    snprintf(def->reason, sizeof def->reason,
-             "the motors take the mechanism beyond what a model that is linear about one pose can follow (at t = %.4g s "
-             "joint %s would be %s apart); --engine mechanism takes that model all the same",
-             worst.time, label_of(l.m, worst.joint).text, size_of(worst.distance, worst.angle).text);
+    snprintf(
+        def->reason, sizeof def->reason,
+        "the motors take the mechanism beyond what a model that is linear about one pose can follow (at t = %.4g s "
+        "joint %s would be %s apart); --engine mechanism takes that model all the same",
+        worst.time, label_of(l.m, worst.joint).text, size_of(worst.distance, worst.angle).text);
     return BOUGH_OK;
 }

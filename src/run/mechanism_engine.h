@@ -19,8 +19,8 @@ typedef struct mechanism_engine {
     double *before;            /* a state of the linkage, for trying */
     bo_mechanism_push *pushes; /* of the step */
     int32_t push_count;
-    double motor_work; /* J, of the step */
-    double work;       /* J, so far */
+    double motor_work;            /* J, of the step */
+    double work;                  /* J, so far */
     bough_run_gap gap, worst_gap; /* of the joints: when it was measured last, and the largest */
     bool warned;                  /* that it is large */
     /* What is shown, from bo_mechanism_make_surface() on: */

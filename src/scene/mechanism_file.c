@@ -628,7 +628,8 @@ static bough_status read_engine(const reader *r, bo_json at) {
     bo_json named = bo_json_at(&at, "kind"), kept = bo_json_at(&at, "end_effectors");
     bo_json modes = bo_json_at(&at, "internal_modes");
     BO_TRY(bo_json_keys(at, BO_MECHANISM_ENGINE_KEYS));
-    m->names_engine = named.value || kept.value || modes.value || bo_json_has(&at, "blend") || bo_json_has(&at, "method");
+    m->names_engine =
+        named.value || kept.value || modes.value || bo_json_has(&at, "blend") || bo_json_has(&at, "method");
     m->joint_tolerance = 0.03, m->internal_modes = BOUGH_INTERNAL_AUTOMATIC;
     BO_TRY(bo_json_number(bo_json_at(&at, "joint_tolerance"), BO_POSITIVE, &m->joint_tolerance));
     BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));

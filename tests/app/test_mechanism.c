@@ -240,8 +240,8 @@ static void other_commands_know_mechanisms(void **state) {
     check(strstr(out, "equilibrium of the mechanism engine"));
 }
 
-/* The example's arm with motors of 60 degrees: the program says which engine it takes and why; with the other one, which
- * joint comes apart, once, and by how much in the report. */
+/* The example's arm with motors of 60 degrees: the program says which engine it takes and why; with the other one,
+ * which joint comes apart, once, and by how much in the report. */
 static void far_motors_are_told_of(void **state) {
     (void)state;
     json_t *o;

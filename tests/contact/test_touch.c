@@ -324,7 +324,8 @@ static void sunken_balls_go_out_through_the_triangle_above(void **unused) {
         const double u = test_uniform(&r, 0.55, 0.8), v = test_uniform(&r, 0.2, 0.45);
         const bo_vec3 a = bo_field_node(field, i, j), c = bo_field_node(field, i + 1, j + 1),
                       b = upper ? bo_field_node(field, i, j + 1) : bo_field_node(field, i + 1, j);
-        const bo_vec3 n = bo_normalize(upper ? bo_cross(bo_sub(c, a), bo_sub(b, a)) : bo_cross(bo_sub(b, a), bo_sub(c, a)));
+        const bo_vec3 n =
+            bo_normalize(upper ? bo_cross(bo_sub(c, a), bo_sub(b, a)) : bo_cross(bo_sub(b, a), bo_sub(c, a)));
         const double depth = test_uniform(&r, 0.005, 0.05);
         const bo_vec3 above = bo_v3(a.x + cell * (upper ? v : u), a.y + cell * (upper ? u : v), 0);
         const bo_vec3 foot = bo_v3(above.x, above.y, a.z - (n.x * (above.x - a.x) + n.y * (above.y - a.y)) / n.z);

@@ -19,8 +19,8 @@ static bough_mechanism *pair_of(bough_context *ctx, bough_mechanism_joint_kind k
 /* Where the child is when the joint's coordinates are theta, and its frame is `off` from there. */
 static bough_pose child_at(const bough_mechanism *m, const double *theta, bo_se3 off) {
     const bo_mechanism_joint *joint = &m->joints[0];
-    const bo_se3 frame = bo_se3_mul(bo_se3_mul(bo_pose(&m->links[0].rest), joint->in_parent),
-                                    bo_joint_pose(joint->kind, theta));
+    const bo_se3 frame =
+        bo_se3_mul(bo_se3_mul(bo_pose(&m->links[0].rest), joint->in_parent), bo_joint_pose(joint->kind, theta));
     return bo_put_pose(bo_se3_mul(bo_se3_mul(frame, off), bo_se3_inverse(joint->in_child)));
 }
 

@@ -254,8 +254,8 @@ static void *reallocate_guarded(void *user, void *room, size_t size) {
     return moved;
 }
 
-/* The search for modes is as wide as there are coordinates, where these are few: 1, 2, 3 and so on. It writes to its own
- * memory only, and finds what the dense matrices say. */
+/* The search for modes is as wide as there are coordinates, where these are few: 1, 2, 3 and so on. It writes to its
+ * own memory only, and finds what the dense matrices say. */
 static void searches_of_any_width_stay_in_their_memory(void **unused) {
     (void)unused;
     bough_context_def def = bough_default_context_def();

@@ -32,12 +32,14 @@ static void stiff_mechanisms_touch_alike(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     for (int i = 0; i < 3; i++) {
-        sketch *sk = i == 0 ? chain(3) : i == 1 ? ladder(3, BOUGH_MECHANISM_BALL) : ring_of_links(6, BOUGH_MECHANISM_BALL);
+        sketch *sk = i == 0   ? chain(3)
+                     : i == 1 ? ladder(3, BOUGH_MECHANISM_BALL)
+                              : ring_of_links(6, BOUGH_MECHANISM_BALL);
         for (int32_t j = 0; j < sk->def.joint_count; j++)
             for (int k = 0; k < 6; k++)
                 sk->joints[j].stiffness[k] *= 100, sk->joints[j].damping[k] = 2;
-        const bo_vec3 tip = bo_se3_apply(bo_pose(&sk->links[sk->effectors[0].link].rest),
-                                         bo_load3(sk->effectors[0].frame.position));
+        const bo_vec3 tip =
+            bo_se3_apply(bo_pose(&sk->links[sk->effectors[0].link].rest), bo_load3(sk->effectors[0].frame.position));
         world *w = new_world();
         const double radius = 0.02;
         add_touch(w, 0, sphere_def(radius))->friction = 0.3;
@@ -158,7 +160,7 @@ static void a_ball_hands_over_its_momentum(void **unused) {
             check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
             check_below(bo_norm(bo_sub(momentum_of(sk, &f, w), before)), 1e-8 * bo_norm(before));
         }
-        check(velocity_of(f.s, 0).z > -1.9);          /* it was hit */
+        check(velocity_of(f.s, 0).z > -1.9);                       /* it was hit */
         check(f.full->poses[by_base ? 0 : 3].position[2] < -0.01); /* and went on */
         end_whole(ctx, f);
         free(w);
@@ -215,9 +217,9 @@ static void links_touch_as_end_effectors_there(void **unused) {
             check(bo_norm(force) > 0.01);
             check_below(bo_norm(bo_sub(total_force(f[1].s, BOUGH_CONTACT_OF_LINK, 2), force)), 1e-3 * bo_norm(force));
             for (int32_t l = 0; l < sk->def.link_count; l++)
-                check_below(bo_norm(bo_sub(bo_load3(f[1].full->poses[l].position),
-                                           bo_load3(f[0].full->poses[l].position))),
-                            1e-8);
+                check_below(
+                    bo_norm(bo_sub(bo_load3(f[1].full->poses[l].position), bo_load3(f[0].full->poses[l].position))),
+                    1e-8);
             end_whole(ctx, f[0]), end_whole(ctx, f[1]);
         }
         free(w[0]), free(w[1]);
@@ -282,12 +284,9 @@ static void steps_are_whole_or_none(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stiff_mechanisms_touch_alike),
-        cmocka_unit_test(a_soft_chain_lies_on_the_ground),
-        cmocka_unit_test(a_ball_hands_over_its_momentum),
-        cmocka_unit_test(links_touch_as_end_effectors_there),
-        cmocka_unit_test(links_that_are_none_do_not_touch),
-        cmocka_unit_test(steps_are_whole_or_none),
+        cmocka_unit_test(stiff_mechanisms_touch_alike),     cmocka_unit_test(a_soft_chain_lies_on_the_ground),
+        cmocka_unit_test(a_ball_hands_over_its_momentum),   cmocka_unit_test(links_touch_as_end_effectors_there),
+        cmocka_unit_test(links_that_are_none_do_not_touch), cmocka_unit_test(steps_are_whole_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

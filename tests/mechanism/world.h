@@ -23,7 +23,8 @@ static inline world *new_world(void) {
     w->def.bodies = w->bodies, w->def.obstacles = w->obstacles, w->def.touches = w->touches;
     return w;
 }
-static inline bough_rigid_body_def *add_body(bough_context *ctx, world *w, bough_shape_def shape, double density, bo_se3 g) {
+static inline bough_rigid_body_def *add_body(bough_context *ctx, world *w, bough_shape_def shape, double density,
+                                             bo_se3 g) {
     bough_rigid_body_def *body = &w->bodies[w->def.body_count++];
     bough_shapes_mass mass;
     check_ok(ctx, bough_shapes_weigh(ctx, 1, &shape, density, &mass));

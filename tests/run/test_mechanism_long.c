@@ -65,7 +65,8 @@ static void watch(bough_context *ctx, const subject *s, double seconds) {
     }
     check(bough_run_joint_gap(p.run, &now, &worst));
     read_place(&p, s->still, end_place);
-    const double crept = noted ? hypot(hypot(end_place[0] - start[0], end_place[1] - start[1]), end_place[2] - start[2]) : 0,
+    const double crept = noted ? hypot(hypot(end_place[0] - start[0], end_place[1] - start[1]), end_place[2] - start[2])
+                               : 0,
                  minutes = fmax(0, (seconds - s->lead) / 60);
     if (test_long())
         printf("%-18s %-9s %4.0f s: joints %.2g, energy rises %.2g of %.2g J, kinetic at the end %.2g of %.2g J, crept "

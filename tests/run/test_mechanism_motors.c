@@ -21,19 +21,19 @@ static bough_context *listening(void) {
 }
 
 /* An arm of two rods of 0.3 m in a vertical plane, whose shoulder and elbow go to these degrees and back. */
-#define ARM(shoulder, elbow, more)                                                                                     \
-    "{'bough': 1, 'links': [{'name': 'wall'},"                                                                         \
-    "{'name': 'upper', 'position': [0.15, 0, 0], 'density': 1000, 'shape': {'box': [0.3, 0.03, 0.03]}},"               \
-    "{'name': 'fore', 'position': [0.45, 0, 0], 'density': 1000, 'shape': {'box': [0.3, 0.03, 0.03]}}],"               \
-    "'joints': [{'name': 'shoulder', 'kind': 'hinge', 'parent': 'wall', 'child': 'upper', 'position': [0, 0, 0],"      \
-    "'axis': [0, 1, 0], 'stiffness': 300, 'damping': 3},"                                                              \
-    "{'name': 'elbow', 'kind': 'hinge', 'parent': 'upper', 'child': 'fore', 'position': [0.3, 0, 0],"                  \
-    "'axis': [0, 1, 0], 'stiffness': 300, 'damping': 3}],"                                                             \
-    "'end_effectors': [{'name': 'hand', 'link': 'fore', 'position': [0.6, 0, 0] " more "}],"                           \
-    "'curves': {'go': [[0, 0], [0.6, 1], [1.2, 0]]},"                                                                  \
-    "'motors': [{'joint': 'shoulder', 'curve': 'go', 'scale': " shoulder ", 'degrees': true},"                         \
-    "{'joint': 'elbow', 'curve': 'go', 'scale': " elbow ", 'degrees': true}],"                                         \
-    "'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, 'duration': 1.2},"                                                \
+#define ARM(shoulder, elbow, more)                                                                                \
+    "{'bough': 1, 'links': [{'name': 'wall'},"                                                                    \
+    "{'name': 'upper', 'position': [0.15, 0, 0], 'density': 1000, 'shape': {'box': [0.3, 0.03, 0.03]}},"          \
+    "{'name': 'fore', 'position': [0.45, 0, 0], 'density': 1000, 'shape': {'box': [0.3, 0.03, 0.03]}}],"          \
+    "'joints': [{'name': 'shoulder', 'kind': 'hinge', 'parent': 'wall', 'child': 'upper', 'position': [0, 0, 0]," \
+    "'axis': [0, 1, 0], 'stiffness': 300, 'damping': 3},"                                                         \
+    "{'name': 'elbow', 'kind': 'hinge', 'parent': 'upper', 'child': 'fore', 'position': [0.3, 0, 0],"             \
+    "'axis': [0, 1, 0], 'stiffness': 300, 'damping': 3}],"                                                        \
+    "'end_effectors': [{'name': 'hand', 'link': 'fore', 'position': [0.6, 0, 0] " more "}],"                      \
+    "'curves': {'go': [[0, 0], [0.6, 1], [1.2, 0]]},"                                                             \
+    "'motors': [{'joint': 'shoulder', 'curve': 'go', 'scale': " shoulder ", 'degrees': true},"                    \
+    "{'joint': 'elbow', 'curve': 'go', 'scale': " elbow ", 'degrees': true}],"                                    \
+    "'gravity': [0, 0, -9.81], 'time': {'dt': 0.005, 'duration': 1.2},"                                           \
     "'probes': [{'name': 'hand', 'end_effector': 'hand'}, {'name': 'e', 'joint': 'elbow'}]"
 #define WIDE ARM("60", "-80", "")
 #define NARROW ARM("6", "-8", "")
@@ -74,8 +74,9 @@ static void motors_that_go_far_choose_the_full_engine(void **state) {
 static void what_is_named_is_taken(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    static const char *const texts[] = {WIDE ", 'engine': {'kind': 'mechanism'}}", WIDE ", 'engine': {'internal_modes': 0}}",
-                                        WIDE ", 'engine': {'end_effectors': ['hand']}}", WIDE ", 'engine': {'blend': {}}}"};
+    static const char *const texts[] = {
+        WIDE ", 'engine': {'kind': 'mechanism'}}", WIDE ", 'engine': {'internal_modes': 0}}",
+        WIDE ", 'engine': {'end_effectors': ['hand']}}", WIDE ", 'engine': {'blend': {}}}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         play p = begin_text(ctx, texts[i], NULL);
         assert_string_equal(report_of(&p).engine, "mechanism");
@@ -145,8 +146,9 @@ static void probes_of_joints_show_their_coordinates(void **state) {
     end(ctx, &p);
     bough_scene *scene;
     check_fails(ctx,
-                bough_scene_load(ctx, write_scene("arm.json", "{'bough': 1, 'generate': {'Y': {}}, 'probes':"
-                                                              "[{'name': 'p', 'joint': 'elbow'}]}"),
+                bough_scene_load(ctx,
+                                 write_scene("arm.json", "{'bough': 1, 'generate': {'Y': {}}, 'probes':"
+                                                         "[{'name': 'p', 'joint': 'elbow'}]}"),
                                  &scene),
                 BOUGH_ERROR_FORMAT, "unknown joint");
     bough_context_destroy(ctx);
@@ -177,7 +179,8 @@ static void blends_follow_their_motors(void **state) {
     farthest(ctx, WIDE "}", "full", NULL, way);
     const double one = farthest(ctx, WIDE "}", "mechanism", way, NULL),
                  some = farthest(ctx, WIDE ", 'engine': {'blend': {'points': 6}}}", NULL, way, NULL),
-                 many = farthest(ctx, WIDE ", 'engine': {'blend': {'points': 16, 'tolerance': 0.002}}}", NULL, way, NULL);
+                 many =
+                     farthest(ctx, WIDE ", 'engine': {'blend': {'points': 16, 'tolerance': 0.002}}}", NULL, way, NULL);
     check(one > 0.1);
     check_below(some, 0.2 * one);
     check_below(many, 0.05 * one);
@@ -186,8 +189,8 @@ static void blends_follow_their_motors(void **state) {
 
 /* ---- what touches ---- */
 
-#define BALL_AND_FLOOR                                                                                  \
-    ", 'obstacles': [{'name': 'floor', 'shape': {'plane': true}, 'position': [0, 0, -0.3]}]"            \
+#define BALL_AND_FLOOR                                                                       \
+    ", 'obstacles': [{'name': 'floor', 'shape': {'plane': true}, 'position': [0, 0, -0.3]}]" \
     ", 'bodies': [{'name': 'ball', 'density': 300, 'position': [0.33, 0, -0.23], 'shape': {'sphere': 0.06}}]"
 #define TOUCHING ARM("30", "0", ", 'shape': {'sphere': 0.03}, 'friction': 0.5") BALL_AND_FLOOR
 
@@ -208,14 +211,15 @@ static void all_engines_touch(void **state) {
             hardest = fmax(hardest, fabs(value(&p, "momentum.x")));
         }
         if (!(lowest < -0.26 && lowest > -0.272))
-            fail_msg("%s: the hand came down to %g m", engines[i], lowest); /* the sphere of 3 cm on the floor at -0.3 */
+            fail_msg("%s: the hand came down to %g m", engines[i],
+                     lowest); /* the sphere of 3 cm on the floor at -0.3 */
         end(ctx, &p);
     }
     bough_context_destroy(ctx);
 }
 
-/* A shape of a link that is no end effector: the upper arm comes down on a post half way out and goes no further, by both
- * engines; the hand at its end would go on down to -0.3 m. */
+/* A shape of a link that is no end effector: the upper arm comes down on a post half way out and goes no further, by
+ * both engines; the hand at its end would go on down to -0.3 m. */
 static void links_touch_too(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -271,11 +275,12 @@ static void a_free_base_can_be_pushed(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     for (int full = 0; full < 2; full++) {
-        play p = begin_text(ctx,
-                            "{'bough': 1, 'free_base': true, 'generate': {'Y': {'trunk': 2, 'arm': 2, 'stiffness': 50}},"
-                            "'forces': [{'link': 'base', 'force': [0.1, 0, 0.2]}],"
-                            "'time': {'dt': 0.005, 'duration': 0.5}}",
-                            full ? "full" : "mechanism");
+        play p =
+            begin_text(ctx,
+                       "{'bough': 1, 'free_base': true, 'generate': {'Y': {'trunk': 2, 'arm': 2, 'stiffness': 50}},"
+                       "'forces': [{'link': 'base', 'force': [0.1, 0, 0.2]}],"
+                       "'time': {'dt': 0.005, 'duration': 0.5}}",
+                       full ? "full" : "mechanism");
         check_ok(ctx, bough_run_advance(ctx, p.run));
         check_near(value(&p, "momentum.x"), 0.05, 1e-3);
         check_near(value(&p, "momentum.z"), 0.1, 2e-3);
@@ -284,8 +289,8 @@ static void a_free_base_can_be_pushed(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* A hand that is so stiff and damped that its force at the start of a step would throw the arm around (h d / m > 2) pulls
- * the end of the arm to where it should be. */
+/* A hand that is so stiff and damped that its force at the start of a step would throw the arm around (h d / m > 2)
+ * pulls the end of the arm to where it should be. */
 static void stiff_hands_hold_the_full_mechanism(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -301,8 +306,8 @@ static void stiff_hands_hold_the_full_mechanism(void **state) {
     for (int i = 0; i < 400; i++) /* and the motors are at rest again */
         check_ok(ctx, bough_run_step(ctx, p.run));
     const bough_pose pose = bough_run_rigid_pose(p.run, 2);
-    check_near(pose.position[2] + pose.rotation[6] * x[0] + pose.rotation[7] * x[1] + pose.rotation[8] * x[2], target[2],
-               5e-3);
+    check_near(pose.position[2] + pose.rotation[6] * x[0] + pose.rotation[7] * x[1] + pose.rotation[8] * x[2],
+               target[2], 5e-3);
     check_below(fabs(value(&p, "hand.vz")), 1e-3);
     end(ctx, &p);
     bough_context_destroy(ctx);
@@ -312,8 +317,8 @@ static void stiff_hands_hold_the_full_mechanism(void **state) {
 
 /* A chain whose end effector is its first link swings nearly as the whole does, since modes are added by themselves;
  * who wants none gets none. */
-#define STUB(engine)                                                                                               \
-    "{'bough': 1, 'generate': {'helix': {'links': 12}}, 'end_effectors': [{'name': 'stub', 'link': 'link1'}],"     \
+#define STUB(engine)                                                                                           \
+    "{'bough': 1, 'generate': {'helix': {'links': 12}}, 'end_effectors': [{'name': 'stub', 'link': 'link1'}]," \
     "'time': {'dt': 0.01, 'duration': 0.1}, 'engine': " engine "}"
 static void modes_are_added_where_frequencies_need_them(void **state) {
     (void)state;
