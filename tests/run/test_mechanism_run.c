@@ -594,6 +594,11 @@ static void failed_allocations_leak_nothing(void **state) {
     static const char *const texts[] = {
         RESTING_FOR("0.05") ", 'bodies': [{'name': 'ball', 'density': 1000, 'position': [0.15, 0, 0.2],"
                             "'shape': {'sphere': 0.05}}], 'settle': true}",
+        RESTING_FOR("0.05") ", 'bodies': [{'name': 'ball', 'density': 1000, 'position': [0.15, 0, 0.2],"
+                            "'shape': {'sphere': 0.05}}], 'link_touches': [{'link': 'a', 'shape': {'box': [0.1, 0.02, "
+                            "0.02]}}], 'engine': {'kind': 'full'}}",
+        RESTING_FOR("0.05") ", 'engine': {'blend': {'points': 2, 'random': {'count': 1, 'force': 1}}}}",
+        MOVED_CHAIN "}}",
         MOVED_CHAIN ", 'integrator': 'hht'}, 'engine': {'internal_modes': 1}}",
         MOVED_CHAIN "}, 'engine': {'kind': 'full'}}",
         MOVED_CHAIN "}, 'engine': {'blend': {'points': 2, 'random': {'count': 1, 'force': 1}}}}"};
