@@ -431,6 +431,36 @@ static void boxes_rest_on_peaks_and_ridges(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* A box that leans any way and has a lone peak 2 mm deep in the middle of its lowest face is pushed off along that face's
+ * normal, by these 2 mm, though two more of its faces look down. */
+static void a_leaning_box_is_pushed_off_a_peak_along_its_face(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {18};
+    double peak[25] = {0};
+    peak[12] = 0.5;
+    bough_shape *box = shape_of(ctx, box_def(0.4, 0.5, 0.3)), *field = shape_of(ctx, field_def(5, 5, 0.2, peak));
+    for (int round = 0; round < 100; round++) {
+        const double depth = 0.002;
+        const bo_mat3 R = bo_exp3(bo_v3(0.35 * spread(&r), 0.35 * spread(&r), 3 * spread(&r)));
+        const bo_vec3 down = bo_mat_vec(R, bo_v3(0, 0, -1)); /* of the lowest face, whose middle is 0.15 m below */
+        const bo_vec3 centre = bo_mul_add(bo_v3(0, 0, 0.5), -(0.15 - depth), down);
+        const touching t = touch(box, (bo_se3){R, centre}, field, bo_se3_identity(), 0.01);
+        int at_peak = 0;
+        for (int32_t i = 0; i < t.count; i++)
+            if (bo_norm(bo_sub(bo_load3(t.points[i].on_b), bo_v3(0, 0, 0.5))) < 1e-9) {
+                at_peak++;
+                check_near(t.points[i].gap, -depth, 1e-9);
+                check_below(bo_norm(bo_add(bo_load3(t.points[i].normal), down)), 1e-9);
+            }
+        check_int(at_peak, 1);
+        check_near(gap_of(&t), -depth, 1e-9);
+    }
+    bough_shape_destroy(ctx, box);
+    bough_shape_destroy(ctx, field);
+    bough_context_destroy(ctx);
+}
+
 /* Height of a square field at a place, by the triangle there. */
 static double height_at(int32_t n, double cell, const double *heights, double x, double y) {
     const double u = x / cell + 0.5 * (n - 1), v = y / cell + 0.5 * (n - 1);
@@ -534,6 +564,7 @@ int main(void) {
         cmocka_unit_test(sunken_balls_go_out_through_the_triangle_above),
         cmocka_unit_test(of_many_points_the_telling_ones_stay),
         cmocka_unit_test(ground_is_left_alone),
+        cmocka_unit_test(a_leaning_box_is_pushed_off_a_peak_along_its_face),
         cmocka_unit_test(balls_find_the_nearest_triangle),
         cmocka_unit_test(boxes_rest_on_peaks_and_ridges),
         cmocka_unit_test(what_is_in_the_ground_is_found),
