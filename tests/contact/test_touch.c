@@ -390,6 +390,23 @@ static void ground_is_left_alone(void **unused) {
     check_int(touch(field, shifted(0, 0, 0), plane, shifted(0, 0, 0), 1).count, 0);
     check_int(touch(plane, shifted(0, 0, 0), field, shifted(0, 0, 0), 1).count, 0);
     check_int(touch(field, shifted(0, 0, 0), field, shifted(0, 0, 0), 1).count, 0);
+    /* whichever of two comes first, they touch at the same point, and what pushes is the other way round */
+    bough_shape *ball = shape_of(ctx, sphere_def(0.1));
+    const bough_shape *const grounds[] = {plane, field};
+    for (int k = 0; k < 2; k++) {
+        const touching one = touch(ball, shifted(0.1, 0.1, 0.12), grounds[k], shifted(0, 0, 0), 1),
+                       two = touch(grounds[k], shifted(0, 0, 0), ball, shifted(0.1, 0.1, 0.12), 1);
+        check(one.count > 0);
+        check_int(two.count, one.count);
+        for (int32_t i = 0; i < one.count; i++) {
+            check_near(two.points[i].gap, one.points[i].gap, 1e-15);
+            for (int d = 0; d < 3; d++) {
+                check_near(two.points[i].normal[d], -one.points[i].normal[d], 1e-15);
+                check_near(two.points[i].on_a[d], one.points[i].on_b[d], 1e-15);
+            }
+        }
+    }
+    bough_shape_destroy(ctx, ball);
     double farthest = 0;
     for (int32_t i = 0; i < 12; i++)
         farthest = fmax(farthest, bo_norm(bo_sub(bo_field_node(field, i % 4, i / 4), field->centre)));
