@@ -95,6 +95,20 @@ bough_status bough_mechanism_model_frequencies(bough_context *ctx, const bough_m
                : bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the model's frequencies cannot be found: its inertia is singular");
 }
 
+bough_status bough_mechanism_model_frequency_error(bough_context *ctx, const bough_mechanism *mechanism,
+                                                   const bough_mechanism_model *model, double *error) {
+    double whole, reduced;
+    int32_t found;
+    *error = NAN;
+    BO_TRY(bough_mechanism_frequencies(ctx, mechanism, 1, &whole, &found));
+    if (found == 0)
+        return BOUGH_OK;
+    BO_TRY(bough_mechanism_model_frequencies(ctx, model, 1, &reduced, &found));
+    if (found > 0)
+        *error = reduced / whole - 1;
+    return BOUGH_OK;
+}
+
 /* ---- static error ---- */
 
 typedef struct {
@@ -212,6 +226,7 @@ static bough_status look_at(bough_context *ctx, const bough_mechanism *m, const 
     int32_t found = 0;
     comparison c = {.mechanism = m, .model = model, .f = f};
     detail->size = 6 * model->end_effector_count, detail->rank = model->rank;
+    detail->internal_modes = model->internal_count;
     detail->memory = bough_mechanism_model_memory(model);
     BO_TRY(bough_mechanism_model_frequencies(ctx, model, def->frequency_count, detail->frequencies, &found));
     detail->frequency_count = found < detail->frequency_count ? found : detail->frequency_count;

@@ -282,6 +282,14 @@ bough_pose bough_run_rigid_pose(const bough_run *run, int32_t i) {
     return bough_run_rigid_at(run, i) ? run->engine.rigid_pose(run->engine.data, i) : bough_default_pose();
 }
 
+bool bough_run_joint_gap(const bough_run *run, bough_run_gap *now, bough_run_gap *worst) {
+    bough_run_gap ignored[2];
+    if (!run->engine.joint_gap)
+        return false;
+    bough_run_values(run); /* a live run is measured now */
+    return run->engine.joint_gap(run->engine.data, now ? now : &ignored[0], worst ? worst : &ignored[1]);
+}
+
 int32_t bough_run_stress_count(const bough_run *run) {
     return run->engine.stress_count;
 }
@@ -307,6 +315,9 @@ bool bough_run_tree(const bough_run *run, const bough_model **model, const bough
 
 void bough_run_look(const bough_run *run, bough_run_report *report) {
     *report = (bough_run_report){.engine = run->engine_name,
+                                 .reason = run->reason[0] ? run->reason : NULL,
+                                 .gap = {.joint = -1},
+                                 .frequency_error = NAN,
                                  .coupling = run->coupling,
                                  .passes = run->passes,
                                  .settle_residual = run->engine.residual,
@@ -325,6 +336,9 @@ void bough_run_look(const bough_run *run, bough_run_report *report) {
                                  .stress_rows = run->stresses.rows + run->stress_table.rows,
                                  .seconds = run->seconds,
                                  .simulated_time = run->simulated};
+    bough_run_joint_gap(run, NULL, &report->gap);
+    if (run->engine.detail)
+        run->engine.detail(run->engine.data, &report->internal_modes, &report->frequency_error);
     memcpy(report->start_energy, run->place.start_energy, sizeof report->start_energy);
     memcpy(report->energy, run->values + BOUGH_COLUMN_ELASTIC, sizeof report->energy);
     report->work = run->values[BOUGH_COLUMN_WORK];

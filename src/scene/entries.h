@@ -33,8 +33,9 @@
         "events", "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
 #define BO_TREE_ENGINE_KEYS "kind", "coupling", "passes"
-#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend"
-#define BO_ENGINE_KEYS BO_TREE_ENGINE_KEYS, "method", "end_effectors", "internal_modes", "blend" /* of all kinds */
+#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend", "joint_tolerance"
+#define BO_ENGINE_KEYS \
+    BO_TREE_ENGINE_KEYS, "method", "end_effectors", "internal_modes", "blend", "joint_tolerance" /* of all kinds */
 #define BO_TIME_KEYS \
     "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations", "energy_tolerance"
 #define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
@@ -88,7 +89,7 @@
 
 /* Mechanisms. */
 #define BO_MECHANISM_OWN_KEYS                                                                               \
-    "links", "joints", "base", "free_base", "base_touch", "end_effectors", "motors", "bodies", "obstacles", \
+    "links", "joints", "base", "free_base", "base_touch", "link_touches", "end_effectors", "motors", "bodies", "obstacles", \
         "generate", "urdf", "dynamics"
 #define BO_MECHANISM_KEYS \
     BO_FILE_KEYS, "name", "curves", "gravity", "forces", "engine", "time", "settle", "probes", BO_MECHANISM_OWN_KEYS
@@ -97,11 +98,13 @@
     "name", "kind", "parent", "child", "position", "axis", "rotate_deg", "stiffness", "damping", "compliance", \
         "offset", "offset_deg", "limits", "limits_deg", "limit_stiffness"
 #define BO_BASE_TOUCH_KEYS "shape", "friction"
+#define BO_LINK_TOUCH_KEYS "link", "shape", "friction"
 #define BO_END_EFFECTOR_KEYS "name", "link", "position", "rotate_deg", "shape", "friction"
 #define BO_MOTOR_KEYS "joint", "freedom", "curve", "scale", "degrees"
 #define BO_LINK_FORCE_KEYS "link", "end_effector", "body", "position", "force", "torque", "from", "until", "curve"
 #define BO_LINK_PROBE_KEYS "name", "link", "end_effector", "body", "position"
 #define BO_TOUCH_PROBE_KEYS "name", "touch"
+#define BO_JOINT_PROBE_KEYS "name", "joint"
 #define BO_RIGID_BODY_KEYS                                                                                   \
     "name", "shape", "density", "mass", "inertia", "position", "rotate_deg", "velocity", "spin", "friction", \
         "restitution"
