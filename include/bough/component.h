@@ -198,6 +198,21 @@ BOUGH_API bough_status bough_component_read(bough_context *ctx, const void *byte
 BOUGH_API bough_status bough_component_save(bough_context *ctx, const bough_component *component, const char *path);
 BOUGH_API void bough_component_destroy(bough_context *ctx, bough_component *component);
 
+/* What the quality says first: relative errors, NAN where nothing was measured. */
+typedef enum bough_verdict {
+    BOUGH_VERDICT_FREQUENCIES, /* of the lower half of the modes */
+    BOUGH_VERDICT_FORCES,      /* where the basis can follow the full body */
+    BOUGH_VERDICT_MOTION,      /* under a weight that bends it moderately, and after blows */
+    BOUGH_VERDICT_LOADS,       /* forces and torques at the interfaces */
+    BOUGH_VERDICT_COUNT
+} bough_verdict;
+typedef enum bough_grade { BOUGH_GRADE_POOR, BOUGH_GRADE_FAIR, BOUGH_GRADE_GOOD } bough_grade;
+BOUGH_API double bough_component_error(const bough_component *component, bough_verdict verdict);
+/* Good where nothing was measured. */
+BOUGH_API bough_grade bough_verdict_grade(bough_verdict verdict, double error);
+/* The one that is farthest beyond what is fair, and its error; NAN for a rigid component. */
+BOUGH_API bough_verdict bough_component_worst(const bough_component *component, double *error);
+
 /* -1 when there is none of that name. */
 BOUGH_API int32_t bough_component_find_interface(const bough_component *component, const char *name);
 

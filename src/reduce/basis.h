@@ -44,9 +44,12 @@ enum { BO_MOST_SITES = 16, BO_DERIVED_SITES = 4, BO_MOST_WRENCH_SHAPES = 6 * (BO
 /* Answers to unit forces and torques at the interfaces, scaled to the energy 1 (x.K x), then, with `derivatives`, what
  * each needs besides where it is large. *linear: how many are of the first kind. */
 bough_status bo_cook_wrench_shapes(bo_cook *cook, bool derivatives, bo_columns *shapes, int32_t *linear);
-/* Scales `count` of these shapes by the roots of their interfaces' shares of the load. */
+/* Scales `count` of these shapes by their interfaces' shares of the load: of many small things none matters much, and
+ * each turns a small patch that nothing else moves. */
 void bo_cook_share_wrenches(const bo_cook *cook, int32_t linear, int32_t count, double *shapes);
-/* quality.wrench_error and what it is of, from the finished U. */
+/* How much of all that is carried hangs at a site. */
+double bo_cook_share_of(const bo_cook *cook, int32_t site);
+/* quality.wrench_error, load_error and what it is of, from the finished U. */
 bough_status bo_cook_wrench_error(bo_cook *cook);
 /* The vertices farthest from the origin, with equal weights; none where they do not span a plane. */
 bough_status bo_cook_free_end(bo_cook *cook, bough_interface *end);

@@ -14,6 +14,8 @@
 enum { MODES = 3, VECTORS = 8, ROUNDS = 12 };
 /* Trees with more parts are not looked at, nor more trees than this. */
 enum { MOST_PARTS = 5000, MOST_TREES = 16 };
+/* Radii of the two sides of a joint agree to this. */
+#define SAME_FACE 0.02
 enum { K = BO_JOINT_FUNCTIONS, MOST_SHAPES = K * BOUGH_MAX_JOINTS };
 
 /* ---- one tree, linear, about rest ---- */
@@ -286,6 +288,19 @@ static void react(const small_tree *t, const limb *l, const double *e, double rh
     }
 }
 
+static double foot_radius(const limb *l) {
+    return l->part->scale * l->c->interfaces[l->c->parent].radius;
+}
+static double joint_radius(const limb *p, const limb *l) {
+    return p->part->scale * p->c->interfaces[l->part->interface].radius;
+}
+
+/* The two sides are the same face, as where a body was cut. A part that is set on a patch of another's side is no piece
+ * of a whole that one could be compared with. */
+static bool fits(const limb *p, const limb *l) {
+    return l->c->foot.stiffness ? fabs(foot_radius(l) / joint_radius(p, l) - 1) < SAME_FACE : l->c->r == 0;
+}
+
 /* Adds a part that hangs at joint j: its stiffness and its forces, in the functions of the joint. A rigid one holds all
  * of it. */
 static void hang(const small_tree *t, const limb *p, const limb *l, int32_t j, const double *e, carried *h) {
@@ -300,12 +315,10 @@ static void hang(const small_tree *t, const limb *p, const limb *l, int32_t j, c
             S[k * K + k] += 1e6 / most;
         return;
     }
-    const double own = l->part->scale * c->interfaces[c->parent].radius;
-    const double other = p->part->scale * pc->interfaces[l->part->interface].radius;
     bo_joint_geometry mine, theirs;
     memcpy(&mine, c->foot.geometry, sizeof mine);
     memcpy(&theirs, pc->joints.geometry + BOUGH_JOINT_GEOMETRY * (size_t)j, sizeof theirs);
-    bo_joint_translate(&mine, &theirs, bo_transpose(l->part->rotation), own / other, D);
+    bo_joint_translate(&mine, &theirs, bo_transpose(l->part->rotation), foot_radius(l) / joint_radius(p, l), D);
     react(t, l, e, rho);
     for (int a = 0; a < K; a++)
         for (int b = 0; b < K; b++) {
@@ -336,7 +349,7 @@ static bool gather(const small_tree *t, int32_t index, const double *q, const do
     for (int32_t i = index + 1; i < t->count && h->count > 0; i++) {
         const limb *l = &t->limbs[i];
         const int32_t j = l->parent == index ? joint_of(p->c, l->part->interface) : -1;
-        if (j < 0)
+        if (j < 0 || !fits(p, l))
             continue;
         hang(t, p, l, j, e, h);
         h->part[j] = l->index;
