@@ -102,6 +102,9 @@ static void remark(bough_context *ctx, const bough_cook_job *job, const bough_co
                     : "more coordinates would help, but make steps slow; cut the part in two");
 }
 
+/* Below this a basis has hardly room for what wrenches do, and may need several raises before anything is seen. */
+#define ENOUGH 20
+
 /* Cooks until the grade is reached, or until two raises in a row took less than a tenth of the error away. */
 static bough_status cook_for_grade(bough_context *ctx, const bough_cook_plan *plan, bo_plan_item *item, double *times,
                                    bough_component **component) {
@@ -112,7 +115,7 @@ static bough_status cook_for_grade(bough_context *ctx, const bough_cook_plan *pl
     BO_TRY(bo_cook_job_run_as(ctx, item->job, &def, times, component));
     def.resume_path = NULL; /* it holds the basis of the first */
     for (int idle = 0; grade_of(*component, &worst, &error) < plan->grade;) {
-        idle = error > 0.9 * before ? idle + 1 : 0;
+        idle = def.r >= ENOUGH && error > 0.9 * before ? idle + 1 : 0;
         before = error < before ? error : before;
         if (idle >= 2 || !try_more(&def, *component, worst, unknowns)) {
             remark(ctx, item->job, *component, worst, error, idle >= 2);
