@@ -8,13 +8,17 @@
 
 #define MOST_BYTES 1e9 /* of positions; normals take as much again in the file */
 
+static bough_status create_glb(bough_context *ctx, const char *path, bough_glb **glb) {
+    bough_glb_def def = bough_default_glb_def();
+    def.path = path;
+    return bough_glb_create(ctx, &def, glb);
+}
+
 bough_status app_baked_glb_create(bough_context *ctx, const bough_run *run, const char *path, app_baked_glb *film) {
     const bough_model *model;
     const bough_state *state;
     *film = (app_baked_glb){0};
-    bough_glb_def def = bough_default_glb_def();
-    def.path = path;
-    bough_status s = bough_glb_create(ctx, &def, &film->glb);
+    bough_status s = create_glb(ctx, path, &film->glb);
     if (s)
         return s;
     if (bough_run_tree(run, &model, &state)) {
@@ -215,6 +219,18 @@ static bough_status add_pieces(bough_context *ctx, const bough_run *run, const a
         }
         free_piece(&p);
     }
+    return s;
+}
+
+/* Targets are made of all frames, so that the file is made anew. */
+bough_status app_baked_glb_flush(bough_context *ctx, const bough_run *run, const app_part_style *styles,
+                                 const char *path, const app_baked_glb *film) {
+    app_baked_glb now = *film;
+    bough_status s = create_glb(ctx, path, &now.glb);
+    if (s)
+        return s;
+    s = app_baked_glb_finish(ctx, run, styles, &now);
+    bough_glb_discard(ctx, now.glb);
     return s;
 }
 

@@ -20,7 +20,9 @@ enum {
     OPT_BAKED,
     OPT_FPS,
     OPT_CHECKPOINT,
-    OPT_RESUME
+    OPT_RESUME,
+    OPT_EVERY,
+    OPT_ENERGY_TOLERANCE
 };
 
 typedef struct {
@@ -45,7 +47,8 @@ static const struct argp_option options[] = {
     {"dt", OPT_DT, "S", 0, "time step in s, instead of the scene's", 0},
     {"time", OPT_TIME, "S", 0, "simulated time in s, instead of the scene's duration", 0},
     {"record", 'r', "FILE", 0,
-     "FILE.csv: record time, energies, momentum and probes, one row a step; FILE.npy: record the displacements of all "
+     "FILE.csv: record time, energies, momentum, work and probes, one row a step; FILE.npy: record the displacements "
+     "of all "
      "vertices, one row a frame; FILE.npz: all columns, frames and coordinates of parts, for NumPy; FILE.glb: a film "
      "for "
      "browsers and Blender; FOLDER/NAME.obj: the surface, a file each frame; FILE.png, FILE.webm, FILE.mp4: a film of "
@@ -62,8 +65,17 @@ static const struct argp_option options[] = {
     {"frames", OPT_FRAMES, "FOLDER", 0, "write a series of .vtu files with the index frames.pvd", 0},
     {"fps", OPT_FPS, "N", 0,
      "frames of films and series, and rows of FILE.npy and of stresses, per simulated second (default 30)", 0},
-    {"checkpoint", OPT_CHECKPOINT, "FILE", 0, "where to keep the last state, also after a failure or Ctrl-C", 0},
+    {"checkpoint", OPT_CHECKPOINT, "FILE", 0,
+     "where to keep the last state, also after a failure or Ctrl-C, and every so often", 0},
+    {"every", OPT_EVERY, "S", 0,
+     "seconds of wall time after which the checkpoint is written and recordings become readable up to then, so that a "
+     "run that is killed leaves them (default 60)",
+     0},
     {"resume", OPT_RESUME, "FILE", 0, "go on from a checkpoint of the same scene, integrator and step", 0},
+    {"energy-tolerance", OPT_ENERGY_TOLERANCE, "X", 0,
+     "how much energy a run may make out of nothing, as a part of the energy in play, before it fails; 0: any; "
+     "instead of the scene's (0.05 where it says nothing)",
+     0},
     {"picture", 'p', "FILE.png", 0, "draw the last state", 0},
     {0},
 };
@@ -162,8 +174,17 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_FPS:
         a->def.fps = app_need_positive(state, "fps", text);
         break;
+    case OPT_ENERGY_TOLERANCE:
+        if (!app_parse_numbers(text, 1, &a->def.energy_tolerance) || a->def.energy_tolerance < 0)
+            argp_error(state, "--energy-tolerance: \"%s\" should be a number, 0 or more", text);
+        if (a->def.energy_tolerance == 0) /* which a def understands as the scene's */
+            a->def.energy_tolerance = -1;
+        break;
     case OPT_CHECKPOINT:
         a->def.checkpoint = text;
+        break;
+    case OPT_EVERY:
+        a->def.every = app_need_positive(state, "every", text);
         break;
     case OPT_RESUME:
         a->def.resume = text;
@@ -195,7 +216,8 @@ static const struct argp parser = {
     "  bough run scene.json --checkpoint half.state; bough run scene.json --resume half.state --time 10\n\n"
     "A step that fails is taken in halves; when that does not help, the last good state is kept in the checkpoint or "
     "in "
-    "SCENE.failed.state. Ctrl-C ends the run and keeps what was recorded.",
+    "SCENE.failed.state. Ctrl-C ends the run and keeps what was recorded; a run that is killed leaves what it had "
+    "recorded a minute before (--every).",
     app_scene_children,
     NULL,
     NULL,
@@ -266,6 +288,8 @@ static void print_text(const bough_run *run, const bough_run_report *r, bool don
     printf("energies (J)           %14s %14s\n", "start", "end");
     for (int i = 0; i < 4; i++)
         printf("  %-20s %14.6g %14.6g\n", names[i], r->start_energy[i], r->energy[i]);
+    printf("  %-20s %14.6g %14.6g\n", "work done", 0.0, r->work);
+    printf("  %-20s %14.6g %14.6g\n", "balance", 0.0, r->balance);
     for (int32_t c = BOUGH_COLUMN_PROBES; c < bough_run_column_count(run); c++)
         printf("%-22s %.9g\n", bough_run_column_name(run, c), bough_run_values(run)[c]);
     int32_t changes;
@@ -288,15 +312,17 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
     for (int32_t c = 0; c < bough_run_column_count(run); c++)
         json_object_set_new(values, bough_run_column_name(run, c), app_json_number(bough_run_values(run)[c]));
     app_print_json(json_pack(
-        "{s:b, s:s, s:s?, s:o, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, "
-        "s:o, s:o}",
+        "{s:b, s:s, s:s?, s:o, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, "
+        "s:I, "
+        "s:f, s:o, s:o}",
         "done", (int)done, "engine", r->engine, "coupling", r->coupling, "settle_residual",
         app_json_number(r->settle_residual), "integrator", r->integrator, "time", r->time, "dt", r->dt, "duration",
         r->duration, "steps", (json_int_t)r->steps, "step_count", (json_int_t)r->step_count, "iterations",
         (json_int_t)r->iterations, "retries", (json_int_t)r->retries, "smallest_dt", r->smallest_dt, "start_energy",
-        app_json_numbers(r->start_energy, 4), "energy", app_json_numbers(r->energy, 4), "values", values, "rows",
-        (json_int_t)r->rows, "displacement_rows", (json_int_t)r->displacement_rows, "stress_rows",
-        (json_int_t)r->stress_rows, "frames", (json_int_t)r->frames, "seconds", r->seconds, "real_time_factor",
+        app_json_numbers(r->start_energy, 4), "energy", app_json_numbers(r->energy, 4), "work",
+        app_json_number(r->work), "balance", app_json_number(r->balance), "values", values, "rows", (json_int_t)r->rows,
+        "displacement_rows", (json_int_t)r->displacement_rows, "stress_rows", (json_int_t)r->stress_rows, "frames",
+        (json_int_t)r->frames, "seconds", r->seconds, "real_time_factor",
         app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0), "changes", json_changes(run)));
 }
 
@@ -358,7 +384,8 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
 static int start(bough_context *ctx, arguments *a, bough_scene *scene, bough_run **run) {
     const bool film = app_wants_film(&a->film);
     if (film)
-        a->def.watch = app_film_add, a->def.watch_data = &a->film, a->film.fps = a->def.fps;
+        a->def.watch = app_film_add, a->def.watch_data = &a->film, a->film.fps = a->def.fps,
+        a->def.flush = app_film_flush;
     a->def.tell = tell;
     if (bough_run_create(ctx, scene, &a->def, run))
         return app_fail(ctx);

@@ -177,6 +177,18 @@ bough_status app_film_open(bough_context *ctx, const bough_run *run, app_film *f
     return s ? s : app_film_begin(ctx, run, film);
 }
 
+bough_status app_film_flush(void *data, bough_context *ctx, const bough_run *run) {
+    app_film *film = data;
+    bough_status s = BOUGH_OK;
+    if (film->glb.glb)
+        s = bough_glb_flush(ctx, film->glb.glb);
+    if (film->cast_glb.glb)
+        s = bough_glb_flush(ctx, film->cast_glb.glb);
+    if (film->baked_glb.glb)
+        s = app_baked_glb_flush(ctx, run, film->styles, film->glb_path, &film->baked_glb);
+    return s || !film->npz ? s : bough_npz_flush(ctx, film->npz);
+}
+
 bough_status app_film_finish(bough_context *ctx, app_film *film) {
     bough_status s = BOUGH_OK, last = BOUGH_OK;
     if (film->glb.glb)

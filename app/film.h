@@ -137,6 +137,9 @@ bough_status app_baked_glb_create(bough_context *ctx, const bough_run *run, cons
 bough_status app_baked_glb_add(bough_context *ctx, const bough_run *run, app_baked_glb *film);
 bough_status app_baked_glb_finish(bough_context *ctx, const bough_run *run, const app_part_style *styles,
                                   app_baked_glb *film);
+/* Writes what there is; frames may follow. */
+bough_status app_baked_glb_flush(bough_context *ctx, const bough_run *run, const app_part_style *styles,
+                                 const char *path, const app_baked_glb *film);
 void app_baked_glb_destroy(bough_context *ctx, app_baked_glb *film);
 
 /* ---- cast_glb.c ---- */
@@ -199,6 +202,8 @@ bough_status app_film_begin(bough_context *ctx, const bough_run *run, app_film *
 bough_status app_film_open(bough_context *ctx, const bough_run *run, app_film *film);
 /* The present state as one more frame: bough_run_def.watch; data is the film. */
 bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run);
+/* .npz and .glb are complete up to now: bough_run_def.flush; data is the film. Films of pictures appear at the end. */
+bough_status app_film_flush(void *data, bough_context *ctx, const bough_run *run);
 /* The files appear; the run is still there. */
 bough_status app_film_finish(bough_context *ctx, app_film *film);
 /* Prints what went wrong. */

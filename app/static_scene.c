@@ -5,8 +5,11 @@
 #include <string.h>
 
 bool app_is_scene_of_parts(const char *path) {
+    static const char *const keys[] = {"components", "parts", "object", "objects", "place"};
     json_t *root = app_has_extension(path, ".json") ? json_load_file(path, 0, NULL) : NULL;
-    bool found = json_object_get(root, "components") || json_object_get(root, "object");
+    bool found = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        found = found || json_object_get(root, keys[i]);
     json_decref(root);
     return found;
 }

@@ -510,7 +510,7 @@ static bough_status change_part(bough_context *ctx, const view_world *w, view_do
         memcpy(change.pose.rotation, now->rotation, sizeof now->rotation);
         memcpy(change.pose.origin, now->position, sizeof now->position);
     }
-    return bough_state_change(ctx, w->model, w->state, 1, &change);
+    return bough_run_change_parts(ctx, w->run, 1, &change);
 }
 
 static void act_on_part(view_session *s, uint64_t seat, view_do what, int32_t part) {

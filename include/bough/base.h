@@ -28,6 +28,7 @@ extern "C" {
     X(NO_CONVERGENCE, 1, "did not converge")                             \
     X(NOT_FINITE, 2, "met a number that is not finite")                  \
     X(CANCELLED, 3, "cancelled")                                         \
+    X(ENERGY_GAINED, 4, "made energy out of nothing")                    \
     X(ERROR_MEMORY, -1, "out of memory")                                 \
     X(ERROR_ARGUMENT, -2, "wrong argument")                              \
     X(ERROR_FILE, -3, "file cannot be opened, read or written")          \

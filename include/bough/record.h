@@ -225,6 +225,8 @@ BOUGH_API bough_status bough_glb_add_node(bough_context *ctx, bough_glb *glb, co
  * A frame that is refused leaves the others as they were. */
 BOUGH_API bough_status bough_glb_add_frame(bough_context *ctx, bough_glb *glb, double time, const bough_glb_pose *poses,
                                            const float *weights);
+/* Writes the file as it is so far, complete and on the disk itself; frames may follow. */
+BOUGH_API bough_status bough_glb_flush(bough_context *ctx, bough_glb *glb);
 /* Writes the file and destroys glb, also when it fails. Rotations and weights are rounded to 16 bits: a weight to
  * 1/65534 of the largest that its target has in any frame. What does not change is written once; between the keys of a
  * node viewers go straight. */
@@ -264,6 +266,8 @@ BOUGH_API bough_status bough_npz_add_texts(bough_context *ctx, bough_npz *npz, c
 /* Rows of the array's type, one after the other. They are kept in memory until the end. */
 BOUGH_API bough_status bough_npz_append(bough_context *ctx, bough_npz *npz, int32_t array, int32_t row_count,
                                         const void *rows);
+/* Writes the file as it is so far, complete and on the disk itself; rows may follow. */
+BOUGH_API bough_status bough_npz_flush(bough_context *ctx, bough_npz *npz);
 /* Writes the file and destroys npz, also when it fails. */
 BOUGH_API bough_status bough_npz_finish(bough_context *ctx, bough_npz *npz);
 /* Destroys npz and writes nothing. */

@@ -42,24 +42,35 @@ typedef struct bough_run_def {
     const char *integrator;    /* NULL: the scene's */
     double dt, duration;       /* s; 0: the scene's */
     int32_t max_halvings;      /* of a step that fails, 0..20 (default 10) */
+    double energy_tolerance;   /* how much more energy there may be than the start and the work done account for, as a
+                                * part of the energy in play: the largest kinetic + |change of elastic| + |change of
+                                * external| + |work| so far. A step that ends with more fails with BOUGH_ENERGY_GAINED.
+                                * 0: the scene's (0.05 where it says nothing); negative: any. A live run does not look */
     const char *record;        /* .csv of all columns, one row a step; NULL: none */
-    const char *displacements; /* .npy of the displacements, one row of 3 x vertex_count a frame; appears when complete:
-                                * when bough_run_advance() returns or the run is destroyed; NULL: none */
+    const char *displacements; /* .npy of the displacements, one row of 3 x vertex_count a frame; readable after
+                                * `every`, and when bough_run_advance() returns or the run is destroyed; NULL: none */
     const char *stresses;      /* .csv or .npy of von Mises' stress (Pa) of each part, the largest of its stress points,
                                 * or of each element of a body, one row a frame; the .csv has the time before them, the
                                 * .npy appears as that of the displacements; NULL: none */
     const char *frames;        /* folder of a .vtu series with its index frames.pvd; made when missing; NULL: none */
     const char *inputs;        /* all that is done to a scene of parts, for bough_log_replay() (<bough/tree.h>); written
-                                * when bough_run_advance() returns, however it ends, or the run is destroyed; NULL: none
-                                */
+                                * after `every`, when bough_run_advance() returns, however it ends, or the run is
+                                * destroyed; NULL: none */
     const char
         *changes; /* .csv of what happens to parts and ties: time, change, part (or tie), stress, force; NULL: none */
     double fps;   /* frames and displacements per second of simulated time (default 30) */
-    const char *checkpoint; /* written by bough_run_advance() at its end, however it ends; NULL: none */
+    const char *checkpoint; /* written by bough_run_advance() at its end, however it ends, and before that `every` so
+                             * often; NULL: none */
+    double every;           /* s of wall time after which bough_run_advance() writes the checkpoint and makes recordings
+                             * readable up to then, so that a run that is killed leaves them; 0: 60; negative: only at
+                             * the end */
     const char *resume;     /* a checkpoint of this scene to go on from; NULL: from the start */
     /* Called when a frame is due, after what is recorded; a failure ends the run. NULL: nobody looks. */
     bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run);
     void *watch_data;
+    /* Called with watch_data whenever recordings are made readable, before the checkpoint is written. NULL: nobody
+     * writes. */
+    bough_status (*flush)(void *data, bough_context *ctx, const bough_run *run);
     /* Called after steps in which something happened to parts, and for what happens at the start. NULL: nobody asks. */
     void (*tell)(void *data, const bough_run_change *changes, int32_t count);
     void *tell_data;
@@ -95,7 +106,7 @@ enum { BOUGH_RUN_HANDS = 16 };
 BOUGH_API bough_status bough_run_pull(bough_context *ctx, bough_run *run, int32_t hand, int32_t part, int32_t vertex,
                                       const double target[3], double stiffness, double damping);
 BOUGH_API void bough_run_release(bough_run *run, int32_t hand);
-/* An impulse (N s) during the next step. */
+/* An impulse (N s) during the next step, however long that is. */
 BOUGH_API bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_t part, int32_t vertex,
                                       const double impulse[3]);
 /* Instead of the scene's; NULL: that again. */
@@ -104,8 +115,12 @@ BOUGH_API bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, co
 BOUGH_API bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const double gravity[3]);
 /* s: of the steps from now on. */
 BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt);
-/* What the tree engine steps, of a live run: coupling, stiffness, damping and all that bough_state_change()
- * does may be changed between steps. Forces, wind and time are the run's. NULL: another engine, or not live. */
+/* What bough_state_change() does, so that the run knows of it: in bough_run_changes(), and told of. Of the tree engine.
+ */
+BOUGH_API bough_status bough_run_change_parts(bough_context *ctx, bough_run *run, int32_t count,
+                                              const bough_change *changes);
+/* What the tree engine steps, of a live run: coupling, stiffness and damping may be changed between steps. Forces,
+ * wind, time and what hangs where are the run's. NULL: another engine, or not live. */
 BOUGH_API bough_state *bough_run_state(bough_run *run);
 
 /* Complete on disk when the name appears. Restoring a file of another scene, integrator or step is refused; so is one
@@ -120,11 +135,14 @@ enum {
     BOUGH_COLUMN_TIME,
     BOUGH_COLUMN_ELASTIC, /* J */
     BOUGH_COLUMN_KINETIC,
-    BOUGH_COLUMN_EXTERNAL, /* potential of gravity and forces, zero at rest */
+    BOUGH_COLUMN_EXTERNAL, /* potential of gravity and of forces that never change, zero at rest */
     BOUGH_COLUMN_TOTAL,
     BOUGH_COLUMN_MOMENTUM,             /* 3, kg m/s */
     BOUGH_COLUMN_ANGULAR_MOMENTUM = 8, /* 3, kg m^2/s about the origin */
-    BOUGH_COLUMN_PROBES = 11
+    BOUGH_COLUMN_WORK = 11,            /* J, done since the start by all that has no potential in the column before:
+                                        * wind, hands, motors, supports that move, forces that change, events */
+    BOUGH_COLUMN_BALANCE, /* total - total at the start - work: falls by what damping takes, and should not rise */
+    BOUGH_COLUMN_PROBES
 };
 
 BOUGH_API int32_t bough_run_column_count(const bough_run *run);
@@ -183,6 +201,7 @@ typedef struct bough_run_report {
     double smallest_dt;                                   /* s, of the parts that were taken */
     double start_energy[4];                               /* elastic, kinetic, external, total */
     double energy[4];                                     /* now */
+    double work, balance;                                 /* J, as in the columns of these names */
     int64_t rows, frames, displacement_rows, stress_rows; /* recorded by this run */
     double seconds, simulated_time;                       /* wall clock and s in bough_run_advance() */
 } bough_run_report;

@@ -183,7 +183,10 @@ typedef struct bough_state {
     int32_t passes;
     bough_continuity continuity; /* of bough_state_surface() */
     /* ---- machinery ---- */
+    double *mean_a; /* accelerations, in the mean of the last step */
+    double last_dt; /* s, of the last step; 0: the next one is the first, or the first since bough_state_update() */
     struct bo_tree_work *work;
+    struct bo_tree_ledger *ledger;
 } bough_state;
 BOUGH_API bough_status bough_state_create(bough_context *ctx, const bough_model *model, bough_state **state);
 BOUGH_API void bough_state_destroy(bough_context *ctx, bough_state *state);
@@ -308,6 +311,8 @@ BOUGH_API bough_status bough_log_replay(bough_context *ctx, const bough_model *m
 
 /* docs/log-format.md. Appears under its name only when it is complete. */
 BOUGH_API bough_status bough_log_save(bough_context *ctx, const bough_log *log, const char *path);
+/* The same of one that goes on: as if it ended here. */
+BOUGH_API bough_status bough_log_flush(bough_context *ctx, const bough_model *model, bough_log *log, const char *path);
 BOUGH_API bough_status bough_log_load(bough_context *ctx, const char *path, bough_log **log);
 /* The same from memory. */
 BOUGH_API bough_status bough_log_read(bough_context *ctx, const void *bytes, size_t size, bough_log **log);
@@ -425,6 +430,9 @@ typedef struct bough_energies {
 } bough_energies;
 BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                             bough_energies *energies);
+/* Work (J) done on all parts since the state was made, in steps with the exact coupling, by what has no energy above:
+ * forces, wind, tracks of roots. doubt (may be NULL): by how much the last step's may be off at most, J. */
+BOUGH_API double bough_state_work(const bough_model *model, const bough_state *state, double *doubt);
 
 #ifdef __cplusplus
 }

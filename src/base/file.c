@@ -1,13 +1,15 @@
 #include "base/file.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #if defined(_POSIX_MAPPED_FILES) && _POSIX_MAPPED_FILES > 0
-#include <fcntl.h>
 #include <sys/mman.h>
 #endif
 
@@ -134,22 +136,101 @@ bool bo_file_exists(const char *path) {
 #define MOST_NAME_KEPT 200
 #define TEMPORARY_ATTEMPTS 100
 
+/* Bytes of the path that its sibling has too. */
+static int kept_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, name = strlen(path) - folder;
+    return (int)(folder + (name < MOST_NAME_KEPT ? name : MOST_NAME_KEPT));
+}
+
+/* Whoever finds the sibling unlocked may remove it: that of a process that was killed is. */
+static bool lock_temporary(FILE *stream, const char *temporary) {
+    struct stat ours, now;
+    flock(fileno(stream), LOCK_EX | LOCK_NB); /* where it cannot be locked, nobody can tell, and nobody removes it */
+    return fstat(fileno(stream), &ours) == 0 && stat(temporary, &now) == 0 && ours.st_ino == now.st_ino &&
+           ours.st_dev == now.st_dev; /* else it was removed in between */
+}
+
 /* A sibling that was not there before: another thread may be writing the same file, a program that was killed may have
  * left one behind, and in a folder that others can write to somebody may have put a link in its place. */
 static FILE *create_temporary(const char *path, char *temporary, size_t size) {
-    const char *slash = strrchr(path, '/');
-    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, name = strlen(path) - folder;
-    int length = (int)(folder + (name < MOST_NAME_KEPT ? name : MOST_NAME_KEPT));
+    const int length = kept_length(path);
     for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
         if (attempt == 0)
             snprintf(temporary, size, "%.*s.part%ld", length, path, (long)getpid());
         else
             snprintf(temporary, size, "%.*s.part%ld-%d", length, path, (long)getpid(), attempt);
         FILE *stream = fopen(temporary, "wbx");
-        if (stream || errno != EEXIST)
+        if (stream && lock_temporary(stream, temporary))
             return stream;
+        if (stream)
+            fclose(stream);
+        else if (errno != EEXIST)
+            return NULL;
     }
     return NULL;
+}
+
+/* ".part", digits, and perhaps "-" and digits: the ending of a sibling; NULL: the name has another. */
+static const char *find_ending(const char *name) {
+    const char *ending = NULL;
+    for (const char *at = name; (at = strstr(at, ".part")); at++)
+        ending = at;
+    if (!ending || ending[5] < '0' || ending[5] > '9')
+        return NULL;
+    const char *rest = ending + 5 + strspn(ending + 5, "0123456789");
+    if (*rest == '-')
+        rest += 1 + strspn(rest + 1, "0123456789");
+    return *rest == 0 ? ending : NULL;
+}
+
+static void remove_if_left(int folder, const char *name) {
+    struct stat info;
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
+        return;
+    const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(folder, name, 0);
+    close(file);
+}
+
+void bo_output_remove_leftovers(const char *path, bool any) {
+    char where[4096];
+    const char *slash = strrchr(path, '/');
+    const size_t before = slash ? (size_t)(slash - path) + 1 : 0, length = (size_t)kept_length(path) - before;
+    if (before >= sizeof where)
+        return;
+    snprintf(where, sizeof where, "%.*s", (int)before, before ? path : "");
+    DIR *folder = opendir(before ? where : ".");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const char *ending = find_ending(entry->d_name);
+        if (ending && strncmp(entry->d_name, path + before, length) == 0 &&
+            (any ? ending >= entry->d_name + length : ending == entry->d_name + length))
+            remove_if_left(dirfd(folder), entry->d_name);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+bool bo_stream_sync(FILE *stream) {
+    return fflush(stream) == 0 && (fsync(fileno(stream)) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP);
+}
+
+/* A name is on the disk when its folder is. Where a folder cannot be synced, the file system does it or nobody can. */
+static void sync_folder_of(const char *path) {
+    char where[4096];
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    if (length >= sizeof where)
+        return;
+    snprintf(where, sizeof where, "%.*s", (int)length, length ? path : "");
+    const int folder = open(length ? where : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return;
+    fsync(folder);
+    close(folder);
 }
 
 bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *output) {
@@ -181,19 +262,41 @@ bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *out
     return BOUGH_OK;
 }
 
-bough_status bo_output_commit(bough_context *ctx, bo_output *output) {
+/* Renames what is still a sibling. */
+static bool appear(bo_output *output) {
+    if (!output->temporary || !output->temporary[0])
+        return true;
+    if (rename(output->temporary, output->path) != 0)
+        return false;
+    output->temporary[0] = 0; /* nothing left to remove */
+    return true;
+}
+
+static bough_status fail_write(bough_context *ctx, const bo_output *output) {
+    return bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be written: %s", output->path,
+                   errno ? strerror(errno) : "disk full or device error");
+}
+
+bough_status bo_output_publish(bough_context *ctx, bo_output *output) {
+    const bool is_new = output->temporary && output->temporary[0];
     errno = 0;
-    bool good = !ferror(output->stream);
+    if (ferror(output->stream) || !bo_stream_sync(output->stream) || !appear(output))
+        return fail_write(ctx, output);
+    if (is_new)
+        sync_folder_of(output->path);
+    return BOUGH_OK;
+}
+
+bough_status bo_output_commit(bough_context *ctx, bo_output *output) {
+    bough_status status = BOUGH_OK;
+    errno = 0;
+    bool good = !ferror(output->stream) && (!output->durable || bo_stream_sync(output->stream));
     good = fclose(output->stream) == 0 && good;
     output->stream = NULL;
-    if (good && output->temporary)
-        good = rename(output->temporary, output->path) == 0;
-    bough_status status = BOUGH_OK;
-    if (!good)
-        status = bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be written: %s", output->path,
-                         errno ? strerror(errno) : "disk full or device error");
-    else if (output->temporary)
-        output->temporary[0] = 0; /* nothing left to remove */
+    if (!good || !appear(output))
+        status = fail_write(ctx, output);
+    else if (output->durable)
+        sync_folder_of(output->path);
     bo_output_discard(ctx, output);
     return status;
 }

@@ -32,16 +32,26 @@ bough_status bo_map_file(bough_context *ctx, const char *path, bo_mapping *mappi
 void bo_unmap_file(bough_context *ctx, bo_mapping *mapping);
 
 /* Output that appears under its name only when it is complete: written to a sibling, renamed by commit, removed by
- * discard. Devices, pipes and the like ("/dev/stdout", "/dev/null") are written directly. Write with stdio on .stream;
- * stream errors are collected by commit. */
+ * discard. The sibling is locked while somebody writes to it. Devices, pipes and the like ("/dev/stdout", "/dev/null")
+ * are written directly. Write with stdio on .stream; stream errors are collected by commit. */
 typedef struct bo_output {
     FILE *stream;
-    char *path, *temporary; /* temporary is NULL for direct output */
+    char *path, *temporary; /* temporary is NULL for direct output, "" once it has been renamed */
+    bool durable;           /* set by who opened it: commit returns when file and name are on the disk itself */
 } bo_output;
 
 bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *output);
+/* What was written so far appears under its name, on the disk itself; writing goes on. Nothing is removed any more. */
+bough_status bo_output_publish(bough_context *ctx, bo_output *output);
 bough_status bo_output_commit(bough_context *ctx, bo_output *output);
 void bo_output_discard(bough_context *ctx, bo_output *output);
+
+/* Removes the siblings that writers of `path` left when they were killed; any: those of all files whose names begin so.
+ */
+void bo_output_remove_leftovers(const char *path, bool any);
+/* What was written to the stream is on the disk itself; where that cannot be (a pipe), nothing happens. False: errno
+ * says why. */
+bool bo_stream_sync(FILE *stream);
 
 /* Extension without the dot, "" when there is none; points into path. */
 const char *bo_path_extension(const char *path);

@@ -304,6 +304,18 @@ bough_status bo_npy_append(bough_context *ctx, bo_npy_writer *writer, const doub
     return BOUGH_OK;
 }
 
+/* First the rows, then the header that counts them: at no time does it promise more than there is. */
+bough_status bo_npy_flush(bough_context *ctx, bo_npy_writer *writer) {
+    FILE *stream = writer->output.stream;
+    errno = 0;
+    if (!bo_stream_sync(stream) || fseek(stream, 0, SEEK_SET) != 0)
+        return fail_write(ctx, writer);
+    write_header(writer);
+    if (fseek(stream, 0, SEEK_END) != 0)
+        return fail_write(ctx, writer);
+    return bo_output_publish(ctx, &writer->output);
+}
+
 bough_status bo_npy_commit(bough_context *ctx, bo_npy_writer *writer) {
     errno = 0;
     if (fseek(writer->output.stream, 0, SEEK_SET) != 0) {

@@ -9,8 +9,9 @@
  * BOUGH_ERROR_FORMAT. *values is rows x columns, to be freed with bo_free. */
 bough_status bo_npy_read(bough_context *ctx, const char *path, int32_t *rows, int32_t *columns, double **values);
 
-/* A float64 array that grows by rows and appears under its name when it is committed: the header is written last, when
- * the number of rows is known, so the output must be a file and not a pipe. Zeros are a writer that is not open. */
+/* A float64 array that grows by rows and appears under its name when it is committed or flushed: the header is written
+ * last, when the number of rows is known, so the output must be a file and not a pipe. Zeros are a writer that is not
+ * open. */
 typedef struct bo_npy_writer {
     bo_output output;
     int32_t columns, rows;
@@ -22,6 +23,8 @@ bough_status bo_npy_open(bough_context *ctx, const char *path, int32_t columns, 
 bough_status bo_npy_continue(bough_context *ctx, const char *path, int32_t columns, int32_t rows, bo_npy_writer *writer,
                              bool *kept);
 bough_status bo_npy_append(bough_context *ctx, bo_npy_writer *writer, const double *row);
+/* The rows so far can be read under the name of the file, and are on the disk itself. */
+bough_status bo_npy_flush(bough_context *ctx, bo_npy_writer *writer);
 /* Closes the writer, whether it works or not. */
 bough_status bo_npy_commit(bough_context *ctx, bo_npy_writer *writer);
 void bo_npy_discard(bough_context *ctx, bo_npy_writer *writer);

@@ -3,6 +3,7 @@
 #include "fem/body.h"
 #include "linalg/factor.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -14,10 +15,11 @@ typedef struct {
     const bo_drive *drive; /* NULL: nothing changes with time */
     const bo_point_force *pushes;
     int32_t push_count;
-    double *dead;       /* loads that are always the same */
-    double *loads;      /* all of them, at the time of the last force() */
-    double *q, *v_held; /* see at_time() */
-    double *x, *y;      /* scratch */
+    double *dead;                              /* loads that are always the same */
+    double *loads;                             /* all of them, at the time of the last force() */
+    double *q, *v_held;                        /* see at_time() */
+    double *x, *y;                             /* scratch */
+    double *q_start, *v_start, *pushed, *held; /* at the start of a step: see bo_body_system_begin_work() */
     bool dead_known;
 } body_system;
 
@@ -41,15 +43,24 @@ static const double *masked(body_system *s, const double *x) {
     return s->x;
 }
 
-static void dead_loads_at(body_system *s, double t) {
+static void know_dead_loads(body_system *s) {
     if (!s->dead_known)
         bo_body_dead_loads(s->body, s->dead);
     s->dead_known = true;
-    memcpy(s->loads, s->dead, (size_t)s->M->size * sizeof *s->loads);
-    bo_drive_add_loads(s->drive, s->body, t, s->loads);
+}
+
+/* loads += those that change with time, pressure aside */
+static void add_changing_loads(const body_system *s, double t, double *loads) {
+    bo_drive_add_loads(s->drive, s->body, t, loads);
     for (int32_t i = 0; i < s->push_count; i++)
         for (size_t d = 0; d < 3; d++)
-            s->loads[3 * (size_t)s->pushes[i].vertex + d] += s->pushes[i].force[d];
+            loads[3 * (size_t)s->pushes[i].vertex + d] += s->pushes[i].force[d];
+}
+
+static void dead_loads_at(body_system *s, double t) {
+    know_dead_loads(s);
+    memcpy(s->loads, s->dead, (size_t)s->M->size * sizeof *s->loads);
+    add_changing_loads(s, t, s->loads);
 }
 
 static void zero_held(const body_system *s, double *x) {
@@ -156,7 +167,8 @@ static bough_status build(bough_context *ctx, bough_body *body, body_system *s) 
     BO_TRY(bough_body_matrix_create(ctx, body, &s->A));
     if (body->def.damping_stiffness > 0)
         BO_TRY(bough_body_matrix_create(ctx, body, &s->K_damping));
-    double **vectors[] = {&s->dead, &s->loads, &s->q, &s->v_held, &s->x, &s->y};
+    double **vectors[] = {&s->dead, &s->loads,   &s->q,       &s->v_held, &s->x,
+                          &s->y,    &s->q_start, &s->v_start, &s->pushed, &s->held};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         if (!(*vectors[i] = BO_NEW_ZEROS(ctx, double, bo_body_size(body))))
             return BOUGH_ERROR_MEMORY;
@@ -176,6 +188,10 @@ static void destroy(bough_context *ctx, body_system *s) {
     bo_free(ctx, s->v_held);
     bo_free(ctx, s->x);
     bo_free(ctx, s->y);
+    bo_free(ctx, s->q_start);
+    bo_free(ctx, s->v_start);
+    bo_free(ctx, s->pushed);
+    bo_free(ctx, s->held);
     bo_free(ctx, s);
 }
 
@@ -215,19 +231,30 @@ void bo_body_system_push(bo_system *system, int32_t count, const bo_point_force 
     s->push_count = count;
 }
 
+void bo_body_system_weigh(bo_system *system, const double gravity[3], double *change) {
+    body_system *s = system->data;
+    know_dead_loads(s);
+    for (int32_t i = 0; i < s->M->size; i++)
+        change[i] -= s->dead[i];
+    memcpy(s->body->gravity, gravity, sizeof s->body->gravity);
+    s->dead_known = false;
+    know_dead_loads(s);
+    for (int32_t i = 0; i < s->M->size; i++)
+        change[i] += s->dead[i];
+}
+
 void bo_body_system_hold(const bo_system *system, double t, double *q, double *v) {
     const body_system *s = system->data;
     bo_drive_hold(s->drive, s->body, t, q, v);
 }
 
-bough_status bo_body_system_measure(const bo_system *system, double t, const double *q, const double *v,
-                                    bo_body_measures *m) {
+bough_status bo_body_system_measure(const bo_system *system, const double *q, const double *v, bo_body_measures *m) {
     body_system *s = system->data;
     const bough_mesh *mesh = s->body->mesh;
     *m = (bo_body_measures){0};
     BO_TRY(bough_body_evaluate(s->ctx, s->body, q, false, &m->elastic, NULL, NULL));
-    dead_loads_at(s, t);
-    m->external = 0 - bo_dot_n(s->M->size, s->loads, q); /* no -0 */
+    know_dead_loads(s);
+    m->external = 0 - bo_dot_n(s->M->size, s->dead, q); /* no -0 */
     bo_sparse_mul(s->M, v, s->x, false);
     m->kinetic = 0.5 * bo_dot_n(s->M->size, v, s->x);
     for (int32_t k = 0; k < mesh->vertex_count; k++) {
@@ -236,6 +263,87 @@ bough_status bo_body_system_measure(const bo_system *system, double t, const dou
         bo_store3(m->momentum, bo_add(bo_load3(m->momentum), p));
         bo_store3(m->angular_momentum, bo_add(bo_load3(m->angular_momentum), bo_cross(x, p)));
     }
+    return BOUGH_OK;
+}
+
+/* ---- work ---- */
+
+static bool moves(const body_system *s) {
+    return s->drive && s->drive->moves;
+}
+
+static bool has_work(const body_system *s) {
+    return s->push_count > 0 || s->body->pressure_count > 0 || (s->drive && s->drive->curve_count > 0);
+}
+
+/* pushed: all loads without a potential; held: what supports must add to them at the held entries, M a aside. */
+static bough_status loads_of_work(body_system *s, double t, const double *q, const double *v, double *pushed,
+                                  double *held) {
+    const int32_t n = s->M->size;
+    memset(pushed, 0, (size_t)n * sizeof *pushed);
+    add_changing_loads(s, t, pushed);
+    bo_drive_set_pressures(s->drive, s->body, t);
+    bo_body_pressure_force(s->body, q, pushed);
+    if (!moves(s))
+        return BOUGH_OK;
+    know_dead_loads(s);
+    BO_TRY(bough_body_evaluate(s->ctx, s->body, q, false, NULL, held, NULL));
+    multiply_damping(s, v, s->y);
+    for (int32_t i = 0; i < n; i++)
+        held[i] = s->y[i] - held[i] - s->dead[i] - pushed[i];
+    return BOUGH_OK;
+}
+
+bough_status bo_body_system_begin_work(const bo_system *system, double t, const double *q, const double *v) {
+    body_system *s = system->data;
+    const size_t bytes = (size_t)s->M->size * sizeof *q;
+    if (!has_work(s))
+        return BOUGH_OK;
+    memcpy(s->q_start, q, bytes);
+    memcpy(s->v_start, v, bytes);
+    return loads_of_work(s, t, q, v, s->pushed, s->held);
+}
+
+/* Supports: the force (M dv/h + held) . dq, where their own velocities do not change on a segment of a curve. A kink at
+ * the end of the step changes them, and the kinetic energy, by what the system leaves to nobody (bo_body_system_drive).
+ */
+static double work_of_supports(body_system *s, double h, const double *q, const double *v, const double *held,
+                               double *doubt) {
+    const int32_t n = s->M->size;
+    double work = 0, kink = 0;
+    for (int32_t i = 0; i < n; i++)
+        s->x[i] = s->body->fixed[i] ? 0 : v[i] - s->v_start[i];
+    bo_sparse_mul(s->M, s->x, s->y, false);
+    for (int32_t i = 0; i < n; i++)
+        if (s->body->fixed[i]) {
+            const double way = q[i] - s->q_start[i];
+            work += (0.5 * (held[i] + s->held[i]) + s->y[i] / h) * way;
+            *doubt += 0.5 * (held[i] - s->held[i]) * way;
+        }
+    for (int32_t i = 0; i < n; i++)
+        s->x[i] = s->body->fixed[i] ? v[i] - s->v_start[i] : 0;
+    bo_sparse_mul(s->M, s->x, s->y, false);
+    for (int32_t i = 0; i < n; i++) /* (v+ - v-)^T M (v+ + v-) / 2 */
+        kink += 0.5 * s->y[i] * (v[i] + (s->body->fixed[i] ? s->v_start[i] : v[i]));
+    return work + kink;
+}
+
+bough_status bo_body_system_end_work(const bo_system *system, double t, double h, const double *q, const double *v,
+                                     double *work, double *doubt) {
+    body_system *s = system->data;
+    double *pushed = s->loads, *held = s->q; /* which every force() makes anew */
+    double spread = 0;
+    *work = *doubt = 0;
+    if (!has_work(s))
+        return BOUGH_OK;
+    BO_TRY(loads_of_work(s, t, q, v, pushed, held));
+    for (int32_t i = 0; i < s->M->size; i++) {
+        *work += 0.5 * (pushed[i] + s->pushed[i]) * (q[i] - s->q_start[i]);
+        *doubt += 0.5 * (pushed[i] - s->pushed[i]) * (q[i] - s->q_start[i]);
+    }
+    if (moves(s))
+        *work += work_of_supports(s, h, q, v, held, &spread);
+    *doubt = fabs(*doubt) + fabs(spread);
     return BOUGH_OK;
 }
 

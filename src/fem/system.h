@@ -24,13 +24,23 @@ typedef struct bo_point_force {
 } bo_point_force;
 void bo_body_system_push(bo_system *system, int32_t count, const bo_point_force *forces);
 
+/* Gravity is that of the body from now on. change (size entries) += what that adds to the loads. */
+void bo_body_system_weigh(bo_system *system, const double gravity[3], double *change);
+
 typedef struct bo_body_measures {
     double elastic, kinetic;                 /* J */
-    double external;                         /* potential of gravity and forces, J, zero at rest; pressure has none */
+    double external;                         /* potential of the loads that never change, J, zero at rest */
     double momentum[3], angular_momentum[3]; /* kg m/s; kg m^2/s about the origin */
 } bo_body_measures;
-bough_status bo_body_system_measure(const bo_system *system, double t, const double *q, const double *v,
+bough_status bo_body_system_measure(const bo_system *system, const double *q, const double *v,
                                     bo_body_measures *measures);
+
+/* The work of a step, J, by what bo_body_measures.external leaves out: loads by curves, pressure, pushes and supports
+ * that move. begin at its start, once its pushes are known; end when it has succeeded and supports are held where they
+ * are at its end. Forces count with the mean of the two; *doubt: what another mean might give. */
+bough_status bo_body_system_begin_work(const bo_system *system, double t, const double *q, const double *v);
+bough_status bo_body_system_end_work(const bo_system *system, double t, double h, const double *q, const double *v,
+                                     double *work, double *doubt);
 void bo_body_system_destroy(bough_context *ctx, bo_system *system);
 
 #endif

@@ -58,7 +58,9 @@ bough_status bough_glb_create(bough_context *ctx, const bough_glb_def *def, boug
     if (!g)
         return BOUGH_ERROR_MEMORY;
     g->z_up = def->z_up, g->tolerance = def->tolerance;
+    bo_output_remove_leftovers(def->path, false);
     bough_status status = bo_output_open(ctx, def->path, &g->output);
+    g->output.durable = true;
     if (status != BOUGH_OK) {
         bo_free(ctx, g);
         return status;
@@ -332,6 +334,9 @@ bough_status bough_glb_add_frame(bough_context *ctx, bough_glb *glb, double time
 
 /* Weights in the file are within -1..1, so that 16 bits hold them: targets are made as much larger. */
 static void find_largest_weights(bough_glb *glb) {
+    for (size_t i = 0; i < glb->geometry_count; i++)
+        for (int32_t k = 0; k < glb->geometries[i].target_count; k++)
+            glb->geometries[i].largest[k] = 0;
     for (size_t f = 0; f < glb->frame_count; f++)
         for (size_t n = 0; n < glb->node_count; n++) {
             const bo_glb_node *node = &glb->nodes[n];
@@ -346,7 +351,7 @@ static void find_largest_weights(bough_glb *glb) {
                 glb->geometries[i].largest[k] = 1; /* it never moves */
 }
 
-bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb) {
+static bough_status write_and_commit(bough_context *ctx, bough_glb *glb) {
     bough_status status = BOUGH_OK;
     if (glb->frame_count == 0 || glb->node_count == 0)
         status = bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a glTF file needs a node and a frame at least");
@@ -357,9 +362,22 @@ bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb) {
     if (status == BOUGH_OK)
         status = bo_glb_write(ctx, glb);
     if (status == BOUGH_OK)
-        status = bo_output_commit(ctx, &glb->output);
-    else
-        bo_output_discard(ctx, &glb->output);
+        return bo_output_commit(ctx, &glb->output);
+    bo_output_discard(ctx, &glb->output);
+    return status;
+}
+
+bough_status bough_glb_flush(bough_context *ctx, bough_glb *glb) {
+    bo_output next;
+    BO_TRY(bo_output_open(ctx, glb->output.path, &next));
+    next.durable = true;
+    const bough_status status = write_and_commit(ctx, glb);
+    glb->output = next;
+    return status;
+}
+
+bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb) {
+    const bough_status status = write_and_commit(ctx, glb);
     destroy(ctx, glb);
     return status;
 }

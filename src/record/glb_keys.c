@@ -143,7 +143,8 @@ static size_t find_keys(const bough_glb *glb, size_t node, const reach *r, int32
 
 static bough_status choose(bough_context *ctx, const bough_glb *glb, size_t index, const reach *r) {
     bo_glb_node *node = &glb->nodes[index];
-    node->key_count = glb->frame_count;
+    bo_free(ctx, node->keys); /* of an earlier flush */
+    node->keys = NULL, node->key_count = glb->frame_count;
     find_changes(glb, index, r);
     if (glb->frame_count < 3)
         return BOUGH_OK;

@@ -42,7 +42,9 @@ bough_status bough_npz_create(bough_context *ctx, const char *path, bough_npz **
     bough_npz *n = BO_NEW(ctx, bough_npz);
     if (!n)
         return BOUGH_ERROR_MEMORY;
+    bo_output_remove_leftovers(path, false);
     bough_status status = bo_output_open(ctx, path, &n->output);
+    n->output.durable = true;
     if (status == BOUGH_OK)
         *npz = n;
     else
@@ -256,12 +258,25 @@ static bough_status write_file(bough_context *ctx, bough_npz *npz) {
     return BOUGH_OK;
 }
 
-bough_status bough_npz_finish(bough_context *ctx, bough_npz *npz) {
-    bough_status status = write_file(ctx, npz);
+static bough_status write_and_commit(bough_context *ctx, bough_npz *npz) {
+    const bough_status status = write_file(ctx, npz);
     if (status == BOUGH_OK)
-        status = bo_output_commit(ctx, &npz->output);
-    else
-        bo_output_discard(ctx, &npz->output);
+        return bo_output_commit(ctx, &npz->output);
+    bo_output_discard(ctx, &npz->output);
+    return status;
+}
+
+bough_status bough_npz_flush(bough_context *ctx, bough_npz *npz) {
+    bo_output next;
+    BO_TRY(bo_output_open(ctx, npz->output.path, &next));
+    next.durable = true;
+    const bough_status status = write_and_commit(ctx, npz);
+    npz->output = next;
+    return status;
+}
+
+bough_status bough_npz_finish(bough_context *ctx, bough_npz *npz) {
+    const bough_status status = write_and_commit(ctx, npz);
     destroy(ctx, npz);
     return status;
 }

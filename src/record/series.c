@@ -43,6 +43,10 @@ static bough_status open_index(bough_context *ctx, const char *folder, const cha
     bough_status status = series->folder && path ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK && mkdir(folder, 0777) != 0 && errno != EEXIST)
         status = bo_fail(ctx, BOUGH_ERROR_FILE, "%s: the folder cannot be made: %s", folder, strerror(errno));
+    char *first = path_in(ctx, folder, "frame_");
+    if (first)
+        bo_output_remove_leftovers(first, true);
+    bo_free(ctx, first);
     if (status == BOUGH_OK) {
         errno = 0;
         series->index = fopen(path, mode);

@@ -36,6 +36,7 @@ static bough_status open_array(bough_context *ctx, const bough_run *run, const c
     array->path = bo_strdup(ctx, path);
     if (!array->path)
         return BOUGH_ERROR_MEMORY;
+    bo_output_remove_leftovers(path, false);
     return resumed ? continue_array(ctx, array, frames_so_far(run), kept)
                    : bo_npy_open(ctx, path, columns, &array->writer);
 }
@@ -53,7 +54,14 @@ static bough_status append(bough_context *ctx, bo_run_array *array, const double
     return BOUGH_OK;
 }
 
+bough_status bo_run_flush_arrays(bough_context *ctx, bough_run *run) {
+    if (run->displacements.writer.output.stream)
+        BO_TRY(bo_npy_flush(ctx, &run->displacements.writer));
+    return run->stresses.writer.output.stream ? bo_npy_flush(ctx, &run->stresses.writer) : BOUGH_OK;
+}
+
 static bough_status finish(bough_context *ctx, bo_run_array *array) {
+    array->writer.output.durable = true;
     return array->writer.output.stream ? bo_npy_commit(ctx, &array->writer) : BOUGH_OK;
 }
 

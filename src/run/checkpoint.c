@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define VERSION 3
+#define VERSION 4
 #define BYTE_ORDER_MARK 0x01020304u
 static const char magic[8] = {'B', 'o', 'u', 'g', 'h', 'R', 'u', 'n'};
 
@@ -19,9 +19,9 @@ typedef struct {
     uint64_t run_hash;
     int64_t state_size, step, iterations, retries;
     int32_t unit, halvings, good, deepest;
-    double start_energy[4];
+    double start_energy[4], in_play;
 } head;
-_Static_assert(sizeof(head) == 8 + 2 * 4 + 8 + 4 * 8 + 4 * 4 + 4 * 8, "the head has holes");
+_Static_assert(sizeof(head) == 8 + 2 * 4 + 8 + 4 * 8 + 4 * 4 + 5 * 8, "the head has holes");
 
 static head head_of(const bough_run *run) {
     const bo_run_place *p = &run->place;
@@ -35,7 +35,8 @@ static head head_of(const bough_run *run) {
               .unit = p->unit,
               .halvings = p->halvings,
               .good = p->good,
-              .deepest = p->deepest};
+              .deepest = p->deepest,
+              .in_play = p->in_play};
     memcpy(h.magic, magic, sizeof magic);
     memcpy(h.start_energy, p->start_energy, sizeof h.start_energy);
     return h;
@@ -67,6 +68,7 @@ bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char
     bo_output output;
     bough_status status = bo_output_open(ctx, path, &output);
     if (status == BOUGH_OK) {
+        output.durable = true;
         fwrite(&h, sizeof h, 1, output.stream);
         fwrite(kept.numbers, 1, bytes, output.stream);
         fwrite(&hash, sizeof hash, 1, output.stream);
@@ -82,8 +84,9 @@ static bool is_plausible(const bough_run *run, const head *h, const double *stat
     return h->step >= 0 && h->step <= INT32_MAX && h->iterations >= 0 && h->retries >= 0 && h->halvings >= 0 &&
            h->halvings <= BO_RUN_MAX_HALVINGS && h->deepest >= h->halvings && h->deepest <= BO_RUN_MAX_HALVINGS &&
            h->good >= 0 && h->good < INT32_MAX / 2 && h->unit >= 0 && h->unit < BO_RUN_UNITS &&
-           h->unit % (BO_RUN_UNITS >> h->halvings) == 0 && bo_all_finite(4, h->start_energy) &&
-           h->state_size > head_size && bo_all_finite(h->state_size - head_size, state + head_size);
+           h->unit % (BO_RUN_UNITS >> h->halvings) == 0 && bo_all_finite(4, h->start_energy) && h->in_play >= 0 &&
+           isfinite(h->in_play) && h->state_size > head_size &&
+           bo_all_finite(h->state_size - head_size, state + head_size);
 }
 
 /* The numbers of the state are to be freed. */
@@ -121,7 +124,8 @@ static bough_status go_to(bough_run *run, const head *h, const double *state) {
                                 .good = h->good,
                                 .deepest = h->deepest,
                                 .iterations = h->iterations,
-                                .retries = h->retries};
+                                .retries = h->retries,
+                                .in_play = h->in_play};
     memcpy(run->place.start_energy, h->start_energy, sizeof h->start_energy);
     return BOUGH_OK;
 }

@@ -27,7 +27,9 @@ bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene
                                                            "momentum.z",
                                                            "angular_momentum.x",
                                                            "angular_momentum.y",
-                                                           "angular_momentum.z"};
+                                                           "angular_momentum.z",
+                                                           "work",
+                                                           "balance"};
     static const char *const motion[9] = {".x", ".y", ".z", ".ux", ".uy", ".uz", ".vx", ".vy", ".vz"};
     static const char *const stress[4] = {".von_mises", ".s1", ".s2", ".s3"};
     static const char *const touch[3] = {".fx", ".fy", ".fz"};

@@ -15,7 +15,8 @@ typedef struct bo_hand {
 } bo_hand;
 typedef struct bo_hands {
     bo_hand pulls[BOUGH_RUN_HANDS];
-    bo_hand poke; /* of the next step */
+    bo_hand poke;      /* of the next step */
+    double impulse[3]; /* of the poke, N s: its force is that of a step's length */
     bool has_wind;
     bough_wind wind;
 } bo_hands;
@@ -46,10 +47,15 @@ typedef struct bo_engine {
 
     /* From now on they act; again after the wind was changed. NULL: they do not. */
     void (*take_hands)(void *data, const bo_hands *hands);
+    /* Gravity is this from now on; NULL: it is written to `gravity`. */
+    bough_status (*weigh)(void *data, const double gravity[3]);
     /* A transaction: from t to t + h, or an error and the state that was. *iterations += those of Newton's method. */
     bough_status (*step)(void *data, double t, double h, int64_t *iterations);
-    /* All columns at time t. */
+    /* All columns at time t but work and balance, which are the run's. */
     bough_status (*measure)(void *data, double t, double *values);
+    /* J done on the system since the start by all that has no potential in the column "external"; it goes with the
+     * state that is saved. *doubt: how much a single step's sum may have been off at most; INFINITY: nobody counts. */
+    double (*work)(const void *data, double *doubt);
     /* So many numbers are all there is to continue with the same bits; another number after parts have changed. */
     int64_t (*state_size)(const void *data);
     void (*save)(const void *data, double *state);
@@ -57,6 +63,8 @@ typedef struct bo_engine {
     bough_status (*restore)(void *data, const double *state, int64_t size);
     /* What has happened to parts in the last step, or when the engine was made; NULL: nothing ever does. */
     const bough_run_change *(*changes)(const void *data, int32_t *count);
+    /* What a host does to parts between steps; changes() tells of it. NULL: there are none. */
+    bough_status (*change)(void *data, int32_t count, const bough_change *list);
     /* Makes mesh, stress_of, displacement and velocity, for which a run that is not looked at needs no memory. NULL:
      * they are there. */
     bough_status (*make_mesh)(struct bo_engine *engine);

@@ -16,8 +16,11 @@ typedef struct {
     bo_system system;
     bo_integrator *integrator;
     bo_motion motion;
-    const bo_hands *hands; /* NULL: none */
-    bo_point_force pushes[BOUGH_RUN_HANDS + 1];
+    const bo_hands *hands;                      /* NULL: none */
+    bo_point_force pushes[BOUGH_RUN_HANDS + 1]; /* of the last step */
+    int32_t push_count;
+    double *change;    /* of the loads from one step to the next */
+    double account[2]; /* work so far, J, and the largest doubt about that of a step */
 } full_engine;
 
 static void take_hands(void *data, const bo_hands *hands) {
@@ -25,14 +28,14 @@ static void take_hands(void *data, const bo_hands *hands) {
 }
 
 /* Springs as they stand at the start of the step. */
-static void push(full_engine *e) {
+static int32_t list_pushes(const full_engine *e, bo_point_force *pushes) {
     int32_t count = 0;
     for (int i = 0; i <= BOUGH_RUN_HANDS && e->hands; i++) {
         const bo_hand *hand = i < BOUGH_RUN_HANDS ? &e->hands->pulls[i] : &e->hands->poke;
-        bo_point_force *to = &e->pushes[count];
+        bo_point_force *to = &pushes[count];
         if (!hand->holds)
             continue;
-        to->vertex = hand->vertex;
+        *to = (bo_point_force){.vertex = hand->vertex};
         for (int d = 0; d < 3; d++) {
             const size_t at = 3 * (size_t)hand->vertex + (size_t)d;
             const double x = bough_body_mesh(e->scene->body)->vertices[at] + e->motion.q[at];
@@ -42,18 +45,72 @@ static void push(full_engine *e) {
         }
         count++;
     }
+    return count;
+}
+
+static void add_pushes(full_engine *e, double sign) {
+    for (int32_t i = 0; i < e->push_count; i++)
+        for (size_t d = 0; d < 3; d++)
+            e->change[3 * (size_t)e->pushes[i].vertex + d] += sign * e->pushes[i].force[d];
+}
+
+static bool hold_the_same(int32_t count, const bo_point_force *a, const bo_point_force *b) {
+    bool same = true;
+    for (int32_t i = 0; i < count; i++)
+        same &= a[i].vertex == b[i].vertex;
+    return same;
+}
+
+/* A push is the same from the start of a step to its end, also for methods that start from the acceleration in which
+ * the step before has ended. A hand that goes on pulling pulls nearly as before; other changes are blows. */
+static bough_status push(full_engine *e) {
+    bo_point_force pushes[BOUGH_RUN_HANDS + 1];
+    const int32_t count = list_pushes(e, pushes);
+    if (count == 0 && e->push_count == 0)
+        return BOUGH_OK;
+    const bool at_once = count != e->push_count || e->hands->poke.holds || !hold_the_same(count, pushes, e->pushes);
+    memset(e->change, 0, (size_t)e->system.size * sizeof *e->change);
+    add_pushes(e, -1);
+    memcpy(e->pushes, pushes, sizeof pushes);
+    e->push_count = count;
+    add_pushes(e, 1);
     bo_body_system_push(&e->system, count, e->pushes);
+    return bo_integrator_jump(e->integrator, e->change, at_once, &e->motion);
+}
+
+static bough_status weigh(void *data, const double gravity[3]) {
+    full_engine *e = data;
+    memset(e->change, 0, (size_t)e->system.size * sizeof *e->change);
+    bo_body_system_weigh(&e->system, gravity, e->change);
+    return bo_integrator_jump(e->integrator, e->change, true, &e->motion);
+}
+
+/* A state that has no forces has no energy either, and is refused when it is measured. */
+static void count_work(full_engine *e, double t, double h) {
+    double work, doubt;
+    const bough_status status = bo_body_system_end_work(&e->system, t, h, e->motion.q, e->motion.v, &work, &doubt);
+    e->account[0] += status == BOUGH_OK ? work : NAN;
+    e->account[1] = fmax(e->account[1], doubt);
 }
 
 static bough_status step(void *data, double t, double h, int64_t *iterations) {
     full_engine *e = data;
     e->motion.t = t; /* counted by the run, so that it does not drift */
-    push(e);
+    BO_TRY(push(e));
+    BO_TRY(bo_body_system_begin_work(&e->system, t, e->motion.q, e->motion.v));
     bough_status status = bo_integrator_step(e->integrator, h, &e->motion);
     *iterations += e->integrator->iterations;
-    if (status == BOUGH_OK)
-        bo_body_system_hold(&e->system, t + h, e->motion.q, e->motion.v);
-    return status;
+    if (status != BOUGH_OK)
+        return status;
+    bo_body_system_hold(&e->system, t + h, e->motion.q, e->motion.v);
+    count_work(e, t + h, h);
+    return BOUGH_OK;
+}
+
+static double work(const void *data, double *doubt) {
+    const full_engine *e = data;
+    *doubt = e->account[1];
+    return e->account[0];
 }
 
 static void measure_probe(const full_engine *e, const bo_scene_probe *probe, double *values) {
@@ -88,7 +145,7 @@ static bough_status measure_stress(const full_engine *e, const bo_scene_probe *p
 static bough_status measure(void *data, double t, double *values) {
     full_engine *e = data;
     bo_body_measures m;
-    BO_TRY(bo_body_system_measure(&e->system, t, e->motion.q, e->motion.v, &m));
+    BO_TRY(bo_body_system_measure(&e->system, e->motion.q, e->motion.v, &m));
     values[BOUGH_COLUMN_TIME] = t;
     values[BOUGH_COLUMN_ELASTIC] = m.elastic;
     values[BOUGH_COLUMN_KINETIC] = m.kinetic;
@@ -117,13 +174,15 @@ static bough_status stresses(void *data, double *von_mises) {
 
 static int64_t state_size(const void *data) {
     const full_engine *e = data;
-    return 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
+    return 2 + 3 * (int64_t)e->system.size + bo_integrator_history_size(e->integrator);
 }
 
 static void save(const void *data, double *state) {
     const full_engine *e = data;
     const size_t n = (size_t)e->system.size;
     const double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
+    memcpy(state, e->account, sizeof e->account);
+    state += 2;
     for (int i = 0; i < 3; i++, state += n)
         memcpy(state, parts[i], n * sizeof *state);
     bo_integrator_save(e->integrator, state);
@@ -136,6 +195,8 @@ static bough_status restore(void *data, const double *state, int64_t size) {
                        (long long)state_size(e));
     const size_t n = (size_t)e->system.size;
     double *parts[3] = {e->motion.q, e->motion.v, e->motion.a};
+    memcpy(e->account, state, sizeof e->account);
+    state += 2;
     for (int i = 0; i < 3; i++, state += n)
         memcpy(parts[i], state, n * sizeof *state);
     bo_integrator_restore(e->integrator, state);
@@ -151,6 +212,7 @@ static void destroy(bough_context *ctx, void *data) {
     bo_free(ctx, e->motion.q);
     bo_free(ctx, e->motion.v);
     bo_free(ctx, e->motion.a);
+    bo_free(ctx, e->change);
     bo_free(ctx, e);
 }
 
@@ -167,8 +229,8 @@ static bough_status build(bough_context *ctx, bough_scene *scene, const bo_engin
                           double *residual) {
     BO_TRY(bo_body_system_create(ctx, scene->body, &e->system));
     bo_body_system_drive(&e->system, &scene->drive);
-    double **vectors[3] = {&e->motion.q, &e->motion.v, &e->motion.a};
-    for (int i = 0; i < 3; i++)
+    double **vectors[4] = {&e->motion.q, &e->motion.v, &e->motion.a, &e->change};
+    for (int i = 0; i < 4; i++)
         if (!(*vectors[i] = BO_NEW_ZEROS(ctx, double, e->system.size)))
             return BOUGH_ERROR_MEMORY;
     memcpy(e->motion.v, scene->velocity, (size_t)e->system.size * sizeof *scene->velocity);
@@ -195,7 +257,9 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
                                    bo_engine *engine) {
     *engine = (bo_engine){.step = step,
                           .take_hands = take_hands,
+                          .weigh = weigh,
                           .measure = measure,
+                          .work = work,
                           .state_size = state_size,
                           .save = save,
                           .restore = restore,
@@ -222,6 +286,5 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
     engine->integrator = e->integrator->method->info.name;
     engine->displacement = e->motion.q;
     engine->velocity = e->motion.v;
-    engine->gravity = scene->body->gravity;
     return BOUGH_OK;
 }

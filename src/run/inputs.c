@@ -18,6 +18,10 @@ void bo_run_discard_inputs(bough_context *ctx, bough_run *run) {
     run->inputs = NULL;
 }
 
+bough_status bo_run_flush_inputs(bough_context *ctx, bough_run *run) {
+    return run->inputs ? bough_log_flush(ctx, run->engine.model, run->inputs, run->inputs_path) : BOUGH_OK;
+}
+
 bough_status bo_run_finish_inputs(bough_context *ctx, bough_run *run) {
     if (!run->inputs)
         return BOUGH_OK;

@@ -72,8 +72,7 @@ bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_t part, in
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "an impulse must be finite");
     bo_hand *to = &run->hands.poke;
     *to = (bo_hand){.holds = true, .part = part, .vertex = vertex};
-    for (int d = 0; d < 3; d++)
-        to->target[d] = impulse[d] / run->dt;
+    memcpy(run->hands.impulse, impulse, sizeof run->hands.impulse);
     return BOUGH_OK;
 }
 
@@ -95,7 +94,16 @@ bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const dou
     BO_TRY(check_live(ctx, run));
     if (!are_finite(gravity))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
-    memcpy(run->engine.gravity, gravity, 3 * sizeof *gravity);
+    /* Whoever turns gravity changes the potential of all that has moved. */
+    const double before = bough_run_values(run)[BOUGH_COLUMN_TOTAL];
+    if (run->engine.weigh)
+        BO_TRY(run->engine.weigh(run->engine.data, gravity));
+    else
+        memcpy(run->engine.gravity, gravity, 3 * sizeof *gravity);
+    run->measured = NAN;
+    const double change = bough_run_values(run)[BOUGH_COLUMN_TOTAL] - before;
+    run->given += isfinite(change) ? change : 0;
+    run->measured = NAN;
     return BOUGH_OK;
 }
 
@@ -108,6 +116,22 @@ bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt) {
     run->place.unit = run->place.halvings = run->place.good = 0;
     run->dt = dt;
     return BOUGH_OK;
+}
+
+bough_status bough_run_change_parts(bough_context *ctx, bough_run *run, int32_t count, const bough_change *changes) {
+    BO_TRY(check_live(ctx, run));
+    if (!run->engine.change)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s",
+                       run->engine.rigid_pose ? "links of mechanisms stay as they are"
+                                              : "the full engine has no parts");
+    if (count < 0)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there cannot be %d changes", count);
+    /* room first: what has happened must be told */
+    if (!BO_RESERVE(ctx, run->changes, run->change_capacity, run->change_count + (size_t)count))
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(run->engine.change(run->engine.data, count, changes));
+    run->measured = NAN;
+    return bo_run_take_changes(ctx, run);
 }
 
 bough_state *bough_run_state(bough_run *run) {

@@ -52,6 +52,7 @@ static double factor_at(const bough_scene *scene, int32_t curve, double t) {
 static void load_at(mechanism_engine *e, double t, bool steady) {
     const bo_mechanism_scene *m = e->l.m;
     e->l.kind->clear_loads(&e->l);
+    e->push_count = 0;
     for (int32_t i = 0; e->l.around && i < m->body_count; i++) {
         bough_rigid_body *b = &e->l.around->bodies[i];
         memset(b->force, 0, sizeof b->force);
@@ -62,7 +63,10 @@ static void load_at(mechanism_engine *e, double t, bool steady) {
         if (steady ? !bo_load_is_steady(load) : !(t >= load->from && t < load->until))
             continue;
         const double s = factor_at(e->l.scene, load->curve, t);
-        push_spot(e, &load->spot, bo_scale(s, bo_load3(load->force)), bo_scale(s, bo_load3(load->torque)));
+        const bo_vec3 force = bo_scale(s, bo_load3(load->force)), torque = bo_scale(s, bo_load3(load->torque));
+        push_spot(e, &load->spot, force, torque);
+        if (!steady) /* forces that never change have a potential, torques have none */
+            bo_mechanism_note_push(e, &load->spot, bo_load_is_steady(load) ? bo_v3(0, 0, 0) : force, torque);
     }
 }
 
@@ -187,6 +191,11 @@ static void pull_at_start(mechanism_engine *e, int count, const grip *grips, dou
     }
 }
 
+static void pull_spot(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 force) {
+    push_spot(e, spot, force, bo_v3(0, 0, 0));
+    bo_mechanism_note_push(e, spot, force, bo_v3(0, 0, 0));
+}
+
 /* The same for a body, which answers by B = h (1/m - r~ I^-1 r~) to a force at r from its centre of mass. */
 static void pull_body(mechanism_engine *e, double h, const bo_hand *hand) {
     const bo_scene_spot spot = spot_of(e, hand);
@@ -203,7 +212,7 @@ static void pull_body(mechanism_engine *e, double h, const bo_hand *hand) {
     bo_mat3 B = bo_mat_sub(bo_mat_scale(1 / rigid->mass, bo_identity3()), turns); /* in its own axes */
     B = bo_mat_mul(pose.R, bo_mat_mul(B, bo_transpose(pose.R)));
     const bo_mat3 A = bo_mat_add(bo_identity3(), bo_mat_scale(s * h, B));
-    push_spot(e, &spot, bo_mat_vec(bo_inverse(A), bo_mul_add(bo_scale(hand->stiffness, goal), -s, v)), bo_v3(0, 0, 0));
+    pull_spot(e, &spot, bo_mat_vec(bo_inverse(A), bo_mul_add(bo_scale(hand->stiffness, goal), -s, v)));
 }
 
 static bough_status pull(mechanism_engine *e, double h) {
@@ -215,7 +224,7 @@ static bough_status pull(mechanism_engine *e, double h) {
             pull_body(e, h, &e->hands->pulls[i]);
     if (can_hold(e, poke)) {
         const bo_scene_spot spot = spot_of(e, poke);
-        push_spot(e, &spot, bo_load3(poke->target), bo_v3(0, 0, 0));
+        pull_spot(e, &spot, bo_load3(poke->target));
     }
     const int count = list_grips(e, grips);
     if (count == 0)
@@ -225,7 +234,7 @@ static bough_status pull(mechanism_engine *e, double h) {
     else
         pull_at_start(e, count, grips, f);
     for (int i = 0; i < count; i++)
-        push_spot(e, &grips[i].spot, bo_load3(f + 3 * i), bo_v3(0, 0, 0));
+        pull_spot(e, &grips[i].spot, bo_load3(f + 3 * i));
     return BOUGH_OK;
 }
 
@@ -235,14 +244,23 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
     mechanism_engine *e = data;
     place(e);
     load_at(e, t + 1e-6 * h, false); /* times that rounding took apart are the same */
-    drive_at(e, t + h);
+    bo_mechanism_note_motors(e, drive_at, t + h);
     if (e->hands)
         BO_TRY(pull(e, h));
     e->time = t + h;
     lose_place(e);
     if (e->l.around)
         memcpy(e->l.around->gravity, e->l.kind->gravity(&e->l), sizeof e->l.around->gravity);
-    return e->l.kind->step(&e->l, h, iterations);
+    BO_TRY(e->l.kind->step(&e->l, h, iterations));
+    bo_mechanism_count_work(e);
+    return BOUGH_OK;
+}
+
+/* The energies of a blend do not know where its motors are. */
+static double work(const void *data, double *doubt) {
+    const mechanism_engine *e = data;
+    *doubt = e->l.kind == &bo_blended_linkage && e->l.m->motor_count > 0 ? INFINITY : 0;
+    return e->work;
 }
 
 /* How far links have moved since they were at `before`, in radii. */
@@ -285,31 +303,35 @@ static bough_status settle(mechanism_engine *e, double *residual) {
     return status;
 }
 
-/* ---- saving: the time, which decides where motors are, the mechanism and what is around it ---- */
+/* ---- saving: the time, which decides where motors are, the account, the mechanism and what is around it ---- */
+
+enum { OWN_NUMBERS = 2 };
 
 static int64_t state_size(const void *data) {
     const mechanism_engine *e = data;
-    return 1 + e->l.kind->state_size(&e->l) + (e->l.around ? bough_surroundings_memory_size(e->l.around) : 0);
+    return OWN_NUMBERS + e->l.kind->state_size(&e->l) + (e->l.around ? bough_surroundings_memory_size(e->l.around) : 0);
 }
 
 static void save(const void *data, double *state) {
     const mechanism_engine *e = data;
     state[0] = e->time;
-    e->l.kind->save(&e->l, state + 1);
+    state[1] = e->work;
+    e->l.kind->save(&e->l, state + OWN_NUMBERS);
     if (e->l.around)
-        bough_surroundings_save(e->l.around, state + 1 + e->l.kind->state_size(&e->l));
+        bough_surroundings_save(e->l.around, state + OWN_NUMBERS + e->l.kind->state_size(&e->l));
 }
 
 static bough_status restore(void *data, const double *state, int64_t size) {
     mechanism_engine *e = data;
-    const int64_t own = 1 + e->l.kind->state_size(&e->l);
+    const int64_t own = OWN_NUMBERS + e->l.kind->state_size(&e->l);
     if (e->l.around ? size < own : size != own)
         return bo_fail(e->l.ctx, BOUGH_ERROR_FORMAT, "the state has %lld numbers and should have %lld", (long long)size,
                        (long long)own);
     if (e->l.around)
         BO_TRY(bough_surroundings_restore(e->l.ctx, e->l.around, size - own, state + own));
-    e->l.kind->restore(&e->l, state + 1);
+    e->l.kind->restore(&e->l, state + OWN_NUMBERS);
     e->time = state[0];
+    e->work = state[1];
     drive_at(e, e->time);
     return BOUGH_OK;
 }
@@ -387,13 +409,17 @@ static double measure_loads(mechanism_engine *e) {
     return potential;
 }
 
+void bo_mechanism_energies(mechanism_engine *e, double *kinetic, double *elastic, double *external) {
+    e->l.kind->energies(&e->l, kinetic, elastic, external);
+    add_body_energies(e, kinetic, external);
+    *external += measure_loads(e);
+}
+
 static bough_status measure(void *data, double t, double *values) {
     mechanism_engine *e = data;
     double kinetic, elastic, external;
     place_moving(e);
-    e->l.kind->energies(&e->l, &kinetic, &elastic, &external);
-    add_body_energies(e, &kinetic, &external);
-    external += measure_loads(e);
+    bo_mechanism_energies(e, &kinetic, &elastic, &external);
     values[BOUGH_COLUMN_TIME] = t;
     values[BOUGH_COLUMN_ELASTIC] = elastic;
     values[BOUGH_COLUMN_KINETIC] = kinetic;
@@ -444,6 +470,7 @@ static bough_pose rigid_pose(void *data, int32_t i) {
 static void destroy(bough_context *ctx, void *data) {
     mechanism_engine *e = data;
     bo_mechanism_free_surface(e);
+    bo_mechanism_free_account(e);
     bough_surroundings_destroy(ctx, e->l.around);
     if (e->l.kind)
         e->l.kind->destroy(&e->l);
@@ -483,6 +510,7 @@ static bough_status build(const bo_engine_def *def, mechanism_engine *e, double 
     if (!l->offsets || !l->rates || !l->poses || !l->twists)
         return BOUGH_ERROR_MEMORY;
     BO_TRY(l->kind->create(l));
+    BO_TRY(bo_mechanism_make_account(e));
     if (!(e->before = BO_NEW_ARRAY(l->ctx, double, l->kind->state_size(l))))
         return BOUGH_ERROR_MEMORY;
     drive_at(e, 0);
@@ -494,6 +522,7 @@ bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, 
     *engine = (bo_engine){.step = step,
                           .take_hands = take_hands,
                           .measure = measure,
+                          .work = work,
                           .state_size = state_size,
                           .save = save,
                           .restore = restore,

@@ -1,5 +1,8 @@
 #include "run/run.h"
 
+#include "base/file.h"
+
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -49,11 +52,13 @@ bough_status bo_run_record(bough_context *ctx, bough_run *run) {
 /* ---- stepping ---- */
 
 static bool may_succeed_with_less(bough_status status) {
-    return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE || status == BOUGH_ERROR_SINGULAR;
+    return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE || status == BOUGH_ENERGY_GAINED ||
+           status == BOUGH_ERROR_SINGULAR;
 }
 
 bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values) {
     BO_TRY(run->engine.measure(run->engine.data, t, values));
+    bo_run_account(run, values);
     for (int32_t i = 0; i < run->engine.column_count; i++)
         if (!isfinite(values[i]) && !(run->engine.blank && run->engine.blank[i]))
             return bo_fail(ctx, BOUGH_NOT_FINITE, "%s is not finite", run->engine.columns[i]);
@@ -90,6 +95,8 @@ static bough_status try_part(bough_context *ctx, bough_run *run) {
     if (status == BOUGH_OK)
         status = bo_run_measure(ctx, run, t + h, run->trial);
     if (status == BOUGH_OK)
+        status = bo_run_check_energy(ctx, run, run->trial);
+    if (status == BOUGH_OK)
         status = bo_run_reserve_changes(ctx, run);
     if (status != BOUGH_OK)
         BO_TRY(run->engine.restore(run->engine.data, run->state, run->state_size));
@@ -101,7 +108,7 @@ static bough_status halve(bough_context *ctx, bough_run *run, bough_status statu
     const double t = bo_run_time(run), h = ldexp(run->dt, -p->halvings);
     if (p->halvings == run->max_halvings) {
         bo_prefix_message(ctx, "at t = %g s even a step of %g s fails: ", t, h);
-        return status;
+        return status == BOUGH_ENERGY_GAINED ? bo_run_advise(ctx, run) : status;
     }
     p->retries++;
     p->good = 0;
@@ -120,13 +127,18 @@ static void accept(bough_run *run) {
     /* Twice the size only where it ends together with a step. */
     if (++p->good >= GOOD_PARTS && p->halvings > 0 && p->unit % (BO_RUN_UNITS >> (p->halvings - 1)) == 0)
         p->halvings--, p->good = 0;
-    if (!run->live)
+    if (!run->live) {
         memcpy(run->values, run->trial, (size_t)run->engine.column_count * sizeof *run->values);
+        bo_run_note_energy(run, run->values);
+    }
     run->values[BOUGH_COLUMN_TIME] = bo_run_time(run);
 }
 
 bough_status bough_run_step(bough_context *ctx, bough_run *run) {
     const int64_t goal = run->place.step + 1;
+    if (run->place.unit == 0) /* else the rest of a step: the poke goes on as it began */
+        for (int d = 0; d < 3; d++)
+            run->hands.poke.target[d] = run->hands.impulse[d] / run->dt;
     while (run->place.step < goal) {
         bough_status status = try_part(ctx, run);
         if (status == BOUGH_OK) {
@@ -141,6 +153,22 @@ bough_status bough_run_step(bough_context *ctx, bough_run *run) {
     }
     run->hands.poke.holds = false;
     return bo_run_record(ctx, run);
+}
+
+/* What was recorded so far can be read, then the checkpoint goes on from there: a run that is killed loses no more than
+ * what came after. Tables and series are complete at all times, on the disk itself from now on. */
+static bough_status flush(bough_context *ctx, bough_run *run) {
+    FILE *const streams[] = {run->table.stream, run->stress_table.stream, run->change_table.stream, run->series.index};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        errno = 0;
+        if (streams[i] && !bo_stream_sync(streams[i]))
+            return bo_fail(ctx, BOUGH_ERROR_FILE, "a recording cannot be written: %s", strerror(errno));
+    }
+    BO_TRY(bo_run_flush_arrays(ctx, run));
+    BO_TRY(bo_run_flush_inputs(ctx, run));
+    if (run->flush)
+        BO_TRY(run->flush(run->watch_data, ctx, run));
+    return run->checkpoint ? bough_run_save(ctx, run, run->checkpoint) : BOUGH_OK;
 }
 
 static double wall_seconds(void) {
@@ -161,11 +189,17 @@ static bough_status steps_to_the_end(bough_context *ctx, bough_run *run) {
     const double start = wall_seconds(), t = bo_run_time(run);
     const int64_t first = run->place.step;
     bough_status status = BOUGH_OK;
+    double next = start + run->every;
     while (status == BOUGH_OK && run->place.step < run->step_count) {
         status = bough_run_step(ctx, run);
         bool go_on = tell(ctx, run, wall_seconds() - start, bo_run_time(run) - t, run->place.step - first);
         if (status == BOUGH_OK && !go_on && run->place.step < run->step_count)
             status = bo_fail_cancelled(ctx);
+        const double now = wall_seconds();
+        if (status != BOUGH_OK || now < next || run->place.step == run->step_count)
+            continue;
+        status = flush(ctx, run);
+        next = wall_seconds() + fmax(run->every, 10 * (wall_seconds() - now)); /* large files take their time */
     }
     run->seconds += wall_seconds() - start;
     run->simulated += bo_run_time(run) - t;
@@ -219,6 +253,7 @@ const double *bough_run_values(const bough_run *run) {
         if (run->engine.measure(run->engine.data, now->measured, now->values) != BOUGH_OK)
             for (int32_t i = BOUGH_COLUMN_TIME + 1; i < run->engine.column_count; i++)
                 now->values[i] = NAN;
+        bo_run_account(run, now->values);
     }
     return run->values;
 }
@@ -288,4 +323,6 @@ void bough_run_look(const bough_run *run, bough_run_report *report) {
                                  .simulated_time = run->simulated};
     memcpy(report->start_energy, run->place.start_energy, sizeof report->start_energy);
     memcpy(report->energy, run->values + BOUGH_COLUMN_ELASTIC, sizeof report->energy);
+    report->work = run->values[BOUGH_COLUMN_WORK];
+    report->balance = run->values[BOUGH_COLUMN_BALANCE];
 }

@@ -21,6 +21,7 @@ typedef struct bo_run_place {
     int32_t deepest;  /* most halvings so far */
     int64_t iterations, retries;
     double start_energy[4];
+    double in_play; /* J: see bough_run_def.energy_tolerance */
 } bo_run_place;
 
 /* A .npy file with one row a frame. */
@@ -37,6 +38,8 @@ struct bough_run {
     double dt, duration;
     int64_t step_count;
     int32_t max_halvings;
+    double energy_tolerance;            /* 0 or less: none */
+    double given;                       /* J: by what a host changed between steps, of a live run */
     const char *engine_name, *coupling; /* of the lists in scene/scene.h; coupling NULL: not the tree engine */
     int32_t passes;                     /* as in the model's def */
     const char *integrator;             /* the registry's */
@@ -62,7 +65,9 @@ struct bough_run {
     void *tell_data;
     double fps;
     bough_status (*watch)(void *data, bough_context *ctx, const bough_run *run); /* NULL: nobody looks */
+    bough_status (*flush)(void *data, bough_context *ctx, const bough_run *run); /* NULL: nobody writes */
     void *watch_data;
+    double every;              /* s of wall time; INFINITY: never */
     double seconds, simulated; /* in bough_run_advance() */
     bool live;
     bo_hands hands;
@@ -74,6 +79,15 @@ struct bough_run {
 double bo_run_time(const bough_run *run);
 /* All columns at time t; an error when one is not finite. */
 bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values);
+/* account.c: work and balance of columns that were measured. */
+void bo_run_account(const bough_run *run, double *values);
+/* BOUGH_ENERGY_GAINED when there is more energy than the account allows. */
+bough_status bo_run_check_energy(bough_context *ctx, const bough_run *run, const double *values);
+/* The same, with what to do about it. */
+bough_status bo_run_advise(bough_context *ctx, const bough_run *run);
+/* The energy in play, once the columns are those of a state that is accepted. */
+void bo_run_note_energy(bough_run *run, const double *values);
+
 /* What is drawn: from here on the engine has a mesh. Of a run that the caller may only look at, too: nobody sees what
  * it adds before. */
 bough_status bo_run_need_mesh(const bough_run *run);
@@ -89,6 +103,8 @@ bough_status bo_run_record(bough_context *ctx, bough_run *run);
 
 /* inputs.c: all that is done to the state of a tree. */
 bough_status bo_run_open_inputs(bough_context *ctx, bough_run *run, const char *path);
+/* It is saved, and goes on; nothing happens where there is none. */
+bough_status bo_run_flush_inputs(bough_context *ctx, bough_run *run);
 /* It is saved, and ends; nothing happens where there is none. */
 bough_status bo_run_finish_inputs(bough_context *ctx, bough_run *run);
 void bo_run_discard_inputs(bough_context *ctx, bough_run *run);
@@ -103,6 +119,8 @@ bough_status bo_run_open_changes(bough_context *ctx, bough_run *run, const char 
 bough_status bo_run_open_displacements(bough_context *ctx, bough_run *run, const char *path, bool resumed);
 bough_status bo_run_open_stresses(bough_context *ctx, bough_run *run, const char *path, bool resumed);
 bough_status bo_run_record_arrays(bough_context *ctx, bough_run *run);
+/* The rows so far can be read; nothing happens where none is open. */
+bough_status bo_run_flush_arrays(bough_context *ctx, bough_run *run);
 /* Files appear under their names; nothing happens where none is open. */
 bough_status bo_run_finish_arrays(bough_context *ctx, bough_run *run);
 /* An earlier recording stays. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define RUN_COOKIE 0xB0061030u
+#define EVERY 60       /* s of wall time: what may be lost when a run is killed */
 #define STEP_LIMIT 1e9 /* steps in all; more is a slip in dt or duration */
 
 bough_run_def bough_default_run_def(void) {
@@ -22,6 +23,10 @@ static bough_status check_def(bough_context *ctx, const bough_run_def *def) {
                        def->max_halvings);
     if (!(def->fps > 0) || !isfinite(def->fps))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "frames per second must be positive, not %g", def->fps);
+    if (isnan(def->every))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the time between checkpoints is not a number");
+    if (isnan(def->energy_tolerance))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the energy tolerance is not a number");
     if (def->passes < 0 || def->passes > 2)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step of the tree engine takes 1 or 2 passes, not %d", def->passes);
     if (def->live && (def->record || def->displacements || def->stresses || def->frames || def->inputs ||
@@ -144,8 +149,10 @@ static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bo
     run->integrator = engine.integrator.name = run->engine.integrator;
     run->hash = hash_run(scene, &engine, run->dt);
     run->max_halvings = def->max_halvings;
+    run->energy_tolerance = def->energy_tolerance != 0 ? def->energy_tolerance : scene->energy_tolerance;
     run->fps = def->fps;
-    run->watch = def->watch, run->watch_data = def->watch_data;
+    run->watch = def->watch, run->watch_data = def->watch_data, run->flush = def->flush;
+    run->every = def->every > 0 ? def->every : def->every == 0 ? EVERY : INFINITY;
     run->tell = def->tell, run->tell_data = def->tell_data;
     run->live = def->live, run->measured = NAN;
     if (run->live && run->engine.take_hands)
@@ -164,12 +171,15 @@ static bough_status start(bough_context *ctx, const bough_run_def *def, bough_ru
         return bough_run_restore(ctx, run, def->resume);
     BO_TRY(bo_run_measure(ctx, run, 0, run->values));
     memcpy(run->place.start_energy, run->values + BOUGH_COLUMN_ELASTIC, sizeof run->place.start_energy);
+    bo_run_account(run, run->values);
+    bo_run_note_energy(run, run->values);
     return BOUGH_OK;
 }
 
 /* Better now than after hours of work. */
 static bough_status check_writable(bough_context *ctx, const char *path) {
     bo_output output;
+    bo_output_remove_leftovers(path, false);
     BO_TRY(bo_output_open(ctx, path, &output));
     bo_output_discard(ctx, &output);
     return BOUGH_OK;

@@ -27,19 +27,30 @@ bool bo_part_is_there(const bough_model *model, const bough_state *state, int32_
 
 /* ---- the list that is made, and what is told of it ---- */
 
+/* What a change has done to the energy, when it was `before`. */
+static bough_status count_energy(bo_tree_changes *c, double before) {
+    double after;
+    BO_TRY(c->energy(c->energy_data, &after));
+    c->given += after - before;
+    return BOUGH_OK;
+}
+
 /* All or nothing; room to tell of it is there before anything changes. */
 static bough_status make(bough_context *ctx, bo_tree_changes *c, bough_state *state, int32_t count, const char *name) {
+    double before;
     if (count == 0)
         return BOUGH_OK;
     if (!BO_RESERVE(ctx, c->log, c->log_capacity, c->log_count + (size_t)count))
         return BOUGH_ERROR_MEMORY;
+    BO_TRY(c->energy(c->energy_data, &before));
     BO_TRY(bough_state_change(ctx, c->model, state, count, c->list));
+    BO_TRY(count_energy(c, before));
     for (int32_t i = 0; i < count; i++) {
         const int32_t part = c->list[i].part;
         if (i > 0 && c->list[i - 1].part == part) /* what breaks may be locked too */
             continue;
         c->log[c->log_count++] = (bough_run_change){.time = state->time,
-                                                    .change = name,
+                                                    .change = name ? name : BO_EVENT_NAMES[c->list[i].kind],
                                                     .part = part,
                                                     .tie = -1,
                                                     .name = bough_model_describe(c->model)->parts[part].name,
@@ -62,8 +73,10 @@ static bough_status set_tie(bough_context *ctx, bo_tree_changes *c, bough_state 
                             const char *name) {
     if ((state->tie_strength[tie] != 0) == (strength != 0))
         return BOUGH_OK;
+    double before;
     if (!BO_RESERVE(ctx, c->log, c->log_capacity, c->log_count + 1))
         return BOUGH_ERROR_MEMORY;
+    BO_TRY(c->energy(c->energy_data, &before));
     c->log[c->log_count++] = (bough_run_change){.time = state->time,
                                                 .change = name,
                                                 .part = -1,
@@ -72,7 +85,18 @@ static bough_status set_tie(bough_context *ctx, bo_tree_changes *c, bough_state 
                                                 .stress = NAN,
                                                 .force = strength != 0 ? 0 : tie_force(state, tie)};
     state->tie_strength[tie] = strength;
-    return BOUGH_OK;
+    return count_energy(c, before);
+}
+
+bough_status bo_changes_by_hand(bough_context *ctx, bo_tree_changes *c, bough_state *state, int32_t count,
+                                const bough_change *list) {
+    if (count > 2 * bough_model_part_count(c->model))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d changes at once are too many for %d parts", count,
+                       bough_model_part_count(c->model));
+    memcpy(c->list, list, (size_t)count * sizeof *list);
+    if (c->stress)
+        bough_state_peak_stresses(ctx, c->model, state, c->stress);
+    return make(ctx, c, state, count, NULL);
 }
 
 /* ---- events ---- */

@@ -14,6 +14,10 @@ typedef struct bo_tree_changes {
     double *stress;        /* part_count; NULL: no part breaks */
     bough_run_change *log; /* of the last step */
     size_t log_count, log_capacity;
+    /* J of the state as the run measures it, and what changes have added to it so far. */
+    bough_status (*energy)(void *data, double *energy);
+    void *energy_data;
+    double given;
 } bo_tree_changes;
 
 /* To be freed, also when it fails. */
@@ -25,6 +29,9 @@ void bo_changes_free(bough_context *ctx, bo_tree_changes *changes);
 double bo_changes_next_time(const bo_tree_changes *changes);
 /* All events up to time t. Parts that are not there to be changed are left out, and ties that are so already. */
 bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *changes, bough_state *state, double t);
+/* What a host does between steps: all of it or, when a part of it cannot be, none. */
+bough_status bo_changes_by_hand(bough_context *ctx, bo_tree_changes *changes, bough_state *state, int32_t count,
+                                const bough_change *list);
 /* Parts and ties that bear more than their strength break, and trees that have fallen far enough are removed. */
 bough_status bo_changes_break(bough_context *ctx, bo_tree_changes *changes, bough_state *state);
 /* The wind of time t. */

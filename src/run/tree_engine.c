@@ -23,6 +23,8 @@ typedef struct {
     bool *blank;              /* of the columns: of probes of absent parts */
     double largest_step;      /* so far, s */
     double rest_gravity;      /* potential of the parts at rest, J */
+    double start_steady;      /* potential of the steady forces at the start, J */
+    double doubt;             /* about the work of a step, J: the largest so far */
     int32_t *vertices;        /* of the probes: vertex of the part's surface; -1: its frame's origin */
     int32_t *points;          /* of the stress probes: stress point; -1: all */
     double *rest;             /* probes x 3: where they are at rest */
@@ -104,6 +106,20 @@ static bough_status push_at(const tree_engine *e, double t, double h) {
     return e->hands ? pull(e) : BOUGH_OK;
 }
 
+/* The accelerations that the next step starts from, under the forces of time t. */
+static bough_status find_accelerations(const tree_engine *e, double t) {
+    BO_TRY(push_at(e, t, 0));
+    const bough_status status = bough_step(e->ctx, e->model, e->state, 0);
+    bough_state_clear_forces(e->model, e->state);
+    return status;
+}
+
+static bough_status weigh(void *data, const double gravity[3]) {
+    tree_engine *e = data;
+    memcpy(e->state->gravity, gravity, sizeof e->state->gravity);
+    return e->state->work->integrator ? BOUGH_OK : find_accelerations(e, e->state->time); /* others find their own */
+}
+
 static bough_status push_steadily(void *data, bough_context *ctx, const bough_model *model, bough_state *state) {
     const tree_engine *e = data;
     (void)ctx, (void)model;
@@ -126,13 +142,34 @@ static bough_status measure_forces(const tree_engine *e, double *potential) {
     return BOUGH_OK;
 }
 
-/* The stiffness of a step is that of its start. */
-static bough_status paint_at(const tree_engine *e, double t) {
-    for (int32_t i = 0; i < e->scene->painted_count; i++) {
-        const bo_scene_painted *p = &e->scene->painted[i];
-        const double factor = p->stiffness * bo_curve_at(&e->scene->drive.curves[p->curve], t);
-        BO_TRY(bough_state_set_stiffness(e->ctx, e->model, e->state, p->part, factor));
-    }
+/* All that is in the columns. */
+static bough_status total_energy(void *data, double *energy) {
+    const tree_engine *e = data;
+    bough_energies now;
+    BO_TRY(bough_state_energies(e->ctx, e->model, e->state, &now));
+    *energy = now.elastic + now.kinetic + now.gravity;
+    return measure_forces(e, energy);
+}
+
+static double painted_stiffness(const tree_engine *e, int32_t i, double t) {
+    const bo_scene_painted *p = &e->scene->painted[i];
+    return p->stiffness * bo_curve_at(&e->scene->drive.curves[p->curve], t);
+}
+
+/* The stiffness of a step is that of its start. Whoever changes it changes the energy of what is bent. */
+static bough_status paint_at(tree_engine *e, double t) {
+    double before, after;
+    bool changes = false;
+    for (int32_t i = 0; i < e->scene->painted_count; i++)
+        changes |= e->state->stiffness[e->scene->painted[i].part] != painted_stiffness(e, i, t);
+    if (!changes)
+        return BOUGH_OK;
+    BO_TRY(total_energy(e, &before));
+    for (int32_t i = 0; i < e->scene->painted_count; i++)
+        BO_TRY(bough_state_set_stiffness(e->ctx, e->model, e->state, e->scene->painted[i].part,
+                                         painted_stiffness(e, i, t)));
+    BO_TRY(total_energy(e, &after));
+    e->changes.given += after - before;
     return BOUGH_OK;
 }
 
@@ -166,6 +203,12 @@ static bough_status step(void *data, double t, double h, int64_t *iterations) {
     return bo_changes_break(e->ctx, &e->changes, e->state);
 }
 
+static bough_status change(void *data, int32_t count, const bough_change *list) {
+    tree_engine *e = data;
+    e->changes.log_count = 0;
+    return bo_changes_by_hand(e->ctx, &e->changes, e->state, count, list);
+}
+
 static const bough_run_change *changes(const void *data, int32_t *count) {
     const tree_engine *e = data;
     *count = (int32_t)e->changes.log_count;
@@ -174,8 +217,8 @@ static const bough_run_change *changes(const void *data, int32_t *count) {
 
 /* ---- saving: all there is to continue with the same bits. Files of states have a hash of their own. ---- */
 
-/* Bytes of the snapshot and the number of events that have happened; then the snapshot. */
-enum { OWN_NUMBERS = 2, HEAD = OWN_NUMBERS + 4 };
+/* Bytes of the snapshot, the number of events that have happened, and the account; then the snapshot. */
+enum { OWN_NUMBERS = 5, HEAD = OWN_NUMBERS + 4 };
 
 static int64_t state_size(const void *data) {
     const tree_engine *e = data;
@@ -185,8 +228,9 @@ static int64_t state_size(const void *data) {
 
 static void save(const void *data, double *state) {
     const tree_engine *e = data;
-    state[0] = (double)bough_state_snapshot_size(e->model, e->state);
-    state[1] = e->changes.next;
+    const double own[OWN_NUMBERS] = {(double)bough_state_snapshot_size(e->model, e->state), e->changes.next,
+                                     e->changes.given, e->doubt, e->start_steady};
+    memcpy(state, own, sizeof own);
     state[state_size(e) - 1] = 0; /* of which the snapshot may leave a part */
     bo_tree_save_plain(e->model, e->state, state + OWN_NUMBERS);
 }
@@ -194,10 +238,12 @@ static void save(const void *data, double *state) {
 static bough_status restore(void *data, const double *state, int64_t size) {
     tree_engine *e = data;
     const double room = size > OWN_NUMBERS ? (double)(size - OWN_NUMBERS) * (double)sizeof(double) : 0;
-    if (!(room > 0 && state[0] > 0 && state[0] <= room && state[1] >= 0 && state[1] <= e->scene->event_count))
+    if (!(room > 0 && state[0] > 0 && state[0] <= room && state[1] >= 0 && state[1] <= e->scene->event_count &&
+          isfinite(state[2]) && state[3] >= 0 && isfinite(state[4])))
         return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "these numbers are no state of parts");
     BO_TRY(bo_tree_restore_plain(e->ctx, e->model, e->state, state + OWN_NUMBERS, (size_t)state[0]));
     e->changes.next = (int32_t)state[1];
+    e->changes.given = state[2], e->doubt = state[3], e->start_steady = state[4];
     return BOUGH_OK;
 }
 
@@ -224,6 +270,24 @@ static bough_status measure_stress(const tree_engine *e, int32_t probe, double *
         memcpy(values + 1, stress.principal, sizeof stress.principal);
     }
     return BOUGH_OK;
+}
+
+/* The state does not keep an account of what is done to it yet, so that nobody can tell what a step has made. */
+static double counted_work(const tree_engine *e, double *doubt) {
+    *doubt = INFINITY;
+    (void)e;
+    return 0;
+}
+
+/* The state counts all forces; those that never change have a potential here. */
+static double work(const void *data, double *doubt) {
+    const tree_engine *e = data;
+    double steady = 0;
+    if (measure_forces(e, &steady) != BOUGH_OK)
+        steady = NAN;
+    const double counted = counted_work(e, doubt);
+    *doubt = fmax(*doubt, e->doubt);
+    return counted + steady - e->start_steady + e->changes.given;
 }
 
 static bough_status measure(void *data, double t, double *values) {
@@ -562,6 +626,7 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
     BO_TRY(bo_scene_model(ctx, scene, &settings, &e->model));
     BO_TRY(bough_state_create(ctx, e->model, &e->state));
     BO_TRY(bo_changes_make(ctx, scene, e->model, &e->changes));
+    e->changes.energy = total_energy, e->changes.energy_data = e;
     BO_TRY(make_room(e));
     e->state->continuity = def->continuity;
     BO_TRY(place_forces(e));
@@ -576,9 +641,9 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
         BO_TRY(set_off(e));
     e->state->wind = bo_changes_wind(&e->changes, 0);
     BO_TRY(bo_changes_happen(ctx, &e->changes, e->state, 0));
-    BO_TRY(push_at(e, 0, 0));
-    BO_TRY(bough_step(ctx, e->model, e->state, 0)); /* the accelerations that the first step starts from */
-    bough_state_clear_forces(e->model, e->state);
+    BO_TRY(find_accelerations(e, 0));
+    BO_TRY(measure_forces(e, &e->start_steady));
+    e->changes.given = 0;
     return is_own(def->integrator.name) ? BOUGH_OK
                                         : bough_state_use_integrator(ctx, e->model, e->state, &def->integrator);
 }
@@ -587,8 +652,11 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
                                    bo_engine *engine) {
     *engine = (bo_engine){.step = step,
                           .take_hands = take_hands,
+                          .weigh = weigh,
                           .measure = measure,
+                          .work = work,
                           .changes = changes,
+                          .change = change,
                           .head_size = HEAD,
                           .state_size = state_size,
                           .save = save,
@@ -614,7 +682,6 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     }
     engine->stress_count = bough_model_part_count(e->model);
     engine->model = e->model, engine->state = e->state;
-    engine->gravity = e->state->gravity;
     engine->in_pieces =
         scene->event_count > 0 || scene->strength || scene->tie_strength || isfinite(scene->remove_below);
     engine->integrator = bo_registered_integrator(def->integrator.name);

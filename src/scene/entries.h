@@ -34,7 +34,8 @@
 #define BO_TREE_ENGINE_KEYS "kind", "coupling", "passes"
 #define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend"
 #define BO_ENGINE_KEYS BO_TREE_ENGINE_KEYS, "method", "end_effectors", "internal_modes", "blend" /* of all kinds */
-#define BO_TIME_KEYS "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations"
+#define BO_TIME_KEYS \
+    "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations", "energy_tolerance"
 #define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
 #define BO_MOVING_FORCE_KEYS BO_FORCE_KEYS, "curve"
 #define BO_MOVING_PRESSURE_KEYS BO_PRESSURE_KEYS, "curve"

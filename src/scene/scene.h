@@ -89,6 +89,7 @@ struct bough_scene {
     bo_drive drive;
     bough_integrator_def integrator; /* its name is the registry's */
     double dt, duration;             /* s; duration 0: the file does not say */
+    double energy_tolerance;         /* as in bough_run_def; 0: any */
     double *velocity;                /* 3 vertex_count, m/s, at the start */
     int32_t probe_count;
     bo_scene_probe *probes;

@@ -116,6 +116,7 @@ bough_status bo_scene_time(bo_json at, bough_scene *scene) {
     BO_TRY(bo_json_number(bo_json_at(&at, "tolerance"), (bo_range){0, 1, true}, &def->tolerance));
     BO_TRY(bo_json_integer(bo_json_at(&at, "max_iterations"), 1, 1000, &def->max_iterations));
     BO_TRY(bo_json_number(bo_json_at(&at, "dt"), BO_POSITIVE, &scene->dt));
+    BO_TRY(bo_json_number(bo_json_at(&at, "energy_tolerance"), (bo_range){0, 1e6, false}, &scene->energy_tolerance));
     return bo_json_number(bo_json_at(&at, "duration"), BO_POSITIVE, &scene->duration);
 }
 

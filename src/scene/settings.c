@@ -8,6 +8,7 @@
 bough_scene bo_scene_defaults(void) {
     bough_scene scene = {.integrator = bough_default_integrator_def(),
                          .dt = 0.01,
+                         .energy_tolerance = 0.05,
                          .engine = BO_ENGINE_TREE,
                          .wind_curve = -1,
                          .remove_below = -INFINITY,

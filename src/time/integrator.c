@@ -114,6 +114,21 @@ void bo_integrator_restart(bo_integrator *I) {
         I->modes->known = false;
 }
 
+bough_status bo_integrator_jump(bo_integrator *I, const double *change, bool at_once, bo_motion *motion) {
+    if (at_once)
+        I->h_before = 0;
+    if (!I->method->uses_acceleration || !I->has_acceleration)
+        return BOUGH_OK;
+    const size_t mark = bo_arena_mark(&I->arena);
+    double *a = bo_take(I);
+    memcpy(a, change, (size_t)I->system->size * sizeof *a);
+    bough_status status = bo_mass_solve(I, a);
+    if (status == BOUGH_OK)
+        bo_add_scaled(I, motion->a, 1, a, motion->a);
+    bo_arena_release(&I->arena, mark);
+    return status;
+}
+
 int64_t bo_integrator_history_size(const bo_integrator *I) {
     return 2 + (int64_t)I->system->position_size + I->system->size + (I->modes ? bo_modes_history_size(I) : 0);
 }

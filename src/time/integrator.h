@@ -58,6 +58,9 @@ void bo_integrator_destroy(bough_context *ctx, bo_integrator *integrator);
 bough_status bo_integrator_step(bo_integrator *integrator, double h, bo_motion *motion);
 /* Forgets history and acceleration: after a jump in the state or in the forces. */
 void bo_integrator_restart(bo_integrator *integrator);
+/* The forces have changed by `change` (size entries) since the last step, at once or from one step to the next: the
+ * acceleration that the next step starts from follows. at_once: a method that reads the step before begins anew. */
+bough_status bo_integrator_jump(bo_integrator *integrator, const double *change, bool at_once, bo_motion *motion);
 
 /* All that a step needs besides the motion, as numbers, so that a run can be continued with the same bits. */
 int64_t bo_integrator_history_size(const bo_integrator *integrator);

@@ -5,6 +5,7 @@
 #include "tree/change.h"
 
 #include "tree/couple.h"
+#include "tree/ledger.h"
 #include "tree/log.h"
 #include "tree/surface.h"
 #include "tree/system.h"
@@ -394,6 +395,7 @@ static void start_coordinates(const bough_model *base, const bough_model *before
         if (added || after->inside[user] < 0) {
             memset(state->v + after->offsets[user], 0, bytes);
             memset(state->a + after->offsets[user], 0, bytes);
+            memset(state->mean_a + after->offsets[user], 0, bytes);
         }
         if (!hangs_in_joint(before, user) || !hangs_in_joint(after, user))
             bo_tree_start_joint(base, state, user); /* where nothing hangs in it, too */
@@ -413,9 +415,12 @@ static bough_status settle_in(bough_context *ctx, const bough_model *before, bou
     if (e->impact)
         BO_TRY(share_momenta(ctx, state, e->new));
     for (int32_t i = 0; i < model->part_count; i++)
-        if (model->parts[i].locked)
-            memset(state->a + model->parts[i].offset, 0, (size_t)model->parts[i].r * sizeof *state->a);
-    return bough_state_update(ctx, model, state);
+        if (model->parts[i].locked) {
+            const size_t bytes = (size_t)model->parts[i].r * sizeof *state->a;
+            memset(state->a + model->parts[i].offset, 0, bytes);
+            memset(state->mean_a + model->parts[i].offset, 0, bytes);
+        }
+    return bo_tree_update(ctx, model, state);
 }
 
 /* ---- trees that nothing happened to ---- */
@@ -458,19 +463,20 @@ static void mark_touched(const bough_model *before, const bough_model *after, co
 }
 
 /* Accelerations, and rotations from which the decompositions start, are computed anew by a change. Those of other trees
- * become what they were, so that these go on with the same bits as if nothing had happened. kept: q, v and a before. */
+ * become what they were, so that these go on with the same bits as if nothing had happened. kept: q, v, a and mean_a
+ * before. */
 static void leave_alone(const bough_model *before, const bo_tree_shift *old, bough_state *state, const bool *alone,
                         const double *kept) {
     bo_tree_work *w = state->work;
     const bough_model *after = w->own;
-    double *const now[3] = {state->q, state->v, state->a};
+    double *const now[4] = {state->q, state->v, state->a, state->mean_a};
     for (int32_t i = 0; i < after->part_count; i++) {
         const bo_tree_part *part = &after->parts[i];
         if (!alone[part->user])
             continue;
         const bo_tree_part *was = &before->parts[before->inside[part->user]];
         const int32_t joint = part->joint >= 0 ? after->joints[part->joint].count : 0;
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             const double *from = kept + (size_t)k * (size_t)after->size;
             memcpy(now[k] + part->offset, from + part->offset, (size_t)part->r * sizeof *from);
             for (int32_t d = 0; d < joint; d++)
@@ -502,6 +508,7 @@ static bough_status keep_others(bough_context *ctx, const bough_model *before, c
         for (size_t user = 0; user < parts; user++)
             alone[user] = roots[parts + user] >= 0 && !touched[roots[parts + user]] && !touched[roots[user]];
         leave_alone(before, old, state, alone, kept);
+        bo_ledger_shift(before, after, state, alone);
         state->work->elsewhere = true;
         status = bo_tree_come_back(ctx, after, state);
     }
@@ -514,17 +521,17 @@ static bough_status keep_others(bough_context *ctx, const bough_model *before, c
 
 /* Coordinates, velocities and accelerations, and frames, to go back to. */
 static size_t kept_count(const bough_model *model) {
-    return 3 * (size_t)model->size + (size_t)model->def.part_count * (sizeof(bough_frame) / sizeof(double));
+    return 4 * (size_t)model->size + (size_t)model->def.part_count * (sizeof(bough_frame) / sizeof(double));
 }
 
 static bough_status shift_state(edit *e, bough_state *state, double *kept) {
     bo_tree_shift shift;
-    const size_t size = 3 * (size_t)e->model->size * sizeof(double);
+    const size_t size = 4 * (size_t)e->model->size * sizeof(double);
     const size_t frames = (size_t)e->model->def.part_count * sizeof(bough_frame);
     bough_part_def *parts = e->parts;
     e->parts = NULL;
     memcpy(kept, state->q, size);
-    memcpy(kept + 3 * e->model->size, state->frames, frames);
+    memcpy(kept + 4 * e->model->size, state->frames, frames);
     memcpy(state->frames, e->frames, frames);
     bough_status status = bo_tree_begin_shift(e->ctx, e->model, state, parts, &shift);
     if (status == BOUGH_OK) {
@@ -540,7 +547,7 @@ static bough_status shift_state(edit *e, bough_state *state, double *kept) {
     }
     if (status != BOUGH_OK) {
         memcpy(state->q, kept, size);
-        memcpy(state->frames, kept + 3 * e->model->size, frames);
+        memcpy(state->frames, kept + 4 * e->model->size, frames);
     }
     return status;
 }
@@ -565,6 +572,7 @@ static bough_status change(bough_context *ctx, const bough_model *model, bough_s
         status = apply(&e, &changes[i]);
     if (status == BOUGH_OK && count > 0)
         status = shift_state(&e, state, kept);
+
     bo_free(ctx, e.parts);
     bo_free(ctx, e.frames);
     bo_free(ctx, e.new);

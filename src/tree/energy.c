@@ -4,12 +4,12 @@
 #include "base/threads.h"
 
 /* 1/2 (V^T I V + 2 V^T Mrq v + v^T M v), with V the velocity of the frame and its momentum h = I V + Mrq v. */
-static double kinetic_of(const bough_model *model, const bough_state *state, const bo_tree_part *part,
+static double kinetic_of(const bough_model *model, const bo_tree_work *work, const bo_tree_part *part, const double *v,
                          const double h[6]) {
     const bo_component_tables *t = &model->components[part->component];
-    const double *v = state->v + part->offset;
     double V[6], sum = 0;
-    bo_tree_velocity(state->work, part, V);
+    v += part->offset;
+    bo_tree_velocity(work, part, V);
     for (int d = 0; d < 6; d++)
         sum += V[d] * h[d];
     for (int32_t k = 0; k < part->r; k++) {
@@ -18,7 +18,7 @@ static double kinetic_of(const bough_model *model, const bough_state *state, con
             row += t->M[k * t->n + l] * v[l];
         sum += part->scale5 * v[k] * row;
         for (int d = 0; d < 6; d++)
-            sum += V[d] * bo_tree_Mrq(model, state->work, part, d, k) * v[k];
+            sum += V[d] * bo_tree_Mrq(model, work, part, d, k) * v[k];
     }
     return 0.5 * sum;
 }
@@ -56,60 +56,79 @@ static void add_momenta(const bough_state *state, const bo_tree_part *part, cons
 }
 
 /* Of the spring in its joint. */
-static double joint_energy(const bough_model *model, const bough_state *state, const bo_tree_part *part) {
+static double joint_energy(const bough_model *model, const double *q, const bo_tree_part *part) {
     double sum = 0;
     if (part->joint < 0)
         return 0;
     const bo_tree_joint *joint = &model->joints[part->joint];
     for (int32_t k = 0; k < joint->count; k++)
-        sum += 0.5 * joint->stiffness * state->q[joint->offset + k] * state->q[joint->offset + k];
+        sum += 0.5 * joint->stiffness * q[joint->offset + k] * q[joint->offset + k];
     return sum;
 }
 
-/* Sums of the parts of each chunk, so that they are the same for any number of threads. */
+/* Of all parts, chunk by chunk of blocks. */
 typedef struct {
     const bough_model *model;
-    const bough_state *state;
-    bough_energies sums[BO_TREE_CHUNKS];
+    bough_state *state;
+    const double *q, *v;
+    double *energies;                    /* 3 of each part: kinetic, elastic, of weight; or NULL: */
+    bough_energies sums[BO_TREE_CHUNKS]; /* of each chunk, so that they are the same for any number of threads */
     bool inverted[BO_TREE_CHUNKS];
 } measuring;
+
+static void measure_part(measuring *m, int32_t i, int32_t chunk, double *scratch) {
+    const bough_model *model = m->model;
+    const bo_tree_part *part = &model->parts[i];
+    const double stiffness = m->state->stiffness[part->user];
+    double E = 0, h[6];
+    if (!bough_component_evaluate(model->components[part->component].c, m->q + part->offset, scratch, &E, NULL, NULL))
+        m->inverted[chunk] = true;
+    bo_tree_momentum(model, m->state->work, part, m->v, h);
+    const double elastic = stiffness * stiffness * part->scale3 * E + joint_energy(model, m->q, part);
+    const double kinetic = kinetic_of(model, m->state->work, part, m->v, h), weight = weight_of(m->state->work, part);
+    if (m->energies) {
+        m->energies[3 * i] = kinetic, m->energies[3 * i + 1] = elastic, m->energies[3 * i + 2] = weight;
+        return;
+    }
+    bough_energies *sum = &m->sums[chunk];
+    sum->elastic += elastic, sum->kinetic += kinetic, sum->gravity += weight;
+    add_momenta(m->state, part, h, sum);
+}
 
 static void measure_chunk(void *data, int32_t chunk) {
     measuring *m = data;
     const bough_model *model = m->model;
-    const bough_state *state = m->state;
     const bo_tree_chunk *range = &model->chunks[chunk];
     const bo_tree_block *last = &model->blocks[range->end - 1];
-    double *scratch = state->work->scratch + (size_t)chunk * model->scratch_size;
-    bough_energies sum = {0};
-    for (int32_t i = model->blocks[range->first].first; i < last->first + last->count; i++) {
-        const bo_tree_part *part = &model->parts[i];
-        const double stiffness = state->stiffness[part->user];
-        double E = 0, h[6];
-        if (!bough_component_evaluate(model->components[part->component].c, state->q + part->offset, scratch, &E, NULL,
-                                      NULL))
-            m->inverted[chunk] = true;
-        sum.elastic += stiffness * stiffness * part->scale3 * E + joint_energy(model, state, part);
-        bo_tree_momentum(model, state->work, part, state->v, h);
-        sum.kinetic += kinetic_of(model, state, part, h);
-        sum.gravity += weight_of(state->work, part);
-        add_momenta(state, part, h, &sum);
-    }
-    m->sums[chunk] = sum;
+    double *scratch = m->state->work->scratch + (size_t)chunk * model->scratch_size;
+    for (int32_t i = model->blocks[range->first].first; i < last->first + last->count; i++)
+        measure_part(m, i, chunk, scratch);
+}
+
+static bool measure(bough_context *ctx, measuring *m) {
+    bo_tree_weigh(ctx, m->model, m->state, m->q, m->v);
+    bo_run_tasks(ctx, measure_chunk, m, m->model->chunk_count);
+    for (int32_t c = 0; c < m->model->chunk_count; c++)
+        if (m->inverted[c])
+            return false;
+    return true;
+}
+
+bool bo_tree_measure(bough_context *ctx, const bough_model *model, bough_state *state, const double *q, const double *v,
+                     double *energies) {
+    return measure(ctx, &(measuring){.model = model, .state = state, .q = q, .v = v, .energies = energies});
 }
 
 bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                   bough_energies *energies) {
     const bough_model *outer = model;
     model = bo_tree_now(model, state);
-    measuring m = {.model = model, .state = state};
+    measuring m = {.model = model, .state = state, .q = state->q, .v = state->v};
     *energies = (bough_energies){0};
     BO_TRY(bo_log_come_back(ctx, outer, state));
-    bo_tree_weigh(ctx, model, state, state->q, state->v);
-    bo_run_tasks(ctx, measure_chunk, &m, model->chunk_count);
+    if (!measure(ctx, &m))
+        return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out");
     for (int32_t c = 0; c < model->chunk_count; c++) {
-        if (m.inverted[c])
-            return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out");
         energies->elastic += m.sums[c].elastic;
         energies->kinetic += m.sums[c].kinetic;
         energies->gravity += m.sums[c].gravity;

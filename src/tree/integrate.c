@@ -172,8 +172,8 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
             for (int32_t k = 0; k < model->size; k++)
                 g->next.a[k] = (g->next.v[k] - state->v[k]) / dt;
         swap_in(model, state, &g->next);
-        wrapped = bo_tree_wrap_balls(model, state->q, state->v, state->a);
-        status = bough_state_update(ctx, model, state);
+        wrapped = bo_tree_wrap_balls(model, state->q, state->v, state->a, NULL);
+        status = bo_tree_update(ctx, model, state);
         if (status != BOUGH_OK)
             swap_in(model, state, &g->next);
     }

@@ -45,8 +45,13 @@ void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t u
     const int32_t at = bough_model_joint_offset(model, user);
     for (int32_t d = 0; d < (joint->kind == BOUGH_JOINT_BALL ? 3 : 1) && at >= 0; d++) {
         state->q[at + d] = joint->angle[d];
-        state->v[at + d] = state->a[at + d] = 0;
+        state->v[at + d] = state->a[at + d] = state->mean_a[at + d] = 0;
     }
+}
+
+/* In a pass over trees that fly the others are where they should be. */
+static bool is_left_out(const bough_model *model, const bo_tree_work *work, int32_t j) {
+    return work->flights && !model->parts[model->joints[j].part].flies;
 }
 
 /* ---- kinematics ---- */
@@ -118,6 +123,8 @@ static bo_mat3 set_swing(const bo_tree_joint *joint, const double *q, const doub
 void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *q,
                          const double *v) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
+        if (is_left_out(model, work, j))
+            continue;
         const int32_t slot = model->parts[model->joints[j].part].slot, lane = slot % 4;
         bo_tree_frames *f = &work->frames[slot / 4];
         bo_tree_swing *swing = &work->swings[j];
@@ -142,15 +149,15 @@ static void prepare_joint(const bo_tree_pass *pass, const bo_tree_joint *joint, 
         swing->H = swing->kept_H;
         return;
     }
-    const double k = joint->stiffness, c = joint->damping;
+    const double k = joint->stiffness, c = joint->damping, ahead_by = h->begins ? 0 : more;
     swing->H = h->inert ? 0 : more * (h->gamma * h->dt * c + h->beta * h->dt * h->dt * k);
     if (pass->keep)
         swing->kept_H = swing->H;
     for (int32_t d = 0; d < joint->count; d++) {
         const double q = pass->state->q[joint->offset + d], v = pass->state->v[joint->offset + d];
         const double a = pass->state->a[joint->offset + d];
-        const double ahead = more * (h->dt * v + h->dt * h->dt * (0.5 - h->beta) * a);
-        swing->p[d] = h->inert ? 0 : k * (q + ahead) + c * (v + more * h->dt * (1 - h->gamma) * a);
+        const double ahead = ahead_by * (h->dt * v + h->dt * h->dt * (0.5 - h->beta) * a);
+        swing->p[d] = h->inert ? 0 : k * (q + ahead) + c * (v + ahead_by * h->dt * (1 - h->gamma) * a);
     }
 }
 
@@ -203,7 +210,8 @@ bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, int32_
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         const bo_tree_joint *joint = &model->joints[j];
         const int32_t slot = model->parts[joint->part].slot;
-        if (!release(joint, work->loaded ? work->load + joint->offset : NULL, &work->swings[j],
+        if (!is_left_out(model, work, j) &&
+            !release(joint, work->loaded ? work->load + joint->offset : NULL, &work->swings[j],
                      &work->inertias[slot / 4], slot % 4))
             return false;
     }
@@ -221,6 +229,8 @@ static void drive(const bo_tree_joint *joint, const bo_tree_swing *swing, const 
 void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *a) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         const int32_t slot = model->parts[model->joints[j].part].slot;
+        if (is_left_out(model, work, j))
+            continue;
         drive(&model->joints[j], &work->swings[j], a + model->joints[j].offset, &work->inertias[slot / 4], slot % 4);
     }
 }
@@ -233,6 +243,8 @@ void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, int32_t 
         const bo_tree_inertias *s = &work->inertias[slot / 4];
         const bo_tree_swing *swing = &work->swings[j];
         double *out = a + joint->offset;
+        if (is_left_out(model, work, j))
+            continue;
         for (int k = 0; k < joint->count; k++) {
             out[k] = swing->u[k];
             for (int d = 0; d < 6; d++)
@@ -272,11 +284,15 @@ static bool wrap(double *q, double *v, double *a) {
     return true;
 }
 
-bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a) {
+bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a, double *mean_a) {
     bool any = false;
     for (int32_t j = 0; j < model->joint_count; j++) {
         const int32_t at = model->joints[j].offset;
-        any = (model->joints[j].count == 3 && wrap(q + at, v + at, a + at)) || any;
+        if (model->joints[j].count < 3 || !wrap(q + at, v + at, a + at))
+            continue;
+        any = true;
+        if (mean_a)
+            memcpy(mean_a + at, a + at, 3 * sizeof *a);
     }
     return any;
 }

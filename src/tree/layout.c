@@ -156,6 +156,14 @@ static bough_status order_parts(bough_context *ctx, bough_model *model, bool new
     return status;
 }
 
+/* Roots are the first parts, and parents come before their children. */
+static void number_trees(bough_model *model) {
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const int32_t parent = model->parts[i].parent;
+        model->parts[i].tree = model->def.tie_count > 0 ? 0 : parent < 0 ? i : model->parts[parent].tree;
+    }
+}
+
 /* Roots that fly are counted in the order in which the user gave them. */
 static void number_flights(bough_model *model) {
     for (int32_t user = 0; user < model->def.part_count; user++) {
@@ -194,9 +202,9 @@ static double *transposed(pile *p, const bo_component_tables *t, size_t width, c
 
 static void fill_inertia(pile *p, bo_component_tables *t) {
     const size_t r = (size_t)t->r, n = (size_t)t->n;
-    double *M = take(p, r * n, sizeof *M), *K = take(p, r * n, sizeof *K);
+    double *M = take(p, r * n, sizeof *M);
     double *W7 = take(p, 9 * r * n, sizeof *W7), *k7 = take(p, 3 * r * n, sizeof *k7);
-    t->M = M, t->K = K, t->W7 = W7, t->k7 = k7;
+    t->M = M, t->W7 = W7, t->k7 = k7;
     t->s = transposed(p, t, 3, t->c->s);
     t->W5 = transposed(p, t, 9, t->c->W5);
     if (!p->base)
@@ -205,7 +213,6 @@ static void fill_inertia(pile *p, bo_component_tables *t) {
         for (size_t l = 0; l < r; l++) {
             const double *W = t->c->W7 + 9 * (l * r + i);
             M[l * n + i] = W[0] + W[4] + W[8];
-            K[l * n + i] = t->c->K[l * r + i];
             for (size_t k = 0; k < 9; k++)
                 W7[(i * 9 + k) * n + l] = W[k];
             k7[(i * 3 + 0) * n + l] = W[7] - W[5];
@@ -551,6 +558,7 @@ bough_status bo_tree_lay_out(bough_context *ctx, bough_model *model, const bough
     }
     BO_TRY(order_parts(ctx, model, !base));
     number_flights(model);
+    number_trees(model);
     model->levels = BO_NEW_ZEROS(ctx, bo_tree_level, model->level_count);
     if (!model->levels)
         return BOUGH_ERROR_MEMORY;

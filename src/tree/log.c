@@ -617,23 +617,44 @@ void bo_log_seal(void *bytes, size_t size) {
     memcpy(bytes, &head, sizeof head);
 }
 
-bough_status bough_log_save(bough_context *ctx, const bough_log *log, const char *path) {
+static bough_status write_log(bough_context *ctx, const bough_log *log, uint64_t end, double end_time,
+                              const char *path) {
     bo_output output;
-    BO_TRY(check_complete(ctx, log));
     file_head head = {.version = LOG_VERSION,
                       .byte_order = BYTE_ORDER_MARK,
                       .model = log->model,
                       .size = log->size,
-                      .end = log->end,
+                      .end = end,
                       .steps = log->steps,
                       .start_time = log->start_time,
-                      .end_time = log->end_time};
+                      .end_time = end_time};
     memcpy(head.magic, magic, sizeof magic);
     head.checksum = checksum_of(&head, log->bytes, log->size);
     BO_TRY(bo_output_open(ctx, path, &output));
+    output.durable = true;
     fwrite(&head, sizeof head, 1, output.stream);
     fwrite(log->bytes, 1, log->size, output.stream);
     return bo_output_commit(ctx, &output);
+}
+
+bough_status bough_log_save(bough_context *ctx, const bough_log *log, const char *path) {
+    BO_TRY(check_complete(ctx, log));
+    return write_log(ctx, log, log->end, log->end_time, path);
+}
+
+bough_status bough_log_flush(bough_context *ctx, const bough_model *model, bough_log *log, const char *path) {
+    if (!log->state || log->lost)
+        return bough_log_save(ctx, log, path);
+    const size_t size = log->size;
+    uint64_t end;
+    bough_status status = note_writes(ctx, log, bo_tree_now(model, log->state));
+    if (status == BOUGH_OK)
+        status = hash_state(ctx, model, log->state, &end);
+    if (status != BOUGH_OK) {
+        log->size = size;
+        return status;
+    }
+    return write_log(ctx, log, end, log->state->time, path);
 }
 
 /* Records follow each other to the end, and as many steps are among them as the head says. */

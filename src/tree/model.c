@@ -2,6 +2,7 @@
 #include "tree/change.h"
 #include "tree/couple.h"
 #include "tree/groves.h"
+#include "tree/ledger.h"
 #include "tree/log.h"
 #include "tree/paint.h"
 #include "tree/system.h"
@@ -353,6 +354,9 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
                   {(void **)&w->load, n},
                   {(void **)&w->load_wrench, 6 * parts},
                   {(void **)&w->sway, 3 * parts},
+                  {(void **)&w->energies, bo_ledger_room(model)},
+                  {(void **)&w->mid_q, n},
+                  {(void **)&w->mid_v, n},
                   {(void **)&w->next_q, n},
                   {(void **)&w->next_v, n},
                   {(void **)&w->next_a, n},
@@ -409,7 +413,7 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     bough_state *state = BO_NEW(ctx, bough_state);
     if (!state)
         return BOUGH_ERROR_MEMORY;
-    state->q = BO_NEW_ZEROS(ctx, double, 3 * (size_t)model->size);
+    state->q = BO_NEW_ZEROS(ctx, double, 4 * (size_t)model->size);
     state->stiffness = BO_NEW_ARRAY(ctx, double, 3 * (size_t)model->def.part_count + (size_t)model->def.tie_count);
     state->wind = model->def.wind;
     memcpy(state->gravity, model->def.gravity, sizeof state->gravity);
@@ -418,10 +422,13 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     state->passes = model->def.passes;
     state->frames = BO_NEW_ZEROS(ctx, bough_frame, model->def.part_count);
     state->work = BO_NEW(ctx, bo_tree_work);
+    state->ledger = (struct bo_tree_ledger *)BO_NEW_ZEROS(ctx, char, bo_ledger_size(model));
     state->root_count = model->free_count;
     state->roots = BO_NEW_ZEROS(ctx, bough_root, 2 * (size_t)model->free_count); /* a second time for the next */
     bough_status status =
-        state->q && state->stiffness && state->frames && state->work && state->roots ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+        state->q && state->stiffness && state->frames && state->work && state->roots && state->ledger
+                              ? BOUGH_OK
+                              : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
         state->damping_mass = state->stiffness + model->def.part_count;
         state->damping_stiffness = state->damping_mass + model->def.part_count;
@@ -438,6 +445,7 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
         start_roots(model, state);
         state->v = state->q + model->size;
         state->a = state->v + model->size;
+        state->mean_a = state->a + model->size;
         for (int32_t i = 0; i < model->def.part_count; i++)
             bo_tree_start_joint(model, state, i);
         state->work->surface_work = bo_tree_make_surface_work(ctx, model);
@@ -471,5 +479,6 @@ void bough_state_destroy(bough_context *ctx, bough_state *state) {
     bo_free(ctx, state->stiffness);
     bo_free(ctx, state->frames);
     bo_free(ctx, state->roots);
+    bo_free(ctx, state->ledger);
     bo_free(ctx, state);
 }

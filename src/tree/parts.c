@@ -67,49 +67,53 @@ static factors factors_of(const bo_tree_pass *pass, int32_t part) {
 
 /* ---- forces and stiffness ---- */
 
-/* H = M + (1 + alpha) (gamma dt D + beta dt^2 K) and p = f(q) + (1 + alpha) K (qp - q) + D ((1 + alpha) vp - alpha v),
- * with forces and stiffness at the start of the step: as factors of M, K at rest, K now, and of what they multiply. */
+/* Forces of the step are linear about q*, where the pass takes inertia too: with K = K(q*), D = a M + b K,
+ *     H = M + (1 + alpha) (gamma dt D + beta dt^2 K),   p = f(q*) + K (q + (1 + alpha) (qp - q) - q*) + D rate,
+ *     rate = (1 + alpha) vp - alpha v
+ * as factors of M and K, and of q - q*, v and a at the start of the step. */
 typedef struct {
-    double in_mass, in_rest, in_now; /* of H */
-    double of_mass, of_rest;         /* of the rate */
-    double ahead_v, ahead_a;         /* (1 + alpha) (qp - q) */
-    double rate_v, rate_a;           /* (1 + alpha) vp - alpha v */
+    double in_mass, in_now;  /* of H */
+    double of_mass, of_now;  /* of the rate */
+    double ahead_v, ahead_a; /* (1 + alpha) (qp - q) */
+    double rate_a;           /* (1 + alpha) (vp - v) */
     double elastic;
 } coefficients;
 
 static coefficients coefficients_of(const bo_tree_scheme *h, const factors *f) {
-    const double more = 1 + h->alpha, rate = more * h->gamma * h->dt;
+    const double more = 1 + h->alpha, rate = more * h->gamma * h->dt, ahead = h->begins ? 0 : more * h->dt;
     return (coefficients){.in_mass = f->second * (1 + rate * f->damping_mass),
-                          .in_rest = rate * f->damping_stiffness * f->elastic,
-                          .in_now = more * h->beta * h->dt * h->dt * f->elastic,
+                          .in_now = (more * h->beta * h->dt * h->dt + rate * f->damping_stiffness) * f->elastic,
                           .of_mass = f->damping_mass * f->second,
-                          .of_rest = f->damping_stiffness * f->elastic,
-                          .ahead_v = more * h->dt * f->elastic,
-                          .ahead_a = more * h->dt * h->dt * (0.5 - h->beta) * f->elastic,
-                          .rate_v = 1,
-                          .rate_a = more * h->dt * (1 - h->gamma),
+                          .of_now = f->damping_stiffness * f->elastic,
+                          .ahead_v = ahead * f->elastic,
+                          .ahead_a = ahead * h->dt * (0.5 - h->beta) * f->elastic,
+                          .rate_a = ahead * (1 - h->gamma),
                           .elastic = f->elastic};
 }
 
+/* Coordinates of a block at the start of the step and q*, side by side. */
+typedef struct {
+    const double *q, *v, *a, *there;
+} motion;
+
 BO_MULTIVERSION
-static void assemble_one(const bo_component_tables *t, const coefficients *c, const double *restrict f,
-                         const double *restrict K, const double *restrict v, const double *restrict a,
-                         double *restrict scratch, double *restrict H, double *restrict p) {
+static void assemble_one(const bo_component_tables *t, const coefficients *c, const motion *m, const double *restrict f,
+                         const double *restrict K, double *restrict scratch, double *restrict H, double *restrict p) {
     const int32_t r = t->r, n = t->n;
-    double *ahead = scratch, *mass = ahead + n, *rest = mass + n;
+    double *ahead = scratch, *mass = ahead + n;
     for (int32_t l = 0; l < n; l++) {
-        const double rate = c->rate_v * v[l] + c->rate_a * a[l];
-        ahead[l] = c->ahead_v * v[l] + c->ahead_a * a[l];
+        const double rate = m->v[l] + c->rate_a * m->a[l];
+        ahead[l] =
+            c->ahead_v * m->v[l] + c->ahead_a * m->a[l] + c->elastic * (m->q[l] - m->there[l]) + c->of_now * rate;
         mass[l] = c->of_mass * rate;
-        rest[l] = c->of_rest * rate;
         p[l] = l < r ? c->elastic * f[l] : 0;
     }
     for (int32_t k = 0; k < r; k++) { /* matrices are symmetric: p gathers columns */
-        const double *Kk = K + k * r, *Rk = t->K + k * n, *Mk = t->M + k * n;
-        const double x = ahead[k], y = mass[k], z = rest[k];
+        const double *Kk = K + k * r, *Mk = t->M + k * n;
+        const double x = ahead[k], y = mass[k];
         for (int32_t l = 0; l < r; l++) {
-            p[l] += x * Kk[l] + y * Mk[l] + z * Rk[l];
-            H[k * n + l] = c->in_mass * Mk[l] + c->in_rest * Rk[l] + c->in_now * Kk[l];
+            p[l] += x * Kk[l] + y * Mk[l];
+            H[k * n + l] = c->in_mass * Mk[l] + c->in_now * Kk[l];
         }
     }
 }
@@ -118,28 +122,27 @@ static void assemble_one(const bo_component_tables *t, const coefficients *c, co
 #define LANES(name) const bo_v4 name##0 = BO_V4_CONST(c->name), name##1 = BO_V4_CONST(c->name + 4)
 
 typedef struct {
-    double in_mass[BO_WIDE], in_rest[BO_WIDE], in_now[BO_WIDE], of_mass[BO_WIDE], of_rest[BO_WIDE], ahead_v[BO_WIDE],
-        ahead_a[BO_WIDE], rate_v[BO_WIDE], rate_a[BO_WIDE], elastic[BO_WIDE];
+    double in_mass[BO_WIDE], in_now[BO_WIDE], of_mass[BO_WIDE], of_now[BO_WIDE], ahead_v[BO_WIDE], ahead_a[BO_WIDE],
+        rate_a[BO_WIDE], elastic[BO_WIDE];
 } wide_coefficients;
 
 /* K: lower triangle, packed; H likewise, and may be K. */
 BO_MULTIVERSION
-static void assemble_wide(const bo_component_tables *t, const wide_coefficients *c, const double *restrict f,
-                          const double *K, const double *restrict v, const double *restrict a, double *restrict scratch,
-                          double *H, double *restrict p) {
+static void assemble_wide(const bo_component_tables *t, const wide_coefficients *c, const motion *m,
+                          const double *restrict f, const double *K, double *restrict scratch, double *H,
+                          double *restrict p) {
     enum { W = BO_WIDE };
     const int32_t r = t->r, n = t->n;
-    double *ahead = scratch, *mass = ahead + W * n, *rest = mass + W * n;
+    double *ahead = scratch, *mass = ahead + W * n;
     LANES(in_mass);
-    LANES(in_rest);
     LANES(in_now);
     LANES(elastic);
     for (int32_t l = 0; l < W * r; l++) {
         const int k = l % W;
-        const double rate = c->rate_v[k] * v[l] + c->rate_a[k] * a[l];
-        ahead[l] = c->ahead_v[k] * v[l] + c->ahead_a[k] * a[l];
+        const double rate = m->v[l] + c->rate_a[k] * m->a[l];
+        ahead[l] = c->ahead_v[k] * m->v[l] + c->ahead_a[k] * m->a[l] + c->elastic[k] * (m->q[l] - m->there[l]) +
+                   c->of_now[k] * rate;
         mass[l] = c->of_mass[k] * rate;
-        rest[l] = c->of_rest[k] * rate;
     }
     for (int32_t l = 0; l < r; l++) {
         BO_V4(p + W * l) = elastic0 * BO_V4_CONST(f + W * l);
@@ -150,19 +153,17 @@ static void assemble_wide(const bo_component_tables *t, const wide_coefficients 
         bo_v4 sum0 = BO_V4_CONST(pi), sum1 = BO_V4_CONST(pi + 4);
         const bo_v4 ai0 = BO_V4_CONST(ahead + W * i), ai1 = BO_V4_CONST(ahead + W * i + 4);
         const bo_v4 mi0 = BO_V4_CONST(mass + W * i), mi1 = BO_V4_CONST(mass + W * i + 4);
-        const bo_v4 ri0 = BO_V4_CONST(rest + W * i), ri1 = BO_V4_CONST(rest + W * i + 4);
         for (int32_t j = 0; j <= i; j++) {
             const ptrdiff_t e = (ptrdiff_t)W * (i * (i + 1) / 2 + j);
             const bo_v4 K0 = BO_V4_CONST(K + e), K1 = BO_V4_CONST(K + e + 4);
-            const double M = t->M[i * n + j], R = t->K[i * n + j];
-            BO_V4(H + e) = in_mass0 * M + in_rest0 * R + in_now0 * K0;
-            BO_V4(H + e + 4) = in_mass1 * M + in_rest1 * R + in_now1 * K1;
-            sum0 += K0 * BO_V4_CONST(ahead + W * j) + M * BO_V4_CONST(mass + W * j) + R * BO_V4_CONST(rest + W * j);
-            sum1 += K1 * BO_V4_CONST(ahead + W * j + 4) + M * BO_V4_CONST(mass + W * j + 4) +
-                    R * BO_V4_CONST(rest + W * j + 4);
+            const double M = t->M[i * n + j];
+            BO_V4(H + e) = in_mass0 * M + in_now0 * K0;
+            BO_V4(H + e + 4) = in_mass1 * M + in_now1 * K1;
+            sum0 += K0 * BO_V4_CONST(ahead + W * j) + M * BO_V4_CONST(mass + W * j);
+            sum1 += K1 * BO_V4_CONST(ahead + W * j + 4) + M * BO_V4_CONST(mass + W * j + 4);
             if (j < i) {
-                BO_V4(p + W * j) += K0 * ai0 + M * mi0 + R * ri0;
-                BO_V4(p + W * j + 4) += K1 * ai1 + M * mi1 + R * ri1;
+                BO_V4(p + W * j) += K0 * ai0 + M * mi0;
+                BO_V4(p + W * j + 4) += K1 * ai1 + M * mi1;
             }
         }
         BO_V4(pi) = sum0, BO_V4(pi + 4) = sum1;
@@ -186,14 +187,15 @@ static void assemble_inert(const bo_tree_pass *pass, const bo_tree_block *b, dou
             }
 }
 
-/* Gradient and packed Hessian of the parts of a wide block that have no table. */
-static bool evaluate_lanes(const bo_tree_pass *pass, const bo_tree_block *b, double *scratch, double *f, double *K) {
+/* Gradient and packed Hessian of the parts of a wide block that have no table, at q `at`. */
+static bool evaluate_lanes(const bo_tree_pass *pass, const bo_tree_block *b, const double *at, double *scratch,
+                           double *f, double *K) {
     const bo_component_tables *t = &pass->model->components[b->component];
     const int32_t r = b->r;
     double *one_f = scratch, *one_K = one_f + r, *rest = one_K + r * r;
     for (int32_t k = 0; k < BO_WIDE; k++) {
         const int32_t part = b->first + (k < b->count ? k : 0);
-        if (!bough_component_evaluate(t->c, pass->state->q + pass->model->parts[part].offset, rest, NULL, one_f, one_K))
+        if (!bough_component_evaluate(t->c, at + pass->model->parts[part].offset, rest, NULL, one_f, one_K))
             return false;
         for (int32_t i = 0; i < r; i++) {
             f[BO_WIDE * i + k] = one_f[i];
@@ -204,41 +206,66 @@ static bool evaluate_lanes(const bo_tree_pass *pass, const bo_tree_block *b, dou
     return true;
 }
 
-/* q and v of the state, side by side. */
-static bool linearise_wide(const bo_tree_pass *pass, const bo_tree_block *b, const double *q, const double *v,
-                           double *scratch, double *H, double *p) {
+/* Without the damping that is added later. */
+static factors stiff_factors_of(const bo_tree_pass *pass, int32_t part) {
+    factors f = factors_of(pass, part);
+    if (pass->damped)
+        f.damping_stiffness = 0;
+    return f;
+}
+
+static bool linearise_wide(const bo_tree_pass *pass, const bo_tree_block *b, const motion *m, double *scratch,
+                           double *H, double *p) {
     const bo_component_tables *t = &pass->model->components[b->component];
     const int32_t size = BO_WIDE * b->n;
-    double *a = scratch, *f = a + size, *more = f + size, *rest = more + 3 * size;
-    gather(pass->model, b, pass->state->a, a);
+    double *f = scratch, *more = f + size, *rest = more + 2 * size;
     if (t->tangent)
-        bo_tangent_evaluate(b->r, t->tangent, q, rest, f, H);
-    else if (!evaluate_lanes(pass, b, rest, f, H))
+        bo_tangent_evaluate(b->r, t->tangent, m->there, rest, f, H);
+    else if (!evaluate_lanes(pass, b, pass->there ? pass->there : pass->q, rest, f, H))
         return false;
     wide_coefficients c;
     for (int32_t k = 0; k < BO_WIDE; k++) {
-        const factors g = factors_of(pass, b->first + (k < b->count ? k : 0));
+        const factors g = stiff_factors_of(pass, b->first + (k < b->count ? k : 0));
         const coefficients one = coefficients_of(pass->scheme, &g);
-        c.in_mass[k] = one.in_mass, c.in_rest[k] = one.in_rest, c.in_now[k] = one.in_now;
-        c.of_mass[k] = one.of_mass, c.of_rest[k] = one.of_rest;
+        c.in_mass[k] = one.in_mass, c.in_now[k] = one.in_now;
+        c.of_mass[k] = one.of_mass, c.of_now[k] = one.of_now;
         c.ahead_v[k] = one.ahead_v, c.ahead_a[k] = one.ahead_a;
-        c.rate_v[k] = one.rate_v, c.rate_a[k] = one.rate_a, c.elastic[k] = one.elastic;
+        c.rate_a[k] = one.rate_a, c.elastic[k] = one.elastic;
     }
-    assemble_wide(t, &c, f, H, v, a, more, H, p);
+    assemble_wide(t, &c, m, f, H, more, H, p);
     return true;
 }
 
-static bool linearise_one(const bo_tree_pass *pass, const bo_tree_block *b, const double *q, const double *v,
-                          double *scratch, double *H, double *p) {
+static bool linearise_one(const bo_tree_pass *pass, const bo_tree_block *b, const motion *m, double *scratch, double *H,
+                          double *p) {
     const bo_component_tables *t = &pass->model->components[b->component];
     const int32_t n = b->n;
-    double *a = scratch, *f = a + n, *more = f + n, *K = more + 3 * n, *rest = K + n * n;
-    gather(pass->model, b, pass->state->a, a);
-    if (!bough_component_evaluate(t->c, q, rest, NULL, f, K))
+    double *f = scratch, *more = f + n, *K = more + 2 * n, *rest = K + n * n;
+    if (!bough_component_evaluate(t->c, m->there, rest, NULL, f, K))
         return false;
-    const factors g = factors_of(pass, b->first);
+    const factors g = stiff_factors_of(pass, b->first);
     const coefficients c = coefficients_of(pass->scheme, &g);
-    assemble_one(t, &c, f, K, v, a, more, H, p);
+    assemble_one(t, &c, m, f, K, more, H, p);
+    return true;
+}
+
+/* H += (1 + alpha) gamma dt b K(q) of a pass whose damping takes its stiffness elsewhere than its forces. Such passes are
+ * few: part by part. */
+static bool add_damping(const bo_tree_pass *pass, const bo_tree_block *b, double *scratch, double *H) {
+    const bo_component_tables *t = &pass->model->components[b->component];
+    const bo_tree_scheme *h = pass->scheme;
+    double *K = scratch, *rest = K + b->r * b->r;
+    for (int32_t k = 0; k < b->count; k++) {
+        const factors g = factors_of(pass, b->first + k);
+        const double by = (1 + h->alpha) * h->gamma * h->dt * g.damping_stiffness * g.elastic;
+        if (by == 0)
+            continue;
+        if (!bough_component_evaluate(t->c, pass->damped + pass->model->parts[b->first + k].offset, rest, NULL, NULL, K))
+            return false;
+        for (int32_t i = 0; i < b->r; i++)
+            for (int32_t j = 0; j < (b->lanes == 1 ? b->r : i + 1); j++)
+                H[b->lanes == 1 ? i * b->n + j : BO_WIDE * (i * (i + 1) / 2 + j) + k] += by * K[i * b->r + j];
+    }
     return true;
 }
 
@@ -505,7 +532,8 @@ static void own_terms(const bo_tree_pass *pass, const bo_tree_block *b, const do
         subtract_wrenches(pass, b);
 }
 
-/* Forces and stiffness of a block, or those of the last time. q, v: side by side, where inertia is taken. */
+/* Forces and stiffness of a block, or those of the last time. q, v: side by side, where inertia is taken and forces are
+ * linearised. */
 static bool linearise(const bo_tree_pass *pass, const bo_tree_block *b, const double *q, const double *v,
                       double *scratch, double *L, double *p) {
     const bough_state *state = pass->state;
@@ -519,12 +547,22 @@ static bool linearise(const bo_tree_pass *pass, const bo_tree_block *b, const do
     if (pass->scheme->inert) {
         assemble_inert(pass, b, L, p);
     } else {
-        if (pass->q != state->q || pass->v != state->v) { /* somewhere else */
+        motion m = {.q = q, .v = v, .a = scratch, .there = q};
+        gather(pass->model, b, state->a, scratch);
+        scratch += size;
+        if (pass->q != state->q || pass->v != state->v) { /* somewhere else than at the start */
             gather(pass->model, b, state->q, scratch);
             gather(pass->model, b, state->v, scratch + size);
-            q = scratch, v = scratch + size, scratch += 2 * size;
+            m.q = scratch, m.v = scratch + size, scratch += 2 * size;
         }
-        if (!(b->lanes == 1 ? linearise_one : linearise_wide)(pass, b, q, v, scratch, L, p))
+        if (pass->there && pass->there == state->q) {
+            m.there = m.q;
+        } else if (pass->there) {
+            gather(pass->model, b, pass->there, scratch);
+            m.there = scratch, scratch += size;
+        }
+        if (!(b->lanes == 1 ? linearise_one : linearise_wide)(pass, b, &m, scratch, L, p) ||
+            (pass->damped && !add_damping(pass, b, scratch, L)))
             return false;
     }
     if (pass->keep && (b->flies || !pass->keep_flights))

@@ -3,6 +3,7 @@
 #include "tree/snapshot.h"
 
 #include "tree/change.h"
+#include "tree/ledger.h"
 #include "tree/log.h"
 #include "tree/system.h"
 
@@ -26,7 +27,7 @@ typedef struct field {
     size_t size; /* bytes */
 } field;
 
-enum { FIELDS = 16 };
+enum { FIELDS = 19 };
 
 /* How a part stands in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
@@ -62,6 +63,9 @@ static void list_fields(const bough_model *model, bough_state *s, field fields[F
                                 {s->q, n},
                                 {s->v, n},
                                 {s->a, n},
+                                {s->mean_a, n},
+                                {&s->last_dt, sizeof s->last_dt},
+                                {s->ledger, bo_ledger_size(model)},
                                 {s->roots, (size_t)model->free_count * sizeof *s->roots},
                                 {s->frames, parts * sizeof *s->frames},
                                 {s->stiffness, 3 * parts * sizeof(double)}, /* and both dampings */

@@ -1,5 +1,6 @@
 /* One step of a tree in time. docs/theory/tree.md, "Integration". */
 #include "tree/groves.h"
+#include "tree/ledger.h"
 #include "tree/log.h"
 #include "tree/system.h"
 
@@ -54,6 +55,39 @@ static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     }
 }
 
+/* Where a step takes inertia and forces: t + (1 + alpha) dt, by the mean velocity and acceleration of the step before. A
+ * vibration that is too fast for the step turns round in each, so that its mean velocity is nearly none: it is not
+ * thrown ahead, as it would be by v and a. */
+static void foresee_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    each_coordinate *each = data;
+    const bough_state *state = each->state;
+    const double ahead = (1 + each->scheme->alpha) * each->scheme->dt;
+    const double back = 0.5 * (state->last_dt > 0 ? state->last_dt : each->scheme->dt);
+    const double *restrict q = state->q, *restrict v = state->v, *restrict mean = state->mean_a;
+    double *restrict there_q = state->work->mid_q, *restrict there_v = state->work->mid_v;
+    (void)chunk;
+    for (int32_t k = begin; k < end; k++) {
+        there_q[k] = q[k] + ahead * (v[k] - back * mean[k]);
+        there_v[k] = v[k] + ahead * mean[k];
+    }
+}
+
+/* Trees that fly begin with their state, and see where they have been led in a second pass. */
+static void foresee_no_flights(const bough_model *model, const bough_state *state) {
+    bo_tree_work *w = state->work;
+    for (int32_t d = 0; d < model->level_count && model->free_count > 0; d++)
+        for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
+            const bo_tree_part *part = &model->parts[i];
+            const bo_tree_joint *joint = part->joint >= 0 ? &model->joints[part->joint] : NULL;
+            for (int32_t k = part->offset; part->flies && k < part->offset + part->r; k++)
+                w->mid_q[k] = state->q[k], w->mid_v[k] = state->v[k];
+            for (int32_t k = 0; part->flies && joint && k < joint->count; k++) {
+                w->mid_q[joint->offset + k] = state->q[joint->offset + k];
+                w->mid_v[joint->offset + k] = state->v[joint->offset + k];
+            }
+        }
+}
+
 static void advance(bough_context *ctx, const bough_model *model, const bough_state *state, const bo_tree_scheme *h) {
     visit(ctx, model, advance_some, &(each_coordinate){.state = state, .scheme = h});
 }
@@ -70,12 +104,24 @@ static bool is_finite(bough_context *ctx, const bough_model *model, const bough_
     return !any_no(&each);
 }
 
+/* Mean accelerations of the step, which the next one looks ahead by: kept in mid_v until it is accepted. */
+static void average_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
+    const each_coordinate *each = data;
+    const bough_state *state = each->state;
+    const bo_tree_work *w = state->work;
+    const double rate = each->scheme->dt > 0 ? 1 / each->scheme->dt : 0;
+    (void)chunk;
+    for (int32_t k = begin; k < end; k++)
+        w->mid_v[k] = rate > 0 ? rate * (w->next_v[k] - state->v[k]) : w->next_a[k];
+}
+
 static void accept_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     const each_coordinate *each = data;
     bough_state *state = each->target;
     const bo_tree_work *w = state->work;
     const size_t bytes = (size_t)(end - begin) * sizeof(double);
     (void)chunk;
+    memcpy(state->mean_a + begin, w->mid_v + begin, bytes);
     memcpy(state->q + begin, w->next_q + begin, bytes);
     memcpy(state->v + begin, w->next_v + begin, bytes);
     memcpy(state->a + begin, w->next_a + begin, bytes);
@@ -91,27 +137,39 @@ static void compare_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
         memcmp(w->next_q + begin, state->q + begin, bytes) || memcmp(w->next_v + begin, state->v + begin, bytes);
 }
 
-/* A part whose points move in its frame by more than this share of their distance from its origin (root mean squares:
- * by about this angle) has left what was linearised at the start of the step. Where it is thin, the straight way there
- * has stretched it: it ends with far more energy than what bends it had to give. */
+/* Forces are linear in a step. One that takes them at its start is no good for a part that bends by more than this:
+ * where it is thin, the straight way there has stretched it, and it ends with far more energy than what bends it had to
+ * give. */
 static const double most_bending = 0.05;
 
-/* Scale plays no role: masses of q and second moments both go with its fifth power. */
-static bool bends_far(const bough_model *model, const bough_state *state) {
-    const double most = most_bending * most_bending;
+/* One that takes them where it foresees the part is no good for parts that go elsewhere. The energy of a step is looked
+ * at that has begun to miss. */
+static const double most_surprise = 0.05, surprise = 0.005;
+
+/* The largest distance of a part's points, in its frame, from where the step had it when it took the forces: in parts of
+ * their distance from its origin (root mean squares: about the angle by which it bends). foreseen: mid_q, against the
+ * place at its time; NULL: q, against next_q. Scale plays no role: masses of q and second moments both go with its fifth
+ * power. Trees that miss are looked at. */
+static double largest_bend(const bough_model *model, bough_state *state, double share, const double *foreseen) {
+    double largest = 0;
     for (int32_t d = 0; d < model->level_count; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
             const bo_tree_part *part = &model->parts[i];
             const double *q = state->q + part->offset, *next = state->work->next_q + part->offset;
             const bo_component_tables *t = &model->components[part->component];
-            const double *Sigma = t->c->Sigma0;
+            const double *Sigma = t->c->Sigma0, *start = foreseen ? foreseen + part->offset : q;
             double square = 0;
-            for (int32_t l = 0; l < part->r; l++) /* bases that are cooked are orthonormal in mass */
-                square += t->M[l * t->n + l] * (next[l] - q[l]) * (next[l] - q[l]);
-            if (!(square <= most * (Sigma[0] + Sigma[4] + Sigma[8])))
-                return true;
+            for (int32_t l = 0; l < part->r; l++) { /* bases that are cooked are orthonormal in mass */
+                const double x = q[l] + share * (next[l] - q[l]) - start[l];
+                square += t->M[l * t->n + l] * x * x;
+            }
+            square /= Sigma[0] + Sigma[4] + Sigma[8];
+            if (!(square <= largest)) /* also what is not finite */
+                largest = square;
+            if (foreseen && !(square <= surprise * surprise))
+                bo_ledger_look(state, part->tree);
         }
-    return false;
+    return sqrt(largest);
 }
 
 static bough_status crushed(bough_context *ctx) {
@@ -235,7 +293,7 @@ void bo_tree_publish_frames(bough_context *ctx, const bough_model *model, bough_
     bo_parallel_for(ctx, model->part_count, 256, publish_some, &(publishing){model, state});
 }
 
-static bough_status update(bough_context *ctx, const bough_model *model, bough_state *state) {
+bough_status bo_tree_update(bough_context *ctx, const bough_model *model, bough_state *state) {
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_set_momenta(ctx, model, state);
     bo_tree_publish_frames(ctx, model, state);
@@ -244,7 +302,10 @@ static bough_status update(bough_context *ctx, const bough_model *model, bough_s
 
 bough_status bough_state_update(bough_context *ctx, const bough_model *model, bough_state *state) {
     BO_TRY(bo_log_begin(ctx, model, state, &(bo_log_act){.kind = BO_LOG_UPDATE}));
-    return bo_log_end(ctx, model, state, update(ctx, bo_tree_now(model, state), state));
+    state->last_dt = 0;
+    memset(state->mean_a, 0, (size_t)model->size * sizeof *state->mean_a);
+    bo_ledger_close(model, state);
+    return bo_log_end(ctx, model, state, bo_tree_update(ctx, bo_tree_now(model, state), state));
 }
 
 /* Frames where the step has led so far. */
@@ -291,10 +352,27 @@ enum { MOST_PASSES = 8 };
 typedef struct {
     const bo_tree_scheme *scheme;
     bool gently;
+    bool foresees; /* inertia and forces are taken ahead, but for trees that fly */
     bool tied, twice;
     /* only what flies needs two passes, where nobody asked for more: the rest is where it should be after its first */
     bool only_flights;
 } stepping;
+
+/* The frames go where the step takes inertia. */
+static bough_status look_ahead(bough_context *ctx, const bough_model *model, bough_state *state,
+                               const bo_tree_scheme *h) {
+    bo_tree_work *w = state->work;
+    visit(ctx, model, foresee_some, &(each_coordinate){.state = state, .scheme = h});
+    foresee_no_flights(model, state);
+    bo_tree_place_roots(model, w, state->roots, w->lead_time);
+    return bo_tree_move(ctx, model, w, w->mid_q, w->mid_v) ? BOUGH_OK : crushed(ctx);
+}
+
+static bool goes_too_far(const bough_model *model, bough_state *state, const stepping *how) {
+    if (how->foresees)
+        return !(largest_bend(model, state, 1 + how->scheme->alpha, state->work->mid_q) <= most_surprise);
+    return how->gently && !(largest_bend(model, state, 1, NULL) <= most_bending);
+}
 
 /* From the state to the next_q, next_v, next_a, next_roots and frames of a grove, or of all. */
 static bough_status attempt_grove(bough_context *ctx, const bough_model *model, bough_state *state, const void *data) {
@@ -310,7 +388,12 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
                          .elastic = true,
                          .keep = how->twice,
                          .keep_flights = how->only_flights};
+    if (how->foresees) {
+        BO_TRY(look_ahead(ctx, model, state, h));
+        pass.q = w->mid_q, pass.v = w->mid_v;
+    }
     BO_TRY(solve(ctx, &pass));
+    bo_ledger_lead(model, state);
     advance(ctx, model, state, h);
     bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
     bool open = how->tied && how->twice;
@@ -328,32 +411,129 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
     if (how->gently && open)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                        "the ends of a tie do not find each other in this step; take a smaller one");
-    if (how->gently && bends_far(model, state))
+    if (goes_too_far(model, state, how) && how->gently)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "a part bends too far in this step; take a smaller one");
     return land(ctx, model, state, how->twice && how->only_flights);
+}
+
+/* The engine's own choice: one pass with inertia and forces ahead, and energy that is looked after. */
+static bool steers(const bough_model *model, const bough_state *state) {
+    return state->passes == 0 && state->coupling == BOUGH_COUPLING_L3 && model->def.tie_count == 0;
 }
 
 static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
                             bool gently) {
     bo_tree_work *w = state->work;
-    const bool tied = model->def.tie_count > 0, moving = model->free_count > 0 || model->joint_count > 0 || tied;
+    const bool tied = model->def.tie_count > 0, chooses = state->passes == 0;
     const stepping how = {.scheme = h,
                           .gently = gently,
+                          .foresees = steers(model, state),
                           .tied = tied,
-                          .twice = state->passes == 2 || (state->passes == 0 && moving),
-                          .only_flights = state->passes == 0 && model->joint_count == 0 && !tied};
+                          .twice = state->passes == 2 || (chooses && (model->free_count > 0 || tied)),
+                          .only_flights = chooses && !tied};
+    w->elsewhere = true;
+    w->next_time = state->time + h->dt;
+    w->lead_time = state->time + (how.foresees ? 1 + h->alpha : 1) * h->dt;
+    return bo_tree_each_grove(ctx, model, state, attempt_grove, &how);
+}
+
+/* Accelerations at the start, of a state that was never stepped and has none. They are those of a step in which nothing is known of
+ * what is ahead: M^-1 f would throw stiff coordinates far, which bend back within the step. */
+static bough_status begin_grove(bough_context *ctx, const bough_model *model, bough_state *state, const void *data) {
+    bo_tree_work *w = state->work;
+    const bo_tree_scheme *h = data;
+    bo_tree_pass pass = {.model = model,
+                         .state = state,
+                         .work = w,
+                         .q = state->q,
+                         .v = state->v,
+                         .scheme = h,
+                         .elastic = true};
+    BO_TRY(solve(ctx, &pass));
+    bo_tree_fly(model, w, state->frames, 0, h->gamma, state->roots, w->next_roots);
+    return BOUGH_OK;
+}
+
+static bool has_accelerations(const bough_model *model, const bough_state *state) {
+    for (int32_t k = 0; k < model->size; k++)
+        if (state->a[k] != 0)
+            return true;
+    for (int32_t k = 0; k < model->free_count; k++)
+        for (int d = 0; d < 3; d++)
+            if (state->roots[k].acceleration[d] != 0 || state->roots[k].angular_acceleration[d] != 0)
+                return true;
+    return false;
+}
+
+static void forget_accelerations(const bough_model *model, bough_state *state) {
+    memset(state->a, 0, (size_t)model->size * sizeof *state->a);
+    for (int32_t k = 0; k < model->free_count; k++)
+        for (int d = 0; d < 3; d++)
+            state->roots[k].acceleration[d] = state->roots[k].angular_acceleration[d] = 0;
+}
+
+/* *solved: they were solved for; else somebody knew them. */
+static bough_status begin(bough_context *ctx, const bough_model *model, bough_state *state, bo_tree_scheme h,
+                          bool *solved) {
+    bo_tree_work *w = state->work;
+    *solved = !has_accelerations(model, state);
+    if (!*solved) {
+        memcpy(state->mean_a, state->a, (size_t)model->size * sizeof *state->a);
+        return BOUGH_OK;
+    }
+    h.begins = true;
+    w->lead_time = state->time;
+    BO_TRY(bo_tree_each_grove(ctx, model, state, begin_grove, &h));
+    memcpy(state->a, w->next_a, (size_t)model->size * sizeof *state->a);
+    memcpy(state->mean_a, w->next_a, (size_t)model->size * sizeof *state->a);
+    for (int32_t k = 0; k < model->free_count; k++) {
+        memcpy(state->roots[k].acceleration, w->next_roots[k].acceleration, sizeof w->next_roots->acceleration);
+        memcpy(state->roots[k].angular_acceleration, w->next_roots[k].angular_acceleration,
+               sizeof w->next_roots->angular_acceleration);
+    }
+    return BOUGH_OK;
+}
+
+static bough_status go_ahead(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
+                             bool gently) {
+    const bool accounts = state->coupling == BOUGH_COUPLING_L3; /* lumps do not even have the energy that they should */
+    bool steered = false;
+    BO_TRY(attempt(ctx, model, state, h, gently));
+    visit(ctx, model, average_some, &(each_coordinate){.state = state, .scheme = h});
+    if (accounts)
+        BO_TRY(bo_ledger_end(ctx, model, state, h->dt, steers(model, state), gently, &steered));
+    if (!steered)
+        return BOUGH_OK;
+    for (int32_t f = 0; f < model->faces_count; f++) /* the same start makes the same bits, where nothing has changed */
+        memcpy(state->work->faces[f].polar, state->work->starts + 9 * f, sizeof state->work->faces->polar);
+    return move_on(ctx, model, state->work);
+}
+
+/* All of a step but that it is accepted. */
+static bough_status try_step(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
+                             bool gently) {
+    bool solved = false;
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_take_loads(ctx, model, state, true);
-    w->elsewhere = true;
-    w->next_time = w->lead_time = state->time + h->dt;
-    return bo_tree_each_grove(ctx, model, state, attempt_grove, &how);
+    if (state->coupling == BOUGH_COUPLING_L3)
+        BO_TRY(bo_ledger_begin(ctx, model, state));
+    bough_status status = BOUGH_OK;
+    if (state->last_dt == 0 && h->dt > 0)
+        status = begin(ctx, model, state, *h, &solved);
+    if (status == BOUGH_OK)
+        status = go_ahead(ctx, model, state, h, gently);
+    if (status != BOUGH_OK && solved)
+        forget_accelerations(model, state);
+    if (status != BOUGH_OK && state->last_dt == 0)
+        memset(state->mean_a, 0, (size_t)model->size * sizeof *state->mean_a);
+    return status;
 }
 
 /* One step; forces from outside stay. gently: one of the engine's own is refused when a part bends far. */
 static bough_status step(bough_context *ctx, const bough_model *model, bough_state *state, double dt, bool gently) {
     bo_tree_work *w = state->work;
     const double alpha = state->alpha;
-    const bo_tree_scheme h = {dt, alpha, 0.25 * (1 - alpha) * (1 - alpha), 0.5 - alpha, false};
+    const bo_tree_scheme h = {.dt = dt, .alpha = alpha, .beta = 0.25 * (1 - alpha) * (1 - alpha), .gamma = 0.5 - alpha};
     if (w->integrator)
         return bo_tree_integrate(ctx, model, state, dt);
     if (!(dt >= 0 && isfinite(dt)))
@@ -363,13 +543,15 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "joints and ties need the exact coupling, L3; with another one parts must be welded");
     w->coupling = state->coupling;
-    BO_TRY(attempt(ctx, model, state, &h, gently));
-    bo_tree_wrap_balls(model, w->next_q, w->next_v, w->next_a);
+    BO_TRY(try_step(ctx, model, state, &h, gently));
+    bo_tree_wrap_balls(model, w->next_q, w->next_v, w->next_a, w->mid_v);
     w->elsewhere = false;
     visit(ctx, model, accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     memcpy(w->tie_motion, w->next_tie_motion, (size_t)model->def.tie_count * sizeof *w->tie_motion);
     state->time += dt;
+    if (dt > 0)
+        state->last_dt = dt;
     bo_tree_publish_frames(ctx, model, state);
     return BOUGH_OK;
 }
@@ -393,7 +575,7 @@ bough_status bo_tree_step_gently(bough_context *ctx, const bough_model *model, b
 }
 
 static bool may_do_smaller(bough_status status) {
-    return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE;
+    return status == BOUGH_NO_CONVERGENCE || status == BOUGH_NOT_FINITE || status == BOUGH_ENERGY_GAINED;
 }
 
 static bough_status go_on(bough_context *ctx, const bough_model *model, bough_state *state, double dt,

@@ -19,14 +19,13 @@ static part_factors factors_of(const bough_state *state, const bo_tree_part *par
                           state->damping_stiffness[part->user] * elastic};
 }
 
-/* y = (s A + t B) x of one part, with rows of n */
-static void multiply_part(int32_t r, int32_t n, double s, const double *A, double t, const double *B, const double *x,
-                          double *y) {
+/* y += s A x of one part, with rows of n */
+static void multiply_part(int32_t r, int32_t n, double s, const double *A, const double *x, double *y) {
     for (int32_t k = 0; k < r; k++) {
         double sum = 0;
         for (int32_t l = 0; l < r; l++)
-            sum += (s * A[k * n + l] + t * B[k * n + l]) * x[l];
-        y[k] = sum;
+            sum += A[k * n + l] * x[l];
+        y[k] += s * sum;
     }
 }
 
@@ -90,25 +89,26 @@ static bough_status linearise(void *data, double t, const double *q, bool projec
     return BOUGH_OK;
 }
 
-/* Damping follows the stiffness at rest. */
-static bough_status damp(void *data, const double *q) {
-    (void)data, (void)q;
-    return BOUGH_OK;
-}
-
-/* Not a number where a part is turned inside out, which solvers notice. */
-static void fill_K(bo_tree_system *s) {
-    double *K = s->K;
+/* Stiffness of each part at q, r x r one after the other, without the state's factors. Not a number where a part is
+ * turned inside out, which solvers notice. */
+static void fill_stiffness(const bo_tree_system *s, const double *q, double *K) {
     for (int32_t i = 0; i < s->model->part_count; i++) {
         const bo_tree_part *part = &s->model->parts[i];
-        const double elastic = factors_of(s->state, part).elastic;
-        const bool good = bough_component_evaluate(s->model->components[part->component].c, s->bent + part->offset,
+        const bool good = bough_component_evaluate(s->model->components[part->component].c, q + part->offset,
                                                    s->state->work->scratch, NULL, NULL, K);
-        for (int32_t k = 0; k < part->r * part->r; k++)
-            K[k] = good ? elastic * K[k] : NAN;
+        for (int32_t k = 0; k < part->r * part->r && !good; k++)
+            K[k] = NAN;
         K += part->r * part->r;
     }
-    s->has_K = true;
+}
+
+/* Damping follows the stiffness at q, as that of the full body does. */
+static bough_status damp(void *data, const double *q) {
+    bo_tree_system *s = data;
+    memcpy(s->damped, q, (size_t)s->model->size * sizeof *q);
+    if (s->system.rayleigh_stiffness != 0) /* not a number: there is some */
+        fill_stiffness(s, q, s->K_damping);
+    return BOUGH_OK;
 }
 
 /* Gravity and loads are in h; what is linear is without them. */
@@ -136,18 +136,20 @@ static void multiply(void *data, bo_matrix which, const double *x, double *y) {
         return;
     }
     if (which == BO_MATRIX_K && !s->has_K)
-        fill_K(s);
-    const double *K = s->K;
+        fill_stiffness(s, s->bent, s->K);
+    s->has_K = s->has_K || which == BO_MATRIX_K;
+    memset(y, 0, (size_t)model->size * sizeof *y);
+    const double *K = which == BO_MATRIX_K ? s->K : s->K_damping;
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_component_tables *t = &model->components[part->component];
         const part_factors by = factors_of(s->state, part);
         const double *xi = x + part->offset;
         double *yi = y + part->offset;
-        if (which == BO_MATRIX_K)
-            multiply_part(part->r, part->r, 1, K, 0, K, xi, yi);
-        else
-            multiply_part(part->r, t->n, by.damping_mass, t->M, by.damping_stiffness, t->K, xi, yi);
+        if (which == BO_MATRIX_D && by.damping_mass != 0)
+            multiply_part(part->r, t->n, by.damping_mass, t->M, xi, yi);
+        if (which == BO_MATRIX_K || by.damping_stiffness != 0)
+            multiply_part(part->r, part->r, which == BO_MATRIX_K ? by.elastic : by.damping_stiffness, K, xi, yi);
         K += part->r * part->r;
     }
     for (int32_t j = 0; j < model->joint_count; j++) {
@@ -168,6 +170,8 @@ static bough_status solve_tree(bo_tree_system *s, bool fresh, double *x) {
                          .work = w,
                          .q = s->q,
                          .v = s->zero,
+                         .there = s->bent,
+                         .damped = s->damped,
                          .scheme = &s->scheme,
                          .elastic = fresh,
                          .keep = fresh,
@@ -251,7 +255,7 @@ bough_status bo_tree_system_create(bough_context *ctx, const bough_model *model,
     for (int32_t i = 0; i < model->part_count; i++)
         squares += (size_t)model->parts[i].r * (size_t)model->parts[i].r;
     bo_tree_system *s = BO_NEW(ctx, bo_tree_system);
-    double *block = BO_NEW_ZEROS(ctx, double, 4 * n + squares);
+    double *block = BO_NEW_ZEROS(ctx, double, 5 * n + 2 * squares);
     if (!s || !block) {
         bo_free(ctx, s);
         bo_free(ctx, block);
@@ -269,7 +273,8 @@ bough_status bo_tree_system_create(bough_context *ctx, const bough_model *model,
                             .factor = factor,
                             .solve = solve};
     s->ctx = ctx, s->model = model, s->state = state, s->block = block;
-    s->q = block, s->zero = s->q + n, s->rest = s->zero + n, s->bent = s->rest + n, s->K = s->bent + n;
+    s->q = block, s->zero = s->q + n, s->rest = s->zero + n, s->bent = s->rest + n, s->damped = s->bent + n;
+    s->K = s->damped + n, s->K_damping = s->K + squares;
     bo_tree_system_look_at_damping(s);
     *out = s;
     return BOUGH_OK;

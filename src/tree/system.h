@@ -17,6 +17,8 @@ typedef struct bo_tree_system {
     double *bent;                        /* q of linearise(); all zero where it was to be positive */
     double *K;                           /* r x r of each part there, once it is asked for */
     bool has_K;
+    double *damped;    /* q of damp() */
+    double *K_damping; /* as K, at that q, where there is damping */
     bo_tree_scheme scheme; /* of the a M + b D + c K kept */
     double factor_mass;    /* a of it */
     double *block;

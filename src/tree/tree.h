@@ -30,7 +30,6 @@ typedef struct bo_component_tables {
     const bough_component *c;
     int32_t r, n;
     const double *M;  /* r rows: tr W7 */
-    const double *K;  /* r rows: stiffness at rest */
     const double *s;  /* 3 rows */
     const double *W5; /* 9 rows */
     const double *W7; /* r x 9 rows: [p][3 c + d][l] = W7_lp[c,d] */
@@ -64,6 +63,7 @@ typedef struct bo_tree_part {
     bool flies;       /* with its root */
     bool locked;      /* its coordinates stay as they are */
     int32_t flight;   /* which of the flying roots carries it; -1: none */
+    int32_t tree;     /* its root's number inside; 0 for all where ties join trees */
     bo_spline *track; /* of a root that is led; NULL: none */
     int32_t joint;    /* in model->joints; -1: welded */
 } bo_tree_part;
@@ -276,7 +276,9 @@ typedef struct bo_tree_work {
     double *wrench;                   /* 6: given from outside, about the origin, own axes */
     double *load, *load_wrench;       /* the same with the wind, of the step in progress */
     double *sway;                     /* 3: settle.c */
+    double *energies;                 /* ledger.c */
     bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
+    double *mid_q, *mid_v;            /* where the step in progress takes inertia and forces, if not at its start */
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;
     double next_time;
@@ -302,6 +304,7 @@ typedef struct bo_tree_work {
 typedef struct bo_tree_scheme {
     double dt, alpha, beta, gamma;
     bool inert;
+    bool begins; /* accelerations at the start are solved for: nothing is known of what is ahead */
 } bo_tree_scheme;
 
 /* ---- the files ---- */
@@ -338,7 +341,9 @@ typedef struct bo_tree_pass {
     const bough_model *model;
     const bough_state *state; /* stiffness, damping; q, v and a at the start of the step */
     bo_tree_work *work;
-    const double *q, *v; /* where inertia is taken */
+    const double *q, *v;  /* where inertia is taken */
+    const double *there;  /* q about which forces are linear; NULL: that q */
+    const double *damped; /* q at which damping takes its stiffness; NULL: as forces do */
     const bo_tree_scheme *scheme;
     bool elastic;             /* forces and stiffness are evaluated; else those of the last time are used again */
     bool keep;                /* they will be used again, */
@@ -391,8 +396,9 @@ void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, int32_t 
 void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *a);
 /* What joint j gains by p on the frame of its part: T^T p */
 void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]);
-/* Rotation vectors of balls beyond pi become those of the same rotation below. False: there were none. */
-bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a);
+/* Rotation vectors of balls beyond pi become those of the same rotation below, and their mean accelerations (may be NULL)
+ * the last ones. False: there were none. */
+bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a, double *mean_a);
 
 /* ties.c */
 
@@ -434,7 +440,15 @@ bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *w
  * p they overwrite. For roots that do not fly. */
 void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *a, double *y);
 
+/* energy.c: kinetic energy, elastic energy and that of weight of each part (3 each, by inside numbers), at q, v, where
+ * the frames are. False: one is turned inside out. */
+bool bo_tree_measure(bough_context *ctx, const bough_model *model, bough_state *state, const double *q, const double *v,
+                     double *energies);
+
 /* step.c */
+
+/* bough_state_update() of a state that goes on as it is. */
+bough_status bo_tree_update(bough_context *ctx, const bough_model *model, bough_state *state);
 
 /* As bough_step(), but refused when a part bends far (docs/theory/tree.md, "Integration"). */
 bough_status bo_tree_step_gently(bough_context *ctx, const bough_model *model, bough_state *state, double dt);

@@ -170,6 +170,22 @@ static void a_scene_settles(void **state) {
     check(strncmp(out, "equilibrium of the tree engine", 30) == 0 && strstr(out, "\nprobe the tip "));
 }
 
+/* Two copies of the chain sag as the chain alone does. */
+static void a_scene_of_objects_settles(void **state) {
+    (void)state;
+    json_t *alone, *two;
+    test_write_text(work("pair.json"),
+                    "{\"bough\": 1, \"objects\": {\"chain\": {\"scene\": \"chain.json\"}}, \"place\": [{\"object\": "
+                    "\"chain\"}, {\"object\": \"chain\", \"name\": \"other\", \"position\": [0, 3, 0]}], \"gravity\": "
+                    "[0, 0, -2], \"probes\": [{\"name\": \"tip\", \"part\": \"other/b\", \"nearest\": [1, 3, 0]}]}");
+    check_json(alone, 0, "static", "chain.json", "--json");
+    check_json(two, 0, "static", "pair.json", "--json");
+    check_near(number(two, "energy"), 2 * number(alone, "energy"), 1e-6 * number(two, "energy"));
+    check_near(number(two, "max_displacement"), number(alone, "max_displacement"), 1e-6);
+    json_decref(alone);
+    json_decref(two);
+}
+
 /* What was packed steps as the scene does. */
 static void a_scene_is_packed(void **state) {
     (void)state;
@@ -235,6 +251,7 @@ int main(void) {
         cmocka_unit_test(a_run_is_replayed),
         cmocka_unit_test(what_happens_to_parts_is_told),
         cmocka_unit_test(a_scene_settles),
+        cmocka_unit_test(a_scene_of_objects_settles),
         cmocka_unit_test(a_scene_is_packed),
         cmocka_unit_test(mistakes_are_one_sentence),
     };

@@ -387,6 +387,8 @@ static void what_is_cut_falls(void **state) {
     const double before_c = (double)viewer_at(&t.seen, 2, end_c)[2], before_b = (double)viewer_at(&t.seen, 1, end_b)[2];
     order(&t, "{'do': 'cut', 'part': 2}");
     look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "loose")) == 1);
+    look_until(&t,
+               said(&t, "event") && !strcmp(json_string_value(json_object_get(said(&t, "event"), "change")), "detach"));
     steps(&t, 450); /* 0.9 s: g t^2 / 2 = 0.4 m */
     check((double)viewer_at(&t.seen, 2, end_c)[2] < before_c - 0.35);
     check((double)viewer_at(&t.seen, 1, end_b)[2] > before_b - 0.2);
@@ -401,6 +403,33 @@ static void what_is_cut_falls(void **state) {
     order(&t, "{'do': 'unlock', 'part': 1}");
     look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "locked")) == 0);
     steps(&t, 3);
+    check(!said(&t, "error"));
+    leave(&t);
+}
+
+/* A root that was removed comes back where it stood and as it was turned. */
+static void what_was_removed_comes_back_as_it_stood(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("turned.json",
+                                   "{'bough': 1, 'components': {'arm': {'mesh': {'generate': 'box', 'type': 'hex8', "
+                                   "'size': [1, 0.1, 0.1], 'cells': [6, 1, 1]}, 'basis': {'r': 5}, 'material': "
+                                   "{'young': 1e6, 'poisson': 0.3, 'density': 500}, 'interfaces': {'base': "
+                                   "{'select': 'x0'}}}}, 'parts': [{'name': 'a', 'component': 'arm'}, {'name': 'b', "
+                                   "'component': 'arm', 'position': [0, 3, 0], 'rotate_deg': [0, 0, 90]}], "
+                                   "'gravity': [0, 0, 0], 'time': {'dt': 0.01, 'duration': 1}}"),
+                       "tree", true);
+    look_until(&t, t.frames > 0);
+    const int32_t end = viewer_nearest(&t.seen, 1, 0, 4, 0);
+    float before[3];
+    memcpy(before, viewer_at(&t.seen, 1, end), sizeof before);
+    check((double)before[1] > 3.9 && fabs((double)before[0]) < 0.2);
+    order(&t, "{'do': 'remove', 'part': 1}");
+    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "absent")) == 1);
+    order(&t, "{'do': 'reattach', 'part': 1}");
+    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "absent")) == 0);
+    steps(&t, 3);
+    for (int d = 0; d < 3; d++)
+        check_near((double)viewer_at(&t.seen, 1, end)[d], (double)before[d], 1e-3);
     check(!said(&t, "error"));
     leave(&t);
 }
@@ -888,6 +917,7 @@ int main(void) {
         cmocka_unit_test(hands_are_of_their_owners),
         cmocka_unit_test(steps_that_fail_are_told),
         cmocka_unit_test(what_is_cut_falls),
+        cmocka_unit_test(what_was_removed_comes_back_as_it_stood),
         cmocka_unit_test(settings_come_back_to_all),
         cmocka_unit_test(time_passes_as_it_should),
         cmocka_unit_test(parts_can_be_painted_and_picked),

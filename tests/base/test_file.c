@@ -168,12 +168,111 @@ static void typos_get_the_nearest_word(void **state) {
     check(bo_nearest_word(endless, words, 3) == NULL);
 }
 
+/* ---- kills and crashes ---- */
+
+/* In place of the system's, which nobody sees working: which files and folders were synced. */
+static ino_t synced[64];
+static int sync_count;
+int fsync(int file) {
+    struct stat info;
+    if (fstat(file, &info) == 0 && sync_count < 64)
+        synced[sync_count++] = info.st_ino;
+    return 0;
+}
+
+static bool was_synced(const char *path) {
+    struct stat info;
+    check(stat(path, &info) == 0);
+    for (int i = 0; i < sync_count; i++)
+        if (synced[i] == info.st_ino)
+            return true;
+    return false;
+}
+
+/* What promises to be on the disk is there, name and all; what does not costs nothing. */
+static void durable_output_is_synced_with_its_folder(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bo_output output;
+    for (int durable = 0; durable < 2; durable++) {
+        sync_count = 0;
+        check_ok(ctx, bo_output_open(ctx, test_path("durable"), &output));
+        output.durable = durable;
+        fputs("text", output.stream);
+        check_ok(ctx, bo_output_commit(ctx, &output));
+        check_int(was_synced(test_path("durable")), durable);
+        check_int(was_synced(test_path("")), durable);
+    }
+    bough_context_destroy(ctx);
+}
+
+static void published_output_is_there_and_goes_on(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bo_output output;
+    bo_file file;
+    test_write_text(test_path("published"), "before");
+    check_ok(ctx, bo_output_open(ctx, test_path("published"), &output));
+    fputs("one", output.stream);
+    check_ok(ctx, bo_file_read(ctx, test_path("published"), &file));
+    check(strcmp(file.data, "before") == 0);
+    bo_file_free(ctx, &file);
+    sync_count = 0;
+    check_ok(ctx, bo_output_publish(ctx, &output));
+    check(was_synced(test_path("published")) && was_synced(test_path("")));
+    check_ok(ctx, bo_file_read(ctx, test_path("published"), &file));
+    check(strcmp(file.data, "one") == 0);
+    bo_file_free(ctx, &file);
+    fputs(" two", output.stream);
+    bo_output_discard(ctx, &output); /* closes it, and what was published stays */
+    check_ok(ctx, bo_file_read(ctx, test_path("published"), &file));
+    check(strcmp(file.data, "one two") == 0);
+    bo_file_free(ctx, &file);
+    bough_context_destroy(ctx);
+}
+
+/* Nobody holds the lock of what a killed process has left. Files of others, and of writers that live, stay. */
+static void leftovers_of_the_dead_are_removed(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    static const char *const left[] = {"x.npy.part123", "x.npy.part99999-7"};
+    static const char *const others[] = {"x.npy.part",    "x.npy.part12a", "x.npy.party1", "y.npy.part5",
+                                         "xx.npy.part5",  "x.npy.part5-a", "x.npy",        "x.npy.part5.txt",
+                                         "x.npy2.part55", "part5"};
+    bo_output output;
+    char alive[300];
+    check_ok(ctx, bo_output_open(ctx, test_path("x.npy"), &output));
+    snprintf(alive, sizeof alive, "%s", output.temporary);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        test_write_text(test_path(left[i]), "");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        test_write_text(test_path(others[i]), "");
+    bo_output_remove_leftovers(test_path("x.npy"), false);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        check(!bo_file_exists(test_path(left[i])));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        check(bo_file_exists(test_path(others[i])));
+    check(bo_file_exists(alive));
+    check_ok(ctx, bo_output_commit(ctx, &output));
+    bo_output_remove_leftovers(test_path("x.npy"), true); /* and of names that begin so */
+    check(!bo_file_exists(test_path("x.npy2.part55")) && bo_file_exists(test_path("y.npy.part5")));
+    bo_output_remove_leftovers(test_path("no/such/folder"), false);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read_back), cmocka_unit_test(discarded_output_leaves_the_old_file),
-        cmocka_unit_test(mapped_files_are_the_files),   cmocka_unit_test(failures_name_the_file),
-        cmocka_unit_test(temporary_files_are_new),      cmocka_unit_test(pipes_are_opened_once),
-        cmocka_unit_test(paths_are_taken_apart),        cmocka_unit_test(typos_get_the_nearest_word),
+        cmocka_unit_test(durable_output_is_synced_with_its_folder),
+        cmocka_unit_test(published_output_is_there_and_goes_on),
+        cmocka_unit_test(leftovers_of_the_dead_are_removed),
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(discarded_output_leaves_the_old_file),
+        cmocka_unit_test(mapped_files_are_the_files),
+        cmocka_unit_test(failures_name_the_file),
+        cmocka_unit_test(temporary_files_are_new),
+        cmocka_unit_test(pipes_are_opened_once),
+        cmocka_unit_test(paths_are_taken_apart),
+        cmocka_unit_test(typos_get_the_nearest_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -312,6 +312,37 @@ static void gusts_are_carried_by_the_mean_as_it_was(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* A curve is a factor on all of the velocity: twice the wind along an axis moves as that wind does. */
+static void a_wind_curve_scales_every_axis(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    static const char *const columns[] = {"tip.ux", "tip.uy", "tip.uz", "tip.vx", "tip.vy", "tip.vz"};
+    static const char *const winds[3][2] = {
+        {CHAIN(", 'wind': {'velocity': [9, 0, 0], 'curve': 'c'}, 'curves': {'c': [[0, 2]]}"),
+         CHAIN(", 'wind': {'velocity': [18, 0, 0]}")},
+        {CHAIN(", 'wind': {'velocity': [0, 9, 0], 'curve': 'c'}, 'curves': {'c': [[0, 2]]}"),
+         CHAIN(", 'wind': {'velocity': [0, 18, 0]}")},
+        {CHAIN(", 'wind': {'velocity': [0, 0, 9], 'curve': 'c'}, 'curves': {'c': [[0, 2]]}"),
+         CHAIN(", 'wind': {'velocity': [0, 0, 18]}")}};
+    play calm = begin(ctx, CHAIN(""), NULL);
+    step(ctx, &calm, 10);
+    for (int axis = 0; axis < 3; axis++) {
+        play by_curve = begin(ctx, winds[axis][0], NULL), plain = begin(ctx, winds[axis][1], NULL);
+        double moved = 0;
+        step(ctx, &by_curve, 10);
+        step(ctx, &plain, 10);
+        for (size_t i = 0; i < 6; i++) {
+            check_near(value(&by_curve, columns[i]), value(&plain, columns[i]), 1e-12);
+            moved = fmax(moved, fabs(value(&plain, columns[i]) - value(&calm, columns[i])));
+        }
+        check(moved > 1e-4);
+        end(ctx, &by_curve);
+        end(ctx, &plain);
+    }
+    end(ctx, &calm);
+    bough_context_destroy(ctx);
+}
+
 /* What was absent is added, flies, hangs again; parts that are gone are left out of what was planned for them. */
 static void parts_come_and_go(void **unused) {
     (void)unused;
@@ -646,6 +677,7 @@ int main(void) {
         cmocka_unit_test(resuming_keeps_the_bits_across_changes),
         cmocka_unit_test(replaying_gives_the_same_bits_across_cut_ties),
         cmocka_unit_test(steps_that_are_taken_back_break_nothing),
+        cmocka_unit_test(a_wind_curve_scales_every_axis),
         cmocka_unit_test(gusts_are_carried_by_the_mean_as_it_was),
         cmocka_unit_test(parts_come_and_go),
         cmocka_unit_test(a_ring_opens_where_its_tie_is_cut),

@@ -323,7 +323,9 @@ static void the_world_may_be_turned(void **state) {
     const double *a = bough_run_values(p.run), *b = bough_run_values(run);
     for (int c = BOUGH_COLUMN_ELASTIC; c <= BOUGH_COLUMN_TOTAL; c++)
         check_near(b[c], a[c], 1e-9);
-    for (int c = BOUGH_COLUMN_MOMENTUM; c < bough_run_column_count(run); c += 3)
+    for (int c = BOUGH_COLUMN_WORK; c <= BOUGH_COLUMN_BALANCE; c++)
+        check_near(b[c], a[c], 1e-9);
+    for (int c = BOUGH_COLUMN_MOMENTUM; c < bough_run_column_count(run); c += c + 3 == BOUGH_COLUMN_WORK ? 5 : 3)
         for (int d = 0; d < 3; d++)
             check_near(b[c + (d + 1) % 3], a[c + d], 1e-9);
     check(fabs(value(&p, "tip.uz")) > 1e-3);

@@ -238,11 +238,90 @@ static void wrong_definitions_are_explained(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- a wall: a force of 100 N drives a particle towards q = 1, where U = -k log(1 - q) holds it ---- */
+
+typedef struct {
+    double A, curvature;
+    int bounds, beyond; /* times that a bound was asked for, and that a force was wanted beyond the wall */
+} wall;
+enum { DRIVE = 100 };
+static const double softness = 0.1;
+
+static bough_status wall_force(void *data, double t, const double *q, double *U, double *f) {
+    wall *w = data;
+    (void)t;
+    for (int i = 0; i < 2; i++)
+        if (q[i] >= 1) {
+            w->beyond++;
+            return BOUGH_NOT_FINITE;
+        }
+    if (U)
+        *U = -DRIVE * q[0] - softness * log(1 - q[0]) + 0.5 * q[1] * q[1];
+    f[0] = DRIVE - softness / (1 - q[0]);
+    f[1] = -q[1];
+    return BOUGH_OK;
+}
+static bough_status wall_linearise(void *data, double t, const double *q, bool project) {
+    (void)t, (void)project;
+    ((wall *)data)->curvature = softness / ((1 - q[0]) * (1 - q[0]));
+    return BOUGH_OK;
+}
+static void wall_multiply(void *data, bo_matrix which, const double *x, double *y) {
+    const double k[2] = {((wall *)data)->curvature, 1};
+    for (int i = 0; i < 2; i++)
+        y[i] = x[i] * (which == BO_MATRIX_M ? 1 : which == BO_MATRIX_D ? 0 : k[i]);
+}
+static bough_status wall_factor(void *data, double a, double b, double c) {
+    (void)b;
+    ((wall *)data)->A = a + c * ((wall *)data)->curvature;
+    return BOUGH_OK;
+}
+static bough_status wall_solve(void *data, const double *b, double *x) {
+    x[0] = b[0] / ((wall *)data)->A;
+    x[1] = b[1] / 2;
+    return BOUGH_OK;
+}
+static double wall_bound(void *data, const double *q, const double *dq) {
+    ((wall *)data)->bounds++;
+    return dq[0] > 0.9 * (1 - q[0]) ? 0.9 * (1 - q[0]) / dq[0] : 1;
+}
+
+/* Newton's steps would go far beyond the wall; none goes further than the system's bound. */
+static void steps_end_before_obstacles(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    wall w = {0};
+    const bo_system system = {.data = &w,
+                              .size = 2,
+                              .position_size = 2,
+                              .has_potential = true,
+                              .force = wall_force,
+                              .linearise = wall_linearise,
+                              .damp = damp,
+                              .multiply = wall_multiply,
+                              .factor = wall_factor,
+                              .solve = wall_solve,
+                              .step_bound = wall_bound};
+    bough_integrator_def def = bough_default_integrator_def();
+    bo_integrator *integrator;
+    double q[2] = {0, 0}, v[2] = {0, 0}, a[2] = {0, 0};
+    bo_motion motion = {0, q, v, a};
+    def.name = "backward-euler", def.tolerance = 1e-12;
+    check_ok(ctx, bo_integrator_create(ctx, &system, &def, &integrator));
+    check_ok(ctx, bo_integrator_step(integrator, 1, &motion));
+    check(w.bounds > 0);
+    check_int(w.beyond, 0);
+    check(q[0] > 0.9 && q[0] < 1);
+    check_near(v[0], DRIVE - softness / (1 - q[0]), 1e-6);
+    bo_integrator_destroy(ctx, integrator);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damping_curves_are_those_of_theory), cmocka_unit_test(exponentials_do_not_damp),
         cmocka_unit_test(every_method_has_its_order),         cmocka_unit_test(masses_may_depend_on_the_position),
-        cmocka_unit_test(wrong_definitions_are_explained),
+        cmocka_unit_test(wrong_definitions_are_explained),    cmocka_unit_test(steps_end_before_obstacles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,10 @@ static garden made_so(const garden *g) {
     check_int(h.state->root_count, g->state->root_count);
     memcpy(h.state->roots, g->state->roots, (size_t)h.state->root_count * sizeof *h.state->roots);
     check_ok(h.ctx, bough_state_update(h.ctx, h.model, h.state));
+    for (int32_t i = 0; i < g->def.part_count; i++) /* what steps remember of the one before */
+        memcpy(h.state->mean_a + bough_model_offset(h.model, i), g->state->mean_a + bough_model_offset(g->model, i),
+               (size_t)g->components[g->parts[i].component]->r * sizeof(double));
+    h.state->last_dt = g->state->last_dt;
     return h;
 }
 

@@ -171,6 +171,9 @@ static void solves_undo_products_of(uint64_t seed) {
     check_ok(k.b.ctx, k.s->enter(k.tree, 0, k.b.state->q, k.b.state->v));
     check_ok(k.b.ctx, k.s->linearise(k.tree, 0, k.b.state->q, false));
     for (int32_t i = 0; i < k.n; i++)
+        x[i] = 0.5 * k.b.state->q[i];
+    check_ok(k.b.ctx, k.s->damp(k.tree, x)); /* elsewhere than K */
+    for (int32_t i = 0; i < k.n; i++)
         b[i] = cos(3 * i);
     for (size_t w = 0; w < sizeof weights / sizeof *weights; w++) {
         check_ok(k.b.ctx, k.s->factor(k.tree, weights[w][0], weights[w][1], weights[w][2]));

@@ -30,7 +30,7 @@ static void positions(grove *g, const double *q, double *x) {
 static void differentiate(grove *g, const double *q, const double *v, double *jacobian, double *bias) {
     size_t n = 3 * vertex_total(g), size = (size_t)bough_model_size(g->model);
     double *plus = calloc(2 * n, sizeof *plus), *minus = plus + n, *moved = calloc(size, sizeof *moved);
-    const double h = 3e-5, t = 1e-4;
+    const double h = 3e-5, t = 3e-4;
     g->state->time = LED_TIME;
     for (size_t k = 0; k < size; k++) {
         memcpy(moved, q, size * sizeof *q);

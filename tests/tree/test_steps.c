@@ -188,19 +188,26 @@ static void threads_do_not_change_bits(void **unused) {
     }
 }
 
-/* A limb that hangs on a rigid root and bends by `angle` within a step, by its velocity. How many steps are refused. */
-static int32_t bend_by(double angle, double scale, bool whole) {
+/* A limb that hangs on a rigid root. */
+static bough_state *hang_limb(double scale, int32_t passes, bough_model **model) {
     const bough_component *components[] = {larder.stone, larder.limb};
     bough_part_def parts[2] = {bough_default_part_def(), bough_default_part_def()};
     parts[1].component = 1, parts[1].parent = 0, parts[1].interface = 1, parts[1].scale = scale;
     bough_model_def def = bough_default_model_def();
     def.component_count = 2, def.components = components;
     def.part_count = 2, def.parts = parts;
-    bough_model *model;
+    def.passes = passes;
     bough_state *state;
+    check_ok(larder.ctx, bough_model_create(larder.ctx, &def, model));
+    check_ok(larder.ctx, bough_state_create(larder.ctx, *model, &state));
+    return state;
+}
+
+/* One that bends by `angle` within a step that takes forces at its start, by its velocity. How many steps are refused. */
+static int32_t bend_by(double angle, double scale, bool whole) {
+    bough_model *model;
     bough_context *ctx = larder.ctx;
-    check_ok(ctx, bough_model_create(ctx, &def, &model));
-    check_ok(ctx, bough_state_create(ctx, model, &state));
+    bough_state *state = hang_limb(scale, 1, &model);
     const double *Sigma = larder.limb->Sigma0, short_dt = 1e-5; /* nothing changes its velocity within that */
     int32_t refused = 0;
     state->v[0] = angle * sqrt(Sigma[0] + Sigma[4] + Sigma[8]) / short_dt;
@@ -226,8 +233,40 @@ static void far_bending_is_taken_in_halves(void **unused) {
     }
 }
 
+/* One that swings on as it did is foreseen however far it bends; one that is struck goes elsewhere. */
+static int32_t strike(double angle, double blow, double scale) {
+    bough_model *model;
+    bough_context *ctx = larder.ctx;
+    bough_state *state = hang_limb(scale, 0, &model);
+    const double *Sigma = larder.limb->Sigma0, short_dt = 1e-5, size = sqrt(Sigma[0] + Sigma[4] + Sigma[8]);
+    int32_t refused = 0;
+    state->v[0] = angle * size / short_dt;
+    check_ok(ctx, bough_state_update(ctx, model, state));
+    check_ok(ctx, bough_step(ctx, model, state, short_dt));
+    state->work->force[0] = blow * size / (short_dt * short_dt); /* the basis is orthonormal in mass */
+    state->work->force[0] *= scale * scale * scale * scale * scale;
+    state->work->pushed = true;
+    check_ok(ctx, bough_advance(ctx, model, state, short_dt, &refused));
+    check_near(state->q[0] / size, 2 * angle + 0.5 * blow, 0.05 * (angle + 0.5 * blow));
+    bough_state_destroy(ctx, state);
+    bough_model_destroy(ctx, model);
+    return refused;
+}
+
+static void blows_are_taken_in_halves(void **unused) {
+    (void)unused;
+    for (double scale = 0.25; scale < 5; scale *= 4) {
+        check_int(strike(0.02, 0, scale), 0);
+        check_int(strike(0.2, 0, scale), 0);
+        check_int(strike(0, 0.1, scale), 0);
+        check(strike(0, 0.3, scale) > 0);
+        check(strike(0.02, 0.3, scale) > 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blows_are_taken_in_halves),
         cmocka_unit_test(nothing_is_allocated),
         cmocka_unit_test(threads_do_not_change_bits),
         cmocka_unit_test(far_bending_is_taken_in_halves),

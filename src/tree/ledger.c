@@ -1,0 +1,372 @@
+/* The energy of trees. docs/theory/tree.md, "Energy".
+ *
+ * Now and then a step looks at the energy of each tree and compares it with what the last look and the work done since
+ * account for. Without damping a step takes or makes a little that nobody did work for; velocities are scaled so that it
+ * comes back. What is far too much refuses the step. */
+#include "tree/ledger.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps between looks, by how far the energy is off in parts of the energy in play. Looks cost about as much as a step
+ * does. */
+static const double far_off = 0.005, a_little_off = 0.001;
+enum { OFTEN = 1, NOW_AND_THEN = 8, RARELY = 32 };
+
+/* Velocities are scaled by no more than this at a time: slowly up, faster down, so that what a step makes of itself never
+ * grows. */
+static const double most_up = 0.002, most_down = 0.02;
+
+/* Parts of the energy in play; below that velocities stay as they are. */
+static const double not_worth_it = 1e-7;
+
+/* More than this part of the energy in play out of nothing refuses the step: where smaller ones can be tried, and where
+ * a step is taken as it is. */
+static const double strict_tolerance = 0.02, loose_tolerance = 0.25;
+
+/* The work of loads is their power at both ends of a step, times its length. In a step in which something stiff gives
+ * way to a push this is off by part of it. */
+static const double doubt_of_work = 0.25;
+
+/* Energies of heights and of parts that are bent but balance are differences of large numbers; motion below this part of
+ * them is not looked after. */
+static const double least = 1e-7;
+
+/* ---- memory ---- */
+
+static size_t factor_count(const bough_model *model) {
+    return (size_t)model->def.part_count + (size_t)model->def.tie_count;
+}
+
+size_t bo_ledger_size(const bough_model *model) {
+    return sizeof(bo_tree_ledger) + (size_t)model->def.part_count * sizeof(bo_tree_account) +
+           factor_count(model) * sizeof(double);
+}
+
+static bo_tree_account *accounts(bo_tree_ledger *ledger) {
+    return (bo_tree_account *)ledger->numbers;
+}
+
+/* Stiffness of the parts and strength of the ties when targets were set. */
+static double *factors_of(const bough_model *model, bo_tree_ledger *ledger) {
+    return (double *)(accounts(ledger) + model->def.part_count);
+}
+
+void bo_ledger_close(const bough_model *model, bough_state *state) {
+    for (int32_t t = 0; t < model->def.part_count; t++)
+        accounts(state->ledger)[t].open = 0;
+}
+
+void bo_ledger_look(bough_state *state, int32_t tree) {
+    accounts(state->ledger)[tree].every = 0;
+}
+
+static int32_t tree_count(const bough_model *model) {
+    return model->def.tie_count > 0 ? 1 : model->levels[0].end_part;
+}
+
+/* Accounts are by the inside numbers of roots, which are other ones now. */
+void bo_ledger_shift(const bough_model *before, const bough_model *after, bough_state *state, const bool *alone) {
+    bo_tree_account *trees = accounts(state->ledger);
+    bo_tree_account *kept = (bo_tree_account *)state->work->energies; /* larger than all of them */
+    for (int32_t i = 0; i < tree_count(after); i++) {
+        const int32_t user = after->parts[i].user;
+        kept[i] = (bo_tree_account){0};
+        if (alone[user] && after->def.tie_count == 0)
+            kept[i] = trees[before->inside[user]];
+    }
+    memcpy(trees, kept, (size_t)tree_count(after) * sizeof *trees);
+}
+
+/* ---- sums ---- */
+
+typedef struct {
+    double kinetic, elastic, weight, size; /* size: sum of magnitudes */
+    double damped;                         /* 1: something takes energy */
+    double held;                           /* 1: the root stands still, and no ties pull */
+} tree_energy;
+
+static tree_energy *sums_of(const bough_model *model, bough_state *state) {
+    return (tree_energy *)(state->work->energies + 3 * (size_t)model->part_count);
+}
+
+/* Room for the accounts as they were before a step. */
+static bo_tree_account *kept_accounts(const bough_model *model, bough_state *state) {
+    return (bo_tree_account *)(sums_of(model, state) + model->part_count);
+}
+
+size_t bo_ledger_room(const bough_model *model) {
+    return (size_t)model->part_count *
+           (3 + sizeof(tree_energy) / sizeof(double) + sizeof(bo_tree_account) / sizeof(double));
+}
+
+/* Energies of the trees at q, v, where the frames are. */
+static bool measure(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
+                    const double *v) {
+    const double *parts = state->work->energies;
+    tree_energy *trees = sums_of(model, state);
+    const double tied = bo_tree_tie_energy(model, state);
+    if (!bo_tree_measure(ctx, model, state, q, v, state->work->energies))
+        return false;
+    for (int32_t t = 0; t < tree_count(model); t++)
+        trees[t] = (tree_energy){.held = model->def.tie_count == 0 && !model->parts[t].free && !model->parts[t].track};
+    trees[0].elastic = trees[0].size = tied;
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        tree_energy *t = &trees[part->tree];
+        t->kinetic += parts[3 * i];
+        t->elastic += parts[3 * i + 1];
+        t->weight += parts[3 * i + 2];
+        t->size += fabs(parts[3 * i + 1]) + fabs(parts[3 * i + 2]);
+        if (state->damping_mass[part->user] != 0 || state->damping_stiffness[part->user] != 0 ||
+            (part->joint >= 0 && model->joints[part->joint].damping != 0))
+            t->damped = 1;
+    }
+    return true;
+}
+
+static double total(const tree_energy *t) {
+    return t->kinetic + t->elastic + t->weight;
+}
+
+/* What a tree has in excess of its target, once doubts are taken off. */
+static double excess_of(const tree_energy *t, const bo_tree_account *a) {
+    const double excess = total(t) - (a->target + a->work), doubt = doubt_of_work * a->span;
+    return excess > doubt ? excess - doubt : excess < -doubt ? excess + doubt : 0;
+}
+
+/* Power of the loads on each tree, where the frames are. */
+static void add_power(const bough_model *model, const bough_state *state, const double *v, double dt, bool ends) {
+    const bo_tree_work *w = state->work;
+    bo_tree_account *trees = accounts(state->ledger);
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        bo_tree_account *a = &trees[part->tree];
+        double V[6], power = 0;
+        bo_tree_velocity(w, part, V);
+        for (int d = 0; d < 6; d++)
+            power += V[d] * w->load_wrench[6 * i + d];
+        for (int32_t l = 0; l < part->r; l++)
+            power += v[part->offset + l] * w->load[part->offset + l];
+        const bo_tree_joint *joint = part->joint >= 0 ? &model->joints[part->joint] : NULL;
+        for (int32_t k = 0; joint && k < joint->count; k++)
+            power += v[joint->offset + k] * w->load[joint->offset + k];
+        if (ends) {
+            a->work += 0.5 * dt * power;
+            a->span += 0.5 * dt * fabs(power);
+        } else {
+            a->power += power;
+        }
+    }
+}
+
+/* ---- steps ---- */
+
+static bool settings_differ(const bough_model *model, const bough_state *state) {
+    const size_t parts = (size_t)model->def.part_count, ties = (size_t)model->def.tie_count;
+    const double *seen = factors_of(model, state->ledger);
+    return memcmp(seen, state->stiffness, parts * sizeof *seen) != 0 ||
+           (ties > 0 && memcmp(seen + parts, state->tie_strength, ties * sizeof *seen) != 0) ||
+           memcmp(state->ledger->gravity, state->gravity, sizeof state->gravity) != 0;
+}
+
+static void remember_settings(const bough_model *model, bough_state *state) {
+    const size_t parts = (size_t)model->def.part_count, ties = (size_t)model->def.tie_count;
+    double *seen = factors_of(model, state->ledger);
+    memcpy(seen, state->stiffness, parts * sizeof *seen);
+    if (ties > 0)
+        memcpy(seen + parts, state->tie_strength, ties * sizeof *seen);
+    memcpy(state->ledger->gravity, state->gravity, sizeof state->gravity);
+}
+
+/* What each tree has, where it is asked for. */
+static void open_accounts(const bough_model *model, bough_state *state) {
+    const tree_energy *sums = sums_of(model, state);
+    for (int32_t t = 0; t < tree_count(model); t++) {
+        bo_tree_account *a = &accounts(state->ledger)[t];
+        if (a->open == 0)
+            *a = (bo_tree_account){.open = 1, .every = OFTEN, .target = total(&sums[t])};
+        if (state->ledger->asked != 0)
+            a->excess = excess_of(&sums[t], a), a->known = 1, a->every = OFTEN;
+    }
+    state->ledger->asked = 0;
+}
+
+bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough_state *state) {
+    bo_tree_ledger *ledger = state->ledger;
+    bo_tree_account *trees = accounts(ledger);
+    bool look = ledger->asked != 0;
+    if (settings_differ(model, state)) {
+        bo_ledger_close(model, state);
+        remember_settings(model, state);
+    }
+    for (int32_t t = 0; t < tree_count(model); t++) {
+        look = look || trees[t].open == 0;
+        trees[t].power = trees[t].led = 0;
+    }
+    if (look && !measure(ctx, model, state, state->q, state->v))
+        return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out");
+    if (look)
+        open_accounts(model, state);
+    if (state->work->loaded)
+        add_power(model, state, state->v, 0, false);
+    return BOUGH_OK;
+}
+
+/* What holds the root of a tree pushes with I A + p, in its axes. */
+void bo_ledger_lead(const bough_model *model, const bough_state *state) {
+    const bo_tree_work *w = state->work;
+    bo_tree_account *trees = accounts(state->ledger);
+    for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part && model->led; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        const bo_tree_inertias *s = &w->inertias[part->slot / 4];
+        const int32_t lane = part->slot % 4;
+        double V[6], power = 0;
+        if (!part->track)
+            continue;
+        bo_track_pose pose;
+        bo_track_at(part->track, w->lead_time, &pose); /* where its accelerations were taken; the frame may be elsewhere */
+        bo_store3(V, bo_mat_tvec(pose.rotation, pose.velocity));
+        bo_store3(V + 3, bo_mat_tvec(pose.rotation, pose.angular_velocity));
+        for (int d = 0; d < 6; d++) {
+            double push = BO_LANE_CONST(s->p[d], lane);
+            for (int e = 0; e < 6; e++)
+                push += BO_LANE_CONST(s->I[bo_six_at[d][e]], lane) * BO_LANE_CONST(s->A[e], lane);
+            power += V[d] * push;
+        }
+        trees[part->tree].led = power;
+    }
+}
+
+/* All that moves in a tree becomes `by` times as fast. */
+static void scale_motion(const bough_model *model, int32_t tree, double by, double *v) {
+    for (int32_t i = 0; i < model->part_count; i++) {
+        const bo_tree_part *part = &model->parts[i];
+        if (part->tree != tree)
+            continue;
+        for (int32_t l = 0; l < part->r; l++)
+            v[part->offset + l] *= by;
+        for (int32_t k = 0; part->joint >= 0 && k < model->joints[part->joint].count; k++)
+            v[model->joints[part->joint].offset + k] *= by;
+    }
+}
+
+/* What a look has shown. */
+typedef struct {
+    double surplus; /* J, of the worst tree that has far too much; 0: none has */
+    bool steered;
+} finding;
+
+/* The same; its target becomes what it should have now. */
+static double settle_account(const tree_energy *t, bo_tree_account *a, bool steer) {
+    double excess = excess_of(t, a);
+    a->scale = fmax(fmax(a->scale, t->kinetic + fabs(t->elastic)), least * t->size);
+    if (excess < 0 && (t->damped != 0 || t->held == 0 || !steer)) /* that may be as it should */
+        excess = 0;
+    a->target = total(t) - excess;
+    a->work = a->span = 0;
+    return excess;
+}
+
+/* A step that ends with far too much is refused, unless it began with nearly as much: then none would be good enough,
+ * and steering takes it back. */
+static bool is_too_much(const bo_tree_account *a, double excess, double tolerance) {
+    return excess > tolerance * a->scale && !(a->known != 0 && excess <= a->excess + 0.25 * tolerance * a->scale);
+}
+
+static double factor_for(const tree_energy *t, double excess) {
+    const double square = t->kinetic > 0 ? 1 - excess / t->kinetic : 1;
+    const double factor = square > 0 ? sqrt(square) : 0;
+    return fmin(fmax(factor, 1 - most_down), 1 + most_up);
+}
+
+static bool is_due(const bo_tree_ledger *ledger, const bo_tree_account *a) {
+    return a->every <= OFTEN || fmod(ledger->steps, a->every) == 0;
+}
+
+static finding settle_accounts(const bough_model *model, bough_state *state, bool steer, double tolerance) {
+    bo_tree_account *trees = accounts(state->ledger);
+    const tree_energy *sums = sums_of(model, state);
+    finding found = {0, false};
+    for (int32_t t = 0; t < tree_count(model); t++) {
+        bo_tree_account *a = &trees[t];
+        if (!is_due(state->ledger, a)) {
+            a->known = 0;
+            continue;
+        }
+        const double excess = settle_account(&sums[t], a, steer), off = a->scale > 0 ? fabs(excess) / a->scale : 0;
+        if (getenv("DBG") && is_too_much(a, excess, tolerance)) fprintf(stderr, "t=%.6f steps %g tree %d excess %g scale %g kin %g el %g w %g E %g target %g known %g start %g held %g damped %g every %g lead %g loaded %d\n", state->time, state->ledger->steps, t, excess, a->scale, sums[t].kinetic, sums[t].elastic, sums[t].weight, total(&sums[t]), a->target, a->known, a->excess, sums[t].held, sums[t].damped, a->every, a->led, state->work->loaded);
+        if (is_too_much(a, excess, tolerance) && excess > found.surplus)
+            found.surplus = excess;
+        a->every = off > far_off ? OFTEN : off > a_little_off ? NOW_AND_THEN : RARELY;
+        a->excess = excess, a->known = 1;
+        if (steer && sums[t].held != 0 && off > not_worth_it) {
+            const double by = factor_for(&sums[t], excess);
+            scale_motion(model, t, by, state->work->next_v);
+            a->excess -= (1 - by * by) * sums[t].kinetic;
+            found.steered = true;
+        }
+    }
+    return found;
+}
+
+/* Work done in the step, since the start of it and until its end. */
+static void add_work(const bough_model *model, bough_state *state, const double *v, double dt) {
+    bo_tree_ledger *ledger = state->ledger;
+    bo_tree_account *trees = accounts(ledger);
+    double work = 0, span = 0;
+    for (int32_t t = 0; t < tree_count(model); t++) {
+        bo_tree_account *a = &trees[t];
+        work -= a->work, span -= a->span;
+        a->work += dt * (0.5 * a->power + a->led);
+        a->span += dt * (0.5 * fabs(a->power) + fabs(a->led));
+    }
+    if (state->work->loaded)
+        add_power(model, state, v, dt, true);
+    for (int32_t t = 0; t < tree_count(model); t++)
+        work += trees[t].work, span += trees[t].span;
+    ledger->work += work;
+    ledger->doubt = doubt_of_work * span;
+}
+
+bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_state *state, double dt, bool steer,
+                           bool strictly, bool *steered) {
+    bo_tree_ledger *ledger = state->ledger, before = *ledger;
+    const size_t size = (size_t)tree_count(model) * sizeof(bo_tree_account);
+    *steered = false;
+    memcpy(kept_accounts(model, state), accounts(ledger), size);
+    add_work(model, state, state->work->next_v, dt);
+    ledger->steps += 1;
+    bool look = false;
+    for (int32_t t = 0; t < tree_count(model); t++)
+        look = look || is_due(ledger, &accounts(ledger)[t]);
+    for (int32_t t = 0; t < tree_count(model) && !look; t++)
+        accounts(ledger)[t].known = 0;
+    if (!look)
+        return BOUGH_OK;
+    bough_status status = BOUGH_OK;
+    finding found = {0, false};
+    if (!measure(ctx, model, state, state->work->next_q, state->work->next_v))
+        status = bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out; take a smaller step");
+    else
+        found = settle_accounts(model, state, steer, strictly ? strict_tolerance : loose_tolerance);
+    *steered = found.steered;
+    if (found.surplus > 0)
+        status = bo_fail(ctx, BOUGH_ENERGY_GAINED, "the step makes %.3g J out of nothing; take a smaller one",
+                         found.surplus);
+    if (status != BOUGH_OK) { /* the step was never taken */
+        *ledger = before;
+        memcpy(accounts(ledger), kept_accounts(model, state), size);
+        ledger->asked = status == BOUGH_ENERGY_GAINED;
+    }
+    return status;
+}
+
+double bough_state_work(const bough_model *model, const bough_state *state, double *doubt) {
+    (void)model;
+    if (doubt)
+        *doubt = state->ledger->doubt;
+    return state->ledger->work;
+}
