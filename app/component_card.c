@@ -142,8 +142,9 @@ static const struct {
 } verdicts[BOUGH_VERDICT_COUNT] = {
     [BOUGH_VERDICT_FREQUENCIES] = {"frequencies", "of the full body's, in the lower half of those below"},
     [BOUGH_VERDICT_FORCES] = {"forces", "of the full body's where the basis can follow it"},
-    [BOUGH_VERDICT_MOTION] = {"motion", "of the full body's under a weight that bends it a tenth of its size, and after "
-                                        "blows"},
+    [BOUGH_VERDICT_MOTION] = {"motion",
+                              "of the full body's under a weight that bends it a tenth of its size, and after "
+                              "blows"},
     [BOUGH_VERDICT_LOADS] = {"loads", "of the full body's answer to forces and torques where something hangs"},
 };
 
@@ -161,7 +162,8 @@ static bool has_kind(const bough_component *c, const char *word) {
     return found;
 }
 
-/* What would help against a result that is not good. A basis that cannot bend far lacks derivatives, whatever its size. */
+/* What would help against a result that is not good. A basis that cannot bend far lacks derivatives, whatever its size.
+ */
 static const char *advice_for(const bough_component *c, bough_verdict verdict) {
     const bough_component_quality *q = &c->quality;
     const bool bends = q->response_moderate > q->projection_impulse;
@@ -183,8 +185,8 @@ static const char *wrench_text(const bough_component *c) {
     double axis[3];
     for (int d = 0; d < 3; d++)
         axis[d] = fabs(w->axis[d]) < 5e-4 ? 0 : w->axis[d];
-    snprintf(text, sizeof text, "a %s (%.3g, %.3g, %.3g) at %s%s%s", w->torque ? "torque about" : "force along", axis[0],
-             axis[1], axis[2], w->interface < 0 ? "its free end" : "\"",
+    snprintf(text, sizeof text, "a %s (%.3g, %.3g, %.3g) at %s%s%s", w->torque ? "torque about" : "force along",
+             axis[0], axis[1], axis[2], w->interface < 0 ? "its free end" : "\"",
              w->interface < 0 ? "" : plain(c->interfaces[w->interface].name), w->interface < 0 ? "" : "\"");
     return text;
 }

@@ -124,17 +124,21 @@ static void print_joints(const bough_joint_forecast *f) {
     const double worst = fmax(fabs(f->frequency), fabs(f->sag));
     printf("joints: %s; with rigid interfaces a low frequency is about %.2g %% too %s (most of it at \"%s\"), the sag "
            "%.2g %% too %s (\"%s\")%s\n",
-           worst <= 0.02 ? "good" : worst <= BOUGH_JOINT_WARNING ? "fair" : "poor", 100 * fabs(f->frequency),
-           f->frequency > 0 ? "high" : "low", f->frequency_joint ? f->frequency_joint : "-", 100 * fabs(f->sag),
-           f->sag > 0 ? "large" : "small", f->sag_joint ? f->sag_joint : "-",
-           worst <= BOUGH_JOINT_WARNING ? ""
-                                        : "; the cut is the reason, not r: cut where the body is slimmer or stiffer, or a "
-                                          "little outside of where something grows");
+           worst <= 0.02                  ? "good"
+           : worst <= BOUGH_JOINT_WARNING ? "fair"
+                                          : "poor",
+           100 * fabs(f->frequency), f->frequency > 0 ? "high" : "low", f->frequency_joint ? f->frequency_joint : "-",
+           100 * fabs(f->sag), f->sag > 0 ? "large" : "small", f->sag_joint ? f->sag_joint : "-",
+           worst <= BOUGH_JOINT_WARNING
+               ? ""
+               : "; the cut is the reason, not r: cut where the body is slimmer or stiffer, or a "
+                 "little outside of where something grows");
 }
 
 static json_t *json_joints(const bough_joint_forecast *f) {
     json_t *object = json_pack("{s:f, s:f}", "frequency_error", f->frequency, "sag_error", f->sag);
-    json_object_set_new(object, "frequency_joint", f->frequency_joint ? app_json_text(f->frequency_joint) : json_null());
+    json_object_set_new(object, "frequency_joint",
+                        f->frequency_joint ? app_json_text(f->frequency_joint) : json_null());
     json_object_set_new(object, "sag_joint", f->sag_joint ? app_json_text(f->sag_joint) : json_null());
     return object;
 }

@@ -113,20 +113,20 @@ typedef struct bough_component_foot {
 } bough_component_foot;
 
 /* How good the component is; NAN where it was not measured. Errors are relative. */
-#define BOUGH_QUALITY_LIST(X)                                                                                     \
-    X(force_random, "reduced against projected full force, random poses (worst)")                                 \
-    X(force_gravity, "the same at the equilibrium under weight")                                                  \
-    X(force_impulse, "the same after small blows at the far end (worst)")                                         \
-    X(response_gravity, "reduced against full equilibrium under weight (mass norm)")                              \
-    X(response_moderate, "the same under a weight that bends it two fifths as far")                               \
-    X(projection_gravity, "part of the full equilibrium under weight that U cannot show (mass norm)")             \
+#define BOUGH_QUALITY_LIST(X)                                                                                      \
+    X(force_random, "reduced against projected full force, random poses (worst)")                                  \
+    X(force_gravity, "the same at the equilibrium under weight")                                                   \
+    X(force_impulse, "the same after small blows at the far end (worst)")                                          \
+    X(response_gravity, "reduced against full equilibrium under weight (mass norm)")                               \
+    X(response_moderate, "the same under a weight that bends it two fifths as far")                                \
+    X(projection_gravity, "part of the full equilibrium under weight that U cannot show (mass norm)")              \
     X(projection_impulse, "the same after blows at the heaviest interface or the free end, of the largest motion") \
-    X(wrench_error, "part of its work that the worst unit force or torque at an interface does in vain")          \
-    X(load_error, "the same, by what hangs there and of what the softest of its kind does (worst)")               \
-    X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                        \
-    X(energy_captured, "squared singular values kept, of all candidates")                                         \
-    X(interface_deviation, "worst rms departure of an interface from rigid motion in these poses, of its radius") \
-    X(cubature_training, "force error of the cubature on its training poses (rms)")                               \
+    X(wrench_error, "part of its work that the worst unit force or torque at an interface does in vain")           \
+    X(load_error, "the same, by what hangs there and of what the softest of its kind does (worst)")                \
+    X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                         \
+    X(energy_captured, "squared singular values kept, of all candidates")                                          \
+    X(interface_deviation, "worst rms departure of an interface from rigid motion in these poses, of its radius")  \
+    X(cubature_training, "force error of the cubature on its training poses (rms)")                                \
     X(cubature_test, "force error of the cubature on poses it was not trained on (rms)")
 
 /* A unit force or torque at an interface. */
@@ -229,8 +229,8 @@ BOUGH_API double bough_component_operations(const bough_component *component);
  * interface is crushed to a line. */
 BOUGH_API bool bough_component_interface_frame(const bough_component *component, int32_t interface, const double *q,
                                                double centre[3], double rotation[9]);
-/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent; either may be
- * NULL. False when the point is inverted. bough_principal_stresses() of <bough/material.h> tells more of it. */
+/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent; either may
+ * be NULL. False when the point is inverted. bough_principal_stresses() of <bough/material.h> tells more of it. */
 BOUGH_API bool bough_component_stress(const bough_component *component, int32_t i, const double *q, double stress[6],
                                       double *von_mises);
 /* Positions of the surface's vertices at q, in the component's frame: vertex_count x 3. */

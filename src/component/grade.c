@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* Relative error of mode k's frequency; rigid modes are judged by nothing. Nearly all motion is in the lower half of the
- * modes. */
+/* Relative error of mode k's frequency; rigid modes are judged by nothing. Nearly all motion is in the lower half of
+ * the modes. */
 static double frequency_error(const bough_component_quality *q) {
     double worst = 0;
     for (int32_t k = 0; k < (q->mode_count + 1) / 2; k++)

@@ -62,9 +62,9 @@ void bo_transpose_block(size_t rows, size_t columns, const double *from, double 
 /* Appends the vectors to `basis` (orthonormal in the mass) as far as they are independent of it and of each other. */
 bough_status bo_cook_orthonormalise(bo_cook *cook, int32_t count, const double *vectors, bo_columns *basis);
 typedef struct bo_pca_def {
-    int32_t most; /* vectors of the basis */
+    int32_t most;     /* vectors of the basis */
     double tolerance; /* > 0: as few as leave less than this part of the candidates out */
-    bool energy; /* lengths are those of K, not of the mass */
+    bool energy;      /* lengths are those of K, not of the mass */
 } bo_pca_def;
 /* The leading directions of the candidates, appended to `basis`. Of the candidates only what is orthogonal (in the
  * mass) to the basis as it was is left. In the mass norm: fills in quality.basis_error and energy_captured. */

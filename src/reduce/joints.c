@@ -24,8 +24,8 @@ static void coordinates(const bo_cook *cook, const bough_interface *face, const 
 static bo_vec3 centre_of(const bo_cook *cook, const bough_interface *face) {
     bo_vec3 centre = {0, 0, 0};
     for (int32_t k = 0; k < face->vertex_count; k++)
-        centre = bo_mul_add(centre, face->weights[k],
-                            bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[k]));
+        centre =
+            bo_mul_add(centre, face->weights[k], bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[k]));
     return centre;
 }
 
@@ -48,8 +48,9 @@ static void measure_geometry(const bo_cook *cook, const bough_interface *face, b
     }
 }
 
-/* Takes the interface's own rigid motion out of the functions: an interface that is not flat turns them into each other.
- * Displacements lose R (Q^T b), forces Q (R^T b), with R (rows as Q's) the rigid motions at the vertices, R^T Q = 1. */
+/* Takes the interface's own rigid motion out of the functions: an interface that is not flat turns them into each
+ * other. Displacements lose R (Q^T b), forces Q (R^T b), with R (rows as Q's) the rigid motions at the vertices, R^T Q
+ * = 1. */
 static bough_status remove_rigid(bo_cook *cook, const bough_interface *face, bo_vec3 centre, bool forces, double *B) {
     const size_t n = (size_t)cook->n, rows = 3 * (size_t)face->vertex_count;
     double *Q = BO_NEW_ZEROS(cook->ctx, double, 12 * rows), *R = Q + 6 * rows;
@@ -78,8 +79,8 @@ static bough_status remove_rigid(bo_cook *cook, const bough_interface *face, bo_
 
 /* The functions as displacements of the whole body that are zero elsewhere (K x n); times the vertices' weights: as
  * forces. */
-static bough_status spread_functions(bo_cook *cook, const bough_interface *face, const bo_joint_geometry *g, bool forces,
-                                     double *B) {
+static bough_status spread_functions(bo_cook *cook, const bough_interface *face, const bo_joint_geometry *g,
+                                     bool forces, double *B) {
     const size_t n = (size_t)cook->n;
     const bo_vec3 centre = centre_of(cook, face);
     double Z[BO_JOINT_TERMS * K], m[BO_JOINT_MONOMIALS];

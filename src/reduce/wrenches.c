@@ -49,8 +49,8 @@ static int32_t vertices_beyond(const bo_cook *cook, bo_vec3 along, double least,
 }
 
 bough_status bo_cook_free_end(bo_cook *cook, bough_interface *end) {
-    const bo_vec3 far = bo_sub(bo_load3(cook->body->mesh->vertices + 3 * bo_cook_far_vertex(cook)),
-                               bo_load3(cook->draft.origin));
+    const bo_vec3 far =
+        bo_sub(bo_load3(cook->body->mesh->vertices + 3 * bo_cook_far_vertex(cook)), bo_load3(cook->draft.origin));
     const double length = bo_norm(far);
     const bo_vec3 along = bo_scale(length > 0 ? 1 / length : 0, far);
     int32_t *vertices = BO_COOK_ARRAY(cook, int32_t, cook->n / 3);
@@ -164,7 +164,9 @@ static bough_status add_answers(bo_cook *cook, bo_columns *shapes) {
  * length in K of what must not be missed. */
 static bough_status add_derivatives(bo_cook *cook, int32_t first, bo_columns *shapes) {
     const size_t n = (size_t)cook->n;
-    const int32_t sites = cook->site_count < BO_DERIVED_SITES ? cook->site_count : BO_DERIVED_SITES;
+    int32_t sites = 1 + cook->def->r / 16; /* in a small basis there is no room for those of many */
+    sites = sites < BO_DERIVED_SITES ? sites : BO_DERIVED_SITES;
+    sites = sites < cook->site_count ? sites : cook->site_count;
     for (int32_t k = 0; k < WRENCHES * sites; k++) {
         double *Phi = bo_columns_add(cook, shapes, 1);
         if (!Phi)

@@ -24,15 +24,15 @@ enum { K = BO_JOINT_FUNCTIONS, MOST_SHAPES = K * BOUGH_MAX_JOINTS };
 typedef struct {
     const bo_part *part;
     const bough_component *c;
-    int32_t index;      /* among all parts */
-    int32_t parent;     /* in the tree; -1: the root */
-    int32_t first;      /* of its coordinates */
-    const double *L;    /* Cholesky factor of K, of the component */
-    double *J;          /* 6 x r of the parent: how its coordinates move the interface's centre */
-    bo_vec3 at;         /* that centre, from the parent's origin, in its axes */
-    double motion[6];   /* of the origin, in its own axes: displacement, rotation */
-    double force[6];    /* of loads on it and on all that hangs on it, about its origin, in its own axes */
-    double wrench[6];   /* the same about the interface's centre, in the parent's axes */
+    int32_t index;    /* among all parts */
+    int32_t parent;   /* in the tree; -1: the root */
+    int32_t first;    /* of its coordinates */
+    const double *L;  /* Cholesky factor of K, of the component */
+    double *J;        /* 6 x r of the parent: how its coordinates move the interface's centre */
+    bo_vec3 at;       /* that centre, from the parent's origin, in its axes */
+    double motion[6]; /* of the origin, in its own axes: displacement, rotation */
+    double force[6];  /* of loads on it and on all that hangs on it, about its origin, in its own axes */
+    double wrench[6]; /* the same about the interface's centre, in the parent's axes */
 } limb;
 
 typedef struct {
@@ -279,9 +279,8 @@ static void react(const small_tree *t, const limb *l, const double *e, double rh
     }
     for (int32_t i = 0; i < t->count && joints > 0; i++) {
         const limb *child = &t->limbs[i];
-        const int32_t j = child->parent >= 0 && &t->limbs[child->parent] == l
-                              ? joint_of(l->c, child->part->interface)
-                              : -1;
+        const int32_t j =
+            child->parent >= 0 && &t->limbs[child->parent] == l ? joint_of(l->c, child->part->interface) : -1;
         for (size_t k = 0; k < K && j >= 0; k++)
             for (size_t d = 0; d < 6; d++)
                 rho[k] += foot->passes[(k * joints + (size_t)j) * 6 + d] * child->wrench[d] / (d < 3 ? 1 : s);
@@ -458,6 +457,16 @@ static bough_status grow(small_tree *t, const bo_assembly *assembly, const bough
     return BOUGH_OK;
 }
 
+/* Some joint is one that can be judged. */
+static bool has_joints(const small_tree *t) {
+    for (int32_t i = 1; i < t->count; i++) {
+        const limb *l = &t->limbs[i], *p = &t->limbs[l->parent];
+        if (joint_of(p->c, l->part->interface) >= 0 && fits(p, l))
+            return true;
+    }
+    return false;
+}
+
 static void note(double error, int32_t part, const bo_assembly *assembly, double *worst, const char **joint) {
     if (fabs(error) > fabs(*worst) && part >= 0) {
         *worst = error;
@@ -533,7 +542,7 @@ static bough_status look_at_trees(bough_context *ctx, const bo_assembly *assembl
         trees++;
         small_tree t = {.ctx = ctx, .L = L};
         bough_status status = grow(&t, assembly, components, p, place);
-        if (status == BOUGH_OK && t.count > 1 && t.count <= MOST_PARTS)
+        if (status == BOUGH_OK && t.count <= MOST_PARTS && has_joints(&t))
             status = look_at(&t, assembly, gravity, forecast);
         free_tree(&t);
         BO_TRY(status);
@@ -568,10 +577,14 @@ void bo_joints_warn(bough_context *ctx, const char *file, const bough_joint_fore
     if (fabs(hz) <= BOUGH_JOINT_WARNING && fabs(sag) <= BOUGH_JOINT_WARNING)
         return;
     const bool by_sag = fabs(sag) > 2 * fabs(hz);
-    bo_warn(ctx,
-            "%s: the cut where \"%s\" hangs costs accuracy: parts meet there as if the interface were rigid, so that a low "
-            "frequency is about %.0f %% too %s and the sag %.0f %% too %s; cut where the body is slimmer or stiffer, or a "
-            "little outside of where something grows (more coordinates do not help)",
-            file, by_sag ? forecast->sag_joint : forecast->frequency_joint ? forecast->frequency_joint : forecast->sag_joint,
-            100 * fabs(hz), direction(hz, "high", "low"), 100 * fabs(sag), direction(sag, "large", "small"));
+    bo_warn(
+        ctx,
+        "%s: the cut where \"%s\" hangs costs accuracy: parts meet there as if the interface were rigid, so that a low "
+        "frequency is about %.0f %% too %s and the sag %.0f %% too %s; cut where the body is slimmer or stiffer, or a "
+        "little outside of where something grows (more coordinates do not help)",
+        file,
+        by_sag                      ? forecast->sag_joint
+        : forecast->frequency_joint ? forecast->frequency_joint
+                                    : forecast->sag_joint,
+        100 * fabs(hz), direction(hz, "high", "low"), 100 * fabs(sag), direction(sag, "large", "small"));
 }

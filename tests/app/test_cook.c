@@ -133,6 +133,7 @@ static void info_is_a_card(void **state) {
         "frequencies     good",
         "forces          good",
         "projection_gravity",
+        "worst wrench    a ",
         "mode 1",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

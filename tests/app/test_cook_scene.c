@@ -51,7 +51,8 @@ static void a_scene_is_cooked_once_and_only_what_changed_again(void **state) {
     check(strstr(out, "\njoints: good; "));
 
     check_run(0, "cook", "chain.json");
-    check(strncmp(out, "chain.cooked: 3 components, all up to date (--force cooks them all the same)\njoints: ", 85) == 0);
+    check(strncmp(out, "chain.cooked: 3 components, all up to date (--force cooks them all the same)\njoints: ", 85) ==
+          0);
     check_int(line_count(out), 2);
     check_run(0, "cook", "chain.json", "--force");
     check(strstr(out, "3 of them cooked now") != NULL);

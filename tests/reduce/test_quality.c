@@ -163,9 +163,9 @@ static double deviation_of(const bough_component *c, int32_t index, const double
     return sqrt(sum) / face->radius;
 }
 
-/* A free component feels no weight, so that its report is about blows alone: (M + h^2 K) u = e, shared out by weight over
- * the first of two interfaces that carry nothing yet, h = 1 / (2 w_1), without rigid motion. What is missed counts beside
- * the largest of the three answers. */
+/* A free component feels no weight, so that its report is about blows alone: (M + h^2 K) u = e, shared out by weight
+ * over the first of two interfaces that carry nothing yet, h = 1 / (2 w_1), without rigid motion. What is missed counts
+ * beside the largest of the three answers. */
 static void blows_are_what_the_theory_says(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

@@ -95,8 +95,8 @@ static const char *write_structure(bough_context *ctx, const structure *s) {
              "\"samples\": {\"wind\": 0, \"contact\": 0, \"stress\": 0}}, \"probes\": [{\"name\": \"tip\", \"part\": "
              "\"%s\", \"nearest\": [%g, %g, %g]}], \"gravity\": [0, 0, -0.2], \"time\": {\"dt\": 0.01, \"duration\": "
              "1}}",
-             s->boxes[0].name, "xyz"[s->held], s->brick[s->held] * (s->boxes[0].from[s->held] + 0.01), last->name,
-             s->brick[0] * last->to[0], s->brick[1] * last->to[1], s->brick[2] * last->to[2]);
+             s->boxes[0].name, "xyz"[s->held], s -> brick[s->held] * (s->boxes[0].from[s->held] + 0.01), last -> name,
+             s -> brick[0] * last -> to[0], s -> brick[1] * last -> to[1], s -> brick[2] * last -> to[2]);
     const char *path = test_path("joints.json");
     test_write_text(path, text);
     return path;
