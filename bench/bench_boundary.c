@@ -442,6 +442,7 @@ static const boundary_case boundary_cases[] = {
     {"attachment, derivatives, r = 30", {1e7, 0.4, "\"r\": 30, " BOTH}},
     {"attachment, derivatives, r = 40", {1e7, 0.4, "\"r\": 40, " BOTH}},
     {"modes, derivatives, r = 20", {1e7, 0.4, "\"r\": 20, " MODAL}},
+    {"the default (wrenches), r = 20", {1e7, 0.4, "\"r\": 20"}},
 };
 enum { CASES = sizeof boundary_cases / sizeof *boundary_cases };
 

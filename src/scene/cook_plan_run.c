@@ -96,7 +96,7 @@ static bool try_more(bough_cook_def *def, const bough_component *c, bough_verdic
 static void remark(bough_context *ctx, const bough_cook_job *job, const bough_component *c, bough_verdict worst,
                    double error, bool stuck) {
     bo_warn(
-        ctx, "%s: r = %d, and %s are within %.2g %% only; %s", job->file, c->r, verdict_words[worst], 100 * error,
+        ctx, "%s: r = %d, and %s are within %.3g %% only; %s", job->file, c->r, verdict_words[worst], 100 * error,
         worst == BOUGH_VERDICT_FORCES ? "its forces are linear, or its cubature has all points that help"
         : stuck
             ? "more coordinates hardly help: what is missed is local, where it is hit or where something hangs. Cut "

@@ -201,6 +201,9 @@ static void a_quality_that_is_wanted_is_found(void **state) {
     check_json(info, 0, "cook", "coarse.json", "--json"); /* the same inputs */
     check(number(info, "r") > 4 && !truth(info, "cooked"));
     json_decref(info);
+    /* what coordinates cannot mend is told */
+    check_run(0, "cook", "coarse.json", "--elastic", "linear", "--quality", "fair");
+    check(strstr(err, "forces are within ") && strstr(err, "its forces are linear"));
     check_mistake(2, "--quality: \"better\" should be good or fair", "cook", "coarse.json", "--quality", "better");
 }
 
