@@ -25,6 +25,7 @@ enum {
     OPT_YOUNG,
     OPT_POISSON,
     OPT_DENSITY,
+    OPT_QUALITY,
     OPT_JSON = 'j'
 };
 
@@ -32,6 +33,7 @@ typedef struct {
     const char *input, *output;
     int32_t threads;
     bool force, json;
+    bough_grade grade;
     json_t *changes; /* what options say, as members of a component file */
 } arguments;
 
@@ -39,6 +41,8 @@ static const struct argp_option options[] = {
     {0, 0, 0, 0, "General:", 1},
     {"output", 'o', "FILE.bough", 0, "default: beside the input, with the extension .bough", 0},
     {"force", OPT_FORCE, 0, 0, "cook also when the output is up to date", 0},
+    {"quality", OPT_QUALITY, "good|fair", 0,
+     "raise r, and lower the cubature's tolerance, until every verdict is so, or say what else is the reason", 0},
     APP_OPTION_THREADS('t'),
     APP_OPTION_JSON(OPT_JSON),
     {0, 0, 0, 0, "Of a mesh, or instead of what the component file says:", 2},
@@ -176,6 +180,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPT_JSON:
         a->json = true;
         break;
+    case OPT_QUALITY:
+        if (strcmp(text, "good") && strcmp(text, "fair"))
+            argp_error(state, "--quality: \"%s\" should be good or fair", text);
+        a->grade = strcmp(text, "good") ? BOUGH_GRADE_FAIR : BOUGH_GRADE_GOOD;
+        break;
     case OPT_INTERFACE:
         set_interface(a, state, text);
         break;
@@ -210,7 +219,8 @@ static const struct argp parser = {
     "  bough cook examples/twig/twig.json -o twig.bough\n"
     "  bough cook twig.json --r 30 --kind modes+derivatives --force\n"
     "  bough cook beam.msh --young 1e7 --interface base=x0 --interface tip=x1\n"
-    "  bough cook examples/y-tree/scene.json -t 2\n\n"
+    "  bough cook examples/y-tree/scene.json -t 2\n"
+    "  bough cook examples/y-tree/scene.json --quality good\n\n"
     "What is up to date is not cooked again. Ctrl-C keeps finished components, and the basis of others in "
     "FILE.bough.part; the same command goes on from there.",
     NULL,
@@ -228,6 +238,7 @@ static int cook(bough_context *ctx, const arguments *a) {
         return app_fail_with("interrupted before there was anything to keep");
     if (loaded)
         return app_fail(ctx);
+    bough_cook_plan_set_grade(plan, a->grade);
     int status = app_cook(ctx, plan, a->force, a->json);
     bough_cook_plan_destroy(ctx, plan);
     return status;

@@ -121,16 +121,9 @@ static double quality_value(const bough_component *c, int i) {
     return value;
 }
 
-/* Relative error of mode k's frequency; rigid modes are judged by nothing. */
+/* Relative error of mode k's frequency. */
 static double frequency_error(const bough_component_quality *q, int32_t k) {
     return q->full_hz[k] > 0 ? fabs(q->reduced_hz[k] / q->full_hz[k] - 1) : 0;
-}
-
-static double worst_frequency_error(const bough_component_quality *q, int32_t count) {
-    double worst = 0;
-    for (int32_t k = 0; k < count; k++)
-        worst = fmax(worst, frequency_error(q, k));
-    return worst;
 }
 
 /* Less than this is beyond what anybody will see. */
@@ -144,36 +137,20 @@ static const char *percent(double error) {
     return text;
 }
 
-/* What a user wants to know first. */
-typedef struct {
-    const char *what;
-    double good, fair; /* limits of the error */
-    const char *before, *after;
-    const char *advice; /* for what is poor */
-} verdict;
-enum { FREQUENCIES, FORCES, MOTION, LOADS, VERDICT_COUNT };
-
-static const verdict verdicts[VERDICT_COUNT] = {
-    [FREQUENCIES] = {"frequencies", 0.01, 0.05, "within", "of the full body's, in the lower half of those below",
-                     "raise r"},
-    [FORCES] = {"forces", 0.02, 0.1, "within", "of the full body's where the basis can follow it",
-                "linear forces suit small displacements only"},
-    [MOTION] = {"motion", 0.02, 0.1, "within", "of the full body's under weight and blows", "raise r"},
-    [LOADS] = {"loads", 0.03, 0.1, "within", "of the full body's answer to any unit force or torque at its interfaces",
-               "raise r"},
+static const struct {
+    const char *what, *after;
+} verdicts[BOUGH_VERDICT_COUNT] = {
+    [BOUGH_VERDICT_FREQUENCIES] = {"frequencies", "of the full body's, in the lower half of those below"},
+    [BOUGH_VERDICT_FORCES] = {"forces", "of the full body's where the basis can follow it"},
+    [BOUGH_VERDICT_MOTION] = {"motion",
+                              "of the full body's under a weight that bends it a tenth of its size, and after "
+                              "blows"},
+    [BOUGH_VERDICT_LOADS] = {"loads", "of the full body's answer to forces and torques where something hangs"},
 };
 
-/* NAN: not measured. Nearly all motion is in the lower half of the modes. fmax skips NAN. */
-static void measure_errors(const bough_component *c, double errors[VERDICT_COUNT]) {
-    const bough_component_quality *q = &c->quality;
-    errors[FREQUENCIES] = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
-    errors[FORCES] = fmax(fmax(q->force_random, q->cubature_test), fmax(q->force_gravity, q->force_impulse));
-    errors[MOTION] = fmax(isnan(q->response_moderate) ? q->response_gravity : q->response_moderate, q->projection_impulse);
-    errors[LOADS] = q->load_error;
-}
-
-static const char *grade(const verdict *v, double error) {
-    return error <= v->good ? "good" : error > v->fair ? "poor" : "fair";
+static const char *grade_name(bough_verdict verdict, double error) {
+    static const char *const names[] = {"poor", "fair", "good"};
+    return names[bough_verdict_grade(verdict, error)];
 }
 
 /* Whether the word is among those of the basis' kind. */
@@ -185,19 +162,21 @@ static bool has_kind(const bough_component *c, const char *word) {
     return found;
 }
 
-/* What would help against a poor result. A basis that cannot bend far lacks derivatives, whatever its size. */
-static const char *advice_for(const bough_component *c, int what) {
+/* What would help against a result that is not good. A basis that cannot bend far lacks derivatives, whatever its size.
+ */
+static const char *advice_for(const bough_component *c, bough_verdict verdict) {
     const bough_component_quality *q = &c->quality;
-    if (what == FORCES && c->elastic == BOUGH_REDUCED_CUBATURE)
-        return "lower elastic.tolerance";
-    if (what == MOTION && q->response_gravity > verdicts[MOTION].fair && !has_kind(c, "derivatives"))
+    const bool bends = q->response_moderate > q->projection_impulse;
+    if (verdict == BOUGH_VERDICT_FORCES)
+        return c->elastic == BOUGH_REDUCED_CUBATURE ? "lower elastic.tolerance (--quality good does)"
+                                                    : "linear forces suit small displacements only";
+    if (verdict == BOUGH_VERDICT_MOTION && bends && !has_kind(c, "derivatives"))
         return "add derivatives to the basis";
-    if (what == MOTION && q->response_gravity > verdicts[MOTION].fair && has_kind(c, "craig-bampton"))
+    if (verdict == BOUGH_VERDICT_MOTION && bends && has_kind(c, "craig-bampton"))
         return "raise r, or take modes+derivatives: unit motions of interfaces leave little room for derivatives";
-    if (what == MOTION && q->response_gravity <= verdicts[MOTION].fair && c->interface_count > (c->parent >= 0) &&
-        !has_kind(c, "attachment"))
-        return "raise r and modes (a lower tolerance does), or add attachment";
-    return what == MOTION || what == FREQUENCIES ? "raise r and modes (a lower tolerance does)" : verdicts[what].advice;
+    if (verdict == BOUGH_VERDICT_LOADS && !has_kind(c, "wrenches"))
+        return "add wrenches to the basis";
+    return "raise r (--quality good finds how far)";
 }
 
 static const char *wrench_text(const bough_component *c) {
@@ -206,42 +185,38 @@ static const char *wrench_text(const bough_component *c) {
     double axis[3];
     for (int d = 0; d < 3; d++)
         axis[d] = fabs(w->axis[d]) < 5e-4 ? 0 : w->axis[d];
-    snprintf(text, sizeof text, "a %s (%.3g, %.3g, %.3g) at %s%s%s", w->torque ? "torque about" : "force along", axis[0],
-             axis[1], axis[2], w->interface < 0 ? "its free end" : "\"",
+    snprintf(text, sizeof text, "a %s (%.3g, %.3g, %.3g) at %s%s%s", w->torque ? "torque about" : "force along",
+             axis[0], axis[1], axis[2], w->interface < 0 ? "its free end" : "\"",
              w->interface < 0 ? "" : plain(c->interfaces[w->interface].name), w->interface < 0 ? "" : "\"");
     return text;
 }
 
 static void print_verdicts(const bough_component *c) {
-    double errors[VERDICT_COUNT];
     if (c->r == 0) {
         puts("quality         rigid: nothing was reduced");
         return;
     }
-    measure_errors(c, errors);
-    for (int i = 0; i < VERDICT_COUNT; i++) {
-        const verdict *v = &verdicts[i];
-        bool poor = errors[i] > v->fair;
-        if (!isnan(errors[i]))
-            printf("%-15s %s: %s %s %s%s%s\n", v->what, grade(v, errors[i]), v->before, percent(errors[i]), v->after,
-                   poor ? "; " : "", poor ? advice_for(c, i) : "");
-        if (i == LOADS && !isnan(errors[i]))
-            printf("%-15s the worst is %s\n", "", wrench_text(c));
+    for (int i = 0; i < BOUGH_VERDICT_COUNT; i++) {
+        const bough_verdict v = (bough_verdict)i;
+        const double error = bough_component_error(c, v);
+        const bool poor = bough_verdict_grade(v, error) == BOUGH_GRADE_POOR;
+        if (!isnan(error))
+            printf("%-15s %s: within %s %s%s%s\n", verdicts[i].what, grade_name(v, error), percent(error),
+                   verdicts[i].after, poor ? "; " : "", poor ? advice_for(c, v) : "");
+        if (v == BOUGH_VERDICT_MOTION && c->quality.response_gravity > 0.1)
+            printf("%-15s bent by a quarter of its size it is %s off\n", "", percent(c->quality.response_gravity));
     }
+    if (!isnan(c->quality.wrench_error))
+        printf("worst wrench    %s loses %s of its answer\n", wrench_text(c), percent(c->quality.wrench_error));
 }
 
 void app_worst_quality(const bough_component *c, char *text, size_t size) {
-    double errors[VERDICT_COUNT];
-    int worst = -1;
-    measure_errors(c, errors);
-    for (int i = 0; c->r > 0 && i < VERDICT_COUNT; i++)
-        if (!isnan(errors[i]) && (worst < 0 || errors[i] / verdicts[i].fair > errors[worst] / verdicts[worst].fair))
-            worst = i;
-    if (worst < 0)
+    double error;
+    const bough_verdict worst = bough_component_worst(c, &error);
+    if (isnan(error))
         snprintf(text, size, "%s", c->r ? "not measured" : "rigid");
     else
-        snprintf(text, size, "%s: %s %s %s", grade(&verdicts[worst], errors[worst]), verdicts[worst].what,
-                 verdicts[worst].before, percent(errors[worst]));
+        snprintf(text, size, "%s: %s within %s", grade_name(worst, error), verdicts[worst].what, percent(error));
 }
 
 static void print_frequencies(const bough_component_quality *q) {
@@ -380,13 +355,14 @@ static json_t *json_quality(const bough_component *c) {
 
 /* What is poor, and what would help. */
 static json_t *json_warnings(const bough_component *c) {
-    double errors[VERDICT_COUNT];
     json_t *list = json_array();
-    measure_errors(c, errors);
-    for (int i = 0; c->r > 0 && i < VERDICT_COUNT; i++)
-        if (errors[i] > verdicts[i].fair)
-            json_array_append_new(list, json_sprintf("%s: %s %s %s; %s", verdicts[i].what, verdicts[i].before,
-                                                     percent(errors[i]), verdicts[i].after, advice_for(c, i)));
+    for (int i = 0; c->r > 0 && i < BOUGH_VERDICT_COUNT; i++) {
+        const bough_verdict v = (bough_verdict)i;
+        const double error = bough_component_error(c, v);
+        if (bough_verdict_grade(v, error) == BOUGH_GRADE_POOR)
+            json_array_append_new(list, json_sprintf("%s: within %s %s; %s", verdicts[i].what, percent(error),
+                                                     verdicts[i].after, advice_for(c, v)));
+    }
     return list;
 }
 

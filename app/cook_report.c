@@ -1,6 +1,7 @@
 /* What bough cook tells: a card of one component, or lines and a table of those of a scene. */
 #include "app.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@ typedef struct {
     row *rows;    /* one for each item */
     json_t *list; /* the same for programs */
     int done, cooked;
+    bough_joint_forecast joints;
 } report;
 
 /* ---- one component ---- */
@@ -115,6 +117,32 @@ static void print_table(const report *r, double seconds) {
            count, r->cooked, seconds, coordinates, app_size_text(bytes));
 }
 
+/* What the joints cost, of a scene. */
+static void print_joints(const bough_joint_forecast *f) {
+    if (!f->frequency_joint && !f->sag_joint)
+        return;
+    const double worst = fmax(fabs(f->frequency), fabs(f->sag));
+    printf("joints: %s; with rigid interfaces a low frequency is about %.2g %% too %s (most of it at \"%s\"), the sag "
+           "%.2g %% too %s (\"%s\")%s\n",
+           worst <= 0.02                  ? "good"
+           : worst <= BOUGH_JOINT_WARNING ? "fair"
+                                          : "poor",
+           100 * fabs(f->frequency), f->frequency > 0 ? "high" : "low", f->frequency_joint ? f->frequency_joint : "-",
+           100 * fabs(f->sag), f->sag > 0 ? "large" : "small", f->sag_joint ? f->sag_joint : "-",
+           worst <= BOUGH_JOINT_WARNING
+               ? ""
+               : "; the cut is the reason, not r: cut where the body is slimmer or stiffer, or a "
+                 "little outside of where something grows");
+}
+
+static json_t *json_joints(const bough_joint_forecast *f) {
+    json_t *object = json_pack("{s:f, s:f}", "frequency_error", f->frequency, "sag_error", f->sag);
+    json_object_set_new(object, "frequency_joint",
+                        f->frequency_joint ? app_json_text(f->frequency_joint) : json_null());
+    json_object_set_new(object, "sag_joint", f->sag_joint ? app_json_text(f->sag_joint) : json_null());
+    return object;
+}
+
 static int by_index(const void *a, const void *b) {
     const json_t *const *x = a, *const *y = b;
     json_int_t i = json_integer_value(json_object_get(*x, "index"));
@@ -142,8 +170,8 @@ static void print_json(const report *r, double seconds) {
     const char *folder = bough_cook_plan_folder(r->plan);
     json_t *list = sorted_list(r->list);
     if (folder)
-        app_print_json(json_pack("{s:o, s:i, s:f, s:o}", "folder", app_json_text(folder), "cooked", r->cooked,
-                                 "seconds", seconds, "components", list));
+        app_print_json(json_pack("{s:o, s:i, s:f, s:o, s:o}", "folder", app_json_text(folder), "cooked", r->cooked,
+                                 "seconds", seconds, "components", list, "joints", json_joints(&r->joints)));
     else
         app_print_json(json_incref(json_array_get(list, 0)));
     if (!folder)
@@ -195,9 +223,13 @@ int app_cook(bough_context *ctx, bough_cook_plan *plan, bool force, bool json) {
     struct stat before = bough_cook_plan_folder(plan) ? (struct stat){0} : look_for_part(&r, part);
     bough_status status = bough_cook_plan_run(ctx, plan, force, on_finished, &r);
     app_clear_progress();
+    if (status == BOUGH_OK)
+        status = bough_cook_plan_forecast(ctx, plan, &r.joints);
     int result = status == BOUGH_CANCELLED ? fail_interrupted(&r, &before) : status ? app_fail(ctx) : APP_OK;
     if (result == APP_OK)
         print_result(&r, app_seconds() - began);
+    if (result == APP_OK && !json)
+        print_joints(&r.joints);
     json_decref(r.list);
     free(r.rows);
     return result;

@@ -133,20 +133,20 @@ typedef struct bough_component_foot {
 } bough_component_foot;
 
 /* How good the component is; NAN where it was not measured. Errors are relative. */
-#define BOUGH_QUALITY_LIST(X)                                                                                     \
-    X(force_random, "reduced against projected full force, random poses (worst)")                                 \
-    X(force_gravity, "the same at the equilibrium under weight")                                                  \
-    X(force_impulse, "the same after small blows at the far end (worst)")                                         \
-    X(response_gravity, "reduced against full equilibrium under weight (mass norm)")                              \
-    X(response_moderate, "the same under a weight that bends it two fifths as far")                               \
-    X(projection_gravity, "part of the full equilibrium under weight that U cannot show (mass norm)")             \
+#define BOUGH_QUALITY_LIST(X)                                                                                      \
+    X(force_random, "reduced against projected full force, random poses (worst)")                                  \
+    X(force_gravity, "the same at the equilibrium under weight")                                                   \
+    X(force_impulse, "the same after small blows at the far end (worst)")                                          \
+    X(response_gravity, "reduced against full equilibrium under weight (mass norm)")                               \
+    X(response_moderate, "the same under a weight that bends it two fifths as far")                                \
+    X(projection_gravity, "part of the full equilibrium under weight that U cannot show (mass norm)")              \
     X(projection_impulse, "the same after blows at the heaviest interface or the free end, of the largest motion") \
-    X(wrench_error, "part of its work that the worst unit force or torque at an interface does in vain")          \
-    X(load_error, "the same, by what hangs there and of what the softest of its kind does (worst)")               \
-    X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                        \
-    X(energy_captured, "squared singular values kept, of all candidates")                                         \
-    X(interface_deviation, "worst rms departure of an interface from rigid motion in these poses, of its radius") \
-    X(cubature_training, "force error of the cubature on its training poses (rms)")                               \
+    X(wrench_error, "part of its work that the worst unit force or torque at an interface does in vain")           \
+    X(load_error, "the same, by what hangs there and of what the softest of its kind does (worst)")                \
+    X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                         \
+    X(energy_captured, "squared singular values kept, of all candidates")                                          \
+    X(interface_deviation, "worst rms departure of an interface from rigid motion in these poses, of its radius")  \
+    X(cubature_training, "force error of the cubature on its training poses (rms)")                                \
     X(cubature_test, "force error of the cubature on poses it was not trained on (rms)")
 
 /* A unit force or torque at an interface. */
@@ -219,6 +219,21 @@ BOUGH_API bough_status bough_component_read(bough_context *ctx, const void *byte
 /* Appears under its name only when it is complete. */
 BOUGH_API bough_status bough_component_save(bough_context *ctx, const bough_component *component, const char *path);
 BOUGH_API void bough_component_destroy(bough_context *ctx, bough_component *component);
+
+/* What the quality says first: relative errors, NAN where nothing was measured. */
+typedef enum bough_verdict {
+    BOUGH_VERDICT_FREQUENCIES, /* of the lower half of the modes */
+    BOUGH_VERDICT_FORCES,      /* where the basis can follow the full body */
+    BOUGH_VERDICT_MOTION,      /* under a weight that bends it moderately, and after blows */
+    BOUGH_VERDICT_LOADS,       /* forces and torques at the interfaces */
+    BOUGH_VERDICT_COUNT
+} bough_verdict;
+typedef enum bough_grade { BOUGH_GRADE_POOR, BOUGH_GRADE_FAIR, BOUGH_GRADE_GOOD } bough_grade;
+BOUGH_API double bough_component_error(const bough_component *component, bough_verdict verdict);
+/* Good where nothing was measured. */
+BOUGH_API bough_grade bough_verdict_grade(bough_verdict verdict, double error);
+/* The one that is farthest beyond what is fair, and its error; NAN for a rigid component. */
+BOUGH_API bough_verdict bough_component_worst(const bough_component *component, double *error);
 
 /* -1 when there is none of that name. */
 BOUGH_API int32_t bough_component_find_interface(const bough_component *component, const char *name);

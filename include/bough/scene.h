@@ -100,6 +100,11 @@ typedef struct bough_joint_forecast {
 BOUGH_API bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_plan *plan,
                                                 bough_joint_forecast *forecast);
 
+/* Runs of the plan then raise r, and lower the tolerance of a cubature, of each component until all that is measured of
+ * it has this grade, or until that does not help any more, of which they warn. What comes out is up to date for the
+ * same inputs. */
+BOUGH_API void bough_cook_plan_set_grade(bough_cook_plan *plan, bough_grade grade);
+
 /* What became of an item. */
 typedef struct bough_cooked {
     int32_t index;

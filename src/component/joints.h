@@ -26,8 +26,8 @@ void bo_joint_monomials(double s, double t, double m[BO_JOINT_MONOMIALS]);
 /* Coefficients of the functions: Z[(3 monomial + direction) BO_JOINT_FUNCTIONS + function]; directions are the axes'.
  * Orthonormal in the moments and orthogonal to rigid motions; zero where the interface is too narrow for one. */
 void bo_joint_functions(const bo_joint_geometry *geometry, double Z[BO_JOINT_TERMS * BO_JOINT_FUNCTIONS]);
-/* D (functions x functions): the functions of `other`, seen by those of `own`. R takes other's axes to own's; a point at
- * x (own's axes, over own's radius) is at R^T x ratio for other. */
+/* D (functions x functions): the functions of `other`, seen by those of `own`. R takes other's axes to own's; a point
+ * at x (own's axes, over own's radius) is at R^T x ratio for other. */
 void bo_joint_translate(const bo_joint_geometry *own, const bo_joint_geometry *other, bo_mat3 R, double ratio,
                         double D[BO_JOINT_FUNCTIONS * BO_JOINT_FUNCTIONS]);
 

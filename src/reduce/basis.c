@@ -16,6 +16,7 @@
 #define LEAST_MOTION 10
 /* What answers to unit wrenches count beside the lowest mode of the same energy: they are what is pulled. */
 #define ANSWER_WEIGHT 3
+#define MODE_WEIGHT 3
 /* Where there is a tolerance, the energy's is no smaller: a thousandth of it may be left out. */
 #define ENERGY_TOLERANCE 0.03
 
@@ -313,7 +314,7 @@ static bough_status add_by_energy(bo_cook *cook, uint32_t kinds, const seed_set 
     for (int32_t k = 0; k < set->seeds.count; k++)
         lowest = fmin(lowest, set->eigenvalues[k]);
     for (int32_t k = 0; k < set->seeds.count; k++)
-        scale(n, sqrt(set->eigenvalues[k] / lowest), candidates->values + (size_t)k * n);
+        scale(n, MODE_WEIGHT * sqrt(set->eigenvalues[k] / lowest), candidates->values + (size_t)k * n);
     int32_t linear;
     BO_TRY(bo_cook_wrench_shapes(cook, kinds & BOUGH_BASIS_DERIVATIVES, candidates, &linear));
     bo_cook_share_wrenches(cook, linear, candidates->count - own, candidates->values + (size_t)own * n);
@@ -323,7 +324,7 @@ static bough_status add_by_energy(bo_cook *cook, uint32_t kinds, const seed_set 
     BO_TRY(bo_cook_pca(cook, candidates, &by_energy, basis));
     candidates->count = own;
     for (int32_t k = 0; k < set->seeds.count; k++)
-        scale(n, sqrt(lowest / set->eigenvalues[k]), candidates->values + (size_t)k * n);
+        scale(n, sqrt(lowest / set->eigenvalues[k]) / MODE_WEIGHT, candidates->values + (size_t)k * n);
     return bo_cook_left_out(cook, candidates, basis);
 }
 

@@ -44,9 +44,12 @@ enum { BO_MOST_SITES = 16, BO_DERIVED_SITES = 4, BO_MOST_WRENCH_SHAPES = 6 * (BO
 /* Answers to unit forces and torques at the interfaces, scaled to the energy 1 (x.K x), then, with `derivatives`, what
  * each needs besides where it is large. *linear: how many are of the first kind. */
 bough_status bo_cook_wrench_shapes(bo_cook *cook, bool derivatives, bo_columns *shapes, int32_t *linear);
-/* Scales `count` of these shapes by the roots of their interfaces' shares of the load. */
+/* Scales `count` of these shapes by their interfaces' shares of the load: of many small things none matters much, and
+ * each turns a small patch that nothing else moves. */
 void bo_cook_share_wrenches(const bo_cook *cook, int32_t linear, int32_t count, double *shapes);
-/* quality.wrench_error and what it is of, from the finished U. */
+/* How much of all that is carried hangs at a site. */
+double bo_cook_share_of(const bo_cook *cook, int32_t site);
+/* quality.wrench_error, load_error and what it is of, from the finished U. */
 bough_status bo_cook_wrench_error(bo_cook *cook);
 /* The vertices farthest from the origin, with equal weights; none where they do not span a plane. */
 bough_status bo_cook_free_end(bo_cook *cook, bough_interface *end);
@@ -59,9 +62,9 @@ void bo_transpose_block(size_t rows, size_t columns, const double *from, double 
 /* Appends the vectors to `basis` (orthonormal in the mass) as far as they are independent of it and of each other. */
 bough_status bo_cook_orthonormalise(bo_cook *cook, int32_t count, const double *vectors, bo_columns *basis);
 typedef struct bo_pca_def {
-    int32_t most; /* vectors of the basis */
+    int32_t most;     /* vectors of the basis */
     double tolerance; /* > 0: as few as leave less than this part of the candidates out */
-    bool energy; /* lengths are those of K, not of the mass */
+    bool energy;      /* lengths are those of K, not of the mass */
 } bo_pca_def;
 /* The leading directions of the candidates, appended to `basis`. Of the candidates only what is orthogonal (in the
  * mass) to the basis as it was is left. In the mass norm: fills in quality.basis_error and energy_captured. */

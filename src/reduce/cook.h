@@ -67,12 +67,12 @@ typedef struct bo_cook {
     bool loaded; /* the modes are those of the body that carries its loads */
 
     int32_t mode_count;
-    double *eigenvalues; /* mode_count: of the modes the basis was made from, ascending */
-    bool modes_held;     /* ... with the child interfaces held (Craig-Bampton) */
-    double *modes;       /* mode_count x n, orthonormal in the (loaded) mass */
+    double *eigenvalues;    /* mode_count: of the modes the basis was made from, ascending */
+    bool modes_held;        /* ... with the child interfaces held (Craig-Bampton) */
+    double *modes;          /* mode_count x n, orthonormal in the (loaded) mass */
     double candidate_total; /* squared length of all candidates of the basis together */
-    bool modes_done;     /* they are complete, */
-    bool basis_done;     /* and so is U */
+    bool modes_done;        /* they are complete, */
+    bool basis_done;        /* and so is U */
 
     int32_t site_count; /* of wrenches.c; 0: not looked for yet, or none */
     bo_cook_site *sites;

@@ -24,8 +24,8 @@ static void coordinates(const bo_cook *cook, const bough_interface *face, const 
 static bo_vec3 centre_of(const bo_cook *cook, const bough_interface *face) {
     bo_vec3 centre = {0, 0, 0};
     for (int32_t k = 0; k < face->vertex_count; k++)
-        centre = bo_mul_add(centre, face->weights[k],
-                            bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[k]));
+        centre =
+            bo_mul_add(centre, face->weights[k], bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[k]));
     return centre;
 }
 
@@ -48,10 +48,39 @@ static void measure_geometry(const bo_cook *cook, const bough_interface *face, b
     }
 }
 
+/* Takes the interface's own rigid motion out of the functions: an interface that is not flat turns them into each
+ * other. Displacements lose R (Q^T b), forces Q (R^T b), with R (rows as Q's) the rigid motions at the vertices, R^T Q
+ * = 1. */
+static bough_status remove_rigid(bo_cook *cook, const bough_interface *face, bo_vec3 centre, bool forces, double *B) {
+    const size_t n = (size_t)cook->n, rows = 3 * (size_t)face->vertex_count;
+    double *Q = BO_NEW_ZEROS(cook->ctx, double, 12 * rows), *R = Q + 6 * rows;
+    bough_status status = Q ? bo_cook_rigid_fit(cook, face, Q) : BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < rows && status == BOUGH_OK; i++) {
+        const bo_vec3 d = bo_sub(bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[i / 3]), centre);
+        const double x[3] = {d.x, d.y, d.z};
+        const size_t a = i % 3;
+        R[6 * i + a] = 1; /* (e_b x d)_a */
+        R[6 * i + 3 + (a + 1) % 3] = x[(a + 2) % 3];
+        R[6 * i + 3 + (a + 2) % 3] = -x[(a + 1) % 3];
+    }
+    const double *measure = forces ? R : Q, *motion = forces ? Q : R;
+    for (size_t k = 0; k < K && status == BOUGH_OK; k++) {
+        double part[6] = {0};
+        for (size_t i = 0; i < rows; i++)
+            for (size_t d = 0; d < 6; d++)
+                part[d] += measure[6 * i + d] * B[k * n + 3 * (size_t)face->vertices[i / 3] + i % 3];
+        for (size_t i = 0; i < rows; i++)
+            for (size_t d = 0; d < 6; d++)
+                B[k * n + 3 * (size_t)face->vertices[i / 3] + i % 3] -= motion[6 * i + d] * part[d];
+    }
+    bo_free(cook->ctx, Q);
+    return status;
+}
+
 /* The functions as displacements of the whole body that are zero elsewhere (K x n); times the vertices' weights: as
  * forces. */
-static void spread_functions(const bo_cook *cook, const bough_interface *face, const bo_joint_geometry *g, bool forces,
-                             double *B) {
+static bough_status spread_functions(bo_cook *cook, const bough_interface *face, const bo_joint_geometry *g,
+                                     bool forces, double *B) {
     const size_t n = (size_t)cook->n;
     const bo_vec3 centre = centre_of(cook, face);
     double Z[BO_JOINT_TERMS * K], m[BO_JOINT_MONOMIALS];
@@ -66,6 +95,7 @@ static void spread_functions(const bo_cook *cook, const bough_interface *face, c
                     B[k * n + 3 * (size_t)face->vertices[v] + i] +=
                         weight * g->axes[3 * i + term % 3] * m[term / 3] * Z[term * K + k];
     }
+    return remove_rigid(cook, face, centre, forces, B);
 }
 
 /* ---- what carries others ---- */
@@ -106,7 +136,7 @@ static bough_status measure_joints(bo_cook *cook, int32_t count, const int32_t *
         const bough_interface *face = &cook->interfaces[list[j]];
         interfaces[j] = list[j];
         measure_geometry(cook, face, &geometry[j]);
-        spread_functions(cook, face, &geometry[j], true, B + K * (size_t)j * n);
+        status = spread_functions(cook, face, &geometry[j], true, B + K * (size_t)j * n);
     }
     if (status == BOUGH_OK) {
         memcpy(rhs, B, shapes * n * sizeof *B);
@@ -130,12 +160,13 @@ static bough_status extend_foot(bo_cook *cook, const bo_joint_geometry *g, doubl
     double *b = BO_NEW_ARRAY(cook->ctx, double, 2 * K * n), *inside = b + K * n;
     if (!b)
         return BOUGH_ERROR_MEMORY;
-    spread_functions(cook, &cook->interfaces[cook->def->parent], g, false, E);
+    bough_status status = spread_functions(cook, &cook->interfaces[cook->def->parent], g, false, E);
     for (size_t k = 0; k < K; k++)
         bo_sparse_mul(cook->K, E + k * n, b + k * n, false);
     for (size_t i = 0; i < K * n; i++)
         b[i] = -b[i];
-    const bough_status status = bo_cook_solve(cook, b, inside, K);
+    if (status == BOUGH_OK)
+        status = bo_cook_solve(cook, b, inside, K);
     for (size_t i = 0; i < K * n && status == BOUGH_OK; i++)
         E[i] += inside[i];
     bo_free(cook->ctx, b);

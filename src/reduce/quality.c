@@ -10,6 +10,7 @@
 #define RANDOM_POSES 4
 #define LARGEST_STRAIN 0.1 /* of the pose under weight */
 #define MODERATE 0.4       /* of the largest pose */
+#define MUCH 0.3           /* of all that is carried */
 
 typedef struct {
     double *u, *f, *product;    /* n */
@@ -316,9 +317,9 @@ static bough_status take_blow(bo_cook *cook, work *w, const bough_interface *end
     return BOUGH_OK;
 }
 
-/* Where it is hit: at the interface that carries most, or at the free end. */
+/* Where it is hit: at the interface that carries most, or, where none carries much, at the free end. */
 static bough_status choose_end(bo_cook *cook, bough_interface *end) {
-    if (cook->site_count == 0 || cook->sites[0].interface < 0)
+    if (cook->site_count == 0 || cook->sites[0].interface < 0 || bo_cook_share_of(cook, 0) < MUCH)
         return bo_cook_free_end(cook, end);
     *end = cook->interfaces[cook->sites[0].interface];
     return BOUGH_OK;

@@ -49,8 +49,8 @@ static int32_t vertices_beyond(const bo_cook *cook, bo_vec3 along, double least,
 }
 
 bough_status bo_cook_free_end(bo_cook *cook, bough_interface *end) {
-    const bo_vec3 far = bo_sub(bo_load3(cook->body->mesh->vertices + 3 * bo_cook_far_vertex(cook)),
-                               bo_load3(cook->draft.origin));
+    const bo_vec3 far =
+        bo_sub(bo_load3(cook->body->mesh->vertices + 3 * bo_cook_far_vertex(cook)), bo_load3(cook->draft.origin));
     const double length = bo_norm(far);
     const bo_vec3 along = bo_scale(length > 0 ? 1 / length : 0, far);
     int32_t *vertices = BO_COOK_ARRAY(cook, int32_t, cook->n / 3);
@@ -128,8 +128,7 @@ static double reach_of(const bo_cook *cook, const double *x) {
     return turned > 0 ? fmin(most, 2 * amplitude / turned) : most;
 }
 
-/* How much of all that is carried hangs at a site: together they count as much as one. */
-static double share_of(const bo_cook *cook, int32_t site) {
+double bo_cook_share_of(const bo_cook *cook, int32_t site) {
     double sum = 0;
     for (int32_t s = 0; s < cook->site_count; s++)
         sum += cook->sites[s].interface < 0 ? 0 : load_at(cook, cook->sites[s].interface);
@@ -139,7 +138,7 @@ static double share_of(const bo_cook *cook, int32_t site) {
 void bo_cook_share_wrenches(const bo_cook *cook, int32_t linear, int32_t count, double *shapes) {
     const size_t n = (size_t)cook->n;
     for (int32_t k = 0; k < count; k++) {
-        const double weight = sqrt(share_of(cook, (k < linear ? k : k - linear) / WRENCHES));
+        const double weight = bo_cook_share_of(cook, (k < linear ? k : k - linear) / WRENCHES);
         for (size_t i = 0; i < n; i++)
             shapes[(size_t)k * n + i] *= weight;
     }
@@ -165,7 +164,9 @@ static bough_status add_answers(bo_cook *cook, bo_columns *shapes) {
  * length in K of what must not be missed. */
 static bough_status add_derivatives(bo_cook *cook, int32_t first, bo_columns *shapes) {
     const size_t n = (size_t)cook->n;
-    const int32_t sites = cook->site_count < BO_DERIVED_SITES ? cook->site_count : BO_DERIVED_SITES;
+    int32_t sites = 1 + cook->def->r / 16; /* in a small basis there is no room for those of many */
+    sites = sites < BO_DERIVED_SITES ? sites : BO_DERIVED_SITES;
+    sites = sites < cook->site_count ? sites : cook->site_count;
     for (int32_t k = 0; k < WRENCHES * sites; k++) {
         double *Phi = bo_columns_add(cook, shapes, 1);
         if (!Phi)
@@ -218,7 +219,7 @@ static void note_worst(bo_cook *cook, int32_t count, const double *work, const d
         const double softest = most[k % WRENCHES / 3];
         if (work[k] > 0 && missed[k] / work[k] > quality->wrench_error)
             quality->wrench_error = missed[k] / work[k], worst = k;
-        const double share = share_of(cook, k / WRENCHES);
+        const double share = bo_cook_share_of(cook, k / WRENCHES);
         quality->load_error = fmax(quality->load_error, softest > 0 ? share * missed[k] / softest : 0);
     }
     if (cook->sites[0].interface < 0)

@@ -193,6 +193,10 @@ bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_plan *plan,
     return status;
 }
 
+void bough_cook_plan_set_grade(bough_cook_plan *plan, bough_grade grade) {
+    plan->grade = grade;
+}
+
 const char *bough_cook_plan_folder(const bough_cook_plan *plan) {
     return plan->folder;
 }

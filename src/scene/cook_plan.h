@@ -13,6 +13,7 @@ typedef struct bo_plan_item {
 
 struct bough_cook_plan {
     bo_assembly assembly; /* of one component and no parts when there is no scene */
+    bough_grade grade;    /* wanted; POOR: any will do */
     char *folder;         /* NULL: no scene */
     double gravity[3];    /* of the scene, m/s^2 */
     int32_t item_count;

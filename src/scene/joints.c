@@ -14,6 +14,8 @@
 enum { MODES = 3, VECTORS = 8, ROUNDS = 12 };
 /* Trees with more parts are not looked at, nor more trees than this. */
 enum { MOST_PARTS = 5000, MOST_TREES = 16 };
+/* Radii of the two sides of a joint agree to this. */
+#define SAME_FACE 0.02
 enum { K = BO_JOINT_FUNCTIONS, MOST_SHAPES = K * BOUGH_MAX_JOINTS };
 
 /* ---- one tree, linear, about rest ---- */
@@ -22,15 +24,15 @@ enum { K = BO_JOINT_FUNCTIONS, MOST_SHAPES = K * BOUGH_MAX_JOINTS };
 typedef struct {
     const bo_part *part;
     const bough_component *c;
-    int32_t index;      /* among all parts */
-    int32_t parent;     /* in the tree; -1: the root */
-    int32_t first;      /* of its coordinates */
-    const double *L;    /* Cholesky factor of K, of the component */
-    double *J;          /* 6 x r of the parent: how its coordinates move the interface's centre */
-    bo_vec3 at;         /* that centre, from the parent's origin, in its axes */
-    double motion[6];   /* of the origin, in its own axes: displacement, rotation */
-    double force[6];    /* of loads on it and on all that hangs on it, about its origin, in its own axes */
-    double wrench[6];   /* the same about the interface's centre, in the parent's axes */
+    int32_t index;    /* among all parts */
+    int32_t parent;   /* in the tree; -1: the root */
+    int32_t first;    /* of its coordinates */
+    const double *L;  /* Cholesky factor of K, of the component */
+    double *J;        /* 6 x r of the parent: how its coordinates move the interface's centre */
+    bo_vec3 at;       /* that centre, from the parent's origin, in its axes */
+    double motion[6]; /* of the origin, in its own axes: displacement, rotation */
+    double force[6];  /* of loads on it and on all that hangs on it, about its origin, in its own axes */
+    double wrench[6]; /* the same about the interface's centre, in the parent's axes */
 } limb;
 
 typedef struct {
@@ -277,13 +279,25 @@ static void react(const small_tree *t, const limb *l, const double *e, double rh
     }
     for (int32_t i = 0; i < t->count && joints > 0; i++) {
         const limb *child = &t->limbs[i];
-        const int32_t j = child->parent >= 0 && &t->limbs[child->parent] == l
-                              ? joint_of(l->c, child->part->interface)
-                              : -1;
+        const int32_t j =
+            child->parent >= 0 && &t->limbs[child->parent] == l ? joint_of(l->c, child->part->interface) : -1;
         for (size_t k = 0; k < K && j >= 0; k++)
             for (size_t d = 0; d < 6; d++)
                 rho[k] += foot->passes[(k * joints + (size_t)j) * 6 + d] * child->wrench[d] / (d < 3 ? 1 : s);
     }
+}
+
+static double foot_radius(const limb *l) {
+    return l->part->scale * l->c->interfaces[l->c->parent].radius;
+}
+static double joint_radius(const limb *p, const limb *l) {
+    return p->part->scale * p->c->interfaces[l->part->interface].radius;
+}
+
+/* The two sides are the same face, as where a body was cut. A part that is set on a patch of another's side is no piece
+ * of a whole that one could be compared with. */
+static bool fits(const limb *p, const limb *l) {
+    return l->c->foot.stiffness ? fabs(foot_radius(l) / joint_radius(p, l) - 1) < SAME_FACE : l->c->r == 0;
 }
 
 /* Adds a part that hangs at joint j: its stiffness and its forces, in the functions of the joint. A rigid one holds all
@@ -300,12 +314,10 @@ static void hang(const small_tree *t, const limb *p, const limb *l, int32_t j, c
             S[k * K + k] += 1e6 / most;
         return;
     }
-    const double own = l->part->scale * c->interfaces[c->parent].radius;
-    const double other = p->part->scale * pc->interfaces[l->part->interface].radius;
     bo_joint_geometry mine, theirs;
     memcpy(&mine, c->foot.geometry, sizeof mine);
     memcpy(&theirs, pc->joints.geometry + BOUGH_JOINT_GEOMETRY * (size_t)j, sizeof theirs);
-    bo_joint_translate(&mine, &theirs, bo_transpose(l->part->rotation), own / other, D);
+    bo_joint_translate(&mine, &theirs, bo_transpose(l->part->rotation), foot_radius(l) / joint_radius(p, l), D);
     react(t, l, e, rho);
     for (int a = 0; a < K; a++)
         for (int b = 0; b < K; b++) {
@@ -336,7 +348,7 @@ static bool gather(const small_tree *t, int32_t index, const double *q, const do
     for (int32_t i = index + 1; i < t->count && h->count > 0; i++) {
         const limb *l = &t->limbs[i];
         const int32_t j = l->parent == index ? joint_of(p->c, l->part->interface) : -1;
-        if (j < 0)
+        if (j < 0 || !fits(p, l))
             continue;
         hang(t, p, l, j, e, h);
         h->part[j] = l->index;
@@ -445,6 +457,16 @@ static bough_status grow(small_tree *t, const bo_assembly *assembly, const bough
     return BOUGH_OK;
 }
 
+/* Some joint is one that can be judged. */
+static bool has_joints(const small_tree *t) {
+    for (int32_t i = 1; i < t->count; i++) {
+        const limb *l = &t->limbs[i], *p = &t->limbs[l->parent];
+        if (joint_of(p->c, l->part->interface) >= 0 && fits(p, l))
+            return true;
+    }
+    return false;
+}
+
 static void note(double error, int32_t part, const bo_assembly *assembly, double *worst, const char **joint) {
     if (fabs(error) > fabs(*worst) && part >= 0) {
         *worst = error;
@@ -520,7 +542,7 @@ static bough_status look_at_trees(bough_context *ctx, const bo_assembly *assembl
         trees++;
         small_tree t = {.ctx = ctx, .L = L};
         bough_status status = grow(&t, assembly, components, p, place);
-        if (status == BOUGH_OK && t.count > 1 && t.count <= MOST_PARTS)
+        if (status == BOUGH_OK && t.count <= MOST_PARTS && has_joints(&t))
             status = look_at(&t, assembly, gravity, forecast);
         free_tree(&t);
         BO_TRY(status);
@@ -555,10 +577,14 @@ void bo_joints_warn(bough_context *ctx, const char *file, const bough_joint_fore
     if (fabs(hz) <= BOUGH_JOINT_WARNING && fabs(sag) <= BOUGH_JOINT_WARNING)
         return;
     const bool by_sag = fabs(sag) > 2 * fabs(hz);
-    bo_warn(ctx,
-            "%s: the cut where \"%s\" hangs costs accuracy: parts meet there as if the interface were rigid, so that a low "
-            "frequency is about %.0f %% too %s and the sag %.0f %% too %s; cut where the body is slimmer or stiffer, or a "
-            "little outside of where something grows (more coordinates do not help)",
-            file, by_sag ? forecast->sag_joint : forecast->frequency_joint ? forecast->frequency_joint : forecast->sag_joint,
-            100 * fabs(hz), direction(hz, "high", "low"), 100 * fabs(sag), direction(sag, "large", "small"));
+    bo_warn(
+        ctx,
+        "%s: the cut where \"%s\" hangs costs accuracy: parts meet there as if the interface were rigid, so that a low "
+        "frequency is about %.0f %% too %s and the sag %.0f %% too %s; cut where the body is slimmer or stiffer, or a "
+        "little outside of where something grows (more coordinates do not help)",
+        file,
+        by_sag                      ? forecast->sag_joint
+        : forecast->frequency_joint ? forecast->frequency_joint
+                                    : forecast->sag_joint,
+        100 * fabs(hz), direction(hz, "high", "low"), 100 * fabs(sag), direction(sag, "large", "small"));
 }

@@ -430,7 +430,8 @@ static void every_chunk_is_documented(void **state) {
     check(size > 0 && size < sizeof text - 1);
     for (int32_t i = 0; i < bo_component_array_count; i++) {
         const bo_component_array *array = &bo_component_arrays[i];
-        const char *number = strncmp(array->name, "quality.", 8) || strstr(array->name, "_hz") ? NULL : array->name + 8;
+        const bool row_of_its_own = strncmp(array->name, "quality.", 8) || array->dims[0] != BO_SIZE_1;
+        const char *number = row_of_its_own ? NULL : array->name + 8;
         char row[96];
         snprintf(row, sizeof row, number ? "`%s`" : "\n| `%s` | %s |", number ? number : array->name,
                  types[array->type]);

@@ -70,8 +70,8 @@ static const double amounts[2][6] = {{1e-5, 1e-4, 1e-4, 1e-3, 1e-4, 1e-4}, {0.03
 
 static double worst_response(bough_context *ctx, kitchen *k, const double limits[2]) {
     double worst = 0, *Q = tip_columns(k->body, k->c);
-    check_ok(ctx, bough_body_fix(ctx, k->body, k->ends.vertices[0], k->ends.interfaces[0].vertex_count, BOUGH_AXES,
-                                 NULL));
+    check_ok(ctx,
+             bough_body_fix(ctx, k->body, k->ends.vertices[0], k->ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
     for (size_t d = 0; d < 6; d++) {
         double size = 1e-6, full, reduced, stiffness = 0;
         for (int a = 0; a < 2; a++) {
@@ -100,9 +100,55 @@ static void a_slender_rod_answers_every_wrench(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Without columns for them a pull loses half of its way, and the report says so. */
+static void the_worst_wrench_is_named_with_its_error(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    kitchen k = open_kitchen(ctx, slender_rod(), 20);
+    k.def.basis = BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES;
+    cook_in(&k);
+    const bough_component_quality *quality = &k.c->quality;
+    check(quality->wrench.interface == 1 && !quality->wrench.torque && fabs(quality->wrench.axis[0]) > 1 - 1e-9);
+    const double worst = worst_response(ctx, &k, NULL), error = quality->wrench_error;
+    check(worst > 0.4);
+    double *Q = tip_columns(k.body, k.c), full, reduced;
+    respond(ctx, k.body, k.c, Q, 0, 1e-4, &full, &reduced);
+    check_near(error, 1 - reduced / full, 1e-4);
+    free(Q);
+    close_kitchen(&k);
+    k = open_kitchen(ctx, slender_rod(), 20);
+    cook_in(&k);
+    check_below(k.c->quality.wrench_error, 0.005);
+    check_below(k.c->quality.load_error, 0.005);
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
+/* A rod at which nothing can hang is pulled and twisted at its free end. */
+static void leaves_answer_at_their_free_end(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    double error[2];
+    for (int i = 0; i < 2; i++) {
+        kitchen k = open_kitchen(ctx, slender_rod(), 20);
+        k.def.interfaces = k.ends.interfaces, k.def.interface_count = 1;
+        k.def.basis = i ? 0 : BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES;
+        check_ok(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c));
+        error[i] = k.c->quality.wrench_error;
+        check_int(k.c->quality.wrench.interface, -1);
+        check(isnan(k.c->quality.load_error)); /* nothing hangs there */
+        close_kitchen(&k);
+    }
+    check(error[0] > 0.3);
+    check_below(error[1], 0.03);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slender_rod_answers_every_wrench),
+        cmocka_unit_test(the_worst_wrench_is_named_with_its_error),
+        cmocka_unit_test(leaves_answer_at_their_free_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
