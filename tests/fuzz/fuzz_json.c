@@ -36,16 +36,18 @@ void fuzz_one(const uint8_t *data, size_t size) {
 }
 
 #define BOX "{'generate': 'box', 'type': 'hex8', 'size': [1, 0.2, 0.1], 'cells': [2, 1, 1]}"
-#define ARM                                                                                                          \
+#define ARM                                                                                                           \
     "{'mesh': " BOX ", 'basis': {'r': 4}, 'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1 & y>=0'}}, " \
     "'samples': {'wind': 0, 'contact': 0, 'stress': 0}}"
 
 static void seed_bodies(fuzz_add *add) {
-    fuzz_add_quoted(add,
-                    "{'bough': 1, 'mesh': " BOX ", 'material': {'young': 2e6, 'poisson': 0.3, 'density': 1000}, "
-                    "'fix': ['x0', {'select': 'x1', 'axes': 'y'}], 'gravity': [0, 0, -9.81], 'sets': {'a': {'vertices': 'x<0.5'}, "
-                    "'b': {'elements': 'x>0.5'}}, 'regions': [{'set': 'b', 'material': {'model': 'neo-hookean', "
-                    "'young': 1e5}}], 'damping': {'mass': 0.1, 'stiffness': 0.01}, 'forces': [{'select': 'a', 'force': [0, 0, 1]}]}");
+    fuzz_add_quoted(
+        add,
+        "{'bough': 1, 'mesh': " BOX ", 'material': {'young': 2e6, 'poisson': 0.3, 'density': 1000}, "
+        "'fix': ['x0', {'select': 'x1', 'axes': 'y'}], 'gravity': [0, 0, -9.81], 'sets': {'a': {'vertices': 'x<0.5'}, "
+        "'b': {'elements': 'x>0.5'}}, 'regions': [{'set': 'b', 'material': {'model': 'neo-hookean', "
+        "'young': 1e5}}], 'damping': {'mass': 0.1, 'stiffness': 0.01}, 'forces': [{'select': 'a', 'force': [0, 0, "
+        "1]}]}");
     fuzz_add_quoted(add, "{'bough': 1, 'mesh': {'generate': 'rod', 'length': 1, 'radius': 0.1, 'cells': [2, 1]}}");
     fuzz_add_quoted(add, "{'bough': 1, 'mesh': {'file': 'none.msh'}, 'mass': 'lumped'}");
 }

@@ -25,7 +25,8 @@ void fuzz_seeds(fuzz_add *add) {
                   "name='m'/></visual><collision><geometry><sphere radius='1'/></geometry></collision></link><joint "
                   "name='j' type='revolute'><parent link='base'/><child link='one'/><origin xyz='0 0 1'/><axis "
                   "xyz='0 1 0'/><limit lower='-1' upper='1' effort='1' velocity='1'/></joint></robot>");
-    fuzz_add_text(add,
-                  "<robot name='&#x80;&lt;&#128512;'><link name='a'><![CDATA[ x ]]></link><link name='b'/><joint "
-                  "name='s' type='prismatic'><parent link='a'/><child link='b'/><limit lower='0' upper='1'/></joint></robot>");
+    fuzz_add_text(
+        add,
+        "<robot name='&#x80;&lt;&#128512;'><link name='a'><![CDATA[ x ]]></link><link name='b'/><joint "
+        "name='s' type='prismatic'><parent link='a'/><child link='b'/><limit lower='0' upper='1'/></joint></robot>");
 }
