@@ -49,7 +49,7 @@ static const struct argp_option options[] = {
     {"fix", 'f', "SELECT", 0, "a root: hold these vertices; may be repeated", 0},
     {"r", OPT_R, "N", 0, "coordinates (default 20; 0: rigid); with --tolerance the most", 0},
     {"kind", OPT_KIND, "WORDS", 0,
-     "basis: modes, mass-loaded, derivatives, attachment, craig-bampton, snapshots, columns, joined by +", 0},
+     "basis: modes, mass-loaded, derivatives, wrenches, attachment, craig-bampton, snapshots, columns, joined by +", 0},
     {"tolerance", OPT_TOLERANCE, "T", 0, "as many coordinates as keep the basis error below T", 0},
     {"modes", OPT_MODES, "N", 0, "vibration modes among the candidates (default: half of r)", 0},
     {"keep-boundary", OPT_KEEP_BOUNDARY, 0, 0, "keep boundary modes exactly", 0},
@@ -235,7 +235,7 @@ static int cook(bough_context *ctx, const arguments *a) {
 
 int command_cook(int argc, char **argv) {
     arguments a = {.changes = json_object()};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(a.threads);
     int status = cook(ctx, &a);
     bough_context_destroy(ctx);

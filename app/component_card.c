@@ -151,7 +151,7 @@ typedef struct {
     const char *before, *after;
     const char *advice; /* for what is poor */
 } verdict;
-enum { FREQUENCIES, FORCES, MOTION, INTERFACES, VERDICT_COUNT };
+enum { FREQUENCIES, FORCES, MOTION, LOADS, VERDICT_COUNT };
 
 static const verdict verdicts[VERDICT_COUNT] = {
     [FREQUENCIES] = {"frequencies", 0.01, 0.05, "within", "of the full body's, in the lower half of those below",
@@ -159,9 +159,8 @@ static const verdict verdicts[VERDICT_COUNT] = {
     [FORCES] = {"forces", 0.02, 0.1, "within", "of the full body's where the basis can follow it",
                 "linear forces suit small displacements only"},
     [MOTION] = {"motion", 0.02, 0.1, "within", "of the full body's under weight and blows", "raise r"},
-    [INTERFACES] = {"interfaces", 0.02, BOUGH_SOFT_INTERFACE, "up to",
-                    "of their motion in low vibrations is deformation, which is lost on what hangs there",
-                    "cut where the body is slimmer or stiffer, or make it stiffer there"},
+    [LOADS] = {"loads", 0.03, 0.1, "within", "of the full body's answer to any unit force or torque at its interfaces",
+               "raise r"},
 };
 
 /* NAN: not measured. Nearly all motion is in the lower half of the modes. fmax skips NAN. */
@@ -169,8 +168,8 @@ static void measure_errors(const bough_component *c, double errors[VERDICT_COUNT
     const bough_component_quality *q = &c->quality;
     errors[FREQUENCIES] = q->mode_count ? worst_frequency_error(q, (q->mode_count + 1) / 2) : NAN;
     errors[FORCES] = fmax(fmax(q->force_random, q->cubature_test), fmax(q->force_gravity, q->force_impulse));
-    errors[MOTION] = fmax(q->response_gravity, q->projection_impulse);
-    errors[INTERFACES] = q->interface_softness;
+    errors[MOTION] = fmax(isnan(q->response_moderate) ? q->response_gravity : q->response_moderate, q->projection_impulse);
+    errors[LOADS] = q->load_error;
 }
 
 static const char *grade(const verdict *v, double error) {
@@ -179,7 +178,7 @@ static const char *grade(const verdict *v, double error) {
 
 /* Whether the word is among those of the basis' kind. */
 static bool has_kind(const bough_component *c, const char *word) {
-    json_t *p = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
+    json_t *p = app_json_provenance(c);
     const char *kind = json_string_value(json_object_get(json_object_get(p, "options"), "kind"));
     bool found = kind && strstr(kind, word);
     json_decref(p);
@@ -201,6 +200,18 @@ static const char *advice_for(const bough_component *c, int what) {
     return what == MOTION || what == FREQUENCIES ? "raise r and modes (a lower tolerance does)" : verdicts[what].advice;
 }
 
+static const char *wrench_text(const bough_component *c) {
+    static char text[400];
+    const bough_unit_wrench *w = &c->quality.wrench;
+    double axis[3];
+    for (int d = 0; d < 3; d++)
+        axis[d] = fabs(w->axis[d]) < 5e-4 ? 0 : w->axis[d];
+    snprintf(text, sizeof text, "a %s (%.3g, %.3g, %.3g) at %s%s%s", w->torque ? "torque about" : "force along", axis[0],
+             axis[1], axis[2], w->interface < 0 ? "its free end" : "\"",
+             w->interface < 0 ? "" : plain(c->interfaces[w->interface].name), w->interface < 0 ? "" : "\"");
+    return text;
+}
+
 static void print_verdicts(const bough_component *c) {
     double errors[VERDICT_COUNT];
     if (c->r == 0) {
@@ -214,6 +225,8 @@ static void print_verdicts(const bough_component *c) {
         if (!isnan(errors[i]))
             printf("%-15s %s: %s %s %s%s%s\n", v->what, grade(v, errors[i]), v->before, percent(errors[i]), v->after,
                    poor ? "; " : "", poor ? advice_for(c, i) : "");
+        if (i == LOADS && !isnan(errors[i]))
+            printf("%-15s the worst is %s\n", "", wrench_text(c));
     }
 }
 
@@ -318,7 +331,7 @@ static const char *member(const json_t *object, const char *key) {
 }
 
 static void print_provenance(const bough_component *c) {
-    json_t *p = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
+    json_t *p = app_json_provenance(c);
     const json_t *mesh = json_object_get(p, "mesh"), *options = json_object_get(p, "options");
     if (mesh)
         printf("made            by %s %s from %s: %lld vertices, %lld %s elements; basis of %s\n", member(p, "program"),
@@ -330,7 +343,7 @@ static void print_provenance(const bough_component *c) {
 }
 
 void app_print_card(const char *path, const bough_component *c) {
-    json_t *p = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
+    json_t *p = app_json_provenance(c);
     const char *name = json_string_value(json_object_get(p, "name"));
     printf("%s%s%s%s: %s\n", path, name ? " (" : "", name ? plain(name) : "", name ? ")" : "",
            app_size_text((double)c->image_size));
@@ -395,7 +408,7 @@ static json_t *json_masses(const bough_component *c) {
 }
 
 json_t *app_json_component(const char *path, const bough_component *c) {
-    json_t *provenance = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
+    json_t *provenance = app_json_provenance(c);
     json_t *object = json_pack(
         "{s:o, s:i, s:s, s:I, s:i, s:s, s:o, s:o, s:i, s:i, s:b, s:i, s:i, s:i, s:b, s:o, s:f, s:o, s:o, s:o}", "file",
         app_json_text(path), "r", c->r, "elastic", app_elastic_name(c), "coefficients", (json_int_t)quartic_count(c),

@@ -62,6 +62,26 @@ typedef struct bough_material_points {
     const double *gradient;  /* count x 9 x r: d u_i / d X_j in row 3 i + j */
 } bough_material_points;
 
+/* What a part does to its own strain near interfaces as it is strained elsewhere, and what its parent does to it. Gauges
+ * are Green's strains (xx yy zz yz xz xy) at `count` points of the component, and then S - S_0 of the interface by which
+ * it hangs, A = R S the parent's there. Strain at stress point i is that of its F plus D_i times the gauges. */
+enum { BOUGH_MAX_GAUGES = 12 };
+typedef struct bough_stress_gauges {
+    int32_t count;          /* of points; 0: there are no gauges, and strain is that of F */
+    const double *gradient; /* count x 9 x r, as of stress points */
+    const double *D;        /* stress.count x 6 x (6 count + 6) */
+} bough_stress_gauges;
+
+/* The field of stress over the surface, to draw: F = I + sum_l q_l gradient_l at points spread over the boundary, each
+ * the mean of the material around it. Values between them are bough_state_surface_stress()'s. */
+enum { BOUGH_MAX_FIELD_POINTS = 1024 };
+typedef struct bough_stress_field {
+    int32_t count;           /* 0: none was cooked */
+    const double *position;  /* count x 3, at rest */
+    const int32_t *material; /* count: index into materials */
+    const float *gradient;   /* count x 9 x r: d u_i / d X_j in row 3 i + j */
+} bough_stress_field;
+
 /* The surface to draw, float32. U comes in panels of 16 consecutive scalars (x y z of vertex 0, 1, ...; zeros behind
  * the last): panel p, coordinate l, scalar i at [(p r + l) 16 + i]. Exactly one of U and U16 is there when r > 0;
  * U16 times scale[l] is U. */
@@ -93,29 +113,54 @@ typedef struct bough_component_volume {
     const double *U;         /* 3 vertex_count x r, row-major; NULL without volume */
 } bough_component_volume;
 
+/* How the interfaces deform: for what it costs a tree that they are rigid there. docs/theory/reduction.md, "Interfaces
+ * that deform", has the functions that each interface has; `joints` are those that carry most. */
+enum { BOUGH_JOINT_FUNCTIONS = 12, BOUGH_JOINT_GEOMETRY = 45, BOUGH_MAX_JOINTS = 10 };
+typedef struct bough_component_joints {
+    int32_t count;
+    const int32_t *interface;  /* count */
+    const double *geometry;    /* count x BOUGH_JOINT_GEOMETRY: directions, moments */
+    const double *flexibility; /* (12 count) x (12 count), m/N: how far forces along functions move along functions */
+    const double *U;           /* (12 count) x r: how the coordinates deform the interfaces */
+} bough_component_joints;
+/* The interface by which it hangs, likewise; NULL everywhere without one. */
+typedef struct bough_component_foot {
+    const double *geometry;  /* BOUGH_JOINT_GEOMETRY */
+    const double *stiffness; /* 12 x 12, N/m: forces along functions that deform the foot by them */
+    const double *inertia;   /* 12 x 6, kg and kg m: forces along functions by unit accelerations of its frame */
+    const double *U;         /* 12 x r: the same by accelerations of the coordinates */
+    const double *passes;    /* 12 x (6 joints.count): motion of the joints when the foot deforms by a function */
+} bough_component_foot;
+
 /* How good the component is; NAN where it was not measured. Errors are relative. */
 #define BOUGH_QUALITY_LIST(X)                                                                                     \
     X(force_random, "reduced against projected full force, random poses (worst)")                                 \
     X(force_gravity, "the same at the equilibrium under weight")                                                  \
     X(force_impulse, "the same after small blows at the far end (worst)")                                         \
     X(response_gravity, "reduced against full equilibrium under weight (mass norm)")                              \
+    X(response_moderate, "the same under a weight that bends it two fifths as far")                               \
     X(projection_gravity, "part of the full equilibrium under weight that U cannot show (mass norm)")             \
-    X(projection_impulse, "the same after blows (worst)")                                                         \
+    X(projection_impulse, "the same after blows at the heaviest interface or the free end, of the largest motion") \
+    X(wrench_error, "part of its work that the worst unit force or torque at an interface does in vain")          \
+    X(load_error, "the same, by what hangs there and of what the softest of its kind does (worst)")               \
     X(basis_error, "part of the weighted candidate columns that was left out (mass norm)")                        \
     X(energy_captured, "squared singular values kept, of all candidates")                                         \
     X(interface_deviation, "worst rms departure of an interface from rigid motion in these poses, of its radius") \
-    X(interface_softness, "part of an interface's motion in the three lowest modes that is not rigid (worst)")    \
     X(cubature_training, "force error of the cubature on its training poses (rms)")                               \
     X(cubature_test, "force error of the cubature on poses it was not trained on (rms)")
 
-/* An interface of which more than this part of the motion is deformation (interface_softness) costs a tree about as
- * much in its frequencies; docs/validation.md, "Interfaces that deform". Cooking warns of it. */
-#define BOUGH_SOFT_INTERFACE 0.05
+/* A unit force or torque at an interface. */
+typedef struct bough_unit_wrench {
+    int32_t interface; /* -1: the free end of a component that has no interface beside its parent's */
+    bool torque;
+    double axis[3]; /* unit vector, component's axes */
+} bough_unit_wrench;
 
 typedef struct bough_component_quality {
 #define BOUGH_QUALITY_FIELD(name, about) double name;
     BOUGH_QUALITY_LIST(BOUGH_QUALITY_FIELD)
 #undef BOUGH_QUALITY_FIELD
+    bough_unit_wrench wrench; /* the worst, whose error is wrench_error */
     int32_t mode_count;
     const double *full_hz;    /* mode_count: of the full body with the loads and supports the basis was made for */
     const double *reduced_hz; /* mode_count: the same of the component */
@@ -148,9 +193,13 @@ typedef struct bough_component {
     const bough_interface *interfaces;
     bough_sample_points wind, contact;
     bough_material_points stress;
+    bough_stress_gauges gauges;
+    bough_stress_field field;
     bough_surface surface;
     bough_wire wire;
     bough_component_volume volume;
+    bough_component_joints joints;
+    bough_component_foot foot;
 
     bough_component_quality quality;
     const char *provenance; /* JSON: program version, hash of the inputs, options */
@@ -187,7 +236,8 @@ BOUGH_API double bough_component_operations(const bough_component *component);
  * interface is crushed to a line. */
 BOUGH_API bool bough_component_interface_frame(const bough_component *component, int32_t interface, const double *q,
                                                double centre[3], double rotation[9]);
-/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent; either may be
+/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent, of a
+ * component whose parent is not strained; either may be
  * NULL. False when the point is inverted. bough_principal_stresses() of <bough/material.h> tells more of it. */
 BOUGH_API bool bough_component_stress(const bough_component *component, int32_t i, const double *q, double stress[6],
                                       double *von_mises);

@@ -11,6 +11,13 @@
 extern "C" {
 #endif
 
+/* Lists and objects in the JSON of any file or message may be nested so deep: readers recurse, and threads with small
+ * stacks read too. No format of ours needs ten. */
+#define BOUGH_JSON_DEPTH 32
+/* How deep lists and objects are nested in the text, which need not be valid JSON: a reader goes no deeper before it
+ * finds the mistake. Takes no stack and no memory. */
+BOUGH_API int32_t bough_json_depth(const char *text, size_t size);
+
 /* Reads a body file, or the body of a component file: mesh (a file beside it, or a generator), materials, supports,
  * loads. docs/scene-format.md has the keys. Every key is checked; a wrong one is one sentence "file: place: reason". */
 BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body);
@@ -77,6 +84,21 @@ BOUGH_API const char *bough_cook_plan_folder(const bough_cook_plan *plan);
 BOUGH_API int32_t bough_cook_plan_count(const bough_cook_plan *plan);
 /* Belongs to the plan. */
 BOUGH_API const bough_cook_item *bough_cook_plan_item(const bough_cook_plan *plan, int32_t index);
+
+/* What it costs a scene of parts that parts meet as if their interfaces were rigid, foretold from how the interfaces
+ * deform on both sides; docs/theory/reduction.md, "Interfaces that deform". Relative to the body in one piece; 0 where
+ * nothing is known. Names belong to the plan; NULL with 0. */
+typedef struct bough_joint_forecast {
+    double frequency;            /* of that one of the three lowest that is off most; < 0: too low */
+    const char *frequency_joint; /* part at whose joint most of it comes about */
+    double sag;                  /* of the work of the weight; > 0: it sags too far */
+    const char *sag_joint;
+} bough_joint_forecast;
+/* Runs of a scene warn of more than this. */
+#define BOUGH_JOINT_WARNING 0.05
+/* Of a plan for a scene, all of whose components are up to date. */
+BOUGH_API bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_plan *plan,
+                                                bough_joint_forecast *forecast);
 
 /* What became of an item. */
 typedef struct bough_cooked {

@@ -50,6 +50,11 @@ const bo_component_array bo_component_arrays[] = {
     {"stress.element", BO_I32, REQUIRED, 1, {S(STRESS)}, AT(c.stress.element)},
     {"stress.material", BO_I32, REQUIRED, 1, {S(STRESS)}, AT(c.stress.material)},
     {"stress.gradient", BO_F64, REQUIRED, 3, {S(STRESS), S(9), S(R)}, AT(c.stress.gradient)},
+    {"gauge.gradient", BO_F64, OPTIONAL, 3, {S(GAUGES), S(9), S(R)}, AT(c.gauges.gradient)},
+    {"gauge.D", BO_F64, OPTIONAL, 3, {S(GAUGE_ROWS), S(6), S(GAUGE_VALUES)}, AT(c.gauges.D)},
+    {"field.position", BO_F64, OPTIONAL, 2, {S(FIELD), S(3)}, AT(c.field.position)},
+    {"field.material", BO_I32, OPTIONAL, 1, {S(FIELD)}, AT(c.field.material)},
+    {"field.gradient", BO_F32, OPTIONAL, 3, {S(FIELD), S(9), S(R)}, AT(c.field.gradient)},
     {"surface.position", BO_F32, OPTIONAL, 2, {S(SURFACE), S(3)}, AT(c.surface.position)},
     {"surface.triangles", BO_I32, OPTIONAL, 2, {S(TRIANGLES), S(3)}, AT(c.surface.triangles)},
     {"surface.mesh_vertex", BO_I32, REQUIRED, 1, {S(SURFACE)}, AT(c.surface.mesh_vertex)},
@@ -63,7 +68,18 @@ const bo_component_array bo_component_arrays[] = {
     {"volume.type", BO_U8, OPTIONAL, 1, {S(TYPE_NAME)}, AT(volume_type)},
     {"volume.elements", BO_I32, OPTIONAL, 2, {S(ELEMENTS), S(NODES)}, AT(c.volume.elements)},
     {"volume.U", BO_F64, REQUIRED, 2, {S(VOLUME_SCALARS), S(R)}, AT(c.volume.U)},
+    {"joint.interface", BO_I32, OPTIONAL, 1, {S(JOINTS)}, AT(c.joints.interface)},
+    {"joint.geometry", BO_F64, REQUIRED, 2, {S(JOINTS), S(GEOMETRY)}, AT(c.joints.geometry)},
+    {"joint.flexibility", BO_F64, OPTIONAL, 2, {S(JOINT_SHAPES), S(JOINT_SHAPES)}, AT(c.joints.flexibility)},
+    {"joint.U", BO_F64, REQUIRED, 2, {S(JOINT_SHAPES), S(R)}, AT(c.joints.U)},
+    {"foot.geometry", BO_F64, OPTIONAL, 2, {S(FOOT), S(GEOMETRY)}, AT(c.foot.geometry)},
+    {"foot.stiffness", BO_F64, REQUIRED, 3, {S(FOOT), S(FUNCTIONS), S(FUNCTIONS)}, AT(c.foot.stiffness)},
+    {"foot.inertia", BO_F64, REQUIRED, 3, {S(FOOT), S(FUNCTIONS), S(6)}, AT(c.foot.inertia)},
+    {"foot.U", BO_F64, REQUIRED, 3, {S(FOOT), S(FUNCTIONS), S(R)}, AT(c.foot.U)},
+    {"foot.passes", BO_F64, REQUIRED, 4, {S(FOOT), S(FUNCTIONS), S(JOINTS), S(6)}, AT(c.foot.passes)},
     BOUGH_QUALITY_LIST(QUALITY_ROW) /* one number each; missing: not measured */
+    {"quality.wrench_place", BO_I32, OPTIONAL, 1, {S(2)}, AT(wrench_place)},
+    {"quality.wrench_axis", BO_F64, OPTIONAL, 1, {S(3)}, AT(wrench_axis)},
     {"quality.full_hz", BO_F64, OPTIONAL, 1, {S(MODES)}, AT(c.quality.full_hz)},
     {"quality.reduced_hz", BO_F64, REQUIRED, 1, {S(MODES)}, AT(c.quality.reduced_hz)},
     {"provenance", BO_U8, OPTIONAL, 1, {S(PROVENANCE)}, AT(c.provenance)},
@@ -79,6 +95,8 @@ void bo_component_sizes(int32_t r, bough_reduced_elastic elastic, uint64_t unkno
         sizes[i] = unknown;
     sizes[BO_SIZE_1] = 1, sizes[BO_SIZE_2] = 2, sizes[BO_SIZE_3] = 3, sizes[BO_SIZE_4] = BO_FORM_SIZE;
     sizes[BO_SIZE_8] = 8, sizes[BO_SIZE_9] = 9, sizes[BO_SIZE_PANEL] = 16;
+    sizes[BO_SIZE_6] = 6, sizes[BO_SIZE_GEOMETRY] = BOUGH_JOINT_GEOMETRY;
+    sizes[BO_SIZE_FUNCTIONS] = BOUGH_JOINT_FUNCTIONS;
     sizes[BO_SIZE_R] = (uint64_t)r, sizes[BO_SIZE_R1] = (uint64_t)r + 1;
     sizes[BO_SIZE_QUARTIC] = elastic == BOUGH_REDUCED_POLYNOMIAL ? bo_quartic_count(r) : 0;
     if (elastic != BOUGH_REDUCED_CUBATURE)

@@ -33,6 +33,7 @@ typedef enum bo_size {
     BO_SIZE_2,
     BO_SIZE_3,
     BO_SIZE_4,
+    BO_SIZE_6,
     BO_SIZE_8,
     BO_SIZE_9,
     BO_SIZE_PANEL, /* 16 */
@@ -48,6 +49,10 @@ typedef enum bo_size {
     BO_SIZE_WIND,
     BO_SIZE_CONTACT,
     BO_SIZE_STRESS,
+    BO_SIZE_FIELD,
+    BO_SIZE_GAUGES,
+    BO_SIZE_GAUGE_ROWS,   /* stress points where there are gauges */
+    BO_SIZE_GAUGE_VALUES, /* 6 a gauge, and 6 */
     BO_SIZE_SURFACE,
     BO_SIZE_TRIANGLES,
     BO_SIZE_PANELS,    /* of U */
@@ -60,6 +65,11 @@ typedef enum bo_size {
     BO_SIZE_VOLUME_SCALARS,
     BO_SIZE_ELEMENTS,
     BO_SIZE_NODES,
+    BO_SIZE_JOINTS,
+    BO_SIZE_JOINT_SHAPES, /* functions of all joints together */
+    BO_SIZE_GEOMETRY,
+    BO_SIZE_FUNCTIONS,
+    BO_SIZE_FOOT, /* 0 or 1 */
     BO_SIZE_MODES,
     BO_SIZE_PROVENANCE,
     BO_SIZE_COUNT
@@ -78,7 +88,8 @@ typedef struct bo_component_parts {
     const double *interface_centre, *interface_radius, *interface_translation, *interface_A, *interface_weights;
     const int32_t *interface_counts, *interface_vertices;
     const char *volume_type;
-    const double *quality[BO_QUALITY_COUNT];
+    const double *quality[BO_QUALITY_COUNT], *wrench_axis;
+    const int32_t *wrench_place; /* interface; 1 for a torque */
     const unsigned char *input_hash;
 } bo_component_parts;
 

@@ -11,6 +11,7 @@ typedef struct packing {
     int32_t form[BO_FORM_SIZE];
     double damping[2];
     double quality[BO_QUALITY_COUNT];
+    int32_t wrench_place[2];
     unsigned char input_hash[8];
     char *interface_names, *material_names;
     double *numbers;  /* of interfaces and materials */
@@ -102,6 +103,11 @@ static void set_scalars(packing *p, const bough_component *draft) {
 #undef QUALITY_VALUE
     };
     memcpy(p->quality, values, sizeof p->quality);
+    if (!isnan(draft->quality.wrench_error)) {
+        p->wrench_place[0] = draft->quality.wrench.interface < draft->interface_count ? draft->quality.wrench.interface : -1;
+        p->wrench_place[1] = draft->quality.wrench.torque;
+        parts->wrench_place = p->wrench_place, parts->wrench_axis = draft->quality.wrench.axis;
+    }
     for (int i = 0; i < BO_QUALITY_COUNT; i++)
         parts->quality[i] = isnan(values[i]) ? NULL : &p->quality[i];
 }
@@ -116,6 +122,12 @@ static void set_sizes(packing *p, const bough_component *draft) {
     sizes[BO_SIZE_WIND] = (uint64_t)draft->wind.count;
     sizes[BO_SIZE_CONTACT] = (uint64_t)draft->contact.count;
     sizes[BO_SIZE_STRESS] = (uint64_t)draft->stress.count;
+    if (draft->gauges.count > 0) {
+        sizes[BO_SIZE_GAUGES] = (uint64_t)draft->gauges.count;
+        sizes[BO_SIZE_GAUGE_ROWS] = (uint64_t)draft->stress.count;
+        sizes[BO_SIZE_GAUGE_VALUES] = 6 * (uint64_t)draft->gauges.count + 6;
+    }
+    sizes[BO_SIZE_FIELD] = (uint64_t)draft->field.count;
     const bough_surface *surface = &draft->surface;
     sizes[BO_SIZE_SURFACE] = (uint64_t)surface->vertex_count;
     sizes[BO_SIZE_TRIANGLES] = (uint64_t)surface->triangle_count;
@@ -132,6 +144,9 @@ static void set_sizes(packing *p, const bough_component *draft) {
         sizes[BO_SIZE_ELEMENTS] = (uint64_t)volume->element_count;
         sizes[BO_SIZE_NODES] = (uint64_t)bo_volume_nodes[volume->type];
     }
+    sizes[BO_SIZE_JOINTS] = (uint64_t)draft->joints.count;
+    sizes[BO_SIZE_JOINT_SHAPES] = BOUGH_JOINT_FUNCTIONS * sizes[BO_SIZE_JOINTS];
+    sizes[BO_SIZE_FOOT] = draft->foot.stiffness != NULL;
     sizes[BO_SIZE_MODES] = (uint64_t)draft->quality.mode_count;
     sizes[BO_SIZE_PROVENANCE] = draft->provenance ? strlen(draft->provenance) + 1 : 0;
 }
@@ -145,10 +160,13 @@ static bough_status check_draft(bough_context *ctx, const bough_component *draft
                               draft->wind.count,
                               draft->contact.count,
                               draft->stress.count,
+                              draft->field.count,
+                              draft->gauges.count,
                               draft->surface.vertex_count,
                               draft->surface.triangle_count,
                               draft->wire.vertex_count,
                               draft->wire.edge_count,
+                              draft->joints.count,
                               draft->volume.vertex_count,
                               draft->volume.element_count,
                               draft->quality.mode_count};

@@ -205,6 +205,12 @@ static void set_quality(const bo_component_parts *parts, bough_component_quality
     };
     for (int i = 0; i < BO_QUALITY_COUNT; i++)
         *fields[i] = parts->quality[i] ? parts->quality[i][0] : NAN;
+    quality->wrench = (bough_unit_wrench){.interface = -1};
+    if (parts->wrench_place && parts->wrench_axis) {
+        quality->wrench.interface = parts->wrench_place[0];
+        quality->wrench.torque = parts->wrench_place[1] != 0;
+        memcpy(quality->wrench.axis, parts->wrench_axis, sizeof quality->wrench.axis);
+    }
     quality->mode_count = (int32_t)parts->sizes[BO_SIZE_MODES];
 }
 
@@ -222,12 +228,29 @@ static void set_counts_and_scalars(const bo_component_parts *parts, bough_compon
     c->wind.count = (int32_t)parts->sizes[BO_SIZE_WIND];
     c->contact.count = (int32_t)parts->sizes[BO_SIZE_CONTACT];
     c->stress.count = (int32_t)parts->sizes[BO_SIZE_STRESS];
+    c->gauges.count = (int32_t)parts->sizes[BO_SIZE_GAUGES];
+    c->field.count = (int32_t)parts->sizes[BO_SIZE_FIELD];
     c->surface.vertex_count = (int32_t)parts->sizes[BO_SIZE_SURFACE];
     c->surface.triangle_count = (int32_t)parts->sizes[BO_SIZE_TRIANGLES];
     c->wire.vertex_count = (int32_t)parts->sizes[BO_SIZE_WIRE];
     c->wire.edge_count = (int32_t)parts->sizes[BO_SIZE_EDGES];
+    c->joints.count = (int32_t)parts->sizes[BO_SIZE_JOINTS];
     for (int i = 0; i < 8; i++)
         c->input_hash |= (uint64_t)parts->input_hash[i] << (8 * i);
+}
+
+/* Sizes that follow from each other, and indices. */
+static bough_status check_joints(bough_context *ctx, const bo_component_parts *parts, const bough_component *c) {
+    const uint64_t count = parts->sizes[BO_SIZE_JOINTS], shapes = parts->sizes[BO_SIZE_JOINT_SHAPES];
+    if (count > BOUGH_MAX_JOINTS || shapes != BOUGH_JOINT_FUNCTIONS * count || parts->sizes[BO_SIZE_FOOT] > 1)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT,
+                       "\"joint.interface\" has %llu interfaces (%d are the most) and \"joint.flexibility\" %llu rows",
+                       (unsigned long long)count, BOUGH_MAX_JOINTS, (unsigned long long)shapes);
+    for (uint64_t i = 0; i < count; i++)
+        if (c->joints.interface[i] < 0 || c->joints.interface[i] >= c->interface_count)
+            return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"joint.interface\" names interface %d, and there are %d",
+                           c->joints.interface[i], c->interface_count);
+    return BOUGH_OK;
 }
 
 /* Fills in the component of a holder that has its bytes already. */
@@ -247,7 +270,16 @@ static bough_status fill(bough_context *ctx, const void *bytes, size_t size, hol
     BO_TRY(make_interfaces(ctx, &parts, h));
     c->materials = h->materials, c->material_count = (int32_t)parts.sizes[BO_SIZE_MATERIALS];
     c->interfaces = h->interfaces, c->interface_count = (int32_t)parts.sizes[BO_SIZE_INTERFACES];
+    BO_TRY(check_joints(ctx, &parts, c));
+    if (c->quality.wrench.interface < -1 || c->quality.wrench.interface >= c->interface_count)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"quality.wrench_place\" names interface %d, and there are %d",
+                       c->quality.wrench.interface, c->interface_count);
     c->image = bytes, c->image_size = size;
+    const uint64_t values = c->gauges.count ? 6 * (uint64_t)c->gauges.count + 6 : 0;
+    if (parts.sizes[BO_SIZE_GAUGE_ROWS] != (c->gauges.count ? (uint64_t)c->stress.count : 0) ||
+        (c->gauges.D && parts.sizes[BO_SIZE_GAUGE_VALUES] != values))
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"gauge.D\" is not of %d stress points and %d gauges", c->stress.count,
+                       c->gauges.count);
     return bo_component_check(ctx, c);
 }
 

@@ -12,6 +12,13 @@
 /* Modes with derivatives when their number is left open: 3240 derivatives. */
 #define MOST_DERIVED_MODES 80
 
+/* Coordinates that are always chosen by motion. */
+#define LEAST_MOTION 10
+/* What answers to unit wrenches count beside the lowest mode of the same energy: they are what is pulled. */
+#define ANSWER_WEIGHT 3
+/* Where there is a tolerance, the energy's is no smaller: a thousandth of it may be left out. */
+#define ENERGY_TOLERANCE 0.03
+
 /* ---- what goes in ---- */
 
 /* Small-strain materials have no modal derivatives. */
@@ -25,7 +32,8 @@ static bool is_linear(const bough_body *body) {
 static uint32_t kinds_of(const bo_cook *cook) {
     uint32_t kinds = cook->def->basis;
     if (kinds == 0)
-        kinds = BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES | (cook->load_count ? BOUGH_BASIS_LOADED : 0);
+        kinds = BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES | BOUGH_BASIS_WRENCHES |
+                (cook->load_count ? BOUGH_BASIS_LOADED : 0);
     if (kinds & BOUGH_BASIS_LOADED)
         kinds |= BOUGH_BASIS_MODES;
     if (is_linear(cook->body))
@@ -55,8 +63,9 @@ static bough_status check_candidates(bo_cook *cook, uint32_t kinds, int32_t mode
     const int64_t seeds = mode_count + 6 * children * (!!(kinds & BOUGH_BASIS_ATTACHMENT)) +
                           6 * children * (!!(kinds & BOUGH_BASIS_CONSTRAINT));
     const int64_t derivatives = kinds & BOUGH_BASIS_DERIVATIVES ? seeds * (seeds + 1) / 2 : 0;
+    const int64_t wrenches = kinds & BOUGH_BASIS_WRENCHES ? BO_MOST_WRENCH_SHAPES : 0;
     const int64_t snapshots = kinds & BOUGH_BASIS_SNAPSHOTS ? cook->def->snapshot_count : 0;
-    if (seeds + derivatives + snapshots <= MOST_CANDIDATES)
+    if (seeds + derivatives + snapshots + wrenches <= MOST_CANDIDATES)
         return BOUGH_OK;
     return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,
                    "%lld modes, %lld derivatives and %lld snapshots are too many to choose a basis from (at most %d); "
@@ -285,6 +294,50 @@ static bough_status whole_space(bo_cook *cook, bo_columns *basis) {
     return status;
 }
 
+/* Modes and derivatives by their motion, in the mass norm; the rest of the room for what has energy. A stiff answer (a
+ * rod that is twisted or pulled) hardly moves, and the first choice does not see it. A small basis has no such room: it
+ * must bend first of all. */
+static int32_t room_of_motion(const bo_cook *cook) {
+    const int32_t most = 3 * cook->def->r / 5;
+    return most > LEAST_MOTION ? most : LEAST_MOTION;
+}
+
+/* Derivatives have the weights they had; modes all have the energy of the lowest; answers to wrenches count more. */
+static bough_status add_by_energy(bo_cook *cook, uint32_t kinds, const seed_set *set, bo_columns *candidates,
+                                  bo_columns *basis) {
+    const size_t n = (size_t)cook->n;
+    const double tolerance = cook->def->tolerance > 0 ? fmax(cook->def->tolerance, ENERGY_TOLERANCE) : 0;
+    const bo_pca_def by_energy = {cook->def->r, tolerance, true};
+    const int32_t own = candidates->count;
+    double lowest = INFINITY;
+    for (int32_t k = 0; k < set->seeds.count; k++)
+        lowest = fmin(lowest, set->eigenvalues[k]);
+    for (int32_t k = 0; k < set->seeds.count; k++)
+        scale(n, sqrt(set->eigenvalues[k] / lowest), candidates->values + (size_t)k * n);
+    int32_t linear;
+    BO_TRY(bo_cook_wrench_shapes(cook, kinds & BOUGH_BASIS_DERIVATIVES, candidates, &linear));
+    bo_cook_share_wrenches(cook, linear, candidates->count - own, candidates->values + (size_t)own * n);
+    const double energy = set->seeds.count ? set->amplitude * sqrt(lowest) : 1;
+    for (int32_t k = own; k < candidates->count; k++)
+        scale(n, k < own + linear ? ANSWER_WEIGHT * energy : energy, candidates->values + (size_t)k * n);
+    BO_TRY(bo_cook_pca(cook, candidates, &by_energy, basis));
+    candidates->count = own;
+    for (int32_t k = 0; k < set->seeds.count; k++)
+        scale(n, sqrt(lowest / set->eigenvalues[k]), candidates->values + (size_t)k * n);
+    return bo_cook_left_out(cook, candidates, basis);
+}
+
+static bough_status choose_directions(bo_cook *cook, uint32_t kinds, const seed_set *set, bo_columns *candidates,
+                                      bo_columns *basis) {
+    const int32_t r = cook->def->r;
+    const bool wrenches = kinds & BOUGH_BASIS_WRENCHES;
+    bo_pca_def by_motion = {r, cook->def->tolerance, false};
+    if (wrenches && room_of_motion(cook) < r && cook->def->tolerance == 0)
+        by_motion.most = room_of_motion(cook);
+    BO_TRY(bo_cook_pca(cook, candidates, &by_motion, basis));
+    return wrenches && basis->count < r ? add_by_energy(cook, kinds, set, candidates, basis) : BOUGH_OK;
+}
+
 static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_columns *candidates, bo_columns *basis) {
     if (cook->def->r == free_count(cook)) {
         cook->draft.quality.basis_error = 0;
@@ -312,7 +365,7 @@ static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_col
     if (kinds & BOUGH_BASIS_SNAPSHOTS)
         BO_TRY(add_snapshots(cook, set->amplitude, candidates));
     bo_cook_clock(cook, BOUGH_COOK_BASIS);
-    return bo_cook_pca(cook, candidates, basis);
+    return choose_directions(cook, kinds, set, candidates, basis);
 }
 
 static void remark(const bo_cook *cook) {
@@ -336,8 +389,8 @@ bough_status bo_cook_basis(bo_cook *cook) {
     if (cook->def->r > free_count(cook))
         return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT, "r = %d is more than the %d unknowns of the body that can move",
                        cook->def->r, free_count(cook));
-    if (bo_cook_resume(cook))
-        return BOUGH_OK;
+    if (bo_cook_resume(cook)) /* what is measured on it wants the same factor as if nothing had happened */
+        return cook->modes_done ? bo_cook_lower_shift(cook) : BOUGH_OK;
     seed_set set = {0};
     bo_columns candidates = {0}, basis = {0};
     bough_status status = combine(cook, kinds, &set, &candidates, &basis);

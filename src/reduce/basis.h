@@ -36,6 +36,21 @@ bough_status bo_cook_craig_bampton(bo_cook *cook, int32_t mode_count, bo_columns
 /* derivatives.c: Phi_00, Phi_10, Phi_11, Phi_20, ... of `count` vectors. */
 bough_status bo_cook_derivatives(bo_cook *cook, int32_t count, const double *seeds, double *derivatives);
 
+/* wrenches.c */
+
+/* Interfaces looked at, those that carry most, with six wrenches each; of so many of them also second derivatives. */
+enum { BO_MOST_SITES = 16, BO_DERIVED_SITES = 4, BO_MOST_WRENCH_SHAPES = 6 * (BO_MOST_SITES + BO_DERIVED_SITES) };
+
+/* Answers to unit forces and torques at the interfaces, scaled to the energy 1 (x.K x), then, with `derivatives`, what
+ * each needs besides where it is large. *linear: how many are of the first kind. */
+bough_status bo_cook_wrench_shapes(bo_cook *cook, bool derivatives, bo_columns *shapes, int32_t *linear);
+/* Scales `count` of these shapes by the roots of their interfaces' shares of the load. */
+void bo_cook_share_wrenches(const bo_cook *cook, int32_t linear, int32_t count, double *shapes);
+/* quality.wrench_error and what it is of, from the finished U. */
+bough_status bo_cook_wrench_error(bo_cook *cook);
+/* The vertices farthest from the origin, with equal weights; none where they do not span a plane. */
+bough_status bo_cook_free_end(bo_cook *cook, bough_interface *end);
+
 /* to (columns x rows) = from^T, from (rows x columns) */
 void bo_transpose_block(size_t rows, size_t columns, const double *from, double *to);
 
@@ -43,8 +58,15 @@ void bo_transpose_block(size_t rows, size_t columns, const double *from, double 
 
 /* Appends the vectors to `basis` (orthonormal in the mass) as far as they are independent of it and of each other. */
 bough_status bo_cook_orthonormalise(bo_cook *cook, int32_t count, const double *vectors, bo_columns *basis);
-/* The leading directions of the candidates (destroyed) in the mass norm, appended to `basis` until it has cook->def->r
- * vectors, or as few as the tolerance allows. Fills in quality.basis_error and energy_captured. */
-bough_status bo_cook_pca(bo_cook *cook, bo_columns *candidates, bo_columns *basis);
+typedef struct bo_pca_def {
+    int32_t most; /* vectors of the basis */
+    double tolerance; /* > 0: as few as leave less than this part of the candidates out */
+    bool energy; /* lengths are those of K, not of the mass */
+} bo_pca_def;
+/* The leading directions of the candidates, appended to `basis`. Of the candidates only what is orthogonal (in the
+ * mass) to the basis as it was is left. In the mass norm: fills in quality.basis_error and energy_captured. */
+bough_status bo_cook_pca(bo_cook *cook, bo_columns *candidates, const bo_pca_def *def, bo_columns *basis);
+/* These two numbers again for the same candidates and a basis that has grown since; destroys the candidates. */
+bough_status bo_cook_left_out(bo_cook *cook, bo_columns *candidates, const bo_columns *basis);
 
 #endif

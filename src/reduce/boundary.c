@@ -38,7 +38,7 @@ bough_status bo_cook_attachment(bo_cook *cook, bo_columns *modes) {
         const bough_interface *face = &cook->interfaces[i];
         double *Q = BO_NEW_ARRAY(cook->ctx, double, 18 * (size_t)face->vertex_count);
         double *x = bo_columns_add(cook, modes, 6);
-        status = Q && x ? bo_cook_rigid_fit(cook, i, Q) : BOUGH_ERROR_MEMORY;
+        status = Q && x ? bo_cook_rigid_fit(cook, face, Q) : BOUGH_ERROR_MEMORY;
         if (status == BOUGH_OK) {
             memset(b, 0, 6 * n * sizeof *b);
             for (size_t k = 0; k < 3 * (size_t)face->vertex_count; k++)

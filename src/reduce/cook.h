@@ -20,6 +20,13 @@ typedef struct bo_cook_load {
     double I6[36];
 } bo_cook_load;
 
+/* Where unit wrenches act: along the columns of `axes`, at an interface (-1: the free end of a component that has none
+ * beside its parent's). */
+typedef struct bo_cook_site {
+    int32_t interface;
+    bo_mat3 axes;
+} bo_cook_site;
+
 typedef struct bo_cook {
     bough_context *ctx;
     bough_body *body;
@@ -63,10 +70,14 @@ typedef struct bo_cook {
     double *eigenvalues; /* mode_count: of the modes the basis was made from, ascending */
     bool modes_held;     /* ... with the child interfaces held (Craig-Bampton) */
     double *modes;       /* mode_count x n, orthonormal in the (loaded) mass */
+    double candidate_total; /* squared length of all candidates of the basis together */
     bool modes_done;     /* they are complete, */
     bool basis_done;     /* and so is U */
 
-    int32_t softest; /* the interface that departs most from rigid motion */
+    int32_t site_count; /* of wrenches.c; 0: not looked for yet, or none */
+    bo_cook_site *sites;
+    double *wrench_answers; /* site_count x 6 x n: static responses to unit forces, then torques */
+
     int32_t r;
     double *U; /* n x r, row-major (scalar i of the mesh, coordinate l): zero where held */
 
@@ -107,13 +118,20 @@ bough_status bo_cook_boundary(bo_cook *cook);
 bough_status bo_cook_weights(bo_cook *cook, int32_t count, const int32_t *vertices, bool patch, double *weights);
 /* Q (3 vertex_count x 6) with the interface's rigid motion (translation, rotation) = Q^T u in the least-squares sense.
  */
-bough_status bo_cook_rigid_fit(bo_cook *cook, int32_t interface, double *Q);
+bough_status bo_cook_rigid_fit(bo_cook *cook, const bough_interface *face, double *Q);
+/* C = sum w d d^T of its vertices, in mesh coordinates, about its centre. */
+bo_mat3 bo_cook_spread(const bo_cook *cook, const bough_interface *face);
 
 /* Gradients of all basis functions at quadrature point p (of the stiffness rule) of an element: G[(3 i + j) r + l]. */
 void bo_cook_gradient(const bo_cook *cook, int32_t element, int32_t point, double *G);
 /* The same for any fields (n x count, row-major). */
 void bo_cook_field_gradient(const bough_body *body, int32_t element, int32_t point, int32_t count, const double *fields,
                             double *G);
+
+/* Begins with the point farthest from the mean; each next one is farthest from those chosen before. Returns how many
+ * were found: fewer than wanted when the points are not all different. distance: scratch of count. */
+int32_t bo_farthest_points(int32_t count, int32_t dimension, const double *points, int32_t wanted, int32_t *chosen,
+                           double *distance);
 
 /* ---- phases ---- */
 bough_status bo_cook_setup(bo_cook *cook);      /* setup.c: checks, supports, interfaces, masses */
@@ -127,11 +145,20 @@ bough_status bo_cook_surrogate(bo_cook *cook, double *t);
 bough_status bo_cook_stiffness(bo_cook *cook); /* polynomial.c: draft.K alone */
 bough_status bo_cook_cubature(bo_cook *cook);  /* cubature.c: draft.cubature and its quality */
 bough_status bo_cook_inertia(bo_cook *cook);   /* inertia.c */
-bough_status bo_cook_samples(bo_cook *cook);   /* samples.c: draft.wind, contact, stress */
+bough_status bo_cook_samples(bo_cook *cook);   /* samples.c: draft.wind, contact, stress, field */
+bough_status bo_cook_stress(bo_cook *cook);    /* stress.c: draft.stress, draft.field */
 bough_status bo_cook_surface(bo_cook *cook);   /* surface.c: draft.surface, draft.volume */
 bough_status bo_cook_wire(bo_cook *cook);      /* wire.c: draft.wire, after the surface */
-bough_status bo_cook_rigidity(bo_cook *cook);  /* rigidity.c: softness of interfaces, from cook->modes */
+bough_status bo_cook_joints(bo_cook *cook);    /* joints.c: draft.joints, draft.foot, with the factor of K */
 bough_status bo_cook_quality(bo_cook *cook);   /* quality.c: draft.quality, of the finished draft */
+
+/* ---- measures of displacements: quality.c ---- */
+
+/* The vertex farthest from the origin that can move. */
+size_t bo_cook_far_vertex(const bo_cook *cook);
+/* Largest strain and angle of small displacements u (n), at the first point of each element. */
+double bo_cook_largest_strain(const bo_cook *cook, const double *u);
+double bo_cook_largest_turn(const bo_cook *cook, const double *u);
 
 /* ---- equilibrium.c ---- */
 

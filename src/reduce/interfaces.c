@@ -162,9 +162,13 @@ bough_status bo_cook_interfaces(bo_cook *cook) {
 
 /* ---- rigid motion of an interface ---- */
 
+bo_mat3 bo_cook_spread(const bo_cook *cook, const bough_interface *face) {
+    bo_vec3 centre;
+    return spread(cook, face, &centre);
+}
+
 /* Least squares: translation sum w u, rotation J^-1 sum w d x u with J = tr(C) I - C. Q holds both as columns. */
-bough_status bo_cook_rigid_fit(bo_cook *cook, int32_t index, double *Q) {
-    const bough_interface *face = &cook->interfaces[index];
+bough_status bo_cook_rigid_fit(bo_cook *cook, const bough_interface *face, double *Q) {
     bo_vec3 centre;
     bo_mat3 J = bo_mat_scale(-1, spread(cook, face, &centre));
     double trace = face->radius * face->radius;
@@ -196,7 +200,7 @@ static bough_status follow(bo_cook *cook, bough_interface *face) {
     double trace = face->radius * face->radius;
     for (size_t i = 0; i < 9; i++)
         A[i] = C.m[i] / trace;
-    for (int32_t k = 0; k < face->vertex_count; k++) {
+    for (int32_t k = 0; k < face->vertex_count && r > 0; k++) { /* a rigid component has no U */
         const double *U = cook->U + 3 * (size_t)face->vertices[k] * r;
         double d[3];
         bo_store3(d, bo_sub(bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[k]), centre));

@@ -3,6 +3,7 @@
 
 #include "dense/symmetric_eigen.h"
 #include "linalg/blas.h"
+#include "linalg/sparse.h"
 
 #include <string.h>
 
@@ -42,6 +43,10 @@ static double mass_norm(const bo_cook *cook, const double *x, projector *p) {
     bo_cook_mass(cook, x, p->product, 1);
     return sqrt(fmax(0, bo_dot_n(cook->n, x, p->product)));
 }
+static double energy_norm(const bo_cook *cook, const double *x, projector *p) {
+    bo_sparse_mul(cook->K, x, p->product, false);
+    return sqrt(fmax(0, bo_dot_n(cook->n, x, p->product)));
+}
 
 /* x <- x - Q^T (Q M x), twice for rounding, and without rigid motions; returns what is left of its length *before. */
 static double project_out(const bo_cook *cook, const bo_columns *basis, double *x, projector *p, double *before) {
@@ -79,22 +84,26 @@ bough_status bo_cook_orthonormalise(bo_cook *cook, int32_t count, const double *
 
 /* ---- principal components ---- */
 
-/* Squares of lengths in the mass norm. */
+/* Squares of lengths in the norm of the components. */
 typedef struct {
     double total;   /* of all candidates together */
     double longest; /* of one of them */
     double left;    /* of what the basis does not show of them */
 } candidate_sums;
 
-static bough_status project_candidates(bo_cook *cook, const bo_columns *basis, bo_columns *candidates,
+static bough_status project_candidates(bo_cook *cook, const bo_columns *basis, bool energy, bo_columns *candidates,
                                        candidate_sums *sums) {
     size_t n = (size_t)cook->n;
     projector p;
     bough_status status = make_projector(cook, basis->count, &p);
     for (int32_t c = 0; c < candidates->count && status == BOUGH_OK; c++) {
-        double *x = candidates->values + (size_t)c * n, before, left = project_out(cook, basis, x, &p, &before);
+        double *x = candidates->values + (size_t)c * n, before;
+        const double stored = energy ? energy_norm(cook, x, &p) : 0;
+        double left = project_out(cook, basis, x, &p, &before);
         if (left == 0)
             memset(x, 0, n * sizeof *x);
+        if (energy)
+            before = stored, left = energy_norm(cook, x, &p);
         sums->total += before * before;
         sums->longest = fmax(sums->longest, before * before);
         sums->left += left * left;
@@ -103,12 +112,15 @@ static bough_status project_candidates(bo_cook *cook, const bo_columns *basis, b
     return status;
 }
 
-/* Y M Y^T (count x count) */
-static bough_status gram(bo_cook *cook, const bo_columns *Y, double *G) {
+/* Y M Y^T or Y K Y^T (count x count) */
+static bough_status gram(bo_cook *cook, const bo_columns *Y, bool energy, double *G) {
     double *MY = BO_NEW_ARRAY(cook->ctx, double, (size_t)Y->count *(size_t)cook->n);
     if (!MY)
         return BOUGH_ERROR_MEMORY;
-    bo_cook_mass(cook, Y->values, MY, Y->count);
+    if (!energy)
+        bo_cook_mass(cook, Y->values, MY, Y->count);
+    for (int32_t k = 0; k < Y->count && energy; k++)
+        bo_sparse_mul(cook->K, Y->values + (size_t)k * (size_t)cook->n, MY + (size_t)k * (size_t)cook->n, false);
     bo_gemm(false, true, Y->count, Y->count, cook->n, 1, Y->values, cook->n, MY, cook->n, 0, G, Y->count);
     bo_free(cook->ctx, MY);
     return BOUGH_OK;
@@ -154,18 +166,19 @@ static void note_error(bo_cook *cook, double rest, double total) {
 }
 
 /* The principal directions of what was left of the candidates. */
-static bough_status add_directions(bo_cook *cook, const bo_columns *candidates, const candidate_sums *sums,
-                                   bo_columns *basis) {
-    int32_t count = candidates->count, least = basis->count > 0 ? 0 : 1, most = cook->def->r - basis->count;
+static bough_status add_directions(bo_cook *cook, const bo_columns *candidates, const bo_pca_def *def,
+                                   const candidate_sums *sums, bo_columns *basis) {
+    int32_t count = candidates->count, least = basis->count > 0 ? 0 : 1, most = def->most - basis->count;
     size_t N = (size_t)count;
     double *G = BO_NEW_ARRAY(cook->ctx, double, N *N), *V = BO_NEW_ARRAY(cook->ctx, double, N *N);
     double *values = BO_NEW_ARRAY(cook->ctx, double, 3 * N), rest;
-    bough_status status = G && V && values ? gram(cook, candidates, G) : BOUGH_ERROR_MEMORY;
+    bough_status status = G && V && values ? gram(cook, candidates, def->energy, G) : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK && !bo_sym_eigen(count, G, values, V, values + N))
         status = bo_fail(cook->ctx, BOUGH_NOT_FINITE, "the candidate columns of the basis are not finite");
     if (status == BOUGH_OK) {
-        int32_t chosen = choose_count(count, values, least, most, cook->def->tolerance, sums, &rest);
-        note_error(cook, rest, sums->total);
+        int32_t chosen = choose_count(count, values, least, most, def->tolerance, sums, &rest);
+        if (!def->energy)
+            note_error(cook, rest, sums->total);
         status = append_leading(cook, candidates, chosen, V, basis);
     }
     bo_free(cook->ctx, G);
@@ -174,9 +187,19 @@ static bough_status add_directions(bo_cook *cook, const bo_columns *candidates, 
     return status;
 }
 
-bough_status bo_cook_pca(bo_cook *cook, bo_columns *candidates, bo_columns *basis) {
+bough_status bo_cook_pca(bo_cook *cook, bo_columns *candidates, const bo_pca_def *def, bo_columns *basis) {
     candidate_sums sums = {0};
-    BO_TRY(project_candidates(cook, basis, candidates, &sums));
-    note_error(cook, sums.left, sums.total);
-    return sums.left > 0 && basis->count < cook->def->r ? add_directions(cook, candidates, &sums, basis) : BOUGH_OK;
+    BO_TRY(project_candidates(cook, basis, def->energy, candidates, &sums));
+    if (!def->energy) {
+        cook->candidate_total = sums.total;
+        note_error(cook, sums.left, sums.total);
+    }
+    return sums.left > 0 && basis->count < def->most ? add_directions(cook, candidates, def, &sums, basis) : BOUGH_OK;
+}
+
+bough_status bo_cook_left_out(bo_cook *cook, bo_columns *candidates, const bo_columns *basis) {
+    candidate_sums sums = {0};
+    BO_TRY(project_candidates(cook, basis, false, candidates, &sums));
+    note_error(cook, sums.left, cook->candidate_total);
+    return BOUGH_OK;
 }

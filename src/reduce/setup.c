@@ -150,7 +150,7 @@ static bough_status gather_loads(bo_cook *cook) {
         load->Q = BO_COOK_ARRAY(cook, double, 18 * (size_t)face->vertex_count);
         if (!load->Q)
             return BOUGH_ERROR_MEMORY;
-        BO_TRY(bo_cook_rigid_fit(cook, i, load->Q));
+        BO_TRY(bo_cook_rigid_fit(cook, face, load->Q));
     }
     return BOUGH_OK;
 }

@@ -1,6 +1,7 @@
 #include "scene/cook_plan.h"
 
 #include "base/file.h"
+#include "scene/joints.h"
 
 #include <string.h>
 
@@ -86,6 +87,7 @@ static bough_status list_items(bough_context *ctx, bough_cook_plan *plan, const 
 
 static bough_status read_scene(const bo_json *root, bough_scene *scene, bough_cook_plan *plan) {
     BO_TRY(bo_assembly_read(root, scene, &plan->assembly));
+    BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, plan->gravity));
     plan->folder = bo_path_replace_extension(root->ctx, root->file, ".cooked");
     return plan->folder ? list_items(root->ctx, plan, NULL) : BOUGH_ERROR_MEMORY;
 }
@@ -167,6 +169,29 @@ void bough_cook_plan_destroy(bough_context *ctx, bough_cook_plan *plan) {
 }
 
 /* ---- looking ---- */
+
+bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_plan *plan, bough_joint_forecast *forecast) {
+    const bo_assembly *assembly = &plan->assembly;
+    *forecast = (bough_joint_forecast){0};
+    if (!plan->folder)
+        return BOUGH_OK;
+    const bough_component **components = BO_NEW_ZEROS(ctx, const bough_component *, assembly->component_count);
+    bough_status status = components ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t c = 0, item = 0; c < assembly->component_count && status == BOUGH_OK; c++) {
+        if (!assembly->components[c].job) {
+            components[c] = assembly->components[c].rigid;
+            continue;
+        }
+        bo_plan_item *cooked = &plan->items[item++];
+        if (!cooked->ready)
+            status = bough_component_load(ctx, cooked->output, &cooked->ready);
+        components[c] = cooked->ready;
+    }
+    if (status == BOUGH_OK)
+        status = bo_joints_forecast(ctx, assembly, components, plan->gravity, forecast);
+    bo_free(ctx, components);
+    return status;
+}
 
 const char *bough_cook_plan_folder(const bough_cook_plan *plan) {
     return plan->folder;

@@ -14,6 +14,7 @@ typedef struct bo_plan_item {
 struct bough_cook_plan {
     bo_assembly assembly; /* of one component and no parts when there is no scene */
     char *folder;         /* NULL: no scene */
+    double gravity[3];    /* of the scene, m/s^2 */
     int32_t item_count;
     bo_plan_item *items;
 };

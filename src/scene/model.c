@@ -1,5 +1,6 @@
 /* A scene of parts becomes a model of the tree engine. */
 #include "scene/cook_plan.h"
+#include "scene/joints.h"
 #include "scene/scene.h"
 
 #include <string.h>
@@ -33,6 +34,22 @@ void bo_scene_free_components(bough_context *ctx, bough_scene *scene) {
     scene->components = NULL;
 }
 
+/* At every start, not only when something is cooked. */
+static bough_status warn_of_joints(bough_context *ctx, const bough_scene *scene) {
+    const bo_assembly *assembly = &scene->plan->assembly;
+    bough_joint_forecast forecast;
+    const bough_component **components = BO_NEW_ARRAY(ctx, const bough_component *, assembly->component_count);
+    if (!components)
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t c = 0; c < assembly->component_count; c++)
+        components[c] = scene->components[c] ? scene->components[c] : assembly->components[c].rigid;
+    const bough_status status = bo_joints_forecast(ctx, assembly, components, scene->model.gravity, &forecast);
+    if (status == BOUGH_OK)
+        bo_joints_warn(ctx, scene->path, &forecast);
+    bo_free(ctx, components);
+    return status;
+}
+
 static bough_status cook(bough_context *ctx, bough_scene *scene) {
     if (scene->components)
         return BOUGH_OK;
@@ -49,7 +66,7 @@ static bough_status cook(bough_context *ctx, bough_scene *scene) {
         scene->components = components;
     else
         free_components(ctx, scene, components);
-    return status;
+    return status == BOUGH_OK ? warn_of_joints(ctx, scene) : status;
 }
 
 /* ---- the model ---- */

@@ -392,7 +392,7 @@ static void provenance_tells_where_it_came_from(void **state) {
     check(strcmp(TEXT(p, "program"), "bough") == 0 && strcmp(TEXT(p, "version"), bough_version()) == 0);
     check(strcmp(TEXT(p, "name"), "arm") == 0 && strcmp(TEXT(p, "file"), "part.json") == 0);
     check(strcmp(TEXT(p, "input_hash"), hash) == 0 && strcmp(TEXT(mesh, "type"), "hex8") == 0);
-    check(strcmp(TEXT(options, "kind"), "modes+derivatives") == 0);
+    check(strcmp(TEXT(options, "kind"), "modes+derivatives+wrenches") == 0);
 #undef TEXT
     check_int(json_integer_value(json_object_get(mesh, "vertices")), 20);
     check_int(json_integer_value(json_object_get(options, "r")), 7);

@@ -1,0 +1,108 @@
+/* Forces and torques at an interface: a slender rod of 20 coordinates answers all of them as the full body does. */
+#include "cooked.h"
+
+#include "fem/body.h"
+
+static bar_def slender_rod(void) {
+    bar_def bar = default_bar();
+    bar.type = BOUGH_HEX8;
+    bar.size[1] = 0.05, bar.size[2] = 0.04;
+    bar.cells[0] = 24, bar.cells[1] = bar.cells[2] = 2;
+    bar.poisson = 0.3;
+    return bar;
+}
+
+/* Columns of the least-squares rigid motion of the tip, Q (n x 6), as dead loads and as what is measured. The face is
+ * regular, so that sums over its vertices with the component's weights are enough. */
+static double *tip_columns(const bough_body *body, const bough_component *c) {
+    const bough_interface *face = &c->interfaces[1];
+    const double *X = bough_body_mesh(body)->vertices;
+    double *Q = calloc(18 * (size_t)bough_body_mesh(body)->vertex_count, sizeof *Q), C[9] = {0}, x[3] = {0};
+    for (int32_t k = 0; k < face->vertex_count; k++)
+        for (int d = 0; d < 3; d++)
+            x[d] += face->weights[k] * X[3 * face->vertices[k] + d];
+    for (int32_t k = 0; k < face->vertex_count; k++)
+        for (int a = 0; a < 9; a++)
+            C[a] += face->weights[k] * (X[3 * face->vertices[k] + a / 3] - x[a / 3]) *
+                    (X[3 * face->vertices[k] + a % 3] - x[a % 3]);
+    const double trace = C[0] + C[4] + C[8];
+    for (int32_t k = 0; k < face->vertex_count; k++) {
+        const size_t at = 3 * (size_t)face->vertices[k];
+        const double w = face->weights[k], d[3] = {X[at] - x[0], X[at + 1] - x[1], X[at + 2] - x[2]};
+        for (size_t i = 0; i < 3; i++) {
+            const size_t a = (i + 1) % 3, b = (i + 2) % 3;
+            Q[6 * (at + i) + i] = w;
+            /* torque about i: w (e_i x d) / J_ii, J = tr C - C, which is diagonal here */
+            Q[6 * (at + a) + 3 + i] = -w * d[b] / (trace - C[4 * i]);
+            Q[6 * (at + b) + 3 + i] = w * d[a] / (trace - C[4 * i]);
+        }
+    }
+    return Q;
+}
+
+/* How far the tip goes along wrench d when it is as large as moves the full body by `amount` (m or rad) for small
+ * displacements: full and reduced. */
+static void respond(bough_context *ctx, bough_body *body, const bough_component *c, const double *Q, size_t d,
+                    double size, double *full, double *reduced) {
+    const size_t n = 3 * (size_t)c->volume.vertex_count;
+    double *u = calloc(n, sizeof *u), *q = calloc(2 * (size_t)c->r, sizeof *q), *load = q + c->r;
+    for (size_t i = 0; i < n; i++)
+        body->point_force[i] = size * Q[6 * i + d];
+    bough_static_def def = bough_default_static_def();
+    def.load_steps = 4, def.tolerance = 1e-8;
+    bough_static_result result;
+    check_ok(ctx, bough_body_static(ctx, body, &def, u, &result));
+    project(c, body->point_force, load);
+    check(reduced_static(c, load, 20, q));
+    *full = *reduced = 0;
+    for (size_t i = 0; i < n; i++)
+        *full += Q[6 * i + d] * u[i];
+    displace(c, q, u);
+    for (size_t i = 0; i < n; i++)
+        *reduced += Q[6 * i + d] * u[i];
+    free(u), free(q);
+}
+
+static const char *const wrench_names[] = {"pull",   "force along y",  "force along z",
+                                           "torque", "moment about y", "moment about z"};
+/* m, rad: small, moderate */
+static const double amounts[2][6] = {{1e-5, 1e-4, 1e-4, 1e-3, 1e-4, 1e-4}, {0.03, 0.2, 0.2, 0.4, 0.4, 0.4}};
+
+static double worst_response(bough_context *ctx, kitchen *k, const double limits[2]) {
+    double worst = 0, *Q = tip_columns(k->body, k->c);
+    check_ok(ctx, bough_body_fix(ctx, k->body, k->ends.vertices[0], k->ends.interfaces[0].vertex_count, BOUGH_AXES,
+                                 NULL));
+    for (size_t d = 0; d < 6; d++) {
+        double size = 1e-6, full, reduced, stiffness = 0;
+        for (int a = 0; a < 2; a++) {
+            respond(ctx, k->body, k->c, Q, d, stiffness > 0 ? stiffness * amounts[a][d] : size, &full, &reduced);
+            if (a == 0) { /* once more with the size that moves it so */
+                stiffness = size / full;
+                respond(ctx, k->body, k->c, Q, d, stiffness * amounts[a][d], &full, &reduced);
+            }
+            print_message("%-16s by %8.5f: %+.3f %%\n", wrench_names[d], full, 100 * (reduced / full - 1));
+            worst = fmax(worst, fabs(reduced / full - 1));
+            if (limits)
+                check_below(fabs(reduced / full - 1), limits[a]);
+        }
+    }
+    free(Q);
+    return worst;
+}
+
+static void a_slender_rod_answers_every_wrench(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    kitchen k = open_kitchen(ctx, slender_rod(), 20);
+    cook_in(&k);
+    worst_response(ctx, &k, (double[2]){0.03, 0.03});
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slender_rod_answers_every_wrench),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
