@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -13,6 +14,9 @@
 #include <unistd.h>
 
 static atomic_int interrupted; /* set by a signal, looked at by any thread */
+/* The terminal's last line: contexts that cook side by side, a server's threads and the program itself all write to
+ * it. Held while it is written, so that a line is whole. */
+static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool progress_shown;
 
 static void (*last_act)(void); /* before a second Ctrl-C ends the program */
@@ -57,9 +61,11 @@ double app_cpu_seconds(void) {
 }
 
 void app_clear_progress(void) {
+    pthread_mutex_lock(&line_lock);
     if (progress_shown)
         fprintf(stderr, "\r\033[K");
     progress_shown = false;
+    pthread_mutex_unlock(&line_lock);
 }
 
 /* Seconds until a fraction that grows as it did so far is 1; negative while it is too early to tell. The clock starts
@@ -81,7 +87,7 @@ static void write_duration(double seconds, char *text, size_t size) {
         snprintf(text, size, "  about %.0f min left", seconds / 60);
 }
 
-/* At most 20 lines a second, and only where somebody is looking. */
+/* At most 20 lines a second, and only where somebody is looking. Under the lock, as what is shown then. */
 static bool may_show(void) {
     static double last;
     double now = app_seconds();
@@ -93,18 +99,21 @@ static bool may_show(void) {
 }
 
 void app_show_line(const char *format, ...) {
-    if (!may_show())
-        return;
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "\r\033[K");
-    vfprintf(stderr, format, arguments);
-    fflush(stderr);
+    pthread_mutex_lock(&line_lock);
+    if (may_show()) {
+        fprintf(stderr, "\r\033[K");
+        vfprintf(stderr, format, arguments);
+        fflush(stderr);
+    }
+    pthread_mutex_unlock(&line_lock);
     va_end(arguments);
 }
 
 static bool show_progress(void *user, const bough_progress *p) {
     (void)user;
+    pthread_mutex_lock(&line_lock);
     if (may_show()) {
         char left[48];
         write_duration(p->fraction >= 0 ? seconds_left(p->fraction, app_seconds()) : -1, left, sizeof left);
@@ -114,6 +123,7 @@ static bool show_progress(void *user, const bough_progress *p) {
             fprintf(stderr, "\r\033[K%s  %s", p->what, p->detail);
         fflush(stderr);
     }
+    pthread_mutex_unlock(&line_lock);
     return !interrupted;
 }
 
@@ -263,11 +273,19 @@ static error_t parse_json(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
+/* argp ends the program itself for wrong usage; what it returns is that memory ran out, or what a parser failed with.
+ */
+void app_parse(const struct argp *parser, int argc, char **argv, void *input) {
+    const error_t failed = argp_parse(parser, argc, argv, 0, NULL, input);
+    if (failed)
+        exit(app_fail_with("the options cannot be read: %s", strerror(failed)));
+}
+
 bool app_wants_json(int argc, char **argv, const char *about) {
     const struct argp_option options[] = {APP_OPTION_JSON('j'), {0}};
     const struct argp parser = {options, parse_json, NULL, about, NULL, NULL, NULL};
     bool json = false;
-    argp_parse(&parser, argc, argv, 0, NULL, &json);
+    app_parse(&parser, argc, argv, &json);
     return json;
 }
 

@@ -82,6 +82,8 @@ typedef struct app_scene_options {
 } app_scene_options;
 extern const struct argp_child app_scene_children[]; /* of an argp; the input of the first is an app_scene_options */
 
+/* argp_parse(), but exits when it fails. */
+void app_parse(const struct argp *parser, int argc, char **argv, void *input);
 /* For commands whose only option is --json: true when it is given. Exits on anything else. `about` is argp's text with
  * an example behind \v. */
 bool app_wants_json(int argc, char **argv, const char *about);
@@ -105,6 +107,15 @@ void app_print_json(json_t *object);
 json_t *app_json_number(double value);
 json_t *app_json_numbers(const double *values, int32_t count);
 json_t *app_json_text(const char *text);
+
+/* ---- json.c: reading JSON, which may come from anybody ---- */
+
+/* NULL: it is no JSON, or is nested deeper than BOUGH_JSON_DEPTH, which small stacks do not bear. To be released. */
+json_t *app_json_parse(const char *text, size_t size);
+/* The same of a file; NULL also when it cannot be read. */
+json_t *app_json_load(const char *path);
+/* What a component's file says of how it was made; NULL: nothing. */
+json_t *app_json_provenance(const bough_component *component);
 
 /* ---- body_options.c: a body from a mesh file and options, or from a body file ---- */
 

@@ -163,7 +163,7 @@ static int run(int bench, const bench_options *chosen) {
 
 int command_bench(int argc, char **argv) {
     arguments a = {.options = {.size = 1, .threads = 1, .coupling = BOUGH_COUPLING_L1}};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     if (!a.name) {
         list_benches(a.options.json);
         return APP_OK;

@@ -161,7 +161,7 @@ int command_compare_integrators(int argc, char **argv) {
     static const char *const usual[] = {"backward-euler",    "bdf2",    "tr-bdf2", "midpoint",
                                         "generalised-alpha", "s-sdirk", "siere",   "str-sbdf2ere"};
     arguments a = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     if (a.count == 0)
         for (; a.count < 8; a.count++)
             a.names[a.count] = usual[a.count];

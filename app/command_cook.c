@@ -246,7 +246,7 @@ static int cook(bough_context *ctx, const arguments *a) {
 
 int command_cook(int argc, char **argv) {
     arguments a = {.changes = json_object()};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(a.threads);
     int status = cook(ctx, &a);
     bough_context_destroy(ctx);

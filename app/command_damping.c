@@ -237,7 +237,7 @@ static int draw(bough_context *ctx, const arguments *a, const double *hw) {
 
 int command_damping(int argc, char **argv) {
     arguments a = {.rho = NAN, .alpha = NAN};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     if (a.count == 0)
         use_default_names(&a);
     bough_context *ctx = app_context(1);

@@ -164,7 +164,7 @@ static int run(oak_run *o) {
 
 int command_demo(int argc, char **argv) {
     arguments a = {.folder = "demo", .leaves = OAK_LEAVES};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     if (!a.frames)
         a.frames = a.forest ? 24 : 300;
     if (a.forest)

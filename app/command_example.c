@@ -146,7 +146,7 @@ static void report(const arguments *a) {
 
 int command_example(int argc, char **argv) {
     arguments a = {.e = {.leaves = OAK_LEAVES, .seed = OAK_SEED}};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     if (!a.name)
         return list(a.json);
     const int chosen = find(a.name);

@@ -77,7 +77,7 @@ static const struct argp parser = {
 
 int command_info(int argc, char **argv) {
     arguments a = {.shape = 1};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(1);
     bough_component *component;
     int status = bough_component_load(ctx, a.path, &component) ? app_fail(ctx) : APP_OK;

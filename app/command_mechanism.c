@@ -600,7 +600,7 @@ int command_mechanism(int argc, char **argv) {
     arguments a = {.frequencies = FREQUENCIES, .steps = 1000};
     if (argc > 1 && !strcmp(argv[1], "run"))
         return run(argc - 1, argv + 1);
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(a.threads);
     app_mechanism m;
     int status = app_mechanism_load(ctx, a.path, a.dynamics, &m);

@@ -453,7 +453,7 @@ static int generate(bough_context *ctx, arguments *a) {
 
 int command_mesh(int argc, char **argv) {
     arguments a = {.box = bough_default_box_def(), .rod = bough_default_rod_def(), .type = BOUGH_TET4};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     static const struct {
         const char *name;
         int words;

@@ -139,7 +139,7 @@ static void print_json(const bough_mesh *mesh, const bough_modes *m, double seco
 
 int command_modes(int argc, char **argv) {
     arguments a = {.body = app_default_body_options(), .count = 10};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(a.body.threads);
     bough_body *body;
     bough_modes *modes = NULL;

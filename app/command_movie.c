@@ -141,7 +141,7 @@ static int shoot(bough_context *ctx, arguments *a, bough_run *run) {
 int command_movie(int argc, char **argv) {
     arguments a = {.take = app_default_take(), .film = app_default_film(), .speed = 1};
     a.film.shot_def.width = 0; /* not given */
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(a.take.scene.threads);
     bough_scene *scene;
     bough_run *run;

@@ -73,7 +73,7 @@ static int tell(const arguments *a, const bough_model *model, const char *path) 
 
 int command_pack(int argc, char **argv) {
     arguments a = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(a.scene.threads);
     bough_scene *scene = NULL;
     bough_model *model = NULL;

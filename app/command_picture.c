@@ -86,7 +86,7 @@ static void tell(const arguments *a, const bough_run *run, const app_shot *shot,
 
 int command_picture(int argc, char **argv) {
     arguments a = {.take = app_default_take(), .shot = app_default_shot()};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     const double time = a.take.run.duration, start = app_seconds();
     if (time == 0)
         a.take.run.duration = 1; /* of a run that is not advanced */

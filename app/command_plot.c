@@ -400,7 +400,7 @@ static int draw(bough_context *ctx, const table *t, const arguments *a) {
 
 int command_plot(int argc, char **argv) {
     arguments a = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(1);
     table t = {.path = a.input};
     int status = read_table(&t, &a);

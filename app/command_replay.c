@@ -133,7 +133,7 @@ static int execute(const arguments *a, replay *r) {
 
 int command_replay(int argc, char **argv) {
     arguments a = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     replay r = {.ctx = app_context(a.scene.threads)};
     int status = execute(&a, &r);
     bough_log_destroy(r.ctx, r.log);

@@ -396,7 +396,7 @@ static int start(bough_context *ctx, arguments *a, bough_scene *scene, bough_run
 
 int command_run(int argc, char **argv) {
     arguments a = {.def = bough_default_run_def(), .film = app_default_film()};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     bough_context *ctx = app_context(a.scene.threads);
     bough_scene *scene = NULL;
     bough_run *run = NULL;

@@ -211,7 +211,7 @@ static int of_scene(const arguments *a) {
 
 int command_static(int argc, char **argv) {
     arguments a = {.body = app_default_body_options(), .def = bough_default_static_def(), .scale = 1};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     if (app_is_scene_of_parts(a.body.input) || app_is_mechanism(a.body.input))
         return of_scene(&a);
     if (a.engine)

@@ -95,7 +95,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             argp_error(state, "--port: \"%s\" should be a number from 1 to 65535", text);
         break;
     case OPT_LISTEN:
-        if (inet_pton(AF_INET, text, &(struct in_addr){0}) != 1) /* civetweb reads 999.1.1.1 as 231.1.1.1 */
+        if (inet_pton(AF_INET, text, &(struct in_addr){0}) != 1)
             argp_error(state, "--listen: \"%s\" should be an address such as 192.168.1.7, or 0.0.0.0 for all", text);
         a->address = text;
         break;
@@ -133,10 +133,13 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 static const struct argp parser = {
     options,
     parse,
-    "SCENE.json",
-    "Steps a scene in real time and shows it in the browser: pull it, cut it, change the wind. Ctrl-C ends it."
+    "FILE",
+    "Steps a scene in real time and shows it in the browser: pull it, cut it, change the wind. A mesh (.msh, .obj, ...) or "
+    "a component (.bough) is shown at rest, with coordinates to be picked. Ctrl-C ends it."
     "\vExamples:\n"
     "  bough example oak && bough view oak/scene.json\n"
+    "  bough view twig.msh\n"
+    "  bough view oak/scene.cooked/leaf.bough\n"
     "  bough view scene.json --paused --port 8000 --no-browser\n"
     "  bough view scene.json --listen 0.0.0.0 --token a-secret-of-my-own\n\n"
     "Only programs of this computer can connect, and only with the token in the address that is printed. With --listen "
@@ -324,7 +327,7 @@ static void keep_memory_small(void) {
 
 int command_view(int argc, char **argv) {
     arguments a = {.choice = {.continuity = "C0"}};
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    app_parse(&parser, argc, argv, &a);
     if (!a.token && !make_token(a.made_token))
         return app_fail_with("there are no random numbers for a token");
     a.token = a.token ? a.token : a.made_token;

@@ -155,7 +155,7 @@ static const char *grade_name(bough_verdict verdict, double error) {
 
 /* Whether the word is among those of the basis' kind. */
 static bool has_kind(const bough_component *c, const char *word) {
-    json_t *p = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
+    json_t *p = app_json_provenance(c);
     const char *kind = json_string_value(json_object_get(json_object_get(p, "options"), "kind"));
     bool found = kind && strstr(kind, word);
     json_decref(p);
@@ -306,7 +306,7 @@ static const char *member(const json_t *object, const char *key) {
 }
 
 static void print_provenance(const bough_component *c) {
-    json_t *p = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
+    json_t *p = app_json_provenance(c);
     const json_t *mesh = json_object_get(p, "mesh"), *options = json_object_get(p, "options");
     if (mesh)
         printf("made            by %s %s from %s: %lld vertices, %lld %s elements; basis of %s\n", member(p, "program"),
@@ -318,7 +318,7 @@ static void print_provenance(const bough_component *c) {
 }
 
 void app_print_card(const char *path, const bough_component *c) {
-    json_t *p = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
+    json_t *p = app_json_provenance(c);
     const char *name = json_string_value(json_object_get(p, "name"));
     printf("%s%s%s%s: %s\n", path, name ? " (" : "", name ? plain(name) : "", name ? ")" : "",
            app_size_text((double)c->image_size));
@@ -384,7 +384,7 @@ static json_t *json_masses(const bough_component *c) {
 }
 
 json_t *app_json_component(const char *path, const bough_component *c) {
-    json_t *provenance = c->provenance ? json_loads(c->provenance, 0, NULL) : NULL;
+    json_t *provenance = app_json_provenance(c);
     json_t *object = json_pack(
         "{s:o, s:i, s:s, s:I, s:i, s:s, s:o, s:o, s:i, s:i, s:b, s:i, s:i, s:i, s:b, s:o, s:f, s:o, s:o, s:o}", "file",
         app_json_text(path), "r", c->r, "elastic", app_elastic_name(c), "coefficients", (json_int_t)quartic_count(c),

@@ -24,7 +24,7 @@ static const struct {
 } grown[] = {{"trunk", 0}, {"limb", 1}, {"bough", 2}, {"branch", 3}, {"twig", 4}, {"leaf", 5}};
 
 void app_component_name(const bough_component *component, char *name, size_t size) {
-    json_t *made = component->provenance ? json_loads(component->provenance, 0, NULL) : NULL;
+    json_t *made = app_json_provenance(component);
     const char *text = json_string_value(json_object_get(made, "name"));
     snprintf(name, size, "%s", text ? text : "");
     json_decref(made);
@@ -85,18 +85,13 @@ static void colour_at(const app_scale *scale, double value, float colour[3]) {
     bough_colour_map_at(BOUGH_COLOUR_SEQUENTIAL, scale->largest > 0 ? value / scale->largest : 0, colour);
 }
 
-static bough_status paint_stresses(const bough_run *run, const bough_model *model, app_scale *scale, float *colours) {
-    const int32_t count = bough_run_stress_count(run);
-    double *stresses = malloc(((size_t)count + 1) * sizeof *stresses);
-    bough_status s = stresses ? bough_run_stresses(run, stresses) : BOUGH_ERROR_MEMORY;
-    if (!s)
-        widen(scale, stresses, count);
-    for (int32_t p = 0; p < count && !s; p++) {
-        float colour[3];
-        colour_at(scale, stresses[p], colour);
-        paint_part(model, p, colour, colours);
-    }
-    free(stresses);
+/* Of each vertex of the run's mesh; INFINITY has the last colour and does not widen the scale. */
+static bough_status stresses(const bough_run *run, int32_t count, double *values) {
+    float *found = malloc(((size_t)count + 1) * sizeof *found);
+    bough_status s = found ? bough_run_vertex_stresses(run, found) : BOUGH_ERROR_MEMORY;
+    for (int32_t v = 0; v < count && !s; v++)
+        values[v] = (double)found[v];
+    free(found);
     return s;
 }
 
@@ -108,11 +103,13 @@ static bough_status displacements(const bough_run *run, double *values) {
     return mesh && u ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-static bough_status paint_displacements(const bough_run *run, const bough_model *model, app_scale *scale,
-                                        float *colours) {
+static bough_status paint_values(const bough_run *run, const bough_model *model, app_colouring colouring,
+                                 app_scale *scale, float *colours) {
     const int32_t count = bough_model_vertex_count(model);
     double *values = malloc(((size_t)count + 1) * sizeof *values);
-    bough_status s = values ? displacements(run, values) : BOUGH_ERROR_MEMORY;
+    bough_status s = !values                          ? BOUGH_ERROR_MEMORY
+                     : colouring == APP_COLOUR_STRESS ? stresses(run, count, values)
+                                                      : displacements(run, values);
     if (!s)
         widen(scale, values, count);
     for (int32_t v = 0; v < count && !s; v++)
@@ -126,10 +123,8 @@ bough_status app_paint_parts(const bough_run *run, app_colouring colouring, app_
     const bough_state *state;
     if (!bough_run_tree(run, &model, &state))
         return BOUGH_ERROR_ARGUMENT;
-    if (colouring == APP_COLOUR_STRESS)
-        return paint_stresses(run, model, scale, colours);
-    if (colouring == APP_COLOUR_DISPLACEMENT)
-        return paint_displacements(run, model, scale, colours);
+    if (colouring == APP_COLOUR_STRESS || colouring == APP_COLOUR_DISPLACEMENT)
+        return paint_values(run, model, colouring, scale, colours);
     for (int32_t p = 0; p < bough_model_part_count(model); p++) {
         float colour[3];
         colour_of_part(p, colour);
@@ -138,30 +133,12 @@ bough_status app_paint_parts(const bough_run *run, app_colouring colouring, app_
     return BOUGH_OK;
 }
 
-/* Means over the elements around each vertex. */
-static bough_status spread_stresses(const bough_run *run, const bough_mesh *mesh, double *values) {
-    const int32_t nodes = bough_element_node_count(mesh->type);
-    double *stresses = malloc(((size_t)mesh->element_count + 1) * sizeof *stresses);
-    int32_t *uses = calloc((size_t)mesh->vertex_count + 1, sizeof *uses);
-    bough_status s = stresses && uses ? bough_run_stresses(run, stresses) : BOUGH_ERROR_MEMORY;
-    memset(values, 0, (size_t)mesh->vertex_count * sizeof *values);
-    for (int32_t e = 0; e < mesh->element_count && !s; e++)
-        for (int32_t k = 0; k < nodes; k++) {
-            const int32_t v = mesh->elements[(size_t)e * (size_t)nodes + (size_t)k];
-            values[v] += stresses[e], uses[v]++;
-        }
-    for (int32_t v = 0; v < mesh->vertex_count && !s; v++)
-        values[v] /= uses[v] > 0 ? uses[v] : 1;
-    free(stresses);
-    free(uses);
-    return s;
-}
-
 bough_status app_paint_body(const bough_run *run, app_colouring colouring, app_scale *scale, double *values) {
     const bough_mesh *mesh = bough_run_mesh(run);
     if (!mesh)
         return BOUGH_ERROR_MEMORY;
-    bough_status s = colouring == APP_COLOUR_STRESS ? spread_stresses(run, mesh, values) : displacements(run, values);
+    bough_status s =
+        colouring == APP_COLOUR_STRESS ? stresses(run, mesh->vertex_count, values) : displacements(run, values);
     if (!s)
         widen(scale, values, mesh->vertex_count);
     return s;

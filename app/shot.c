@@ -17,8 +17,7 @@ static const struct argp_option options[] = {
     {"fov", OPT_FOV, "DEG", 0,
      "field of view from top to bottom (default: what holds all that stands there, and at most 60)", 0},
     {"colour", OPT_COLOUR, "WHAT", 0,
-     "component (default, of parts), part, displacement (default, of a body) or stress (von Mises': the largest of a "
-     "part)",
+     "component (default, of parts), part, displacement (default, of a body) or stress (von Mises', over each part)",
      0},
     {"range", OPT_RANGE, "N", 0, "what the last colour stands for, m or Pa (default: the largest so far)", 0},
     {"paint", OPT_PAINT, "PATTERN=RRGGBB", 0,

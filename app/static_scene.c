@@ -6,7 +6,7 @@
 
 bool app_is_scene_of_parts(const char *path) {
     static const char *const keys[] = {"components", "parts", "object", "objects", "place"};
-    json_t *root = app_has_extension(path, ".json") ? json_load_file(path, 0, NULL) : NULL;
+    json_t *root = app_has_extension(path, ".json") ? app_json_load(path) : NULL;
     bool found = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         found = found || json_object_get(root, keys[i]);
@@ -16,7 +16,7 @@ bool app_is_scene_of_parts(const char *path) {
 
 bool app_is_mechanism(const char *path) {
     static const char *const keys[] = {"links", "generate", "urdf", "bodies"};
-    json_t *root = app_has_extension(path, ".json") ? json_load_file(path, 0, NULL) : NULL;
+    json_t *root = app_has_extension(path, ".json") ? app_json_load(path) : NULL;
     bool found = app_has_extension(path, ".urdf");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         found = found || json_object_get(root, keys[i]);

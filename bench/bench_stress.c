@@ -6,6 +6,7 @@
  * at least a quarter of the largest stress of their part in the full body. All elements that do, at u = U q beside the
  * full body's, tell how far from the cuts errors go. An element's stress is that of its mean deformation; beside it
  * stands the mean of the stresses at its integration points. */
+#include "bench_peaks.h"
 #include "whole_tree.h"
 
 #include "base/vec.h"
@@ -91,7 +92,7 @@ static json_t *changes_of(int variant) {
     snprintf(text, sizeof text, "{'object': %s}", variants[variant].object);
     for (char *c = text; *c; c++)
         *c = *c == '\'' ? '"' : *c;
-    return json_loads(text, 0, NULL);
+    return app_json_parse(text, strlen(text));
 }
 
 static bool settle(stress_bench *b) {
@@ -274,8 +275,27 @@ static void close_bench(stress_bench *b) {
 
 typedef struct {
     double step_us[2], look_us; /* with L1, L3 */
-    int32_t parts, points;
+    double field_us, surface_us; /* stress at all vertices; their positions, to compare with */
+    int32_t parts, points, vertices;
 } cost;
+
+static bool time_drawing(const tree_scene *scene, const bough_model *model, const bough_state *state, cost *c) {
+    double field[ROUNDS * LOOKS], surface[ROUNDS * LOOKS];
+    c->vertices = bough_model_vertex_count(model);
+    float *values = malloc((size_t)c->vertices * sizeof *values);
+    float *positions = malloc(3 * (size_t)c->vertices * sizeof *positions);
+    bool good = values && positions;
+    for (int i = 0; i < ROUNDS * LOOKS && good; i++) {
+        const double begin = app_seconds();
+        bough_state_surface_stress(scene->ctx, model, state, values);
+        const double middle = app_seconds();
+        good = !bough_state_surface(scene->ctx, model, state, positions, NULL);
+        field[i] = 1e6 * (middle - begin), surface[i] = 1e6 * (app_seconds() - middle);
+    }
+    c->field_us = median_of(ROUNDS * LOOKS, field), c->surface_us = median_of(ROUNDS * LOOKS, surface);
+    free(values), free(positions);
+    return good;
+}
 
 /* Steps and looks in turns; L1 begins anew each time, since it feeds energy into an oak. */
 static bool time_looks(const tree_scene *scene, const bough_model *model, bough_state *state, cost *c) {
@@ -305,6 +325,7 @@ static bool time_looks(const tree_scene *scene, const bough_model *model, bough_
     for (int kind = 0; kind < 2; kind++)
         c->step_us[kind] = median_of(ROUNDS * STEPS, steps[kind]);
     c->look_us = median_of(ROUNDS * LOOKS, looks);
+    good = good && time_drawing(scene, model, state, c);
     free(peaks), free(start);
     return good && !app_interrupted();
 }
@@ -413,23 +434,28 @@ static void tell_cost(const cost *c) {
            "%.0f %% with L3 (%.0f us)\n",
            c->parts, c->points, c->look_us, 100 * c->look_us / c->step_us[0], c->step_us[0],
            100 * c->look_us / c->step_us[1], c->step_us[1]);
+    printf("oak, one thread: stress at all %d vertices %.0f us; their positions %.0f us\n", c->vertices, c->field_us,
+           c->surface_us);
 }
 
 int bench_stress(const bench_options *options) {
     bough_context *ctx = app_context(1);
     json_t *list = json_array();
     cost c = {0};
-    bool good = true;
+    json_t *peaks = NULL;
+    bool good = bench_peaks(ctx, options->json, options->size > 1, &peaks);
     for (int v = 0; v < VARIANTS && good; v++)
         good = run_variant(ctx, v, list, options->json);
     good = good && measure_cost(ctx, &c);
     if (good && options->json)
-        app_print_json(json_pack("{s:s, s:O, s:{s:i, s:i, s:f, s:f, s:f}}", "scene", "flower", "variants", list, "oak",
+        app_print_json(json_pack("{s:O, s:s, s:O, s:{s:i, s:i, s:f, s:f, s:f, s:i, s:f, s:f}}", "peaks", peaks, "scene", "flower", "variants", list, "oak",
                                  "parts", (int)c.parts, "points", (int)c.points, "step_us_L1", c.step_us[0],
-                                 "step_us_L3", c.step_us[1], "peaks_us", c.look_us));
+                                 "step_us_L3", c.step_us[1], "peaks_us", c.look_us, "vertices", (int)c.vertices, "field_us", c.field_us,
+                                 "positions_us", c.surface_us));
     else if (good)
         tell_cost(&c);
     json_decref(list);
+    json_decref(peaks);
     bough_context_destroy(ctx);
     return good ? APP_OK : APP_FAILED;
 }

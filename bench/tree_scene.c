@@ -47,7 +47,7 @@ bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_
 
 /* Goes over the scene's file; takes the changes. */
 static bool change(const tree_scene *s, json_t *changes) {
-    json_t *root = json_load_file(s->path, 0, NULL);
+    json_t *root = app_json_load(s->path);
     json_object_del(root, "wind");
     const bool good = changes && !json_object_update_recursive(root, changes) && !json_dump_file(root, s->path, 0);
     json_decref(changes);

@@ -99,6 +99,9 @@ static inline double test_uniform(test_random *r, double lower, double upper) {
     return lower + (upper - lower) * (double)(test_bits(r) >> 11) * 0x1p-53;
 }
 
+#ifndef TEST_FOLDERS
+#define TEST_FOLDERS "/tmp"
+#endif
 /* The temporary folder of this program, made when first asked for and removed at exit. */
 static char test_folder[64];
 static pid_t test_folder_owner; /* a forked child leaves it alone */
@@ -113,7 +116,7 @@ static inline void test_remove_folder(void) {
         nftw(test_folder, test_remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 static inline void test_make_folder(void) {
-    snprintf(test_folder, sizeof test_folder, "/tmp/bough-test-XXXXXX");
+    snprintf(test_folder, sizeof test_folder, "%s/bough-test-XXXXXX", TEST_FOLDERS);
     if (!mkdtemp(test_folder))
         fail_msg("no temporary folder");
     test_folder_owner = getpid();

@@ -17,15 +17,24 @@ static const double *gravity_now(const view_session *s) {
     return s->has_gravity ? s->gravity : s->worlds[0]->state ? s->worlds[0]->state->gravity : s->scene_gravity;
 }
 
+/* Which motors somebody has taken over. */
+static json_t *json_held_motors(const bough_run *run) {
+    json_t *list = json_array();
+    bough_run_motor motor;
+    for (int32_t i = 0; bough_run_motor_at(run, i, &motor); i++)
+        json_array_append_new(list, json_boolean(motor.held));
+    return list;
+}
+
 void session_say_settings(view_session *s) {
     const view_choice *c = &s->worlds[0]->choice;
-    session_tell_newest(
-        s, SLOT_SETTINGS,
-        view_message_json(json_pack("{s:s, s:b, s:f, s:o, s:o, s:f, s:s?, s:s, s:s, s:s, s:b}", "say", "settings",
-                                    "paused", (int)s->paused, "speed", s->speed, "wind", view_json_wind(wind_now(s)),
-                                    "gravity", app_json_numbers(gravity_now(s), 3), "dt", c->dt, "coupling",
-                                    c->coupling, "integrator", c->integrator, "engine", c->engine, "continuity",
-                                    c->continuity, "recording", (int)(s->recording != NULL))));
+    session_tell_newest(s, SLOT_SETTINGS,
+                        view_message_json(json_pack(
+                            "{s:s, s:b, s:f, s:o, s:o, s:f, s:s?, s:s, s:s, s:s, s:b, s:o}", "say", "settings",
+                            "paused", (int)s->paused, "speed", s->speed, "wind", view_json_wind(wind_now(s)), "gravity",
+                            app_json_numbers(gravity_now(s), 3), "dt", c->dt, "coupling", c->coupling, "integrator",
+                            c->integrator, "engine", c->engine, "continuity", c->continuity, "recording",
+                            (int)(s->recording != NULL), "motors", json_held_motors(s->worlds[0]->run))));
 }
 
 static void add_pair(json_t *list, int32_t part, double number) {
@@ -79,6 +88,8 @@ bough_status session_set_stage(view_session *s) {
                               .worlds = {s->worlds[0], s->worlds[1]},
                               .wind = wind_now(s),
                               .gravity = gravity_now(s),
+                              .files = s->openable,
+                              .file = s->file,
                               .generation = ++s->generation};
     for (int k = 0; k < VIEW_LAYERS; k++)
         if (s->worlds[k])
@@ -94,7 +105,7 @@ bough_status session_set_stage(view_session *s) {
     return BOUGH_OK;
 }
 
-static bool complain_if(view_session *s, uint64_t seat, bough_status status) {
+bool session_complain_if(view_session *s, uint64_t seat, bough_status status) {
     if (status)
         session_complain_of(s, seat, status);
     return status != BOUGH_OK;
@@ -165,9 +176,9 @@ static void pull(view_session *s, uint64_t seat, const view_command *c) {
     memcpy(hand->target, c->vector, sizeof hand->target);
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
         if (find_vertex(s, k, c->part, c->vertex, &part, &vertex))
-            complain_if(s, seat,
-                        bough_run_pull(s->ctx, s->worlds[k]->run, (int32_t)(hand - s->hands), part, vertex,
-                                       hand->target, hand->stiffness, hand->damping));
+            session_complain_if(s, seat,
+                                bough_run_pull(s->ctx, s->worlds[k]->run, (int32_t)(hand - s->hands), part, vertex,
+                                               hand->target, hand->stiffness, hand->damping));
 }
 
 static void release(view_session *s, view_held *hand) {
@@ -190,7 +201,7 @@ static void poke(view_session *s, uint64_t seat, const view_command *c) {
         if (!find_vertex(s, k, c->part, c->vertex, &part, &vertex))
             session_complain(s, seat, false, "part %d has no vertex %d", c->part, c->vertex);
         else
-            complain_if(s, seat, bough_run_poke(s->ctx, s->worlds[k]->run, part, vertex, c->vector));
+            session_complain_if(s, seat, bough_run_poke(s->ctx, s->worlds[k]->run, part, vertex, c->vector));
 }
 
 /* ---- air and weight ---- */
@@ -216,7 +227,7 @@ static void set_wind(view_session *s, uint64_t seat, const view_command *c) {
         memcpy(s->wind.velocity, c->vector, sizeof s->wind.velocity);
     if (!isnan(c->value))
         s->wind.gust = c->value;
-    complain_if(s, seat, blow(s));
+    session_complain_if(s, seat, blow(s));
     session_say_settings(s);
 }
 
@@ -230,7 +241,7 @@ static bough_status weigh(view_session *s) {
 static void set_gravity(view_session *s, uint64_t seat, const view_command *c) {
     s->has_gravity = true;
     memcpy(s->gravity, c->vector, sizeof s->gravity);
-    complain_if(s, seat, weigh(s));
+    session_complain_if(s, seat, weigh(s));
     session_say_settings(s);
 }
 
@@ -239,6 +250,20 @@ void session_hand_over(view_session *s) {
     if (s->has_wind)
         blow(s);
     weigh(s);
+}
+
+/* ---- motors ---- */
+
+static void set_motor(view_session *s, uint64_t seat, const view_command *c) {
+    for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++) {
+        bough_run *run = s->worlds[k]->run;
+        const int32_t count = bough_run_motor_count(run), first = c->motor < 0 ? 0 : c->motor;
+        if (c->motor >= count || count == 0)
+            session_complain(s, seat, false, "this scene has no such motor");
+        for (int32_t i = first; i < (c->motor < 0 ? count : c->motor + 1) && i < count; i++)
+            session_complain_if(s, seat, bough_run_set_motor(s->ctx, run, i, c->value));
+    }
+    session_say_settings(s);
 }
 
 /* ---- worlds that are made anew ---- */
@@ -251,7 +276,8 @@ void session_restart_clock(view_session *s) {
 /* The world in place k becomes one of the choice; where it cannot be made, all is as before. */
 static bool remake(view_session *s, uint64_t seat, int k, const view_choice *choice) {
     view_world *made;
-    if (complain_if(s, seat, view_world_create(s->ctx, s->path, choice, k == 0 ? session_on_changes : NULL, s, &made)))
+    if (session_complain_if(s, seat,
+                            view_world_create(s->ctx, s->path, choice, k == 0 ? session_on_changes : NULL, s, &made)))
         return false;
     made->shape->generation = s->generation;
     view_world_destroy(s->ctx, s->worlds[k]);
@@ -269,10 +295,10 @@ static void complain_of_recording(view_session *s, uint64_t seat, bough_status s
     if (status == BOUGH_ERROR_FILE)
         session_complain(s, seat, false, "recordings cannot be written to %s; is it there, and space left?", s->folder);
     else
-        complain_if(s, seat, status);
+        session_complain_if(s, seat, status);
 }
 
-static void finish_recording(view_session *s, uint64_t seat) {
+void session_finish_recording(view_session *s, uint64_t seat) {
     json_t *names = json_array();
     complain_of_recording(s, seat, view_recording_finish(s->ctx, s->recording, names));
     s->recording = NULL;
@@ -284,11 +310,10 @@ static void finish_recording(view_session *s, uint64_t seat) {
     session_tell_newest(s, SLOT_RECORDED, view_message_json(json_pack("{s:s, s:o}", "say", "recorded", "files", all)));
 }
 
-/* From the start, with what was chosen since. */
-static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
+bool session_restart(view_session *s, uint64_t seat, const view_choice *choice) {
     const view_choice own = *choice;
     if (s->recording) /* time does not go back in it */
-        finish_recording(s, seat);
+        session_finish_recording(s, seat);
     if (!remake(s, seat, 0, &own))
         return false;
     if (s->worlds[1]) {
@@ -300,6 +325,7 @@ static bool restart(view_session *s, uint64_t seat, const view_choice *choice) {
     s->step_seconds = 0;
     s->changed = true;
     s->retries = 0, s->halved_dt = 0;
+    session_drop_moments(s);
     session_hand_over(s);
     session_restart_clock(s);
     return true;
@@ -322,7 +348,7 @@ static void reset(view_session *s, uint64_t seat) {
     view_shape *before[VIEW_LAYERS] = {NULL};
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
         before[k] = view_shape_hold(s->worlds[k]->shape);
-    const bool done = restart(s, seat, &s->worlds[0]->choice);
+    const bool done = session_restart(s, seat, &s->worlds[0]->choice);
     bool same = true;
     for (int k = 0; k < VIEW_LAYERS; k++) {
         same &= !before[k] || (s->worlds[k] && is_same_shape(before[k], s->worlds[k]->shape));
@@ -331,7 +357,7 @@ static void reset(view_session *s, uint64_t seat) {
     if (!done)
         return;
     if (!same)
-        complain_if(s, seat, session_set_stage(s));
+        session_complain_if(s, seat, session_set_stage(s));
     session_say_settings(s);
     session_say_parts(s);
 }
@@ -348,9 +374,9 @@ static const char *const continuities[] = {"none", "C0", "C1", NULL};
 
 /* Another engine: other things to draw. */
 static void restage(view_session *s, uint64_t seat, const view_choice *choice) {
-    if (!restart(s, seat, choice))
+    if (!session_restart(s, seat, choice))
         return;
-    complain_if(s, seat, session_set_stage(s));
+    session_complain_if(s, seat, session_set_stage(s));
     session_say_settings(s);
     session_say_parts(s);
 }
@@ -377,7 +403,7 @@ static void set_coupling(view_session *s, uint64_t seat, const char *name) {
         which++;
     w->state->coupling = (bough_coupling)which;
     /* joints, ties and integrators may need the exact one */
-    if (complain_if(s, seat, bough_step(s->ctx, w->model, w->state, 0)))
+    if (session_complain_if(s, seat, bough_step(s->ctx, w->model, w->state, 0)))
         w->state->coupling = before;
     else
         w->choice.coupling = known;
@@ -413,13 +439,13 @@ static void set_integrator(view_session *s, uint64_t seat, const char *name) {
     if (!w->model) {
         view_choice choice = w->choice;
         choice.integrator = known;
-        if (restart(s, seat, &choice)) {
+        if (session_restart(s, seat, &choice)) {
             session_complain(s, 0, false, "the body began anew, with the integrator %s", known);
             session_say_settings(s);
         }
         return;
     }
-    if (!complain_if(s, seat, integrate_tree(s, known)))
+    if (!session_complain_if(s, seat, integrate_tree(s, known)))
         w->choice.integrator = known;
     session_say_settings(s);
 }
@@ -427,7 +453,7 @@ static void set_integrator(view_session *s, uint64_t seat, const char *name) {
 /* Steps of all worlds stay the same: they are to be compared. */
 static void set_dt(view_session *s, uint64_t seat, double dt) {
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        if (!complain_if(s, seat, bough_run_set_dt(s->ctx, s->worlds[k]->run, dt)))
+        if (!session_complain_if(s, seat, bough_run_set_dt(s->ctx, s->worlds[k]->run, dt)))
             s->worlds[k]->choice.dt = dt;
     session_restart_clock(s);
     session_say_settings(s);
@@ -458,8 +484,9 @@ static void set_continuity(view_session *s, uint64_t seat, const char *name) {
     session_say_settings(s);
 }
 
-/* Both begin at the start, so that they can be compared. */
+/* Both begin at the start, so that they can be compared; all are told, since their time begins anew. */
 static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
+    const double time = view_world_time(s->worlds[0]);
     view_choice choice = {.continuity = "C0", .dt = s->worlds[0]->choice.dt};
     const bool none = !c->name[0] && !c->coupling[0];
     choice.engine = c->name[0] ? constant(c->name, s->engines) : s->worlds[0]->choice.engine;
@@ -471,9 +498,11 @@ static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
         return;
     } else if (!remake(s, seat, 1, &choice))
         return;
-    else if (!restart(s, seat, &s->worlds[0]->choice))
+    else if (!session_restart(s, seat, &s->worlds[0]->choice))
         drop_ghost(s); /* of another time than the first, and on no stage */
-    complain_if(s, seat, session_set_stage(s));
+    else if (time > 0)
+        session_note(s, "scene and ghost begin at the start, so that they can be compared: time is 0 again");
+    session_complain_if(s, seat, session_set_stage(s));
     session_say_settings(s);
     session_say_parts(s);
 }
@@ -518,7 +547,7 @@ static void act_on_part(view_session *s, uint64_t seat, view_do what, int32_t pa
         return;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
         if (s->worlds[k]->model)
-            complain_if(s, seat, change_part(s->ctx, s->worlds[k], what, part));
+            session_complain_if(s, seat, change_part(s->ctx, s->worlds[k], what, part));
     s->changed = true;
     session_say_parts(s);
 }
@@ -536,7 +565,7 @@ static void act_on_paint(view_session *s, uint64_t seat, const view_command *c) 
     if (!session_need_part(s, seat, c->part))
         return;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        if (s->worlds[k]->model && complain_if(s, seat, paint(s->ctx, s->worlds[k], c)))
+        if (s->worlds[k]->model && session_complain_if(s, seat, paint(s->ctx, s->worlds[k], c)))
             return;
     const view_world *w = s->worlds[0];
     for (int32_t p = 0; p < w->shape->part_count && c->what == VIEW_DO_DAMPING; p++)
@@ -554,7 +583,7 @@ static void record(view_session *s, uint64_t seat, bool on) {
         complain_of_recording(s, seat,
                               view_recording_start(s->ctx, s->worlds[0], s->folder, ++s->recordings, &s->recording));
     else if (!on && s->recording)
-        finish_recording(s, seat);
+        session_finish_recording(s, seat);
     session_say_settings(s);
 }
 
@@ -602,6 +631,9 @@ static void act_on_settings(view_session *s, uint64_t seat, const view_command *
         break;
     case VIEW_DO_GHOST:
         set_ghost(s, seat, c);
+        break;
+    case VIEW_DO_MOTOR:
+        set_motor(s, seat, c);
         break;
     default:
         break;
@@ -652,6 +684,21 @@ void session_act(view_session *s, const view_order *order) {
         break;
     case VIEW_DO_RECORD:
         record(s, order->seat, c->flag);
+        break;
+    case VIEW_DO_KEEP:
+        session_keep(s, order->seat, c);
+        break;
+    case VIEW_DO_RESTORE:
+        session_restore(s, order->seat, c);
+        break;
+    case VIEW_DO_FORGET:
+        session_forget(s, order->seat, c);
+        break;
+    case VIEW_DO_REWIND:
+        session_rewind(s, order->seat, c);
+        break;
+    case VIEW_DO_OPEN:
+        session_open(s, order->seat, c);
         break;
     default:
         act_on_settings(s, order->seat, c);

@@ -8,9 +8,14 @@ bough_status view_cast_create(view_world *w) {
     const int32_t count = bough_run_rigid_count(w->run);
     w->look_of = calloc((size_t)count + 1, sizeof *w->look_of);
     w->looks = calloc((size_t)count + 1, sizeof *w->looks);
-    if (!w->look_of || !w->looks)
+    w->start = calloc(VIEW_POSE * (size_t)count + 1, sizeof *w->start);
+    if (!w->look_of || !w->looks || !w->start)
         return BOUGH_ERROR_MEMORY;
     w->rigid_count = count;
+    for (int32_t i = 0; i < count; i++) {
+        const bough_pose pose = bough_run_rigid_pose(w->run, i);
+        view_write_pose(pose.rotation, pose.position, w->start + VIEW_POSE * (size_t)i);
+    }
     w->look_count = app_find_looks(w->run, w->look_of, w->looks);
     return BOUGH_OK;
 }

@@ -1,4 +1,4 @@
-/* Numbers by which parts are coloured. */
+/* Numbers by which parts, or the vertices of their surfaces, are coloured. */
 #include "view.h"
 
 #include <math.h>
@@ -46,51 +46,80 @@ static void find_deviations(const view_world *w, float *numbers) {
     }
 }
 
-static bough_status find_stresses(bough_context *ctx, const view_world *w, float *numbers) {
-    double *all = malloc(((size_t)w->shape->part_count + 1) * sizeof *all);
-    if (!all)
-        return BOUGH_ERROR_MEMORY;
-    bough_state_peak_stresses(ctx, w->model, w->state, all);
-    for (int32_t p = 0; p < w->shape->part_count; p++)
-        numbers[p] = (float)all[p];
-    free(all);
-    return BOUGH_OK;
-}
+/* ---- fields: a number of each vertex of a surface ---- */
 
-static bough_status find_body_stress(bough_context *ctx, const view_world *w, float *number) {
+/* Von Mises' stress at the vertices of all surfaces: smooth over each part, or over the body. */
+static bough_status find_stresses(bough_context *ctx, const view_world *w, float *field) {
+    if (w->model) {
+        bough_state_surface_stress(ctx, w->model, w->state, field);
+        return BOUGH_OK;
+    }
     const bough_mesh *mesh = bough_run_mesh(w->run);
-    const double *u = bough_run_displacement(w->run);
-    double *all = mesh && u ? malloc(((size_t)mesh->element_count + 1) * sizeof *all) : NULL;
-    bough_status s = all ? bough_body_stress(ctx, bough_scene_body(w->scene), u, NULL, all) : BOUGH_ERROR_MEMORY;
-    for (int32_t e = 0; !s && e < mesh->element_count; e++)
-        *number = fmaxf(*number, (float)all[e]);
+    float *all = mesh ? malloc(((size_t)mesh->vertex_count + 1) * sizeof *all) : NULL;
+    bough_status s = all ? bough_run_vertex_stresses(w->run, all) : BOUGH_ERROR_MEMORY;
+    for (int32_t i = 0; !s && i < w->boundary->vertex_count; i++)
+        field[i] = all[w->vertex_map[i]];
     free(all);
     return s;
 }
+
+/* Which colours are fields over the surfaces of this world. */
+static bool has_field(const view_world *w, uint32_t what) {
+    return what == VIEW_COLOUR_STRESS && w->rigid_count == 0;
+}
+
+/* The largest number of each part becomes the part's, and each vertex has its share of that, in 65,535ths: all of it
+ * where the material is turned inside out. */
+static void pack_field(const view_shape *shape, const float *field, float *numbers, uint16_t *shares) {
+    for (int32_t p = 0; p < shape->part_count; p++) {
+        const view_shape_part *part = &shape->parts[p];
+        float most = 0;
+        for (int32_t v = part->first; v < part->first + part->vertices; v++)
+            most = isfinite(field[v]) ? fmaxf(most, field[v]) : most;
+        for (int32_t v = part->first; v < part->first + part->vertices; v++) {
+            const float share = most > 0 ? field[v] / most : 0;
+            shares[v] = (uint16_t)lrintf(65535 * fminf(fmaxf(share, 0), 1)); /* of no number: 0 */
+        }
+        numbers[p] = most;
+    }
+}
+
+static bough_status find_field(bough_context *ctx, const view_world *w, float *numbers, uint16_t *shares) {
+    float *field = calloc((size_t)w->shape->vertex_count + 1, sizeof *field);
+    bough_status s = field ? find_stresses(ctx, w, field) : BOUGH_ERROR_MEMORY;
+    if (!s)
+        pack_field(w->shape, field, numbers, shares);
+    free(field);
+    return s;
+}
+
+/* ---- messages ---- */
 
 bough_status view_colours_make(bough_context *ctx, const view_world *w, uint32_t what, uint32_t layer,
                                view_message **message) {
     const uint32_t about[2] = {what, layer};
     const double time = view_world_time(w);
-    const size_t count = (size_t)w->shape->part_count, begin = VIEW_HEAD_SIZE + sizeof time + sizeof about;
-    float *numbers = calloc(count + 1, sizeof *numbers);
-    *message = numbers ? view_message_new(begin + count * sizeof *numbers, false) : NULL;
-    bough_status s = *message ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    if (!s && what == VIEW_COLOUR_STRESS)
-        s = w->model              ? find_stresses(ctx, w, numbers)
-            : w->rigid_count == 0 ? find_body_stress(ctx, w, numbers)
-                                  : BOUGH_OK; /* rigid things tell of none */
-    else if (!s && w->model)
+    const bool fielded = has_field(w, what);
+    const size_t parts = (size_t)w->shape->part_count, vertices = fielded ? (size_t)w->shape->vertex_count : 0;
+    const size_t begin = VIEW_HEAD_SIZE + sizeof time + sizeof about, size = begin + 4 * parts + 2 * vertices;
+    float *numbers = calloc(parts + 1, sizeof *numbers);
+    uint16_t *shares = calloc(vertices + 1, sizeof *shares);
+    *message = numbers && shares ? view_message_new(size, false) : NULL;
+    bough_status s = !*message ? BOUGH_ERROR_MEMORY : fielded ? find_field(ctx, w, numbers, shares) : BOUGH_OK;
+    if (!s && what == VIEW_COLOUR_DEVIATION && w->model) /* only parts have interfaces */
         find_deviations(w, numbers);
     if (!s) {
-        view_write_head((*message)->bytes, VIEW_COLOURS, w->shape->generation, 0);
-        memcpy((*message)->bytes + VIEW_HEAD_SIZE, &time, sizeof time);
-        memcpy((*message)->bytes + VIEW_HEAD_SIZE + sizeof time, about, sizeof about);
-        memcpy((*message)->bytes + begin, numbers, count * sizeof *numbers);
+        unsigned char *at = (*message)->bytes;
+        view_write_head(at, VIEW_COLOURS, w->shape->generation, 0);
+        memcpy(at + VIEW_HEAD_SIZE, &time, sizeof time);
+        memcpy(at + VIEW_HEAD_SIZE + sizeof time, about, sizeof about);
+        memcpy(at + begin, numbers, 4 * parts);
+        memcpy(at + begin + 4 * parts, shares, 2 * vertices);
     } else {
         view_message_drop(*message);
         *message = NULL;
     }
     free(numbers);
+    free(shares);
     return s;
 }

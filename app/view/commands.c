@@ -25,6 +25,10 @@ enum {
     ENGINE = 1 << 17,
     COUPLING = 1 << 18,
     ON = 1 << 19,
+    TIME = 1 << 20,
+    MOTOR = 1 << 21,
+    OFFSET = 1 << 22,
+    FILE_NUMBER = 1 << 23,
 };
 
 static const struct {
@@ -69,6 +73,10 @@ static const struct {
     {ENGINE, "engine", TEXT, 0, 0, offsetof(view_command, name)},
     {COUPLING, "coupling", TEXT, 0, 0, offsetof(view_command, coupling)},
     {ON, "on", TRUTH, 0, 0, offsetof(view_command, flag)},
+    {TIME, "time", NUMBER, 0, 1e9, offsetof(view_command, value)},
+    {MOTOR, "motor", WHOLE, 0, INT32_MAX, offsetof(view_command, motor)},
+    {OFFSET, "value", NUMBER, -1e3, 1e3, offsetof(view_command, value)},
+    {FILE_NUMBER, "file", WHOLE, 0, VIEW_FILES - 1, offsetof(view_command, number)},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -161,9 +169,9 @@ static bool find_verb(const char *name, view_do *what) {
 }
 
 view_parsed view_command_parse(const char *text, size_t size, view_command *command, char reason[128]) {
-    *command = (view_command){.value = NAN, .vertex = -1};
+    *command = (view_command){.value = NAN, .vertex = -1, .motor = -1};
     reason[0] = 0;
-    json_t *object = size <= VIEW_TEXT_SIZE ? json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    json_t *object = size <= VIEW_TEXT_SIZE ? app_json_parse(text, size) : NULL;
     view_parsed parsed = VIEW_NO_COMMAND;
     if (!json_is_object(object))
         refuse(VIEW_NO_COMMAND, reason, "commands are JSON objects%s%s", "", "");

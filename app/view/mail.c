@@ -144,6 +144,15 @@ void session_complain(view_session *s, uint64_t seat, bool fatal, const char *fo
         session_tell_all(s, message);
 }
 
+void session_note(view_session *s, const char *format, ...) {
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    session_tell_all(s, view_message_json(json_pack("{s:s, s:o}", "say", "note", "text", app_json_text(sentence))));
+}
+
 void session_complain_of(view_session *s, uint64_t seat, bough_status status) {
     const char *sentence = bough_message(s->ctx);
     const bool own = status == BOUGH_ERROR_MEMORY || !sentence[0]; /* the context has an older sentence, or none */

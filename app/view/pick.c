@@ -103,12 +103,12 @@ static void pick_body(view_session *s, uint64_t seat, int32_t drawn) {
     bough_body_measure(s->ctx, bough_scene_body(w->scene), &whole);
     view_world_spring(s->ctx, w, 0, &spring, &damping);
     session_tell(s, seat,
-                 view_message_json(json_pack("{s:s, s:i, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "say", "pick",
-                                             "part", 0, "name", "body", "element", bough_element_name(mesh->type),
-                                             "elements", (int)mesh->element_count, "vertices", (int)mesh->vertex_count,
-                                             "mass", app_json_number(whole.mass), "stress",
-                                             app_json_number(body_stress(s, mesh, u, vertex)), "position",
-                                             json_body_position(mesh, u, vertex), "spring", app_json_number(spring))));
+                 view_message_json(json_pack(
+                     "{s:s, s:i, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "say", "pick", "part", 0, "name",
+                     "body", "element", bough_element_name(mesh->type), "elements", (int)mesh->element_count,
+                     "vertices", (int)mesh->vertex_count, "mass", app_json_number(whole.mass), "stress",
+                     app_json_number(body_stress(s, mesh, u, vertex)), "position", json_body_position(mesh, u, vertex),
+                     "spring", app_json_number(spring), "vertex", vertex < 0 ? json_null() : json_integer(vertex))));
 }
 
 /* ---- mechanisms ---- */

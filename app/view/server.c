@@ -1,25 +1,37 @@
-/* HTTP and WebSocket around a session: who may come in, what is served, one thread for each client that is written to.
- * Everything that a client sends is hostile until it is checked. */
-#include "view.h"
-
-#include <civetweb.h>
+/* HTTP and WebSocket around a session: who may come in, what is served. Everything that comes in is hostile until it is
+ * checked. */
+#include "client.h"
+#include "http.h"
+#include "line.h"
+#include "websocket.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
+
+enum {
+    REQUEST_TIME = 8, /* s, in which a request must be complete */
+    SILENCE = 30,     /* s, after which one who says nothing, not even to pings, is gone */
+};
 
 struct view_server {
     view_session *session;
-    struct mg_context *civetweb;
+    lines *lines;
     char *address, *token;
     char folder[PATH_MAX]; /* of the page's files, without links */
-    int32_t port;
+    double silence;        /* s */
 };
+
+/* One who asks for something. */
+typedef struct {
+    const view_server *server;
+    int socket;
+    const http_request *request;
+    unsigned char *rest; /* what came behind its head */
+    size_t rest_size;
+} visit;
 
 /* ---- who may come in ---- */
 
@@ -32,10 +44,9 @@ static bool is_token(const view_server *server, const char *text) {
     return !differs;
 }
 
-static bool has_token(const view_server *server, const struct mg_request_info *request) {
+static bool has_token(const visit *v) {
     char given[256] = "";
-    const char *query = request->query_string;
-    return query && mg_get_var(query, strlen(query), "token", given, sizeof given) > 0 && is_token(server, given);
+    return http_query(v->request, "token", given, sizeof given) && is_token(v->server, given);
 }
 
 static bool is_numeric(const char *host) {
@@ -49,17 +60,17 @@ static bool is_own_host(const view_server *server, const char *text) {
     const char *colon = text ? strchr(text, ':') : NULL,
                *port = colon ? colon + 1 : "80"; /* which browsers leave out */
     const size_t length = text ? strcspn(text, ":") : sizeof host;
-    if (length >= sizeof host || atoi(port) != server->port || port[strspn(port, "0123456789")] != 0)
+    if (length >= sizeof host || atoi(port) != view_server_port(server) || port[strspn(port, "0123456789")] != 0)
         return false;
     snprintf(host, sizeof host, "%.*s", (int)length, text);
     return !strcmp(host, server->address) || !strcmp(host, "localhost") ||
            (!strcmp(server->address, "0.0.0.0") && is_numeric(host));
 }
 
-static bool comes_from_here(const view_server *server, const struct mg_connection *connection) {
-    const char *host = mg_get_header(connection, "Host"), *origin = mg_get_header(connection, "Origin");
-    return is_own_host(server, host) &&
-           (!origin || (!strncmp(origin, "http://", 7) && is_own_host(server, origin + 7)));
+static bool comes_from_here(const visit *v) {
+    const char *host = http_header(v->request, "Host"), *origin = http_header(v->request, "Origin");
+    return is_own_host(v->server, host) &&
+           (!origin || (!strncmp(origin, "http://", 7) && is_own_host(v->server, origin + 7)));
 }
 
 /* ---- answers ---- */
@@ -69,33 +80,42 @@ typedef struct {
     bool download;
 } answer;
 
-static void send_head(struct mg_connection *connection, const view_server *server, int status, const answer *a,
-                      long long size) {
-    mg_printf(connection,
-              "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: close\r\n"
-              "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
-              "Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n"
-              "Cross-Origin-Resource-Policy: same-origin\r\n"
-              "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
-              "blob:; media-src blob:; font-src 'self'; connect-src 'self' ws://%s:%d ws://localhost:%d; base-uri "
-              "'none'; form-action 'none'; frame-ancestors 'none'\r\n%s\r\n",
-              status, mg_get_response_code_text(connection, status), a->type, size,
-              strcmp(server->address, "0.0.0.0") ? server->address : "127.0.0.1", (int)server->port, (int)server->port,
-              a->download ? "Content-Disposition: attachment\r\n" : "");
+static bool send_bytes(const visit *v, const void *bytes, size_t size) {
+    return line_send(v->socket, bytes, size, REQUEST_TIME, NULL);
 }
 
-static bool wants_body(const struct mg_connection *connection) {
-    return strcmp(mg_get_request_info(connection)->request_method, "HEAD") != 0;
+static void send_head(const visit *v, int status, const answer *a, long long size) {
+    char head[1536];
+    const view_server *server = v->server;
+    const int port = (int)view_server_port(server);
+    const int length = snprintf(
+        head, sizeof head,
+        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: close\r\n"
+        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
+        "Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n"
+        "Cross-Origin-Resource-Policy: same-origin\r\n"
+        "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
+        "blob:; media-src blob:; font-src 'self'; connect-src 'self' ws://%s:%d ws://localhost:%d; base-uri "
+        "'none'; form-action 'none'; frame-ancestors 'none'\r\n%s%s\r\n",
+        status, http_status_text(status), a->type, size,
+        strcmp(server->address, "0.0.0.0") ? server->address : "127.0.0.1", port, port,
+        a->download ? "Content-Disposition: attachment\r\n" : "", status == 426 ? "Sec-WebSocket-Version: 13\r\n" : "");
+    send_bytes(v, head, (size_t)length);
 }
 
-static int send_text(struct mg_connection *connection, const view_server *server, int status, const char *text) {
-    send_head(connection, server, status, &(answer){.type = "text/plain; charset=utf-8"}, (long long)strlen(text));
-    if (wants_body(connection))
-        mg_write(connection, text, strlen(text));
-    return status;
+static bool wants_body(const visit *v) {
+    return !v->request->method || strcmp(v->request->method, "HEAD") != 0;
+}
+
+static void send_text(const visit *v, int status, const char *text) {
+    send_head(v, status, &(answer){.type = "text/plain; charset=utf-8"}, (long long)strlen(text));
+    if (wants_body(v))
+        send_bytes(v, text, strlen(text));
 }
 
 /* ---- files ---- */
+
+static const char no_file[] = "there is no such file\n";
 
 static const char *type_of(const char *path) {
     static const char *const types[][2] = {
@@ -130,313 +150,186 @@ static bool is_plain(const char *uri) {
     return uri[0] == '/' && type_of(uri) != NULL;
 }
 
-static int send_stream(struct mg_connection *connection, const view_server *server, FILE *file, const answer *a) {
+static void send_stream(const visit *v, FILE *file, const answer *a) {
     struct stat info;
     char buffer[16384];
-    if (fstat(fileno(file), &info) || !S_ISREG(info.st_mode))
-        return send_text(connection, server, 404, "there is no such file\n");
-    send_head(connection, server, 200, a, (long long)info.st_size);
-    for (size_t got; wants_body(connection) && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        if (mg_write(connection, buffer, got) <= 0)
+    if (fstat(fileno(file), &info) || !S_ISREG(info.st_mode)) {
+        send_text(v, 404, no_file);
+        return;
+    }
+    send_head(v, 200, a, (long long)info.st_size);
+    for (size_t got; wants_body(v) && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
+        if (!send_bytes(v, buffer, got))
             break;
-    return 200;
 }
 
-static int send_path(struct mg_connection *connection, const view_server *server, const char *path, bool download) {
+static void send_path(const visit *v, const char *path, bool download) {
     FILE *file = fopen(path, "rb");
-    if (!file)
-        return send_text(connection, server, 404, "there is no such file\n");
-    const int status = send_stream(connection, server, file, &(answer){.type = type_of(path), .download = download});
+    if (!file) {
+        send_text(v, 404, no_file);
+        return;
+    }
+    send_stream(v, file, &(answer){.type = type_of(path), .download = download});
     fclose(file);
-    return status;
 }
 
 /* Only what lies in the viewer's own folder, however names and links are twisted. */
-static int send_file(struct mg_connection *connection, const view_server *server, const char *uri) {
+static void send_file(const visit *v, const char *uri) {
     char path[PATH_MAX + 512], real[PATH_MAX];
-    const size_t length = strlen(server->folder);
-    if (!is_plain(uri) || length == 0 || strlen(uri) > 400)
-        return send_text(connection, server, 404, "there is no such file\n");
-    snprintf(path, sizeof path, "%s%s", server->folder, uri);
-    if (!realpath(path, real) || strncmp(real, server->folder, length) != 0 || real[length] != '/')
-        return send_text(connection, server, 404, "there is no such file\n");
-    return send_path(connection, server, real, false);
+    const char *folder = v->server->folder;
+    const size_t length = strlen(folder);
+    bool good = is_plain(uri) && length > 0 && strlen(uri) <= 400;
+    if (good) {
+        snprintf(path, sizeof path, "%s%s", folder, uri);
+        good = realpath(path, real) && !strncmp(real, folder, length) && real[length] == '/';
+    }
+    if (good)
+        send_path(v, real, false);
+    else
+        send_text(v, 404, no_file);
 }
 
-static int send_recording(struct mg_connection *connection, const view_server *server, const char *name) {
-    char *path = view_session_find_recording(server->session, name);
-    const int status = path ? send_path(connection, server, path, true)
-                            : send_text(connection, server, 404, "there is no such recording\n");
+static void send_recording(const visit *v, const char *name) {
+    char *path = view_session_find_recording(v->server->session, name);
+    if (path)
+        send_path(v, path, true);
+    else
+        send_text(v, 404, "there is no such recording\n");
     free(path);
-    return status;
 }
 
 /* ---- requests ---- */
 
-static const char recordings[] = "/recordings/";
-
-static int answer_request(struct mg_connection *connection, const view_server *server) {
-    const struct mg_request_info *request = mg_get_request_info(connection);
-    const char *uri = request->local_uri_raw;
+static void answer_page(const visit *v) {
+    static const char recordings[] = "/recordings/";
+    const char *uri = v->request->path;
     const bool page = !strcmp(uri, "/") || !strcmp(uri, "/index.html");
     const bool recording = !strncmp(uri, recordings, sizeof recordings - 1);
-    if ((page || recording) && !has_token(server, request))
-        return send_text(connection, server, 403, "open the address that bough view has printed, with its token\n");
-    if (page)
-        uri = "/index.html";
-    return recording ? send_recording(connection, server, uri + sizeof recordings - 1)
-                     : send_file(connection, server, uri);
+    if ((page || recording) && !has_token(v))
+        send_text(v, 403, "open the address that bough view has printed, with its token\n");
+    else if (recording)
+        send_recording(v, uri + sizeof recordings - 1);
+    else
+        send_file(v, page ? "/index.html" : uri);
 }
 
-/* ---- WebSockets ---- */
-
-enum {
-    CLOSE_PROTOCOL = 1002,
-    CLOSE_KIND = 1003,
-    CLOSE_LATE = 1008,
-    CLOSE_SIZE = 1009,
-    CLOSE_FULL = 1013,
-    FINAL = 0x80,
-    RESERVED = 0x70
-};
-
-typedef struct {
-    struct mg_connection *connection;
-    view_seat *seat;
-    pthread_t sender;
-    bool sends;                /* the sender runs */
-    char text[VIEW_TEXT_SIZE]; /* of a message that comes in pieces */
-    size_t size;
-    bool in_pieces;
-    atomic_bool leaves; /* of itself, or was told why not */
-} client;
-
-static void say_goodbye(struct mg_connection *connection, int code, const char *reason) {
-    char payload[125] = {(char)(code >> 8), (char)(code & 0xff)};
-    const size_t length = strnlen(reason, sizeof payload - 2);
-    memcpy(payload + 2, reason, length);
-    mg_websocket_write(connection, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, payload, length + 2);
+/* Says that it is a WebSocket from now on. */
+static void send_welcome(const visit *v, const char *accept) {
+    char head[256];
+    const int length =
+        snprintf(head, sizeof head,
+                 "HTTP/1.1 101 %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                 "Sec-WebSocket-Accept: %s\r\n%s\r\n",
+                 http_status_text(101), accept,
+                 http_header(v->request, "Sec-WebSocket-Protocol") ? "Sec-WebSocket-Protocol: bough.1\r\n" : "");
+    send_bytes(v, head, (size_t)length);
 }
 
-/* Waits for the socket as long as it takes: others have threads of their own. One that takes nothing for as long as a
- * request may last loses its seat; the connection itself belongs to civetweb's thread, which ends when the client does
- * or says something. */
-static void *send_all(void *data) {
-    client *c = data;
-    bool good = true;
-    while (good && !view_seat_is_closed(c->seat)) {
-        view_message *message = view_seat_next(c->seat, 0.5);
-        if (message)
-            good =
-                mg_websocket_write(c->connection, message->text ? MG_WEBSOCKET_OPCODE_TEXT : MG_WEBSOCKET_OPCODE_BINARY,
-                                   (const char *)message->bytes, message->size) == (int)message->size;
-        view_message_drop(message);
-    }
-    if (good && !c->leaves)
-        say_goodbye(c->connection, CLOSE_LATE, "messages were not read");
-    view_seat_close(c->seat);
-    return NULL;
-}
-
-static void on_ready(struct mg_connection *connection, void *data) {
-    client *c = mg_get_user_connection_data(connection);
-    (void)data;
-    if (!c)
+static void answer_socket(const visit *v) {
+    const http_request *r = v->request;
+    const char *key = http_header(r, "Sec-WebSocket-Key"), *version = http_header(r, "Sec-WebSocket-Version");
+    char accept[WEBSOCKET_ACCEPT_SIZE];
+    view_seat *seat = NULL;
+    if (strcmp(r->method, "GET") != 0 || !http_header_has(r, "Upgrade", "websocket") ||
+        !http_header_has(r, "Connection", "upgrade"))
+        send_text(v, 400, "this is a WebSocket\n");
+    else if (!has_token(v))
+        send_text(v, 403, "the token is missing or wrong\n");
+    else if (!version || strcmp(version, "13") != 0)
+        send_text(v, 426, "the version of WebSockets is 13\n");
+    else if (!key || !websocket_accept(key, accept))
+        send_text(v, 400, "the key of the WebSocket is missing or wrong\n");
+    else if (http_header(r, "Sec-WebSocket-Protocol") && !http_header_has(r, "Sec-WebSocket-Protocol", "bough.1"))
+        send_text(v, 400, "the protocol is bough.1\n");
+    else if (!(seat = view_session_join(v->server->session)))
+        send_text(v, 503, "too many are looking on\n");
+    if (!seat)
         return;
-    c->sends = pthread_create(&c->sender, NULL, send_all, c) == 0;
-    if (!c->sends) {
-        say_goodbye(connection, CLOSE_FULL, "too many are looking on");
-        view_seat_close(c->seat);
+    send_welcome(v, accept);
+    client_serve(seat, v->socket, v->server->silence, v->rest, v->rest_size);
+    view_session_leave(seat);
+}
+
+static void answer_request(const visit *v) {
+    const http_request *r = v->request;
+    if (!comes_from_here(v))
+        send_text(v, 403, "Host or Origin is not that of this server\n");
+    else if (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0)
+        send_text(v, 405, "only GET\n");
+    else if (!strcmp(r->path, "/socket"))
+        answer_socket(v);
+    else
+        answer_page(v);
+}
+
+/* Reads the head in all the time that a request may take, however slowly it comes. 0: it was complete; else the status
+ * to answer with, or -1: nobody is there to be answered. */
+static int read_request(visit *v, http_request *request) {
+    const double until = app_seconds() + REQUEST_TIME;
+    size_t size = 0, head = 0;
+    while (!head) {
+        if (size == HTTP_HEAD_SIZE)
+            return 431;
+        const ssize_t got = line_receive(v->socket, request->head + size, HTTP_HEAD_SIZE - size, until - app_seconds());
+        if (got <= 0)
+            return got < 0 && size > 0 ? 408 : -1;
+        size += (size_t)got;
+        head = http_head_length(request->head, size);
     }
+    v->rest_size = size - head;
+    v->rest = malloc(v->rest_size + 1);
+    if (!v->rest)
+        return -1;
+    memcpy(v->rest, request->head + head, v->rest_size);
+    return http_parse(request, head) ? 0 : 400;
 }
 
-/* Whether it became a WebSocket or broke off while it asked to be one. */
-static void give_up_seat(const struct mg_connection *connection) {
-    client *c = mg_get_user_connection_data(connection);
-    if (!c)
-        return;
-    mg_set_user_connection_data(connection, NULL);
-    c->leaves = true;
-    view_seat_close(c->seat);
-    if (c->sends)
-        pthread_join(c->sender, NULL);
-    view_session_leave(c->seat);
-    free(c);
-}
-
-/* civetweb calls this before it locks the connection to close it: the sender may still want that lock. */
-static void on_close(const struct mg_connection *connection, void *data) {
-    (void)data;
-    give_up_seat(connection);
-}
-
-/* 0: it may become a WebSocket, and has its seat: who is let in stays. */
-static int judge_socket(struct mg_connection *connection, const view_server *server) {
-    const char *upgrade = mg_get_header(connection, "Upgrade");
-    if (!upgrade || strcasecmp(upgrade, "websocket") != 0)
-        return send_text(connection, server, 400, "this is a WebSocket\n");
-    if (!has_token(server, mg_get_request_info(connection)))
-        return send_text(connection, server, 403, "the token is missing or wrong\n");
-    client *c = calloc(1, sizeof *c);
-    if (!c || !(c->seat = view_session_join(server->session))) {
-        free(c);
-        return send_text(connection, server, 503, "too many are looking on\n");
+static void serve(void *data, int socket) {
+    http_request *request = calloc(1, sizeof *request);
+    visit v = {.server = data, .socket = socket, .request = request};
+    const int status = request ? read_request(&v, request) : -1;
+    if (status == 0)
+        answer_request(&v);
+    else if (status > 0) {
+        request->method = NULL;
+        send_text(&v, status, "this is no request that can be answered\n");
     }
-    c->connection = connection;
-    mg_set_user_connection_data(connection, c);
-    return 0;
-}
-
-/* ---- any request ---- */
-
-static int begin_request(struct mg_connection *connection) {
-    const view_server *server = mg_get_user_context_data(connection);
-    const struct mg_request_info *request = mg_get_request_info(connection);
-    if (!comes_from_here(server, connection))
-        return send_text(connection, server, 403, "Host or Origin is not that of this server\n");
-    if (strcmp(request->request_method, "GET") != 0 && strcmp(request->request_method, "HEAD") != 0)
-        return send_text(connection, server, 405, "only GET\n");
-    if (!request->local_uri_raw)
-        return send_text(connection, server, 404, "there is no such file\n");
-    return !strcmp(request->local_uri_raw, "/socket") ? judge_socket(connection, server)
-                                                      : answer_request(connection, server);
-}
-
-/* A message in one piece, or the next of several. The code to close with; 0: all is well. */
-static int take_text(client *c, bool first, bool last, const char *bytes, size_t size, char reason[128]) {
-    snprintf(reason, 128, first ? "a message begins within another" : "a message goes on that did not begin");
-    if (first == c->in_pieces)
-        return CLOSE_PROTOCOL;
-    if (first && last)
-        return view_seat_receive(c->seat, bytes, size, reason);
-    if (size > sizeof c->text - c->size) {
-        snprintf(reason, 128, "messages have at most %d bytes", VIEW_TEXT_SIZE);
-        return CLOSE_SIZE;
-    }
-    memcpy(c->text + c->size, bytes, size);
-    c->size += size;
-    c->in_pieces = !last;
-    if (!last)
-        return 0;
-    const size_t whole = c->size;
-    c->size = 0;
-    return view_seat_receive(c->seat, c->text, whole, reason);
-}
-
-static int take_frame(client *c, int bits, const char *bytes, size_t size, char reason[128]) {
-    const int kind = bits & 0x0f;
-    const bool last = bits & FINAL;
-    snprintf(reason, 128, "this is no frame of a client");
-    if (bits & RESERVED)
-        return CLOSE_PROTOCOL;
-    switch (kind) {
-    case MG_WEBSOCKET_OPCODE_TEXT:
-    case MG_WEBSOCKET_OPCODE_CONTINUATION:
-        return take_text(c, kind == MG_WEBSOCKET_OPCODE_TEXT, last, bytes, size, reason);
-    case MG_WEBSOCKET_OPCODE_BINARY:
-        snprintf(reason, 128, "commands are texts");
-        return CLOSE_KIND;
-    case MG_WEBSOCKET_OPCODE_PING:
-        if (size > 125 || !last || !view_seat_may_send(c->seat))
-            return CLOSE_PROTOCOL;
-        return mg_websocket_write(c->connection, MG_WEBSOCKET_OPCODE_PONG, bytes, size) > 0 ? 0 : CLOSE_PROTOCOL;
-    case MG_WEBSOCKET_OPCODE_PONG:
-        return view_seat_may_send(c->seat) ? 0 : CLOSE_PROTOCOL;
-    default:
-        return CLOSE_PROTOCOL;
-    }
-}
-
-/* 0 ends the connection. */
-static int on_data(struct mg_connection *connection, int bits, char *bytes, size_t size, void *data) {
-    client *c = mg_get_user_connection_data(connection);
-    char reason[128];
-    (void)data;
-    if (!c || view_seat_is_closed(c->seat))
-        return 0;
-    if ((bits & 0x0f) == MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE) {
-        mg_websocket_write(connection, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, bytes, size < 2 ? 0 : 2);
-        return 0;
-    }
-    const int code = take_frame(c, bits, bytes, size, reason);
-    if (code)
-        say_goodbye(connection, code, reason);
-    return code == 0;
-}
-
-static int be_silent(const struct mg_connection *connection, const char *message) {
-    (void)connection, (void)message;
-    return 1;
+    if (status >= 0)
+        line_part(socket);
+    free(v.rest);
+    free(request);
 }
 
 /* ---- starting and stopping ---- */
 
-static bool listen_at(view_server *server, const view_server_def *def, char *reason, size_t size) {
-    char ports[160];
-    snprintf(ports, sizeof ports, "%s:%d", def->address, (int)def->port);
-    /* Threads for all who look on, for those who load the page meanwhile, and for some who only hold the line. */
-    const char *options[] = {"listening_ports",
-                             ports,
-                             "num_threads",
-                             "96",
-                             "request_timeout_ms",
-                             "8000",
-                             "websocket_timeout_ms",
-                             "1000",
-                             "tcp_nodelay",
-                             "1",
-                             "enable_keep_alive",
-                             "no",
-                             "enable_directory_listing",
-                             "no",
-                             "max_request_size",
-                             "8192",
-                             "connection_queue",
-                             "64",
-                             NULL};
-    struct mg_callbacks callbacks = {
-        .begin_request = begin_request, .connection_close = give_up_seat, .log_message = be_silent};
-    struct mg_server_port bound[1] = {{0}};
-    server->civetweb = mg_start(&callbacks, server, options);
-    if (!server->civetweb || mg_get_server_ports(server->civetweb, 1, bound) < 1) {
-        snprintf(reason, size, "%s cannot be listened at; choose another --port or --listen", ports);
-        return false;
-    }
-    server->port = bound[0].port;
-    return true;
-}
-
 view_server *view_server_start(const view_server_def *def, char *reason, size_t size) {
-    static const char *names[] = {"bough.1"};
-    static struct mg_websocket_subprotocols protocols = {1, names};
     view_server *server = calloc(1, sizeof *server);
     snprintf(reason, size, "out of memory");
     if (!server)
         return NULL;
-    server->session = def->session;
+    server->session = def->session, server->silence = def->silence > 0 ? def->silence : SILENCE;
     server->address = strdup(def->address), server->token = strdup(def->token);
     if (!realpath(def->folder, server->folder))
         server->folder[0] = 0;
-    mg_init_library(MG_FEATURES_WEBSOCKET);
-    if (!server->address || !server->token || !listen_at(server, def, reason, size)) {
-        view_server_stop(server);
-        return NULL;
+    if (server->address && server->token) {
+        snprintf(reason, size, "%s:%d cannot be listened at; choose another --port or --listen", def->address,
+                 (int)def->port);
+        server->lines = lines_open(def->address, def->port);
     }
-    mg_set_websocket_handler_with_subprotocols(server->civetweb, "/socket$", &protocols, NULL, on_ready, on_data,
-                                               on_close, server);
-    return server;
+    if (server->lines && lines_start(server->lines, serve, server))
+        return server;
+    view_server_stop(server);
+    return NULL;
 }
 
 int32_t view_server_port(const view_server *server) {
-    return server->port;
+    return lines_port(server->lines);
 }
 
 void view_server_stop(view_server *server) {
     if (!server)
         return;
-    if (server->civetweb)
-        mg_stop(server->civetweb);
-    mg_exit_library();
+    lines_close(server->lines);
     free(server->address);
     free(server->token);
     free(server);

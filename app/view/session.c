@@ -84,6 +84,7 @@ bool session_step(view_session *s) {
     s->timed = s->timed < 1 << 30 ? s->timed : STEPS_TIMED + s->timed % STEPS_TIMED;
     s->steps++;
     step_ghost(s, view_world_time(s->worlds[0]));
+    session_keep_moment(s);
     return true;
 }
 
@@ -143,13 +144,18 @@ static void show(view_session *s) {
     s->shown++;
 }
 
+/* A field over many vertices takes its time: no more than a tenth of all is spent on colours. */
 static void show_colours(view_session *s) {
+    const double start = app_seconds();
+    if (start < s->colours_due)
+        return;
     for (uint32_t what = VIEW_COLOUR_STRESS; what <= VIEW_COLOUR_DEVIATION; what++)
         for (uint32_t layer = 0; layer < VIEW_LAYERS && session_somebody_wants(s, what); layer++) {
             view_message *message;
             if (s->worlds[layer] && !view_colours_make(s->ctx, s->worlds[layer], what, layer, &message))
                 session_show_colours(s, what, layer, message);
         }
+    s->colours_due = app_seconds() + 9 * (app_seconds() - start);
 }
 
 /* ---- figures ---- */
@@ -176,6 +182,14 @@ static void measure(view_session *s, double now, view_figures *f) {
     s->told = now, s->told_cpu = cpu, s->told_time = time, s->shown = 0;
 }
 
+static json_t *json_motors(const bough_run *run) {
+    json_t *list = json_array();
+    bough_run_motor motor;
+    for (int32_t i = 0; bough_run_motor_at(run, i, &motor); i++)
+        json_array_append_new(list, app_json_number(motor.offset));
+    return list;
+}
+
 static void tell_numbers(view_session *s, double now) {
     view_figures f;
     measure(s, now, &f);
@@ -188,11 +202,12 @@ static void tell_numbers(view_session *s, double now) {
     const bough_run *run = s->worlds[0]->run;
     session_tell_newest(
         s, SLOT_NUMBERS,
-        view_message_json(json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "say", "numbers", "time", f.time,
-                                    "values", app_json_numbers(bough_run_values(run), bough_run_column_count(run)),
-                                    "step_us", app_json_number(f.step_us), "step_us_99", app_json_number(f.step_us_99),
-                                    "real_time", app_json_number(f.real_time), "load", app_json_number(f.load), "fps",
-                                    app_json_number(f.fps))));
+        view_message_json(
+            json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "say", "numbers", "time", f.time, "values",
+                      app_json_numbers(bough_run_values(run), bough_run_column_count(run)), "step_us",
+                      app_json_number(f.step_us), "step_us_99", app_json_number(f.step_us_99), "real_time",
+                      app_json_number(f.real_time), "load", app_json_number(f.load), "fps", app_json_number(f.fps),
+                      "motors", json_motors(run), "kept_from", app_json_number(session_kept_from(s)))));
     show_colours(s);
 }
 
@@ -233,7 +248,7 @@ static bool wait_for_tick(view_session *s, view_order *orders, size_t *count) {
 static bool is_overruled(const view_order *orders, size_t count, size_t i) {
     const view_do what = orders[i].command.what;
     const bool slow = what == VIEW_DO_RESET || what == VIEW_DO_ENGINE || what == VIEW_DO_GHOST ||
-                      what == VIEW_DO_CONTINUITY || what == VIEW_DO_INTEGRATOR;
+                      what == VIEW_DO_CONTINUITY || what == VIEW_DO_INTEGRATOR || what == VIEW_DO_OPEN;
     for (size_t k = i + 1; k < count && slow; k++)
         if (orders[k].command.what == what)
             return true;
@@ -266,59 +281,6 @@ static void *simulate(void *data) {
 
 /* ---- making ---- */
 
-/* The folder of "oak/scene.json", or the name of "oak.json". */
-static char *name_of(const char *path) {
-    char *copy = strdup(path), *name = NULL;
-    if (!copy)
-        return NULL;
-    char *slash = strrchr(copy, '/'), *base = slash ? slash + 1 : copy, *dot = strrchr(base, '.');
-    if (dot && dot != base)
-        *dot = 0;
-    if (slash && !strcmp(base, "scene")) {
-        *slash = 0;
-        base = strrchr(copy, '/') ? strrchr(copy, '/') + 1 : copy;
-    }
-    name = strdup(base);
-    free(copy);
-    return name;
-}
-
-static void read_gravity(const json_t *list, double gravity[3]) {
-    for (size_t d = 0; d < 3 && json_array_size(list) == 3; d++)
-        gravity[d] = json_number_value(json_array_get(list, d));
-}
-
-/* The full engine steps a cut object in one piece, and knows neither wind nor events. */
-static bool allows_full(const json_t *root) {
-    const json_t *velocity = json_object_get(json_object_get(root, "wind"), "velocity");
-    bool allows =
-        json_object_get(root, "object") && !json_object_get(root, "events") && !json_object_get(root, "break");
-    for (size_t d = 0; d < json_array_size(velocity); d++)
-        allows &= json_number_value(json_array_get(velocity, d)) == 0;
-    return allows;
-}
-
-/* A full mechanism knows nothing that it could touch. */
-static bool steps_in_full(const json_t *root) {
-    return !json_object_get(root, "bodies") && !json_object_get(root, "obstacles");
-}
-
-/* What the library tells of no scene. The file has been checked: it was loaded. */
-static void look_into_file(view_session *s) {
-    json_t *root = json_load_file(s->path, 0, NULL);
-    read_gravity(json_object_get(json_object_get(root, "body"), "gravity"), s->scene_gravity);
-    read_gravity(json_object_get(root, "gravity"), s->scene_gravity);
-    if (app_is_scene_of_parts(s->path)) {
-        s->engines[0] = "tree";
-        s->engines[1] = allows_full(root) ? "full" : NULL;
-    } else if (s->worlds[0]->rigid_count > 0) {
-        s->engines[0] = "mechanism";
-        s->engines[1] = steps_in_full(root) ? "full" : NULL;
-    } else
-        s->engines[0] = s->worlds[0]->choice.engine;
-    json_decref(root);
-}
-
 static bool open_locks(view_session *s) {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -329,15 +291,19 @@ static bool open_locks(view_session *s) {
 }
 
 static bough_status build(view_session *s, const view_session_def *def) {
-    s->path = strdup(def->path), s->name = name_of(def->path), s->files = json_array();
+    s->root = strdup(def->path), s->openable = view_list_files(def->path), s->files = json_array();
     s->folder = def->folder ? strdup(def->folder) : NULL;
     s->paused = def->paused, s->speed = 1, s->layers = 1;
-    if (!s->path || !s->name || !s->files || (def->folder && !s->folder))
+    if (!s->root || !s->openable || !s->files || (def->folder && !s->folder))
         return BOUGH_ERROR_MEMORY;
-    bough_status status = view_world_create(s->ctx, s->path, &def->choice, session_on_changes, s, &s->worlds[0]);
+    bool at_rest = false;
+    bough_status status = session_take_path(s, def->path, &at_rest);
+    s->paused |= at_rest;
+    if (!status)
+        status = view_world_create(s->ctx, s->path, &def->choice, session_on_changes, s, &s->worlds[0]);
     if (status)
         return status;
-    look_into_file(s);
+    session_look_into_file(s);
     status = session_set_stage(s);
     if (status)
         return status;
@@ -382,6 +348,8 @@ void view_session_destroy(view_session *s) {
             view_session_leave(s->seats[i]);
     if (s->recording)
         view_recording_discard(s->ctx, s->recording);
+    session_drop_moments(s);
+    session_drop_states(s);
     for (int k = 0; k < VIEW_LAYERS; k++)
         view_world_destroy(s->ctx, s->worlds[k]);
     for (int k = 0; k < SLOTS; k++)
@@ -389,6 +357,9 @@ void view_session_destroy(view_session *s) {
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->wake);
     json_decref(s->files);
+    json_decref(s->openable);
+    free(s->root);
+    free(s->file);
     free(s->path);
     free(s->name);
     free(s->folder);

@@ -12,10 +12,19 @@ enum {
     STEPS_TIMED = 480,  /* of which median and 99 % are told: some seconds */
     TICKS_PER_SECOND = 60,
     TOLD_PER_SECOND = 10, /* numbers and colours */
+    MOMENTS = 80,         /* most of the last seconds that are kept to go on from */
 };
 
 /* Messages that a newer one replaces, in the order in which they are sent. */
-typedef enum view_slot { SLOT_STAGE, SLOT_SETTINGS, SLOT_PARTS, SLOT_RECORDED, SLOT_NUMBERS, SLOTS } view_slot;
+typedef enum view_slot {
+    SLOT_STAGE,
+    SLOT_SETTINGS,
+    SLOT_PARTS,
+    SLOT_RECORDED,
+    SLOT_STATES,
+    SLOT_NUMBERS,
+    SLOTS
+} view_slot;
 
 struct view_seat {
     view_session *session;
@@ -47,9 +56,18 @@ typedef struct view_held {
     double target[3], stiffness, damping;
 } view_held;
 
+/* What is kept to go back to: of the scene, and of the ghost where there is one. */
+typedef struct view_kept {
+    char name[VIEW_NAME_SIZE]; /* "": of the last seconds */
+    bough_moment *worlds[VIEW_LAYERS];
+    double *damping; /* of the first world: damping_ratio; NULL: nobody set it */
+} view_kept;
+
 struct view_session {
     bough_context *ctx;
     char *path, *name, *folder;
+    char *root, *file;      /* whose folder the files are in that can be opened; which of these is shown */
+    json_t *openable;       /* names of files */
     const char *engines[3]; /* that the scene allows; NULL ends */
     pthread_t thread;
     bool running; /* there is a thread */
@@ -69,11 +87,15 @@ struct view_session {
     bough_wind wind;
     double gravity[3];
     view_held hands[VIEW_HANDS];
+    view_kept states[VIEW_STATES]; /* in order; those without moments are free */
+    view_kept moments[MOMENTS];    /* of the last seconds, in order */
+    int32_t state_count, moment_count;
     view_recording *recording;
     int32_t recordings;
     bool parts_changed;  /* and nobody was told yet */
     bool changed;        /* there is something to see though no step was taken */
     double told, ticked; /* wall: when numbers were told, and ticks began, last */
+    double colours_due;  /* wall: when colours may be made again */
     double step_us[STEPS_TIMED];
     int64_t steps;
     int64_t retries;  /* of the first world's run so far */
@@ -113,6 +135,9 @@ bool session_has_seat(view_session *s, uint64_t seat);
 void session_complain(view_session *s, uint64_t seat, bool fatal, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* A sentence of what has happened, to all. */
+void session_note(view_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The same of a call that failed. */
 void session_complain_of(view_session *s, uint64_t seat, bough_status status);
 
@@ -136,6 +161,34 @@ void session_restart_clock(view_session *s);
 void session_on_changes(void *data, const bough_run_change *changes, int32_t count);
 /* False: it failed, or was left unfinished, because somebody waits, and goes on with the next call. */
 bool session_step(view_session *s);
+
+/* From the start, with what was chosen since; the stage is to be set anew where engines or scenes changed. */
+bool session_restart(view_session *s, uint64_t seat, const view_choice *choice);
+void session_finish_recording(view_session *s, uint64_t seat);
+/* The seat (0: all) is told of the failure. False: there was none. */
+bool session_complain_if(view_session *s, uint64_t seat, bough_status status);
+
+/* ---- keep.c ---- */
+
+void session_keep(view_session *s, uint64_t seat, const view_command *c);
+void session_restore(view_session *s, uint64_t seat, const view_command *c);
+void session_forget(view_session *s, uint64_t seat, const view_command *c);
+void session_rewind(view_session *s, uint64_t seat, const view_command *c);
+/* After steps: a moment of the last seconds, where it is time for one. */
+void session_keep_moment(view_session *s);
+/* Time began anew. */
+void session_drop_moments(view_session *s);
+void session_drop_states(view_session *s);
+double session_kept_from(const view_session *s);
+
+/* ---- change.c ---- */
+
+/* What the scene's file tells that the library does not. */
+void session_look_into_file(view_session *s);
+/* Another file instead. */
+void session_open(view_session *s, uint64_t seat, const view_command *c);
+/* Path and name of what is shown; the old ones stay when it fails. */
+bough_status session_take_path(view_session *s, const char *path, bool *at_rest);
 
 /* ---- pick.c ---- */
 

@@ -50,7 +50,7 @@ static json_t *add_copy(blob *b, size_t count, const void *numbers) {
 /* ---- components ---- */
 
 char *view_component_name(const bough_component *component, int32_t number) {
-    json_t *made = component->provenance ? json_loads(component->provenance, 0, NULL) : NULL;
+    json_t *made = app_json_provenance(component);
     const char *name = json_string_value(json_object_get(made, "name"));
     char text[32];
     snprintf(text, sizeof text, "component %d", number);
@@ -190,12 +190,14 @@ static json_t *add_scales(blob *b, const view_shape *shape) {
     return array;
 }
 
-/* Poses at rest: those of a state that was just made. Where there is no memory for one they are left out, and of
- * mechanisms, whose displacements are those since the start. */
+/* Poses at rest: those of a state that was just made, and of mechanisms those at the start. Where there is no memory
+ * for a state they are left out. */
 static json_t *add_rest(bough_context *ctx, blob *b, const view_world *w) {
     void *room;
     bough_state *state = NULL;
-    if (w->rigid_count > 0 || (w->model && bough_state_create(ctx, w->model, &state)))
+    if (w->rigid_count > 0)
+        return add_copy(b, VIEW_POSE * (size_t)w->rigid_count, w->start);
+    if (w->model && bough_state_create(ctx, w->model, &state))
         return json_null();
     json_t *array = add_array(b, VIEW_POSE * (size_t)w->shape->part_count, &room);
     const bough_frame body = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -271,6 +273,21 @@ static json_t *json_integrators(void) {
     return list;
 }
 
+/* "shoulder", or "wrist 2": the second freedom of its joint. */
+static json_t *json_motors(const bough_run *run) {
+    json_t *list = json_array();
+    bough_run_motor motor;
+    for (int32_t i = 0; bough_run_motor_at(run, i, &motor); i++) {
+        char name[96], number[32] = "";
+        if (motor.freedom > 0)
+            snprintf(number, sizeof number, " %d", (int)motor.freedom + 1);
+        snprintf(name, sizeof name, "%.50s%s", motor.joint ? motor.joint : "motor", number);
+        json_array_append_new(list, json_pack("{s:o, s:s, s:f, s:f}", "name", app_json_text(name), "unit", motor.unit,
+                                              "low", motor.lowest, "high", motor.highest));
+    }
+    return list;
+}
+
 static json_t *json_layer(bough_context *ctx, blob *b, const view_stage *stage, const view_world *w) {
     json_t *layer = json_object();
     json_object_set_new(layer, "name", app_json_text(stage->name));
@@ -284,6 +301,7 @@ static json_t *json_layer(bough_context *ctx, blob *b, const view_stage *stage, 
     json_object_set_new(layer, "gravity", app_json_numbers(stage->gravity, 3));
     json_object_set_new(layer, "wind", view_json_wind(stage->wind));
     json_object_set_new(layer, "columns", json_columns(w));
+    json_object_set_new(layer, "motors", json_motors(w->run));
     json_object_set_new(layer, "components", json_components(b, w));
     json_object_set_new(layer, "parts", json_parts(ctx, b, w));
     json_object_set_new(layer, "names", json_names(w));
@@ -310,6 +328,8 @@ bough_status view_stage_make(bough_context *ctx, const view_stage *stage, view_m
     blob b = {0};
     json_t *json = json_layer(ctx, &b, stage, stage->worlds[0]);
     json_object_set_new(json, "ghost", stage->worlds[1] ? json_layer(ctx, &b, stage, stage->worlds[1]) : json_null());
+    json_object_set_new(json, "files", stage->files ? json_deep_copy(stage->files) : json_array());
+    json_object_set_new(json, "file", stage->file ? app_json_text(stage->file) : json_null());
     *message = join(json, &b, stage->generation);
     json_decref(json);
     free(b.bytes);

@@ -3,9 +3,11 @@
  *
  *     world     a scene and its run, with what there is to draw of it
  *     frames    snapshots of worlds, and what of them has changed since somebody saw them
+ *     open      other files than scenes, and which there are
  *     commands  texts of clients, checked
  *     session   the simulation's thread, and the seats of those who look on; knows no sockets
- *     server    HTTP and WebSocket around a session
+ *     server    HTTP around a session: who may come in; stands on http (heads of requests) and line (sockets, threads)
+ *     client    one who looks on through a WebSocket; stands on websocket (frames)
  */
 #ifndef BOUGH_APP_VIEW_H
 #define BOUGH_APP_VIEW_H
@@ -23,6 +25,8 @@ enum {
     VIEW_LAYERS = 2,           /* the scene, and its ghost */
     VIEW_STREAMED_FROM = 65,   /* coordinates from which on vertices take less than U in a shader */
     VIEW_FRAMES_UNDER_WAY = 2, /* to a client that has not told that it drew them */
+    VIEW_STATES = 16,          /* most that are saved by name */
+    VIEW_FILES = 200,          /* most that are offered to be opened */
 };
 
 /* ---- messages.c ---- */
@@ -95,6 +99,7 @@ typedef struct view_world {
     int32_t rigid_count, look_count; /* 0: another engine */
     int32_t *look_of;                /* of the rigids */
     int32_t *looks;                  /* of each look: a rigid that has it */
+    float *start;                    /* poses of the rigids when the world was made, VIEW_POSE each */
 } view_world;
 
 typedef void (*view_tell)(void *data, const bough_run_change *changes, int32_t count);
@@ -129,6 +134,8 @@ typedef struct view_stage {
     const view_world *worlds[VIEW_LAYERS];
     const bough_wind *wind; /* as it blows now */
     const double *gravity;
+    const json_t *files; /* that can be opened instead, and which of them this is; NULL: none */
+    const char *file;
     uint32_t generation;
 } view_stage;
 bough_status view_stage_make(bough_context *ctx, const view_stage *stage, view_message **message);
@@ -137,6 +144,14 @@ json_t *view_json_wind(const bough_wind *wind);
 char *view_component_name(const bough_component *component, int32_t number);
 /* Hz, as cooking found them. */
 json_t *view_json_frequencies(const bough_component *component);
+
+/* ---- open.c ---- */
+
+/* What is to be loaded to see the file: a scene itself, or one that is written into the folder to show a mesh or a
+ * component. To be freed. *at_rest: nobody would expect it to move by itself. */
+bough_status view_open_file(bough_context *ctx, const char *path, const char *folder, char **scene, bool *at_rest);
+/* Names of files below the folder of the path that may be opened, in order. NULL: there is no memory. */
+json_t *view_list_files(const char *path);
 
 /* ---- frames.c ---- */
 
@@ -168,7 +183,8 @@ void view_write_pose(const double rotation[9], const double origin[3], float *po
 /* ---- colours.c ---- */
 
 enum { VIEW_COLOUR_NONE, VIEW_COLOUR_STRESS, VIEW_COLOUR_DEVIATION };
-/* Numbers of all parts: von Mises' stress, or how far the interfaces at which something hangs are from rigid. */
+/* Numbers of all parts: von Mises' stress, or how far the interfaces at which something hangs are from rigid; where the
+ * engine knows more, also of each vertex of their surfaces. */
 bough_status view_colours_make(bough_context *ctx, const view_world *world, uint32_t what, uint32_t layer,
                                view_message **message);
 
@@ -202,7 +218,13 @@ bough_status view_colours_make(bough_context *ctx, const view_world *world, uint
     X(PICK, "pick", PART, VERTEX)                         \
     X(COLOUR, "colour", WHAT, 0)                          \
     X(GHOST, "ghost", 0, ENGINE | COUPLING)               \
-    X(RECORD, "record", ON, 0)
+    X(RECORD, "record", ON, 0)                            \
+    X(KEEP, "keep", NAME, 0)                              \
+    X(RESTORE, "restore", NAME, 0)                        \
+    X(FORGET, "forget", NAME, 0)                          \
+    X(REWIND, "rewind", TIME, 0)                          \
+    X(MOTOR, "motor", 0, MOTOR | OFFSET)                  \
+    X(OPEN, "open", FILE_NUMBER, 0)
 
 typedef enum view_do {
 #define VIEW_DO_ENUM(id, name, needs, may) VIEW_DO_##id,
@@ -215,10 +237,11 @@ enum { VIEW_NAME_SIZE = 32 };
 
 typedef struct view_command {
     view_do what;
-    uint32_t number;               /* of the frame; what colours tell */
+    uint32_t number;               /* of the frame; what colours tell; of the file */
     int32_t hand, part, vertex;    /* vertex: -1: left out */
+    int32_t motor;                 /* -1: all */
     double vector[3];              /* target, impulse, velocity, acceleration */
-    double value;                  /* stiffness, factor, ratio, gust, seconds, speed; NAN: left out */
+    double value;                  /* stiffness, factor, ratio, gust, seconds, speed, offset, time; NAN: left out */
     bool flag;                     /* siblings, on; of wind: there is a velocity */
     char name[VIEW_NAME_SIZE];     /* "": left out */
     char coupling[VIEW_NAME_SIZE]; /* of a ghost */
@@ -295,6 +318,7 @@ typedef struct view_server_def {
     int32_t port;        /* 0: any that is free */
     const char *token;
     const char *folder; /* of the page's files */
+    double silence;     /* s, after which who says nothing and answers no pings loses the seat; 0: 30 */
 } view_server_def;
 /* NULL: it cannot listen there; reason tells. */
 view_server *view_server_start(const view_server_def *def, char *reason, size_t size);

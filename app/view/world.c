@@ -255,6 +255,7 @@ void view_world_destroy(bough_context *ctx, view_world *w) {
     free(w->positions);
     free(w->look_of);
     free(w->looks);
+    free(w->start);
     free(w->damping_ratio);
     bough_run_destroy(ctx, w->run);
     bough_scene_destroy(ctx, w->scene);

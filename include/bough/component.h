@@ -62,6 +62,26 @@ typedef struct bough_material_points {
     const double *gradient;  /* count x 9 x r: d u_i / d X_j in row 3 i + j */
 } bough_material_points;
 
+/* What a part does to its own strain near interfaces as it is strained elsewhere, and what its parent does to it. Gauges
+ * are Green's strains (xx yy zz yz xz xy) at `count` points of the component, and then S - S_0 of the interface by which
+ * it hangs, A = R S the parent's there. Strain at stress point i is that of its F plus D_i times the gauges. */
+enum { BOUGH_MAX_GAUGES = 12 };
+typedef struct bough_stress_gauges {
+    int32_t count;          /* of points; 0: there are no gauges, and strain is that of F */
+    const double *gradient; /* count x 9 x r, as of stress points */
+    const double *D;        /* stress.count x 6 x (6 count + 6) */
+} bough_stress_gauges;
+
+/* The field of stress over the surface, to draw: F = I + sum_l q_l gradient_l at points spread over the boundary, each
+ * the mean of the material around it. Values between them are bough_state_surface_stress()'s. */
+enum { BOUGH_MAX_FIELD_POINTS = 1024 };
+typedef struct bough_stress_field {
+    int32_t count;           /* 0: none was cooked */
+    const double *position;  /* count x 3, at rest */
+    const int32_t *material; /* count: index into materials */
+    const float *gradient;   /* count x 9 x r: d u_i / d X_j in row 3 i + j */
+} bough_stress_field;
+
 /* The surface to draw, float32. U comes in panels of 16 consecutive scalars (x y z of vertex 0, 1, ...; zeros behind
  * the last): panel p, coordinate l, scalar i at [(p r + l) 16 + i]. Exactly one of U and U16 is there when r > 0;
  * U16 times scale[l] is U. */
@@ -173,6 +193,8 @@ typedef struct bough_component {
     const bough_interface *interfaces;
     bough_sample_points wind, contact;
     bough_material_points stress;
+    bough_stress_gauges gauges;
+    bough_stress_field field;
     bough_surface surface;
     bough_wire wire;
     bough_component_volume volume;
@@ -229,8 +251,9 @@ BOUGH_API double bough_component_operations(const bough_component *component);
  * interface is crushed to a line. */
 BOUGH_API bool bough_component_interface_frame(const bough_component *component, int32_t interface, const double *q,
                                                double centre[3], double rotation[9]);
-/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent; either may
- * be NULL. False when the point is inverted. bough_principal_stresses() of <bough/material.h> tells more of it. */
+/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent, of a
+ * component whose parent is not strained; either may be
+ * NULL. False when the point is inverted. bough_principal_stresses() of <bough/material.h> tells more of it. */
 BOUGH_API bool bough_component_stress(const bough_component *component, int32_t i, const double *q, double stress[6],
                                       double *von_mises);
 /* Positions of the surface's vertices at q, in the component's frame: vertex_count x 3. */

@@ -40,6 +40,18 @@ enum {
     BOUGH_BASIS_WRENCHES = 128   /* answers to unit forces and torques at interfaces that the others do not show */
 };
 
+/* What a body was cut from, so that its stress is right where it was cut: the body itself, what it hangs on and what
+ * hangs on it, as far as they matter. The supports are where the rest holds it; it must not be able to move. */
+enum { BOUGH_OWNER_SELF = -1, BOUGH_OWNER_OTHER = -2 };
+typedef struct bough_cook_surroundings {
+    bough_body *body;
+    const int32_t *vertices; /* of each vertex of the cooked body: its number there */
+    const int32_t *owner;    /* of each element there: BOUGH_OWNER_SELF, the interface at which it hangs on the cooked
+                              * body, or another body: BOUGH_OWNER_OTHER or below, a number for each */
+    const int32_t *pulled;   /* of each vertex there: the other body that goes on from here without holding it, so that
+                              * it pulls; BOUGH_OWNER_SELF: none does */
+} bough_cook_surroundings;
+
 typedef struct bough_cook_def {
     uint32_t cookie;
 
@@ -71,6 +83,11 @@ typedef struct bough_cook_def {
     int32_t stress_count;              /* points chosen where modes strain most, beside the given elements */
     int32_t stress_element_count;
     const int32_t *stress_elements;
+    int32_t field_count; /* points on the boundary that the field of stress over the surface is drawn from (default 128,
+                          * at most BOUGH_MAX_FIELD_POINTS); 0: none */
+
+    const bough_cook_surroundings *surroundings; /* NULL: it is known alone, and stress near interfaces is that of rigid
+                                                  * ones */
 
     const bough_mesh *surface; /* to draw, bound to the volume; NULL: the boundary of the volume mesh */
     bool surface_int16;

@@ -123,6 +123,34 @@ BOUGH_API bough_status bough_run_change_parts(bough_context *ctx, bough_run *run
  * wind, time and what hangs where are the run's. NULL: another engine, or not live. */
 BOUGH_API bough_state *bough_run_state(bough_run *run);
 
+/* Motors that somebody may take over. Of a mechanism: the offset of a joint's spring, which follows a curve of the
+ * scene else. Of parts that hang in joints (the first 64 freedoms): a torque, which is 0 else. */
+typedef struct bough_run_motor {
+    const char *joint;      /* name of the joint, or of the part that hangs in it; it belongs to the run; NULL: none */
+    int32_t freedom;        /* of the joint, from 0 */
+    const char *unit;       /* "rad" or "m": an offset; "N m": a torque */
+    double lowest, highest; /* of what makes sense: the joint's limits, somewhat beyond what the curve reaches, or a
+                               torque that turns the spring by a radian or holds what hangs there out level */
+    double offset;          /* or torque, now */
+    bool held;              /* somebody has taken it over */
+} bough_run_motor;
+/* 0: of the full engine's bodies. */
+BOUGH_API int32_t bough_run_motor_count(const bough_run *run);
+/* False: there is none of that number. */
+BOUGH_API bool bough_run_motor_at(const bough_run *run, int32_t i, bough_run_motor *motor);
+/* From the next step on, in the motor's unit; NAN: as the scene has it again. */
+BOUGH_API bough_status bough_run_set_motor(bough_context *ctx, bough_run *run, int32_t i, double offset);
+
+/* Moments of a live run in memory, to go back to: the state with all that was done to parts, but not hands, motors that
+ * somebody holds, and the time step. They outlive the run, and suit other runs of the same scene with the same engine
+ * and integrator; what does not fit is refused, and the run stays where it was. */
+typedef struct bough_moment bough_moment;
+BOUGH_API bough_status bough_run_keep(bough_context *ctx, const bough_run *run, bough_moment **moment);
+BOUGH_API bough_status bough_run_return(bough_context *ctx, bough_run *run, const bough_moment *moment);
+BOUGH_API double bough_moment_time(const bough_moment *moment); /* s */
+BOUGH_API size_t bough_moment_size(const bough_moment *moment); /* bytes */
+BOUGH_API void bough_moment_destroy(bough_context *ctx, bough_moment *moment);
+
 /* Complete on disk when the name appears. Restoring a file of another scene, integrator or step is refused; so is one
  * that was damaged. */
 BOUGH_API bough_status bough_run_save(bough_context *ctx, const bough_run *run, const char *path);
@@ -181,6 +209,9 @@ BOUGH_API bough_pose bough_run_rigid_pose(const bough_run *run, int32_t i);
 BOUGH_API int32_t bough_run_stress_count(const bough_run *run);
 /* Largest von Mises' stress (Pa) of each of them now, as in bough_run_def.stresses. */
 BOUGH_API bough_status bough_run_stresses(const bough_run *run, double *von_mises);
+/* Von Mises' stress (Pa) at each vertex of bough_run_mesh(), to colour it: of parts the field of
+ * bough_state_surface_stress(), of a body the mean of the elements around the vertex. Mechanisms have none. */
+BOUGH_API bough_status bough_run_vertex_stresses(const bough_run *run, float *von_mises);
 
 /* All that happened to parts since the run was made, in order; valid until the next step. */
 BOUGH_API const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count);

@@ -11,6 +11,13 @@
 extern "C" {
 #endif
 
+/* Lists and objects in the JSON of any file or message may be nested so deep: readers recurse, and threads with small
+ * stacks read too. No format of ours needs ten. */
+#define BOUGH_JSON_DEPTH 32
+/* How deep lists and objects are nested in the text, which need not be valid JSON: a reader goes no deeper before it
+ * finds the mistake. Takes no stack and no memory. */
+BOUGH_API int32_t bough_json_depth(const char *text, size_t size);
+
 /* Reads a body file, or the body of a component file: mesh (a file beside it, or a generator), materials, supports,
  * loads. docs/scene-format.md has the keys. Every key is checked; a wrong one is one sentence "file: place: reason". */
 BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body);

@@ -421,6 +421,17 @@ BOUGH_API bough_status bough_state_stress(bough_context *ctx, const bough_model 
  * INFINITY where the material is turned inside out. Much less work than a step. */
 BOUGH_API void bough_state_peak_stresses(bough_context *ctx, const bough_model *model, const bough_state *state,
                                          double *von_mises);
+/* Von Mises' stress (Pa) at every vertex of bough_state_surface(), in its order: a field that is smooth over each part
+ * and, but for BOUGH_CONTINUITY_NONE, the same on both sides where surfaces are joined. 0 on rigid and absent parts and
+ * on those whose components tell nothing of stress, INFINITY where the material is turned inside out. For pictures:
+ * what breaks a part are its peaks, above. It allocates nothing, and changes nothing. */
+BOUGH_API void bough_state_surface_stress(bough_context *ctx, const bough_model *model, const bough_state *state,
+                                          float *von_mises);
+/* The same for one part by itself: as many as its surface has vertices. */
+BOUGH_API bough_status bough_state_part_surface_stress(bough_context *ctx, const bough_model *model,
+                                                       const bough_state *state, int32_t part, float *von_mises);
+/* A byte for each: 255 is `largest` or more, 0 none. To be sent to those who draw. */
+BOUGH_API void bough_stress_levels(int32_t count, const float *von_mises, double largest, uint8_t *levels);
 
 /* Of all parts that are there. */
 typedef struct bough_energies {
@@ -431,7 +442,7 @@ typedef struct bough_energies {
 BOUGH_API bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                             bough_energies *energies);
 /* Work (J) done on all parts since the state was made, in steps with the exact coupling, by what has no energy above:
- * forces, wind, tracks of roots. doubt (may be NULL): by how much the last step's may be off at most, J. */
+ * forces, wind, tracks of roots. doubt (may be NULL): by how much that may be off, J. */
 BOUGH_API double bough_state_work(const bough_model *model, const bough_state *state, double *doubt);
 
 #ifdef __cplusplus

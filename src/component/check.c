@@ -196,6 +196,29 @@ static bough_status check_points(bough_context *ctx, const bough_component *c, c
     return BOUGH_OK;
 }
 
+static bough_status check_gauges(bough_context *ctx, const bough_component *c) {
+    const bough_stress_gauges *gauges = &c->gauges;
+    if (gauges->count > BOUGH_MAX_GAUGES)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"gauge.gradient\" has %d gauges; %d are the most", gauges->count,
+                       BOUGH_MAX_GAUGES);
+    if (gauges->count > 0 && c->stress.count > 0 && (!gauges->D || (c->r > 0 && !gauges->gradient)))
+        return wrong(ctx, "gauge.gradient", "needs \"gauge.D\" beside it");
+    return BOUGH_OK;
+}
+
+/* Files from before there were fields have none. */
+static bough_status check_field(bough_context *ctx, const bough_component *c) {
+    const bough_stress_field *field = &c->field;
+    if (field->count > BOUGH_MAX_FIELD_POINTS)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"field.position\" has %d points; %d are the most", field->count,
+                       BOUGH_MAX_FIELD_POINTS);
+    if (field->count > 0 && (!field->position || !field->material || (!field->gradient && c->r > 0)))
+        return wrong(ctx, "field.position", "needs \"field.material\" and \"field.gradient\" beside it");
+    return all_within(field->material, (size_t)field->count, 0, c->material_count)
+               ? BOUGH_OK
+               : wrong(ctx, "field.material", "holds a material that does not exist");
+}
+
 static bough_status check_elastic(bough_context *ctx, const bough_component *c) {
     BO_TRY(check_stiffness(ctx, c));
     if (c->elastic == BOUGH_REDUCED_POLYNOMIAL)
@@ -203,7 +226,9 @@ static bough_status check_elastic(bough_context *ctx, const bough_component *c) 
     if (!all_positive(c->cubature.weight, (size_t)c->cubature.count))
         return wrong(ctx, "cubature.weight", "holds a weight that is not positive");
     BO_TRY(check_points(ctx, c, &c->cubature, "cubature.element", "cubature.material"));
-    return check_points(ctx, c, &c->stress, "stress.element", "stress.material");
+    BO_TRY(check_points(ctx, c, &c->stress, "stress.element", "stress.material"));
+    BO_TRY(check_gauges(ctx, c));
+    return check_field(ctx, c);
 }
 
 static bough_status check_interface(bough_context *ctx, const bough_component *c, int32_t index) {

@@ -49,6 +49,10 @@ typedef enum bo_size {
     BO_SIZE_WIND,
     BO_SIZE_CONTACT,
     BO_SIZE_STRESS,
+    BO_SIZE_FIELD,
+    BO_SIZE_GAUGES,
+    BO_SIZE_GAUGE_ROWS,   /* stress points where there are gauges */
+    BO_SIZE_GAUGE_VALUES, /* 6 a gauge, and 6 */
     BO_SIZE_SURFACE,
     BO_SIZE_TRIANGLES,
     BO_SIZE_PANELS,    /* of U */

@@ -123,6 +123,12 @@ static void set_sizes(packing *p, const bough_component *draft) {
     sizes[BO_SIZE_WIND] = (uint64_t)draft->wind.count;
     sizes[BO_SIZE_CONTACT] = (uint64_t)draft->contact.count;
     sizes[BO_SIZE_STRESS] = (uint64_t)draft->stress.count;
+    if (draft->gauges.count > 0) {
+        sizes[BO_SIZE_GAUGES] = (uint64_t)draft->gauges.count;
+        sizes[BO_SIZE_GAUGE_ROWS] = (uint64_t)draft->stress.count;
+        sizes[BO_SIZE_GAUGE_VALUES] = 6 * (uint64_t)draft->gauges.count + 6;
+    }
+    sizes[BO_SIZE_FIELD] = (uint64_t)draft->field.count;
     const bough_surface *surface = &draft->surface;
     sizes[BO_SIZE_SURFACE] = (uint64_t)surface->vertex_count;
     sizes[BO_SIZE_TRIANGLES] = (uint64_t)surface->triangle_count;
@@ -155,6 +161,8 @@ static bough_status check_draft(bough_context *ctx, const bough_component *draft
                               draft->wind.count,
                               draft->contact.count,
                               draft->stress.count,
+                              draft->field.count,
+                              draft->gauges.count,
                               draft->surface.vertex_count,
                               draft->surface.triangle_count,
                               draft->wire.vertex_count,

@@ -228,6 +228,8 @@ static void set_counts_and_scalars(const bo_component_parts *parts, bough_compon
     c->wind.count = (int32_t)parts->sizes[BO_SIZE_WIND];
     c->contact.count = (int32_t)parts->sizes[BO_SIZE_CONTACT];
     c->stress.count = (int32_t)parts->sizes[BO_SIZE_STRESS];
+    c->gauges.count = (int32_t)parts->sizes[BO_SIZE_GAUGES];
+    c->field.count = (int32_t)parts->sizes[BO_SIZE_FIELD];
     c->surface.vertex_count = (int32_t)parts->sizes[BO_SIZE_SURFACE];
     c->surface.triangle_count = (int32_t)parts->sizes[BO_SIZE_TRIANGLES];
     c->wire.vertex_count = (int32_t)parts->sizes[BO_SIZE_WIRE];
@@ -273,6 +275,11 @@ static bough_status fill(bough_context *ctx, const void *bytes, size_t size, hol
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"quality.wrench_place\" names interface %d, and there are %d",
                        c->quality.wrench.interface, c->interface_count);
     c->image = bytes, c->image_size = size;
+    const uint64_t values = c->gauges.count ? 6 * (uint64_t)c->gauges.count + 6 : 0;
+    if (parts.sizes[BO_SIZE_GAUGE_ROWS] != (c->gauges.count ? (uint64_t)c->stress.count : 0) ||
+        (c->gauges.D && parts.sizes[BO_SIZE_GAUGE_VALUES] != values))
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"gauge.D\" is not of %d stress points and %d gauges", c->stress.count,
+                       c->gauges.count);
     return bo_component_check(ctx, c);
 }
 

@@ -91,7 +91,7 @@ static bough_status find_directions(bough_context *ctx, const bough_mechanism_bl
     const bough_mechanism_model *model = point->model;
     const int32_t n = blend->n, rank = model->rank;
     const size_t size = (size_t)n * (size_t)n;
-    double *A = BO_NEW_ZEROS(ctx, double, 2 * size + 3 * (size_t)n), *V = A + size;
+    double *A = BO_NEW_ZEROS(ctx, double, 2 * size + 3 * (size_t)n), *V = A ? A + size : NULL;
     if (!A)
         return bo_fail_memory(ctx);
     for (int32_t i = 0; i < n; i++)
@@ -322,7 +322,7 @@ static bough_status relate(bough_context *ctx, bough_mechanism_blend *blend) {
     const bo_blend_pair pair = {0, B, B + square, B + 2 * square, B + 3 * square, B + 3 * square + tracks};
     double *pairs = BO_NEW_ZEROS(ctx, double, count *count *(size_t)pair.count);
     int32_t *track_of = BO_NEW_ZEROS(ctx, int32_t, count * count * n);
-    double *scratch = BO_NEW_ARRAY(ctx, double, 4 * n * n), *W = scratch + 3 * n * n;
+    double *scratch = BO_NEW_ARRAY(ctx, double, 4 * n * n), *W = scratch ? scratch + 3 * n * n : NULL;
     if (!pairs || !track_of || !scratch) {
         bo_free(ctx, pairs);
         bo_free(ctx, track_of);

@@ -2,7 +2,9 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -49,6 +51,35 @@ void bo_trim(const char **text, size_t *length) {
         --*length;
 }
 
+/* Whether the included file lies in the folder of the outermost file or below it, once "..", absolute names and links
+ * are followed. Sentences about a file quote its words, so a mesh from a stranger must not name others' files; nor must
+ * it learn which of them exist. A file that does not exist is judged by its name. */
+static bool is_inside(const bo_cards *c, const char *name, const char *path) {
+    char folder[PATH_MAX], file[PATH_MAX];
+    const char *outermost = c->files[0].scanner.path, *slash = strrchr(outermost, '/');
+    const int length = slash ? (int)(slash - outermost) + 1 : 0;
+    if (snprintf(file, sizeof file, "%.*s", length, outermost) >= (int)sizeof file ||
+        !realpath(length ? file : ".", folder))
+        return false;
+    if (!realpath(path, file))
+        return name[0] != '/' && !strstr(name, "..");
+    const size_t prefix = strcmp(folder, "/") ? strlen(folder) : 0;
+    return !strncmp(file, folder, prefix) && file[prefix] == '/';
+}
+
+static bough_status check_include(const bo_cards *c, const char *name, const char *path, struct stat *info) {
+    if (!is_inside(c, name, path))
+        return bo_scan_fail(c->s, "the included file %s is not in the folder of the mesh file; copy it there", path);
+    if (stat(path, info) != 0)
+        return bo_scan_fail(c->s, "the included file %s cannot be opened: %s", path, strerror(errno));
+    if (!S_ISREG(info->st_mode)) /* a device or pipe may never end */
+        return bo_scan_fail(c->s, "the included file %s is not a regular file", path);
+    for (int i = 0; i <= c->depth; i++)
+        if (c->files[i].device == info->st_dev && c->files[i].inode == info->st_ino)
+            return bo_scan_fail(c->s, "%s includes itself", path);
+    return BOUGH_OK;
+}
+
 bough_status bo_cards_include(bo_cards *c, const char *name, size_t length) {
     if (length == 0 || length > INCLUDE_NAME_LIMIT)
         return bo_scan_fail(c->s, "the name of the included file is %s", length ? "too long" : "missing");
@@ -57,20 +88,11 @@ bough_status bo_cards_include(bo_cards *c, const char *name, size_t length) {
     if (++c->include_count > INCLUDE_LIMIT)
         return bo_scan_fail(c->s, "more than %d files are included", INCLUDE_LIMIT);
     bo_card_file next = {0};
+    struct stat info = {0};
     char *copy = bo_strndup(c->ctx, name, length);
     next.path = copy ? bo_path_beside(c->ctx, c->s->path, copy) : NULL;
+    bough_status status = next.path ? check_include(c, copy, next.path, &info) : BOUGH_ERROR_MEMORY;
     bo_free(c->ctx, copy);
-    if (!next.path)
-        return BOUGH_ERROR_MEMORY;
-    struct stat info;
-    bough_status status = BOUGH_OK;
-    if (stat(next.path, &info) != 0)
-        status = bo_scan_fail(c->s, "the included file %s cannot be opened: %s", next.path, strerror(errno));
-    else if (!S_ISREG(info.st_mode)) /* a device or pipe may never end */
-        status = bo_scan_fail(c->s, "the included file %s is not a regular file", next.path);
-    for (int i = 0; i <= c->depth && status == BOUGH_OK; i++)
-        if (c->files[i].device == info.st_dev && c->files[i].inode == info.st_ino)
-            status = bo_scan_fail(c->s, "%s includes itself", next.path);
     if (status == BOUGH_OK)
         status = bo_file_read(c->ctx, next.path, &next.file);
     if (status != BOUGH_OK) {

@@ -23,7 +23,8 @@ bough_cook_def bough_default_cook_def(void) {
                             .seed = 1,
                             .wind_count = 16,
                             .contact_count = 100,
-                            .stress_count = 8,
+                            .stress_count = 12,
+                            .field_count = 128,
                             .wire = true};
 }
 
@@ -200,6 +201,7 @@ static bough_status check_counts(bough_context *ctx, const bough_cook_def *def) 
                        BOUGH_MAX_COORDINATES);
     if (def->interface_count < 0 || def->mode_count < 0 || def->snapshot_count < 0 || def->column_count < 0 ||
         def->wind_count < 0 || def->contact_count < 0 || def->stress_count < 0 || def->stress_element_count < 0 ||
+        def->field_count < 0 || def->field_count > BOUGH_MAX_FIELD_POINTS ||
         def->cubature_most < 0 || def->training_count < 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the cook def has a negative count");
     if ((def->interface_count > 0 && !def->interfaces) || (def->stress_element_count > 0 && !def->stress_elements))

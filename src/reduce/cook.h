@@ -128,6 +128,11 @@ void bo_cook_gradient(const bo_cook *cook, int32_t element, int32_t point, doubl
 void bo_cook_field_gradient(const bough_body *body, int32_t element, int32_t point, int32_t count, const double *fields,
                             double *G);
 
+/* Begins with the point farthest from the mean; each next one is farthest from those chosen before. Returns how many
+ * were found: fewer than wanted when the points are not all different. distance: scratch of count. */
+int32_t bo_farthest_points(int32_t count, int32_t dimension, const double *points, int32_t wanted, int32_t *chosen,
+                           double *distance);
+
 /* ---- phases ---- */
 bough_status bo_cook_setup(bo_cook *cook);      /* setup.c: checks, supports, interfaces, masses */
 bough_status bo_cook_interfaces(bo_cook *cook); /* interfaces.c: geometry; before the basis */
@@ -140,7 +145,8 @@ bough_status bo_cook_surrogate(bo_cook *cook, double *t);
 bough_status bo_cook_stiffness(bo_cook *cook); /* polynomial.c: draft.K alone */
 bough_status bo_cook_cubature(bo_cook *cook);  /* cubature.c: draft.cubature and its quality */
 bough_status bo_cook_inertia(bo_cook *cook);   /* inertia.c */
-bough_status bo_cook_samples(bo_cook *cook);   /* samples.c: draft.wind, contact, stress */
+bough_status bo_cook_samples(bo_cook *cook);   /* samples.c: draft.wind, contact, stress, field */
+bough_status bo_cook_stress(bo_cook *cook);    /* stress.c: draft.stress, draft.field */
 bough_status bo_cook_surface(bo_cook *cook);   /* surface.c: draft.surface, draft.volume */
 bough_status bo_cook_wire(bo_cook *cook);      /* wire.c: draft.wire, after the surface */
 bough_status bo_cook_joints(bo_cook *cook);    /* joints.c: draft.joints, draft.foot, with the factor of K */

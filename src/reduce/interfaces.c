@@ -200,7 +200,7 @@ static bough_status follow(bo_cook *cook, bough_interface *face) {
     double trace = face->radius * face->radius;
     for (size_t i = 0; i < 9; i++)
         A[i] = C.m[i] / trace;
-    for (int32_t k = 0; k < face->vertex_count; k++) {
+    for (int32_t k = 0; k < face->vertex_count && r > 0; k++) { /* a rigid component has no U */
         const double *U = cook->U + 3 * (size_t)face->vertices[k] * r;
         double d[3];
         bo_store3(d, bo_sub(bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[k]), centre));

@@ -401,9 +401,10 @@ static bough_status loaded_mass(const bo_cook *cook, double *M) {
 /* K x = lambda M x by M = L L^T: eigenvalues of L^-1 K L^-T. */
 static bough_status reduced_eigenvalues(bo_cook *cook, double *values) {
     size_t r = (size_t)cook->r;
-    double *M = BO_NEW_ARRAY(cook->ctx, double, 2 * r * r + 2 * r), *A = M + r * r, *scratch = A + r * r;
+    double *M = BO_NEW_ARRAY(cook->ctx, double, 2 * r * r + 2 * r);
     if (!M)
         return BOUGH_ERROR_MEMORY;
+    double *A = M + r * r, *scratch = A + r * r;
     memcpy(A, cook->draft.K, r * r * sizeof *A);
     bough_status status = loaded_mass(cook, M);
     if (status == BOUGH_OK && !bo_cholesky_factor(cook->r, M))

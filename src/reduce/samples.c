@@ -1,4 +1,4 @@
-/* Points that carry wind, touch obstacles, or show stress. */
+/* Points that carry wind or touch obstacles. */
 #include "reduce/cook.h"
 
 #include "base/threads.h"
@@ -6,11 +6,7 @@
 
 #include <string.h>
 
-enum { MOST_DIMENSIONS = 6, LLOYD_ROUNDS = 5, TRIANGLES_A_TASK = 512, ELEMENTS_A_TASK = 256 };
-
-/* Stress points keep this distance from each other, of the body's size, while there are others to choose from. */
-#define STRESS_SPACING 0.03
-#define LEAST_STRESS_SPACING 1e-6
+enum { MOST_DIMENSIONS = 6, LLOYD_ROUNDS = 5, TRIANGLES_A_TASK = 512 };
 
 /* The boundary of the body. */
 typedef struct {
@@ -34,7 +30,7 @@ static bo_vec3 centroid(const boundary *b, int32_t triangle) {
 
 /* The three rows of U of one vertex of the boundary. */
 static const double *rows_of(const bo_cook *cook, const boundary *b, int32_t vertex) {
-    return cook->U + 3 * (size_t)b->vertex_map[vertex] * (size_t)cook->r;
+    return cook->r > 0 ? cook->U + 3 * (size_t)b->vertex_map[vertex] * (size_t)cook->r : NULL;
 }
 
 static bo_vec3 in_frame(const bo_cook *cook, bo_vec3 x) {
@@ -58,10 +54,8 @@ static int32_t index_of_largest(int32_t count, const double *values) {
     return best;
 }
 
-/* Begins with the point farthest from the mean; each next one is farthest from those chosen before. Returns how many
- * were found: fewer than wanted when the points are not all different. distance: scratch of count. */
-static int32_t farthest_points(int32_t count, int32_t dimension, const double *points, int32_t wanted, int32_t *chosen,
-                               double *distance) {
+int32_t bo_farthest_points(int32_t count, int32_t dimension, const double *points, int32_t wanted, int32_t *chosen,
+                           double *distance) {
     double mean[MOST_DIMENSIONS] = {0};
     const size_t step = (size_t)dimension;
     for (size_t i = 0; i < (size_t)count; i++)
@@ -160,7 +154,7 @@ static bough_status form_clusters(bough_context *ctx, clusters *c) {
     int32_t *seeds = BO_NEW_ARRAY(ctx, int32_t, c->cluster_count);
     if (!seeds)
         return BOUGH_ERROR_MEMORY;
-    c->cluster_count = farthest_points(c->triangle_count, 6, c->points, c->cluster_count, seeds, c->weight);
+    c->cluster_count = bo_farthest_points(c->triangle_count, 6, c->points, c->cluster_count, seeds, c->weight);
     for (int32_t k = 0; k < c->cluster_count; k++)
         memcpy(c->centres + 6 * k, c->points + 6 * (size_t)seeds[k], 6 * sizeof(double));
     bo_free(ctx, seeds);
@@ -290,199 +284,13 @@ static bough_status sample_contact(bo_cook *cook, const boundary *b) {
            *normals = BO_NEW_ARRAY(cook->ctx, double, 3 * (size_t)all);
     bough_status status = chosen && distance && normals ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
-        wanted = farthest_points(all, 3, b->mesh->vertices, wanted, chosen, distance);
+        wanted = bo_farthest_points(all, 3, b->mesh->vertices, wanted, chosen, distance);
         vertex_normals(b, normals);
         status = fill_contact(cook, b, normals, chosen, wanted);
     }
     bo_free(cook->ctx, chosen);
     bo_free(cook->ctx, distance);
     bo_free(cook->ctx, normals);
-    return status;
-}
-
-/* ---- stress ---- */
-
-typedef struct {
-    const bo_cook *cook;
-    float *score;           /* element_count x r: von Mises' stress of each basis function, linearised */
-    double *position;       /* element_count x 3: of its middle, in mesh coordinates */
-    unsigned char *blocked; /* element_count: too near to one chosen before */
-    unsigned char *clamped; /* element_count: touches the interface by which the component hangs */
-    int32_t *chosen, chosen_count;
-} stress_search;
-
-/* A point stands for its element: F is the element's mean, as in the stress that the full body tells. In the middle of
- * a brick the shear that bricks feel by mistake when they bend vanishes; at the points of its rule it would drown what
- * bends a thin blade. */
-static void mean_gradient(const bo_cook *cook, int32_t element, double *G) {
-    const bough_body *body = cook->body;
-    const int32_t count = body->rule->point_count, entries = 9 * cook->r;
-    const bo_point_geometry *g = body->geometry + (size_t)count * (size_t)element;
-    double one[9 * BOUGH_MAX_COORDINATES], volume = 0;
-    memset(G, 0, (size_t)entries * sizeof *G);
-    for (int32_t p = 0; p < count; p++) {
-        bo_cook_gradient(cook, element, p, one);
-        for (int32_t k = 0; k < entries; k++)
-            G[k] += g[p].weight * one[k];
-        volume += g[p].weight;
-    }
-    for (int32_t k = 0; k < entries; k++)
-        G[k] /= volume;
-}
-
-static bo_vec3 mean_position(const bough_body *body, int32_t element) {
-    const int32_t *nodes = bo_mesh_nodes(body->mesh, element), count = body->rule->point_count;
-    const bo_point_geometry *g = body->geometry + (size_t)count * (size_t)element;
-    bo_vec3 x = {0, 0, 0};
-    double volume = 0;
-    for (int32_t p = 0; p < count; volume += g[p++].weight)
-        for (int32_t a = 0; a < body->rule->node_count; a++)
-            x = bo_mul_add(x, g[p].weight * body->rule->N[p][a], bo_load3(body->mesh->vertices + 3 * (size_t)nodes[a]));
-    return bo_scale(1 / volume, x);
-}
-
-/* Stress 2 mu e + lambda tr(e) I, e = sym G: von Mises' equivalent is sqrt(3/2) |dev s| = sqrt(6) mu |dev e|. */
-static double von_mises(const bo_elastic *elastic, const double *G, int32_t r, int32_t l) {
-    bo_mat3 g;
-    for (int k = 0; k < 9; k++)
-        g.m[k] = G[k * r + l];
-    bo_mat3 e = bo_sym(g);
-    const double mean = bo_trace(e) / 3;
-    for (int k = 0; k < 9; k += 4)
-        e.m[k] -= mean;
-    return sqrt(6 * bo_contract(e, e)) * elastic->mu;
-}
-
-static void score_elements(void *data, int32_t begin, int32_t end, int32_t chunk) {
-    stress_search *s = data;
-    const bough_body *body = s->cook->body;
-    const int32_t r = s->cook->r;
-    double G[9 * BOUGH_MAX_COORDINATES];
-    (void)chunk;
-    for (int32_t e = begin; e < end; e++) {
-        mean_gradient(s->cook, e, G);
-        for (int32_t l = 0; l < r; l++)
-            s->score[(size_t)e * (size_t)r + (size_t)l] =
-                (float)von_mises(&body->elastic[body->element_material[e]], G, r, l);
-        bo_store3(s->position + 3 * (size_t)e, mean_position(body, e));
-    }
-}
-
-static void block_around(stress_search *s, int32_t element, double spacing) {
-    const double *centre = s->position + 3 * (size_t)element;
-    for (int32_t e = 0; e < s->cook->body->mesh->element_count; e++)
-        if (distance2(3, s->position + 3 * (size_t)e, centre) < spacing * spacing)
-            s->blocked[e] = 1;
-}
-
-/* Elements at the interface by which it hangs: U = 0 there keeps their sides from contracting, which the whole
- * structure does not. Their stress is that of the clamp (docs/validation.md, "Stress"). A component that has no others
- * keeps them. */
-static void find_clamped(stress_search *s) {
-    const bough_mesh *mesh = s->cook->body->mesh;
-    const int32_t node_count = bough_element_node_count(mesh->type);
-    int32_t others = 0;
-    if (s->cook->draft.support != BOUGH_SUPPORT_INTERFACE)
-        return;
-    for (int32_t e = 0; e < mesh->element_count; e++) {
-        for (int32_t k = 0; k < node_count; k++)
-            s->clamped[e] |= s->cook->held[3 * (size_t)bo_mesh_nodes(mesh, e)[k]];
-        others += !s->clamped[e];
-    }
-    if (others == 0)
-        memset(s->clamped, 0, (size_t)mesh->element_count);
-}
-
-/* The element that basis function l strains most, of those that are still free; -1 when there is none. */
-static int32_t most_strained(const stress_search *s, int32_t l) {
-    int32_t best = -1;
-    float most = 0;
-    for (int32_t e = 0; e < s->cook->body->mesh->element_count; e++) {
-        float score = s->score[(size_t)e * (size_t)s->cook->r + (size_t)l];
-        if (!s->blocked[e] && !s->clamped[e] && score > most)
-            most = score, best = e;
-    }
-    return best;
-}
-
-/* Basis functions take turns. When the body is full, points may stand closer. */
-static void choose_elements(stress_search *s, int32_t wanted) {
-    double spacing = STRESS_SPACING * s->cook->size;
-    for (int32_t i = 0; i < s->chosen_count; i++)
-        block_around(s, s->chosen[i], spacing);
-    while (s->chosen_count < wanted && spacing > LEAST_STRESS_SPACING * s->cook->size) {
-        const int32_t before = s->chosen_count;
-        for (int32_t l = 0; l < s->cook->r && s->chosen_count < wanted; l++) {
-            int32_t e = most_strained(s, l);
-            if (e < 0)
-                continue;
-            s->chosen[s->chosen_count++] = e;
-            block_around(s, e, spacing);
-        }
-        if (s->chosen_count > before)
-            continue;
-        spacing *= 0.5;
-        memset(s->blocked, 0, (size_t)s->cook->body->mesh->element_count);
-        for (int32_t i = 0; i < s->chosen_count; i++)
-            block_around(s, s->chosen[i], spacing);
-    }
-}
-
-static bough_status fill_stress(bo_cook *cook, const stress_search *s) {
-    const int32_t count = s->chosen_count;
-    double *position = BO_COOK_ARRAY(cook, double, 3 * (size_t)count);
-    int32_t *element = BO_COOK_ARRAY(cook, int32_t, count), *material = BO_COOK_ARRAY(cook, int32_t, count);
-    double *gradient = BO_COOK_ARRAY(cook, double, 9 * (size_t)count * (size_t)cook->r);
-    if (!position || !element || !material || !gradient)
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t i = 0; i < count; i++) {
-        const int32_t e = element[i] = s->chosen[i];
-        material[i] = cook->body->element_material[e];
-        bo_store3(position + 3 * (size_t)i, in_frame(cook, mean_position(cook->body, e)));
-        mean_gradient(cook, e, gradient + 9 * (size_t)i * (size_t)cook->r);
-    }
-    cook->draft.stress = (bough_material_points){
-        .count = count, .position = position, .element = element, .material = material, .gradient = gradient};
-    return BOUGH_OK;
-}
-
-static bough_status search_stress(bo_cook *cook, stress_search *s, int32_t wanted) {
-    const bough_cook_def *def = cook->def;
-    const int32_t element_count = cook->body->mesh->element_count;
-    for (int32_t i = 0; i < def->stress_element_count; i++) {
-        s->chosen[s->chosen_count] = def->stress_elements[i];
-        if (def->stress_elements[i] < 0 || def->stress_elements[i] >= element_count)
-            return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT, "stress element %d does not exist: there are %d elements",
-                           def->stress_elements[i], element_count);
-        s->chosen_count++;
-    }
-    if (s->chosen_count < wanted) {
-        find_clamped(s);
-        bo_parallel_for(cook->ctx, element_count, ELEMENTS_A_TASK, score_elements, s);
-        choose_elements(s, wanted);
-    }
-    return fill_stress(cook, s);
-}
-
-static bough_status sample_stress(bo_cook *cook) {
-    const size_t element_count = (size_t)cook->body->mesh->element_count;
-    const int64_t wanted = (int64_t)cook->def->stress_element_count + cook->def->stress_count;
-    if (wanted <= 0 || wanted > INT32_MAX || cook->r == 0)
-        return BOUGH_OK;
-    stress_search s = {.cook = cook};
-    s.score = BO_NEW_ARRAY(cook->ctx, float, element_count *(size_t)cook->r);
-    s.position = BO_NEW_ARRAY(cook->ctx, double, 3 * element_count);
-    s.blocked = BO_NEW_ZEROS(cook->ctx, unsigned char, element_count);
-    s.clamped = BO_NEW_ZEROS(cook->ctx, unsigned char, element_count);
-    s.chosen = BO_NEW_ARRAY(cook->ctx, int32_t, wanted);
-    bough_status status = BOUGH_ERROR_MEMORY;
-    if (s.score && s.position && s.blocked && s.clamped && s.chosen)
-        status = search_stress(cook, &s, (int32_t)wanted);
-    bo_free(cook->ctx, s.score);
-    bo_free(cook->ctx, s.position);
-    bo_free(cook->ctx, s.blocked);
-    bo_free(cook->ctx, s.clamped);
-    bo_free(cook->ctx, s.chosen);
     return status;
 }
 
@@ -497,6 +305,6 @@ bough_status bo_cook_samples(bo_cook *cook) {
     if (status == BOUGH_OK && cook->def->contact_count > 0)
         status = sample_contact(cook, &b);
     if (status == BOUGH_OK)
-        status = sample_stress(cook);
+        status = bo_cook_stress(cook);
     return status;
 }

@@ -26,7 +26,7 @@ void bo_run_note_energy(bough_run *run, const double *values) {
     run->place.in_play = in_play(run, values);
 }
 
-bough_status bo_run_check_energy(bough_context *ctx, const bough_run *run, const double *values) {
+bough_status bo_run_check_energy(bough_context *ctx, bough_run *run, const double *values) {
     const double balance = values[BOUGH_COLUMN_BALANCE], scale = in_play(run, values);
     double doubt = 0;
     if (!(run->energy_tolerance > 0))
@@ -36,6 +36,7 @@ bough_status bo_run_check_energy(bough_context *ctx, const bough_run *run, const
         NOISE + SETTLED * (fabs(values[BOUGH_COLUMN_ELASTIC]) + fabs(values[BOUGH_COLUMN_EXTERNAL]));
     if (balance <= run->energy_tolerance * scale + 2 * doubt + rounding)
         return BOUGH_OK;
+    run->over_tolerance = true;
     return bo_fail(ctx, BOUGH_ENERGY_GAINED,
                    "there are %.3g J more than the start and the work done account for, %.3g %% of the energy in play",
                    balance, 100 * balance / scale);
@@ -44,6 +45,8 @@ bough_status bo_run_check_energy(bough_context *ctx, const bough_run *run, const
 bough_status bo_run_advise(bough_context *ctx, const bough_run *run) {
     char sentence[BO_MESSAGE_SIZE];
     memcpy(sentence, ctx->message, sizeof sentence);
+    if (!run->over_tolerance) /* an engine refuses by itself what no tolerance could allow */
+        return bo_fail(ctx, BOUGH_ENERGY_GAINED, "%.400s; take a smaller time step or another integrator", sentence);
     return bo_fail(ctx, BOUGH_ENERGY_GAINED,
                    "%.400s; take a smaller time step or another integrator, or allow more than %g %% with an energy "
                    "tolerance",

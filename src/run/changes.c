@@ -37,6 +37,8 @@ static bough_status record(bough_context *ctx, bough_run *run, const bough_run_c
 bough_status bo_run_take_changes(bough_context *ctx, bough_run *run) {
     int32_t count;
     const bough_run_change *from = latest(run, &count);
+    if (count == 0) /* there may be no list at all */
+        return BOUGH_OK;
     bough_run_change *to = run->changes + run->change_count;
     const double now = bo_run_time(run);
     for (int32_t i = 0; i < count; i++) {
@@ -44,7 +46,7 @@ bough_status bo_run_take_changes(bough_context *ctx, bough_run *run) {
         to[i].time = to[i].time < now ? to[i].time : now;
     }
     run->change_count += (size_t)count;
-    if (count && run->tell)
+    if (run->tell)
         run->tell(run->tell_data, to, count);
     for (int32_t i = 0; i < count && run->change_table.stream; i++)
         BO_TRY(record(ctx, run, &to[i]));

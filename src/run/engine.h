@@ -19,6 +19,7 @@ typedef struct bo_hands {
     double impulse[3]; /* of the poke, N s: its force is that of a step's length */
     bool has_wind;
     bough_wind wind;
+    double *motors; /* of a mechanism: offsets that somebody chose, NAN: the scene's curve; NULL: nobody did */
 } bo_hands;
 
 typedef struct bo_engine {
@@ -37,6 +38,9 @@ typedef struct bo_engine {
 
     int32_t rigid_count; /* of a mechanism: what it moves, once there is a mesh */
     const bough_run_rigid *rigids;
+
+    int32_t motor_count; /* of a mechanism */
+    void (*motor)(const void *data, int32_t i, bough_run_motor *motor);
 
     double *gravity; /* m/s^2, as it acts in the next steps */
 
@@ -74,6 +78,8 @@ typedef struct bo_engine {
     bough_pose (*rigid_pose)(void *data, int32_t i);
     /* Largest von Mises' stress of each, at the present state. */
     bough_status (*stresses)(void *data, double *von_mises);
+    /* Von Mises' stress at each vertex of the mesh, at the present state. */
+    bough_status (*vertex_stresses)(void *data, float *von_mises);
     const char *(*stress_name)(const void *data, int32_t i); /* NULL: they have numbers only */
     void (*destroy)(bough_context *ctx, void *data);
 } bo_engine;

@@ -170,6 +170,32 @@ static bough_status stresses(void *data, double *von_mises) {
     return bough_body_stress(e->ctx, e->scene->body, e->motion.q, NULL, von_mises);
 }
 
+/* Means over the elements around each vertex, by number. */
+static void spread_stresses(const bough_mesh *mesh, const double *of_element, float *of_vertex, int32_t *uses) {
+    const int32_t nodes = bough_element_node_count(mesh->type);
+    memset(of_vertex, 0, (size_t)mesh->vertex_count * sizeof *of_vertex);
+    for (int32_t e = 0; e < mesh->element_count; e++)
+        for (int32_t k = 0; k < nodes; k++) {
+            const int32_t v = mesh->elements[(size_t)e * (size_t)nodes + (size_t)k];
+            of_vertex[v] += (float)of_element[e], uses[v]++;
+        }
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        of_vertex[v] /= uses[v] > 0 ? (float)uses[v] : 1;
+}
+
+static bough_status vertex_stresses(void *data, float *von_mises) {
+    const full_engine *e = data;
+    const bough_mesh *mesh = bough_body_mesh(e->scene->body);
+    double *of_element = BO_NEW_ARRAY(e->ctx, double, mesh->element_count);
+    int32_t *uses = BO_NEW_ZEROS(e->ctx, int32_t, mesh->vertex_count);
+    bough_status status = of_element && uses ? stresses(data, of_element) : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK)
+        spread_stresses(mesh, of_element, von_mises, uses);
+    bo_free(e->ctx, of_element);
+    bo_free(e->ctx, uses);
+    return status;
+}
+
 /* ---- saving ---- */
 
 static int64_t state_size(const void *data) {
@@ -264,6 +290,7 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
                           .save = save,
                           .restore = restore,
                           .stresses = stresses,
+                          .vertex_stresses = vertex_stresses,
                           .destroy = destroy,
                           .residual = NAN};
     if (!scene->body)

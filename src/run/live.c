@@ -118,6 +118,34 @@ bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt) {
     return BOUGH_OK;
 }
 
+int32_t bough_run_motor_count(const bough_run *run) {
+    return run->engine.motor_count;
+}
+
+bool bough_run_motor_at(const bough_run *run, int32_t i, bough_run_motor *motor) {
+    const bool there = i >= 0 && i < run->engine.motor_count;
+    if (there)
+        run->engine.motor(run->engine.data, i, motor);
+    return there;
+}
+
+bough_status bough_run_set_motor(bough_context *ctx, bough_run *run, int32_t i, double offset) {
+    const int32_t count = run->engine.motor_count;
+    BO_TRY(check_live(ctx, run));
+    if (i < 0 || i >= count)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no motor %d; the scene has %d", i, count);
+    if (isinf(offset))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the offset of a motor must be finite");
+    if (!run->hands.motors) {
+        if (!(run->hands.motors = BO_NEW_ARRAY(ctx, double, count)))
+            return BOUGH_ERROR_MEMORY;
+        for (int32_t k = 0; k < count; k++)
+            run->hands.motors[k] = NAN;
+    }
+    run->hands.motors[i] = offset;
+    return BOUGH_OK;
+}
+
 bough_status bough_run_change_parts(bough_context *ctx, bough_run *run, int32_t count, const bough_change *changes) {
     BO_TRY(check_live(ctx, run));
     if (!run->engine.change)

@@ -70,6 +70,37 @@ static void load_at(mechanism_engine *e, double t, bool steady) {
     }
 }
 
+static bool is_held(const mechanism_engine *e, int32_t motor) {
+    return e->hands && e->hands->motors && !isnan(e->hands->motors[motor]);
+}
+
+/* Of what somebody may choose: the limits of the joint, or else half as far again as the curve goes, and at least 0.1
+ * rad or a hundredth of the mechanism. */
+static void find_range(const mechanism_engine *e, const bo_scene_motor *motor, bough_run_motor *out) {
+    const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
+    const bo_curve *curve = &e->l.scene->drive.curves[motor->curve];
+    double most = !strcmp(out->unit, "rad") ? 0.1 : 0.01 * bough_mechanism_radius(e->l.m->mechanism);
+    for (int32_t i = 0; i < curve->count; i++)
+        most = fmax(most, 1.5 * fabs(motor->scale * curve->values[i]));
+    const double lower = joint->lower[motor->freedom], upper = joint->upper[motor->freedom];
+    const bool limited = isfinite(lower) && isfinite(upper) && lower < upper;
+    out->lowest = limited ? lower : -most, out->highest = limited ? upper : most;
+}
+
+static void look_at_motor(const void *data, int32_t i, bough_run_motor *out) {
+    const mechanism_engine *e = data;
+    const bo_scene_motor *motor = &e->l.m->motors[i];
+    const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
+    const bool slides =
+        joint->kind == BOUGH_MECHANISM_PRISMATIC || (joint->kind == BOUGH_MECHANISM_FIXED && motor->freedom < 3);
+    *out = (bough_run_motor){.joint = joint->name,
+                             .freedom = motor->freedom,
+                             .unit = slides ? "m" : "rad",
+                             .offset = e->l.offsets[i],
+                             .held = is_held(e, i)};
+    find_range(e, motor, out);
+}
+
 /* The springs of a step are at rest where they are at its end. */
 static void drive_at(mechanism_engine *e, double t) {
     const bo_mechanism_scene *m = e->l.m;
@@ -77,6 +108,8 @@ static void drive_at(mechanism_engine *e, double t) {
         const bo_curve *curve = &e->l.scene->drive.curves[m->motors[k].curve];
         e->l.offsets[k] = m->motors[k].scale * bo_curve_at(curve, t);
         e->l.rates[k] = m->motors[k].scale * bo_curve_slope(curve, t);
+        if (is_held(e, k))
+            e->l.offsets[k] = e->hands->motors[k], e->l.rates[k] = 0;
     }
     e->l.kind->drive(&e->l, e->l.offsets);
     lose_place(e);
@@ -438,10 +471,19 @@ static bough_status measure(void *data, double t, double *values) {
     return BOUGH_OK;
 }
 
-static bough_status stresses(void *data, double *von_mises) {
-    (void)von_mises;
+static bough_status have_no_stress(void *data) {
     return bo_fail(((mechanism_engine *)data)->l.ctx, BOUGH_ERROR_UNSUPPORTED,
                    "a mechanism's links are rigid and have no stress");
+}
+
+static bough_status stresses(void *data, double *von_mises) {
+    (void)von_mises;
+    return have_no_stress(data);
+}
+
+static bough_status vertex_stresses(void *data, float *von_mises) {
+    (void)von_mises;
+    return have_no_stress(data);
 }
 
 /* ---- what is shown ---- */
@@ -529,7 +571,10 @@ bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, 
                           .make_mesh = bo_mechanism_make_surface,
                           .show = bo_mechanism_show,
                           .stresses = stresses,
+                          .vertex_stresses = vertex_stresses,
                           .rigid_pose = rigid_pose,
+                          .motor_count = scene->mechanism->motor_count,
+                          .motor = look_at_motor,
                           .destroy = destroy,
                           .residual = NAN};
     mechanism_engine *e = BO_NEW(ctx, mechanism_engine);

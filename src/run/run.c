@@ -91,6 +91,7 @@ static bough_status try_part(bough_context *ctx, bough_run *run) {
     if (run->live)
         return try_live(ctx, run, t, h);
     BO_TRY(bo_run_keep_state(ctx, run));
+    run->over_tolerance = false;
     bough_status status = run->engine.step(run->engine.data, t, h, &run->place.iterations);
     if (status == BOUGH_OK)
         status = bo_run_measure(ctx, run, t + h, run->trial);
@@ -288,6 +289,10 @@ int32_t bough_run_stress_count(const bough_run *run) {
 
 bough_status bough_run_stresses(const bough_run *run, double *von_mises) {
     return run->engine.stresses(run->engine.data, von_mises);
+}
+
+bough_status bough_run_vertex_stresses(const bough_run *run, float *von_mises) {
+    return run->engine.vertex_stresses(run->engine.data, von_mises);
 }
 
 const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count) {

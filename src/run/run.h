@@ -39,6 +39,7 @@ struct bough_run {
     int64_t step_count;
     int32_t max_halvings;
     double energy_tolerance;            /* 0 or less: none */
+    bool over_tolerance;                /* so ended the step that was tried last */
     double given;                       /* J: by what a host changed between steps, of a live run */
     const char *engine_name, *coupling; /* of the lists in scene/scene.h; coupling NULL: not the tree engine */
     int32_t passes;                     /* as in the model's def */
@@ -82,7 +83,7 @@ bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double
 /* account.c: work and balance of columns that were measured. */
 void bo_run_account(const bough_run *run, double *values);
 /* BOUGH_ENERGY_GAINED when there is more energy than the account allows. */
-bough_status bo_run_check_energy(bough_context *ctx, const bough_run *run, const double *values);
+bough_status bo_run_check_energy(bough_context *ctx, bough_run *run, const double *values);
 /* The same, with what to do about it. */
 bough_status bo_run_advise(bough_context *ctx, const bough_run *run);
 /* The energy in play, once the columns are those of a state that is accepted. */

@@ -263,6 +263,7 @@ void bough_run_destroy(bough_context *ctx, bough_run *run) {
     bo_free(ctx, run->values);
     bo_free(ctx, run->trial);
     bo_free(ctx, run->state);
+    bo_free(ctx, run->hands.motors);
     bo_free(ctx, run->changes);
     bo_free(ctx, run->checkpoint);
     bo_free(ctx, run->inputs_path);

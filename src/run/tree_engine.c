@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "run/tree_changes.h"
+#include "run/tree_motors.h"
 #include "scene/cook_plan.h"
 #include "tree/snapshot.h"
 #include "tree/tree.h"
@@ -19,12 +20,12 @@ typedef struct {
     bough_model *model;
     bough_state *state;
     bo_tree_changes changes;
+    bo_tree_motors motors;
     const bo_hands *hands;    /* NULL: none */
     bool *blank;              /* of the columns: of probes of absent parts */
     double largest_step;      /* so far, s */
     double rest_gravity;      /* potential of the parts at rest, J */
     double start_steady;      /* potential of the steady forces at the start, J */
-    double doubt;             /* about the work of a step, J: the largest so far */
     int32_t *vertices;        /* of the probes: vertex of the part's surface; -1: its frame's origin */
     int32_t *points;          /* of the stress probes: stress point; -1: all */
     double *rest;             /* probes x 3: where they are at rest */
@@ -73,6 +74,7 @@ static bough_status push(const tree_engine *e, bough_state *state, int32_t i) {
 /* What is absent by now slips out of the hands. */
 static bough_status pull(const tree_engine *e) {
     const bo_hand *poke = &e->hands->poke;
+    BO_TRY(bo_tree_motors_push(&e->motors, e->ctx, e->model, e->state, e->hands));
     for (int i = 0; i < BOUGH_RUN_HANDS; i++) {
         const bo_hand *hand = &e->hands->pulls[i];
         if (hand->holds && is_there(e, hand->part))
@@ -82,6 +84,11 @@ static bough_status pull(const tree_engine *e) {
     return poke->holds && is_there(e, poke->part)
                ? bough_state_add_force(e->ctx, e->model, e->state, poke->part, poke->vertex, poke->target)
                : BOUGH_OK;
+}
+
+static void look_at_motor(const void *data, int32_t i, bough_run_motor *motor) {
+    const tree_engine *e = data;
+    bo_tree_motors_look(&e->motors, e->model, e->hands, i, motor);
 }
 
 static void blow(const tree_engine *e, double t) {
@@ -117,7 +124,9 @@ static bough_status find_accelerations(const tree_engine *e, double t) {
 static bough_status weigh(void *data, const double gravity[3]) {
     tree_engine *e = data;
     memcpy(e->state->gravity, gravity, sizeof e->state->gravity);
-    return e->state->work->integrator ? BOUGH_OK : find_accelerations(e, e->state->time); /* others find their own */
+    if (e->state->work->integrator || e->state->last_dt == 0) /* these find their own, and so do first steps */
+        return BOUGH_OK;
+    return find_accelerations(e, e->state->time);
 }
 
 static bough_status push_steadily(void *data, bough_context *ctx, const bough_model *model, bough_state *state) {
@@ -142,13 +151,13 @@ static bough_status measure_forces(const tree_engine *e, double *potential) {
     return BOUGH_OK;
 }
 
-/* All that is in the columns. */
+/* Without the potential of steady forces, whose changes work() counts. */
 static bough_status total_energy(void *data, double *energy) {
     const tree_engine *e = data;
     bough_energies now;
     BO_TRY(bough_state_energies(e->ctx, e->model, e->state, &now));
     *energy = now.elastic + now.kinetic + now.gravity;
-    return measure_forces(e, energy);
+    return BOUGH_OK;
 }
 
 static double painted_stiffness(const tree_engine *e, int32_t i, double t) {
@@ -218,7 +227,7 @@ static const bough_run_change *changes(const void *data, int32_t *count) {
 /* ---- saving: all there is to continue with the same bits. Files of states have a hash of their own. ---- */
 
 /* Bytes of the snapshot, the number of events that have happened, and the account; then the snapshot. */
-enum { OWN_NUMBERS = 5, HEAD = OWN_NUMBERS + 4 };
+enum { OWN_NUMBERS = 4, HEAD = OWN_NUMBERS + 4 };
 
 static int64_t state_size(const void *data) {
     const tree_engine *e = data;
@@ -229,7 +238,7 @@ static int64_t state_size(const void *data) {
 static void save(const void *data, double *state) {
     const tree_engine *e = data;
     const double own[OWN_NUMBERS] = {(double)bough_state_snapshot_size(e->model, e->state), e->changes.next,
-                                     e->changes.given, e->doubt, e->start_steady};
+                                     e->changes.given, e->start_steady};
     memcpy(state, own, sizeof own);
     state[state_size(e) - 1] = 0; /* of which the snapshot may leave a part */
     bo_tree_save_plain(e->model, e->state, state + OWN_NUMBERS);
@@ -239,11 +248,11 @@ static bough_status restore(void *data, const double *state, int64_t size) {
     tree_engine *e = data;
     const double room = size > OWN_NUMBERS ? (double)(size - OWN_NUMBERS) * (double)sizeof(double) : 0;
     if (!(room > 0 && state[0] > 0 && state[0] <= room && state[1] >= 0 && state[1] <= e->scene->event_count &&
-          isfinite(state[2]) && state[3] >= 0 && isfinite(state[4])))
+          isfinite(state[2]) && isfinite(state[3])))
         return bo_fail(e->ctx, BOUGH_ERROR_FORMAT, "these numbers are no state of parts");
     BO_TRY(bo_tree_restore_plain(e->ctx, e->model, e->state, state + OWN_NUMBERS, (size_t)state[0]));
     e->changes.next = (int32_t)state[1];
-    e->changes.given = state[2], e->doubt = state[3], e->start_steady = state[4];
+    e->changes.given = state[2], e->start_steady = state[3];
     return BOUGH_OK;
 }
 
@@ -272,11 +281,12 @@ static bough_status measure_stress(const tree_engine *e, int32_t probe, double *
     return BOUGH_OK;
 }
 
-/* The state does not keep an account of what is done to it yet, so that nobody can tell what a step has made. */
+/* Lumped couplings do not have the energy that they should, so that nobody can tell what their steps make. */
 static double counted_work(const tree_engine *e, double *doubt) {
-    *doubt = INFINITY;
-    (void)e;
-    return 0;
+    const double counted = bough_state_work(e->model, e->state, doubt);
+    if (e->state->coupling != BOUGH_COUPLING_L3)
+        *doubt = INFINITY;
+    return counted;
 }
 
 /* The state counts all forces; those that never change have a potential here. */
@@ -286,7 +296,6 @@ static double work(const void *data, double *doubt) {
     if (measure_forces(e, &steady) != BOUGH_OK)
         steady = NAN;
     const double counted = counted_work(e, doubt);
-    *doubt = fmax(*doubt, e->doubt);
     return counted + steady - e->start_steady + e->changes.given;
 }
 
@@ -322,6 +331,12 @@ static bough_status measure(void *data, double t, double *values) {
 static bough_status stresses(void *data, double *von_mises) {
     const tree_engine *e = data;
     bough_state_peak_stresses(e->ctx, e->model, e->state, von_mises);
+    return BOUGH_OK;
+}
+
+static bough_status vertex_stresses(void *data, float *von_mises) {
+    const tree_engine *e = data;
+    bough_state_surface_stress(e->ctx, e->model, e->state, von_mises);
     return BOUGH_OK;
 }
 
@@ -641,7 +656,6 @@ static bough_status build(bough_scene *scene, const bo_engine_def *def, tree_eng
         BO_TRY(set_off(e));
     e->state->wind = bo_changes_wind(&e->changes, 0);
     BO_TRY(bo_changes_happen(ctx, &e->changes, e->state, 0));
-    BO_TRY(find_accelerations(e, 0));
     BO_TRY(measure_forces(e, &e->start_steady));
     e->changes.given = 0;
     return is_own(def->integrator.name) ? BOUGH_OK
@@ -664,6 +678,7 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
                           .make_mesh = make_surface,
                           .show = show,
                           .stresses = stresses,
+                          .vertex_stresses = vertex_stresses,
                           .stress_name = stress_name,
                           .destroy = destroy,
                           .residual = NAN};
@@ -682,6 +697,8 @@ bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const
     }
     engine->stress_count = bough_model_part_count(e->model);
     engine->model = e->model, engine->state = e->state;
+    bo_tree_motors_find(e->model, &e->motors);
+    engine->motor_count = e->motors.count, engine->motor = look_at_motor;
     engine->in_pieces =
         scene->event_count > 0 || scene->strength || scene->tie_strength || isfinite(scene->remove_below);
     engine->integrator = bo_registered_integrator(def->integrator.name);

@@ -97,7 +97,8 @@ static bough_status measure_one(bough_context *ctx, void *data, int32_t index) {
     def.basis = 0;
     def.tolerance = 0;
     def.elastic = -1;
-    def.wind_count = def.contact_count = def.stress_count = def.stress_element_count = 0;
+    def.wind_count = def.contact_count = def.stress_count = def.stress_element_count = def.field_count = 0;
+    def.surroundings = NULL;
     def.surface = NULL;
     def.wire = def.keep_volume = false;
     def.provenance = def.resume_path = NULL;

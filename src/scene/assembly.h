@@ -118,6 +118,17 @@ bough_status bo_track_read(bo_json at, bough_track *track);
 
 /* object.c: "object" becomes components and parts of the same names. */
 bough_status bo_object_read(bo_json at, bo_assembly *assembly);
+/* An object's mesh and how it is cut. */
+typedef struct bo_object_cut {
+    const struct bo_body_draft *draft;
+    const bough_split *split;
+    const char *const *names; /* of the domains */
+    const int32_t *parent;
+    int32_t root;
+} bo_object_cut;
+/* surround.c: gives each domain's job what is around it. block: what the object says that is not of one domain, without
+ * supports. */
+bough_status bo_object_surround(const bo_json *block, const bo_object_cut *cut, bo_assembly *assembly);
 /* Where a domain is in its object. */
 typedef struct bo_domain_maps {
     int32_t *vertices; /* of each vertex of its mesh */

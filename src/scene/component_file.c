@@ -441,6 +441,7 @@ static bough_status read_samples(bo_json at, bough_cook_job *job) {
     BO_TRY(bo_json_integer(bo_json_at(&at, "wind"), 0, MOST_WIND, &def->wind_count));
     BO_TRY(bo_json_integer(bo_json_at(&at, "contact"), 0, MOST_CONTACT, &def->contact_count));
     BO_TRY(bo_json_integer(bo_json_at(&at, "stress"), 0, MOST_STRESS, &def->stress_count));
+    BO_TRY(bo_json_integer(bo_json_at(&at, "field"), 0, BOUGH_MAX_FIELD_POINTS, &def->field_count));
     return read_stress_at(stress_at, job);
 }
 

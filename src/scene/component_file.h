@@ -6,6 +6,13 @@
 
 #include <bough/scene.h>
 
+/* What bough_cook_surroundings points to. */
+typedef struct bo_cook_around {
+    bough_body *body; /* NULL: nothing is known of it */
+    int32_t *vertices, *owner, *pulled;
+} bo_cook_around;
+void bo_cook_around_free(bough_context *ctx, bo_cook_around *around);
+
 struct bough_cook_job {
     bough_body *body;
     bough_cook_def def; /* points to what follows */
@@ -16,6 +23,8 @@ struct bough_cook_job {
     double *snapshots, *columns;
     bough_mesh *surface;
     char *provenance, *resume_path;
+    bo_cook_around around;
+    bough_cook_surroundings surroundings; /* the same */
     bool loads_follow; /* bo_cook_job_add_loads() will say what hangs at the interfaces */
 };
 
@@ -34,6 +43,8 @@ bough_status bo_cook_job_from_block(const bo_json *block, bough_cook_job **job);
 bough_cook_job *bo_cook_job_new(bough_context *ctx, const char *file, const char *name);
 /* When body, settings and interfaces are there: the hash of them and of what the block says, and the provenance. */
 bough_status bo_cook_job_seal(const bo_json *block, bough_cook_job *job);
+/* job->around becomes part of what is cooked, and of the hash. */
+void bo_cook_job_surround(bough_cook_job *job);
 /* What hangs at each interface, about its centre; nothing where the mass is 0. What a file says about an interface
  * wins. Loads go into the hash. */
 bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, const bough_inertia *loads);

@@ -1,6 +1,7 @@
 #include "scene/component_file.h"
 
 #include "base/file.h"
+#include "fem/body.h"
 #include "mesh/mesh.h"
 #include "scene/entries.h"
 #include "scene/scene.h"
@@ -9,7 +10,7 @@
 
 /* ---- the hash of the inputs ---- */
 
-enum { COOKING = 4 }; /* grows when the same inputs become another component */
+enum { COOKING = 6 }; /* grows when the same inputs become another component */
 
 static uint64_t hash_text(uint64_t hash, const char *text) {
     return bo_hash_bytes(hash, text, strlen(text) + 1);
@@ -122,13 +123,13 @@ static json_t *describe_options(const bough_cook_def *def) {
     static const char *const elastic[] = {"automatic", "rigid", "linear", "polynomial", "cubature"};
     char kind[BO_BASIS_TEXT_SIZE];
     bo_basis_text(resolved_basis(def), kind);
-    return json_pack("{s:i, s:s, s:i, s:f, s:b, s:s, s:f, s:i, s:i, s:f, s:I, s:i, s:i, s:i, s:i, s:b}", "r", def->r,
+    return json_pack("{s:i, s:s, s:i, s:f, s:b, s:s, s:f, s:i, s:i, s:f, s:I, s:i, s:i, s:i, s:i, s:i, s:b}", "r", def->r,
                      "kind", def->r ? kind : "rigid", "modes", def->mode_count ? def->mode_count : (def->r + 1) / 2,
                      "tolerance", def->tolerance, "keep_boundary", (int)def->keep_boundary, "elastic",
                      elastic[def->elastic + 1], "cubature_tolerance", def->cubature_tolerance, "points",
                      def->cubature_most, "training", def->training_count, "amplitude", def->pose_amplitude, "seed",
                      (json_int_t)def->seed, "wind", def->wind_count, "contact", def->contact_count, "stress",
-                     def->stress_count, "stress_elements", def->stress_element_count, "int16", (int)def->surface_int16);
+                     def->stress_count, "stress_elements", def->stress_element_count, "field", def->field_count, "int16", (int)def->surface_int16);
 }
 
 static json_t *describe_mesh(const bough_mesh *mesh) {
@@ -168,7 +169,7 @@ static bough_status describe_bare_mesh(bough_context *ctx, const char *path, bo_
 
 static bough_status apply_changes(bo_json *root, const char *changes) {
     json_error_t error;
-    json_t *value = json_loads(changes, JSON_REJECT_DUPLICATES, &error);
+    json_t *value = bo_json_parse(changes, strlen(changes), &error);
     if (!json_is_object(value)) {
         json_decref(value);
         return bo_fail(root->ctx, BOUGH_ERROR_ARGUMENT, "the changes to %s are not a JSON object", root->file);
@@ -328,6 +329,27 @@ bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, cons
     return write_provenance(ctx, job);
 }
 
+/* ---- what is around it ---- */
+
+void bo_cook_around_free(bough_context *ctx, bo_cook_around *around) {
+    bough_body_destroy(ctx, around->body);
+    bo_free(ctx, around->vertices);
+    bo_free(ctx, around->owner);
+    bo_free(ctx, around->pulled);
+    *around = (bo_cook_around){0};
+}
+
+void bo_cook_job_surround(bough_cook_job *job) {
+    const bough_mesh *mesh = bough_body_mesh(job->around.body);
+    uint64_t hash = bo_hash_mesh(hash_count(job->def.input_hash, (size_t)mesh->element_count), mesh);
+    hash = bo_hash_bytes(hash, job->around.body->element_material, (size_t)mesh->element_count * sizeof(int32_t));
+    hash = bo_hash_bytes(hash, job->around.owner, (size_t)mesh->element_count * sizeof *job->around.owner);
+    job->def.input_hash = bo_hash_bytes(hash, job->around.body->fixed, 3 * (size_t)mesh->vertex_count);
+    job->surroundings = (bough_cook_surroundings){job->around.body, job->around.vertices, job->around.owner,
+                                                  job->around.pulled};
+    job->def.surroundings = &job->surroundings;
+}
+
 void bough_cook_job_destroy(bough_context *ctx, bough_cook_job *job) {
     if (!job)
         return;
@@ -336,6 +358,7 @@ void bough_cook_job_destroy(bough_context *ctx, bough_cook_job *job) {
         bo_free(ctx, (void *)job->interfaces[i].vertices);
         bo_free(ctx, (void *)job->interfaces[i].weights);
     }
+    bo_cook_around_free(ctx, &job->around);
     bo_free(ctx, job->interfaces);
     bo_free(ctx, job->stress_elements);
     bo_free(ctx, job->snapshots);

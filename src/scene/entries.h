@@ -52,7 +52,7 @@
 #define BO_LOAD_KEYS "mass", "centre", "inertia"
 #define BO_BASIS_KEYS "r", "tolerance", "modes", "kind", "snapshots", "columns", "keep_boundary"
 #define BO_ELASTIC_KEYS "kind", "tolerance", "points", "training", "amplitude", "seed"
-#define BO_SAMPLES_KEYS "wind", "contact", "stress", "stress_at"
+#define BO_SAMPLES_KEYS "wind", "contact", "stress", "stress_at", "field"
 #define BO_SURFACE_KEYS "file", "int16"
 
 /* Scenes of parts. */
@@ -83,7 +83,7 @@
 #define BO_PLACE_KEYS "object", "name", "position", "rotate_deg", "scale", "copies", "spacing", "absent"
 #define BO_PAINT_KEYS "parts", "component", "stiffness", "curve", "damping_ratio"
 #define BO_OBJECT_BASIS_KEYS "r", "total", "tolerance", "modes", "kind", "keep_boundary"
-#define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress"
+#define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress", "field"
 
 /* Mechanisms. */
 #define BO_MECHANISM_OWN_KEYS                                                                               \

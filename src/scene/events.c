@@ -8,18 +8,18 @@
 
 /* ---- one event ---- */
 
-/* The one key that says what happens. */
-static bough_status find_kind(bo_json at, bo_json *what, int32_t *kind) {
+/* The one key that says what happens. *what refers to *at, which must outlive it. */
+static bough_status find_kind(const bo_json *at, bo_json *what, int32_t *kind) {
     int32_t count = 0;
     for (int32_t k = 0; k < BO_EVENT_KINDS; k++) {
-        bo_json here = bo_json_at(&at, BO_EVENT_NAMES[k]);
+        bo_json here = bo_json_at(at, BO_EVENT_NAMES[k]);
         if (!here.value)
             continue;
         *what = here, *kind = k;
         count++;
     }
     if (count == 0)
-        return bo_json_fail(at, "nothing happens: say what does by \"detach\", \"attach\", \"reattach\", \"lock\", "
+        return bo_json_fail(*at, "nothing happens: say what does by \"detach\", \"attach\", \"reattach\", \"lock\", "
                                 "\"unlock\", \"remove\", \"add\", \"cut_tie\", \"join_tie\" or \"wind\"");
     return count == 1 ? BOUGH_OK
                       : bo_json_fail(*what, "is the second thing in this event; make it an event of its own");
@@ -96,7 +96,7 @@ static bough_status read_event(bo_json at, const bough_scene *scene, bo_chooser 
     bo_json what = at;
     BO_TRY(bo_json_keys(at, BO_EVENT_KEYS));
     BO_TRY(bo_json_number(bo_json_must(&at, "time"), BO_NOT_NEGATIVE, &event->time));
-    BO_TRY(find_kind(at, &what, &event->kind));
+    BO_TRY(find_kind(&at, &what, &event->kind));
     BO_TRY(check_keys_of(at, event->kind));
     if (event->kind == BO_EVENT_WIND) {
         event->wind = scene->model.wind; /* and what wind events before it have changed, see carry_winds() */

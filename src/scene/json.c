@@ -2,23 +2,22 @@
 
 #include "base/file.h"
 
+#include <bough/scene.h>
+
 #include <string.h>
 
 #define SIZE_LIMIT ((size_t)64 << 20) /* a scene of a million parts is a packed file's business */
-#define DEPTH_LIMIT 32                /* nested lists and objects; no format of ours needs ten */
+#define TOO_DEEP -2                   /* a position that jansson has for nothing */
 
 /* ---- loading ---- */
 
-static bough_status fail_depth(bough_context *ctx, const char *path) {
-    return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: lists and objects are nested deeper than %d", path, DEPTH_LIMIT);
-}
-
 static bough_status fail_parse(bough_context *ctx, const char *path, const json_error_t *error) {
+    if (error->position == TOO_DEEP)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: lists and objects are nested deeper than %d", path,
+                       BOUGH_JSON_DEPTH);
     /* jansson has nothing to say when an allocation fails in the middle of a text */
     if (json_error_code(error) == json_error_out_of_memory || !error->text[0])
         return bo_fail_memory(ctx);
-    if (json_error_code(error) == json_error_stack_overflow)
-        return fail_depth(ctx, path);
     if (json_error_code(error) == json_error_invalid_utf8 && error->line == 1 && error->column == 0)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "%s: is not a text file, and JSON is expected here", path);
     bool comment = strstr(error->text, "near '/") || strstr(error->text, "near '#");
@@ -26,23 +25,27 @@ static bough_status fail_parse(bough_context *ctx, const char *path, const json_
                    comment ? " (JSON has no comments)" : "");
 }
 
-static bool deeper_than(json_t *value, int limit) {
-    const char *key;
-    size_t index;
-    json_t *child;
-    if (!json_is_object(value) && !json_is_array(value))
-        return false;
-    if (limit == 0)
-        return true;
-    json_object_foreach(value, key, child) {
-        if (deeper_than(child, limit - 1))
-            return true;
+int32_t bough_json_depth(const char *text, size_t size) {
+    int32_t depth = 0, deepest = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (quoted)
+            i += text[i] == '\\';
+        else if (text[i] == '[' || text[i] == '{') {
+            depth += depth < INT32_MAX;
+            deepest = depth > deepest ? depth : deepest;
+        } else if (text[i] == ']' || text[i] == '}')
+            depth -= depth > 0;
     }
-    json_array_foreach(value, index, child) {
-        if (deeper_than(child, limit - 1))
-            return true;
-    }
-    return false;
+    return deepest;
+}
+
+json_t *bo_json_parse(const char *text, size_t size, json_error_t *error) {
+    *error = (json_error_t){.position = TOO_DEEP};
+    return bough_json_depth(text, size) > BOUGH_JSON_DEPTH ? NULL
+                                                           : json_loadb(text, size, JSON_REJECT_DUPLICATES, error);
 }
 
 bough_status bo_json_load(bough_context *ctx, const char *path, bo_json *root) {
@@ -51,16 +54,12 @@ bough_status bo_json_load(bough_context *ctx, const char *path, bo_json *root) {
     BO_TRY(bo_file_read_limited(ctx, path, SIZE_LIMIT, "JSON", &file));
     size_t mark = file.size >= 3 && memcmp(file.data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* some editors' first bytes */
     json_error_t error;
-    root->value = json_loadb(file.data + mark, file.size - mark, JSON_REJECT_DUPLICATES, &error);
+    root->value = bo_json_parse(file.data + mark, file.size - mark, &error);
     if (!root->value) {
         bo_file_free(ctx, &file);
         return fail_parse(ctx, path, &error);
     }
     root->text = file.data; /* which is freed with the root */
-    if (deeper_than(root->value, DEPTH_LIMIT)) {
-        bo_json_free(root);
-        return fail_depth(ctx, path);
-    }
     return BOUGH_OK;
 }
 

@@ -24,6 +24,9 @@ typedef struct bo_json {
 /* Parse errors read "file:line:column: reason". On failure nothing is to be freed. */
 bough_status bo_json_load(bough_context *ctx, const char *path, bo_json *root);
 void bo_json_free(bo_json *root);
+/* jansson's reader for texts of any origin: refuses those nested deeper than BOUGH_JSON_DEPTH, error->position being -2,
+ * before it recurses into them. */
+json_t *bo_json_parse(const char *text, size_t size, json_error_t *error);
 
 /* ---- moving ---- */
 

@@ -240,6 +240,17 @@ static bough_status check_settings(bo_json at) {
     return bo_json_string(bo_json_at(&at, "root"), &ignored);
 }
 
+static bough_status surround(const cutting *c, bo_assembly *assembly) {
+    const bo_object_cut cut = {&c->draft, c->split, c->names, c->parent, c->root};
+    bo_json block = c->at;
+    if (!(block.value = describe_domain(c, c->root)))
+        return bo_fail_memory(c->at.ctx);
+    json_object_del(block.value, "fix");
+    bough_status status = bo_object_surround(&block, &cut, assembly);
+    json_decref(block.value);
+    return status;
+}
+
 static bough_status read_object(cutting *c, bo_assembly *assembly) {
     BO_TRY(check_settings(c->at));
     BO_TRY(bo_scene_draft(&c->at, NULL, &c->draft));
@@ -252,6 +263,7 @@ static bough_status read_object(cutting *c, bo_assembly *assembly) {
     assembly->component_count = c->count;
     for (int32_t d = 0; d < c->count; d++)
         BO_TRY(make_component(c, d, &assembly->components[d]));
+    BO_TRY(surround(c, assembly));
     return make_parts(c, assembly);
 }
 

@@ -326,9 +326,10 @@ static void move_point(const placement *p, bo_vec3 origin, const double from[3],
 
 static bough_status move_track(bough_context *ctx, const placement *p, bo_vec3 origin, bough_track *track) {
     const size_t keys = (size_t)track->count;
-    double *time = BO_NEW_ARRAY(ctx, double, 8 * keys), *position = time + keys, *rotation = position + 3 * keys;
+    double *time = BO_NEW_ARRAY(ctx, double, 8 * keys);
     if (!time)
         return BOUGH_ERROR_MEMORY;
+    double *position = time + keys, *rotation = position + 3 * keys;
     memcpy(time, track->time, 8 * keys * sizeof *time); /* all three are one block */
     const bo_quat turn = bo_quat_from_matrix(p->rotation);
     for (size_t k = 0; k < keys; k++) {
@@ -386,7 +387,7 @@ static bough_status add_copy(bo_json at, const stage *s, const placement *p, con
         status = copy_part(at.ctx, p, origin, name, &s->models.parts[g->first_part + k], part);
         part->parent += part->parent >= 0 ? first - g->first_part : 0;
     }
-    if (status == BOUGH_OK)
+    if (status == BOUGH_OK && g->tie_count > 0)
         status = bo_ties_copy(at.ctx, s->models.ties + g->first_tie, g->tie_count, first - g->first_part, p->scale,
                               name, assembly);
     bo_free(at.ctx, name);

@@ -499,7 +499,7 @@ static bough_status keep_others(bough_context *ctx, const bough_model *before, c
     const bough_model *after = state->work->own;
     const size_t parts = (size_t)after->def.part_count;
     int32_t *roots = BO_NEW_ARRAY(ctx, int32_t, 2 * parts);
-    bool *touched = BO_NEW_ZEROS(ctx, bool, 2 * parts), *alone = touched + parts;
+    bool *touched = BO_NEW_ZEROS(ctx, bool, 2 * parts), *alone = touched ? touched + parts : NULL;
     bough_status status = roots && touched ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
         find_roots(before, roots);

@@ -1,4 +1,5 @@
 /* Steps of a tree by the methods of the time room. docs/theory/tree.md, "Other integrators". */
+#include "tree/ledger.h"
 #include "tree/log.h"
 #include "tree/system.h"
 
@@ -163,6 +164,7 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
     BO_TRY(bo_tree_system_check_coupling(ctx, state));
     BO_TRY(bo_tree_come_back(ctx, model, state)); /* so that decompositions start alike after a snapshot */
     bo_tree_take_loads(ctx, model, state, true);
+    BO_TRY(bo_ledger_begin(ctx, model, state));
     notice_jumps(g, state);
     bo_integrator_save(g->method, g->history);
     bough_status status = passes(g, state, dt);
@@ -172,9 +174,14 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
             for (int32_t k = 0; k < model->size; k++)
                 g->next.a[k] = (g->next.v[k] - state->v[k]) / dt;
         swap_in(model, state, &g->next);
+        bool steered;
         wrapped = bo_tree_wrap_balls(model, state->q, state->v, state->a, NULL);
-        status = bo_tree_update(ctx, model, state);
-        if (status != BOUGH_OK)
+        status = bo_tree_come_back(ctx, model, state);
+        if (status == BOUGH_OK)
+            status = bo_ledger_end(ctx, model, state, g->next.q, dt, false, false, &steered);
+        if (status == BOUGH_OK)
+            bo_tree_publish_frames(ctx, model, state);
+        else
             swap_in(model, state, &g->next);
     }
     if (status != BOUGH_OK) {

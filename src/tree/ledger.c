@@ -5,9 +5,9 @@
  * comes back. What is far too much refuses the step. */
 #include "tree/ledger.h"
 
+#include "base/rotation.h"
+
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Steps between looks, by how far the energy is off in parts of the energy in play. Looks cost about as much as a step
@@ -26,9 +26,8 @@ static const double not_worth_it = 1e-7;
  * a step is taken as it is. */
 static const double strict_tolerance = 0.02, loose_tolerance = 0.25;
 
-/* The work of loads is their power at both ends of a step, times its length. In a step in which something stiff gives
- * way to a push this is off by part of it. */
-static const double doubt_of_work = 0.25;
+/* The work of loads is off by part of it in steps that are long for them. */
+static const double doubt_of_work = 0.25, doubt_of_all_work = 0.02;
 
 /* Energies of heights and of parts that are bent but balance are differences of large numbers; motion below this part of
  * them is not looked after. */
@@ -86,6 +85,7 @@ typedef struct {
     double kinetic, elastic, weight, size; /* size: sum of magnitudes */
     double damped;                         /* 1: something takes energy */
     double held;                           /* 1: the root stands still, and no ties pull */
+    double led;                            /* 1: the root has a track */
 } tree_energy;
 
 static tree_energy *sums_of(const bough_model *model, bough_state *state) {
@@ -111,7 +111,8 @@ static bool measure(bough_context *ctx, const bough_model *model, bough_state *s
     if (!bo_tree_measure(ctx, model, state, q, v, state->work->energies))
         return false;
     for (int32_t t = 0; t < tree_count(model); t++)
-        trees[t] = (tree_energy){.held = model->def.tie_count == 0 && !model->parts[t].free && !model->parts[t].track};
+        trees[t] = (tree_energy){.held = model->def.tie_count == 0 && !model->parts[t].free && !model->parts[t].track,
+                                 .led = model->parts[t].track != NULL};
     trees[0].elastic = trees[0].size = tied;
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
@@ -137,28 +138,29 @@ static double excess_of(const tree_energy *t, const bo_tree_account *a) {
     return excess > doubt ? excess - doubt : excess < -doubt ? excess + doubt : 0;
 }
 
-/* Power of the loads on each tree, where the frames are. */
-static void add_power(const bough_model *model, const bough_state *state, const double *v, double dt, bool ends) {
+/* Loads act all through a step, and turn with their parts: their work is that along the way of the frames, in the axes of
+ * both ends, and along the way of the coordinates, from q. */
+static void add_load_work(const bough_model *model, const bough_state *state, const double *q) {
     const bo_tree_work *w = state->work;
-    bo_tree_account *trees = accounts(state->ledger);
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
-        bo_tree_account *a = &trees[part->tree];
-        double V[6], power = 0;
-        bo_tree_velocity(w, part, V);
-        for (int d = 0; d < 6; d++)
-            power += V[d] * w->load_wrench[6 * i + d];
-        for (int32_t l = 0; l < part->r; l++)
-            power += v[part->offset + l] * w->load[part->offset + l];
+        const bo_tree_frames *now = &w->frames[part->slot / 4];
+        const bough_frame *was = &state->frames[part->user];
+        const double *wrench = w->load_wrench + 6 * i;
+        const bo_mat3 R = bo_matrix_at(now->world, part->slot % 4);
+        bo_mat3 R_was;
+        memcpy(R_was.m, was->rotation, sizeof R_was.m);
+        const bo_vec3 way = bo_sub(bo_vector_at(now->origin, part->slot % 4), bo_load3(was->origin));
+        const bo_vec3 mean = bo_scale(0.5, bo_add(bo_mat_tvec(R_was, way), bo_mat_tvec(R, way)));
+        const bo_vec3 turn = bo_log3(bo_mat_mul(bo_transpose(R_was), R));
+        double work = bo_dot(bo_load3(wrench), mean) + bo_dot(bo_load3(wrench + 3), turn);
+        for (int32_t k = part->offset; k < part->offset + part->r; k++)
+            work += w->load[k] * (w->next_q[k] - q[k]);
         const bo_tree_joint *joint = part->joint >= 0 ? &model->joints[part->joint] : NULL;
         for (int32_t k = 0; joint && k < joint->count; k++)
-            power += v[joint->offset + k] * w->load[joint->offset + k];
-        if (ends) {
-            a->work += 0.5 * dt * power;
-            a->span += 0.5 * dt * fabs(power);
-        } else {
-            a->power += power;
-        }
+            work += w->load[joint->offset + k] * (w->next_q[joint->offset + k] - q[joint->offset + k]);
+        accounts(state->ledger)[part->tree].work += work;
+        accounts(state->ledger)[part->tree].span += fabs(work);
     }
 }
 
@@ -204,14 +206,12 @@ bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough
     }
     for (int32_t t = 0; t < tree_count(model); t++) {
         look = look || trees[t].open == 0;
-        trees[t].power = trees[t].led = 0;
+        trees[t].led = 0;
     }
     if (look && !measure(ctx, model, state, state->q, state->v))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "a part is turned inside out");
     if (look)
         open_accounts(model, state);
-    if (state->work->loaded)
-        add_power(model, state, state->v, 0, false);
     return BOUGH_OK;
 }
 
@@ -265,6 +265,8 @@ static double settle_account(const tree_energy *t, bo_tree_account *a, bool stee
     a->scale = fmax(fmax(a->scale, t->kinetic + fabs(t->elastic)), least * t->size);
     if (excess < 0 && (t->damped != 0 || t->held == 0 || !steer)) /* that may be as it should */
         excess = 0;
+    if (t->led != 0 && !steer) /* other steps know the velocity of a track at one end and its pull at the other */
+        excess = 0;
     a->target = total(t) - excess;
     a->work = a->span = 0;
     return excess;
@@ -297,10 +299,10 @@ static finding settle_accounts(const bough_model *model, bough_state *state, boo
             continue;
         }
         const double excess = settle_account(&sums[t], a, steer), off = a->scale > 0 ? fabs(excess) / a->scale : 0;
-        if (getenv("DBG") && is_too_much(a, excess, tolerance)) fprintf(stderr, "t=%.6f steps %g tree %d excess %g scale %g kin %g el %g w %g E %g target %g known %g start %g held %g damped %g every %g lead %g loaded %d\n", state->time, state->ledger->steps, t, excess, a->scale, sums[t].kinetic, sums[t].elastic, sums[t].weight, total(&sums[t]), a->target, a->known, a->excess, sums[t].held, sums[t].damped, a->every, a->led, state->work->loaded);
         if (is_too_much(a, excess, tolerance) && excess > found.surplus)
             found.surplus = excess;
-        a->every = off > far_off ? OFTEN : off > a_little_off ? NOW_AND_THEN : RARELY;
+        const double most = off > far_off ? OFTEN : off > a_little_off ? NOW_AND_THEN : RARELY;
+        a->every = fmin(fmax(2 * a->every, OFTEN), most); /* calm comes slowly */
         a->excess = excess, a->known = 1;
         if (steer && sums[t].held != 0 && off > not_worth_it) {
             const double by = factor_for(&sums[t], excess);
@@ -312,32 +314,33 @@ static finding settle_accounts(const bough_model *model, bough_state *state, boo
     return found;
 }
 
-/* Work done in the step, since the start of it and until its end. */
-static void add_work(const bough_model *model, bough_state *state, const double *v, double dt) {
+/* Work done in the step. */
+static void add_work(const bough_model *model, bough_state *state, const double *q, double dt) {
     bo_tree_ledger *ledger = state->ledger;
     bo_tree_account *trees = accounts(ledger);
     double work = 0, span = 0;
     for (int32_t t = 0; t < tree_count(model); t++) {
         bo_tree_account *a = &trees[t];
         work -= a->work, span -= a->span;
-        a->work += dt * (0.5 * a->power + a->led);
-        a->span += dt * (0.5 * fabs(a->power) + fabs(a->led));
+        a->work += dt * a->led;
+        a->span += dt * fabs(a->led) / doubt_of_work; /* a track may jerk: nothing is sure of what it does in a step */
     }
     if (state->work->loaded)
-        add_power(model, state, v, dt, true);
+        add_load_work(model, state, q);
     for (int32_t t = 0; t < tree_count(model); t++)
         work += trees[t].work, span += trees[t].span;
     ledger->work += work;
-    ledger->doubt = doubt_of_work * span;
+    ledger->span += span;
+    ledger->doubt = doubt_of_work * span + doubt_of_all_work * ledger->span;
 }
 
-bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_state *state, double dt, bool steer,
-                           bool strictly, bool *steered) {
+bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_state *state, const double *q, double dt,
+                           bool steer, bool strictly, bool *steered) {
     bo_tree_ledger *ledger = state->ledger, before = *ledger;
     const size_t size = (size_t)tree_count(model) * sizeof(bo_tree_account);
     *steered = false;
     memcpy(kept_accounts(model, state), accounts(ledger), size);
-    add_work(model, state, state->work->next_v, dt);
+    add_work(model, state, q, dt);
     ledger->steps += 1;
     bool look = false;
     for (int32_t t = 0; t < tree_count(model); t++)

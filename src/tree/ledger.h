@@ -15,14 +15,14 @@ typedef struct bo_tree_account {
     double span;   /* the same without signs: how much could be wrong with it */
     double excess; /* what it has beyond that, at the start of the step, if `known` is 1 */
     double known;
-    double power; /* W, of loads, at the start of the step */
-    double led;    /* W, of the track of its root, in the step */
+    double led; /* W, of the track of its root, in the step */
 } bo_tree_account;
 
 /* Plain numbers in one block, which snapshots copy. */
 typedef struct bo_tree_ledger {
     double work;  /* J, done on all trees since the state was made */
-    double doubt; /* J: by how much the work of the last step may be off */
+    double span;  /* J: the same without signs */
+    double doubt; /* J: by how much the work may be off */
     double steps; /* since the state was made */
     double asked; /* 1: a step was refused for what it made; the next attempt looks at where it starts too */
     double gravity[3];
@@ -38,17 +38,16 @@ size_t bo_ledger_room(const bough_model *model);
 void bo_ledger_close(const bough_model *model, bough_state *state);
 /* After a change of which part hangs where: trees that were left alone, by the outside numbers of their roots, go on. */
 void bo_ledger_shift(const bough_model *before, const bough_model *after, bough_state *state, const bool *alone);
-/* Before a step from where the frames are, once the loads are known: what the trees have, where nobody knows it, and the
- * power of the loads. */
+/* Before a step from where the frames are: what the trees have, where nobody knows it. */
 bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough_state *state);
 /* A tree is to be looked at in the step in progress. */
 void bo_ledger_look(bough_state *state, int32_t tree);
 /* Within a step, after its accelerations: the power of those who lead roots. */
 void bo_ledger_lead(const bough_model *model, const bough_state *state);
-/* After a step to next_q and next_v, which are where the frames are, and before it is accepted: BOUGH_ENERGY_GAINED
- * refuses it, strictly where smaller ones can be tried. steer: what comes and goes without work is put right in next_v;
+/* After a step from q, with the state's frames, to next_q and next_v, which are where the frames are, and before it is
+ * accepted: BOUGH_ENERGY_GAINED refuses it, strictly where smaller ones can be tried. steer: what comes and goes without work is put right in next_v;
  * steered: that was changed. */
-bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_state *state, double dt, bool steer,
-                           bool strictly, bool *steered);
+bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_state *state, const double *q, double dt,
+                           bool steer, bool strictly, bool *steered);
 
 #endif

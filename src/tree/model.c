@@ -355,6 +355,7 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
                   {(void **)&w->load_wrench, 6 * parts},
                   {(void **)&w->sway, 3 * parts},
                   {(void **)&w->energies, bo_ledger_room(model)},
+                  {(void **)&w->rest, n},
                   {(void **)&w->mid_q, n},
                   {(void **)&w->mid_v, n},
                   {(void **)&w->next_q, n},

@@ -421,7 +421,7 @@ static bough_status read_parts(bough_context *ctx, const pack *p, bough_part_def
 }
 
 static bough_status read_ties(bough_context *ctx, const pack *p, bough_tie *ties) {
-    const char *name = p->tie_names, *end = name + p->sizes[SIZE_TIE_NAMES];
+    const char *name = p->tie_names, *end = name ? name + p->sizes[SIZE_TIE_NAMES] : NULL;
     for (uint64_t i = 0; i < p->sizes[SIZE_TIES]; i++) {
         const double *springs = p->tie_springs + TIE_SPRINGS * i;
         bough_tie *tie = &ties[i];

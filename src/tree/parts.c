@@ -249,22 +249,28 @@ static bool linearise_one(const bo_tree_pass *pass, const bo_tree_block *b, cons
     return true;
 }
 
-/* H += (1 + alpha) gamma dt b K(q) of a pass whose damping takes its stiffness elsewhere than its forces. Such passes are
- * few: part by part. */
-static bool add_damping(const bo_tree_pass *pass, const bo_tree_block *b, double *scratch, double *H) {
+/* Damping by stiffness of a pass that takes it elsewhere than its forces: H += (1 + alpha) gamma dt b K, p += b K rate.
+ * Such passes are few: part by part. */
+static bool add_damping(const bo_tree_pass *pass, const bo_tree_block *b, const motion *m, double *scratch, double *H,
+                        double *p) {
     const bo_component_tables *t = &pass->model->components[b->component];
     const bo_tree_scheme *h = pass->scheme;
     double *K = scratch, *rest = K + b->r * b->r;
     for (int32_t k = 0; k < b->count; k++) {
         const factors g = factors_of(pass, b->first + k);
-        const double by = (1 + h->alpha) * h->gamma * h->dt * g.damping_stiffness * g.elastic;
-        if (by == 0)
+        const coefficients c = coefficients_of(h, &g);
+        const double by = (1 + h->alpha) * h->gamma * h->dt * c.of_now;
+        if (c.of_now == 0)
             continue;
         if (!bough_component_evaluate(t->c, pass->damped + pass->model->parts[b->first + k].offset, rest, NULL, NULL, K))
             return false;
         for (int32_t i = 0; i < b->r; i++)
-            for (int32_t j = 0; j < (b->lanes == 1 ? b->r : i + 1); j++)
-                H[b->lanes == 1 ? i * b->n + j : BO_WIDE * (i * (i + 1) / 2 + j) + k] += by * K[i * b->r + j];
+            for (int32_t j = 0; j < b->r; j++) {
+                const int32_t at = b->lanes * j + k;
+                p[b->lanes * i + k] += c.of_now * K[i * b->r + j] * (m->v[at] + c.rate_a * m->a[at]);
+                if (b->lanes == 1 || j <= i)
+                    H[b->lanes == 1 ? i * b->n + j : BO_WIDE * (i * (i + 1) / 2 + j) + k] += by * K[i * b->r + j];
+            }
     }
     return true;
 }
@@ -562,7 +568,7 @@ static bool linearise(const bo_tree_pass *pass, const bo_tree_block *b, const do
             m.there = scratch, scratch += size;
         }
         if (!(b->lanes == 1 ? linearise_one : linearise_wide)(pass, b, &m, scratch, L, p) ||
-            (pass->damped && !add_damping(pass, b, scratch, L)))
+            (pass->damped && !add_damping(pass, b, &m, scratch, L, p)))
             return false;
     }
     if (pass->keep && (b->flies || !pass->keep_flights))

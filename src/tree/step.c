@@ -368,6 +368,13 @@ static bough_status look_ahead(bough_context *ctx, const bough_model *model, bou
     return bo_tree_move(ctx, model, w, w->mid_q, w->mid_v) ? BOUGH_OK : crushed(ctx);
 }
 
+static bool is_damped(const bough_model *model, const bough_state *state) {
+    for (int32_t i = 0; i < model->def.part_count; i++)
+        if (state->damping_stiffness[i] != 0)
+            return true;
+    return false;
+}
+
 static bool goes_too_far(const bough_model *model, bough_state *state, const stepping *how) {
     if (how->foresees)
         return !(largest_bend(model, state, 1 + how->scheme->alpha, state->work->mid_q) <= most_surprise);
@@ -392,7 +399,12 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
         BO_TRY(look_ahead(ctx, model, state, h));
         pass.q = w->mid_q, pass.v = w->mid_v;
     }
-    BO_TRY(solve(ctx, &pass));
+    bough_status status = solve(ctx, &pass);
+    if (status == BOUGH_NO_CONVERGENCE && is_damped(model, state)) {
+        pass.damped = w->rest; /* stiffness that is lost, or less, does not damp: that at rest does */
+        status = solve(ctx, &pass);
+    }
+    BO_TRY(status);
     bo_ledger_lead(model, state);
     advance(ctx, model, state, h);
     bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
@@ -401,7 +413,7 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
         BO_TRY(move_on(ctx, model, w));
         pass.q = w->next_q, pass.v = w->next_v, pass.elastic = false;
         w->flights = how->only_flights;
-        const bough_status status = solve(ctx, &pass);
+        status = solve(ctx, &pass);
         w->flights = false;
         BO_TRY(status);
         advance(ctx, model, state, h);
@@ -501,7 +513,7 @@ static bough_status go_ahead(bough_context *ctx, const bough_model *model, bough
     BO_TRY(attempt(ctx, model, state, h, gently));
     visit(ctx, model, average_some, &(each_coordinate){.state = state, .scheme = h});
     if (accounts)
-        BO_TRY(bo_ledger_end(ctx, model, state, h->dt, steers(model, state), gently, &steered));
+        BO_TRY(bo_ledger_end(ctx, model, state, state->q, h->dt, steers(model, state), gently, &steered));
     if (!steered)
         return BOUGH_OK;
     for (int32_t f = 0; f < model->faces_count; f++) /* the same start makes the same bits, where nothing has changed */

@@ -4,7 +4,9 @@
  * at the same q. The stiffness factor multiplies frequencies: energies and stresses by its square. */
 #include "tree/tree.h"
 
+#include "base/polar.h"
 #include "base/threads.h"
+#include "component/stress.h"
 #include "material/elastic.h"
 
 #include <math.h>
@@ -22,6 +24,26 @@ static void turn_stress(const double rotation[9], double s[6]) {
     s[3] = T.m[5], s[4] = T.m[2], s[5] = T.m[1];
 }
 
+/* S - S_0 of the parent's interface, in the part's axes. What hangs by a joint, or by nothing, is not strained. */
+static void find_seam(const bough_model *model, const bough_state *state, const bo_tree_part *part, double seam[6]) {
+    memset(seam, 0, 6 * sizeof *seam);
+    if (part->parent < 0 || part->joint >= 0)
+        return;
+    const bo_tree_part *parent = &model->parts[part->parent];
+    const bough_component *c = model->components[parent->component].c;
+    const double *terms = c->interfaces[part->interface].A, *q = state->q + parent->offset;
+    bo_mat3 A, R, S, S0;
+    memcpy(A.m, terms, sizeof A.m);
+    S0 = A;
+    for (int32_t l = 0; l < c->r; l++)
+        for (int k = 0; k < 9; k++)
+            A.m[k] += q[l] * terms[9 * (size_t)(l + 1) + (size_t)k];
+    if (!bo_polar(A, &R, &S))
+        return;
+    S = bo_mat_mul(bo_mat_mul(bo_transpose(part->rest), bo_mat_sub(S, S0)), part->rest);
+    memcpy(seam, (double[]){S.m[0], S.m[4], S.m[8], S.m[5], S.m[2], S.m[1]}, 6 * sizeof *seam);
+}
+
 bough_status bough_state_stress(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
                                 int32_t i, bough_stress *stress) {
     model = bo_tree_now(model, state);
@@ -32,7 +54,12 @@ bough_status bough_state_stress(bough_context *ctx, const bough_model *model, co
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "part %d has no stress point %d; it has %d: \"samples\" says how many are cooked", part, i,
                        c->stress.count);
-    if (!bough_component_stress(c, i, state->q + p->offset, stress->cauchy, NULL))
+    double seam[6], gauges[6 * (BOUGH_MAX_GAUGES + 1)];
+    if (c->gauges.count > 0) {
+        find_seam(model, state, p, seam);
+        bo_component_gauges(c, state->q + p->offset, seam, gauges);
+    }
+    if (!bo_component_stress_with(c, i, state->q + p->offset, gauges, stress->cauchy, NULL))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the material of part %d is turned inside out at stress point %d", part,
                        i);
     for (int k = 0; k < 6; k++)
@@ -82,15 +109,22 @@ BO_INLINE void mises_squared(const bo_v4 s[6], bo_v4 *m) {
     *m = 0.5 * (a * a + b * b + c * c) + 3 * (s[1] * s[1] + s[2] * s[2] + s[4] * s[4]);
 }
 
-/* St. Venant-Kirchhoff: F S F^T / J of S = 2 mu E + lambda tr(E) I. F S F^T = F (S C) F^-1 has the invariants of S C,
- * and S and C = I + W, W = 2 E = G + G^T + G^T G, have the same axes, so that S C is symmetric: up to a multiple of I,
- * which von Mises does not see, it is (mu + lambda tr(E)) W + mu W^2. */
-BO_INLINE void stvk_squared(const bo_elastic *e, const bo_v4 G[9], const bo_v4 *J, bo_v4 *m) {
-    bo_v4 W[9], T[6];
+/* W = 2 E = G + G^T + G^T G, the last one not of linear strain. */
+BO_INLINE void twice_strain(const bo_v4 G[9], bool quadratic, bo_v4 W[9]) {
     for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++)
-            W[3 * i + j] = W[3 * j + i] =
-                G[3 * i + j] + G[3 * j + i] + G[i] * G[j] + G[3 + i] * G[3 + j] + G[6 + i] * G[6 + j];
+        for (int j = i; j < 3; j++) {
+            W[3 * i + j] = G[3 * i + j] + G[3 * j + i];
+            if (quadratic)
+                W[3 * i + j] += G[i] * G[j] + G[3 + i] * G[3 + j] + G[6 + i] * G[6 + j];
+            W[3 * j + i] = W[3 * i + j];
+        }
+}
+
+/* St. Venant-Kirchhoff: F S F^T / J of S = 2 mu E + lambda tr(E) I. F S F^T = F (S C) F^-1 has the invariants of S C,
+ * and S and C = I + W have the same axes, so that S C is symmetric: up to a multiple of I, which von Mises does not see,
+ * it is (mu + lambda tr(E)) W + mu W^2. */
+BO_INLINE void stvk_squared(const bo_elastic *e, const bo_v4 W[9], const bo_v4 *J2, bo_v4 *m) {
+    bo_v4 T[6];
     const bo_v4 factor = e->mu + 0.5 * e->lambda * (W[0] + W[4] + W[8]);
     int k = 0;
     for (int i = 0; i < 3; i++)
@@ -98,44 +132,97 @@ BO_INLINE void stvk_squared(const bo_elastic *e, const bo_v4 G[9], const bo_v4 *
             T[k++] = factor * W[3 * i + j] +
                      e->mu * (W[3 * i] * W[3 * j] + W[3 * i + 1] * W[3 * j + 1] + W[3 * i + 2] * W[3 * j + 2]);
     mises_squared(T, m);
-    *m /= *J * *J;
+    *m /= *J2;
 }
 
 /* Stress without rotations: 2 mu sym G, as far as von Mises is concerned. */
-BO_INLINE void linear_squared(const bo_elastic *e, const bo_v4 G[9], bo_v4 *m) {
+BO_INLINE void linear_squared(const bo_elastic *e, const bo_v4 W[9], bo_v4 *m) {
     bo_v4 s[6];
     int k = 0;
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++)
-            s[k++] = e->mu * (G[3 * i + j] + G[3 * j + i]);
+            s[k++] = e->mu * W[3 * i + j];
     mises_squared(s, m);
 }
 
-/* Other materials, one lane after the other. */
-BO_INLINE void any_squared(const bo_elastic *e, const bo_v4 F[9], bo_v4 *m) {
+/* Other materials, one lane after the other. Von Mises sees C = I + W alone: F is the upper factor of C = F^T F. */
+BO_INLINE void any_squared(const bo_elastic *e, const bo_v4 W[9], bo_v4 *m) {
     for (int i = 0; i < LANES; i++) {
-        bo_mat3 one;
+        bo_mat3 F = {{0}};
         double s[6], von_mises = INFINITY;
-        for (int k = 0; k < 9; k++)
-            one.m[k] = F[k][i];
-        if (bo_elastic_cauchy(e, &one, s))
+        F.m[0] = sqrt(1 + W[0][i]);
+        F.m[1] = W[1][i] / F.m[0], F.m[2] = W[2][i] / F.m[0];
+        F.m[4] = sqrt(1 + W[4][i] - F.m[1] * F.m[1]);
+        F.m[5] = (W[5][i] - F.m[1] * F.m[2]) / F.m[4];
+        F.m[8] = sqrt(1 + W[8][i] - F.m[2] * F.m[2] - F.m[5] * F.m[5]);
+        if (F.m[8] > 0 && bo_elastic_cauchy(e, &F, s)) /* not where it is a NaN */
             von_mises = bough_von_mises(s);
         (*m)[i] = von_mises * von_mises;
     }
 }
 
-BO_INLINE void point_squared(const bo_elastic *e, const bo_v4 G[9], bo_v4 *m) {
+/* det(I + W) */
+BO_INLINE void determinant(const bo_v4 W[9], bo_v4 *d) {
+    const bo_v4 a = 1 + W[0], b = 1 + W[4], c = 1 + W[8];
+    *d = a * (b * c - W[5] * W[5]) + W[1] * (W[5] * W[2] - W[1] * c) + W[2] * (W[1] * W[5] - b * W[2]);
+}
+
+/* more: what is added to the strain (xx yy zz yz xz xy); NULL: nothing. */
+BO_INLINE void point_squared(const bo_elastic *e, const bo_v4 G[9], const bo_v4 *more, bo_v4 *m) {
+    static const int place[6] = {0, 4, 8, 5, 2, 1};
     const bo_v4 inverted = INFINITY + (bo_v4){0};
-    bo_v4 F[9], J;
+    bo_v4 F[9], W[9], J, J2;
     deformation_gradient(G, F, &J);
+    twice_strain(G, e->model != BOUGH_MATERIAL_LINEAR, W);
+    for (int k = 0; k < 6 && more; k++)
+        W[place[k]] += 2 * more[k];
+    W[3] = W[1], W[6] = W[2], W[7] = W[5];
+    J2 = J * J;
+    if (more)
+        determinant(W, &J2);
     if (e->model == BOUGH_MATERIAL_STVK)
-        stvk_squared(e, G, &J, m);
+        stvk_squared(e, W, &J2, m);
     else if (e->model == BOUGH_MATERIAL_LINEAR)
-        linear_squared(e, G, m);
+        linear_squared(e, W, m);
     else
-        any_squared(e, F, m);
-    const mask good = J > 0;
+        any_squared(e, W, m);
+    mask good = J > 0;
+    if (e->model != BOUGH_MATERIAL_LINEAR)
+        good &= J2 > 0;
     choose(&good, m, &inverted, m);
+}
+
+/* ---- gauges: what a part's strain elsewhere, and its parent's, do to it near interfaces ---- */
+
+enum { MOST_VALUES = 6 * (BOUGH_MAX_GAUGES + 1) };
+
+BO_INLINE void read_gauges(const bough_component *c, const bo_v4 *q, double seam[BO_WIDE][6],
+                           bo_v4 values[HALVES][MOST_VALUES]) {
+    static const int place[6] = {0, 4, 8, 5, 2, 1};
+    bo_v4 G[HALVES][9], W[9];
+    for (int32_t i = 0; i < c->gauges.count; i++) {
+        displacement_gradient(c->r, c->gauges.gradient + 9 * (size_t)i * (size_t)c->r, q, G);
+        for (int h = 0; h < HALVES; h++) {
+            twice_strain(G[h], c->elastic != BOUGH_REDUCED_LINEAR, W);
+            for (int k = 0; k < 6; k++)
+                values[h][6 * i + k] = 0.5 * W[place[k]];
+        }
+    }
+    for (int h = 0; h < HALVES; h++)
+        for (int k = 0; k < 6; k++)
+            for (int i = 0; i < LANES; i++)
+                BO_LANE(values[h][6 * c->gauges.count + k], i) = seam[LANES * h + i][k];
+}
+
+BO_INLINE void add_gauges(const bough_component *c, int32_t point, const bo_v4 values[MOST_VALUES], bo_v4 more[6]) {
+    const int32_t count = 6 * c->gauges.count + 6;
+    const double *D = c->gauges.D + 6 * (size_t)point * (size_t)count;
+    for (int k = 0; k < 6; k++, D += count) {
+        bo_v4 sum = {0};
+        for (int32_t j = 0; j < count; j++)
+            sum += D[j] * values[j];
+        more[k] = sum;
+    }
 }
 
 typedef struct {
@@ -154,18 +241,27 @@ BO_MULTIVERSION static void find_peaks(const peaks *p, int32_t first, int32_t co
     }
     const bough_component *c = p->model->components[part[0]->component].c;
     const int32_t r = c->r;
-    bo_v4 q[HALVES * r + 1], G[HALVES][9], m, most[HALVES] = {{0}}; /* r: at most BOUGH_MAX_COORDINATES */
+    bo_v4 q[HALVES * r + 1], G[HALVES][9], m = {0}, most[HALVES] = {{0}}; /* r: at most BOUGH_MAX_COORDINATES */
     for (int32_t l = 0; l < r; l++) {
         q[HALVES * l] = (bo_v4){q_of[0][l], q_of[1][l], q_of[2][l], q_of[3][l]};
         q[HALVES * l + 1] = (bo_v4){q_of[4][l], q_of[5][l], q_of[6][l], q_of[7][l]};
     }
+    double seam[BO_WIDE][6];
+    bo_v4 values[HALVES][MOST_VALUES], more[6];
+    const bool gauged = c->gauges.count > 0;
+    for (int i = 0; i < BO_WIDE && gauged; i++)
+        find_seam(p->model, p->state, part[i], seam[i]);
+    if (gauged)
+        read_gauges(c, q, seam, values);
     bo_elastic elastic = {0};
     for (int32_t i = 0; i < c->stress.count; i++) {
         if (i == 0 || c->stress.material[i] != c->stress.material[i - 1])
             elastic = bo_elastic_of(&c->materials[c->stress.material[i]]);
         displacement_gradient(r, c->stress.gradient + 9 * (size_t)i * (size_t)r, q, G);
         for (int h = 0; h < HALVES; h++) {
-            point_squared(&elastic, G[h], &m);
+            if (gauged)
+                add_gauges(c, i, values[h], more);
+            point_squared(&elastic, G[h], gauged ? more : NULL, &m);
             const mask larger = m > most[h];
             choose(&larger, &m, &most[h], &most[h]);
         }

@@ -84,6 +84,7 @@ bough_status bo_tree_make_surface(bough_context *ctx, bough_model *model) {
         return BOUGH_ERROR_MEMORY;
     BO_TRY(number_vertices(ctx, model, s));
     cut_tasks(model, s);
+    BO_TRY(bo_tree_make_fields(ctx, model, &s->fields));
     BO_TRY(bo_tree_find_seams(ctx, model, s->first, &s->seams));
     return bo_tree_find_fillets(ctx, model, &s->seams, &s->blend);
 }
@@ -92,6 +93,7 @@ void bo_tree_free_surface(bough_context *ctx, bough_model *model) {
     struct bo_tree_surface *s = model->surface;
     if (!s)
         return;
+    bo_tree_free_fields(ctx, model, s->fields);
     bo_tree_free_fillets(ctx, &s->blend);
     bo_tree_free_seams(ctx, &s->seams);
     bo_free(ctx, s->first);

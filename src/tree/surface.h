@@ -55,6 +55,16 @@ typedef struct bo_tree_blend {
     bo_tree_share *shares;
 } bo_tree_blend;
 
+/* How the stress of a component's parts spreads over their surface: field.c. */
+typedef struct bo_tree_field {
+    int32_t count; /* of points; 0: none, or it is rigid */
+    const int32_t *material;
+    const float *gradient; /* count x 9 x r */
+    float *own;            /* the same, where the component has no field of its own */
+    uint16_t *near;        /* vertex_count x 12: its points, and */
+    float *weight;         /* ... theirs, sum 1 */
+} bo_tree_field;
+
 /* It hangs so that its surface can be joined to its parent's. */
 static inline bool bo_tree_is_welded(const bo_tree_part *part) {
     return part->parent >= 0 && part->joint < 0 && bo_dot(part->arm, part->arm) == 0;
@@ -69,6 +79,7 @@ struct bo_tree_surface {
     size_t *room;        /* floats; one more at the end: where the area vectors of the seams' copies are */
     bo_tree_seams seams;
     bo_tree_blend blend;
+    bo_tree_field *fields; /* of each component */
 };
 
 /* seams.c: finds the copies; after `first` is filled. To be freed also when it fails. */
@@ -90,6 +101,10 @@ void bo_tree_free_fillets(bough_context *ctx, bo_tree_blend *blend);
 /* How far a place is the joint's (0 .. 1), and how much of it is the child's there; both twice differentiable. */
 double bo_tree_fillet_weight(const bo_tree_fillet *joint, bo_vec3 X);
 double bo_tree_child_share(const bo_tree_fillet *joint, bo_vec3 X);
+
+/* field.c: of all components. To be freed also when it fails. */
+bough_status bo_tree_make_fields(bough_context *ctx, const bough_model *model, bo_tree_field **fields);
+void bo_tree_free_fields(bough_context *ctx, const bough_model *model, bo_tree_field *fields);
 
 /* blend.c: world coefficients of all joints' polynomials, from the origin of the child's frame, those of the child
  * first: 2 BO_BLEND_SIZE floats each. */

@@ -278,6 +278,7 @@ typedef struct bo_tree_work {
     double *sway;                     /* 3: settle.c */
     double *energies;                 /* ledger.c */
     bool pushed, loaded;              /* there is a force or wrench; likewise with the wind */
+    double *rest;                     /* r: zeros */
     double *mid_q, *mid_v;            /* where the step in progress takes inertia and forces, if not at its start */
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;

@@ -45,23 +45,10 @@ static void help_is_there(void **state) {
     (void)state;
     check_run(0, "--help");
     check(strstr(out, "usage: bough COMMAND") && strstr(out, "Exit status") && !err[0]);
-    static const char *const commands[] = {"demo",
-                                           "example",
-                                           "mesh",
-                                           "modes",
-                                           "static",
-                                           "run",
-                                           "picture",
-                                           "movie",
-                                           "materials",
-                                           "integrators",
-                                           "damping",
-                                           "plot",
-                                           "bench",
-                                           "doctor",
-                                           "compare-integrators",
-                                           "cook",
-                                           "info"};
+    static const char *const commands[] = {"demo",    "example", "mesh",  "modes",     "static",
+                                           "run",     "picture", "movie", "materials", "integrators",
+                                           "damping", "plot",    "bench", "doctor",    "compare-integrators",
+                                           "cook",    "info"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char listed[64], example[64];
         check_run(0, "--help");
@@ -766,6 +753,36 @@ static void failing_runs_keep_the_last_good_state(void **state) {
     check(strstr(err, "; the last good state is in hit.failed.state\n") && exists("hit.failed.state"));
 }
 
+/* An explicit method whose stable step is shorter than the smallest part that a run tries: it blows up, and that is no
+ * success.
+ */
+static void runs_that_make_energy_fail(void **state) {
+    (void)state;
+    json_t *report;
+    test_write_text(work("gain.json"),
+                    "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 0.25, 0.25], "
+                    "\"cells\": [4, 1, 1]}, \"material\": {\"model\": \"linear\", \"young\": 3e12}, \"fix\": \"x0\", "
+                    "\"gravity\": [0, 0, -5], \"time\": {\"integrator\": \"central-differences\", \"dt\": 0.01, "
+                    "\"duration\": 0.02}}");
+    check_run(1, "run", "gain.json", "--record", "gain.csv");
+    check(strstr(err, "J more than the start and the work done account for") != NULL);
+    check(strstr(err,
+                 "; take a smaller time step or another integrator, or allow more than 5 % with an energy tolerance; "
+                 "the last good state is in gain.failed.state\n") != NULL);
+    check(strncmp(out, "stopped at t = ", 15) == 0 && strstr(out, "\n  work done ") && strstr(out, "\n  balance "));
+    static char csv[1 << 16];
+    slurp(work("gain.csv"), csv, sizeof csv);
+    check(strstr(csv, ",angular_momentum.z,work,balance\n") != NULL);
+    check_json(report, 1, "run", "gain.json", "--json");
+    check(!truth(report, "done"));
+    check_near(number(report, "work"), 0, 0);
+    check_near(number(report, "balance"), item(report, "energy", 3) - item(report, "start_energy", 3), 1e-12);
+    json_decref(report);
+    check_run(0, "run", "gain.json", "--energy-tolerance", "0", "--dt", "1e-5", "--time", "1e-4");
+    check_mistake(2, "--energy-tolerance", "run", "gain.json", "--energy-tolerance", "-1");
+    check_mistake(2, "positive", "run", "gain.json", "--every", "0");
+}
+
 /* Ctrl-C ends the run with complete recordings. */
 static void interrupted_runs_keep_their_recordings(void **state) {
     (void)state;
@@ -870,6 +887,7 @@ int main(void) {
         cmocka_unit_test(runs_report_and_record),
         cmocka_unit_test(wrong_runs),
         cmocka_unit_test(failing_runs_keep_the_last_good_state),
+        cmocka_unit_test(runs_that_make_energy_fail),
         cmocka_unit_test(interrupted_runs_keep_their_recordings),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);

@@ -6,8 +6,10 @@
 
 #include "base/rotation.h"
 
+/* One after the other: compilers differ in which argument of a call they compute first. */
 static inline bo_vec3 random_vector(test_random *r, double size) {
-    return bo_v3(test_uniform(r, -size, size), test_uniform(r, -size, size), test_uniform(r, -size, size));
+    const double z = test_uniform(r, -size, size), y = test_uniform(r, -size, size), x = test_uniform(r, -size, size);
+    return bo_v3(x, y, z);
 }
 static inline bo_vec3 random_direction(test_random *r) {
     for (;;) {

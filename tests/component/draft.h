@@ -24,6 +24,7 @@ typedef struct draft {
     bough_material materials[2];
     double weight[DRAFT_POINTS], position[DRAFT_POINTS * 3], normal[DRAFT_POINTS * 3], area[DRAFT_POINTS];
     double unit[DRAFT_POINTS * 3];
+    float field_gradient[DRAFT_POINTS * 9 * DRAFT_MOST_R];
     double gradient[DRAFT_POINTS * 9 * DRAFT_MOST_R], point_U[DRAFT_POINTS * 3 * DRAFT_MOST_R];
     int32_t element[DRAFT_POINTS], material[DRAFT_POINTS];
     float surface_position[DRAFT_SURFACE * 3], surface_U[DRAFT_PANELS * DRAFT_MOST_R * 16], scale[DRAFT_MOST_R];
@@ -154,6 +155,12 @@ static inline void draft_points(draft *d, test_random *random, bough_material_mo
         .count = DRAFT_POINTS, .element = d->element, .material = d->material, .gradient = r > 0 ? d->gradient : NULL};
     d->c.stress = points;
     d->c.stress.position = d->position;
+    for (int i = 0; i < DRAFT_POINTS * 9 * r; i++)
+        d->field_gradient[i] = (float)d->gradient[i];
+    d->c.field = (bough_stress_field){.count = DRAFT_POINTS,
+                                      .position = d->position,
+                                      .material = d->material,
+                                      .gradient = r > 0 ? d->field_gradient : NULL};
     if (d->c.elastic == BOUGH_REDUCED_CUBATURE) {
         d->c.cubature = points;
         d->c.cubature.weight = d->weight;

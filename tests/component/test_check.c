@@ -133,6 +133,7 @@ static const mutation mutations[] = {
     {CUBATURE, "cubature.gradient", 224, NAN, "\"cubature.gradient\" holds a number that is not finite"},
     {CUBATURE, "stress.element", 3, 2, "\"stress.element\" holds an element that does not exist"},
     {CUBATURE, "stress.material", 3, 2, "\"stress.material\" holds a material that does not exist"},
+    {CUBATURE, "field.material", 3, 2, "\"field.material\" holds a material that does not exist"},
     {RIGID, "stress.material", 0, -7, "\"stress.material\" holds a material that does not exist"},
     {CUBATURE, "stress.gradient", 3, NAN, "\"stress.gradient\" holds a number that is not finite"},
     {CUBATURE, "stress.position", 3, NAN, "\"stress.position\" holds a number that is not finite"},

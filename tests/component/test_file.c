@@ -20,6 +20,13 @@ static void check_points(const bough_material_points *a, const bough_material_po
     check_integers(a->material, b->material, b->count);
 }
 
+static void check_field(const bough_stress_field *a, const bough_stress_field *b, int r) {
+    check_int(a->count, b->count);
+    check_doubles(a->position, b->position, 3 * b->count);
+    check_integers(a->material, b->material, b->count);
+    check(r == 0 || memcmp(a->gradient, b->gradient, sizeof(float) * (size_t)(9 * r * b->count)) == 0);
+}
+
 static void check_samples(const bough_sample_points *a, const bough_sample_points *b, int r) {
     check_int(a->count, b->count);
     check_doubles(a->position, b->position, 3 * b->count);
@@ -92,6 +99,7 @@ static void check_same(const bough_component *a, const bough_component *b) {
     check_doubles(a->quartic, b->quartic, b->quartic ? (int)bo_quartic_count(r) : 0);
     check_points(&a->cubature, &b->cubature, r);
     check_points(&a->stress, &b->stress, r);
+    check_field(&a->field, &b->field, r);
     check_samples(&a->wind, &b->wind, r);
     check_samples(&a->contact, &b->contact, r);
     check_interfaces(a, b);
@@ -324,6 +332,62 @@ static void builders_refuse_nonsense(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* FNV-1a: another hash than that of the files. */
+static uint64_t mix(uint64_t hash, const unsigned char *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+#define MIX_START 0xcbf29ce484222325u
+
+/* The bytes of a file made of fixed numbers, checksums included. A change of them makes all files that exist
+ * unreadable: raise the version of the container with it. */
+static void the_container_has_the_bytes_it_always_had(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bo_image_builder b;
+    void *bytes;
+    size_t size;
+    double numbers[10];
+    float floats[3] = {1, -2.5f, 0.125f};
+    int32_t integers[5] = {1, -2, 3, INT32_MAX, INT32_MIN};
+    int16_t shorts[4] = {1, -1, INT16_MAX, INT16_MIN};
+    for (int i = 0; i < 10; i++)
+        numbers[i] = 0.25 * i - 1;
+    bo_image_begin(ctx, &b, "golden", 7);
+    bo_image_add(&b, "numbers", BO_F64, 2, (const uint64_t[]){2, 5}, numbers);
+    bo_image_add(&b, "floats", BO_F32, 1, (const uint64_t[]){3}, floats);
+    bo_image_add(&b, "integers", BO_I32, 1, (const uint64_t[]){5}, integers);
+    bo_image_add(&b, "shorts", BO_I16, 2, (const uint64_t[]){2, 2}, shorts);
+    bo_image_add(&b, "text", BO_U8, 1, (const uint64_t[]){5}, "bough");
+    check_ok(ctx, bo_image_finish(&b, &bytes, &size));
+    check_int(size, 960);
+    check_int(bo_image_hash(3, numbers, sizeof numbers), 1260305775892144160);
+    check_int(mix(MIX_START, bytes, size), -1219069813288473660);
+    bo_free(ctx, bytes);
+    bough_context_destroy(ctx);
+}
+
+/* Names, types, dimensions and places of all chunks of a component, in their order: all but the numbers themselves. A
+ * change of them makes components that exist unreadable, or means something else: raise BO_COMPONENT_VERSION with it.
+ */
+static void components_are_laid_out_as_they_always_were(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    draft *d = draft_make(2, BOUGH_REDUCED_CUBATURE, BOUGH_MATERIAL_COROTATED, 2);
+    bough_component *c = draft_pack(ctx, d);
+    const unsigned char *image = c->image;
+    enum { HASHED = 56, ENTRY_HASHED = 88 }; /* their checksums follow */
+    uint64_t hash = mix(MIX_START, image, HASHED);
+    check(image[13] == 0);
+    for (size_t i = 0; i < image[12]; i++)
+        hash = mix(hash, image + BO_IMAGE_HEADER_SIZE + BO_IMAGE_ENTRY_SIZE * i, ENTRY_HASHED);
+    check_int(hash, -6358120052389005040);
+    bough_component_destroy(ctx, c);
+    draft_free(d);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_saved_is_loaded),
@@ -335,6 +399,8 @@ int main(void) {
         cmocka_unit_test(running_out_of_memory_leaks_nothing),
         cmocka_unit_test(hashes_tell_words_apart),
         cmocka_unit_test(builders_refuse_nonsense),
+        cmocka_unit_test(the_container_has_the_bytes_it_always_had),
+        cmocka_unit_test(components_are_laid_out_as_they_always_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,10 @@ static inline double spread(test_random *r) {
     return test_uniform(r, -1, 1);
 }
 #endif
+/* One after the other: compilers differ in which argument of a call they compute first. */
 static inline bo_vec3 random_vector(test_random *r, double reach) {
-    return bo_v3(reach * spread(r), reach * spread(r), reach * spread(r));
+    const double z = reach * spread(r), y = reach * spread(r), x = reach * spread(r);
+    return bo_v3(x, y, z);
 }
 static inline bo_se3 random_place(test_random *r, double reach) {
     return (bo_se3){bo_exp3(random_vector(r, 2)), random_vector(r, reach)};

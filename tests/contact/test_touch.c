@@ -258,7 +258,8 @@ static void balls_find_the_nearest_triangle(void **unused) {
         for (int i = 0; i < N * N; i++)
             heights[i] = 0.15 * spread(&r);
         bough_shape *field = shape_of(ctx, field_def(N, N, 0.25, heights));
-        const bo_se3 g = shifted(spread(&r), spread(&r), 0.15 + 0.35 * test_uniform(&r, 0, 1));
+        const double up = 0.15 + 0.35 * test_uniform(&r, 0, 1), left = spread(&r), ahead = spread(&r);
+        const bo_se3 g = shifted(ahead, left, up);
         bough_shape_surface s;
         check_ok(ctx, bough_shape_surface_create(ctx, field, &s));
         double nearest = INFINITY;

@@ -11,19 +11,27 @@
 static inline double spread(test_random *r) {
     return test_uniform(r, -1, 1);
 }
+/* One after the other: compilers differ in which argument of a call they compute first. */
 static inline bo_se3 random_pose(test_random *r, double reach) {
-    return at(reach * spread(r), reach * spread(r), reach * spread(r), 2 * spread(r), 2 * spread(r), 2 * spread(r));
+    const double c = 2 * spread(r), b = 2 * spread(r), a = 2 * spread(r);
+    const double z = reach * spread(r), y = reach * spread(r), x = reach * spread(r);
+    return at(x, y, z, a, b, c);
 }
 
 /* A random tree with `loops` more joints in random directions, that begins anywhere, with coordinates that are not zero
  * and springs that are coupled. The joint's frame in the child is what its coordinates make of that in the parent. */
 static inline sketch *random_sketch(test_random *r, int32_t links, int32_t loops) {
     sketch *s = new_sketch();
+    for (int32_t i = 0; i < links; i++) {
+        double inertia[3];
+        for (int d = 2; d >= 0; d--)
+            inertia[d] = test_uniform(r, 0.01, 0.012);
+        const double mass = test_uniform(r, 0.2, 2);
+        add_link(s, random_pose(r, 0.5), mass, inertia[0], inertia[1], inertia[2]);
+    }
     for (int32_t i = 0; i < links; i++)
-        add_link(s, random_pose(r, 0.5), test_uniform(r, 0.2, 2), test_uniform(r, 0.01, 0.012),
-                 test_uniform(r, 0.01, 0.012), test_uniform(r, 0.01, 0.012));
-    for (int32_t i = 0; i < links; i++)
-        bo_store3(s->links[i].centre, bo_v3(0.1 * spread(r), 0.1 * spread(r), 0.1 * spread(r)));
+        for (int d = 2; d >= 0; d--)
+            s->links[i].centre[d] = 0.1 * spread(r);
     s->def.base = (int32_t)(test_bits(r) % (uint64_t)links);
     for (int32_t i = 1; i < links + loops; i++) {
         int32_t a = i < links ? i : (int32_t)(test_bits(r) % (uint64_t)links), b;
@@ -32,8 +40,8 @@ static inline sketch *random_sketch(test_random *r, int32_t links, int32_t loops
         while (b == a);
         const int32_t parent = test_bits(r) % 2 ? a : b, child = parent == a ? b : a;
         const bough_mechanism_joint_kind kind = (bough_mechanism_joint_kind)(test_bits(r) % 5);
-        bough_mechanism_joint *joint =
-            add_joint(s, kind, parent, child, random_pose(r, 0.5), test_uniform(r, 20, 200), test_uniform(r, 0.1, 1));
+        const double damping = test_uniform(r, 0.1, 1), stiffness = test_uniform(r, 20, 200);
+        bough_mechanism_joint *joint = add_joint(s, kind, parent, child, random_pose(r, 0.5), stiffness, damping);
         double theta[6];
         for (int k = 0; k < 6; k++)
             theta[k] = 0.8 * spread(r);

@@ -456,9 +456,9 @@ static void elastic_balls_keep_momentum_and_energy(void **unused) {
     for (int round = 0; round < 30; round++) {
         world *w = new_world();
         const double e = round % 3 == 0 ? 1 : round % 3 == 1 ? 0.5 : 0;
+        const double z = 0.1 * spread(&r), y = 0.15 * spread(&r), density = 300 + 1000 * test_uniform(&r, 0, 1);
         bough_rigid_body_def *a = add_body(ctx, w, sphere_def(0.1), 1000, at(-0.4, 0, 0, 0, 0, 0)),
-                             *b = add_body(ctx, w, sphere_def(0.15), 300 + 1000 * test_uniform(&r, 0, 1),
-                                           at(0.1, 0.15 * spread(&r), 0.1 * spread(&r), 0, 0, 0));
+                             *b = add_body(ctx, w, sphere_def(0.15), density, at(0.1, y, z, 0, 0, 0));
         a->restitution = e, a->friction = 0, a->twist[0] = 2, b->twist[0] = -0.3;
         bough_surroundings *s = surround(ctx, NULL, w);
         memset(s->gravity, 0, sizeof s->gravity);
@@ -638,9 +638,11 @@ static void nothing_sinks_into_rough_ground(void **unused) {
         for (int i = 0; i < 20; i++)
             points[i] = bo_scale(0.08, bo_normalize(random_vector(&r, 1)));
         world *w = new_world();
-        for (int i = 0; i < COUNT; i++)
+        for (int i = 0; i < COUNT; i++) {
+            const double b = spread(&r), a = spread(&r);
             add_body(ctx, w, i % 2 ? box_def(0.12, 0.1, 0.15) : hull_def(20, points), 400,
-                     at(apart * (i % 4 - 1.5), apart * (i / 4 - 1), 0.3, spread(&r), spread(&r), 0));
+                     at(apart * (i % 4 - 1.5), apart * (i / 4 - 1), 0.3, a, b, 0));
+        }
         add_obstacle(w, field_def(N, N, cell, heights), bo_se3_identity());
         bough_surroundings *s = surround(ctx, NULL, w);
         double deepest = 0;

@@ -98,6 +98,39 @@ static void included_files_are_read_from_beside_the_including_one(void **state) 
     bough_context_destroy(ctx);
 }
 
+/* However another folder's file is named, none of its words comes out, and nor does whether it exists. */
+static void includes_stay_in_the_folder_of_the_mesh(void **state) {
+    (void)state;
+    char absolute[600], text[700];
+    static const char outside[] = "is not in the folder of the mesh file; copy it there";
+    mkdir(test_path("home"), 0700);
+    mkdir(test_path("home/part"), 0700);
+    test_write_text(test_path("secret.veg"), "hunter2 is the word\n");
+    snprintf(absolute, sizeof absolute, "%s", test_path("secret.veg"));
+    unlink(test_path("home/link.veg"));
+    unlink(test_path("home/up"));
+    check(symlink(absolute, test_path("home/link.veg")) == 0 && symlink("..", test_path("home/up")) == 0);
+    static const char *const names[] = {"../secret.veg",         "link.veg",    "up/secret.veg",
+                                        "part/../../secret.veg", "../none.veg", "/nowhere/none.veg"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(text, sizeof text, "*VERTICES\n*INCLUDE %s\n", names[i]);
+        check_refused(in_file("home/main.veg"), text, BOUGH_ERROR_FORMAT, outside);
+    }
+    snprintf(text, sizeof text, "*INCLUDE %s\n", absolute);
+    check_refused(in_file("home/main.veg"), text, BOUGH_ERROR_FORMAT, outside);
+    snprintf(text, sizeof text, "*NODE, INPUT=%s\n", absolute);
+    check_refused(in_file("home/main.inp"), text, BOUGH_ERROR_FORMAT, outside);
+    /* An included file may include what lies above it, as long as that is in the mesh's folder. */
+    test_write_text(test_path("home/part/a.veg"), "*INCLUDE ../b.veg\n");
+    test_write_text(test_path("home/b.veg"), "what is this\n");
+    bough_context *ctx = test_context(1);
+    bough_mesh *mesh;
+    test_write_text(test_path("home/main.veg"), "*INCLUDE part/a.veg\n");
+    check_fails(ctx, bough_mesh_read(ctx, test_path("home/main.veg"), NULL, &mesh), BOUGH_ERROR_FORMAT,
+                "b.veg:1: expected");
+    bough_context_destroy(ctx);
+}
+
 static void files_that_include_themselves_are_refused(void **state) {
     (void)state;
     check_refused(in_file("self.veg"), "*INCLUDE self.veg\n", BOUGH_ERROR_FORMAT, "includes itself");
@@ -105,7 +138,9 @@ static void files_that_include_themselves_are_refused(void **state) {
     test_write_text(test_path("loop_b.veg"), "*INCLUDE loop_a.veg\n");
     check_refused(in_file("loop_a.veg"), "*INCLUDE loop_b.veg\n", BOUGH_ERROR_FORMAT, "includes itself");
     check_refused(in_file("none.veg"), "*INCLUDE absent.veg\n", BOUGH_ERROR_FORMAT, "none.veg:1: the included file");
-    check_refused(in_file("dev.veg"), "*INCLUDE /dev/zero\n", BOUGH_ERROR_FORMAT, "not a regular file");
+    unlink(test_path("pipe.veg"));
+    check(mkfifo(test_path("pipe.veg"), 0600) == 0);
+    check_refused(in_file("dev.veg"), "*INCLUDE pipe.veg\n", BOUGH_ERROR_FORMAT, "not a regular file");
     check_refused(in_file("no.veg"), "*INCLUDE\n", BOUGH_ERROR_FORMAT, "missing");
     char name[32], text[128];
     for (int i = 0; i < 20; i++) {
@@ -236,6 +271,7 @@ int main(void) {
         cmocka_unit_test(sections_may_stand_in_any_order),
         cmocka_unit_test(hexes_are_read),
         cmocka_unit_test(included_files_are_read_from_beside_the_including_one),
+        cmocka_unit_test(includes_stay_in_the_folder_of_the_mesh),
         cmocka_unit_test(files_that_include_themselves_are_refused),
         cmocka_unit_test(wrong_content_is_refused_with_its_line),
         cmocka_unit_test(mooney_rivlin_becomes_its_small_strain_constants),

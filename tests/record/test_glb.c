@@ -1,5 +1,6 @@
 /* glTF files hold what was put into them: read back by rules of the format alone, they show every vertex where it
  * should be in every frame. */
+#include "base/file.h"
 #include "glb_reader.h"
 
 #include <bough/record.h>
@@ -51,6 +52,8 @@ static bough_glb_mesh mesh_of(const content *c) {
     return mesh;
 }
 
+static bool flushed; /* the file is complete after every frame already */
+
 static bough_status put_together(bough_context *ctx, const content *c, const char *path, int frames, bool z_up) {
     const float red[3] = {1, 0, 0.5f};
     bough_glb_def def = bough_default_glb_def();
@@ -66,8 +69,10 @@ static bough_status put_together(bough_context *ctx, const content *c, const cha
     s = s ? s : bough_glb_add_tint(ctx, glb, 0, red);
     for (int n = 0; n < NODES && !s; n++)
         s = bough_glb_add_node(ctx, glb, n == 1 ? NULL : "node", n == 3 ? 1 : n == 1 ? 2 : 0, c->scale[n]);
-    for (int f = 0; f < frames && !s; f++)
+    for (int f = 0; f < frames && !s; f++) {
         s = bough_glb_add_frame(ctx, glb, 0.1 * f, c->poses[f], c->weights[f]);
+        s = s || !flushed ? s : bough_glb_flush(ctx, glb);
+    }
     if (!s)
         return bough_glb_finish(ctx, glb);
     bough_glb_discard(ctx, glb);
@@ -106,6 +111,30 @@ static void every_vertex_is_where_it_should_be(void **state) {
             check((json_object_get(file.json, "animations") != NULL) == (frames > 1));
             close_glb(&file);
         }
+    bough_context_destroy(ctx);
+}
+
+/* Whoever reads it meanwhile finds a file, and in the end it is as if nobody had. */
+static void flushed_files_are_complete_and_end_alike(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    content c = random_content(7);
+    memset(c.weights[0], 0, sizeof c.weights[0]); /* what does not move at first moves a little later */
+    for (int f = 1; f < FRAMES; f++)
+        for (int i = 0; i < 3 * TARGETS; i++)
+            c.weights[f][i] *= 1e-3f;
+    bo_file a, b;
+    for (int frames = 1; frames <= FRAMES; frames++) {
+        flushed = true;
+        check_ok(ctx, put_together(ctx, &c, test_path("flushed.glb"), frames, false));
+        flushed = false;
+        check_ok(ctx, put_together(ctx, &c, test_path("plain.glb"), frames, false));
+        check_ok(ctx, bo_file_read(ctx, test_path("flushed.glb"), &a));
+        check_ok(ctx, bo_file_read(ctx, test_path("plain.glb"), &b));
+        check(a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
+        bo_file_free(ctx, &a);
+        bo_file_free(ctx, &b);
+    }
     bough_context_destroy(ctx);
 }
 
@@ -361,6 +390,7 @@ static void memory_may_be_short_at_any_time(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_vertex_is_where_it_should_be),
+        cmocka_unit_test(flushed_files_are_complete_and_end_alike),
         cmocka_unit_test(what_does_not_change_is_not_animated),
         cmocka_unit_test(hidden_nodes_have_no_size),
         cmocka_unit_test(neighbouring_quaternions_have_one_sign),

@@ -7,6 +7,8 @@
 
 static const char *const names[] = {"trunk", "", NULL, "Äste", "x\xff"};
 
+static bool flushed; /* the file is complete after every tenth row already */
+
 static bough_status put_together(bough_context *ctx, const char *path, int rows) {
     bough_npz *npz;
     bough_status s = bough_npz_create(ctx, path, &npz);
@@ -23,6 +25,12 @@ static bough_status put_together(bough_context *ctx, const char *path, int rows)
         s = bough_npz_append(ctx, npz, 0, 2, time);
         s = s ? s : bough_npz_append(ctx, npz, 1, 1, frames);
         s = s ? s : bough_npz_append(ctx, npz, 3, 1, parts);
+        if (!s && flushed && f % 10 == 9) {
+            s = bough_npz_flush(ctx, npz);
+            npz_file file = read_npz(path);
+            check(find_array(&file, "frames").shape[0] == (size_t)f + 1);
+            close_npz(&file);
+        }
     }
     if (!s)
         return bough_npz_finish(ctx, npz);
@@ -48,6 +56,22 @@ static void arrays_come_back(void **state) {
         }
         close_npz(&file);
     }
+    bough_context_destroy(ctx);
+}
+
+static void flushed_files_are_complete_and_end_alike(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    flushed = true;
+    check_ok(ctx, put_together(ctx, test_path("flushed.npz"), 35));
+    flushed = false;
+    check_ok(ctx, put_together(ctx, test_path("plain.npz"), 35));
+    bo_file a, b;
+    check_ok(ctx, bo_file_read(ctx, test_path("flushed.npz"), &a));
+    check_ok(ctx, bo_file_read(ctx, test_path("plain.npz"), &b));
+    check(a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
+    bo_file_free(ctx, &a);
+    bo_file_free(ctx, &b);
     bough_context_destroy(ctx);
 }
 
@@ -127,6 +151,7 @@ static void memory_may_be_short_at_any_time(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_come_back),
+        cmocka_unit_test(flushed_files_are_complete_and_end_alike),
         cmocka_unit_test(texts_come_back),
         cmocka_unit_test(a_matrix_comes_back),
         cmocka_unit_test(mistakes_are_refused_and_leave_nothing),

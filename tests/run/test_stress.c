@@ -163,6 +163,79 @@ static void wrong_probes_are_told(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Limbs peak at their feet, beside the cut: in the last third of the beam the layer of bricks after the first has a fifth
+ * less. */
+static void parts_peak_at_their_feet(void **state) {
+    (void)state;
+    static const char *const parts[3] = {"a", "b", "c"};
+    bough_context *ctx = test_context(1);
+    const char *path = write_scene("feet.json", BEAM("12",
+                                                     "{'name': 'a', 'part': 'a', 'stress': 'max'}, {'name': 'b', 'part': "
+                                                     "'b', 'stress': 'max'}, {'name': 'c', 'part': 'c', 'stress': 'max'}",
+                                                     ""));
+    bough_run_def def = bough_default_run_def();
+    play tree = begin_file(ctx, path, &def);
+    def.engine = "full";
+    play full = begin_file(ctx, path, &def);
+    for (int i = 0; i < 3; i++) {
+        const double found = of(&tree, parts[i], "von_mises"), wanted = of(&full, parts[i], "von_mises");
+        print_message("largest of part %s: %.0f Pa, of the full body there %.0f Pa\n", parts[i], found, wanted);
+        check_near(found, wanted, 0.05 * wanted);
+    }
+    end(ctx, &tree);
+    end(ctx, &full);
+    bough_context_destroy(ctx);
+}
+
+/* ---- the field ---- */
+
+static float at_place(const play *p, const float *field, const double place[3]) {
+    const bough_mesh *mesh = bough_run_mesh(p->run);
+    double least = INFINITY;
+    int32_t best = 0;
+    for (int32_t v = 0; v < mesh->vertex_count; v++) {
+        double d = 0;
+        for (int k = 0; k < 3; k++)
+            d += pow(mesh->vertices[3 * v + k] - place[k], 2);
+        if (d < least)
+            least = d, best = v;
+    }
+    return field[best];
+}
+
+static float *field_of(bough_context *ctx, const play *p) {
+    const bough_mesh *mesh = bough_run_mesh(p->run);
+    float *field = malloc((size_t)mesh->vertex_count * sizeof *field);
+    check_ok(ctx, bough_run_vertex_stresses(p->run, field));
+    return field;
+}
+
+/* Along the upper edge of the beam, over both cuts: it falls towards the tip as in the full body, without steps. */
+static void colours_are_those_of_the_full_body(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *path = write_scene("coloured.json", BEAM("12", PLACES, ""));
+    bough_run_def def = bough_default_run_def();
+    def.continuity = "C0";
+    play tree = begin_file(ctx, path, &def);
+    def.engine = "full", def.continuity = NULL;
+    play full = begin_file(ctx, path, &def);
+    float *a = field_of(ctx, &tree), *b = field_of(ctx, &full), before = 0;
+    const double foot[3] = {0.1, 0.05, 0.1};
+    const double most = at_place(&full, b, foot);
+    for (int i = 2; i <= 28; i++) {
+        const double place[3] = {0.05 * i, 0.05, 0.1};
+        const float here = at_place(&tree, a, place);
+        check_near(here, at_place(&full, b, place), 0.1 * most);
+        check(i == 2 || fabsf(here - before) < 0.12 * most);
+        before = here;
+    }
+    free(a), free(b);
+    end(ctx, &tree);
+    end(ctx, &full);
+    bough_context_destroy(ctx);
+}
+
 /* ---- recordings ---- */
 
 #define MOST "{'name': 'a', 'part': 'a', 'stress': 'max'}, {'name': 'c', 'part': 'c', 'stress': 'max'}"
@@ -274,10 +347,12 @@ static void frames_and_bodies_have_stresses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_tell_the_same_stress),
+        cmocka_unit_test(parts_peak_at_their_feet),
         cmocka_unit_test(a_probe_makes_its_point),
         cmocka_unit_test(the_element_is_the_one_that_holds_the_point),
         cmocka_unit_test(points_are_found_where_parts_are),
         cmocka_unit_test(wrong_probes_are_told),
+        cmocka_unit_test(colours_are_those_of_the_full_body),
         cmocka_unit_test(stresses_are_recorded_frame_by_frame),
         cmocka_unit_test(frames_and_bodies_have_stresses),
     };

@@ -100,6 +100,8 @@ static void mistakes_are_named(void **state) {
     check_refused(EVENTS("{'time': 1, 'lock': 'stem', 'detach': 'leaf1'}"), "make it an event of its own");
     check_refused(EVENTS("{'time': 1, 'detatch': 'leaf1'}"), "did you mean \"detach\"?");
     check_refused(EVENTS("{'time': 1, 'detach': 'lief1'}"), "did you mean \"leaf1\"?");
+    check_refused(EVENTS("{'time': 1, 'detach': 'leaf1'}, {'time': 2, 'lock': 'lief1'}"),
+                  ": events[1].lock: unknown part \"lief1\"; did you mean \"leaf1\"?");
     check_refused(EVENTS("{'time': 1, 'detach': 'loaf*'}"), "did you mean \"leaf*\"?");
     check_refused(EVENTS("{'time': 1, 'detach': 'zzzzzzz*'}"), "there are stem*, leaf*, seed*");
     check_refused(EVENTS("{'time': 1, 'detach': 3}"), "events[0].detach: ");

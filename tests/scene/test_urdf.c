@@ -666,6 +666,44 @@ static void entities_mean_characters(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* The first and the last character of each length in UTF-8, and those that XML does not have. */
+static void characters_have_their_bytes(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bo_xml xml;
+    static const struct {
+        const char *entity, *bytes;
+    } all[] = {{"&#x20;", " "},
+               {"&#x7F;", "\x7F"},
+               {"&#x80;", "\xC2\x80"},
+               {"&#128;", "\xC2\x80"},
+               {"&#x7FF;", "\xDF\xBF"},
+               {"&#x800;", "\xE0\xA0\x80"},
+               {"&#xD7FF;", "\xED\x9F\xBF"},
+               {"&#xE000;", "\xEE\x80\x80"},
+               {"&#xFFFD;", "\xEF\xBF\xBD"},
+               {"&#x10000;", "\xF0\x90\x80\x80"},
+               {"&#x10FFFF;", "\xF4\x8F\xBF\xBF"}};
+    static const char *const none[] = {"&#0;", "&#x1F;", "&#xD800;", "&#xDFFF;", "&#xFFFE;", "&#xFFFF;", "&#x110000;"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "<a b='%s'/>", all[i].entity);
+        test_write_text(test_path("text.xml"), text);
+        check_ok(ctx, bo_xml_load(ctx, test_path("text.xml"), "XML", &xml));
+        if (strcmp(bo_xml_get(&xml, xml.elements, "b"), all[i].bytes) != 0)
+            fail_msg("%s became \"%s\"", all[i].entity, bo_xml_get(&xml, xml.elements, "b"));
+        bo_xml_free(&xml);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "<a b='%s'/>", none[i]);
+        test_write_text(test_path("text.xml"), text);
+        check_fails(ctx, bo_xml_load(ctx, test_path("text.xml"), "XML", &xml), BOUGH_ERROR_FORMAT, "no entity");
+        bo_xml_free(&xml);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* ---- mangled files ---- */
 
 static const char whole[] =
@@ -727,6 +765,7 @@ int main(void) {
         cmocka_unit_test(a_billion_laughs_are_refused),
         cmocka_unit_test(large_files_are_refused),
         cmocka_unit_test(entities_mean_characters),
+        cmocka_unit_test(characters_have_their_bytes),
         cmocka_unit_test(mangled_files_do_no_harm),
         cmocka_unit_test(memory_that_runs_out_is_told),
     };

@@ -437,7 +437,7 @@ static void failed_steps_change_nothing(void **unused) {
         memcpy(before, b.state->q, 3 * (size_t)bough_model_size(b.model) * sizeof(double));
         status = bough_step(b.ctx, b.model, b.state, 0.05);
     }
-    check(status == BOUGH_NOT_FINITE || status == BOUGH_NO_CONVERGENCE);
+    check(status == BOUGH_ENERGY_GAINED); /* before its numbers stop being finite */
     check(memcmp(before, b.state->q, 3 * (size_t)bough_model_size(b.model) * sizeof(double)) == 0);
     check_near(b.state->time, 0.05 * (steps - 1), 1e-9);
     free(before), free(after);

@@ -9,13 +9,15 @@ enum { POINTS = 5, ROOTS = 7, ARMS = 23, PARTS = ROOTS * (ARMS + 1) };
 
 /* ---- all parts at once ---- */
 
+static int32_t points_of_each = POINTS;
+
 /* Stress points with random gradients, of two materials of one kind. */
 static void add_points(garden *g, int32_t kind, bough_material *materials, test_random *random) {
     grown *k = g->kinds[kind];
     int32_t *material = grown_take(k, POINTS, sizeof *material);
     for (int i = 0; i < POINTS; i++)
         material[i] = i == 2;
-    k->c.stress = (bough_material_points){.count = POINTS,
+    k->c.stress = (bough_material_points){.count = points_of_each,
                                           .position = grown_randoms(k, random, 3 * POINTS, 1),
                                           .element = grown_take(k, POINTS, sizeof(int32_t)),
                                           .material = material,
@@ -105,6 +107,59 @@ static void what_is_turned_inside_out_is_told(void **state) {
                     "does not exist");
         clear(&g);
     }
+}
+
+/* ---- the field over the surface ---- */
+
+static int32_t vertices_of(const garden *g, int32_t part) {
+    return g->components[g->parts[part].component]->surface.vertex_count;
+}
+
+/* One point tells the stress of the whole part, in any material; components of before there were fields have none. */
+static void a_single_point_colours_its_part(void **state) {
+    (void)state;
+    for (int model = 0; model < BOUGH_MATERIAL_MODEL_COUNT; model++) {
+        bough_material materials[2] = {bough_default_material(), bough_default_material()};
+        materials[0].model = materials[1].model = (bough_material_model)model;
+        float *found[2];
+        for (int threads = 0; threads < 2; threads++) {
+            garden g = till(threads ? 3 : 1);
+            points_of_each = 1;
+            build(&g, materials);
+            points_of_each = POINTS;
+            const size_t count = (size_t)bough_model_vertex_count(g.model);
+            check(count > 100);
+            found[threads] = malloc(count * sizeof *found[threads]);
+            g.state->continuity = BOUGH_CONTINUITY_NONE;
+            bough_state_surface_stress(g.ctx, g.model, g.state, found[threads]);
+            for (int32_t p = 0; p < g.def.part_count; p++) {
+                const double most = largest(&g, p);
+                float alone[64];
+                check(vertices_of(&g, p) <= 64);
+                check_ok(g.ctx, bough_state_part_surface_stress(g.ctx, g.model, g.state, p, alone));
+                for (int32_t v = 0; v < vertices_of(&g, p); v++) {
+                    const float here = found[threads][bough_model_first_vertex(g.model, p) + v];
+                    check_near(here, most, 2e-5 * most);
+                    check(alone[v] == here);
+                }
+            }
+            if (threads)
+                check(memcmp(found[0], found[1], count * sizeof *found[0]) == 0);
+            clear(&g);
+        }
+        free(found[0]), free(found[1]);
+    }
+}
+
+static void levels_are_parts_of_the_largest(void **state) {
+    (void)state;
+    const float values[] = {0, 1, 50, 100, 1e9f, INFINITY};
+    const uint8_t wanted[] = {0, 3, 128, 255, 255, 255};
+    uint8_t levels[6];
+    bough_stress_levels(6, values, 100, levels);
+    check(memcmp(levels, wanted, sizeof levels) == 0);
+    bough_stress_levels(6, values, 0, levels);
+    check_int(levels[3], 0);
 }
 
 /* ---- a bar under its weight ---- */
@@ -197,6 +252,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peaks_are_the_largest_of_the_points),
         cmocka_unit_test(what_is_turned_inside_out_is_told),
+        cmocka_unit_test(a_single_point_colours_its_part),
+        cmocka_unit_test(levels_are_parts_of_the_largest),
         cmocka_unit_test(a_part_has_the_stress_of_a_body_like_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

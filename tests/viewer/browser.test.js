@@ -190,6 +190,55 @@ test("a click picks a part; it can be made stiffer, damped and locked, alone or 
     await until(() => bough.parts.locked.length === 0);
 });
 
+test("numbers can be typed, also beyond the end of a slider", async () => {
+    const wind = page.getByLabel("Wind, as a number");
+    await wind.fill("55");
+    await wind.press("Enter");
+    await until(() => Math.abs(Math.hypot(...bough.settings.wind.velocity) - 55) < 1e-6);
+    assert.equal(await wind.inputValue(), "55.0 m/s");
+    await wind.fill("much");
+    await wind.press("Enter");
+    assert.equal(await wind.inputValue(), "55.0 m/s", "what is no number changes nothing");
+    const dt = page.getByLabel("Time step, as a number");
+    await dt.fill("4");
+    await dt.press("Enter");
+    await until(() => Math.abs(bough.settings.dt - 0.004) < 1e-9);
+    await wind.fill("0");
+    await wind.press("Enter");
+    await until(() => Math.hypot(...bough.settings.wind.velocity) < 1e-9);
+    assert.equal(await look(() => bough.settings.paused), true, "letters and blanks are typed, not pressed as keys");
+});
+
+test("parts are found by name, and a click on the list picks and centres them", async () => {
+    await page.keyboard.press("/");
+    const tree = page.getByRole("tree", { name: "Parts" }), items = tree.getByRole("treeitem");
+    assert.equal(await items.first().getAttribute("aria-expanded"), "true");
+    await page.keyboard.type("leaf");
+    await page.getByText("50 of 91", { exact: true }).waitFor({ timeout: WAIT });
+    assert.equal(await items.count(), 50);
+    await items.nth(20).click();
+    await until(() => bough.picked?.component === "leaf");
+    const { part, name } = await look(() => bough.picked);
+    assert.equal(await items.nth(20).getAttribute("aria-label"), name);
+    const [x, y] = await look((part) => bough.project(bough.vertexPosition(part, bough.vertexCount(part) >> 1)), part);
+    assert.ok(Math.hypot(x - 400, y - 280) < 60, `it is drawn at ${x}, ${y}`);
+    // By keys: the search ends, the tree is walked.
+    await page.keyboard.press("/");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("/");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await until(() => bough.picked?.parent === 0);
+    // What is picked elsewhere is shown in the list, unfolded.
+    await look(() => document.activeElement.blur());
+    await page.keyboard.press("[");
+    await until(() => bough.picked?.part === 0);
+    assert.equal(await tree.locator("[aria-selected=true]").first().getAttribute("aria-label"), await look(() => bough.partName(0)));
+    await page.getByText("Parts", { exact: true }).click();
+    await page.keyboard.press("f");
+});
+
 test("a poke moves what it hits", async () => {
     await rest();
     const { pixel } = await visibleVertex("limb");
@@ -229,11 +278,14 @@ test("a branch that is cut off falls, with its own; reset brings it back", async
 
 test("colours show displacement, stress and interfaces, with a legend", async () => {
     await rest();
+    const end = page.getByLabel("Legend").locator(".ends span").last();
     for (const [way, unit] of [["stress", "Pa"], ["deviation", ""], ["displacement", "m"]]) {
         await control("Colour").selectOption(way);
-        await until(() => bough.colour.whole > 0);
-        const legend = await page.getByLabel("Legend").textContent();
-        assert.ok(legend.trim().endsWith(unit) && /\d/.test(legend), `the legend says ${legend}`);
+        await until((way) => bough.colour.way === way && bough.colour.whole > 0, way);
+        const legend = await end.textContent(), { whole } = await look(() => bough.colour);
+        assert.match(legend, unit ? new RegExp(`^[\\d.]+ [µmkMG]?${unit}$`) : /^[\d.e-]+$/);
+        // A number without a unit is the number itself: no "m" for a thousandth.
+        if (!unit) assert.ok(Math.abs(Number(legend) / whole - 1) < 0.1, `the legend says ${legend} for ${whole}`);
     }
     await drawing(() => key("f"));
     const picture = measure(await page.screenshot());
@@ -273,7 +325,7 @@ test("plots go on", async () => {
     const { samples } = await look(() => bough.plots);
     await until((samples) => bough.plots.samples > samples + 3, samples);
     const { latest } = await look(() => bough.plots);
-    for (const name of ["Energy", "Step time", "Real-time factor", "Probes"]) {
+    for (const name of ["Energy", "Work and balance", "Step time", "Real-time factor", "Probes"]) {
         assert.ok(latest[name].points > 3, `${name} has ${latest[name].points} points`);
         assert.ok(latest[name].values.every(Number.isFinite), name);
     }
@@ -287,6 +339,8 @@ test("recordings are made by the program, films and pictures by the page", async
     await button("Stop recording").click();
     const links = page.getByLabel("Recordings").getByRole("link");
     await links.first().waitFor({ timeout: WAIT });
+    // Nobody has to look for them: they are in the picture, and no panel has to be scrolled.
+    for (const link of await links.all()) assert.ok(await link.evaluate((a) => a.contains(document.elementFromPoint(...[a.getBoundingClientRect()].flatMap(({ x, y, height }) => [x + 5, y + height / 2])))), "a link is below the fold");
     const names = await links.allTextContents();
     const starts = { glb: /^glTF/, csv: /^time,/ };
     for (const [ending, start] of Object.entries(starts)) {
@@ -343,8 +397,6 @@ test("two fingers zoom", async () => {
     await key("f");
 });
 
-test("the console shows no error", () => assert.deepEqual(page.errors, []));
-
 test("parts that were one mesh are drawn without gaps, until they are cut apart", async () => {
     const copy = join(folder, "y");
     cpSync(new URL("../../examples/y-tree", import.meta.url), copy, { recursive: true });
@@ -396,6 +448,8 @@ test("when the program goes the page says so, and comes back with it", async () 
     await until((drawn) => bough.drawn > drawn + 1, drawn);
 });
 
+const gone = /WebSocket connection|Failed to load resource/; // what browsers say when a program ends
+
 test("a wrong token is told", async () => {
     const stranger = await browser.newPage();
     const answer = await stranger.goto(server.url.replace(/token=.*/, "token=0123456789abcdef0123456789abcdef"));
@@ -408,4 +462,10 @@ test("a wrong token is told", async () => {
     server = await startView(scene, "--port", String(port));
     await until(() => bough.state === "refused");
     assert.match(await page.getByRole("alert").textContent(), /token/);
+});
+
+// The last of all, so that it has seen them.
+test("the console showed no error, but that the program was gone", () => {
+    assert.ok(page.errors.some((text) => gone.test(text)), "it would have been seen");
+    assert.deepEqual(page.errors.filter((text) => !gone.test(text)), []);
 });

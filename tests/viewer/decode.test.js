@@ -2,6 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { withUnit } from "../../viewer/page/colours.js";
+import { splitCreases, spread } from "../../viewer/page/creases.js";
+import { GhostMeter } from "../../viewer/page/ghost.js";
+import { History } from "../../viewer/page/history.js";
 import { Layer, rotate } from "../../viewer/page/layer.js";
 import { areaVectors, linearNormals } from "../../viewer/page/normals.js";
 import { readColours, readFrame, readHead, readStage } from "../../viewer/page/protocol.js";
@@ -100,11 +104,98 @@ test("of three copies two stay together when the third was cut off", () => {
     assert.deepEqual(layer.seamGroups().map((group) => group.map(({ part }) => part)), [[0, 2]]);
 });
 
-test("colours are one number for each part", () => {
-    const colours = readColours(encodeColours({ values: [1, 2, 3], what: 2 }), [3]);
+test("colours are one number for each part, or for each vertex a share of it", () => {
+    const read = (def) => readColours(encodeColours(def), [3], [7], [[0, 2, 5]]);
+    const colours = read({ values: [1, 2, 3], what: 2 });
     assert.equal(colours.what, 2);
     assert.deepEqual([...colours.values], [1, 2, 3]);
-    assert.throws(() => readColours(encodeColours({ values: [1, 2] }), [3]), /one for each part/);
+    assert.equal(colours.field, null);
+    const { field } = read({ values: [10, 20, 0], shares: [0, 65535, 13107, 0, 65535, 5, 6] });
+    near([...field], [0, 10, 4, 0, 20, 0, 0], 1e-4);
+    assert.throws(() => read({ values: [1, 2] }), /one for each part/);
+    assert.throws(() => read({ values: [1, 2, 3], shares: [1, 2, 3] }), /one for each part/);
+});
+
+// Corners of a prism with so many sides, along z, and its triangles.
+function prism(sides) {
+    const position = [], index = [];
+    for (let i = 0; i < sides; i++)
+        for (const z of [0, 1]) position.push(Math.cos((2 * Math.PI * i) / sides), Math.sin((2 * Math.PI * i) / sides), z);
+    for (let i = 0; i < sides; i++) {
+        const a = 2 * i, b = 2 * ((i + 1) % sides);
+        index.push(a, b, b + 1, a, b + 1, a + 1);
+        if (i > 1) index.push(0, a, 2 * (i - 1), 1, 2 * (i - 1) + 1, a + 1);
+    }
+    return { position: Float32Array.from(position), index: Uint32Array.from(index), vertices: 2 * sides };
+}
+
+// Normals at the corners of the triangles, as they are drawn.
+function cornerNormals(mesh) {
+    const cut = splitCreases(mesh, mesh.vertices), areas = areaVectors(spread(cut, mesh.position, 3), cut.index);
+    return Array.from(cut.index, (v) => {
+        const n = areas.subarray(3 * v, 3 * v + 3), size = Math.hypot(...n);
+        return [...n].map((c) => c / size);
+    });
+}
+
+test("a box has sharp edges, and a rod of many sides is round but for its ends", () => {
+    const flat = (mesh, t) => {
+        const [a, b, c] = [0, 1, 2].map((k) => [...mesh.position.subarray(3 * mesh.index[t + k], 3 * mesh.index[t + k] + 3)]);
+        const u = b.map((x, i) => x - a[i]), v = c.map((x, i) => x - a[i]);
+        const n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]], size = Math.hypot(...n);
+        return n.map((x) => x / size);
+    };
+    const box = prism(4), sharp = cornerNormals(box);
+    sharp.forEach((n, corner) => near(n, flat(box, corner - (corner % 3))));
+    assert.equal(splitCreases(box, 8).base.length, 2 * 8); // each of eight corners belongs to three faces
+    const rod = prism(12), round = cornerNormals(rod);
+    rod.index.forEach((v, corner) => {
+        const face = flat(rod, corner - (corner % 3));
+        if (Math.abs(face[2]) > 0.5) near(round[corner], face); // an end is flat
+        else {
+            assert.ok(Math.abs(round[corner][2]) < 1e-6, "a side leans");
+            assert.ok(Math.hypot(...round[corner].map((x, c) => x - [...rod.position.subarray(3 * v, 3 * v + 2), 0][c])) < 0.15, "a side is not round");
+        }
+    });
+});
+
+test("numbers without a unit have no prefix", () => {
+    assert.equal(withUnit(0.00543, ""), "0.00543");
+    assert.equal(withUnit(0.00543, "m"), "5.43 mm");
+    assert.equal(withUnit(1.23e-7, ""), "1.23e-7");
+    assert.equal(withUnit(0, ""), "0");
+});
+
+test("a ghost's distance is measured between points of the same time", () => {
+    const layers = [stageOf(chain), stageOf(chain)], meter = new GhostMeter(layers);
+    const show = (number, x, time) => {
+        const sent = [0, 1, 2].map((p) => [p, [p + (p === 2 ? x : 0), 0, 0, 0, 0, 0, 1, 0, 0]]);
+        layers[number].apply(readFrame(encodeFrame({ partCount: 3, sent, time, layer: 0 }), [3]));
+        return meter.take(layers[number], number);
+    };
+    assert.equal(show(0, 0, 0.1), false);
+    assert.equal(show(1, 5, 0.2), false, "of another time");
+    assert.equal(show(0, 0, 0.2), true);
+    near([meter.result.largest, meter.result.rms, meter.result.time], [5, 5 / Math.sqrt(3), 0.2], 1e-6);
+});
+
+test("who looks back sees what was, and frames that come meanwhile wait", () => {
+    const layer = stageOf(chain), history = new History([layer]);
+    const come = (x, time) => history.receive(0, () => layer.apply(readFrame(encodeFrame({ partCount: 3, sent: [[0, [x, 0, 0, 0, 0, 0, 1, 0, 0]]], time }), [3])));
+    for (let i = 0; i <= 20; i++) come(i, 0.1 * i);
+    assert.equal(history.from, 0);
+    near([history.look(0.52)], [0.5]);
+    near([layer.origin(0)[0], history.to], [5, 2]);
+    come(21, 2.1);
+    near([layer.origin(0)[0], history.to], [5, 2.1]);
+    history.look(2.05);
+    history.leave();
+    near([layer.origin(0)[0], layer.time], [21, 2.1]);
+    come(7, 0.7); // time went back: what came after it has not been
+    near([history.look(1.9)], [0.7]);
+    history.leave();
+    for (let i = 0; i < 3000; i++) come(i, 1 + 0.01 * i);
+    assert.ok(history.from > 30.9 - 20.1 && history.from < 12, `from ${history.from}`);
 });
 
 test("damaged messages are refused with a sentence", () => {

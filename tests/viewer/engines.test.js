@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { measure } from "./picture.js";
 import { makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
 const WAIT = 30000; // ms
@@ -78,6 +79,20 @@ test("parts show the edges of their volume meshes, not of their surfaces only", 
     assert.deepEqual(await look(() => bough.notes), []);
 });
 
+test("the distance of a ghost is a number, also between engines with other meshes", async () => {
+    await control("Ghost").selectOption({ label: "full FEM" });
+    await until(() => bough.layerCount === 2 && bough.settings.paused);
+    assert.ok((await look(() => bough.notes)).some((text) => /time is 0 again/.test(text)), "nobody says that time begins anew");
+    for (let i = 0; i < 8; i++) await page.keyboard.press(".");
+    await until(() => bough.ghost?.time > 0.035);
+    const { largest, rms, size } = await look(() => bough.ghost);
+    assert.ok(largest >= rms && rms > 0 && largest < 0.01 * size && Math.abs(size - 2.8) < 0.4, JSON.stringify({ largest, rms, size }));
+    await until(() => /[µm]?m \([\d.e-]+ % of size\)/.test(document.querySelector("[aria-label='Distance of the ghost']").textContent));
+    assert.ok((await look(() => bough.plots.latest["Ghost's distance"].points)) > 0);
+    await control("Ghost").selectOption({ label: "none" });
+    await until(() => bough.layerCount === 1);
+});
+
 test("the body of the full engine shows every edge of its elements", async () => {
     await open("beam");
     // 32 x 4 x 4 cells of five tetrahedra: the edges of the grid, and one diagonal of each of its faces.
@@ -94,8 +109,26 @@ test("the body of the full engine shows every edge of its elements", async () =>
     assert.deepEqual(page.errors, []);
 });
 
+test("the beam has sharp edges: where it is straight, normals stand on its faces", async () => {
+    // It is held at both ends: what lies within an eighth of its height of them has not turned.
+    const worst = await look(() => Math.min(...bough.drawnNormals(0).filter((_, i) => i % 7 === 0).map((n) => Math.max(...n.map(Math.abs)))));
+    assert.ok(worst > 0.7, `a normal is ${worst} along the nearest axis: it lies between two faces`);
+});
+
+test("stress is a field over the body, with a legend", async () => {
+    await control("Colour").selectOption("stress");
+    await until(() => bough.colour.whole > 0 && bough.vertexValue(0, 0) !== null);
+    const values = await look(() => [...Array(bough.vertexCount(0)).keys()].map((v) => ({ x: bough.restPosition(0, v)[0], stress: bough.vertexValue(0, v) })));
+    const most = (low, high) => Math.max(...values.filter(({ x }) => x >= low && x <= high).map(({ stress }) => stress));
+    assert.ok(most(0, 0.05) > 1.3 * most(0.2, 0.25), "clamped beams are bent most at their ends, and least at a quarter");
+    assert.ok(new Set(values.map(({ stress }) => stress.toPrecision(3))).size > 100, "many values");
+    assert.match(await page.getByLabel("Legend").textContent(), /[kM]?Pa$/);
+    const { colours, blue, green } = measure(await page.screenshot());
+    assert.ok(colours > 60 && blue > 0.003 && green + colours > 0, JSON.stringify({ colours, blue, green }));
+    await control("Colour").selectOption("natural");
+});
+
 test("a picked body tells what it is and how it is there", async () => {
-    await button("Play").click();
     const spot = await look(() => {
         for (let vertex = 0; vertex < bough.vertexCount(0); vertex++) {
             const pixel = bough.project(bough.vertexPosition(0, vertex));
@@ -112,13 +145,23 @@ test("a picked body tells what it is and how it is there", async () => {
     assert.equal(picked.vertices, 33 * 5 * 5);
     assert.ok(Math.abs(picked.mass - 0.125 * 0.125 * 1000) < 1e-6, `${picked.mass} kg`);
     assert.ok(picked.stress > 0 && Math.abs(picked.position[0] - 0.5) < 0.15);
+    // The vertex has coordinates that can be copied into a file.
+    const own = await look(() => bough.restPosition(0, bough.pointed));
+    const read = async (name) => (await page.getByLabel(name, { exact: true }).textContent()).split(", ").map(Number);
+    (await read("At rest")).forEach((x, c) => assert.ok(Math.abs(x - own[c]) < 1e-5));
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await button("Copy coordinates").click();
+    await until(() => bough.notes.some((note) => note.startsWith("Copied")));
+    const copied = JSON.parse(await look(() => navigator.clipboard.readText()));
+    copied.forEach((x, c) => assert.ok(Math.abs(x - own[c]) < 1e-5, `${copied} is not ${own}`));
     const panel = await page.getByLabel("Part and plots").textContent();
     for (const text of ["2,560 tet4 elements", "825 vertices", "15.6 kg", "Pa (von Mises)", " m"]) assert.ok(panel.includes(text), `the panel lacks "${text}": ${panel.slice(0, 200)}`);
+    await button("Play").click();
     // It moves, and so does what is told of it.
     await until((z) => Math.abs(bough.picked.position[2] - z) > 1e-4, picked.position[2]);
     await page.keyboard.press("Escape");
     assert.equal(await look(() => bough.picked), null);
-    assert.deepEqual(await look(() => bough.notes.filter((note) => !/taken in parts/.test(note))), []);
+    assert.deepEqual(await look(() => bough.notes.filter((note) => !/taken in parts|^Copied/.test(note))), []);
 });
 
 test("a body is recorded as a film of its vertices", async () => {
@@ -131,7 +174,7 @@ test("a body is recorded as a film of its vertices", async () => {
     await links.nth(1).waitFor({ timeout: WAIT });
     const names = await links.allTextContents();
     const name = names.find((name) => name.endsWith(".glb"));
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name }).click()]);
+    const [download] = await Promise.all([page.waitForEvent("download"), links.filter({ hasText: name }).click()]);
     const bytes = readFileSync(await download.path());
     const json = JSON.parse(bytes.subarray(20, 20 + bytes.readUInt32LE(12)).toString());
     const targets = json.meshes[0].primitives[0].targets.length;

@@ -56,6 +56,16 @@ async function see() {
     });
 }
 
+// A free place of the ground on the screen, from which nothing of the walker is near.
+const groundSpot = () => look(() => {
+    for (let y = innerHeight - 120; y > innerHeight / 2; y -= 10)
+        for (let x = 300; x < 480; x += 20) {
+            const hit = document.elementFromPoint(x, y)?.id === "picture" && bough.at(x, y);
+            if (hit && bough.isGround(hit.part)) return [x, y];
+        }
+    return null;
+});
+
 const apart = (a, b) => Math.hypot(...a.map((x, c) => x - b[c]));
 
 test("the walker goes out of a view that stands still, and stays in the middle of one that follows", async () => {
@@ -83,6 +93,39 @@ test("a reset takes the view along, and panning means what it does otherwise", a
     await walkTo(start.x + 0.1);
     const { walker } = await see();
     assert.ok(apart(walker, [60, 0]) < 6 || apart(walker, [-60, 0]) < 6, `it is ${walker} px aside`);
+    assert.deepEqual(page.errors, []);
+});
+
+test("a drag on the ground turns the view, and pulls at nothing", async () => {
+    await begin();
+    await page.keyboard.press("f");
+    const spot = await groundSpot();
+    assert.ok(spot, "the ground cannot be seen");
+    const { azimuth } = await look(() => bough);
+    await page.mouse.move(...spot);
+    await page.mouse.down();
+    await page.mouse.move(spot[0] + 60, spot[1], { steps: 4 });
+    const held = await look(() => [bough.held, document.querySelector("#labels").textContent]);
+    await page.mouse.up();
+    assert.deepEqual(held, [[], ""]);
+    assert.ok(Math.abs((await look(() => bough.azimuth)) - azimuth) > 0.2, "the view did not turn");
+    // A click still tells what it is.
+    await page.mouse.click(...(await groundSpot()));
+    await until(() => bough.picked?.kind === "obstacle");
+    await page.keyboard.press("Escape");
+});
+
+test("a motor follows its slider, until it is given back", async () => {
+    const motors = page.locator("details", { has: page.getByText("Motors", { exact: true }) });
+    await page.getByText("Motors", { exact: true }).click(); // many are folded
+    const slider = motors.locator("input[type=range]").first(), name = await slider.getAttribute("aria-label");
+    await page.getByLabel(`${name}, as a number`).fill("5");
+    await page.keyboard.press("Enter");
+    await until(() => bough.settings.motors[0]);
+    await page.keyboard.press("."); // it is paused
+    await until(() => Math.abs(bough.numbers.motors[0] - (5 * Math.PI) / 180) < 1e-6);
+    await button("Scene's motors").click();
+    await until(() => !bough.settings.motors.some(Boolean));
     assert.deepEqual(page.errors, []);
 });
 

@@ -29,8 +29,9 @@ const button = (name) => page.getByRole("button", { name, exact: true });
 async function open(options) {
     await page?.context().close();
     page = await openPage(browser, view.url, options);
-    await until(() => window.bough?.drawn > 2 && bough.frame > 1);
+    await until(() => window.bough?.drawn > 0 && bough.frame > 0); // one frame, where it rests
     if (await look(() => bough.settings.paused)) await page.keyboard.press(" ");
+    await until(() => bough.drawn > 2 && bough.frame > 1 && !bough.settings.paused);
 }
 
 // Red, green, blue of the middle of an edge of the screen, as it is drawn.
@@ -150,6 +151,145 @@ test("on a phone the scene is seen, the controls are reached, and a finger pulls
     assert.deepEqual(page.errors, []);
 });
 
+test("on a phone that lies on its side no bar covers the panels", async () => {
+    await open({ viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true, deviceScaleFactor: 1 });
+    await button("Panels").tap();
+    await page.getByLabel("Gravity", { exact: true }).waitFor({ state: "visible", timeout: WAIT });
+    for (const [width, height] of [[844, 390], [667, 375]]) {
+        await page.setViewportSize({ width, height });
+        for (const paused of [false, true]) {
+            if ((await look(() => bough.settings.paused)) !== paused) await button(paused ? "Pause" : "Play").tap();
+            await until((paused) => bough.settings.paused === paused && document.body.classList.contains("paused") === paused, paused);
+            const boxes = await look(() => Object.fromEntries(["top", "left", "right", "bottom"].map((id) => {
+                const { left, right, top, bottom } = document.getElementById(id).getBoundingClientRect();
+                return [id, { left, right, top, bottom }];
+            })));
+            const timeline = await page.locator(".timeline").boundingBox();
+            assert.equal(timeline !== null, paused, "it takes place while it is of use");
+            for (const id of ["left", "right"]) {
+                const { left, right, top, bottom } = boxes[id];
+                assert.ok(left >= 0 && right <= width && bottom - top > 120, `${id} has no room: ${JSON.stringify(boxes)}`);
+                assert.ok(top >= boxes.top.bottom && bottom <= (timeline ? timeline.y : boxes.bottom.top) + 1, `a bar covers ${id}: ${JSON.stringify(boxes)}`);
+            }
+            assert.ok(boxes.left.right <= boxes.right.left, "the panels cover each other");
+            assert.ok(boxes.bottom.bottom <= height && boxes.bottom.left >= 0 && boxes.bottom.right <= width, JSON.stringify(boxes.bottom));
+        }
+        assert.deepEqual(page.errors, []);
+    }
+});
+
+test("the floor does not pretend to be solid: between its lines there is nothing", async () => {
+    await open();
+    await page.keyboard.press("\\");
+    await page.keyboard.press(" ");
+    await until(() => bough.settings.paused);
+    const shown = async (key = "N") => {
+        const { drawn } = await look(() => bough);
+        await page.keyboard.press(key);
+        await until((drawn) => bough.drawn > drawn, drawn);
+        return readPng(await page.screenshot());
+    };
+    const without = await shown(), lines = await shown();
+    // Of the lower half of the picture, that the floor fills: only its lines differ from a picture without it.
+    let differ = 0, all = 0;
+    for (let y = 330; y < 545; y++)
+        for (let x = 20; x < 780; x += 3, all++) {
+            const i = lines.channels * (y * lines.width + x);
+            differ += [0, 1, 2].some((c) => Math.abs(lines.pixels[i + c] - without.pixels[i + c]) > 4);
+        }
+    assert.ok(differ > 0.004 * all, "there is no floor");
+    assert.ok(differ < 0.25 * all, `${Math.round((100 * differ) / all)} % of it is filled`);
+    // Axes stand in a corner: red, green and blue.
+    const axes = await shown("A"), found = [0, 0, 0];
+    for (let y = 400; y < 560; y++)
+        for (let x = 0; x < 200; x++) {
+            const i = axes.channels * (y * axes.width + x), rgb = [...axes.pixels.subarray(i, i + 3)], most = Math.max(...rgb);
+            rgb.forEach((c, k) => (found[k] += c === most && rgb.every((d, j) => j === k || d < 0.75 * c)));
+        }
+    assert.ok(found.every((count) => count > 15), `pixels of the axes: ${found}`);
+    await page.keyboard.press("A");
+    await page.keyboard.press("\\");
+});
+
+test("how hard somebody pulls is seen also over a panel", async () => {
+    const spot = await look(() => {
+        for (let part = 2; part >= 0; part--)
+            for (let vertex = 0; vertex < bough.vertexCount(part); vertex += 5) {
+                const pixel = bough.project(bough.vertexPosition(part, vertex));
+                if (pixel && document.elementFromPoint(...pixel)?.id === "picture" && bough.at(...pixel)?.part === part) return pixel;
+            }
+        return null;
+    });
+    assert.ok(spot, "no branch can be seen");
+    await page.mouse.move(...spot);
+    await page.mouse.down();
+    await page.mouse.move(700, 200, { steps: 4 }); // over the panel at the right
+    const label = page.locator("#labels span");
+    await label.waitFor({ timeout: WAIT });
+    await until(() => /N$/.test(document.querySelector("#labels span").textContent));
+    const { inside, above } = await label.evaluate((label) => {
+        const { left, right, top, bottom } = label.getBoundingClientRect();
+        label.parentElement.style.pointerEvents = label.style.pointerEvents = "auto"; // so that it can be asked for
+        const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+        label.parentElement.style.pointerEvents = label.style.pointerEvents = "";
+        return { inside: left >= 0 && right <= innerWidth && top >= 0, above: there === label };
+    });
+    await page.mouse.up();
+    assert.ok(inside && above, JSON.stringify({ inside, above }));
+});
+
+test("the last seconds can be looked at again, and gone on from", async () => {
+    await button("Reset").click();
+    await button("Play").click();
+    await until(() => bough.time > 0.9 && bough.time < 15);
+    const track = page.getByLabel("Look back", { exact: true });
+    const { from } = await look(() => bough.timeline);
+    await track.fill(String(((await look(() => bough.time)) - 0.5).toFixed(2)));
+    await until(() => bough.timeline.time !== null && bough.settings.paused);
+    const past = await look(() => ({ shown: bough.timeline.time, drawn: bough.time, tip: bough.vertexPosition(1, 0), now: bough.numbers.time, from: bough.timeline.from }));
+    assert.ok(Math.abs(past.shown - past.drawn) < 1e-9 && past.now > past.shown + 0.3 && past.from <= from + 0.5, JSON.stringify(past));
+    assert.match(await page.locator(".timeline .ago").textContent(), /s ago/);
+    await button("Now").click();
+    await until(() => bough.timeline.time === null && bough.time > 0.9);
+    await until(() => !bough.settings.paused); // as it was
+    await track.fill(String(past.shown.toFixed(2)));
+    await until(() => bough.timeline.time !== null);
+    const before = await look(() => bough.numbers.time);
+    await button("Go on from here").click();
+    await until((shown) => !bough.settings.paused && bough.timeline.time === null && bough.numbers.time < shown + 0.6, past.shown);
+    assert.ok((await look(() => bough.time)) < before, "time did not go back");
+    assert.deepEqual(page.errors, []);
+});
+
+test("states are saved by name, restored and forgotten", async () => {
+    await page.getByText("Saved states", { exact: true }).click();
+    await page.getByLabel("Name of the state").fill("windy");
+    await page.keyboard.press("Enter");
+    const restore = button("Restore windy");
+    await restore.waitFor({ timeout: WAIT });
+    const [{ time }] = await look(() => bough.states);
+    await until((time) => bough.time > time + 0.4, time);
+    await button("Pause").click();
+    await until(() => bough.settings.paused);
+    await restore.click();
+    await until((time) => Math.abs(bough.time - time) < 1e-6 && Math.abs(bough.numbers.time - time) < 1e-6, time);
+    await button("Forget windy").click();
+    await until(() => bough.states.length === 0);
+    assert.deepEqual(page.errors, []);
+});
+
+test("another file can be opened instead, and the scene again", async () => {
+    await page.getByText("Scene", { exact: true }).click();
+    const files = page.getByLabel("Open another file");
+    assert.equal(await files.locator("option:checked").textContent(), "scene.json");
+    await files.selectOption("y.obj");
+    await until(() => document.title.startsWith("y ") && bough.frame > 0 && bough.settings.engine === "mechanism");
+    assert.equal(await look(() => bough.settings.paused), true);
+    await files.selectOption("scene.json");
+    await until(() => bough.settings.engine === "tree" && bough.partCount() === 3 && bough.frame > 0);
+    assert.deepEqual(page.errors, []);
+});
+
 test("engines change places, and with them what can be set", async () => {
     await open();
     await page.getByText("Method", { exact: true }).click();
@@ -180,11 +320,14 @@ test("every key in the help does what it says", async () => {
     const picked = () => look(() => bough.picked?.part ?? -1);
     const parts = () => look(() => JSON.stringify(bough.parts));
     const time = () => look(() => bough.numbers.time);
+    const states = () => look(() => bough.states.length);
+    const past = () => look(() => bough.timeline.time);
+    const focused = () => look(() => document.activeElement.getAttribute("aria-label"));
     const changes = [
         ["]", picked], ["]", picked], ["[", picked], ["]", picked],
-        [" ", settings], [".", time], ["+", settings], ["-", settings], ["w", settings], ["j", settings], ["J", settings], ["u", settings], ["U", settings], ["W", settings], ["w", settings], ["0", settings],
+        [" ", settings], [".", time], ["K", states], [".", time], [",", past], [";", past], [",", past], ["<", time], [".", time], ["L", time], ["/", focused], ["Escape", focused], ["O", focused], ["Escape", focused], ["]", picked], ["+", settings], ["-", settings], ["w", settings], ["j", settings], ["J", settings], ["u", settings], ["U", settings], ["W", settings], ["w", settings], ["0", settings],
         ["g", settings], ["G", settings], ["t", settings], ["T", settings], ["k", settings], ["k", settings], ["k", settings], ["k", settings],
-        ["c", value("Colour")], ["C", value("Colour")], ["n", settings], ["n", settings], ["n", settings], ["m", value("Wireframe")], ["h", checked("Shadows")], ["h", checked("Shadows")],
+        ["c", value("Colour")], ["C", value("Colour")], ["n", settings], ["n", settings], ["n", settings], ["m", value("Wireframe")], ["h", checked("Shadows")], ["h", checked("Shadows")], ["N", checked("Floor grid")], ["N", checked("Floor grid")], ["A", checked("Axes")], ["A", checked("Axes")],
         ["s", parts], ["S", parts], ["d", parts], ["D", parts], ["b", checked("All of its component")],
         ["l", parts], ["l", parts], ["x", parts], ["a", parts], ["Delete", parts], ["r", parts],
         ["q", settings], ["q", settings], ["i", settings], ["o", () => look(() => bough.layerCount)], ["e", settings],
@@ -201,7 +344,7 @@ test("every key in the help does what it says", async () => {
         for (const late = Date.now() + 10000; now === before && Date.now() < late; now = await what()) await page.waitForTimeout(10);
         assert.notEqual(now, before, `"${key}" changes nothing`);
     }
-    const pressed = new Set([...changes.map(([key]) => key), "p", "?", "Escape"]);
+    const pressed = new Set([...changes.map(([key]) => key), "p", "?", "Escape", "Y"]); // Y: in engines.test.js
     const isKey = (key) => key.length === 1 || Object.values(names).includes(key); // the help has words for pointers, too
     assert.deepEqual([...keys].filter((key) => isKey(key) && !pressed.has(key)), [], "keys that are listed and not tried");
     assert.deepEqual([...pressed].filter((key) => !keys.has(key)), [], "keys that are not listed");

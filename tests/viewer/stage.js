@@ -70,7 +70,7 @@ export function encodeFrame({ partCount, sent, time = 0, frame = 1, layer = 0, g
         new Uint8Array(Float32Array.from(sent.flatMap(([, numbers]) => numbers)).buffer));
 }
 
-export function encodeColours({ values, what = 1, layer = 0, time = 0, generation = 1 }) {
-    return join(head(3, generation, 0), new Uint8Array(Float64Array.of(time).buffer),
-        new Uint8Array(Uint32Array.of(what, layer).buffer), new Uint8Array(Float32Array.from(values).buffer));
+export function encodeColours({ values, shares = [], what = 1, layer = 0, time = 0, generation = 1 }) {
+    return join(head(3, generation, 0), new Uint8Array(Float64Array.of(time).buffer), new Uint8Array(Uint32Array.of(what, layer).buffer),
+        new Uint8Array(Float32Array.from(values).buffer), new Uint8Array(Uint16Array.from(shares).buffer));
 }

@@ -24,9 +24,10 @@ export class Actor {
             coordinates: makeTexture("float4", layer.q.length / 4, largest),
             stream: makeTexture("float4", layer.stream.length / 4, largest),
             tints: makeTexture("float4", layer.parts.count, largest),
+            values: makeTexture("float1", 1, largest), // as many as are needed, once some come
         };
         this.uniforms = {
-            join: { value: true }, whole: { value: 0 }, picked: { value: -1 }, opacity: { value: ghost ? 0.38 : 1 }, ink: { value: 0 },
+            join: { value: true }, byValue: { value: false }, whole: { value: 0 }, picked: { value: -1 }, opacity: { value: ghost ? 0.38 : 1 }, ink: { value: 0 },
             seamOf: { value: null }, seamMembers: { value: null },
         };
         for (const [name, texture] of Object.entries(this.textures)) this.uniforms[name] = { value: texture };
@@ -63,11 +64,12 @@ export class Actor {
         const users = [];
         this.layer.parts.component.forEach((c, p) => c === number && users.push(p));
         const geometry = new THREE.InstancedBufferGeometry();
-        geometry.setIndex(new THREE.BufferAttribute(component.index, 1));
+        geometry.setIndex(new THREE.BufferAttribute(component.cut.index, 1));
         geometry.setAttribute("part", new THREE.InstancedBufferAttribute(new Float32Array(2 * users.length), 2));
         geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity);
         const vertices = this.#like(geometry);
-        vertices.setDrawRange(0, component.vertices);
+        vertices.setIndex(new THREE.BufferAttribute(pointsOf(component), 1));
+        vertices.setDrawRange(0, component.vertices + component.cut.base.length);
         const add = (scene, material) => put(scene, new THREE.Mesh(geometry, material));
         const hull = this.ghost && add(scenes.surface, this.materials.hull); // of a ghost only the nearest sides are seen
         const meshes = { users, hull, geometry, vertices, scene: scenes.surface, points: put(this.points, new THREE.Points(vertices, this.materials.move)), surface: add(scenes.surface, this.materials.surface) };
@@ -131,6 +133,25 @@ export class Actor {
         this.textures.tints.needsUpdate = true;
     }
 
+    // A value of each vertex of all surfaces, which colours it; null: parts have one colour each.
+    setValues(values) {
+        this.uniforms.byValue.value = values !== null;
+        this.stale = true;
+        if (!values) return;
+        const { layer } = this;
+        if (this.textures.values.image.data.length < layer.slotCount) {
+            this.textures.values.dispose();
+            this.uniforms.values.value = this.textures.values = makeTexture("float1", layer.slotCount, this.largest);
+        }
+        const out = this.textures.values.image.data;
+        for (let p = 0; p < layer.parts.count; p++) {
+            const { vertices, cut } = layer.component(p), first = layer.parts.first[p], slot = layer.slot[p];
+            for (let v = 0; v < vertices; v++) out[slot + v] = values[first + v];
+            for (let i = 0; i < cut.base.length; i++) out[slot + cut.from + i] = values[first + cut.base[i]];
+        }
+        this.textures.values.needsUpdate = true;
+    }
+
     // `of`: "none", "surface" or "volume". To see into a volume its surface becomes glass. Where a component does not know
     // the edges of its volume mesh those of its surface are drawn.
     showWires(of) {
@@ -140,7 +161,7 @@ export class Actor {
             meshes.wire?.removeFromParent();
             meshes.wire?.geometry.dispose();
             meshes.wire = of === "none" ? null : this.#makeWires(meshes, (volume && component.edges) || edges(component.index));
-            meshes.vertices.setDrawRange(0, volume ? component.all : component.vertices);
+            meshes.vertices.setDrawRange(0, volume ? component.drawn : component.vertices + component.cut.base.length);
         });
         this.uniforms.opacity.value = volume ? GLASS : this.ghost ? 0.38 : 1;
         // Many lines over each other must not become a blot.
@@ -186,6 +207,13 @@ function put(scene, mesh) {
     mesh.frustumCulled = false;
     scene.add(mesh);
     return mesh;
+}
+
+// What is drawn of a component in the first pass: the surface, its copies at sharp edges, and last what is inside.
+function pointsOf({ vertices, cut, drawn }) {
+    const order = new Uint32Array(drawn), copies = drawn - cut.from;
+    for (let i = 0; i < drawn; i++) order[i] = i < vertices ? i : i < vertices + copies ? cut.from + i - vertices : i - copies;
+    return order;
 }
 
 // Both ends of every edge, each edge once.

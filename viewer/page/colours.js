@@ -44,14 +44,14 @@ export function rampColour(t) {
     return RAMP[i].map((x, c) => x + (s - i) * (RAMP[i + 1][c] - x));
 }
 
-// The ways to colour. `ask`: what the program must send for it (the command `colour`).
+// The ways to colour. `ask`: what the program must send for it (the command `colour`). `engines`: that know it; left out: all.
 export const WAYS = {
     natural: { label: "natural", ask: 0 },
     part: { label: "by part", ask: 0 },
     component: { label: "by component", ask: 0 },
     displacement: { label: "displacement", ask: 0, unit: "m" },
-    stress: { label: "von Mises stress", ask: 1, unit: "Pa" },
-    deviation: { label: "interface deviation", ask: 2, unit: "" },
+    stress: { label: "von Mises stress", ask: 1, unit: "Pa", engines: ["tree", "full"] },
+    deviation: { label: "interface deviation", ask: 2, unit: "", engines: ["tree"] },
 };
 
 // Linear RGB of every part; values (null: none came yet) over `whole` for the ways that show a value.
@@ -66,6 +66,14 @@ export function partColours(way, layer, values, whole, out) {
         else srgb = rampColour(values && whole > 0 ? values[p] / whole : 0);
         out.set(linear(srgb), 4 * p);
     }
+}
+
+// "5.43 mm"; what has no unit has no prefix either: "0.00543".
+export function withUnit(x, unit) {
+    if (unit) return `${withPrefix(x)}${unit}`;
+    if (!Number.isFinite(x)) return "–";
+    const size = Math.abs(x);
+    return x !== 0 && (size < 1e-4 || size >= 1e5) ? x.toExponential(2) : String(Number(x.toPrecision(3)));
 }
 
 // "12.3 k", "4.5 µ": three digits and the prefix of a power of 1000.

@@ -1,6 +1,6 @@
 // The panels: what can be set, and what is known of the picked part. They send commands and show what the program says.
 
-import { WAYS, withPrefix } from "./colours.js";
+import { WAYS, withPrefix, withUnit } from "./colours.js";
 import { button, make, remember, remembered, section, select, slider, toggle } from "./widgets.js";
 
 const COUPLINGS = ["L1", "L2", "L2R", "L3"];
@@ -9,9 +9,11 @@ const CONTINUITIES = [["C0", "joined (C0)"], ["C1", "smooth (C1)"], ["none", "pa
 const WIRES = [["none", "none"], ["surface", "surface"], ["volume", "volume mesh"]];
 
 const inMetres = (x) => `${x.map((c) => Number(c.toPrecision(4))).join(", ")} m`;
+// Tree, full, or mechanism, also where that is stepped in full.
+const kindOf = ({ engine, engines }) => (engines?.includes("mechanism") ? "mechanism" : engine);
 const degrees = (radians) => (radians * 180) / Math.PI;
 
-// world: {send(command), setColour(way), setWires(of), setShadows(on), setFollow(on), film(), photo(), picked()}
+// world: {send(command), setColour(way), setWires(of), setShadows(on), setFollow(on), setFloor(on), setAxes(on), film(), photo(), picked()}
 export class Controls {
     constructor(world) {
         this.world = world;
@@ -50,11 +52,21 @@ export class Controls {
         this.integrator = select({ name: "Integrator", key: "i", chosen: named("integrator") });
         this.coupling = select({ name: "Coupling", key: "k", choices: COUPLINGS.map((c) => [c, c]), chosen: named("coupling") });
         this.dt = slider({
-            name: "Time step", key: "t, T", low: 1e-4, high: 0.05, step: 0.01, log: true, format: (v) => `${(1000 * v).toPrecision(3)} ms`,
+            name: "Time step", key: "t, T", low: 1e-4, high: 0.05, step: 0.01, log: true, format: (v) => `${(1000 * v).toPrecision(3)} ms`, unit: 1000,
             chosen: (seconds) => send({ do: "dt", seconds }),
         });
         this.ghost = select({ name: "Ghost", key: "o", chosen: (value) => send({ do: "ghost", ...JSON.parse(value) }) });
-        return section("Method", false, this.engine.element, this.integrator.element, this.coupling.element, this.dt.element, this.ghost.element);
+        this.ghost.element.title = "A second simulation, drawn over the first; both begin at the start (o)";
+        this.apart = make("dl", { className: "facts", "aria-label": "Distance of the ghost", hidden: true });
+        return section("Method", false, this.engine.element, this.integrator.element, this.coupling.element, this.dt.element, this.ghost.element, this.apart);
+    }
+
+    // How far the ghost is away: {largest, rms, size} in m; null: there is none.
+    showGhost(apart) {
+        this.apart.hidden = !apart;
+        if (!apart) return;
+        const text = (x) => `${withUnit(x, "m")} (${Number(((100 * x) / apart.size).toPrecision(3))} % of size)`;
+        this.apart.replaceChildren(...[["Largest", apart.largest], ["Rms", apart.rms]].flatMap(([name, x]) => [make("dt", { textContent: name }), make("dd", { textContent: text(x) })]));
     }
 
     #makeLook() {
@@ -68,8 +80,12 @@ export class Controls {
         this.wires = select({ name: "Wireframe", key: "m", choices: WIRES, chosen: (of) => this.world.setWires(of) });
         this.shadows = toggle({ name: "Shadows", key: "h", chosen: (on) => this.world.setShadows(on) });
         this.follow = toggle({ name: "Follow", key: "F", chosen: (on) => this.world.setFollow(on) });
+        this.floor = toggle({ name: "Floor grid", key: "N", chosen: (on) => this.world.setFloor(on) });
+        this.floor.element.title = "Lines at the height of the lowest point; nothing comes to rest on them (N)";
+        this.floor.set(true);
+        this.axes = toggle({ name: "Axes", key: "A", chosen: (on) => this.world.setAxes(on) });
         this.follow.element.title = "The view goes along with what walks or flies away (F)";
-        return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element, this.follow.element);
+        return section("Look", true, this.colour.element, this.legend, this.continuity.element, this.wires.element, this.shadows.element, this.floor.element, this.axes.element, this.follow.element);
     }
 
     #makePart() {
@@ -88,7 +104,7 @@ export class Controls {
         this.partTools = make("div", {}, this.stiffness.element, this.damping.element, this.siblings.element,
             make("div", { className: "buttons" }, this.cut, this.lock, this.reattach, this.remove));
         this.partTools.hidden = true;
-        return section("Part", true, this.hint, this.facts, this.partTools);
+        return (this.partSection = section("Part", true, this.hint, this.facts, this.partTools));
     }
 
     #makeTime(bar) {
@@ -103,10 +119,11 @@ export class Controls {
         this.film = button({ name: "Film", key: "v", chosen: () => this.world.film() });
         this.photo = button({ name: "Picture", key: "p", chosen: () => this.world.photo() });
         bar.append(this.reset, this.play, this.step, this.speed.element, this.clock, this.pace, this.record, this.film, this.photo);
+        this.fileNames = [];
         this.files = make("div", { className: "files", "aria-label": "Recordings" });
         this.filesSection = section("Recordings", true, this.files);
         this.filesSection.hidden = true;
-        document.getElementById("right").append(this.filesSection);
+        document.getElementById("right").prepend(this.filesSection); // above all, so that nobody has to look for them
     }
 
     // After a stage came.
@@ -119,8 +136,15 @@ export class Controls {
         if (scene.engines?.includes("full")) ghosts.push([JSON.stringify({ engine: "full" }), scene.engines.includes("mechanism") ? "full mechanism" : "full FEM"]);
         if (scene.engines?.includes("tree"))
             for (const coupling of COUPLINGS) ghosts.push([JSON.stringify({ engine: "tree", coupling }), `tree, ${coupling}`]);
+        this.ways = Object.entries(WAYS).filter(([, { engines }]) => !engines || engines.includes(kindOf(scene)));
+        this.colour.offer(this.ways.map(([way, { label }]) => [way, label]));
         this.ghost.offer(ghosts);
         this.ghost.set(!ghost ? "{}" : JSON.stringify(ghost.engine === "tree" ? { engine: "tree", coupling: ghost.coupling } : { engine: ghost.engine }));
+    }
+
+    // What the engine can be coloured by: rigid links have no stress, and only parts have interfaces.
+    allows(way) {
+        return this.ways.some(([name]) => name === way);
     }
 
     show(settings) {
@@ -151,14 +175,14 @@ export class Controls {
 
     showNumbers(numbers) {
         this.clock.textContent = `${numbers.time.toFixed(2)} s`;
-        const pace = numbers.real_time == null ? "" : `${numbers.real_time.toFixed(2)} × real time`;
+        const pace = this.paused ? "at rest" : numbers.real_time == null ? "" : `${numbers.real_time.toFixed(2)} × real time`;
         const step = numbers.step_us == null ? "" : `${withPrefix(numbers.step_us * 1e-6)}s a step`;
         this.pace.textContent = [pace, step].filter(Boolean).join(" · ");
     }
 
     showLegend(way, whole) {
         this.legend.hidden = WAYS[way].unit === undefined;
-        this.most.textContent = `${withPrefix(whole)}${WAYS[way].unit ?? ""}`;
+        this.most.textContent = withUnit(whole, WAYS[way].unit ?? "");
     }
 
     // What the program answered to `pick`; null: no part is picked.
@@ -176,7 +200,6 @@ export class Controls {
         fact("Mass", pick.mass == null ? null : `${withPrefix(1000 * pick.mass)}g`);
         if (pick.kind == null) fact("Frequencies", (pick.frequencies ?? []).slice(0, 8).map((hz) => Number(hz.toPrecision(3))).join(", ") + (pick.frequencies?.length ? " Hz" : "–"));
         fact("Stress", pick.stress == null ? null : `${withPrefix(pick.stress)}Pa`);
-        fact("Picked at", pick.position && inMetres(pick.position));
         this.stiffness.set(pick.stiffness ?? 1);
         this.damping.set(pick.damping ?? 0, pick.damping == null ? "its own" : undefined);
         setName(this.lock, pick.locked ? "Unlock" : "Lock");
@@ -197,10 +220,14 @@ export class Controls {
         if (text != null) this.facts.append(make("dt", { textContent: name }), make("dd", { textContent: text }));
     }
 
+    links(files, token) {
+        return files.map((name) => make("a", { href: `/recordings/${encodeURIComponent(name)}?token=${encodeURIComponent(token)}`, download: name, textContent: name }));
+    }
+
     showFiles(files, token) {
+        this.fileNames = files;
         this.filesSection.hidden = !files.length;
-        this.files.replaceChildren(...files.map((name) =>
-            make("a", { href: `/recordings/${encodeURIComponent(name)}?token=${encodeURIComponent(token)}`, download: name, textContent: name })));
+        this.files.replaceChildren(...this.links(files, token));
     }
 }
 

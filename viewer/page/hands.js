@@ -6,7 +6,7 @@ const HANDS = 4;
 const POKE_SPEED = 2;    // m/s: that a poke would give the mass of the part, for small things less
 
 export class Hands {
-    // world: {layer(), send(command), pickPart(part or null), grabbed(part), springOf(part), massOf(part)}
+    // world: {layer(), send(command), pickPart(part or null), grabbed(part), springOf(part), massOf(part), isGround(part)}
     constructor(picture, world) {
         this.picture = picture;
         this.world = world;
@@ -39,8 +39,9 @@ export class Hands {
         if (event.button === 1 || event.button === 2) pointer.role = "pan";
         else if (event.pointerType === "touch" && looking.length > 1) looking.forEach((p) => (p.role = "pinch"));
         else pointer.hit = this.picture.pick(x, y);
-        if (pointer.hit && event.shiftKey) pointer.role = "poke";
-        else if (pointer.hit && this.tool === "pull" && !event.ctrlKey && !event.metaKey) pointer.role = "pull";
+        const moves = pointer.hit && !this.world.isGround(pointer.hit.part); // grounds and walls stay: a drag turns the view
+        if (moves && event.shiftKey) pointer.role = "poke";
+        else if (moves && this.tool === "pull" && !event.ctrlKey && !event.metaKey) pointer.role = "pull";
     }
 
     #capture(id) {

@@ -22,8 +22,11 @@ export class Keys {
         if (event.ctrlKey || event.metaKey || event.altKey || this.dialog.open) return;
         const { target, key } = event;
         // Controls keep the keys that they live by.
+        if (target.matches?.("input[type=text], input[type=search]") || event.defaultPrevented) return;
+        if (key === "Escape" && target.matches?.("select, input")) target.blur();
         if (target.closest?.("select") && (key.length === 1 || key.startsWith("Arrow"))) return;
         if (target.matches?.("input[type=range]") && /^(Arrow|Page|Home|End)/.test(key)) return;
+        if (target.closest?.("[role=tree]") && /^(Arrow|Home|End|Enter)/.test(key)) return;
         if (target.closest?.("button, summary, a, input[type=checkbox]") && (key === " " || key === "Enter")) return;
         const action = this.actions.find(({ keys }) => keys.includes(key));
         if (!action) return;

@@ -2,6 +2,7 @@
 // the textures that the vertex shader reads, and the same formula as in the shader for those who ask for one vertex:
 //     x + scale R (X + sum_l q_l U_l)
 
+import { splitCreases, spread } from "./creases.js";
 import { areaVectors } from "./normals.js";
 import { seamGroups } from "./seams.js";
 
@@ -11,6 +12,7 @@ export function rotate([x, y, z, w], [a, b, c]) {
 }
 
 const DEEPEST = 8e6; // vertices of all volume meshes: 32 bytes each on the GPU
+const SHARPEST = 16e6; // vertices in all, beyond which sharp edges are drawn round
 
 export class Layer {
     constructor({ components, parts, names, seams, vertexCount }) {
@@ -23,15 +25,16 @@ export class Layer {
         this.slot = new Int32Array(count);         // where its vertices are drawn into, those inside the volume behind the surface's
         const all = parts.component.reduce((sum, c) => sum + components[c].all, 0);
         this.deep = all <= DEEPEST;                // there is room for what is inside
+        this.#cut();
         let q = 0, streamed = 0, slots = 0;
         for (let p = 0; p < count; p++) {
             const component = components[parts.component[p]];
             this.qAt[p] = q;
             q += 4 * Math.ceil(component.r / 4);
             this.streamAt[p] = streamed;
-            if (component.streamed) streamed += component.all;
             this.slot[p] = slots;
-            slots += this.deep ? component.all : component.vertices;
+            slots += component.drawn;
+            if (component.streamed) streamed += component.drawn;
             this.frames[8 * p + 3] = this.rest[8 * p + 3] = parts.scale[p];
             this.frames[8 * p + 7] = this.rest[8 * p + 7] = 1;
             if (parts.rest) {
@@ -48,8 +51,27 @@ export class Layer {
         this.started = false; // no frame has come yet
     }
 
+    // Of each component `cut`, its surface with sharp edges, and `drawn`, its vertices with their copies.
+    #cut() {
+        const users = new Uint32Array(this.components.length);
+        for (const c of this.parts.component) users[c]++;
+        let sum = 0;
+        for (const component of this.components) component.cut = splitCreases(component, this.deep ? component.all : component.vertices);
+        this.components.forEach(({ cut }, c) => (sum += users[c] * (cut.from + cut.base.length)));
+        for (const component of this.components) {
+            if (sum > SHARPEST) component.cut = { index: component.index, from: component.cut.from, base: new Uint32Array(0) };
+            component.drawn = component.cut.from + component.cut.base.length;
+        }
+    }
+
     component(part) {
         return this.components[this.parts.component[part]];
+    }
+
+    // The vertex of the mesh that is drawn as this one.
+    baseVertex(part, vertex) {
+        const { from, base } = this.component(part).cut;
+        return vertex < from ? vertex : base[vertex - from];
     }
 
     name(part) {
@@ -91,11 +113,11 @@ export class Layer {
     }
 
     #applyVertices(part, component, positions) {
-        const normals = areaVectors(positions, component.index);
+        const drawn = spread(component.cut, positions, 3), normals = areaVectors(drawn, component.cut.index);
         let at = 8 * this.streamAt[part];
-        for (let i = 0; i < positions.length; i += 3, at += 8)
+        for (let i = 0; i < drawn.length; i += 3, at += 8)
             for (let c = 0; c < 3; c++) {
-                this.stream[at + c] = positions[i + c];
+                this.stream[at + c] = drawn[i + c];
                 this.stream[at + 4 + c] = normals[i + c];
             }
     }
@@ -147,6 +169,13 @@ export class Layer {
                 high[c] = Math.max(high[c], x[c]);
             }
         return points.length ? { low, high, points } : { low: [-1, -1, 0], high: [1, 1, 1], points };
+    }
+
+    // Likewise of one part.
+    boundsOf(part) {
+        const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+        for (const v of this.some(part, 500)) this.position(part, v).forEach((x, c) => ((low[c] = Math.min(low[c], x)), (high[c] = Math.max(high[c], x))));
+        return low[0] <= high[0] ? { low, high } : { low: this.origin(part), high: this.origin(part) };
     }
 
     // Mean of few points of what is there, which moves smoothly; it is asked for in each picture.

@@ -4,13 +4,21 @@ import { Controls, setName, Theme } from "./controls.js";
 import { partColours, WAYS, withPrefix } from "./colours.js";
 import { Film, takePicture } from "./film.js";
 import { Follower } from "./follow.js";
+import { GhostMeter } from "./ghost.js";
 import { Hands } from "./hands.js";
+import { History } from "./history.js";
 import { Keys } from "./keys.js";
 import { Layer } from "./layer.js";
+import { Motors } from "./motors.js";
+import { Opener } from "./opener.js";
+import { PartList } from "./partlist.js";
 import { Picture } from "./picture.js";
 import { Plots } from "./plots.js";
 import { COLOURS, FRAME, frameNumber, readColours, readFrame, readHead, readStage, STAGE } from "./protocol.js";
 import { Socket } from "./socket.js";
+import { States } from "./states.js";
+import { Timeline } from "./timeline.js";
+import { VertexCard } from "./vertex.js";
 import { button, make } from "./widgets.js";
 
 const NOTE_TIME = 7000; // ms that a sentence stays
@@ -33,7 +41,8 @@ class Page {
         this.answer = null;  // what the program said of it
         this.springs = new Map();
         this.way = "natural";
-        this.values = [null, null];
+        this.values = [null, null]; // of parts
+        this.fields = [null, null]; // of vertices
         this.whole = 0;
         this.generation = 0;
         this.frame = 0;      // newest that came
@@ -46,8 +55,7 @@ class Page {
         this.film = new Film(this.picture.canvas);
         this.follower = new Follower(this.picture.orbit);
         this.controls = new Controls(this.#worldForControls());
-        this.plots = new Plots();
-        $("right").insertBefore(this.plots.element, this.controls.filesSection);
+        this.#makePanels();
         this.hands = new Hands(this.picture, this.#worldForHands());
         this.theme = new Theme((name) => (this.picture.setTheme(name), this.plots.draw()));
         this.theme.apply();
@@ -61,11 +69,29 @@ class Page {
         requestAnimationFrame(() => this.#tick());
     }
 
+    // Panels that are modules of their own, among those of the controls.
+    #makePanels() {
+        const send = (command) => this.send(command), { controls } = this;
+        this.plots = new Plots();
+        this.partList = new PartList((part) => this.#goTo(part));
+        this.states = new States(send);
+        this.motors = new Motors(send);
+        this.opener = new Opener(send);
+        this.vertexCard = new VertexCard((text, plain) => this.note(text, plain));
+        this.timeline = new Timeline({ look: (time) => this.#lookBack(time), goOn: (time) => this.#goOnFrom(time) });
+        $("left").prepend(this.opener.element, this.motors.element);
+        $("left").append(this.states.element);
+        controls.partSection.before(this.partList.element);
+        controls.partSection.append(this.vertexCard.element);
+        $("right").append(this.plots.element);
+        $("bottom").prepend(this.timeline.element);
+    }
+
     #worldForControls() {
         return {
             send: (command) => this.send(command), picked: () => this.picked,
             setColour: (way) => this.setColour(way), setWires: (of) => this.#setWires(of), setShadows: (on) => this.picture.setShadows(on),
-            setFollow: (on) => this.follower.switch(on),
+            setFollow: (on) => this.follower.switch(on), setFloor: (on) => this.picture.showFloor(on), setAxes: (on) => this.picture.showAxes(on),
             film: () => this.#toggleFilm(), photo: () => this.#photo(),
         };
     }
@@ -76,6 +102,7 @@ class Page {
             pickPart: (part, vertex) => this.pickPart(part, vertex),
             grabbed: (part) => this.springs.has(part) || this.#ask(part),
             springOf: (part) => this.springs.get(part),
+            isGround: (part) => this.layers[0].component(part).backdrop,
             massOf: (part) => {
                 const mass = this.layers[0].component(part).mass;
                 return mass == null ? null : mass * this.layers[0].parts.scale[part] ** 3;
@@ -86,7 +113,7 @@ class Page {
     #makeTopBar() {
         this.tool = button({ name: "Tool: pull", key: "z", chosen: () => this.#switchTool() });
         // Where there is no room beside the scene, panels are sheets over it that come when they are called.
-        const narrow = matchMedia("(max-width: 760px)");
+        const narrow = matchMedia("(max-width: 760px), (max-height: 500px)");
         const panels = () => document.body.classList.toggle(narrow.matches ? "sheets" : "bare");
         this.panels = button({ name: "Panels", key: "\\", chosen: panels });
         $("top").append(this.tool, button({ name: "Fit", key: "f", chosen: () => this.#fit() }), this.panels,
@@ -106,6 +133,10 @@ class Page {
         return [
             { keys: [" "], name: "pause, play", run: click(c.play) },
             { keys: ["."], name: "one step", run: click(c.step) },
+            { keys: [",", ";"], name: "look back, and forth again", run: (key) => this.timeline.nudge(key === "," ? -0.1 : 0.1) },
+            { keys: ["<"], name: "go on from where you look", run: click(this.timeline.goOn) },
+            { keys: ["K"], name: "save the state", run: click(this.states.keep) },
+            { keys: ["L"], name: "restore the last saved", run: () => this.states.restoreLast() },
             { keys: ["r"], name: "reset", run: click(c.reset) },
             { keys: ["+", "-"], name: "faster, slower", run: (key) => c.speed.nudge(key === "+" ? 1 : -1) },
             { keys: ["w", "W"], name: "more, less wind", run: both(c.wind) },
@@ -122,6 +153,11 @@ class Page {
             { keys: ["n"], name: "next continuity", run: () => c.continuity.next() },
             { keys: ["m"], name: "next wireframe", run: () => c.wires.next() },
             { keys: ["h"], name: "shadows", run: () => c.shadows.flip() },
+            { keys: ["N"], name: "floor grid", run: () => c.floor.flip() },
+            { keys: ["A"], name: "axes", run: () => c.axes.flip() },
+            { keys: ["O"], name: "open another file", run: () => this.opener.focus() },
+            { keys: ["/"], name: "find a part", run: () => this.partList.find() },
+            { keys: ["Y"], name: "copy the vertex's coordinates", run: click(this.vertexCard.copy) },
             { keys: ["[", "]"], name: "pick the previous, next part", run: (key) => this.#pickNext(key === "]" ? 1 : -1) },
             { keys: ["s", "S"], name: "stiffer, softer part", run: both(c.stiffness) },
             { keys: ["d", "D"], name: "more, less damping", run: both(c.damping) },
@@ -148,6 +184,7 @@ class Page {
     // ---- to the program
 
     send(command) {
+        if (["play", "step", "reset", "restore", "rewind"].includes(command.do)) this.#leavePast(); // time goes on, or elsewhere
         if (this.socket.send(command)) return;
         if (command.do !== "ack") this.note("There is no connection to the program: nothing was changed.");
     }
@@ -158,9 +195,28 @@ class Page {
         this.pickedVertex = vertex;
         this.answer = null;
         if (this.picture.actors[0]) this.picture.actors[0].uniforms.picked.value = part ?? -1;
-        this.picture.touch();
+        this.partList.show(part);
+        this.#markVertex();
         if (part === null) this.controls.showPart(null);
         else this.#ask(part);
+    }
+
+    // From the list: picked, and in the middle of the picture.
+    #goTo(part) {
+        this.pickPart(part);
+        if (!this.layers[0]?.started) return;
+        const { low, high } = this.layers[0].boundsOf(part), { target } = this.picture.orbit;
+        if (this.controls.follow.value) this.controls.follow.flip();
+        this.picture.orbit.shift([0, 1, 2].map((c) => (low[c] + high[c]) / 2 - target.getComponent(c)));
+    }
+
+    // A dot at the vertex that somebody pointed at, and where it is.
+    #markVertex() {
+        const [layer] = this.layers, vertex = this.pickedVertex;
+        const there = this.picked !== null && vertex !== null && layer?.started && vertex < layer.component(this.picked).vertices;
+        const now = there ? layer.position(this.picked, vertex) : null;
+        this.picture.mark(now);
+        this.vertexCard.show(there ? { number: this.answer?.vertex ?? vertex, now, rest: layer.restPosition(this.picked, vertex), own: [...layer.component(this.picked).position.subarray(3 * vertex, 3 * vertex + 3)] } : null);
     }
 
     #ask(part) {
@@ -186,10 +242,10 @@ class Page {
     #hearNumbers(buffer) {
         const { kind, generation } = readHead(buffer);
         if (kind === STAGE) return this.#setStage(readStage(buffer));
-        const counts = this.layers.map(({ parts }) => parts.count);
+        const of = (what) => this.layers.map(what), counts = of(({ parts }) => parts.count);
         if (generation !== this.generation) this.#skip(kind, buffer);
         else if (kind === FRAME) this.#setFrame(readFrame(buffer, counts));
-        else if (kind === COLOURS) this.#setValues(readColours(buffer, counts));
+        else if (kind === COLOURS) this.#setValues(readColours(buffer, counts, of(({ vertexCount }) => vertexCount), of(({ parts }) => parts.first)));
     }
 
     // Of an older stage; the program waits for word of frames all the same.
@@ -205,21 +261,28 @@ class Page {
         this.sceneName = stage.scene.name;
         this.scene = stage.scene;
         this.layers = stage.layers.map((layer) => new Layer(layer));
+        this.meter = new GhostMeter(this.layers);
+        this.history = new History(this.layers);
         this.follower.beginAnew();
         this.springs.clear();
         this.hands.releaseAll();
         this.#ack(); // what came before and will not be drawn any more
         this.values = [null, null];
+        this.fields = [null, null];
         this.waitingForFit = first;
         this.picture.setLayers(this.layers);
         this.#showParts();
         this.#setWires(this.controls.wires.value);
         this.#applySettings();
         if (this.picked !== null && this.picked >= this.layers[0].parts.count) this.picked = null;
+        this.partList.begin(this.layers[0]);
+        this.motors.begin(stage.scene.motors ?? []);
+        this.opener.begin(stage.scene.files ?? [], stage.scene.file);
         this.pickPart(this.picked);
-        this.setColour(this.way);
         this.controls.offer(stage);
-        this.plots.begin(stage.scene.columns ?? []);
+        this.setColour(this.controls.allows(this.way) ? this.way : "natural");
+        this.plots.begin(stage.scene.columns ?? [], this.layers.length > 1);
+        this.controls.showGhost(null);
         const { parts } = this.layers[0];
         $("scene").textContent = stage.scene.name;
         document.title = `${stage.scene.name} – Bough`;
@@ -227,7 +290,11 @@ class Page {
     }
 
     #setFrame(frame) {
-        this.layers[frame.layer].apply(frame);
+        const layer = this.layers[frame.layer];
+        this.history.receive(frame.layer, () => {
+            layer.apply(frame);
+            this.meter.take(layer, frame.layer);
+        });
         this.picture.actors[frame.layer].fresh = true;
         this.frame = frame.frame;
         this.picture.touch();
@@ -239,14 +306,16 @@ class Page {
         }
     }
 
-    #setValues({ what, layer, values }) {
+    #setValues({ what, layer, values, field }) {
         if (WAYS[this.way].ask !== what) return;
-        const before = this.values[layer], whole = this.whole;
+        const before = this.fields[layer] ?? this.values[layer], came = field ?? values, { whole } = this;
         let most = 0;
         for (const value of values) if (Number.isFinite(value) && value > most) most = value;
         if (layer === 0) this.whole = Math.max(most, FALL * this.whole);
-        if (whole === this.whole && before?.every((value, p) => value === values[p])) return; // nothing moves
+        if (whole === this.whole && before?.length === came.length && before.every((value, p) => value === came[p])) return; // nothing moves
         this.values[layer] = values.slice();
+        this.fields[layer] = field;
+        this.picture.actors[layer].setValues(field);
         this.#tint();
     }
 
@@ -256,17 +325,29 @@ class Page {
             settings: () => ((this.settings = message), this.#applySettings()),
             parts: () => ((this.partState = message), this.#showParts()),
             pick: () => this.#setAnswer(message),
-            recorded: () => this.controls.showFiles(message.files ?? [], this.token),
+            states: () => this.states.show(message.states ?? []),
+            recorded: () => this.#showFiles(message.files ?? []),
+            note: () => this.note(message.text, true),
             event: () => this.note(`${message.time.toFixed(2)} s: ${message.change}${message.name ? ` ${message.name}` : ""}`, true),
             error: () => this.note(message.text),
         }[message.say];
         heard?.();
     }
 
+    // Those who have the panels closed see it too.
+    #showFiles(files) {
+        const fresh = files.filter((name) => !this.controls.fileNames.includes(name));
+        this.controls.showFiles(files, this.token);
+        if (fresh.length) this.note(`Recorded: ${fresh.join(", ")}`, true, this.controls.links(fresh, this.token));
+    }
+
     #setNumbers(numbers) {
         this.numbers = numbers;
         this.controls.showNumbers(numbers);
-        this.plots.add(numbers);
+        this.motors.show(numbers.motors, this.settings.motors);
+        this.plots.add({ ...numbers, ghost: this.meter?.result });
+        this.controls.showGhost(this.meter?.result ?? null);
+        this.#showTime();
         if (this.way === "displacement" && this.layers[0]?.started) {
             const { whole } = this;
             this.whole = Math.max(this.layers[0].largestDisplacement(), FALL * whole);
@@ -281,17 +362,56 @@ class Page {
         return this.answer?.elements !== undefined && !this.settings.paused && !document.hidden;
     }
 
+    // ---- looking back
+
+    #showTime(time = this.timeline.time) {
+        if (this.history && this.layers[0]?.started) this.timeline.show(this.history.from ?? this.history.to, this.history.to, time);
+    }
+
+    // At how it was; null: at how it is. The program rests meanwhile: else it would be another past in each moment.
+    #lookBack(time) {
+        if (!this.history || !this.layers[0]?.started) return;
+        if (time === null) return this.#leavePast(this.wasRunning);
+        if (!this.history.looking) this.wasRunning = !this.settings.paused;
+        if (!this.settings.paused) this.send({ do: "pause" }), (this.settings.paused = true);
+        this.#showPast(this.history.look(time));
+    }
+
+    #showPast(time) {
+        for (const actor of this.picture.actors) actor.fresh = true;
+        this.#showTime(time);
+        this.#markVertex();
+        this.picture.touch();
+    }
+
+    // The present is shown again, and goes on where it did.
+    #leavePast(goOn = false) {
+        if (!this.history?.leave()) return;
+        this.#showPast(null);
+        if (goOn) this.send({ do: "play" });
+    }
+
+    #goOnFrom(time) {
+        const goOn = this.wasRunning;
+        this.send({ do: "rewind", time });
+        if (goOn) this.send({ do: "play" });
+    }
+
     #setAnswer(pick) {
         if (pick.spring != null) this.springs.set(pick.part, pick.spring);
         if (pick.part !== this.picked) return;
         this.askedAgo = 0;
         this.answer = pick;
+        this.#markVertex();
         if (pick.elements === undefined) this.controls.showPart(pick, this.layers[0]);
         else this.controls.showBody(pick);
     }
 
     #applySettings() {
         if (this.settings.say) this.controls.show(this.settings);
+        if (this.settings.say) this.motors.show(null, this.settings.motors);
+        document.body.classList.toggle("paused", Boolean(this.settings.paused));
+        if (!this.settings.paused) this.#leavePast();
         for (const actor of this.picture.actors) actor.join(this.settings.continuity !== "none");
         this.picture.touch();
     }
@@ -318,12 +438,12 @@ class Page {
     }
 
     // A sentence in front of the scene.
-    note(text, plain = false) {
+    note(text, plain = false, more = []) {
         this.notes.push(text);
         if (this.notes.length > NOTES_KEPT) this.notes.shift();
         const same = [...$("notes").children].find((shown) => shown.textContent === text);
         same?.remove();
-        const shown = make("div", { textContent: text, className: plain ? "plain" : "" });
+        const shown = make("div", { className: plain ? "plain" : "" }, more.length ? "" : text, ...more);
         $("notes").append(shown);
         while ($("notes").children.length > 4) $("notes").firstChild.remove();
         setTimeout(() => shown.remove(), NOTE_TIME);
@@ -335,6 +455,8 @@ class Page {
         this.way = way;
         this.whole = way === "displacement" && this.layers[0]?.started ? this.layers[0].largestDisplacement() : 0;
         this.values = [null, null];
+        this.fields = [null, null];
+        for (const actor of this.picture.actors) actor.setValues(null);
         this.controls.colour.set(way);
         if (this.state === "open" || this.socket?.socket.readyState === WebSocket.OPEN) this.send({ do: "colour", what: WAYS[way].ask });
         this.#tint();
@@ -342,7 +464,7 @@ class Page {
 
     #tint() {
         this.picture.actors.forEach((actor, i) => {
-            actor.uniforms.whole.value = this.way === "displacement" ? this.whole || 1e-9 : 0;
+            actor.uniforms.whole.value = this.way === "displacement" || this.fields[i] ? this.whole || 1e-9 : 0;
             actor.tint((out) => {
                 if (actor.ghost) for (let p = 0; p < this.layers[i].parts.count; p++) out.set([0.10, 0.35, 0.85], 4 * p);
                 else partColours(this.way, this.layers[i], this.values[i], this.whole, out);
@@ -396,6 +518,7 @@ class Page {
             if (actor.fresh) actor.move();
             actor.fresh = false;
         }
+        if (this.pickedVertex !== null) this.#markVertex();
         this.picture.draw();
         this.drawn++;
         this.#ack();
@@ -425,7 +548,8 @@ class Page {
             const label = holder.children[i];
             label.hidden = !pixel;
             label.textContent = spring == null ? `${withPrefix(stretch)}m` : `${withPrefix(stretch * spring)}N`;
-            if (pixel) label.style.transform = `translate(${pixel[0] + 14}px, ${pixel[1] - 28}px)`;
+            const x = pixel && Math.max(4, Math.min(this.picture.width - label.offsetWidth - 4, pixel[0] + 14));
+            if (pixel) label.style.transform = `translate(${x}px, ${Math.max(4, pixel[1] - 28)}px)`;
         });
     }
 }
@@ -448,6 +572,11 @@ function makeWindow(page) {
         get columns() { return copy(page.scene?.columns ?? []); },
         get colour() { return { way: page.way, whole: page.whole }; },
         get plots() { return { samples: page.plots.samples, latest: copy(page.plots.latest()) }; },
+        get ghost() { return copy(page.meter?.result ?? null); },
+        get states() { return copy(page.states.states); },
+        get timeline() { return { from: page.timeline.from, to: page.timeline.to, time: page.timeline.time }; },
+        get azimuth() { return page.picture.orbit.azimuth; },
+        get pointed() { return page.pickedVertex; },
         get notes() { return [...page.notes]; },
         get layerCount() { return page.layers.length; },
         get triangles() { return page.picture.actors.reduce((sum, actor) => sum + actor.triangles, 0); },
@@ -463,6 +592,10 @@ function makeWindow(page) {
         innerCount: (part, number) => layer(number).component(part).inner,
         partPosition: (part, number) => layer(number).origin(part),
         vertexPosition: (part, vertex, number) => layer(number).position(part, vertex),
+        restPosition: (part, vertex, number) => layer(number).restPosition(part, vertex),
+        isGround: (part) => layer().component(part).backdrop,
+        vertexValue: (part, vertex, number = 0) => page.fields[number]?.[layer(number).parts.first[part] + vertex] ?? null,
+        drawnNormals: (part) => page.picture.drawnNormals(part),
         drawnPosition: (part, vertex, number) => page.picture.drawnPosition(part, vertex, number),
         seams: (number) => copy(layer(number).seamGroups()),
         project: (point) => page.picture.orbit.project(point, page.picture.width, page.picture.height),

@@ -3,6 +3,7 @@
 
 import * as THREE from "../node_modules/three/build/three.module.js";
 import { Actor } from "./actor.js";
+import { makeAxes, makeMarker } from "./marks.js";
 import { Orbit } from "./orbit.js";
 import * as shader from "./shader.js";
 
@@ -12,8 +13,8 @@ const linear = (hex) => {
     return new THREE.Vector3(c.r, c.g, c.b);
 };
 const THEMES = {
-    light: { top: "#dfe8ee", bottom: "#f7f5f0", ground: "#e4e2d8", line: "#b9b8ae", sky: "#a3aeb9", bounce: "#625d53", wire: "#22303a" },
-    dark: { top: "#10161b", bottom: "#232b31", ground: "#2a3237", line: "#434d53", sky: "#8b99a6", bounce: "#45423d", wire: "#dfeaf0" },
+    light: { top: "#dfe8ee", bottom: "#f7f5f0", line: "#a3a298", sky: "#a3aeb9", bounce: "#625d53", wire: "#22303a" },
+    dark: { top: "#10161b", bottom: "#232b31", line: "#59646b", sky: "#8b99a6", bounce: "#45423d", wire: "#dfeaf0" },
 };
 
 export class Picture {
@@ -67,15 +68,18 @@ export class Picture {
         sheet.frustumCulled = false;
         this.groundMaterial = new THREE.ShaderMaterial({
             glslVersion: THREE.GLSL3, vertexShader: shader.groundVertex, fragmentShader: shader.groundFragment,
-            transparent: true, depthWrite: false,
+            transparent: true, depthWrite: false, side: THREE.DoubleSide,
             uniforms: {
-                ...this.light, ground: { value: new THREE.Vector3() }, line: { value: new THREE.Vector3() },
+                ...this.light, line: { value: new THREE.Vector3() },
                 centre: { value: new THREE.Vector3() }, radius: { value: 1 }, cell: { value: 1 },
             },
         });
         this.ground = new THREE.Mesh(new THREE.PlaneGeometry(2, 2), this.groundMaterial);
         this.scenes.behind = new THREE.Scene();
-        this.scenes.behind.add(sheet, this.ground);
+        this.scenes.behind.add(sheet);
+        this.scenes.over = new THREE.Scene(); // what is under the floor is seen through its lines
+        this.scenes.over.add(this.ground);
+        this.floor = true; // somebody wants to see it
     }
 
     #makeArrows() {
@@ -83,6 +87,9 @@ export class Picture {
         const shaft = new THREE.CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0);
         const tip = new THREE.ConeGeometry(1, 1, 16).translate(0, -0.5, 0);
         this.scenes.front = new THREE.Scene();
+        this.axes = makeAxes();
+        this.marker = makeMarker();
+        this.scenes.front.add(this.marker);
         this.arrows = [0, 1, 2, 3].map(() => {
             const arrow = { group: new THREE.Group(), shaft: new THREE.Mesh(shaft, material), tip: new THREE.Mesh(tip, material), knob: new THREE.Mesh(new THREE.SphereGeometry(1, 16, 12), material) };
             arrow.group.add(arrow.shaft, arrow.tip, arrow.knob);
@@ -106,7 +113,6 @@ export class Picture {
         const theme = THEMES[name];
         this.backdrop.uniforms.top.value.copy(linear(theme.top));
         this.backdrop.uniforms.bottom.value.copy(linear(theme.bottom));
-        this.groundMaterial.uniforms.ground.value.copy(linear(theme.ground));
         this.groundMaterial.uniforms.line.value.copy(linear(theme.line));
         this.light.sky.value.copy(linear(theme.sky));
         this.light.bounce.value.copy(linear(theme.bounce));
@@ -120,6 +126,26 @@ export class Picture {
         this.actors = [];
         for (const layer of layers) this.actors.push(new Actor(layer, this.scenes, this.light, this.largest, this.actors.length > 0));
         this.setShadows(this.shadowed);
+        this.showFloor(this.floor);
+    }
+
+    // Lines where the lowest point was at the start. Nothing rests on them: scenes with a ground of their own show that.
+    showFloor(on) {
+        this.floor = on;
+        this.ground.visible = on && !this.actors[0]?.layer.components.some(({ backdrop }) => backdrop);
+        this.touch();
+    }
+
+    showAxes(on) {
+        this.axesShown = on;
+        this.touch();
+    }
+
+    // A point at which somebody looks; null: at none.
+    mark(point) {
+        this.marker.visible = point !== null;
+        if (point) this.marker.position.set(...point), this.marker.scale.setScalar(0.0042 * this.orbit.distance);
+        this.touch();
     }
 
     // Where the ground lies and how far the sun must look; the camera stays.
@@ -188,8 +214,9 @@ export class Picture {
         this.renderer.readRenderTargetPixels(this.pickTarget, 0, 0, 1, 1, pixel);
         this.renderer.setRenderTarget(null);
         camera.clearViewOffset();
-        const part = pixel[0] - 1, vertex = pixel[1] - 1;
+        const part = pixel[0] - 1;
         if (part < 0) return null;
+        const vertex = this.actors[0].layer.baseVertex(part, pixel[1] - 1);
         const point = this.orbit.atDepth(Math.floor(x) + 0.5, Math.floor(y) + 0.5, pixel[2], this.width, this.height);
         return { part, vertex: this.#nearest(part, vertex, point), point };
     }
@@ -219,6 +246,31 @@ export class Picture {
         return [...pixel.subarray(0, 3)];
     }
 
+    // The normals that the GPU has at the corners of a part's triangles, of length 1: three of three numbers a triangle.
+    drawnNormals(part, number = 0) {
+        const actor = this.actors[number], { layer, target } = actor, { cut } = layer.component(part);
+        actor.update(this.renderer);
+        const pixel = new Float32Array(4);
+        return Array.from(cut.index, (v) => {
+            const i = layer.slot[part] + v;
+            this.renderer.readRenderTargetPixels(target, i % target.width, Math.floor(i / target.width), 1, 1, pixel, undefined, 1);
+            const size = Math.hypot(pixel[0], pixel[1], pixel[2]) || 1;
+            return [pixel[0] / size, pixel[1] / size, pixel[2] / size];
+        });
+    }
+
+    // In a corner, as the camera is turned; small windows have small ones.
+    #drawAxes() {
+        const size = Math.round(Math.min(110, Math.max(60, 0.16 * this.height)));
+        const { x, y } = this.axes.place(this.width, this.height, size);
+        const { camera } = this.orbit;
+        this.axes.turn(camera);
+        this.renderer.setViewport(x, y, size, size);
+        this.renderer.clearDepth();
+        this.renderer.render(this.axes.scene, this.axes.camera);
+        this.renderer.setViewport(0, 0, this.width, this.height);
+    }
+
     draw() {
         const { renderer } = this;
         for (const actor of this.actors) actor.update(renderer);
@@ -232,7 +284,9 @@ export class Picture {
         renderer.clear();
         renderer.render(this.scenes.behind, this.orbit.camera);
         renderer.render(this.scenes.surface, this.orbit.camera);
+        renderer.render(this.scenes.over, this.orbit.camera);
         renderer.render(this.scenes.front, this.orbit.camera);
+        if (this.axesShown) this.#drawAxes();
         this.dirty = false;
     }
 }

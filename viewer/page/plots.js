@@ -8,7 +8,7 @@ const INKS = ["#3f8f5f", "#c4673b", "#4a7bb5", "#9566a8", "#b59a2e", "#3f9c9c", 
 const MOST_PROBES = 8; // curves of one plot that can still be told apart
 
 // Columns that are neither time nor energies nor momenta are probes.
-const NOT_PROBES = /^(time|elastic|kinetic|external|total|(angular_?)?momentum.*|[pPlL]\.?[xyz])$/i;
+const NOT_PROBES = /^(time|elastic|kinetic|external|total|work|balance|(angular_?)?momentum.*|[pPlL]\.?[xyz])$/i;
 
 // Displacements where there are some: positions and velocities would flatten them.
 function chooseProbes(columns) {
@@ -81,19 +81,22 @@ export class Plots {
         this.samples = 0; // that came so far
     }
 
-    // For a stage with these columns.
-    begin(columns) {
+    // For a stage with these columns, and a ghost or none.
+    begin(columns, ghost = false) {
         const energies = ["elastic", "kinetic", "external", "total"].filter((name) => columns.includes(name));
         const probes = chooseProbes(columns);
         const of = (names) => {
             const places = names.map((name) => columns.indexOf(name));
             return ({ values }) => places.map((place) => values?.[place]);
         };
-        this.plots = [
-            { plot: new Plot("Energy", "J", energies), read: of(energies) },
+        this.plots = [{ plot: new Plot("Energy", "J", energies), read: of(energies) }];
+        // The total against what was put in since the start: what is left of it, the balance, should be zero or be lost.
+        const work = ["work", "balance"].filter((name) => columns.includes(name));
+        if (work.length) this.plots.push({ plot: new Plot("Work and balance", "J", ["total", ...work]), read: of(["total", ...work]) });
+        if (ghost) this.plots.push({ plot: new Plot("Ghost's distance", "m", ["largest", "rms"]), read: (n) => [n.ghost?.largest, n.ghost?.rms] });
+        this.plots.push(
             { plot: new Plot("Step time", "µs", ["median", "99 %"]), read: (n) => [n.step_us, n.step_us_99] },
-            { plot: new Plot("Real-time factor", "", ["simulated / wall"]), read: (n) => [n.real_time >= 0 ? n.real_time : null] },
-        ];
+            { plot: new Plot("Real-time factor", "", ["simulated / wall"]), read: (n) => [n.real_time >= 0 ? n.real_time : null] });
         if (probes.length) this.plots.push({ plot: new Plot("Probes", "", probes), read: of(probes) });
         this.body.replaceChildren(...this.plots.flatMap(({ plot }) => [plot.caption(), plot.holder]));
     }

@@ -132,7 +132,8 @@ export function frameNumber(buffer) {
     return buffer.byteLength >= HEAD + 12 ? new DataView(buffer).getUint32(HEAD + 8, true) : 0;
 }
 
-export function readColours(buffer, partCounts) {
+// A value of each part, and where the program knows them of each vertex of all surfaces (`field`; else null).
+export function readColours(buffer, partCounts, vertexCounts, firsts) {
     const at = HEAD + 16;
     if (buffer.byteLength < at) throw new Error("colours are too short");
     const view = new DataView(buffer);
@@ -140,9 +141,22 @@ export function readColours(buffer, partCounts) {
         time: view.getFloat64(HEAD, true),
         what: view.getUint32(HEAD + 8, true),
         layer: view.getUint32(HEAD + 12, true),
+        field: null,
     };
-    const count = partCounts[colours.layer];
-    if (count === undefined || buffer.byteLength !== at + 4 * count) throw new Error("colours are not one for each part");
-    colours.values = new Float32Array(buffer, at, count);
+    const parts = partCounts[colours.layer], vertices = vertexCounts[colours.layer];
+    const rest = parts === undefined ? -1 : buffer.byteLength - at - 4 * parts;
+    if (rest !== 0 && (rest < 0 || rest !== 2 * vertices)) throw new Error("colours are not one for each part or vertex");
+    colours.values = new Float32Array(buffer, at, parts);
+    if (rest > 0) colours.field = unpack(colours.values, new Uint16Array(buffer, at + 4 * parts, vertices), firsts[colours.layer]);
     return colours;
+}
+
+// Vertices have shares, in 65,535ths, of the value of their part.
+function unpack(values, shares, first) {
+    const field = new Float32Array(shares.length);
+    for (let p = 0; p < values.length; p++) {
+        const end = p + 1 < first.length ? first[p + 1] : shares.length, unit = values[p] / 65535;
+        for (let v = first[p]; v < end; v++) field[v] = unit * shares[v];
+    }
+    return field;
 }

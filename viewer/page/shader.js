@@ -1,6 +1,7 @@
 // The shaders. A first pass finds every vertex once, by the formula, and leaves it in a texture, one pixel each; picture,
 // shadow, wireframe and picking then only look it up.
 
+import { CREASE } from "./creases.js";
 import { WIDTH_BITS } from "./textures.js";
 
 const place = /* glsl */ `
@@ -18,8 +19,10 @@ uniform sampler2D stream;   // positions and normals of streamed parts
 uniform isampler2D parts;   // where the component begins, r, where the coordinates begin
 uniform isampler2D seamOf, seamMembers;
 uniform bool join;          // copies at a seam are drawn at their mean
+uniform sampler2D values;   // of vertices: what they are coloured by
+uniform bool byValue;       // instead of by displacement
 uniform vec2 size;          // of the texture with all vertices
-flat out vec4 where;        // position, and how far it is from where it is at rest
+flat out vec4 where;        // position, and how far it is from where it is at rest, or its value
 flat out vec3 area;         // in the direction of the normal
 ${place}
 vec3 turn(vec4 k, vec3 v) { return v + 2.0 * cross(k.xyz, cross(k.xyz, v) + k.w * v); }
@@ -47,18 +50,22 @@ void alone(int p, int vertex, out vec3 x, out vec3 n) {
     n = turn(k, N);
 }
 
-// The mean over all copies of the place; of a vertex at no seam: itself.
+// The mean over all copies of the place, and the sum of those normals that make no sharp edge with its own; of a vertex at
+// no seam: itself. The first copies are of the mesh, the others only have normals.
 void joined(int p, int vertex, int first, out vec3 x, out vec3 n) {
+    alone(p, vertex, x, n);
     int seam = join ? texelFetch(seamOf, place(first + vertex), 0).x : -1;
-    int count = seam < 0 ? 1 : texelFetch(seamMembers, place(seam), 0).x;
+    if (seam < 0) return;
+    ivec2 counts = texelFetch(seamMembers, place(seam), 0).xy;
+    vec3 own = n;
     x = vec3(0);
     n = vec3(0);
-    for (int i = 1; i <= count; i++) {
-        ivec2 copy = seam < 0 ? ivec2(p, vertex) : texelFetch(seamMembers, place(seam + i), 0).xy;
+    for (int i = 1; i <= counts.y; i++) {
+        ivec2 copy = texelFetch(seamMembers, place(seam + i), 0).xy;
         vec3 y, m;
         alone(copy.x, copy.y, y, m);
-        x += y / float(count);
-        n += m;
+        if (i <= counts.x) x += y / float(counts.x);
+        if (dot(own, m) >= ${Math.cos(CREASE).toFixed(4)} * length(own) * length(m)) n += m;
     }
 }
 
@@ -73,7 +80,7 @@ void main() {
     int p = int(part.x), first = int(part.y);
     vec3 x;
     joined(p, gl_VertexID, first, x, area);
-    where = vec4(x, distance(x, atRest(p, gl_VertexID)));
+    where = vec4(x, byValue ? texelFetch(values, place(first + gl_VertexID), 0).x : distance(x, atRest(p, gl_VertexID)));
     gl_Position = vec4((vec2(place(first + gl_VertexID)) + 0.5) / size * 2.0 - 1.0, 0, 1);
     gl_PointSize = 1.0;
 }
@@ -97,7 +104,7 @@ ${place}
 export const surfaceVertex = /* glsl */ `
 ${found}
 uniform sampler2D tints; // of parts: colour
-uniform float whole;     // m: the displacement that has the last colour; 0: parts have colours of their own
+uniform float whole;     // the displacement (m) or value that has the last colour; 0: parts have colours of their own
 uniform int picked;
 out vec3 world, area, tint;
 out float displaced, glow;
@@ -172,7 +179,7 @@ void main() {
     vec3 shine = pow(clamp(dot(n, normalize(sun + toEye)), 0.0, 1.0), 40.0) * direct * vec3(0.10);
     float rim = pow(1.0 - clamp(dot(n, toEye), 0.0, 1.0), 2.0);
     vec3 light = base * (ambient + direct * vec3(0.90, 0.86, 0.78)) + shine;
-    light = mix(light, glowing, glow * (0.30 + 0.55 * rim));
+    light = mix(light, glowing, glow * ((whole > 0.0 ? 0.06 : 0.30) + 0.55 * rim)); // colours that tell something stay
     colour = vec4(light, opacity);
     colour = linearToOutputTexel(colour);
 }
@@ -223,9 +230,10 @@ void main() {
 }
 `;
 
-// A disc that fades into the background, with thin lines every metre, decimetre or ten metres.
+// A grid that fades into the background, with thin lines every metre, decimetre or ten metres, and the shadow of what is
+// above it. It has no surface of its own, because nothing would come to rest on it.
 export const groundFragment = /* glsl */ `
-uniform vec3 sun, ground, line, centre;
+uniform vec3 sun, line, centre;
 uniform float radius, cell;
 in vec3 world;
 out vec4 colour;
@@ -239,11 +247,11 @@ float lines(vec2 x) {
 
 void main() {
     float far = clamp(distance(world.xy, centre.xy) / radius, 0.0, 1.0);
-    vec3 c = mix(ground, line, 0.5 * lines(world.xy / cell));
-    c *= mix(0.55, 1.0, sunlight(world, 1.0));
-    float facing = smoothstep(0.0, 0.12, normalize(cameraPosition - world).z);
-    colour = vec4(c, (1.0 - smoothstep(0.35, 1.0, far)) * facing);
-    colour = linearToOutputTexel(colour);
+    float drawn = 0.6 * lines(world.xy / cell), shade = 0.22 * (1.0 - sunlight(world, 1.0));
+    float seen = (1.0 - smoothstep(0.35, 1.0, far)) * smoothstep(0.0, 0.12, abs(normalize(cameraPosition - world).z));
+    float opacity = drawn + shade * (1.0 - drawn);
+    colour = linearToOutputTexel(vec4(opacity > 0.0 ? line * drawn / opacity : line, 1));
+    colour.a = opacity * seen;
 }
 `;
 

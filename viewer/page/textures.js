@@ -1,12 +1,14 @@
 // Arrays of numbers as textures: the vertex shader reads number i at column i % WIDTH of row i / WIDTH.
 
 import * as THREE from "../node_modules/three/build/three.module.js";
+import { spread } from "./creases.js";
 import { areaVectors, linearNormals } from "./normals.js";
 
 export const WIDTH_BITS = 11;
 export const WIDTH = 1 << WIDTH_BITS; // the least that every WebGL 2 has
 
 const FORMATS = {
+    float1: { Type: Float32Array, size: 1, format: THREE.RedFormat, type: THREE.FloatType, internal: "R32F" },
     float4: { Type: Float32Array, size: 4, format: THREE.RGBAFormat, type: THREE.FloatType, internal: "RGBA32F" },
     int4: { Type: Int32Array, size: 4, format: THREE.RGBAIntegerFormat, type: THREE.IntType, internal: "RGBA32I" },
     int2: { Type: Int32Array, size: 2, format: THREE.RGIntegerFormat, type: THREE.IntType, internal: "RG32I" },
@@ -38,20 +40,21 @@ export function fill(texture, numbers) {
 export function makeAtlas(components, largest) {
     const starts = [];
     let texels = 0;
-    for (const { r, all } of components) {
+    for (const { r, drawn } of components) {
         starts.push(texels);
-        texels += 2 * (1 + r) * all;
+        texels += 2 * (1 + r) * drawn;
     }
     const atlas = makeTexture("float4", texels, largest);
     components.forEach((component, i) => {
-        const { r, all, position, U, index } = component;
-        const N0 = areaVectors(position, index), N = linearNormals(position, U, r, index);
+        const { r, drawn, cut } = component;
+        const position = spread(cut, component.position, 3), U = r ? spread(cut, component.U, 3 * r) : component.U;
+        const N0 = areaVectors(position, cut.index), N = linearNormals(position, U, r, cut.index);
         let at = 4 * starts[i];
         const put = (from, k) => {
             for (let c = 0; c < 3; c++) atlas.image.data[at + c] = from[k + c];
             at += 4;
         };
-        for (let v = 0; v < all; v++) {
+        for (let v = 0; v < drawn; v++) {
             put(position, 3 * v);
             for (let l = 0; l < r; l++) put(U, 3 * (v * r + l));
             put(N0, 3 * v);
@@ -75,20 +78,30 @@ export function makePartTable(layer, starts, largest) {
 }
 
 // Two textures for the seams. Of each slot of a vertex: where its group begins in the other one, or -1. There: how many
-// copies there are, then part and vertex of each.
+// copies there are of the vertex, and how many with those that stand at sharp edges; then part and vertex of each.
 export function makeSeamTextures(layer, largest) {
-    const groups = layer.seamGroups();
+    const sharp = layer.components.map(copiesOf);
+    const groups = layer.seamGroups().map((group) => ({ group, copies: group.flatMap((one) => copiesAt(layer, sharp, one)) }));
     const of = makeTexture("int1", layer.slotCount, largest);
-    const members = makeTexture("int2", groups.reduce((sum, group) => sum + group.length + 1, 1), largest);
+    const members = makeTexture("int2", groups.reduce((sum, { group, copies }) => sum + group.length + copies.length + 1, 1), largest);
     of.image.data.fill(-1);
     let at = 0;
-    for (const group of groups) {
-        for (const { part, vertex } of group) of.image.data[layer.slot[part] + vertex] = at;
-        members.image.data[2 * at++] = group.length;
-        for (const { part, vertex } of group) {
-            members.image.data[2 * at] = part;
-            members.image.data[2 * at++ + 1] = vertex;
-        }
+    for (const { group, copies } of groups) {
+        const all = [...group, ...copies];
+        for (const { part, vertex } of all) of.image.data[layer.slot[part] + vertex] = at;
+        members.image.data.set([group.length, all.length], 2 * at++);
+        for (const { part, vertex } of all) members.image.data.set([part, vertex], 2 * at++);
     }
     return { of, members };
+}
+
+// vertex -> numbers of its copies
+function copiesOf({ cut }) {
+    const copies = new Map();
+    cut.base.forEach((v, i) => copies.set(v, [...(copies.get(v) ?? []), cut.from + i]));
+    return copies;
+}
+
+function copiesAt(layer, sharp, { part, vertex }) {
+    return (sharp[layer.parts.component[part]].get(vertex) ?? []).map((copy) => ({ part, vertex: copy }));
 }

@@ -23,37 +23,80 @@ export function throttled(call) {
     };
 }
 
-// `log`: the slider's numbers are powers of ten. `format(value)`: the text beside it.
-export function slider({ name, key, low, high, step, log, format, chosen }) {
+// `log`: the slider's numbers are powers of ten. `format(value)`: the text beside it, which is a field for numbers: they may
+// lie beyond the slider's ends, and the program refuses what it cannot do. `unit`: of typed numbers, for 1 in the program.
+export function slider({ name, key, low, high, step, log, format, unit = 1, chosen }) {
     const from = (value) => (log ? Math.log10(value) : value);
     const to = (position) => (log ? 10 ** position : position);
-    const text = make("span", { className: "value" });
     const input = make("input", { type: "range", min: from(low), max: from(high), step, "aria-label": name });
     const tell = throttled(chosen);
-    let touched = -Infinity;
+    let touched = -Infinity, current = low;
+    const field = numberField({ name, read: () => current * unit, chosen: (typed) => take(typed / unit) });
     const show = (words) => {
-        text.textContent = words;
-        input.setAttribute("aria-valuetext", text.textContent);
+        field.show(words);
+        input.setAttribute("aria-valuetext", words);
+    };
+    const take = (value) => {
+        current = value;
+        input.value = from(log ? Math.max(low, value) : value);
+        touched = performance.now();
+        show(format(value));
+        tell(value);
     };
     const move = (position) => {
         input.value = position;
-        touched = performance.now();
-        show(format(to(Number(input.value))));
-        tell(to(Number(input.value)));
+        take(to(Number(input.value)));
     };
     input.addEventListener("input", () => move(Number(input.value)));
     return {
-        element: make("label", { className: "row", title: withKey(name, key) }, make("span", { textContent: name }), input, text),
+        element: make("label", { className: "row", title: withKey(name, key) }, make("span", { textContent: name }), input, field.element),
         input,
+        field: field.element,
         set(value, words = format(value)) {
             if (performance.now() - touched < HANDS_OFF || !Number.isFinite(value)) return;
+            current = value;
             input.value = from(Math.max(low, value));
             show(words);
         },
         // By a key: a twentieth of the way, up or down. One that is disabled stays, and the program says why.
         nudge: (sign) => (input.disabled ? tell(to(Number(input.value))) : move(Number(input.value) + (sign * (from(high) - from(low))) / 20)),
-        get value() { return to(Number(input.value)); },
-        enable(on) { input.disabled = !on; },
+        get value() { return current; },
+        enable(on) { input.disabled = field.element.disabled = !on; },
+    };
+}
+
+// A text that becomes a number to be changed when somebody goes into it. Enter takes it, Escape leaves it.
+function numberField({ name, read, chosen }) {
+    let words = "", edited = false;
+    const element = make("input", { type: "text", className: "value", inputMode: "decimal", "aria-label": `${name}, as a number`, autocomplete: "off", spellcheck: false });
+    const leave = () => {
+        edited = false;
+        element.value = words;
+        element.classList.remove("wrong");
+    };
+    const take = () => {
+        const typed = Number(element.value.trim().replace(",", "."));
+        if (!edited) return leave();
+        if (element.value.trim() === "" || !Number.isFinite(typed)) return element.classList.add("wrong"); // and may be mended
+        leave();
+        chosen(typed);
+    };
+    element.addEventListener("focus", () => {
+        element.value = String(Number(read().toPrecision(6)));
+        element.select();
+    });
+    element.addEventListener("input", () => (edited = true));
+    element.addEventListener("blur", () => (take(), leave()));
+    element.addEventListener("keydown", ({ key }) => {
+        if (key === "Escape") edited = false;
+        if (key === "Enter" || key === "Escape") take(), element.blur();
+    });
+    return {
+        element,
+        show(text) {
+            words = text;
+            if (document.activeElement !== element) element.value = text;
+        },
     };
 }
 

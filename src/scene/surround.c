@@ -1,0 +1,254 @@
+/* What is around each domain of an object, near its cuts, so that cooking knows what neighbours do to its stress. */
+#include "scene/assembly.h"
+#include "scene/component_file.h"
+#include "scene/entries.h"
+
+#include "fem/body.h"
+#include "mesh/mesh.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Neighbours are taken along to this distance from an interface's centre, of the rms distance of its vertices from it.
+ * What a cut does to stress fades within about its width, twice that. */
+#define REACH 5.0
+
+typedef struct {
+    const bo_object_cut *cut;
+    bo_assembly *assembly;
+    int32_t *domain;       /* of each element of the whole mesh */
+    int32_t *taken;        /* of each element: 0, or 1 where the patch has it */
+    unsigned char *marked; /* of each vertex: the patch has it; 2: it is held */
+    unsigned char *ground; /* of each vertex: what is not in the patch holds it */
+    int32_t *pulled;       /* of each vertex: the domain that goes on there without holding it; -1: none */
+} patching;
+
+/* The neighbour of `domain` through which an element of another domain hangs on it; -1: it does not. */
+static int32_t branch_of(const patching *p, int32_t domain, int32_t other) {
+    while (other >= 0 && p->cut->parent[other] != domain)
+        other = p->cut->parent[other];
+    return other;
+}
+
+/* ---- which elements ---- */
+
+typedef struct {
+    bo_vec3 centre;
+    double reach2;
+} ball;
+
+static ball around(const bough_mesh *mesh, const int32_t *map, const int32_t *vertices, int32_t count) {
+    ball b = {.centre = bo_v3(0, 0, 0)};
+    for (int32_t i = 0; i < count; i++)
+        b.centre = bo_mul_add(b.centre, 1.0 / count, bo_load3(mesh->vertices + 3 * (size_t)map[vertices[i]]));
+    for (int32_t i = 0; i < count; i++) {
+        const bo_vec3 d = bo_sub(bo_load3(mesh->vertices + 3 * (size_t)map[vertices[i]]), b.centre);
+        b.reach2 += REACH * REACH * bo_dot(d, d) / count;
+    }
+    return b;
+}
+
+static bool is_near(const bough_mesh *mesh, int32_t element, const ball *b) {
+    const int32_t nodes = bough_element_node_count(mesh->type);
+    for (int32_t k = 0; k < nodes; k++) {
+        const bo_vec3 d = bo_sub(
+            bo_load3(mesh->vertices + 3 * (size_t)mesh->elements[(size_t)nodes * (size_t)element + (size_t)k]), b->centre);
+        if (bo_dot(d, d) < b->reach2)
+            return true;
+    }
+    return false;
+}
+
+static void take(patching *p, int32_t element) {
+    const bough_mesh *mesh = p->cut->draft->mesh;
+    const int32_t nodes = bough_element_node_count(mesh->type);
+    p->taken[element] = 1;
+    for (int32_t k = 0; k < nodes; k++)
+        p->marked[mesh->elements[(size_t)nodes * (size_t)element + (size_t)k]] = 1;
+}
+
+/* Of the elements near the interface those that hang together with what was taken, face by face. */
+static bool take_more(patching *p, const ball *b) {
+    const bough_mesh *mesh = p->cut->draft->mesh;
+    const int32_t nodes = bough_element_node_count(mesh->type), face = mesh->type == BOUGH_HEX8 ? 4 : 3;
+    bool more = false;
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        int32_t shared = 0;
+        for (int32_t k = 0; k < nodes && !p->taken[e]; k++)
+            shared += p->marked[mesh->elements[(size_t)nodes * (size_t)e + (size_t)k]];
+        if (shared < face || !is_near(mesh, e, b))
+            continue;
+        take(p, e);
+        more = true;
+    }
+    return more;
+}
+
+static void choose_elements(patching *p, int32_t domain) {
+    const bough_mesh *mesh = p->cut->draft->mesh;
+    const bough_split *split = p->cut->split;
+    memset(p->taken, 0, (size_t)mesh->element_count * sizeof *p->taken);
+    memset(p->marked, 0, (size_t)mesh->vertex_count);
+    for (int32_t e = 0; e < mesh->element_count; e++)
+        if (p->domain[e] == domain)
+            take(p, e);
+    for (int32_t i = 0; i < split->interface_count; i++) {
+        const bough_domain_interface *shared = &split->interfaces[i];
+        const int side = shared->domains[1] == domain;
+        if (shared->domains[side] != domain)
+            continue;
+        const ball b = around(mesh, split->domains[domain].vertex_map, shared->vertices[side], shared->vertex_count);
+        while (take_more(p, &b))
+            ;
+    }
+}
+
+/* ---- where the rest holds them ---- */
+
+/* What hangs together outside of the patch, from the supports on, holds it; the rest of what is outside pulls. */
+static void find_ground(patching *p) {
+    const bough_mesh *mesh = p->cut->draft->mesh;
+    const bough_body *root = p->assembly->components[p->cut->root].job->body;
+    const int32_t *map = p->cut->split->domains[p->cut->root].vertex_map;
+    const int32_t nodes = bough_element_node_count(mesh->type);
+    memset(p->ground, 0, (size_t)mesh->vertex_count);
+    for (int32_t v = 0; v < root->mesh->vertex_count; v++)
+        p->ground[map[v]] = root->fixed[3 * (size_t)v] || root->fixed[3 * (size_t)v + 1] || root->fixed[3 * (size_t)v + 2];
+    for (bool more = true; more;) {
+        more = false;
+        for (int32_t e = 0; e < mesh->element_count; e++) {
+            const int32_t *corner = mesh->elements + (size_t)nodes * (size_t)e;
+            int32_t held = 0;
+            for (int32_t k = 0; k < nodes && !p->taken[e]; k++)
+                held += p->ground[corner[k]];
+            for (int32_t k = 0; k < nodes && held > 0 && held < nodes; k++)
+                more = true, p->ground[corner[k]] = 1;
+        }
+    }
+}
+
+static void hold_rest(patching *p, int32_t domain) {
+    const bough_mesh *mesh = p->cut->draft->mesh;
+    const int32_t nodes = bough_element_node_count(mesh->type);
+    find_ground(p);
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        p->pulled[v] = -1;
+    for (int32_t e = 0; e < mesh->element_count; e++) {
+        const int32_t *corner = mesh->elements + (size_t)nodes * (size_t)e;
+        const bool hanging = branch_of(p, domain, p->domain[e]) >= 0;
+        for (int32_t k = 0; k < nodes && !p->taken[e] && !hanging; k++)
+            if (p->marked[corner[k]] && p->ground[corner[k]])
+                p->marked[corner[k]] = 2;
+            else if (p->marked[corner[k]])
+                p->pulled[corner[k]] = p->domain[e];
+    }
+}
+
+static bough_status fix(const patching *p, bough_context *ctx, const bough_domain *patch, const int32_t *place,
+                        bough_body *body) {
+    const bough_body *root = p->assembly->components[p->cut->root].job->body;
+    const int32_t *map = p->cut->split->domains[p->cut->root].vertex_map;
+    for (int32_t v = 0; v < patch->mesh->vertex_count; v++)
+        if (p->marked[patch->vertex_map[v]] == 2)
+            BO_TRY(bough_body_fix(ctx, body, &v, 1, BOUGH_AXES, NULL));
+    for (int32_t v = 0; v < root->mesh->vertex_count; v++) {
+        const unsigned char *fixed = root->fixed + 3 * (size_t)v;
+        const int axes = fixed[0] | fixed[1] << 1 | fixed[2] << 2;
+        if (root->used[v] && axes && place[map[v]] >= 0)
+            BO_TRY(bough_body_fix(ctx, body, &place[map[v]], 1, axes, NULL));
+    }
+    return BOUGH_OK;
+}
+
+/* ---- the job's ---- */
+
+/* Interfaces of a job are those of its neighbours, by name. */
+static int32_t interface_of(const patching *p, int32_t domain, int32_t neighbour) {
+    const bough_cook_def *def = &p->assembly->components[domain].job->def;
+    for (int32_t i = 0; i < def->interface_count; i++)
+        if (!strcmp(def->interfaces[i].name, p->cut->names[neighbour]))
+            return i;
+    return BOUGH_OWNER_SELF; /* cannot be */
+}
+
+static bough_status fill(const patching *p, bough_context *ctx, int32_t domain, const bough_domain *patch,
+                         bo_cook_around *to) {
+    const bough_mesh *whole = p->cut->draft->mesh;
+    const bough_domain *own = &p->cut->split->domains[domain];
+    int32_t *place = BO_NEW_ARRAY(ctx, int32_t, whole->vertex_count);
+    to->vertices = BO_NEW_ARRAY(ctx, int32_t, own->mesh->vertex_count);
+    to->owner = BO_NEW_ARRAY(ctx, int32_t, patch->mesh->element_count);
+    to->pulled = BO_NEW_ARRAY(ctx, int32_t, patch->mesh->vertex_count);
+    bough_status status = place && to->vertices && to->owner && to->pulled ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t v = 0; v < whole->vertex_count && status == BOUGH_OK; v++)
+        place[v] = -1;
+    for (int32_t v = 0; v < patch->mesh->vertex_count && status == BOUGH_OK; v++)
+        place[patch->vertex_map[v]] = v;
+    for (int32_t v = 0; v < own->mesh->vertex_count && status == BOUGH_OK; v++)
+        to->vertices[v] = place[own->vertex_map[v]];
+    for (int32_t v = 0; v < patch->mesh->vertex_count && status == BOUGH_OK; v++) {
+        const int32_t other = p->pulled[patch->vertex_map[v]];
+        to->pulled[v] = other < 0 ? BOUGH_OWNER_SELF : BOUGH_OWNER_OTHER - other;
+    }
+    for (int32_t e = 0; e < patch->mesh->element_count && status == BOUGH_OK; e++) {
+        const int32_t other = p->domain[patch->element_map[e]];
+        const int32_t branch = other == domain ? -1 : branch_of(p, domain, other);
+        to->owner[e] = other == domain ? BOUGH_OWNER_SELF
+                       : branch < 0    ? BOUGH_OWNER_OTHER - other
+                                       : interface_of(p, domain, branch);
+    }
+    if (status == BOUGH_OK)
+        status = fix(p, ctx, patch, place, to->body);
+    bo_free(ctx, place);
+    return status;
+}
+
+static bough_status surround_one(patching *p, const bo_json *block, int32_t domain) {
+    bough_context *ctx = block->ctx;
+    const int32_t count = p->cut->draft->mesh->element_count;
+    bough_cook_job *job = p->assembly->components[domain].job;
+    bough_split *split;
+    int32_t inside = 0, loose = 0;
+    choose_elements(p, domain);
+    hold_rest(p, domain);
+    for (int32_t e = 0; e < count; e++)
+        inside += p->taken[e], p->taken[e] = !p->taken[e]; /* numbers of two halves, of which the first counts */
+    BO_TRY(bough_mesh_split(ctx, p->cut->draft->mesh, p->taken, inside < count ? 2 : 1, &split));
+    bo_cook_around *to = &job->around;
+    bough_status status = bo_scene_draft_body(block, p->cut->draft, split->domains[0].mesh, NULL, &to->body);
+    if (status == BOUGH_OK)
+        status = fill(p, ctx, domain, &split->domains[0], to);
+    if (status == BOUGH_OK)
+        status = bo_body_rigid_motions(ctx, to->body, &loose);
+    bough_split_destroy(ctx, split);
+    if (status == BOUGH_OK && loose > 0) /* nothing holds what flies free */
+        bo_cook_around_free(ctx, to);
+    else if (status == BOUGH_OK)
+        bo_cook_job_surround(job);
+    return status;
+}
+
+bough_status bo_object_surround(const bo_json *block, const bo_object_cut *cut, bo_assembly *assembly) {
+    bough_context *ctx = block->ctx;
+    const bough_mesh *mesh = cut->draft->mesh;
+    patching p = {.cut = cut, .assembly = assembly};
+    p.domain = BO_NEW_ARRAY(ctx, int32_t, mesh->element_count);
+    p.taken = BO_NEW_ARRAY(ctx, int32_t, mesh->element_count);
+    p.marked = BO_NEW_ARRAY(ctx, unsigned char, mesh->vertex_count);
+    p.ground = BO_NEW_ARRAY(ctx, unsigned char, mesh->vertex_count);
+    p.pulled = BO_NEW_ARRAY(ctx, int32_t, mesh->vertex_count);
+    bough_status status =
+        p.domain && p.taken && p.marked && p.ground && p.pulled ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t d = 0; d < cut->split->domain_count && status == BOUGH_OK; d++)
+        for (int32_t e = 0; e < cut->split->domains[d].mesh->element_count; e++)
+            p.domain[cut->split->domains[d].element_map[e]] = d;
+    for (int32_t d = 0; d < cut->split->domain_count && status == BOUGH_OK; d++)
+        if (assembly->components[d].job->def.r > 0 && cut->split->domain_count > 1)
+            status = surround_one(&p, block, d);
+    bo_free(ctx, p.domain);
+    bo_free(ctx, p.taken);
+    bo_free(ctx, p.marked);
+    bo_free(ctx, p.ground);
+    bo_free(ctx, p.pulled);
+    return status;
+}
