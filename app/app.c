@@ -14,10 +14,22 @@
 #include <unistd.h>
 
 static atomic_int interrupted; /* set by a signal, looked at by any thread */
-/* The terminal's last line: contexts that cook side by side, a server's threads and the program itself all write to
- * it. Held while it is written, so that a line is whole. */
-static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* How progress is shown: as a line that is written over where stderr is a terminal that can do so; else (a file, a
+ * pipe, TERM=dumb) as a line of its own every PLAIN_SECONDS. Any thread may show some. */
+#define PLAIN_SECONDS 10
+static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool progress_shown;
+static double shown_at;            /* when the last one was */
+static atomic_int overwrites = -1; /* -1: not looked at yet */
+
+static bool can_overwrite(void) {
+    if (overwrites < 0) {
+        const char *term = getenv("TERM");
+        overwrites = isatty(STDERR_FILENO) && term && term[0] && strcmp(term, "dumb") != 0;
+    }
+    return overwrites != 0;
+}
 
 static void (*last_act)(void); /* before a second Ctrl-C ends the program */
 
@@ -33,7 +45,8 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
     signal(SIGINT, last_act ? on_second_interrupt : SIG_DFL); /* a second Ctrl-C ends the program at once */
     static const char note[] = "\r\033[Kstopping as soon as possible; Ctrl-C again ends it at once\n";
-    ssize_t told = isatty(STDERR_FILENO) ? write(STDERR_FILENO, note, sizeof note - 1) : 0;
+    const size_t escapes = overwrites > 0 ? 0 : 4; /* a terminal without them is told without them */
+    ssize_t told = isatty(STDERR_FILENO) ? write(STDERR_FILENO, note + escapes, sizeof note - 1 - escapes) : 0;
     (void)told;
     errno = kept;
 }
@@ -44,6 +57,11 @@ void app_at_second_interrupt(void (*act)(void)) {
 
 bool app_interrupted(void) {
     return interrupted != 0;
+}
+
+const char *app_name(void) {
+    const char *launcher = getenv("BOUGH_LAUNCHER");
+    return launcher && launcher[0] ? launcher : program_invocation_name;
 }
 
 static double clock_seconds(clockid_t clock) {
@@ -61,11 +79,11 @@ double app_cpu_seconds(void) {
 }
 
 void app_clear_progress(void) {
-    pthread_mutex_lock(&line_lock);
+    pthread_mutex_lock(&progress_lock);
     if (progress_shown)
         fprintf(stderr, "\r\033[K");
     progress_shown = false;
-    pthread_mutex_unlock(&line_lock);
+    pthread_mutex_unlock(&progress_lock);
 }
 
 /* Seconds until a fraction that grows as it did so far is 1; negative while it is too early to tell. The clock starts
@@ -87,43 +105,48 @@ static void write_duration(double seconds, char *text, size_t size) {
         snprintf(text, size, "  about %.0f min left", seconds / 60);
 }
 
-/* At most 20 lines a second, and only where somebody is looking. Under the lock, as what is shown then. */
+/* At most 20 lines a second where they are written over; with the lock. */
 static bool may_show(void) {
-    static double last;
     double now = app_seconds();
-    if (!isatty(STDERR_FILENO) || now - last <= 0.05)
+    if (now - shown_at <= (can_overwrite() ? 0.05 : PLAIN_SECONDS))
         return false;
-    last = now;
-    progress_shown = true;
+    shown_at = now;
+    progress_shown = can_overwrite();
+    fputs(can_overwrite() ? "\r\033[K" : "... ", stderr);
     return true;
 }
 
+static void end_line(void) {
+    if (!can_overwrite())
+        fputc('\n', stderr);
+    fflush(stderr);
+}
+
 void app_show_line(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    pthread_mutex_lock(&line_lock);
+    pthread_mutex_lock(&progress_lock);
     if (may_show()) {
-        fprintf(stderr, "\r\033[K");
+        va_list arguments;
+        va_start(arguments, format);
         vfprintf(stderr, format, arguments);
-        fflush(stderr);
+        va_end(arguments);
+        end_line();
     }
-    pthread_mutex_unlock(&line_lock);
-    va_end(arguments);
+    pthread_mutex_unlock(&progress_lock);
 }
 
 static bool show_progress(void *user, const bough_progress *p) {
     (void)user;
-    pthread_mutex_lock(&line_lock);
+    pthread_mutex_lock(&progress_lock);
     if (may_show()) {
         char left[48];
         write_duration(p->fraction >= 0 ? seconds_left(p->fraction, app_seconds()) : -1, left, sizeof left);
         if (p->fraction >= 0)
-            fprintf(stderr, "\r\033[K%s %3.0f %%  %s%s", p->what, 100 * p->fraction, p->detail, left);
+            fprintf(stderr, "%s %3.0f %%  %s%s", p->what, 100 * p->fraction, p->detail, left);
         else
-            fprintf(stderr, "\r\033[K%s  %s", p->what, p->detail);
-        fflush(stderr);
+            fprintf(stderr, "%s  %s", p->what, p->detail);
+        end_line();
     }
-    pthread_mutex_unlock(&line_lock);
+    pthread_mutex_unlock(&progress_lock);
     return !interrupted;
 }
 
@@ -143,6 +166,10 @@ bough_context *app_context(int32_t threads) {
         fprintf(stderr, "bough: out of memory\n");
         exit(APP_FAILED);
     }
+    pthread_mutex_lock(&progress_lock);
+    if (shown_at == 0 && !can_overwrite())
+        shown_at = app_seconds(); /* what takes less than ten seconds stays quiet in a file */
+    pthread_mutex_unlock(&progress_lock);
     signal(SIGINT, on_interrupt);
     signal(SIGXFSZ, SIG_IGN); /* a file beyond the user's limit is an error of writing, and has a sentence */
     return ctx;
@@ -235,7 +262,7 @@ double app_need_positive(struct argp_state *state, const char *option, const cha
     return value;
 }
 
-enum { OPT_JSON = 256 };
+enum { OPT_JSON = 'j' };
 
 static error_t parse_scene(int key, char *text, struct argp_state *state) {
     app_scene_options *o = state->input;

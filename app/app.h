@@ -57,6 +57,8 @@ bool app_interrupted(void);
 void app_at_second_interrupt(void (*act)(void));
 /* Makes the folder unless it is there; prints what is wrong and returns false when it cannot. */
 bool app_make_folder(const char *path);
+/* What the user types to run the program: the launcher, where it was started by one, else as it was called. */
+const char *app_name(void);
 double app_seconds(void);     /* wall clock */
 double app_cpu_seconds(void); /* of the process */
 
@@ -155,6 +157,28 @@ typedef struct app_static_scene {
     bool json;
 } app_static_scene;
 int app_run_static_scene(const app_static_scene *options);
+
+/* ---- modes_scene.c ---- */
+
+/* True for a scene of one body, which has more than a body file. */
+bool app_is_body_scene(const char *path);
+
+typedef struct app_modes_scene {
+    const char *scene, *coupling; /* coupling NULL: the scene's */
+    const char *output, *picture;
+    int32_t count, shape; /* shape: which to draw, from 1; 0: the first */
+    int32_t threads;
+    bool settle, json;
+} app_modes_scene;
+/* Modes of a scene of parts or of a mechanism. */
+int app_run_modes_scene(const app_modes_scene *options);
+/* A .vtu with one field for each of `count` shapes (3 x vertices each). */
+int app_write_modes(bough_context *ctx, const bough_mesh *mesh, int32_t count, const double *frequencies,
+                    const double *shapes, const char *path);
+/* A shape has no amplitude of its own: drawn with its largest displacement a tenth of the mesh's size. `mode` counts
+ * from 0. */
+int app_draw_mode(bough_context *ctx, const bough_mesh *mesh, const double *shape, int32_t mode, double frequency,
+                  const char *path);
 
 /* ---- component_card.c ---- */
 
@@ -304,6 +328,7 @@ int app_write_mechanism(bough_context *ctx, const app_mechanism *m, const app_ef
 typedef struct app_forest_demo {
     const char *folder;
     int32_t threads, frames, leaves; /* leaves: of each oak */
+    bool json;
 } app_forest_demo;
 /* Makes the forest, lets the wind blow, draws a film and a picture; tells what is wrong. */
 int app_demo_forest(const app_forest_demo *demo);

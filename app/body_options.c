@@ -14,7 +14,7 @@ enum {
     OPT_PRESSURE,
     OPT_DAMPING,
     OPT_REPAIR,
-    OPT_JSON
+    OPT_JSON = 'j'
 };
 
 static const struct argp_option options[] = {

@@ -38,13 +38,15 @@ static const struct {
     {"changes", bench_changes, "what it costs to cut, lock and put back parts of the oak while it moves", false},
     {"view", bench_view, "the oak shown to one client: bytes and time of frames, share of one core", false},
     {"mechanism", bench_mechanism, "compliant mechanisms: steps with all links, making a model", false},
+    {"reduction", bench_reduction, "random mechanisms reduced to random end effectors: error of the lowest frequency",
+     false},
     {"figure7", bench_figure7, "how far joints of mechanisms open, one linear model and blended; plots with --output",
      false},
 };
 
 #define BENCH_COUNT ((int)(sizeof benches / sizeof *benches))
 
-enum { OPT_JSON = 300 };
+enum { OPT_JSON = 'j' };
 
 typedef struct {
     bench_options options;

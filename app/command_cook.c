@@ -26,7 +26,7 @@ enum {
     OPT_POISSON,
     OPT_DENSITY,
     OPT_QUALITY,
-    OPT_JSON
+    OPT_JSON = 'j'
 };
 
 typedef struct {
@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
     {"force", OPT_FORCE, 0, 0, "cook also when the output is up to date", 0},
     {"quality", OPT_QUALITY, "good|fair", 0,
      "raise r, and lower the cubature's tolerance, until every verdict is so, or say what else is the reason", 0},
-    APP_OPTION_THREADS('j'),
+    APP_OPTION_THREADS('t'),
     APP_OPTION_JSON(OPT_JSON),
     {0, 0, 0, 0, "Of a mesh, or instead of what the component file says:", 2},
     {"material", 'm', "MODEL", 0, "bough materials lists them (default stvk)", 0},
@@ -171,7 +171,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         app_need_extension(state, "output", text, ".bough");
         a->output = text;
         break;
-    case 'j':
+    case 't':
         app_need_threads(state, text, &a->threads);
         break;
     case OPT_FORCE:
@@ -219,7 +219,7 @@ static const struct argp parser = {
     "  bough cook examples/twig/twig.json -o twig.bough\n"
     "  bough cook twig.json --r 30 --kind modes+derivatives --force\n"
     "  bough cook beam.msh --young 1e7 --interface base=x0 --interface tip=x1\n"
-    "  bough cook examples/y-tree/scene.json -j 2\n"
+    "  bough cook examples/y-tree/scene.json -t 2\n"
     "  bough cook examples/y-tree/scene.json --quality good\n\n"
     "What is up to date is not cooked again. Ctrl-C keeps finished components, and the basis of others in "
     "FILE.bough.part; the same command goes on from there.",

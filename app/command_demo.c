@@ -4,12 +4,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { OPT_JSON = 'j' };
 enum { FRAMES_PER_SECOND = 30, STEPS_PER_FRAME = 8, PICTURE_WIDTH = 800 };
 
 typedef struct {
     const char *folder;
     int32_t threads, frames, leaves;
-    bool forest;
+    bool forest, json;
 } arguments;
 
 static const struct argp_option options[] = {
@@ -17,6 +18,7 @@ static const struct argp_option options[] = {
     {"frames", 'n', "N", 0, "frames of the animation, 30 a second (default 300), 12 a second of the forest (24)", 0},
     {"leaves", 'l', "N", 0, "leaves of the oak, or of each in the forest (default 1394)", 0},
     APP_OPTION_THREADS('t'),
+    APP_OPTION_JSON(OPT_JSON),
     {0},
 };
 
@@ -36,6 +38,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case 't':
         app_need_threads(state, text, &a->threads);
+        break;
+    case OPT_JSON:
+        a->json = true;
         break;
     case ARGP_KEY_ARG:
         if (strcmp(text, "oak") != 0 && strcmp(text, "forest") != 0)
@@ -68,6 +73,8 @@ typedef struct {
     bough_state *state;
     app_tree_glb film;
     double prepared, stepped; /* s of wall clock */
+    int32_t coordinates;
+    int64_t triangles;
 } oak_run;
 
 static void close_oak(oak_run *o) {
@@ -89,8 +96,10 @@ static int prepare(oak_run *o) {
     example e = {.folder = folder, .leaves = o->a->leaves, .seed = OAK_SEED};
     if (!app_make_folder(o->a->folder) || !app_make_folder(folder) || example_oak(o->ctx, &e) != APP_OK)
         return APP_FAILED;
-    printf("An oak of 41 branches and %d leaves: %d coordinates, %lld triangles.\n", o->a->leaves, e.coordinates,
-           (long long)e.surface_triangles);
+    o->coordinates = e.coordinates, o->triangles = e.surface_triangles;
+    if (!o->a->json)
+        printf("An oak of 41 branches and %d leaves: %d coordinates, %lld triangles.\n", o->a->leaves, e.coordinates,
+               (long long)e.surface_triangles);
     fflush(stdout);
     bough_status s = bough_scene_load(o->ctx, scene, &o->scene);
     if (!s)
@@ -128,22 +137,36 @@ static double megabytes(const char *path) {
     return stat(path, &info) == 0 ? (double)info.st_size / 1e6 : 0;
 }
 
+static void print_json(const oak_run *o, const char *film, const char *picture, const char *scene) {
+    app_print_json(json_pack("{s:o, s:o, s:o, s:i, s:i, s:I, s:i, s:f, s:f, s:f, s:o}", "film", app_json_text(film),
+                             "picture", app_json_text(picture), "scene", app_json_text(scene), "leaves",
+                             (int)o->a->leaves, "coordinates", (int)o->coordinates, "triangles",
+                             (json_int_t)o->triangles, "frames", (int)o->film.frame_count, "prepare_seconds",
+                             o->prepared, "simulated_seconds", o->state->time, "step_seconds", o->stepped,
+                             "real_time_factor", app_json_number(o->state->time / o->stepped)));
+}
+
 static int write_results(oak_run *o) {
     char film[EXAMPLE_PATH], picture[EXAMPLE_PATH], scene[EXAMPLE_PATH];
     path_in(o->a, "oak.glb", film), path_in(o->a, "oak.png", picture), path_in(o->a, "oak/scene.json", scene);
     if (app_tree_glb_finish(o->ctx, &o->film))
         return app_fail(o->ctx);
-    printf("\n  %-24s %d frames, %.1f MB: drop it into a glTF viewer, or import it into Blender\n", film,
-           o->film.frame_count, megabytes(film));
+    if (!o->a->json)
+        printf("\n  %-24s %d frames, %.1f MB: drop it into a glTF viewer, or import it into Blender\n", film,
+               o->film.frame_count, megabytes(film));
     fflush(stdout);
     if (app_interrupted())
         return app_fail_with("stopped after %.1f s of simulated time; what was done is kept", o->state->time);
     if (app_oak_picture(o->ctx, o->model, o->state, PICTURE_WIDTH, picture))
         return app_fail(o->ctx);
     app_clear_progress();
+    if (o->a->json) {
+        print_json(o, film, picture, scene);
+        return APP_OK;
+    }
     printf("  %-24s the last of them\n  %-24s the scene, for bough run\n\n"
-           "Next: bough example, bough run --help, docs/getting-started.md\n",
-           picture, scene);
+           "Next: %s view %s, %s example, docs/getting-started.md\n",
+           picture, scene, app_name(), scene, app_name());
     return APP_OK;
 }
 
@@ -154,7 +177,7 @@ static int run(oak_run *o) {
     bough_status s = blow(o);
     if (s && s != BOUGH_CANCELLED)
         return app_fail(o->ctx);
-    if (o->stepped > 0)
+    if (o->stepped > 0 && !o->a->json)
         printf(
             "Cooked and settled in %.1f s; %.1f s in the wind (%.0f steps of 1/%d s) took %.1f s: %.1f x real time.\n",
             o->prepared, o->state->time, o->state->time * FRAMES_PER_SECOND * STEPS_PER_FRAME,
@@ -168,7 +191,7 @@ int command_demo(int argc, char **argv) {
     if (!a.frames)
         a.frames = a.forest ? 24 : 300;
     if (a.forest)
-        return app_demo_forest(&(app_forest_demo){a.folder, a.threads, a.frames, a.leaves});
+        return app_demo_forest(&(app_forest_demo){a.folder, a.threads, a.frames, a.leaves, a.json});
     oak_run o = {.ctx = app_context(a.threads), .a = &a};
     int status = run(&o);
     close_oak(&o);

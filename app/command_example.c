@@ -123,8 +123,8 @@ static void report_mechanism(const arguments *a) {
         app_print_json(json_pack("{s:s, s:o, s:i, s:i}", "name", a->name, "folder", app_json_text(e->folder), "links",
                                  (int)e->links, "joints", (int)e->joints));
     else
-        printf("%s/scene.json: %d links, %d joints\nNext: bough view %s/scene.json\n", e->folder, e->links, e->joints,
-               e->folder);
+        printf("%s/scene.json: %d links, %d joints\nNext: %s view %s/scene.json\n", e->folder, e->links, e->joints,
+               app_name(), e->folder);
 }
 
 static void report(const arguments *a) {

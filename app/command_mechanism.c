@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_DYNAMICS = 300, OPT_METHOD, OPT_NPY, OPT_JSON, OPT_THREADS, OPT_STEPS };
+enum { OPT_DYNAMICS = 300, OPT_METHOD, OPT_NPY, OPT_STEPS, OPT_JSON = 'j', OPT_THREADS = 't' };
 enum { FREQUENCIES = 6 };
 
 typedef struct {
@@ -20,7 +20,8 @@ static const struct argp_option options[] = {
      "what URDF cannot say: stiffness of the joints, end effectors (default: ROBOT.dynamics.json beside ROBOT.urdf)",
      0},
     {"end-effectors", 'e', "A,B,...", 0,
-     "links to reduce to, or all; reduce: one choice each time it is given, A,B+N with N internal modes of what is "
+     "links to reduce to, or all; reduce: one choice each time it is given, A,B+N with N internal modes (auto: as many "
+     "as are needed) of what is "
      "between them (default: those of the file)",
      0},
     {"method", OPT_METHOD, "METHOD", 0, "of statics: exact (default) or recursive", 0},
@@ -150,12 +151,14 @@ static bough_status find_statics(bough_context *ctx, const app_mechanism *m, con
 }
 
 static bough_status find_model(bough_context *ctx, const app_mechanism *m, const app_effectors *chosen,
-                               bough_mechanism_method method, bough_mechanism_model **model) {
+                               bough_mechanism_method method, int32_t modes, bough_mechanism_model **model) {
+    bough_mechanism_model_def def = bough_default_mechanism_model_def();
     bough_mechanism_statics *statics;
+    def.internal_modes = modes;
     bough_status status = find_statics(ctx, m, chosen, method, &statics);
     if (status != BOUGH_OK)
         return status;
-    status = bough_mechanism_model_create(ctx, m->mechanism, statics, NULL, model);
+    status = bough_mechanism_model_create(ctx, m->mechanism, statics, &def, model);
     bough_mechanism_statics_destroy(ctx, statics);
     return status;
 }
@@ -273,13 +276,15 @@ typedef struct {
     double mass;
     int32_t found;
     double frequencies[1000];
+    double error, error_with_modes; /* of the lowest frequency when reduced; NAN: not known */
+    int32_t modes;                  /* that a run would add by itself */
 } facts;
 
 static const char *const kind_names[5] = {"hinge", "prismatic", "universal", "ball", "fixed"};
 
 static int find_facts(bough_context *ctx, const app_mechanism *m, int32_t count, facts *f) {
     const bough_mechanism_def *def = bough_mechanism_describe(m->mechanism);
-    *f = (facts){.freedoms = bough_mechanism_coordinate_count(m->mechanism)};
+    *f = (facts){.error = NAN, .error_with_modes = NAN, .freedoms = bough_mechanism_coordinate_count(m->mechanism)};
     for (int32_t j = 0; j < def->joint_count; j++) {
         const bough_mechanism_joint *joint = &def->joints[j];
         bool limited = false;
@@ -320,6 +325,13 @@ static void print_info(const app_mechanism *m, const app_effectors *chosen, cons
         printf("  %-20s on %s%s%s\n", chosen->effectors[k].name, link_name(def, chosen->at[k].link),
                count ? "; cannot move along or about its " : "", rigid);
     }
+    if (model && !isnan(f->error)) {
+        printf("reduced          lowest frequency %.3g %% above that of the whole", 100 * fmax(0, f->error));
+        if (f->modes > 0)
+            printf("; %d internal mode%s, which a run adds by itself, make%s that %.2g %%", f->modes,
+                   f->modes > 1 ? "s" : "", f->modes > 1 ? "" : "s", 100 * fmax(0, f->error_with_modes));
+        putchar('\n');
+    }
     printf("frequencies      ");
     for (int32_t k = 0; k < f->found; k++)
         printf("%s%.6g", k ? ", " : "", f->frequencies[k]);
@@ -354,19 +366,36 @@ static void print_info_json(const app_mechanism *m, const app_effectors *chosen,
                                         : app_json_numbers(joint->stiffness, bough_mechanism_freedoms(joint->kind)),
                       "damping", app_json_numbers(joint->damping, bough_mechanism_freedoms(joint->kind))));
     }
-    app_print_json(json_pack("{s:o, s:o, s:o, s:b, s:i, s:i, s:f, s:f, s:i, s:o, s:o}", "links", links, "joints",
-                             joints, "base", app_json_text(link_name(def, def->base)), "free_base", (int)def->free_base,
-                             "coordinates", (int)f->freedoms, "loops", (int)bough_mechanism_loop_count(m->mechanism),
-                             "mass", f->mass, "radius", bough_mechanism_radius(m->mechanism), "rank",
-                             model ? (int)model->rank : 0, "end_effectors", json_effectors(chosen, def),
-                             "frequencies_hz", app_json_numbers(f->frequencies, f->found)));
+    app_print_json(json_pack(
+        "{s:o, s:o, s:o, s:b, s:i, s:i, s:f, s:f, s:i, s:o, s:o, s:o, s:i, s:o}", "links", links, "joints", joints,
+        "base", app_json_text(link_name(def, def->base)), "free_base", (int)def->free_base, "coordinates",
+        (int)f->freedoms, "loops", (int)bough_mechanism_loop_count(m->mechanism), "mass", f->mass, "radius",
+        bough_mechanism_radius(m->mechanism), "rank", model ? (int)model->rank : 0, "end_effectors",
+        json_effectors(chosen, def), "frequencies_hz", app_json_numbers(f->frequencies, f->found), "frequency_error",
+        app_json_number(f->error), "automatic_modes", (int)f->modes, "frequency_error_with_modes",
+        app_json_number(f->error_with_modes)));
+}
+
+/* What a run would do about the lowest frequency. */
+static bough_status find_modes(bough_context *ctx, const app_mechanism *m, const app_effectors *chosen,
+                               bough_mechanism_method method, const bough_mechanism_model *plain, facts *f) {
+    bough_mechanism_model *model;
+    bough_status status = bough_mechanism_model_frequency_error(ctx, m->mechanism, plain, &f->error);
+    if (status == BOUGH_OK)
+        status = find_model(ctx, m, chosen, method, BOUGH_INTERNAL_AUTOMATIC, &model);
+    if (status != BOUGH_OK)
+        return status;
+    f->modes = model->internal_count, f->error_with_modes = model->frequency_error;
+    bough_mechanism_model_destroy(ctx, model);
+    return BOUGH_OK;
 }
 
 static int show_info(bough_context *ctx, const app_mechanism *m, const app_effectors *chosen, const arguments *a) {
     bough_mechanism_model *model = NULL;
     static facts f;
     int status = find_facts(ctx, m, a->frequencies, &f);
-    if (status == APP_OK && chosen->count > 0 && find_model(ctx, m, chosen, a->method, &model))
+    if (status == APP_OK && chosen->count > 0 &&
+        (find_model(ctx, m, chosen, a->method, 0, &model) || find_modes(ctx, m, chosen, a->method, model, &f)))
         status = app_fail(ctx);
     if (status == APP_OK && a->json)
         print_info_json(m, chosen, model, &f);
@@ -458,7 +487,7 @@ static int show_compliance(bough_context *ctx, const app_mechanism *m, const app
     const bool exact = a->method == BOUGH_MECHANISM_EXACT;
     if (chosen->count == 0)
         return app_fail_with("the mechanism has no end effectors; name some by --end-effectors");
-    int status = find_model(ctx, m, chosen, a->method, &model) ? app_fail(ctx) : APP_OK;
+    int status = find_model(ctx, m, chosen, a->method, 0, &model) ? app_fail(ctx) : APP_OK;
     if (status == APP_OK) {
         double off = NAN;
         if (!find_statics(ctx, m, chosen, exact ? BOUGH_MECHANISM_RECURSIVE : BOUGH_MECHANISM_EXACT, &other))
@@ -499,7 +528,7 @@ static void print_details(const app_effectors *chosen, const bough_mechanism_det
             used +=
                 (size_t)snprintf(names + used, sizeof names - used, "%s%s", e ? "," : "", chosen[k].effectors[e].name);
         if (chosen[k].modes && used < sizeof names)
-            snprintf(names + used, sizeof names - used, "+%d", chosen[k].modes);
+            snprintf(names + used, sizeof names - used, "+%d", d->internal_modes);
         printf("%-26.26s%s %5d  %5d %8s %10.5g %10.5g %7.3g %% %6.3g %% %6.3g %% %7.3g\n", names,
                strlen(names) > 26 ? "..." : "   ", d->size, d->rank, app_size_text((double)d->memory),
                d->frequencies[0], d->full[0], percent(frequency_error(d)), percent(d->static_error),
@@ -515,7 +544,7 @@ static json_t *json_details(const app_effectors *chosen, const bough_mechanism_d
         for (int32_t e = 0; e < chosen[k].count; e++)
             json_array_append_new(names, app_json_text(chosen[k].effectors[e].name));
         json_array_append_new(list, json_pack("{s:o, s:i, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
-                                              "end_effectors", names, "internal_modes", (int)chosen[k].modes, "size",
+                                              "end_effectors", names, "internal_modes", (int)d->internal_modes, "size",
                                               (int)d->size, "rank", (int)d->rank, "bytes", (json_int_t)d->memory,
                                               "frequencies_hz", app_json_numbers(d->frequencies, d->frequency_count),
                                               "whole_frequencies_hz", app_json_numbers(d->full, d->frequency_count),
@@ -547,8 +576,9 @@ static int compare(bough_context *ctx, const app_mechanism *m, const app_effecto
 
 static int write_model(bough_context *ctx, const app_mechanism *m, const app_effectors *chosen, const arguments *a) {
     bough_mechanism_model *model = NULL;
-    int status = find_model(ctx, m, chosen, a->method, &model) ? app_fail(ctx)
-                                                               : app_write_mechanism(ctx, m, chosen, model, a->output);
+    int status = find_model(ctx, m, chosen, a->method, 0, &model)
+                     ? app_fail(ctx)
+                     : app_write_mechanism(ctx, m, chosen, model, a->output);
     bough_mechanism_model_destroy(ctx, model);
     return status;
 }
@@ -559,7 +589,7 @@ static int reduce(bough_context *ctx, const app_mechanism *m, const app_effector
         if (chosen[k].count == 0)
             return app_fail_with("the mechanism has no end effectors; name some by --end-effectors");
     if (a->output && chosen[0].modes)
-        return app_fail_with("internal modes are not written; leave +%d out where --output is given", chosen[0].modes);
+        return app_fail_with("internal modes are not written; leave them out where --output is given");
     const int status = compare(ctx, m, chosen, count, a);
     return status == APP_OK && a->output ? write_model(ctx, m, &chosen[0], a) : status;
 }
@@ -573,7 +603,7 @@ static int act(bough_context *ctx, const app_mechanism *m, const arguments *a) {
     for (int k = 0; k < count && status == APP_OK; k++)
         status = app_choose_effectors(m, a->choices.count ? a->choices.items[k] : NULL, &chosen[k]);
     if (status == APP_OK && chosen[0].modes && strcmp(a->action, "reduce") != 0)
-        status = app_fail_with("internal modes (+%d) are for reduce", chosen[0].modes);
+        status = app_fail_with("internal modes (+%s) are for reduce", strrchr(a->choices.items[0], '+') + 1);
     if (status == APP_OK)
         status = !strcmp(a->action, "info")         ? show_info(ctx, m, &chosen[0], a)
                  : !strcmp(a->action, "compliance") ? show_compliance(ctx, m, &chosen[0], a)

@@ -21,9 +21,12 @@ enum {
     OPT_PROGRAM,
     OPT_EDGE,
     OPT_REPAIR,
-    OPT_JSON,
     OPT_RAISE,
-    OPT_EMBEDDING
+    OPT_EMBEDDING,
+    OPT_SCALE,
+    OPT_UP,
+    OPT_ROTATE,
+    OPT_JSON = 'j'
 };
 
 typedef struct {
@@ -36,29 +39,35 @@ typedef struct {
     bough_element_type type;
     const char *cells;
     double cell, max_edge;
+    bough_mesh_transform_def transform;
+    bool transforms;
 } arguments;
 
 static const struct argp_option options[] = {
     {0, 0, 0, 0, "All actions:", 1},
-    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text (info, check)", 0},
+    {"json", OPT_JSON, 0, 0, "print one JSON object instead of text", 0},
     {"repair", OPT_REPAIR, 0, 0, "flip inverted elements while reading", 0},
     {"output", 'o', "FILE", 0, "mesh to write (generate); .msh .vtu .inp, or .obj .stl for the surface", 0},
     {"picture", 'p', "FILE.png", 0, "draw the mesh", 0},
     {"raise", OPT_RAISE, 0, 0, "convert: tet4 to tet10", 0},
-    {0, 0, 0, 0, "generate box:", 2},
+    {0, 0, 0, 0, "convert, and the surface of generate voxels|tets, in this order:", 2},
+    {"scale", OPT_SCALE, "S", 0, "multiply all coordinates: 0.001 makes metres of millimetres", 0},
+    {"up", OPT_UP, "x|y|z", 0, "the axis that points up in the file; it becomes z", 0},
+    {"rotate", OPT_ROTATE, "X,Y,Z", 0, "turn by these degrees about x, then y, then z", 0},
+    {0, 0, 0, 0, "generate box:", 3},
     {"type", OPT_TYPE, "TYPE", 0, "tet4 (default), tet10 or hex8; also for rod", 0},
     {"size", OPT_SIZE, "X,Y,Z", 0, "edge lengths (default 1,1,1)", 0},
     {"origin", OPT_ORIGIN, "X,Y,Z", 0, "lowest corner (default 0,0,0)", 0},
     {"cells", OPT_CELLS, "NX,NY,NZ", 0, "number of cells; for rod the number along its length", 0},
     {"tets-per-cell", OPT_TETS, "5|6", 0, "how cells are cut into tets (default 6)", 0},
-    {0, 0, 0, 0, "generate rod (along z):", 3},
+    {0, 0, 0, 0, "generate rod (along z):", 4},
     {"length", OPT_LENGTH, "L", 0, "", 0},
     {"radius", OPT_RADIUS, "R", 0, "", 0},
     {"top-radius", OPT_TOP_RADIUS, "R", 0, "another radius at the top: a cone", 0},
     {"core", OPT_CORE, "N", 0, "cells across the core square", 0},
     {"rings", OPT_RINGS, "N", 0, "rings of cells around the core", 0},
     {"grading", OPT_GRADING, "G", 0, "thickness of a ring over that of the ring inside it", 0},
-    {0, 0, 0, 0, "generate voxels|tets SURFACE:", 4},
+    {0, 0, 0, 0, "generate voxels|tets SURFACE:", 5},
     {"cell", OPT_CELL, "H", 0, "edge length of the voxels (default: 1/20 of the size)", 0},
     {"embedding", OPT_EMBEDDING, "FILE.csv", 0, "voxels: write where each surface vertex sits: element, 8 weights", 0},
     {"max-edge", OPT_EDGE, "H", 0, "longest edge of the tets (default: the program's choice)", 0},
@@ -120,6 +129,20 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case OPT_REPAIR:
         a->repair = true;
+        break;
+    case OPT_SCALE:
+        a->transform.scale = positive(state, "scale", text);
+        a->transforms = true;
+        break;
+    case OPT_UP:
+        if (strlen(text) != 1 || text[0] < 'x' || text[0] > 'z')
+            argp_error(state, "--up: \"%s\" should be x, y or z", text);
+        a->transform.up = text[0];
+        a->transforms = true;
+        break;
+    case OPT_ROTATE:
+        vector(state, "rotate", text, a->transform.rotate_deg);
+        a->transforms = true;
         break;
     case OPT_RAISE:
         a->raise = true;
@@ -207,7 +230,8 @@ static const struct argp parser = {
     "  bough mesh generate rod --length 0.4 --radius 0.006 --cells 24 -o twig.msh --picture twig.png\n"
     "  bough mesh generate voxels dragon.obj --cell 0.02 -o dragon.msh\n"
     "  bough mesh info beam.msh\n"
-    "  bough mesh convert beam.msh beam.inp",
+    "  bough mesh convert beam.msh beam.inp\n"
+    "  bough mesh convert part.stl part.msh --scale 0.001 --up y",
     NULL,
     NULL,
     NULL};
@@ -344,14 +368,28 @@ static bool holds_materials(const char *path) {
     return dot && !strcasecmp(dot, ".inp");
 }
 
+/* Says what was written; a program gets what `mesh info` says of it. */
+static int tell_written(bough_context *ctx, const arguments *a, const char *path, const char *verb,
+                        const bough_mesh *mesh) {
+    bough_mesh_report report;
+    if (!a->json) {
+        printf("%s: %s%d vertices, %d %s elements\n", path, verb, mesh->vertex_count, mesh->element_count,
+               bough_element_name(mesh->type));
+        return APP_OK;
+    }
+    if (bough_mesh_measure(ctx, mesh, &report))
+        return app_fail(ctx);
+    app_print_json(describe(path, mesh, &report));
+    return APP_OK;
+}
+
 static int write_converted(bough_context *ctx, const arguments *a, const bough_mesh *mesh) {
     if (bough_mesh_write(ctx, mesh, a->words[1]))
         return app_fail(ctx);
     if (mesh->material_count && !holds_materials(a->words[1]))
         fprintf(stderr, "bough: warning: %s: materials are left out; only .inp holds them\n", a->words[1]);
-    printf("%s: written from %d vertices, %d %s elements\n", a->words[1], mesh->vertex_count, mesh->element_count,
-           bough_element_name(mesh->type));
-    return draw(ctx, a, mesh);
+    int status = tell_written(ctx, a, a->words[1], "written from ", mesh);
+    return status == APP_OK ? draw(ctx, a, mesh) : status;
 }
 
 static int convert(bough_context *ctx, const arguments *a) {
@@ -359,7 +397,9 @@ static int convert(bough_context *ctx, const arguments *a) {
     int status = read_mesh(ctx, a, a->words[0], BOUGH_VOLUME_REFUSE, &mesh);
     if (status != APP_OK)
         return status;
-    if (a->raise && bough_mesh_raise_order(ctx, mesh, &raised))
+    if (bough_mesh_transform(ctx, mesh, &a->transform))
+        status = app_fail(ctx);
+    if (status == APP_OK && a->raise && bough_mesh_raise_order(ctx, mesh, &raised))
         status = app_fail(ctx);
     if (status == APP_OK)
         status = write_converted(ctx, a, raised ? raised : mesh);
@@ -397,10 +437,11 @@ static int fill_surface(bough_context *ctx, const arguments *a, bool voxels, bou
     bough_status s = bough_mesh_read(ctx, a->words[1], NULL, &surface);
     if (s)
         return app_fail(ctx);
-    if (voxels)
+    s = bough_mesh_transform(ctx, surface, &a->transform);
+    if (!s && voxels)
         s = bough_mesh_voxelize(ctx, surface, a->cell > 0 ? a->cell : default_cell(ctx, surface), mesh,
                                 a->embedding ? &embedding : NULL);
-    else
+    else if (!s)
         s = bough_mesh_tetrahedralize(ctx, surface, a->program, a->max_edge, mesh);
     int status = s ? app_fail(ctx) : APP_OK;
     if (embedding && !write_embedding(embedding, a->embedding)) {
@@ -425,6 +466,10 @@ static int generate(bough_context *ctx, arguments *a) {
                       kind);
         return APP_USAGE;
     }
+    if (a->transforms && !fills) {
+        app_fail_with("--scale, --up and --rotate are for meshes from files, not for generate %s", kind);
+        return APP_USAGE;
+    }
     if (a->embedding && strcmp(kind, "voxels")) {
         app_fail_with("--embedding is for generate voxels, not for %s", kind);
         return APP_USAGE;
@@ -443,16 +488,19 @@ static int generate(bough_context *ctx, arguments *a) {
     if (bough_mesh_write(ctx, mesh, a->output)) {
         status = app_fail(ctx);
     } else {
-        printf("%s: %d vertices, %d %s elements\n", a->output, mesh->vertex_count, mesh->element_count,
-               bough_element_name(mesh->type));
-        status = draw(ctx, a, mesh);
+        status = tell_written(ctx, a, a->output, "", mesh);
+        if (status == APP_OK)
+            status = draw(ctx, a, mesh);
     }
     bough_mesh_destroy(ctx, mesh);
     return status;
 }
 
 int command_mesh(int argc, char **argv) {
-    arguments a = {.box = bough_default_box_def(), .rod = bough_default_rod_def(), .type = BOUGH_TET4};
+    arguments a = {.box = bough_default_box_def(),
+                   .rod = bough_default_rod_def(),
+                   .type = BOUGH_TET4,
+                   .transform = bough_default_mesh_transform_def()};
     app_parse(&parser, argc, argv, &a);
     static const struct {
         const char *name;
@@ -470,6 +518,10 @@ int command_mesh(int argc, char **argv) {
                       action < 2    ? "one file"
                       : action == 2 ? "a file to read and a file to write"
                                     : "box, rod, voxels or tets");
+        return APP_USAGE;
+    }
+    if (a.transforms && action < 2) {
+        app_fail_with("mesh %s looks at the file as it is; --scale, --up and --rotate are for mesh convert", a.action);
         return APP_USAGE;
     }
     bough_context *ctx = app_context(0);

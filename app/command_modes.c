@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_OUTPUT = 'o', OPT_PICTURE = 'p', OPT_COUNT = 'n', OPT_SHAPE = 300 };
+enum { OPT_OUTPUT = 'o', OPT_PICTURE = 'p', OPT_COUNT = 'n', OPT_SHAPE = 300, OPT_COUPLING, OPT_SETTLE };
 
 typedef struct {
     app_body_options body;
     int32_t count, shape;
-    const char *output, *picture;
+    const char *output, *picture, *coupling;
+    bool settle;
 } arguments;
 
 static const struct argp_option options[] = {
@@ -17,6 +18,12 @@ static const struct argp_option options[] = {
     {"output", OPT_OUTPUT, "FILE.vtu", 0, "write the mode shapes, one field each", 0},
     {"picture", OPT_PICTURE, "FILE.png", 0, "draw a mode shape", 0},
     {"shape", OPT_SHAPE, "K", 0, "which mode to draw (default: the first flexible one)", 0},
+    {0, 0, 0, 0, "Scenes of parts:", 1},
+    {"coupling", OPT_COUPLING, "L1|L2|L2R|L3", 0, "how parts feel what hangs on them (default: the scene's)", 0},
+    {"settle", OPT_SETTLE, 0, 0,
+     "about the equilibrium under gravity and steady loads, with the stiffness that these "
+     "add; default: about rest, without weight",
+     0},
     {0},
 };
 
@@ -42,6 +49,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         app_need_extension(state, "picture", text, ".png");
         a->picture = text;
         break;
+    case OPT_COUPLING:
+        a->coupling = text;
+        break;
+    case OPT_SETTLE:
+        a->settle = true;
+        break;
     case ARGP_KEY_END:
         if (a->shape > a->count)
             argp_error(state, "--shape %d: only %d modes are computed; raise --count", a->shape, a->count);
@@ -56,56 +69,27 @@ static const struct argp_child children[] = {{&app_body_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     options,
     parse,
-    "MESH|BODY.json",
-    "Natural frequencies, participation factors, effective masses and mode shapes of a body."
+    "MESH|BODY.json|SCENE.json|ROBOT.urdf",
+    "Natural frequencies and mode shapes of a body (with participation factors and effective masses), of a scene of "
+    "parts, "
+    "or of a mechanism."
     "\vExamples:\n"
     "  bough modes beam.msh --young 210e9 --poisson 0.3 --density 7850 --fix 'x<0.001' -n 20\n"
     "  bough modes beam.json --json\n"
-    "  bough modes beam.msh --picture mode.png --output modes.vtu\n\n"
-    "Without --fix the body is free and has six modes at zero.",
+    "  bough modes beam.msh --picture mode.png --output modes.vtu\n"
+    "  bough modes tree/scene.json --settle --coupling L2 -n 5\n"
+    "  bough modes robot.urdf --json\n\n"
+    "Without --fix the body is free and has six modes at zero. Of trees that fly, and of free mechanisms, only modes "
+    "that "
+    "bend them are told.",
     children,
     NULL,
     NULL};
 
-static int write_shapes(bough_context *ctx, const bough_mesh *mesh, const bough_modes *modes, const char *path) {
-    bough_field *fields = calloc((size_t)modes->count, sizeof *fields);
-    char(*names)[48] = calloc((size_t)modes->count, sizeof *names);
-    int status = fields && names ? APP_OK : app_fail_with("out of memory");
-    for (int32_t k = 0; status == APP_OK && k < modes->count; k++) {
-        snprintf(names[k], sizeof names[k], "mode %03d %.6g Hz", k + 1, modes->frequencies_hz[k]);
-        fields[k] = (bough_field){names[k], false, 3, modes->shapes + 3 * (size_t)k * (size_t)modes->vertex_count};
-    }
-    if (status == APP_OK && bough_mesh_write_fields(ctx, mesh, path, fields, modes->count))
-        status = app_fail(ctx);
-    free(fields);
-    free(names);
-    return status;
-}
-
-/* A shape has no amplitude of its own: drawn with its largest displacement a tenth of the body's size. */
 static int draw_shape(bough_context *ctx, const bough_mesh *mesh, const bough_modes *modes, const arguments *a) {
     int32_t k = a->shape ? a->shape - 1 : modes->rigid_count < modes->count ? modes->rigid_count : 0;
-    const double *shape = modes->shapes + 3 * (size_t)k * (size_t)modes->vertex_count;
-    double largest = 0, lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int32_t v = 0; v < mesh->vertex_count; v++) {
-        const double *s = shape + 3 * v;
-        largest = fmax(largest, sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]));
-        for (int d = 0; d < 3; d++) {
-            lower[d] = fmin(lower[d], mesh->vertices[3 * v + d]);
-            upper[d] = fmax(upper[d], mesh->vertices[3 * v + d]);
-        }
-    }
-    double size = hypot(hypot(upper[0] - lower[0], upper[1] - lower[1]), upper[2] - lower[2]);
-    char title[64];
-    snprintf(title, sizeof title, "mode %d: %.4g Hz", k + 1, modes->frequencies_hz[k]);
-    double *scaled = calloc(3 * (size_t)mesh->vertex_count, sizeof *scaled);
-    int status = scaled ? APP_OK : app_fail_with("out of memory");
-    for (int32_t i = 0; status == APP_OK && i < 3 * mesh->vertex_count; i++)
-        scaled[i] = largest > 0 ? shape[i] / largest : 0;
-    if (status == APP_OK && app_picture(ctx, mesh, scaled, 0.1 * size, title, "|u| / largest", a->picture))
-        status = app_fail(ctx);
-    free(scaled);
-    return status;
+    return app_draw_mode(ctx, mesh, modes->shapes + 3 * (size_t)k * (size_t)modes->vertex_count, k,
+                         modes->frequencies_hz[k], a->picture);
 }
 
 static void print_table(const bough_modes *m) {
@@ -137,13 +121,50 @@ static void print_json(const bough_mesh *mesh, const bough_modes *m, double seco
         bough_element_name(mesh->type), "seconds", seconds, "cpu_seconds", cpu));
 }
 
+static int of_scene(const arguments *a) {
+    if (app_changes_body(&a->body))
+        return app_fail_with("%s: is a scene, which brings its supports and materials; leave out options about them",
+                             a->body.input),
+               APP_USAGE;
+    return app_run_modes_scene(&(app_modes_scene){.scene = a->body.input,
+                                                  .coupling = a->coupling,
+                                                  .output = a->output,
+                                                  .picture = a->picture,
+                                                  .count = a->count,
+                                                  .shape = a->shape,
+                                                  .threads = a->body.threads,
+                                                  .settle = a->settle,
+                                                  .json = a->body.json});
+}
+
+/* The body of a scene belongs to the scene. */
+static int find_body(bough_context *ctx, const arguments *a, bough_scene **scene, bough_body **body) {
+    *scene = NULL;
+    if (!app_is_body_scene(a->body.input))
+        return app_make_body(ctx, &a->body, body);
+    *body = NULL;
+    if (app_changes_body(&a->body))
+        return app_fail_with("%s: is a scene, which brings its supports and materials; leave out options about them",
+                             a->body.input),
+               APP_USAGE;
+    if (bough_scene_load(ctx, a->body.input, scene))
+        return app_fail(ctx);
+    *body = bough_scene_body(*scene);
+    return APP_OK;
+}
+
 int command_modes(int argc, char **argv) {
     arguments a = {.body = app_default_body_options(), .count = 10};
     app_parse(&parser, argc, argv, &a);
+    if (app_is_scene_of_parts(a.body.input) || app_is_mechanism(a.body.input))
+        return of_scene(&a);
+    if (a.coupling || a.settle)
+        return app_fail_with("%s: --coupling and --settle are for scenes of parts", a.body.input), APP_USAGE;
     bough_context *ctx = app_context(a.body.threads);
+    bough_scene *scene;
     bough_body *body;
     bough_modes *modes = NULL;
-    int status = app_make_body(ctx, &a.body, &body);
+    int status = find_body(ctx, &a, &scene, &body);
     double wall = app_seconds(), cpu = app_cpu_seconds();
     if (status == APP_OK && bough_body_modes(ctx, body, a.count, NULL, &modes))
         status = app_fail(ctx);
@@ -159,12 +180,14 @@ int command_modes(int argc, char **argv) {
             print_table(modes);
         }
         if (a.output)
-            status = write_shapes(ctx, mesh, modes, a.output);
+            status = app_write_modes(ctx, mesh, modes->count, modes->frequencies_hz, modes->shapes, a.output);
         if (status == APP_OK && a.picture)
             status = draw_shape(ctx, mesh, modes, &a);
     }
     bough_modes_destroy(ctx, modes);
-    bough_body_destroy(ctx, body);
+    if (!scene)
+        bough_body_destroy(ctx, body);
+    bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
     return status;
 }

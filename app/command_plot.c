@@ -10,7 +10,7 @@ enum {
     OPT_JSON = 'j',
     OPT_COLUMNS = 'c',
     OPT_X = 'x',
-    OPT_TITLE = 't',
+    OPT_TITLE = 'T',
     OPT_LOG_X = 300,
     OPT_LOG_Y,
     LINE_LIMIT = 1 << 20, /* bytes */

@@ -271,11 +271,34 @@ static json_t *json_changes(const bough_run *run) {
     return list;
 }
 
+static void print_mechanism(const bough_run_report *r) {
+    if (r->internal_modes > 0)
+        printf("internal modes         %d, without which the lowest frequency would be off\n", r->internal_modes);
+    if (!isnan(r->frequency_error))
+        printf("lowest frequency       %.2g %% above the whole mechanism's\n", 100 * fmax(0, r->frequency_error));
+    if (r->gap.joint < 0)
+        return;
+    const double degrees = r->gap.angle * 180 / M_PI;
+    printf("joints apart           %.3g m", r->gap.distance);
+    if (degrees >= 0.01)
+        printf(" and %.3g degrees", degrees);
+    printf(" at most, joint %s at t = %.4g s\n", r->gap.name ? r->gap.name : "without a name", r->gap.time);
+}
+
+static json_t *json_gap(const bough_run_gap *gap) {
+    return gap->joint < 0 ? json_null()
+                          : json_pack("{s:o, s:f, s:f, s:f, s:f}", "joint",
+                                      gap->name ? app_json_text(gap->name) : json_integer(gap->joint), "distance",
+                                      gap->distance, "angle", gap->angle, "error", gap->error, "time", gap->time);
+}
+
 static void print_text(const bough_run *run, const bough_run_report *r, bool done) {
     static const char *const names[4] = {"elastic", "kinetic", "external", "total"};
     double factor = r->seconds > 0 ? r->simulated_time / r->seconds : 0;
     printf("%s at t = %.6g s after %lld of %lld steps of %g s by %s\n", done ? "done" : "stopped", r->time,
            (long long)r->steps, (long long)r->step_count, r->dt, r->integrator);
+    if (r->reason)
+        printf("engine                 %s: %s\n", r->engine, r->reason);
     if (r->coupling)
         printf("engine                 %s, %s\n", r->engine, r->coupling);
     else
@@ -292,6 +315,7 @@ static void print_text(const bough_run *run, const bough_run_report *r, bool don
     printf("  %-20s %14.6g %14.6g\n", "balance", 0.0, r->balance);
     for (int32_t c = BOUGH_COLUMN_PROBES; c < bough_run_column_count(run); c++)
         printf("%-22s %.9g\n", bough_run_column_name(run, c), bough_run_values(run)[c]);
+    print_mechanism(r);
     int32_t changes;
     bough_run_changes(run, &changes);
     if (changes)
@@ -313,8 +337,7 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
         json_object_set_new(values, bough_run_column_name(run, c), app_json_number(bough_run_values(run)[c]));
     app_print_json(json_pack(
         "{s:b, s:s, s:s?, s:o, s:s, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, "
-        "s:I, "
-        "s:f, s:o, s:o}",
+        "s:I, s:f, s:o, s:o, s:s?, s:o, s:i, s:o}",
         "done", (int)done, "engine", r->engine, "coupling", r->coupling, "settle_residual",
         app_json_number(r->settle_residual), "integrator", r->integrator, "time", r->time, "dt", r->dt, "duration",
         r->duration, "steps", (json_int_t)r->steps, "step_count", (json_int_t)r->step_count, "iterations",
@@ -323,7 +346,9 @@ static void print_json(const bough_run *run, const bough_run_report *r, bool don
         app_json_number(r->work), "balance", app_json_number(r->balance), "values", values, "rows", (json_int_t)r->rows,
         "displacement_rows", (json_int_t)r->displacement_rows, "stress_rows", (json_int_t)r->stress_rows, "frames",
         (json_int_t)r->frames, "seconds", r->seconds, "real_time_factor",
-        app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0), "changes", json_changes(run)));
+        app_json_number(r->seconds > 0 ? r->simulated_time / r->seconds : 0), "changes", json_changes(run),
+        "engine_reason", r->reason, "joint_gap", json_gap(&r->gap), "internal_modes", (int)r->internal_modes,
+        "frequency_error", app_json_number(r->frequency_error)));
 }
 
 static int draw(bough_context *ctx, const bough_run *run, const arguments *a) {

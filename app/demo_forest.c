@@ -11,6 +11,9 @@ typedef struct {
     bough_state *state;
     int32_t frames; /* drawn */
     double stepped; /* s of wall clock */
+    double prepared;
+    int32_t coordinates;
+    int64_t triangles;
 } forest_run;
 
 static void path_in(const forest_run *f, const char *name, char *path) {
@@ -25,8 +28,10 @@ static int prepare(forest_run *f) {
     example e = {.folder = folder, .leaves = f->demo->leaves, .seed = OAK_SEED};
     if (!app_make_folder(f->demo->folder) || !app_make_folder(folder) || example_forest(f->ctx, &e) != APP_OK)
         return APP_FAILED;
-    printf("100 oaks of 41 branches and %d leaves each: %d coordinates, %lld triangles.\n", f->demo->leaves,
-           e.coordinates, (long long)e.surface_triangles);
+    f->coordinates = e.coordinates, f->triangles = e.surface_triangles;
+    if (!f->demo->json)
+        printf("100 oaks of 41 branches and %d leaves each: %d coordinates, %lld triangles.\n", f->demo->leaves,
+               e.coordinates, (long long)e.surface_triangles);
     fflush(stdout);
     bough_status s = bough_scene_load(f->ctx, scene, &f->scene);
     if (!s)
@@ -36,7 +41,8 @@ static int prepare(forest_run *f) {
     if (!s)
         s = bough_state_settle(f->ctx, f->model, f->state, NULL, NULL);
     app_clear_progress();
-    if (!s)
+    f->prepared = app_seconds() - start;
+    if (!s && !f->demo->json)
         printf("Cooked and settled in %.1f s.\n", app_seconds() - start);
     return s ? app_fail(f->ctx) : APP_OK;
 }
@@ -84,7 +90,7 @@ static bough_status make_film(forest_run *f) {
     else if (film)
         bough_animation_discard(f->ctx, film);
     bough_picture_destroy(f->ctx, picture);
-    if (!s)
+    if (!s && !f->demo->json)
         printf("%s: %d frames; %.1f s in the wind took %.1f s: %.2f x real time.\n", path, f->frames, f->state->time,
                f->stepped, f->stepped > 0 ? f->state->time / f->stepped : 0);
     return s;
@@ -102,9 +108,19 @@ static bough_status make_picture(forest_run *f) {
         s = bough_picture_write_png(f->ctx, picture, path);
     bough_picture_destroy(f->ctx, picture);
     app_clear_progress();
-    if (!s)
+    if (!s && !f->demo->json)
         printf("%s: the last of them\n", path);
     return s;
+}
+
+static void print_json(const forest_run *f) {
+    char film[EXAMPLE_PATH], picture[EXAMPLE_PATH], scene[EXAMPLE_PATH];
+    path_in(f, "film.png", film), path_in(f, "forest.png", picture), path_in(f, "forest/scene.json", scene);
+    app_print_json(json_pack("{s:o, s:o, s:o, s:i, s:i, s:I, s:i, s:f, s:f, s:f}", "film", app_json_text(film),
+                             "picture", app_json_text(picture), "scene", app_json_text(scene), "leaves",
+                             (int)f->demo->leaves, "coordinates", (int)f->coordinates, "triangles",
+                             (json_int_t)f->triangles, "frames", (int)f->frames, "prepare_seconds", f->prepared,
+                             "simulated_seconds", f->state->time, "step_seconds", f->stepped));
 }
 
 static int run(forest_run *f) {
@@ -115,7 +131,11 @@ static int run(forest_run *f) {
         return app_fail(f->ctx);
     if (app_interrupted())
         return app_fail_with("stopped after %.1f s of simulated time; what was done is kept", f->state->time);
-    return make_picture(f) ? app_fail(f->ctx) : APP_OK;
+    if (make_picture(f))
+        return app_fail(f->ctx);
+    if (f->demo->json)
+        print_json(f);
+    return APP_OK;
 }
 
 int app_demo_forest(const app_forest_demo *demo) {

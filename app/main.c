@@ -13,7 +13,7 @@ static const struct {
     {"demo", command_demo, "an oak in the wind: cook it, step it, make an animation and a picture"},
     {"example", command_example, "make an example scene: an oak, a flower"},
     {"mesh", command_mesh, "look at, check, convert and generate meshes"},
-    {"modes", command_modes, "natural frequencies and mode shapes of a body"},
+    {"modes", command_modes, "natural frequencies and mode shapes of a body, a tree of parts or a mechanism"},
     {"static", command_static, "equilibrium of a body or of a scene of parts"},
     {"cook", command_cook, "reduce a body to a component that can be stepped in real time"},
     {"info", command_info, "what is in a component, how large and how good it is"},
@@ -46,16 +46,49 @@ static void print_help(FILE *stream) {
           stream);
 }
 
+static int smaller(int a, int b) {
+    return a < b ? a : b;
+}
+
+/* Letters that have to be put in, taken out, changed or exchanged with their neighbour to make b of a. */
+static int distance(const char *a, const char *b) {
+    enum { MOST = 24 };
+    int table[MOST + 1][MOST + 1], m = (int)strnlen(a, MOST), n = (int)strnlen(b, MOST);
+    for (int i = 0; i <= m; i++)
+        for (int j = 0; j <= n; j++) {
+            if (i == 0 || j == 0) {
+                table[i][j] = i + j;
+                continue;
+            }
+            int best = smaller(table[i - 1][j], table[i][j - 1]) + 1;
+            best = smaller(best, table[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = smaller(best, table[i - 2][j - 2] + 1);
+            table[i][j] = best;
+        }
+    return table[m][n];
+}
+
+/* The launcher builds and tests; the program that it has built cannot. */
+static bool is_launchers(const char *word) {
+    return strcmp(word, "test") == 0 || strcmp(word, "setup") == 0;
+}
+
 static int unknown(const char *word) {
+    if (is_launchers(word)) {
+        fprintf(stderr, "bough: \"%s\" is done by the launcher in the folder of the sources: ./bough %s\n", word, word);
+        return APP_USAGE;
+    }
     fprintf(stderr, "bough: there is no command \"%s\"", word);
     const char *best = NULL;
-    size_t most = 1;
-    for (int i = 0; i < COMMAND_COUNT; i++) { /* the longest common beginning is enough of a hint here */
-        size_t same = 0;
-        while (word[same] && word[same] == commands[i].name[same])
-            same++;
-        if (same > most)
-            most = same, best = commands[i].name;
+    int least = 3; /* as far off as a slip of the fingers */
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        const size_t length = strlen(word);
+        int off = distance(word, commands[i].name);
+        if (length > 1 && strncmp(word, commands[i].name, length) == 0)
+            off = smaller(off, 1); /* a beginning */
+        if (off < least && (size_t)off < strlen(commands[i].name) / 2 + 1)
+            least = off, best = commands[i].name;
     }
     if (best)
         fprintf(stderr, "; did you mean \"%s\"?\n", best);
@@ -78,6 +111,11 @@ int main(int argc, char **argv) {
         print_help(stderr);
         return APP_USAGE;
     }
+    static char help[] = "--help";
+    if (argc == 3 && !strcmp(argv[1], "help")) { /* bough help run: bough run --help */
+        argv[1] = argv[2];
+        argv[2] = help;
+    }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
         return finish(APP_OK);
@@ -88,7 +126,7 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < COMMAND_COUNT; i++)
         if (!strcmp(argv[1], commands[i].name)) {
-            static char title[64], help[] = "--help";
+            static char title[64];
             snprintf(title, sizeof title, "bough %s", commands[i].name);
             argv[1] = title; /* argp shows it as the program's name */
             if (argc == 3 && !strcmp(argv[2], "-h"))

@@ -98,11 +98,13 @@ static int choose_named(const app_mechanism *m, char *names, app_effectors *chos
     return APP_OK;
 }
 
-/* "+3" at the end goes; returns its number. */
+/* "+3" or "+auto" at the end goes; returns its number. */
 static int32_t take_modes(char *names) {
     char *plus = strrchr(names, '+');
     int32_t modes = 0;
-    if (plus && app_parse_int(plus + 1, 0, 1000, &modes))
+    if (plus && !strcmp(plus + 1, "auto"))
+        modes = BOUGH_INTERNAL_AUTOMATIC;
+    if (plus && (modes == BOUGH_INTERNAL_AUTOMATIC || app_parse_int(plus + 1, 0, 1000, &modes)))
         *plus = 0;
     return modes;
 }

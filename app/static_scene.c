@@ -43,21 +43,24 @@ static farthest find_farthest(const bough_mesh *mesh, const double *u) {
 
 enum { PROBE_COLUMNS = 9, DISPLACEMENT = 3 }; /* position, displacement, velocity */
 
-/* The first column of the next motion probe, from `column` on; others are stresses and touches. */
-static int32_t next_probe(const bough_run *run, int32_t column) {
+#define MOTION ".x"
+#define STRESS ".von_mises" /* then the principal stresses, the largest tension first */
+
+/* The first column of the next probe of a kind, by how the name of that column ends, from `column` on. */
+static int32_t next_probe(const bough_run *run, const char *ending, int32_t column) {
     const int32_t count = bough_run_column_count(run);
     for (; column < count; column++) {
         const char *end = strrchr(bough_run_column_name(run, column), '.');
-        if (end && strcmp(end, ".x") == 0)
+        if (end && strcmp(end, ending) == 0)
             break;
     }
     return column;
 }
 
 /* "tip" of the column "tip.x" */
-static void probe_name(const bough_run *run, int32_t column, char *name, size_t size) {
+static void probe_name(const bough_run *run, int32_t column, const char *ending, char *name, size_t size) {
     const char *text = bough_run_column_name(run, column);
-    snprintf(name, size, "%.*s", (int)(strlen(text) - 2), text);
+    snprintf(name, size, "%.*s", (int)(strlen(text) - strlen(ending)), text);
 }
 
 static void print_text(const bough_run *run, const bough_run_report *r, const farthest *f, double seconds) {
@@ -66,25 +69,40 @@ static void print_text(const bough_run *run, const bough_run_report *r, const fa
     printf("relative residual      %.2e\n", r->settle_residual);
     printf("largest displacement   %.6g m at (%g, %g, %g)\n", f->length, f->at[0], f->at[1], f->at[2]);
     printf("elastic energy         %.6g J\n", values[BOUGH_COLUMN_ELASTIC]);
-    for (int32_t c = next_probe(run, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
-         c = next_probe(run, c + PROBE_COLUMNS)) {
+    for (int32_t c = next_probe(run, MOTION, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
+         c = next_probe(run, MOTION, c + PROBE_COLUMNS)) {
         char name[256];
         const double *u = values + c + DISPLACEMENT;
-        probe_name(run, c, name, sizeof name);
+        probe_name(run, c, MOTION, name, sizeof name);
         printf("probe %-16s %.9g %.9g %.9g m\n", name, u[0], u[1], u[2]);
+    }
+    for (int32_t c = next_probe(run, STRESS, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
+         c = next_probe(run, STRESS, c + 1)) {
+        char name[256];
+        probe_name(run, c, STRESS, name, sizeof name);
+        printf("probe %-16s von Mises %.9g Pa, principal %.9g %.9g %.9g Pa\n", name, values[c], values[c + 1],
+               values[c + 2], values[c + 3]);
     }
 }
 
 static void print_json(const bough_run *run, const bough_run_report *r, const farthest *f, double seconds) {
     const double *values = bough_run_values(run);
     json_t *probes = json_object();
-    for (int32_t c = next_probe(run, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
-         c = next_probe(run, c + PROBE_COLUMNS)) {
+    for (int32_t c = next_probe(run, MOTION, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
+         c = next_probe(run, MOTION, c + PROBE_COLUMNS)) {
         char name[256];
-        probe_name(run, c, name, sizeof name);
+        probe_name(run, c, MOTION, name, sizeof name);
         json_object_set_new(probes, name,
                             json_pack("{s:o, s:o}", "position", app_json_numbers(values + c, 3), "displacement",
                                       app_json_numbers(values + c + DISPLACEMENT, 3)));
+    }
+    for (int32_t c = next_probe(run, STRESS, BOUGH_COLUMN_PROBES); c < bough_run_column_count(run);
+         c = next_probe(run, STRESS, c + 1)) {
+        char name[256];
+        probe_name(run, c, STRESS, name, sizeof name);
+        json_object_set_new(probes, name,
+                            json_pack("{s:o, s:o}", "von_mises", app_json_number(values[c]), "principal",
+                                      app_json_numbers(values + c + 1, 3)));
     }
     app_print_json(json_pack("{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:f}", "converged", 1, "engine", r->engine,
                              "residual", app_json_number(r->settle_residual), "max_displacement",

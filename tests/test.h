@@ -78,6 +78,16 @@ static inline bough_context *test_context(int32_t threads) {
 }
 
 /* True in ./bough test --long: more random states, comparisons that take minutes. */
+/* Skips the test that is running and says why; tools/run_tests.sh gathers these lines. */
+#define test_skip(...)                        \
+    do {                                      \
+        fputs("skipped: ", stdout);           \
+        printf(__VA_ARGS__);                  \
+        printf(" (%s)\n", __func__);          \
+        fflush(stdout);                       \
+        skip();                               \
+    } while (0)
+
 static inline bool test_long(void) {
     const char *wish = getenv("BOUGH_LONG");
     return wish && wish[0] == '1';

@@ -36,11 +36,6 @@ static bool allows_full(const json_t *root) {
     return allows;
 }
 
-/* A full mechanism knows nothing that it could touch. */
-static bool steps_in_full(const json_t *root) {
-    return !json_object_get(root, "bodies") && !json_object_get(root, "obstacles");
-}
-
 /* What the library tells of no scene. The file has been checked: it was loaded. */
 void session_look_into_file(view_session *s) {
     json_t *root = app_json_load(s->path);
@@ -53,7 +48,7 @@ void session_look_into_file(view_session *s) {
         s->engines[1] = allows_full(root) ? "full" : NULL;
     } else if (s->worlds[0]->rigid_count > 0) {
         s->engines[0] = "mechanism";
-        s->engines[1] = steps_in_full(root) ? "full" : NULL;
+        s->engines[1] = "full";
     } else
         s->engines[0] = s->worlds[0]->choice.engine;
     json_decref(root);

@@ -137,14 +137,20 @@ BOUGH_API void bough_mechanism_statics_destroy(bough_context *ctx, bough_mechani
 
 /* ---- reduced model ---- */
 
+/* As many internal modes as bring the lowest frequency within frequency_tolerance of the whole mechanism's: often none,
+ * at most 16. */
+enum { BOUGH_INTERNAL_AUTOMATIC = -1 };
+
 typedef struct bough_mechanism_model_def {
     uint32_t cookie;
     /* Directions in which a unit of wrench moves the end effectors less than this times the most compliant one are
      * rigid, with radians made into metres by the radius. */
     double rank_tolerance;
     /* Modes of what is between the end effectors, with these held, that the model has beside them: none move the end
-     * effectors by themselves, and statics stay exact, but frequencies come closer to the whole mechanism's. 0 */
+     * effectors by themselves, and statics stay exact, but frequencies come closer to the whole mechanism's. Or
+     * BOUGH_INTERNAL_AUTOMATIC. 0 */
     int32_t internal_modes;
+    double frequency_tolerance; /* of BOUGH_INTERNAL_AUTOMATIC; 0.01 */
 } bough_mechanism_model_def;
 BOUGH_API bough_mechanism_model_def bough_default_mechanism_model_def(void);
 
@@ -159,23 +165,25 @@ typedef struct bough_mechanism_model {
     bough_end_effector *end_effectors;
     bough_pose *rest; /* of the links */
     double radius;
-    double *compliances;  /* rank: of the directions, scaled, descending; then of the modes */
-    double *C, *K;        /* n x n: compliance and its pseudo-inverse */
-    double *M, *D;        /* n x n: consistent mass and damping */
-    double *Q;            /* n x rank: the directions; zero for modes */
-    double *P;            /* rank x n: the coordinates z of xi = Q z, P Q = 1 (but for modes: zero) */
-    double *Psi;          /* 6 links x n: twists of the links */
-    double *rest_xi;      /* n: where the springs pull them, by their offsets */
-    double *rest_z;       /* rank: the same in z */
-    double *rest_twists;  /* 6 links: twists beside those of Psi (xi - rest_xi) */
-    double *M_base;       /* 6 x 6: of the whole mechanism, moved by the base's twist */
-    double *M_coupling;   /* 6 x rank */
-    double *Mz, *Dz, *Kz; /* rank x rank, rank x rank, rank: of z */
-    double *weight;       /* rank x 3: force on z by gravity in the base's axes */
-    double *base_weight;  /* 6 x 3: wrench on the base by the same */
-    int32_t *motors;      /* motor_count: coordinates */
-    double *motor_xi;     /* motors x n: where a unit of offset of each pulls the end effectors */
-    double *motor_z;      /* motors x rank: the same in z */
+    double *compliances;    /* rank: of the directions, scaled, descending; then of the modes */
+    double *C, *K;          /* n x n: compliance and its pseudo-inverse */
+    double *M, *D;          /* n x n: consistent mass and damping */
+    double *Q;              /* n x rank: the directions; zero for modes */
+    double *P;              /* rank x n: the coordinates z of xi = Q z, P Q = 1 (but for modes: zero) */
+    double *Psi;            /* 6 links x n: twists of the links */
+    double *rest_xi;        /* n: where the springs pull them, by their offsets */
+    double *rest_z;         /* rank: the same in z */
+    double *rest_twists;    /* 6 links: twists beside those of Psi (xi - rest_xi) */
+    double *M_base;         /* 6 x 6: of the whole mechanism, moved by the base's twist */
+    double *M_coupling;     /* 6 x rank */
+    double *Mz, *Dz, *Kz;   /* rank x rank, rank x rank, rank: of z */
+    double *weight;         /* rank x 3: force on z by gravity in the base's axes */
+    double *base_weight;    /* 6 x 3: wrench on the base by the same */
+    int32_t *motors;        /* motor_count: coordinates */
+    double *motor_xi;       /* motors x n: where a unit of offset of each pulls the end effectors */
+    double *motor_z;        /* motors x rank: the same in z */
+    double frequency_error; /* of the lowest frequency, relative to the whole mechanism's, where
+                               BOUGH_INTERNAL_AUTOMATIC looked for it; else NAN */
     bo_mechanism_lanes *lanes;
 } bough_mechanism_model;
 /* Of the statics of the same mechanism. def may be NULL. */
@@ -262,6 +270,14 @@ BOUGH_API bough_status bough_mechanism_frequencies(bough_context *ctx, const bou
                                                    double *frequencies, int32_t *found);
 BOUGH_API bough_status bough_mechanism_model_frequencies(bough_context *ctx, const bough_mechanism_model *model,
                                                          int32_t count, double *frequencies, int32_t *found);
+/* The same of the whole linearised mechanism with its shapes: twists of the links in each mode (count x links x 6: a
+ * point x of the link moves with v + w cross x, in the world's axes), of unit modal mass. twists may be NULL. */
+BOUGH_API bough_status bough_mechanism_modes(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
+                                             double *frequencies, double *twists, int32_t *found);
+/* By how much the model's lowest frequency lies above that of the whole linearised mechanism, of which it was made,
+ * relative to that. */
+BOUGH_API bough_status bough_mechanism_model_frequency_error(bough_context *ctx, const bough_mechanism *mechanism,
+                                                             const bough_mechanism_model *model, double *error);
 /* Bytes that a model holds. */
 BOUGH_API size_t bough_mechanism_model_memory(const bough_mechanism_model *model);
 
@@ -271,7 +287,7 @@ enum { BOUGH_DETAIL_FREQUENCIES = 8 };
 typedef struct bough_mechanism_choice {
     int32_t end_effector_count; /* 0: those of the description */
     const bough_end_effector *end_effectors;
-    int32_t internal_modes;
+    int32_t internal_modes; /* or BOUGH_INTERNAL_AUTOMATIC */
 } bough_mechanism_choice;
 
 typedef struct bough_mechanism_detail_def {
@@ -286,8 +302,9 @@ typedef struct bough_mechanism_detail_def {
 BOUGH_API bough_mechanism_detail_def bough_default_mechanism_detail_def(void);
 
 typedef struct bough_mechanism_detail {
-    int32_t size, rank; /* coordinates of the end effectors, and directions in which they move */
-    size_t memory;      /* bytes */
+    int32_t size, rank;     /* coordinates of the end effectors, and directions in which they move */
+    int32_t internal_modes; /* among the rank */
+    size_t memory;          /* bytes */
     int32_t frequency_count;
     double frequencies[BOUGH_DETAIL_FREQUENCIES]; /* Hz */
     double full[BOUGH_DETAIL_FREQUENCIES];        /* the same of the whole mechanism */
@@ -313,6 +330,7 @@ typedef struct bough_full_mechanism {
     /* Loads, which stay: at the origin of each end effector of the description, force and torque in the world's axes.
      */
     double *loads;
+    double base_load[6]; /* of a free base: force and torque on its origin, in the world's axes; stays */
     double gravity[3];
     double *offsets;    /* of the joints' springs, as in the description; coordinates of all joints */
     double residual;    /* of the last search: what is left of forces against their size */
@@ -357,6 +375,10 @@ BOUGH_API void bough_mechanism_blend_destroy(bough_context *ctx, bough_mechanism
  * fails the blend is what it was. */
 BOUGH_API bough_status bough_mechanism_blend_add(bough_context *ctx, bough_mechanism_blend *blend,
                                                  const bough_pose *poses, const double *wrench);
+/* The same where motors have gone along: motors (those of the blend's statics): their offsets at that equilibrium. */
+BOUGH_API bough_status bough_mechanism_blend_add_driven(bough_context *ctx, bough_mechanism_blend *blend,
+                                                        const bough_pose *poses, const double *motors,
+                                                        const double *wrench);
 BOUGH_API int32_t bough_mechanism_blend_count(const bough_mechanism_blend *blend);
 BOUGH_API const bough_mechanism_model *bough_mechanism_blend_model(const bough_mechanism_blend *blend, int32_t point);
 
@@ -376,6 +398,7 @@ typedef struct bough_blend_state {
     /* What a step hands to the next, along the directions of the nearest model; all that a copy of the state needs. */
     int32_t nearest;         /* -1: nothing */
     double *rates, *springs; /* n: velocities and forces of the springs */
+    double *driven;          /* motor_count: where the motors were */
     double kinetic;          /* J */
     bough_pose *poses;       /* of all links, by bough_blend_state_place() */
     struct bo_blend_work *work;
@@ -404,6 +427,23 @@ BOUGH_API bough_status bough_blend_state_energies(bough_context *ctx, const boug
  * what its freedoms can do, summed over all joints, in radii of the mechanism. */
 BOUGH_API double bough_mechanism_constraint_error(const bough_mechanism *mechanism, const bough_pose *poses);
 
+/* How far the two sides of one joint are apart, less what its freedoms can do. Of a weld that gives way in all
+ * directions: zeros. */
+typedef struct bough_mechanism_gap {
+    int32_t joint;   /* -1: the mechanism has no joints */
+    double distance; /* m: between its frame as the parent and as the child sees it */
+    double angle;    /* rad: between the axes of both */
+    double error;    /* the larger of the distance in radii of the mechanism and of the angle */
+} bough_mechanism_gap;
+/* At any poses of the links. */
+BOUGH_API bough_mechanism_gap bough_mechanism_joint_gap(const bough_mechanism *mechanism, int32_t joint,
+                                                        const bough_pose *poses);
+/* The first coordinate of a joint (rad or m) where its links are. */
+BOUGH_API double bough_mechanism_joint_value(const bough_mechanism *mechanism, int32_t joint, const bough_pose *poses);
+/* Of the joint whose error is largest. A model that is linear about one pose, and a blend between its points, lets
+ * joints come apart; the full mechanism does not. */
+BOUGH_API bough_mechanism_gap bough_mechanism_largest_gap(const bough_mechanism *mechanism, const bough_pose *poses);
+
 /* Loads under which a blend shall be good. */
 typedef struct bough_workspace_def {
     uint32_t cookie;
@@ -416,8 +456,12 @@ typedef struct bough_workspace_def {
     const double *box;
     uint64_t seed;
     int32_t sample_count; /* on the way to each load; 12 */
-    double gravity[3];    /* 0 */
-    double tolerance;     /* of bough_mechanism_constraint_error(); 0.02 */
+    /* And a way of the motors of the blend's statics, without loads: their offsets at one place after the other, each a
+     * sample. path_count x motors; NULL: none. */
+    int32_t path_count;
+    const double *path;
+    double gravity[3]; /* 0 */
+    double tolerance;  /* of bough_mechanism_constraint_error(); 0.02 */
     /* Of the distance between end effectors and those of the full mechanism, linear parts over the radius and angular
      * ones over pi; INFINITY: any */
     double effector_tolerance;
@@ -468,11 +512,13 @@ typedef struct bough_obstacle_def {
 } bough_obstacle_def;
 BOUGH_API bough_obstacle_def bough_default_obstacle_def(void);
 
-/* A shape of an end effector, in its frame, or of the base. */
-enum { BOUGH_TOUCH_BY_BASE = -1 };
+/* A shape of an end effector, in its frame, of the base, or of any link. */
+enum { BOUGH_TOUCH_BY_BASE = -1, BOUGH_TOUCH_BY_LINK = -2 };
 typedef struct bough_touch_def {
     uint32_t cookie;
-    int32_t end_effector;  /* of the model; or BOUGH_TOUCH_BY_BASE */
+    int32_t end_effector; /* of the model; or BOUGH_TOUCH_BY_BASE; or BOUGH_TOUCH_BY_LINK: */
+    int32_t link; /* the shape is of this link, in its frame. A reduced model gives way there as its end effectors
+                     and modes do, and no more. Not of blends */
     bough_shape_def shape; /* convex */
     double friction;
 } bough_touch_def;
@@ -507,7 +553,8 @@ typedef struct bough_rigid_body {
 typedef enum bough_contact_kind {
     BOUGH_CONTACT_OF_OBSTACLE,
     BOUGH_CONTACT_OF_BODY,
-    BOUGH_CONTACT_OF_END_EFFECTOR /* or of the base: BOUGH_TOUCH_BY_BASE */
+    BOUGH_CONTACT_OF_END_EFFECTOR, /* or of the base: BOUGH_TOUCH_BY_BASE */
+    BOUGH_CONTACT_OF_LINK
 } bough_contact_kind;
 
 /* A point of the last step where two things touched, or nearly. */
@@ -543,6 +590,21 @@ BOUGH_API void bough_surroundings_body_twist(const bough_surroundings *surroundi
 BOUGH_API bough_status bough_mechanism_step_among(bough_context *ctx, const bough_mechanism_model *model,
                                                   bough_mechanism_state *state, bough_surroundings *surroundings,
                                                   double dt);
+
+/* The same of the full mechanism, whose touches are of the description's end effectors, and of a blend, which keeps its
+ * base where it is. Of the full mechanism a step without contact is found first; impulses answer to its matrix there,
+ * and the step is found again under them. */
+BOUGH_API bough_status bough_full_surroundings_create(bough_context *ctx, const bough_full_mechanism *full,
+                                                      const bough_surroundings_def *def,
+                                                      bough_surroundings **surroundings);
+BOUGH_API bough_status bough_full_mechanism_step_among(bough_context *ctx, bough_full_mechanism *full,
+                                                       bough_surroundings *surroundings, double dt);
+BOUGH_API bough_status bough_blend_surroundings_create(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                       const bough_surroundings_def *def,
+                                                       bough_surroundings **surroundings);
+BOUGH_API bough_status bough_blend_state_step_among(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                    bough_blend_state *state, bough_surroundings *surroundings,
+                                                    double dt);
 
 /* All that changes, as numbers: a run that is put back goes on with the same bits. How many there are changes with the
  * contacts, which are among them. */

@@ -106,6 +106,22 @@ BOUGH_API bough_mesh_read_def bough_default_mesh_read_def(void);
  * .vtk (legacy), .inp (Abaqus, CalculiX), .obj, .stl, .ply. def may be NULL. */
 BOUGH_API bough_status bough_mesh_read(bough_context *ctx, const char *path, const bough_mesh_read_def *def,
                                        bough_mesh **mesh);
+/* What makes metres with z up of a mesh that has other units and axes. Applied in this order: the scale, `up`, the
+ * rotation. Materials that the file brought stay as they are. */
+typedef struct bough_mesh_transform_def {
+    uint32_t cookie;
+    double scale;         /* of all coordinates: 0.001 for millimetres; BOUGH_MESH_SCALE_MIN to BOUGH_MESH_SCALE_MAX */
+    char up;              /* 'x', 'y' or 'z': the axis that points up in the file becomes z (default 'z') */
+    double rotate_deg[3]; /* degrees about x, then y, then z, about the origin */
+} bough_mesh_transform_def;
+
+#define BOUGH_MESH_SCALE_MIN 1e-6
+#define BOUGH_MESH_SCALE_MAX 1e6
+
+BOUGH_API bough_mesh_transform_def bough_default_mesh_transform_def(void);
+/* Moves the vertices; everything else of the mesh stays. Quarter turns are exact. */
+BOUGH_API bough_status bough_mesh_transform(bough_context *ctx, bough_mesh *mesh, const bough_mesh_transform_def *def);
+
 /* .msh (4.1 ASCII), .vtu, .inp for volumes; .obj, .stl (binary), .msh, .vtu for surfaces. Writing a volume to .obj or
  * .stl writes its boundary surface. */
 BOUGH_API bough_status bough_mesh_write(bough_context *ctx, const bough_mesh *mesh, const char *path);
@@ -157,8 +173,8 @@ BOUGH_API bough_status bough_mesh_repair(bough_context *ctx, bough_mesh *mesh, i
 BOUGH_API bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface,
                                           int32_t **vertex_map, int32_t **face_map);
 
-/* Every edge of the mesh once: pairs of vertices, ascending. With tet10 both halves of an edge, by way of its node. Free
- * with bough_release(). */
+/* Every edge of the mesh once: pairs of vertices, ascending. With tet10 both halves of an edge, by way of its node.
+ * Free with bough_release(). */
 BOUGH_API bough_status bough_mesh_edges(bough_context *ctx, const bough_mesh *mesh, int32_t **edges,
                                         int32_t *edge_count);
 

@@ -205,6 +205,20 @@ BOUGH_API int32_t bough_run_rigid_count(const bough_run *run);
 BOUGH_API const bough_run_rigid *bough_run_rigid_at(const bough_run *run, int32_t i);
 BOUGH_API bough_pose bough_run_rigid_pose(const bough_run *run, int32_t i);
 
+/* How far the two sides of a mechanism's joint are apart, less what its freedoms can do: what a model that is linear
+ * about one pose, or blended between several, gets wrong far from them. */
+typedef struct bough_run_gap {
+    int32_t joint;          /* in the order of the scene; -1: there is none */
+    const char *name;       /* of the joint; NULL: it has none */
+    double distance, angle; /* m and rad */
+    double error;           /* the larger of distance over the mechanism's radius, and angle */
+    double time;            /* s: when */
+} bough_run_gap;
+/* The joint whose error is largest now, and the largest since the run was made; either may be NULL. False: the run is
+ * not of a mechanism. It is measured whenever energies and probes are: each step, or each look at a live run. When it
+ * exceeds "joint_tolerance" of the scene's engine for the first time, the context is warned. */
+BOUGH_API bool bough_run_joint_gap(const bough_run *run, bough_run_gap *now, bough_run_gap *worst);
+
 /* How many have a stress: the parts, or the elements of the body; 0: nothing has. */
 BOUGH_API int32_t bough_run_stress_count(const bough_run *run);
 /* Largest von Mises' stress (Pa) of each of them now, as in bough_run_def.stresses. */
@@ -221,6 +235,7 @@ BOUGH_API bool bough_run_tree(const bough_run *run, const bough_model **model, c
 
 typedef struct bough_run_report {
     const char *engine;     /* "full", "tree" or "mechanism" */
+    const char *reason;     /* a sentence: why this engine, where neither the scene nor the run said; NULL: one did */
     const char *coupling;   /* of the tree engine; else NULL */
     int32_t passes;         /* likewise; 0: as suits it */
     double settle_residual; /* what was left of the forces when the start was settled; NAN: it was not */
@@ -235,6 +250,9 @@ typedef struct bough_run_report {
     double work, balance;                                 /* J, as in the columns of these names */
     int64_t rows, frames, displacement_rows, stress_rows; /* recorded by this run */
     double seconds, simulated_time;                       /* wall clock and s in bough_run_advance() */
+    bough_run_gap gap;                                    /* of a mechanism: the largest so far; else joint -1 */
+    int32_t internal_modes;                               /* of a reduced mechanism; else 0 */
+    double frequency_error; /* of a reduced mechanism's lowest frequency against the whole one's; NAN: not known */
 } bough_run_report;
 BOUGH_API void bough_run_look(const bough_run *run, bough_run_report *report);
 

@@ -344,6 +344,27 @@ BOUGH_API bough_settle_def bough_default_settle_def(void);
 BOUGH_API bough_status bough_state_settle(bough_context *ctx, const bough_model *model, bough_state *state,
                                           const bough_settle_def *def, double *residual);
 
+/* ---- small vibrations ---- */
+
+/* Modes of a tree about a state: K x = omega^2 M x. */
+typedef struct bough_tree_modes {
+    int32_t count, size;    /* size: coordinates of the model */
+    int32_t unstable_count; /* modes with omega^2 < 0: the tree is about to fall over in that way */
+    double *squares;        /* count: omega^2, 1/s^2, ascending */
+    double *frequencies_hz; /* count: 0 where omega^2 < 0 */
+    double *shapes;         /* count x size: changes of q; of unit modal mass (of the part that vibrates, where the
+                               coupling is not exact, L3). Of a tree that flies without the motion of its root */
+} bough_tree_modes;
+
+/* The `count` modes of lowest frequency (fewer where there are fewer) about the state's q, which should be one at rest:
+ * bough_state_settle() makes one with gravity. Weight, ties and the forces on the state (which turn with their parts)
+ * add their stiffness. The coupling is the state's: exactly, L3, the tree vibrates as one; with the others each part
+ * vibrates with what hangs on it as its load, and carries the parts further out along. Velocities, wind and damping are
+ * left out. Of trees that fly the modes that bend them. */
+BOUGH_API bough_status bough_state_modes(bough_context *ctx, const bough_model *model, bough_state *state,
+                                         int32_t count, bough_tree_modes **modes);
+BOUGH_API void bough_tree_modes_destroy(bough_context *ctx, bough_tree_modes *modes);
+
 /* ---- forces: they act during the next step, add up, and are gone after it ---- */
 
 /* World force (N) on a vertex of the part's surface. */

@@ -76,6 +76,10 @@ bough_status bo_file_read_limited(bough_context *ctx, const char *path, size_t l
     return fail_size(ctx, path, limit, format);
 }
 
+size_t bo_byte_order_mark(const bo_file *file) {
+    return file->size >= 3 && memcmp(file->data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 void bo_file_free(bough_context *ctx, bo_file *file) {
     bo_free(ctx, file->data);
     *file = (bo_file){0};

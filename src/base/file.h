@@ -16,6 +16,8 @@ bough_status bo_file_read(bough_context *ctx, const char *path, bo_file *file);
 /* The same for a format whose files are small: a larger one is not even read. `format` is its name in the sentence. */
 bough_status bo_file_read_limited(bough_context *ctx, const char *path, size_t limit, const char *format,
                                   bo_file *file);
+/* 3 when the text begins with the byte-order mark that some editors put before UTF-8, else 0. */
+size_t bo_byte_order_mark(const bo_file *file);
 void bo_file_free(bough_context *ctx, bo_file *file);
 bool bo_file_exists(const char *path);
 

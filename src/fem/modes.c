@@ -103,11 +103,13 @@ static bough_status make_mass(bough_context *ctx, const bough_body *body, mass_o
 
 static bough_status solve(bough_context *ctx, bough_body *body, const double *u, bough_sparse *K,
                           const mass_operator *mass, double typical, bough_modes *modes) {
+    if (!bo_progress(ctx, "assembling", -1, "%d unknowns", bo_body_size(body) - body->fixed_count))
+        return bo_fail_cancelled(ctx);
     BO_TRY(bough_body_evaluate(ctx, body, u, false, NULL, NULL, K));
+    if (!bo_progress(ctx, "ordering", 0, "%d unknowns", bo_body_size(body) - body->fixed_count))
+        return bo_fail_cancelled(ctx);
     if (u) /* a body in equilibrium under pressure feels how that pressure follows its motion */
         bo_body_pressure_tangent(body, u, 1, K);
-    if (!bo_progress(ctx, "factorising", 0.1, "%d unknowns", bo_body_size(body) - body->fixed_count))
-        return bo_fail_cancelled(ctx);
     const bo_operator operator= {.multiply = multiply_mass,
                                  .data = (void *)(uintptr_t)mass,
                                  .size = bo_body_size(body),

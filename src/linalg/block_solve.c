@@ -78,8 +78,22 @@ static inline __attribute__((always_inline)) void backward(const supernode *s, i
     }
 }
 
-BO_MULTIVERSION static void forward_all(const cholmod_factor *L, row *x) {
-    for (size_t k = 0; k < L->nsuper; k++) {
+/* A stretch of supernodes between two looks at whether to go on: entries of L that take some 50 ms. */
+#define ENTRIES_A_LOOK 2e7
+
+/* The supernode behind a stretch that begins with `from` and goes up, or down (step -1). */
+static size_t end_of_stretch(const cholmod_factor *L, size_t from, int step) {
+    double entries = 0;
+    size_t k = from;
+    for (; (step > 0 ? k < L->nsuper : k > 0) && entries<ENTRIES_A_LOOK; k = step> 0 ? k + 1 : k - 1) {
+        supernode s = get(L, step > 0 ? k : k - 1);
+        entries += (double)s.columns * s.row_count;
+    }
+    return k;
+}
+
+BO_MULTIVERSION static void forward_some(const cholmod_factor *L, size_t begin, size_t end, row *x) {
+    for (size_t k = begin; k < end; k++) {
         supernode s = get(L, k);
         int32_t j = 0;
         for (; j + COLUMNS <= s.columns; j += COLUMNS)
@@ -89,8 +103,8 @@ BO_MULTIVERSION static void forward_all(const cholmod_factor *L, row *x) {
     }
 }
 
-BO_MULTIVERSION static void backward_all(const cholmod_factor *L, row *x) {
-    for (size_t k = L->nsuper; k-- > 0;) {
+BO_MULTIVERSION static void backward_some(const cholmod_factor *L, size_t begin, size_t end, row *x) {
+    for (size_t k = begin; k-- > end;) {
         supernode s = get(L, k);
         int32_t j = s.columns;
         for (; j % COLUMNS != 0; j--)
@@ -104,7 +118,24 @@ bool bo_block_solve_fits(const cholmod_factor *L) {
     return L->is_super && L->is_ll && L->xtype == CHOLMOD_REAL && L->itype == CHOLMOD_INT && L->minor == L->n;
 }
 
-void bo_block_solve(const cholmod_factor *L, const double *b, double *x, int32_t count, double *work) {
+static bool sweep(bough_context *ctx, const cholmod_factor *L, row *x) {
+    for (size_t k = 0, end; k < L->nsuper; k = end) {
+        end = end_of_stretch(L, k, 1);
+        forward_some(L, k, end, x);
+        if (end < L->nsuper && !bo_progress(ctx, "solving", -1, "%zu unknowns", L->n))
+            return false;
+    }
+    for (size_t k = L->nsuper, end; k > 0; k = end) {
+        end = end_of_stretch(L, k, -1);
+        backward_some(L, k, end, x);
+        if (end > 0 && !bo_progress(ctx, "solving", -1, "%zu unknowns", L->n))
+            return false;
+    }
+    return true;
+}
+
+bool bo_block_solve(bough_context *ctx, const cholmod_factor *L, const double *b, double *x, int32_t count,
+                    double *work) {
     size_t n = L->n;
     const int32_t *order = L->Perm;
     for (int32_t begin = 0; begin < count; begin += WIDTH, b += WIDTH * n, x += WIDTH * n) {
@@ -113,10 +144,11 @@ void bo_block_solve(const cholmod_factor *L, const double *b, double *x, int32_t
         for (size_t c = 0; c < width; c++)
             for (size_t i = 0; i < n; i++)
                 work[i * WIDTH + c] = b[c * n + (size_t)order[i]];
-        forward_all(L, (row *)work);
-        backward_all(L, (row *)work);
+        if (!sweep(ctx, L, (row *)work))
+            return false;
         for (size_t c = 0; c < width; c++)
             for (size_t i = 0; i < n; i++)
                 x[c * n + (size_t)order[i]] = work[i * WIDTH + c];
     }
+    return true;
 }

@@ -4,15 +4,17 @@
 #ifndef BO_LINALG_BLOCK_SOLVE_H
 #define BO_LINALG_BLOCK_SOLVE_H
 
+#include "base/context.h"
+
 #include <cholmod.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #define BO_SOLVE_WIDTH 8
 
 /* Numeric, supernodal, of real numbers with 32-bit indices. */
 bool bo_block_solve_fits(const cholmod_factor *L);
-/* A x = b for `count` vectors one after the other, where P A P^T = L L^T; x may be b. work: n x BO_SOLVE_WIDTH. */
-void bo_block_solve(const cholmod_factor *L, const double *b, double *x, int32_t count, double *work);
+/* A x = b for `count` vectors one after the other, where P A P^T = L L^T; x may be b. work: n x BO_SOLVE_WIDTH.
+ * False: the context's progress callback, which large factors look at on the way, has cancelled it. */
+bool bo_block_solve(bough_context *ctx, const cholmod_factor *L, const double *b, double *x, int32_t count,
+                    double *work);
 
 #endif

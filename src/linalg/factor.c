@@ -1,8 +1,10 @@
 #include "linalg/factor.h"
 
 #include "linalg/block_solve.h"
+#include "linalg/memory.h"
 #include "linalg/one_thread.h"
 #include "linalg/ordering.h"
+#include "linalg/supernodal.h"
 
 #include <cholmod.h>
 #include <string.h>
@@ -14,6 +16,7 @@ struct bo_factor {
     cholmod_factor *L;        /* NULL when nothing is free */
     cholmod_dense *x, *y, *e; /* workspace that cholmod_solve2 reuses */
     bool numeric;
+    bo_supernodal *supernodal; /* when L is made of supernodes; else CHOLMOD makes its numbers too */
 
     /* The free part of the matrix, when some unknowns are held; else `part` is NULL and A itself is factored. */
     bough_sparse *part;
@@ -86,6 +89,13 @@ static bough_status pick_free_part(bough_context *ctx, const bough_sparse *A, bo
     return BOUGH_OK;
 }
 
+/* Symbolic, L knows how large it will be. */
+static bough_status prepare_supernodes(bough_context *ctx, bo_factor *f, const bough_sparse *A) {
+    BO_TRY(bo_check_memory(ctx, (double)f->L->xsize * sizeof(double), "the factor of a matrix with %d unknowns",
+                           f->free_count));
+    return bo_supernodal_create(ctx, f->L, A, f->common.fl, &f->supernodal);
+}
+
 static bough_status analyse(bough_context *ctx, const bough_sparse *A, int32_t block, bo_factor *f) {
     if (f->free_count < f->size)
         BO_TRY(pick_free_part(ctx, A, f));
@@ -108,7 +118,9 @@ static bough_status analyse(bough_context *ctx, const bough_sparse *A, int32_t b
         if (status != BOUGH_OK)
             return status;
     }
-    return f->L ? BOUGH_OK : fail(ctx, &f->common);
+    if (!f->L)
+        return fail(ctx, &f->common);
+    return f->L->is_super ? prepare_supernodes(ctx, f, f->part ? f->part : A) : BOUGH_OK;
 }
 
 bough_status bo_factor_analyse(bough_context *ctx, const bough_sparse *A, int32_t block, const unsigned char *fixed,
@@ -154,6 +166,21 @@ static void end_cholmod(const bo_factor *factor) {
         bo_one_thread_end();
 }
 
+/* Whether A is positive definite is seen at L->minor. */
+static bough_status make_numbers(bough_context *ctx, bo_factor *f, const bough_sparse *A) {
+    if (!f->supernodal) {
+        cholmod_sparse matrix = view(A);
+        begin_cholmod(f);
+        cholmod_factorize(&matrix, f->L, &f->common);
+        end_cholmod(f);
+        return BOUGH_OK;
+    }
+    f->common.status = CHOLMOD_OK;
+    if (f->L->xtype == CHOLMOD_PATTERN && !cholmod_change_factor(CHOLMOD_REAL, 1, 1, 1, 1, f->L, &f->common))
+        return fail(ctx, &f->common);
+    return bo_supernodal_factorise(ctx, f->supernodal, A, f->L);
+}
+
 bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const bough_sparse *A) {
     factor->numeric = factor->L == NULL;
     if (!factor->L)
@@ -161,10 +188,7 @@ bough_status bo_factor_numeric(bough_context *ctx, bo_factor *factor, const boug
     if (factor->part)
         for (int32_t k = 0; k < factor->part->column_start[factor->free_count]; k++)
             factor->part->values[k] = A->values[factor->entries[k]];
-    cholmod_sparse matrix = view(factor->part ? factor->part : A);
-    begin_cholmod(factor);
-    cholmod_factorize(&matrix, factor->L, &factor->common);
-    end_cholmod(factor);
+    BO_TRY(make_numbers(ctx, factor, factor->part ? factor->part : A));
     if (factor->common.status == CHOLMOD_NOT_POSDEF || factor->L->minor < factor->L->n)
         return bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the matrix is not positive definite (column %zu of %zu)",
                        factor->L->minor, factor->L->n);
@@ -197,8 +221,7 @@ static bough_status solve_free(bough_context *ctx, bo_factor *factor, const doub
     if (count > 1 && bo_block_solve_fits(factor->L)) {
         if (!BO_RESERVE(ctx, factor->work, factor->work_capacity, n * BO_SOLVE_WIDTH))
             return BOUGH_ERROR_MEMORY;
-        bo_block_solve(factor->L, b, x, count, factor->work);
-        return BOUGH_OK;
+        return bo_block_solve(ctx, factor->L, b, x, count, factor->work) ? BOUGH_OK : bo_fail_cancelled(ctx);
     }
     BO_TRY(solve_few(ctx, factor, b, count));
     memcpy(x, factor->x->x, n * (size_t)count * sizeof *x);
@@ -234,6 +257,7 @@ void bo_factor_destroy(bough_context *ctx, bo_factor *factor) {
     cholmod_free_dense(&factor->e, &factor->common);
     cholmod_free_factor(&factor->L, &factor->common);
     cholmod_finish(&factor->common);
+    bo_supernodal_destroy(ctx, factor->supernodal);
     bough_sparse_destroy(ctx, factor->part);
     bo_free(ctx, factor->entries);
     bo_free(ctx, factor->free_index);

@@ -1,6 +1,7 @@
 #include "linalg/krylov.h"
 
 #include "linalg/blas.h"
+#include "linalg/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,6 +21,8 @@ static bool resize(bough_context *ctx, double **block, size_t count) {
 
 bough_status bo_krylov_reserve(bough_context *ctx, bo_krylov *k, int32_t capacity) {
     size_t m = (size_t)capacity, old = (size_t)k->capacity, rows = m + BLOCK, n = (size_t)k->size;
+    BO_TRY(bo_check_memory(ctx, 2.0 * (double)(m - old) * (double)n * sizeof(double),
+                           "a search for eigenvalues with %d vectors of %d unknowns", capacity, k->size));
     double *T = BO_NEW_ZEROS(ctx, double, m *m);
     if (!T)
         return BOUGH_ERROR_MEMORY;

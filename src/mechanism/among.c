@@ -1,4 +1,5 @@
 /* A step of a mechanism and free rigid bodies among obstacles. docs/theory/contact.md, "Among obstacles". */
+#include "mechanism/links.h"
 #include "mechanism/step.h"
 #include "mechanism/surroundings.h"
 
@@ -98,45 +99,7 @@ static void place_body(const bough_surroundings *s, bo_place *place) {
     }
 }
 
-static void put_column(double *motion, int32_t size, int32_t column, bo_vec3 velocity, bo_vec3 spin) {
-    double x[6];
-    bo_store3(x, velocity), bo_store3(x + 3, spin);
-    for (int r = 0; r < 6; r++)
-        motion[r * size + column] = x[r];
-}
-
-/* H = H_base H_e0 exp(xi): by z the twist in its own axes is Jr(xi) Q_e, Jr the right Jacobian of SE(3). By a free
- * base's twist (v; w) in its axes a point at r from it moves with v + w x r. */
-static void place_effector(const bough_mechanism_model *model, const bough_mechanism_state *state, bo_place *place) {
-    const bo_se3 base = bo_pose(&state->base);
-    const int32_t b = model->free_base ? 6 : 0, size = b + model->rank, e = place->index;
-    place->pose = base;
-    memset(place->motion, 0, 6 * (size_t)size * sizeof(double));
-    if (e != BOUGH_TOUCH_BY_BASE) {
-        const bough_pose pose = bough_mechanism_state_end_effector(model, state, e);
-        const bo_twist xi = bo_load_twist(state->xi + 6 * (size_t)e);
-        place->pose = bo_pose(&pose);
-        bo_twist jacobian[6]; /* columns */
-        for (int k = 0; k < 6; k++) {
-            double unit[6] = {0};
-            unit[k] = 1;
-            jacobian[k] = bo_se3_right_jacobian(xi, bo_load_twist(unit));
-        }
-        for (int32_t z = 0; z < model->rank; z++) {
-            bo_twist t = {{0, 0, 0}, {0, 0, 0}};
-            for (int k = 0; k < 6; k++)
-                t = bo_twist_mul_add(t, model->Q[(6 * (ptrdiff_t)e + k) * model->rank + z], jacobian[k]);
-            put_column(place->motion, size, b + z, bo_mat_vec(place->pose.R, t.v), bo_mat_vec(place->pose.R, t.w));
-        }
-    }
-    const bo_vec3 r = bo_sub(place->pose.t, base.t);
-    for (int k = 0; k < b; k++) {
-        const bo_vec3 axis = bo_v3(base.R.m[k % 3], base.R.m[3 + k % 3], base.R.m[6 + k % 3]);
-        put_column(place->motion, size, k, k < 3 ? axis : bo_cross(axis, r), k < 3 ? bo_v3(0, 0, 0) : axis);
-    }
-}
-
-static void place_all(const bough_mechanism_model *model, const bough_mechanism_state *state, bough_surroundings *s) {
+static void place_all(const bo_mover *mover, bough_surroundings *s) {
     struct bo_surroundings_work *w = s->work;
     for (int32_t i = 0; i < w->place_count; i++) {
         bo_place *place = &w->places[i];
@@ -145,7 +108,7 @@ static void place_all(const bough_mechanism_model *model, const bough_mechanism_
         if (place->kind == BOUGH_CONTACT_OF_BODY)
             place_body(s, place);
         else
-            place_effector(model, state, place);
+            mover->place(mover->data, place);
         const bo_group *group = &w->groups[place->group];
         double rates[6] = {0};
         for (int r = 0; r < 6; r++)
@@ -153,19 +116,6 @@ static void place_all(const bough_mechanism_model *model, const bough_mechanism_
                 rates[r] += place->motion[r * group->size + k] * group->y[k];
         place->velocity = bo_load3(rates), place->spin = bo_load3(rates + 3);
     }
-}
-
-/* The mechanism as a group: rates without contact, as they were, and the matrix of the step. Directions that it does
- * not allow have an answer of rounding only: 1e-18 of the largest. */
-static void take_mechanism(const bough_mechanism_model *model, const bough_mechanism_state *state,
-                           struct bo_surroundings_work *w) {
-    const struct bo_mechanism_work *m = state->work;
-    double most = 0;
-    for (int32_t k = 0; k < m->size; k++)
-        most =
-            fmax(most, m->inverse[k * m->size + k] * (k < m->size - model->rank ? 1 : model->radius * model->radius));
-    memcpy(w->y, m->next, (size_t)m->size * sizeof(double));
-    w->groups[0].inverse = m->inverse, w->groups[0].before = m->rate, w->groups[0].least = 1e-18 * most;
 }
 
 /* ---- what touches ---- */
@@ -334,7 +284,9 @@ static void solve(bough_surroundings *s) {
 
 /* ---- the end of a step ---- */
 
-static bo_vec3 impulse_of(const bo_meeting *m, const bo_constraint *c) {
+bo_vec3 bo_among_impulse(const struct bo_surroundings_work *w, size_t meeting) {
+    const bo_meeting *m = &w->meetings[meeting];
+    const bo_constraint *c = &w->constraints[meeting];
     return bo_add(bo_scale(c->impulse[0], m->normal),
                   bo_add(bo_scale(c->impulse[1], m->tangents[0]), bo_scale(c->impulse[2], m->tangents[1])));
 }
@@ -347,12 +299,12 @@ static bough_status reserve_results(bough_context *ctx, bough_surroundings *s) {
     return BOUGH_OK;
 }
 
-static void keep_results(bough_surroundings *s, double dt) {
+void bo_among_keep(bough_surroundings *s, double dt) {
     struct bo_surroundings_work *w = s->work;
     for (size_t i = 0; i < w->meeting_count; i++) {
         const bo_meeting *m = &w->meetings[i];
         bough_contact *c = &s->contacts[i];
-        w->kept[i] = (bo_memory_of_impulse){m->a, m->b, m->feature, impulse_of(m, &w->constraints[i])};
+        w->kept[i] = (bo_memory_of_impulse){m->a, m->b, m->feature, bo_among_impulse(w, i)};
         *c = bo_contact_of(w, &w->kept[i], dt);
         bo_store3(c->position, m->position);
         bo_store3(c->normal, m->normal);
@@ -364,15 +316,13 @@ static void keep_results(bough_surroundings *s, double dt) {
         s->bodies[i] = w->bodies[i].next;
 }
 
-static bough_status check_step(bough_context *ctx, const bough_mechanism_model *model,
-                               const bough_mechanism_state *state, const bough_surroundings *s, double dt) {
+bough_status bo_among_check(bough_context *ctx, const bough_surroundings *s, int32_t end_effector_count, int32_t size,
+                            double dt) {
     const struct bo_surroundings_work *w = s->work;
     if (!(dt > 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the step is %g s; it must be above 0", dt);
-    if (!model != !state)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism needs its state, and a state its model");
-    const int32_t size = model ? model->rank + (model->free_base ? 6 : 0) : 0;
-    if (size != w->size || (model && model->end_effector_count != w->end_effector_count))
+    if (w->has_mechanism != (size >= 0) ||
+        (w->has_mechanism && (size != w->size || end_effector_count != w->end_effector_count)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the surroundings were made for another model");
     return BOUGH_OK;
 }
@@ -389,29 +339,140 @@ static bool rates_are_finite(const struct bo_surroundings_work *w) {
     return true;
 }
 
-bough_status bough_mechanism_step_among(bough_context *ctx, const bough_mechanism_model *model,
-                                        bough_mechanism_state *state, bough_surroundings *s, double dt) {
-    BO_TRY(check_step(ctx, model, state, s, dt));
+bough_status bo_among_solve(bough_context *ctx, bough_surroundings *s, const bo_mover *mover, double dt) {
     struct bo_surroundings_work *w = s->work;
-    if (model) {
-        BO_TRY(bo_mechanism_predict(ctx, model, state, dt));
-        take_mechanism(model, state, w);
+    if (mover) {
+        memcpy(w->y, mover->y, (size_t)w->size * sizeof(double));
+        w->groups[0].before = mover->before;
     }
     predict_bodies(s, dt);
     if (!rates_are_finite(w))
         return fail_not_finite(ctx);
-    place_all(model, state, s);
+    place_all(mover, s);
     BO_TRY(find_meetings(ctx, w, dt));
     BO_TRY(fill_constraints(ctx, w, dt));
     BO_TRY(reserve_results(ctx, s));
+    if (mover && w->meeting_count > 0)
+        BO_TRY(mover->answer(mover->data, &w->groups[0].inverse, &w->groups[0].least));
     solve(s);
-    if (!move_bodies(s, dt))
+    return move_bodies(s, dt) ? BOUGH_OK : fail_not_finite(ctx);
+}
+
+bough_status bo_among_solve_again(bough_context *ctx, bough_surroundings *s, const double *y, double dt) {
+    struct bo_surroundings_work *w = s->work;
+    const int32_t rounds = s->rounds;
+    memcpy(w->y, y, (size_t)w->size * sizeof(double));
+    predict_bodies(s, dt);
+    if (!rates_are_finite(w))
         return fail_not_finite(ctx);
+    solve(s);
+    s->rounds += rounds;
+    return move_bodies(s, dt) ? BOUGH_OK : fail_not_finite(ctx);
+}
+
+/* ---- with a reduced mechanism ---- */
+
+typedef struct {
+    const bough_mechanism_model *model;
+    const bough_mechanism_state *state;
+} reduced;
+
+/* By a free base's twist (v; w) in its axes a point at r from it moves with v + w x r. */
+static void move_with_base(bo_se3 base, int32_t base_size, int32_t size, bo_place *place) {
+    const bo_vec3 r = bo_sub(place->pose.t, base.t);
+    for (int k = 0; k < base_size; k++) {
+        const bo_vec3 axis = bo_v3(base.R.m[k % 3], base.R.m[3 + k % 3], base.R.m[6 + k % 3]);
+        bo_put_column(place->motion, size, k, k < 3 ? axis : bo_cross(axis, r), k < 3 ? bo_v3(0, 0, 0) : axis);
+    }
+}
+
+/* H = H_base H_e0 exp(xi): by z the twist in its own axes is Jr(xi) Q_e, Jr the right Jacobian of SE(3). By a free
+ * base's twist (v; w) in its axes a point at r from it moves with v + w x r. */
+/* A link is at H = H_base H_base,rest^-1 (exp(t) R, p + J t): with t in axes that were the world's at rest, by z it
+ * moves by exp(t) Jr(t) of its maps. The base moves along. */
+static void place_link(const reduced *r, bo_place *place) {
+    const bough_mechanism_model *model = r->model;
+    const int32_t b = model->free_base ? 6 : 0, size = b + model->rank, link = place->index;
+    const double *z = r->state->work->z + b;
+    const bo_se3 rest = bo_pose(&model->rest[link]), base = bo_pose(&r->state->base),
+                 moved = bo_se3_mul(base, bo_se3_inverse(bo_pose(&model->rest[model->base])));
+    bo_twist t = bo_lanes_twist(model->lanes, link, 0);
+    for (int32_t k = 0; k < model->rank; k++)
+        t = bo_twist_mul_add(t, z[k], bo_lanes_twist(model->lanes, link, 1 + k));
+    for (int32_t k = 0; k < model->motor_count; k++)
+        t = bo_twist_mul_add(t, r->state->motors[k], bo_lanes_twist(model->lanes, link, 1 + model->rank + k));
+    const bo_se3 bend = bo_se3_exp(t);
+    const bo_mat3 axes = bo_mat_mul(moved.R, bend.R);
+    place->pose = bo_se3_mul(moved, (bo_se3){bo_mat_mul(bend.R, rest.R), bo_add(rest.t, bend.t)});
+    memset(place->motion, 0, 6 * (size_t)size * sizeof(double));
+    for (int32_t k = 0; k < model->rank; k++) {
+        const bo_twist by = bo_se3_right_jacobian(t, bo_lanes_twist(model->lanes, link, 1 + k));
+        bo_put_column(place->motion, size, b + k, bo_mat_vec(axes, by.v), bo_mat_vec(axes, by.w));
+    }
+    move_with_base(base, b, size, place);
+}
+
+static void place_effector(const void *data, bo_place *place) {
+    if (place->kind == BOUGH_CONTACT_OF_LINK) {
+        place_link(data, place);
+        return;
+    }
+    const bough_mechanism_model *model = ((const reduced *)data)->model;
+    const bough_mechanism_state *state = ((const reduced *)data)->state;
+    const bo_se3 base = bo_pose(&state->base);
+    const int32_t b = model->free_base ? 6 : 0, size = b + model->rank, e = place->index;
+    place->pose = base;
+    memset(place->motion, 0, 6 * (size_t)size * sizeof(double));
+    if (e != BOUGH_TOUCH_BY_BASE) {
+        const bough_pose pose = bough_mechanism_state_end_effector(model, state, e);
+        const bo_twist xi = bo_load_twist(state->xi + 6 * (size_t)e);
+        place->pose = bo_pose(&pose);
+        bo_twist jacobian[6]; /* columns */
+        for (int k = 0; k < 6; k++) {
+            double unit[6] = {0};
+            unit[k] = 1;
+            jacobian[k] = bo_se3_right_jacobian(xi, bo_load_twist(unit));
+        }
+        for (int32_t z = 0; z < model->rank; z++) {
+            bo_twist t = {{0, 0, 0}, {0, 0, 0}};
+            for (int k = 0; k < 6; k++)
+                t = bo_twist_mul_add(t, model->Q[(6 * (ptrdiff_t)e + k) * model->rank + z], jacobian[k]);
+            bo_put_column(place->motion, size, b + z, bo_mat_vec(place->pose.R, t.v), bo_mat_vec(place->pose.R, t.w));
+        }
+    }
+    move_with_base(base, b, size, place);
+}
+
+/* The matrix of the step. Directions that it does not allow have an answer of rounding only: 1e-18 of the largest. */
+static bough_status answer_reduced(void *data, const double **inverse, double *least) {
+    const bough_mechanism_model *model = ((const reduced *)data)->model;
+    const struct bo_mechanism_work *m = ((const reduced *)data)->state->work;
+    double most = 0;
+    for (int32_t k = 0; k < m->size; k++)
+        most =
+            fmax(most, m->inverse[k * m->size + k] * (k < m->size - model->rank ? 1 : model->radius * model->radius));
+    *inverse = m->inverse, *least = 1e-18 * most;
+    return BOUGH_OK;
+}
+
+bough_status bough_mechanism_step_among(bough_context *ctx, const bough_mechanism_model *model,
+                                        bough_mechanism_state *state, bough_surroundings *s, double dt) {
+    reduced r = {model, state};
+    bo_mover mover = {.data = &r, .place = place_effector, .answer = answer_reduced};
+    if (!model != !state)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism needs its state, and a state its model");
+    BO_TRY(bo_among_check(ctx, s, model ? model->end_effector_count : 0,
+                          model ? model->rank + (model->free_base ? 6 : 0) : -1, dt));
     if (model) {
-        if (w->meeting_count > 0)
-            bo_mechanism_kick(model, state, dt, w->impulse);
+        BO_TRY(bo_mechanism_predict(ctx, model, state, dt));
+        mover.y = state->work->next, mover.before = state->work->rate;
+    }
+    BO_TRY(bo_among_solve(ctx, s, model ? &mover : NULL, dt));
+    if (model) {
+        if (s->work->meeting_count > 0)
+            bo_mechanism_kick(model, state, dt, s->work->impulse);
         BO_TRY(bo_mechanism_finish(ctx, model, state, dt));
     }
-    keep_results(s, dt);
+    bo_among_keep(s, dt);
     return BOUGH_OK;
 }

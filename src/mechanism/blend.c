@@ -32,6 +32,7 @@ static void drop_point(bough_context *ctx, bo_blend_point *point) {
     bo_free(ctx, point->D);
     bo_free(ctx, point->at);
     bo_free(ctx, point->numbers);
+    bo_free(ctx, point->driven);
     *point = (bo_blend_point){0};
 }
 
@@ -70,7 +71,8 @@ static bool make_room(bough_context *ctx, const bough_mechanism_blend *blend, bo
     point->D = BO_NEW_ZEROS(ctx, double, n *n);
     point->at = BO_NEW_ARRAY(ctx, bo_se3, blend->effector_count);
     point->numbers = BO_NEW_ZEROS(ctx, double, blend->parts.count);
-    return point->V && point->lambda && point->M && point->D && point->at && point->numbers;
+    point->driven = BO_NEW_ZEROS(ctx, double, blend->motor_count);
+    return point->V && point->lambda && point->M && point->D && point->at && point->numbers && point->driven;
 }
 
 /* V^T S^-1 A S^-1 V (rank x rank) of a matrix of the end effectors' coordinates */
@@ -142,42 +144,55 @@ static void add_reaction(const bough_mechanism_blend *blend, const bo_blend_poin
     }
 }
 
-static double spring_energy(const bough_mechanism *m) {
+/* Of the springs at the point's pose, with its motors where they are there: they add to where coordinates rest. */
+static double spring_energy(const bough_mechanism_blend *blend, const bo_blend_point *point) {
+    const bough_mechanism *m = point->mechanism;
     double sum = 0;
     for (int32_t j = 0; j < m->def.joint_count; j++) {
         const bo_mechanism_joint *joint = &m->joints[j];
         const int n = joint->freedoms;
+        double d[BO_MOST_FREEDOMS];
+        for (int a = 0; a < n; a++) {
+            d[a] = joint->at[a] - joint->rest[a];
+            for (int32_t k = 0; k < blend->motor_count; k++)
+                d[a] -= blend->motors[k] == joint->offset + a ? point->driven[k] : 0;
+        }
         for (int a = 0; a < n; a++) {
             double end;
             const double limit = bo_joint_limit(joint, a, joint->at[a], &end);
             if (limit > 0)
                 sum += 0.5 * limit * (joint->at[a] - end) * (joint->at[a] - end);
             for (int b = 0; b < n; b++)
-                sum += 0.5 * (joint->at[a] - joint->rest[a]) * joint->stiffness[n * a + b] *
-                       (joint->at[b] - joint->rest[b]);
+                sum += 0.5 * d[a] * joint->stiffness[n * a + b] * d[b];
         }
     }
     return sum;
 }
 
+/* rest: n, scratch */
 static void fill_numbers(const bough_mechanism_blend *blend, const bough_pose *poses, const double *wrench,
-                         bo_blend_point *point) {
+                         double *rest, bo_blend_point *point) {
     const bough_mechanism *m = point->mechanism;
     const bough_mechanism_model *model = point->model;
     const bo_blend_parts *parts = &blend->parts;
     const int32_t n = blend->n;
     double *x = point->numbers;
-    scaled_wrench(blend, model->K, model->rest_xi, x + parts->pull);
+    for (int32_t k = 0; k < blend->motor_count; k++)
+        for (int32_t i = 0; i < n; i++)
+            x[parts->motors + (ptrdiff_t)n * k + i] = model->motor_xi[(ptrdiff_t)n * k + i] * bo_blend_scale(blend, i);
+    memcpy(rest, model->rest_xi, (size_t)n * sizeof(double));
+    for (int32_t k = 0; k < blend->motor_count; k++)
+        for (int32_t i = 0; i < n; i++)
+            rest[i] += point->driven[k] * model->motor_xi[(ptrdiff_t)n * k + i];
+    scaled_wrench(blend, model->K, rest, x + parts->pull);
     if (wrench)
         add_reaction(blend, point, poses, wrench, x + parts->pull);
-    for (int32_t k = 0; k < blend->motor_count; k++)
-        scaled_wrench(blend, model->K, model->motor_xi + (ptrdiff_t)n * k, x + parts->motors + (ptrdiff_t)n * k);
     for (int32_t i = 0; i < n; i++)
         for (int d = 0; d < 3; d++)
             for (int32_t k = 0; k < model->rank; k++)
                 x[parts->weight + 3 * i + d] +=
                     model->P[k * n + i] * model->weight[3 * k + d] / bo_blend_scale(blend, i);
-    x[parts->energy] = spring_energy(m);
+    x[parts->energy] = spring_energy(blend, point);
     const bo_se3 from_world = bo_se3_inverse(bo_pose(&m->links[m->def.base].rest));
     bo_vec3 moment = {0, 0, 0};
     for (int32_t i = 0; i < m->def.link_count; i++) {
@@ -193,7 +208,7 @@ static void fill_numbers(const bough_mechanism_blend *blend, const bough_pose *p
 }
 
 static bough_status make_point(bough_context *ctx, const bough_mechanism_blend *blend, const bough_pose *poses,
-                               const double *wrench, bo_blend_point *point) {
+                               const double *motors, const double *wrench, bo_blend_point *point) {
     BO_TRY(move_there(ctx, blend, poses, &point->mechanism));
     BO_TRY(make_model(ctx, blend, point));
     if (!make_room(ctx, blend, point))
@@ -201,7 +216,13 @@ static bough_status make_point(bough_context *ctx, const bough_mechanism_blend *
     BO_TRY(find_directions(ctx, blend, point));
     along_directions(blend, point, point->model->M, point->M);
     along_directions(blend, point, point->model->D, point->D);
-    fill_numbers(blend, poses, wrench, point);
+    double *rest = BO_NEW_ARRAY(ctx, double, blend->n);
+    if (!rest)
+        return bo_fail_memory(ctx);
+    for (int32_t k = 0; k < blend->motor_count; k++)
+        point->driven[k] = motors ? motors[k] : 0;
+    fill_numbers(blend, poses, wrench, rest, point);
+    bo_free(ctx, rest);
     return BOUGH_OK;
 }
 
@@ -361,6 +382,11 @@ static bool finite_wrench(int32_t n, const double *wrench) {
 
 bough_status bough_mechanism_blend_add(bough_context *ctx, bough_mechanism_blend *blend, const bough_pose *poses,
                                        const double *wrench) {
+    return bough_mechanism_blend_add_driven(ctx, blend, poses, NULL, wrench);
+}
+
+bough_status bough_mechanism_blend_add_driven(bough_context *ctx, bough_mechanism_blend *blend, const bough_pose *poses,
+                                              const double *motors, const double *wrench) {
     if (blend->count == blend->most_points)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "the blend has room for %d points and they are used up; make it with larger most_points",
@@ -370,8 +396,10 @@ bough_status bough_mechanism_blend_add(bough_context *ctx, bough_mechanism_blend
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the pose of link %d is not a rotation and a finite position", i);
     if (wrench && !finite_wrench(blend->n, wrench))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the wrenches of a point of a blend must be finite");
+    if (motors && !finite_wrench(blend->motor_count, motors))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the motors of a point of a blend must be finite");
     bo_blend_point *point = &blend->points[blend->count];
-    bough_status status = make_point(ctx, blend, poses, wrench, point);
+    bough_status status = make_point(ctx, blend, poses, motors, wrench, point);
     if (status == BOUGH_OK) {
         for (int32_t i = 0; i < blend->count && status == BOUGH_OK; i++)
             if (!(bo_blend_distance(blend, blend->points[i].at, point->at) > 1e-9))

@@ -14,14 +14,15 @@ typedef struct bo_blend_point {
     double *lambda;  /* rank, descending */
     double *M, *D;   /* rank x rank: of coordinates along V */
     bo_se3 *at;      /* end effectors in the base's frame */
+    double *driven;  /* where its motors are */
     double *numbers; /* bo_blend_parts */
 } bo_blend_point;
 
 /* Where parts of `numbers` begin. */
 typedef struct bo_blend_parts {
     int32_t way;    /* n: log of the end effectors against those of the middle point, not scaled */
-    int32_t pull;   /* n: wrench of the springs on end effectors */
-    int32_t motors; /* motors x n: the same by a unit of each motor's offset */
+    int32_t pull;   /* n: wrench of the springs on end effectors, with its motors where they are there */
+    int32_t motors; /* motors x n: where a unit of each motor's offset takes the end effectors */
     int32_t weight; /* n x 3: wrench by gravity in the base's axes */
     int32_t energy; /* 1: of the springs */
     int32_t moment; /* 3: of mass about the base's origin, in its axes */
@@ -60,6 +61,30 @@ static inline const double *bo_blend_pair_of(const bough_mechanism_blend *blend,
 static inline const int32_t *bo_blend_tracks_of(const bough_mechanism_blend *blend, int32_t nearest, int32_t model) {
     return blend->track_of + ((size_t)nearest * (size_t)blend->count + (size_t)model) * (size_t)blend->n;
 }
+
+struct bo_blend_work {
+    bo_se3 *at, *rest, *next, *from;    /* end effectors: where they are, the blended pose, after a step, before one */
+    double *numbers;                    /* blended, as bo_blend_parts */
+    double *pair;                       /* blended, as bo_blend_pair */
+    double *gram;                       /* tracks x tracks: factor of B^T B */
+    double *A;                          /* tracks x tracks */
+    double *xi, *force;                 /* n: scaled */
+    double *way, *other, *step, *slope; /* n, n, n, n x n: of a search for equilibrium */
+    double *z, *rate, *f, *pull, *y, *right, *scratch; /* tracks */
+    double *kept;                                      /* n + most_points: of what a search may lose */
+    double *columns; /* most_points x (n + motors): what moves the links of each model */
+    int32_t *pivots;
+    double *memory;
+};
+
+/* A step in two halves, between which contact may act: rates y (tracks) at its end, with the matrices of the blend
+ * there; then moves the state by them. `nearest` goes from the first to the second. When the first fails the state is
+ * what it was. */
+bough_status bo_blend_predict(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                              double dt, int32_t *nearest);
+void bo_blend_finish(const bough_mechanism_blend *blend, bough_blend_state *state, double dt, int32_t nearest);
+/* Weights and carried wrench as they were before bo_blend_predict(). */
+bough_status bo_blend_give_back(const bough_mechanism_blend *blend, bough_blend_state *state, bough_status status);
 
 /* Of poses of all end effectors: sum of the lengths of what lies between, linear parts over r, angular ones over pi. */
 double bo_blend_distance(const bough_mechanism_blend *blend, const bo_se3 *from, const bo_se3 *to);

@@ -13,22 +13,8 @@
 #define STILL 1e-12      /* distance that ends a search for equilibrium */
 #define SEAM 1e-2 /* the same where the nearest model changes: directions may belong together in another way then */
 #define DIFFERENCE 1e-7
+#define NEGLIGIBLE 1e-16 /* weight of a point that changes no digit */
 enum { MOST_ROUNDS = 120, FIRST_ROUNDS = 20 };
-
-struct bo_blend_work {
-    bo_se3 *at, *rest, *next, *from;    /* end effectors: where they are, the blended pose, after a step, before one */
-    double *numbers;                    /* blended, as bo_blend_parts */
-    double *pair;                       /* blended, as bo_blend_pair */
-    double *gram;                       /* tracks x tracks: factor of B^T B */
-    double *A;                          /* tracks x tracks */
-    double *xi, *force;                 /* n: scaled */
-    double *way, *other, *step, *slope; /* n, n, n, n x n: of a search for equilibrium */
-    double *z, *rate, *f, *pull, *y, *right, *scratch; /* tracks */
-    double *kept;                                      /* n + most_points: of what a search may lose */
-    double *columns; /* most_points x (n + motors): what moves the links of each model */
-    int32_t *pivots;
-    double *memory;
-};
 
 bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_blend *blend,
                                       bough_blend_state **state) {
@@ -43,7 +29,7 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
     }
     s->work = w;
     const size_t doubles =
-        3 * n + motors + most + parts + (4 * n * n + n) + 3 * n * n + 14 * n + (n + most) + most * (n + motors);
+        3 * n + 2 * motors + most + parts + (4 * n * n + n) + 3 * n * n + 14 * n + (n + most) + most * (n + motors);
     double *x = w->memory = BO_NEW_ZEROS(ctx, double, doubles);
     w->at = BO_NEW_ARRAY(ctx, bo_se3, 4 * effectors);
     w->pivots = BO_NEW_ARRAY(ctx, int32_t, n);
@@ -60,6 +46,7 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
                {&s->wrench, n},
                {&s->carried, n},
                {&s->motors, motors},
+               {&s->driven, motors},
                {&s->weights, most},
                {&w->numbers, parts},
                {&w->pair, 4 * n * n + n},
@@ -201,6 +188,31 @@ static void multiply(int32_t tracks, const double *A, const double *x, double *y
     }
 }
 
+/* Where the motors take end effector e of point i, against where they are there: the twist of its own model. */
+static bo_twist driven_by(const bough_mechanism_blend *blend, const bough_blend_state *state, int32_t i, int32_t e) {
+    const bo_blend_point *point = &blend->points[i];
+    bo_twist t = {{0, 0, 0}, {0, 0, 0}};
+    for (int32_t k = 0; k < blend->motor_count; k++)
+        t = bo_twist_mul_add(t, state->motors[k] - point->driven[k],
+                             bo_load_twist(point->model->motor_xi + (ptrdiff_t)blend->n * k + 6 * (ptrdiff_t)e));
+    return t;
+}
+
+/* From the end effector at the middle point to the blended pose: sum alpha_i log(H_m^-1 H_i exp(motors)). */
+static bo_twist way_of(const bough_mechanism_blend *blend, const bough_blend_state *state, int32_t e) {
+    if (blend->motor_count == 0)
+        return bo_load_twist(state->work->numbers + blend->parts.way + 6 * (ptrdiff_t)e);
+    const bo_se3 back = bo_se3_inverse(blend->points[blend->middle].at[e]);
+    bo_twist sum = {{0, 0, 0}, {0, 0, 0}};
+    for (int32_t i = 0; i < blend->count; i++) {
+        if (state->weights[i] < NEGLIGIBLE)
+            continue;
+        const bo_se3 there = bo_se3_mul(blend->points[i].at[e], bo_se3_exp(driven_by(blend, state, i, e)));
+        sum = bo_twist_mul_add(sum, state->weights[i], bo_se3_log(bo_se3_mul(back, there)));
+    }
+    return sum;
+}
+
 /* Everything of the blended model for end effectors at w->at: weights, numbers, pair, blended poses, and xi. */
 static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
                              int32_t *nearest) {
@@ -218,7 +230,7 @@ static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *bl
                        "the blend is not finite: check where its end effectors are, or that its points are not too far "
                        "apart");
     for (int32_t e = 0; e < blend->effector_count; e++) {
-        const bo_twist way = bo_load_twist(w->numbers + blend->parts.way + 6 * (ptrdiff_t)e);
+        const bo_twist way = way_of(blend, state, e);
         w->rest[e] = bo_se3_mul(blend->points[blend->middle].at[e], bo_se3_exp(way));
         const bo_twist xi = bo_se3_log(bo_se3_mul(bo_se3_inverse(w->rest[e]), w->at[e]));
         bo_store_twist(w->xi + 6 * (ptrdiff_t)e, (bo_twist){bo_scale(1 / blend->radius, xi.v), xi.w});
@@ -226,7 +238,7 @@ static bough_status blend_at(bough_context *ctx, const bough_mechanism_blend *bl
     return BOUGH_OK;
 }
 
-/* Wrench of springs at the blended pose, motors and gravity on the end effectors. */
+/* Wrench of springs at the blended pose and of gravity on the end effectors. */
 static void pull_of(const bough_mechanism_blend *blend, const bough_blend_state *state, double *force) {
     const struct bo_blend_work *w = state->work;
     const bo_blend_parts *parts = &blend->parts;
@@ -236,8 +248,6 @@ static void pull_of(const bough_mechanism_blend *blend, const bough_blend_state 
         const double *weight = w->numbers + parts->weight + 3 * (ptrdiff_t)i;
         force[i] = w->numbers[parts->pull + i] + weight[0] * g[0] + weight[1] * g[1] + weight[2] * g[2];
     }
-    for (int32_t k = 0; k < blend->motor_count; k++)
-        add_scaled(blend->n, state->motors[k], w->numbers + parts->motors + (ptrdiff_t)blend->n * k, force);
 }
 
 /* Axes of an end effector at its blended pose, in the world. */
@@ -291,7 +301,7 @@ static void keep(const bough_mechanism_blend *blend, bough_blend_state *state) {
     memcpy(state->work->kept, state->carried, (size_t)blend->n * sizeof(double));
     memcpy(state->work->kept + blend->n, state->weights, (size_t)blend->most_points * sizeof(double));
 }
-static bough_status give_back(const bough_mechanism_blend *blend, bough_blend_state *state, bough_status status) {
+bough_status bo_blend_give_back(const bough_mechanism_blend *blend, bough_blend_state *state, bough_status status) {
     memcpy(state->carried, state->work->kept, (size_t)blend->n * sizeof(double));
     memcpy(state->weights, state->work->kept + blend->n, (size_t)blend->most_points * sizeof(double));
     return status;
@@ -308,9 +318,9 @@ static bough_status check_state(bough_context *ctx, const bough_mechanism_blend 
     for (int d = 0; d < 3; d++)
         sum += 0 * state->gravity[d];
     if (!bo_all_finite(blend->n, state->phi) || !bo_all_finite(blend->n, state->wrench) ||
-        !bo_all_finite(blend->motor_count, state->motors) || !bo_all_finite(blend->n, state->rates) ||
-        !bo_all_finite(blend->n, state->springs) || !(state->kinetic >= 0) || !(sum == 0) ||
-        !bo_good_pose(&state->base))
+        !bo_all_finite(blend->motor_count, state->motors) || !bo_all_finite(blend->motor_count, state->driven) ||
+        !bo_all_finite(blend->n, state->rates) || !bo_all_finite(blend->n, state->springs) || !(state->kinetic >= 0) ||
+        !(sum == 0) || !bo_good_pose(&state->base))
         return bo_fail(ctx, BOUGH_NOT_FINITE,
                        "velocities, wrenches, motors, gravity and the base's pose of a blend "
                        "must be finite");
@@ -344,10 +354,10 @@ bough_status bough_blend_state_weigh(bough_context *ctx, const bough_mechanism_b
     int32_t nearest;
     const bough_status status = blend_at(ctx, blend, state, &nearest);
     if (status != BOUGH_OK)
-        return give_back(blend, state, status);
+        return bo_blend_give_back(blend, state, status);
     coordinates(blend, w, w->xi, w->z);
     if (!forces_of(blend, w, w->z, w->f))
-        return give_back(blend, state, bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite"));
+        return bo_blend_give_back(blend, state, bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite"));
     carry(blend, state, w->f);
     state->nearest = -1;
     if (!holding)
@@ -402,6 +412,16 @@ static void change_tracks(const bough_mechanism_blend *blend, int32_t old, int32
         y[abs(forward[k]) - 1] = forward[k] > 0 ? x[k] : -x[k];
 }
 
+/* How far the motors have moved the blended pose since the last step, along the directions (tracks). */
+static void moved_by_motors(const bough_mechanism_blend *blend, const bough_blend_state *state, double *z) {
+    struct bo_blend_work *w = state->work;
+    memset(w->force, 0, (size_t)blend->n * sizeof(double));
+    for (int32_t k = 0; k < blend->motor_count; k++)
+        add_scaled(blend->n, state->motors[k] - state->driven[k],
+                   w->numbers + blend->parts.motors + (ptrdiff_t)blend->n * k, w->force);
+    coordinates(blend, w, w->force, z);
+}
+
 /* Blended poses are not quite where the mechanism can go, and its directions turn. Seen from the blended pose of this
  * step, the end effectors are elsewhere than a step ago, and their twists have parts in other directions. In stiff ones
  * that is nothing but the error of the blend, and would be answered by huge forces. What a step hands to the next is
@@ -423,10 +443,11 @@ static void hand_over(const bough_mechanism_blend *blend, bough_blend_state *sta
     }
     for (int32_t t = 0; t < tracks; t++)
         most = fmax(most, L[(tracks + 1) * t]);
+    moved_by_motors(blend, state, w->y);
     multiply(tracks, w->pair + blend->pair.M, w->rate, w->scratch);
     for (int32_t t = 0; t < tracks; t++) {
         const double lambda = L[(tracks + 1) * t], soft = lambda / (lambda + STIFF * most);
-        w->z[t] = soft * w->z[t] + (1 - soft) * lambda * (pull[t] - springs[t]);
+        w->z[t] = soft * w->z[t] + (1 - soft) * (lambda * (pull[t] - springs[t]) - w->y[t]);
         kinetic += 0.5 * w->rate[t] * w->scratch[t];
     }
     const double s = kinetic > 0 ? fmin(2, fmax(0.5, sqrt(state->kinetic / kinetic))) : 1;
@@ -444,34 +465,40 @@ static void remember(const bough_mechanism_blend *blend, bough_blend_state *stat
         state->springs[t] = pull[t] - w->f[t];
         state->kinetic += 0.5 * w->y[t] * w->scratch[t];
     }
+    memcpy(state->driven, state->motors, (size_t)blend->motor_count * sizeof(double));
 }
 
-bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
-                                    double dt) {
+bough_status bo_blend_predict(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                              double dt, int32_t *nearest) {
     struct bo_blend_work *w = state->work;
-    const int32_t tracks = blend->tracks;
     if (!(dt > 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the step of a mechanism is %g s; it must be above 0", dt);
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    int32_t nearest;
-    const bough_status status = blend_at(ctx, blend, state, &nearest);
+    const bough_status status = blend_at(ctx, blend, state, nearest);
     if (status != BOUGH_OK)
-        return give_back(blend, state, status);
+        return bo_blend_give_back(blend, state, status);
     coordinates(blend, w, w->xi, w->z);
     for (int32_t i = 0; i < blend->n; i++)
         w->xi[i] = state->phi[i] * bo_blend_scale(blend, i);
     coordinates(blend, w, w->xi, w->rate);
     onto(blend, w->pair + blend->pair.B, w->numbers + blend->parts.pull, w->pull);
-    hand_over(blend, state, nearest, w->pull);
+    hand_over(blend, state, *nearest, w->pull);
     push(blend, state);
     if (!solve_step(blend, w, dt))
-        return give_back(blend, state,
-                         bo_fail(ctx, BOUGH_ERROR_SINGULAR,
-                                 "a step of %g s of the blended mechanism is singular or not finite: masses or "
-                                 "stiffnesses are too far apart, or wrenches too large",
-                                 dt));
+        return bo_blend_give_back(
+            blend, state,
+            bo_fail(ctx, BOUGH_ERROR_SINGULAR,
+                    "a step of %g s of the blended mechanism is singular or not finite: masses or "
+                    "stiffnesses are too far apart, or wrenches too large",
+                    dt));
+    return BOUGH_OK;
+}
+
+void bo_blend_finish(const bough_mechanism_blend *blend, bough_blend_state *state, double dt, int32_t nearest) {
+    struct bo_blend_work *w = state->work;
+    const int32_t tracks = blend->tracks;
     add_scaled(tracks, dt, w->y, w->z);
     move_to(blend, w, w->z);
     /* Lambda^-1 z+ = f - M (y - z') / h - D y, without the inverse */
@@ -488,6 +515,13 @@ bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_bl
         state->phi[i] /= bo_blend_scale(blend, i);
     write_effectors(blend, state, w->next);
     state->time += dt;
+}
+
+bough_status bough_blend_state_step(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                                    double dt) {
+    int32_t nearest;
+    BO_TRY(bo_blend_predict(ctx, blend, state, dt, &nearest));
+    bo_blend_finish(blend, state, dt, nearest);
     return BOUGH_OK;
 }
 
@@ -566,7 +600,7 @@ bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_
     for (int round = 0; round < MOST_ROUNDS; round++) {
         const bough_status status = find_way(ctx, blend, state, w->way, &length);
         if (status != BOUGH_OK)
-            return give_back(blend, state, status);
+            return bo_blend_give_back(blend, state, status);
         if (length < STILL || (round == MOST_ROUNDS - 1 && length < SEAM)) {
             carry(blend, state, w->f);
             write_effectors(blend, state, w->next);
@@ -581,10 +615,11 @@ bough_status bough_blend_state_settle(bough_context *ctx, const bough_mechanism_
         memcpy(w->from, w->at, (size_t)blend->effector_count * sizeof *w->from);
         move_by(blend, w->from, part, w->way, w->at);
     }
-    return give_back(blend, state,
-                     bo_fail(ctx, BOUGH_NO_CONVERGENCE,
-                             "no equilibrium of the blended mechanism was found; smaller changes of the wrenches, or "
-                             "more points, may help"));
+    return bo_blend_give_back(
+        blend, state,
+        bo_fail(ctx, BOUGH_NO_CONVERGENCE,
+                "no equilibrium of the blended mechanism was found; smaller changes of the wrenches, or "
+                "more points, may help"));
 }
 
 /* ---- looking at states ---- */
@@ -603,6 +638,9 @@ void bough_blend_state_place(const bough_mechanism_blend *blend, bough_blend_sta
             add_scaled(model->rank, w->force[i], model->Q + (ptrdiff_t)i * model->rank, columns);
         for (int32_t k = 0; k < model->rank; k++)
             columns[k] *= model->compliances[k];
+        for (int32_t m = 0; m < blend->motor_count; m++)
+            add_scaled(model->rank, state->motors[m] - blend->points[p].driven[m],
+                       model->motor_z + (ptrdiff_t)model->rank * m, columns);
         memcpy(columns + model->rank, state->motors, (size_t)blend->motor_count * sizeof(double));
     }
     const bough_pose *rest = &blend->mechanism->links[blend->mechanism->def.base].rest;
@@ -611,6 +649,21 @@ void bough_blend_state_place(const bough_mechanism_blend *blend, bough_blend_sta
     if (moves)
         moved = bo_se3_mul(bo_pose(&state->base), bo_se3_inverse(bo_pose(rest)));
     bo_blend_place(blend, state->weights, w->columns, stride, moves ? &moved : NULL, state->poses);
+}
+
+/* Work of gravity (in the base's axes) where the motors take the end effectors from their points. */
+static double lifted_by_motors(const bough_mechanism_blend *blend, const bough_blend_state *state, const double g[3]) {
+    double sum = 0;
+    for (int32_t p = 0; p < blend->count; p++) {
+        const double *weight = blend->points[p].numbers + blend->parts.weight,
+                     *motors = blend->points[p].numbers + blend->parts.motors;
+        for (int32_t k = 0; k < blend->motor_count; k++)
+            for (int32_t i = 0; i < blend->n; i++)
+                for (int d = 0; d < 3; d++)
+                    sum += state->weights[p] * (state->motors[k] - blend->points[p].driven[k]) * weight[3 * i + d] *
+                           g[d] * motors[(ptrdiff_t)blend->n * k + i];
+    }
+    return sum;
 }
 
 bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanism_blend *blend,
@@ -623,7 +676,7 @@ bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanis
     BO_TRY(check_state(ctx, blend, state));
     keep(blend, state);
     read_effectors(blend, state);
-    BO_TRY(give_back(blend, state, blend_at(ctx, blend, state, &nearest)));
+    BO_TRY(bo_blend_give_back(blend, state, blend_at(ctx, blend, state, &nearest)));
     coordinates(blend, w, w->xi, w->z);
     if (!forces_of(blend, w, w->z, w->f))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the blended compliance is not finite");
@@ -636,6 +689,7 @@ bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanis
     const double *moment = w->numbers + parts->moment, *first = blend->points[0].numbers + parts->moment;
     for (int d = 0; d < 3; d++)
         energies->gravity -= g[d] * (moment[d] - first[d]);
+    energies->gravity -= lifted_by_motors(blend, state, g);
     for (int32_t i = 0; i < blend->n; i++) {
         energies->elastic -= w->numbers[parts->pull + i] * w->xi[i];
         for (int d = 0; d < 3; d++)

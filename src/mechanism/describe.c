@@ -149,7 +149,7 @@ static bough_status check_joint(bough_context *ctx, const bough_mechanism_def *d
 bough_status bo_check_end_effectors(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
                                     const bough_end_effector *end_effectors) {
     const bough_mechanism_def *def = &mechanism->def;
-    if (count < 0 || count > def->link_count || (count > 0 && !end_effectors))
+    if (count < 0 || count / 4 > def->link_count || (count > 0 && !end_effectors))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism of %d links cannot have %d end effectors",
                        def->link_count, count);
     for (int32_t i = 0; i < count; i++) {

@@ -25,17 +25,28 @@ static bough_status check_count(bough_context *ctx, int32_t count) {
                : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d frequencies were asked for; one at least is needed", count);
 }
 
-bough_status bough_mechanism_frequencies(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
-                                         double *frequencies, int32_t *found) {
+bough_status bough_mechanism_modes(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
+                                   double *frequencies, double *twists, int32_t *found) {
     bo_flexibility *f = NULL;
     *found = 0;
     BO_TRY(check_count(ctx, count));
     BO_TRY(bo_flexibility_create(ctx, mechanism, &f));
-    const bough_status status = bo_flexibility_modes(ctx, f, NULL, count, frequencies, NULL, found);
-    for (int32_t k = 0; k < *found && status == BOUGH_OK; k++)
+    const bough_status status = bo_flexibility_modes(ctx, f, NULL, count, frequencies, twists, found);
+    const size_t links = (size_t)mechanism->def.link_count;
+    for (int32_t k = 0; k < *found && status == BOUGH_OK; k++) {
         frequencies[k] = sqrt(frequencies[k]) / TURN;
+        for (size_t i = 0; twists && i < links; i++) { /* from the middle to the world's origin */
+            double *t = twists + 6 * ((size_t)k * links + i);
+            bo_store3(t, bo_sub(bo_load3(t), bo_cross(bo_load3(t + 3), mechanism->middle)));
+        }
+    }
     bo_flexibility_destroy(ctx, f);
     return status;
+}
+
+bough_status bough_mechanism_frequencies(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
+                                         double *frequencies, int32_t *found) {
+    return bough_mechanism_modes(ctx, mechanism, count, frequencies, NULL, found);
 }
 
 /* Inertia of z; where the base is free it gives way, and takes M_c^T M_b^-1 M_c of it. False: the base has none. */
@@ -82,6 +93,20 @@ bough_status bough_mechanism_model_frequencies(bough_context *ctx, const bough_m
     return good
                ? BOUGH_OK
                : bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the model's frequencies cannot be found: its inertia is singular");
+}
+
+bough_status bough_mechanism_model_frequency_error(bough_context *ctx, const bough_mechanism *mechanism,
+                                                   const bough_mechanism_model *model, double *error) {
+    double whole, reduced;
+    int32_t found;
+    *error = NAN;
+    BO_TRY(bough_mechanism_frequencies(ctx, mechanism, 1, &whole, &found));
+    if (found == 0)
+        return BOUGH_OK;
+    BO_TRY(bough_mechanism_model_frequencies(ctx, model, 1, &reduced, &found));
+    if (found > 0)
+        *error = reduced / whole - 1;
+    return BOUGH_OK;
 }
 
 /* ---- static error ---- */
@@ -201,6 +226,7 @@ static bough_status look_at(bough_context *ctx, const bough_mechanism *m, const 
     int32_t found = 0;
     comparison c = {.mechanism = m, .model = model, .f = f};
     detail->size = 6 * model->end_effector_count, detail->rank = model->rank;
+    detail->internal_modes = model->internal_count;
     detail->memory = bough_mechanism_model_memory(model);
     BO_TRY(bough_mechanism_model_frequencies(ctx, model, def->frequency_count, detail->frequencies, &found));
     detail->frequency_count = found < detail->frequency_count ? found : detail->frequency_count;

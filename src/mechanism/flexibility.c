@@ -7,6 +7,7 @@
 
 enum { MOST_ROUNDS = 400, GUARDS = 8 };
 #define DEPENDENT 1e-9 /* what is left of a vector that the others make up already */
+#define NOTHING 1e-12  /* of the largest 1 / omega^2: where all that moves is held, what is left is rounding */
 #define RESIDUAL 1e-6  /* of a mode; the error of omega^2 is about its square */
 
 /* ---- statics of all links ---- */
@@ -135,6 +136,7 @@ typedef struct {
     double *X, *MX, *Y, *MY;
     double *H, *V, *theta, *scratch; /* width x width twice, width, 2 width */
     double rigid[36];                /* factor of R^T M R, of a free mechanism */
+    double largest;                  /* of 1 / omega^2, about: what nothing is measured against */
 } search;
 
 static double dot(size_t n, const double *a, const double *b) {
@@ -168,6 +170,14 @@ static bough_status factor_rigid(bough_context *ctx, search *s) {
     return bo_cholesky_factor(6, s->rigid)
                ? BOUGH_OK
                : bo_fail(ctx, BOUGH_ERROR_SINGULAR, "the mechanism has no inertia against some motion of all of it");
+}
+
+/* |C M x| / |x| in M's norm, of a random x, with nothing held. */
+static double size_of_answer(const search *s, const double *x, const double *Mx) {
+    bo_flexibility_solve(s->f, Mx, s->Y);
+    bo_links_momentum(s->f->mechanism, s->Y, s->MY);
+    const double size = dot(s->length, x, Mx);
+    return size > 0 ? sqrt(fmax(0, dot(s->length, s->Y, s->MY)) / size) : 0;
 }
 
 /* y = C Mx. Of a free mechanism rigid motions are taken away: vectors that have none carry loads in balance, which the
@@ -242,8 +252,11 @@ static bough_status turn(bough_context *ctx, search *s, int32_t count, int32_t *
     combine(s, s->X, s->MX);
     memcpy(s->X, s->MX, (size_t)w * s->length * sizeof(double));
     *good = 0;
-    for (int32_t k = 0; k < w && k < count; k++, ++*good) { /* |C M x - theta x|_M against theta */
-        const double theta = s->theta[w - 1 - k];
+    while (s->width > 0 && !(s->theta[w - s->width] > NOTHING * s->largest)) /* the last of them goes */
+        s->width--;
+    memmove(s->theta, s->theta + (w - s->width), (size_t)s->width * sizeof(double));
+    for (int32_t k = 0; k < s->width && k < count; k++, ++*good) { /* |C M x - theta x|_M against theta */
+        const double theta = s->theta[s->width - 1 - k];
         double *left = s->MY, *momentum = s->MY + s->length;
         for (size_t i = 0; i < s->length; i++)
             left[i] = s->Y[(size_t)k * s->length + i] - theta * s->X[(size_t)k * s->length + i];
@@ -263,6 +276,8 @@ static bough_status iterate(bough_context *ctx, search *s, int32_t count, int32_
     }
     for (int32_t k = 0; k < s->width; k++) {
         bo_links_momentum(s->f->mechanism, s->X + (size_t)k * s->length, s->MX);
+        if (k == 0)
+            s->largest = size_of_answer(s, s->X, s->MX);
         apply(s, s->MX, s->Y + (size_t)k * s->length, s->MY);
     }
     *found = 0;
@@ -271,7 +286,7 @@ static bough_status iterate(bough_context *ctx, search *s, int32_t count, int32_
         if (s->width == 0)
             return BOUGH_OK;
         BO_TRY(turn(ctx, s, count, found));
-        if (*found == count || *found == s->width)
+        if (*found == count || *found == s->width) /* of these many there are no more */
             return BOUGH_OK;
     }
     /* where all motions were searched, what is left is none */

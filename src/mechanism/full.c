@@ -6,7 +6,7 @@
  * - sign_j s_ja . W_j = 0 balance of the base:                  -Ad(H_base)^T W = 0 loop k: log(X^-1 Y) = 0 where X and
  * Y are the joint's frame as the parent and as the child see it; -f_k acts on the child, f_k on the parent. Newton's
  * matrix is taken by differences: what geometry and inertia add to it needs no formulas of its own. */
-#include "mechanism/mechanism.h"
+#include "mechanism/full.h"
 
 #include "dense/lu.h"
 
@@ -18,26 +18,8 @@
 #define HOLD 1e-9    /* of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end */
 #define LONGEST 0.5  /* rad, or parts of the radius: one iteration */
 #define STIRRED 1e-6 /* rad, or parts of the radius: forces below what this much motion makes are none */
+#define FAST 0.1     /* of what is left: an iteration that leaves less serves with an older matrix too */
 enum { MOST_ITERATIONS = 40, MOST_PIECES = 400 };
-
-struct bo_full_work {
-    const bough_mechanism *mechanism;
-    int32_t base_size, n, size;              /* 6 or 0; that and all coordinates; and 6 of each loop */
-    double dt;                               /* 0: statics */
-    bo_se3 *poses, *before;                  /* links */
-    bo_twist *wrenches;                      /* links: on each, then with all beyond */
-    bo_twist *momenta;                       /* links: before the step, v: m v, w: about the centre of mass */
-    double *q, *trial, *q_before;            /* size: unknowns */
-    double *residual, *other, *first, *step; /* size */
-    double *kept, *good, *start, *goal;      /* size: where a search began, has been, where it goes */
-    double most;                             /* of forces in this search */
-    double hardest;                          /* of the coordinates: force by a unit of motion, in this search */
-    double *forces;                          /* n: size of what is balanced */
-    bool cancelled;                          /* this search */
-    double *A, *scale;                       /* size x size, size */
-    int32_t *pivots;
-    void *memory;
-};
 
 /* ---- balance ---- */
 
@@ -85,7 +67,13 @@ static void load_links(const bough_full_mechanism *full) {
             force = bo_mul_add(force, -1 / w->dt, change.v);
             torque = bo_scale(-1 / w->dt, change.w);
         }
-        w->wrenches[i] = wrench_at(m, bo_se3_apply(w->poses[i], bo_load3(link->centre)), force, torque);
+        const bo_twist own = wrench_at(m, bo_se3_apply(w->poses[i], bo_load3(link->centre)), force, torque);
+        w->wrenches[i] = bo_twist_mul_add(own, 1, w->pushes[i]);
+    }
+    if (w->base_size > 0) {
+        const bo_vec3 x = w->poses[m->def.base].t;
+        const bo_twist f = wrench_at(m, x, bo_load3(full->base_load), bo_load3(full->base_load + 3));
+        w->wrenches[m->def.base] = bo_twist_mul_add(w->wrenches[m->def.base], 1, f);
     }
     for (int32_t e = 0; e < m->def.end_effector_count; e++) {
         const bough_end_effector *effector = &m->end_effectors[e];
@@ -168,7 +156,7 @@ static void balance(const bough_full_mechanism *full, const double *q, double *o
 /* ---- Newton ---- */
 
 /* What a coordinate is measured in: radians, or the radius. */
-static double unit_of(const struct bo_full_work *w, int32_t k) {
+double bo_full_unit(const struct bo_full_work *w, int32_t k) {
     const bough_mechanism *m = w->mechanism;
     if (k < w->base_size)
         return k < 3 ? m->radius : 1;
@@ -193,7 +181,7 @@ static void differentiate(const bough_full_mechanism *full) {
     struct bo_full_work *w = full->work;
     const size_t size = (size_t)w->size;
     for (int32_t c = 0; c < w->size; c++) {
-        const double h = c >= w->n ? 1 : DIFFERENCE * unit_of(w, c), kept = w->q[c];
+        const double h = c >= w->n ? 1 : DIFFERENCE * bo_full_unit(w, c), kept = w->q[c];
         w->q[c] = kept + h;
         balance(full, w->q, w->other);
         w->q[c] = kept - h;
@@ -214,9 +202,9 @@ static void equilibrate(struct bo_full_work *w) {
     double most = 0;
     for (size_t k = n; k < size; k++)
         for (size_t c = 0; c < n; c++)
-            most = fmax(most, fabs(w->A[k * size + c]) * w->scale[c] / unit_of(w, (int32_t)k));
+            most = fmax(most, fabs(w->A[k * size + c]) * w->scale[c] / bo_full_unit(w, (int32_t)k));
     for (size_t k = n; k < size; k++)
-        w->scale[k] = 1 / (most > 0 ? most : 1) / unit_of(w, (int32_t)k);
+        w->scale[k] = 1 / (most > 0 ? most : 1) / bo_full_unit(w, (int32_t)k);
     for (size_t r = 0; r < size; r++)
         for (size_t c = 0; c < size; c++)
             w->A[r * size + c] *= w->scale[r] * w->scale[c];
@@ -236,13 +224,13 @@ static void judge(bough_full_mechanism *full) {
     struct bo_full_work *w = full->work;
     double left = 0, size = 0, gap = 0;
     for (int32_t k = w->base_size; k < w->n; k++) {
-        left = fmax(left, fabs(w->residual[k]) * unit_of(w, k));
-        size = fmax(size, w->forces[k - w->base_size] * unit_of(w, k));
+        left = fmax(left, fabs(w->residual[k]) * bo_full_unit(w, k));
+        size = fmax(size, w->forces[k - w->base_size] * bo_full_unit(w, k));
     }
     for (int32_t k = 0; k < w->base_size; k++)
         left = fmax(left, fabs(w->residual[k]) * (k < 3 ? w->mechanism->radius : 1));
     for (int32_t k = w->n; k < w->size; k++)
-        gap = fmax(gap, fabs(w->residual[k]) / unit_of(w, k));
+        gap = fmax(gap, fabs(w->residual[k]) / bo_full_unit(w, k));
     w->most = fmax(w->most, size); /* loads that loops carry alone leave nothing on the coordinates in the end */
     const double against = fmax(w->most, STIRRED * w->hardest); /* at rest and without loads there are none */
     full->residual = against > 0 ? left / against : left;
@@ -256,6 +244,16 @@ static bool goes_on(bough_context *ctx, bough_full_mechanism *full) {
                    !bo_progress(ctx, w->dt > 0 ? "step of the full mechanism" : "equilibrium of the full mechanism", -1,
                                 "iteration %d, residual %.2e", full->iterations, full->residual);
     return !w->cancelled;
+}
+
+static bool factor(bough_full_mechanism *full) {
+    struct bo_full_work *w = full->work;
+    const size_t size = (size_t)w->size;
+    differentiate(full);
+    for (size_t k = (size_t)w->base_size; k < (size_t)w->n; k++)
+        w->hardest = fmax(w->hardest, fabs(w->A[k * size + k]) * pow(bo_full_unit(w, (int32_t)k), 2));
+    equilibrate(w);
+    return w->factored = bo_lu_factor(w->size, w->A, w->pivots);
 }
 
 /* Solves balance(q) = target from where q is; target is in `goal` (size) or NULL for zero. */
@@ -273,15 +271,13 @@ static bool newton(bough_context *ctx, bough_full_mechanism *full, const double 
         const double now = fmax(full->residual, full->gap);
         if (now <= tolerance || (now <= ROUNDED && now > 0.5 * last))
             return true;
+        const bool fast = now <= FAST * last;
         last = now;
         if (!goes_on(ctx, full))
             return false;
         full->iterations++;
-        differentiate(full);
-        for (size_t k = (size_t)w->base_size; k < (size_t)w->n; k++)
-            w->hardest = fmax(w->hardest, fabs(w->A[k * size + k]) * pow(unit_of(w, (int32_t)k), 2));
-        equilibrate(w);
-        if (!bo_lu_factor(w->size, w->A, w->pivots))
+        const bool older = w->factored && fast;
+        if (!older && !factor(full))
             return false;
         const double before = length_of(w, w->residual);
         double limit = 1;
@@ -290,8 +286,8 @@ static bool newton(bough_context *ctx, bough_full_mechanism *full, const double 
         bo_lu_solve(w->size, w->A, w->pivots, w->step);
         for (size_t k = 0; k < size; k++) {
             w->step[k] *= w->scale[k];
-            if (k < (size_t)w->n && fabs(w->step[k]) > LONGEST * unit_of(w, (int32_t)k))
-                limit = fmin(limit, LONGEST * unit_of(w, (int32_t)k) / fabs(w->step[k]));
+            if (k < (size_t)w->n && fabs(w->step[k]) > LONGEST * bo_full_unit(w, (int32_t)k))
+                limit = fmin(limit, LONGEST * bo_full_unit(w, (int32_t)k) / fabs(w->step[k]));
         }
         bool shorter = false;
         for (int halving = 0; halving < 12 && !shorter; halving++, limit *= 0.5) {
@@ -301,6 +297,10 @@ static bool newton(bough_context *ctx, bough_full_mechanism *full, const double 
             for (size_t k = 0; k < size && goal; k++)
                 w->other[k] -= goal[k];
             shorter = length_of(w, w->other) < before * (1 - 1e-4 * limit);
+        }
+        if (!shorter && older) {
+            w->factored = false;
+            continue;
         }
         if (!shorter)
             return now <= ROUNDED;
@@ -319,6 +319,7 @@ static bool search(bough_context *ctx, bough_full_mechanism *full) {
     if (newton(ctx, full, NULL, TOLERANCE))
         return true;
     memcpy(w->q, w->good, bytes);
+    w->factored = false;
     balance(full, w->q, w->start);
     double reached = 0, piece = 0.25;
     for (int i = 0; i < MOST_PIECES && piece > 1e-4 && !w->cancelled; i++) {
@@ -332,6 +333,7 @@ static bool search(bough_context *ctx, bough_full_mechanism *full) {
             memcpy(w->good, w->q, bytes);
         } else {
             piece *= 0.4;
+            w->factored = false;
             memcpy(w->q, w->good, bytes);
         }
     }
@@ -366,22 +368,45 @@ double *bo_full_loop_wrenches(const bough_full_mechanism *full) {
     return full->work->q + full->work->n;
 }
 
-/* From where it is; leaves everything as it was when it fails. The wrenches of loops are kept for the next search. */
-static bough_status solve(bough_context *ctx, bough_full_mechanism *full, double dt) {
+/* The unknowns of now; the wrenches of loops are those of the last search. */
+static void start(bough_full_mechanism *full, double dt) {
     struct bo_full_work *w = full->work;
-    const size_t bytes = (size_t)w->size * sizeof(double);
     read_unknowns(full);
-    memcpy(w->kept, w->q, bytes);
+    memcpy(w->kept, w->q, (size_t)w->size * sizeof(double));
+    memset(w->pushes, 0, (size_t)w->mechanism->def.link_count * sizeof *w->pushes);
     w->dt = dt;
-    if (search(ctx, full)) {
-        write_unknowns(full);
+    w->factored = false; /* what a step comes to must not depend on the step before */
+}
+
+bough_status bo_full_search(bough_context *ctx, bough_full_mechanism *full) {
+    struct bo_full_work *w = full->work;
+    if (search(ctx, full))
         return BOUGH_OK;
-    }
-    memcpy(w->q, w->kept, bytes);
+    memcpy(w->q, w->kept, (size_t)w->size * sizeof(double));
     if (w->cancelled)
         return bo_fail_cancelled(ctx);
     return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "no %s of the full mechanism was found; smaller %s may help",
-                   dt > 0 ? "step" : "equilibrium", dt > 0 ? "steps" : "changes of the loads");
+                   w->dt > 0 ? "step" : "equilibrium", w->dt > 0 ? "steps" : "changes of the loads");
+}
+
+/* The balance r of a step changes by A dq, and by -p / h of impulses p on the coordinates; dq / h is what they are
+ * faster: A^-1 p / h^2. Symmetric but for what differences and turning leave of it. */
+bool bo_full_answer(bough_full_mechanism *full, double *inverse) {
+    struct bo_full_work *w = full->work;
+    const size_t n = (size_t)w->n;
+    if (!w->factored && !factor(full))
+        return false;
+    for (size_t c = 0; c < n; c++) {
+        memset(w->step, 0, (size_t)w->size * sizeof(double));
+        w->step[c] = w->scale[c] / (w->dt * w->dt);
+        bo_lu_solve(w->size, w->A, w->pivots, w->step);
+        for (size_t r = 0; r < n; r++)
+            inverse[r * n + c] = w->scale[r] * w->step[r];
+    }
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < r; c++)
+            inverse[r * n + c] = inverse[c * n + r] = 0.5 * (inverse[r * n + c] + inverse[c * n + r]);
+    return bo_all_finite((int32_t)(n * n), inverse);
 }
 
 static bool good_inputs(const bough_full_mechanism *full) {
@@ -389,6 +414,8 @@ static bool good_inputs(const bough_full_mechanism *full) {
     double sum = full->gravity[0] + full->gravity[1] + full->gravity[2];
     for (int32_t k = 0; k < 6 * m->def.end_effector_count; k++)
         sum += full->loads[k];
+    for (int k = 0; k < 6; k++)
+        sum += full->base_load[k];
     for (int32_t k = 0; k < m->coordinate_count; k++)
         sum += full->offsets[k] + full->coordinates[k];
     for (int32_t k = 0; k < 6 * m->def.link_count; k++)
@@ -402,12 +429,14 @@ bough_status bough_full_mechanism_settle(bough_context *ctx, bough_full_mechanis
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism with a free base has no equilibrium");
     if (!good_inputs(full))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "loads, gravity, offsets and coordinates must be finite");
-    BO_TRY(solve(ctx, full, 0));
+    start(full, 0);
+    BO_TRY(bo_full_search(ctx, full));
+    write_unknowns(full);
     memset(full->twists, 0, 6 * (size_t)m->def.link_count * sizeof(double));
     return BOUGH_OK;
 }
 
-bough_status bough_full_mechanism_step(bough_context *ctx, bough_full_mechanism *full, double dt) {
+bough_status bo_full_begin(bough_context *ctx, bough_full_mechanism *full, double dt) {
     struct bo_full_work *w = full->work;
     const bough_mechanism *m = w->mechanism;
     if (!(dt > 0 && isfinite(dt)))
@@ -422,7 +451,14 @@ bough_status bough_full_mechanism_step(bough_context *ctx, bough_full_mechanism 
         memcpy(I.m, m->links[i].inertia, sizeof I.m);
         w->momenta[i] = (bo_twist){bo_scale(m->links[i].mass, v), bo_mat_vec(R, bo_mat_vec(bo_sym(I), t.w))};
     }
-    BO_TRY(solve(ctx, full, dt));
+    start(full, dt);
+    return BOUGH_OK;
+}
+
+void bo_full_finish(bough_full_mechanism *full, double dt) {
+    struct bo_full_work *w = full->work;
+    const bough_mechanism *m = w->mechanism;
+    write_unknowns(full);
     for (int32_t i = 0; i < m->def.link_count; i++) {
         const bo_se3 from = w->before[i], to = bo_pose(&full->poses[i]);
         const bo_vec3 c = bo_load3(m->links[i].centre);
@@ -431,6 +467,12 @@ bough_status bough_full_mechanism_step(bough_context *ctx, bough_full_mechanism 
         bo_store_twist(full->twists + 6 * (size_t)i, (bo_twist){bo_sub(v, bo_cross(spin, c)), spin});
     }
     full->time += dt;
+}
+
+bough_status bough_full_mechanism_step(bough_context *ctx, bough_full_mechanism *full, double dt) {
+    BO_TRY(bo_full_begin(ctx, full, dt));
+    BO_TRY(bo_full_search(ctx, full));
+    bo_full_finish(full, dt);
     return BOUGH_OK;
 }
 
@@ -445,6 +487,7 @@ void bough_full_mechanism_destroy(bough_context *ctx, bough_full_mechanism *full
         bo_free(ctx, full->work->before);
         bo_free(ctx, full->work->wrenches);
         bo_free(ctx, full->work->momenta);
+        bo_free(ctx, full->work->pushes);
         bo_free(ctx, full->work->pivots);
     }
     bo_free(ctx, full->work);
@@ -467,8 +510,9 @@ static bool make_work(bough_context *ctx, const bough_mechanism *m, struct bo_fu
     w->before = BO_NEW_ZEROS(ctx, bo_se3, links);
     w->wrenches = BO_NEW_ZEROS(ctx, bo_twist, links);
     w->momenta = BO_NEW_ZEROS(ctx, bo_twist, links);
+    w->pushes = BO_NEW_ZEROS(ctx, bo_twist, links);
     w->pivots = BO_NEW_ARRAY(ctx, int32_t, size);
-    if (!x || !w->poses || !w->before || !w->wrenches || !w->momenta || !w->pivots)
+    if (!x || !w->poses || !w->before || !w->wrenches || !w->momenta || !w->pushes || !w->pivots)
         return false;
     double **const arrays[] = {&w->q,      &w->trial, &w->q_before, &w->residual, &w->other, &w->first, &w->step,
                                &w->forces, &w->scale, &w->kept,     &w->good,     &w->start, &w->goal};

@@ -50,7 +50,8 @@ static inline double bo_joint_limit(const bo_mechanism_joint *joint, int k, doub
     return theta > joint->upper[k] || theta < joint->lower[k] ? joint->limit[k] : 0;
 }
 
-/* Wrenches that the joints of loops carry (6 loops), from which the next search begins: part of the state, to the bit. */
+/* Wrenches that the joints of loops carry (6 loops), from which the next search begins: part of the state, to the bit.
+ */
 double *bo_full_loop_wrenches(const bough_full_mechanism *full);
 
 /* "hinge" and so on. */

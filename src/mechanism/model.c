@@ -8,10 +8,11 @@
 #include <string.h>
 
 #define MODEL_COOKIE 0xB0061065u
-#define RIGID 1e-10 /* against the joints' own compliance: what loops leave by rounding alone */
+enum { MOST_AUTOMATIC = 16 }; /* internal modes that are added by themselves */
+#define RIGID 1e-10           /* against the joints' own compliance: what loops leave by rounding alone */
 
 bough_mechanism_model_def bough_default_mechanism_model_def(void) {
-    return (bough_mechanism_model_def){.cookie = MODEL_COOKIE, .rank_tolerance = 1e-8};
+    return (bough_mechanism_model_def){.cookie = MODEL_COOKIE, .rank_tolerance = 1e-8, .frequency_tolerance = 0.01};
 }
 
 /* ---- small products ---- */
@@ -346,6 +347,84 @@ size_t bough_mechanism_model_memory(const bough_mechanism_model *model) {
            bo_lanes_memory(model->lanes);
 }
 
+static bough_status make(bough_context *ctx, const bough_mechanism *mechanism, const bough_mechanism_statics *statics,
+                         double tolerance, int32_t modes, bough_mechanism_model **model) {
+    bough_mechanism_model *made = BO_NEW(ctx, bough_mechanism_model);
+    *model = NULL;
+    if (!made)
+        return bo_fail_memory(ctx);
+    made->end_effector_count = statics->end_effector_count, made->link_count = mechanism->def.link_count;
+    made->base = mechanism->def.base, made->free_base = mechanism->def.free_base;
+    made->radius = mechanism->radius, made->motor_count = statics->motor_count;
+    made->internal_count = modes; /* at most */
+    made->frequency_error = NAN;
+    bo_internal internal = {0};
+    double *scratch = BO_NEW_ARRAY(ctx, double, scratch_size(6 * (size_t)statics->end_effector_count + (size_t)modes));
+    bough_status status = BOUGH_OK;
+    if (!scratch || !make_room(ctx, made)) {
+        status = bo_fail_memory(ctx);
+    } else {
+        memcpy(made->end_effectors, statics->end_effectors,
+               (size_t)statics->end_effector_count * sizeof *made->end_effectors);
+        for (int32_t k = 0; k < made->motor_count; k++)
+            made->motors[k] = statics->motors[k];
+        for (int32_t i = 0; i < made->link_count; i++)
+            made->rest[i] = mechanism->links[i].rest;
+        status = fill(ctx, mechanism, statics, tolerance, &internal, scratch, made);
+    }
+    bo_free(ctx, scratch);
+    bo_internal_free(ctx, &internal);
+    if (status != BOUGH_OK)
+        bough_mechanism_model_destroy(ctx, made);
+    else
+        *model = made;
+    return status;
+}
+
+/* By how much its lowest frequency lies above that of the whole mechanism; NAN where it has none. */
+static bough_status find_error(bough_context *ctx, bough_mechanism_model *model, double whole) {
+    double reduced;
+    int32_t found;
+    const bough_status status = bough_mechanism_model_frequencies(ctx, model, 1, &reduced, &found);
+    model->frequency_error = status == BOUGH_OK && found > 0 ? reduced / whole - 1 : NAN;
+    return status;
+}
+
+/* 1, 2, 4 ... modes, until the lowest frequency is near enough or there are no more. */
+static bough_status add_modes(bough_context *ctx, const bough_mechanism *mechanism,
+                              const bough_mechanism_statics *statics, const bough_mechanism_model_def *def,
+                              bough_mechanism_model **model) {
+    const int32_t most = mechanism->coordinate_count < MOST_AUTOMATIC ? mechanism->coordinate_count : MOST_AUTOMATIC;
+    double whole;
+    int32_t found, asked = 0;
+    BO_TRY(bough_mechanism_frequencies(ctx, mechanism, 1, &whole, &found));
+    if (found == 0)
+        return BOUGH_OK;
+    BO_TRY(find_error(ctx, *model, whole));
+    while ((*model)->frequency_error > def->frequency_tolerance && (*model)->internal_count == asked && asked < most) {
+        bough_mechanism_model *richer;
+        asked = asked == 0 ? 1 : 2 * asked < most ? 2 * asked : most;
+        BO_TRY(make(ctx, mechanism, statics, def->rank_tolerance, asked, &richer));
+        bough_mechanism_model_destroy(ctx, *model);
+        *model = richer;
+        BO_TRY(find_error(ctx, *model, whole));
+    }
+    return BOUGH_OK;
+}
+
+/* Where the whole mechanism's frequency is not found, or no model with more modes, what there is must do. */
+static bough_status make_automatic(bough_context *ctx, const bough_mechanism *mechanism,
+                                   const bough_mechanism_statics *statics, const bough_mechanism_model_def *def,
+                                   bough_mechanism_model **model) {
+    BO_TRY(make(ctx, mechanism, statics, def->rank_tolerance, 0, model));
+    const bough_status status = add_modes(ctx, mechanism, statics, def, model);
+    if (status != BOUGH_ERROR_MEMORY && status != BOUGH_CANCELLED)
+        return BOUGH_OK;
+    bough_mechanism_model_destroy(ctx, *model);
+    *model = NULL;
+    return status;
+}
+
 bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechanism *mechanism,
                                           const bough_mechanism_statics *statics, const bough_mechanism_model_def *def,
                                           bough_mechanism_model **model) {
@@ -357,36 +436,13 @@ bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechan
     if (!(def->rank_tolerance > 0 && def->rank_tolerance < 1))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the rank tolerance is %g; it must be between 0 and 1",
                        def->rank_tolerance);
+    if (!(def->frequency_tolerance > 0))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the tolerance of the lowest frequency is %g; it must be above 0",
+                       def->frequency_tolerance);
+    if (def->internal_modes == BOUGH_INTERNAL_AUTOMATIC)
+        return make_automatic(ctx, mechanism, statics, def, model);
     if (def->internal_modes < 0 || def->internal_modes > mechanism->coordinate_count)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d internal modes were asked for; the mechanism can have 0 to %d",
                        def->internal_modes, mechanism->coordinate_count);
-    bough_mechanism_model *made = BO_NEW(ctx, bough_mechanism_model);
-    if (!made)
-        return bo_fail_memory(ctx);
-    made->end_effector_count = statics->end_effector_count, made->link_count = mechanism->def.link_count;
-    made->base = mechanism->def.base, made->free_base = mechanism->def.free_base;
-    made->radius = mechanism->radius, made->motor_count = statics->motor_count;
-    made->internal_count = def->internal_modes; /* at most */
-    bo_internal internal = {0};
-    double *scratch =
-        BO_NEW_ARRAY(ctx, double, scratch_size(6 * (size_t)statics->end_effector_count + (size_t)def->internal_modes));
-    bough_status status = BOUGH_OK;
-    if (!scratch || !make_room(ctx, made)) {
-        status = bo_fail_memory(ctx);
-    } else {
-        memcpy(made->end_effectors, statics->end_effectors,
-               (size_t)statics->end_effector_count * sizeof *made->end_effectors);
-        for (int32_t k = 0; k < made->motor_count; k++)
-            made->motors[k] = statics->motors[k];
-        for (int32_t i = 0; i < made->link_count; i++)
-            made->rest[i] = mechanism->links[i].rest;
-        status = fill(ctx, mechanism, statics, def->rank_tolerance, &internal, scratch, made);
-    }
-    bo_free(ctx, scratch);
-    bo_internal_free(ctx, &internal);
-    if (status != BOUGH_OK)
-        bough_mechanism_model_destroy(ctx, made);
-    else
-        *model = made;
-    return status;
+    return make(ctx, mechanism, statics, def->rank_tolerance, def->internal_modes, model);
 }

@@ -104,15 +104,21 @@ static bough_status check_obstacle(bough_context *ctx, const bough_obstacle_def 
     return check_shapes(ctx, name.text, obstacle->shape_count, obstacle->shapes);
 }
 
-static bough_status check_touch(bough_context *ctx, const bough_mechanism_model *model, const bough_touch_def *touch,
-                                int32_t i) {
+static bough_status check_touch(bough_context *ctx, int32_t end_effector_count, int32_t link_count, bool has_mechanism,
+                                const bough_touch_def *touch, int32_t i) {
     if (touch->cookie != TOUCH_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "touch %d was not made by bough_default_touch_def()", i);
-    if (!model)
+    if (!has_mechanism)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "touch %d: there is no mechanism whose end effectors could touch", i);
-    if (touch->end_effector < BOUGH_TOUCH_BY_BASE || touch->end_effector >= model->end_effector_count)
+    if (touch->end_effector == BOUGH_TOUCH_BY_LINK && link_count == 0)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "touch %d: the links of a blend do not touch; make the link an end effector", i);
+    if (touch->end_effector == BOUGH_TOUCH_BY_LINK && (touch->link < 0 || touch->link >= link_count))
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "touch %d: it is of link %d, but they are 0 .. %d", i, touch->link,
+                       link_count - 1);
+    if (touch->end_effector < BOUGH_TOUCH_BY_LINK || touch->end_effector >= end_effector_count)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "touch %d: it is of end effector %d, but they are 0 .. %d", i,
-                       touch->end_effector, model->end_effector_count - 1);
+                       touch->end_effector, end_effector_count - 1);
     return check_friction(ctx, label_of("touch", i, NULL).text, touch->friction);
 }
 
@@ -122,7 +128,7 @@ static bough_status check_count(bough_context *ctx, const char *what, int32_t co
     return BOUGH_OK;
 }
 
-static bough_status check_def(bough_context *ctx, const bough_mechanism_model *model,
+static bough_status check_def(bough_context *ctx, int32_t end_effector_count, int32_t link_count, bool has_mechanism,
                               const bough_surroundings_def *def) {
     if (!def || def->cookie != SURROUNDINGS_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the surroundings were not made by bough_default_surroundings_def()");
@@ -140,7 +146,7 @@ static bough_status check_def(bough_context *ctx, const bough_mechanism_model *m
     for (int32_t i = 0; i < def->body_count; i++)
         BO_TRY(check_body(ctx, &def->bodies[i], i));
     for (int32_t i = 0; i < def->touch_count; i++)
-        BO_TRY(check_touch(ctx, model, &def->touches[i], i));
+        BO_TRY(check_touch(ctx, end_effector_count, link_count, has_mechanism, &def->touches[i], i));
     return BOUGH_OK;
 }
 
@@ -191,7 +197,7 @@ static bo_place *add_place(struct bo_surroundings_work *w, bough_contact_kind ki
     return place;
 }
 
-/* Things that touch with one end effector follow each other and share a place. */
+/* Things that touch with one end effector or link follow each other and share a place. */
 static bough_status add_touches(bough_context *ctx, struct bo_surroundings_work *w, const bough_surroundings_def *def,
                                 double **numbers) {
     for (int32_t e = BOUGH_TOUCH_BY_BASE; e < w->end_effector_count; e++) {
@@ -202,6 +208,20 @@ static bough_status add_touches(bough_context *ctx, struct bo_surroundings_work 
                 continue;
             if (first) {
                 add_place(w, BOUGH_CONTACT_OF_END_EFFECTOR, e, 0)->motion = *numbers;
+                *numbers += 6 * w->size;
+            }
+            first = false;
+            BO_TRY(add_thing(ctx, w, label_of("touch", i, NULL).text, &touch->shape, touch->friction, 0));
+        }
+    }
+    for (int32_t link = 0; link < w->link_count; link++) {
+        bool first = true;
+        for (int32_t i = 0; i < def->touch_count; i++) {
+            const bough_touch_def *touch = &def->touches[i];
+            if (touch->end_effector != BOUGH_TOUCH_BY_LINK || touch->link != link)
+                continue;
+            if (first) {
+                add_place(w, BOUGH_CONTACT_OF_LINK, link, 0)->motion = *numbers;
                 *numbers += 6 * w->size;
             }
             first = false;
@@ -257,15 +277,14 @@ static bough_status add_obstacles(bough_context *ctx, struct bo_surroundings_wor
 }
 
 /* What moves comes before what does not: of two that touch, the first does. */
-static bough_status fill(bough_context *ctx, const bough_mechanism_model *model, const bough_surroundings_def *def,
-                         bough_surroundings *s) {
+static bough_status fill(bough_context *ctx, int32_t end_effector_count, int32_t link_count, int32_t size,
+                         const bough_surroundings_def *def, bough_surroundings *s) {
     struct bo_surroundings_work *w = s->work;
     w->def = *def;
     w->def.obstacles = NULL, w->def.bodies = NULL, w->def.touches = NULL;
-    if (model) {
-        w->end_effector_count = model->end_effector_count, w->rank = model->rank;
-        w->size = model->rank + (model->free_base ? 6 : 0);
-    }
+    w->has_mechanism = size >= 0;
+    if (w->has_mechanism)
+        w->end_effector_count = end_effector_count, w->link_count = link_count, w->size = size;
     const size_t things = count_things(def);
     if (things > MOST_THINGS)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "surroundings can have %d shapes, not %zu", MOST_THINGS, things);
@@ -277,22 +296,22 @@ static bough_status fill(bough_context *ctx, const bough_mechanism_model *model,
     s->gravity[2] = -9.81;
     double *numbers = w->numbers;
     w->y = numbers, w->impulse = numbers + w->size, numbers += 2 * w->size;
-    if (model)
+    if (w->has_mechanism)
         w->groups[w->group_count++] = (bo_group){.size = w->size, .y = w->y, .impulse = w->impulse};
     BO_TRY(add_touches(ctx, w, def, &numbers));
     BO_TRY(add_bodies(ctx, s, def, &numbers));
     return add_obstacles(ctx, w, def);
 }
 
-bough_status bough_surroundings_create(bough_context *ctx, const bough_mechanism_model *model,
-                                       const bough_surroundings_def *def, bough_surroundings **surroundings) {
+bough_status bo_surroundings_make(bough_context *ctx, int32_t end_effector_count, int32_t link_count, int32_t size,
+                                  const bough_surroundings_def *def, bough_surroundings **surroundings) {
     *surroundings = NULL;
-    BO_TRY(check_def(ctx, model, def));
+    BO_TRY(check_def(ctx, end_effector_count, link_count, size >= 0, def));
     bough_surroundings *s = BO_NEW(ctx, bough_surroundings);
     if (!s)
         return bo_fail_memory(ctx);
     s->work = BO_NEW(ctx, struct bo_surroundings_work);
-    const bough_status status = s->work ? fill(ctx, model, def, s) : bo_fail_memory(ctx);
+    const bough_status status = s->work ? fill(ctx, end_effector_count, link_count, size, def, s) : bo_fail_memory(ctx);
     if (status != BOUGH_OK) {
         bough_surroundings_destroy(ctx, s);
         return status;
@@ -301,12 +320,28 @@ bough_status bough_surroundings_create(bough_context *ctx, const bough_mechanism
     return BOUGH_OK;
 }
 
+bough_status bo_surroundings_reserve(bough_context *ctx, bough_surroundings **surroundings, size_t count) {
+    bough_surroundings *s = *surroundings;
+    if ((s->work->own = BO_NEW_ZEROS(ctx, double, count)))
+        return BOUGH_OK;
+    bough_surroundings_destroy(ctx, s);
+    *surroundings = NULL;
+    return bo_fail_memory(ctx);
+}
+
+bough_status bough_surroundings_create(bough_context *ctx, const bough_mechanism_model *model,
+                                       const bough_surroundings_def *def, bough_surroundings **surroundings) {
+    return model ? bo_surroundings_make(ctx, model->end_effector_count, model->link_count,
+                                        model->rank + (model->free_base ? 6 : 0), def, surroundings)
+                 : bo_surroundings_make(ctx, 0, 0, -1, def, surroundings);
+}
+
 static void destroy_work(bough_context *ctx, struct bo_surroundings_work *w) {
     for (int32_t i = 0; i < w->thing_count; i++)
         bough_shape_destroy(ctx, w->things[i].shape);
     bo_sweep_destroy(ctx, &w->sweep);
     void *const blocks[] = {w->places,   w->things,      w->boxes, w->bodies,  w->groups, w->numbers,
-                            w->meetings, w->constraints, w->rows,  w->answers, w->kept};
+                            w->meetings, w->constraints, w->rows,  w->answers, w->kept,   w->own};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
     bo_free(ctx, w);

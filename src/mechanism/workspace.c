@@ -1,23 +1,10 @@
-/* How far joints are from closed, and points of a blend chosen by that. docs/theory/mechanism.md, "Blending". */
+/* Points of a blend, chosen by how far its joints are from closed. docs/theory/mechanism.md, "Blending". */
 #include "mechanism/blend.h"
 
 #include <string.h>
 
 #define WORKSPACE_COOKIE 0xB006106Cu
 #define LOST 1e30 /* error of a sample where the blend finds no equilibrium: a point is needed there */
-
-double bough_mechanism_constraint_error(const bough_mechanism *mechanism, const bough_pose *poses) {
-    double sum = 0;
-    for (int32_t j = 0; j < mechanism->def.joint_count; j++) {
-        const bo_mechanism_joint *joint = &mechanism->joints[j];
-        const bo_se3 from = bo_se3_mul(bo_pose(&poses[joint->parent]), joint->in_parent);
-        const bo_se3 X = bo_se3_mul(bo_se3_inverse(from), bo_joint_frame(joint, bo_pose(&poses[joint->child])));
-        double theta[BO_MOST_FREEDOMS];
-        bo_joint_read(joint->kind, X, theta);
-        sum += bo_norm(bo_sub(X.t, bo_joint_pose(joint->kind, theta).t));
-    }
-    return sum / mechanism->radius;
-}
 
 bough_workspace_def bough_default_workspace_def(void) {
     return (bough_workspace_def){
@@ -29,6 +16,7 @@ bough_workspace_def bough_default_workspace_def(void) {
 /* An equilibrium of the full mechanism. */
 typedef struct {
     double *loads;     /* n */
+    double *motors;    /* those of the blend */
     bough_pose *poses; /* links */
     double error;      /* of the blend's joints */
     double away;       /* of the blend's end effectors */
@@ -39,8 +27,10 @@ typedef struct {
     const bough_mechanism *mechanism;
     const bough_workspace_def *def;
     int32_t n, links, count, lost;
+    int32_t motor_count;
+    const int32_t *motors; /* coordinates */
     sample *samples;
-    double *loads;
+    double *loads, *offsets;
     bough_pose *poses;
     bo_se3 *there, *found; /* end effectors: the full mechanism's, and the blend's */
 } workspace;
@@ -48,6 +38,7 @@ typedef struct {
 static void drop(bough_context *ctx, workspace *w) {
     bo_free(ctx, w->samples);
     bo_free(ctx, w->loads);
+    bo_free(ctx, w->offsets);
     bo_free(ctx, w->poses);
     bo_free(ctx, w->there);
 }
@@ -64,6 +55,42 @@ static void choose_load(const workspace *w, int32_t ray, uint64_t *random, doubl
     const bough_workspace_def *def = w->def;
     for (int32_t k = 0; k < w->n; k++)
         load[k] = ray < def->load_count ? def->loads[(ptrdiff_t)w->n * ray + k] : def->box[k] * next_random(random);
+}
+
+/* An equilibrium becomes a sample, with the motors as they are there. */
+static void take_sample(workspace *w, const bough_full_mechanism *full, const double *motors) {
+    sample *s = &w->samples[w->count];
+    *s = (sample){.loads = w->loads + (ptrdiff_t)w->n * w->count,
+                  .motors = w->offsets + (ptrdiff_t)w->motor_count * w->count,
+                  .poses = w->poses + (ptrdiff_t)w->links * w->count};
+    memcpy(s->loads, full->loads, (size_t)w->n * sizeof(double));
+    for (int32_t k = 0; k < w->motor_count; k++)
+        s->motors[k] = motors ? motors[k] : 0;
+    memcpy(s->poses, full->poses, (size_t)w->links * sizeof *s->poses);
+    w->count++;
+}
+
+/* Where the motors go, from one equilibrium to the next. One that is not found is left out. */
+static bough_status sample_path(bough_context *ctx, workspace *w) {
+    bough_full_mechanism *full = NULL;
+    BO_TRY(bough_full_mechanism_create(ctx, w->mechanism, &full));
+    memcpy(full->gravity, w->def->gravity, sizeof full->gravity);
+    bough_status status = BOUGH_OK;
+    for (int32_t k = 0; k < w->def->path_count && status == BOUGH_OK; k++) {
+        const double *now = w->def->path + (ptrdiff_t)w->motor_count * k, *before = k ? now - w->motor_count : NULL;
+        for (int32_t i = 0; i < w->motor_count; i++)
+            full->offsets[w->motors[i]] += now[i] - (before ? before[i] : 0);
+        if (!bo_progress(ctx, "sampling motors", 0.25 * k / w->def->path_count, "%d of %d", k, w->def->path_count))
+            status = bo_fail_cancelled(ctx);
+        else
+            status = bough_full_mechanism_settle(ctx, full);
+        if (status == BOUGH_OK)
+            take_sample(w, full, now);
+        else if (status == BOUGH_NO_CONVERGENCE)
+            w->lost++, status = BOUGH_OK;
+    }
+    bough_full_mechanism_destroy(ctx, full);
+    return status;
 }
 
 /* From zero to the load in equal steps. Where no equilibrium is found, the rest of the way is lost. */
@@ -84,12 +111,7 @@ static bough_status sample_ray(bough_context *ctx, workspace *w, const double *l
         }
         if (status != BOUGH_OK)
             break;
-        sample *s = &w->samples[w->count];
-        *s = (sample){.loads = w->loads + (ptrdiff_t)w->n * w->count,
-                      .poses = w->poses + (ptrdiff_t)w->links * w->count};
-        memcpy(s->loads, full->loads, (size_t)w->n * sizeof(double));
-        memcpy(s->poses, full->poses, (size_t)w->links * sizeof *s->poses);
-        w->count++;
+        take_sample(w, full, NULL);
     }
     bough_full_mechanism_destroy(ctx, full);
     return status;
@@ -97,13 +119,15 @@ static bough_status sample_ray(bough_context *ctx, workspace *w, const double *l
 
 static bough_status take_samples(bough_context *ctx, workspace *w) {
     const int32_t rays = w->def->load_count + w->def->random_count;
-    const size_t most = (size_t)rays * (size_t)w->def->sample_count;
+    const size_t most = (size_t)rays * (size_t)w->def->sample_count + (size_t)w->def->path_count;
     uint64_t random = w->def->seed;
     w->samples = BO_NEW_ZEROS(ctx, sample, most);
     w->loads = BO_NEW_ARRAY(ctx, double, (most + 1) * (size_t)w->n);
+    w->offsets = BO_NEW_ARRAY(ctx, double, most *(size_t)w->motor_count);
     w->poses = BO_NEW_ARRAY(ctx, bough_pose, most * (size_t)w->links);
-    if (!w->samples || !w->loads || !w->poses)
+    if (!w->samples || !w->loads || !w->offsets || !w->poses)
         return bo_fail_memory(ctx);
+    BO_TRY(sample_path(ctx, w));
     double *load = w->loads + most * (size_t)w->n;
     for (int32_t r = 0; r < rays; r++) {
         if (!bo_progress(ctx, "sampling loads", 0.5 * r / rays, "%d of %d", r, rays))
@@ -113,8 +137,8 @@ static bough_status take_samples(bough_context *ctx, workspace *w) {
     }
     if (w->count == 0)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
-                       "the full mechanism finds no equilibrium on the way to any of the %d loads; smaller loads or "
-                       "more samples may help",
+                       "the full mechanism finds no equilibrium on the way to any of the %d loads or along that of the "
+                       "motors; smaller ones or more samples may help",
                        rays);
     return BOUGH_OK;
 }
@@ -126,6 +150,7 @@ static bough_status judge(bough_context *ctx, const workspace *w, const bough_me
                           bough_blend_state *state, sample *s) {
     const bo_se3 from_world = bo_se3_inverse(bo_pose(&s->poses[w->mechanism->def.base]));
     memcpy(state->wrench, s->loads, (size_t)w->n * sizeof(double));
+    memcpy(state->motors, s->motors, (size_t)w->motor_count * sizeof(double));
     memcpy(state->gravity, w->def->gravity, sizeof state->gravity);
     for (int32_t e = 0; e < blend->effector_count; e++) {
         const bough_end_effector *effector = &blend->effectors[e];
@@ -179,7 +204,8 @@ static bough_status add_points(bough_context *ctx, workspace *w, bough_mechanism
         BO_TRY(judge_all(ctx, w, blend, state, report, &worst));
         if (report->reached || worst < 0 || blend->count == blend->most_points)
             return BOUGH_OK;
-        BO_TRY(bough_mechanism_blend_add(ctx, blend, w->samples[worst].poses, w->samples[worst].loads));
+        BO_TRY(bough_mechanism_blend_add_driven(ctx, blend, w->samples[worst].poses, w->samples[worst].motors,
+                                                w->samples[worst].loads));
         w->samples[worst].used = true;
     }
 }
@@ -191,11 +217,16 @@ static bough_status check_def(bough_context *ctx, const bough_mechanism *m, cons
     if (def->cookie != WORKSPACE_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the workspace def was not made by bough_default_workspace_def()");
     if (def->load_count < 0 || def->random_count < 0 || def->load_count > 10000 || def->random_count > 10000 ||
-        def->load_count + def->random_count < 1 || (def->load_count > 0 && !def->loads) ||
-        (def->random_count > 0 && !def->box))
+        def->path_count < 0 || def->path_count > 10000 || def->load_count + def->random_count + def->path_count < 1 ||
+        (def->load_count > 0 && !def->loads) || (def->random_count > 0 && !def->box) ||
+        (def->path_count > 0 && !def->path))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "a workspace needs 1 .. 10000 loads, given or random within a box, not %d and %d",
-                       def->load_count, def->random_count);
+                       "a workspace needs 1 .. 10000 loads, given or random within a box, or places of motors, not %d, "
+                       "%d and %d",
+                       def->load_count, def->random_count, def->path_count);
+    const int32_t motors = blend && blend->statics ? blend->statics->motor_count : 0;
+    if (def->path_count > 0 && motors < 1)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a way of motors needs motors in the blend's statics");
     if (def->sample_count < 1 || def->sample_count > 1000)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%d samples on the way to a load; it must be 1 .. 1000",
                        def->sample_count);
@@ -212,8 +243,10 @@ static bough_status check_def(bough_context *ctx, const bough_mechanism *m, cons
             sum += 0 * def->loads[6 * (ptrdiff_t)m->def.end_effector_count * l + k];
         sum += def->random_count > 0 ? 0 * def->box[k] : 0;
     }
+    for (ptrdiff_t k = 0; k < (ptrdiff_t)motors * def->path_count; k++)
+        sum += 0 * def->path[k];
     if (!(sum == 0))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the loads of a workspace must be finite");
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the loads and motors of a workspace must be finite");
     return BOUGH_OK;
 }
 
@@ -244,6 +277,7 @@ bough_status bough_mechanism_blend_create_automatic(bough_context *ctx, const bo
     bough_mechanism_blend *made = NULL;
     BO_TRY(bough_mechanism_blend_create(ctx, mechanism, def, &made));
     workspace w = {.mechanism = mechanism, .def = workspace_def, .n = made->n, .links = mechanism->def.link_count};
+    w.motor_count = made->motor_count, w.motors = made->motors;
     const bough_status status = fill(ctx, &w, made, report);
     drop(ctx, &w);
     if (status != BOUGH_OK)

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #define INDEX_LIMIT (INT32_MAX / 32) /* so that face numbers and matrix sizes fit int32 */
-#define NAME_LIMIT 16384 /* sets, materials, regions: names are searched one by one, so that hostile files stay quick \
-                          */
+#define NAME_LIMIT                                                                                     \
+    16384 /* sets, materials, regions: names are searched one by one, so that hostile files stay quick \
+           */
 #define READ_COOKIE 0xB0061002u
 
 bough_mesh_read_def bough_default_mesh_read_def(void) {
@@ -46,6 +47,13 @@ void bo_builder_discard(bo_builder *b) {
     bo_builder_begin(b, ctx, b->path);
 }
 
+static bough_status go_on(const bo_builder *b, const bo_scanner *s, const char *what, size_t count) {
+    if (count % BO_ITEMS_A_LOOK != BO_ITEMS_A_LOOK - 1 ||
+        bo_progress(b->ctx, "reading", (double)s->at / (double)s->size, "%zu %s", count, what))
+        return BOUGH_OK;
+    return bo_fail_cancelled(b->ctx);
+}
+
 bough_status bo_builder_vertex(bo_builder *b, bo_scanner *s, const double xyz[3]) {
     if (!isfinite(xyz[0]) || !isfinite(xyz[1]) || !isfinite(xyz[2]))
         return bo_scan_fail(s, "vertex coordinate is not a finite number");
@@ -54,7 +62,7 @@ bough_status bo_builder_vertex(bo_builder *b, bo_scanner *s, const double xyz[3]
     if (!BO_RESERVE(b->ctx, b->vertices, b->vertex_capacity, 3 * b->vertex_count + 3))
         return BOUGH_ERROR_MEMORY;
     memcpy(b->vertices + 3 * b->vertex_count++, xyz, 3 * sizeof *xyz);
-    return BOUGH_OK;
+    return go_on(b, s, "vertices", b->vertex_count);
 }
 
 bough_status bo_builder_tagged_vertex(bo_builder *b, bo_scanner *s, int64_t tag, const double xyz[3]) {
@@ -103,6 +111,7 @@ bough_status bo_builder_element(bo_builder *b, bo_scanner *s, bough_element_type
         !BO_RESERVE(b->ctx, b->element_lines, b->line_capacity, b->element_count + 1))
         return BOUGH_ERROR_MEMORY;
     memcpy(b->elements + n * b->element_count, nodes, n * sizeof *nodes);
+    BO_TRY(go_on(b, s, "elements", b->element_count));
     b->element_lines[b->element_count++] = s->line;
     return BOUGH_OK;
 }

@@ -33,6 +33,10 @@ typedef struct bo_edge_census {
     int32_t crowded_count;      /* edges of three or more triangles */
     int32_t inconsistent_count; /* edges not run through equally often in both directions */
 } bo_edge_census;
+/* A triangle surface of the same shape whose triangles are cut until no edge is longer than max_edge; its first vertices
+ * are those of `surface`. Sets are left out. */
+bough_status bo_surface_refine(bough_context *ctx, const bough_mesh *surface, double max_edge, bough_mesh **refined);
+
 bough_status bo_surface_census(bough_context *ctx, const bough_mesh *surface, bo_edge_census *census);
 
 #endif

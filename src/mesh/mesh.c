@@ -224,6 +224,7 @@ bough_status bough_mesh_check(bough_context *ctx, const bough_mesh *mesh) {
         if (sign <= 0)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "element %d (counted from 0) %s", e,
                            sign < 0 ? "is inverted (negative volume)" : "is flat (zero volume)");
+        BO_TRY(bo_mesh_go_on(ctx, "checking elements", (size_t)e, (size_t)mesh->element_count));
     }
     return BOUGH_OK;
 }

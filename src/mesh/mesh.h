@@ -32,6 +32,15 @@ static inline const int32_t *bo_mesh_nodes(const bough_mesh *mesh, int32_t eleme
     return mesh->elements + (size_t)element * (size_t)bo_element_info_of(mesh->type)->node_count;
 }
 
+/* Called for every item of a long loop: looks now and then whether the user has cancelled it. */
+#define BO_ITEMS_A_LOOK 0x10000
+static inline bough_status bo_mesh_go_on(bough_context *ctx, const char *what, size_t item, size_t count) {
+    if (item % BO_ITEMS_A_LOOK != BO_ITEMS_A_LOOK - 1 ||
+        bo_progress(ctx, what, (double)item / (double)count, "%zu of %zu", item, count))
+        return BOUGH_OK;
+    return bo_fail_cancelled(ctx);
+}
+
 /* Index of the set or -1. */
 int32_t bo_mesh_set_index(const bough_mesh *mesh, bough_set_kind kind, const char *name, size_t length);
 

@@ -27,6 +27,7 @@ typedef struct inp {
     bo_facets shells;
     bo_inp_sets sets;
     int32_t material; /* of the last *MATERIAL, -1 before any */
+    bool in_steps;    /* behind the first *STEP: loads and results */
 } inp;
 
 /* ---- keyword lines ---- */
@@ -381,8 +382,79 @@ static bough_status check_instance(inp *r) {
     return BOUGH_OK;
 }
 
+/* What a simulation needs besides its mesh, and what is written about it: the keywords before the first *STEP that say
+ * nothing about nodes and elements. Those that make nodes and elements of others (*NGEN, *NFILL, *ELGEN) are not among
+ * them, nor is *SYSTEM, which moves nodes: a mesh without their effect is another mesh. */
+static bool is_passed_over(const inp *r) {
+    static const char *const known[] = {"HEADING",
+                                        "PREPRINT",
+                                        "PART",
+                                        "ENDPART",
+                                        "ASSEMBLY",
+                                        "ENDASSEMBLY",
+                                        "ENDINSTANCE",
+                                        "RESTART",
+                                        "AMPLITUDE",
+                                        "BOUNDARY",
+                                        "INITIALCONDITIONS",
+                                        "SURFACEINTERACTION",
+                                        "SURFACEBEHAVIOR",
+                                        "FRICTION",
+                                        "CONTACTPAIR",
+                                        "CONTACT",
+                                        "EQUATION",
+                                        "MPC",
+                                        "TIE",
+                                        "RIGIDBODY",
+                                        "COUPLING",
+                                        "KINEMATIC",
+                                        "DISTRIBUTING",
+                                        "ORIENTATION",
+                                        "TRANSFORM",
+                                        "DAMPING",
+                                        "PLASTIC",
+                                        "HYPERELASTIC",
+                                        "HYPERFOAM",
+                                        "EXPANSION",
+                                        "CONDUCTIVITY",
+                                        "SPECIFICHEAT",
+                                        "CREEP",
+                                        "CYCLICHARDENING",
+                                        "DEPVAR",
+                                        "USERMATERIAL",
+                                        "MASS",
+                                        "SPRING",
+                                        "DASHPOT",
+                                        "SHELLSECTION",
+                                        "MEMBRANESECTION",
+                                        "BEAMSECTION",
+                                        "TIMEPOINTS",
+                                        "PHYSICALCONSTANTS",
+                                        "PARAMETER",
+                                        "SECTIONCONTROLS",
+                                        "ELEMENTOUTPUT",
+                                        "NODEOUTPUT"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (keyword_is(r, known[i]))
+            return true;
+    return false;
+}
+
+/* Looks at each keyword once, in the first passage. */
+static void note_unknown(inp *r) {
+    static const char *const read[] = {"NODE",     "ELEMENT", "NSET",    "ELSET",        "SURFACE",
+                                       "MATERIAL", "ELASTIC", "DENSITY", "SOLIDSECTION", "INSTANCE"};
+    r->in_steps = r->in_steps || keyword_is(r, "STEP");
+    bool known = r->in_steps || r->phase != READ_NODES || is_passed_over(r);
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        known = known || keyword_is(r, read[i]);
+    if (!known)
+        bo_scan_unknown(&r->cards.files[0].scanner, r->card.keyword, strlen(r->card.keyword));
+}
+
 static bough_status read_card(inp *r) {
     BO_TRY(read_keyword(r));
+    note_unknown(r);
     switch (r->phase) {
     case READ_NODES:
         if (keyword_is(r, "NODE"))
@@ -428,6 +500,7 @@ static bough_status read_all(inp *r, bo_scanner *s) {
             BO_TRY(read_card(r));
         }
     }
+    bo_scan_warn_unknown(&r->cards.files[0].scanner, "keyword");
     return bo_inp_sets_finish(&r->sets, &r->shells, s);
 }
 

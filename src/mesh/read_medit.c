@@ -90,9 +90,43 @@ static void skip_rows(bo_scanner *s) {
         bo_scan_word(s, &text, &length);
 }
 
+/* The format's sections that are no part of a mesh. */
+static bool is_passed_over(const char *text, size_t length) {
+    static const char *const known[] = {"Edges",
+                                        "EdgesP2",
+                                        "Corners",
+                                        "Ridges",
+                                        "Normals",
+                                        "NormalAtVertices",
+                                        "NormalAtTriangleVertices",
+                                        "NormalAtQuadrilateralVertices",
+                                        "Tangents",
+                                        "TangentAtVertices",
+                                        "TangentAtEdgeVertices",
+                                        "RequiredVertices",
+                                        "RequiredEdges",
+                                        "RequiredTriangles",
+                                        "RequiredQuadrilaterals",
+                                        "RequiredTetrahedra",
+                                        "ParallelTriangles",
+                                        "ParallelVertices",
+                                        "AngleOfCornerBound",
+                                        "Geometry",
+                                        "VertexOnGeometricVertex",
+                                        "VertexOnGeometricEdge",
+                                        "EdgeOnGeometricEdge",
+                                        "Identifier",
+                                        "SubDomainFromMesh",
+                                        "SubDomainFromGeom"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (bo_word_is_ignoring_case(text, length, known[i]))
+            return true;
+    return false;
+}
+
 static bough_status read_section(medit *m, const char *text, size_t length) {
     static const char *const unsupported[] = {"Prisms", "Pyramids", "QuadrilateralsQ2", "HexahedraQ2"};
-    if (bo_word_is(text, length, "Dimension")) {
+    if (bo_word_is_ignoring_case(text, length, "Dimension")) {
         int64_t dimension;
         BO_TRY(bo_scan_int(m->s, "the dimension", &dimension));
         if (dimension != 3)
@@ -100,40 +134,43 @@ static bough_status read_section(medit *m, const char *text, size_t length) {
         m->has_dimension = true;
         return BOUGH_OK;
     }
-    if (bo_word_is(text, length, "Vertices"))
+    if (bo_word_is_ignoring_case(text, length, "Vertices"))
         return read_vertices(m);
-    if (bo_word_is(text, length, "Tetrahedra"))
+    if (bo_word_is_ignoring_case(text, length, "Tetrahedra"))
         return read_elements(m, BOUGH_TET4);
-    if (bo_word_is(text, length, "TetrahedraP2")) /* edge nodes in Bough's order: 01 12 20 03 13 23 */
+    if (bo_word_is_ignoring_case(text, length, "TetrahedraP2")) /* edge nodes in Bough's order: 01 12 20 03 13 23 */
         return read_elements(m, BOUGH_TET10);
-    if (bo_word_is(text, length, "Hexahedra") || bo_word_is(text, length, "Hexaedra"))
+    if (bo_word_is_ignoring_case(text, length, "Hexahedra") || bo_word_is_ignoring_case(text, length, "Hexaedra"))
         return read_elements(m, BOUGH_HEX8);
-    if (bo_word_is(text, length, "Triangles"))
+    if (bo_word_is_ignoring_case(text, length, "Triangles"))
         return read_facets(m, 3, 3);
-    if (bo_word_is(text, length, "TrianglesP2"))
+    if (bo_word_is_ignoring_case(text, length, "TrianglesP2"))
         return read_facets(m, 3, 6);
-    if (bo_word_is(text, length, "Quadrilaterals"))
+    if (bo_word_is_ignoring_case(text, length, "Quadrilaterals"))
         return read_facets(m, 4, 4);
     for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++)
-        if (bo_word_is(text, length, unsupported[i]))
+        if (bo_word_is_ignoring_case(text, length, unsupported[i]))
             return refuse_elements(m, unsupported[i]);
-    skip_rows(m->s); /* Edges, Corners, Ridges, RequiredVertices, Normals and whatever else a program adds */
+    if (!is_passed_over(text, length))
+        bo_scan_unknown(m->s, text, length);
+    skip_rows(m->s);
     return BOUGH_OK;
 }
 
 static bough_status read_all(medit *m) {
     bo_scanner *s = m->s;
     int64_t version;
-    if (!bo_scan_accept(s, "MeshVersionFormatted"))
-        return bo_scan_fail(s, "does not begin with MeshVersionFormatted, so it is no MEDIT text file");
-    BO_TRY(bo_scan_int_range(s, "the version", 1, 4, &version));
     const char *text;
     size_t length;
-    while (bo_scan_word(s, &text, &length) && !bo_word_is(text, length, "End")) {
+    if (!bo_scan_word(s, &text, &length) || !bo_word_is_ignoring_case(text, length, "MeshVersionFormatted"))
+        return bo_scan_fail(s, "does not begin with MeshVersionFormatted, so it is no MEDIT text file");
+    BO_TRY(bo_scan_int_range(s, "the version", 1, 4, &version));
+    while (bo_scan_word(s, &text, &length) && !bo_word_is_ignoring_case(text, length, "End")) {
         if (!isalpha((unsigned char)text[0]))
             return bo_scan_fail_word(s, "a keyword", text, length);
         BO_TRY(read_section(m, text, length));
     }
+    bo_scan_warn_unknown(s, "section");
     if (m->curved_line && !m->b->element_count) {
         s->line = m->curved_line;
         return bo_scan_refuse(s, "a surface of TrianglesP2 is not supported (Triangles are)");

@@ -288,6 +288,16 @@ static bough_status read_format(bo_msh *m) {
     return read_byte_order(m);
 }
 
+static bool is_passed_over(const char *name, size_t length) {
+    static const char *const known[] = {
+        "Comments", "PartitionedEntities", "Periodic",        "GhostElements",       "Parametrizations",
+        "NodeData", "ElementData",         "ElementNodeData", "InterpolationScheme", "Entities"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (bo_word_is(name, length, known[i]))
+            return true;
+    return false;
+}
+
 /* Unknown sections may hold anything, also binary data: only their end counts. */
 static bough_status skip_section(bo_msh *m, const char *name, size_t length) {
     bo_scanner *s = m->s;
@@ -322,6 +332,8 @@ static bough_status read_section(bo_msh *m, const char *name, size_t length) {
         if (read && bo_word_is(name, length, sections[i].name))
             return read(m);
     }
+    if (!is_passed_over(name, length))
+        bo_scan_unknown(m->s, name, length);
     return skip_section(m, name, length);
 }
 
@@ -358,6 +370,7 @@ static bough_status read_sections(bo_msh *m) {
     }
     if (!m->version)
         return bo_scan_fail(s, "is not a Gmsh file: it is empty");
+    bo_scan_warn_unknown(s, "section");
     return BOUGH_OK;
 }
 

@@ -2,6 +2,8 @@
 #include "mesh/formats.h"
 #include "mesh/polygons.h"
 
+#include <ctype.h>
+
 /* A face goes into all groups of its `g` line; the limit keeps a small file from asking for gigabytes. */
 #define NAME_LIMIT 64
 
@@ -112,18 +114,55 @@ static void read_label(bo_scanner *s, label *l) {
         l->length--;
 }
 
-/* Normals, texture coordinates, lines, curves and whatever else is no part of a mesh are passed over. */
+/* Normals, texture coordinates, lines, curves and display attributes: the format's records that are no part of a mesh.
+ */
+static bool is_passed_over(const char *word, size_t length) {
+    static const char *const known[] = {
+        "vn",    "vt",       "vp",       "l",     "p",          "s",         "mg",    "mtllib", "maplib", "usemap",
+        "bevel", "c_interp", "d_interp", "lod",   "shadow_obj", "trace_obj", "ctech", "stech",  "cstype", "deg",
+        "bmat",  "step",     "curv",     "curv2", "surf",       "parm",      "trim",  "hole",   "scrv",   "sp",
+        "end",   "con",      "call",     "csh",   "cdc",        "cdp",       "bzp",   "bsp",    "res"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (bo_word_is_ignoring_case(word, length, known[i]))
+            return true;
+    return false;
+}
+
+/* Words of letters may be another program's own records. Anything else ("v1", a stray number) is more likely a vertex
+ * or a face gone wrong, and to leave it out would shift the numbers of all that follow. */
+static bough_status take_unknown(obj *o, const char *word, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (!isalpha((unsigned char)word[i]) && (i == 0 || (word[i] != '_' && word[i] != '-')))
+            return bo_scan_fail_word(o->s, "a record such as v or f", word, length);
+    bo_scan_unknown(o->s, word, length);
+    return BOUGH_OK;
+}
+
+/* A record that is left out may go on in the next lines, as all may. */
+static void skip_record(bo_scanner *s) {
+    const char *text;
+    size_t length;
+    while (next_word(s, &text, &length))
+        ;
+}
+
+/* Letter case does not count: some programs write V and F. */
 static bough_status read_line(obj *o, const char *word, size_t length) {
-    if (bo_word_is(word, length, "v"))
+    if (bo_word_is_ignoring_case(word, length, "v"))
         return read_vertex(o);
-    if (bo_word_is(word, length, "f"))
+    if (bo_word_is_ignoring_case(word, length, "f"))
         return read_face(o);
-    if (bo_word_is(word, length, "g"))
+    if (bo_word_is_ignoring_case(word, length, "g"))
         return read_groups(o);
-    if (bo_word_is(word, length, "o"))
+    if (bo_word_is_ignoring_case(word, length, "o")) {
         read_label(o->s, &o->object);
-    else if (bo_word_is(word, length, "usemtl"))
+    } else if (bo_word_is_ignoring_case(word, length, "usemtl")) {
         read_label(o->s, &o->material);
+    } else if (word[0] != '#') {
+        if (!is_passed_over(word, length))
+            BO_TRY(take_unknown(o, word, length));
+        skip_record(o->s);
+    }
     return BOUGH_OK;
 }
 
@@ -136,5 +175,6 @@ bough_status bo_read_obj(bo_scanner *s, bo_builder *b) {
         bo_scan_next_line(s);
     }
     bo_polygons_end(&o.polygons);
+    bo_scan_warn_unknown(s, "record");
     return BOUGH_OK;
 }

@@ -188,6 +188,10 @@ static bough_status fail_neither(bo_scanner *s) {
 bough_status bo_read_stl(bo_scanner *s, bo_builder *b) {
     stl t = {.s = s, .b = b, .polygons = {.s = s, .b = b}};
     bough_status status;
+    bo_scanner whole = *s;
+    whole.data -= s->mark, whole.size += s->mark;
+    if (is_binary(&whole)) /* whose header may be any bytes, those of a mark too */
+        *s = whole;
     if (is_binary(s)) {
         status = read_binary(&t);
     } else {

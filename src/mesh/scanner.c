@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD_SHOWN 40 /* characters of a wrong token shown in a message */
+#define WORD_SHOWN BO_WORD_SHOWN
 
 void bo_scan_begin(bo_scanner *s, bough_context *ctx, const char *path, const bo_file *file) {
     *s = (bo_scanner){.ctx = ctx, .path = path, .data = file->data, .size = file->size, .line = 1, .breaks = ""};
+    s->mark = bo_byte_order_mark(file);
+    s->data += s->mark;
+    s->size -= s->mark;
 }
 
 bough_status bo_scan_fail(bo_scanner *s, const char *format, ...) {
@@ -158,13 +161,35 @@ bool bo_parse_double(const char *text, size_t length, double *value) {
     return *end == 0 && end != buffer;
 }
 
-bough_status bo_scan_fail_word(bo_scanner *s, const char *what, const char *text, size_t length) {
-    int shown = length > WORD_SHOWN ? WORD_SHOWN : (int)length;
-    char clean[WORD_SHOWN + 1];
-    for (int i = 0; i < shown; i++)
+/* The token as it is shown in sentences: cut at WORD_SHOWN characters, printable. */
+static const char *show_word(char clean[WORD_SHOWN + 1], const char *text, size_t length) {
+    size_t shown = length > WORD_SHOWN ? WORD_SHOWN : length;
+    for (size_t i = 0; i < shown; i++)
         clean[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
     clean[shown] = 0;
-    return bo_scan_fail(s, "expected %s, found \"%s%s\"", what, clean, length > WORD_SHOWN ? "..." : "");
+    return clean;
+}
+
+void bo_scan_unknown(bo_scanner *s, const char *text, size_t length) {
+    if (s->unknown_count++)
+        return;
+    s->unknown_line = s->line;
+    show_word(s->unknown_word, text, length);
+}
+
+void bo_scan_warn_unknown(const bo_scanner *s, const char *what) {
+    if (s->unknown_count == 1)
+        bo_warn(s->ctx, "%s:%lld: the %s \"%s\" is unknown and was passed over", s->path, (long long)s->unknown_line,
+                what, s->unknown_word);
+    else if (s->unknown_count)
+        bo_warn(s->ctx, "%s:%lld: the %s \"%s\" and %lld more that are unknown were passed over", s->path,
+                (long long)s->unknown_line, what, s->unknown_word, (long long)s->unknown_count - 1);
+}
+
+bough_status bo_scan_fail_word(bo_scanner *s, const char *what, const char *text, size_t length) {
+    char clean[WORD_SHOWN + 1];
+    return bo_scan_fail(s, "expected %s, found \"%s%s\"", what, show_word(clean, text, length),
+                        length > WORD_SHOWN ? "..." : "");
 }
 
 bough_status bo_scan_int(bo_scanner *s, const char *what, int64_t *value) {

@@ -4,17 +4,23 @@
 
 #include "base/file.h"
 
+#define BO_WORD_SHOWN 40 /* characters of a wrong token shown in a message */
+
 typedef struct bo_scanner {
     bough_context *ctx;
     const char *path;
     const char *data; /* data[size] == 0 */
     size_t size, at;
-    int64_t line;       /* of `at`, from 1 */
-    const char *breaks; /* characters besides white space that separate tokens, for example "," */
-    char comment;       /* the rest of a line behind it is skipped; 0: none */
-    bool swap;          /* binary values have the other byte order */
+    int64_t line;                        /* of `at`, from 1 */
+    const char *breaks;                  /* characters besides white space that separate tokens, for example "," */
+    char comment;                        /* the rest of a line behind it is skipped; 0: none */
+    bool swap;                           /* binary values have the other byte order */
+    size_t mark;                         /* bytes of a byte-order mark before `data`, which is no part of the text */
+    int64_t unknown_count, unknown_line; /* records passed over because nobody knows them; the first one's line */
+    char unknown_word[BO_WORD_SHOWN + 1];
 } bo_scanner;
 
+/* Stands behind a byte-order mark, where the file has one. */
 void bo_scan_begin(bo_scanner *s, bough_context *ctx, const char *path, const bo_file *file);
 
 /* "path:line: reason" with BOUGH_ERROR_FORMAT. */
@@ -23,6 +29,11 @@ bough_status bo_scan_fail(bo_scanner *s, const char *format, ...) __attribute__(
 bough_status bo_scan_refuse(bo_scanner *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "expected WHAT, found "TEXT"", with TEXT shortened and made printable. */
 bough_status bo_scan_fail_word(bo_scanner *s, const char *what, const char *text, size_t length);
+
+/* Counts a record that the reader does not know and passes over. */
+void bo_scan_unknown(bo_scanner *s, const char *text, size_t length);
+/* One warning about all of them, when there are any. `what` names the kind ("section"). */
+void bo_scan_warn_unknown(const bo_scanner *s, const char *what);
 
 /* White space, separators and comments. skip_blanks stays on the line. False at the end of the file (of the line). */
 bool bo_scan_skip(bo_scanner *s);

@@ -31,6 +31,7 @@ typedef struct shell {
 typedef struct job {
     bough_context *ctx;
     const bough_mesh *surface;
+    bough_mesh *refined; /* the surface with short edges, where the program does not cut it itself; else NULL */
     double max_edge;
     bool oriented;     /* all edges are run through in both directions: signed volumes mean something */
     int32_t *shell_of; /* vertex -> shell; -1 in no triangle */
@@ -182,10 +183,25 @@ static bough_status prepare_tetgen(job *j, command *c) {
     return BOUGH_OK;
 }
 
+/* Gmsh keeps the triangles that it is given, and makes the tets inside about as large as these. Shells are numbered in
+ * the order of their first vertices, which stay the first. */
+static bough_status refine_surface(job *j) {
+    int32_t count;
+    BO_TRY(bo_surface_refine(j->ctx, j->surface, j->max_edge, &j->refined));
+    bo_free(j->ctx, j->shell_of);
+    j->shell_of = BO_NEW_ARRAY(j->ctx, int32_t, j->refined->vertex_count);
+    if (!j->shell_of)
+        return BOUGH_ERROR_MEMORY;
+    j->surface = j->refined;
+    return bo_mesh_pieces(j->ctx, j->surface, j->shell_of, &count);
+}
+
 static bough_status prepare_gmsh(job *j, command *c) {
     if (j->cavity_count && j->shell_count - j->cavity_count > 1)
         return bo_fail(j->ctx, BOUGH_ERROR_UNSUPPORTED,
                        "the surface has several pieces and cavities, which gmsh cannot be told; use tetgen");
+    if (j->max_edge > 0)
+        BO_TRY(refine_surface(j));
     BO_TRY(write_file(j, "in.msh", write_msh));
     BO_TRY(write_file(j, "in.geo", write_geo));
     join_path(j, "in.geo", c->input);
@@ -408,6 +424,7 @@ bough_status bough_mesh_tetrahedralize(bough_context *ctx, const bough_mesh *sur
     job j = {.ctx = ctx, .surface = surface, .max_edge = max_edge};
     bough_status status = tetrahedralize(&j, program, mesh);
     remove_folder(&j);
+    bough_mesh_destroy(ctx, j.refined);
     bo_free(ctx, j.shell_of);
     bo_free(ctx, j.shells);
     if (plain) {

@@ -233,6 +233,15 @@ static void add_crossings(const grid *g, int32_t triangle, double unit, int16_t 
 
 /* A winding number other than 0 is inside: so overlapping shells make their union. Without consistent orientation
  * only the parity of the number of crossings means something; it is the parity of the winding number too. */
+/* One triangle may cross many cells: each is asked, at most a few hundred thousand times. */
+static bough_status go_on(bough_context *ctx, const grid *g, const char *what, int32_t triangle) {
+    const int32_t stride = 256;
+    if (triangle % stride != stride - 1 ||
+        bo_progress(ctx, what, (double)triangle / (double)g->surface->element_count, "%zu cells", g->count))
+        return BOUGH_OK;
+    return bo_fail_cancelled(ctx);
+}
+
 static void mark_inside(grid *g, const int16_t *turns, bool oriented) {
     for (int32_t k = 0; k < g->n[2]; k++)
         for (int32_t j = 0; j < g->n[1]; j++) {
@@ -250,11 +259,15 @@ static bough_status find_inside(bough_context *ctx, grid *g, bool oriented) {
     if (!turns)
         return BOUGH_ERROR_MEMORY;
     double unit = snap_unit(g);
-    for (int32_t t = 0; t < g->surface->element_count; t++)
+    bough_status status = BOUGH_OK;
+    for (int32_t t = 0; t < g->surface->element_count && status == BOUGH_OK; t++) {
         add_crossings(g, t, unit, turns);
-    mark_inside(g, turns, oriented);
+        status = go_on(ctx, g, "finding the inside", t);
+    }
+    if (status == BOUGH_OK)
+        mark_inside(g, turns, oriented);
     bo_free(ctx, turns);
-    return BOUGH_OK;
+    return status;
 }
 
 /* ---- embedding ---- */
@@ -335,13 +348,14 @@ static bough_status number_cells(bough_context *ctx, grid *g, int32_t *vertex_co
         g->cell_element[cell] = g->used[cell] ? (*element_count)++ : -1;
         for (int32_t c = 0; c < 8 && g->used[cell]; c++)
             g->vertex_of_node[corner_node(g, cell, c)] = 1;
+        BO_TRY(bo_mesh_go_on(ctx, "numbering cells", cell, g->count));
     }
     for (size_t node = 0; node < nodes; node++)
         g->vertex_of_node[node] = g->vertex_of_node[node] ? (*vertex_count)++ : -1;
     return BOUGH_OK;
 }
 
-static void fill_mesh(const grid *g, bough_mesh *mesh) {
+static bough_status fill_mesh(bough_context *ctx, const grid *g, bough_mesh *mesh) {
     size_t node = 0;
     for (int32_t k = 0; k <= g->n[2]; k++)
         for (int32_t j = 0; j <= g->n[1]; j++)
@@ -350,9 +364,12 @@ static void fill_mesh(const grid *g, bough_mesh *mesh) {
                     bo_store3(mesh->vertices + 3 * (size_t)g->vertex_of_node[node],
                               bo_v3(g->lower[0] + i * g->cell, g->lower[1] + j * g->cell, g->lower[2] + k * g->cell));
     int32_t *out = mesh->elements;
-    for (size_t cell = 0; cell < g->count; cell++)
+    for (size_t cell = 0; cell < g->count; cell++) {
         for (int32_t c = 0; c < 8 && g->used[cell]; c++)
             *out++ = g->vertex_of_node[corner_node(g, cell, c)];
+        BO_TRY(bo_mesh_go_on(ctx, "filling cells", cell, g->count));
+    }
+    return BOUGH_OK;
 }
 
 static bough_status check_surface(bough_context *ctx, const bough_mesh *surface, double cell, bool *oriented) {
@@ -377,15 +394,19 @@ static bough_status check_surface(bough_context *ctx, const bough_mesh *surface,
 static bough_status voxelize(bough_context *ctx, grid *g, bool oriented, bough_mesh **mesh,
                              bough_embedding **embedding) {
     BO_TRY(make_grid(ctx, g));
-    for (int32_t t = 0; t < g->surface->element_count; t++)
+    for (int32_t t = 0; t < g->surface->element_count; t++) {
         mark_triangle(g, t);
+        BO_TRY(go_on(ctx, g, "marking cells", t));
+    }
     BO_TRY(find_inside(ctx, g, oriented));
     hold_vertices(g);
     int32_t vertex_count, element_count;
     BO_TRY(number_cells(ctx, g, &vertex_count, &element_count));
     BO_TRY(bo_mesh_alloc(ctx, BOUGH_HEX8, vertex_count, element_count, mesh));
-    fill_mesh(g, *mesh);
+    BO_TRY(fill_mesh(ctx, g, *mesh));
     bough_status status = bough_mesh_check(ctx, *mesh);
+    if (status == BOUGH_CANCELLED)
+        return status;
     if (status != BOUGH_OK) {
         bo_prefix_message(ctx, "the voxels are too small for the surface's distance from the origin: ");
         return status;

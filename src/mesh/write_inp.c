@@ -89,7 +89,7 @@ static void write_number(FILE *stream, const char *before, double value) {
     fprintf(stream, "%s%s", before, text);
 }
 
-static void write_elements(const bough_mesh *mesh, FILE *stream) {
+static bough_status write_elements(bough_context *ctx, const bough_mesh *mesh, FILE *stream) {
     static const char *const types[] = {
         [BOUGH_TRI3] = "S3", [BOUGH_TET4] = "C3D4", [BOUGH_TET10] = "C3D10", [BOUGH_HEX8] = "C3D8"};
     int32_t count = bough_element_node_count(mesh->type);
@@ -100,7 +100,9 @@ static void write_elements(const bough_mesh *mesh, FILE *stream) {
         for (int32_t i = 0; i < count; i++)
             fprintf(stream, ", %d", nodes[i] + 1);
         fputc('\n', stream);
+        BO_TRY(bo_mesh_go_on(ctx, "writing elements", (size_t)e, (size_t)mesh->element_count));
     }
+    return BOUGH_OK;
 }
 
 static void write_set(const bough_mesh *mesh, const bough_set *set, FILE *stream) {
@@ -172,8 +174,9 @@ bough_status bo_write_inp(bough_context *ctx, const bough_mesh *mesh, const char
         for (int d = 0; d < 3; d++)
             write_number(stream, ", ", x[d]);
         fputc('\n', stream);
+        BO_TRY(bo_mesh_go_on(ctx, "writing vertices", (size_t)v, (size_t)mesh->vertex_count));
     }
-    write_elements(mesh, stream);
+    BO_TRY(write_elements(ctx, mesh, stream));
     for (int32_t i = 0; i < mesh->set_count; i++)
         write_set(mesh, &mesh->sets[i], stream);
     write_sections(mesh, stream);

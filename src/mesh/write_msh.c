@@ -157,15 +157,17 @@ static void write_entities(const bough_mesh *mesh, const grouping *groupings, FI
     fprintf(f, "$EndEntities\n");
 }
 
-static void write_nodes(const bough_mesh *mesh, int32_t dim, FILE *f) {
+static bough_status write_nodes(bough_context *ctx, const bough_mesh *mesh, int32_t dim, FILE *f) {
     fprintf(f, "$Nodes\n1 %d 1 %d\n%d 1 0 %d\n", mesh->vertex_count, mesh->vertex_count, dim, mesh->vertex_count);
     for (int32_t v = 0; v < mesh->vertex_count; v++)
         fprintf(f, "%d\n", v + 1);
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         write_point(mesh->vertices + 3 * (size_t)v, f);
         fputc('\n', f);
+        BO_TRY(bo_mesh_go_on(ctx, "writing vertices", (size_t)v, (size_t)mesh->vertex_count));
     }
     fprintf(f, "$EndNodes\n");
+    return BOUGH_OK;
 }
 
 static int32_t edge_node(const bough_mesh *mesh, const int32_t *nodes, int32_t a, int32_t b) {
@@ -212,7 +214,7 @@ static int32_t find_run(const grouping *g, int32_t begin, int32_t *entity, int32
     return begin;
 }
 
-static void write_blocks(const bough_mesh *mesh, const grouping *g, FILE *f) {
+static bough_status write_blocks(bough_context *ctx, const bough_mesh *mesh, const grouping *g, FILE *f) {
     int64_t tag = g->first_tag;
     for (int32_t begin = 0, end, entity, length; begin < g->item_count; begin = end) {
         end = find_run(g, begin, &entity, &length);
@@ -230,12 +232,14 @@ static void write_blocks(const bough_mesh *mesh, const grouping *g, FILE *f) {
             else
                 fprintf(f, " %d", i + 1);
             fputc('\n', f);
+            BO_TRY(bo_mesh_go_on(ctx, "writing elements", (size_t)i, (size_t)g->item_count));
         }
     }
+    return BOUGH_OK;
 }
 
 /* Elements are numbered first, though points and faces stand before them. */
-static void write_elements(const bough_mesh *mesh, grouping *groupings, FILE *f) {
+static bough_status write_elements(bough_context *ctx, const bough_mesh *mesh, grouping *groupings, FILE *f) {
     int64_t blocks = 0, total = 0;
     for (int i = 2; i >= 0; i--) {
         grouping *g = &groupings[i];
@@ -245,8 +249,9 @@ static void write_elements(const bough_mesh *mesh, grouping *groupings, FILE *f)
     }
     fprintf(f, "$Elements\n%lld %lld 1 %lld\n", (long long)blocks, (long long)total, (long long)total);
     for (int i = 0; i < 3; i++)
-        write_blocks(mesh, &groupings[i], f);
+        BO_TRY(write_blocks(ctx, mesh, &groupings[i], f));
     fprintf(f, "$EndElements\n");
+    return BOUGH_OK;
 }
 
 bough_status bo_write_msh(bough_context *ctx, const bough_mesh *mesh, const char *path, FILE *stream) {
@@ -273,9 +278,10 @@ bough_status bo_write_msh(bough_context *ctx, const bough_mesh *mesh, const char
     }
     if (status == BOUGH_OK) {
         write_entities(mesh, groupings, stream);
-        write_nodes(mesh, dim, stream);
-        write_elements(mesh, groupings, stream);
+        status = write_nodes(ctx, mesh, dim, stream);
     }
+    if (status == BOUGH_OK)
+        status = write_elements(ctx, mesh, groupings, stream);
     for (int i = 0; i < 3; i++)
         free_grouping(ctx, &groupings[i]);
     return status;

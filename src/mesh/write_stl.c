@@ -41,7 +41,9 @@ bough_status bo_write_stl(bough_context *ctx, const bough_mesh *mesh, const char
     char header[80] = "Bough surface, binary STL";
     fwrite(header, 1, sizeof header, stream);
     put_uint32((uint32_t)mesh->element_count, stream);
-    for (int32_t e = 0; e < mesh->element_count; e++)
+    for (int32_t e = 0; e < mesh->element_count; e++) {
         put_triangle(mesh, e, stream);
+        BO_TRY(bo_mesh_go_on(ctx, "writing triangles", (size_t)e, (size_t)mesh->element_count));
+    }
     return BOUGH_OK;
 }

@@ -33,6 +33,7 @@ bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene
     static const char *const motion[9] = {".x", ".y", ".z", ".ux", ".uy", ".uz", ".vx", ".vy", ".vz"};
     static const char *const stress[4] = {".von_mises", ".s1", ".s2", ".s3"};
     static const char *const touch[3] = {".fx", ".fy", ".fz"};
+    static const char *const joint[3] = {".value", ".gap", ".tilt"};
     engine->columns = BO_NEW_ZEROS(ctx, char *, BOUGH_COLUMN_PROBES + 9 * (size_t)scene->probe_count);
     if (!engine->columns)
         return BOUGH_ERROR_MEMORY;
@@ -41,7 +42,11 @@ bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene
     for (int32_t i = 0; i < scene->probe_count; i++) {
         const bo_scene_probe *probe = &scene->probes[i];
         for (int k = 0; k < bo_probe_columns(probe); k++)
-            BO_TRY(add_column(ctx, engine, probe->name, (probe->stress ? stress : probe->touch ? touch : motion)[k]));
+            BO_TRY(add_column(ctx, engine, probe->name,
+                              (probe->stress     ? stress
+                               : probe->touch    ? touch
+                               : probe->of_joint ? joint
+                                                 : motion)[k]));
     }
     return BOUGH_OK;
 }

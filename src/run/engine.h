@@ -76,6 +76,10 @@ typedef struct bo_engine {
     bough_status (*show)(void *data);
     /* Of a mechanism: where one of the rigids is. */
     bough_pose (*rigid_pose)(void *data, int32_t i);
+    /* Of a mechanism: how far its joints are apart; NULL: it has none. */
+    bool (*joint_gap)(void *data, bough_run_gap *now, bough_run_gap *worst);
+    /* Of a reduced mechanism: its internal modes, and the error of its lowest frequency; NULL: it is none. */
+    void (*detail)(const void *data, int32_t *internal_modes, double *frequency_error);
     /* Largest von Mises' stress of each, at the present state. */
     bough_status (*stresses)(void *data, double *von_mises);
     /* Von Mises' stress at each vertex of the mesh, at the present state. */
@@ -85,8 +89,10 @@ typedef struct bo_engine {
 } bo_engine;
 
 /* How a scene is to be stepped. */
+enum { BO_REASON_SIZE = 400 };
 typedef struct bo_engine_def {
     bo_engine_kind kind;
+    char reason[BO_REASON_SIZE]; /* a sentence: why, where nobody said which; empty: somebody did */
     bough_integrator_def integrator;
     bough_model_def model;       /* settings of the tree engine; its alpha is that of the integrator */
     bool settle;                 /* start in equilibrium */
@@ -97,6 +103,9 @@ bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const
 bough_status bo_tree_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def, bo_engine *engine);
 bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
                                         bo_engine *engine);
+/* Of a scene that names no engine: the full one where its motors take the reduced one too far from its pose. `until`:
+ * the time that is looked at. */
+bough_status bo_mechanism_choose_engine(bough_context *ctx, const bough_scene *scene, double until, bo_engine_def *def);
 /* The columns of every engine: the fixed ones of bough/run.h and those of the scene's probes. */
 bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene, bo_engine *engine);
 /* The name as the registry has it, which stays; NULL: it has none of that name. */

@@ -35,6 +35,8 @@ typedef struct bo_linkage_kind {
     /* Back to where `state` is, moving as it does now. Only of kinds whose steps are so cheap that it can be tried how
      * links answer to forces; else NULL. */
     void (*put_back)(const bo_linkage *l, const double *state);
+    /* Of a reduced one: its internal modes, and the error of its lowest frequency; else NULL. */
+    void (*detail)(const bo_linkage *l, int32_t *internal_modes, double *frequency_error);
 } bo_linkage_kind;
 
 struct bo_linkage {
@@ -46,6 +48,8 @@ struct bo_linkage {
     void *data;
     bough_surroundings *around; /* NULL: nothing to touch, or not by this kind */
     bool alone;                 /* steps are tried without it */
+    int32_t first_effector;     /* of the scene's, among those of what is stepped */
+    bool keeps_all;             /* of the scene's end effectors; else those that the engine names */
     double *offsets;            /* of the motors */
     double *rates;              /* their derivatives by time */
     bough_pose *poses;          /* of the links */
@@ -54,10 +58,14 @@ struct bo_linkage {
 
 extern const bo_linkage_kind bo_reduced_linkage, bo_blended_linkage, bo_full_linkage, bo_no_linkage;
 
+/* linkage_watch.c: when the last of the motors' curves ends, but no later than `until`. */
+double bo_linkage_motors_end(const bo_linkage *l, double until);
+
 /* linkage_around.c: obstacles and free bodies, where there is something that touches. */
 bool bo_linkage_needs_around(const bo_mechanism_scene *m);
-/* model NULL: bodies alone. */
-bough_status bo_linkage_make_around(bo_linkage *l, const bough_mechanism_model *model);
+/* create: makes l->around by the def, for what is stepped. */
+bough_status bo_linkage_make_around(bo_linkage *l,
+                                    bough_status (*create)(bo_linkage *l, const bough_surroundings_def *def));
 /* Where a body is, and its twist in its own axes. */
 bo_se3 bo_linkage_body(const bo_linkage *l, int32_t body, bo_twist *twist);
 /* What pushed on an end effector in the last step, N in the world. */
@@ -69,6 +77,8 @@ typedef struct bo_kept_statics {
     bough_end_effector *end_effectors;
     int32_t *motors;
 } bo_kept_statics;
+/* modes: internal ones, or BOUGH_INTERNAL_AUTOMATIC. */
+bough_status bo_linkage_make_model(const bo_linkage *l, int32_t modes, bough_mechanism_model **model);
 bough_status bo_linkage_statics(const bo_linkage *l, bo_kept_statics *kept);
 void bo_linkage_free_statics(const bo_linkage *l, bo_kept_statics *kept);
 

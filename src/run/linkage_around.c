@@ -5,7 +5,7 @@
 #include <string.h>
 
 static bool has_touches(const bo_mechanism_scene *m) {
-    if (m->base_touch.shapes.count > 0)
+    if (m->base_touch.shapes.count > 0 || m->link_touch_count > 0)
         return true;
     for (int32_t i = 0; i < m->end_effector_count; i++)
         if (m->effectors[i].touch.shapes.count > 0)
@@ -54,19 +54,22 @@ static void describe_body(const bo_scene_rigid *from, bough_shape_def **shapes, 
     to->shapes = copy_shapes(&from->shapes, shapes);
 }
 
-/* The end effector's number in the reduced model; -1: it is not kept. */
-static int32_t number_in_model(const bo_mechanism_scene *m, int32_t effector) {
+/* The end effector's number in what is stepped; -1: it is not kept. */
+static int32_t number_in_model(const bo_linkage *l, int32_t effector) {
+    const bo_mechanism_scene *m = l->m;
+    if (l->keeps_all)
+        return l->first_effector + effector;
     for (int32_t k = 0; k < m->kept_count; k++)
         if (m->kept[k] == effector)
             return k;
     return m->kept_count > 0 ? -1 : effector;
 }
 
-static void add_touches(const bo_scene_touch *from, int32_t end_effector, draft *d) {
+static void add_touches(const bo_scene_touch *from, int32_t end_effector, int32_t link, draft *d) {
     for (int32_t k = 0; k < from->shapes.count; k++) {
         bough_touch_def *touch = &d->touches[d->touch_count++];
         *touch = bough_default_touch_def();
-        touch->end_effector = end_effector;
+        touch->end_effector = end_effector, touch->link = link;
         touch->shape = from->shapes.shapes[k].def;
         touch->friction = from->friction;
     }
@@ -74,15 +77,17 @@ static void add_touches(const bo_scene_touch *from, int32_t end_effector, draft 
 
 static bough_status describe_touches(const bo_linkage *l, draft *d) {
     const bo_mechanism_scene *m = l->m;
-    add_touches(&m->base_touch, BOUGH_TOUCH_BY_BASE, d);
+    add_touches(&m->base_touch, BOUGH_TOUCH_BY_BASE, 0, d);
+    for (int32_t i = 0; i < m->link_touch_count; i++)
+        add_touches(&m->link_touches[i].touch, BOUGH_TOUCH_BY_LINK, m->link_touches[i].link, d);
     for (int32_t i = 0; i < m->end_effector_count; i++) {
         const bo_scene_end_effector *effector = &m->effectors[i];
-        if (effector->touch.shapes.count > 0 && number_in_model(m, i) < 0)
+        if (effector->touch.shapes.count > 0 && number_in_model(l, i) < 0)
             return bo_fail(
                 l->ctx, BOUGH_ERROR_UNSUPPORTED,
                 "the end effector \"%.60s\" touches things, so that it must be among those of the \"engine\"",
                 effector->name);
-        add_touches(&effector->touch, number_in_model(m, i), d);
+        add_touches(&effector->touch, number_in_model(l, i), 0, d);
     }
     return BOUGH_OK;
 }
@@ -96,6 +101,8 @@ static bool make_room(const bo_linkage *l, draft *d) {
         shapes += (size_t)m->bodies[i].shapes.count;
     for (int32_t i = 0; i < m->end_effector_count; i++)
         touches += (size_t)m->effectors[i].touch.shapes.count;
+    for (int32_t i = 0; i < m->link_touch_count; i++)
+        touches += (size_t)m->link_touches[i].touch.shapes.count;
     d->obstacles = BO_NEW_ARRAY(l->ctx, bough_obstacle_def, m->obstacle_count);
     d->bodies = BO_NEW_ARRAY(l->ctx, bough_rigid_body_def, m->body_count);
     d->touches = BO_NEW_ARRAY(l->ctx, bough_touch_def, touches);
@@ -103,7 +110,8 @@ static bool make_room(const bo_linkage *l, draft *d) {
     return d->obstacles && d->bodies && d->touches && d->shapes;
 }
 
-static bough_status make(bo_linkage *l, const bough_mechanism_model *model, draft *d) {
+static bough_status make(bo_linkage *l, bough_status (*create)(bo_linkage *l, const bough_surroundings_def *def),
+                         draft *d) {
     const bo_mechanism_scene *m = l->m;
     bough_surroundings_def def = bough_default_surroundings_def();
     bough_shape_def *shapes = d->shapes;
@@ -115,12 +123,13 @@ static bough_status make(bo_linkage *l, const bough_mechanism_model *model, draf
     def.obstacle_count = m->obstacle_count, def.obstacles = d->obstacles;
     def.body_count = m->body_count, def.bodies = d->bodies;
     def.touch_count = d->touch_count, def.touches = d->touches;
-    return bough_surroundings_create(l->ctx, model, &def, &l->around);
+    return create(l, &def);
 }
 
-bough_status bo_linkage_make_around(bo_linkage *l, const bough_mechanism_model *model) {
+bough_status bo_linkage_make_around(bo_linkage *l,
+                                    bough_status (*create)(bo_linkage *l, const bough_surroundings_def *def)) {
     draft d = {0};
-    const bough_status status = make_room(l, &d) ? make(l, model, &d) : BOUGH_ERROR_MEMORY;
+    const bough_status status = make_room(l, &d) ? make(l, create, &d) : BOUGH_ERROR_MEMORY;
     bo_free(l->ctx, d.obstacles);
     bo_free(l->ctx, d.bodies);
     bo_free(l->ctx, d.touches);
@@ -138,7 +147,7 @@ bo_se3 bo_linkage_body(const bo_linkage *l, int32_t body, bo_twist *twist) {
 }
 
 void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]) {
-    const int32_t number = number_in_model(l->m, end_effector);
+    const int32_t number = number_in_model(l, end_effector);
     memset(force, 0, 3 * sizeof *force);
     for (int32_t i = 0; l->around && i < l->around->contact_count; i++) {
         const bough_contact *c = &l->around->contacts[i];
@@ -154,6 +163,10 @@ typedef struct {
     double gravity[3];
 } nothing;
 
+static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
+    return bough_surroundings_create(l->ctx, NULL, def, &l->around);
+}
+
 static bough_status create(bo_linkage *l) {
     nothing *n = l->data = BO_NEW(l->ctx, nothing);
     if (!n)
@@ -162,7 +175,7 @@ static bough_status create(bo_linkage *l) {
     if (strcmp(l->integrator.name, "backward-euler") != 0)
         return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED, "bodies are stepped by \"backward-euler\", not by \"%.60s\"",
                        l->integrator.name);
-    return bo_linkage_make_around(l, NULL);
+    return bo_linkage_make_around(l, create_around);
 }
 static void destroy(bo_linkage *l) {
     bo_free(l->ctx, l->data);

@@ -44,13 +44,25 @@ static void fill_loads(const bo_mechanism_scene *m, double *loads, double *box) 
         box[k] = k % 6 < 3 ? m->blend.random_force : m->blend.random_torque;
 }
 
+/* Where the motors go by their curves, at even times: PATH_TIMES x motors. */
+enum { PATH_TIMES = 81 };
+static void fill_path(const bo_linkage *l, double *path) {
+    const bo_mechanism_scene *m = l->m;
+    const double end = bo_linkage_motors_end(l, l->scene->duration > 0 ? l->scene->duration : INFINITY);
+    for (int32_t i = 0; i < PATH_TIMES; i++)
+        for (int32_t k = 0; k < m->motor_count; k++)
+            *path++ = m->motors[k].scale *
+                      bo_curve_at(&l->scene->drive.curves[m->motors[k].curve], end * i / (PATH_TIMES - 1));
+}
+
 static bough_status make_blend(const bo_linkage *l, const bough_mechanism_statics_def *statics, blended *b) {
     const bo_mechanism_scene *m = l->m;
     const size_t n = 6 * (size_t)m->end_effector_count;
     bough_mechanism_blend_def def = bough_default_mechanism_blend_def();
     bough_workspace_def space = bough_default_workspace_def();
     bough_workspace_report report;
-    double *loads = BO_NEW_ZEROS(l->ctx, double, n *(size_t)m->blend.load_count + n);
+    double *loads =
+        BO_NEW_ZEROS(l->ctx, double, n *(size_t)m->blend.load_count + n + PATH_TIMES * (size_t)m->motor_count);
     if (!loads)
         return BOUGH_ERROR_MEMORY;
     double *box = loads + n * (size_t)m->blend.load_count;
@@ -60,6 +72,10 @@ static bough_status make_blend(const bo_linkage *l, const bough_mechanism_static
     space.load_count = m->blend.load_count, space.loads = loads;
     space.random_count = m->blend.random_count, space.box = box, space.seed = m->blend.seed;
     space.tolerance = m->blend.tolerance;
+    if (m->motor_count > 0) {
+        space.path_count = PATH_TIMES, space.path = box + n;
+        fill_path(l, box + n);
+    }
     memcpy(space.gravity, l->scene->model.gravity, sizeof space.gravity);
     bough_status status =
         bough_mechanism_blend_create_automatic(l->ctx, m->mechanism, &def, &space, &report, &b->blend);
@@ -78,6 +94,10 @@ static bough_status check(const bo_linkage *l) {
     return BOUGH_OK;
 }
 
+static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
+    return bough_blend_surroundings_create(l->ctx, of(l)->blend, def, &l->around);
+}
+
 static bough_status create(bo_linkage *l) {
     bo_kept_statics kept;
     BO_TRY(check(l));
@@ -92,6 +112,9 @@ static bough_status create(bo_linkage *l) {
         status = bough_blend_state_create(l->ctx, b->blend, &b->state);
     if (status == BOUGH_OK)
         memcpy(b->state->gravity, l->scene->model.gravity, sizeof b->state->gravity);
+    l->keeps_all = true;
+    if (status == BOUGH_OK && bo_linkage_needs_around(l->m))
+        status = bo_linkage_make_around(l, create_around);
     return status;
 }
 
@@ -171,7 +194,8 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     const blended *b = of(l);
     (void)iterations;
-    BO_TRY(bough_blend_state_step(l->ctx, b->blend, b->state, h));
+    BO_TRY(l->around && !l->alone ? bough_blend_state_step_among(l->ctx, b->blend, b->state, l->around, h)
+                                  : bough_blend_state_step(l->ctx, b->blend, b->state, h));
     bough_blend_state_place(b->blend, b->state);
     for (int32_t i = 0; i < l->m->link_count; i++) {
         const bo_twist t = bo_se3_log(bo_se3_mul(bo_se3_inverse(bo_pose(&l->poses[i])), bo_pose(&b->state->poses[i])));
@@ -198,7 +222,7 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
 
 /* ---- saving ---- */
 
-enum { BLOCKS = 8 };
+enum { BLOCKS = 9 };
 
 static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
     bough_blend_state *s = of(l)->state;
@@ -211,6 +235,7 @@ static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
     blocks[5] = (bo_state_block){s->rates, 6 * effectors};
     blocks[6] = (bo_state_block){s->springs, 6 * effectors};
     blocks[7] = (bo_state_block){&s->kinetic, 1};
+    blocks[8] = (bo_state_block){s->driven, (size_t)l->m->motor_count};
 }
 
 /* The nearest point comes last. */

@@ -7,7 +7,8 @@
 #include <string.h>
 
 typedef struct {
-    bough_mechanism *mechanism; /* with an end effector at the origin of each link but the base, in their order */
+    /* With an end effector at the origin of each link but the base, in their order; then those of the scene. */
+    bough_mechanism *mechanism;
     bough_full_mechanism *full;
     double *own_offsets; /* of the joints' springs, by the description */
 } whole;
@@ -29,26 +30,28 @@ static void destroy(bo_linkage *l) {
 /* Loads act on end effectors, so that every link becomes one. */
 static bough_status make_mechanism(const bo_linkage *l, whole *w) {
     bough_mechanism_def def = *bough_mechanism_describe(l->m->mechanism);
-    bough_end_effector *all = BO_NEW_ARRAY(l->ctx, bough_end_effector, def.link_count);
+    bough_end_effector *all = BO_NEW_ARRAY(l->ctx, bough_end_effector, def.link_count + l->m->end_effector_count);
     if (!all)
         return BOUGH_ERROR_MEMORY;
     def.end_effector_count = 0, def.end_effectors = all;
     for (int32_t i = 0; i < def.link_count; i++)
         if (i != def.base)
             all[def.end_effector_count++] = (bough_end_effector){.link = i, .frame = bough_default_pose()};
+    for (int32_t i = 0; i < l->m->end_effector_count; i++)
+        all[def.end_effector_count++] = l->m->end_effectors[i];
     const bough_status status = bough_mechanism_create(l->ctx, &def, &w->mechanism);
     bo_free(l->ctx, all);
     return status;
+}
+
+static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
+    return bough_full_surroundings_create(l->ctx, of(l)->full, def, &l->around);
 }
 
 static bough_status create(bo_linkage *l) {
     if (strcmp(l->integrator.name, "backward-euler") != 0)
         return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
                        "the full mechanism is stepped by \"backward-euler\", not by \"%.60s\"", l->integrator.name);
-    for (int32_t i = 0; i < l->m->load_count; i++)
-        if (l->m->free_base && l->m->loads[i].spot.index == l->m->base && !l->m->loads[i].spot.body)
-            return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
-                           "the full mechanism knows no forces on a base that is free; push another link");
     whole *w = l->data = BO_NEW(l->ctx, whole);
     if (!w)
         return BOUGH_ERROR_MEMORY;
@@ -59,7 +62,8 @@ static bough_status create(bo_linkage *l) {
         return BOUGH_ERROR_MEMORY;
     memcpy(w->own_offsets, w->full->offsets, count * sizeof(double));
     memcpy(w->full->gravity, l->scene->model.gravity, sizeof w->full->gravity);
-    return BOUGH_OK;
+    l->keeps_all = true, l->first_effector = l->m->link_count - 1;
+    return bo_linkage_needs_around(l->m) ? bo_linkage_make_around(l, create_around) : BOUGH_OK;
 }
 
 static double *kept_gravity(const bo_linkage *l) {
@@ -84,6 +88,7 @@ static void drive(const bo_linkage *l, const double *offsets) {
 }
 
 static void clear_loads(const bo_linkage *l) {
+    memset(of(l)->full->base_load, 0, sizeof of(l)->full->base_load);
     memset(of(l)->full->loads, 0, 6 * (size_t)of(l)->mechanism->def.end_effector_count * sizeof(double));
 }
 
@@ -91,15 +96,16 @@ static void clear_loads(const bo_linkage *l) {
 static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
     const bo_vec3 arm = bo_mat_vec(bo_pose(&l->poses[link]).R, bo_load3(at));
     const int32_t base = of(l)->mechanism->def.base;
-    if (link == base)
-        return;
-    double *load = of(l)->full->loads + 6 * (size_t)(link > base ? link - 1 : link);
+    double *load =
+        link == base ? of(l)->full->base_load : of(l)->full->loads + 6 * (size_t)(link > base ? link - 1 : link);
     bo_store3(load, bo_add(bo_load3(load), force));
     bo_store3(load + 3, bo_add(bo_load3(load + 3), bo_add(torque, bo_cross(arm, force))));
 }
 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
-    const bough_status status = bough_full_mechanism_step(l->ctx, of(l)->full, h);
+    const bool touches = l->around && !l->alone;
+    const bough_status status = touches ? bough_full_mechanism_step_among(l->ctx, of(l)->full, l->around, h)
+                                        : bough_full_mechanism_step(l->ctx, of(l)->full, h);
     *iterations += of(l)->full->iterations;
     return status;
 }
@@ -181,6 +187,12 @@ static void restore(const bo_linkage *l, const double *from) {
     bo_blocks_restore(BLOCKS, blocks, from);
 }
 
+static void put_back(const bo_linkage *l, const double *from) {
+    bo_state_block blocks[BLOCKS];
+    list_blocks(l, blocks);
+    bo_blocks_restore_some(BLOCKS, blocks, ~(1u << 2), from); /* all but the twists */
+}
+
 const bo_linkage_kind bo_full_linkage = {.create = create,
                                          .destroy = destroy,
                                          .gravity = kept_gravity,
@@ -194,4 +206,5 @@ const bo_linkage_kind bo_full_linkage = {.create = create,
                                          .energies = energies,
                                          .state_size = state_size,
                                          .save = save,
-                                         .restore = restore};
+                                         .restore = restore,
+                                         .put_back = put_back};

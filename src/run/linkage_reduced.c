@@ -71,25 +71,29 @@ bough_status bo_linkage_statics(const bo_linkage *l, bo_kept_statics *kept) {
     return BOUGH_OK;
 }
 
-static bough_status make_model(const bo_linkage *l, reduced *r) {
+bough_status bo_linkage_make_model(const bo_linkage *l, int32_t modes, bough_mechanism_model **model) {
     bo_kept_statics kept;
     bough_mechanism_statics *statics = NULL;
     bough_mechanism_model_def def = bough_default_mechanism_model_def();
-    def.internal_modes = l->m->internal_modes;
+    def.internal_modes = modes;
     BO_TRY(bo_linkage_statics(l, &kept));
     bough_status status = bough_mechanism_statics_create(l->ctx, l->m->mechanism, &kept.def, &statics);
     bo_linkage_free_statics(l, &kept);
     if (status == BOUGH_OK)
-        status = bough_mechanism_model_create(l->ctx, l->m->mechanism, statics, &def, &r->model);
+        status = bough_mechanism_model_create(l->ctx, l->m->mechanism, statics, &def, model);
     bough_mechanism_statics_destroy(l->ctx, statics);
     return status;
+}
+
+static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
+    return bough_surroundings_create(l->ctx, of(l)->model, def, &l->around);
 }
 
 static bough_status create(bo_linkage *l) {
     reduced *r = l->data = BO_NEW(l->ctx, reduced);
     if (!r)
         return BOUGH_ERROR_MEMORY;
-    BO_TRY(make_model(l, r));
+    BO_TRY(bo_linkage_make_model(l, l->m->internal_modes, &r->model));
     BO_TRY(bough_mechanism_state_create(l->ctx, r->model, &r->state));
     memcpy(r->state->gravity, l->scene->model.gravity, sizeof r->state->gravity);
     r->z = BO_NEW_ZEROS(l->ctx, double, r->model->rank);
@@ -101,7 +105,7 @@ static bough_status create(bo_linkage *l) {
         return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
                        "what touches is stepped by \"backward-euler\", not by \"%.60s\"", l->integrator.name);
     if (touches)
-        return bo_linkage_make_around(l, r->model);
+        return bo_linkage_make_around(l, create_around);
     return plain ? BOUGH_OK : bough_mechanism_stepper_create(l->ctx, r->model, r->state, &l->integrator, &r->stepper);
 }
 
@@ -272,6 +276,11 @@ static void put_back(const bo_linkage *l, const double *from) {
     bo_blocks_restore_some(BLOCKS, blocks, 1u << 0 | 1u << 2 | 1u << 4, from); /* all but rates */
 }
 
+static void detail(const bo_linkage *l, int32_t *internal_modes, double *frequency_error) {
+    *internal_modes = of(l)->model->internal_count;
+    *frequency_error = of(l)->model->frequency_error;
+}
+
 const bo_linkage_kind bo_reduced_linkage = {.create = create,
                                             .destroy = destroy,
                                             .gravity = kept_gravity,
@@ -286,4 +295,5 @@ const bo_linkage_kind bo_reduced_linkage = {.create = create,
                                             .state_size = state_size,
                                             .save = save,
                                             .restore = restore,
-                                            .put_back = put_back};
+                                            .put_back = put_back,
+                                            .detail = detail};

@@ -442,6 +442,26 @@ static double measure_loads(mechanism_engine *e) {
     return potential;
 }
 
+/* Its first coordinate, as the two sides of it show it, and how far these are apart. */
+static void measure_joint(const mechanism_engine *e, int32_t j, double *values) {
+    const bough_mechanism *mechanism = e->l.m->mechanism;
+    const bough_mechanism_gap gap = bough_mechanism_joint_gap(mechanism, j, e->l.poses);
+    values[0] = bough_mechanism_joint_value(mechanism, j, e->l.poses);
+    values[1] = gap.distance, values[2] = gap.angle;
+}
+
+static bool joint_gap(void *data, bough_run_gap *now, bough_run_gap *worst) {
+    const mechanism_engine *e = data;
+    *now = e->gap, *worst = e->worst_gap;
+    return e->l.m->mechanism != NULL;
+}
+
+static void detail(const void *data, int32_t *internal_modes, double *frequency_error) {
+    const mechanism_engine *e = data;
+    if (e->l.kind->detail)
+        e->l.kind->detail(&e->l, internal_modes, frequency_error);
+}
+
 void bo_mechanism_energies(mechanism_engine *e, double *kinetic, double *elastic, double *external) {
     e->l.kind->energies(&e->l, kinetic, elastic, external);
     add_body_energies(e, kinetic, external);
@@ -452,6 +472,7 @@ static bough_status measure(void *data, double t, double *values) {
     mechanism_engine *e = data;
     double kinetic, elastic, external;
     place_moving(e);
+    bo_linkage_watch(e, t);
     bo_mechanism_energies(e, &kinetic, &elastic, &external);
     values[BOUGH_COLUMN_TIME] = t;
     values[BOUGH_COLUMN_ELASTIC] = elastic;
@@ -464,6 +485,8 @@ static bough_status measure(void *data, double t, double *values) {
         const bo_scene_probe *probe = &e->l.scene->probes[i];
         if (probe->touch)
             bo_linkage_touch(&e->l, probe->end_effector, values);
+        else if (probe->of_joint)
+            measure_joint(e, probe->joint, values);
         else
             measure_spot(e, &probe->spot, values);
         values += bo_probe_columns(probe);
@@ -522,7 +545,6 @@ static void destroy(bough_context *ctx, void *data) {
     bo_free(ctx, e);
 }
 
-/* Only the reduced mechanism about one pose touches things. */
 static const bo_linkage_kind *choose_kind(const bo_mechanism_scene *m, const bo_engine_def *def) {
     if (!m->mechanism)
         return &bo_no_linkage;
@@ -531,20 +553,10 @@ static const bo_linkage_kind *choose_kind(const bo_mechanism_scene *m, const bo_
     return m->has_blend ? &bo_blended_linkage : &bo_reduced_linkage;
 }
 
-static bough_status check_kind(const bo_linkage *l, const bo_engine_def *def) {
-    const bool can = l->kind == &bo_reduced_linkage || (l->kind == &bo_no_linkage && def->kind != BO_ENGINE_FULL);
-    return can || !bo_linkage_needs_around(l->m)
-               ? BOUGH_OK
-               : bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
-                         "free bodies and end effectors that touch obstacles are stepped by the engine \"mechanism\" "
-                         "without \"blend\"");
-}
-
 static bough_status build(const bo_engine_def *def, mechanism_engine *e, double *residual) {
     bo_linkage *l = &e->l;
     const size_t links = (size_t)l->m->link_count, motors = (size_t)l->m->motor_count;
     l->kind = choose_kind(l->m, def);
-    BO_TRY(check_kind(l, def));
     l->offsets = BO_NEW_ZEROS(l->ctx, double, motors);
     l->rates = BO_NEW_ZEROS(l->ctx, double, motors);
     l->poses = BO_NEW_ARRAY(l->ctx, bough_pose, links);
@@ -575,12 +587,15 @@ bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, 
                           .rigid_pose = rigid_pose,
                           .motor_count = scene->mechanism->motor_count,
                           .motor = look_at_motor,
+                          .joint_gap = joint_gap,
+                          .detail = detail,
                           .destroy = destroy,
                           .residual = NAN};
     mechanism_engine *e = BO_NEW(ctx, mechanism_engine);
     if (!e)
         return BOUGH_ERROR_MEMORY;
     engine->data = e;
+    e->gap.joint = e->worst_gap.joint = -1;
     e->l = (bo_linkage){.ctx = ctx, .scene = scene, .m = scene->mechanism, .integrator = def->integrator};
     bough_status status = build(def, e, &engine->residual);
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)

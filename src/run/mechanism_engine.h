@@ -19,8 +19,10 @@ typedef struct mechanism_engine {
     double *before;            /* a state of the linkage, for trying */
     bo_mechanism_push *pushes; /* of the step */
     int32_t push_count;
-    double motor_work; /* J, of the step */
-    double work;       /* J, so far */
+    double motor_work;            /* J, of the step */
+    double work;                  /* J, so far */
+    bough_run_gap gap, worst_gap; /* of the joints: when it was measured last, and the largest */
+    bool warned;                  /* that it is large */
     /* What is shown, from bo_mechanism_make_surface() on: */
     bough_run_rigid *rigids;
     int32_t *first; /* of the rigids, and one more: their first vertices in all */
@@ -30,6 +32,9 @@ typedef struct mechanism_engine {
 
 /* Where a rigid is, and its twist in its own axes. */
 bo_se3 bo_mechanism_rigid(mechanism_engine *e, int32_t rigid, bo_twist *twist);
+
+/* linkage_watch.c: measures how far joints are apart where the links were placed, and warns once. */
+void bo_linkage_watch(mechanism_engine *e, double t);
 
 /* All energies; external: gravity and steady forces, 0 at the reference pose. */
 void bo_mechanism_energies(mechanism_engine *e, double *kinetic, double *elastic, double *external);

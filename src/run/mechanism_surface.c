@@ -116,6 +116,9 @@ static bough_status draw_all(const mechanism_engine *e, int32_t count, bo_triang
         BO_TRY(draw_shapes(e, shapes_of(m, &e->rigids[i]), bo_se3_identity(), plane, &all[i]));
     if (m->link_count > 0)
         BO_TRY(draw_shapes(e, &m->base_touch.shapes, bo_se3_identity(), plane, &all[m->base]));
+    for (int32_t i = 0; i < m->link_touch_count; i++)
+        BO_TRY(
+            draw_shapes(e, &m->link_touches[i].touch.shapes, bo_se3_identity(), plane, &all[m->link_touches[i].link]));
     for (int32_t i = 0; i < m->end_effector_count; i++)
         BO_TRY(draw_shapes(e, &m->effectors[i].touch.shapes, bo_pose(&m->end_effectors[i].frame), plane,
                            &all[m->end_effectors[i].link]));

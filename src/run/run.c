@@ -179,11 +179,10 @@ static double wall_seconds(void) {
 }
 
 static bool tell(bough_context *ctx, const bough_run *run, double seconds, double simulated, int64_t steps) {
-    double left = run->duration - bo_run_time(run);
     double rate = seconds > 0 ? (double)steps / seconds : 0, factor = seconds > 0 ? simulated / seconds : 0;
     return bo_progress(ctx, "running", (double)run->place.step / (double)run->step_count,
-                       "t = %.4g of %.4g s, %.3g steps/s, %.3g x real time, %.0f s left", bo_run_time(run),
-                       run->duration, rate, factor, factor > 0 ? fmax(0, left) / factor : 0);
+                       "t = %.4g of %.4g s, %.3g steps/s, %.3g x real time", bo_run_time(run), run->duration, rate,
+                       factor);
 }
 
 static bough_status steps_to_the_end(bough_context *ctx, bough_run *run) {
@@ -283,6 +282,14 @@ bough_pose bough_run_rigid_pose(const bough_run *run, int32_t i) {
     return bough_run_rigid_at(run, i) ? run->engine.rigid_pose(run->engine.data, i) : bough_default_pose();
 }
 
+bool bough_run_joint_gap(const bough_run *run, bough_run_gap *now, bough_run_gap *worst) {
+    bough_run_gap ignored[2];
+    if (!run->engine.joint_gap)
+        return false;
+    bough_run_values(run); /* a live run is measured now */
+    return run->engine.joint_gap(run->engine.data, now ? now : &ignored[0], worst ? worst : &ignored[1]);
+}
+
 int32_t bough_run_stress_count(const bough_run *run) {
     return run->engine.stress_count;
 }
@@ -308,6 +315,9 @@ bool bough_run_tree(const bough_run *run, const bough_model **model, const bough
 
 void bough_run_look(const bough_run *run, bough_run_report *report) {
     *report = (bough_run_report){.engine = run->engine_name,
+                                 .reason = run->reason[0] ? run->reason : NULL,
+                                 .gap = {.joint = -1},
+                                 .frequency_error = NAN,
                                  .coupling = run->coupling,
                                  .passes = run->passes,
                                  .settle_residual = run->engine.residual,
@@ -326,6 +336,9 @@ void bough_run_look(const bough_run *run, bough_run_report *report) {
                                  .stress_rows = run->stresses.rows + run->stress_table.rows,
                                  .seconds = run->seconds,
                                  .simulated_time = run->simulated};
+    bough_run_joint_gap(run, NULL, &report->gap);
+    if (run->engine.detail)
+        run->engine.detail(run->engine.data, &report->internal_modes, &report->frequency_error);
     memcpy(report->start_energy, run->place.start_energy, sizeof report->start_energy);
     memcpy(report->energy, run->values + BOUGH_COLUMN_ELASTIC, sizeof report->energy);
     report->work = run->values[BOUGH_COLUMN_WORK];

@@ -42,6 +42,7 @@ struct bough_run {
     bool over_tolerance;                /* so ended the step that was tried last */
     double given;                       /* J: by what a host changed between steps, of a live run */
     const char *engine_name, *coupling; /* of the lists in scene/scene.h; coupling NULL: not the tree engine */
+    char reason[BO_REASON_SIZE];        /* as in the engine's def */
     int32_t passes;                     /* as in the model's def */
     const char *integrator;             /* the registry's */
     uint64_t hash;                      /* of scene, integrator and dt */

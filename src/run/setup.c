@@ -139,6 +139,9 @@ static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bo
     BO_TRY(check_kind(ctx, scene, &engine));
     BO_TRY(check_choices(ctx, scene, def, &engine));
     BO_TRY(check_coupling(ctx, scene, &engine));
+    if (scene->mechanism && !def->engine && !scene->mechanism->names_engine)
+        BO_TRY(bo_mechanism_choose_engine(ctx, scene, run->duration, &engine));
+    memcpy(run->reason, engine.reason, sizeof run->reason);
     const bool tree = engine.kind == BO_ENGINE_TREE;
     BO_TRY(scene->mechanism ? bo_mechanism_engine_create(ctx, scene, &engine, &run->engine)
            : tree           ? bo_tree_engine_create(ctx, scene, &engine, &run->engine)

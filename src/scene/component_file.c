@@ -452,7 +452,8 @@ bough_status bo_surface_read(bo_json at, bool *int16, bough_mesh **surface) {
     BO_TRY(bo_json_keys(at, BO_SURFACE_KEYS));
     BO_TRY(bo_json_flag(bo_json_at(&at, "int16"), int16));
     /* A surface to look at may have slivers. */
-    BO_TRY(bo_scene_mesh_file(file, BOUGH_VOLUME_ACCEPT, file.value ? surface : NULL));
+    if (file.value || bo_json_has(&at, "scale") || bo_json_has(&at, "up") || bo_json_has(&at, "rotate_deg"))
+        BO_TRY(bo_scene_mesh_transformed(at, "file", BOUGH_VOLUME_ACCEPT, surface));
     if (surface && *surface && (*surface)->type != BOUGH_TRI3)
         return bo_json_fail(file, "must be a triangle surface, but has %s elements",
                             bough_element_name((*surface)->type));

@@ -12,12 +12,13 @@
 #define BO_MATTER_KEYS "mesh", "sets", "material", "regions", "use_mesh_materials", "mass", "damping", "fix"
 #define BO_BODY_BLOCK_KEYS "name", BO_MATTER_KEYS, "gravity", "forces", "pressures"
 #define BO_BODY_KEYS BO_FILE_KEYS, BO_BODY_BLOCK_KEYS
-#define BO_MESH_FILE_KEYS "file", "repair"
+#define BO_TRANSFORM_KEYS "scale", "up", "rotate_deg" /* of meshes from files */
+#define BO_MESH_FILE_KEYS "file", "repair", BO_TRANSFORM_KEYS
 #define BO_BOX_KEYS "generate", "type", "origin", "size", "cells", "tets_per_cell"
 #define BO_ROD_KEYS \
     "generate", "type", "length", "radius", "top_radius", "cells", "cells_along", "core_cells", "rings", "grading"
-#define BO_VOXELS_KEYS "generate", "surface", "cell"
-#define BO_TETS_KEYS "generate", "surface", "program", "max_edge"
+#define BO_VOXELS_KEYS "generate", "surface", "cell", BO_TRANSFORM_KEYS
+#define BO_TETS_KEYS "generate", "surface", "program", "max_edge", BO_TRANSFORM_KEYS
 #define BO_SET_KEYS "vertices", "elements"
 #define BO_MATERIAL_KEYS "model", "young", "poisson", "density", "mooney_ratio"
 #define BO_REGION_KEYS "set", "material"
@@ -32,8 +33,9 @@
         "events", "break", "remove_below", BO_MECHANISM_OWN_KEYS /* of all kinds */
 #define BO_BODY_ENGINE_KEYS "kind"
 #define BO_TREE_ENGINE_KEYS "kind", "coupling", "passes"
-#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend"
-#define BO_ENGINE_KEYS BO_TREE_ENGINE_KEYS, "method", "end_effectors", "internal_modes", "blend" /* of all kinds */
+#define BO_MECHANISM_ENGINE_KEYS "kind", "method", "end_effectors", "internal_modes", "blend", "joint_tolerance"
+#define BO_ENGINE_KEYS \
+    BO_TREE_ENGINE_KEYS, "method", "end_effectors", "internal_modes", "blend", "joint_tolerance" /* of all kinds */
 #define BO_TIME_KEYS \
     "integrator", "rho", "alpha", "beta", "gamma", "dt", "duration", "tolerance", "max_iterations", "energy_tolerance"
 #define BO_MOVING_FIX_KEYS BO_FIX_KEYS, "curve"
@@ -53,7 +55,7 @@
 #define BO_BASIS_KEYS "r", "tolerance", "modes", "kind", "snapshots", "columns", "keep_boundary"
 #define BO_ELASTIC_KEYS "kind", "tolerance", "points", "training", "amplitude", "seed"
 #define BO_SAMPLES_KEYS "wind", "contact", "stress", "stress_at", "field"
-#define BO_SURFACE_KEYS "file", "int16"
+#define BO_SURFACE_KEYS "file", "int16", BO_TRANSFORM_KEYS
 
 /* Scenes of parts. */
 #define BO_ASSEMBLY_KEYS                                                                                               \
@@ -87,7 +89,7 @@
 
 /* Mechanisms. */
 #define BO_MECHANISM_OWN_KEYS                                                                               \
-    "links", "joints", "base", "free_base", "base_touch", "end_effectors", "motors", "bodies", "obstacles", \
+    "links", "joints", "base", "free_base", "base_touch", "link_touches", "end_effectors", "motors", "bodies", "obstacles", \
         "generate", "urdf", "dynamics"
 #define BO_MECHANISM_KEYS \
     BO_FILE_KEYS, "name", "curves", "gravity", "forces", "engine", "time", "settle", "probes", BO_MECHANISM_OWN_KEYS
@@ -96,11 +98,13 @@
     "name", "kind", "parent", "child", "position", "axis", "rotate_deg", "stiffness", "damping", "compliance", \
         "offset", "offset_deg", "limits", "limits_deg", "limit_stiffness"
 #define BO_BASE_TOUCH_KEYS "shape", "friction"
+#define BO_LINK_TOUCH_KEYS "link", "shape", "friction"
 #define BO_END_EFFECTOR_KEYS "name", "link", "position", "rotate_deg", "shape", "friction"
 #define BO_MOTOR_KEYS "joint", "freedom", "curve", "scale", "degrees"
 #define BO_LINK_FORCE_KEYS "link", "end_effector", "body", "position", "force", "torque", "from", "until", "curve"
 #define BO_LINK_PROBE_KEYS "name", "link", "end_effector", "body", "position"
 #define BO_TOUCH_PROBE_KEYS "name", "touch"
+#define BO_JOINT_PROBE_KEYS "name", "joint"
 #define BO_RIGID_BODY_KEYS                                                                                   \
     "name", "shape", "density", "mass", "inertia", "position", "rotate_deg", "velocity", "spin", "friction", \
         "restitution"
@@ -147,6 +151,8 @@ bough_status bo_scene_mesh(bo_json at, bough_mesh **mesh);
 
 /* A string that names a mesh file beside the scene file; mesh NULL: checked only. */
 bough_status bo_scene_mesh_file(bo_json at, bough_volume_policy volumes, bough_mesh **mesh);
+/* The same for the file under `key` of an object with BO_TRANSFORM_KEYS: moved as these say. */
+bough_status bo_scene_mesh_transformed(bo_json at, const char *key, bough_volume_policy volumes, bough_mesh **mesh);
 
 /* "sets": {NAME: {"vertices": SELECTION}} become vertex sets, {"elements": SELECTION} the elements all of whose
  * vertices are selected. mesh NULL: checked only. */

@@ -52,7 +52,7 @@ bough_status bo_json_load(bough_context *ctx, const char *path, bo_json *root) {
     *root = (bo_json){.ctx = ctx, .file = path};
     bo_file file;
     BO_TRY(bo_file_read_limited(ctx, path, SIZE_LIMIT, "JSON", &file));
-    size_t mark = file.size >= 3 && memcmp(file.data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* some editors' first bytes */
+    size_t mark = bo_byte_order_mark(&file);
     json_error_t error;
     root->value = bo_json_parse(file.data + mark, file.size - mark, &error);
     if (!root->value) {

@@ -30,6 +30,9 @@ void bo_mechanism_scene_free(bough_context *ctx, bo_mechanism_scene *m) {
         bo_scene_free_shapes(ctx, &m->effectors[i].touch.shapes);
     }
     bo_scene_free_shapes(ctx, &m->base_touch.shapes);
+    for (int32_t i = 0; i < m->link_touch_count; i++)
+        bo_scene_free_shapes(ctx, &m->link_touches[i].touch.shapes);
+    bo_free(ctx, m->link_touches);
     free_rigids(ctx, m->body_count, m->bodies);
     free_rigids(ctx, m->obstacle_count, m->obstacles);
     void *const blocks[] = {m->links,  m->link_shapes, m->joints, m->end_effectors, m->effectors,

@@ -357,6 +357,24 @@ static bough_status read_base_touch(const reader *r, bo_json at) {
     return read_touch(r, bo_json_must(&at, "shape"), bo_json_at(&at, "friction"), &r->m->base_touch);
 }
 
+/* "link_touches": what links touch with that are no end effectors. */
+static bough_status read_link_touches(const reader *r, bo_json at) {
+    bo_mechanism_scene *m = r->m;
+    int32_t count;
+    BO_TRY(list_of(at, MOST_THINGS, &count));
+    if (!(m->link_touches = BO_NEW_ZEROS(at.ctx, bo_scene_link_touch, count)))
+        return BOUGH_ERROR_MEMORY;
+    for (m->link_touch_count = 0; m->link_touch_count < count;) {
+        const bo_json item = bo_json_item(&at, m->link_touch_count);
+        bo_scene_link_touch *touch = &m->link_touches[m->link_touch_count++];
+        touch->touch.friction = 0.5;
+        BO_TRY(bo_json_keys(item, BO_LINK_TOUCH_KEYS));
+        BO_TRY(find(r, bo_json_must(&item, "link"), NAMES_LINK, &touch->link));
+        BO_TRY(read_touch(r, bo_json_must(&item, "shape"), bo_json_at(&item, "friction"), &touch->touch));
+    }
+    return BOUGH_OK;
+}
+
 static bough_status read_end_effector(const reader *r, bo_json at) {
     bo_mechanism_scene *m = r->m;
     const char *name = NULL;
@@ -472,9 +490,14 @@ static bough_status read_loads(const reader *r, bo_json at) {
 }
 
 static bough_status read_probe(const reader *r, bo_json at, bo_scene_probe *probe) {
-    bo_json touch = bo_json_at(&at, "touch");
-    BO_TRY(touch.value ? bo_json_keys(at, BO_TOUCH_PROBE_KEYS) : bo_json_keys(at, BO_LINK_PROBE_KEYS));
+    bo_json touch = bo_json_at(&at, "touch"), joint = bo_json_at(&at, "joint");
+    BO_TRY(touch.value   ? bo_json_keys(at, BO_TOUCH_PROBE_KEYS)
+           : joint.value ? bo_json_keys(at, BO_JOINT_PROBE_KEYS)
+                         : bo_json_keys(at, BO_LINK_PROBE_KEYS));
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), r->scene, probe));
+    probe->of_joint = joint.value != NULL;
+    if (joint.value)
+        return find(r, joint, NAMES_JOINT, &probe->joint);
     if (!touch.value)
         return read_spot(r, &at, &probe->spot);
     probe->touch = true;
@@ -593,9 +616,9 @@ static bough_status read_blend(const reader *r, bo_json at) {
     for (int32_t i = 0; i < count; i++)
         BO_TRY(read_blend_load(r, bo_json_item(&loads, i), &blend->loads[i]));
     BO_TRY(read_random(bo_json_at(&at, "random"), blend));
-    return !at.value || count > 0 || blend->random_count > 0
+    return !at.value || count > 0 || blend->random_count > 0 || json_array_size(bo_json_at(r->root, "motors").value) > 0
                ? BOUGH_OK
-               : bo_json_fail(at, "needs \"loads\" or \"random\" ones, under which its poses are found");
+               : bo_json_fail(at, "needs \"loads\" or \"random\" ones, under which its poses are found, or \"motors\"");
 }
 
 static bough_status read_engine(const reader *r, bo_json at) {
@@ -605,13 +628,22 @@ static bough_status read_engine(const reader *r, bo_json at) {
     bo_json named = bo_json_at(&at, "kind"), kept = bo_json_at(&at, "end_effectors");
     bo_json modes = bo_json_at(&at, "internal_modes");
     BO_TRY(bo_json_keys(at, BO_MECHANISM_ENGINE_KEYS));
+    m->names_engine =
+        named.value || kept.value || modes.value || bo_json_has(&at, "blend") || bo_json_has(&at, "method");
+    m->joint_tolerance = 0.03, m->internal_modes = BOUGH_INTERNAL_AUTOMATIC;
+    BO_TRY(bo_json_number(bo_json_at(&at, "joint_tolerance"), BO_POSITIVE, &m->joint_tolerance));
     BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
     if (kind == BO_ENGINE_TREE)
         return bo_json_fail(named, "\"tree\" is for scenes of parts, and this one has links");
     BO_TRY(bo_json_choice(bo_json_at(&at, "method"), methods, 2, &method));
     r->scene->engine = (bo_engine_kind)kind;
     m->method = (bough_mechanism_method)method;
-    BO_TRY(bo_json_integer(modes, 0, 1000, &m->internal_modes));
+    if (json_is_string(modes.value)) {
+        static const char *const automatic[] = {"auto"};
+        int32_t ignored;
+        BO_TRY(bo_json_choice(modes, automatic, 1, &ignored));
+    } else
+        BO_TRY(bo_json_integer(modes, 0, 1000, &m->internal_modes));
     BO_TRY(read_blend(r, bo_json_at(&at, "blend")));
     if (m->internal_modes > 0 && m->has_blend)
         return bo_json_fail(modes, "are for one pose; leave them or \"blend\" out");
@@ -707,6 +739,7 @@ static bough_status read_all(reader *r) {
     BO_TRY(read_settings(r));
     BO_TRY(read_structure(r));
     BO_TRY(read_base_touch(r, bo_json_at(root, "base_touch")));
+    BO_TRY(read_link_touches(r, bo_json_at(root, "link_touches")));
     BO_TRY(read_end_effectors(r, bo_json_at(root, "end_effectors")));
     BO_TRY(read_rigids(r, bo_json_at(root, "bodies"), true, &m->body_count, &m->bodies));
     BO_TRY(read_rigids(r, bo_json_at(root, "obstacles"), false, &m->obstacle_count, &m->obstacles));

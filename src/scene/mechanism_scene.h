@@ -69,6 +69,11 @@ typedef struct bo_scene_touch {
     double friction;
 } bo_scene_touch;
 
+typedef struct bo_scene_link_touch {
+    int32_t link;
+    bo_scene_touch touch;
+} bo_scene_link_touch;
+
 typedef struct bo_scene_end_effector {
     char *name;
     bo_scene_touch touch;
@@ -135,6 +140,8 @@ typedef struct bo_mechanism_scene {
     int32_t base;
     bool free_base;
     bo_scene_touch base_touch;
+    int32_t link_touch_count;
+    bo_scene_link_touch *link_touches; /* of any links, in their frames */
     int32_t motor_count;
     bo_scene_motor *motors;
     int32_t load_count;
@@ -142,8 +149,10 @@ typedef struct bo_mechanism_scene {
     int32_t body_count, obstacle_count;
     bo_scene_rigid *bodies, *obstacles;
     bough_mechanism_method method;
+    bool names_engine;         /* its kind, or how it is reduced: nothing is chosen by itself */
+    double joint_tolerance;    /* of bough_run_gap.error: beyond, somebody is warned */
     int32_t kept_count, *kept; /* end effectors of the reduced model; 0: all */
-    int32_t internal_modes;    /* beside the end effectors */
+    int32_t internal_modes;    /* beside the end effectors; or BOUGH_INTERNAL_AUTOMATIC */
     bool has_blend;
     bo_scene_blend blend;
     bough_mechanism *mechanism; /* NULL: bodies only */

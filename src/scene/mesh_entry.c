@@ -24,11 +24,29 @@ bough_status bo_scene_mesh_file(bo_json at, bough_volume_policy volumes, bough_m
     return bo_json_explain(at, status);
 }
 
+bough_status bo_scene_mesh_transformed(bo_json at, const char *key, bough_volume_policy volumes, bough_mesh **mesh) {
+    static const char *const axes[] = {"x", "y", "z"};
+    bough_mesh_transform_def def = bough_default_mesh_transform_def();
+    int32_t axis = 2;
+    BO_TRY(bo_json_number(bo_json_at(&at, "scale"), (bo_range){BOUGH_MESH_SCALE_MIN, BOUGH_MESH_SCALE_MAX, false},
+                          &def.scale));
+    BO_TRY(bo_json_choice(bo_json_at(&at, "up"), axes, 3, &axis));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "rotate_deg"), BO_ANY, def.rotate_deg));
+    def.up = (char)('x' + axis);
+    BO_TRY(bo_scene_mesh_file(bo_json_must(&at, key), volumes, mesh));
+    bough_status status = mesh ? bough_mesh_transform(at.ctx, *mesh, &def) : BOUGH_OK;
+    if (status != BOUGH_OK) {
+        bough_mesh_destroy(at.ctx, *mesh);
+        *mesh = NULL;
+    }
+    return bo_json_explain(at, status);
+}
+
 static bough_status read_file_entry(bo_json at, bough_mesh **mesh) {
     bool repair = false;
     BO_TRY(bo_json_keys(at, BO_MESH_FILE_KEYS));
     BO_TRY(bo_json_flag(bo_json_at(&at, "repair"), &repair));
-    return bo_scene_mesh_file(bo_json_must(&at, "file"), repair ? BOUGH_VOLUME_REPAIR : BOUGH_VOLUME_REFUSE, mesh);
+    return bo_scene_mesh_transformed(at, "file", repair ? BOUGH_VOLUME_REPAIR : BOUGH_VOLUME_REFUSE, mesh);
 }
 
 /* ---- generators ---- */
@@ -84,7 +102,7 @@ static bough_status read_voxels(bo_json at, bough_mesh **mesh) {
     bough_mesh *surface = NULL;
     BO_TRY(bo_json_keys(at, BO_VOXELS_KEYS));
     BO_TRY(bo_json_number(bo_json_must(&at, "cell"), BO_POSITIVE, &cell));
-    BO_TRY(bo_scene_mesh_file(bo_json_must(&at, "surface"), BOUGH_VOLUME_REFUSE, mesh ? &surface : NULL));
+    BO_TRY(bo_scene_mesh_transformed(at, "surface", BOUGH_VOLUME_REFUSE, mesh ? &surface : NULL));
     if (!mesh)
         return BOUGH_OK;
     bough_status status = bough_mesh_voxelize(at.ctx, surface, cell, mesh, NULL);
@@ -100,7 +118,7 @@ static bough_status read_tets(bo_json at, bough_mesh **mesh) {
     BO_TRY(bo_json_keys(at, BO_TETS_KEYS));
     BO_TRY(bo_json_choice(bo_json_at(&at, "program"), programs, 2, &program));
     BO_TRY(bo_json_number(bo_json_at(&at, "max_edge"), BO_NOT_NEGATIVE, &max_edge));
-    BO_TRY(bo_scene_mesh_file(bo_json_must(&at, "surface"), BOUGH_VOLUME_REFUSE, mesh ? &surface : NULL));
+    BO_TRY(bo_scene_mesh_transformed(at, "surface", BOUGH_VOLUME_REFUSE, mesh ? &surface : NULL));
     if (!mesh)
         return BOUGH_OK;
     bough_status status =

@@ -25,11 +25,14 @@ typedef struct bo_scene_probe {
     bo_scene_spot spot; /* of a mechanism */
     bool touch;         /* of a mechanism: what pushes on the end effector, a force */
     int32_t end_effector;
+    bool of_joint; /* of a mechanism: the first coordinate of a joint, and how far its sides are apart */
+    int32_t joint;
 } bo_scene_probe;
 
-/* Motion: position, displacement, velocity; stress: von Mises, principal values; touch: force. */
+/* Motion: position, displacement, velocity; stress: von Mises, principal values; touch: force; joint: coordinate,
+ * distance, angle. */
 static inline int bo_probe_columns(const bo_scene_probe *probe) {
-    return probe->stress ? 4 : probe->touch ? 3 : 9;
+    return probe->stress ? 4 : probe->touch || probe->of_joint ? 3 : 9;
 }
 
 /* On a part, in world axes. */

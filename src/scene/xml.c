@@ -309,8 +309,7 @@ static bough_status read_markup(reader *r) {
 
 static bough_status read_all(reader *r, const char *format) {
     const bo_file *file = &r->xml->file;
-    if (file->size >= 3 && memcmp(file->data, "\xEF\xBB\xBF", 3) == 0) /* some editors' first bytes */
-        r->at = r->line_start = file->data + 3;
+    r->at = r->line_start = file->data + bo_byte_order_mark(file);
     if (strlen(file->data) != file->size)
         return bo_fail(r->xml->ctx, BOUGH_ERROR_FORMAT, "%s: is not a text in UTF-8, and %s is expected here",
                        r->xml->path, format);

@@ -57,12 +57,27 @@ static inline pid_t start_with_output(const char *const *words, const char *outp
     return child;
 }
 
+/* Runs of more than ten seconds, on a busy machine, tell of their progress in lines that begin with "... ". */
+static inline void drop_progress(void) {
+    char *to = err;
+    for (char *line = err, *end; *line; line = end) {
+        end = strchr(line, '\n');
+        end = end ? end + 1 : line + strlen(line);
+        if (strncmp(line, "... ", 4) != 0) {
+            memmove(to, line, (size_t)(end - line));
+            to += end - line;
+        }
+    }
+    *to = 0;
+}
+
 /* Exit status, or minus the signal that ended it. */
 static inline int finish(pid_t child) {
     int status;
     check(waitpid(child, &status, 0) == child);
     slurp(test_path("stdout"), out, sizeof out);
     slurp(test_path("stderr"), err, sizeof err);
+    drop_progress();
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
@@ -165,6 +180,25 @@ static inline int file_count(void) {
         count++;
     closedir(folder);
     return count;
+}
+
+/* Waits until a file whose name begins so (it may be written under another ending) has this many bytes. */
+static inline void wait_for_file(const char *folder_name, const char *beginning, long least) {
+    for (int i = 0; i < 12000; i++) {
+        DIR *folder = opendir(work(folder_name));
+        bool found = false;
+        for (struct dirent *e; folder && !found && (e = readdir(folder));) {
+            struct stat info;
+            found = strncmp(e->d_name, beginning, strlen(beginning)) == 0 &&
+                    fstatat(dirfd(folder), e->d_name, &info, 0) == 0 && info.st_size >= least;
+        }
+        if (folder)
+            closedir(folder);
+        if (found)
+            return;
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    fail_msg("%s%s* did not come to %ld bytes in two minutes", folder_name, beginning, least);
 }
 
 static inline void check_begins(const char *name, const void *beginning, size_t size, long least_size) {

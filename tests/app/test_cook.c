@@ -77,7 +77,7 @@ static void options_go_over_the_file(void **state) {
     (void)state;
     json_t *cooked;
     check_json(cooked, 0, "cook", "beam.json", "-o", "other.bough", "--r", "5", "--kind", "modes", "--elastic",
-               "linear", "--parent", "tip", "-j", "2", "--wind", "4", "--contact", "0", "--keep-volume", "--json");
+               "linear", "--parent", "tip", "-t", "2", "--wind", "4", "--contact", "0", "--keep-volume", "--json");
     check_int(number(cooked, "r"), 5);
     check(truth(cooked, "cooked") && truth(cooked, "volume_kept"));
     check(strcmp(text(cooked, "elastic"), "linear") == 0 && strcmp(text(cooked, "parent"), "tip") == 0);
@@ -314,7 +314,7 @@ static void interrupted_cooking_goes_on(void **state) {
     write_beam("slow.bough.part", "of other inputs"); /* which must not be taken for what this run keeps */
     for (long milliseconds = 100; milliseconds < 60000 && is_of_other_inputs("slow.bough.part");
          milliseconds += milliseconds / 2) {
-        pid_t child = start_with_output(WORDS("cook", "slow.json", "-j", "1"), test_path("stdout"));
+        pid_t child = start_with_output(WORDS("cook", "slow.json", "-t", "1"), test_path("stdout"));
         struct timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1000000};
         nanosleep(&pause, NULL);
         check_int(kill(child, SIGINT), 0);

@@ -81,11 +81,11 @@ static void any_number_of_threads_gives_the_same_bytes(void **state) {
     static char first[3][1 << 18], other[1 << 18];
     size_t sizes[3];
     test_write_text(work("same.json"), CHAIN(""));
-    check_run(0, "cook", "same.json", "-j", "1");
+    check_run(0, "cook", "same.json", "-t", "1");
     for (int i = 0; i < 3; i++)
         sizes[i] = read_bytes(names[i], first[i], sizeof other);
     for (int repeat = 0; repeat < 3; repeat++) {
-        check_run(0, "cook", "same.json", "-j", repeat ? "2" : "3", "--force");
+        check_run(0, "cook", "same.json", "-t", repeat ? "2" : "3", "--force");
         for (int i = 0; i < 3; i++) {
             check_int(read_bytes(names[i], other, sizeof other), sizes[i]);
             check(memcmp(first[i], other, sizes[i]) == 0);
@@ -114,7 +114,7 @@ static void write_long_scene(const char *demands) {
 static void interrupted_scenes_go_on_where_they_were(void **state) {
     (void)state;
     write_long_scene("\"basis\": {\"r\": 80}, \"elastic\": {\"tolerance\": 1e-6, \"training\": 3000}");
-    pid_t child = start_with_output(WORDS("cook", "long.json", "-j", "1"), test_path("stdout"));
+    pid_t child = start_with_output(WORDS("cook", "long.json", "-t", "1"), test_path("stdout"));
     for (int i = 0; i < 30000 && !exists("long.cooked/quick.bough"); i++)
         nap();
     check(exists("long.cooked/quick.bough"));
@@ -127,7 +127,7 @@ static void interrupted_scenes_go_on_where_they_were(void **state) {
 
     /* What was finished is kept; the rest is asked to do less, so that the test ends soon. */
     write_long_scene("\"basis\": {\"r\": 4}");
-    check_run(0, "cook", "long.json", "-j", "1");
+    check_run(0, "cook", "long.json", "-t", "1");
     check(strncmp(out, "slow: ", 6) == 0 && strstr(out, "2 components, 1 of them cooked now") != NULL);
 }
 

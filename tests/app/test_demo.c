@@ -53,23 +53,10 @@ static void the_animation_is_the_motion_of_the_engine(void **state) {
     close_glb(&file);
 }
 
-/* The animation has begun when its file has, under another name. */
-static bool has_begun(const char *where, const char *film) {
-    DIR *folder = opendir(work(where));
-    bool found = false;
-    for (struct dirent *e; folder && (e = readdir(folder));)
-        found = found || strncmp(e->d_name, film, strlen(film)) == 0;
-    if (folder)
-        closedir(folder);
-    return found;
-}
-
-static void interrupt(const char *const words[], const char *where, const char *film) {
-    const struct timespec nap = {0, 10000000}, pause = {0, 300000000};
+/* Interrupts it once so many bytes of the film, which has another name until it is complete, are written. */
+static void interrupt(const char *const words[], const char *where, const char *film, long bytes) {
     pid_t child = start_with_output(words, test_path("stdout"));
-    for (int i = 0; i < 6000 && !has_begun(where, film); i++)
-        nanosleep(&nap, NULL);
-    nanosleep(&pause, NULL);
+    wait_for_file(where, film, bytes);
     check_int(kill(child, SIGINT), 0);
     check_int(finish(child), 1);
     check(strstr(err, "bough: stopped after ") != NULL); /* beside what cooking warns of */
@@ -77,7 +64,7 @@ static void interrupt(const char *const words[], const char *where, const char *
 
 static void interrupted_it_keeps_what_was_done(void **state) {
     (void)state;
-    interrupt(WORDS("demo", "-o", "long", "--frames", "10000", "--leaves", "0"), "long", "oak.glb");
+    interrupt(WORDS("demo", "-o", "long", "--frames", "10000", "--leaves", "0"), "long", "oak.glb", 1);
     glb_file file = read_glb(work("long/oak.glb"));
     check_accessors(&file);
     close_glb(&file);
@@ -90,7 +77,7 @@ static void an_interrupted_forest_tells_how_far_it_came(void **state) {
     char told[4096];
     unsigned char head[64];
     int frames = 0;
-    interrupt(WORDS("demo", "forest", "-o", "trees", "--frames", "10000", "--leaves", "0"), "trees", "film.png");
+    interrupt(WORDS("demo", "forest", "-o", "trees", "--frames", "10000", "--leaves", "0"), "trees", "film.png", 1000);
     FILE *f = fopen(test_path("stdout"), "r");
     check(f != NULL);
     told[fread(told, 1, sizeof told - 1, f)] = 0;

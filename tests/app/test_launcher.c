@@ -11,9 +11,10 @@ static const char *const stand_ins[][2] = {
     /* cmake -S ROOT -B BUILD ... */
     {"cmake", "echo \"cmake $*\" >>\"$LOG\"; echo \"CMAKE_HOME_DIRECTORY:INTERNAL=$2\" >\"$4/CMakeCache.txt\"; "
               "touch \"$4/build.ninja\""},
-    /* ninja --quiet -C BUILD TARGET: two at a time would see each other's mark */
-    {"ninja", "if ! mkdir \"$3/busy\"; then echo overlap >>\"$LOG\"; fi; echo ninja >>\"$LOG\"; sleep 0.2; "
-              "printf '#!/bin/sh\\necho ran \"$@\"\\n' >\"$3/bough\"; chmod +x \"$3/bough\"; rmdir \"$3/busy\""},
+    /* ninja -C BUILD TARGET: two at a time would see each other's mark */
+    {"ninja", "if ! mkdir \"$2/busy\"; then echo overlap >>\"$LOG\"; fi; echo ninja >>\"$LOG\"; sleep ${NINJA_SLEEPS:-0.2}; "
+              "echo '[1/2] Building C object x.o'; test -z \"$NINJA_FAILS\" || { echo 'x.c:1: error: no'; exit 7; }; "
+              "printf '#!/bin/sh\\necho ran \"$@\"\\n' >\"$2/bough\"; chmod +x \"$2/bough\"; rmdir \"$2/busy\""},
 };
 
 /* Runs a shell command in the test's folder with the stand-ins first in PATH; the exit status. */
@@ -53,6 +54,30 @@ static void it_is_configured_once(void **state) {
     check_int(shell("test $(grep -c cmake log) = 1 && test $(grep -c ninja log) = 2"), 0);
 }
 
+/* What goes wrong is shown, and how far a build is, but not every file of it. */
+static void builds_tell_what_matters(void **state) {
+    (void)state;
+    check_int(shell("tree/bough x 2>err >/dev/null && grep -q 'the first time takes' err && ! grep -q 'Building C' err"), 0);
+    check_int(shell("! NINJA_FAILS=1 tree/bough x 2>err >/dev/null && grep -q 'error: no' err"), 0);
+    if (test_long())
+        check_int(shell("rmdir tree/build/busy; NINJA_SLEEPS=11 tree/bough x 2>err && grep -q '^bough: building' err"), 0);
+}
+
+static void setup_explains_itself(void **state) {
+    (void)state;
+    check_int(shell("tree/bough setup --help >out 2>err && grep -q 'usage: ./bough setup' out && ! test -s err"), 0);
+    check_int(shell("tree/bough setup -h >out && grep -q calculix out && ! test -e log"), 0);
+    check_int(shell("tree/bough setup nonsense 2>err; test $? = 2 && grep -q 'there is no group' err && ! test -e log"), 0);
+}
+
+/* The program tells users to type what they typed. */
+static void the_program_knows_how_it_was_started(void **state) {
+    (void)state;
+    check_int(shell("tree/bough x >/dev/null 2>&1; printf '#!/bin/sh\\necho $BOUGH_LAUNCHER\\n' >tree/build/bough; "
+                    "printf '#!/bin/sh\\n' >bin/ninja; test \"$(tree/bough x 2>/dev/null)\" = tree/bough"),
+              0);
+}
+
 static void links_lead_to_it(void **state) {
     (void)state;
     check_int(shell("mkdir link && ln -s ../tree/bough link/one && ln -s \"$PWD/link/one\" link/two && "
@@ -70,7 +95,7 @@ static void a_copied_folder_is_configured_anew(void **state) {
 static void two_do_not_build_at_a_time(void **state) {
     (void)state;
     if (shell("command -v flock >/dev/null"))
-        skip();
+        test_skip("flock is not installed");
     check_int(shell("tree/bough a >/dev/null 2>&1 & tree/bough b >/dev/null 2>&1; first=$?; wait $! && exit $first"),
               0);
     check_int(shell("! grep -q overlap log && test $(grep -c cmake log) = 1"), 0);
@@ -79,7 +104,7 @@ static void two_do_not_build_at_a_time(void **state) {
 static void anothers_build_is_run_as_it_is(void **state) {
     (void)state;
     if (geteuid() == 0)
-        skip(); /* root can write everywhere */
+        test_skip("root can write everywhere"); /* root can write everywhere */
     check_int(shell("tree/bough a >/dev/null 2>&1 && chmod a-w tree/build && tree/bough b >/dev/null 2>&1; s=$?; "
                     "chmod u+w tree/build; exit $s"),
               0);
@@ -90,6 +115,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(arguments_and_exit_status_pass_through, set_up),
         cmocka_unit_test_setup(it_is_configured_once, set_up),
+        cmocka_unit_test_setup(builds_tell_what_matters, set_up),
+        cmocka_unit_test_setup(setup_explains_itself, set_up),
+        cmocka_unit_test_setup(the_program_knows_how_it_was_started, set_up),
         cmocka_unit_test_setup(links_lead_to_it, set_up),
         cmocka_unit_test_setup(a_copied_folder_is_configured_anew, set_up),
         cmocka_unit_test_setup(two_do_not_build_at_a_time, set_up),

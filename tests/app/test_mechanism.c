@@ -240,6 +240,51 @@ static void other_commands_know_mechanisms(void **state) {
     check(strstr(out, "equilibrium of the mechanism engine"));
 }
 
+/* The example's arm with motors of 60 degrees: the program says which engine it takes and why; with the other one,
+ * which joint comes apart, once, and by how much in the report. */
+static void far_motors_are_told_of(void **state) {
+    (void)state;
+    json_t *o;
+    write_paper_arm();
+    test_write_text(work("reach.json"),
+                    "{\"bough\": 1, \"urdf\": \"" ARM "\", \"curves\": {\"a\": [[0, 0], [0.5, 60], [1, 0]]},"
+                    "\"motors\": [{\"joint\": \"lift\", \"curve\": \"a\", \"degrees\": true},"
+                    "{\"joint\": \"elbow\", \"curve\": \"a\", \"degrees\": true, \"scale\": -1}],"
+                    "\"gravity\": [0, 0, -9.81], \"time\": {\"dt\": 0.01, \"duration\": 1}}");
+    check_run(0, "run", "reach.json");
+    if (!strstr(out, "engine                 full: the motors take the mechanism beyond") || strstr(err, "two sides"))
+        fail_msg("%s%s", out, err);
+    check_json(o, 0, "run", "reach.json", "--json");
+    check(!strcmp(text(o, "engine"), "full") && strstr(text(o, "engine_reason"), "--engine mechanism"));
+    check_below(number(json_object_get(o, "joint_gap"), "error"), 1e-9);
+    json_decref(o);
+    check_json(o, 0, "run", "reach.json", "--engine", "mechanism", "--json");
+    check(json_is_null(json_object_get(o, "engine_reason")));
+    const char *joint = text(json_object_get(o, "joint_gap"), "joint");
+    check(number(json_object_get(o, "joint_gap"), "distance") > 0.05);
+    const char *warning = strstr(err, "two sides of joint");
+    check(warning && strstr(warning, joint) && !strstr(warning + 1, "two sides of joint"));
+    check_int(number(o, "internal_modes"), 0);
+    check_below(number(o, "frequency_error"), 0.01);
+    json_decref(o);
+}
+
+/* An arm that is reduced to its first link: its frequency is off, and a run adds what is missing. */
+static void info_tells_of_frequencies_that_are_off(void **state) {
+    (void)state;
+    json_t *o;
+    write_paper_arm();
+    check_json(o, 0, "mechanism", "info", "arm.urdf", "--dynamics", "springs.json", "-e", "a", "--json");
+    check(number(o, "frequency_error") > 0.01);
+    check_int(number(o, "automatic_modes"), 1);
+    check_below(fabs(number(o, "frequency_error_with_modes")), 1e-6); /* two freedoms, both there */
+    json_decref(o);
+    check_run(0, "mechanism", "info", "arm.urdf", "--dynamics", "springs.json", "-e", "a");
+    check(strstr(out, "above that of the whole; 1 internal mode, which a run adds by itself, makes that"));
+    check_run(0, "mechanism", "reduce", "arm.urdf", "--dynamics", "springs.json", "-e", "a+auto");
+    check(strstr(out, "a+1 "));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(info_tells_what_is_there),
@@ -247,6 +292,8 @@ int main(void) {
         cmocka_unit_test(choices_are_compared),
         cmocka_unit_test(reduced_models_are_written),
         cmocka_unit_test(robots_run),
+        cmocka_unit_test(far_motors_are_told_of),
+        cmocka_unit_test(info_tells_of_frequencies_that_are_off),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(compliance_needs_one_method_only),
         cmocka_unit_test(other_commands_know_mechanisms),

@@ -85,13 +85,13 @@ static void the_oak_at_240(void **state) {
 static void the_dragon_at_60(void **state) {
     (void)state;
     if (!test_long())
-        skip();
+        test_skip("takes minutes: ./bough test --long");
     check_bounded("dragon", NULL, 0.4, 60);
 }
 static void the_dragon_at_240(void **state) {
     (void)state;
     if (!test_long())
-        skip();
+        test_skip("takes minutes: ./bough test --long");
     check_bounded("dragon", NULL, 0.4, 240);
 }
 static void letters_at_60(void **state) {

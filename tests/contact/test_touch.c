@@ -6,6 +6,24 @@ typedef struct {
     bough_touching points[BOUGH_MOST_TOUCHING];
 } touching;
 
+/* A point that is said to be on a shape, on the side to which the direction leads, is there: on a sphere exactly; of a
+ * polyhedron no further from its surface than `slack`; on a plane at its height. What height fields say is looked
+ * at by their own tests. */
+static void check_on(const bough_shape *shape, bo_se3 g, bo_vec3 x, bo_vec3 towards, double slack) {
+    g = bo_se3_mul(g, shape->frame);
+    if (shape->kind == BOUGH_SHAPE_SPHERE) {
+        check_below(bo_norm(bo_sub(x, bo_mul_add(g.t, shape->radius, towards))), 1e-9);
+    } else if (shape->kind == BOUGH_SHAPE_PLANE) {
+        check_below(fabs(bo_se3_apply(bo_se3_inverse(g), x).z), 1e-9);
+    } else if (shape->kind != BOUGH_SHAPE_HEIGHT_FIELD) {
+        const bo_vec3 local = bo_se3_apply(bo_se3_inverse(g), x);
+        double out = -INFINITY;
+        for (int32_t f = 0; f < shape->hull.face_count; f++)
+            out = fmax(out, bo_dot(shape->hull.normals[f], local) - shape->hull.offsets[f]);
+        check_below(fabs(out), slack);
+    }
+}
+
 static touching touch(const bough_shape *a, bo_se3 at_a, const bough_shape *b, bo_se3 at_b, double margin) {
     touching t;
     const bough_pose pa = bo_put_pose(at_a), pb = bo_put_pose(at_b);
@@ -17,6 +35,9 @@ static touching touch(const bough_shape *a, bo_se3 at_a, const bough_shape *b, b
         check_near(bo_dot(n, apart), p->gap, 1e-10);
         check_below(bo_norm(bo_mul_add(apart, -p->gap, n)), 1e-10);
         check_below(p->gap, margin);
+        const double slack = 1e-3 * fmin(a->radius, b->radius) + fabs(p->gap); /* edges and faces that lean */
+        check_on(a, at_a, bo_load3(p->on_a), bo_scale(-1, n), slack);
+        check_on(b, at_b, bo_load3(p->on_b), n, slack);
     }
     return t;
 }
@@ -284,6 +305,119 @@ static void balls_find_the_nearest_triangle(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* A ball whose middle has sunk into rough ground goes out through the triangle above it, along that one's normal: the
+ * ground's point is the foot of the perpendicular from its middle, in that triangle's plane, and the ball's its lowest
+ * point seen from there. */
+static void sunken_balls_go_out_through_the_triangle_above(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {16};
+    enum { N = 9 };
+    const double cell = 0.25, radius = 0.06;
+    bough_shape *ball = shape_of(ctx, sphere_def(radius));
+    for (int round = 0; round < 300; round++) {
+        double heights[N * N];
+        for (int i = 0; i < N * N; i++)
+            heights[i] = 0.06 * spread(&r);
+        bough_shape *field = shape_of(ctx, field_def(N, N, cell, heights));
+        /* within a cell, over one of its triangles, and below it */
+        const int i = 1 + round % (N - 3), j = 1 + round / 7 % (N - 3), upper = round % 2;
+        const double u = test_uniform(&r, 0.55, 0.8), v = test_uniform(&r, 0.2, 0.45);
+        const bo_vec3 a = bo_field_node(field, i, j), c = bo_field_node(field, i + 1, j + 1),
+                      b = upper ? bo_field_node(field, i, j + 1) : bo_field_node(field, i + 1, j);
+        const bo_vec3 n =
+            bo_normalize(upper ? bo_cross(bo_sub(c, a), bo_sub(b, a)) : bo_cross(bo_sub(b, a), bo_sub(c, a)));
+        const double depth = test_uniform(&r, 0.005, 0.05);
+        const bo_vec3 above = bo_v3(a.x + cell * (upper ? v : u), a.y + cell * (upper ? u : v), 0);
+        const bo_vec3 foot = bo_v3(above.x, above.y, a.z - (n.x * (above.x - a.x) + n.y * (above.y - a.y)) / n.z);
+        const bo_vec3 middle = bo_v3(foot.x, foot.y, foot.z - depth / n.z);
+        const touching t = touch(ball, (bo_se3){bo_identity3(), middle}, field, bo_se3_identity(), 0.05);
+        bool found = false;
+        for (int32_t k = 0; k < t.count; k++) {
+            const bough_touching *p = &t.points[k];
+            if (bo_dot(bo_load3(p->normal), n) < 1 - 1e-12)
+                continue;
+            found = true;
+            check_near(p->gap, -depth - radius, 1e-9);
+            check_below(bo_norm(bo_sub(bo_load3(p->on_b), bo_mul_add(middle, depth, n))), 1e-9);
+            check_below(bo_norm(bo_sub(bo_load3(p->on_a), bo_mul_add(middle, -radius, n))), 1e-9);
+        }
+        check(found);
+        bough_shape_destroy(ctx, field);
+    }
+    bough_shape_destroy(ctx, ball);
+    bough_context_destroy(ctx);
+}
+
+/* A wide box on ground of many small cells meets it at hundreds of points, of which the most telling are kept: the
+ * deepest of all, and others as far apart as the box is wide. */
+static void of_many_points_the_telling_ones_stay(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {17};
+    enum { N = 41 };
+    bough_shape *box = shape_of(ctx, box_def(1, 1, 0.2));
+    for (int round = 0; round < 20; round++) {
+        double heights[N * N], highest = -1;
+        int top = 0;
+        for (int i = 0; i < N * N; i++)
+            heights[i] = 1e-3 * test_uniform(&r, 0, 1);
+        for (int i = 0; i < N * N; i++)
+            if (abs(i % N - N / 2) < 8 && abs(i / N - N / 2) < 8 && heights[i] > highest)
+                highest = heights[i], top = i;
+        heights[top] = 2e-3;
+        bough_shape *field = shape_of(ctx, field_def(N, N, 0.05, heights));
+        const touching t = touch(box, shifted(0, 0, 0.1), field, bo_se3_identity(), 0.01);
+        check(t.count >= 4 && t.count <= BOUGH_MOST_TOUCHING);
+        check_near(gap_of(&t), -2e-3, 1e-9);
+        double widest = 0;
+        for (int32_t i = 0; i < t.count; i++)
+            for (int32_t k = 0; k < i; k++)
+                widest = fmax(widest, bo_norm(bo_sub(bo_load3(t.points[i].on_a), bo_load3(t.points[k].on_a))));
+        check(widest > 0.9);
+        bough_shape_destroy(ctx, field);
+    }
+    bough_shape_destroy(ctx, box);
+    bough_context_destroy(ctx);
+}
+
+/* Ground does not touch ground: planes and fields stay. And a sphere about the middle of a field reaches its farthest
+ * corner, no less and no more. */
+static void ground_is_left_alone(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    const double heights[12] = {0, 0.3, 0, 0, 0.1, 0, 0, -0.2, 0, 0, 0, 0.3};
+    bough_shape *field = shape_of(ctx, field_def(4, 3, 0.5, heights)), *plane = shape_of(ctx, plane_def());
+    check_int(touch(field, shifted(0, 0, 0), plane, shifted(0, 0, 0), 1).count, 0);
+    check_int(touch(plane, shifted(0, 0, 0), field, shifted(0, 0, 0), 1).count, 0);
+    check_int(touch(field, shifted(0, 0, 0), field, shifted(0, 0, 0), 1).count, 0);
+    /* whichever of two comes first, they touch at the same point, and what pushes is the other way round */
+    bough_shape *ball = shape_of(ctx, sphere_def(0.1));
+    const bough_shape *const grounds[] = {plane, field};
+    for (int k = 0; k < 2; k++) {
+        const touching one = touch(ball, shifted(0.1, 0.1, 0.12), grounds[k], shifted(0, 0, 0), 1),
+                       two = touch(grounds[k], shifted(0, 0, 0), ball, shifted(0.1, 0.1, 0.12), 1);
+        check(one.count > 0);
+        check_int(two.count, one.count);
+        for (int32_t i = 0; i < one.count; i++) {
+            check_near(two.points[i].gap, one.points[i].gap, 1e-15);
+            for (int d = 0; d < 3; d++) {
+                check_near(two.points[i].normal[d], -one.points[i].normal[d], 1e-15);
+                check_near(two.points[i].on_a[d], one.points[i].on_b[d], 1e-15);
+            }
+        }
+    }
+    bough_shape_destroy(ctx, ball);
+    double farthest = 0;
+    for (int32_t i = 0; i < 12; i++)
+        farthest = fmax(farthest, bo_norm(bo_sub(bo_field_node(field, i % 4, i / 4), field->centre)));
+    check_near(farthest, hypot(hypot(0.75, 0.5), 0.25), 1e-12);
+    check_near(field->radius, farthest, 1e-12);
+    bough_shape_destroy(ctx, field);
+    bough_shape_destroy(ctx, plane);
+    bough_context_destroy(ctx);
+}
+
 /* A box rests with its face on a peak, and with an edge on a ridge; what pushes is normal to face and edges. */
 static void boxes_rest_on_peaks_and_ridges(void **unused) {
     (void)unused;
@@ -312,6 +446,36 @@ static void boxes_rest_on_peaks_and_ridges(void **unused) {
     bough_shape_destroy(ctx, box);
     bough_shape_destroy(ctx, p);
     bough_shape_destroy(ctx, q);
+    bough_context_destroy(ctx);
+}
+
+/* A box that leans any way and has a lone peak 2 mm deep in the middle of its lowest face is pushed off along that face's
+ * normal, by these 2 mm, though two more of its faces look down. */
+static void a_leaning_box_is_pushed_off_a_peak_along_its_face(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {18};
+    double peak[25] = {0};
+    peak[12] = 0.5;
+    bough_shape *box = shape_of(ctx, box_def(0.4, 0.5, 0.3)), *field = shape_of(ctx, field_def(5, 5, 0.2, peak));
+    for (int round = 0; round < 100; round++) {
+        const double depth = 0.002;
+        const bo_mat3 R = bo_exp3(bo_v3(0.35 * spread(&r), 0.35 * spread(&r), 3 * spread(&r)));
+        const bo_vec3 down = bo_mat_vec(R, bo_v3(0, 0, -1)); /* of the lowest face, whose middle is 0.15 m below */
+        const bo_vec3 centre = bo_mul_add(bo_v3(0, 0, 0.5), -(0.15 - depth), down);
+        const touching t = touch(box, (bo_se3){R, centre}, field, bo_se3_identity(), 0.01);
+        int at_peak = 0;
+        for (int32_t i = 0; i < t.count; i++)
+            if (bo_norm(bo_sub(bo_load3(t.points[i].on_b), bo_v3(0, 0, 0.5))) < 1e-9) {
+                at_peak++;
+                check_near(t.points[i].gap, -depth, 1e-9);
+                check_below(bo_norm(bo_add(bo_load3(t.points[i].normal), down)), 1e-9);
+            }
+        check_int(at_peak, 1);
+        check_near(gap_of(&t), -depth, 1e-9);
+    }
+    bough_shape_destroy(ctx, box);
+    bough_shape_destroy(ctx, field);
     bough_context_destroy(ctx);
 }
 
@@ -415,6 +579,10 @@ int main(void) {
         cmocka_unit_test(spheres_are_as_far_from_polyhedra_as_their_centres),
         cmocka_unit_test(a_box_on_a_face_has_four_points),
         cmocka_unit_test(a_flat_field_is_a_plane),
+        cmocka_unit_test(sunken_balls_go_out_through_the_triangle_above),
+        cmocka_unit_test(of_many_points_the_telling_ones_stay),
+        cmocka_unit_test(ground_is_left_alone),
+        cmocka_unit_test(a_leaning_box_is_pushed_off_a_peak_along_its_face),
         cmocka_unit_test(balls_find_the_nearest_triangle),
         cmocka_unit_test(boxes_rest_on_peaks_and_ridges),
         cmocka_unit_test(what_is_in_the_ground_is_found),

@@ -314,7 +314,7 @@ static bough_mesh *read_ytree(bough_context *ctx, int32_t **fixed, int32_t *fixe
 static void reference_tree_is_reproduced(void **state) {
     (void)state;
     if (!test_shared("reference/ytree/freqs.json"))
-        skip();
+        test_skip("the reference data ../shared is not there");
     bough_context *ctx = test_context(1);
     int32_t *fixed, fixed_count;
     bough_mesh *mesh = read_ytree(ctx, &fixed, &fixed_count);

@@ -19,7 +19,7 @@ static void equilibria_are_those_of_the_reference(void **unused) {
     for (int i = 0; i < REFERENCE_COUNT; i++) {
         json_t *file = reference_file(i);
         if (!file)
-            skip();
+            test_skip("the reference data ../shared is not there");
         const json_t *case_of = json_object_get(file, "nonlinear_static");
         sketch *s = reference_sketch(file);
         bough_mechanism *m = NULL;
@@ -54,7 +54,7 @@ static void two_links_are_pulled_straight(void **unused) {
     (void)unused;
     const char *path = test_shared("reference/mechanisms/A_fig4_twolink.csv");
     if (!path)
-        skip();
+        test_skip("the reference data ../shared is not there");
     FILE *f = fopen(path, "r");
     check(f);
     bough_context *ctx = test_context(1);
@@ -296,7 +296,7 @@ static void the_reference_swings_as_its_reduced_model_does(void **unused) {
     (void)unused;
     json_t *file = reference_file(0);
     if (!file)
-        skip();
+        test_skip("the reference data ../shared is not there");
     bough_context *ctx = test_context(1);
     sketch *s = reference_sketch(file);
     for (int32_t j = 0; j < s->def.joint_count; j++)

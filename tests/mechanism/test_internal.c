@@ -140,7 +140,7 @@ static void modes_are_stepped_and_counted(void **unused) {
     bough_mechanism_stepper_destroy(ctx, stepper);
     bough_mechanism_model_def wrong = bough_default_mechanism_model_def();
     bough_mechanism_model *none = NULL;
-    wrong.internal_modes = -1;
+    wrong.internal_modes = -2;
     check_fails(ctx, bough_mechanism_model_create(ctx, a.mechanism, a.statics, &wrong, &none), BOUGH_ERROR_ARGUMENT,
                 "0 to 21");
     bough_mechanism_blend_def blended = bough_default_mechanism_blend_def();
@@ -157,11 +157,139 @@ static void modes_are_stepped_and_counted(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* As many modes as bring the lowest frequency within the tolerance, and none where it is there already: the error that
+ * is told is that of the model against the whole mechanism, which is found in another way here. */
+static void modes_are_chosen_by_the_lowest_frequency(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {7};
+    int added = 0, enough = 0;
+    for (int round = 0; round < 40; round++) {
+        sketch *s = random_sketch(&r, 4 + round % 9, 0);
+        s->def.free_base = round % 2;
+        bough_mechanism *m = NULL;
+        bough_mechanism_statics *statics = NULL;
+        bough_mechanism_model *plain = NULL, *model = NULL;
+        bough_mechanism_model_def def = bough_default_mechanism_model_def();
+        double first[2], whole[1];
+        int32_t found;
+        check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
+        check_ok(ctx, bough_mechanism_statics_create(ctx, m, NULL, &statics));
+        check_ok(ctx, bough_mechanism_model_create(ctx, m, statics, &def, &plain));
+        check(isnan(plain->frequency_error));
+        def.internal_modes = BOUGH_INTERNAL_AUTOMATIC, def.frequency_tolerance = round % 5 ? 0.01 : 0.1;
+        check_ok(ctx, bough_mechanism_model_create(ctx, m, statics, &def, &model));
+        check_ok(ctx, bough_mechanism_model_frequencies(ctx, plain, 1, &first[0], &found));
+        check_ok(ctx, bough_mechanism_model_frequencies(ctx, model, 1, &first[1], &found));
+        check_ok(ctx, bough_mechanism_frequencies(ctx, m, 1, whole, &found));
+        check_near(model->frequency_error, first[1] / whole[0] - 1, 1e-9);
+        check_below(model->frequency_error, def.frequency_tolerance);
+        check(model->frequency_error > -1e-6);
+        check_int(model->internal_count > 0, first[0] / whole[0] - 1 > def.frequency_tolerance);
+        added += model->internal_count > 0, enough += model->internal_count == 0;
+        bough_mechanism_model_destroy(ctx, plain);
+        bough_mechanism_model_destroy(ctx, model);
+        bough_mechanism_statics_destroy(ctx, statics);
+        bough_mechanism_destroy(ctx, m);
+        free(s);
+    }
+    check(added >= 5 && enough >= 5);
+    bough_context_destroy(ctx);
+}
+
+/* Where all links are end effectors nothing is left between them: there are no modes, however many are asked for. */
+static void what_is_all_held_has_no_modes(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int i = 0; i < 2; i++) {
+        sketch *s = i ? ladder(4, BOUGH_MECHANISM_BALL) : helix(12, BOUGH_MECHANISM_BALL);
+        bough_end_effector *all = calloc((size_t)s->def.link_count, sizeof *all);
+        for (int32_t l = 1; l < s->def.link_count; l++)
+            all[l - 1] = bough_default_end_effector(), all[l - 1].link = l;
+        for (int32_t modes = 1; modes < 5; modes += 3) {
+            moving m = start_with(ctx, s, s->def.link_count - 1, all, modes);
+            check_int(m.model->internal_count, 0);
+            stop(ctx, m);
+        }
+        free(all);
+        free(s);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* ---- memory ---- */
+
+/* Blocks with a word of the allocator's own behind them, which nobody else may write. */
+typedef struct {
+    size_t size;
+    double room[];
+} guarded;
+static const double guard = -1.2345678901234567e300;
+static long broken;
+
+static void *allocate_guarded(void *user, size_t size) {
+    (void)user;
+    guarded *block = malloc(sizeof *block + size + sizeof guard);
+    if (!block)
+        return NULL;
+    block->size = size;
+    memcpy((char *)block->room + size, &guard, sizeof guard);
+    return block->room;
+}
+static void release_guarded(void *user, void *room) {
+    (void)user;
+    if (!room)
+        return;
+    guarded *block = (guarded *)((char *)room - offsetof(guarded, room));
+    broken += memcmp((char *)room + block->size, &guard, sizeof guard) != 0;
+    free(block);
+}
+static void *reallocate_guarded(void *user, void *room, size_t size) {
+    void *moved = allocate_guarded(user, size);
+    if (moved && room) {
+        const size_t before = ((guarded *)((char *)room - offsetof(guarded, room)))->size;
+        memcpy(moved, room, before < size ? before : size);
+        release_guarded(user, room);
+    }
+    return moved;
+}
+
+/* The search for modes is as wide as there are coordinates, where these are few: 1, 2, 3 and so on. It writes to its
+ * own memory only, and finds what the dense matrices say. */
+static void searches_of_any_width_stay_in_their_memory(void **unused) {
+    (void)unused;
+    bough_context_def def = bough_default_context_def();
+    def.allocate = allocate_guarded, def.reallocate = reallocate_guarded, def.release = release_guarded;
+    def.thread_count = 1;
+    bough_context *ctx = bough_context_create(&def);
+    broken = 0;
+    for (int32_t links = 1; links <= 12; links++)
+        for (int32_t count = 1; count <= links; count += 2) {
+            sketch *s = helix(links, BOUGH_MECHANISM_HINGE);
+            bough_mechanism *m = NULL;
+            double found_hz[12], dense[12];
+            int32_t found;
+            check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
+            check_ok(ctx, bough_mechanism_frequencies(ctx, m, count, found_hz, &found));
+            check_int(found, count);
+            check(linear_frequencies(ctx, s, (int)count, dense, NULL) >= count);
+            for (int32_t k = 0; k < count; k++)
+                check_near(found_hz[k], dense[k], 1e-6 * dense[k]);
+            bough_mechanism_destroy(ctx, m);
+            free(s);
+        }
+    bough_context_destroy(ctx);
+    check_int(broken, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_modes_make_the_whole_mechanism),
         cmocka_unit_test(modes_leave_statics_alone),
         cmocka_unit_test(modes_are_stepped_and_counted),
+        cmocka_unit_test(modes_are_chosen_by_the_lowest_frequency),
+        cmocka_unit_test(what_is_all_held_has_no_modes),
+        cmocka_unit_test(searches_of_any_width_stay_in_their_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -699,7 +699,7 @@ static void reference_meshes_read(void **state) {
     }
     bough_context_destroy(ctx);
     if (!found)
-        skip();
+        test_skip("the reference data ../shared is not there");
 }
 
 int main(void) {

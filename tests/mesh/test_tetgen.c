@@ -95,7 +95,7 @@ static void edge_nodes_lie_on_their_edges(void **state) {
 static void output_of_the_program_is_read(void **state) {
     (void)state;
     if (system("tetgen -h > /dev/null 2>&1; test $? -ne 127") != 0)
-        skip();
+        test_skip("tetgen is not installed, or cannot do this: ./bough setup tools");
     static const char poly[] = "8 3 0 1\n1 0 0 0 5\n2 1 0 0 5\n3 1 1 0 0\n4 0 1 0 0\n5 0 0 1 7\n6 1 0 1 7\n7 1 1 1 7\n"
                                "8 0 1 1 7\n6 1\n1 0 1\n4 1 2 3 4\n1 0 2\n4 5 6 7 8\n1 0 3\n4 1 2 6 5\n1 0 4\n"
                                "4 2 3 7 6\n1 0 5\n4 3 4 8 7\n1 0 6\n4 4 1 5 8\n0\n1\n1 .5 .5 .5 3 -1\n";
@@ -103,7 +103,7 @@ static void output_of_the_program_is_read(void **state) {
     char command[512];
     snprintf(command, sizeof command, "tetgen -pqa0.01o2A %s > /dev/null 2>&1", test_path("program.poly"));
     if (system(command) != 0)
-        skip();
+        test_skip("tetgen is not installed, or cannot do this: ./bough setup tools");
     bough_context *ctx = test_context(1);
     bough_mesh *mesh;
     check_ok(ctx, bough_mesh_read(ctx, test_path("program.1.node"), NULL, &mesh));

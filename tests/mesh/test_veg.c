@@ -251,7 +251,7 @@ static void reference_meshes_are_read(void **state) {
         const char *path = test_shared(meshes[i].name);
         if (!path) {
             bough_context_destroy(ctx);
-            skip();
+            test_skip("the reference data ../shared is not there");
         }
         bough_mesh *mesh;
         check_ok(ctx, bough_mesh_read(ctx, path, NULL, &mesh));

@@ -258,7 +258,7 @@ static void reference_meshes_are_read(void **state) {
     for (int i = 0; i < 2; i++) {
         const char *path = test_shared(meshes[i].name);
         if (!path)
-            skip();
+            test_skip("the reference data ../shared is not there");
         bough_context *ctx = test_context(1);
         bough_mesh *mesh;
         check_ok(ctx, bough_mesh_read(ctx, path, NULL, &mesh));

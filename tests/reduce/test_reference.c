@@ -101,7 +101,7 @@ static void compare(const char *folder) {
     char name[128];
     snprintf(name, sizeof name, "reference/ytree/%s/state.json", folder);
     if (!test_shared(name))
-        skip();
+        test_skip("the reference data ../shared is not there");
     json_t *root = json_load_file(test_shared(name), 0, NULL), *domains = json_object_get(root, "domains");
     check(root && domains);
     tree t = make_tree();
@@ -184,7 +184,7 @@ static void same_span(const char *folder, bool loaded) {
     char name[128];
     snprintf(name, sizeof name, "reference/ytree/%s/state.json", folder);
     if (!test_shared(name))
-        skip();
+        test_skip("the reference data ../shared is not there");
     tree t = make_tree();
     for (int i = 0; i < DOMAINS; i++) {
         bough_interface_def defs[4] = {0};

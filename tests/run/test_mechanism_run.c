@@ -565,11 +565,7 @@ static void what_cannot_run_is_told(void **state) {
                  NULL, NULL, "there are none");
     check_no_run(ctx, "{'bough': 1, 'free_base': true, 'settle': true, 'generate': {'Y': {}}, 'time': {'duration': 1}}",
                  NULL, NULL, "free base has no equilibrium");
-    check_no_run(ctx,
-                 "{'bough': 1, 'free_base': true, 'generate': {'Y': {}}, 'time': {'duration': 1},"
-                 "'forces': [{'link': 'base', 'force': [1, 0, 0]}]}",
-                 "full", NULL, "a base that is free");
-    check_no_run(ctx, RESTING "}", "full", NULL, "are stepped by the engine \"mechanism\"");
+    check_no_run(ctx, RESTING "}", "full", "hht", "the full mechanism is stepped by \"backward-euler\"");
     check_no_run(ctx, RESTING "}", NULL, "hht", "what touches is stepped by \"backward-euler\"");
     check_no_run(ctx, "{'bough': 1, " BALL("1") ", 'settle': true, 'time': {'duration': 1}}", NULL, NULL, "that fly");
     bough_context_destroy(ctx);
@@ -598,6 +594,11 @@ static void failed_allocations_leak_nothing(void **state) {
     static const char *const texts[] = {
         RESTING_FOR("0.05") ", 'bodies': [{'name': 'ball', 'density': 1000, 'position': [0.15, 0, 0.2],"
                             "'shape': {'sphere': 0.05}}], 'settle': true}",
+        RESTING_FOR("0.05") ", 'bodies': [{'name': 'ball', 'density': 1000, 'position': [0.15, 0, 0.2],"
+                            "'shape': {'sphere': 0.05}}], 'link_touches': [{'link': 'a', 'shape': {'box': [0.1, 0.02, "
+                            "0.02]}}], 'engine': {'kind': 'full'}}",
+        RESTING_FOR("0.05") ", 'engine': {'blend': {'points': 2, 'random': {'count': 1, 'force': 1}}}}",
+        MOVED_CHAIN "}}",
         MOVED_CHAIN ", 'integrator': 'hht'}, 'engine': {'internal_modes': 1}}",
         MOVED_CHAIN "}, 'engine': {'kind': 'full'}}",
         MOVED_CHAIN "}, 'engine': {'blend': {'points': 2, 'random': {'count': 1, 'force': 1}}}}"};

@@ -194,7 +194,7 @@ static void midpoint_keeps_momentum(void **state) {
 static void midpoint_keeps_energy_for_long(void **state) {
     (void)state;
     if (!test_long())
-        skip();
+        test_skip("takes minutes: ./bough test --long");
     bough_context *ctx = test_context(1);
     beam b = make_beam(ctx, BOUGH_MATERIAL_STVK, true, 0);
     kick(&b, 0.5);

@@ -61,7 +61,7 @@ static void the_runtime_stands_alone(void **unused) {
                                           "libstdc++",  "libdl",   "librt"};
     char command[512], text[4096];
     if (system("command -v ldd > /dev/null 2>&1") != 0)
-        skip();
+        test_skip("ldd is not installed");
     snprintf(command, sizeof command, "ldd %s", BOUGH_EMBED);
     check_int(output_of(command, text, sizeof text), 0);
     int libraries = 0;

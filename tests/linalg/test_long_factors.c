@@ -1,0 +1,199 @@
+/* Factorisations that take long: they ask on the way whether to go on, stop where they are told to, and are refused
+ * before they begin when their result cannot fit into memory. */
+#include "test.h"
+
+#include "linalg/eigen.h"
+#include "linalg/memory.h"
+
+#include <math.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* Springs between all 26 neighbours of a grid's points: dense enough for wide supernodes. */
+static bough_sparse *lattice(bough_context *ctx, int32_t n) {
+    bough_sparse *A;
+    int32_t size = n * n * n, at = 0;
+    check_ok(ctx, bo_sparse_create(ctx, size, 14 * (int64_t)size, &A));
+    for (int32_t j = 0; j < size; j++) {
+        int32_t x = j % n, y = j / n % n, z = j / n / n;
+        A->column_start[j] = at;
+        A->rows[at] = j, A->values[at++] = 27;
+        for (int32_t k = 1; k <= 13; k++) { /* those behind j: their numbers ascend */
+            int32_t dx = (k + 13) % 3 - 1, dy = (k + 13) / 3 % 3 - 1, dz = (k + 13) / 9 - 1;
+            if (x + dx >= 0 && x + dx < n && y + dy >= 0 && y + dy < n && z + dz < n)
+                A->rows[at] = j + dx + n * (dy + n * dz), A->values[at++] = -1;
+        }
+    }
+    A->column_start[size] = at;
+    return A;
+}
+
+typedef struct {
+    int asked, stop_at; /* 0: never */
+    double last;
+    bool falls;
+} listener;
+
+static bool listen(void *user, const bough_progress *p) {
+    listener *l = user;
+    if (strcmp(p->what, "factorising") != 0)
+        return true;
+    l->falls = l->falls || p->fraction < l->last || p->fraction > 1;
+    l->last = p->fraction;
+    return ++l->asked != l->stop_at;
+}
+
+static bough_context *listening(listener *l) {
+    bough_context_def def = bough_default_context_def();
+    def.thread_count = 1;
+    def.progress = listen, def.progress_user = l;
+    return bough_context_create(&def);
+}
+
+static void check_solves(bough_context *ctx, const bough_sparse *A, bo_factor *factor) {
+    size_t n = (size_t)A->size;
+    double *x = calloc(9 * n, sizeof *x), *b = calloc(9 * n, sizeof *b);
+    for (size_t i = 0; i < 9 * n; i++)
+        x[i] = sin((double)i);
+    for (size_t c = 0; c < 9; c++)
+        bo_sparse_mul(A, x + c * n, b + c * n, false);
+    check_ok(ctx, bo_factor_solve(ctx, factor, b, b, 9));
+    for (size_t i = 0; i < 9 * n; i++)
+        check_near(b[i], x[i], 1e-11);
+    free(x), free(b);
+}
+
+/* No more than a billion operations, a second of the slowest machine, lie between two questions. */
+static void a_long_factorisation_asks_whether_to_go_on(void **state) {
+    (void)state;
+    listener l = {0};
+    bough_context *ctx = listening(&l);
+    bough_sparse *A = lattice(ctx, 28);
+    bo_factor *factor;
+    double entries, operations;
+    check_ok(ctx, bo_factor_analyse(ctx, A, 1, NULL, &factor));
+    bo_factor_cost(factor, &entries, &operations);
+    check(operations > 2.5e9);
+    check_ok(ctx, bo_factor_numeric(ctx, factor, A));
+    check(l.asked >= (int)(operations / 1e9));
+    check(!l.falls);
+    check_solves(ctx, A, factor);
+    bo_factor_destroy(ctx, factor);
+    bough_sparse_destroy(ctx, A);
+    bough_context_destroy(ctx);
+}
+
+static void a_cancelled_factorisation_can_be_begun_again(void **state) {
+    (void)state;
+    listener l = {0};
+    bough_context *ctx = listening(&l);
+    bough_sparse *A = lattice(ctx, 28);
+    bo_factor *factor;
+    check_ok(ctx, bo_factor_analyse(ctx, A, 1, NULL, &factor));
+    for (int stop = 1; stop <= 4; stop++) {
+        l = (listener){.stop_at = stop};
+        check_fails(ctx, bo_factor_numeric(ctx, factor, A), BOUGH_CANCELLED, "cancelled");
+        check_int(l.asked, stop); /* it is not asked again */
+        check_fails(ctx, bo_factor_solve(ctx, factor, A->values, A->values, 1), BOUGH_ERROR_SINGULAR,
+                    "without a factor");
+    }
+    l = (listener){0};
+    check_ok(ctx, bo_factor_numeric(ctx, factor, A));
+    check_solves(ctx, A, factor);
+    bo_factor_destroy(ctx, factor);
+    bough_sparse_destroy(ctx, A);
+    bough_context_destroy(ctx);
+}
+
+/* Wherever the pivot fails: in the first supernode, in the middle, in the last. */
+static void a_negative_pivot_is_found_in_any_supernode(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_sparse *A = lattice(ctx, 16);
+    bo_factor *factor;
+    check_ok(ctx, bo_factor_analyse(ctx, A, 1, NULL, &factor));
+    for (int32_t j = 0; j < A->size; j += A->size / 7) {
+        A->values[A->column_start[j]] = -5;
+        check_fails(ctx, bo_factor_numeric(ctx, factor, A), BOUGH_ERROR_SINGULAR, "not positive definite");
+        A->values[A->column_start[j]] = 27;
+    }
+    check_ok(ctx, bo_factor_numeric(ctx, factor, A));
+    check_solves(ctx, A, factor);
+    bo_factor_destroy(ctx, factor);
+    bough_sparse_destroy(ctx, A);
+    bough_context_destroy(ctx);
+}
+
+/* More blocks than METIS is given at once: the order is made of pieces, and is as good. */
+static void large_graphs_are_ordered_in_pieces(void **state) {
+    (void)state;
+    listener l = {0};
+    bough_context *ctx = listening(&l);
+    bough_sparse *A = lattice(ctx, 28); /* 21,952 */
+    bo_factor *factor;
+    double entries, operations;
+    check_ok(ctx, bo_factor_analyse(ctx, A, 1, NULL, &factor));
+    bo_factor_cost(factor, &entries, &operations);
+    check(entries < 1.05 * 5.62e6); /* METIS alone makes 5.62 million of this graph */
+    check_ok(ctx, bo_factor_numeric(ctx, factor, A));
+    check_solves(ctx, A, factor);
+    bo_factor_destroy(ctx, factor);
+    bough_sparse_destroy(ctx, A);
+    bough_context_destroy(ctx);
+}
+
+/* In a process of its own, because the limit stays. */
+static void a_factor_that_cannot_fit_is_refused(void **state) {
+    (void)state;
+    pid_t child = fork();
+    check(child >= 0);
+    if (child == 0) {
+        bough_context *ctx = test_context(1);
+        bough_sparse *A = lattice(ctx, 34);
+        bo_factor *factor;
+        /* Analysing takes some fifty MB, the factor would take a hundred. */
+        long pages = 0;
+        FILE *statm = fopen("/proc/self/statm", "r");
+        check(statm && fscanf(statm, "%ld", &pages) == 1);
+        fclose(statm);
+        struct rlimit limit = {(rlim_t)(pages * sysconf(_SC_PAGESIZE) + (95 << 20)), RLIM_INFINITY};
+        setrlimit(RLIMIT_AS, &limit);
+        bough_status status = bo_factor_analyse(ctx, A, 1, NULL, &factor);
+        const char *said = bough_message(ctx);
+        bool good = status == BOUGH_ERROR_MEMORY &&
+                    strstr(said, "the factor of a matrix with 39304 unknowns needs about") &&
+                    strstr(said, "ulimit -v") && strstr(said, "coarser mesh");
+        if (!good)
+            fprintf(stderr, "status %d: %s\n", status, said);
+        bough_sparse_destroy(ctx, A);
+        bough_context_destroy(ctx);
+        _exit(good ? 0 : 1);
+    }
+    int ended;
+    check(waitpid(child, &ended, 0) == child);
+    check_int(ended, 0);
+}
+
+static void what_is_small_or_fits_is_let_pass(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bo_memory_room room = bo_find_memory_room();
+    check(room.bytes > 1e8 && room.bytes < 1e16); /* of a machine that runs tests */
+    check_ok(ctx, bo_check_memory(ctx, 1e6, "a crumb"));
+    check_ok(ctx, bo_check_memory(ctx, 0.5 * room.bytes, "half of it"));
+    check_fails(ctx, bo_check_memory(ctx, 2 * room.bytes, "twice the %s", "memory"), BOUGH_ERROR_MEMORY,
+                "twice the memory needs about");
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_factor_that_cannot_fit_is_refused),
+        cmocka_unit_test(what_is_small_or_fits_is_let_pass),
+        cmocka_unit_test(a_long_factorisation_asks_whether_to_go_on),
+        cmocka_unit_test(a_cancelled_factorisation_can_be_begun_again),
+        cmocka_unit_test(a_negative_pivot_is_found_in_any_supernode),
+        cmocka_unit_test(large_graphs_are_ordered_in_pieces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+/* The full mechanism and blends among obstacles and free bodies: as reduced models where these are right, and where
+ * they are not. */
+#include "moving.h"
+#include "world.h"
+
+typedef struct {
+    bough_mechanism *mechanism;
+    bough_full_mechanism *full;
+    bough_surroundings *s;
+} whole;
+
+static whole whole_of(bough_context *ctx, const sketch *sk, const world *w) {
+    whole f = {0};
+    check_ok(ctx, bough_mechanism_create(ctx, &sk->def, &f.mechanism));
+    check_ok(ctx, bough_full_mechanism_create(ctx, f.mechanism, &f.full));
+    check_ok(ctx, bough_full_surroundings_create(ctx, f.full, &w->def, &f.s));
+    return f;
+}
+static void end_whole(bough_context *ctx, whole f) {
+    bough_surroundings_destroy(ctx, f.s);
+    bough_full_mechanism_destroy(ctx, f.full);
+    bough_mechanism_destroy(ctx, f.mechanism);
+}
+
+static bo_vec3 effector_at(const sketch *sk, const bough_pose *poses, int32_t e) {
+    return bo_se3_apply(bo_pose(&poses[sk->effectors[e].link]), bo_load3(sk->effectors[e].frame.position));
+}
+
+/* Stiff springs bend little: reduced, blended and full mechanisms meet the ground at the same time, bend alike and are
+ * carried by the same forces; with loops too. */
+static void stiff_mechanisms_touch_alike(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int i = 0; i < 3; i++) {
+        sketch *sk = i == 0   ? chain(3)
+                     : i == 1 ? ladder(3, BOUGH_MECHANISM_BALL)
+                              : ring_of_links(6, BOUGH_MECHANISM_BALL);
+        for (int32_t j = 0; j < sk->def.joint_count; j++)
+            for (int k = 0; k < 6; k++)
+                sk->joints[j].stiffness[k] *= 100, sk->joints[j].damping[k] = 2;
+        const bo_vec3 tip =
+            bo_se3_apply(bo_pose(&sk->links[sk->effectors[0].link].rest), bo_load3(sk->effectors[0].frame.position));
+        world *w = new_world();
+        const double radius = 0.02;
+        add_touch(w, 0, sphere_def(radius))->friction = 0.3;
+        add_obstacle(w, plane_def(), at(0, 0, tip.z - radius - 2e-5, 0, 0, 0));
+        moving m = start(ctx, sk);
+        bough_surroundings *s = surround(ctx, m.model, w), *around = NULL;
+        bough_mechanism_blend *blend = NULL;
+        bough_blend_state *state = NULL;
+        whole f = whole_of(ctx, sk, w);
+        check_ok(ctx, bough_mechanism_blend_create(ctx, m.mechanism, NULL, &blend));
+        check_ok(ctx, bough_blend_state_create(ctx, blend, &state));
+        check_ok(ctx, bough_blend_surroundings_create(ctx, blend, &w->def, &around));
+        m.state->gravity[2] = -9.81;
+        double most = 0;
+        for (int k = 0; k < 300; k++) {
+            check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.002));
+            check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+            check_ok(ctx, bough_blend_state_step_among(ctx, blend, state, around, 0.002));
+            bough_mechanism_state_place(m.model, m.state);
+            bough_blend_state_place(blend, state);
+            const bo_vec3 a = effector_at(sk, m.state->poses, 0), b = effector_at(sk, f.full->poses, 0),
+                          c = effector_at(sk, state->poses, 0);
+            most = fmax(most, fmax(bo_norm(bo_sub(a, b)), bo_norm(bo_sub(a, c))));
+        }
+        check_below(most, 4e-6); /* of some 5e-5 that the tip would sink, and 2e-5 that it may */
+        const double one = total_force(s, BOUGH_CONTACT_OF_END_EFFECTOR, 0).z,
+                     two = total_force(f.s, BOUGH_CONTACT_OF_END_EFFECTOR, 0).z,
+                     three = total_force(around, BOUGH_CONTACT_OF_END_EFFECTOR, 0).z;
+        check(one > 0.01);
+        check_near(two, one, 0.05 * one);
+        check_near(three, one, 1e-3 * one);
+        bough_surroundings_destroy(ctx, around);
+        bough_surroundings_destroy(ctx, s);
+        bough_blend_state_destroy(ctx, state);
+        bough_mechanism_blend_destroy(ctx, blend);
+        end_whole(ctx, f);
+        stop(ctx, m);
+        free(w);
+        free(sk);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* A soft chain hangs down and lies on the ground: nothing sinks in, joints stay closed, and in the end the ground and
+ * the springs carry its weight: what the ground pushes up with holds the chain in equilibrium. */
+static void a_soft_chain_lies_on_the_ground(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    sketch *sk = chain(4);
+    for (int32_t j = 0; j < sk->def.joint_count; j++)
+        for (int k = 0; k < 6; k++)
+            sk->joints[j].stiffness[k] = 0.3, sk->joints[j].damping[k] = 0.02;
+    world *w = new_world();
+    add_touch(w, 0, sphere_def(0.02))->friction = 0.4;
+    add_obstacle(w, plane_def(), at(0, 0, -0.22, 0, 0, 0))->friction = 0.4;
+    whole f = whole_of(ctx, sk, w);
+    for (int k = 0; k < 3000; k++) {
+        check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+        check(effector_at(sk, f.full->poses, 0).z > -0.2 - 1e-4);
+        check_below(bough_mechanism_largest_gap(f.mechanism, f.full->poses).distance, 1e-9);
+    }
+    check_near(effector_at(sk, f.full->poses, 0).z, -0.2, 1e-5);
+    for (int32_t i = 0; i < 6 * sk->def.link_count; i++)
+        check_below(fabs(f.full->twists[i]), 1e-4);
+    const bo_vec3 rest = effector_at(sk, f.full->poses, 0); /* what rests does not creep, though springs press on */
+    for (int k = 0; k < 500; k++)
+        check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+    check_below(bo_norm(bo_sub(effector_at(sk, f.full->poses, 0), rest)), 1e-6);
+    const bo_vec3 force = total_force(f.s, BOUGH_CONTACT_OF_END_EFFECTOR, 0);
+    check(force.z > 0.05);
+    check(hypot(force.x, force.y) <= 0.4 * force.z * 1.001);
+    /* the same force as a load, at the point of contact: equilibrium is here */
+    bough_full_mechanism *held = NULL;
+    check_ok(ctx, bough_full_mechanism_create(ctx, f.mechanism, &held));
+    memcpy(held->coordinates, f.full->coordinates,
+           (size_t)bough_mechanism_coordinate_count(f.mechanism) * sizeof(double));
+    memcpy(held->poses, f.full->poses, (size_t)sk->def.link_count * sizeof *held->poses);
+    bo_store3(held->loads, force);
+    bo_store3(held->loads + 3, bo_cross(bo_v3(0, 0, -0.02), force));
+    check_ok(ctx, bough_full_mechanism_settle(ctx, held));
+    check_below(bo_norm(bo_sub(effector_at(sk, held->poses, 0), effector_at(sk, f.full->poses, 0))), 2e-3);
+    bough_full_mechanism_destroy(ctx, held);
+    end_whole(ctx, f);
+    free(w);
+    free(sk);
+    bough_context_destroy(ctx);
+}
+
+static bo_vec3 momentum_of(const sketch *sk, const whole *f, const world *w) {
+    bo_vec3 p = {0, 0, 0};
+    for (int32_t i = 0; i < sk->def.link_count; i++) {
+        const bo_twist t = bo_load_twist(f->full->twists + 6 * i);
+        const bo_vec3 v = bo_add(t.v, bo_cross(t.w, bo_load3(sk->links[i].centre)));
+        p = bo_mul_add(p, sk->links[i].mass, bo_mat_vec(bo_pose(&f->full->poses[i]).R, v));
+    }
+    for (int32_t i = 0; i < w->def.body_count; i++)
+        p = bo_mul_add(p, w->bodies[i].mass, velocity_of(f->s, i));
+    return p;
+}
+
+/* A ball hits a free mechanism: what it loses of its momentum the mechanism has. By its base or by its end. */
+static void a_ball_hands_over_its_momentum(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int by_base = 0; by_base < 2; by_base++) {
+        sketch *sk = chain(3);
+        sk->def.free_base = true;
+        world *w = new_world();
+        add_touch(w, by_base ? BOUGH_TOUCH_BY_BASE : 0, sphere_def(0.03));
+        bough_rigid_body_def *ball =
+            add_body(ctx, w, sphere_def(0.03), 3000, at(by_base ? 0.01 : 0.34, 0.005, 0.2, 0, 0, 0));
+        ball->twist[2] = -2, ball->restitution = 0.5;
+        whole f = whole_of(ctx, sk, w);
+        memset(f.full->gravity, 0, sizeof f.full->gravity);
+        memset(f.s->gravity, 0, sizeof f.s->gravity);
+        const bo_vec3 before = momentum_of(sk, &f, w);
+        for (int k = 0; k < 200; k++) {
+            check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+            check_below(bo_norm(bo_sub(momentum_of(sk, &f, w), before)), 1e-8 * bo_norm(before));
+        }
+        check(velocity_of(f.s, 0).z > -1.9);                       /* it was hit */
+        check(f.full->poses[by_base ? 0 : 3].position[2] < -0.01); /* and went on */
+        end_whole(ctx, f);
+        free(w);
+        free(sk);
+    }
+    bough_context_destroy(ctx);
+}
+
+/* A shape of a link touches as the same shape of an end effector at the link's origin does, reduced and in full, with a
+ * base that is held, moved or free, with motors too. */
+static void links_touch_as_end_effectors_there(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int i = 0; i < 4; i++) {
+        sketch *sk = chain(4);
+        sk->def.free_base = i % 2;
+        add_effector(sk, 2, bo_se3_identity());
+        world *w[2] = {new_world(), new_world()};
+        bough_shape_def ball = sphere_def(0.03);
+        bo_store3(ball.frame.position, bo_v3(0.01, 0.02, 0));
+        for (int by_link = 0; by_link < 2; by_link++) {
+            bough_touch_def *touch = add_touch(w[by_link], by_link ? BOUGH_TOUCH_BY_LINK : 1, ball);
+            touch->link = 2;
+            add_obstacle(w[by_link], plane_def(), at(0, 0, -0.0315, 0.05, 0, 0));
+            add_body(ctx, w[by_link], sphere_def(0.03), 500, at(0.22, 0.01, 0.07, 0, 0, 0));
+        }
+        if (i < 2) {
+            moving m[2] = {start(ctx, sk), start(ctx, sk)};
+            bough_surroundings *s[2];
+            for (int k = 0; k < 2; k++) {
+                s[k] = surround(ctx, m[k].model, w[k]);
+                m[k].state->gravity[2] = -9.81;
+            }
+            for (int step = 0; step < 200; step++)
+                for (int k = 0; k < 2; k++)
+                    check_ok(ctx, bough_mechanism_step_among(ctx, m[k].model, m[k].state, s[k], 0.002));
+            check(s[0]->contact_count > 0);
+            check_int(s[1]->contact_count, s[0]->contact_count);
+            const bo_vec3 force = total_force(s[0], BOUGH_CONTACT_OF_END_EFFECTOR, 1);
+            check(bo_norm(force) > 0.01);
+            check_below(bo_norm(bo_sub(total_force(s[1], BOUGH_CONTACT_OF_LINK, 2), force)), 1e-3 * bo_norm(force));
+            for (int k = 0; k < 12; k++)
+                check_near(m[1].state->xi[k], m[0].state->xi[k], 1e-8);
+            check_below(bo_norm(bo_sub(place_of(s[1], 0), place_of(s[0], 0))), 1e-8);
+            for (int k = 0; k < 2; k++)
+                bough_surroundings_destroy(ctx, s[k]), stop(ctx, m[k]);
+        } else {
+            whole f[2] = {whole_of(ctx, sk, w[0]), whole_of(ctx, sk, w[1])};
+            for (int step = 0; step < 200; step++)
+                for (int k = 0; k < 2; k++)
+                    check_ok(ctx, bough_full_mechanism_step_among(ctx, f[k].full, f[k].s, 0.002));
+            check(f[0].s->contact_count > 0);
+            const bo_vec3 force = total_force(f[0].s, BOUGH_CONTACT_OF_END_EFFECTOR, 1);
+            check(bo_norm(force) > 0.01);
+            check_below(bo_norm(bo_sub(total_force(f[1].s, BOUGH_CONTACT_OF_LINK, 2), force)), 1e-3 * bo_norm(force));
+            for (int32_t l = 0; l < sk->def.link_count; l++)
+                check_below(
+                    bo_norm(bo_sub(bo_load3(f[1].full->poses[l].position), bo_load3(f[0].full->poses[l].position))),
+                    1e-8);
+            end_whole(ctx, f[0]), end_whole(ctx, f[1]);
+        }
+        free(w[0]), free(w[1]);
+        free(sk);
+    }
+    bough_context_destroy(ctx);
+}
+
+static void links_that_are_none_do_not_touch(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    sketch *sk = chain(2);
+    world *w = new_world();
+    add_touch(w, BOUGH_TOUCH_BY_LINK, sphere_def(0.03))->link = 3;
+    moving m = start(ctx, sk);
+    bough_surroundings *s = NULL;
+    bough_mechanism_blend *blend = NULL;
+    check_fails(ctx, bough_surroundings_create(ctx, m.model, &w->def, &s), BOUGH_ERROR_ARGUMENT, "0 .. 2");
+    w->touches[0].link = 1;
+    check_ok(ctx, bough_mechanism_blend_create(ctx, m.mechanism, NULL, &blend));
+    check_fails(ctx, bough_blend_surroundings_create(ctx, blend, &w->def, &s), BOUGH_ERROR_UNSUPPORTED,
+                "make the link an end effector");
+    bough_mechanism_blend_destroy(ctx, blend);
+    stop(ctx, m);
+    free(w);
+    free(sk);
+    bough_context_destroy(ctx);
+}
+
+/* A step that cannot be taken leaves everything as it was, and what is put back goes on with the same bits. */
+static void steps_are_whole_or_none(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    sketch *sk = chain(3);
+    world *w = new_world();
+    add_touch(w, 0, sphere_def(0.02));
+    add_obstacle(w, plane_def(), at(0, 0, -0.03, 0, 0, 0));
+    add_body(ctx, w, sphere_def(0.03), 500, at(0.3, 0, 0.1, 0, 0, 0));
+    whole f = whole_of(ctx, sk, w);
+    for (int k = 0; k < 100; k++)
+        check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+    check(f.s->contact_count > 0);
+    const bough_pose tip = f.full->poses[3], ball = f.s->bodies[0].pose;
+    check(bough_full_mechanism_step_among(ctx, f.full, f.s, -1) == BOUGH_ERROR_ARGUMENT);
+    f.s->bodies[0].force[0] = INFINITY;
+    check(bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002) == BOUGH_NOT_FINITE);
+    check(!memcmp(&tip, &f.full->poses[3], sizeof tip) && !memcmp(&ball, &f.s->bodies[0].pose, sizeof ball));
+    f.s->bodies[0].force[0] = 0;
+    check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+    /* surroundings of a model are not those of the full mechanism */
+    moving m = start(ctx, sk);
+    bough_surroundings *other = surround(ctx, m.model, w);
+    check_fails(ctx, bough_full_mechanism_step_among(ctx, f.full, other, 0.002), BOUGH_ERROR_ARGUMENT, "another model");
+    check_fails(ctx, bough_mechanism_step_among(ctx, NULL, NULL, f.s, 0.002), BOUGH_ERROR_ARGUMENT, "another model");
+    bough_surroundings_destroy(ctx, other);
+    stop(ctx, m);
+    end_whole(ctx, f);
+    free(w);
+    free(sk);
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stiff_mechanisms_touch_alike),     cmocka_unit_test(a_soft_chain_lies_on_the_ground),
+        cmocka_unit_test(a_ball_hands_over_its_momentum),   cmocka_unit_test(links_touch_as_end_effectors_there),
+        cmocka_unit_test(links_that_are_none_do_not_touch), cmocka_unit_test(steps_are_whole_or_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

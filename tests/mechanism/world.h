@@ -1,0 +1,86 @@
+/* Surroundings that grow, and what is found in them. */
+#ifndef BOUGH_TEST_WORLD_H
+#define BOUGH_TEST_WORLD_H
+
+#include "mechanisms.h"
+
+#include "../contact/shapes.h"
+
+/* A world that grows. */
+enum { MOST = 64 };
+typedef struct {
+    bough_rigid_body_def bodies[MOST];
+    bough_obstacle_def obstacles[MOST];
+    bough_touch_def touches[MOST];
+    bough_shape_def shapes[2 * MOST];
+    int32_t shape_count;
+    bough_surroundings_def def;
+} world;
+
+static inline world *new_world(void) {
+    world *w = calloc(1, sizeof *w);
+    w->def = bough_default_surroundings_def();
+    w->def.bodies = w->bodies, w->def.obstacles = w->obstacles, w->def.touches = w->touches;
+    return w;
+}
+static inline bough_rigid_body_def *add_body(bough_context *ctx, world *w, bough_shape_def shape, double density,
+                                             bo_se3 g) {
+    bough_rigid_body_def *body = &w->bodies[w->def.body_count++];
+    bough_shapes_mass mass;
+    check_ok(ctx, bough_shapes_weigh(ctx, 1, &shape, density, &mass));
+    *body = bough_default_rigid_body_def();
+    body->mass = mass.mass;
+    memcpy(body->inertia, mass.inertia, sizeof mass.inertia);
+    bo_store3(shape.frame.position, bo_sub(bo_load3(shape.frame.position), bo_load3(mass.centre)));
+    body->shapes = &w->shapes[w->shape_count], body->shape_count = 1;
+    w->shapes[w->shape_count++] = shape;
+    body->pose = bo_put_pose(g);
+    return body;
+}
+static inline bough_obstacle_def *add_obstacle(world *w, bough_shape_def shape, bo_se3 g) {
+    bough_obstacle_def *obstacle = &w->obstacles[w->def.obstacle_count++];
+    *obstacle = bough_default_obstacle_def();
+    obstacle->shapes = &w->shapes[w->shape_count], obstacle->shape_count = 1;
+    w->shapes[w->shape_count++] = shape;
+    obstacle->pose = bo_put_pose(g);
+    return obstacle;
+}
+static inline bough_touch_def *add_touch(world *w, int32_t effector, bough_shape_def shape) {
+    bough_touch_def *touch = &w->touches[w->def.touch_count++];
+    *touch = bough_default_touch_def();
+    touch->end_effector = effector, touch->shape = shape;
+    return touch;
+}
+static inline bough_surroundings *surround(bough_context *ctx, const bough_mechanism_model *model, const world *w) {
+    bough_surroundings *s = NULL;
+    check_ok(ctx, bough_surroundings_create(ctx, model, &w->def, &s));
+    return s;
+}
+static inline bo_vec3 total_force(const bough_surroundings *s, bough_contact_kind kind, int32_t index) {
+    bo_vec3 sum = {0, 0, 0};
+    for (int32_t i = 0; i < s->contact_count; i++)
+        for (int side = 0; side < 2; side++)
+            if (s->contacts[i].kinds[side] == kind && s->contacts[i].indices[side] == index)
+                sum = bo_mul_add(sum, side ? -1 : 1, bo_load3(s->contacts[i].force));
+    return sum;
+}
+static inline bo_vec3 place_of(const bough_surroundings *s, int32_t body) {
+    return bo_load3(s->bodies[body].pose.position);
+}
+static inline bo_vec3 velocity_of(const bough_surroundings *s, int32_t body) {
+    return bo_load3(s->bodies[body].velocity);
+}
+
+/* A chain of links along x, held at one end, with a ball at the other that the ground holds up. */
+static inline sketch *chain(int32_t count) {
+    sketch *s = new_sketch();
+    add_link(s, bo_se3_identity(), 1, 0.01, 0.01, 0.01);
+    for (int32_t i = 1; i <= count; i++) {
+        add_link(s, at(0.1 * i, 0, 0, 0, 0, 0), 0.05, 1e-4, 1e-4, 1e-4);
+        add_joint(s, BOUGH_MECHANISM_BALL, i - 1, i, at(0.1 * (i - 0.5), 0, 0, 0, 0, 0), 20, 0.5);
+    }
+    add_effector(s, count, at(0.05, 0, 0, 0, 0, 0));
+    return s;
+}
+
+#endif
