@@ -10,7 +10,7 @@
 
 /* ---- the hash of the inputs ---- */
 
-enum { COOKING = 5 }; /* grows when the same inputs become another component */
+enum { COOKING = 6 }; /* grows when the same inputs become another component */
 
 static uint64_t hash_text(uint64_t hash, const char *text) {
     return bo_hash_bytes(hash, text, strlen(text) + 1);
