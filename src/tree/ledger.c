@@ -31,7 +31,7 @@ static const double doubt_of_work = 0.25, doubt_of_all_work = 0.02;
 
 /* Energies of heights and of parts that are bent but balance are differences of large numbers; motion below this part of
  * them is not looked after. */
-static const double least = 1e-7;
+static const double least = 1e-7, noise = 1e-12; /* J: of what nothing happens to */
 
 /* ---- memory ---- */
 
@@ -262,7 +262,7 @@ typedef struct {
 /* The same; its target becomes what it should have now. */
 static double settle_account(const tree_energy *t, bo_tree_account *a, bool steer) {
     double excess = excess_of(t, a);
-    a->scale = fmax(fmax(a->scale, t->kinetic + fabs(t->elastic)), least * t->size);
+    a->scale = fmax(fmax(a->scale, t->kinetic + fabs(t->elastic)), fmax(least * t->size, noise));
     if (excess < 0 && (t->damped != 0 || t->held == 0 || !steer)) /* that may be as it should */
         excess = 0;
     if (t->led != 0 && !steer) /* other steps know the velocity of a track at one end and its pull at the other */

@@ -9,7 +9,7 @@
 #define ROUNDED 1000 /* times the tolerance: what may be left where nothing better can be found */
 
 bough_settle_def bough_default_settle_def(void) {
-    return (bough_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 500};
+    return (bough_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 3000};
 }
 
 /* Where a search stands. */

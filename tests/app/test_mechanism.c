@@ -225,7 +225,7 @@ static void other_commands_know_mechanisms(void **state) {
     (void)state;
     const char *scene = BOUGH_SOURCE_DIR "/examples/arm/scene.json";
     check_mistake(1, "is a mechanism, not a body", "cook", scene);
-    check_mistake(1, "is a mechanism, not a body", "modes", scene);
+    check_mistake(2, "leave out options", "modes", scene, "--young", "1e6");
     check_mistake(2, "bough mechanism info", "info", scene);
     check_mistake(2, "bough mechanism info", "info", ARM);
     check_mistake(1, "is a mechanism", "pack", scene, "-o", "arm.pack");

@@ -181,7 +181,7 @@ static void steps_that_fail_are_told(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
     look_until(&t, t.frames > 0);
-    order(&t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 1000]}");
+    order(&t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 300]}");
     order(&t, "{'do': 'step'}");
     look_until(&t, said(&t, "error"));
     const char *text = json_string_value(json_object_get(said(&t, "error"), "text"));
@@ -204,7 +204,7 @@ static const char *write_slow_scene(void) {
 static double hit(table *t) {
     order(t, "{'do': 'reset'}");
     look_until(t, t->seen.layers[0].time == 0);
-    order(t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 1e5]}");
+    order(t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 300]}");
     order(t, "{'do': 'step'}");
     look_until(t, t->seen.layers[0].time > 0);
     return t->seen.layers[0].time;

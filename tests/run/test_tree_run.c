@@ -42,7 +42,8 @@ static void the_young_tree_runs(void **state) {
     bough_run_look(p.run, &report);
     check(!strcmp(report.engine, "tree") && !strcmp(report.coupling, "L3") && !strcmp(report.integrator, "hht"));
     check(value(&p, "elastic") > 0 && value(&p, "kinetic") > 0 && value(&p, "external") < 0);
-    check(value(&p, "total") <= 0 && value(&p, "total") > -0.1 * value(&p, "elastic")); /* HHT takes a little */
+    check_below(fabs(value(&p, "balance")), 0.01 * value(&p, "elastic"));
+    check_near(value(&p, "work"), 0, 1e-12); /* weight has a potential */
     end(ctx, &p);
     /* components are cooked once */
     bough_cook_plan *plan;
@@ -65,7 +66,7 @@ static void other_methods_move_the_young_tree(void **state) {
         bough_run_def def = bough_default_run_def();
         bough_run_report report;
         def.integrator = names[k];
-        def.passes = 2, def.duration = 0.3, def.dt = k ? 5e-4 : 5e-5;
+        def.passes = k ? 2 : 0, def.duration = 0.3, def.dt = k == 0 ? 5e-5 : k == 1 ? 5e-4 : 2.5e-4;
         play p = begin_file(ctx, path, &def);
         check_ok(ctx, bough_run_advance(ctx, p.run));
         bough_run_look(p.run, &report);
@@ -543,9 +544,9 @@ static bough_status advance_wildly(const char *text, bough_run_report *report) {
 static void refused_steps_are_halved(void **state) {
     (void)state;
     bough_run_report report;
-    check_int(advance_wildly(CHAIN(HELD, ", 'gravity': [-50, 1, 0], 'time': {'dt': 0.5, 'duration': 1}"), &report),
+    check_int(advance_wildly(CHAIN(HELD, ", 'gravity': [-50, 1, 0], 'time': {'dt': 0.1, 'duration': 1}"), &report),
               BOUGH_OK);
-    check(report.retries > 0 && report.smallest_dt < 0.1 && report.steps == 2);
+    check(report.retries > 0 && report.smallest_dt < 0.05 && report.steps == 10);
     check_int(advance_wildly(CHAIN(HELD, ", 'gravity': [-50, 0, 0], 'forces': [{" CORNER ", 'force': [0, 5, 0]}], "
                                          "'time': {'dt': 0.1, 'duration': 1}"),
                              &report),
