@@ -205,7 +205,7 @@ typedef struct bough_mechanism_state {
     double *internal_rate; /* internal_count */
     double *load;          /* rank: on z, beside that of `wrench`: what is pushed elsewhere; stays */
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
-    double gravity[3];     /* in the world */
+    double gravity[3];     /* in the world; (0, 0, -9.81) unless it is set */
     bough_pose base;       /* where the base is */
     double base_twist[6];  /* of a free base */
     double base_wrench[6]; /* on a free base; stays */
@@ -389,7 +389,7 @@ typedef struct bough_blend_state {
     double *phi;           /* n: their twists against the base */
     double *wrench;        /* n: at the end effectors, in the world's axes; stays */
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
-    double gravity[3];     /* in the world */
+    double gravity[3];     /* in the world; (0, 0, -9.81) unless it is set */
     bough_pose base;       /* where the base is */
     /* Of the last step, bough_blend_state_settle() or _weigh(): */
     double *weights; /* most_points: of the points, sum 1 */

@@ -115,12 +115,14 @@ typedef struct bough_model_def {
     int32_t tie_count;
     const bough_tie *ties; /* the second end is where the first is at rest: parts straight, joints at angle 0, roots
                               that are led at their first key */
-    double gravity[3];
+    double gravity[3];       /* m/s^2; by default (0, 0, -9.81), as in all states of this library. Scene files and bodies
+                                have none unless they name it */
     bough_coupling coupling; /* this and what follows: of new states */
     double alpha;            /* of HHT, -1/3 .. 0; 0: Newmark */
-    int32_t passes; /* inertia is evaluated once at the start of a step, or a second time at its end (and ties until
-                       they agree with where their ends go); 0: once, twice for trees that fly free and with joints or
-                       ties */
+    int32_t passes; /* 0: inertia and forces are taken once, where the step foresees its parts, and the energy of undamped
+                       trees is looked after; for lumped couplings, trees that fly and ties as below. 1: at the start
+                       of a step; 2: inertia a second time at its end (and ties until they agree with where their ends
+                       go) */
     bough_wind wind;
 } bough_model_def;
 BOUGH_API bough_model_def bough_default_model_def(void);
