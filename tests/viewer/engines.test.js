@@ -83,7 +83,11 @@ test("the distance of a ghost is a number, also between engines with other meshe
     await control("Ghost").selectOption({ label: "full FEM" });
     await until(() => bough.layerCount === 2 && bough.settings.paused);
     assert.ok((await look(() => bough.notes)).some((text) => /time is 0 again/.test(text)), "nobody says that time begins anew");
-    for (let i = 0; i < 8; i++) await page.keyboard.press(".");
+    // a step of the full body takes its time on a busy machine, and keys that come meanwhile may be one step
+    for (let i = 0; i < 100 && !(await look(() => bough.ghost?.time > 0.035)); i++) {
+        await page.keyboard.press(".");
+        await page.waitForTimeout(100);
+    }
     await until(() => bough.ghost?.time > 0.035);
     const { largest, rms, size } = await look(() => bough.ghost);
     assert.ok(largest >= rms && rms > 0 && largest < 0.01 * size && Math.abs(size - 2.8) < 0.4, JSON.stringify({ largest, rms, size }));

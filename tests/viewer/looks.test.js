@@ -244,7 +244,7 @@ test("the last seconds can be looked at again, and gone on from", async () => {
     await until(() => bough.time > 0.9 && bough.time < 15);
     const track = page.getByLabel("Look back", { exact: true });
     const { from } = await look(() => bough.timeline);
-    await track.fill(String(((await look(() => bough.time)) - 0.5).toFixed(2)));
+    await track.fill(String(Number(((await look(() => bough.time)) - 0.5).toFixed(2)))); // "0.5", not "0.50"
     await until(() => bough.timeline.time !== null && bough.settings.paused);
     const past = await look(() => ({ shown: bough.timeline.time, drawn: bough.time, tip: bough.vertexPosition(1, 0), now: bough.numbers.time, from: bough.timeline.from }));
     assert.ok(Math.abs(past.shown - past.drawn) < 1e-9 && past.now > past.shown + 0.3 && past.from <= from + 0.5, JSON.stringify(past));
@@ -252,7 +252,7 @@ test("the last seconds can be looked at again, and gone on from", async () => {
     await button("Now").click();
     await until(() => bough.timeline.time === null && bough.time > 0.9);
     await until(() => !bough.settings.paused); // as it was
-    await track.fill(String(past.shown.toFixed(2)));
+    await track.fill(String(Number(past.shown.toFixed(2))));
     await until(() => bough.timeline.time !== null);
     const before = await look(() => bough.numbers.time);
     await button("Go on from here").click();
