@@ -59,7 +59,7 @@ static void kill_a_run(void) {
 
 /* Rows that the header of a .npy file promises, all of which are there. */
 static int npy_rows(const unsigned char *b, size_t size) {
-    int rows, columns = 1;
+    int rows = 0, columns = 1;
     check(size >= 128 && memcmp(b, "\x93NUMPY", 6) == 0);
     const char *shape = strstr((const char *)b + 10, "'shape': (");
     check(shape && sscanf(shape + 10, "%d, %d", &rows, &columns) >= 1);
@@ -74,7 +74,7 @@ static int npz_rows(const unsigned char *b, size_t size) {
     check_int((size_t)start + length, size - 22);
     check(number_at(b + start) == 0x02014b50);
     const size_t name = 26, head = 30 + ((size_t)b[name] | (size_t)b[name + 1] << 8);
-    int rows;
+    int rows = 0;
     const char *shape = strstr((const char *)b + head + 10, "'shape': (");
     check(shape && sscanf(shape + 10, "%d", &rows) == 1);
     return rows;
