@@ -130,7 +130,8 @@ static bough_status measure_joints(bo_cook *cook, int32_t count, const int32_t *
     int32_t *interfaces = BO_COOK_ARRAY(cook, int32_t, count);
     bo_joint_geometry *geometry = BO_COOK_ARRAY(cook, bo_joint_geometry, count);
     double *F = BO_COOK_ARRAY(cook, double, shapes *shapes), *BU = BO_COOK_ARRAY(cook, double, shapes *r);
-    double *B = BO_NEW_ARRAY(cook->ctx, double, 3 * shapes * n), *X = B + shapes * n, *rhs = X + shapes * n;
+    double *B = BO_NEW_ARRAY(cook->ctx, double, 3 * shapes * n);
+    double *X = B ? B + shapes * n : NULL, *rhs = X ? X + shapes * n : NULL;
     bough_status status = interfaces && geometry && F && BU && B ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t j = 0; j < count && status == BOUGH_OK; j++) {
         const bough_interface *face = &cook->interfaces[list[j]];
