@@ -53,7 +53,7 @@ static void measure_geometry(const bo_cook *cook, const bough_interface *face, b
  * = 1. */
 static bough_status remove_rigid(bo_cook *cook, const bough_interface *face, bo_vec3 centre, bool forces, double *B) {
     const size_t n = (size_t)cook->n, rows = 3 * (size_t)face->vertex_count;
-    double *Q = BO_NEW_ZEROS(cook->ctx, double, 12 * rows), *R = Q + 6 * rows;
+    double *Q = BO_NEW_ZEROS(cook->ctx, double, 12 * rows), *R = Q ? Q + 6 * rows : NULL;
     bough_status status = Q ? bo_cook_rigid_fit(cook, face, Q) : BOUGH_ERROR_MEMORY;
     for (size_t i = 0; i < rows && status == BOUGH_OK; i++) {
         const bo_vec3 d = bo_sub(bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[i / 3]), centre);
@@ -158,7 +158,7 @@ static bough_status measure_joints(bo_cook *cook, int32_t count, const int32_t *
 /* E = the body's shape when its foot is deformed by each function and nothing else acts: K_ii E_i = -K_ib E_b. */
 static bough_status extend_foot(bo_cook *cook, const bo_joint_geometry *g, double *E) {
     const size_t n = (size_t)cook->n;
-    double *b = BO_NEW_ARRAY(cook->ctx, double, 2 * K * n), *inside = b + K * n;
+    double *b = BO_NEW_ARRAY(cook->ctx, double, 2 * K * n), *inside = b ? b + K * n : NULL;
     if (!b)
         return BOUGH_ERROR_MEMORY;
     bough_status status = spread_functions(cook, &cook->interfaces[cook->def->parent], g, false, E);
@@ -211,7 +211,8 @@ static bough_status measure_foot(bo_cook *cook) {
     bo_joint_geometry *geometry = BO_COOK_ARRAY(cook, bo_joint_geometry, 1);
     double *S = BO_COOK_ARRAY(cook, double, K *K + K * 6 + K * r), *P = S + K * K, *PU = P + K * 6;
     double *passes = BO_COOK_ARRAY(cook, double, K * 6 * (size_t)cook->draft.joints.count);
-    double *E = BO_NEW_ARRAY(cook->ctx, double, (2 * K + 6) * n), *product = E + K * n, *R = product + K * n;
+    double *E = BO_NEW_ARRAY(cook->ctx, double, (2 * K + 6) * n), *product = E ? E + K * n : NULL;
+    double *R = E ? product + K * n : NULL;
     bough_status status = geometry && S && passes && E ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
         measure_geometry(cook, &cook->interfaces[cook->def->parent], geometry);

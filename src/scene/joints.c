@@ -477,7 +477,8 @@ static void note(double error, int32_t part, const bo_assembly *assembly, double
 static bough_status look_at(small_tree *t, const bo_assembly *assembly, const double gravity[3],
                             bough_joint_forecast *forecast) {
     const size_t n = (size_t)t->size;
-    double *X = BO_NEW_ARRAY(t->ctx, double, (2 * VECTORS + 1) * n), *MX = X + VECTORS * n, *e = MX + VECTORS * n;
+    double *X = BO_NEW_ARRAY(t->ctx, double, (2 * VECTORS + 1) * n), *MX = X ? X + VECTORS * n : NULL;
+    double *e = X ? MX + VECTORS * n : NULL;
     carried *h = BO_NEW(t->ctx, carried);
     double values[VECTORS], a[6] = {0};
     bough_status status = X && h ? BOUGH_OK : BOUGH_ERROR_MEMORY;

@@ -490,7 +490,7 @@ static bough_status solve_lumped(vibration *v, bough_tree_modes *modes) {
     const int32_t n = v->m.count, *first = v->m.first;
     own_modes o = {0};
     candidate *all = BO_NEW_ARRAY(v->ctx, candidate, n);
-    double *x = BO_NEW_ARRAY(v->ctx, double, 2 * (size_t)n), *f = x + n;
+    double *x = BO_NEW_ARRAY(v->ctx, double, 2 * (size_t)n), *f = x ? x + n : NULL;
     bough_status status = begin_own(v->ctx, v, &o);
     if (!all || !x)
         status = BOUGH_ERROR_MEMORY;
