@@ -19,15 +19,16 @@ static void fail(view_session *s) {
     session_say_settings(s);
 }
 
-/* Of the context: a step that is taken in halves can take minutes. It is left, to be gone on with, when somebody
- * ordered something, and for a look at what has become of it. */
+/* Of the context: a step that is taken in halves can take minutes. It is left between them, to be gone on with, when
+ * somebody ordered something, and for a look at what has become of it. What else takes long within a step, such as a
+ * factorisation, would only begin anew: that is left when all ends. */
 static bool may_go_on(void *data, const bough_progress *progress) {
     view_session *s = data;
-    (void)progress;
+    const bool in_halves = s->stepping && strcmp(progress->what, "stepping") == 0;
     pthread_mutex_lock(&s->lock);
-    const bool go_on = !s->stop && !(s->stepping && s->queue_count > 0);
+    const bool go_on = !s->stop && !(in_halves && s->queue_count > 0);
     pthread_mutex_unlock(&s->lock);
-    return go_on && !(s->stepping && app_seconds() - s->step_began > LONGEST);
+    return go_on && !(in_halves && app_seconds() - s->step_began > LONGEST);
 }
 
 static bough_status step_world(view_session *s, view_world *world) {
