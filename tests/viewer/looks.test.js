@@ -238,7 +238,7 @@ test("how hard somebody pulls is seen also over a panel", async () => {
     assert.ok(inside && above, JSON.stringify({ inside, above }));
 });
 
-test("the last seconds can be looked at again, and gone on from", { skip: "fails now and then on a busy machine, to be mended" }, async () => {
+test("the last seconds can be looked at again, and gone on from", { skip: "fails in most runs, the cause is not known yet" }, async () => {
     await button("Reset").click();
     await button("Play").click();
     await until(() => bough.time > 0.9 && bough.time < 15);
