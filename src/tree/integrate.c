@@ -164,7 +164,7 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
     BO_TRY(bo_tree_system_check_coupling(ctx, state));
     BO_TRY(bo_tree_come_back(ctx, model, state)); /* so that decompositions start alike after a snapshot */
     bo_tree_take_loads(ctx, model, state, true);
-    BO_TRY(bo_ledger_begin(ctx, model, state));
+    BO_TRY(bo_ledger_begin(ctx, model, state, 1));
     notice_jumps(g, state);
     bo_integrator_save(g->method, g->history);
     bough_status status = passes(g, state, dt);

@@ -19,12 +19,16 @@ enum { OFTEN = 1, NOW_AND_THEN = 8, RARELY = 32 };
  * grows. */
 static const double most_up = 0.002, most_down = 0.02;
 
+/* A step that loses more than this part of what there was lately has a vibration in it that it cannot follow, as of a tie
+ * that snaps shut. What is lost of that is gone: given back it would drive all else faster and faster. */
+static const double most_loss = 0.03, of_lately = 0.8;
+
 /* Parts of the energy in play; below that velocities stay as they are. */
 static const double not_worth_it = 1e-7;
 
 /* More than this part of the energy in play out of nothing refuses the step: where smaller ones can be tried, and where
  * a step is taken as it is. */
-static const double strict_tolerance = 0.02, loose_tolerance = 0.25;
+static const double strict_tolerance = 0.015, loose_tolerance = 0.25;
 
 /* The work of loads is off by part of it in steps that are long for them. */
 static const double doubt_of_work = 0.25, doubt_of_all_work = 0.02;
@@ -84,8 +88,8 @@ void bo_ledger_shift(const bough_model *before, const bough_model *after, bough_
 typedef struct {
     double kinetic, elastic, weight, size; /* size: sum of magnitudes */
     double damped;                         /* 1: something takes energy */
-    double held;                           /* 1: the root stands still, and no ties pull */
-    double led;                            /* 1: the root has a track */
+    double held;                           /* 1: its roots stand still */
+    double led;                            /* 1: a root has a track */
 } tree_energy;
 
 static tree_energy *sums_of(const bough_model *model, bough_state *state) {
@@ -108,12 +112,23 @@ static bool measure(bough_context *ctx, const bough_model *model, bough_state *s
     const double *parts = state->work->energies;
     tree_energy *trees = sums_of(model, state);
     const double tied = bo_tree_tie_energy(model, state);
-    if (!bo_tree_measure(ctx, model, state, q, v, state->work->energies))
+    state->work->gravity = state->work->felt;
+    const bool upright = bo_tree_measure(ctx, model, state, q, v, state->work->energies);
+    state->work->gravity = state->gravity;
+    if (!upright)
         return false;
     for (int32_t t = 0; t < tree_count(model); t++)
-        trees[t] = (tree_energy){.held = model->def.tie_count == 0 && !model->parts[t].free && !model->parts[t].track,
-                                 .led = model->parts[t].track != NULL};
-    trees[0].elastic = trees[0].size = tied;
+        trees[t] = (tree_energy){.held = 1, .elastic = t == 0 ? tied : 0, .size = t == 0 ? tied : 0};
+    for (int32_t i = 0; i < model->levels[0].end_part; i++) {
+        const bo_tree_part *root = &model->parts[i];
+        if (root->free || root->track)
+            trees[root->tree].held = 0;
+        if (root->track)
+            trees[root->tree].led = 1;
+    }
+    for (int32_t i = 0; i < model->def.tie_count; i++)
+        if (!model->ties[i].broken && (model->ties[i].damping[0] != 0 || model->ties[i].damping[1] != 0))
+            trees[0].damped = 1;
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
         tree_energy *t = &trees[part->tree];
@@ -196,14 +211,14 @@ static void open_accounts(const bough_model *model, bough_state *state) {
     state->ledger->asked = 0;
 }
 
-bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough_state *state) {
+bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough_state *state, double share) {
     bo_tree_ledger *ledger = state->ledger;
     bo_tree_account *trees = accounts(ledger);
     bool look = ledger->asked != 0;
-    if (settings_differ(model, state)) {
+    if (settings_differ(model, state))
         bo_ledger_close(model, state);
-        remember_settings(model, state);
-    }
+    for (int k = 0; k < 3; k++) /* a step goes on with the accelerations of the one before, which felt other gravity */
+        state->work->felt[k] = share * state->gravity[k] + (1 - share) * ledger->gravity[k];
     for (int32_t t = 0; t < tree_count(model); t++) {
         look = look || trees[t].open == 0;
         trees[t].led = 0;
@@ -236,7 +251,7 @@ void bo_ledger_lead(const bough_model *model, const bough_state *state) {
                 push += BO_LANE_CONST(s->I[bo_six_at[d][e]], lane) * BO_LANE_CONST(s->A[e], lane);
             power += V[d] * push;
         }
-        trees[part->tree].led = power;
+        trees[part->tree].led += power; /* ties may join trees that are led */
     }
 }
 
@@ -261,10 +276,14 @@ typedef struct {
 
 /* The same; its target becomes what it should have now. */
 static double settle_account(const tree_energy *t, bo_tree_account *a, bool steer) {
+    const double now = fmax(t->kinetic + fabs(t->elastic), fmax(least * t->size, noise));
     double excess = excess_of(t, a);
-    a->scale = fmax(fmax(a->scale, t->kinetic + fabs(t->elastic)), fmax(least * t->size, noise));
+    a->scale = fmax(a->scale, now);
+    a->lately = fmax(of_lately * a->lately, now);
     if (excess < 0 && (t->damped != 0 || t->held == 0 || !steer)) /* that may be as it should */
         excess = 0;
+    if (excess < a->excess - most_loss * a->lately)
+        excess = fmin(a->excess, 0);
     if (t->led != 0 && !steer) /* other steps know the velocity of a track at one end and its pull at the other */
         excess = 0;
     a->target = total(t) - excess;
@@ -275,7 +294,7 @@ static double settle_account(const tree_energy *t, bo_tree_account *a, bool stee
 /* A step that ends with far too much is refused, unless it began with nearly as much: then none would be good enough,
  * and steering takes it back. */
 static bool is_too_much(const bo_tree_account *a, double excess, double tolerance) {
-    return excess > tolerance * a->scale && !(a->known != 0 && excess <= a->excess + 0.25 * tolerance * a->scale);
+    return excess > tolerance * a->scale && !(a->known != 0 && excess <= a->excess + 0.01 * tolerance * a->scale);
 }
 
 static double factor_for(const tree_energy *t, double excess) {
@@ -363,6 +382,9 @@ bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_s
         *ledger = before;
         memcpy(accounts(ledger), kept_accounts(model, state), size);
         ledger->asked = status == BOUGH_ENERGY_GAINED;
+    } else if (settings_differ(model, state)) { /* its account was one of this step alone */
+        remember_settings(model, state);
+        bo_ledger_close(model, state);
     }
     return status;
 }

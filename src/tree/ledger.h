@@ -11,6 +11,7 @@ typedef struct bo_tree_account {
     double every;  /* it is looked at in each step of this number; 0: in the one in progress */
     double target; /* what it should have, as of the last look */
     double scale;  /* the most that it had in motion and bending */
+    double lately; /* the same, of the last looks */
     double work;   /* done on it since the last look */
     double span;   /* the same without signs: how much could be wrong with it */
     double excess; /* what it has beyond that, at the start of the step, if `known` is 1 */
@@ -38,8 +39,9 @@ size_t bo_ledger_room(const bough_model *model);
 void bo_ledger_close(const bough_model *model, bough_state *state);
 /* After a change of which part hangs where: trees that were left alone, by the outside numbers of their roots, go on. */
 void bo_ledger_shift(const bough_model *before, const bough_model *after, bough_state *state, const bool *alone);
-/* Before a step from where the frames are: what the trees have, where nobody knows it. */
-bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough_state *state);
+/* Before a step from where the frames are: what the trees have, where nobody knows it. `share` of the step feels gravity
+ * as it is now; the rest, as it was in the step before. */
+bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough_state *state, double share);
 /* A tree is to be looked at in the step in progress. */
 void bo_ledger_look(bough_state *state, int32_t tree);
 /* Within a step, after its accelerations: the power of those who lead roots. */

@@ -144,7 +144,7 @@ static const double most_bending = 0.05;
 
 /* One that takes them where it foresees the part is no good for parts that go elsewhere. The energy of a step is looked
  * at that has begun to miss. */
-static const double most_surprise = 0.05, surprise = 0.005;
+static const double most_surprise = 0.05, surprise = 0.002;
 
 /* The largest distance of a part's points, in its frame, from where the step had it when it took the forces: in parts of
  * their distance from its origin (root mean squares: about the angle by which it bends). foreseen: mid_q, against the
@@ -428,9 +428,10 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
     return land(ctx, model, state, how->twice && how->only_flights);
 }
 
-/* The engine's own choice: one pass with inertia and forces ahead, and energy that is looked after. */
-static bool steers(const bough_model *model, const bough_state *state) {
-    return state->passes == 0 && state->coupling == BOUGH_COUPLING_L3 && model->def.tie_count == 0;
+/* The engine's own choice: inertia and forces ahead, in one pass where there are no ties, and energy that is looked
+ * after. */
+static bool steers(const bough_state *state) {
+    return state->passes == 0 && state->coupling == BOUGH_COUPLING_L3;
 }
 
 static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
@@ -439,7 +440,7 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
     const bool tied = model->def.tie_count > 0, chooses = state->passes == 0;
     const stepping how = {.scheme = h,
                           .gently = gently,
-                          .foresees = steers(model, state),
+                          .foresees = steers(state) && !tied,
                           .tied = tied,
                           .twice = state->passes == 2 || (chooses && (model->free_count > 0 || tied)),
                           .only_flights = chooses && !tied};
@@ -513,7 +514,7 @@ static bough_status go_ahead(bough_context *ctx, const bough_model *model, bough
     BO_TRY(attempt(ctx, model, state, h, gently));
     visit(ctx, model, average_some, &(each_coordinate){.state = state, .scheme = h});
     if (accounts)
-        BO_TRY(bo_ledger_end(ctx, model, state, state->q, h->dt, steers(model, state), gently, &steered));
+        BO_TRY(bo_ledger_end(ctx, model, state, state->q, h->dt, steers(state), gently, &steered));
     if (!steered)
         return BOUGH_OK;
     for (int32_t f = 0; f < model->faces_count; f++) /* the same start makes the same bits, where nothing has changed */
@@ -528,7 +529,7 @@ static bough_status try_step(bough_context *ctx, const bough_model *model, bough
     BO_TRY(bo_tree_come_back(ctx, model, state));
     bo_tree_take_loads(ctx, model, state, true);
     if (state->coupling == BOUGH_COUPLING_L3)
-        BO_TRY(bo_ledger_begin(ctx, model, state));
+        BO_TRY(bo_ledger_begin(ctx, model, state, state->last_dt > 0 ? h->gamma : 1));
     bough_status status = BOUGH_OK;
     if (state->last_dt == 0 && h->dt > 0)
         status = begin(ctx, model, state, *h, &solved);

@@ -289,6 +289,7 @@ typedef struct bo_tree_work {
     double lead_time;        /* when the accelerations of roots that are led are taken */
     bool still;              /* they stand still where they are */
     const double *gravity;   /* the state's */
+    double felt[3];          /* gravity of the step in progress, on the whole: ledger.c */
     bool weightless;         /* gravity is left out */
     bool sudden;             /* velocities are solved for, from momenta: roots that are led have that of their tracks */
     double *scratch;         /* scratch_size for each of the chunks that there can be */
