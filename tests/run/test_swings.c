@@ -195,7 +195,7 @@ static double error_of(swing *s, const motion *m, int rate, double *track) {
     return sqrt(sum / SAMPLES);
 }
 
-/* Motion that the steps can follow: weight grows from nothing to half, and the tip goes down by 0.7 m. */
+/* Motion that the steps can follow: weight grows from nothing to half, and the tip goes down by 0.7 to 1 m. */
 static void steps_are_of_second_order(void **state) {
     (void)state;
     static const struct {
