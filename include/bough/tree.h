@@ -319,10 +319,10 @@ BOUGH_API bough_status bough_log_load(bough_context *ctx, const char *path, boug
 /* The same from memory. */
 BOUGH_API bough_status bough_log_read(bough_context *ctx, const void *bytes, size_t size, bough_log **log);
 
-/* dt of time: in one step where that works; one that is refused is taken in halves, down to dt / 1024. Forces act
- * during all of it. Unlike bough_step() it also halves steps in which a part bends by more than about 0.05 rad, which
- * the step's linear forces are no good for. When even the smallest is refused, the state is the last good one, on the
- * way. refused (may be NULL): how many were. */
+/* dt of time: in one step where that works; one that is refused is taken in halves, down to dt / 1024, and what comes
+ * after begins with twice the last step. Forces act during all of it. Unlike bough_step() it also halves steps in which
+ * a part bends by more than about 0.05 rad, which the step's linear forces are no good for. When even the smallest is
+ * refused, the state is the last good one, on the way. refused (may be NULL): how many were. */
 BOUGH_API bough_status bough_advance(bough_context *ctx, const bough_model *model, bough_state *state, double dt,
                                      int32_t *refused);
 

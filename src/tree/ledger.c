@@ -19,9 +19,9 @@ enum { OFTEN = 1, NOW_AND_THEN = 8, RARELY = 32 };
  * grows. */
 static const double most_up = 0.002, most_down = 0.02;
 
-/* A step that loses more than this part of what there was lately has a vibration in it that it cannot follow, as of a tie
- * that snaps shut. What is lost of that is gone: given back it would drive all else faster and faster. */
-static const double most_loss = 0.03, of_lately = 0.8;
+/* What was lost is given back up to this part of what there was lately. A vibration that steps cannot follow, as of a tie
+ * that snaps shut, may take far more with it, which would drive all else faster and faster. */
+static const double most_owed = 0.25, of_lately = 0.8;
 
 /* Parts of the energy in play; below that velocities stay as they are. */
 static const double not_worth_it = 1e-7;
@@ -282,8 +282,7 @@ static double settle_account(const tree_energy *t, bo_tree_account *a, bool stee
     a->lately = fmax(of_lately * a->lately, now);
     if (excess < 0 && (t->damped != 0 || t->held == 0 || !steer)) /* that may be as it should */
         excess = 0;
-    if (excess < a->excess - most_loss * a->lately)
-        excess = fmin(a->excess, 0);
+    excess = fmax(excess, -most_owed * a->lately);
     if (t->led != 0 && !steer) /* other steps know the velocity of a track at one end and its pull at the other */
         excess = 0;
     a->target = total(t) - excess;
@@ -362,8 +361,11 @@ bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_s
     add_work(model, state, q, dt);
     ledger->steps += 1;
     bool look = false;
-    for (int32_t t = 0; t < tree_count(model); t++)
+    for (int32_t t = 0; t < tree_count(model); t++) {
+        if (dt > 1.5 * state->last_dt) /* the calm of shorter steps says little */
+            accounts(ledger)[t].every = 0;
         look = look || is_due(ledger, &accounts(ledger)[t]);
+    }
     for (int32_t t = 0; t < tree_count(model) && !look; t++)
         accounts(ledger)[t].known = 0;
     if (!look)

@@ -597,6 +597,8 @@ static bough_status go_on(bough_context *ctx, const bough_model *model, bough_st
     const double start = state->time;
     int32_t at = 0, size = UNITS, no = 0;
     bough_status status = BOUGH_OK;
+    while (size > 1 && dt * size > 3 * UNITS * state->last_dt && state->last_dt > 0) /* twice the last one at most */
+        size /= 2;
     while (at < UNITS && status == BOUGH_OK) {
         status = step(ctx, model, state, dt * size / UNITS, size > 1);
         if (status == BOUGH_OK) {

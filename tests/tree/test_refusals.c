@@ -151,7 +151,8 @@ static void nonsense_in_states_is_refused(void **state) {
 }
 
 /* An unstable part: beyond a certain step the matrix is not positive. That step lies between a half and a quarter here:
- * both are refused, two quarters taken, a half tried again and refused, two quarters taken. */
+ * both are refused, two quarters taken, a half tried again and refused, two quarters taken. The next time nobody tries
+ * more than twice what went well. */
 static void refused_steps_are_halved_and_tried_again(void **state) {
     (void)state;
     garden g = till(1);
@@ -169,7 +170,7 @@ static void refused_steps_are_halved_and_tried_again(void **state) {
     for (int i = 0; i < 20; i++) {
         const double start = g.state->time;
         check_ok(g.ctx, bough_advance(g.ctx, g.model, g.state, 3 * limit, &refused));
-        check_int(refused, 3);
+        check_int(refused, i == 0 ? 3 : 2);
         check_near(g.state->time, start + 3 * limit, 0); /* the same end, however it was reached */
     }
     check_ok(g.ctx, bough_advance(g.ctx, g.model, g.state, 0.5 * limit, &refused));
