@@ -38,6 +38,8 @@ int bench_loops(const bench_options *options);
 int bench_changes(const bench_options *options);
 int bench_view(const bench_options *options);
 int bench_mechanism(const bench_options *options);
+int bench_details(const bench_options *options);
+int bench_touch(const bench_options *options);
 int bench_reduction(const bench_options *options);
 int bench_figure7(const bench_options *options);
 

@@ -6,7 +6,7 @@
 
 #include "../tree/garden.h"
 
-/* The model and its state, made once for all inputs, and a snapshot of the state at rest, which is restored after each. */
+/* The model and its state, made once, and a snapshot of the state at rest, which is restored after each input. */
 static struct {
     garden g;
     bough_tie tie;
