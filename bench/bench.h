@@ -47,6 +47,8 @@ int bench_figure7(const bench_options *options);
 
 /* app_fail(), but for Ctrl-C, after which messages may be old: the command tells of that, once for all benchmarks. */
 void bench_fail(const bough_context *ctx);
+/* Prints the rows, of which NULL means that text was printed, when all went well; releases both. Returns the status. */
+int bench_end(bough_context *ctx, json_t *rows, bool good);
 
 typedef struct bench_times {
     double values[64];

@@ -133,10 +133,5 @@ int bench_details(const bench_options *options) {
             tell(&subjects[i], k, &details[k], rows);
     }
     good = good && measure_threads(rows);
-    if (rows && good)
-        app_print_json(rows);
-    else
-        json_decref(rows);
-    bough_context_destroy(ctx);
-    return good ? APP_OK : APP_FAILED;
+    return bench_end(ctx, rows, good);
 }

@@ -62,10 +62,5 @@ int bench_touch(const bench_options *options) {
             printf("  %-10s %-9s %5zu steps of %g ms: %7.1f us of CPU time, median; 99 %% below %.1f\n",
                    subjects[i].scene, subjects[i].engine, f.count, 1e3 * f.dt, f.median_us, f.p99_us);
     }
-    if (rows && good)
-        app_print_json(rows);
-    else
-        json_decref(rows);
-    bough_context_destroy(ctx);
-    return good ? APP_OK : APP_FAILED;
+    return bench_end(ctx, rows, good);
 }
