@@ -46,6 +46,7 @@ const pictures = {
             await page.mouse.move(spot[0] - 90, spot[1] + 70, { steps: 6 });
             await until(page, () => bough.held.length === 1);
         },
+        moment: (page) => page.waitForFunction(() => bough.held.length === 1, null, { timeout: 1000 }), // it still pulls
     },
     ghost: {
         example: ["flower"], scheme: "dark",
