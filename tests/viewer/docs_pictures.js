@@ -45,7 +45,7 @@ const pictures = {
             await page.mouse.down();
             await page.mouse.move(spot[0] - 90, spot[1] + 70, { steps: 6 });
             const start = await page.evaluate(() => bough.time);
-            await until(page, (start) => bough.held.length === 1 && bough.time > start + 1, start);
+            await until(page, (start) => bough.held.length === 1 && bough.time > start + 1 && document.body.innerText.includes(" kN"), start);
         },
     },
     ghost: {
