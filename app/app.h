@@ -116,6 +116,8 @@ json_t *app_json_text(const char *text);
 json_t *app_json_parse(const char *text, size_t size);
 /* The same of a file; NULL also when it cannot be read. */
 json_t *app_json_load(const char *path);
+/* Whether a file whose name ends with .json has one of these keys at its top. */
+bool app_json_names(const char *path, const char *const *keys, size_t count);
 /* What a component's file says of how it was made; NULL: nothing. */
 json_t *app_json_provenance(const bough_component *component);
 

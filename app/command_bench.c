@@ -38,6 +38,8 @@ static const struct {
     {"changes", bench_changes, "what it costs to cut, lock and put back parts of the oak while it moves", false},
     {"view", bench_view, "the oak shown to one client: bytes and time of frames, share of one core", false},
     {"mechanism", bench_mechanism, "compliant mechanisms: steps with all links, making a model", false},
+    {"details", bench_details, "mechanisms with one to eight end effectors: what each keeps, and what it costs", false},
+    {"touch", bench_touch, "steps of mechanisms that touch things: hand, walker, trampoline", false},
     {"reduction", bench_reduction, "random mechanisms reduced to random end effectors: error of the lowest frequency",
      false},
     {"figure7", bench_figure7, "how far joints of mechanisms open, one linear model and blended; plots with --output",

@@ -26,7 +26,7 @@ typedef struct {
 static const struct argp_option options[] = {
     {"output", OPT_OUTPUT, "FILE.svg|FILE.png", 0, "where to draw (default: RECORDING.svg beside the recording)", 0},
     {"columns", OPT_COLUMNS, "A,B,...", 0,
-     "what to draw (default: the energies of a run; without such all, at most 12)", 0},
+     "what to draw (default: the energies of a run, with work and balance; without such all, at most 12)", 0},
     {"x", OPT_X, "COLUMN", 0, "what to draw it against (default: the first column)", 0},
     {"title", OPT_TITLE, "TEXT", 0, "title of the plot", 0},
     {"log-x", OPT_LOG_X, 0, 0, "logarithmic x", 0},
@@ -238,6 +238,11 @@ static bool is_energy(const char *name) {
     return strncmp(name, "energy", 6) == 0;
 }
 
+/* What accounts for them, which is drawn beside energies only. */
+static bool is_account(const char *name) {
+    return !strcmp(name, "work") || !strcmp(name, "balance");
+}
+
 static int choose_columns(table *t, const arguments *a) {
     int x = a->x ? find_column(t, a->x, strlen(a->x)) : 0, status = APP_OK, energies = 0;
     if (x < 0)
@@ -254,7 +259,7 @@ static int choose_columns(table *t, const arguments *a) {
     for (int i = 0; i < t->name_count; i++)
         energies += i != x && is_energy(t->names[i]);
     for (int i = 0; i < t->name_count && t->wanted_count <= DRAWN_LIMIT; i++)
-        if (i != x && (energies == 0 || is_energy(t->names[i])))
+        if (i != x && (energies == 0 || is_energy(t->names[i]) || is_account(t->names[i])))
             want(t, i);
     if (t->wanted_count == 1)
         return app_fail_with("%s: there is one column only; nothing to draw against it", t->path);

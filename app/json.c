@@ -45,6 +45,15 @@ json_t *app_json_load(const char *path) {
     return root;
 }
 
+bool app_json_names(const char *path, const char *const *keys, size_t count) {
+    json_t *root = app_has_extension(path, ".json") ? app_json_load(path) : NULL;
+    bool found = false;
+    for (size_t i = 0; i < count; i++)
+        found = found || json_object_get(root, keys[i]);
+    json_decref(root);
+    return found;
+}
+
 json_t *app_json_provenance(const bough_component *component) {
     return component->provenance ? app_json_parse(component->provenance, strlen(component->provenance)) : NULL;
 }

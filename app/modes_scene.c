@@ -9,12 +9,7 @@
 
 bool app_is_body_scene(const char *path) {
     static const char *const keys[] = {"engine", "time", "curves", "initial", "probes"};
-    json_t *root = app_has_extension(path, ".json") ? app_json_load(path) : NULL;
-    bool found = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        found = found || json_object_get(root, keys[i]);
-    json_decref(root);
-    return found;
+    return app_json_names(path, keys, sizeof keys / sizeof *keys);
 }
 
 int app_write_modes(bough_context *ctx, const bough_mesh *mesh, int32_t count, const double *frequencies,

@@ -6,22 +6,12 @@
 
 bool app_is_scene_of_parts(const char *path) {
     static const char *const keys[] = {"components", "parts", "object", "objects", "place"};
-    json_t *root = app_has_extension(path, ".json") ? app_json_load(path) : NULL;
-    bool found = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        found = found || json_object_get(root, keys[i]);
-    json_decref(root);
-    return found;
+    return app_json_names(path, keys, sizeof keys / sizeof *keys);
 }
 
 bool app_is_mechanism(const char *path) {
     static const char *const keys[] = {"links", "generate", "urdf", "bodies"};
-    json_t *root = app_has_extension(path, ".json") ? app_json_load(path) : NULL;
-    bool found = app_has_extension(path, ".urdf");
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        found = found || json_object_get(root, keys[i]);
-    json_decref(root);
-    return found;
+    return app_has_extension(path, ".urdf") || app_json_names(path, keys, sizeof keys / sizeof *keys);
 }
 
 typedef struct {

@@ -20,6 +20,15 @@ void bench_fail(const bough_context *ctx) {
         app_fail(ctx);
 }
 
+int bench_end(bough_context *ctx, json_t *rows, bool good) {
+    if (rows && good)
+        app_print_json(rows);
+    else
+        json_decref(rows);
+    bough_context_destroy(ctx);
+    return good ? APP_OK : APP_FAILED;
+}
+
 void bench_add(bench_times *times, double seconds) {
     if (times->count < 64)
         times->values[times->count++] = seconds;

@@ -38,6 +38,8 @@ int bench_loops(const bench_options *options);
 int bench_changes(const bench_options *options);
 int bench_view(const bench_options *options);
 int bench_mechanism(const bench_options *options);
+int bench_details(const bench_options *options);
+int bench_touch(const bench_options *options);
 int bench_reduction(const bench_options *options);
 int bench_figure7(const bench_options *options);
 
@@ -45,6 +47,8 @@ int bench_figure7(const bench_options *options);
 
 /* app_fail(), but for Ctrl-C, after which messages may be old: the command tells of that, once for all benchmarks. */
 void bench_fail(const bough_context *ctx);
+/* Prints the rows, of which NULL means that text was printed, when all went well; releases both. Returns the status. */
+int bench_end(bough_context *ctx, json_t *rows, bool good);
 
 typedef struct bench_times {
     double values[64];

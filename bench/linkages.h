@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SKETCH_LINKS = 512, SKETCH_JOINTS = 512, SKETCH_EFFECTORS = 8 };
+enum { SKETCH_LINKS = 4096, SKETCH_JOINTS = 4096, SKETCH_EFFECTORS = 8 };
 
 /* A description that grows. */
 typedef struct sketch {

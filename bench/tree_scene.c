@@ -45,6 +45,10 @@ bool tree_scene_open(bough_context *ctx, const char *name, int32_t leaves, tree_
     return make_folder(ctx, s) && make_example(name, leaves, s) && load(s);
 }
 
+bool tree_scene_make(bough_context *ctx, const char *name, tree_scene *s) {
+    return make_folder(ctx, s) && make_example(name, -1, s);
+}
+
 /* Goes over the scene's file; takes the changes. */
 static bool change(const tree_scene *s, json_t *changes) {
     json_t *root = app_json_load(s->path);
@@ -59,14 +63,14 @@ static bool change(const tree_scene *s, json_t *changes) {
 
 /* Nothing pulls, and nothing is lost. */
 bool tree_scene_open_free(bough_context *ctx, const char *name, tree_scene *s) {
-    return make_folder(ctx, s) && make_example(name, -1, s) &&
+    return tree_scene_make(ctx, name, s) &&
            change(s, json_pack("{s:[i, i, i], s:b, s:{s:{s:i, s:i}}}", "gravity", 0, 0, 0, "settle", 0, "object",
                                "damping", "mass", 0, "stiffness", 0)) &&
            load(s);
 }
 
 bool tree_scene_open_changed(bough_context *ctx, const char *name, json_t *changes, tree_scene *s) {
-    if (make_folder(ctx, s) && make_example(name, -1, s))
+    if (tree_scene_make(ctx, name, s))
         return change(s, changes) && load(s);
     json_decref(changes);
     return false;

@@ -28,6 +28,8 @@ bool tree_scene_open_copy(bough_context *ctx, const char *folder, tree_scene *sc
 bool tree_scene_is_there(const char *folder);
 /* The same; the scene's mesh is "mesh.msh". */
 bool tree_scene_open_mesh(bough_context *ctx, const char *text, const bough_mesh *mesh, tree_scene *scene);
+/* The folder and the file of an example alone: neither scene nor model. */
+bool tree_scene_make(bough_context *ctx, const char *name, tree_scene *scene);
 void tree_scene_close(tree_scene *scene);
 
 /* "L1" .. "L3" */

@@ -315,6 +315,23 @@ void bo_output_discard(bough_context *ctx, bo_output *output) {
     *output = (bo_output){0};
 }
 
+bough_status bo_output_finish(bough_context *ctx, bo_output *output, bo_output_writer *write, void *data) {
+    const bough_status status = write(ctx, data);
+    if (status == BOUGH_OK)
+        return bo_output_commit(ctx, output);
+    bo_output_discard(ctx, output);
+    return status;
+}
+
+bough_status bo_output_flush(bough_context *ctx, bo_output *output, bo_output_writer *write, void *data) {
+    bo_output next;
+    BO_TRY(bo_output_open(ctx, output->path, &next));
+    next.durable = true;
+    const bough_status status = bo_output_finish(ctx, output, write, data);
+    *output = next;
+    return status;
+}
+
 const char *bo_path_extension(const char *path) {
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(path, '.');

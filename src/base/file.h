@@ -47,6 +47,12 @@ bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *out
 bough_status bo_output_publish(bough_context *ctx, bo_output *output);
 bough_status bo_output_commit(bough_context *ctx, bo_output *output);
 void bo_output_discard(bough_context *ctx, bo_output *output);
+/* For formats of which only whole files can be written: write(data) writes all of it to the output's stream. finish:
+ * the file is committed, or discarded where write() failed. flush: the same, and the output is open anew for the next
+ * one, durable, with which this file is replaced. */
+typedef bough_status bo_output_writer(bough_context *ctx, void *data);
+bough_status bo_output_finish(bough_context *ctx, bo_output *output, bo_output_writer *write, void *data);
+bough_status bo_output_flush(bough_context *ctx, bo_output *output, bo_output_writer *write, void *data);
 
 /* Removes the siblings that writers of `path` left when they were killed; any: those of all files whose names begin so.
  */

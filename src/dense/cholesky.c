@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 
 /* Row by row: L_ij = (A_ij - sum_k L_ik L_jk) / L_jj runs along two rows in memory. */
 bool bo_cholesky_factor(int n, double *A) {
@@ -62,6 +63,36 @@ void bo_cholesky_solve_many(int n, const double *L, int count, double *B) {
         for (int k = 0; k < i; k++)
             subtract_scaled(count, B + (long)count * k, L[(long)n * i + k], row);
     }
+}
+
+void bo_cholesky_congruence(int n, const double *L, double *K) {
+    const size_t m = (size_t)n;
+    for (int side = 0; side < 2; side++) { /* K <- L^-1 K, transposed, twice */
+        for (size_t i = 0; i < m; i++)
+            for (size_t c = 0; c < m; c++) {
+                double sum = K[i * m + c];
+                for (size_t k = 0; k < i; k++)
+                    sum -= L[i * m + k] * K[k * m + c];
+                K[i * m + c] = sum / L[i * m + i];
+            }
+        for (size_t i = 0; i < m; i++)
+            for (size_t c = 0; c < i; c++) {
+                const double kept = K[i * m + c];
+                K[i * m + c] = K[c * m + i];
+                K[c * m + i] = kept;
+            }
+    }
+}
+
+void bo_cholesky_solve_back(int n, const double *L, int count, double *Y) {
+    const size_t m = (size_t)n, columns = (size_t)count;
+    for (size_t c = 0; c < columns; c++)
+        for (size_t i = m; i-- > 0;) {
+            double sum = Y[i * columns + c];
+            for (size_t k = i + 1; k < m; k++)
+                sum -= L[k * m + i] * Y[k * columns + c];
+            Y[i * columns + c] = sum / L[i * m + i];
+        }
 }
 
 /* With Y = L D: Y_ij = A_ij - sum_k Y_ik L_jk, then L_ij = Y_ij / D_j and D_i = A_ii - sum_k Y_ik L_ik. */

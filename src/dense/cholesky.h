@@ -13,6 +13,12 @@ void bo_cholesky_solve(int n, const double *L, double *b);
 /* B <- A^-1 B for B (n x count, row-major). */
 void bo_cholesky_solve_many(int n, const double *L, int count, double *B);
 
+/* For K x = lambda M x with M = L L^T, which is (L^-1 K L^-T) y = lambda y with x = L^-T y: K <- L^-1 K L^-T of a
+ * symmetric K, whose entries are all read and written ... */
+void bo_cholesky_congruence(int n, const double *L, double *K);
+/* ... and the columns of Y (n x count) become L^-T Y. */
+void bo_cholesky_solve_back(int n, const double *L, int count, double *Y);
+
 /* A = L D L^T with unit L below the diagonal and D on it, for matrices that may be indefinite. There is no pivoting:
  * every leading block must be regular (as in quasi-definite saddle points). False at a pivot within n ulp of the
  * largest entry of its row in the lower triangle. *negative_count (may be NULL) is the number of negative eigenvalues.

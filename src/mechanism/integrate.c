@@ -40,16 +40,6 @@ static bough_status force(void *data, double t, const double *q, double *U, doub
     return BOUGH_OK;
 }
 
-static bough_status linearise(void *data, double t, const double *q, bool project) {
-    (void)data, (void)t, (void)q, (void)project;
-    return BOUGH_OK;
-}
-
-static bough_status damp(void *data, const double *q) {
-    (void)data, (void)q;
-    return BOUGH_OK;
-}
-
 static void multiply(void *data, bo_matrix which, const double *x, double *y) {
     const bough_mechanism_model *model = ((const bough_mechanism_stepper *)data)->model;
     const double *A = which == BO_MATRIX_M ? model->Mz : model->Dz;
@@ -120,8 +110,8 @@ static bough_status fill(bough_context *ctx, const bough_integrator_def *def, bo
                             .rayleigh_mass = isnan(b) ? NAN : 0,
                             .rayleigh_stiffness = b,
                             .force = force,
-                            .linearise = linearise,
-                            .damp = damp,
+                            .linearise = bo_system_keep_stiffness,
+                            .damp = bo_system_keep_damping,
                             .multiply = multiply,
                             .factor = factor,
                             .solve = solve};

@@ -351,33 +351,21 @@ static void find_largest_weights(bough_glb *glb) {
                 glb->geometries[i].largest[k] = 1; /* it never moves */
 }
 
-static bough_status write_and_commit(bough_context *ctx, bough_glb *glb) {
-    bough_status status = BOUGH_OK;
+static bough_status write_file(bough_context *ctx, void *data) {
+    bough_glb *glb = data;
     if (glb->frame_count == 0 || glb->node_count == 0)
-        status = bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a glTF file needs a node and a frame at least");
-    if (status == BOUGH_OK) {
-        find_largest_weights(glb);
-        status = bo_glb_choose_keys(ctx, glb);
-    }
-    if (status == BOUGH_OK)
-        status = bo_glb_write(ctx, glb);
-    if (status == BOUGH_OK)
-        return bo_output_commit(ctx, &glb->output);
-    bo_output_discard(ctx, &glb->output);
-    return status;
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a glTF file needs a node and a frame at least");
+    find_largest_weights(glb);
+    BO_TRY(bo_glb_choose_keys(ctx, glb));
+    return bo_glb_write(ctx, glb);
 }
 
 bough_status bough_glb_flush(bough_context *ctx, bough_glb *glb) {
-    bo_output next;
-    BO_TRY(bo_output_open(ctx, glb->output.path, &next));
-    next.durable = true;
-    const bough_status status = write_and_commit(ctx, glb);
-    glb->output = next;
-    return status;
+    return bo_output_flush(ctx, &glb->output, write_file, glb);
 }
 
 bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb) {
-    const bough_status status = write_and_commit(ctx, glb);
+    const bough_status status = bo_output_finish(ctx, &glb->output, write_file, glb);
     destroy(ctx, glb);
     return status;
 }

@@ -238,7 +238,8 @@ static uint64_t write_entry(FILE *f, const array *a) {
     return (size_t)(at - head) + strlen(a->name);
 }
 
-static bough_status write_file(bough_context *ctx, bough_npz *npz) {
+static bough_status write_file(bough_context *ctx, void *data) {
+    const bough_npz *npz = data;
     FILE *f = npz->output.stream;
     uint64_t size = 0, directory = 0;
     for (size_t i = 0; i < npz->count; i++)
@@ -258,25 +259,12 @@ static bough_status write_file(bough_context *ctx, bough_npz *npz) {
     return BOUGH_OK;
 }
 
-static bough_status write_and_commit(bough_context *ctx, bough_npz *npz) {
-    const bough_status status = write_file(ctx, npz);
-    if (status == BOUGH_OK)
-        return bo_output_commit(ctx, &npz->output);
-    bo_output_discard(ctx, &npz->output);
-    return status;
-}
-
 bough_status bough_npz_flush(bough_context *ctx, bough_npz *npz) {
-    bo_output next;
-    BO_TRY(bo_output_open(ctx, npz->output.path, &next));
-    next.durable = true;
-    const bough_status status = write_and_commit(ctx, npz);
-    npz->output = next;
-    return status;
+    return bo_output_flush(ctx, &npz->output, write_file, npz);
 }
 
 bough_status bough_npz_finish(bough_context *ctx, bough_npz *npz) {
-    const bough_status status = write_and_commit(ctx, npz);
+    const bough_status status = bo_output_finish(ctx, &npz->output, write_file, npz);
     destroy(ctx, npz);
     return status;
 }

@@ -376,6 +376,17 @@ bough_status bo_json_find_name(bo_json at, const char *what, json_t *names, int3
     return status;
 }
 
+bough_status bo_json_named(bo_json at, const char *kind, bough_status (*read)(bo_json at, void *data), void *data) {
+    const char *key;
+    json_t *value;
+    if (at.value && !json_is_object(at.value))
+        return bo_json_fail(at, "must be an object of named %s", kind);
+    json_object_foreach(at.value, key, value) {
+        BO_TRY(read(bo_json_at(&at, key), data));
+    }
+    return BOUGH_OK;
+}
+
 bough_status bo_json_list(bo_json at, int32_t *count) {
     *count = 0;
     if (!at.value)

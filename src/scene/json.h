@@ -81,6 +81,9 @@ bough_status bo_json_add_name(bo_json at, const char *what, json_t *names, int32
 bough_status bo_json_find_name(bo_json at, const char *what, json_t *names, int32_t *index);
 /* *count is 0 for an absent list. */
 bough_status bo_json_list(bo_json at, int32_t *count);
+/* read() of each entry of an object whose keys are names; `kind`: of what, in the plural. Nothing where it is missing.
+ */
+bough_status bo_json_named(bo_json at, const char *kind, bough_status (*read)(bo_json at, void *data), void *data);
 
 /* The value is an object (or absent where it may be) that has no other keys than these. */
 #define bo_json_keys(at, ...)                                    \

@@ -190,7 +190,8 @@ static bough_status add_element_set(bo_json at, bough_mesh *mesh, const int32_t 
     return status;
 }
 
-static bough_status read_set(bo_json at, bough_mesh *mesh) {
+static bough_status read_set(bo_json at, void *data) {
+    bough_mesh *mesh = data;
     int32_t *vertices, count;
     if (!at.key[0])
         return bo_json_fail(at, "a set needs a name");
@@ -211,14 +212,7 @@ static bough_status read_set(bo_json at, bough_mesh *mesh) {
 }
 
 bough_status bo_scene_sets(bo_json at, bough_mesh *mesh) {
-    const char *key;
-    json_t *value;
-    if (at.value && !json_is_object(at.value))
-        return bo_json_fail(at, "must be an object of named sets");
-    json_object_foreach(at.value, key, value) {
-        BO_TRY(read_set(bo_json_at(&at, key), mesh));
-    }
-    return BOUGH_OK;
+    return bo_json_named(at, "sets", read_set, mesh);
 }
 
 static bough_status fail_set(bo_json at, const bough_mesh *mesh, bough_set_kind kind, const char *name) {

@@ -44,7 +44,8 @@ static bough_status read_points(bo_json at, int32_t count, double *times, double
     return BOUGH_OK;
 }
 
-static bough_status read_curve(bo_json at, bo_drive *drive) {
+static bough_status read_curve(bo_json at, void *data) {
+    bo_drive *drive = data;
     int32_t count;
     BO_TRY(bo_json_list(at, &count));
     if (!at.key[0])
@@ -62,14 +63,7 @@ static bough_status read_curve(bo_json at, bo_drive *drive) {
 }
 
 bough_status bo_scene_curves(bo_json at, bo_drive *drive) {
-    const char *key;
-    json_t *value;
-    if (at.value && !json_is_object(at.value))
-        return bo_json_fail(at, "must be an object of named curves");
-    json_object_foreach(at.value, key, value) {
-        BO_TRY(read_curve(bo_json_at(&at, key), drive));
-    }
-    return BOUGH_OK;
+    return bo_json_named(at, "curves", read_curve, drive);
 }
 
 bough_status bo_scene_choose_curve(bo_json at, const bo_drive *drive, int32_t *curve) {

@@ -18,16 +18,6 @@ static bough_status force(void *data, double t, const double *q, double *U, doub
     return BOUGH_OK;
 }
 
-static bough_status linearise(void *data, double t, const double *q, bool project) {
-    (void)data, (void)t, (void)q, (void)project;
-    return BOUGH_OK;
-}
-
-static bough_status damp(void *data, const double *q) {
-    (void)data, (void)q;
-    return BOUGH_OK;
-}
-
 static void multiply(void *data, bo_matrix which, const double *x, double *y) {
     y[0] = x[0] * (which == BO_MATRIX_M ? 1 : which == BO_MATRIX_D ? 0 : ((const oscillator *)data)->stiffness);
 }
@@ -94,8 +84,8 @@ bough_status bough_integrator_damping(bough_context *ctx, const bough_integrator
                               .position_size = 1,
                               .has_potential = true,
                               .force = force,
-                              .linearise = linearise,
-                              .damp = damp,
+                              .linearise = bo_system_keep_stiffness,
+                              .damp = bo_system_keep_damping,
                               .multiply = multiply,
                               .factor = factor,
                               .solve = solve};

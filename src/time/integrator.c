@@ -23,6 +23,16 @@ bough_integrator_def bough_default_integrator_def(void) {
                                   .krylov_limit = 100};
 }
 
+bough_status bo_system_keep_stiffness(void *data, double t, const double *q, bool project) {
+    (void)data, (void)t, (void)q, (void)project;
+    return BOUGH_OK;
+}
+
+bough_status bo_system_keep_damping(void *data, const double *q) {
+    (void)data, (void)q;
+    return BOUGH_OK;
+}
+
 static bough_status find_method(bough_context *ctx, const char *name, const bo_method **method) {
     const char *names[64];
     int32_t count = bough_integrator_count();

@@ -146,24 +146,11 @@ static bool rotate_to_modes(bo_integrator *I) {
     }
     if (!bo_cholesky_factor(w, Mr))
         return false;
-    for (int pass = 0; pass < 2; pass++) { /* C = L^-1 Kr, then its transpose again: L^-1 Kr L^-T */
-        for (int c = 0; c < w; c++)
-            for (int i = 0; i < w; i++) {
-                double sum = pass ? C[c * w + i] : Kr[i * w + c];
-                for (int k = 0; k < i; k++)
-                    sum -= Mr[i * w + k] * (pass ? Kr[k * w + c] : C[k * w + c]);
-                *(pass ? &Kr[i * w + c] : &C[i * w + c]) = sum / Mr[i * w + i];
-            }
-    }
+    bo_cholesky_congruence(w, Mr, Kr);
     memcpy(C, Kr, ww * sizeof *C);
     if (!bo_sym_eigen(w, C, m->lambda, V, scratch))
         return false;
-    for (int c = 0; c < w; c++) /* V <- L^-T V */
-        for (int i = w - 1; i >= 0; i--) {
-            for (int k = i + 1; k < w; k++)
-                V[i * w + c] -= Mr[k * w + i] * V[k * w + c];
-            V[i * w + c] /= Mr[i * w + i];
-        }
+    bo_cholesky_solve_back(w, Mr, w, V);
     for (int32_t r = 0; r < s->size; r++) { /* X <- X V, W <- W V, row by row */
         for (int set = 0; set < 2; set++) {
             double **U = set ? m->W : m->X;

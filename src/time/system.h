@@ -43,4 +43,8 @@ typedef struct bo_system {
     double (*step_bound)(void *data, const double *q, const double *dq);
 } bo_system;
 
+/* linearise() and damp() of systems whose K and D are constant: nothing. */
+bough_status bo_system_keep_stiffness(void *data, double t, const double *q, bool project);
+bough_status bo_system_keep_damping(void *data, const double *q);
+
 #endif

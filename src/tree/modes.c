@@ -236,33 +236,13 @@ static void project(size_t n, size_t p, const double *X, const double *Y, double
 /* Modes of the small problem Kr y = lambda Mr y: Mr = L L^T, A = L^-1 Kr L^-T = Q Lambda Q^T, y = L^-T Q. Kr and Mr are
  * overwritten; columns of V. */
 static bool solve_small(int32_t p, double *Kr, double *Mr, double *values, double *V, double *scratch) {
-    const size_t n = (size_t)p;
     if (!bo_cholesky_factor(p, Mr))
         return false;
-    for (int side = 0; side < 2; side++) { /* L^-1 from the left, twice with a transposition between */
-        for (size_t i = 0; i < n; i++)
-            for (size_t c = 0; c < n; c++) {
-                double sum = Kr[i * n + c];
-                for (size_t k = 0; k < i; k++)
-                    sum -= Mr[i * n + k] * Kr[k * n + c];
-                Kr[i * n + c] = sum / Mr[i * n + i];
-            }
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < i; j++) {
-                const double t = Kr[i * n + j];
-                Kr[i * n + j] = Kr[j * n + i], Kr[j * n + i] = t;
-            }
-    }
+    bo_cholesky_congruence(p, Mr, Kr);
     symmetrise(p, Kr);
     if (!bo_sym_eigen(p, Kr, values, V, scratch))
         return false;
-    for (size_t c = 0; c < n; c++)
-        for (size_t i = n; i-- > 0;) {
-            double sum = V[i * n + c];
-            for (size_t k = i + 1; k < n; k++)
-                sum -= Mr[k * n + i] * V[k * n + c];
-            V[i * n + c] = sum / Mr[i * n + i];
-        }
+    bo_cholesky_solve_back(p, Mr, p, V);
     return true;
 }
 

@@ -160,21 +160,7 @@ static double smallest(int32_t r, double *K, double *M, double *values) {
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
             M[i * n + j] = M[j * n + i];
-    for (int side = 0; side < 2; side++) { /* M <- L^-1 M, transposed, twice */
-        for (size_t i = 0; i < n; i++)
-            for (size_t c = 0; c < n; c++) {
-                double sum = M[i * n + c];
-                for (size_t k = 0; k < i; k++)
-                    sum -= K[i * n + k] * M[k * n + c];
-                M[i * n + c] = sum / K[i * n + i];
-            }
-        for (size_t i = 0; i < n; i++)
-            for (size_t c = 0; c < i; c++) {
-                const double t = M[i * n + c];
-                M[i * n + c] = M[c * n + i];
-                M[c * n + i] = t;
-            }
-    }
+    bo_cholesky_congruence(r, K, M);
     return bo_sym_eigen(r, M, values, NULL, values + n) ? 1 / sqrt(values[n - 1]) : NAN;
 }
 

@@ -414,6 +414,21 @@ static void plots_show_the_columns_asked_for(void **state) {
     json_decref(answer);
 }
 
+/* Energies with the work that was done and what is left of the account, each once; not momenta and probes. */
+static void plots_of_runs_show_energies_work_and_balance(void **state) {
+    (void)state;
+    static const char *const wanted[] = {"elastic", "kinetic", "external", "total", "work", "balance"};
+    json_t *answer;
+    test_write_text(work("run.2.csv"), "time,elastic,kinetic,external,total,momentum.x,work,balance,tip.x\n"
+                                       "0,1,2,3,6,7,0,0,9\n1,1,3,3,7,7,1,0,9\n");
+    check_json(answer, 0, "plot", "run.2.csv", "--json");
+    const json_t *columns = json_object_get(answer, "columns");
+    check_int(json_array_size(columns), 6);
+    for (size_t i = 0; i < 6; i++)
+        check(strcmp(json_string_value(json_array_get(columns, i)), wanted[i]) == 0);
+    json_decref(answer);
+}
+
 /* Without energies: all columns, but no more than twelve. */
 static void plots_of_many_columns_are_limited(void **state) {
     (void)state;
@@ -873,6 +888,7 @@ int main(void) {
         cmocka_unit_test(small_commands_answer_in_json),
         cmocka_unit_test(the_demo_makes_its_files),
         cmocka_unit_test(plots_show_the_columns_asked_for),
+        cmocka_unit_test(plots_of_runs_show_energies_work_and_balance),
         cmocka_unit_test(plots_of_many_columns_are_limited),
         cmocka_unit_test(wrong_recordings),
         cmocka_unit_test(random_recordings),

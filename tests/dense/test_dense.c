@@ -210,6 +210,42 @@ static void cholesky_solves(void **state) {
     }
 }
 
+/* K x = lambda M x by way of L^-1 K L^-T: residuals, and X^T M X = I. */
+static void generalised_eigenpairs(void **state) {
+    (void)state;
+    test_random r = {9};
+    static double K[N * N], M[N * N], L[N * N];
+    for (int round = 0; round < 20; round++) {
+        const int n = 1 + round * 2;
+        random_entries(&r, m.B, n * n);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j <= i; j++) {
+                M[n * i + j] = i == j ? n : 0;
+                for (int k = 0; k < n; k++)
+                    M[n * i + j] += m.B[n * i + k] * m.B[n * j + k];
+                M[n * j + i] = M[n * i + j];
+                K[n * i + j] = K[n * j + i] = test_uniform(&r, -1, 1);
+            }
+        memcpy(L, M, sizeof L);
+        memcpy(m.A, K, sizeof m.A);
+        check(bo_cholesky_factor(n, L));
+        bo_cholesky_congruence(n, L, m.A);
+        check(bo_sym_eigen(n, m.A, m.values, m.V, m.scratch));
+        bo_cholesky_solve_back(n, L, n, m.V);
+        for (int c = 0; c < n; c++)
+            for (int i = 0; i < n; i++) {
+                double residual = 0, product = i == c ? -1 : 0;
+                for (int k = 0; k < n; k++) {
+                    residual += (K[n * i + k] - m.values[c] * M[n * i + k]) * m.V[n * k + c];
+                    for (int j = 0; j < n; j++)
+                        product += m.V[n * j + i] * M[n * j + k] * m.V[n * k + c];
+                }
+                check_below(fabs(residual), 1e-13);
+                check_below(fabs(product), 1e-13);
+            }
+    }
+}
+
 static void cholesky_refuses_what_is_not_definite(void **state) {
     (void)state;
     test_random r = {5};
@@ -286,6 +322,7 @@ int main(void) {
         cmocka_unit_test(eigenvalues_of_a_spring_chain),
         cmocka_unit_test(extreme_sizes_and_bad_numbers),
         cmocka_unit_test(cholesky_solves),
+        cmocka_unit_test(generalised_eigenpairs),
         cmocka_unit_test(cholesky_refuses_what_is_not_definite),
         cmocka_unit_test(ldlt_counts_negative_eigenvalues),
         cmocka_unit_test(lu_solves),

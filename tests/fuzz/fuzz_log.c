@@ -4,34 +4,19 @@
 
 #include "tree/log.h"
 
-static garden g;
-static bough_tie tie;
-static void *start; /* a snapshot of the state at rest */
-static size_t start_size;
-
-static void begin(void) {
-    if (g.ctx)
-        return;
-    make_plot(&g, &tie);
-    start_size = bough_state_snapshot_size(g.model, g.state);
-    start = malloc(start_size);
-    bough_state_save(g.model, g.state, start);
-}
-
 static void try_bytes(const void *data, size_t size) {
+    const garden *g = use_plot();
     bough_log *log;
     bool same;
-    if (bough_log_read(g.ctx, data, size, &log) == BOUGH_OK) {
-        bough_log_replay(g.ctx, g.model, g.state, log, NULL, NULL, &same);
-        bough_log_destroy(g.ctx, log);
+    if (bough_log_read(g->ctx, data, size, &log) == BOUGH_OK) {
+        bough_log_replay(g->ctx, g->model, g->state, log, NULL, NULL, &same);
+        bough_log_destroy(g->ctx, log);
     }
-    check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, start, start_size));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 240));
+    check_plot_steps();
 }
 
 void fuzz_one(const uint8_t *data, size_t size) {
     enum { HEAD = 72, SIZE_AT = 24 };
-    begin();
     try_bytes(data, size);
     if (size < HEAD)
         return;
@@ -47,17 +32,17 @@ void fuzz_one(const uint8_t *data, size_t size) {
 void fuzz_seeds(fuzz_add *add) {
     bough_log *log;
     const double push[3] = {1, 2, 3};
-    begin();
-    check_ok(g.ctx, bough_log_start(g.ctx, g.model, g.state, &log));
-    check_ok(g.ctx, bough_state_add_force(g.ctx, g.model, g.state, 2, 1, push));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 240));
-    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 2));
-    check_ok(g.ctx, bough_advance(g.ctx, g.model, g.state, 1.0 / 240, NULL));
-    check_ok(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 2, 0, 2));
-    g.state->q[1] += 1e-3;
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 240));
-    check_ok(g.ctx, bough_log_stop(g.ctx, g.model, log));
-    check_ok(g.ctx, bough_log_save(g.ctx, log, test_path("seed.log")));
-    bough_log_destroy(g.ctx, log);
+    const garden *g = use_plot();
+    check_ok(g->ctx, bough_log_start(g->ctx, g->model, g->state, &log));
+    check_ok(g->ctx, bough_state_add_force(g->ctx, g->model, g->state, 2, 1, push));
+    check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, 1.0 / 240));
+    check_ok(g->ctx, bough_state_detach(g->ctx, g->model, g->state, 2));
+    check_ok(g->ctx, bough_advance(g->ctx, g->model, g->state, 1.0 / 240, NULL));
+    check_ok(g->ctx, bough_state_attach(g->ctx, g->model, g->state, 2, 0, 2));
+    g->state->q[1] += 1e-3;
+    check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, 1.0 / 240));
+    check_ok(g->ctx, bough_log_stop(g->ctx, g->model, log));
+    check_ok(g->ctx, bough_log_save(g->ctx, log, test_path("seed.log")));
+    bough_log_destroy(g->ctx, log);
     fuzz_add_file(add, test_path("seed.log"));
 }

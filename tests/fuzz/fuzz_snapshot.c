@@ -3,30 +3,15 @@
 
 #include "component/image.h"
 
-static garden g;
-static bough_tie tie;
-static void *start;
-static size_t start_size;
-
-static void begin(void) {
-    if (g.ctx)
-        return;
-    make_plot(&g, &tie);
-    start_size = bough_state_snapshot_size(g.model, g.state);
-    start = malloc(start_size);
-    bough_state_save(g.model, g.state, start);
-}
-
 static void try_bytes(const void *data, size_t size) {
-    if (bough_state_restore(g.ctx, g.model, g.state, data, size) == BOUGH_OK)
-        bough_step(g.ctx, g.model, g.state, 1.0 / 240);
-    check_ok(g.ctx, bough_state_restore(g.ctx, g.model, g.state, start, start_size));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 240));
+    const garden *g = use_plot();
+    if (bough_state_restore(g->ctx, g->model, g->state, data, size) == BOUGH_OK)
+        bough_step(g->ctx, g->model, g->state, 1.0 / 240);
+    check_plot_steps();
 }
 
 void fuzz_one(const uint8_t *data, size_t size) {
     enum { HEAD = 32, SIZE_AT = 8, CHECKSUM_AT = 24 };
-    begin();
     try_bytes(data, size);
     if (size < HEAD)
         return;
@@ -40,13 +25,13 @@ void fuzz_one(const uint8_t *data, size_t size) {
 }
 
 void fuzz_seeds(fuzz_add *add) {
-    begin();
-    add(start, start_size);
-    check_ok(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 2));
-    check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1.0 / 240));
-    const size_t size = bough_state_snapshot_size(g.model, g.state);
+    const garden *g = use_plot();
+    add(plot.start, plot.start_size);
+    check_ok(g->ctx, bough_state_detach(g->ctx, g->model, g->state, 2));
+    check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, 1.0 / 240));
+    const size_t size = bough_state_snapshot_size(g->model, g->state);
     void *bytes = malloc(size);
-    bough_state_save(g.model, g.state, bytes);
+    bough_state_save(g->model, g->state, bytes);
     add(bytes, size);
     free(bytes);
 }

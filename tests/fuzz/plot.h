@@ -6,6 +6,14 @@
 
 #include "../tree/garden.h"
 
+/* The model and its state, made once, and a snapshot of the state at rest, which is restored after each input. */
+static struct {
+    garden g;
+    bough_tie tie;
+    void *start;
+    size_t start_size;
+} plot;
+
 static inline void make_plot(garden *g, bough_tie *tie) {
     static const double time[2] = {0, 1}, position[6] = {0, 0, 0, 0.2, 0, 0.1}, rotation[8] = {1, 0, 0, 0, 1, 0, 0, 0};
     test_random random = {5};
@@ -20,6 +28,24 @@ static inline void make_plot(garden *g, bough_tie *tie) {
     tie->part[0] = 1, tie->part[1] = 2, tie->interface[0] = tie->interface[1] = 1, tie->stiffness = 2e3;
     g->def.tie_count = 1, g->def.ties = tie;
     plant(g);
+}
+
+static inline garden *use_plot(void) {
+    garden *g = &plot.g;
+    if (!g->ctx) {
+        make_plot(g, &plot.tie);
+        plot.start_size = bough_state_snapshot_size(g->model, g->state);
+        plot.start = malloc(plot.start_size);
+        bough_state_save(g->model, g->state, plot.start);
+    }
+    return g;
+}
+
+/* Whatever was done to the state: at rest again it can be stepped. */
+static inline void check_plot_steps(void) {
+    garden *g = &plot.g;
+    check_ok(g->ctx, bough_state_restore(g->ctx, g->model, g->state, plot.start, plot.start_size));
+    check_ok(g->ctx, bough_step(g->ctx, g->model, g->state, 1.0 / 240));
 }
 
 #endif

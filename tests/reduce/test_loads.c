@@ -139,20 +139,7 @@ static double lowest_frequency(const chain *c) {
     memcpy(A, c->K, sizeof A);
     memcpy(L, c->M, sizeof L);
     check(bo_cholesky_factor(N, L));
-    for (int pass = 0; pass < 2; pass++) { /* L^-1 K L^-T */
-        for (int i = 0; i < N; i++)
-            for (int k = 0; k < N; k++) {
-                for (int j = 0; j < i; j++)
-                    A[i * N + k] -= L[i * N + j] * A[j * N + k];
-                A[i * N + k] /= L[i * N + i];
-            }
-        for (int i = 0; i < N; i++)
-            for (int k = 0; k < i; k++) {
-                double t = A[i * N + k];
-                A[i * N + k] = A[k * N + i];
-                A[k * N + i] = t;
-            }
-    }
+    bo_cholesky_congruence(N, L, A);
     check(bo_sym_eigen(N, A, values, NULL, scratch));
     return sqrt(values[0]) / (2 * M_PI);
 }

@@ -16,14 +16,6 @@ static bough_status force(void *data, double t, const double *q, double *U, doub
     f[0] = -o->stiffness * q[0];
     return BOUGH_OK;
 }
-static bough_status linearise(void *data, double t, const double *q, bool project) {
-    (void)data, (void)t, (void)q, (void)project;
-    return BOUGH_OK;
-}
-static bough_status damp(void *data, const double *q) {
-    (void)data, (void)q;
-    return BOUGH_OK;
-}
 static void multiply(void *data, bo_matrix which, const double *x, double *y) {
     const oscillator *o = data;
     y[0] = x[0] * (which == BO_MATRIX_M ? 1 : which == BO_MATRIX_D ? o->damping : o->stiffness);
@@ -45,8 +37,8 @@ static bo_system system_of(oscillator *o) {
                        .position_size = 1,
                        .has_potential = true,
                        .force = force,
-                       .linearise = linearise,
-                       .damp = damp,
+                       .linearise = bo_system_keep_stiffness,
+                       .damp = bo_system_keep_damping,
                        .multiply = multiply,
                        .factor = factor,
                        .solve = solve};
@@ -192,8 +184,8 @@ static double bead_error(bough_context *ctx, const char *name, int steps) {
                               .has_potential = true,
                               .enter = bead_enter,
                               .force = bead_force,
-                              .linearise = linearise,
-                              .damp = damp,
+                              .linearise = bo_system_keep_stiffness,
+                              .damp = bo_system_keep_damping,
                               .multiply = bead_multiply,
                               .factor = bead_factor,
                               .solve = bead_solve};
@@ -297,7 +289,7 @@ static void steps_end_before_obstacles(void **state) {
                               .has_potential = true,
                               .force = wall_force,
                               .linearise = wall_linearise,
-                              .damp = damp,
+                              .damp = bo_system_keep_damping,
                               .multiply = wall_multiply,
                               .factor = wall_factor,
                               .solve = wall_solve,

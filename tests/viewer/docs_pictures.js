@@ -38,13 +38,14 @@ async function restart(page) {
 const pictures = {
     oak: {
         example: ["oak", "--leaves", "300"],
-        async act(page) {
-            await until(page, () => bough.time > 2);
+        act: (page) => until(page, () => bough.time > 2),
+        async moment(page) { // late: a browser that is busy drawing may lose its hold
             const spot = await spotOf(page, "limb", [560, 300]);
             await page.mouse.move(...spot);
             await page.mouse.down();
             await page.mouse.move(spot[0] - 90, spot[1] + 70, { steps: 6 });
-            await until(page, () => bough.held.length === 1);
+            const start = await page.evaluate(() => bough.time);
+            await until(page, (start) => bough.held.length === 1 && bough.time > start + 1 && document.body.innerText.includes(" kN"), start);
         },
     },
     ghost: {
@@ -57,7 +58,11 @@ const pictures = {
             await page.keyboard.press("Enter");
             await page.evaluate(() => document.activeElement.blur());
             await until(page, () => bough.time > 4 && bough.ghost);
+        },
+        async moment(page) { // both flowers are seen, wherever the wind has them
             await page.keyboard.press("f");
+            await page.mouse.move(640, 560);
+            await page.mouse.wheel(0, 250);
         },
     },
     dragon: {
@@ -102,15 +107,16 @@ const pictures = {
             await page.getByLabel("Name of the state").fill("bent");
             await page.keyboard.press("Enter");
             await until(page, () => bough.colour.whole > 0 && bough.time > 3 && bough.states.length === 1);
-            const spot = await spotOf(page, "trunk", [620, 560]);
+            const spot = await spotOf(page, "left", [500, 200]);
             await page.mouse.click(...spot);
             await until(page, () => bough.picked);
         },
+        moment: (page) => until(page, () => bough.numbers.values[1] > 15), // J: it is bent, so that there is something to colour
     },
 };
 
 async function take(name, browser) {
-    const { example, scene, scheme = "light", act } = pictures[name];
+    const { example, scene, scheme = "light", act, moment } = pictures[name];
     const path = scene ?? join(folder, example[0], "scene.json");
     if (!existsSync(path)) bough("example", ...example, "-o", join(folder, example[0]));
     const view = await startView(path), page = await openPage(browser, view.url, { viewport: { width: 1280, height: 800 }, colorScheme: scheme });
@@ -119,6 +125,7 @@ async function take(name, browser) {
         if (name !== "parts") await page.keyboard.press("h"); // shadows, which software leaves out
         await act(page);
         await until(page, () => !bough.settings.paused && bough.numbers.real_time > 0.5 * bough.settings.speed);
+        await moment?.(page);
         await page.screenshot({ path: join(images, `viewer-${name}.png`) });
         console.log(`${name}: ${(await page.evaluate(() => bough.numbers.real_time)).toFixed(2)} x real time`, page.errors);
     } finally {
