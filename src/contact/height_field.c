@@ -31,16 +31,47 @@ static bool node_is_below(const bough_shape *field, int32_t column, int32_t row,
     return bo_dot(direction, bo_sub(bo_field_node(field, column, row), p)) <= 1e-6 * size;
 }
 
-/* Nothing around corner k reaches further in the direction: it can touch there. */
-static bool corner_sticks_out(const facet *f, int k, bo_vec3 direction) {
-    static const int32_t around[6][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 0}, {-1, -1}, {0, -1}};
+static const int32_t around[6][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 0}, {-1, -1}, {0, -1}};
+
+/* Nothing around a node reaches further in the direction: it can touch there. */
+static bool node_sticks_out(const bough_shape *field, int32_t column, int32_t row, bo_vec3 p, bo_vec3 direction) {
     if (direction.z <= 0)
         return false;
     for (int i = 0; i < 6; i++)
-        if (!node_is_below(f->field, f->node[k][0] + around[i][0], f->node[k][1] + around[i][1], f->corners[k],
-                           direction))
+        if (!node_is_below(field, column + around[i][0], row + around[i][1], p, direction))
             return false;
     return true;
+}
+static bool corner_sticks_out(const facet *f, int k, bo_vec3 direction) {
+    return node_sticks_out(f->field, f->node[k][0], f->node[k][1], f->corners[k], direction);
+}
+
+/* The direction nearest to the given one in which the node sticks out: that itself, or across an edge that leads away
+ * from the node, or the normal of a facet there, which in a plane is the plane's. In a pit or saddle, where it sticks
+ * out in none, the nearest of these normals. */
+static bo_vec3 nearest_out(const bough_shape *field, int32_t column, int32_t row, bo_vec3 p, bo_vec3 direction) {
+    if (node_sticks_out(field, column, row, p, direction))
+        return direction;
+    bo_vec3 edges[6], best = {0, 0, 1}, normal = {0, 0, 1};
+    double most = -INFINITY, along = -INFINITY;
+    for (int i = 0; i < 6; i++) {
+        const int32_t u = column + around[i][0], v = row + around[i][1];
+        const bool there = u >= 0 && u < field->columns && v >= 0 && v < field->rows;
+        edges[i] = there ? bo_normalize(bo_sub(bo_field_node(field, u, v), p)) : bo_v3(0, 0, 0);
+    }
+    for (int k = 0; k < 12; k++) {
+        const bo_vec3 e = edges[k / 2], n = bo_cross(e, edges[(k / 2 + 1) % 6]);
+        const bo_vec3 across = k % 2 ? n : bo_mul_add(direction, -bo_dot(direction, e), e);
+        if (!(bo_norm(across) > 0))
+            continue;
+        const bo_vec3 d = bo_normalize(across);
+        const double turned = bo_dot(d, direction);
+        if (turned > most && node_sticks_out(field, column, row, p, d))
+            most = turned, best = d;
+        if (k % 2 && turned > along)
+            along = turned, normal = d;
+    }
+    return isfinite(most) ? best : normal;
 }
 
 /* Neither facet beside the edge from corner k reaches further: the node across is a + b - c of a parallelogram. */
@@ -48,6 +79,29 @@ static bool edge_sticks_out(const facet *f, int k, bo_vec3 direction) {
     const int32_t *a = f->node[k], *b = f->node[(k + 1) % 3], *c = f->node[(k + 2) % 3];
     return direction.z > 0 && node_is_below(f->field, c[0], c[1], f->corners[k], direction) &&
            node_is_below(f->field, a[0] + b[0] - c[0], a[1] + b[1] - c[1], f->corners[k], direction);
+}
+
+/* ---- which way is out ---- */
+
+/* How far a place is under the ground, straight up; below 0: above it, -infinity beside the field. */
+static double depth_below(const bough_shape *field, bo_vec3 x) {
+    const double u = x.x / field->cell[0] + 0.5 * (field->columns - 1),
+                 v = x.y / field->cell[1] + 0.5 * (field->rows - 1);
+    if (!(u >= 0 && u <= field->columns - 1 && v >= 0 && v <= field->rows - 1))
+        return -INFINITY;
+    const int32_t i = (int32_t)fmin(u, field->columns - 2), j = (int32_t)fmin(v, field->rows - 2);
+    const double a = u - i, b = v - j;
+    const double *h = field->heights + (ptrdiff_t)j * field->columns + i, *across = h + field->columns;
+    return (a > b ? h[0] + a * (h[1] - h[0]) + b * (across[1] - h[1])
+                  : h[0] + b * (across[0] - h[0]) + a * (across[1] - across[0])) -
+           x.z;
+}
+
+/* A facet is a surface, and what is behind it need not be in the ground: it may be on the other side of a peak. The way
+ * out leads through the facet only where that is no further than straight up. */
+static void add_if_out(const facet *f, bo_vec3 x, bo_vec3 normal, double gap, uint32_t feature, bo_manifold *m) {
+    if (gap >= 0 || -gap <= depth_below(f->field, x) + 1e-3 * m->size)
+        bo_manifold_add(m, x, normal, gap, feature);
 }
 
 /* ---- spheres ---- */
@@ -185,7 +239,11 @@ static void touch_edges(const bo_hull *a, const facet *f, const axis *x, bo_mani
     const double gap = bo_dot(apart, x->normal);
     const uint32_t feature = (uint32_t)(edge->from * BO_MOST_CORNERS + edge->to);
     if (bo_norm(bo_mul_add(apart, -gap, x->normal)) < 1e-6 * m->size) /* not where one ends */
-        bo_manifold_add(m, on_a, x->normal, gap, bo_feature(3 * f->feature + (uint32_t)x->side, feature));
+        add_if_out(f, on_a, x->normal, gap, bo_feature(3 * f->feature + (uint32_t)x->side, feature), m);
+}
+
+static uint32_t node_feature(const bough_shape *field, int32_t column, int32_t row, int32_t face) {
+    return bo_feature(0x40000000u + (uint32_t)(row * field->columns + column), (uint32_t)face);
 }
 
 /* Corners of the facet under a face of the polyhedron that stick out. */
@@ -201,17 +259,17 @@ static void touch_corners(const bo_hull *a, const facet *f, const axis *x, bo_ma
         const double gap = bo_dot(a->normals[x->face], p) - a->offsets[x->face];
         if (under)
             bo_manifold_add(m, bo_mul_add(p, gap, x->normal), x->normal, gap,
-                            bo_feature(0x40000000u + (uint32_t)(f->node[k][1] * f->field->columns + f->node[k][0]),
-                                       (uint32_t)x->face));
+                            node_feature(f->field, f->node[k][0], f->node[k][1], x->face));
     }
 }
 
-/* Corners of the polyhedron in the ground under the facet, which may be of none of the features above. */
-static void touch_sunk_corners(const bo_hull *a, const facet *f, bo_manifold *m) {
+/* Corners of the polyhedron over the facet, or in the ground under it, which may be of none of the features above: the
+ * face that looks against the facet most need not have the lowest corner. */
+static void touch_hull_corners(const bo_hull *a, const facet *f, bo_manifold *m) {
     for (int32_t i = 0; i < a->vertex_count; i++) {
         const bo_vec3 x = a->vertices[i];
         const double height = bo_dot(f->normal, bo_sub(x, f->corners[0]));
-        if (height < 0 && is_over(f, x, bo_v3(0, 0, 1)))
+        if (height <= m->margin && (is_over(f, x, bo_v3(0, 0, 1)) || (height > 0 && is_over(f, x, f->normal))))
             bo_manifold_add(m, x, f->normal, height, bo_feature(f->feature + 0x80000000u, (uint32_t)i));
     }
 }
@@ -220,7 +278,13 @@ static void touch_sunk_corners(const bo_hull *a, const facet *f, bo_manifold *m)
 static void touch_facet(const bo_hull *a, const facet *f, bo_manifold *m) {
     const bo_placed placed = {a, bo_se3_identity()};
     const int32_t lowest = bo_placed_face(&placed, bo_scale(-1, f->normal));
-    bo_clip_face(&placed, lowest, 3, f->corners, f->normal, false, bo_feature(f->feature, (uint32_t)lowest), m);
+    bo_manifold found;
+    found.count = 0, found.margin = m->margin, found.size = m->size;
+    bo_clip_face(&placed, lowest, 3, f->corners, f->normal, false, bo_feature(f->feature, (uint32_t)lowest), &found);
+    for (int32_t i = 0; i < found.count; i++) {
+        const bo_touching *p = &found.points[i];
+        add_if_out(f, p->on_a, p->normal, p->gap, p->feature, m);
+    }
 }
 
 /* The polyhedron goes out along the axis of least overlap of those in which the ground can push. */
@@ -238,8 +302,30 @@ static void touch_hull(const bo_hull *a, const facet *f, bo_manifold *m) {
         touch_corners(a, f, &face, m);
     if (m->count == before)
         touch_facet(a, f, m);
-    if (flat < 0)
-        touch_sunk_corners(a, f, m);
+    touch_hull_corners(a, f, m);
+}
+
+/* A node in the polyhedron, which may be of none of these features either, goes out through the nearest face that looks
+ * down, as far as the ground around lets it. */
+static void touch_peak(const bo_hull *a, const bough_shape *field, int32_t column, int32_t row, bo_manifold *m) {
+    const bo_vec3 p = bo_field_node(field, column, row);
+    double least = INFINITY;
+    int32_t face = -1;
+    for (int32_t i = 0; i < a->face_count; i++) {
+        const double depth = a->offsets[i] - bo_dot(a->normals[i], p);
+        if (depth < 0)
+            return;
+        if (a->normals[i].z < 0 && depth < least)
+            least = depth, face = i;
+    }
+    if (face < 0)
+        return;
+    const bo_vec3 out = nearest_out(field, column, row, p, bo_scale(-1, a->normals[face]));
+    least = INFINITY;
+    for (int32_t i = 0; i < a->face_count; i++)
+        if (bo_dot(a->normals[i], out) < 0)
+            least = fmin(least, (a->offsets[i] - bo_dot(a->normals[i], p)) / -bo_dot(a->normals[i], out));
+    bo_manifold_add(m, bo_mul_add(p, -least, out), out, -least, node_feature(field, column, row, face));
 }
 
 /* ---- cells ---- */
@@ -313,4 +399,11 @@ void bo_collide_hull_field(const bo_placed *a, const bough_shape *field, bo_mani
             edges[here.edge_count++] = *edge;
     }
     visit(field, lower, upper, visit_hull, &here, m);
+    int32_t i0, i1, j0, j1; /* cells; nodes between them are under the polyhedron */
+    cells_under(lower.x, upper.x, field->cell[0], field->columns, &i0, &i1);
+    cells_under(lower.y, upper.y, field->cell[1], field->rows, &j0, &j1);
+    for (int32_t j = j0; j <= j1 + 1 && i0 <= i1; j++)
+        for (int32_t i = i0; i <= i1 + 1; i++)
+            if (j0 <= j1 && field->heights[(ptrdiff_t)j * field->columns + i] >= lower.z)
+                touch_peak(&here, field, i, j, m);
 }

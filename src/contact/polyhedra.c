@@ -176,8 +176,9 @@ void bo_clip_face(const bo_placed *cut, int32_t face, int32_t count, const bo_ve
     }
 }
 
-/* `one` has the face, `other` lies on it; flip: `one` is the first shape. */
-static void touch_face(const bo_placed *one, const bo_placed *other, const axis *x, bool flip, bo_manifold *m) {
+/* `one` has the face, `other` lies on it; flip: `one` is the first shape. False: they overlap, but what lies deepest is
+ * not in the part of one face over the other. */
+static bool touch_face(const bo_placed *one, const bo_placed *other, const axis *x, bool flip, bo_manifold *m) {
     bo_vec3 over[BO_MOST_CORNERS];
     const int32_t first = one->hull->face_start[x->first], count = one->hull->face_start[x->first + 1] - first;
     for (int32_t i = 0; i < count; i++)
@@ -188,21 +189,67 @@ static void touch_face(const bo_placed *one, const bo_placed *other, const axis 
     double least = INFINITY;
     for (int32_t i = 0; i < m->count; i++)
         least = fmin(least, m->points[i].gap);
-    if (x->gap > 0 || least <= x->gap + 1e-3 * m->size)
-        return;
-    /* they overlap, but what lies deepest is beside the faces */
+    return x->gap > 0 || least <= x->gap + 1e-3 * m->size;
+}
+
+/* The corner of `other` that is deepest under the face. */
+static void touch_lowest(const bo_placed *other, const axis *x, bool flip, bo_manifold *m) {
     const int32_t lowest = bo_hull_support(other->hull, bo_scale(-1, bo_mat_tvec(other->g.R, x->normal)));
     const bo_vec3 corner_at = bo_placed_corner(other, lowest);
     bo_manifold_add(m, flip ? bo_mul_add(corner_at, -x->gap, x->normal) : corner_at,
-                    flip ? bo_scale(-1, x->normal) : x->normal, x->gap, bo_feature(feature, (uint32_t)lowest));
+                    flip ? bo_scale(-1, x->normal) : x->normal, x->gap,
+                    bo_feature(2 * (uint32_t)x->first + flip, 0x40000000u + (uint32_t)lowest));
 }
 
 /* ---- all of it ---- */
 
+static bool is_within(const bo_placed *p, bo_vec3 x, double slack) {
+    const bo_vec3 local = bo_se3_apply(bo_se3_inverse(p->g), x);
+    for (int32_t f = 0; f < p->hull->face_count; f++)
+        if (bo_dot(p->hull->normals[f], local) > p->hull->offsets[f] + slack)
+            return false;
+    return true;
+}
+
+/* Where the first shape is in the second, or the second in the first: then they do overlap. */
+static bool shows_overlap(const bo_placed *a, const bo_placed *b, const bo_manifold *m, double slack) {
+    for (int32_t i = 0; i < m->count; i++) {
+        const bo_touching *p = &m->points[i];
+        if (p->gap <= 0 && (is_within(a, p->on_a, slack) && is_within(b, p->on_a, slack)))
+            return true;
+        if (p->gap <= 0 && (is_within(a, p->on_b, slack) && is_within(b, p->on_b, slack)))
+            return true;
+    }
+    return false;
+}
+
 /* Faces go before edges, and the second's before the first's, where they overlap as little: they hold more than one
- * point, and the choice stays from step to step. */
+ * point, and the choice stays from step to step. But where faces have not the point that lies deepest, only the axis
+ * with the least overlap of all has it for certain, be it by a hair. */
+static void touch_along(const bo_placed *a, const bo_placed *b, const axis *face_a, const axis *face_b,
+                        const axis *edges, bo_manifold *m) {
+    const double near = 1e-3 * m->size, faces = fmax(face_a->gap, face_b->gap);
+    if (edges->gap > m->margin)
+        return;
+    if (edges->gap <= faces + near) {
+        const bool by_a = face_a->gap > face_b->gap + 0.1 * near;
+        if (by_a ? touch_face(a, b, face_a, true, m) : touch_face(b, a, face_b, false, m))
+            return;
+    }
+    if (edges->gap > faces) {
+        m->count = 0;
+        touch_edges(a, b, edges, m);
+    } else if (face_a->gap > face_b->gap) {
+        touch_lowest(b, face_a, true, m);
+    } else {
+        touch_lowest(a, face_b, false, m);
+    }
+}
+
+/* Shapes that overlap by some depth, or are apart by no more than the margin, have the edges that tell it within as
+ * much of each other. Edges of shapes further apart may be anywhere, and without them faces seem to overlap: so where
+ * no point proves that they do, all edges are looked at. */
 void bo_collide_hulls(const bo_placed *a, const bo_placed *b, bo_manifold *m) {
-    const double near = 1e-3 * m->size;
     const axis face_b = best_face(b, a, m->margin);
     if (face_b.gap > m->margin)
         return;
@@ -210,13 +257,11 @@ void bo_collide_hulls(const bo_placed *a, const bo_placed *b, bo_manifold *m) {
     if (face_a.gap > m->margin)
         return;
     const double faces = fmax(face_a.gap, face_b.gap);
-    const axis edges = best_edges(a, b, fmax(-faces, m->margin), m->margin);
-    if (edges.gap > m->margin)
+    axis edges = best_edges(a, b, fmax(-faces, m->margin), m->margin);
+    touch_along(a, b, &face_a, &face_b, &edges, m);
+    if (m->count == 0 || fmax(faces, edges.gap) > 0 || shows_overlap(a, b, m, 1e-3 * m->size))
         return;
-    if (edges.gap > faces + near)
-        touch_edges(a, b, &edges, m);
-    else if (face_a.gap > face_b.gap + 0.1 * near)
-        touch_face(a, b, &face_a, true, m);
-    else
-        touch_face(b, a, &face_b, false, m);
+    m->count = 0;
+    edges = best_edges(a, b, INFINITY, m->margin);
+    touch_along(a, b, &face_a, &face_b, &edges, m);
 }

@@ -5,7 +5,7 @@
 static void peaks_are_those_of_the_full_body(void **state) {
     (void)state;
     if (!test_long())
-        skip();
+        test_skip("takes minutes: ./bough test --long");
     json_t *answer;
     check_json(answer, 0, "bench", "stress", "--json");
     const json_t *peaks = json_object_get(answer, "peaks");

@@ -92,15 +92,19 @@ static void two_frames_are_under_way(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", false);
     int frames = 0;
-    double first = NAN, time = 0;
+    double time = INFINITY, now = 0; /* of the last frame; of the scene */
     uint32_t frame = 0;
-    for (const double until = app_seconds() + 1.5; app_seconds() < until;) {
+    for (const double until = app_seconds() + 120; now < time + 0.5;) {
         view_message *m = view_seat_next(t.seat, 0.05);
+        check(app_seconds() < until);
         if (m && !m->text && word_at(m->bytes) == VIEW_FRAME) {
             frames++;
             frame = word_at(m->bytes + 24);
             memcpy(&time, m->bytes + 16, sizeof time);
-            first = frames == 1 ? time : first;
+        } else if (m && m->text) {
+            json_t *said = json_loadb((const char *)m->bytes, m->size, 0, NULL);
+            now = fmax(now, json_number_value(json_object_get(said, "time")));
+            json_decref(said);
         }
         view_message_drop(m);
     }
@@ -116,7 +120,7 @@ static void two_frames_are_under_way(void **state) {
         if (!m->text && word_at(m->bytes) == VIEW_FRAME)
             frames++, memcpy(&then, m->bytes + 16, sizeof then);
         view_message_drop(m);
-        check(frames == 0 || then > time + 0.5); /* not the third, but the newest */
+        check(frames == 0 || then > time + 0.4); /* not the third, but the newest */
     }
     leave(&t);
 }
@@ -358,13 +362,18 @@ static void time_passes_as_it_should(void **state) {
         order(&t, text);
         look_until(&t, said(&t, "settings") && settled(&t, "speed") == speeds[k]);
         look_until(&t, !look(&t, 0));
-        const double wall = app_seconds(), time = t.seen.layers[0].time;
-        while (app_seconds() < wall + 1)
-            look(&t, 0.01);
-        const double rate = (t.seen.layers[0].time - time) / (app_seconds() - wall);
-        print_message("at %g: %g s a second, a step takes %g us\n", speeds[k], rate,
-                      json_number_value(json_object_get(said(&t, "numbers"), "step_us")));
-        check(rate > 0.5 * speeds[k] && rate < 1.2 * speeds[k]); /* others use the machine, too */
+        const double began = app_seconds(), from = t.seen.layers[0].time;
+        double rate = 0;
+        for (int i = 0; i < 60 && rate < 0.5 * speeds[k]; i++) { /* others use the machine, too */
+            const double wall = app_seconds(), time = t.seen.layers[0].time;
+            while (app_seconds() < wall + 1)
+                look(&t, 0.01);
+            rate = (t.seen.layers[0].time - time) / (app_seconds() - wall);
+            print_message("at %g: %g s a second, a step takes %g us\n", speeds[k], rate,
+                          json_number_value(json_object_get(said(&t, "numbers"), "step_us")));
+            check_below(t.seen.layers[0].time - from, 1.2 * speeds[k] * (app_seconds() - began));
+        }
+        check(rate >= 0.5 * speeds[k]);
     }
     order(&t, "{'do': 'reset'}");
     look_until(&t, t.seen.layers[0].time < 0.5);

@@ -128,9 +128,10 @@ static inline bool look(table *t, double seconds) {
     return true;
 }
 
+/* Sanitizers make programs several times slower, and others may use the machine. */
 #define look_until(t, condition)                                              \
     do {                                                                      \
-        const double until_ = app_seconds() + 20;                             \
+        const double until_ = app_seconds() + 120;                            \
         while (!(condition)) {                                                \
             look(t, 0.1);                                                     \
             if (app_seconds() > until_)                                       \

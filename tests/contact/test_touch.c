@@ -128,12 +128,16 @@ static bounds distance_of_point(const bo_hull *hull, bo_se3 g, bo_vec3 x) {
     return (bounds){bo_norm(bo_sub(x, y)), least};
 }
 
+/* With the second and third seed shapes that were apart used to touch at points 0.1 m off their faces. */
 static void polyhedra_overlap_as_brute_force_says(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    test_random r = {2};
+    const uint64_t seeds[] = {2, 3000011, 23000071};
+    test_random r = {0};
     int overlapping = 0, apart = 0, by_edges = 0;
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < 4500; round++) {
+        if (round % 1500 == 0)
+            r.state = seeds[round / 1500];
         bough_shape *a = random_hull(ctx, &r, 8 + round % 25, bo_v3(0.3, 0.2, 0.25)),
                     *b = shape_of(ctx, box_def(0.4, 0.3, 0.2));
         const bo_se3 g = random_place(&r, 0.25), h = random_place(&r, 0.25);
@@ -148,9 +152,10 @@ static void polyhedra_overlap_as_brute_force_says(void **unused) {
             check_near(gap_of(&turned), expected, near + 1e-9);
             overlapping++;
             by_edges += t.count == 1;
-            /* moved out by the depth along the normal they no longer overlap, but for what faces were preferred by */
+            /* Moved out by the depth along the normal they no longer overlap, but by `near`: the part of one face over
+             * the other may miss the lowest corner by as much before another point is looked for. */
             const bo_vec3 out = bo_scale(-gap_of(&t) + 1e-9, bo_load3(t.points[0].normal));
-            check(largest_gap(&a->hull, (bo_se3){g.R, bo_add(g.t, out)}, &b->hull, h) >= -1e-9);
+            check(largest_gap(&a->hull, (bo_se3){g.R, bo_add(g.t, out)}, &b->hull, h) >= -near - 1e-9);
         } else if (t.count > 0) {
             apart++;
             check(gap_of(&t) >= -near); /* not more than the distance, which speculation may not reach */
@@ -163,7 +168,7 @@ static void polyhedra_overlap_as_brute_force_says(void **unused) {
         bough_shape_destroy(ctx, a);
         bough_shape_destroy(ctx, b);
     }
-    check(overlapping > 300 && apart > 10 && by_edges > 30);
+    check(overlapping > 900 && apart > 30 && by_edges > 90);
     bough_context_destroy(ctx);
 }
 
@@ -230,13 +235,17 @@ static void a_box_on_a_face_has_four_points(void **unused) {
 
 /* ---- height fields ---- */
 
-/* Also when it is a slope, and with cells of any size against the shape. */
+/* Also when it is a slope, and with cells of any size against the shape. With all seeds but the first the lowest corner
+ * of a hull used to be missed, where it is not of the face that looks down most. */
 static void a_flat_field_is_a_plane(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    test_random r = {5};
+    const uint64_t seeds[] = {5, 23000074, 49000152};
+    test_random r = {0};
     bough_shape *plane = shape_of(ctx, plane_def());
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 1200; round++) {
+        if (round % 400 == 0)
+            r.state = seeds[round / 400];
         enum { N = 40 };
         double heights[N * N];
         const double cell = round % 2 ? 0.07 : 0.5, slope = round % 4 < 2 ? 0 : 0.3;
@@ -449,8 +458,8 @@ static void boxes_rest_on_peaks_and_ridges(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* A box that leans any way and has a lone peak 2 mm deep in the middle of its lowest face is pushed off along that face's
- * normal, by these 2 mm, though two more of its faces look down. */
+/* A box that leans any way and has a lone peak 2 mm deep in the middle of its lowest face is pushed off along that
+ * face's normal, by these 2 mm, though two more of its faces look down. */
 static void a_leaning_box_is_pushed_off_a_peak_along_its_face(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);

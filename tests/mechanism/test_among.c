@@ -545,15 +545,19 @@ static double height_at(int32_t n, double cell, const double *heights, double x,
     return a > b ? h[0] + a * (h[1] - h[0]) + b * (h[n + 1] - h[1]) : h[0] + b * (h[n] - h[0]) + a * (h[n + 1] - h[n]);
 }
 
-/* Boxes and hulls land on rough ground, whatever of them and of it touches first, and none sinks in. */
+/* Boxes and hulls land on rough ground, whatever of them and of it touches first, and none sinks in. With all seeds but
+ * the first bodies used to be drawn 30 mm to 105 mm into narrow peaks, by their far sides. */
 static void nothing_sinks_into_rough_ground(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    test_random r = {21};
-    for (int round = 0; round < 6; round++) {
+    const uint64_t seeds[] = {21, 5000036, 25000096, 35000126};
+    test_random r = {0};
+    for (int round = 0; round < 24; round++) {
+        if (round % 6 == 0)
+            r.state = seeds[round / 6];
         enum { N = 30, COUNT = 12 };
         double heights[N * N];
-        const double cell = round % 2 ? 0.08 : 0.2, rough = 0.02 + 0.01 * round,
+        const double cell = round % 2 ? 0.08 : 0.2, rough = 0.02 + 0.01 * (round % 6),
                      apart = round % 2 ? 0.25 : 0.4; /* also over the middles of cells, where facets meet */
         for (int i = 0; i < N * N; i++)
             heights[i] = rough * spread(&r);
@@ -584,7 +588,7 @@ static void nothing_sinks_into_rough_ground(void **unused) {
                 }
             }
         }
-        check_below(deepest, 0.006); /* half of what they fall in a step */
+        check_below(deepest, 0.002); /* a fifth of what they fall in a step */
         bough_surroundings_destroy(ctx, s);
         free(w);
     }
