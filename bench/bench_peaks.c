@@ -2,8 +2,8 @@
  *
  * Structures of limbs, each cut where limbs grow out of each other and away from there; under their weight, under
  * forces at their ends, and while they swing: then the largest of all times counts. The method's constants were chosen
- * with the first four in view. The others were made afterwards, to see whether what was found there holds elsewhere; the
- * last two when the method was finished. */
+ * with the first four in view. The others were made afterwards, to see whether what was found there holds elsewhere;
+ * the last two when the method was finished. */
 #include "bench_peaks.h"
 
 #include "limbs.h"
