@@ -30,6 +30,8 @@ static const struct {
     {"accuracy", bench_accuracy, "the flower swings far: couplings beside the full body; plots with --output", false},
     {"stress", bench_stress, "stress of the flower beside the full body's; what a look at all parts of the oak costs",
      false},
+    {"peaks", bench_peaks,
+     "largest stress of parts beside the full body's, on structures that were not used to choose the method", false},
     {"embedding", bench_embedding, "surfaces where parts meet: gaps, kinks, cost of C0 and C1; a picture with --output",
      false},
     {"boundary", bench_boundary,

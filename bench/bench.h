@@ -31,6 +31,7 @@ int bench_forest(const bench_options *options);
 int bench_stability(const bench_options *options);
 int bench_leaves(const bench_options *options);
 int bench_accuracy(const bench_options *options);
+int bench_peaks(const bench_options *options);
 int bench_stress(const bench_options *options);
 int bench_embedding(const bench_options *options);
 int bench_boundary(const bench_options *options);

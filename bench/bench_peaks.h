@@ -6,7 +6,9 @@
 
 #include <jansson.h>
 
-/* Tells, or gives the same as JSON (to be released). */
-bool bench_peaks(bough_context *ctx, bool json, bool larger, json_t **result);
+/* Tells, or gives the same as JSON (to be released). unseen: of the structures on which nothing was chosen. */
+bool bench_peaks_of(bough_context *ctx, bool json, bool larger, bool unseen, json_t **result);
+/* One structure in equilibrium, both cuts: how many parts, those within a tenth, the worst error. */
+bool bench_peaks_at_rest(bough_context *ctx, const char *name, int *parts, int *within, double *worst);
 
 #endif

@@ -443,7 +443,7 @@ int bench_stress(const bench_options *options) {
     json_t *list = json_array();
     cost c = {0};
     json_t *peaks = NULL;
-    bool good = bench_peaks(ctx, options->json, options->size > 1, &peaks);
+    bool good = bench_peaks_of(ctx, options->json, options->size > 1, false, &peaks);
     for (int v = 0; v < VARIANTS && good; v++)
         good = run_variant(ctx, v, list, options->json);
     good = good && measure_cost(ctx, &c);

@@ -167,10 +167,10 @@ static bough_mesh *cut_bricks(bough_context *ctx, const limbs *l) {
     return mesh;
 }
 
-bough_mesh *limbs_mesh(bough_context *ctx, const limbs *l, bool tets) {
+bough_mesh *limbs_mesh(bough_context *ctx, const limbs *l, bough_element_type type) {
     bough_mesh *mesh = NULL;
-    const int32_t times = tets ? TETS : 1;
-    if (tets)
+    const int32_t times = type == BOUGH_HEX8 ? 1 : TETS;
+    if (type != BOUGH_HEX8)
         mesh = cut_bricks(ctx, l);
     else if (bough_mesh_create(ctx, BOUGH_HEX8, l->vertex_count, l->vertices, l->brick_count, l->bricks, &mesh))
         mesh = NULL;
@@ -186,6 +186,12 @@ bough_mesh *limbs_mesh(bough_context *ctx, const limbs *l, bool tets) {
         good = count == 0 || !bough_mesh_add_set(ctx, mesh, BOUGH_SET_ELEMENT, name, items, count);
     }
     free(items);
+    bough_mesh *raised = NULL;
+    if (good && type == BOUGH_TET10) {
+        good = !bough_mesh_raise_order(ctx, mesh, &raised);
+        bough_mesh_destroy(ctx, mesh);
+        mesh = raised;
+    }
     if (good)
         return mesh;
     bough_mesh_destroy(ctx, mesh);

@@ -42,6 +42,6 @@ typedef struct limb_place {
 void limbs_grow(limbs *l, const limb_place *place);
 
 /* With element sets limb0, limb1, ... and the vertex set ground. Tets: 24 of each brick. */
-bough_mesh *limbs_mesh(bough_context *ctx, const limbs *l, bool tets);
+bough_mesh *limbs_mesh(bough_context *ctx, const limbs *l, bough_element_type type);
 
 #endif

@@ -38,6 +38,8 @@ typedef struct bough_interface {
     double radius;             /* sqrt(tr C): root mean square distance of the vertices from the centre, m */
     const double *translation; /* r x 3 */
     const double *A;           /* (r + 1) x 9, A_0 first, row-major */
+    const double *bend;        /* (r + 1) x 18, that at rest first: sum w x_i (d_j d_k - C_jk) / radius^3, d = X - centre, C
+                                * the mean of d d^T; rows i, columns jk as in strains. NULL: unknown */
     int32_t vertex_count;
     const int32_t *vertices; /* of the volume mesh */
     const double *weights;   /* positive, sum 1 */
@@ -63,13 +65,14 @@ typedef struct bough_material_points {
 } bough_material_points;
 
 /* What a part does to its own strain near interfaces as it is strained elsewhere, and what its parent does to it. Gauges
- * are Green's strains (xx yy zz yz xz xy) at `count` points of the component, and then S - S_0 of the interface by which
- * it hangs, A = R S the parent's there. Strain at stress point i is that of its F plus D_i times the gauges. */
-enum { BOUGH_MAX_GAUGES = 12 };
+ * are Green's strains (xx yy zz yz xz xy) at `count` points of the component, and then the seam: how the parent's interface
+ * is strained, S - S_0 with A = R S, and how it is bent, R^T bend - bend_0. Strain at stress point i is that of its F plus
+ * D_i times the gauges. */
+enum { BOUGH_MAX_GAUGES = 12, BOUGH_SEAM = 24 };
 typedef struct bough_stress_gauges {
     int32_t count;          /* of points; 0: there are no gauges, and strain is that of F */
     const double *gradient; /* count x 9 x r, as of stress points */
-    const double *D;        /* stress.count x 6 x (6 count + 6) */
+    const double *D;        /* stress.count x 6 x (6 count + BOUGH_SEAM) */
 } bough_stress_gauges;
 
 /* The field of stress over the surface, to draw: F = I + sum_l q_l gradient_l at points spread over the boundary, each

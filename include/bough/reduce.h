@@ -50,6 +50,7 @@ typedef struct bough_cook_surroundings {
                               * body, or another body: BOUGH_OWNER_OTHER or below, a number for each */
     const int32_t *pulled;   /* of each vertex there: the other body that goes on from here without holding it, so that
                               * it pulls; BOUGH_OWNER_SELF: none does */
+    const unsigned char *beside; /* of each element there: it hangs on the same body as the cooked one, beside it */
 } bough_cook_surroundings;
 
 typedef struct bough_cook_def {

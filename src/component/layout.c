@@ -36,6 +36,7 @@ const bo_component_array bo_component_arrays[] = {
     {"interface.radius", BO_F64, REQUIRED, 1, {S(INTERFACES)}, AT(interface_radius)},
     {"interface.translation", BO_F64, REQUIRED, 3, {S(INTERFACES), S(R), S(3)}, AT(interface_translation)},
     {"interface.A", BO_F64, REQUIRED, 4, {S(INTERFACES), S(R1), S(3), S(3)}, AT(interface_A)},
+    {"interface.bend", BO_F64, OPTIONAL, 3, {S(BENT), S(R1), S(18)}, AT(interface_bend)},
     {"interface.counts", BO_I32, REQUIRED, 1, {S(INTERFACES)}, AT(interface_counts)},
     {"interface.vertices", BO_I32, OPTIONAL, 1, {S(INTERFACE_VERTICES)}, AT(interface_vertices)},
     {"interface.weights", BO_F64, REQUIRED, 1, {S(INTERFACE_VERTICES)}, AT(interface_weights)},
@@ -94,7 +95,7 @@ void bo_component_sizes(int32_t r, bough_reduced_elastic elastic, uint64_t unkno
     for (int i = 0; i < BO_SIZE_COUNT; i++)
         sizes[i] = unknown;
     sizes[BO_SIZE_1] = 1, sizes[BO_SIZE_2] = 2, sizes[BO_SIZE_3] = 3, sizes[BO_SIZE_4] = BO_FORM_SIZE;
-    sizes[BO_SIZE_8] = 8, sizes[BO_SIZE_9] = 9, sizes[BO_SIZE_PANEL] = 16;
+    sizes[BO_SIZE_8] = 8, sizes[BO_SIZE_9] = 9, sizes[BO_SIZE_18] = 18, sizes[BO_SIZE_PANEL] = 16;
     sizes[BO_SIZE_6] = 6, sizes[BO_SIZE_GEOMETRY] = BOUGH_JOINT_GEOMETRY;
     sizes[BO_SIZE_FUNCTIONS] = BOUGH_JOINT_FUNCTIONS;
     sizes[BO_SIZE_R] = (uint64_t)r, sizes[BO_SIZE_R1] = (uint64_t)r + 1;

@@ -36,6 +36,7 @@ typedef enum bo_size {
     BO_SIZE_6,
     BO_SIZE_8,
     BO_SIZE_9,
+    BO_SIZE_18,
     BO_SIZE_PANEL, /* 16 */
     BO_SIZE_R,
     BO_SIZE_R1, /* r + 1 */
@@ -44,6 +45,7 @@ typedef enum bo_size {
     BO_SIZE_MATERIALS,
     BO_SIZE_MATERIAL_NAMES, /* bytes */
     BO_SIZE_INTERFACES,
+    BO_SIZE_BENT, /* interfaces whose bending is known: all or none */
     BO_SIZE_INTERFACE_NAMES,
     BO_SIZE_INTERFACE_VERTICES, /* of all interfaces together */
     BO_SIZE_WIND,
@@ -52,7 +54,7 @@ typedef enum bo_size {
     BO_SIZE_FIELD,
     BO_SIZE_GAUGES,
     BO_SIZE_GAUGE_ROWS,   /* stress points where there are gauges */
-    BO_SIZE_GAUGE_VALUES, /* 6 a gauge, and 6 */
+    BO_SIZE_GAUGE_VALUES, /* 6 a gauge, and those of the seam */
     BO_SIZE_SURFACE,
     BO_SIZE_TRIANGLES,
     BO_SIZE_PANELS,    /* of U */
@@ -85,7 +87,7 @@ typedef struct bo_component_parts {
     const char *material_names;
     const double *material_constants;
     const char *interface_names;
-    const double *interface_centre, *interface_radius, *interface_translation, *interface_A, *interface_weights;
+    const double *interface_centre, *interface_radius, *interface_translation, *interface_A, *interface_bend, *interface_weights;
     const int32_t *interface_counts, *interface_vertices;
     const char *volume_type;
     const double *quality[BO_QUALITY_COUNT], *wrench_axis;

@@ -35,7 +35,7 @@ static bough_status allocate_interfaces(bough_context *ctx, packing *p, const bo
     for (int32_t i = 0; i < draft->material_count; i++)
         materials += strlen(bough_material_name(draft->materials[i].model)) + 1;
     size_t r = (size_t)draft->r;
-    size_t numbers = n * (3 + 1 + 3 * r + 9 * (r + 1)) + vertices + 4 * (size_t)draft->material_count;
+    size_t numbers = n * (3 + 1 + 3 * r + 27 * (r + 1)) + vertices + 4 * (size_t)draft->material_count;
     p->interface_names = BO_NEW_ARRAY(ctx, char, names + 1);
     p->material_names = BO_NEW_ARRAY(ctx, char, materials + 1);
     p->numbers = BO_NEW_ARRAY(ctx, double, numbers + 1);
@@ -50,11 +50,13 @@ static bough_status allocate_interfaces(bough_context *ctx, packing *p, const bo
 static void flatten_interfaces(packing *p, const bough_component *draft, double **pool) {
     size_t n = (size_t)draft->interface_count, r = (size_t)draft->r;
     double *centre = take(pool, 3 * n), *radius = take(pool, n), *translation = take(pool, 3 * n * r);
+    double *bend = take(pool, 18 * n * (r + 1));
     double *A = take(pool, 9 * n * (r + 1)), *weights = take(pool, p->parts.sizes[BO_SIZE_INTERFACE_VERTICES]);
     int32_t *counts = p->indices, *vertices = counts + n;
     char *names = p->interface_names;
     bo_component_parts *parts = &p->parts;
     parts->interface_centre = centre, parts->interface_radius = radius, parts->interface_translation = translation;
+    parts->interface_bend = parts->sizes[BO_SIZE_BENT] ? bend : NULL;
     parts->interface_A = A, parts->interface_weights = weights, parts->interface_names = names;
     parts->interface_counts = counts, parts->interface_vertices = vertices;
     for (size_t i = 0; i < n; i++) {
@@ -65,6 +67,8 @@ static void flatten_interfaces(packing *p, const bough_component *draft, double 
         if (r > 0)
             memcpy(translation + 3 * r * i, from->translation, sizeof *translation * 3 * r);
         memcpy(A + 9 * (r + 1) * i, from->A, sizeof *A * 9 * (r + 1));
+        if (parts->interface_bend)
+            memcpy(bend + 18 * (r + 1) * i, from->bend, sizeof *bend * 18 * (r + 1));
         memcpy(names, from->name, length);
         names += length;
         counts[i] = from->vertex_count;
@@ -119,14 +123,17 @@ static void set_sizes(packing *p, const bough_component *draft) {
     if (draft->elastic == BOUGH_REDUCED_CUBATURE)
         sizes[BO_SIZE_CUBATURE] = (uint64_t)draft->cubature.count;
     sizes[BO_SIZE_MATERIALS] = (uint64_t)draft->material_count;
-    sizes[BO_SIZE_INTERFACES] = (uint64_t)draft->interface_count;
+    sizes[BO_SIZE_INTERFACES] = sizes[BO_SIZE_BENT] = (uint64_t)draft->interface_count;
+    for (int32_t i = 0; i < draft->interface_count; i++)
+        if (!draft->interfaces[i].bend)
+            sizes[BO_SIZE_BENT] = 0;
     sizes[BO_SIZE_WIND] = (uint64_t)draft->wind.count;
     sizes[BO_SIZE_CONTACT] = (uint64_t)draft->contact.count;
     sizes[BO_SIZE_STRESS] = (uint64_t)draft->stress.count;
     if (draft->gauges.count > 0) {
         sizes[BO_SIZE_GAUGES] = (uint64_t)draft->gauges.count;
         sizes[BO_SIZE_GAUGE_ROWS] = (uint64_t)draft->stress.count;
-        sizes[BO_SIZE_GAUGE_VALUES] = 6 * (uint64_t)draft->gauges.count + 6;
+        sizes[BO_SIZE_GAUGE_VALUES] = 6 * (uint64_t)draft->gauges.count + BOUGH_SEAM;
     }
     sizes[BO_SIZE_FIELD] = (uint64_t)draft->field.count;
     const bough_surface *surface = &draft->surface;

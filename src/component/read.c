@@ -114,6 +114,9 @@ static bough_status make_interfaces(bough_context *ctx, const bo_component_parts
     if (n > BO_MAX_INTERFACES)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"interface.centre\" has %llu interfaces; %d are the most",
                        (unsigned long long)n, BO_MAX_INTERFACES);
+    if (parts->interface_bend && parts->sizes[BO_SIZE_BENT] != n)
+        return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"interface.bend\" has %llu interfaces, and there are %llu",
+                       (unsigned long long)parts->sizes[BO_SIZE_BENT], (unsigned long long)n);
     const char *name = parts->interface_names;
     BO_TRY(check_strings(ctx, "interface.names", name, parts->sizes[BO_SIZE_INTERFACE_NAMES], n));
     h->interfaces = BO_NEW_ZEROS(ctx, bough_interface, n);
@@ -132,6 +135,7 @@ static bough_status make_interfaces(bough_context *ctx, const bo_component_parts
         to->radius = parts->interface_radius[i];
         to->translation = r > 0 ? parts->interface_translation + 3 * r * i : NULL;
         to->A = parts->interface_A + 9 * (r + 1) * i;
+        to->bend = parts->interface_bend ? parts->interface_bend + 18 * (r + 1) * i : NULL;
         to->vertex_count = count;
         to->vertices = parts->interface_vertices + used;
         to->weights = parts->interface_weights + used;
@@ -275,7 +279,7 @@ static bough_status fill(bough_context *ctx, const void *bytes, size_t size, hol
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"quality.wrench_place\" names interface %d, and there are %d",
                        c->quality.wrench.interface, c->interface_count);
     c->image = bytes, c->image_size = size;
-    const uint64_t values = c->gauges.count ? 6 * (uint64_t)c->gauges.count + 6 : 0;
+    const uint64_t values = c->gauges.count ? 6 * (uint64_t)c->gauges.count + BOUGH_SEAM : 0;
     if (parts.sizes[BO_SIZE_GAUGE_ROWS] != (c->gauges.count ? (uint64_t)c->stress.count : 0) ||
         (c->gauges.D && parts.sizes[BO_SIZE_GAUGE_VALUES] != values))
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"gauge.D\" is not of %d stress points and %d gauges", c->stress.count,

@@ -22,7 +22,7 @@ void bo_component_gauges(const bough_component *c, const double *q, const double
         const bo_mat3 E = bo_mat_add(bo_sym(G), bo_mat_scale(0.5 * quadratic, bo_mat_mul(bo_transpose(G), G)));
         memcpy(values, (double[]){E.m[0], E.m[4], E.m[8], E.m[5], E.m[2], E.m[1]}, 6 * sizeof *values);
     }
-    for (int k = 0; k < 6; k++)
+    for (int k = 0; k < BOUGH_SEAM; k++)
         values[k] = seam ? seam[k] : 0;
 }
 
@@ -46,7 +46,7 @@ static bool stretch(bo_mat3 *F, bo_mat3 C) {
 bool bo_component_stress_with(const bough_component *c, int32_t i, const double *q, const double *values,
                               double stress[6], double *von_mises) {
     const bo_elastic elastic = bo_elastic_of(&c->materials[c->stress.material[i]]);
-    const int32_t columns = 6 * c->gauges.count + 6;
+    const int32_t columns = 6 * c->gauges.count + BOUGH_SEAM;
     bo_mat3 F = bo_identity3();
     if (c->r > 0)
         F = bo_mat_add(F, displacement_gradient(c->r, c->stress.gradient + 9 * (size_t)i * (size_t)c->r, q));
@@ -72,7 +72,7 @@ bool bo_component_stress_with(const bough_component *c, int32_t i, const double 
 
 bool bough_component_stress(const bough_component *component, int32_t i, const double *q, double stress[6],
                             double *von_mises) {
-    double values[6 * (BOUGH_MAX_GAUGES + 1)];
+    double values[6 * BOUGH_MAX_GAUGES + BOUGH_SEAM];
     bo_component_gauges(component, q, NULL, values);
     return bo_component_stress_with(component, i, q, values, stress, von_mises);
 }

@@ -6,8 +6,8 @@
 
 #include <bough/component.h>
 
-/* Values of all gauges at q: 6 (count + 1). seam: S - S_0 of the interface by which it hangs, in the component's axes
- * (xx yy zz yz xz xy); NULL: not strained. */
+/* Values of all gauges at q: 6 count + BOUGH_SEAM. seam: of the interface by which it hangs, in the component's axes;
+ * NULL: not strained. */
 void bo_component_gauges(const bough_component *component, const double *q, const double *seam, double *values);
 /* As bough_component_stress(); values: of the gauges; NULL where there are none. */
 bool bo_component_stress_with(const bough_component *component, int32_t i, const double *q, const double *values,

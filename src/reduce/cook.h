@@ -119,6 +119,8 @@ bough_status bo_cook_weights(bo_cook *cook, int32_t count, const int32_t *vertic
 /* Q (3 vertex_count x 6) with the interface's rigid motion (translation, rotation) = Q^T u in the least-squares sense.
  */
 bough_status bo_cook_rigid_fit(bo_cook *cook, const bough_interface *face, double *Q);
+/* How the interface's bending follows displacements: 6 (xx yy zz yz xz xy) for each vertex, the same for all directions. */
+void bo_cook_bends(const bo_cook *cook, const bough_interface *face, double *bends);
 /* C = sum w d d^T of its vertices, in mesh coordinates, about its centre. */
 bo_mat3 bo_cook_spread(const bo_cook *cook, const bough_interface *face);
 

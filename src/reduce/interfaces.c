@@ -188,18 +188,43 @@ bough_status bo_cook_rigid_fit(bo_cook *cook, const bough_interface *face, doubl
     return BOUGH_OK;
 }
 
+void bo_cook_bends(const bo_cook *cook, const bough_interface *face, double *bends) {
+    bo_vec3 centre;
+    const bo_mat3 C = spread(cook, face, &centre);
+    for (int32_t k = 0; k < face->vertex_count; k++) {
+        const bo_vec3 d = bo_sub(bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[k]), centre);
+        const double scale = face->weights[k] / pow(face->radius, 3);
+        const double form[6] = {d.x * d.x - C.m[0], d.y * d.y - C.m[4], d.z * d.z - C.m[8],
+                                d.y * d.z - C.m[5], d.x * d.z - C.m[2], d.x * d.y - C.m[1]};
+        for (int j = 0; j < 6; j++)
+            *bends++ = scale * form[j];
+    }
+}
+
 /* ---- how frames follow q ---- */
 
 static bough_status follow(bo_cook *cook, bough_interface *face) {
     size_t r = (size_t)cook->r;
     double *translation = BO_COOK_ARRAY(cook, double, 3 * r), *A = BO_COOK_ARRAY(cook, double, 9 * (r + 1));
-    if (!translation || !A)
+    double *bend = BO_COOK_ARRAY(cook, double, 18 * (r + 1));
+    double *bends = BO_COOK_ARRAY(cook, double, 6 * (size_t)face->vertex_count);
+    if (!translation || !A || !bend || !bends)
         return BOUGH_ERROR_MEMORY;
+    bo_cook_bends(cook, face, bends);
     bo_vec3 centre;
     bo_mat3 C = spread(cook, face, &centre);
     double trace = face->radius * face->radius;
     for (size_t i = 0; i < 9; i++)
         A[i] = C.m[i] / trace;
+    for (int32_t k = 0; k < face->vertex_count; k++) {
+        const double *form = bends + 6 * (size_t)k;
+        double d[3];
+        bo_store3(d, bo_sub(bo_load3(cook->body->mesh->vertices + 3 * (size_t)face->vertices[k]), centre));
+        for (size_t i = 0; i < 18; i++)
+            bend[i] += d[i / 6] * form[i % 6];
+        for (size_t i = 0; i < 18 * r; i++)
+            bend[18 + i] += cook->U[(3 * (size_t)face->vertices[k] + i % 18 / 6) * r + i / 18] * form[i % 6];
+    }
     for (int32_t k = 0; k < face->vertex_count && r > 0; k++) { /* a rigid component has no U */
         const double *U = cook->U + 3 * (size_t)face->vertices[k] * r;
         double d[3];
@@ -215,6 +240,7 @@ static bough_status follow(bo_cook *cook, bough_interface *face) {
     }
     face->translation = translation;
     face->A = A;
+    face->bend = bend;
     return BOUGH_OK;
 }
 

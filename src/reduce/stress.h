@@ -11,12 +11,14 @@ typedef struct bo_stress_loads {
     double *q;       /* count x r */
     double *fields;  /* n x count, row-major: displacements of the body in its frame; of the structure where it is
                       * known, else U q */
-    double *seam;    /* count x 6: S - S_0 of the parent's interface */
+    double *seam;    /* count x BOUGH_SEAM: how the parent's interface is strained and bent */
     double *wrench;  /* count x 6: of those at an interface, about its centre */
     double *energy;  /* count: of the load before it was scaled */
     double *weight;  /* count: how much of it is to be expected, at most 1 */
     int32_t *owner;  /* count */
-    int32_t *direction;
+    int32_t *direction; /* axis of wrenches and pulls; number among its owner's where `axis` tells it */
+    double *axis;    /* count x 6: of accelerations, m/s^2 and 1/s^2 */
+    double unit[6];  /* in which those of one owner are orthonormal */
     double *L;       /* r x r: Cholesky factor of K */
     double *scratch; /* r */
     bool structure;  /* it is known */

@@ -1,13 +1,14 @@
 /* Loads that occur, and what they do to the body and to the structure that it was cut from. docs/theory/reduction.md,
  * "Stress points".
  *
- * U q of a component is held by a rigid foot and moves its children by rigid interfaces, so that strain there is that of
- * clamps. Where the body was cut from one mesh, the structure around it is solved at rest: for accelerations of what
+ * U q of a component is held by a rigid foot and moves its children by rigid interfaces, so that strain there is that
+ * of clamps. Where the body was cut from one mesh, the structure around it is solved at rest: for accelerations of what
  * hangs at each interface, which make all wrenches there, of the body itself and of its end, and for pulls at what else
  * meets at its foot. */
 #include "reduce/stress.h"
 
 #include "dense/cholesky.h"
+#include "dense/symmetric_eigen.h"
 #include "fem/body.h"
 #include "linalg/factor.h"
 
@@ -16,7 +17,7 @@
 /* The end of a body at which nothing hangs: vertices farther from its foot than this part of the farthest. */
 #define END_FROM 0.93
 /* Loads that are hardly to be expected still count by this much. */
-#define LEAST_WEIGHT 0.05
+#define LEAST_WEIGHT 0.02
 #define LEAST_ENERGY 1e-9
 /* Stiffness of what is taken away from the structure, of its own. */
 #define SOFT 1e-6
@@ -97,12 +98,11 @@ static void keep_end(recovery *w) {
             w->mass[v] = 0;
 }
 
-/* Mass times a unit acceleration: along an axis, or about one through `centre`. */
-static void accelerate(recovery *w, bo_vec3 centre, int direction) {
-    const bo_vec3 axis = {direction % 3 == 0, direction % 3 == 1, direction % 3 == 2};
+/* Mass times an acceleration: along a, and about a + 3 through `centre`. */
+static void accelerate(recovery *w, bo_vec3 centre, const double a[6]) {
     for (size_t v = 0; v < w->n / 3; v++) {
         const bo_vec3 arm = bo_sub(bo_load3(w->body->mesh->vertices + 3 * v), centre);
-        bo_store3(w->force + 3 * v, bo_scale(w->mass[v], direction < 3 ? axis : bo_cross(axis, arm)));
+        bo_store3(w->force + 3 * v, bo_scale(w->mass[v], bo_add(bo_load3(a), bo_cross(bo_load3(a + 3), arm))));
     }
 }
 
@@ -163,20 +163,70 @@ static void keep(recovery *w, int32_t owner, int direction, double energy) {
 
 /* ---- all loads ---- */
 
-/* Six accelerations of the mass that was gathered, on the body or on what hangs at an interface. */
-static bough_status add_accelerations(recovery *w, int32_t owner, bo_vec3 centre) {
-    for (int direction = 0; direction < 6; direction++) {
-        const size_t k = (size_t)w->loads->count;
-        double *wrench = w->loads->wrench + 6 * k;
-        accelerate(w, centre, direction);
-        find_wrench(w, centre, wrench);
-        if (owner >= 0)
-            BO_TRY(apply_wrench(w, owner, wrench));
-        for (size_t v = 0; v < (size_t)w->cook->n / 3 && owner < 0; v++)
-            memcpy(w->own + 3 * v, w->force + 3 * vertex_of(w, v), 3 * sizeof *w->own);
-        keep(w, owner, direction, answer(w, w->loads->q + (size_t)w->cook->r * k));
-    }
+/* One acceleration of the mass that was gathered, on the body or on what hangs at an interface: the wrench, the
+ * component's answer q, and its energy. U^T f is in the scratch then. */
+static bough_status answer_acceleration(recovery *w, int32_t owner, bo_vec3 centre, const double a[6], double wrench[6],
+                                        double *q, double *energy) {
+    accelerate(w, centre, a);
+    find_wrench(w, centre, wrench);
+    if (owner >= 0)
+        BO_TRY(apply_wrench(w, owner, wrench));
+    for (size_t v = 0; v < (size_t)w->cook->n / 3 && owner < 0; v++)
+        memcpy(w->own + 3 * v, w->force + 3 * vertex_of(w, v), 3 * sizeof *w->own);
+    *energy = answer(w, q);
     return BOUGH_OK;
+}
+
+/* Accelerations about axes count like straight ones at the distance of the body's size. A square bar bends in all
+ * directions alike; the units differ a little so that rounding does not choose among them. */
+static void set_units(recovery *w) {
+    static const double apart[6] = {1, 0.97, 0.94, 1.01, 0.98, 0.95};
+    for (int i = 0; i < 6; i++)
+        w->loads->unit[i] = i < 3 ? apart[i] : apart[i] / w->cook->size;
+}
+
+/* Nor does it choose among the two signs. */
+static double sign_of(const double V[36], int column) {
+    int most = 0;
+    for (int i = 1; i < 6; i++)
+        if (fabs(V[6 * i + column]) > (1 + 1e-6) * fabs(V[6 * most + column]))
+            most = i;
+    return V[6 * most + column] < 0 ? -1 : 1;
+}
+
+/* Six accelerations of the mass that was gathered. Those of the body itself do no work on each other's answers, the one
+ * with most energy first: of six along and about given axes a slim body would show its two ways of bending and little
+ * else, since what twists or stretches it is their small difference. At interfaces, where twenty coordinates may have
+ * thirty loads to answer, those that hardly do work are left mixed with the others. */
+static bough_status add_accelerations(recovery *w, int32_t owner, bo_vec3 centre) {
+    const size_t r = (size_t)w->cook->r;
+    double *q = BO_NEW_ARRAY(w->cook->ctx, double, 6 * r), wrench[6], energy, E[36] = {0}, values[6], V[36],
+           scratch[12];
+    bough_status status = q ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int i = 0; i < 6 && status == BOUGH_OK; i++) {
+        double a[6] = {0};
+        a[i] = w->loads->unit[i];
+        status = answer_acceleration(w, owner, centre, a, wrench, q + r * (size_t)i, &energy);
+        for (int j = 0; j <= i && status == BOUGH_OK; j++) {
+            E[6 * i + j] = bo_dot_n(w->cook->r, w->loads->scratch, q + r * (size_t)j);
+            E[6 * j + i] = E[6 * i + j];
+        }
+    }
+    if (status == BOUGH_OK && !bo_sym_eigen(6, E, values, V, scratch))
+        status = BOUGH_NOT_FINITE;
+    for (int i = 0; i < 36 && owner >= 0; i++)
+        V[i] = i % 6 == 5 - i / 6;
+    for (int p = 5; p >= 0 && status == BOUGH_OK; p--) { /* ascending */
+        const size_t k = (size_t)w->loads->count;
+        double *axis = w->loads->axis + 6 * k;
+        for (int i = 0; i < 6; i++)
+            axis[i] = sign_of(V, p) * V[6 * i + p] * w->loads->unit[i];
+        status = answer_acceleration(w, owner, centre, axis, w->loads->wrench + 6 * k, w->loads->q + r * k, &energy);
+        if (status == BOUGH_OK)
+            keep(w, owner, 5 - p, energy);
+    }
+    bo_free(w->cook->ctx, q);
+    return status;
 }
 
 /* Unit wrenches where nothing is known of what hangs there. */
@@ -208,7 +258,9 @@ static void add_others(recovery *w) {
             continue;
         for (int direction = 0; direction < 6; direction++) {
             const size_t k = (size_t)w->loads->count, r = (size_t)w->cook->r;
-            accelerate(w, bo_load3(w->cook->draft.origin), direction);
+            double a[6] = {0};
+            a[direction] = 1;
+            accelerate(w, bo_load3(w->cook->draft.origin), a);
             memset(w->loads->q + r * k, 0, r * sizeof *w->loads->q);
             memset(w->loads->wrench + 6 * k, 0, 6 * sizeof *w->loads->wrench);
             keep(w, owner, direction, 1);
@@ -239,17 +291,18 @@ static bough_status gather_loads(recovery *w) {
     return BOUGH_OK;
 }
 
-/* Turning accelerations and torques are compared with straight ones at the distance of the body's size. */
+/* Torques are compared with forces at the distance of the body's size. */
 static double comparable(const recovery *w, int32_t k, double energy, bool wrench) {
     const double size2 = w->cook->size * w->cook->size;
-    return w->loads->direction[k] < 3 ? energy : wrench ? energy * size2 : energy / size2;
+    return wrench && w->loads->direction[k] >= 3 ? energy * size2 : energy;
 }
 
 static bool is_wrench(const recovery *w, int32_t k) {
     return !w->around && w->loads->owner[k] >= 0;
 }
 
-/* Loads that the component hardly feels, of those of the same owner, are rounding once they are scaled: they become none.
+/* Loads that the component hardly feels, of those of the same owner, are rounding once they are scaled: they become
+ * none.
  */
 static void drop_noise(recovery *w) {
     bo_stress_loads *loads = w->loads;
@@ -279,8 +332,15 @@ static bough_status weigh_loads(recovery *w) {
             double wrench[6];
             if (w->cook->loads[i].interface != loads->owner[k])
                 continue;
-            for (int d = 0; d < 6; d++)
-                wrench[d] = w->cook->loads[i].I6[6 * d + loads->direction[k]];
+            double a[6] = {0};
+            a[loads->direction[k]] = loads->unit[loads->direction[k]];
+            if (!wrenches)
+                memcpy(a, loads->axis + 6 * (size_t)k, sizeof a);
+            for (int d = 0; d < 6; d++) {
+                wrench[d] = 0;
+                for (int e = 0; e < 6; e++)
+                    wrench[d] += w->cook->loads[i].I6[6 * d + e] * a[e];
+            }
             BO_TRY(apply_wrench(w, loads->owner[k], wrench));
             loads->weight[k] = answer(w, q);
             wrenches = false;
@@ -289,8 +349,7 @@ static bough_status weigh_loads(recovery *w) {
             loads->weight[k] = comparable(w, k, loads->weight[k], wrenches);
         if (wrenches) /* nothing is known of how large it is */
             loads->weight[k] = -1;
-        if (loads->direction[k] < 3)
-            most = fmax(most, loads->weight[k]);
+        most = fmax(most, loads->weight[k]);
     }
     for (int32_t k = 0; k < loads->count; k++)
         loads->weight[k] =
@@ -322,7 +381,8 @@ static bough_status solve(recovery *w, double *x) {
     return status;
 }
 
-/* The same with the body and what hangs on it next to weightless in stiffness, as the component's parent knows it. */
+/* The same with next to no stiffness in the body, what hangs on it, and what hangs on its parent beside it: as the
+ * parent knows it, which carries all of them and is held together by none. */
 static bough_status solve_without(recovery *w, double *x) {
     bough_body *body = w->around->body;
     bough_context *ctx = w->cook->ctx;
@@ -336,7 +396,8 @@ static bough_status solve_without(recovery *w, double *x) {
         elastic[i] = own_elastic[i], elastic[materials + i] = bo_elastic_of(&soft);
     }
     for (int32_t e = 0; e < elements && status == BOUGH_OK; e++)
-        material[e] = own_material[e] + (w->around->owner[e] > BOUGH_OWNER_OTHER ? materials : 0);
+        material[e] =
+            own_material[e] + (w->around->owner[e] > BOUGH_OWNER_OTHER || w->around->beside[e] ? materials : 0);
     if (status == BOUGH_OK) {
         body->elastic = elastic, body->element_material = material;
         status = solve(w, x);
@@ -364,13 +425,15 @@ static void load_foot(recovery *w) {
     }
 }
 
-/* S - S_0 for a small displacement, which changes A = S_0 by B: with the rotation W, B = W S_0 + dS, and B - B^T = W S_0
+/* S - S_0 for a small displacement, which changes A = S_0 by B: with the rotation W, B = W S_0 + dS, and B - B^T = W
+ * S_0
  * + S_0 W is the skew matrix of (tr(S_0) - S_0) w. */
-static void find_seam(const recovery *w, const double *p, double seam[6]) {
+static void find_seam(const recovery *w, const double *bends, const double *p, double seam[BOUGH_SEAM]) {
     const bo_cook *cook = w->cook;
     const bough_interface *foot = foot_of(cook);
     const bo_vec3 centre = bo_load3(cook->draft.origin);
     const double trace = foot->radius * foot->radius;
+    double rest[18] = {0}, bend[18] = {0};
     bo_mat3 B = {{0}}, S0, T;
     memcpy(S0.m, foot->A, sizeof S0.m);
     for (int32_t i = 0; i < foot->vertex_count; i++) {
@@ -379,6 +442,10 @@ static void find_seam(const recovery *w, const double *p, double seam[6]) {
         bo_store3(d, bo_sub(bo_load3(cook->body->mesh->vertices + 3 * (size_t)foot->vertices[i]), centre));
         for (int k = 0; k < 9; k++)
             B.m[k] += foot->weights[i] * u[k / 3] * d[k % 3] / trace;
+        for (int k = 0; k < 18; k++) {
+            rest[k] += d[k / 6] * bends[6 * i + k % 6];
+            bend[k] += u[k / 6] * bends[6 * i + k % 6];
+        }
     }
     const bo_vec3 skew = {B.m[7] - B.m[5], B.m[2] - B.m[6], B.m[3] - B.m[1]};
     T = bo_mat_scale(-1, S0);
@@ -387,6 +454,11 @@ static void find_seam(const recovery *w, const double *p, double seam[6]) {
     const bo_vec3 t = bo_mat_vec(bo_inverse(T), skew);
     const bo_mat3 W = {{0, -t.z, t.y, t.z, 0, -t.x, -t.y, t.x, 0}}, S = bo_sym(bo_mat_sub(B, bo_mat_mul(W, S0)));
     memcpy(seam, (double[]){S.m[0], S.m[4], S.m[8], S.m[5], S.m[2], S.m[1]}, 6 * sizeof *seam);
+    for (int k = 0; k < 18; k++) {
+        seam[6 + k] = bend[k];
+        for (int j = 0; j < 3; j++)
+            seam[6 + k] -= W.m[3 * (k / 6) + j] * rest[6 * j + k % 6];
+    }
 }
 
 /* As the component's frame sees it: without the rigid motion of the foot. */
@@ -426,23 +498,31 @@ static void scale_others(recovery *w, const double *forces) {
 static bough_status ask_structure(recovery *w) {
     bo_stress_loads *loads = w->loads;
     const size_t size = w->n * (size_t)loads->count;
+    const bough_interface *foot = foot_of(w->cook);
     double *forces = BO_NEW_ARRAY(w->cook->ctx, double, size);
-    if (!forces)
+    double *bends = BO_NEW_ARRAY(w->cook->ctx, double, foot ? 6 * (size_t)foot->vertex_count : 0);
+    if (!forces || !bends) {
+        bo_free(w->cook->ctx, forces);
+        bo_free(w->cook->ctx, bends);
         return BOUGH_ERROR_MEMORY;
+    }
     memcpy(forces, w->V, size * sizeof *forces);
-    if (foot_of(w->cook))
+    if (foot) {
+        bo_cook_bends(w->cook, foot, bends);
         load_foot(w);
+    }
     bough_status status = solve(w, w->V);
-    if (status == BOUGH_OK && foot_of(w->cook)) {
+    if (status == BOUGH_OK && foot) {
         status = solve_without(w, w->P);
         scale_others(w, forces);
     }
     bo_free(w->cook->ctx, forces);
     for (size_t k = 0; k < (size_t)loads->count && status == BOUGH_OK; k++) {
         leave_frame(w, k);
-        if (foot_of(w->cook))
-            find_seam(w, w->P + w->n * k, loads->seam + 6 * k);
+        if (foot)
+            find_seam(w, bends, w->P + w->n * k, loads->seam + BOUGH_SEAM * k);
     }
+    bo_free(w->cook->ctx, bends);
     loads->structure = status == BOUGH_OK;
     return status == BOUGH_ERROR_SINGULAR ? BOUGH_OK : status;
 }
@@ -452,16 +532,17 @@ static bough_status ask_structure(recovery *w) {
 static bough_status make_room(bo_cook *cook, int32_t most, bo_stress_loads *loads) {
     const size_t r = (size_t)cook->r, count = (size_t)most;
     *loads = (bo_stress_loads){.q = BO_COOK_ARRAY(cook, double, r *count),
-                               .seam = BO_COOK_ARRAY(cook, double, 6 * count),
+                               .seam = BO_COOK_ARRAY(cook, double, BOUGH_SEAM *count),
                                .wrench = BO_COOK_ARRAY(cook, double, 6 * (count + 1)),
                                .energy = BO_COOK_ARRAY(cook, double, count),
                                .weight = BO_COOK_ARRAY(cook, double, count),
                                .owner = BO_COOK_ARRAY(cook, int32_t, count),
                                .direction = BO_COOK_ARRAY(cook, int32_t, count),
+                               .axis = BO_COOK_ARRAY(cook, double, 6 * (count + 1)),
                                .L = BO_COOK_ARRAY(cook, double, r *r),
                                .scratch = BO_COOK_ARRAY(cook, double, r)};
     if (!loads->q || !loads->seam || !loads->wrench || !loads->energy || !loads->weight || !loads->owner ||
-        !loads->direction || !loads->L || !loads->scratch)
+        !loads->direction || !loads->axis || !loads->L || !loads->scratch)
         return BOUGH_ERROR_MEMORY;
     memcpy(loads->L, cook->draft.K, r * r * sizeof *loads->L);
     return bo_cholesky_factor(cook->r, loads->L)
@@ -500,6 +581,7 @@ static bough_status recover(recovery *w) {
     bo_cook *cook = w->cook;
     bo_stress_loads *loads = w->loads;
     BO_TRY(open_recovery(w));
+    set_units(w);
     BO_TRY(gather_loads(w));
     drop_noise(w);
     BO_TRY(weigh_loads(w));

@@ -10,6 +10,7 @@
 typedef struct bo_cook_around {
     bough_body *body; /* NULL: nothing is known of it */
     int32_t *vertices, *owner, *pulled;
+    unsigned char *beside;
 } bo_cook_around;
 void bo_cook_around_free(bough_context *ctx, bo_cook_around *around);
 

@@ -336,6 +336,7 @@ void bo_cook_around_free(bough_context *ctx, bo_cook_around *around) {
     bo_free(ctx, around->vertices);
     bo_free(ctx, around->owner);
     bo_free(ctx, around->pulled);
+    bo_free(ctx, around->beside);
     *around = (bo_cook_around){0};
 }
 
@@ -346,7 +347,7 @@ void bo_cook_job_surround(bough_cook_job *job) {
     hash = bo_hash_bytes(hash, job->around.owner, (size_t)mesh->element_count * sizeof *job->around.owner);
     job->def.input_hash = bo_hash_bytes(hash, job->around.body->fixed, 3 * (size_t)mesh->vertex_count);
     job->surroundings = (bough_cook_surroundings){job->around.body, job->around.vertices, job->around.owner,
-                                                  job->around.pulled};
+                                                  job->around.pulled, job->around.beside};
     job->def.surroundings = &job->surroundings;
 }
 

@@ -51,8 +51,9 @@ static ball around(const bough_mesh *mesh, const int32_t *map, const int32_t *ve
 static bool is_near(const bough_mesh *mesh, int32_t element, const ball *b) {
     const int32_t nodes = bough_element_node_count(mesh->type);
     for (int32_t k = 0; k < nodes; k++) {
-        const bo_vec3 d = bo_sub(
-            bo_load3(mesh->vertices + 3 * (size_t)mesh->elements[(size_t)nodes * (size_t)element + (size_t)k]), b->centre);
+        const bo_vec3 d =
+            bo_sub(bo_load3(mesh->vertices + 3 * (size_t)mesh->elements[(size_t)nodes * (size_t)element + (size_t)k]),
+                   b->centre);
         if (bo_dot(d, d) < b->reach2)
             return true;
     }
@@ -113,7 +114,8 @@ static void find_ground(patching *p) {
     const int32_t nodes = bough_element_node_count(mesh->type);
     memset(p->ground, 0, (size_t)mesh->vertex_count);
     for (int32_t v = 0; v < root->mesh->vertex_count; v++)
-        p->ground[map[v]] = root->fixed[3 * (size_t)v] || root->fixed[3 * (size_t)v + 1] || root->fixed[3 * (size_t)v + 2];
+        p->ground[map[v]] =
+            root->fixed[3 * (size_t)v] || root->fixed[3 * (size_t)v + 1] || root->fixed[3 * (size_t)v + 2];
     for (bool more = true; more;) {
         more = false;
         for (int32_t e = 0; e < mesh->element_count; e++) {
@@ -179,7 +181,9 @@ static bough_status fill(const patching *p, bough_context *ctx, int32_t domain, 
     to->vertices = BO_NEW_ARRAY(ctx, int32_t, own->mesh->vertex_count);
     to->owner = BO_NEW_ARRAY(ctx, int32_t, patch->mesh->element_count);
     to->pulled = BO_NEW_ARRAY(ctx, int32_t, patch->mesh->vertex_count);
-    bough_status status = place && to->vertices && to->owner && to->pulled ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    to->beside = BO_NEW_ARRAY(ctx, unsigned char, patch->mesh->element_count);
+    bough_status status =
+        place && to->vertices && to->owner && to->pulled && to->beside ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t v = 0; v < whole->vertex_count && status == BOUGH_OK; v++)
         place[v] = -1;
     for (int32_t v = 0; v < patch->mesh->vertex_count && status == BOUGH_OK; v++)
@@ -196,6 +200,8 @@ static bough_status fill(const patching *p, bough_context *ctx, int32_t domain, 
         to->owner[e] = other == domain ? BOUGH_OWNER_SELF
                        : branch < 0    ? BOUGH_OWNER_OTHER - other
                                        : interface_of(p, domain, branch);
+        to->beside[e] = other != domain && branch < 0 && p->cut->parent[domain] >= 0 &&
+                        branch_of(p, p->cut->parent[domain], other) >= 0;
     }
     if (status == BOUGH_OK)
         status = fix(p, ctx, patch, place, to->body);
@@ -237,8 +243,7 @@ bough_status bo_object_surround(const bo_json *block, const bo_object_cut *cut, 
     p.marked = BO_NEW_ARRAY(ctx, unsigned char, mesh->vertex_count);
     p.ground = BO_NEW_ARRAY(ctx, unsigned char, mesh->vertex_count);
     p.pulled = BO_NEW_ARRAY(ctx, int32_t, mesh->vertex_count);
-    bough_status status =
-        p.domain && p.taken && p.marked && p.ground && p.pulled ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    bough_status status = p.domain && p.taken && p.marked && p.ground && p.pulled ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t d = 0; d < cut->split->domain_count && status == BOUGH_OK; d++)
         for (int32_t e = 0; e < cut->split->domains[d].mesh->element_count; e++)
             p.domain[cut->split->domains[d].element_map[e]] = d;

@@ -24,9 +24,27 @@ static void turn_stress(const double rotation[9], double s[6]) {
     s[3] = T.m[5], s[4] = T.m[2], s[5] = T.m[1];
 }
 
-/* S - S_0 of the parent's interface, in the part's axes. What hangs by a joint, or by nothing, is not strained. */
-static void find_seam(const bough_model *model, const bough_state *state, const bo_tree_part *part, double seam[6]) {
-    memset(seam, 0, 6 * sizeof *seam);
+/* bend (3 x 6) in axes that are turned by R: index by index. */
+static void turn_bend(bo_mat3 R, const double from[18], double to[18]) {
+    bo_mat3 turned[3];
+    for (int i = 0; i < 3; i++) {
+        const double *b = from + 6 * i;
+        const bo_mat3 M = {{b[0], b[5], b[4], b[5], b[1], b[3], b[4], b[3], b[2]}};
+        turned[i] = bo_mat_mul(bo_mat_mul(bo_transpose(R), M), R);
+    }
+    for (int i = 0; i < 3; i++) {
+        bo_mat3 M = {{0}};
+        for (int j = 0; j < 3; j++)
+            M = bo_mat_add(M, bo_mat_scale(R.m[3 * j + i], turned[j]));
+        memcpy(to + 6 * i, (double[]){M.m[0], M.m[4], M.m[8], M.m[5], M.m[2], M.m[1]}, 6 * sizeof *to);
+    }
+}
+
+/* How the parent's interface is strained and bent, in the part's axes. What hangs by a joint, or by nothing, is not
+ * strained. */
+static void find_seam(const bough_model *model, const bough_state *state, const bo_tree_part *part,
+                      double seam[BOUGH_SEAM]) {
+    memset(seam, 0, BOUGH_SEAM * sizeof *seam);
     if (part->parent < 0 || part->joint >= 0)
         return;
     const bo_tree_part *parent = &model->parts[part->parent];
@@ -42,6 +60,19 @@ static void find_seam(const bough_model *model, const bough_state *state, const 
         return;
     S = bo_mat_mul(bo_mat_mul(bo_transpose(part->rest), bo_mat_sub(S, S0)), part->rest);
     memcpy(seam, (double[]){S.m[0], S.m[4], S.m[8], S.m[5], S.m[2], S.m[1]}, 6 * sizeof *seam);
+    if (!(terms = c->interfaces[part->interface].bend))
+        return;
+    double bend[18], own[18];
+    memcpy(bend, terms, sizeof bend);
+    for (int32_t l = 0; l < c->r; l++)
+        for (int k = 0; k < 18; k++)
+            bend[k] += q[l] * terms[18 * (size_t)(l + 1) + (size_t)k];
+    for (int k = 0; k < 18; k++) {
+        own[k] = -terms[k];
+        for (int j = 0; j < 3; j++)
+            own[k] += R.m[3 * j + k / 6] * bend[6 * j + k % 6];
+    }
+    turn_bend(part->rest, own, seam + 6);
 }
 
 bough_status bough_state_stress(bough_context *ctx, const bough_model *model, const bough_state *state, int32_t part,
@@ -54,7 +85,7 @@ bough_status bough_state_stress(bough_context *ctx, const bough_model *model, co
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                        "part %d has no stress point %d; it has %d: \"samples\" says how many are cooked", part, i,
                        c->stress.count);
-    double seam[6], gauges[6 * (BOUGH_MAX_GAUGES + 1)];
+    double seam[BOUGH_SEAM], gauges[6 * BOUGH_MAX_GAUGES + BOUGH_SEAM];
     if (c->gauges.count > 0) {
         find_seam(model, state, p, seam);
         bo_component_gauges(c, state->q + p->offset, seam, gauges);
@@ -121,8 +152,8 @@ BO_INLINE void twice_strain(const bo_v4 G[9], bool quadratic, bo_v4 W[9]) {
 }
 
 /* St. Venant-Kirchhoff: F S F^T / J of S = 2 mu E + lambda tr(E) I. F S F^T = F (S C) F^-1 has the invariants of S C,
- * and S and C = I + W have the same axes, so that S C is symmetric: up to a multiple of I, which von Mises does not see,
- * it is (mu + lambda tr(E)) W + mu W^2. */
+ * and S and C = I + W have the same axes, so that S C is symmetric: up to a multiple of I, which von Mises does not
+ * see, it is (mu + lambda tr(E)) W + mu W^2. */
 BO_INLINE void stvk_squared(const bo_elastic *e, const bo_v4 W[9], const bo_v4 *J2, bo_v4 *m) {
     bo_v4 T[6];
     const bo_v4 factor = e->mu + 0.5 * e->lambda * (W[0] + W[4] + W[8]);
@@ -194,9 +225,9 @@ BO_INLINE void point_squared(const bo_elastic *e, const bo_v4 G[9], const bo_v4 
 
 /* ---- gauges: what a part's strain elsewhere, and its parent's, do to it near interfaces ---- */
 
-enum { MOST_VALUES = 6 * (BOUGH_MAX_GAUGES + 1) };
+enum { MOST_VALUES = 6 * BOUGH_MAX_GAUGES + BOUGH_SEAM };
 
-BO_INLINE void read_gauges(const bough_component *c, const bo_v4 *q, double seam[BO_WIDE][6],
+BO_INLINE void read_gauges(const bough_component *c, const bo_v4 *q, double seam[BO_WIDE][BOUGH_SEAM],
                            bo_v4 values[HALVES][MOST_VALUES]) {
     static const int place[6] = {0, 4, 8, 5, 2, 1};
     bo_v4 G[HALVES][9], W[9];
@@ -209,13 +240,13 @@ BO_INLINE void read_gauges(const bough_component *c, const bo_v4 *q, double seam
         }
     }
     for (int h = 0; h < HALVES; h++)
-        for (int k = 0; k < 6; k++)
+        for (int k = 0; k < BOUGH_SEAM; k++)
             for (int i = 0; i < LANES; i++)
                 BO_LANE(values[h][6 * c->gauges.count + k], i) = seam[LANES * h + i][k];
 }
 
 BO_INLINE void add_gauges(const bough_component *c, int32_t point, const bo_v4 values[MOST_VALUES], bo_v4 more[6]) {
-    const int32_t count = 6 * c->gauges.count + 6;
+    const int32_t count = 6 * c->gauges.count + BOUGH_SEAM;
     const double *D = c->gauges.D + 6 * (size_t)point * (size_t)count;
     for (int k = 0; k < 6; k++, D += count) {
         bo_v4 sum = {0};
@@ -246,7 +277,7 @@ BO_MULTIVERSION static void find_peaks(const peaks *p, int32_t first, int32_t co
         q[HALVES * l] = (bo_v4){q_of[0][l], q_of[1][l], q_of[2][l], q_of[3][l]};
         q[HALVES * l + 1] = (bo_v4){q_of[4][l], q_of[5][l], q_of[6][l], q_of[7][l]};
     }
-    double seam[BO_WIDE][6];
+    double seam[BO_WIDE][BOUGH_SEAM];
     bo_v4 values[HALVES][MOST_VALUES], more[6];
     const bool gauged = c->gauges.count > 0;
     for (int i = 0; i < BO_WIDE && gauged; i++)
