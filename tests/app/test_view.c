@@ -6,6 +6,7 @@
 #include "run/play.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -95,6 +96,19 @@ static long resident_kb(void) {
         sscanf(line, "VmRSS: %ld", &kb);
     fclose(f);
     return kb;
+}
+
+/* Files and lines that the server holds. */
+static int open_handles(void) {
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)server.process);
+    DIR *folder = opendir(path);
+    check(folder != NULL);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count - 2; /* "." and ".." */
 }
 
 /* ---- sockets ---- */
@@ -544,10 +558,12 @@ static void sleepers_hold_up_nobody(void **state) {
             tell(&sleepers[i], words);
         }
     }
-    for (int k = 0; k < 3; k++) {
-        check_good_client();
-        sleep(1);
-    }
+    client awake;
+    come_in(&awake);
+    while (awake.frames < 150)
+        check(hear(&awake));
+    hang_up(&awake);
+    check_good_client();
     if (PLAIN)
         check_below((double)(resident_kb() - before), 16000);
     for (int i = 0; i < 4; i++)
@@ -592,7 +608,11 @@ static void crowds_are_survived(void **state) {
     check_int(refused, CROWD - SEATS);
     for (int i = 0; i < CROWD; i++)
         lines[i] = dial();
-    usleep(1500000);
+    const double until = now() + 20;
+    while (open_handles() < CROWD) {
+        check(now() < until);
+        usleep(5000);
+    }
     check_good_client();
     for (int i = 0; i < CROWD; i++)
         close(lines[i]);
@@ -613,7 +633,6 @@ static void memory_is_flat(void **state) {
             while (c.frames < 1)
                 check(hear(&c));
             hang_up(&c);
-            usleep(20000);
         }
         if (round == 3)
             before = resident_kb();
