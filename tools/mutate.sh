@@ -20,7 +20,7 @@ view) default='app_view|app_server|app_inside|app_oak_session' ;;
 esac
 tests=${4:-$default}
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
-place="$root/build/mutants"
+place=${BOUGH_MUTANTS_FOLDER:-$root/build/mutants}
 tree="$place/tree"
 build="$place/build"
 case $room in
