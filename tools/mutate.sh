@@ -83,7 +83,7 @@ sites() {
         if (code !~ /^ +(const )?[a-z_0-9]+ [^=]*\[/)
             for (from = 1; match(substr(code, from), /[ (][0-9]+(\.[0-9]+)?[ ;,)]/); from += RSTART) {
                 number = substr(code, from + RSTART, RLENGTH - 2)
-                site(from + RSTART, number, number ~ /\./ ? (number + 1) ".0" : number + 1)
+                site(from + RSTART, number, sprintf("%.12g", number + 1) (number ~ /\.0*$/ ? ".0" : ""))
             }
         if (code ~ /^ +[a-z_]+(->[a-z_]+)?(\[[^]]*\])? [-+*]?= .*;$/ || code ~ /^ +[a-z_]+\(.*\);$/)
             print FILENAME "\t" FNR "\t1\tstatement\tnothing"
