@@ -124,14 +124,17 @@ static int dial(void) {
     return line;
 }
 
-/* The status of the answer, and all of it in `out`; 0: none. */
+/* The status of the answer, and all of it in `out`; 0: none. last_error: 0 where the line ended in order. */
+static int last_error;
 static int ask(const char *request) {
     const int line = dial();
     size_t size = 0;
     int status = 0;
     put(line, request, strlen(request));
-    for (ssize_t got; size < sizeof out - 1 && (got = recv(line, out + size, sizeof out - 1 - size, 0)) > 0;)
+    ssize_t got = 0;
+    while (size < sizeof out - 1 && (got = recv(line, out + size, sizeof out - 1 - size, 0)) > 0)
         size += (size_t)got;
+    last_error = got < 0 ? errno : 0;
     out[size] = 0;
     close(line);
     sscanf(out, "HTTP/1.1 %d", &status);
@@ -329,6 +332,24 @@ static void only_the_viewers_files_are_served(void **state) {
     check_int(fetch_with("POST", "/parts/a.js", NULL, "Content-Length: 0\r\n"), 405);
     check_int(fetch_with("PUT", "/parts/a.js", NULL, "Content-Length: 0\r\n"), 405);
     check_int(fetch_with("DELETE", "/parts/a.js", NULL, NULL), 405);
+}
+
+/* What is too long is told so and shown out in order, however much of it was never read; what is no request, too. */
+static void long_and_odd_requests_are_told(void **state) {
+    (void)state;
+    enum { LONG = 100000 };
+    char *request = malloc(LONG + 1);
+    check(request != NULL);
+    memset(request, 'x', LONG);
+    request[LONG] = 0;
+    memcpy(request, "GET / HTTP/1.1\r\nX: ", 19);
+    check_int(ask(request), 431);
+    check_int(last_error, 0);
+    check_int(ask("these are words\r\n\r\n"), 400);
+    check_int(ask("GET / HTTP/1.1\r\nno header\r\n\r\n"), 400);
+    check_int(last_error, 0);
+    free(request);
+    check_good_client();
 }
 
 static void others_hosts_are_refused(void **state) {
@@ -754,6 +775,7 @@ int main(void) {
     const struct CMUnitTest served[] = {
         cmocka_unit_test(pages_need_the_token),
         cmocka_unit_test(only_the_viewers_files_are_served),
+        cmocka_unit_test(long_and_odd_requests_are_told),
         cmocka_unit_test(others_hosts_are_refused),
         cmocka_unit_test(bad_frames_are_refused),
         cmocka_unit_test(heads_are_judged_before_their_bytes),
