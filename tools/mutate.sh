@@ -3,7 +3,8 @@
 # src/ROOM, app/view (ROOM is view) or app (ROOM is app) the tests notice whose names begin with TESTS (those of the
 # room; several: 'time|fem_body'). Works in a copy of the last commit, below build/mutants. A change that does not
 # compile, or gives the same object code, does not count. The quickest tests come first and the first that fails or
-# takes ten times as long as usual ends the list.
+# takes ten times as long as usual ends the list. glibc checks the heap (where libc_malloc_debug is there), since the
+# sanitizers of .ci/run would notice what spoils it.
 #
 # One line a change; what no test noticed is kept in build/mutants/ROOM.left, to be tried again when a test was written
 # (the code unchanged): BOUGH_MUTANTS=build/mutants/ROOM.left tools/mutate.sh ROOM. 90 % is what we ask for. Some of what
@@ -41,8 +42,11 @@ names=$(ctest --test-dir "$build" -N | sed -n 's/^ *Test *#[0-9]*: //p' | grep -
 ninja -C "$build" $names >/dev/null
 
 program() { [ -x "$build/tests/$1" ] && echo "$build/tests/$1" || echo "$build/tests/fuzz/$1"; }
+heap=libc_malloc_debug.so.0
+[ -z "$(LD_PRELOAD=$heap true 2>&1)" ] || heap=
 run_test() { # NAME SECONDS
-    (cd "$build/tests" && timeout -k 5 "$2" "$(program "$1")" >/dev/null 2>&1 </dev/null)
+    (cd "$build/tests" && MALLOC_CHECK_=3 MALLOC_PERTURB_=165 LD_PRELOAD=$heap timeout -k 5 "$2" "$(program "$1")" \
+        >/dev/null 2>&1 </dev/null)
 }
 
 # How long each test takes when nothing is changed; one that fails even then says nothing.
