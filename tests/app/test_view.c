@@ -159,6 +159,7 @@ typedef struct {
     int line;
     viewer seen;
     int frames, code; /* code: with which it was closed */
+    char reason[126]; /* why */
     json_t *last;     /* text */
 } client;
 
@@ -217,9 +218,10 @@ static void take(client *c, int kind, unsigned char *bytes, size_t size) {
     if (kind == TEXT) {
         json_decref(c->last);
         check((c->last = json_loadb((const char *)bytes, size, 0, NULL)) != NULL);
-    } else if (kind == CLOSE)
+    } else if (kind == CLOSE) {
         c->code = size >= 2 ? bytes[0] << 8 | bytes[1] : 1005;
-    else if (kind == BINARY && word_at(bytes) == 1)
+        snprintf(c->reason, sizeof c->reason, "%.*s", size > 2 ? (int)size - 2 : 0, (const char *)bytes + 2);
+    } else if (kind == BINARY && word_at(bytes) == 1)
         viewer_take_stage(&c->seen, bytes, size);
     else if (kind == BINARY && word_at(bytes) == 2) {
         viewer_take_frame(&c->seen, bytes, size);
@@ -419,6 +421,8 @@ static void bad_frames_are_refused(void **state) {
         const int code = hear_the_end(&c);
         if (code != all[i].code)
             fail_msg("%s: closed with %d, not %d", all[i].what, code, all[i].code);
+        if (i == 0 ? strcmp(c.reason, "commands are texts") != 0 : !c.reason[0])
+            fail_msg("%s: closed because \"%s\"", all[i].what, c.reason);
         hang_up(&c);
     }
     check_good_client();

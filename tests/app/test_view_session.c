@@ -34,6 +34,10 @@ static void frames_are_the_surface(void **state) {
             rest[i] = (float)bough_run_mesh(p.run)->vertices[i];
         check(worst_difference(rest, surface, count) > 0.001 * SIZE); /* it has moved */
         check_below(worst_difference(t.seen.layers[0].drawn, surface, count), 1e-5 * SIZE);
+        bough_seams seams;
+        bough_model_seams(model, &seams);
+        check(seams.place_count > 0);
+        check_int(t.seen.layers[0].place_count, seams.place_count);
         free(surface), free(rest);
         end(ctx, &p);
         bough_context_destroy(ctx);
