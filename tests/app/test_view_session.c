@@ -91,6 +91,38 @@ static void parts_at_rest_are_left_out(void **state) {
     leave(&t);
 }
 
+/* A tenth of a millimetre of half a metre is shown, whichever way a part bends. */
+static void slight_bending_is_shown(void **state) {
+    (void)state;
+    const char *path = write_scene(
+        "rod.json", "{'bough': 1, 'components': {'rod': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.5, "
+                    "0.05, 0.05], 'cells': [5, 1, 1]}, 'material': {'young': 2e6, 'poisson': 0.3, 'density': 1000}, "
+                    "'interfaces': {'base': {'select': 'x0'}}, 'basis': {'r': 6}, 'samples': {'contact': 0, 'stress': "
+                    "0}}}, 'parts': [{'name': 'a', 'component': 'rod'}], 'gravity': [0, 0, 0], 'time': {'dt': 0.002, "
+                    "'duration': 1}}");
+    for (int sideways = 0; sideways < 2; sideways++) {
+        table t = sit_down(path, "tree", true);
+        look_until(&t, t.frames > 0);
+        char poke[128];
+        snprintf(poke, sizeof poke, "{'do': 'poke', 'part': 0, 'vertex': %d, 'impulse': [0, %g, %g]}",
+                 viewer_nearest(&t.seen, 0, 0.5, 0, 0), sideways ? 1e-3 : 0, sideways ? 0 : 1e-3);
+        viewer_draw(&t.seen, 0);
+        const viewer_layer *l = &t.seen.layers[0];
+        const size_t size = 3 * (size_t)l->vertex_count * sizeof *l->drawn;
+        float *before = malloc(size);
+        check(before != NULL);
+        memcpy(before, l->drawn, size);
+        order(&t, poke);
+        steps(&t, 20);
+        viewer_draw(&t.seen, 0);
+        const double moved = worst_difference(t.seen.layers[0].drawn, before, t.seen.layers[0].vertex_count);
+        print_message("moved by %g m\n", moved);
+        check(moved > 5e-5 && moved < 1e-3);
+        free(before);
+        leave(&t);
+    }
+}
+
 /* Who does not tell that frames were drawn gets two of them, and then the newest. */
 static void two_frames_are_under_way(void **state) {
     (void)state;
@@ -797,6 +829,7 @@ int main(void) {
         cmocka_unit_test(frames_are_the_surface),
         cmocka_unit_test(the_full_engine_is_streamed),
         cmocka_unit_test(parts_at_rest_are_left_out),
+        cmocka_unit_test(slight_bending_is_shown),
         cmocka_unit_test(two_frames_are_under_way),
         cmocka_unit_test(pulling_moves_the_vertex),
         cmocka_unit_test(hands_are_of_their_owners),
