@@ -45,6 +45,11 @@ static void frames_are_the_surface(void **state) {
     }
 }
 
+static bool began_anew(const table *t) {
+    const json_t *told = said(t, "error");
+    return told && strstr(json_string_value(json_object_get(told, "text")), "began anew");
+}
+
 static void the_full_engine_is_streamed(void **state) {
     (void)state;
     const char *path = write_scene("chain.json", HANGING);
@@ -74,6 +79,22 @@ static void the_full_engine_is_streamed(void **state) {
     bough_release(ctx, map);
     end(ctx, &p);
     bough_context_destroy(ctx);
+    /* with another integrator it begins anew, which everybody is told */
+    table other = t;
+    other.seat = view_session_join(t.session);
+    memset(other.said, 0, sizeof other.said);
+    order(&t, "{'do': 'integrator', 'name': 'bdf2'}");
+    look_until(&t, began_anew(&t));
+    for (const double until = app_seconds() + 20; !began_anew(&other);) {
+        view_message *m = view_seat_next(other.seat, 0.1);
+        if (m && m->text)
+            remember(&other, json_loadb((const char *)m->bytes, m->size, 0, NULL));
+        view_message_drop(m);
+        check(app_seconds() < until);
+    }
+    for (int i = 0; i < 16; i++)
+        json_decref(other.said[i]);
+    view_session_leave(other.seat);
     leave(&t);
 }
 
