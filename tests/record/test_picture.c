@@ -179,10 +179,14 @@ static void same_pixels_for_any_number_of_threads(void **state) {
 static void framing_fits_the_box(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    for (int wide = 0; wide < 2; wide++) {
+    static const struct {
+        double top, share; /* of the picture */
+        int32_t width;
+    } cases[] = {{1, 0.75, SIZE}, {-1.5, 1, 2 * SIZE}, {-2.5, 0.5 / 3, SIZE}};
+    for (int i = 0; i < 3; i++) {
         bough_picture_def def = flat_def();
-        def.width = wide ? 2 * SIZE : SIZE;
-        const double lower[3] = {5, -3, -0.001}, upper[3] = {8, wide ? -1.5 : 1, 0.001};
+        def.width = cases[i].width;
+        const double lower[3] = {5, -3, -0.001}, upper[3] = {8, cases[i].top, 0.001};
         bough_picture_frame(&def, lower, upper);
         const double corners[12] = {5, lower[1], 0, 8, lower[1], 0, 8, upper[1], 0, 5, upper[1], 0};
         const int32_t both[6] = {0, 1, 2, 0, 2, 3};
@@ -191,7 +195,7 @@ static void framing_fits_the_box(void **state) {
         check_ok(ctx, bough_picture_create(ctx, &def, &p));
         check_ok(ctx, bough_picture_add_surface(ctx, p, corners, 4, both, 2, &red));
         check_ok(ctx, bough_picture_render(ctx, p));
-        double expected = SIZE * SIZE / (1.12 * 1.12) * (wide ? 2 : 0.75);
+        double expected = def.width * SIZE / (1.12 * 1.12) * cases[i].share;
         check_near(count_pixels(p, 0, def.width * SIZE), expected, 0.03 * expected);
         bough_picture_destroy(ctx, p);
     }
