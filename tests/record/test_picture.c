@@ -229,6 +229,31 @@ static void shadow_darkens_the_ground(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Seen from above, the ground is lighter around what stands on it than far away. */
+static void the_ground_is_lit_around_the_scene(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_picture_def def = bough_default_picture_def();
+    def.width = def.height = SIZE;
+    def.samples = 1;
+    def.ground_height = 0, def.shadow = 0;
+    for (int k = 0; k < 3; k++)
+        def.background_top[k] = def.background_bottom[k] = 0.2f, def.target[k] = 0;
+    def.eye[0] = 0, def.eye[1] = -1, def.eye[2] = 5;
+    const double pebble[9] = {0, 0, 0, 0.01, 0, 0, 0, 0.01, 0.2};
+    const int32_t corners[3] = {0, 1, 2};
+    bough_picture *p;
+    check_ok(ctx, bough_picture_create(ctx, &def, &p));
+    check_ok(ctx, bough_picture_add_surface(ctx, p, pebble, 3, corners, 1, NULL));
+    check_ok(ctx, bough_picture_render(ctx, p));
+    const uint8_t *pixels = bough_picture_pixels(p);
+    const uint8_t beside = pixels[4 * ((size_t)(SIZE / 2) * SIZE + SIZE / 2 - SIZE / 16)], far = pixels[4];
+    print_message("%d, far away %d\n", beside, far);
+    check(beside > far + 10);
+    bough_picture_destroy(ctx, p);
+    bough_context_destroy(ctx);
+}
+
 /* A plate above a floor, seen from the side and lit from above. */
 static bough_picture *draw_plate(bough_context *ctx, double offset, bool shadow) {
     bough_picture_def def = flat_def();
@@ -526,6 +551,7 @@ int main(void) {
         cmocka_unit_test(same_pixels_for_any_number_of_threads),
         cmocka_unit_test(framing_fits_the_box),
         cmocka_unit_test(shadow_darkens_the_ground),
+        cmocka_unit_test(the_ground_is_lit_around_the_scene),
         cmocka_unit_test(surfaces_shade_each_other_anywhere),
         cmocka_unit_test(bad_numbers_are_left_out),
         cmocka_unit_test(wrong_arguments_are_refused),
