@@ -175,6 +175,29 @@ static void same_pixels_for_any_number_of_threads(void **state) {
     bough_context_destroy(three);
 }
 
+/* Lines are as long and as wide as they are said to be, whichever way they go; a head is 44 pixels long here, and 0.84
+ * as wide. */
+static void lines_cover_their_length_times_their_width(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int i = 0; i < 24; i++) {
+        const double angle = 2 * M_PI / 24 * i, x = 0.8 * cos(angle), y = 0.8 * sin(angle);
+        const double line[6] = {-x, -y, 0, x, y, 0};
+        bough_line_style red = bough_default_line_style();
+        red.width = 10, red.arrowhead = i % 2;
+        red.colour[0] = 1, red.colour[1] = red.colour[2] = 0;
+        bough_picture_def def = flat_def();
+        bough_picture *p;
+        check_ok(ctx, bough_picture_create(ctx, &def, &p));
+        check_ok(ctx, bough_picture_add_lines(ctx, p, line, 1, &red));
+        check_ok(ctx, bough_picture_render(ctx, p));
+        const double expected = i % 2 ? 10 * (160 - 44) + 0.5 * 44 * 0.84 * 44 : 10 * 160;
+        check_near(count_pixels(p, 0, SIZE * SIZE), expected, 0.05 * expected);
+        bough_picture_destroy(ctx, p);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* The framed box touches neither border, but nearly. */
 static void framing_fits_the_box(void **state) {
     (void)state;
@@ -550,6 +573,7 @@ int main(void) {
         cmocka_unit_test(geometry_behind_the_eye_is_clipped),
         cmocka_unit_test(same_pixels_for_any_number_of_threads),
         cmocka_unit_test(framing_fits_the_box),
+        cmocka_unit_test(lines_cover_their_length_times_their_width),
         cmocka_unit_test(shadow_darkens_the_ground),
         cmocka_unit_test(the_ground_is_lit_around_the_scene),
         cmocka_unit_test(surfaces_shade_each_other_anywhere),
