@@ -641,7 +641,8 @@ static void a_base_elsewhere_changes_nothing(void **unused) {
 
 static void points_are_found_until_joints_close(void **unused) {
     (void)unused;
-    bough_context *ctx = test_context(1);
+    test_memory memory = {.fail_at = -1};
+    bough_context *ctx = test_counting_context(&memory);
     sketch *s = fork_of_links(3, 3, BOUGH_MECHANISM_BALL);
     bough_mechanism *m = NULL;
     bough_mechanism_blend *blend = NULL;
@@ -674,9 +675,11 @@ static void points_are_found_until_joints_close(void **unused) {
     bough_mechanism_destroy(ctx, m);
     free(s);
     bough_context_destroy(ctx);
+    check_int(memory.live, 0);
 }
 
 static bool stop_at(void *user, const bough_progress *progress) {
+    check(progress->fraction <= 1);
     return progress->fraction < *(double *)user;
 }
 static void looking_for_points_can_be_stopped(void **unused) {

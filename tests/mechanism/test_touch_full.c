@@ -3,6 +3,8 @@
 #include "moving.h"
 #include "world.h"
 
+#include "mechanism/full.h"
+
 typedef struct {
     bough_mechanism *mechanism;
     bough_full_mechanism *full;
@@ -169,6 +171,37 @@ static void a_ball_hands_over_its_momentum(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* What impulses on coordinates make them faster by: nothing more along any of them than an impulse on it does. */
+static void all_coordinates_answer_to_impulses(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    for (int free_base = 0; free_base < 2; free_base++) {
+        sketch *sk = chain(3);
+        sk->def.free_base = free_base;
+        world *w = new_world();
+        add_touch(w, 0, sphere_def(0.03));
+        whole f = whole_of(ctx, sk, w);
+        check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+        const int32_t n = f.full->work->n;
+        double answer[40 * 40];
+        check(n > 2 && n <= 40);
+        for (int32_t i = 0; i < n * n; i++)
+            answer[i] = NAN;
+        check(bo_full_answer(f.full, answer));
+        for (int32_t r = 0; r < n; r++)
+            for (int32_t c = 0; c < r; c++) {
+                const double own = answer[r * n + r] * answer[c * n + c];
+                check(answer[r * n + r] > 0 && answer[c * n + c] > 0);
+                check(answer[r * n + c] * answer[r * n + c] < own);
+                check(answer[r * n + c] == answer[c * n + r]);
+            }
+        end_whole(ctx, f);
+        free(w);
+        free(sk);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* A shape of a link touches as the same shape of an end effector at the link's origin does, reduced and in full, with a
  * base that is held, moved or free, with motors too. */
 static void links_touch_as_end_effectors_there(void **unused) {
@@ -284,9 +317,10 @@ static void steps_are_whole_or_none(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stiff_mechanisms_touch_alike),     cmocka_unit_test(a_soft_chain_lies_on_the_ground),
-        cmocka_unit_test(a_ball_hands_over_its_momentum),   cmocka_unit_test(links_touch_as_end_effectors_there),
-        cmocka_unit_test(links_that_are_none_do_not_touch), cmocka_unit_test(steps_are_whole_or_none),
+        cmocka_unit_test(stiff_mechanisms_touch_alike),       cmocka_unit_test(a_soft_chain_lies_on_the_ground),
+        cmocka_unit_test(a_ball_hands_over_its_momentum),     cmocka_unit_test(links_touch_as_end_effectors_there),
+        cmocka_unit_test(links_that_are_none_do_not_touch),   cmocka_unit_test(steps_are_whole_or_none),
+        cmocka_unit_test(all_coordinates_answer_to_impulses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
