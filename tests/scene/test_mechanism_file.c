@@ -357,6 +357,20 @@ static void wrong_shapes_are_told(void **state) {
                   "cells");
 }
 
+/* Of many names a sentence tells the first ones. */
+static void long_lists_of_names_are_cut_short(void **state) {
+    (void)state;
+    char text[8192];
+    int used = snprintf(text, sizeof text, "{'bough': 1, 'links': [{'name': 'base'}");
+    for (int i = 0; i < 40; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         ", {'name': 'a rather long name %02d', 'mass': 1, 'inertia': [1, 1, 1, 0, 0, 0]}", i);
+    snprintf(text + used, sizeof text - (size_t)used,
+             "], 'joints': [], 'end_effectors': [{'name': 'tip', 'link': 'qqq'}]}");
+    check_refused(text, "a rather long name 12, ");
+    check_refused(text, " ...");
+}
+
 /* As many cells as it says over all of its size, not flat, and the same each time. */
 static void hills_are_as_large_as_they_say(void **state) {
     (void)state;
@@ -443,6 +457,7 @@ int main(void) {
         cmocka_unit_test(wrong_things_are_told),
         cmocka_unit_test(wrong_shapes_are_told),
         cmocka_unit_test(hills_are_as_large_as_they_say),
+        cmocka_unit_test(long_lists_of_names_are_cut_short),
         cmocka_unit_test(truncations_and_mutations_do_no_harm),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(the_examples_work),
