@@ -126,7 +126,8 @@ while IFS='	' read -r file line at old new; do
         NR == line && old == "statement" { print ";"; next }
         NR == line { $0 = substr($0, 1, at - 1) new substr($0, at + length(old)) }
         { print }' "$place/kept.c" >"$tree/$file"
-    ninja -C "$build" "$object" >/dev/null 2>&1 && ! cmp -s "$build/$object" "$place/kept.o" || continue
+    ninja -C "$build" "$object" >/dev/null 2>&1 || continue
+    if cmp -s "$build/$object" "$place/kept.o"; then continue; fi
     tried=$((tried + 1))
     by=$(noticed_by)
     [ -z "$by" ] || noticed=$((noticed + 1))
