@@ -6,6 +6,7 @@
 #include "run/play.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -101,6 +102,19 @@ static long resident_kb(void) {
     return kb;
 }
 
+/* Files and lines that the server holds. */
+static int open_handles(void) {
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)server.process);
+    DIR *folder = opendir(path);
+    check(folder != NULL);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count - 2; /* "." and ".." */
+}
+
 /* ---- sockets ---- */
 
 static int dial(void) {
@@ -114,14 +128,17 @@ static int dial(void) {
     return line;
 }
 
-/* The status of the answer, and all of it in `out`; 0: none. */
+/* The status of the answer, and all of it in `out`; 0: none. last_error: 0 where the line ended in order. */
+static int last_error;
 static int ask(const char *request) {
     const int line = dial();
     size_t size = 0;
     int status = 0;
     put(line, request, strlen(request));
-    for (ssize_t got; size < sizeof out - 1 && (got = recv(line, out + size, sizeof out - 1 - size, 0)) > 0;)
+    ssize_t got = 0;
+    while (size < sizeof out - 1 && (got = recv(line, out + size, sizeof out - 1 - size, 0)) > 0)
         size += (size_t)got;
+    last_error = got < 0 ? errno : 0;
     out[size] = 0;
     close(line);
     sscanf(out, "HTTP/1.1 %d", &status);
@@ -146,6 +163,7 @@ typedef struct {
     int line;
     viewer seen;
     int frames, code; /* code: with which it was closed */
+    char reason[126]; /* why */
     json_t *last;     /* text */
 } client;
 
@@ -204,9 +222,10 @@ static void take(client *c, int kind, unsigned char *bytes, size_t size) {
     if (kind == TEXT) {
         json_decref(c->last);
         check((c->last = json_loadb((const char *)bytes, size, 0, NULL)) != NULL);
-    } else if (kind == CLOSE)
+    } else if (kind == CLOSE) {
         c->code = size >= 2 ? bytes[0] << 8 | bytes[1] : 1005;
-    else if (kind == BINARY && word_at(bytes) == 1)
+        snprintf(c->reason, sizeof c->reason, "%.*s", size > 2 ? (int)size - 2 : 0, (const char *)bytes + 2);
+    } else if (kind == BINARY && word_at(bytes) == 1)
         viewer_take_stage(&c->seen, bytes, size);
     else if (kind == BINARY && word_at(bytes) == 2) {
         viewer_take_frame(&c->seen, bytes, size);
@@ -321,6 +340,24 @@ static void only_the_viewers_files_are_served(void **state) {
     check_int(fetch_with("DELETE", "/parts/a.js", NULL, NULL), 405);
 }
 
+/* What is too long is told so and shown out in order, however much of it was never read; what is no request, too. */
+static void long_and_odd_requests_are_told(void **state) {
+    (void)state;
+    enum { LONG = 100000 };
+    char *request = malloc(LONG + 1);
+    check(request != NULL);
+    memset(request, 'x', LONG);
+    request[LONG] = 0;
+    memcpy(request, "GET / HTTP/1.1\r\nX: ", 19);
+    check_int(ask(request), 431);
+    check_int(last_error, 0);
+    check_int(ask("these are words\r\n\r\n"), 400);
+    check_int(ask("GET / HTTP/1.1\r\nno header\r\n\r\n"), 400);
+    check_int(last_error, 0);
+    free(request);
+    check_good_client();
+}
+
 static void others_hosts_are_refused(void **state) {
     (void)state;
     char own[64], more[128];
@@ -388,6 +425,8 @@ static void bad_frames_are_refused(void **state) {
         const int code = hear_the_end(&c);
         if (code != all[i].code)
             fail_msg("%s: closed with %d, not %d", all[i].what, code, all[i].code);
+        if (i == 0 ? strcmp(c.reason, "commands are texts") != 0 : !c.reason[0])
+            fail_msg("%s: closed because \"%s\"", all[i].what, c.reason);
         hang_up(&c);
     }
     check_good_client();
@@ -547,10 +586,12 @@ static void sleepers_hold_up_nobody(void **state) {
             tell(&sleepers[i], words);
         }
     }
-    for (int k = 0; k < 3; k++) {
-        check_good_client();
-        sleep(1);
-    }
+    client awake;
+    come_in(&awake);
+    while (awake.frames < 150)
+        check(hear(&awake));
+    hang_up(&awake);
+    check_good_client();
     check_below((double)(resident_kb() - before), 16000);
     for (int i = 0; i < 4; i++)
         hang_up(&sleepers[i]);
@@ -594,7 +635,11 @@ static void crowds_are_survived(void **state) {
     check_int(refused, CROWD - SEATS);
     for (int i = 0; i < CROWD; i++)
         lines[i] = dial();
-    usleep(1500000);
+    const double until = now() + 20;
+    while (open_handles() < CROWD) {
+        check(now() < until);
+        usleep(5000);
+    }
     check_good_client();
     for (int i = 0; i < CROWD; i++)
         close(lines[i]);
@@ -615,7 +660,6 @@ static void memory_is_flat(void **state) {
             while (c.frames < 1)
                 check(hear(&c));
             hang_up(&c);
-            usleep(20000);
         }
         if (round == 3)
             before = resident_kb();
@@ -736,6 +780,7 @@ int main(void) {
     const struct CMUnitTest served[] = {
         cmocka_unit_test(pages_need_the_token),
         cmocka_unit_test(only_the_viewers_files_are_served),
+        cmocka_unit_test(long_and_odd_requests_are_told),
         cmocka_unit_test(others_hosts_are_refused),
         cmocka_unit_test(bad_frames_are_refused),
         cmocka_unit_test(heads_are_judged_before_their_bytes),

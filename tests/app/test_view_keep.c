@@ -158,7 +158,13 @@ static void other_files_are_opened(void **state) {
     write_mesh(ctx, "shelf/box.msh");
     write_mesh(ctx, "shelf/deep/box.obj");
     bough_context_destroy(ctx);
+    /* none of these is a scene */
     write_scene("shelf/notes.json", "{'hello': 1}");
+    write_scene("shelf/no_bough.json", "{'mesh': 'box.msh'}");
+    write_scene("shelf/no_mesh.json", "{'bough': 1}");
+    write_scene("shelf/no_twig.json", "{'bough': 1, 'mesh': 'box.msh', 'interfaces': {}}");
+    write_scene("shelf/no_leaf.json", "{'bough': 1, 'mesh': 'box.msh', 'basis': {}}");
+    write_scene("shelf/.no_secret.json", STILL);
     write_scene("shelf/still.json", STILL);
     table t = sit_down(write_scene("shelf/chain.json", HANGING), "tree", true);
     look_until(&t, t.frames > 0);
@@ -166,7 +172,7 @@ static void other_files_are_opened(void **state) {
     const json_t *files = json_object_get(t.seen.stage, "files");
     for (size_t i = 0; i < json_array_size(files); i++) {
         const char *name = json_string_value(json_array_get(files, i));
-        check(name[0] != '/' && !strstr(name, "..") && strcmp(name, "notes.json") != 0);
+        check(name[0] != '/' && !strstr(name, "..") && strcmp(name, "notes.json") != 0 && !strstr(name, "no_"));
     }
     order(&t, "{'do': 'keep', 'name': 'of the chain'}");
     open_file(&t, "box.msh");

@@ -34,11 +34,20 @@ static void frames_are_the_surface(void **state) {
             rest[i] = (float)bough_run_mesh(p.run)->vertices[i];
         check(worst_difference(rest, surface, count) > 0.001 * SIZE); /* it has moved */
         check_below(worst_difference(t.seen.layers[0].drawn, surface, count), 1e-5 * SIZE);
+        bough_seams seams;
+        bough_model_seams(model, &seams);
+        check(seams.place_count > 0);
+        check_int(t.seen.layers[0].place_count, seams.place_count);
         free(surface), free(rest);
         end(ctx, &p);
         bough_context_destroy(ctx);
         leave(&t);
     }
+}
+
+static bool began_anew(const table *t) {
+    const json_t *told = said(t, "error");
+    return told && strstr(json_string_value(json_object_get(told, "text")), "began anew");
 }
 
 static void the_full_engine_is_streamed(void **state) {
@@ -70,6 +79,22 @@ static void the_full_engine_is_streamed(void **state) {
     bough_release(ctx, map);
     end(ctx, &p);
     bough_context_destroy(ctx);
+    /* with another integrator it begins anew, which everybody is told */
+    table other = t;
+    other.seat = view_session_join(t.session);
+    memset(other.said, 0, sizeof other.said);
+    order(&t, "{'do': 'integrator', 'name': 'bdf2'}");
+    look_until(&t, began_anew(&t));
+    for (const double until = app_seconds() + 20; !began_anew(&other);) {
+        view_message *m = view_seat_next(other.seat, 0.1);
+        if (m && m->text)
+            remember(&other, json_loadb((const char *)m->bytes, m->size, 0, NULL));
+        view_message_drop(m);
+        check(app_seconds() < until);
+    }
+    for (int i = 0; i < 16; i++)
+        json_decref(other.said[i]);
+    view_session_leave(other.seat);
     leave(&t);
 }
 
@@ -85,6 +110,49 @@ static void parts_at_rest_are_left_out(void **state) {
     steps(&t, 5);
     check(t.seen.layers[0].sent > 0);
     leave(&t);
+}
+
+/* Whichever way a part bends, nothing is drawn further than 1e-5 of the part's size from where it is. */
+static void slight_bending_is_shown(void **state) {
+    (void)state;
+    const char *path = write_scene(
+        "rod.json", "{'bough': 1, 'components': {'rod': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.5, "
+                    "0.05, 0.05], 'cells': [5, 1, 1]}, 'material': {'young': 2e6, 'poisson': 0.3, 'density': 1000}, "
+                    "'interfaces': {'base': {'select': 'x0'}}, 'basis': {'r': 6}, 'samples': {'contact': 0, 'stress': "
+                    "0}}}, 'parts': [{'name': 'a', 'component': 'rod'}], 'gravity': [0, 0, 0], 'time': {'dt': 0.002, "
+                    "'duration': 1}}");
+    for (int sideways = 0; sideways < 2; sideways++) {
+        table t = sit_down(path, "tree", true);
+        look_until(&t, t.frames > 0);
+        const int32_t count = t.seen.layers[0].vertex_count;
+        const double gravity[3] = {0, sideways ? 0.1 : 0, sideways ? 0 : 0.1}; /* 0.1 mm in 0.04 s */
+        bough_context *ctx = test_context(1);
+        bough_run_def def = bough_default_run_def();
+        def.live = true, def.engine = "tree";
+        play p = begin_file(ctx, path, &def);
+        const bough_model *model;
+        const bough_state *now;
+        check(bough_run_tree(p.run, &model, &now));
+        check_ok(ctx, bough_run_set_gravity(ctx, p.run, gravity));
+        char text[128];
+        snprintf(text, sizeof text, "{'do': 'gravity', 'acceleration': [0, %g, %g]}", gravity[1], gravity[2]);
+        order(&t, text);
+        float *surface = malloc(3 * (size_t)count * sizeof *surface);
+        double worst = 0;
+        for (int k = 0; k < 20; k++) {
+            steps(&t, 1);
+            viewer_draw(&t.seen, 0);
+            check_ok(ctx, bough_run_step(ctx, p.run));
+            check_ok(ctx, bough_state_surface(ctx, model, now, surface, NULL));
+            worst = fmax(worst, worst_difference(t.seen.layers[0].drawn, surface, count));
+        }
+        print_message("drawn %g m from where it is\n", worst);
+        check_below(worst, 1.1e-5 * sqrt(0.5 * 0.5 + 2 * 0.05 * 0.05));
+        free(surface);
+        end(ctx, &p);
+        bough_context_destroy(ctx);
+        leave(&t);
+    }
 }
 
 /* Who does not tell that frames were drawn gets two of them, and then the newest. */
@@ -802,6 +870,7 @@ int main(void) {
         cmocka_unit_test(frames_are_the_surface),
         cmocka_unit_test(the_full_engine_is_streamed),
         cmocka_unit_test(parts_at_rest_are_left_out),
+        cmocka_unit_test(slight_bending_is_shown),
         cmocka_unit_test(two_frames_are_under_way),
         cmocka_unit_test(pulling_moves_the_vertex),
         cmocka_unit_test(hands_are_of_their_owners),

@@ -173,6 +173,9 @@ static void other_arrays_are_refused(void **state) {
     check_below((double)memory.largest,
                 4096); /* nothing was allocated on a header's word; the context is the largest */
     check_refused(ctx, write_dictionary(4, "{}", one, sizeof one), BOUGH_ERROR_UNSUPPORTED, "version 4.0");
+    for (size_t missing = 1; missing < 60; missing++)
+        check_refused(ctx, write_parts("short.npy", float64_2x3, sizeof float64_2x3 - 1 - missing, one, 0),
+                      BOUGH_ERROR_FORMAT, "ends within its header");
     test_write_text(test_path("text.npy"), "1, 2, 3\n");
     check_refused(ctx, test_path("text.npy"), BOUGH_ERROR_FORMAT, "is not a .npy file");
     check_refused(ctx, test_path("missing.npy"), BOUGH_ERROR_FILE, "cannot be opened");

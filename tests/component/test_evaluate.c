@@ -2,6 +2,7 @@
 #include "draft.h"
 
 #include "base/rotation.h"
+#include "component/joints.h"
 #include "material/elastic.h"
 
 /* E by the definition. */
@@ -337,6 +338,83 @@ static void surfaces_move_with_the_coordinates(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* ---- functions of interfaces ---- */
+
+enum { SPOTS = 60, FUNCTIONS = BO_JOINT_FUNCTIONS };
+typedef struct {
+    double s[SPOTS], t[SPOTS], weight[SPOTS];
+} spots;
+
+static bo_joint_geometry geometry_of(const spots *p, bo_mat3 axes) {
+    bo_joint_geometry g = {0};
+    memcpy(g.axes, axes.m, sizeof g.axes);
+    for (int n = 0; n < SPOTS; n++) {
+        double m[BO_JOINT_MONOMIALS];
+        bo_joint_monomials(p->s[n], p->t[n], m);
+        for (int i = 0; i < 36; i++)
+            g.moments[i] += p->weight[n] * m[i / 6] * m[i % 6];
+    }
+    return g;
+}
+
+static bo_vec3 function_at(const double *Z, int k, double s, double t) {
+    double m[BO_JOINT_MONOMIALS], x[3] = {0};
+    bo_joint_monomials(s, t, m);
+    for (int i = 0; i < BO_JOINT_TERMS; i++)
+        x[i % 3] += m[i / 3] * Z[i * FUNCTIONS + k];
+    return bo_load3(x);
+}
+
+/* Point by point: they are orthonormal, hold no rigid motion, and what the other side says in its axes and over its
+ * radius is translated without loss. */
+static void functions_of_interfaces_mean_the_same_on_both_sides(void **state) {
+    (void)state;
+    test_random r = {8};
+    for (int round = 0; round < 10; round++) {
+        spots own, other;
+        const double ratio = test_uniform(&r, 0.7, 1.4);
+        const bo_mat3 T = bo_exp3(bo_v3(0, 0, test_uniform(&r, -3, 3))),
+                      A = bo_exp3(bo_v3(test_uniform(&r, -2, 2), 1, test_uniform(&r, -2, 2))),
+                      R = bo_exp3(bo_v3(0.5, test_uniform(&r, -2, 2), test_uniform(&r, -2, 2)));
+        for (int n = 0; n < SPOTS; n++) {
+            own.s[n] = test_uniform(&r, -1, 1), own.t[n] = test_uniform(&r, -0.8, 0.8);
+            own.weight[n] = other.weight[n] = test_uniform(&r, 0.5, 1.5) / SPOTS;
+            const bo_vec3 x = bo_mat_tvec(T, bo_v3(own.s[n], own.t[n], 0));
+            other.s[n] = ratio * x.x, other.t[n] = ratio * x.y;
+        }
+        const bo_joint_geometry a = geometry_of(&own, A),
+                                b = geometry_of(&other, bo_mat_mul(bo_transpose(R), bo_mat_mul(A, T)));
+        double Z[BO_JOINT_TERMS * FUNCTIONS], Zo[BO_JOINT_TERMS * FUNCTIONS], D[FUNCTIONS * FUNCTIONS];
+        bo_joint_functions(&a, Z);
+        bo_joint_functions(&b, Zo);
+        bo_joint_translate(&a, &b, R, ratio, D);
+        for (int j = 0; j < FUNCTIONS; j++) {
+            double rigid[6] = {0}, row = 0;
+            for (int k = 0; k < FUNCTIONS; k++) {
+                double own_sum = 0, sum = 0;
+                for (int n = 0; n < SPOTS; n++) {
+                    const bo_vec3 x = function_at(Z, j, own.s[n], own.t[n]);
+                    own_sum += own.weight[n] * bo_dot(x, function_at(Z, k, own.s[n], own.t[n]));
+                    sum += own.weight[n] * bo_dot(x, bo_mat_vec(T, function_at(Zo, k, other.s[n], other.t[n])));
+                }
+                check_near(own_sum, j == k, 1e-10);
+                check_near(D[j * FUNCTIONS + k], sum, 1e-10);
+                row += D[j * FUNCTIONS + k] * D[j * FUNCTIONS + k];
+            }
+            check_near(row, 1, 1e-10);
+            for (int n = 0; n < SPOTS; n++) {
+                const bo_vec3 x = function_at(Z, j, own.s[n], own.t[n]),
+                              turn = bo_cross(bo_v3(own.s[n], own.t[n], 0), x);
+                const double six[6] = {x.x, x.y, x.z, turn.x, turn.y, turn.z};
+                for (int d = 0; d < 6; d++)
+                    rigid[d] += own.weight[n] * six[d];
+            }
+            for (int d = 0; d < 6; d++)
+                check_near(rigid[d], 0, 1e-10);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quartic_indices_are_a_gapless_enumeration),
@@ -348,6 +426,7 @@ int main(void) {
         cmocka_unit_test(interfaces_follow_rigid_motions_exactly),
         cmocka_unit_test(stresses_are_those_of_the_material),
         cmocka_unit_test(surfaces_move_with_the_coordinates),
+        cmocka_unit_test(functions_of_interfaces_mean_the_same_on_both_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,7 @@ static void check_rest(const bough_component *c, double *q, double *scratch, dou
     for (int32_t i = 0; i < c->interface_count; i++) {
         check(bough_component_interface_frame(c, i, q, centre, R) && isfinite(centre[0] + centre[1] + centre[2]));
         for (int k = 0; k < 9; k++)
-            check_below(fabs(R[k] - (k % 4 == 0)), 1e-3);
+            check_below(fabs(R[k] - (k % 4 == 0)), 1e-9);
     }
     for (int32_t i = 0; i < c->stress.count; i++)
         check(bough_component_stress(c, i, q, NULL, &von_mises) && isfinite(von_mises));

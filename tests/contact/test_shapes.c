@@ -224,6 +224,10 @@ static void hostile_shapes_are_refused(void **unused) {
     check_refused(ctx, def, "4 to");
     check_refused(ctx, field_def(1000000, 1000000, 1, (double[4]){0}), "2 to");
     check_refused(ctx, field_def(2, 2, 1, NULL), "2 to");
+    check_refused(ctx, field_def(1, 4, 1, (double[4]){0}), "1 x 4");
+    check_refused(ctx, field_def(4, 1, 1, (double[4]){0}), "4 x 1");
+    def = field_def(2, 2, 1, (double[4]){0}), def.cell[1] = NAN;
+    check_refused(ctx, def, "cells");
     p[3] = bo_v3(1, 1, 0);
     check_refused(ctx, hull_def(4, p), "in one plane");
     p[3] = bo_v3(1, 1, 1e-9);

@@ -108,7 +108,7 @@ static void impulses_obey_contact_and_friction(void **unused) {
         bo_contact_solve(&p->problem);
         if (p->problem.residual < 1e-8) {
             solved++;
-            check_laws(p, 1e-7, 1);
+            check_laws(p, 1e-9, 1);
         }
         /* the residual says by how much speeds are wrong */
         for (int32_t i = 0; i < p->problem.constraint_count; i++) {

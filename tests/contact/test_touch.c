@@ -162,7 +162,7 @@ static void polyhedra_overlap_as_brute_force_says(void **unused) {
         }
         /* every point on both lies in or on both, but for its depth */
         for (int32_t i = 0; i < t.count; i++) {
-            check_below(distance_of_point(&a->hull, g, bo_load3(t.points[i].on_a)).least, 0.02 + fabs(t.points[i].gap));
+            check_below(distance_of_point(&a->hull, g, bo_load3(t.points[i].on_a)).least, 1e-12);
             check_below(distance_of_point(&b->hull, h, bo_load3(t.points[i].on_b)).least, 0.02 + fabs(t.points[i].gap));
         }
         bough_shape_destroy(ctx, a);
@@ -304,7 +304,7 @@ static void balls_find_the_nearest_triangle(void **unused) {
         const touching t = touch(ball, g, field, bo_se3_identity(), 0.05);
         if (nearest - 0.3 < 0.049) {
             touched++;
-            check_near(gap_of(&t), nearest - 0.3, 1e-3);
+            check_near(gap_of(&t), nearest - 0.3, 1e-5);
         }
         bough_shape_surface_destroy(ctx, &s);
         bough_shape_destroy(ctx, field);

@@ -448,6 +448,10 @@ static void wrong_arguments_are_explained(void **state) {
     double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
     const double g[3] = {0, 0, -9.81}, bad[3] = {NAN, 0, 0};
     check_fails(ctx, bough_body_set_gravity(ctx, body, bad), BOUGH_NOT_FINITE, "gravity");
+    const int32_t face = 0, beyond = 1 << 30;
+    check_fails(ctx, bough_body_add_pressure(ctx, body, &beyond, 1, 1), BOUGH_ERROR_ARGUMENT, "does not exist");
+    check_fails(ctx, bough_body_add_pressure(ctx, body, &face, 1, NAN), BOUGH_ERROR_ARGUMENT, "finite value");
+    check_fails(ctx, bough_body_add_pressure(ctx, body, &face, 0, 1), BOUGH_ERROR_ARGUMENT, "at least one face");
     check_ok(ctx, bough_body_set_gravity(ctx, body, g));
     bough_static_result result;
     check_fails(ctx, bough_body_static(ctx, body, NULL, u, &result), BOUGH_ERROR_SINGULAR, "fix more vertices");

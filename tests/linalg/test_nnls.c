@@ -95,7 +95,7 @@ static void optimality_conditions_hold(void **state) {
     subtract(&problem, result.count, result.active, result.x, residual);
     double scale = sqrt(ROWS) * sqrt(ROWS) / 3; /* length of a column times that of b */
     for (int32_t j = 0; j < COLUMNS; j++)
-        check_below(product(ROWS, G + j * ROWS, residual) / scale, 1e-5);
+        check_below(product(ROWS, G + j * ROWS, residual) / scale, 1e-8);
     for (int32_t k = 0; k < result.count; k++) {
         check(result.x[k] > 0);
         check_near(product(ROWS, G + result.active[k] * ROWS, residual) / scale, 0, 1e-12);

@@ -61,6 +61,35 @@ static void energy_does_not_see_rotations(void **state) {
         }
 }
 
+/* Stress is the slope of the energy, the tangent that of the stress; differences of fourth order. */
+static void stresses_and_tangents_are_derivatives(void **state) {
+    (void)state;
+    static const double at[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1}, h = 1e-3;
+    test_random r = {7};
+    for (int model = 0; model < BOUGH_MATERIAL_MODEL_COUNT; model++)
+        for (int trial = 0; trial < 50; trial++) {
+            const bo_elastic e = make(model, 0.3);
+            const bo_mat3 F = bo_mat_add(bo_identity3(), random_matrix(&r, 0.15));
+            bo_mat3 P;
+            double psi, C[81];
+            check(bo_elastic_eval(&e, &F, &psi, &P, C));
+            for (int i = 0; i < 9; i++) {
+                double slope = 0, turn[9] = {0};
+                for (int k = 0; k < 4; k++) {
+                    bo_mat3 G = F, there;
+                    G.m[i] += at[k] * h;
+                    check(bo_elastic_eval(&e, &G, &psi, &there, NULL));
+                    slope += weight[k] * psi / (12 * h);
+                    for (int j = 0; j < 9; j++)
+                        turn[j] += weight[k] * there.m[j] / (12 * h);
+                }
+                check_near(P.m[i], slope, 1e-8);
+                for (int j = 0; j < 9; j++)
+                    check_near(C[9 * j + i], turn[j], 1e-7);
+            }
+        }
+}
+
 static void tangents_are_symmetric(void **state) {
     (void)state;
     test_random r = {4};
@@ -156,11 +185,9 @@ static void stresses_have_principal_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_strains_are_linear_elasticity),
-        cmocka_unit_test(energy_does_not_see_rotations),
-        cmocka_unit_test(tangents_are_symmetric),
-        cmocka_unit_test(inversion_is_refused_or_survived),
-        cmocka_unit_test(mooney_rivlin_stretches_like_rubber),
+        cmocka_unit_test(small_strains_are_linear_elasticity),   cmocka_unit_test(energy_does_not_see_rotations),
+        cmocka_unit_test(stresses_and_tangents_are_derivatives), cmocka_unit_test(tangents_are_symmetric),
+        cmocka_unit_test(inversion_is_refused_or_survived),      cmocka_unit_test(mooney_rivlin_stretches_like_rubber),
         cmocka_unit_test(stresses_have_principal_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

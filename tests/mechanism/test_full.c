@@ -79,7 +79,7 @@ static void two_links_are_pulled_straight(void **unused) {
         check_ok(ctx, bough_full_mechanism_settle(ctx, full));
         const bo_se3 tip = bo_se3_mul(bo_pose(&full->poses[2]), bo_pose(&s->effectors[0].frame));
         check_near(tip.t.x, x, 1e-8);
-        check_near(full->coordinates[1] / quarter * 45, turn, 1e-5);
+        check_near(full->coordinates[1] / quarter * 45, turn, 1e-8);
         bough_mechanism *moved = NULL;
         bough_mechanism_statics *statics = NULL;
         check_ok(ctx, bough_mechanism_create_at(ctx, m, full->poses, &moved));

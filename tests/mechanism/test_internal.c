@@ -274,7 +274,7 @@ static void searches_of_any_width_stay_in_their_memory(void **unused) {
             check_int(found, count);
             check(linear_frequencies(ctx, s, (int)count, dense, NULL) >= count);
             for (int32_t k = 0; k < count; k++)
-                check_near(found_hz[k], dense[k], 1e-6 * dense[k]);
+                check_near(found_hz[k], dense[k], 1e-9 * dense[k]);
             bough_mechanism_destroy(ctx, m);
             free(s);
         }

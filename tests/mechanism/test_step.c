@@ -135,7 +135,7 @@ static void a_step_is_backward_euler(void **unused) {
         bo_lu_solve(N, A, pivots, b);
         check_ok(ctx, bough_mechanism_step(ctx, m.model, m.state, h));
         for (int k = 0; k < N; k++) {
-            check_near(m.state->phi[k], b[k], 1e-7 * largest(N, b));
+            check_near(m.state->phi[k], b[k], 1e-10 * largest(N, b));
             check_near(m.state->xi[k], xi[k] + h * b[k], 1e-9);
         }
     }

@@ -348,7 +348,7 @@ static void flat_elements_and_far_points_are_safe(void **state) {
             for (int32_t v = 0; v < surface->vertex_count && kind == 0; v++) {
                 double y[3];
                 interpolate(volume, embedding, v, itself, y);
-                check_near(y[0], fmin(fmax(surface->vertices[3 * v], 0), 1), types[t] == BOUGH_TET4 ? 1e-12 : 1e-2);
+                check_near(y[0], fmin(fmax(surface->vertices[3 * v], 0), 1), types[t] == BOUGH_TET4 ? 1e-12 : 1e-5);
             }
             bough_embedding_destroy(ctx, embedding);
             bough_mesh_destroy(ctx, volume);

@@ -62,6 +62,7 @@ static inline npz_array find_array(const npz_file *file, const char *name) {
         const unsigned char *head = file->bytes + little(entry + 42, 4);
         const size_t length = little(head + 26, 2), size = little(head + 18, 4);
         check(little(head, 4) == 0x04034b50 && memcmp(head + 14, entry + 16, 12) == 0);
+        check(memcmp(head + 4, entry + 6, 10) == 0 && little(head + 6, 2) == 0 && little(head + 28, 2) == 0);
         if (length != strlen(wanted) || memcmp(head + 30, wanted, length) != 0)
             continue;
         check(little(head + 8, 2) == 0 && little(head + 14, 4) == crc32(0, head + 30 + length, (uInt)size));

@@ -304,6 +304,8 @@ static void meshes_are_stored_once(void **state) {
     check(json_equal(json_object_get(one, "targets"), json_object_get(two, "targets")));
     check_int(whole(two, "material"), 2);
     check(strcmp(json_string_value(json_object_get(entry(&file, "meshes", 0), "name")), "a \"leaf\"\n\\") == 0);
+    check(strcmp(json_string_value(json_object_get(entry(&file, "nodes", 1), "name")), "node") == 0);
+    check(json_object_get(entry(&file, "nodes", 2), "name") == NULL);
     const json_t *look = json_object_get(entry(&file, "materials", 2), "pbrMetallicRoughness");
     check(json_is_true(json_object_get(entry(&file, "materials", 2), "doubleSided")));
     check_near(node_number(look, "baseColorFactor", 0), 1, 1e-6);

@@ -175,14 +175,41 @@ static void same_pixels_for_any_number_of_threads(void **state) {
     bough_context_destroy(three);
 }
 
+/* Lines are as long and as wide as they are said to be, whichever way they go; a head is 44 pixels long here, and 0.84
+ * as wide. */
+static void lines_cover_their_length_times_their_width(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int i = 0; i < 24; i++) {
+        const double angle = 2 * M_PI / 24 * i, x = 0.8 * cos(angle), y = 0.8 * sin(angle);
+        const double line[6] = {-x, -y, 0, x, y, 0};
+        bough_line_style red = bough_default_line_style();
+        red.width = 10, red.arrowhead = i % 2;
+        red.colour[0] = 1, red.colour[1] = red.colour[2] = 0;
+        bough_picture_def def = flat_def();
+        bough_picture *p;
+        check_ok(ctx, bough_picture_create(ctx, &def, &p));
+        check_ok(ctx, bough_picture_add_lines(ctx, p, line, 1, &red));
+        check_ok(ctx, bough_picture_render(ctx, p));
+        const double expected = i % 2 ? 10 * (160 - 44) + 0.5 * 44 * 0.84 * 44 : 10 * 160;
+        check_near(count_pixels(p, 0, SIZE * SIZE), expected, 0.05 * expected);
+        bough_picture_destroy(ctx, p);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* The framed box touches neither border, but nearly. */
 static void framing_fits_the_box(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    for (int wide = 0; wide < 2; wide++) {
+    static const struct {
+        double top, share; /* of the picture */
+        int32_t width;
+    } cases[] = {{1, 0.75, SIZE}, {-1.5, 1, 2 * SIZE}, {-2.5, 0.5 / 3, SIZE}};
+    for (int i = 0; i < 3; i++) {
         bough_picture_def def = flat_def();
-        def.width = wide ? 2 * SIZE : SIZE;
-        const double lower[3] = {5, -3, -0.001}, upper[3] = {8, wide ? -1.5 : 1, 0.001};
+        def.width = cases[i].width;
+        const double lower[3] = {5, -3, -0.001}, upper[3] = {8, cases[i].top, 0.001};
         bough_picture_frame(&def, lower, upper);
         const double corners[12] = {5, lower[1], 0, 8, lower[1], 0, 8, upper[1], 0, 5, upper[1], 0};
         const int32_t both[6] = {0, 1, 2, 0, 2, 3};
@@ -191,7 +218,7 @@ static void framing_fits_the_box(void **state) {
         check_ok(ctx, bough_picture_create(ctx, &def, &p));
         check_ok(ctx, bough_picture_add_surface(ctx, p, corners, 4, both, 2, &red));
         check_ok(ctx, bough_picture_render(ctx, p));
-        double expected = SIZE * SIZE / (1.12 * 1.12) * (wide ? 2 : 0.75);
+        double expected = def.width * SIZE / (1.12 * 1.12) * cases[i].share;
         check_near(count_pixels(p, 0, def.width * SIZE), expected, 0.03 * expected);
         bough_picture_destroy(ctx, p);
     }
@@ -221,6 +248,31 @@ static void shadow_darkens_the_ground(void **state) {
     check_ok(ctx, bough_picture_render(ctx, p));
     with = bough_picture_pixels(p)[middle];
     check(with < without - 20);
+    bough_picture_destroy(ctx, p);
+    bough_context_destroy(ctx);
+}
+
+/* Seen from above, the ground is lighter around what stands on it than far away. */
+static void the_ground_is_lit_around_the_scene(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_picture_def def = bough_default_picture_def();
+    def.width = def.height = SIZE;
+    def.samples = 1;
+    def.ground_height = 0, def.shadow = 0;
+    for (int k = 0; k < 3; k++)
+        def.background_top[k] = def.background_bottom[k] = 0.2f, def.target[k] = 0;
+    def.eye[0] = 0, def.eye[1] = -1, def.eye[2] = 5;
+    const double pebble[9] = {0, 0, 0, 0.01, 0, 0, 0, 0.01, 0.2};
+    const int32_t corners[3] = {0, 1, 2};
+    bough_picture *p;
+    check_ok(ctx, bough_picture_create(ctx, &def, &p));
+    check_ok(ctx, bough_picture_add_surface(ctx, p, pebble, 3, corners, 1, NULL));
+    check_ok(ctx, bough_picture_render(ctx, p));
+    const uint8_t *pixels = bough_picture_pixels(p);
+    const uint8_t beside = pixels[4 * ((size_t)(SIZE / 2) * SIZE + SIZE / 2 - SIZE / 16)], far = pixels[4];
+    print_message("%d, far away %d\n", beside, far);
+    check(beside > far + 10);
     bough_picture_destroy(ctx, p);
     bough_context_destroy(ctx);
 }
@@ -521,7 +573,9 @@ int main(void) {
         cmocka_unit_test(geometry_behind_the_eye_is_clipped),
         cmocka_unit_test(same_pixels_for_any_number_of_threads),
         cmocka_unit_test(framing_fits_the_box),
+        cmocka_unit_test(lines_cover_their_length_times_their_width),
         cmocka_unit_test(shadow_darkens_the_ground),
+        cmocka_unit_test(the_ground_is_lit_around_the_scene),
         cmocka_unit_test(surfaces_shade_each_other_anywhere),
         cmocka_unit_test(bad_numbers_are_left_out),
         cmocka_unit_test(wrong_arguments_are_refused),

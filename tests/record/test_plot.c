@@ -417,6 +417,42 @@ static void any_numbers_give_a_file(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A line with gaps fills three corners; the legend goes to the fourth. */
+static void legends_go_where_no_line_is(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    enum { EACH = 40, ALL = 3 * (EACH + 1) };
+    for (int left = 0; left < 4; left++) {
+        double x[ALL], y[ALL], xy[2 * ALL], lower[2] = {1e9, 1e9}, upper[2] = {0, 0};
+        int count = 0;
+        for (int corner = 0; corner < 4; corner++) {
+            if (corner == left)
+                continue;
+            for (int k = 0; k < EACH; k++, count++)
+                x[count] = (corner & 1 ? 0.6 : 0) + 0.4 * k / (EACH - 1),
+                y[count] = (corner & 2 ? 0.6 : 0) + (k % 2 ? 0.4 : 0);
+            x[count] = y[count] = NAN, count++;
+        }
+        const bough_series series = {"gaps", count, x, y, false};
+        check_ok(ctx, bough_plot_write(ctx, NULL, &series, 1, test_path("gaps.svg")));
+        char *svg = read_text(test_path("gaps.svg"));
+        for (int run = 0; run < 3; run++) {
+            check_int(polyline(svg, run, xy, ALL), EACH);
+            for (int k = 0; k < 2 * EACH; k++)
+                lower[k % 2] = fmin(lower[k % 2], xy[k]), upper[k % 2] = fmax(upper[k % 2], xy[k]);
+        }
+        const char *c = strstr(svg, ">gaps<");
+        check(c != NULL);
+        while (strncmp(c, "<text", 5) != 0)
+            c--;
+        const double at[2] = {strtod(strstr(c, "x=\"") + 3, NULL), strtod(strstr(c, "y=\"") + 3, NULL)};
+        check((at[0] > 0.5 * (lower[0] + upper[0])) == ((left & 1) != 0));
+        check((at[1] < 0.5 * (lower[1] + upper[1])) == ((left & 2) != 0)); /* y goes down */
+        free(svg);
+    }
+    bough_context_destroy(ctx);
+}
+
 static void many_lines_have_a_legend_beside_them(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -513,6 +549,7 @@ int main(void) {
         cmocka_unit_test(png_and_svg_agree),
         cmocka_unit_test(colours_can_be_told_apart),
         cmocka_unit_test(any_numbers_give_a_file),
+        cmocka_unit_test(legends_go_where_no_line_is),
         cmocka_unit_test(many_lines_have_a_legend_beside_them),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(every_failed_allocation_is_survived),

@@ -27,7 +27,7 @@ static void loaded_free_frequencies_agree(void **state) {
         const bough_component_quality *q = &k.c->quality;
         check_int(q->mode_count, 8);
         for (int32_t i = 0; i < 8; i++)
-            check_near(q->reduced_hz[i], q->full_hz[i], 1e-6 * q->full_hz[i]);
+            check_near(q->reduced_hz[i], q->full_hz[i], 1e-9 * q->full_hz[i]);
         close_kitchen(&k);
     }
     bough_context_destroy(ctx);

@@ -202,6 +202,9 @@ static void what_cannot_be_done_is_refused(void **state) {
     check_fails(ctx, bough_run_pull(ctx, p.run, 0, 0, 1 << 20, at, 1, 1), BOUGH_ERROR_ARGUMENT, "no vertex");
     check_fails(ctx, bough_run_pull(ctx, p.run, 0, 0, 0, nowhere, 1, 1), BOUGH_ERROR_ARGUMENT, "finite place");
     check_fails(ctx, bough_run_pull(ctx, p.run, 0, 0, 0, at, -1, 1), BOUGH_ERROR_ARGUMENT, "0 or more");
+    check_fails(ctx, bough_run_pull(ctx, p.run, 0, 0, 0, at, 1, -1), BOUGH_ERROR_ARGUMENT, "0 or more");
+    check_ok(ctx, bough_run_pull(ctx, p.run, 0, 0, 0, at, 0, 1));
+    check_ok(ctx, bough_run_pull(ctx, p.run, 0, 0, 0, at, 1, 0));
     check_fails(ctx, bough_run_poke(ctx, p.run, 0, 0, nowhere), BOUGH_ERROR_ARGUMENT, "finite");
     check_fails(ctx, bough_run_set_dt(ctx, p.run, 0), BOUGH_ERROR_ARGUMENT, "positive");
     check_fails(ctx, bough_run_advance(ctx, p.run), BOUGH_ERROR_UNSUPPORTED, "has no end");

@@ -181,6 +181,25 @@ static void a_torque_turns_a_part_in_its_joint(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A part that was cut off, or set on again, which is a weld, has no joint: its motor turns nothing, and the run goes
+ * on. */
+static void motors_turn_nothing_where_there_is_no_joint(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    play p = begin(ctx, PENDULUM, "tree");
+    const bough_change changes[] = {{.kind = BOUGH_CHANGE_DETACH, .part = 1},
+                                    {.kind = BOUGH_CHANGE_ATTACH, .part = 1, .parent = 0, .interface = 1}};
+    check_ok(ctx, bough_run_set_motor(ctx, p.run, 0, 0.5));
+    for (int i = 0; i < 2; i++) {
+        check_ok(ctx, bough_run_change_parts(ctx, p.run, 1, &changes[i]));
+        steps(ctx, &p, 100);
+        check_near(value(&p, "tip.ux"), 0, 1e-9);
+        check_near(value(&p, "tip.uz"), 0, 1e-9);
+    }
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_goes_on_from_a_moment),
@@ -188,6 +207,7 @@ int main(void) {
         cmocka_unit_test(moments_of_others_are_refused),
         cmocka_unit_test(a_motor_that_is_taken_over_moves_the_arm),
         cmocka_unit_test(a_torque_turns_a_part_in_its_joint),
+        cmocka_unit_test(motors_turn_nothing_where_there_is_no_joint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -357,6 +357,42 @@ static void wrong_shapes_are_told(void **state) {
                   "cells");
 }
 
+/* Of many names a sentence tells the first ones. */
+static void long_lists_of_names_are_cut_short(void **state) {
+    (void)state;
+    char text[8192];
+    int used = snprintf(text, sizeof text, "{'bough': 1, 'links': [{'name': 'base'}");
+    for (int i = 0; i < 40; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         ", {'name': 'a rather long name %02d', 'mass': 1, 'inertia': [1, 1, 1, 0, 0, 0]}", i);
+    snprintf(text + used, sizeof text - (size_t)used,
+             "], 'joints': [], 'end_effectors': [{'name': 'tip', 'link': 'qqq'}]}");
+    check_refused(text, "a rather long name 12, ");
+    check_refused(text, " ...");
+}
+
+/* As many cells as it says over all of its size, not flat, and the same each time. */
+static void hills_are_as_large_as_they_say(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_scene *scenes[2];
+    for (int i = 0; i < 2; i++)
+        scenes[i] = load(ctx, SCENE(", 'obstacles': [{'name': 'hill', 'shape': {'height_field': {'size': [6, 10], "
+                                    "'noise': {'cells': [3, 5], 'height': 0.5}}}}]"));
+    const bough_shape_def *hill = &scenes[0]->mechanism->obstacles[0].shapes.shapes[0].def,
+                          *again = &scenes[1]->mechanism->obstacles[0].shapes.shapes[0].def;
+    check(hill->columns == 4 && hill->rows == 6 && hill->cell[0] == 2 && hill->cell[1] == 2);
+    double most = 0;
+    for (int k = 0; k < 4 * 6; k++) {
+        most = fmax(most, fabs(hill->heights[k]));
+        check(hill->heights[k] == again->heights[k]);
+    }
+    check(most > 0.01 && most <= 0.5);
+    bough_scene_destroy(ctx, scenes[0]);
+    bough_scene_destroy(ctx, scenes[1]);
+    bough_context_destroy(ctx);
+}
+
 /* ---- anything ---- */
 
 #define RICH                                                                                                          \
@@ -420,6 +456,8 @@ int main(void) {
         cmocka_unit_test(wrong_joints_are_told),
         cmocka_unit_test(wrong_things_are_told),
         cmocka_unit_test(wrong_shapes_are_told),
+        cmocka_unit_test(hills_are_as_large_as_they_say),
+        cmocka_unit_test(long_lists_of_names_are_cut_short),
         cmocka_unit_test(truncations_and_mutations_do_no_harm),
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(the_examples_work),

@@ -253,6 +253,47 @@ static void a_step_is_a_transaction(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Steps go on from what was saved with the same bits, in another integrator, whatever a method keeps from step to step;
+ * modes are renewed every third step. */
+static void what_was_saved_goes_on(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    for (int32_t m = 0; m < bough_integrator_count(); m++) {
+        beam b = make_beam(ctx, BOUGH_MATERIAL_STVK, true, 0);
+        kick(&b, 2);
+        bough_integrator_def def = bough_default_integrator_def();
+        def.name = bough_integrator_describe(m)->name, def.mode_refresh = 3;
+        bo_integrator *I;
+        double kept[3][60], history[4096], end[2][180];
+        check_int(b.n, 60);
+        for (int second = 0; second < 2; second++) {
+            check_ok(ctx, bo_integrator_create(ctx, &b.system, &def, &I));
+            if (second) {
+                bo_integrator_restore(I, history);
+                memcpy(b.q, kept[0], sizeof kept[0]), memcpy(b.v, kept[1], sizeof kept[1]);
+                memcpy(b.a, kept[2], sizeof kept[2]);
+                b.motion.t = 5e-4;
+            }
+            for (int i = second ? 5 : 0; i < 10; i++) {
+                if (i == 5 && !second) {
+                    check(bo_integrator_history_size(I) <= 4096);
+                    bo_integrator_save(I, history);
+                    memcpy(kept[0], b.q, sizeof kept[0]), memcpy(kept[1], b.v, sizeof kept[1]);
+                    memcpy(kept[2], b.a, sizeof kept[2]);
+                    b.motion.t = 5e-4;
+                }
+                check_ok(ctx, bo_integrator_step(I, 1e-4, &b.motion));
+            }
+            memcpy(end[second], b.q, 480), memcpy(end[second] + 60, b.v, 480), memcpy(end[second] + 120, b.a, 480);
+            bo_integrator_destroy(ctx, I);
+        }
+        if (memcmp(end[0], end[1], sizeof end[0]) != 0)
+            fail_msg("%s does not go on as it was", def.name);
+        free_beam(ctx, &b);
+    }
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_on_a_stvk_beam),
@@ -262,6 +303,7 @@ int main(void) {
         cmocka_unit_test(midpoint_keeps_momentum),
         cmocka_unit_test(midpoint_keeps_energy_for_long),
         cmocka_unit_test(a_step_is_a_transaction),
+        cmocka_unit_test(what_was_saved_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,6 +227,14 @@ static void wrong_definitions_are_explained(void **state) {
     check_fails(ctx, bo_integrator_create(ctx, &system, &def, &I), BOUGH_ERROR_ARGUMENT, "rho");
     def.cookie = 0;
     check_fails(ctx, bo_integrator_create(ctx, &system, &def, &I), BOUGH_ERROR_ARGUMENT, "default");
+    def = bough_default_integrator_def();
+    check_ok(ctx, bo_integrator_create(ctx, &system, &def, &I));
+    static const double wrong[] = {0, -1, NAN, INFINITY};
+    double q = 1, v = 0, a = 0;
+    bo_motion motion = {0, &q, &v, &a};
+    for (int i = 0; i < 4; i++)
+        check_fails(ctx, bo_integrator_step(I, wrong[i], &motion), BOUGH_ERROR_ARGUMENT, "time step");
+    bo_integrator_destroy(ctx, I);
     bough_context_destroy(ctx);
 }
 

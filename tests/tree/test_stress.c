@@ -10,8 +10,10 @@ enum { POINTS = 5, ROOTS = 7, ARMS = 23, PARTS = ROOTS * (ARMS + 1) };
 /* ---- all parts at once ---- */
 
 static int32_t points_of_each = POINTS;
+enum { GAUGES = 3 };
+static int32_t gauges_of_each;
 
-/* Stress points with random gradients, of two materials of one kind. */
+/* Stress points with random gradients, of two materials of one kind; their strain may depend on that at gauges. */
 static void add_points(garden *g, int32_t kind, bough_material *materials, test_random *random) {
     grown *k = g->kinds[kind];
     int32_t *material = grown_take(k, POINTS, sizeof *material);
@@ -22,6 +24,11 @@ static void add_points(garden *g, int32_t kind, bough_material *materials, test_
                                           .element = grown_take(k, POINTS, sizeof(int32_t)),
                                           .material = material,
                                           .gradient = grown_randoms(k, random, POINTS * 9 * (size_t)k->c.r, 0.3)};
+    if (gauges_of_each > 0)
+        k->c.gauges =
+            (bough_stress_gauges){.count = gauges_of_each,
+                                  .gradient = grown_randoms(k, random, GAUGES * 9 * (size_t)k->c.r, 0.3),
+                                  .D = grown_randoms(k, random, POINTS * 6 * (6 * (size_t)gauges_of_each + 6), 0.05)};
     k->c.materials = materials, k->c.material_count = 2;
 }
 
@@ -60,10 +67,11 @@ static double largest(const garden *g, int32_t part) {
 
 static void peaks_are_the_largest_of_the_points(void **state) {
     (void)state;
-    for (int model = 0; model < BOUGH_MATERIAL_MODEL_COUNT; model++) {
+    for (int round = 0; round < 2 * BOUGH_MATERIAL_MODEL_COUNT; round++) {
         bough_material materials[2] = {bough_default_material(), bough_default_material()};
         for (int m = 0; m < 2; m++)
-            materials[m].model = (bough_material_model)model, materials[m].young = m ? 3e5 : 1e5;
+            materials[m].model = (bough_material_model)(round / 2), materials[m].young = m ? 3e5 : 1e5;
+        gauges_of_each = round % 2 ? GAUGES : 0;
         double peaks[2][PARTS];
         for (int threads = 0; threads < 2; threads++) {
             garden g = till(threads ? 3 : 1);
@@ -78,6 +86,7 @@ static void peaks_are_the_largest_of_the_points(void **state) {
             clear(&g);
         }
     }
+    gauges_of_each = 0;
 }
 
 static void what_is_turned_inside_out_is_told(void **state) {

@@ -1,0 +1,31 @@
+#!/bin/sh
+# slack.sh BUILD [TESTS]: runs the test programs whose names begin with TESTS (all), and lists the limits of check_near()
+# and check_below() of which less than 0.1 % was used: file, line, the most that was used, what is allowed. Limits of
+# rounding (1e-8 and less) are left out; those of which nothing at all was used, as where the same bits are expected, are
+# counted only.
+#
+# Example: tools/slack.sh build 'contact|mechanism'
+set -eu
+build=${1:?usage: slack.sh BUILD [TESTS]}
+tests=${2:-[a-z]}
+export BOUGH_SLACK
+BOUGH_SLACK=$(mktemp)
+trap 'rm -f "$BOUGH_SLACK"' EXIT
+ctest --test-dir "$build" -j "$(nproc)" -R "^($tests)" -LE 'viewer|gltf' >&2 || echo "some tests failed" >&2
+awk '
+    $3 > 1e-8 { share = $2 / $3; if (!($1 in most) || share > most[$1]) { most[$1] = share; used[$1] = $2; allowed[$1] = $3 } }
+    END {
+        for (at in most) {
+            count++
+            if (most[at] == 0)
+                unused++
+            else if (most[at] < 1e-3) {
+                slack++
+                name = at
+                sub(/^.*tests\//, "tests/", name)
+                print name, used[at], allowed[at] | "sort"
+            }
+        }
+        close("sort")
+        print slack + 0 " of " count + 0 " limits use under 0.1 % of what they allow; " unused + 0 " use nothing of it"
+    }' "$BOUGH_SLACK"
