@@ -21,6 +21,10 @@ int32_t bo_mesh_cut_face(const bough_mesh *mesh, int32_t face, int32_t *triangle
 /* piece[vertex] = number of its connected piece, in the order of the lowest vertices; -1 for a vertex in no element. */
 bough_status bo_mesh_pieces(bough_context *ctx, const bough_mesh *mesh, int32_t *piece, int32_t *piece_count);
 
+/* A split of one domain: the elements whose number is 0, where all others have -1. Joints and pieces by faces are left
+ * out, so that a small domain of a large mesh costs little. */
+bough_status bo_mesh_take_out(bough_context *ctx, const bough_mesh *mesh, const int32_t *domain, bough_split **split);
+
 /* Finds the element face with these corners (3 or 4, any order); -1 when there is none. Made once, asked often. */
 typedef struct bo_face_finder bo_face_finder;
 bough_status bo_face_finder_create(bough_context *ctx, const bough_mesh *mesh, bo_face_finder **finder);

@@ -26,7 +26,7 @@ typedef struct pair_vertex {
 
 typedef struct splitter {
     const bough_mesh *mesh;
-    const int32_t *domain;
+    const int32_t *domain; /* -1: of none */
     bough_split *split;
     int32_t *first_element; /* domain_count + 1, into the element maps put one behind the other */
     int32_t *local_element; /* element -> its number in its domain */
@@ -104,7 +104,8 @@ static bough_status allocate(bough_context *ctx, splitter *s, int32_t domain_cou
 
 static bough_status count_elements(bough_context *ctx, splitter *s) {
     for (int32_t e = 0; e < s->mesh->element_count; e++)
-        s->local_element[e] = s->first_element[s->domain[e] + 1]++;
+        if (s->domain[e] >= 0)
+            s->local_element[e] = s->first_element[s->domain[e] + 1]++;
     for (int32_t d = 0; d < s->split->domain_count; d++) {
         if (s->first_element[d + 1] == 0)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "domain %d has no elements", d);
@@ -168,7 +169,8 @@ static bough_status make_domains(bough_context *ctx, splitter *s) {
             return BOUGH_ERROR_MEMORY;
     }
     for (int32_t e = 0; e < s->mesh->element_count; e++)
-        s->split->domains[s->domain[e]].element_map[s->local_element[e]] = e;
+        if (s->domain[e] >= 0)
+            s->split->domains[s->domain[e]].element_map[s->local_element[e]] = e;
     for (int32_t d = 0; d < s->split->domain_count; d++)
         BO_TRY(make_domain(ctx, s, d));
     return BOUGH_OK;
@@ -216,7 +218,7 @@ static void deal_items(splitter *s, const bough_set *set, bool place) {
         if (set->kind == BOUGH_SET_VERTEX)
             for (int32_t c = s->first_copy[item]; c < s->first_copy[item + 1]; c++)
                 deal_item(s, s->copies[c].domain, s->copies[c].local, place);
-        else
+        else if (s->domain[item / faces] >= 0)
             deal_item(s, s->domain[item / faces], s->local_element[item / faces] * faces + item % faces, place);
     }
 }
@@ -467,29 +469,44 @@ static bough_status find_neighbours(bough_context *ctx, splitter *s) {
     return BOUGH_OK;
 }
 
-static bough_status cut(bough_context *ctx, splitter *s, int32_t domain_count) {
+static bough_status cut_pieces(bough_context *ctx, splitter *s, int32_t domain_count) {
     BO_TRY(allocate(ctx, s, domain_count));
     BO_TRY(count_elements(ctx, s));
-    BO_TRY(find_neighbours(ctx, s));
     BO_TRY(make_domains(ctx, s));
     BO_TRY(list_copies(ctx, s));
-    BO_TRY(carry_annotations(ctx, s));
+    return carry_annotations(ctx, s);
+}
+
+static bough_status find_joints(bough_context *ctx, splitter *s) {
+    BO_TRY(find_neighbours(ctx, s));
     BO_TRY(count_face_pieces(ctx, s));
     BO_TRY(find_pairs(ctx, s));
     BO_TRY(find_shared_faces(ctx, s));
     return make_interfaces(ctx, s);
 }
 
-bough_status bough_mesh_split(bough_context *ctx, const bough_mesh *mesh, const int32_t *domain, int32_t domain_count,
-                              bough_split **split) {
-    *split = NULL;
-    BO_TRY(check_domains(ctx, mesh, domain, domain_count));
+static bough_status split_mesh(bough_context *ctx, const bough_mesh *mesh, const int32_t *domain, int32_t domain_count,
+                               bool with_joints, bough_split **split) {
     splitter s = {.mesh = mesh, .domain = domain};
-    bough_status status = cut(ctx, &s, domain_count);
+    bough_status status = cut_pieces(ctx, &s, domain_count);
+    if (status == BOUGH_OK && with_joints)
+        status = find_joints(ctx, &s);
     if (status == BOUGH_OK) {
         *split = s.split;
         s.split = NULL;
     }
     discard(ctx, &s);
     return status;
+}
+
+bough_status bough_mesh_split(bough_context *ctx, const bough_mesh *mesh, const int32_t *domain, int32_t domain_count,
+                              bough_split **split) {
+    *split = NULL;
+    BO_TRY(check_domains(ctx, mesh, domain, domain_count));
+    return split_mesh(ctx, mesh, domain, domain_count, true, split);
+}
+
+bough_status bo_mesh_take_out(bough_context *ctx, const bough_mesh *mesh, const int32_t *domain, bough_split **split) {
+    *split = NULL;
+    return split_mesh(ctx, mesh, domain, 1, false, split);
 }

@@ -2,6 +2,7 @@
  * docs/theory/reduction.md, "Stress points". */
 #include "reduce/stress.h"
 
+#include "base/simd.h"
 #include "base/threads.h"
 #include "dense/cholesky.h"
 #include "mesh/mesh.h"
@@ -218,15 +219,34 @@ static bough_status make_poses(stress_search *s) {
     return BOUGH_OK;
 }
 
-/* Von Mises' stress of the linearised sum of fields whose gradients are G. */
-static double stress_of(const bo_elastic *elastic, const double *G, int32_t count, const double *share) {
-    double g[9];
-    for (int k = 0; k < 9; k++) {
-        g[k] = 0;
-        for (int32_t l = 0; l < count; l++)
-            g[k] += G[k * count + l] * share[l];
+/* Five numbers of a field whose squares sum up to |dev sym G|^2, and three of padding: the
+ * sum over fields then goes through wide registers. */
+enum { DEVIATORS = 8 };
+
+static void deviators_of(const double *G, int32_t count, double *D) {
+    const double root2 = sqrt(2), root6 = sqrt(6);
+    for (int32_t l = 0; l < count; l++, D += DEVIATORS) {
+        const double x = G[l], y = G[4 * count + l], z = G[8 * count + l];
+        D[0] = (x - y) / root2;
+        D[1] = (x + y - 2 * z) / root6;
+        D[2] = (G[count + l] + G[3 * count + l]) / root2;
+        D[3] = (G[2 * count + l] + G[6 * count + l]) / root2;
+        D[4] = (G[5 * count + l] + G[7 * count + l]) / root2;
+        D[5] = D[6] = D[7] = 0;
     }
-    return von_mises(elastic, g, 1, 0);
+}
+
+/* Von Mises' stress of the linearised sum of fields with these deviators. */
+BO_MULTIVERSION static double stress_of_fields(const bo_elastic *elastic, const double *restrict D, int32_t count,
+                                        const double *restrict share) {
+    bo_v4 low = {0}, high = {0};
+    for (int32_t l = 0; l < count; l++) {
+        low += share[l] * BO_V4_CONST(D + DEVIATORS * l);
+        high += share[l] * BO_V4_CONST(D + DEVIATORS * l + 4);
+    }
+    low = low * low + high * high;
+    const double square = low[0] + low[1] + low[2] + low[3];
+    return sqrt(6 * square) * elastic->mu;
 }
 
 static const bo_elastic *elastic_of(const stress_search *s, int32_t element) {
@@ -243,7 +263,7 @@ static void search_peaks(void *data, int32_t begin, int32_t end, int32_t chunk) 
     const peak_search *w = data;
     const stress_search *s = w->s;
     const int32_t loads = s->loads.count;
-    double *peak = w->peak + (size_t)chunk * (size_t)s->pose_count, G[9 * MOST_COLUMNS];
+    double *peak = w->peak + (size_t)chunk * (size_t)s->pose_count, G[9 * MOST_COLUMNS], D[DEVIATORS * MOST_COLUMNS];
     int32_t *place = w->place + (size_t)chunk * (size_t)s->pose_count;
     for (int32_t p = 0; p < s->pose_count; p++)
         place[p] = -1;
@@ -251,8 +271,9 @@ static void search_peaks(void *data, int32_t begin, int32_t end, int32_t chunk) 
         if (s->clamped[e])
             continue;
         mean_field_gradient(s->cook->body, e, loads, s->loads.fields, G);
+        deviators_of(G, loads, D);
         for (int32_t p = 0; p < s->pose_count; p++) {
-            const double stress = stress_of(elastic_of(s, e), G, loads, s->poses + (size_t)p * (size_t)loads);
+            const double stress = stress_of_fields(elastic_of(s, e), D, loads, s->poses + (size_t)p * (size_t)loads);
             if (stress > (1 + SAME) * peak[p])
                 peak[p] = stress, place[p] = e;
         }
@@ -281,14 +302,15 @@ static bough_status find_peaks(stress_search *s) {
 
 /* A new point shows so much of each pose's largest stress. */
 static void look_from(const stress_search *s, int32_t element, double *shown) {
-    double G[9 * MOST_COLUMNS];
+    double G[9 * MOST_COLUMNS], D[DEVIATORS * MOST_COLUMNS];
     const int32_t loads = s->loads.count;
     mean_field_gradient(s->cook->body, element, loads, s->loads.fields, G);
+    deviators_of(G, loads, D);
     for (int32_t p = 0; p < s->pose_count; p++)
         if (s->peak[p] > 0)
             shown[p] =
                 fmax(shown[p],
-                     stress_of(elastic_of(s, element), G, loads, s->poses + (size_t)p * (size_t)loads) / s->peak[p]);
+                     stress_of_fields(elastic_of(s, element), D, loads, s->poses + (size_t)p * (size_t)loads) / s->peak[p]);
 }
 
 /* The first poses are one load each, which may hardly ever come; the others are to be expected. */

@@ -36,6 +36,8 @@ typedef struct {
     double *P;                             /* the same of the structure without the body and what hangs on it */
     double *Q;                             /* of the foot: 18 a vertex */
     int32_t most;                          /* loads that there is room for */
+    bough_sparse *K;                       /* of the structure, and its factor */
+    bo_factor *factor;
     bo_stress_loads *loads;
 } recovery;
 
@@ -361,24 +363,17 @@ static bough_status weigh_loads(recovery *w) {
 
 static bough_status solve(recovery *w, double *x) {
     bough_context *ctx = w->cook->ctx;
-    bough_sparse *K = NULL;
-    bo_factor *factor = NULL;
     bough_body *body = w->around->body;
-    bough_status status = bough_body_matrix_create(ctx, body, &K);
-    if (status == BOUGH_OK)
-        status = bough_body_evaluate(ctx, body, NULL, false, NULL, NULL, K);
-    if (status == BOUGH_OK)
-        status = bo_factor_analyse(ctx, K, 3, body->fixed, &factor);
-    if (status == BOUGH_OK)
-        status = bo_factor_numeric(ctx, factor, K);
-    for (size_t i = 0; i < w->n * (size_t)w->loads->count && status == BOUGH_OK; i++)
+    if (!w->K)
+        BO_TRY(bough_body_matrix_create(ctx, body, &w->K));
+    BO_TRY(bough_body_evaluate(ctx, body, NULL, false, NULL, NULL, w->K));
+    if (!w->factor)
+        BO_TRY(bo_factor_analyse(ctx, w->K, 3, body->fixed, &w->factor));
+    BO_TRY(bo_factor_numeric(ctx, w->factor, w->K));
+    for (size_t i = 0; i < w->n * (size_t)w->loads->count; i++)
         if (body->fixed[i % w->n])
             x[i] = 0;
-    if (status == BOUGH_OK)
-        status = bo_factor_solve(ctx, factor, x, x, w->loads->count);
-    bo_factor_destroy(ctx, factor);
-    bough_sparse_destroy(ctx, K);
-    return status;
+    return bo_factor_solve(ctx, w->factor, x, x, w->loads->count);
 }
 
 /* The same with next to no stiffness in the body, what hangs on it, and what hangs on its parent beside it: as the
@@ -516,6 +511,8 @@ static bough_status ask_structure(recovery *w) {
         status = solve_without(w, w->P);
         scale_others(w, forces);
     }
+    bo_factor_destroy(w->cook->ctx, w->factor);
+    bough_sparse_destroy(w->cook->ctx, w->K);
     bo_free(w->cook->ctx, forces);
     for (size_t k = 0; k < (size_t)loads->count && status == BOUGH_OK; k++) {
         leave_frame(w, k);

@@ -12,12 +12,17 @@
 /* Neighbours are taken along to this distance from an interface's centre, of the rms distance of its vertices from it.
  * What a cut does to stress fades within about its width, twice that. */
 #define REACH 5.0
+/* And no more of them than this at an interface: those that are nearest, layer by layer. Where a broad flat interface
+ * reaches far, as the root of a wing does, the whole animal would be taken along otherwise. */
+#define MOST_ELEMENTS 4000
 
 typedef struct {
     const bo_object_cut *cut;
     bo_assembly *assembly;
     int32_t *domain;       /* of each element of the whole mesh */
-    int32_t *taken;        /* of each element: 0, or 1 where the patch has it */
+    int32_t *first, *at;   /* elements of each vertex: from at[first[v]] to at[first[v + 1]] */
+    int32_t *queue;        /* vertices that a search has reached, each once */
+    int32_t *taken;        /* of each element: 0 where the patch has it, else -1 */
     unsigned char *marked; /* of each vertex: the patch has it; 2: it is held */
     unsigned char *ground; /* of each vertex: what is not in the patch holds it */
     int32_t *pulled;       /* of each vertex: the domain that goes on there without holding it; -1: none */
@@ -60,47 +65,60 @@ static bool is_near(const bough_mesh *mesh, int32_t element, const ball *b) {
     return false;
 }
 
-static void take(patching *p, int32_t element) {
+/* Vertices that are new to the patch go to the end of the queue. */
+static int32_t take(patching *p, int32_t element, int32_t queued) {
     const bough_mesh *mesh = p->cut->draft->mesh;
     const int32_t nodes = bough_element_node_count(mesh->type);
-    p->taken[element] = 1;
-    for (int32_t k = 0; k < nodes; k++)
-        p->marked[mesh->elements[(size_t)nodes * (size_t)element + (size_t)k]] = 1;
+    p->taken[element] = 0;
+    for (int32_t k = 0; k < nodes; k++) {
+        const int32_t v = mesh->elements[(size_t)nodes * (size_t)element + (size_t)k];
+        if (!p->marked[v])
+            p->queue[queued++] = v;
+        p->marked[v] = 1;
+    }
+    return queued;
 }
 
-/* Of the elements near the interface those that hang together with what was taken, face by face. */
-static bool take_more(patching *p, const ball *b) {
+static bool shares_face(const patching *p, int32_t element) {
     const bough_mesh *mesh = p->cut->draft->mesh;
     const int32_t nodes = bough_element_node_count(mesh->type), face = mesh->type == BOUGH_HEX8 ? 4 : 3;
-    bool more = false;
-    for (int32_t e = 0; e < mesh->element_count; e++) {
-        int32_t shared = 0;
-        for (int32_t k = 0; k < nodes && !p->taken[e]; k++)
-            shared += p->marked[mesh->elements[(size_t)nodes * (size_t)e + (size_t)k]];
-        if (shared < face || !is_near(mesh, e, b))
-            continue;
-        take(p, e);
-        more = true;
-    }
-    return more;
+    int32_t shared = 0;
+    for (int32_t k = 0; k < nodes; k++)
+        shared += p->marked[mesh->elements[(size_t)nodes * (size_t)element + (size_t)k]];
+    return shared >= face;
+}
+
+/* Of the elements near the interface those that hang together with what was taken, face by face. queued: vertices of
+ * what was taken; the same when it is done. */
+static int32_t take_near(patching *p, const ball *b, int32_t queued) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < queued; i++)
+        for (int32_t k = p->first[p->queue[i]]; k < p->first[p->queue[i] + 1]; k++) {
+            const int32_t e = p->at[k];
+            if (p->taken[e] == 0 || count == MOST_ELEMENTS || !shares_face(p, e) ||
+                !is_near(p->cut->draft->mesh, e, b))
+                continue;
+            queued = take(p, e, queued);
+            count++;
+        }
+    return queued;
 }
 
 static void choose_elements(patching *p, int32_t domain) {
     const bough_mesh *mesh = p->cut->draft->mesh;
     const bough_split *split = p->cut->split;
-    memset(p->taken, 0, (size_t)mesh->element_count * sizeof *p->taken);
+    int32_t queued = 0;
+    memset(p->taken, -1, (size_t)mesh->element_count * sizeof *p->taken);
     memset(p->marked, 0, (size_t)mesh->vertex_count);
-    for (int32_t e = 0; e < mesh->element_count; e++)
-        if (p->domain[e] == domain)
-            take(p, e);
+    for (int32_t e = 0; e < split->domains[domain].mesh->element_count; e++)
+        queued = take(p, split->domains[domain].element_map[e], queued);
     for (int32_t i = 0; i < split->interface_count; i++) {
         const bough_domain_interface *shared = &split->interfaces[i];
         const int side = shared->domains[1] == domain;
         if (shared->domains[side] != domain)
             continue;
         const ball b = around(mesh, split->domains[domain].vertex_map, shared->vertices[side], shared->vertex_count);
-        while (take_more(p, &b))
-            ;
+        queued = take_near(p, &b, queued);
     }
 }
 
@@ -112,21 +130,20 @@ static void find_ground(patching *p) {
     const bough_body *root = p->assembly->components[p->cut->root].job->body;
     const int32_t *map = p->cut->split->domains[p->cut->root].vertex_map;
     const int32_t nodes = bough_element_node_count(mesh->type);
+    int32_t queued = 0;
     memset(p->ground, 0, (size_t)mesh->vertex_count);
-    for (int32_t v = 0; v < root->mesh->vertex_count; v++)
-        p->ground[map[v]] =
-            root->fixed[3 * (size_t)v] || root->fixed[3 * (size_t)v + 1] || root->fixed[3 * (size_t)v + 2];
-    for (bool more = true; more;) {
-        more = false;
-        for (int32_t e = 0; e < mesh->element_count; e++) {
-            const int32_t *corner = mesh->elements + (size_t)nodes * (size_t)e;
-            int32_t held = 0;
-            for (int32_t k = 0; k < nodes && !p->taken[e]; k++)
-                held += p->ground[corner[k]];
-            for (int32_t k = 0; k < nodes && held > 0 && held < nodes; k++)
-                more = true, p->ground[corner[k]] = 1;
-        }
+    for (int32_t v = 0; v < root->mesh->vertex_count; v++) {
+        const unsigned char *fixed = root->fixed + 3 * (size_t)v;
+        if ((fixed[0] || fixed[1] || fixed[2]) && !p->ground[map[v]])
+            p->ground[map[v]] = 1, p->queue[queued++] = map[v];
     }
+    for (int32_t i = 0; i < queued; i++)
+        for (int32_t k = p->first[p->queue[i]]; k < p->first[p->queue[i] + 1]; k++)
+            for (int32_t c = 0; c < nodes && p->taken[p->at[k]] != 0; c++) {
+                const int32_t v = mesh->elements[(size_t)nodes * (size_t)p->at[k] + (size_t)c];
+                if (!p->ground[v])
+                    p->ground[v] = 1, p->queue[queued++] = v;
+            }
 }
 
 static void hold_rest(patching *p, int32_t domain) {
@@ -138,7 +155,7 @@ static void hold_rest(patching *p, int32_t domain) {
     for (int32_t e = 0; e < mesh->element_count; e++) {
         const int32_t *corner = mesh->elements + (size_t)nodes * (size_t)e;
         const bool hanging = branch_of(p, domain, p->domain[e]) >= 0;
-        for (int32_t k = 0; k < nodes && !p->taken[e] && !hanging; k++)
+        for (int32_t k = 0; k < nodes && p->taken[e] != 0 && !hanging; k++)
             if (p->marked[corner[k]] && p->ground[corner[k]])
                 p->marked[corner[k]] = 2;
             else if (p->marked[corner[k]])
@@ -211,15 +228,12 @@ static bough_status fill(const patching *p, bough_context *ctx, int32_t domain, 
 
 static bough_status surround_one(patching *p, const bo_json *block, int32_t domain) {
     bough_context *ctx = block->ctx;
-    const int32_t count = p->cut->draft->mesh->element_count;
     bough_cook_job *job = p->assembly->components[domain].job;
     bough_split *split;
-    int32_t inside = 0, loose = 0;
+    int32_t loose = 0;
     choose_elements(p, domain);
     hold_rest(p, domain);
-    for (int32_t e = 0; e < count; e++)
-        inside += p->taken[e], p->taken[e] = !p->taken[e]; /* numbers of two halves, of which the first counts */
-    BO_TRY(bough_mesh_split(ctx, p->cut->draft->mesh, p->taken, inside < count ? 2 : 1, &split));
+    BO_TRY(bo_mesh_take_out(ctx, p->cut->draft->mesh, p->taken, &split));
     bo_cook_around *to = &job->around;
     bough_status status = bo_scene_draft_body(block, p->cut->draft, split->domains[0].mesh, NULL, &to->body);
     if (status == BOUGH_OK)
@@ -234,6 +248,19 @@ static bough_status surround_one(patching *p, const bo_json *block, int32_t doma
     return status;
 }
 
+static void list_elements(const bough_mesh *mesh, patching *p) {
+    const size_t count = (size_t)mesh->element_count * (size_t)bough_element_node_count(mesh->type);
+    const int32_t nodes = bough_element_node_count(mesh->type);
+    memset(p->first, 0, ((size_t)mesh->vertex_count + 1) * sizeof *p->first);
+    for (size_t k = 0; k < count; k++)
+        p->first[mesh->elements[k] + 1]++;
+    for (int32_t v = 0; v < mesh->vertex_count; v++)
+        p->first[v + 1] += p->first[v];
+    memcpy(p->queue, p->first, (size_t)mesh->vertex_count * sizeof *p->queue); /* where the next one goes */
+    for (size_t k = 0; k < count; k++)
+        p->at[p->queue[mesh->elements[k]]++] = (int32_t)k / nodes;
+}
+
 bough_status bo_object_surround(const bo_json *block, const bo_object_cut *cut, bo_assembly *assembly) {
     bough_context *ctx = block->ctx;
     const bough_mesh *mesh = cut->draft->mesh;
@@ -243,17 +270,24 @@ bough_status bo_object_surround(const bo_json *block, const bo_object_cut *cut, 
     p.marked = BO_NEW_ARRAY(ctx, unsigned char, mesh->vertex_count);
     p.ground = BO_NEW_ARRAY(ctx, unsigned char, mesh->vertex_count);
     p.pulled = BO_NEW_ARRAY(ctx, int32_t, mesh->vertex_count);
-    bough_status status = p.domain && p.taken && p.marked && p.ground && p.pulled ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    p.first = BO_NEW_ARRAY(ctx, int32_t, mesh->vertex_count + 1);
+    p.at = BO_NEW_ARRAY(ctx, int32_t, (size_t)mesh->element_count * (size_t)bough_element_node_count(mesh->type));
+    p.queue = BO_NEW_ARRAY(ctx, int32_t, mesh->vertex_count);
+    void *const blocks[] = {p.domain, p.taken, p.marked, p.ground, p.pulled, p.first, p.at, p.queue};
+    const size_t block_count = sizeof blocks / sizeof *blocks;
+    bough_status status = BOUGH_OK;
+    for (size_t i = 0; i < block_count; i++)
+        if (!blocks[i])
+            status = BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK)
+        list_elements(mesh, &p);
     for (int32_t d = 0; d < cut->split->domain_count && status == BOUGH_OK; d++)
         for (int32_t e = 0; e < cut->split->domains[d].mesh->element_count; e++)
             p.domain[cut->split->domains[d].element_map[e]] = d;
     for (int32_t d = 0; d < cut->split->domain_count && status == BOUGH_OK; d++)
         if (assembly->components[d].job->def.r > 0 && cut->split->domain_count > 1)
             status = surround_one(&p, block, d);
-    bo_free(ctx, p.domain);
-    bo_free(ctx, p.taken);
-    bo_free(ctx, p.marked);
-    bo_free(ctx, p.ground);
-    bo_free(ctx, p.pulled);
+    for (size_t i = 0; i < block_count; i++)
+        bo_free(ctx, blocks[i]);
     return status;
 }

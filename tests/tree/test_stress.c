@@ -28,7 +28,7 @@ static void add_points(garden *g, int32_t kind, bough_material *materials, test_
         k->c.gauges =
             (bough_stress_gauges){.count = gauges_of_each,
                                   .gradient = grown_randoms(k, random, GAUGES * 9 * (size_t)k->c.r, 0.3),
-                                  .D = grown_randoms(k, random, POINTS * 6 * (6 * (size_t)gauges_of_each + 6), 0.05)};
+                                  .D = grown_randoms(k, random, POINTS * 6 * (6 * (size_t)gauges_of_each + BOUGH_SEAM), 0.05)};
     k->c.materials = materials, k->c.material_count = 2;
 }
 
