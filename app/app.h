@@ -187,8 +187,9 @@ int app_draw_mode(bough_context *ctx, const bough_mesh *mesh, const double *shap
 void app_print_card(const char *path, const bough_component *component);
 /* The part of it about errors and frequencies. */
 void app_print_quality(const bough_component *component);
-/* The worst of its errors, measured by what is fair: "good: motion within 1.5 %". */
-void app_worst_quality(const bough_component *component, char *text, size_t size);
+/* The worst error of a component of a scene, measured by what is fair: "good: motion within 1.5 % of what the scene
+ * shows". */
+void app_worst_quality(const bough_cook_item *item, int32_t r, char *text, size_t size);
 json_t *app_json_component(const char *path, const bough_component *component);
 const char *app_elastic_name(const bough_component *component);
 

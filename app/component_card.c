@@ -210,13 +210,13 @@ static void print_verdicts(const bough_component *c) {
         printf("worst wrench    %s loses %s of its answer\n", wrench_text(c), percent(c->quality.wrench_error));
 }
 
-void app_worst_quality(const bough_component *c, char *text, size_t size) {
-    double error;
-    const bough_verdict worst = bough_component_worst(c, &error);
-    if (isnan(error))
-        snprintf(text, size, "%s", c->r ? "not measured" : "rigid");
+void app_worst_quality(const bough_cook_item *item, int32_t r, char *text, size_t size) {
+    const bool of_scene = item->worst == BOUGH_VERDICT_MOTION || item->worst == BOUGH_VERDICT_LOADS;
+    if (isnan(item->error))
+        snprintf(text, size, "%s", r ? "not measured" : "rigid");
     else
-        snprintf(text, size, "%s: %s within %s", grade_name(worst, error), verdicts[worst].what, percent(error));
+        snprintf(text, size, "%s: %s within %s%s", grade_name(item->worst, item->error), verdicts[item->worst].what,
+                 percent(item->error), of_scene && item->share < 1 ? " of what the scene shows" : "");
 }
 
 static void print_frequencies(const bough_component_quality *q) {

@@ -12,7 +12,7 @@ typedef struct {
     bool known, cooked;
     int32_t r;
     double seconds, bytes;
-    char elastic[16], worst[64];
+    char elastic[16];
 } row;
 
 typedef struct {
@@ -64,7 +64,6 @@ static void remember(report *r, const bough_cooked *cooked) {
     to->seconds = cooked->seconds;
     to->bytes = (double)c->image_size;
     snprintf(to->elastic, sizeof to->elastic, "%s", app_elastic_name(c));
-    app_worst_quality(c, to->worst, sizeof to->worst);
     r->done++;
     r->cooked += cooked->cooked;
 }
@@ -84,8 +83,8 @@ static void on_finished(void *user, const bough_cooked *cooked) {
     } else if (!bough_cook_plan_folder(r->plan)) {
         print_one(item, cooked);
     } else if (cooked->cooked) {
-        printf("%s: %d elements, r = %d, %.2f s, %s\n", item->name, item->element_count, cooked->component->r,
-               cooked->seconds, r->rows[cooked->index].worst);
+        printf("%s: %d elements, r = %d, %.2f s\n", item->name, item->element_count, cooked->component->r,
+               cooked->seconds);
         fflush(stdout);
     }
 }
@@ -105,11 +104,12 @@ static void print_table(const report *r, double seconds) {
     for (int32_t i = 0; i < count; i++) {
         const row *c = &r->rows[i];
         const bough_cook_item *item = bough_cook_plan_item(r->plan, i);
-        char time[16] = "-";
+        char time[16] = "-", worst[96];
+        app_worst_quality(item, c->r, worst, sizeof worst);
         if (c->cooked)
             snprintf(time, sizeof time, "%.2f", c->seconds);
         printf("%-*s  %9d  %4d  %-10s  %9s  %9s  %s\n", width, item->name, item->element_count, c->r, c->elastic,
-               app_size_text(c->bytes), time, c->worst);
+               app_size_text(c->bytes), time, worst);
         coordinates += c->r;
         bytes += c->bytes;
     }
@@ -158,17 +158,32 @@ static json_t *sorted_list(const json_t *list) {
         items[i] = json_array_get(list, i);
     if (items)
         qsort(items, count, sizeof *items, by_index);
-    for (size_t i = 0; items && i < count; i++) {
+    for (size_t i = 0; items && i < count; i++)
         json_array_append(sorted, items[i]);
-        json_object_del(items[i], "index");
-    }
     free(items);
     return sorted;
+}
+
+/* What only the whole scene tells of each. */
+static void add_shares(const report *r, json_t *list) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *object = json_array_get(list, i);
+        const int32_t index = (int32_t)json_integer_value(json_object_get(object, "index"));
+        const bough_cook_item *item = bough_cook_plan_item(r->plan, index);
+        char worst[96];
+        app_worst_quality(item, r->rows[index].r, worst, sizeof worst);
+        json_object_del(object, "index");
+        if (!bough_cook_plan_folder(r->plan))
+            continue;
+        json_object_set_new(object, "share", json_real(item->share));
+        json_object_set_new(object, "in_scene", json_string(worst));
+    }
 }
 
 static void print_json(const report *r, double seconds) {
     const char *folder = bough_cook_plan_folder(r->plan);
     json_t *list = sorted_list(r->list);
+    add_shares(r, list);
     if (folder)
         app_print_json(json_pack("{s:o, s:i, s:f, s:o, s:o}", "folder", app_json_text(folder), "cooked", r->cooked,
                                  "seconds", seconds, "components", list, "joints", json_joints(&r->joints)));

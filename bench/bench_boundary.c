@@ -315,7 +315,7 @@ static bool compare_sag(tree_scene *s, bough_state *state, double *u, interface_
 static bool forecast(tree_scene *s, interface_row *row) {
     const bough_model_def *def = bough_model_describe(s->model);
     return !bo_joints_forecast(s->ctx, &s->scene->plan->assembly, def->components, s->scene->model.gravity,
-                               &row->forecast);
+                               &row->forecast, NULL);
 }
 
 static bool compare(tree_scene *s, interface_row *row) {

@@ -237,6 +237,9 @@ BOUGH_API double bough_component_error(const bough_component *component, bough_v
 BOUGH_API bough_grade bough_verdict_grade(bough_verdict verdict, double error);
 /* The one that is farthest beyond what is fair, and its error; NAN for a rigid component. */
 BOUGH_API bough_verdict bough_component_worst(const bough_component *component, double *error);
+/* The same of a part that bends by only this share of how far it moves in its scene: its errors of motion and of loads
+ * are multiplied by it. */
+BOUGH_API bough_verdict bough_component_worst_in_scene(const bough_component *component, double share, double *error);
 
 /* -1 when there is none of that name. */
 BOUGH_API int32_t bough_component_find_interface(const bough_component *component, const char *name);

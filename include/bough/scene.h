@@ -70,6 +70,10 @@ typedef struct bough_cook_item {
     int32_t r;          /* coordinates; with a tolerance the most, until it is cooked */
     const char *output; /* the .bough file */
     bool up_to_date;    /* the output has the hash of the inputs */
+    /* As bough_cook_plan_forecast() finds them, of a scene; 0 before. */
+    double share;        /* how far its parts bend of how far they move, under weight along each axis: the largest */
+    bough_verdict worst; /* of the four, where errors of motion and loads are multiplied by the share */
+    double error;        /* that one's; NAN: nothing was measured */
 } bough_cook_item;
 
 /* Reads a scene of parts (components of a scene, or the domains of its object; docs/scene-format.md has the keys) and
@@ -96,7 +100,7 @@ typedef struct bough_joint_forecast {
 } bough_joint_forecast;
 /* Runs of a scene warn of more than this. */
 #define BOUGH_JOINT_WARNING 0.05
-/* Of a plan for a scene, all of whose components are up to date. */
+/* Of a plan for a scene, all of whose components are up to date; fills in what the items have of it, too. */
 BOUGH_API bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_plan *plan,
                                                 bough_joint_forecast *forecast);
 

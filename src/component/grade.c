@@ -38,11 +38,16 @@ bough_grade bough_verdict_grade(bough_verdict verdict, double error) {
 }
 
 bough_verdict bough_component_worst(const bough_component *c, double *error) {
+    return bough_component_worst_in_scene(c, 1, error);
+}
+
+bough_verdict bough_component_worst_in_scene(const bough_component *c, double share, double *error) {
     bough_verdict worst = BOUGH_VERDICT_FREQUENCIES;
     double most = -1;
     *error = NAN;
     for (int v = 0; v < BOUGH_VERDICT_COUNT; v++) {
-        const double found = bough_component_error(c, (bough_verdict)v);
+        const bool counts_less = v == BOUGH_VERDICT_MOTION || v == BOUGH_VERDICT_LOADS;
+        const double found = (counts_less ? share : 1) * bough_component_error(c, (bough_verdict)v);
         if (found / limits[v][1] > most)
             most = found / limits[v][1], worst = (bough_verdict)v, *error = found;
     }

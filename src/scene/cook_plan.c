@@ -176,7 +176,8 @@ bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_plan *plan,
     if (!plan->folder)
         return BOUGH_OK;
     const bough_component **components = BO_NEW_ZEROS(ctx, const bough_component *, assembly->component_count);
-    bough_status status = components ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    double *share = BO_NEW_ZEROS(ctx, double, assembly->component_count);
+    bough_status status = components && share ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t c = 0, item = 0; c < assembly->component_count && status == BOUGH_OK; c++) {
         if (!assembly->components[c].job) {
             components[c] = assembly->components[c].rigid;
@@ -188,8 +189,15 @@ bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_plan *plan,
         components[c] = cooked->ready;
     }
     if (status == BOUGH_OK)
-        status = bo_joints_forecast(ctx, assembly, components, plan->gravity, forecast);
+        status = bo_joints_forecast(ctx, assembly, components, plan->gravity, forecast, share);
+    for (int32_t c = 0, item = 0; c < assembly->component_count && status == BOUGH_OK; c++)
+        if (assembly->components[c].job) {
+            bough_cook_item *shown = &plan->items[item++].shown;
+            shown->share = share[c] > 0 ? share[c] : 1; /* 0: of a tree that is too large to look at */
+            shown->worst = bough_component_worst_in_scene(components[c], shown->share, &shown->error);
+        }
     bo_free(ctx, components);
+    bo_free(ctx, share);
     return status;
 }
 

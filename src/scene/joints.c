@@ -167,8 +167,6 @@ static double energy(const small_tree *t, const double *a, const double *b) {
     return sum;
 }
 
-/* ---- vibrations ---- */
-
 /* Every part feels the same acceleration of the world, given in the root's axes about its origin. */
 static void accelerate(small_tree *t, const double a[6]) {
     for (int32_t i = 0; i < t->count; i++) {
@@ -184,6 +182,55 @@ static void accelerate(small_tree *t, const double a[6]) {
         bo_store3(l->motion + 3, bo_mat_vec(to_own, turn));
     }
 }
+
+/* ---- how much of a part's motion is its own ---- */
+
+/* The square of how far a part moves, by mass: with its origin, and by q; or by q alone. */
+static double motion_of(limb *l, const double *q, bool alone) {
+    static const double still[6] = {0};
+    const double *motion = alone ? still : l->motion;
+    double f[BOUGH_MAX_COORDINATES] = {0}, sum = 0;
+    memset(l->force, 0, sizeof l->force);
+    add_own(l, motion, q + l->first, f);
+    for (int d = 0; d < 6; d++)
+        sum += motion[d] * l->force[d];
+    for (int32_t k = 0; k < l->c->r; k++)
+        sum += q[l->first + k] * f[k];
+    return sum;
+}
+
+/* Under weight along each axis: how far a part bends, over how far it moves; of a root that flies, over how far the tree
+ * does. share: of each component, the largest of its parts. */
+static bough_status find_shares(small_tree *t, double *share) {
+    double *q = BO_NEW_ZEROS(t->ctx, double, (size_t)t->size + 2 * (size_t)t->count), mass = 0, all = 0;
+    double *bends = q ? q + t->size : NULL, *moves = q ? bends + t->count : NULL;
+    if (!q)
+        return BOUGH_ERROR_MEMORY;
+    for (int d = 0; d < 3; d++) {
+        double a[6] = {0};
+        a[d] = 1;
+        accelerate(t, a);
+        load(t, NULL, q);
+        answer(t, q);
+        move(t, q);
+        for (int32_t i = 0; i < t->count; i++) {
+            bends[i] += motion_of(&t->limbs[i], q, true);
+            moves[i] += motion_of(&t->limbs[i], q, false);
+        }
+    }
+    for (int32_t i = 0; i < t->count; i++)
+        mass += pow(t->limbs[i].part->scale, 3) * t->limbs[i].c->mass, all += moves[i];
+    if (t->limbs[0].c->support == BOUGH_SUPPORT_FREE)
+        moves[0] = fmax(moves[0], all / mass * pow(t->limbs[0].part->scale, 3) * t->limbs[0].c->mass);
+    for (int32_t i = 0; i < t->count; i++) {
+        double *to = &share[t->limbs[i].part->component];
+        *to = fmax(*to, moves[i] > 0 ? fmin(1, sqrt(bends[i] / moves[i])) : 1);
+    }
+    bo_free(t->ctx, q);
+    return BOUGH_OK;
+}
+
+/* ---- vibrations ---- */
 
 /* Subspace iteration x <- K^-1 M x, begun with the answers to accelerations of the whole. X (VECTORS x size) ends with
  * the lowest vibrations, a.K a = 1, and values with 1 / w^2, the largest first. */
@@ -533,7 +580,7 @@ static bough_status factor_components(bough_context *ctx, const bo_assembly *ass
 /* Copies of a tree are as good as the tree: one for each component that is a root. */
 static bough_status look_at_trees(bough_context *ctx, const bo_assembly *assembly,
                                   const bough_component *const *components, const double gravity[3], double **L,
-                                  int32_t *place, bool *seen, bough_joint_forecast *forecast) {
+                                  int32_t *place, bool *seen, bough_joint_forecast *forecast, double *share) {
     int32_t trees = 0;
     for (int32_t p = 0; p < assembly->part_count && trees < MOST_TREES; p++) {
         const bo_part *root = &assembly->parts[p];
@@ -543,6 +590,8 @@ static bough_status look_at_trees(bough_context *ctx, const bo_assembly *assembl
         trees++;
         small_tree t = {.ctx = ctx, .L = L};
         bough_status status = grow(&t, assembly, components, p, place);
+        if (status == BOUGH_OK && t.count <= MOST_PARTS && share)
+            status = find_shares(&t, share);
         if (status == BOUGH_OK && t.count <= MOST_PARTS && has_joints(&t))
             status = look_at(&t, assembly, gravity, forecast);
         free_tree(&t);
@@ -553,14 +602,14 @@ static bough_status look_at_trees(bough_context *ctx, const bo_assembly *assembl
 
 bough_status bo_joints_forecast(bough_context *ctx, const bo_assembly *assembly,
                                 const bough_component *const *components, const double gravity[3],
-                                bough_joint_forecast *forecast) {
+                                bough_joint_forecast *forecast, double *share) {
     *forecast = (bough_joint_forecast){0};
     double **L = BO_NEW_ZEROS(ctx, double *, assembly->component_count);
     int32_t *place = BO_NEW_ARRAY(ctx, int32_t, assembly->part_count);
     bool *seen = BO_NEW_ZEROS(ctx, bool, assembly->component_count);
     bough_status status = L && place && seen ? factor_components(ctx, assembly, components, L) : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
-        status = look_at_trees(ctx, assembly, components, gravity, L, place, seen, forecast);
+        status = look_at_trees(ctx, assembly, components, gravity, L, place, seen, forecast, share);
     for (int32_t c = 0; L && c < assembly->component_count; c++)
         bo_free(ctx, L[c]);
     bo_free(ctx, L);

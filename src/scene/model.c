@@ -43,7 +43,7 @@ static bough_status warn_of_joints(bough_context *ctx, const bough_scene *scene)
         return BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < assembly->component_count; c++)
         components[c] = scene->components[c] ? scene->components[c] : assembly->components[c].rigid;
-    const bough_status status = bo_joints_forecast(ctx, assembly, components, scene->model.gravity, &forecast);
+    const bough_status status = bo_joints_forecast(ctx, assembly, components, scene->model.gravity, &forecast, NULL);
     if (status == BOUGH_OK)
         bo_joints_warn(ctx, scene->path, &forecast);
     bo_free(ctx, components);

@@ -265,7 +265,7 @@ static void what_rigid_joints_cost_is_foretold(void **state) {
         const truth t = compare(ctx, scene, model);
         bough_joint_forecast forecast;
         check_ok(ctx, bo_joints_forecast(ctx, &scene->plan->assembly, bough_model_describe(model)->components,
-                                         scene->model.gravity, &forecast));
+                                         scene->model.gravity, &forecast, NULL));
         check_forecast(&structures[i], &forecast, t);
         /* who is told: neither too many nor too few */
         const double worst = fmax(fabs(t.frequency), fabs(t.sag));

@@ -571,6 +571,39 @@ static void the_examples_work(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A stub at the end of a slender beam, of the same stuff: next to none of its motion is its own, and what it misses of
+ * that cannot be seen. A root that is held has nothing else to move by. */
+static void errors_count_by_what_the_scene_shows(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_cook_plan *plan = must_load(
+        ctx, SCENE("'beam': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [2, 0.1, 0.1], 'cells': [16, 2, 2]}, "
+                   "'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 8}}, 'stub': "
+                   "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.15, 0.1, 0.1], 'cells': [3, 2, 2]}, "
+                   "'interfaces': {'base': {'select': 'x0'}}, 'basis': {'r': 3}}",
+                   PART("a", "beam", "") ", " PART("b", "stub", ", 'parent': 'a', 'interface': 'tip'")));
+    bough_joint_forecast forecast;
+    check_ok(ctx, bough_cook_plan_run(ctx, plan, false, NULL, NULL));
+    check_ok(ctx, bough_cook_plan_forecast(ctx, plan, &forecast));
+    const bough_cook_item *beam = bough_cook_plan_item(plan, 0), *stub = bough_cook_plan_item(plan, 1);
+    bough_component *own;
+    check_ok(ctx, bough_component_load(ctx, stub->output, &own));
+    const double error = bough_component_error(own, BOUGH_VERDICT_MOTION);
+    print_message("the stub bends by %.2e of its motion, of which it misses %.2g\n", stub->share, error);
+    check_near(beam->share, 1, 0);
+    check(stub->share > 1e-7 && stub->share < 1e-3); /* about (0.15 / 2)^4 */
+    check(bough_verdict_grade(BOUGH_VERDICT_MOTION, error) == BOUGH_GRADE_POOR);
+    check(bough_verdict_grade(stub->worst, stub->error) > BOUGH_GRADE_POOR);
+    double worst, scaled;
+    check(bough_component_worst(own, &worst) == BOUGH_VERDICT_MOTION);
+    bough_component_worst_in_scene(own, 0.5, &scaled);
+    check_near(worst, error, 0);
+    check_near(scaled, 0.5 * error, 1e-15);
+    bough_component_destroy(ctx, own);
+    bough_cook_plan_destroy(ctx, plan);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_of_parts_carries_what_one_mesh_weighs),
@@ -592,6 +625,7 @@ int main(void) {
         cmocka_unit_test(failed_allocations_leak_nothing),
         cmocka_unit_test(truncations_and_mutations_do_no_harm),
         cmocka_unit_test(the_examples_work),
+        cmocka_unit_test(errors_count_by_what_the_scene_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
