@@ -144,8 +144,44 @@ static void leaves_answer_at_their_free_end(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Cooking knows no metre: a leaf of the same stuff that is ten times as large has the same coordinates, errors and
+ * stress points, and a tenth of the frequencies. */
+static void larger_ones_are_cooked_alike(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_component *leaves[2];
+    for (int k = 0; k < 2; k++) {
+        bar_def bar = slender_rod();
+        for (int d = 0; d < 3; d++)
+            bar.size[d] *= k ? 10 : 1;
+        bough_body *body = make_bar(ctx, bar);
+        bar_ends ends = find_ends(ctx, body);
+        bough_cook_def def = bar_cook_def(&ends, 12);
+        def.interface_count = 1;
+        check_ok(ctx, bough_cook(ctx, body, &def, NULL, &leaves[k]));
+        free_ends(ctx, &ends);
+        bough_body_destroy(ctx, body);
+    }
+    const bough_component_quality *small = &leaves[0]->quality, *large = &leaves[1]->quality;
+    check_near(large->wrench_error, small->wrench_error, 1e-6);
+    check_near(large->projection_impulse, small->projection_impulse, 1e-6);
+    check_near(large->response_gravity, small->response_gravity, 1e-4);
+    check(small->mode_count > 5 && large->mode_count == small->mode_count);
+    for (int32_t k = 0; k < small->mode_count; k++) {
+        check_near(10 * large->full_hz[k], small->full_hz[k], 1e-7 * small->full_hz[k]);
+        check_near(10 * large->reduced_hz[k], small->reduced_hz[k], 1e-7 * small->reduced_hz[k]);
+    }
+    check(leaves[0]->stress.count > 0 && leaves[1]->stress.count == leaves[0]->stress.count);
+    check(!memcmp(leaves[0]->stress.element, leaves[1]->stress.element,
+                  (size_t)leaves[0]->stress.count * sizeof(int32_t)));
+    for (int k = 0; k < 2; k++)
+        bough_component_destroy(ctx, leaves[k]);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(larger_ones_are_cooked_alike),
         cmocka_unit_test(a_slender_rod_answers_every_wrench),
         cmocka_unit_test(the_worst_wrench_is_named_with_its_error),
         cmocka_unit_test(leaves_answer_at_their_free_end),
