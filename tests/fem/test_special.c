@@ -1,6 +1,7 @@
 /* Bodies and loads at the edge of what makes sense: no load, loose or missing supports, unused vertices, several
  * pieces, supports that move, places far from the origin. */
 #include "test.h"
+
 #include "fem/drive.h"
 
 #include <bough/fem.h>
