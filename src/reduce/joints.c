@@ -209,7 +209,8 @@ static bough_status pass_on(bo_cook *cook, const double *E, double *passes) {
 static bough_status measure_foot(bo_cook *cook) {
     const size_t n = (size_t)cook->n, r = (size_t)cook->r;
     bo_joint_geometry *geometry = BO_COOK_ARRAY(cook, bo_joint_geometry, 1);
-    double *S = BO_COOK_ARRAY(cook, double, K *K + K * 6 + K * r), *P = S + K * K, *PU = P + K * 6;
+    double *S = BO_COOK_ARRAY(cook, double, K *K + K * 6 + K * r), *P = S ? S + K * K : NULL;
+    double *PU = S ? P + K * 6 : NULL;
     double *passes = BO_COOK_ARRAY(cook, double, K * 6 * (size_t)cook->draft.joints.count);
     double *E = BO_NEW_ARRAY(cook->ctx, double, (2 * K + 6) * n), *product = E ? E + K * n : NULL;
     double *R = E ? product + K * n : NULL;

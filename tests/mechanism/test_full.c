@@ -18,8 +18,10 @@ static void equilibria_are_those_of_the_reference(void **unused) {
     bough_context *ctx = test_context(1);
     for (int i = 0; i < REFERENCE_COUNT; i++) {
         json_t *file = reference_file(i);
-        if (!file)
+        if (!file) {
+            bough_context_destroy(ctx);
             test_skip("the reference data ../shared is not there");
+        }
         const json_t *case_of = json_object_get(file, "nonlinear_static");
         sketch *s = reference_sketch(file);
         bough_mechanism *m = NULL;

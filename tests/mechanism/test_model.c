@@ -56,8 +56,10 @@ static void ranks_masses_and_frequencies_are_those_of_the_reference(void **unuse
     bough_context *ctx = test_context(1);
     for (int i = 0; i < REFERENCE_COUNT; i++) {
         json_t *file = reference_file(i);
-        if (!file)
+        if (!file) {
+            bough_context_destroy(ctx);
             test_skip("the reference data ../shared is not there");
+        }
         sketch *s = reference_sketch(file);
         reduced r = reduce(ctx, s);
         double whole[1];

@@ -21,8 +21,10 @@ static void compliance_and_twist_maps_are_those_of_the_reference(void **unused) 
     bough_context *ctx = test_context(1);
     for (int i = 0; i < REFERENCE_COUNT; i++) {
         json_t *file = reference_file(i);
-        if (!file)
+        if (!file) {
+            bough_context_destroy(ctx);
             test_skip("the reference data ../shared is not there");
+        }
         sketch *s = reference_sketch(file);
         bough_mechanism_statics *statics = statics_of(ctx, s, BOUGH_MECHANISM_EXACT);
         const size_t n = 6 * (size_t)s->def.end_effector_count, rows = 6 * (size_t)(s->def.link_count - 1);

@@ -161,7 +161,12 @@ typedef struct {
     const char *method; /* NULL: the tree's own */
 } motion;
 
-enum { SAMPLES = 30, FINE = 15360 };
+enum { SAMPLES = 30 };
+
+/* Steps a second that make the track; with a sixteenth of that and fewer it is compared. */
+static int fine(void) {
+    return test_long() ? 15360 : 3840;
+}
 
 static void go(swing *s, const motion *m, double rate) {
     const double share = m->method ? 0.5 : 1 + s->state->alpha; /* of the step, where it takes forces */
@@ -187,7 +192,7 @@ static double error_of(swing *s, const motion *m, int rate, double *track) {
             go(s, m, rate);
         look(s, x, v);
         for (int d = 0; d < 3; d++) {
-            if (rate == FINE)
+            if (rate == fine())
                 track[3 * i + d] = x[d];
             sum += pow(x[d] - track[3 * i + d], 2);
         }
@@ -204,8 +209,8 @@ static void steps_are_of_second_order(void **state) {
     for (int t = 0; t < 4; t++) {
         swing s = hang(trees[t].text);
         double track[3 * SAMPLES], last = 0;
-        error_of(&s, &(motion){0, NULL}, FINE, track);
-        for (int rate = 30; rate <= 480; rate *= 2) {
+        error_of(&s, &(motion){0, NULL}, fine(), track);
+        for (int rate = 30; rate <= fine() / 16; rate *= 2) {
             const double error = error_of(&s, &(motion){0, NULL}, rate, track);
             print_message("%s let down: tip off by %.3g mm at 1/%d s, order %.2f\n", trees[t].name, 1e3 * error, rate,
                           last > 0 ? log2(last / error) : NAN);
@@ -225,8 +230,8 @@ static void one_pass_is_as_good_as_the_midpoint_rule(void **state) {
     for (int t = 0; t < 2; t++) {
         swing s = hang(trees[t]);
         double track[3 * SAMPLES];
-        error_of(&s, &(motion){5, NULL}, FINE, track);
-        for (int rate = 60; rate <= 960; rate *= 2) {
+        error_of(&s, &(motion){5, NULL}, fine(), track);
+        for (int rate = 60; rate <= fine() / 16; rate *= 2) {
             const double own = error_of(&s, &(motion){5, NULL}, rate, track);
             const double midpoint = error_of(&s, &(motion){5, "midpoint"}, rate, track);
             print_message("%s thrown at 5 m/s: tip off by %.3g mm at 1/%d s, %.3g mm with the midpoint rule\n",
