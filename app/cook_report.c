@@ -171,10 +171,10 @@ static void add_shares(const report *r, json_t *list) {
         const int32_t index = (int32_t)json_integer_value(json_object_get(object, "index"));
         const bough_cook_item *item = bough_cook_plan_item(r->plan, index);
         char worst[96];
-        app_worst_quality(item, r->rows[index].r, worst, sizeof worst);
         json_object_del(object, "index");
         if (!bough_cook_plan_folder(r->plan))
             continue;
+        app_worst_quality(item, r->rows[index].r, worst, sizeof worst);
         json_object_set_new(object, "share", json_real(item->share));
         json_object_set_new(object, "in_scene", json_string(worst));
     }

@@ -409,21 +409,8 @@ static bough_status reduced_eigenvalues(bo_cook *cook, double *values) {
     bough_status status = loaded_mass(cook, M);
     if (status == BOUGH_OK && !bo_cholesky_factor(cook->r, M))
         status = bo_fail(cook->ctx, BOUGH_ERROR_SINGULAR, "the reduced mass is not positive definite");
-    for (int side = 0; side < 2 && status == BOUGH_OK; side++) { /* A <- L^-1 A, transposed, twice */
-        for (size_t i = 0; i < r; i++)
-            for (size_t c = 0; c < r; c++) {
-                double sum = A[i * r + c];
-                for (size_t k = 0; k < i; k++)
-                    sum -= M[i * r + k] * A[k * r + c];
-                A[i * r + c] = sum / M[i * r + i];
-            }
-        for (size_t i = 0; i < r; i++)
-            for (size_t c = 0; c < i; c++) {
-                double t = A[i * r + c];
-                A[i * r + c] = A[c * r + i];
-                A[c * r + i] = t;
-            }
-    }
+    if (status == BOUGH_OK)
+        bo_cholesky_congruence(cook->r, M, A);
     if (status == BOUGH_OK && !bo_sym_eigen(cook->r, A, values, NULL, scratch))
         status = bo_fail(cook->ctx, BOUGH_NOT_FINITE, "the reduced stiffness is not finite");
     bo_free(cook->ctx, M);

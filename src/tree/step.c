@@ -428,8 +428,7 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
     return land(ctx, model, state, how->twice && how->only_flights);
 }
 
-/* The engine's own choice: inertia and forces ahead, in one pass where there are no ties, and energy that is looked
- * after. */
+/* The engine's own choice: energy is looked after, and where there are no ties inertia and forces are taken ahead. */
 static bool steers(const bough_state *state) {
     return state->passes == 0 && state->coupling == BOUGH_COUPLING_L3;
 }

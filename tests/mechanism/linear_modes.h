@@ -10,22 +10,10 @@
 
 /* K x = lambda M x, ascending, for small dense matrices (destroyed). */
 static inline void generalised_values(int n, double *K, double *M, double *values) {
-    double *A = calloc((size_t)(n * n), sizeof *A), *scratch = calloc((size_t)(2 * n), sizeof *scratch);
+    double *scratch = calloc((size_t)(2 * n), sizeof *scratch);
     check(bo_cholesky_factor(n, M));
-    for (int round = 0; round < 2; round++) { /* A = L^-1 (L^-1 K)^T */
-        for (int c = 0; c < n; c++)
-            for (int i = 0; i < n; i++) {
-                double sum = K[n * i + c];
-                for (int k = 0; k < i; k++)
-                    sum -= M[n * i + k] * A[n * k + c];
-                A[n * i + c] = sum / M[n * i + i];
-            }
-        for (int i = 0; i < n; i++)
-            for (int k = 0; k < n; k++)
-                K[n * i + k] = A[n * k + i];
-    }
+    bo_cholesky_congruence(n, M, K);
     check(bo_sym_eigen(n, K, values, NULL, scratch));
-    free(A);
     free(scratch);
 }
 

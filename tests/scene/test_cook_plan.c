@@ -571,29 +571,29 @@ static void the_examples_work(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* A stub at the end of a slender beam, of the same stuff: next to none of its motion is its own, and what it misses of
+/* A knob at the end of a slender beam, of the same stuff: next to none of its motion is its own, and what it misses of
  * that cannot be seen. A root that is held has nothing else to move by. */
 static void errors_count_by_what_the_scene_shows(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_cook_plan *plan = must_load(
         ctx, SCENE("'beam': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [2, 0.1, 0.1], 'cells': [16, 2, 2]}, "
-                   "'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 8}}, 'stub': "
+                   "'interfaces': {'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 8}}, 'knob': "
                    "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.15, 0.1, 0.1], 'cells': [3, 2, 2]}, "
                    "'interfaces': {'base': {'select': 'x0'}}, 'basis': {'r': 3}}",
-                   PART("a", "beam", "") ", " PART("b", "stub", ", 'parent': 'a', 'interface': 'tip'")));
+                   PART("a", "beam", "") ", " PART("b", "knob", ", 'parent': 'a', 'interface': 'tip'")));
     bough_joint_forecast forecast;
     check_ok(ctx, bough_cook_plan_run(ctx, plan, false, NULL, NULL));
     check_ok(ctx, bough_cook_plan_forecast(ctx, plan, &forecast));
-    const bough_cook_item *beam = bough_cook_plan_item(plan, 0), *stub = bough_cook_plan_item(plan, 1);
+    const bough_cook_item *beam = bough_cook_plan_item(plan, 0), *knob = bough_cook_plan_item(plan, 1);
     bough_component *own;
-    check_ok(ctx, bough_component_load(ctx, stub->output, &own));
+    check_ok(ctx, bough_component_load(ctx, knob->output, &own));
     const double error = bough_component_error(own, BOUGH_VERDICT_MOTION);
-    print_message("the stub bends by %.2e of its motion, of which it misses %.2g\n", stub->share, error);
+    print_message("the knob bends by %.2e of its motion, of which it misses %.2g\n", knob->share, error);
     check_near(beam->share, 1, 0);
-    check(stub->share > 1e-7 && stub->share < 1e-3); /* about (0.15 / 2)^4 */
+    check(knob->share > 1e-7 && knob->share < 1e-3); /* about (0.15 / 2)^4 */
     check(bough_verdict_grade(BOUGH_VERDICT_MOTION, error) == BOUGH_GRADE_POOR);
-    check(bough_verdict_grade(stub->worst, stub->error) > BOUGH_GRADE_POOR);
+    check(bough_verdict_grade(knob->worst, knob->error) > BOUGH_GRADE_POOR);
     double worst, scaled;
     check(bough_component_worst(own, &worst) == BOUGH_VERDICT_MOTION);
     bough_component_worst_in_scene(own, 0.5, &scaled);
