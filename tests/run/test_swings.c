@@ -156,6 +156,32 @@ static void energy_is_kept_at_any_step_and_speed(void **state) {
     }
 }
 
+/* Leaves of two blades, 0.1 m each and 2 or 0.5 mm thick, thrown at their ends: thin parts are stiff along, which long
+ * steps miss. They may lose what they have, but never gain. */
+static void thin_leaves_gain_nothing(void **state) {
+    (void)state;
+    static const double thickness[] = {0.002, 0.002, 0.0005}, speed[] = {1, 3, 3}, rates[] = {30, 60, 120};
+    for (int i = 0; i < 3; i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "{'bough': 1, 'components': {'blade': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.1, 0.02, "
+                 "%g], 'cells': [16, 4, 1]}, 'material': {'young': 1e8, 'poisson': 0.3, 'density': 700}, 'interfaces': "
+                 "{'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 16}}}, 'parts': [{'name': 'a', "
+                 "'component': 'blade'}, {'name': 'tip', 'component': 'blade', 'parent': 'a', 'interface': 'tip'}], "
+                 TIME(""),
+                 thickness[i]);
+        swing s = hang(text);
+        for (int k = 0; k < 3; k++) {
+            set_off(&s, 0, speed[i]);
+            const drift d = swing_for(&s, 20, rates[k]);
+            print_message("leaf of %g mm, %g m/s, 1/%g s: %+.2f %% after 20 s, at most %+.2f %%\n", 1e3 * thickness[i],
+                          speed[i], rates[k], 100 * d.end, 100 * d.above);
+            check_below(d.above, 0.02);
+        }
+        take_down(&s);
+    }
+}
+
 /* How a second of motion is made. */
 typedef struct {
     double speed;       /* thrown at, m/s; 0: let down by weight that comes smoothly */
@@ -331,6 +357,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_is_kept_for_a_minute),
         cmocka_unit_test(energy_is_kept_at_any_step_and_speed),
+        cmocka_unit_test(thin_leaves_gain_nothing),
         cmocka_unit_test(steps_are_of_second_order),
         cmocka_unit_test(one_pass_is_as_good_as_the_midpoint_rule),
         cmocka_unit_test(energy_out_of_nothing_ends_a_run),
