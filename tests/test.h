@@ -20,6 +20,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Sanitizers make code several times slower, and take address space and memory of their own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TEST_SANITIZED 1
+#endif
+#endif
+#ifndef TEST_SANITIZED
+#define TEST_SANITIZED 0
+#endif
+
 /* A failing check prints file:line, the expressions and their values, then ends the test. */
 #define check(condition)                                                         \
     do {                                                                         \
@@ -96,7 +108,6 @@ static inline bough_context *test_context(int32_t threads) {
     return ctx;
 }
 
-/* True in ./bough test --long: more random states, comparisons that take minutes. */
 /* Skips the test that is running and says why; tools/run_tests.sh gathers these lines. */
 #define test_skip(...)                        \
     do {                                      \
@@ -107,6 +118,7 @@ static inline bough_context *test_context(int32_t threads) {
         skip();                               \
     } while (0)
 
+/* True in ./bough test --long: more random states, comparisons that take minutes. */
 static inline bool test_long(void) {
     const char *wish = getenv("BOUGH_LONG");
     return wish && wish[0] == '1';

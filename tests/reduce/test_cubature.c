@@ -5,14 +5,6 @@
 
 #include <time.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW_BUILD 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW_BUILD 1
-#endif
-#endif
-
 static double seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -82,11 +74,8 @@ static void rubber_bar_within_one_percent(void **state) {
     bough_context *ctx = test_context(2);
     bar_def bar = default_bar();
     bar.model = BOUGH_MATERIAL_STABLE_NEO_HOOKEAN;
-#ifdef SLOW_BUILD
-    bar.cells[0] = 10, bar.cells[1] = bar.cells[2] = 3;
-#else
-    bar.cells[0] = 24, bar.cells[1] = bar.cells[2] = 5;
-#endif
+    bar.cells[0] = TEST_SANITIZED ? 10 : 24;
+    bar.cells[1] = bar.cells[2] = TEST_SANITIZED ? 3 : 5;
     bough_body *body = make_bar(ctx, bar);
     bar_ends ends = find_ends(ctx, body);
     bough_cook_def def = bar_cook_def(&ends, 20);
