@@ -6,6 +6,9 @@
 
 enum { DRAGON_R = 454 };   /* as the paper's */
 #define DRAGON_CELL 0.0300 /* m: about 160,000 tets, as the paper's */
+/* All that moves of the belly, which is held, is its own bending: with a share as small as the others' (13) it is seen
+ * to be poor. */
+#define OF_BELLY ", \"of\": {\"belly\": 18}"
 #define GROUND_HEIGHT 0.06 /* m: up to here the belly rests on the ground */
 
 /* ---- domains ---- */
@@ -346,8 +349,8 @@ static bool write_scene(const example *e, const dragon_shape *shape, const char 
             "    \"mesh\": \"dragon.msh\",\n"
             "    \"material\": {\"model\": \"stvk\", \"young\": 1e7, \"poisson\": 0.4, \"density\": 500},\n"
             "    \"damping\": {\"mass\": 0.1, \"stiffness\": 0.002},\n"
-            "    \"root\": %s,\n    \"fix\": \"ground\",\n    \"basis\": {\"total\": %d},\n",
-            e->parts, quoted ? quoted : "\"\"", e->coordinates);
+            "    \"root\": %s,\n    \"fix\": \"ground\",\n    \"basis\": {\"total\": %d%s},\n",
+            e->parts, quoted ? quoted : "\"\"", e->coordinates, shape ? OF_BELLY : "");
     fprintf(file.stream,
             "    \"samples\": {\"wind\": 8}\n  },\n"
             "  \"gravity\": [0, 0, -9.81],\n  \"wind\": {\"velocity\": [-6, 5, 0], \"gust\": 0.5, \"seed\": 3},\n"

@@ -17,6 +17,8 @@
 /* What answers to unit wrenches count beside the lowest mode of the same energy: they are what is pulled. */
 #define ANSWER_WEIGHT 3
 #define MODE_WEIGHT 3
+/* The part of its energy without which one of the lowest modes counts as lost. */
+#define MODE_LOST 0.08
 /* Where there is a tolerance, the energy's is no smaller: a thousandth of it may be left out. */
 #define ENERGY_TOLERANCE 0.03
 
@@ -238,26 +240,34 @@ static bough_status add_snapshots(bo_cook *cook, double amplitude, bo_columns *c
 
 /* ---- from vectors to U ---- */
 
-/* Coordinates are the vibration modes of the reduced body: K is diagonal and ascends. Each has its largest entry
- * positive, so that nothing depends on the eigensolver's choice of signs. */
-static bough_status rotate(bo_cook *cook, const bo_columns *basis) {
-    size_t n = (size_t)cook->n, r = (size_t)basis->count;
+/* The vibration modes of the reduced body, V (r x r, a column each) and the eigenvalues, ascending (3 r of room). */
+static bough_status reduced_modes(bo_cook *cook, const bo_columns *basis, double *values, double *V) {
+    const size_t n = (size_t)cook->n, r = (size_t)basis->count;
     double *KQ = BO_NEW_ARRAY(cook->ctx, double, r *n), *K = BO_NEW_ARRAY(cook->ctx, double, r *r);
-    double *V = BO_NEW_ARRAY(cook->ctx, double, r *r), *values = BO_NEW_ARRAY(cook->ctx, double, 3 * r);
-    cook->U = BO_COOK_ARRAY(cook, double, n *r);
-    cook->r = basis->count;
-    bough_status status = KQ && K && V && values && cook->U ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    bough_status status = KQ && K ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
         for (size_t k = 0; k < r; k++)
             bo_sparse_mul(cook->K, basis->values + k * n, KQ + k * n, false);
-        bo_gemm(false, true, cook->r, cook->r, cook->n, 1, basis->values, cook->n, KQ, cook->n, 0, K, cook->r);
-        if (!bo_sym_eigen(cook->r, K, values, V, values + r))
+        bo_gemm(false, true, basis->count, basis->count, cook->n, 1, basis->values, cook->n, KQ, cook->n, 0, K,
+                basis->count);
+        if (!bo_sym_eigen(basis->count, K, values, V, values + r))
             status = bo_fail(cook->ctx, BOUGH_NOT_FINITE, "the reduced stiffness is not finite");
     }
-    if (status == BOUGH_OK)
-        bo_gemm(true, false, cook->n, cook->r, cook->r, 1, basis->values, cook->n, V, cook->r, 0, cook->U, cook->r);
     bo_free(cook->ctx, KQ);
     bo_free(cook->ctx, K);
+    return status;
+}
+
+/* Coordinates are the vibration modes of the reduced body: K is diagonal and ascends. Each has its largest entry
+ * positive, so that nothing depends on the eigensolver's choice of signs. */
+static bough_status rotate(bo_cook *cook, const bo_columns *basis) {
+    const size_t n = (size_t)cook->n, r = (size_t)basis->count;
+    double *V = BO_NEW_ARRAY(cook->ctx, double, r *r), *values = BO_NEW_ARRAY(cook->ctx, double, 3 * r);
+    cook->U = BO_COOK_ARRAY(cook, double, n *r);
+    cook->r = basis->count;
+    bough_status status = V && values && cook->U ? reduced_modes(cook, basis, values, V) : BOUGH_ERROR_MEMORY;
+    if (status == BOUGH_OK)
+        bo_gemm(true, false, cook->n, cook->r, cook->r, 1, basis->values, cook->n, V, cook->r, 0, cook->U, cook->r);
     bo_free(cook->ctx, V);
     bo_free(cook->ctx, values);
     return status;
@@ -303,6 +313,45 @@ static int32_t room_of_motion(const bo_cook *cook) {
     return most > LEAST_MOTION ? most : LEAST_MOTION;
 }
 
+/* What of a mode's energy the basis cannot show: x.K x - a.Kr^-1 a with a = Q K x. */
+static double energy_missed(bo_cook *cook, const bo_columns *basis, const double *values, const double *V,
+                            const double *mode, double *product, double *a) {
+    bo_sparse_mul(cook->K, mode, product, false);
+    const double energy = bo_dot_n(cook->n, mode, product);
+    double missed = energy;
+    bo_gemm(false, false, basis->count, 1, cook->n, 1, basis->values, cook->n, product, 1, 0, a, 1);
+    for (int32_t l = 0; l < basis->count; l++) {
+        double along = 0;
+        for (int32_t k = 0; k < basis->count; k++)
+            along += V[(size_t)k * (size_t)basis->count + (size_t)l] * a[k];
+        missed -= along * along / values[l];
+    }
+    return missed / energy;
+}
+
+/* The last directions of all give way to those of the lowest modes that were lost among answers and derivatives: a mode
+ * of which a twelfth of the energy is missed vibrates 4 % too fast or more. */
+static bough_status keep_low_modes(bo_cook *cook, const seed_set *set, bo_columns *basis) {
+    const size_t n = (size_t)cook->n, r = (size_t)basis->count;
+    const int32_t most = cook->def->r / 4 < set->mode_count ? cook->def->r / 4 : set->mode_count;
+    double *V = BO_NEW_ARRAY(cook->ctx, double, r *r), *values = BO_NEW_ARRAY(cook->ctx, double, 4 * r + n);
+    const double *lost[BOUGH_MAX_COORDINATES / 4];
+    int32_t count = 0;
+    bough_status status = V && values ? reduced_modes(cook, basis, values, V) : BOUGH_ERROR_MEMORY;
+    for (int32_t k = 0; k < most && status == BOUGH_OK; k++) {
+        const double *mode = set->seeds.values + (size_t)k * n;
+        if (energy_missed(cook, basis, values, V, mode, values + 4 * r, values + 3 * r) > MODE_LOST)
+            lost[count++] = mode;
+    }
+    if (basis->count + count > cook->def->r)
+        basis->count = cook->def->r - count;
+    for (int32_t k = 0; k < count && status == BOUGH_OK; k++)
+        status = bo_cook_orthonormalise(cook, 1, lost[k], basis);
+    bo_free(cook->ctx, V);
+    bo_free(cook->ctx, values);
+    return status;
+}
+
 /* Derivatives have the weights they had; modes all have the energy of the lowest; answers to wrenches count more. */
 static bough_status add_by_energy(bo_cook *cook, uint32_t kinds, const seed_set *set, bo_columns *candidates,
                                   bo_columns *basis) {
@@ -322,6 +371,7 @@ static bough_status add_by_energy(bo_cook *cook, uint32_t kinds, const seed_set 
     for (int32_t k = own; k < candidates->count; k++)
         scale(n, k < own + linear ? ANSWER_WEIGHT * energy : energy, candidates->values + (size_t)k * n);
     BO_TRY(bo_cook_pca(cook, candidates, &by_energy, basis));
+    BO_TRY(keep_low_modes(cook, set, basis));
     candidates->count = own;
     for (int32_t k = 0; k < set->seeds.count; k++)
         scale(n, sqrt(lowest / set->eigenvalues[k]) / MODE_WEIGHT, candidates->values + (size_t)k * n);

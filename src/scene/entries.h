@@ -84,7 +84,7 @@
 #define BO_SCENE_OBJECT_KEYS "scene"
 #define BO_PLACE_KEYS "object", "name", "position", "rotate_deg", "scale", "copies", "spacing", "absent"
 #define BO_PAINT_KEYS "parts", "component", "stiffness", "curve", "damping_ratio"
-#define BO_OBJECT_BASIS_KEYS "r", "total", "tolerance", "modes", "kind", "keep_boundary"
+#define BO_OBJECT_BASIS_KEYS "r", "total", "of", "tolerance", "modes", "kind", "keep_boundary"
 #define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress", "field"
 
 /* Mechanisms. */

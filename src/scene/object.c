@@ -11,7 +11,7 @@ typedef struct {
     int32_t count, root;
     const char **names;              /* count: of the mesh's element sets */
     int32_t *parent, *order;         /* count: the tree of domains */
-    int32_t *r;                      /* count: shares of basis.total; NULL: not shared out */
+    int32_t *r;                      /* count: its own under basis.of, or its share of basis.total; -1: as basis says */
     bough_mesh *surface, **surfaces; /* to draw, whole and cut (count); NULL: the domains' own boundaries */
     bool int16;
 } cutting;
@@ -90,23 +90,52 @@ static bough_status cut(cutting *c) {
     return bo_json_explain(domains, bough_mesh_domain_tree(ctx, c->split, c->root, c->parent, c->order));
 }
 
-/* "basis": {"total": N} */
-static bough_status share_modes(cutting *c) {
+/* "basis": {"of": {DOMAIN: r}} */
+static bough_status read_given_r(bo_json at, void *data) {
+    cutting *c = data;
+    for (int32_t d = 0; d < c->count; d++)
+        if (!strcmp(c->names[d], at.key))
+            return bo_json_integer(at, 0, BOUGH_MAX_COORDINATES, &c->r[d]);
+    return bo_json_fail_word(at, "domain ", at.key, c->names, c->count);
+}
+
+/* "basis": {"total": N}: the domains without r of their own share what the others leave. */
+static bough_status share_total(cutting *c, bo_json at, int32_t total) {
     bough_context *ctx = c->at.ctx;
+    int32_t *elements = BO_NEW_ARRAY(ctx, int32_t, c->count), *shares = BO_NEW_ARRAY(ctx, int32_t, c->count);
+    int32_t sharing = 0;
+    int64_t given = 0;
+    bough_status status = elements && shares ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    for (int32_t d = 0; d < c->count && status == BOUGH_OK; d++) {
+        if (c->r[d] < 0)
+            elements[sharing++] = c->split->domains[d].mesh->element_count;
+        else
+            given += c->r[d];
+    }
+    if (status == BOUGH_OK && (given > total || (!sharing && given < total)))
+        status = bo_json_fail(at, "the domains under \"of\" have %lld coordinates together", (long long)given);
+    if (status == BOUGH_OK && sharing)
+        status = bo_json_explain(at, bough_share_modes(ctx, total - (int32_t)given, sharing, elements, shares));
+    for (int32_t d = c->count - 1; d >= 0 && status == BOUGH_OK; d--)
+        if (c->r[d] < 0)
+            c->r[d] = shares[--sharing];
+    bo_free(ctx, elements);
+    bo_free(ctx, shares);
+    return status;
+}
+
+static bough_status share_modes(cutting *c) {
     bo_json basis = bo_json_at(&c->at, "basis"), at = bo_json_at(&basis, "total");
     int32_t total = 0;
+    if (!(c->r = BO_NEW_ARRAY(c->at.ctx, int32_t, c->count)))
+        return BOUGH_ERROR_MEMORY;
+    for (int32_t d = 0; d < c->count; d++)
+        c->r[d] = -1;
+    BO_TRY(bo_json_named(bo_json_at(&basis, "of"), "domains", read_given_r, c));
     if (!at.value)
         return BOUGH_OK;
     BO_TRY(bo_json_integer(at, 1, INT32_MAX, &total));
-    int32_t *elements = BO_NEW_ARRAY(ctx, int32_t, c->count);
-    c->r = BO_NEW_ARRAY(ctx, int32_t, c->count);
-    bough_status status = elements && c->r ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    for (int32_t d = 0; d < c->count && status == BOUGH_OK; d++)
-        elements[d] = c->split->domains[d].mesh->element_count;
-    if (status == BOUGH_OK)
-        status = bo_json_explain(at, bough_share_modes(ctx, total, c->count, elements, c->r));
-    bo_free(ctx, elements);
-    return status;
+    return share_total(c, at, total);
 }
 
 /* ---- one domain ---- */
@@ -119,10 +148,11 @@ static json_t *describe_domain(const cutting *c, int32_t domain) {
         json_object_del(block, of_object[i]);
     if (block && domain != c->root)
         json_object_del(block, "fix");
-    if (block && c->r) {
+    if (block && json_object_get(block, "basis")) {
         json_t *basis = json_copy(json_object_get(block, "basis"));
         json_object_del(basis, "total");
-        bool failed = json_object_set_new(basis, "r", json_integer(c->r[domain])) != 0;
+        json_object_del(basis, "of");
+        bool failed = c->r[domain] >= 0 && json_object_set_new(basis, "r", json_integer(c->r[domain])) != 0;
         failed = json_object_set_new(block, "basis", basis) || failed;
         if (failed) {
             json_decref(block);

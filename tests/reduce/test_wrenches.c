@@ -144,6 +144,24 @@ static void leaves_answer_at_their_free_end(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A broad plate: answers to wrenches and derivatives crowd out its fourth mode (4.5 %), unless it is kept. */
+static void no_low_mode_is_lost_among_answers(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bar_def plate = default_bar();
+    plate.type = BOUGH_HEX8;
+    plate.size[1] = 0.7, plate.size[2] = 0.05;
+    plate.cells[0] = 12, plate.cells[1] = 10, plate.cells[2] = 1;
+    kitchen k = open_kitchen(ctx, plate, 16);
+    k.def.interface_count = 1;
+    check_ok(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c));
+    check_int(k.c->r, 16);
+    check_below(bough_component_error(k.c, BOUGH_VERDICT_FREQUENCIES), 0.001);
+    check_below(bough_component_error(k.c, BOUGH_VERDICT_MOTION), 0.015);
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
 /* Cooking knows no metre: a leaf of the same stuff that is ten times as large has the same coordinates, errors and
  * stress points, and a tenth of the frequencies. */
 static void larger_ones_are_cooked_alike(void **state) {
@@ -181,6 +199,7 @@ static void larger_ones_are_cooked_alike(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_low_mode_is_lost_among_answers),
         cmocka_unit_test(larger_ones_are_cooked_alike),
         cmocka_unit_test(a_slender_rod_answers_every_wrench),
         cmocka_unit_test(the_worst_wrench_is_named_with_its_error),

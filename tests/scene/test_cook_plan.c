@@ -278,6 +278,27 @@ static void an_objects_surface_is_shared_out(void **state) {
     bough_context_destroy(ctx);
 }
 
+static void check_coordinates(const char *basis, int32_t a, int32_t b, int32_t c) {
+    bough_context *ctx = test_context(1);
+    char text[1000];
+    snprintf(text, sizeof text, FREE_CHAIN(", 'basis': %s"), basis);
+    bough_cook_plan *plan = must_load(ctx, text);
+    check_int(def_of(plan, "a")->r, a);
+    check_int(def_of(plan, "b")->r, b);
+    check_int(def_of(plan, "c")->r, c);
+    bough_cook_plan_destroy(ctx, plan);
+    bough_context_destroy(ctx);
+}
+
+static void single_domains_have_coordinates_of_their_own(void **state) {
+    (void)state;
+    check_coordinates("{'of': {'b': 9}, 'r': 5}", 5, 9, 5);
+    check_coordinates("{'of': {'b': 0}}", 20, 0, 20);
+    check_coordinates("{'of': {'b': 9}, 'total': 20}", 6, 9, 5);
+    check_coordinates("{'of': {'a': 4, 'b': 9}, 'total': 20}", 4, 9, 7);
+    check_coordinates("{'of': {'a': 1, 'b': 2, 'c': 3}, 'total': 6}", 1, 2, 3);
+}
+
 static void domains_become_components_with_their_neighbours_names(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -444,6 +465,12 @@ static void wrong_objects_are_told_with_their_place(void **state) {
     check_refused(CHAIN(", 'root': 'd'"), "object.root: unknown \"d\"");
     check_refused(CHAIN(", 'basis': {'r': 3, 'total': 10}"), "object.basis.total: is shared out");
     check_refused(CHAIN(", 'basis': {'total': 2}"), "object.basis.total: 2 coordinates cannot be shared out over 3");
+    check_refused(CHAIN(", 'basis': {'of': {'d': 9}}"), "object.basis.of.d: unknown domain \"d\"");
+    check_refused(CHAIN(", 'basis': {'of': {'a': 513}}"), "object.basis.of.a: must be from 0 to 512");
+    check_refused(CHAIN(", 'basis': {'of': 3}"), "object.basis.of: must be an object of named domains");
+    check_refused(CHAIN(", 'basis': {'of': {'a': 9}, 'total': 8}"), "under \"of\" have 9 coordinates together");
+    check_refused(CHAIN(", 'basis': {'of': {'a': 9}, 'total': 10}"), "1 coordinates cannot be shared out over 2");
+    check_refused(CHAIN(", 'basis': {'of': {'a': 1, 'b': 2, 'c': 3}, 'total': 7}"), "have 6 coordinates together");
     check_refused(CHAIN(", 'basis': {'r': 1000}"), "object.basis.r: must be from 0 to 512");
     check_refused(CHAIN(", 'basis': {'snapshots': 'a.npy'}"), "object.basis: unknown key \"snapshots\"");
     check_refused(CHAIN(", 'samples': {'stress_at': []}"), "object.samples: unknown key \"stress_at\"");
@@ -613,6 +640,7 @@ int main(void) {
         cmocka_unit_test(loads_in_the_file_win),
         cmocka_unit_test(hashes_see_what_hangs_below),
         cmocka_unit_test(an_objects_surface_is_shared_out),
+        cmocka_unit_test(single_domains_have_coordinates_of_their_own),
         cmocka_unit_test(domains_become_components_with_their_neighbours_names),
         cmocka_unit_test(roots_are_held_or_fly_free),
         cmocka_unit_test(touching_domains_are_warned_of_and_loops_refused),
