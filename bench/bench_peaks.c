@@ -362,46 +362,53 @@ static json_t *as_json(const peak_row *rows, int count) {
     return list;
 }
 
+static bench_peak_sums sum_up(const peak_row *rows, int count) {
+    bench_peak_sums sums = {.parts = count};
+    double errors[MOST_ROWS];
+    for (int i = 0; i < count; i++) {
+        errors[i] = fabs(error_of(&rows[i]));
+        sums.within += errors[i] <= 0.1;
+        sums.worst = fmax(sums.worst, errors[i]);
+    }
+    sums.median = median_of((size_t)count, errors);
+    return sums;
+}
+
 bool bench_peaks_of(bough_context *ctx, bool json, bool larger, bool unseen, json_t **result) {
     static peak_row rows[MOST_ROWS];
-    int count = 0, within = 0;
-    double errors[MOST_ROWS], worst = 0;
+    int count = 0;
     bool good = true;
     coordinates = larger ? 32 : 20;
     for (int structure = unseen ? FIRST_UNSEEN : 0; structure < (unseen ? STRUCTURES : FIRST_UNSEEN) && good;
          structure++)
         for (int cut = 0; cut < CUTS && good; cut++)
             good = compare_structure(ctx, structure, cut, false, rows, &count);
-    for (int i = 0; i < count; i++) {
-        errors[i] = fabs(error_of(&rows[i]));
-        within += errors[i] <= 0.1;
-        worst = fmax(worst, errors[i]);
-    }
-    if (good && json)
-        *result = json_pack("{s:i, s:i, s:i, s:f, s:f, s:o}", "r", coordinates, "parts", count, "within_tenth", within,
-                            "worst", worst, "median", median_of((size_t)count, errors), "rows", as_json(rows, count));
-    else if (good) {
+    if (!good)
+        return false;
+    const bench_peak_sums sums = sum_up(rows, count);
+    if (json)
+        *result = json_pack("{s:i, s:i, s:i, s:f, s:f, s:o}", "r", coordinates, "parts", count, "within_tenth",
+                            sums.within, "worst", sums.worst, "median", sums.median, "rows", as_json(rows, count));
+    else {
         tell(rows, count);
         printf(
             "largest stress of %d parts with r = %d: %.1f %% median error, %.1f %% worst (required 25 %%), %d within "
             "10 %% (%.0f %%; required 90 %%)\n",
-            count, coordinates, 100 * median_of((size_t)count, errors), 100 * worst, within, 100.0 * within / count);
+            count, coordinates, 100 * sums.median, 100 * sums.worst, sums.within, 100.0 * sums.within / count);
     }
-    return good;
+    return true;
 }
 
-bool bench_peaks_at_rest(bough_context *ctx, const char *name, int *parts, int *within, double *worst) {
+bool bench_peaks_at_rest(bough_context *ctx, const char *name, bench_peak_sums *sums) {
     static peak_row rows[MOST_ROWS];
+    int count = 0;
     bool good = true;
-    *parts = *within = 0, *worst = 0;
     for (int structure = 0; structure < STRUCTURES; structure++)
         for (int cut = 0; cut < CUTS && good && !strcmp(structures[structure].name, name); cut++)
-            good = compare_structure(ctx, structure, cut, true, rows, parts);
-    for (int i = 0; i < *parts; i++) {
-        *within += fabs(error_of(&rows[i])) <= 0.1;
-        *worst = fmax(*worst, fabs(error_of(&rows[i])));
-    }
-    return good && *parts > 0;
+            good = compare_structure(ctx, structure, cut, true, rows, &count);
+    if (good && count > 0)
+        *sums = sum_up(rows, count);
+    return good && count > 0;
 }
 
 int bench_peaks(const bench_options *options) {

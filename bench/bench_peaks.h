@@ -6,9 +6,14 @@
 
 #include <jansson.h>
 
+typedef struct {
+    int parts, within;    /* a tenth */
+    double worst, median; /* relative errors */
+} bench_peak_sums;
+
 /* Tells, or gives the same as JSON (to be released). unseen: of the structures on which nothing was chosen. */
 bool bench_peaks_of(bough_context *ctx, bool json, bool larger, bool unseen, json_t **result);
-/* One structure in equilibrium, both cuts: how many parts, those within a tenth, the worst error. */
-bool bench_peaks_at_rest(bough_context *ctx, const char *name, int *parts, int *within, double *worst);
+/* One structure in equilibrium, both cuts. */
+bool bench_peaks_at_rest(bough_context *ctx, const char *name, bench_peak_sums *sums);
 
 #endif

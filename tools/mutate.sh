@@ -16,6 +16,7 @@ room=${1:?usage: mutate.sh ROOM [COUNT] [SEED] [TESTS]}
 count=${2:-20}
 seed=${3:-1}
 case $room in
+reduce) default='reduce_|app_peaks' ;; # the strain of neighbours
 view) default='app_view|app_server|app_inside|app_oak_session' ;;
 *) default="${room}_" ;;
 esac

@@ -201,9 +201,11 @@ static bough_status check_counts(bough_context *ctx, const bough_cook_def *def) 
                        BOUGH_MAX_COORDINATES);
     if (def->interface_count < 0 || def->mode_count < 0 || def->snapshot_count < 0 || def->column_count < 0 ||
         def->wind_count < 0 || def->contact_count < 0 || def->stress_count < 0 || def->stress_element_count < 0 ||
-        def->field_count < 0 || def->field_count > BOUGH_MAX_FIELD_POINTS ||
-        def->cubature_most < 0 || def->training_count < 0)
+        def->field_count < 0 || def->cubature_most < 0 || def->training_count < 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the cook def has a negative count");
+    if (def->field_count > BOUGH_MAX_FIELD_POINTS)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a field of stress has at most %d points, not %d",
+                       BOUGH_MAX_FIELD_POINTS, def->field_count);
     if ((def->interface_count > 0 && !def->interfaces) || (def->stress_element_count > 0 && !def->stress_elements))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the cook def counts interfaces or elements that it does not give");
     if (def->parent < -1 || def->parent >= def->interface_count)

@@ -133,62 +133,68 @@ static void find_clamped(stress_search *s) {
 
 /* ---- poses that occur, and where they strain most ---- */
 
-/* How much of each load an acceleration of the body with all that it carries is: along axes and diagonals, and about
- * axes. What hangs at an interface has the wrench I6 a there, of which the loads make a sum. */
-static bool accelerate(const stress_search *s, int32_t number, double *share) {
-    static const double along[ACCELERATIONS][6] = {{1},        {0, 1},       {0, 0, 1},       {1, 1},
-                                                   {1, -1},    {1, 0, 1},    {1, 0, -1},      {0, 1, 1},
-                                                   {0, 1, -1}, {0, 0, 0, 1}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}};
-    const bo_cook *cook = s->cook;
-    const bo_stress_loads *loads = &s->loads;
-    const double *a = along[number];
-    bool ends = false; /* the first six of the body's own are of all its mass */
+/* Shares of the body's own loads in its acceleration a. The first six of them are of all its mass, along axes that are
+ * orthonormal in units; those after are of its ends. */
+static void accelerate_body(const bo_stress_loads *loads, const double a[6], double *share) {
+    bool ends = false;
     for (int32_t k = 0; k < loads->count; k++) {
         ends = ends || (k > 0 && loads->owner[k] == BOUGH_OWNER_SELF && loads->owner[k - 1] == BOUGH_OWNER_SELF &&
                         loads->direction[k] < loads->direction[k - 1]);
         share[k] = 0;
-        for (int d = 0; d < 6 && loads->owner[k] == BOUGH_OWNER_SELF && !ends; d++) /* axes are orthonormal in units */
+        for (int d = 0; d < 6 && loads->owner[k] == BOUGH_OWNER_SELF && !ends; d++)
             share[k] += a[d] * loads->axis[6 * (size_t)k + (size_t)d] / (loads->unit[d] * loads->unit[d]) *
                         sqrt(loads->energy[k]);
     }
-    for (int32_t i = 0; i < cook->load_count; i++) {
-        const bo_cook_load *load = &cook->loads[i];
-        const bo_vec3 arm = bo_load3(cook->interfaces[load->interface].centre), turn = bo_load3(a + 3);
-        double motion[6], wrench[6], A[36], W[36] = {0};
-        int32_t member[6], count = 0;
-        bo_store3(motion, bo_add(bo_load3(a), bo_cross(turn, arm))), bo_store3(motion + 3, turn);
-        for (int32_t k = 0; k < loads->count && count < 6; k++)
-            if (loads->owner[k] == load->interface)
-                member[count++] = k;
-        for (int r = 0; r < 6; r++) {
-            wrench[r] = 0;
-            for (int c = 0; c < 6; c++)
-                wrench[r] += load->I6[6 * r + c] * motion[c];
-            for (int c = 0; c < count; c++)
-                W[6 * r + c] = loads->wrench[6 * (size_t)member[c] + (size_t)r];
-        }
-        /* least squares: W^T W x = W^T wrench */
-        double x[6], most = 0;
-        for (int r = 0; r < count; r++) {
-            x[r] = 0;
-            for (int m = 0; m < 6; m++)
-                x[r] += W[6 * m + r] * wrench[m];
-            for (int c = 0; c < count; c++) {
-                A[count * r + c] = 0;
-                for (int m = 0; m < 6; m++)
-                    A[count * r + c] += W[6 * m + r] * W[6 * m + c];
-            }
-            most = fmax(most, A[count * r + r]);
-        }
-        for (int r = 0; r < count; r++)
-            A[count * r + r] += 1e-10 * most;
-        if (count == 0 || !bo_cholesky_factor(count, A))
-            continue;
-        bo_cholesky_solve(count, A, x);
-        for (int r = 0; r < count; r++)
-            share[member[r]] = x[r];
+}
+
+/* What hangs at an interface has the wrench I6 a there, which is the sum W x of the interface's loads by least squares:
+ * W^T W x = W^T I6 a. */
+static void accelerate_carried(const stress_search *s, const bo_cook_load *load, const double a[6], double *share) {
+    const bo_stress_loads *loads = &s->loads;
+    const bo_vec3 arm = bo_load3(s->cook->interfaces[load->interface].centre), turn = bo_load3(a + 3);
+    double motion[6], wrench[6], A[36], W[36] = {0}, x[6], most = 0;
+    int32_t member[6], count = 0;
+    bo_store3(motion, bo_add(bo_load3(a), bo_cross(turn, arm)));
+    bo_store3(motion + 3, turn);
+    for (int32_t k = 0; k < loads->count && count < 6; k++)
+        if (loads->owner[k] == load->interface)
+            member[count++] = k;
+    for (int r = 0; r < 6; r++) {
+        wrench[r] = 0;
+        for (int c = 0; c < 6; c++)
+            wrench[r] += load->I6[6 * r + c] * motion[c];
+        for (int c = 0; c < count; c++)
+            W[6 * r + c] = loads->wrench[6 * (size_t)member[c] + (size_t)r];
     }
-    return true;
+    for (int r = 0; r < count; r++) {
+        x[r] = 0;
+        for (int m = 0; m < 6; m++)
+            x[r] += W[6 * m + r] * wrench[m];
+        for (int c = 0; c < count; c++) {
+            A[count * r + c] = 0;
+            for (int m = 0; m < 6; m++)
+                A[count * r + c] += W[6 * m + r] * W[6 * m + c];
+        }
+        most = fmax(most, A[count * r + r]);
+    }
+    for (int r = 0; r < count; r++)
+        A[count * r + r] += 1e-10 * most;
+    if (count == 0 || !bo_cholesky_factor(count, A))
+        return;
+    bo_cholesky_solve(count, A, x);
+    for (int r = 0; r < count; r++)
+        share[member[r]] = x[r];
+}
+
+/* How much of each load an acceleration of the body with all that it carries is: along axes and diagonals, and about
+ * axes. */
+static void accelerate(const stress_search *s, int32_t number, double *share) {
+    static const double along[ACCELERATIONS][6] = {{1},        {0, 1},       {0, 0, 1},       {1, 1},
+                                                   {1, -1},    {1, 0, 1},    {1, 0, -1},      {0, 1, 1},
+                                                   {0, 1, -1}, {0, 0, 0, 1}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}};
+    accelerate_body(&s->loads, along[number], share);
+    for (int32_t i = 0; i < s->cook->load_count; i++)
+        accelerate_carried(s, &s->cook->loads[i], along[number], share);
 }
 
 static double gaussian(bo_pose_random *random) {

@@ -43,6 +43,32 @@ static void loads_are_those_of_rigid_masses(void **state) {
     bough_context_destroy(ctx);
 }
 
+static void counts_out_of_range_are_refused(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    kitchen k = open_kitchen(ctx, default_bar(), 4);
+    int32_t *const counts[] = {&k.def.interface_count, &k.def.mode_count,           &k.def.snapshot_count,
+                               &k.def.column_count,    &k.def.wind_count,           &k.def.contact_count,
+                               &k.def.stress_count,    &k.def.stress_element_count, &k.def.field_count,
+                               &k.def.cubature_most,   &k.def.training_count};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const int32_t kept = *counts[i];
+        *counts[i] = -1;
+        check_refused(&k, "negative count");
+        *counts[i] = kept;
+    }
+    k.def.r = BOUGH_MAX_COORDINATES + 1;
+    check_refused(&k, "0 to 512 coordinates");
+    k.def.r = 4;
+    k.def.field_count = BOUGH_MAX_FIELD_POINTS + 1;
+    check_refused(&k, "at most 1024 points, not 1025");
+    k.def.field_count = BOUGH_MAX_FIELD_POINTS;
+    cook_in(&k);
+    check(k.c->field.count > 0);
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
 /* What is kept exactly shows most of the candidates, and the error is of all of them. */
 static void errors_count_what_is_kept(void **state) {
     (void)state;
@@ -321,6 +347,7 @@ static void place_and_loose_vertices_change_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_are_those_of_rigid_masses),
+        cmocka_unit_test(counts_out_of_range_are_refused),
         cmocka_unit_test(errors_count_what_is_kept),
         cmocka_unit_test(held_interfaces_bring_nothing),
         cmocka_unit_test(craig_bampton_takes_what_modes_there_are),

@@ -156,8 +156,9 @@ static void contact_samples_lie_on_the_boundary(void **state) {
         check_int(f.c->contact.count, f.surface->vertex_count);
         check_int(f.c->wind.count, f.surface->element_count);
         check_uniform_traction(&f, 2);
-        f.def.contact_count = f.def.wind_count = f.def.stress_count = 0;
+        f.def.contact_count = f.def.wind_count = f.def.stress_count = f.def.field_count = 0;
         cook_fixture(&f);
+        check_int(f.c->field.count, 0);
         check_int(f.c->contact.count, 0);
         check_int(f.c->wind.count, 0);
         check_int(f.c->stress.count, 0);
