@@ -244,7 +244,7 @@ static void deviators_of(const double *G, int32_t count, double *D) {
 
 /* Von Mises' stress of the linearised sum of fields with these deviators. */
 BO_MULTIVERSION static double stress_of_fields(const bo_elastic *elastic, const double *restrict D, int32_t count,
-                                        const double *restrict share) {
+                                               const double *restrict share) {
     bo_v4 low = {0}, high = {0};
     for (int32_t l = 0; l < count; l++) {
         low += share[l] * BO_V4_CONST(D + DEVIATORS * l);
@@ -314,9 +314,9 @@ static void look_from(const stress_search *s, int32_t element, double *shown) {
     deviators_of(G, loads, D);
     for (int32_t p = 0; p < s->pose_count; p++)
         if (s->peak[p] > 0)
-            shown[p] =
-                fmax(shown[p],
-                     stress_of_fields(elastic_of(s, element), D, loads, s->poses + (size_t)p * (size_t)loads) / s->peak[p]);
+            shown[p] = fmax(shown[p],
+                            stress_of_fields(elastic_of(s, element), D, loads, s->poses + (size_t)p * (size_t)loads) /
+                                s->peak[p]);
 }
 
 /* The first poses are one load each, which may hardly ever come; the others are to be expected. */

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "fem/drive.h"
+#include "fem/shape.h"
 
 #include <bough/fem.h>
 
@@ -295,9 +296,67 @@ static void curves_are_integrated_exactly(void **state) {
     }
 }
 
+/* Integral of x^i y^j z^k: i! j! k! / (i + j + k + 3)! over the tet, 2^3 / ((i + 1) (j + 1) (k + 1)) over the hex for
+ * even ones. */
+static double monomial(bool hex, const int power[3]) {
+    double value = 1;
+    int sum = 0;
+    for (int d = 0; d < 3; sum += power[d++]) {
+        if (hex)
+            value *= power[d] % 2 ? 0 : 2.0 / (power[d] + 1);
+        for (int i = 2; i <= power[d] && !hex; i++)
+            value *= i;
+    }
+    for (int i = 2; i <= sum + 3 && !hex; i++)
+        value /= i;
+    return value;
+}
+
+/* As many points as the degree wants and no more: exact up to it, and not one further. */
+static void rules_are_exact_up_to_their_degree(void **state) {
+    (void)state;
+    static const double corners[2][8][3] = {
+        {{0}, {1}, {0, 1}, {0, 0, 1}},
+        {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, 1, 1}}};
+    static const struct {
+        bough_element_type type;
+        bo_rule_kind kind;
+        int points, degree;
+    } known[] = {{BOUGH_TET4, BO_RULE_STIFFNESS, 1, 1},  {BOUGH_TET4, BO_RULE_MASS, 4, 2},
+                 {BOUGH_HEX8, BO_RULE_STIFFNESS, 8, 3},  {BOUGH_HEX8, BO_RULE_MASS, 27, 5},
+                 {BOUGH_TET10, BO_RULE_STIFFNESS, 4, 0}, {BOUGH_TET10, BO_RULE_MASS, 15, 0}};
+    for (int r = 0; r < 6; r++) {
+        const bo_rule *rule = bo_rule_of(known[r].type, known[r].kind);
+        const bool hex = known[r].type == BOUGH_HEX8;
+        double worst[2] = {0, 0}; /* up to the degree; just beyond it */
+        check_int(rule->point_count, known[r].points);
+        for (int code = 0; code < 343; code++) {
+            const int power[3] = {code % 7, code / 7 % 7, code / 49}, sum = power[0] + power[1] + power[2];
+            if (sum > known[r].degree + 1 || (sum > 0 && known[r].degree == 0)) /* tet10: its nodes are no corners */
+                continue;
+            double found = 0;
+            for (int q = 0; q < rule->point_count; q++) {
+                double value = rule->weight[q];
+                for (int d = 0; d < 3; d++) {
+                    double x = 0;
+                    for (int a = 0; a < rule->node_count && sum > 0; a++)
+                        x += rule->N[q][a] * corners[hex][a][d];
+                    value *= pow(x, power[d]);
+                }
+                found += value;
+            }
+            const bool beyond = sum > known[r].degree;
+            worst[beyond] = fmax(worst[beyond], fabs(found - monomial(hex, power)));
+        }
+        check_near(worst[0], 0, 1e-14);
+        check(known[r].degree == 0 || worst[1] > 1e-4);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_are_integrated_exactly),
+        cmocka_unit_test(rules_are_exact_up_to_their_degree),
         cmocka_unit_test(no_load_means_rest),
         cmocka_unit_test(loose_bodies_are_recognised),
         cmocka_unit_test(each_piece_has_its_own_rigid_modes),

@@ -164,7 +164,8 @@ static void no_low_mode_is_lost_among_answers(void **state) {
 
 /* ---- what cooking must not depend on ---- */
 
-/* A bar (its x, y and z along `axes` of the mesh, so many times as large) that carries something heavy beside its end. */
+/* A bar (its x, y and z along `axes` of the mesh, so many times as large) that carries something heavy beside its end.
+ */
 typedef struct {
     double scale;
     int axes[3];
@@ -184,8 +185,7 @@ static bough_component *cook_variant(bough_context *ctx, variant v) {
     int32_t *vertices[2];
     for (int i = 0; i < 2; i++) {
         const char where[3] = {(char)('x' + v.axes[0]), (char)('0' + i), 0};
-        check_ok(ctx,
-                 bough_mesh_select(ctx, bough_body_mesh(body), where, &vertices[i], &ends[i].vertex_count));
+        check_ok(ctx, bough_mesh_select(ctx, bough_body_mesh(body), where, &vertices[i], &ends[i].vertex_count));
         for (int32_t k = 0; k < ends[i].vertex_count / 2 && v.backwards; k++) {
             const int32_t other = ends[i].vertex_count - 1 - k, kept = vertices[i][k];
             vertices[i][k] = vertices[i][other], vertices[i][other] = kept;
