@@ -656,6 +656,56 @@ static void what_is_written_comes_back(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* For other readers, who may look at more than ours does: every element has a tag of its own, 1 to the number that is
+ * announced, and triangles of tet10 have their middle nodes between their corners. */
+static void what_is_written_keeps_the_rules_of_the_format(void **state) {
+    (void)state;
+    static const bough_element_type types[] = {BOUGH_TRI3, BOUGH_TET4, BOUGH_TET10, BOUGH_HEX8};
+    bough_context *ctx = test_context(1);
+    for (int i = 0; i < 4; i++) {
+        bough_mesh *mesh = make_block(ctx, types[i]);
+        add_sets(ctx, mesh);
+        check_ok(ctx, bough_mesh_write(ctx, mesh, test_path("rules.msh")));
+        FILE *f = fopen(test_path("rules.msh"), "r");
+        char line[400];
+        long blocks, total, least, most, middles = 0;
+        while (fgets(line, sizeof line, f) && strcmp(line, "$Elements\n") != 0)
+            continue;
+        check(fscanf(f, "%ld %ld %ld %ld", &blocks, &total, &least, &most) == 4);
+        check(total >= mesh->element_count && least == 1 && most == total);
+        bool *seen = calloc((size_t)total + 1, sizeof *seen);
+        for (long b = 0, written = 0; b < blocks; b++) {
+            long dimension, entity, kind, count;
+            check(fscanf(f, "%ld %ld %ld %ld", &dimension, &entity, &kind, &count) == 4);
+            check((written += count) <= total);
+            for (long e = 0; e < count; e++) {
+                long tag, nodes[10];
+                const int node_count = kind == 15               ? 1
+                                       : kind == 2              ? 3
+                                       : kind == 3 || kind == 4 ? 4
+                                       : kind == 5              ? 8
+                                       : kind == 9              ? 6
+                                                                : 10;
+                check(fscanf(f, "%ld", &tag) == 1 && tag >= 1 && tag <= total && !seen[tag]);
+                seen[tag] = true;
+                for (int n = 0; n < node_count; n++)
+                    check(fscanf(f, "%ld", &nodes[n]) == 1 && nodes[n] >= 1 && nodes[n] <= mesh->vertex_count);
+                for (int n = 0; n < 9 && kind == 9; n++, middles++) {
+                    const double *x = mesh->vertices + n % 3;
+                    check_near(x[3 * (nodes[3 + n / 3] - 1)],
+                               0.5 * (x[3 * (nodes[n / 3] - 1)] + x[3 * (nodes[(n / 3 + 1) % 3] - 1)]), 1e-12);
+                }
+            }
+        }
+        check(types[i] == BOUGH_TET10 ? middles > 100 : middles == 0);
+        check(fscanf(f, "%399s", line) == 1 && !strcmp(line, "$EndElements"));
+        fclose(f);
+        free(seen);
+        bough_mesh_destroy(ctx, mesh);
+    }
+    bough_context_destroy(ctx);
+}
+
 static void writing_fails_cleanly(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -725,6 +775,7 @@ int main(void) {
         cmocka_unit_test(changed_files_are_survived),
         cmocka_unit_test(failing_allocations_leak_nothing),
         cmocka_unit_test(what_is_written_comes_back),
+        cmocka_unit_test(what_is_written_keeps_the_rules_of_the_format),
         cmocka_unit_test(writing_fails_cleanly),
         cmocka_unit_test(reference_meshes_read),
     };

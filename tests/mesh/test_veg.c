@@ -166,6 +166,9 @@ static void wrong_content_is_refused_with_its_line(void **state) {
     refused("8 3 0 0", "9000000000000000000 3 0 0", BOUGH_ERROR_FORMAT, "bad.veg:3:");
     refused("8 3 0 0", "60000000 3 0 0", BOUGH_ERROR_FORMAT, "are announced, but only 8");
     refused("8 3 0 0", "-8 3 0 0", BOUGH_ERROR_FORMAT, "bad.veg:3:");
+    refused("8 3 0 0", "8 3 -1 0", BOUGH_ERROR_FORMAT, "a small number of extra columns");
+    refused("8 3 0 0", "8 3 0 1001", BOUGH_ERROR_FORMAT, "a small number of extra columns");
+    refused("8 3 0 0", "8 3 x 0", BOUGH_ERROR_FORMAT, "a small number of extra columns");
     refused("8 3 0 0", "8 2 0 0", BOUGH_ERROR_FORMAT, "2 coordinates");
     refused("6 4 0", "7 4 0", BOUGH_ERROR_FORMAT, "7 elements are announced");
     refused("6 4 0", "6 5 0", BOUGH_ERROR_FORMAT, "not 5");
@@ -185,6 +188,7 @@ static void wrong_content_is_refused_with_its_line(void **state) {
     refused("ENU, 7800, 2e11, 0.3", "ENU, 7800, 2e11, 0.5", BOUGH_ERROR_FORMAT, "no stable material");
     refused("ENU, 7800, 2e11, 0.3", "ORTHOTROPIC, 1, 2, 3", BOUGH_ERROR_UNSUPPORTED, "orthotropic");
     refused("ENU, 7800, 2e11, 0.3", "ENU, 7800", BOUGH_ERROR_FORMAT, "Young's modulus");
+    refused("ENU, 7800, 2e11, 0.3", "ENU, 7800, 2e11, 0.3, 1", BOUGH_ERROR_FORMAT, "1 numbers too many");
     refused("*MATERIAL RUBBER", "*MATERIAL STEEL", BOUGH_ERROR_FORMAT, "twice");
     refused("*REGION", "*REGLON", BOUGH_ERROR_FORMAT, "*REGLON");
 }
