@@ -17,6 +17,7 @@ count=${2:-20}
 seed=${3:-1}
 case $room in
 reduce) default='reduce_|app_peaks' ;; # the strain of neighbours
+scene) default='scene_|app_cook|run_joints' ;; # what is cooked and foretold
 view) default='app_view|app_server|app_inside|app_oak_session' ;;
 *) default="${room}_" ;;
 esac

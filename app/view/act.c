@@ -321,7 +321,7 @@ bool session_restart(view_session *s, uint64_t seat, const view_choice *choice) 
         if (!remake(s, seat, 1, &ghost))
             drop_ghost(s);
     }
-    s->failed = s->unfinished = false;
+    session_forget_steps(s);
     s->step_seconds = 0;
     s->changed = true;
     s->retries = 0, s->halved_dt = 0;
@@ -595,7 +595,7 @@ static void set_paused(view_session *s, uint64_t seat, bool paused) {
         return;
     }
     s->paused = paused;
-    s->single = false;
+    s->singles = 0;
     session_restart_clock(s);
     session_say_settings(s);
 }
@@ -657,9 +657,9 @@ void session_act(view_session *s, const view_order *order) {
         set_paused(s, order->seat, c->what == VIEW_DO_PAUSE);
         break;
     case VIEW_DO_STEP:
-        if (s->paused && !s->failed) {
-            s->single = true;
-            session_step(s);
+        if (s->paused && !s->failed && s->singles < MOST_SINGLES) {
+            s->singles++;
+            session_take_singles(s);
         }
         break;
     case VIEW_DO_RESET:

@@ -100,7 +100,7 @@ static void replace_world(view_session *s, view_world *made, bool at_rest) {
     }
     s->worlds[0] = made;
     s->has_wind = s->has_gravity = false;
-    s->failed = s->unfinished = false;
+    session_forget_steps(s);
     s->paused = at_rest;
     s->step_seconds = 0, s->retries = 0, s->halved_dt = 0, s->timed = 0;
     session_look_into_file(s);

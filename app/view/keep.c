@@ -56,7 +56,7 @@ static void settle_down(view_session *s) {
         for (int hand = 0; hand < VIEW_HANDS; hand++)
             bough_run_release(s->worlds[k]->run, hand);
     session_hand_over(s);
-    s->failed = s->unfinished = false;
+    session_forget_steps(s);
     s->step_seconds = 0, s->retries = INT64_MAX; /* so that what is halved now is told of */
     s->changed = true;
     session_restart_clock(s);

@@ -89,6 +89,16 @@ bool session_step(view_session *s) {
     return true;
 }
 
+void session_take_singles(view_session *s) {
+    while (s->singles > 0 && !s->failed && session_step(s))
+        s->singles--;
+}
+
+void session_forget_steps(view_session *s) {
+    s->failed = s->unfinished = false;
+    s->singles = 0;
+}
+
 static double time_due(const view_session *s, double now) {
     return s->base_time + s->speed * (now - s->base_wall);
 }
@@ -270,8 +280,8 @@ static void *simulate(void *data) {
         session_let_go(s);
         if (!s->paused)
             advance(s);
-        else if (s->unfinished && s->single)
-            session_step(s);
+        else
+            session_take_singles(s);
         show(s);
         if (app_seconds() - s->told >= 1.0 / TOLD_PER_SECOND)
             tell_numbers(s, app_seconds());

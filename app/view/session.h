@@ -7,9 +7,10 @@
 #include <pthread.h>
 
 enum {
-    QUEUE_SIZE = 1024,  /* commands that wait for the next tick */
-    MAILBOX_SIZE = 512, /* messages that wait for one client, besides those of which only the newest counts */
-    STEPS_TIMED = 480,  /* of which median and 99 % are told: some seconds */
+    QUEUE_SIZE = 1024,   /* commands that wait for the next tick */
+    MOST_SINGLES = 1024, /* steps asked for by themselves that wait for others which take long */
+    MAILBOX_SIZE = 512,  /* messages that wait for one client, besides those of which only the newest counts */
+    STEPS_TIMED = 480,   /* of which median and 99 % are told: some seconds */
     TICKS_PER_SECOND = 60,
     TOLD_PER_SECOND = 10, /* numbers and colours */
     MOMENTS = 80,         /* most of the last seconds that are kept to go on from */
@@ -76,9 +77,10 @@ struct view_session {
     view_world *worlds[VIEW_LAYERS]; /* the second is NULL, or the ghost */
     view_choice choice;
     uint32_t generation;
-    bool paused, failed;     /* failed: only a reset helps */
-    bool stepping;           /* a step is under way: it may be left where it is taken in halves */
-    bool unfinished, single; /* one was left; it was asked for by itself */
+    bool paused, failed; /* failed: only a reset helps */
+    bool stepping;       /* a step is under way: it may be left where it is taken in halves */
+    bool unfinished;     /* one was left */
+    int32_t singles;     /* steps that were asked for by themselves, and are still to be taken, or finished */
     double step_began, step_seconds;
     double speed;
     double base_wall, base_time; /* simulated time is base_time + speed (wall - base_wall) */
@@ -161,6 +163,10 @@ void session_restart_clock(view_session *s);
 void session_on_changes(void *data, const bough_run_change *changes, int32_t count);
 /* False: it failed, or was left unfinished, because somebody waits, and goes on with the next call. */
 bool session_step(view_session *s);
+/* Those that were asked for by themselves, until one of them is left unfinished. */
+void session_take_singles(view_session *s);
+/* After a new beginning nothing is left to be finished, and nothing has failed. */
+void session_forget_steps(view_session *s);
 
 /* From the start, with what was chosen since; the stage is to be set anew where engines or scenes changed. */
 bool session_restart(view_session *s, uint64_t seat, const view_choice *choice);

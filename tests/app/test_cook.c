@@ -201,6 +201,15 @@ static void a_quality_that_is_wanted_is_found(void **state) {
     check_json(info, 0, "cook", "coarse.json", "--json"); /* the same inputs */
     check(number(info, "r") > 4 && !truth(info, "cooked"));
     json_decref(info);
+    /* so are modes, where the file counts them */
+    write_beam("moded.json", BEAM(", \"basis\": {\"r\": 4, \"modes\": 3}"));
+    check_json(info, 0, "cook", "moded.json", "--json");
+    check_int(json_array_size(json_object_get(json_object_get(info, "quality"), "full_hz")), 3);
+    json_decref(info);
+    check_json(info, 0, "cook", "moded.json", "--quality", "good", "--json");
+    check(number(info, "r") > 4);
+    check(json_array_size(json_object_get(json_object_get(info, "quality"), "full_hz")) > 3);
+    json_decref(info);
     /* what coordinates cannot mend is told */
     check_run(0, "cook", "coarse.json", "--elastic", "linear", "--quality", "fair");
     check(strstr(err, "forces are within ") && strstr(err, "its forces are linear"));

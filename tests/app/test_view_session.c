@@ -307,6 +307,14 @@ static void long_steps_are_left_for_orders(void **state) {
     }
     print_message("seen at %g s, left at %g s of %g s\n", seen, left, dt);
     check(left < almost);
+    order(&t, "{'do': 'reset'}"); /* asked for three times, three are taken */
+    look_until(&t, t.seen.layers[0].time == 0);
+    order(&t, "{'do': 'dt', 'seconds': 0.18}");
+    order(&t, "{'do': 'poke', 'part': 2, 'vertex': 0, 'impulse': [0, 0, 110]}");
+    for (int k = 0; k < 3; k++)
+        order(&t, "{'do': 'step'}");
+    look_until(&t, t.seen.layers[0].time > 0.5399);
+    check_near(t.seen.layers[0].time, 0.54, 1e-9);
     order(&t, "{'do': 'reset'}");
     look_until(&t, t.seen.layers[0].time == 0);
     order(&t, "{'do': 'dt', 'seconds': 0.002}");

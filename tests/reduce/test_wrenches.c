@@ -153,7 +153,7 @@ static void no_low_mode_is_lost_among_answers(void **state) {
     plate.size[1] = 0.7, plate.size[2] = 0.05;
     plate.cells[0] = 12, plate.cells[1] = 10, plate.cells[2] = 1;
     kitchen k = open_kitchen(ctx, plate, 16);
-    k.def.interface_count = 1;
+    k.def.interfaces = k.ends.interfaces, k.def.interface_count = 1;
     check_ok(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c));
     check_int(k.c->r, 16);
     check_below(bough_component_error(k.c, BOUGH_VERDICT_FREQUENCIES), 0.001);

@@ -371,25 +371,28 @@ static void long_lists_of_names_are_cut_short(void **state) {
     check_refused(text, " ...");
 }
 
-/* As many cells as it says over all of its size, not flat, and the same each time. */
+#define HILL(more)                                                                                           \
+    SCENE(", 'obstacles': [{'name': 'hill', 'shape': {'height_field': {'size': [6, 10], 'noise': {'cells': " \
+          "[3, 5], 'height': 0.5" more "}}}}]")
+
+/* As many cells as it says over all of its size, not flat, the same each time, and others for another seed. */
 static void hills_are_as_large_as_they_say(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    bough_scene *scenes[2];
-    for (int i = 0; i < 2; i++)
-        scenes[i] = load(ctx, SCENE(", 'obstacles': [{'name': 'hill', 'shape': {'height_field': {'size': [6, 10], "
-                                    "'noise': {'cells': [3, 5], 'height': 0.5}}}}]"));
-    const bough_shape_def *hill = &scenes[0]->mechanism->obstacles[0].shapes.shapes[0].def,
-                          *again = &scenes[1]->mechanism->obstacles[0].shapes.shapes[0].def;
-    check(hill->columns == 4 && hill->rows == 6 && hill->cell[0] == 2 && hill->cell[1] == 2);
-    double most = 0;
+    bough_scene *scenes[3] = {load(ctx, HILL("")), load(ctx, HILL("")), load(ctx, HILL(", 'seed': 0"))};
+    const bough_shape_def *hills[3];
+    for (int i = 0; i < 3; i++)
+        hills[i] = &scenes[i]->mechanism->obstacles[0].shapes.shapes[0].def;
+    check(hills[0]->columns == 4 && hills[0]->rows == 6 && hills[0]->cell[0] == 2 && hills[0]->cell[1] == 2);
+    double most = 0, other = 0;
     for (int k = 0; k < 4 * 6; k++) {
-        most = fmax(most, fabs(hill->heights[k]));
-        check(hill->heights[k] == again->heights[k]);
+        most = fmax(most, fabs(hills[0]->heights[k]));
+        other = fmax(other, fabs(hills[2]->heights[k] - hills[0]->heights[k]));
+        check(hills[0]->heights[k] == hills[1]->heights[k]);
     }
-    check(most > 0.01 && most <= 0.5);
-    bough_scene_destroy(ctx, scenes[0]);
-    bough_scene_destroy(ctx, scenes[1]);
+    check(most > 0.01 && most <= 0.5 && other > 0.01);
+    for (int i = 0; i < 3; i++)
+        bough_scene_destroy(ctx, scenes[i]);
     bough_context_destroy(ctx);
 }
 
