@@ -194,7 +194,9 @@ static void robots_are_read(void **state) {
         test_path("robot.urdf"),
         "<robot name=\"r\"><link name=\"foot\"/><link name=\"leg\"><inertial><mass value=\"2\"/>"
         "<inertia ixx=\"1\" ixy=\"0\" ixz=\"0\" iyy=\"1\" iyz=\"0\" izz=\"1\"/></inertial>"
-        "<visual><origin xyz=\"0 0 1\"/><geometry><cylinder radius=\"0.1\" length=\"2\"/></geometry></visual></link>"
+        "<visual><origin xyz=\"0 0 1\"/><geometry><cylinder radius=\"0.1\" length=\"2\"/></geometry></visual>"
+        "<visual><geometry><box size=\"0.2 0.4 0.6\"/></geometry></visual>"
+        "<visual><geometry><sphere radius=\"0.3\"/></geometry></visual></link>"
         "<joint name=\"knee\" type=\"continuous\"><parent link=\"foot\"/><child link=\"leg\"/>"
         "<origin xyz=\"0 0 1\"/><axis xyz=\"0 1 0\"/><dynamics damping=\"0.5\"/></joint></robot>");
     test_write_text(test_path("side.json"), "{\"bough\": 1, \"joints\": {\"knee\": {\"stiffness\": 9}}}");
@@ -208,8 +210,14 @@ static void robots_are_read(void **state) {
     const bo_mechanism_scene *m = scene->mechanism;
     check_int(m->link_count, 2);
     check_near(m->joints[0].stiffness[0], 9, 0);
-    check_int(m->link_shapes[1].count, 1);
-    check_int(m->link_shapes[1].shapes[0].form, BO_FORM_CYLINDER);
+    const bo_scene_shape *shapes = m->link_shapes[1].shapes;
+    check_int(m->link_shapes[1].count, 3);
+    check_int(shapes[0].form, BO_FORM_CYLINDER);
+    check(shapes[0].radius == 0.1 && shapes[0].length == 2 && shapes[0].def.frame.position[2] == 1);
+    check(shapes[1].form == BO_FORM_BOX && shapes[1].def.kind == BOUGH_SHAPE_BOX);
+    for (int d = 0; d < 3; d++)
+        check_near(shapes[1].def.half[d], 0.1 * (d + 1), 1e-15);
+    check(shapes[2].form == BO_FORM_SPHERE && shapes[2].def.kind == BOUGH_SHAPE_SPHERE && shapes[2].def.radius == 0.3);
     check_int(m->end_effector_count, 2);
     bough_scene_destroy(ctx, scene);
     check_refused("{'bough': 1, 'urdf': 'robot2.urdf'}", "robot2.urdf");
