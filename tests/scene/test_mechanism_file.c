@@ -399,6 +399,15 @@ static void hills_are_as_large_as_they_say(void **state) {
         check(hills[0]->heights[k] == hills[1]->heights[k]);
     }
     check(most > 0.01 && most <= 0.5 && other > 0.01);
+    for (int line = 0; line < 4 + 6; line++) { /* columns, then rows: none is flat */
+        double least = INFINITY, largest = -INFINITY;
+        for (int k = 0; k < 4 * 6; k++)
+            if (line < 4 ? k % 4 == line : k / 4 == line - 4) {
+                least = fmin(least, hills[0]->heights[k]);
+                largest = fmax(largest, hills[0]->heights[k]);
+            }
+        check(largest - least > 0.01);
+    }
     for (int i = 0; i < 3; i++)
         bough_scene_destroy(ctx, scenes[i]);
     bough_context_destroy(ctx);
