@@ -4,6 +4,7 @@
 #include "scene/cook_plan.h"
 
 #include "base/rotation.h"
+#include "fem/body.h"
 
 /* ---- scenes ---- */
 
@@ -373,6 +374,47 @@ static void touching_domains_are_warned_of_and_loops_refused(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A domain is cooked with what is near its interfaces: held where the rest of the object leads to the supports, free
+ * where the rest hangs on it. */
+static void domains_know_what_is_around_them(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_cook_plan *plan =
+        must_load(ctx, "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [8, 0.2, 0.2], "
+                       "'cells': [80, 2, 2]}, 'sets': {'a': {'elements': 'x<3.05'}, 'b': {'elements': 'x>2.95 & "
+                       "x<4.05'}, 'c': {'elements': 'x>3.95'}}, 'fix': 'x0', 'root': 'a'}}");
+    check_int(plan->item_count, 3);
+    const bough_cook_job *job = plan->items[1].job;
+    const bough_body *patch = job->around.body;
+    check(patch != NULL);
+    const double *own = bough_body_mesh(job->body)->vertices, *X = patch->mesh->vertices;
+    for (int32_t v = 0; v < 3 * bough_body_mesh(job->body)->vertex_count; v++)
+        check(X[3 * job->around.vertices[v / 3] + v % 3] == own[v]);
+    double low = INFINITY, high = -INFINITY;
+    for (int32_t v = 0; v < patch->mesh->vertex_count; v++)
+        low = fmin(low, X[3 * v]), high = fmax(high, X[3 * v]);
+    check(low > 1 && low < 2.95 && high > 4.05 && high < 6); /* not all of the beam */
+    for (int32_t v = 0; v < patch->mesh->vertex_count; v++) {
+        check_int(patch->fixed[3 * v], X[3 * v] < low + 1e-9);
+        check_int(job->around.pulled[v], BOUGH_OWNER_SELF); /* nothing else of the rest reaches it */
+    }
+    for (int32_t e = 0; e < patch->mesh->element_count; e++) {
+        double middle = 0;
+        for (int k = 0; k < 8; k++)
+            middle += X[3 * patch->mesh->elements[8 * e + k]] / 8;
+        check_int(job->around.owner[e], middle < 3   ? BOUGH_OWNER_OTHER
+                                        : middle < 4 ? BOUGH_OWNER_SELF
+                                                     : !strcmp(job->def.interfaces[1].name, "c")); /* the interface's */
+    }
+    /* nothing holds what flies: nothing is known of what is around */
+    bough_cook_plan *free = must_load(ctx, FREE_CHAIN(""));
+    for (int32_t i = 0; i < 3; i++)
+        check(!free->items[i].job->around.body);
+    bough_cook_plan_destroy(ctx, free);
+    bough_cook_plan_destroy(ctx, plan);
+    bough_context_destroy(ctx);
+}
+
 /* ---- refusals ---- */
 
 static void check_refused(const char *text, const char *why) {
@@ -640,6 +682,7 @@ int main(void) {
         cmocka_unit_test(loads_in_the_file_win),
         cmocka_unit_test(hashes_see_what_hangs_below),
         cmocka_unit_test(an_objects_surface_is_shared_out),
+        cmocka_unit_test(domains_know_what_is_around_them),
         cmocka_unit_test(single_domains_have_coordinates_of_their_own),
         cmocka_unit_test(domains_become_components_with_their_neighbours_names),
         cmocka_unit_test(roots_are_held_or_fly_free),
