@@ -330,8 +330,9 @@ static double energy_missed(bo_cook *cook, const bo_columns *basis, const double
 }
 
 /* The last directions of all give way to those of the lowest modes that were lost among answers and derivatives: a mode
- * of which a twelfth of the energy is missed vibrates 4 % too fast or more. */
-static bough_status keep_low_modes(bo_cook *cook, const seed_set *set, bo_columns *basis) {
+ * of which a twelfth of the energy is missed vibrates 4 % too fast or more. kept: columns, the first ones, that stay.
+ */
+static bough_status keep_low_modes(bo_cook *cook, const seed_set *set, int32_t kept, bo_columns *basis) {
     const size_t n = (size_t)cook->n, r = (size_t)basis->count;
     const int32_t most = cook->def->r / 4 < set->mode_count ? cook->def->r / 4 : set->mode_count;
     double *V = BO_NEW_ARRAY(cook->ctx, double, r *r), *values = BO_NEW_ARRAY(cook->ctx, double, 4 * r + n);
@@ -343,6 +344,7 @@ static bough_status keep_low_modes(bo_cook *cook, const seed_set *set, bo_column
         if (energy_missed(cook, basis, values, V, mode, values + 4 * r, values + 3 * r) > MODE_LOST)
             lost[count++] = mode;
     }
+    count = count < cook->def->r - kept ? count : cook->def->r - kept;
     if (basis->count + count > cook->def->r)
         basis->count = cook->def->r - count;
     for (int32_t k = 0; k < count && status == BOUGH_OK; k++)
@@ -353,8 +355,8 @@ static bough_status keep_low_modes(bo_cook *cook, const seed_set *set, bo_column
 }
 
 /* Derivatives have the weights they had; modes all have the energy of the lowest; answers to wrenches count more. */
-static bough_status add_by_energy(bo_cook *cook, uint32_t kinds, const seed_set *set, bo_columns *candidates,
-                                  bo_columns *basis) {
+static bough_status add_by_energy(bo_cook *cook, uint32_t kinds, const seed_set *set, int32_t kept,
+                                  bo_columns *candidates, bo_columns *basis) {
     const size_t n = (size_t)cook->n;
     const double tolerance = cook->def->tolerance > 0 ? fmax(cook->def->tolerance, ENERGY_TOLERANCE) : 0;
     const bo_pca_def by_energy = {cook->def->r, tolerance, true};
@@ -371,7 +373,7 @@ static bough_status add_by_energy(bo_cook *cook, uint32_t kinds, const seed_set 
     for (int32_t k = own; k < candidates->count; k++)
         scale(n, k < own + linear ? ANSWER_WEIGHT * energy : energy, candidates->values + (size_t)k * n);
     BO_TRY(bo_cook_pca(cook, candidates, &by_energy, basis));
-    BO_TRY(keep_low_modes(cook, set, basis));
+    BO_TRY(keep_low_modes(cook, set, kept, basis));
     candidates->count = own;
     for (int32_t k = 0; k < set->seeds.count; k++)
         scale(n, sqrt(lowest / set->eigenvalues[k]) / MODE_WEIGHT, candidates->values + (size_t)k * n);
@@ -380,13 +382,13 @@ static bough_status add_by_energy(bo_cook *cook, uint32_t kinds, const seed_set 
 
 static bough_status choose_directions(bo_cook *cook, uint32_t kinds, const seed_set *set, bo_columns *candidates,
                                       bo_columns *basis) {
-    const int32_t r = cook->def->r;
+    const int32_t r = cook->def->r, kept = basis->count;
     const bool wrenches = kinds & BOUGH_BASIS_WRENCHES;
     bo_pca_def by_motion = {r, cook->def->tolerance, false};
     if (wrenches && room_of_motion(cook) < r && cook->def->tolerance == 0)
         by_motion.most = room_of_motion(cook);
     BO_TRY(bo_cook_pca(cook, candidates, &by_motion, basis));
-    return wrenches && basis->count < r ? add_by_energy(cook, kinds, set, candidates, basis) : BOUGH_OK;
+    return wrenches && basis->count < r ? add_by_energy(cook, kinds, set, kept, candidates, basis) : BOUGH_OK;
 }
 
 static bough_status combine(bo_cook *cook, uint32_t kinds, seed_set *set, bo_columns *candidates, bo_columns *basis) {

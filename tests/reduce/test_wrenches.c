@@ -144,20 +144,56 @@ static void leaves_answer_at_their_free_end(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* A broad plate: answers to wrenches and derivatives crowd out its fourth mode (4.5 %), unless it is kept. */
-static void no_low_mode_is_lost_among_answers(void **state) {
-    (void)state;
-    bough_context *ctx = test_context(1);
+static bar_def broad_plate(void) {
     bar_def plate = default_bar();
     plate.type = BOUGH_HEX8;
     plate.size[1] = 0.7, plate.size[2] = 0.05;
     plate.cells[0] = 12, plate.cells[1] = 10, plate.cells[2] = 1;
-    kitchen k = open_kitchen(ctx, plate, 16);
+    return plate;
+}
+
+/* A broad plate: answers to wrenches and derivatives crowd out its fourth mode (4.5 %), unless it is kept. */
+static void no_low_mode_is_lost_among_answers(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    kitchen k = open_kitchen(ctx, broad_plate(), 16);
     k.def.interfaces = k.ends.interfaces, k.def.interface_count = 1;
     check_ok(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c));
     check_int(k.c->r, 16);
     check_below(bough_component_error(k.c, BOUGH_VERDICT_FREQUENCIES), 0.001);
     check_below(bough_component_error(k.c, BOUGH_VERDICT_MOTION), 0.015);
+    close_kitchen(&k);
+    bough_context_destroy(ctx);
+}
+
+/* Columns that were given stay, whatever becomes of the modes: u = U U^T M u. */
+static void given_columns_are_kept_exactly(void **state) {
+    (void)state;
+    enum { R = 16, GIVEN = 15 };
+    bough_context *ctx = test_context(1);
+    kitchen k = open_kitchen(ctx, broad_plate(), R);
+    const bough_mesh *mesh = bough_body_mesh(k.body);
+    const size_t n = 3 * (size_t)mesh->vertex_count;
+    double *columns = calloc((GIVEN + 2) * n, sizeof *columns), *Mu = columns + GIVEN * n, *u = Mu + n, q[R];
+    for (size_t c = 0; c < GIVEN; c++)
+        for (size_t i = 0; i < n; i++)
+            columns[c * n + i] = i % 3 == c % 3 ? sin((double)(1 + c) * mesh->vertices[i / 3 * 3]) : 0;
+    k.def.basis = BOUGH_BASIS_COLUMNS | BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES | BOUGH_BASIS_WRENCHES;
+    k.def.columns = columns, k.def.column_count = GIVEN;
+    cook_in(&k);
+    check_int(k.c->r, R);
+    bough_sparse *M;
+    check_ok(ctx, bough_body_matrix_create(ctx, k.body, &M));
+    check_ok(ctx, bough_body_mass_matrix(ctx, k.body, M));
+    for (size_t c = 0; c < GIVEN; c++) {
+        bo_sparse_mul(M, columns + c * n, Mu, false);
+        project(k.c, Mu, q);
+        displace(k.c, q, u);
+        for (size_t i = 0; i < n; i++)
+            check_near(u[i], columns[c * n + i], 1e-8);
+    }
+    bough_sparse_destroy(ctx, M);
+    free(columns);
     close_kitchen(&k);
     bough_context_destroy(ctx);
 }
@@ -266,6 +302,7 @@ static void what_is_alike_is_cooked_alike(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_low_mode_is_lost_among_answers),
+        cmocka_unit_test(given_columns_are_kept_exactly),
         cmocka_unit_test(what_is_alike_is_cooked_alike),
         cmocka_unit_test(a_slender_rod_answers_every_wrench),
         cmocka_unit_test(the_worst_wrench_is_named_with_its_error),
