@@ -119,7 +119,7 @@ static bough_status write_frame(bough_context *ctx, const char *path, const boug
                                 const double *displacement, const double *velocity, const double *von_mises) {
     const bo_vtu_field fields[] = {{"velocity", false, 3, velocity}, {"von Mises", true, 1, von_mises}};
     bo_output output;
-    BO_TRY(bo_output_open(ctx, path, &output));
+    BO_TRY(bo_output_open_in_series(ctx, path, &output));
     bough_status status = bo_vtu_write(ctx, output.stream, mesh, displacement, fields, von_mises ? 2 : 1);
     if (status == BOUGH_OK)
         return bo_output_commit(ctx, &output);
