@@ -227,7 +227,7 @@ bool bo_stream_sync(FILE *stream) {
 }
 
 /* A name is on the disk when its folder is. Where a folder cannot be synced, the file system does it or nobody can. */
-static void sync_folder_of(const char *path) {
+void bo_sync_folder_of(const char *path) {
     char where[4096];
     const char *slash = strrchr(path, '/');
     const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
@@ -301,7 +301,7 @@ bough_status bo_output_publish(bough_context *ctx, bo_output *output) {
     if (ferror(output->stream) || !bo_stream_sync(output->stream) || !appear(output))
         return fail_write(ctx, output);
     if (is_new)
-        sync_folder_of(output->path);
+        bo_sync_folder_of(output->path);
     return BOUGH_OK;
 }
 
@@ -316,7 +316,7 @@ bough_status bo_output_commit(bough_context *ctx, bo_output *output) {
     if (!good || !appear(output))
         status = fail_write(ctx, output);
     else if (output->durable)
-        sync_folder_of(output->path);
+        bo_sync_folder_of(output->path);
     bo_output_discard(ctx, output);
     if (lock >= 0)
         close(lock);

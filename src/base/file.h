@@ -64,6 +64,8 @@ void bo_output_remove_leftovers(const char *path, bool any);
 /* What was written to the stream is on the disk itself; where that cannot be (a pipe), nothing happens. False: errno
  * says why. */
 bool bo_stream_sync(FILE *stream);
+/* The names of the folder in which this file lies are on the disk, as far as the system can do that. */
+void bo_sync_folder_of(const char *path);
 
 /* Extension without the dot, "" when there is none; points into path. */
 const char *bo_path_extension(const char *path);

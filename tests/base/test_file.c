@@ -1,5 +1,5 @@
 /* Files: whole or not at all. */
-#include "test.h"
+#include "synced.h"
 
 #include "base/file.h"
 
@@ -170,25 +170,6 @@ static void typos_get_the_nearest_word(void **state) {
 }
 
 /* ---- kills and crashes ---- */
-
-/* In place of the system's, which nobody sees working: which files and folders were synced. */
-static ino_t synced[64];
-static int sync_count;
-int fsync(int file) {
-    struct stat info;
-    if (fstat(file, &info) == 0 && sync_count < 64)
-        synced[sync_count++] = info.st_ino;
-    return 0;
-}
-
-static bool was_synced(const char *path) {
-    struct stat info;
-    check(stat(path, &info) == 0);
-    for (int i = 0; i < sync_count; i++)
-        if (synced[i] == info.st_ino)
-            return true;
-    return false;
-}
 
 /* What promises to be on the disk is there, name and all; what does not costs nothing. */
 static void durable_output_is_synced_with_its_folder(void **state) {
