@@ -243,6 +243,37 @@ static void long_solves_ask_whether_to_go_on(void **state) {
     bough_context_destroy(ctx);
 }
 
+static void times_one(void *data, const double *x, double *y, int32_t count) {
+    memcpy(y, x, (size_t) * (const int32_t *)data * (size_t)count * sizeof *y);
+}
+
+/* So many vectors that a restart, and the modes made of them at the end, take longer than the solves. */
+static void a_search_for_many_eigenvalues_asks_whether_to_go_on(void **state) {
+    (void)state;
+    enum { COUNT = 200 };
+    listener l = {.phase = "eigenvalues"};
+    bough_context *ctx = listening(&l);
+    bough_sparse *A = lattice(ctx, 22);
+    int32_t n = A->size;
+    double values[COUNT], *vectors = calloc((size_t)COUNT * (size_t)n, sizeof *vectors);
+    bo_operator M = {.multiply = times_one, .data = &n, .size = n, .rank = n};
+    bo_factor *factor;
+    check_ok(ctx, bo_factor_analyse(ctx, A, 1, NULL, &factor));
+    check_ok(ctx, bo_factor_numeric(ctx, factor, A));
+    memset(&blas, 0, sizeof blas);
+    check_ok(ctx, bo_eigen_shift_invert(ctx, factor, &M, 0, COUNT, 1e-10, values, vectors));
+    check_below(blas.longest, 1e9);
+    const int asked = l.asked;
+    l = (listener){.phase = "eigenvalues", .stop_at = asked}; /* the last time while modes are made */
+    check_fails(ctx, bo_eigen_shift_invert(ctx, factor, &M, 0, COUNT, 1e-10, values, vectors), BOUGH_CANCELLED,
+                "cancelled");
+    check_int(l.asked, asked);
+    free(vectors);
+    bo_factor_destroy(ctx, factor);
+    bough_sparse_destroy(ctx, A);
+    bough_context_destroy(ctx);
+}
+
 static void a_cancelled_factorisation_can_be_begun_again(void **state) {
     (void)state;
     listener l = {.phase = "factorising"};
@@ -356,6 +387,7 @@ int main(void) {
         cmocka_unit_test(a_wide_supernode_asks_too),
         cmocka_unit_test(a_long_ordering_asks_whether_to_go_on),
         cmocka_unit_test(long_solves_ask_whether_to_go_on),
+        cmocka_unit_test(a_search_for_many_eigenvalues_asks_whether_to_go_on),
         cmocka_unit_test(a_cancelled_factorisation_can_be_begun_again),
         cmocka_unit_test(a_negative_pivot_is_found_in_any_supernode),
         cmocka_unit_test(large_graphs_are_ordered_in_pieces),
