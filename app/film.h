@@ -103,7 +103,8 @@ int app_take_start(bough_context *ctx, app_take *take, bough_scene **scene, boug
 
 /* An animated .png of our own, or a .webm or .mp4 made by ffmpeg. */
 typedef struct app_reel {
-    char *path, *temporary;
+    char *path;
+    bough_output *output; /* of ffmpeg */
     bough_animation *animation;
     FILE *pipe;
     int child; /* ffmpeg */

@@ -67,7 +67,7 @@ static int spawn_encoder(const app_reel *reel, int32_t width, int32_t height, do
                                  "0",
                                  "-f",
                                  webm ? "webm" : "mp4",
-                                 reel->temporary,
+                                 bough_output_name(reel->output),
                                  NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -122,15 +122,8 @@ bough_status app_reel_open(bough_context *ctx, const char *path, int32_t width, 
         return BOUGH_ERROR_MEMORY;
     if (!is_video(path))
         return bough_animation_create(ctx, path, width, height, fps, &reel->animation);
-    if (asprintf(&reel->temporary, "%s.part%d", path, (int)getpid()) < 0) {
-        reel->temporary = NULL;
-        return BOUGH_ERROR_MEMORY;
-    }
-    FILE *tried = fopen(reel->temporary, "wb"); /* so that the sentence about a missing folder is ours */
-    if (!tried)
-        return problem(reel, BOUGH_ERROR_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    fclose(tried);
-    return open_video(reel, width, height, fps);
+    const bough_status s = bough_output_create(ctx, path, &reel->output);
+    return s ? s : open_video(reel, width, height, fps);
 }
 
 bough_status app_reel_add(bough_context *ctx, const bough_picture *picture, int32_t width, int32_t height,
@@ -147,12 +140,11 @@ bough_status app_reel_add(bough_context *ctx, const bough_picture *picture, int3
     return BOUGH_OK;
 }
 
-static void forget(app_reel *reel) {
-    if (reel->temporary)
-        remove(reel->temporary);
+/* What was not finished is removed. */
+static void forget(bough_context *ctx, app_reel *reel) {
+    bough_output_discard(ctx, reel->output);
     free(reel->path);
-    free(reel->temporary);
-    reel->path = reel->temporary = NULL;
+    reel->output = NULL, reel->path = NULL;
 }
 
 bough_status app_reel_finish(bough_context *ctx, app_reel *reel) {
@@ -162,9 +154,11 @@ bough_status app_reel_finish(bough_context *ctx, app_reel *reel) {
         reel->animation = NULL;
     } else if (!wait_encoder(reel))
         s = problem(reel, BOUGH_ERROR_FILE, "%s: ffmpeg could not make it", reel->path);
-    else if (rename(reel->temporary, reel->path) != 0)
-        s = problem(reel, BOUGH_ERROR_FILE, "%s: cannot be written: %s", reel->path, strerror(errno));
-    forget(reel);
+    else {
+        s = bough_output_finish(ctx, reel->output);
+        reel->output = NULL;
+    }
+    forget(ctx, reel);
     return s;
 }
 
@@ -174,6 +168,6 @@ void app_reel_discard(bough_context *ctx, app_reel *reel) {
     if (reel->child > 0)
         kill(reel->child, SIGTERM);
     wait_encoder(reel);
-    forget(reel);
+    forget(ctx, reel);
     *reel = (app_reel){0};
 }

@@ -130,6 +130,19 @@ BOUGH_API bough_status bough_animation_finish(bough_context *ctx, bough_animatio
 /* Removes what was written and destroys the animation. */
 BOUGH_API void bough_animation_discard(bough_context *ctx, bough_animation *animation);
 
+/* A file that another program writes, such as an encoder of films: under another name, beside its place, until it is
+ * finished. What killed writers of the same file have left there is removed. */
+typedef struct bough_output bough_output;
+
+/* BOUGH_ERROR_FILE: the folder cannot be written to, or `path` is a folder, a pipe or a device. */
+BOUGH_API bough_status bough_output_create(bough_context *ctx, const char *path, bough_output **output);
+/* The name to write to: an empty file that is there, and locked for others. Valid as long as the output. */
+BOUGH_API const char *bough_output_name(const bough_output *output);
+/* The file appears under its own name. The output is destroyed, also when it fails. */
+BOUGH_API bough_status bough_output_finish(bough_context *ctx, bough_output *output);
+/* Removes what was written and destroys the output. */
+BOUGH_API void bough_output_discard(bough_context *ctx, bough_output *output);
+
 /* ---- line plots ---- */
 
 #define BOUGH_SERIES_LIMIT 64 /* lines in one plot */

@@ -150,7 +150,9 @@ static int kept_length(const char *path) {
 /* Whoever finds the sibling unlocked may remove it: that of a process that was killed is. */
 static bool lock_temporary(FILE *stream, const char *temporary) {
     struct stat ours, now;
-    flock(fileno(stream), LOCK_EX | LOCK_NB); /* where it cannot be locked, nobody can tell, and nobody removes it */
+    if (flock(fileno(stream), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return false; /* somebody took it for a leftover and is about to remove it */
+    /* Where the file system knows no locks, nobody removes anything. */
     return fstat(fileno(stream), &ours) == 0 && stat(temporary, &now) == 0 && ours.st_ino == now.st_ino &&
            ours.st_dev == now.st_dev; /* else it was removed in between */
 }
@@ -164,7 +166,7 @@ static FILE *create_temporary(const char *path, char *temporary, size_t size) {
             snprintf(temporary, size, "%.*s.part%ld", length, path, (long)getpid());
         else
             snprintf(temporary, size, "%.*s.part%ld-%d", length, path, (long)getpid(), attempt);
-        FILE *stream = fopen(temporary, "wbx");
+        FILE *stream = fopen(temporary, "wbxe"); /* e: no program that we start keeps the lock when we are gone */
         if (stream && lock_temporary(stream, temporary))
             return stream;
         if (stream)
@@ -189,13 +191,15 @@ static const char *find_ending(const char *name) {
 }
 
 static void remove_if_left(int folder, const char *name) {
-    struct stat info;
+    struct stat info, now;
     if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
         return;
     const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0)
         return;
-    if (flock(file, LOCK_EX | LOCK_NB) == 0)
+    /* What has got its own name meanwhile is complete; another file may have the sibling's. */
+    if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &info) == 0 &&
+        fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && info.st_ino == now.st_ino && info.st_dev == now.st_dev)
         unlinkat(folder, name, 0);
     close(file);
 }
@@ -223,7 +227,7 @@ bool bo_stream_sync(FILE *stream) {
 }
 
 /* A name is on the disk when its folder is. Where a folder cannot be synced, the file system does it or nobody can. */
-static void sync_folder_of(const char *path) {
+void bo_sync_folder_of(const char *path) {
     char where[4096];
     const char *slash = strrchr(path, '/');
     const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
@@ -237,7 +241,7 @@ static void sync_folder_of(const char *path) {
     close(folder);
 }
 
-bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *output) {
+static bough_status open_output(bough_context *ctx, const char *path, bool clean, bo_output *output) {
     *output = (bo_output){0};
     struct stat info;
     bool direct = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
@@ -247,6 +251,8 @@ bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *out
     if (!output->path)
         return BOUGH_ERROR_MEMORY;
     if (!direct) {
+        if (clean)
+            bo_output_remove_leftovers(path, false);
         size_t length = strlen(path) + 64;
         output->temporary = bo_alloc(ctx, length, 1);
         if (!output->temporary) {
@@ -264,6 +270,14 @@ bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *out
         return status;
     }
     return BOUGH_OK;
+}
+
+bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *output) {
+    return open_output(ctx, path, true, output);
+}
+
+bough_status bo_output_open_in_series(bough_context *ctx, const char *path, bo_output *output) {
+    return open_output(ctx, path, false, output);
 }
 
 /* Renames what is still a sibling. */
@@ -287,12 +301,14 @@ bough_status bo_output_publish(bough_context *ctx, bo_output *output) {
     if (ferror(output->stream) || !bo_stream_sync(output->stream) || !appear(output))
         return fail_write(ctx, output);
     if (is_new)
-        sync_folder_of(output->path);
+        bo_sync_folder_of(output->path);
     return BOUGH_OK;
 }
 
 bough_status bo_output_commit(bough_context *ctx, bo_output *output) {
     bough_status status = BOUGH_OK;
+    /* The lock stays until the file has its name, or is removed: else somebody might take it for a leftover. */
+    const int lock = output->temporary ? fcntl(fileno(output->stream), F_DUPFD_CLOEXEC, 0) : -1;
     errno = 0;
     bool good = !ferror(output->stream) && (!output->durable || bo_stream_sync(output->stream));
     good = fclose(output->stream) == 0 && good;
@@ -300,16 +316,18 @@ bough_status bo_output_commit(bough_context *ctx, bo_output *output) {
     if (!good || !appear(output))
         status = fail_write(ctx, output);
     else if (output->durable)
-        sync_folder_of(output->path);
+        bo_sync_folder_of(output->path);
     bo_output_discard(ctx, output);
+    if (lock >= 0)
+        close(lock);
     return status;
 }
 
 void bo_output_discard(bough_context *ctx, bo_output *output) {
+    if (output->temporary && output->temporary[0])
+        remove(output->temporary); /* as long as it is locked */
     if (output->stream)
         fclose(output->stream);
-    if (output->temporary && output->temporary[0])
-        remove(output->temporary);
     bo_free(ctx, output->temporary);
     bo_free(ctx, output->path);
     *output = (bo_output){0};

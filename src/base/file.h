@@ -42,7 +42,11 @@ typedef struct bo_output {
     bool durable;           /* set by who opened it: commit returns when file and name are on the disk itself */
 } bo_output;
 
+/* Also removes the siblings that writers of this file left when they were killed. */
 bough_status bo_output_open(bough_context *ctx, const char *path, bo_output *output);
+/* The same for one file of many in a folder: it leaves old siblings alone, because finding them takes a look at every
+ * name in the folder. A series removes all of its own at once, when it begins: bo_output_remove_leftovers(). */
+bough_status bo_output_open_in_series(bough_context *ctx, const char *path, bo_output *output);
 /* What was written so far appears under its name, on the disk itself; writing goes on. Nothing is removed any more. */
 bough_status bo_output_publish(bough_context *ctx, bo_output *output);
 bough_status bo_output_commit(bough_context *ctx, bo_output *output);
@@ -60,6 +64,8 @@ void bo_output_remove_leftovers(const char *path, bool any);
 /* What was written to the stream is on the disk itself; where that cannot be (a pipe), nothing happens. False: errno
  * says why. */
 bool bo_stream_sync(FILE *stream);
+/* The names of the folder in which this file lies are on the disk, as far as the system can do that. */
+void bo_sync_folder_of(const char *path);
 
 /* Extension without the dot, "" when there is none; points into path. */
 const char *bo_path_extension(const char *path);

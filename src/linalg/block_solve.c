@@ -78,18 +78,22 @@ static inline __attribute__((always_inline)) void backward(const supernode *s, i
     }
 }
 
-/* A stretch of supernodes between two looks at whether to go on: entries of L that take some 50 ms. */
-#define ENTRIES_A_LOOK 2e7
-
-/* The supernode behind a stretch that begins with `from` and goes up, or down (step -1). */
-static size_t end_of_stretch(const cholmod_factor *L, size_t from, int step) {
-    double entries = 0;
+/* The supernode behind a stretch that begins with `from` and goes up, or down (step -1). *entries counts those of L
+ * since the last look at whether to go on, and the stretch ends when it is time for the next. */
+static size_t end_of_stretch(const cholmod_factor *L, size_t from, int step, double *entries) {
     size_t k = from;
-    for (; (step > 0 ? k < L->nsuper : k > 0) && entries<ENTRIES_A_LOOK; k = step> 0 ? k + 1 : k - 1) {
+    for (; (step > 0 ? k < L->nsuper : k > 0) && *entries<BO_SOLVE_A_LOOK; k = step> 0 ? k + 1 : k - 1) {
         supernode s = get(L, step > 0 ? k : k - 1);
-        entries += (double)s.columns * s.row_count;
+        *entries += (double)s.columns * s.row_count;
     }
     return k;
+}
+
+static bool go_on(bough_context *ctx, const cholmod_factor *L, double *entries) {
+    if (*entries < BO_SOLVE_A_LOOK)
+        return true;
+    *entries = 0;
+    return bo_progress(ctx, "solving", -1, "%zu unknowns", L->n);
 }
 
 BO_MULTIVERSION static void forward_some(const cholmod_factor *L, size_t begin, size_t end, row *x) {
@@ -118,18 +122,18 @@ bool bo_block_solve_fits(const cholmod_factor *L) {
     return L->is_super && L->is_ll && L->xtype == CHOLMOD_REAL && L->itype == CHOLMOD_INT && L->minor == L->n;
 }
 
-static bool sweep(bough_context *ctx, const cholmod_factor *L, row *x) {
+static bool sweep(bough_context *ctx, const cholmod_factor *L, double *entries, row *x) {
     for (size_t k = 0, end; k < L->nsuper; k = end) {
-        end = end_of_stretch(L, k, 1);
-        forward_some(L, k, end, x);
-        if (end < L->nsuper && !bo_progress(ctx, "solving", -1, "%zu unknowns", L->n))
+        if (!go_on(ctx, L, entries))
             return false;
+        end = end_of_stretch(L, k, 1, entries);
+        forward_some(L, k, end, x);
     }
     for (size_t k = L->nsuper, end; k > 0; k = end) {
-        end = end_of_stretch(L, k, -1);
-        backward_some(L, k, end, x);
-        if (end > 0 && !bo_progress(ctx, "solving", -1, "%zu unknowns", L->n))
+        if (!go_on(ctx, L, entries))
             return false;
+        end = end_of_stretch(L, k, -1, entries);
+        backward_some(L, k, end, x);
     }
     return true;
 }
@@ -138,13 +142,14 @@ bool bo_block_solve(bough_context *ctx, const cholmod_factor *L, const double *b
                     double *work) {
     size_t n = L->n;
     const int32_t *order = L->Perm;
+    double entries = 0;
     for (int32_t begin = 0; begin < count; begin += WIDTH, b += WIDTH * n, x += WIDTH * n) {
         size_t width = (size_t)(count - begin < WIDTH ? count - begin : WIDTH);
         memset(work, 0, width < WIDTH ? n * WIDTH * sizeof *work : 0);
         for (size_t c = 0; c < width; c++)
             for (size_t i = 0; i < n; i++)
                 work[i * WIDTH + c] = b[c * n + (size_t)order[i]];
-        if (!sweep(ctx, L, (row *)work))
+        if (!sweep(ctx, L, &entries, (row *)work))
             return false;
         for (size_t c = 0; c < width; c++)
             for (size_t i = 0; i < n; i++)

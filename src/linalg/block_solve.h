@@ -9,11 +9,12 @@
 #include <cholmod.h>
 
 #define BO_SOLVE_WIDTH 8
+#define BO_SOLVE_A_LOOK 2e7 /* entries of L between two looks at whether to go on: some 50 ms */
 
 /* Numeric, supernodal, of real numbers with 32-bit indices. */
 bool bo_block_solve_fits(const cholmod_factor *L);
 /* A x = b for `count` vectors one after the other, where P A P^T = L L^T; x may be b. work: n x BO_SOLVE_WIDTH.
- * False: the context's progress callback, which large factors look at on the way, has cancelled it. */
+ * False: the context's progress callback, which is looked at on the way, has cancelled it. */
 bool bo_block_solve(bough_context *ctx, const cholmod_factor *L, const double *b, double *x, int32_t count,
                     double *work);
 

@@ -124,10 +124,10 @@ static bool has_room(const bo_krylov *k, int32_t blocks) {
 }
 
 /* Restart with half of the unwanted Ritz vectors, which are on their way, leaving room for two blocks at least. */
-static void restart(bo_krylov *k, ritz *r, int32_t count) {
+static bough_status restart(bough_context *ctx, bo_krylov *k, ritz *r, int32_t count) {
     int32_t front = k->used - k->processed, keep = (count + r->count) / 2, most = k->capacity - front - 2 * BLOCK;
     keep = keep > most ? most : keep;
-    bo_krylov_restart(k, keep, r->theta, r->S, r->count);
+    return bo_krylov_restart(ctx, k, keep, r->theta, r->S, r->count);
 }
 
 static bough_status too_low_rank(bough_context *ctx, int32_t count) {
@@ -152,7 +152,7 @@ static bough_status iterate(bough_context *ctx, bo_krylov *k, ritz *r, int32_t c
         if (!hidden && converged == count)
             return BOUGH_OK;
         if (!has_room(k, 1)) {
-            restart(k, r, count);
+            BO_TRY(restart(ctx, k, r, count));
             restarts++;
         }
         if (closed || hidden) {
@@ -168,15 +168,15 @@ static bough_status iterate(bough_context *ctx, bo_krylov *k, ritz *r, int32_t c
 
 /* theta = 1 / (lambda - shift). The vectors are A x / theta = x + (residual in the front) / theta, which is nearer to
  * the eigenvector than x and free of what rounding has put into the null space of M. */
-static bough_status extract(bough_context *ctx, const bo_krylov *k, const ritz *r, double shift, int32_t count,
+static bough_status extract(bough_context *ctx, bo_krylov *k, const ritz *r, double shift, int32_t count,
                             double *values, double *vectors) {
-    int32_t n = r->count, front = k->used - n, m = k->capacity, size = k->size;
+    int32_t n = r->count, front = k->used - n, m = k->capacity;
     for (int32_t i = 0; i < count; i++) {
         if (!(r->theta[i] > 0))
             return too_low_rank(ctx, count);
         values[i] = shift + 1 / r->theta[i];
     }
-    bo_gemm(true, false, count, size, n, 1, r->S, n, k->V, size, 0, vectors, size);
+    BO_TRY(bo_krylov_combine(ctx, k, count, r->S, n, 0, n, false, vectors));
     if (front == 0)
         return BOUGH_OK;
     double *Fs = r->square;
@@ -184,8 +184,7 @@ static bough_status extract(bough_context *ctx, const bo_krylov *k, const ritz *
     for (int32_t f = 0; f < front; f++)
         for (int32_t i = 0; i < count; i++)
             Fs[(size_t)f * (size_t)count + (size_t)i] /= r->theta[i];
-    bo_gemm(true, false, count, size, front, 1, Fs, count, k->V + (size_t)n * (size_t)size, size, 1, vectors, size);
-    return BOUGH_OK;
+    return bo_krylov_combine(ctx, k, count, Fs, count, n, front, true, vectors);
 }
 
 bough_status bo_eigen_shift_invert(bough_context *ctx, bo_factor *factor, const bo_operator *M, double shift,

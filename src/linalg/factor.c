@@ -215,6 +215,12 @@ static bough_status solve_few(bough_context *ctx, bo_factor *factor, const doubl
     return solved ? BOUGH_OK : fail(ctx, &factor->common);
 }
 
+/* CHOLMOD takes four right-hand sides at a time through both halves of the factor, and all of them in one call. */
+static int32_t most_at_once(const bo_factor *factor) {
+    double most = BO_SOLVE_A_LOOK / (2 * (factor->common.lnz + (double)factor->free_count));
+    return most < 1 ? 4 : most > 100000 ? 400000 : 4 * (int32_t)most;
+}
+
 /* x_f <- A_ff^-1 b_f for `count` columns of the free unknowns; x may be b. */
 static bough_status solve_free(bough_context *ctx, bo_factor *factor, const double *b, double *x, int32_t count) {
     size_t n = (size_t)factor->free_count;
@@ -223,8 +229,15 @@ static bough_status solve_free(bough_context *ctx, bo_factor *factor, const doub
             return BOUGH_ERROR_MEMORY;
         return bo_block_solve(ctx, factor->L, b, x, count, factor->work) ? BOUGH_OK : bo_fail_cancelled(ctx);
     }
-    BO_TRY(solve_few(ctx, factor, b, count));
-    memcpy(x, factor->x->x, n * (size_t)count * sizeof *x);
+    const int32_t most = most_at_once(factor);
+    for (int32_t begin = 0; begin < count; begin += most) {
+        const int32_t some = count - begin < most ? count - begin : most;
+        const size_t at = (size_t)begin * n;
+        if (begin > 0 && !bo_progress(ctx, "solving", -1, "%d unknowns", factor->free_count))
+            return bo_fail_cancelled(ctx);
+        BO_TRY(solve_few(ctx, factor, b + at, some));
+        memcpy(x + at, factor->x->x, n * (size_t)some * sizeof *x);
+    }
     return BOUGH_OK;
 }
 

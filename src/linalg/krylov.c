@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define BLOCK BO_KRYLOV_BLOCK
-#define PANEL 512 /* columns of V that a restart turns at a time: they stay in the cache */
+#define PANEL 512             /* columns of V that a restart turns at a time: they stay in the cache */
+#define OPERATIONS_A_LOOK 5e8 /* between two looks at whether to go on */
 
 void bo_krylov_start(bo_factor *factor, const bo_operator *M, bo_krylov *k) {
     *k = (bo_krylov){.factor = factor, .M = M, .size = M->size, .random = 42};
@@ -42,6 +43,16 @@ void bo_krylov_release(bough_context *ctx, bo_krylov *k) {
     bo_free(ctx, k->T);
     bo_free(ctx, k->coefficients);
     bo_free(ctx, k->panel);
+}
+
+static bough_status ask(bough_context *ctx, bo_krylov *k) {
+    k->since_look = 0;
+    return bo_progress(ctx, "eigenvalues", -1, "%d solves", k->solves) ? BOUGH_OK : bo_fail_cancelled(ctx);
+}
+
+static bough_status go_on(bough_context *ctx, bo_krylov *k, double operations) {
+    k->since_look += operations;
+    return k->since_look < OPERATIONS_A_LOOK ? BOUGH_OK : ask(ctx, k);
 }
 
 static double dot(int32_t n, const double *a, const double *b) {
@@ -87,45 +98,73 @@ static int32_t orthonormalise_candidates(bo_krylov *k, int32_t rows, int32_t roo
     return found;
 }
 
-/* One round of block Gram-Schmidt: the `rows` candidates W behind the basis become W = C [V; Q] with new rows Q. Their
- * parts along the first `from` vectors are known to be no more than rounding and stay. */
-static int32_t orthogonalise_once(bo_krylov *k, int32_t rows, int32_t from, int32_t room, double drop, double *C) {
+/* So many of `count` rows or columns, of which each costs so many operations, are multiplied at a time. */
+static int32_t at_a_time(int32_t count, double operations_each, int32_t least) {
+    double most = fmax(least, OPERATIONS_A_LOOK / 4 / (operations_each + 1));
+    return count < most ? count : (int32_t)most;
+}
+
+/* W <- W - C V with C = W M V^T, for the `rows` candidates W and the `beside` vectors V of the basis from `from` on. */
+static bough_status subtract_projections(bough_context *ctx, bo_krylov *k, int32_t rows, int32_t from, int32_t beside,
+                                         double *C) {
+    const int32_t n = k->size, width = k->capacity + BLOCK;
+    const size_t stride = (size_t)n;
+    double *W = k->V + (size_t)k->used * stride;
+    const double *V = k->V + (size_t)from * stride, *MV = k->MV + (size_t)from * stride;
+    for (int32_t at = 0, some; at < beside; at += some) {
+        some = at_a_time(beside - at, 2.0 * rows * n, BLOCK);
+        bo_gemm(false, true, rows, some, n, 1, W, n, MV + (size_t)at * stride, n, 0, C + from + at, width);
+        BO_TRY(go_on(ctx, k, 2.0 * rows * some * n));
+    }
+    for (int32_t at = 0, some; at < n; at += some) {
+        some = at_a_time(n - at, 2.0 * rows * beside, PANEL);
+        bo_gemm(false, false, rows, some, beside, -1, C + from, width, V + at, n, 1, W + at, n);
+        BO_TRY(go_on(ctx, k, 2.0 * rows * some * beside));
+    }
+    k->work += 4.0 * rows * n * beside;
+    return BOUGH_OK;
+}
+
+/* One round of block Gram-Schmidt: the `rows` candidates W behind the basis become W = C [V; Q] with *found new rows Q.
+ * Their parts along the first `from` vectors are known to be no more than rounding and stay. */
+static bough_status orthogonalise_once(bough_context *ctx, bo_krylov *k, int32_t rows, int32_t from, int32_t room,
+                                       double drop, double *C, int32_t *found) {
     int32_t n = k->size, width = k->capacity + BLOCK, beside = k->used - from;
     double *W = k->V + (size_t)k->used * (size_t)n, *MW = k->MV + (size_t)k->used * (size_t)n;
     for (int32_t i = 0; i < rows; i++)
         memset(C + (size_t)i * (size_t)width, 0, (size_t)from * sizeof *C);
-    if (beside > 0) {
-        size_t at = (size_t)from * (size_t)n;
-        bo_gemm(false, true, rows, beside, n, 1, W, n, k->MV + at, n, 0, C + from, width);
-        bo_gemm(false, false, rows, n, beside, -1, C + from, width, k->V + at, n, 1, W, n);
-    }
+    if (beside > 0)
+        BO_TRY(subtract_projections(ctx, k, rows, from, beside, C));
     k->M->multiply(k->M->data, W, MW, rows);
-    k->work += 4.0 * rows * n * beside;
-    return orthonormalise_candidates(k, rows, room, drop, C);
+    *found = orthonormalise_candidates(k, rows, room, drop, C);
+    return BOUGH_OK;
 }
 
 /* The `rows` candidates behind the basis become orthonormal to it and to each other; those that are combinations of the
  * others are left out. The first round leaves errors of rounding over what was kept; candidates of which only rounding
  * was left are unmasked by the second round, which must not change them much. *C: the candidates in the new basis,
  *     W = C1 [V; Q1], Q1 = C2 [V; Q2]   ->   W = (C1v + C1q C2v) V + C1q C2q Q2 . */
-static int32_t orthonormalise(bo_krylov *k, int32_t rows, int32_t from, double **C) {
-    int32_t width = k->capacity + BLOCK, used = k->used;
+static bough_status orthonormalise(bough_context *ctx, bo_krylov *k, int32_t rows, int32_t from, double **C,
+                                   int32_t *found) {
+    int32_t first, width = k->capacity + BLOCK, used = k->used;
     double *C1 = k->coefficients, *C2 = C1 + BLOCK * (size_t)width, *sum = C2 + BLOCK * (size_t)width;
     int32_t room = k->capacity - used < rows ? k->capacity - used : rows;
-    int32_t first = orthogonalise_once(k, rows, from, rows, 1e-14, C1);
-    int32_t found = first > 0 ? orthogonalise_once(k, first, 0, room, 0.1, C2) : 0;
+    *found = 0;
+    BO_TRY(orthogonalise_once(ctx, k, rows, from, rows, 1e-14, C1, &first));
+    if (first > 0)
+        BO_TRY(orthogonalise_once(ctx, k, first, 0, room, 0.1, C2, found));
     memset(sum, 0, BLOCK * (size_t)width * sizeof *sum);
     for (int32_t i = 0; i < rows; i++) {
         double *to = sum + (size_t)i * (size_t)width;
         memcpy(to, C1 + (size_t)i * (size_t)width, (size_t)used * sizeof *to);
         for (int32_t q = 0; q < first; q++) {
             double factor = C1[(size_t)i * (size_t)width + (size_t)(used + q)];
-            for (int32_t j = 0; j < used + found; j++)
+            for (int32_t j = 0; j < used + *found; j++)
                 to[j] += factor * C2[(size_t)q * (size_t)width + (size_t)j];
         }
     }
     *C = sum;
-    return found;
+    return BOUGH_OK;
 }
 
 /* The rows of T from `begin` to `end`, and the columns as they are symmetric. */
@@ -144,7 +183,7 @@ static bough_status solve(bough_context *ctx, bo_krylov *k, const double *b, dou
         k->M->correct(k->M->data, x, count);
     k->work += 4 * entries * count;
     k->solves += count;
-    return bo_progress(ctx, "eigenvalues", -1, "%d solves", k->solves) ? BOUGH_OK : bo_fail_cancelled(ctx);
+    return ask(ctx, k);
 }
 
 /* A fixed sequence without symmetry, so that results are repeatable, multiplied by A once so that it lies in its range
@@ -161,7 +200,8 @@ bough_status bo_krylov_inject(bough_context *ctx, bo_krylov *k) {
     k->M->multiply(k->M->data, k->V + at, k->MV + at, rows);
     BO_TRY(solve(ctx, k, k->MV + at, k->V + at, rows));
     double *C;
-    int32_t found = orthonormalise(k, rows, 0, &C);
+    int32_t found;
+    BO_TRY(orthonormalise(ctx, k, rows, 0, &C, &found));
     clear_rows(k, k->used, k->used + found);
     k->used += found;
     k->random_count += found;
@@ -183,7 +223,8 @@ bough_status bo_krylov_step(bough_context *ctx, bo_krylov *k) {
     size_t n = (size_t)k->size, m = (size_t)k->capacity, width = m + BLOCK, begin = (size_t)k->processed;
     BO_TRY(solve(ctx, k, k->MV + begin * n, k->V + (size_t)old * n, rows));
     double *C;
-    int32_t found = orthonormalise(k, rows, first_coupled(k, rows), &C);
+    int32_t found;
+    BO_TRY(orthonormalise(ctx, k, rows, first_coupled(k, rows), &C, &found));
     clear_rows(k, old, old + found);
     k->used += found;
     for (size_t i = 0; i < (size_t)rows; i++)
@@ -199,21 +240,24 @@ bough_status bo_krylov_step(bough_context *ctx, bo_krylov *k) {
 }
 
 /* rows of X <- S^T X, a panel of columns at a time, then the front moves up behind them */
-static void turn(const bo_krylov *k, int32_t keep, const double *S, int32_t stride, double *X) {
+static bough_status turn(bough_context *ctx, bo_krylov *k, int32_t keep, const double *S, int32_t stride, double *X) {
     size_t n = (size_t)k->size;
     for (size_t at = 0; at < n; at += PANEL) {
         int32_t columns = n - at < PANEL ? (int32_t)(n - at) : PANEL;
         bo_gemm(true, false, keep, columns, k->processed, 1, S, stride, X + at, k->size, 0, k->panel, columns);
         for (size_t i = 0; i < (size_t)keep; i++)
             memcpy(X + i * n + at, k->panel + i * (size_t)columns, (size_t)columns * sizeof *X);
+        BO_TRY(go_on(ctx, k, 2.0 * keep * columns * k->processed));
     }
     memmove(X + (size_t)keep * n, X + (size_t)k->processed * n, (size_t)(k->used - k->processed) * n * sizeof *X);
+    return BOUGH_OK;
 }
 
-void bo_krylov_restart(bo_krylov *k, int32_t keep, const double *theta, const double *S, int32_t stride) {
+bough_status bo_krylov_restart(bough_context *ctx, bo_krylov *k, int32_t keep, const double *theta, const double *S,
+                               int32_t stride) {
     int32_t front = k->used - k->processed, m = k->capacity;
-    turn(k, keep, S, stride, k->V);
-    turn(k, keep, S, stride, k->MV);
+    BO_TRY(turn(ctx, k, keep, S, stride, k->V));
+    BO_TRY(turn(ctx, k, keep, S, stride, k->MV));
     /* The front's rows of T become T S. The panel is free again. */
     bo_gemm(false, false, front, keep, k->processed, 1, k->T + (size_t)k->processed * (size_t)m, m, S, stride, 0,
             k->panel, keep);
@@ -226,4 +270,17 @@ void bo_krylov_restart(bo_krylov *k, int32_t keep, const double *theta, const do
     }
     k->processed = keep;
     k->used = keep + front;
+    return BOUGH_OK;
+}
+
+bough_status bo_krylov_combine(bough_context *ctx, bo_krylov *k, int32_t count, const double *S, int32_t stride,
+                               int32_t first, int32_t rows, bool add, double *X) {
+    const double each = 2.0 * count * rows; /* operations for a column */
+    const double *V = k->V + (size_t)first * (size_t)k->size;
+    for (int32_t at = 0, columns; at < k->size; at += columns) {
+        columns = at_a_time(k->size - at, each, PANEL);
+        bo_gemm(true, false, count, columns, rows, 1, S, stride, V + at, k->size, add, X + at, k->size);
+        BO_TRY(go_on(ctx, k, each * columns));
+    }
+    return BOUGH_OK;
 }

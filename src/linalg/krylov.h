@@ -26,7 +26,8 @@ typedef struct bo_krylov {
     double *panel;        /* scratch of bo_krylov_restart */
     uint64_t random;
     int32_t solves;
-    double work; /* estimate of the floating-point operations so far */
+    double work;       /* estimate of the floating-point operations so far */
+    double since_look; /* operations since somebody was asked whether to go on */
 } bo_krylov;
 
 /* Without vectors or room for any. */
@@ -40,7 +41,12 @@ bough_status bo_krylov_inject(bough_context *ctx, bo_krylov *krylov);
 /* Multiplies the next block of the front by A and adds what is new to the front. */
 bough_status bo_krylov_step(bough_context *ctx, bo_krylov *krylov);
 /* Replaces the processed part of the basis by `keep` Ritz vectors: columns of S (processed x keep, rows of length
- * `stride`) with the Ritz values `theta`. The front stays. */
-void bo_krylov_restart(bo_krylov *krylov, int32_t keep, const double *theta, const double *S, int32_t stride);
+ * `stride`) with the Ritz values `theta`. The front stays. When it fails the space can only be released. */
+bough_status bo_krylov_restart(bough_context *ctx, bo_krylov *krylov, int32_t keep, const double *theta,
+                               const double *S, int32_t stride);
+/* X (count x size) = S^T V' with `rows` of the basis vectors, V', from `first` on, and the first `count` columns of S
+ * (rows of length `stride`); or added to X. */
+bough_status bo_krylov_combine(bough_context *ctx, bo_krylov *krylov, int32_t count, const double *S, int32_t stride,
+                               int32_t first, int32_t rows, bool add, double *X);
 
 #endif

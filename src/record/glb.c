@@ -58,7 +58,6 @@ bough_status bough_glb_create(bough_context *ctx, const bough_glb_def *def, boug
     if (!g)
         return BOUGH_ERROR_MEMORY;
     g->z_up = def->z_up, g->tolerance = def->tolerance;
-    bo_output_remove_leftovers(def->path, false);
     bough_status status = bo_output_open(ctx, def->path, &g->output);
     g->output.durable = true;
     if (status != BOUGH_OK) {

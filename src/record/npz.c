@@ -42,7 +42,6 @@ bough_status bough_npz_create(bough_context *ctx, const char *path, bough_npz **
     bough_npz *n = BO_NEW(ctx, bough_npz);
     if (!n)
         return BOUGH_ERROR_MEMORY;
-    bo_output_remove_leftovers(path, false);
     bough_status status = bo_output_open(ctx, path, &n->output);
     n->output.durable = true;
     if (status == BOUGH_OK)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { FRAME_NAME = 32 };
+
 static const char head[] = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n";
 static const char tail[] = "</Collection>\n</VTKFile>\n";
 static const char entry[] = "<DataSet timestep=\"";
@@ -105,7 +107,7 @@ bough_status bo_series_continue(bough_context *ctx, const char *folder, double l
     if (count == 0)
         return bo_series_create(ctx, folder, series);
     BO_TRY(open_index(ctx, folder, "r+b", series));
-    series->count = count;
+    series->count = series->synced = count;
     errno = 0;
     status = ftruncate(fileno(series->index), (off_t)size) == 0 && fseek(series->index, 0, SEEK_END) == 0
                  ? finish_index(ctx, series)
@@ -119,7 +121,7 @@ static bough_status write_frame(bough_context *ctx, const char *path, const boug
                                 const double *displacement, const double *velocity, const double *von_mises) {
     const bo_vtu_field fields[] = {{"velocity", false, 3, velocity}, {"von Mises", true, 1, von_mises}};
     bo_output output;
-    BO_TRY(bo_output_open(ctx, path, &output));
+    BO_TRY(bo_output_open_in_series(ctx, path, &output));
     bough_status status = bo_vtu_write(ctx, output.stream, mesh, displacement, fields, von_mises ? 2 : 1);
     if (status == BOUGH_OK)
         return bo_output_commit(ctx, &output);
@@ -127,11 +129,15 @@ static bough_status write_frame(bough_context *ctx, const char *path, const boug
     return status;
 }
 
+static char *frame_path(bough_context *ctx, const bo_series *series, int32_t frame, char name[static FRAME_NAME]) {
+    snprintf(name, FRAME_NAME, "frame_%06d.vtu", frame);
+    return path_in(ctx, series->folder, name);
+}
+
 bough_status bo_series_frame(bough_context *ctx, bo_series *series, double time, const bough_mesh *mesh,
                              const double *displacement, const double *velocity, const double *von_mises) {
-    char name[32], number[48];
-    snprintf(name, sizeof name, "frame_%06d.vtu", series->count);
-    char *path = path_in(ctx, series->folder, name);
+    char name[FRAME_NAME], number[48];
+    char *path = frame_path(ctx, series, series->count, name);
     if (!path)
         return BOUGH_ERROR_MEMORY;
     bough_status status = write_frame(ctx, path, mesh, displacement, velocity, von_mises);
@@ -145,6 +151,40 @@ bough_status bo_series_frame(bough_context *ctx, bo_series *series, double time,
     series->count++;
     series->written++;
     return finish_index(ctx, series);
+}
+
+static bough_status sync_frame(bough_context *ctx, const bo_series *series, int32_t frame) {
+    char name[FRAME_NAME];
+    char *path = frame_path(ctx, series, frame, name);
+    if (!path)
+        return BOUGH_ERROR_MEMORY;
+    FILE *file = fopen(path, "rbe");
+    errno = 0;
+    if (file && !bo_stream_sync(file)) { /* who has removed a frame does not want it */
+        bough_status status = bo_fail(ctx, BOUGH_ERROR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+        fclose(file);
+        bo_free(ctx, path);
+        return status;
+    }
+    if (file)
+        fclose(file);
+    bo_free(ctx, path);
+    return BOUGH_OK;
+}
+
+/* Each frame once, and not when it is written: the disk takes many at a time faster. */
+bough_status bo_series_sync(bough_context *ctx, bo_series *series) {
+    if (!series->index)
+        return BOUGH_OK;
+    for (; series->synced < series->count; series->synced++)
+        BO_TRY(sync_frame(ctx, series, series->synced));
+    char *path = path_in(ctx, series->folder, "frames.pvd");
+    if (!path)
+        return BOUGH_ERROR_MEMORY;
+    bo_sync_folder_of(path);
+    bo_free(ctx, path);
+    errno = 0;
+    return bo_stream_sync(series->index) ? BOUGH_OK : fail_write(ctx, series);
 }
 
 bough_status bo_series_close(bough_context *ctx, bo_series *series) {

@@ -12,6 +12,7 @@ typedef struct bo_series {
     FILE *index; /* NULL: there is no series; otherwise a complete index after each frame */
     char *folder;
     int32_t count;   /* frames in the index */
+    int32_t synced;  /* of these: on the disk itself */
     int64_t written; /* by this series */
 } bo_series;
 
@@ -23,6 +24,8 @@ bough_status bo_series_continue(bough_context *ctx, const char *folder, double l
  * elements, which may be NULL: nothing has a stress. */
 bough_status bo_series_frame(bough_context *ctx, bo_series *series, double time, const bough_mesh *mesh,
                              const double *displacement, const double *velocity, const double *von_mises);
+/* All frames so far, and their index, are on the disk itself. Does nothing where there is no series. */
+bough_status bo_series_sync(bough_context *ctx, bo_series *series);
 bough_status bo_series_close(bough_context *ctx, bo_series *series);
 
 #endif

@@ -121,6 +121,16 @@ bough_status bo_table_row(bough_context *ctx, bo_table *table, const double *val
     return bo_table_words(ctx, table, values, NULL);
 }
 
+bough_status bo_table_sync(bough_context *ctx, bo_table *table) {
+    if (!table->stream)
+        return BOUGH_OK;
+    errno = 0;
+    if (!bo_stream_sync(table->stream))
+        return fail_write(ctx, table->path);
+    bo_sync_folder_of(table->path);
+    return BOUGH_OK;
+}
+
 bough_status bo_table_close(bough_context *ctx, bo_table *table) {
     bough_status status = BOUGH_OK;
     if (table->stream) {

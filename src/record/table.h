@@ -25,6 +25,8 @@ bough_status bo_table_continue(bough_context *ctx, const char *path, const char 
 bough_status bo_table_row(bough_context *ctx, bo_table *table, const double *values);
 /* The same with words in some columns, where they are not NULL; without commas and line ends. */
 bough_status bo_table_words(bough_context *ctx, bo_table *table, const double *values, const char *const *words);
+/* All rows so far are on the disk itself. Does nothing where there is no table. */
+bough_status bo_table_sync(bough_context *ctx, bo_table *table);
 /* Fails when something could not be written; the table is closed in any case. */
 bough_status bo_table_close(bough_context *ctx, bo_table *table);
 

@@ -36,7 +36,6 @@ static bough_status open_array(bough_context *ctx, const bough_run *run, const c
     array->path = bo_strdup(ctx, path);
     if (!array->path)
         return BOUGH_ERROR_MEMORY;
-    bo_output_remove_leftovers(path, false);
     return resumed ? continue_array(ctx, array, frames_so_far(run), kept)
                    : bo_npy_open(ctx, path, columns, &array->writer);
 }

@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -159,12 +158,10 @@ bough_status bough_run_step(bough_context *ctx, bough_run *run) {
 /* What was recorded so far can be read, then the checkpoint goes on from there: a run that is killed loses no more than
  * what came after. Tables and series are complete at all times, on the disk itself from now on. */
 static bough_status flush(bough_context *ctx, bough_run *run) {
-    FILE *const streams[] = {run->table.stream, run->stress_table.stream, run->change_table.stream, run->series.index};
-    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
-        errno = 0;
-        if (streams[i] && !bo_stream_sync(streams[i]))
-            return bo_fail(ctx, BOUGH_ERROR_FILE, "a recording cannot be written: %s", strerror(errno));
-    }
+    bo_table *const tables[] = {&run->table, &run->stress_table, &run->change_table};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        BO_TRY(bo_table_sync(ctx, tables[i]));
+    BO_TRY(bo_series_sync(ctx, &run->series));
     BO_TRY(bo_run_flush_arrays(ctx, run));
     BO_TRY(bo_run_flush_inputs(ctx, run));
     if (run->flush)

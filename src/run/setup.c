@@ -182,7 +182,6 @@ static bough_status start(bough_context *ctx, const bough_run_def *def, bough_ru
 /* Better now than after hours of work. */
 static bough_status check_writable(bough_context *ctx, const char *path) {
     bo_output output;
-    bo_output_remove_leftovers(path, false);
     BO_TRY(bo_output_open(ctx, path, &output));
     bo_output_discard(ctx, &output);
     return BOUGH_OK;

@@ -675,6 +675,39 @@ static void an_interrupted_benchmark_is_no_result(void **state) {
     check(!out[0] && strcmp(err, "bough: interrupted; the figures are not complete\n") == 0);
 }
 
+/* Whatever it is at: ordering, factorising, solving. All of it takes a minute or so; it should end in 2 s, and a busy
+ * machine gets 20. */
+static void a_long_search_for_modes_can_be_interrupted(void **state) {
+    (void)state;
+    if (!test_long())
+        test_skip("takes minutes: ./bough test --long");
+    check_run(0, "mesh", "generate", "box", "--size", "1,1,3", "--cells", "20,20,60", "--type", "hex8", "-o",
+              "large.msh"); /* 80,703 unknowns */
+    static const double moments[] = {1, 2, 4, 8, 12};
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        pid_t child =
+            start_with_output(WORDS("modes", "large.msh", "--fix", "z0", "-n", "200", "-t", "1"), test_path("stdout"));
+        nanosleep(&(struct timespec){(time_t)moments[i], (long)(1e9 * (moments[i] - floor(moments[i])))}, NULL);
+        check_int(kill(child, SIGINT), 0);
+        int status;
+        pid_t ended = 0;
+        for (int tries = 0; tries < 1000 && ended == 0; tries++) {
+            ended = waitpid(child, &status, WNOHANG);
+            nanosleep(&(struct timespec){0, 20000000}, NULL);
+        }
+        if (ended != child) {
+            kill(child, SIGKILL);
+            fail_msg("interrupted after %g s, it went on for 20 s", moments[i]);
+        }
+        slurp(test_path("stderr"), err, sizeof err);
+        drop_progress();
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+            continue; /* before the program was ready */
+        check(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+        check(strcmp(err, "bough: cancelled\n") == 0);
+    }
+}
+
 static void interrupts_keep_what_was_done(void **state) {
     (void)state;
     make_beam();
@@ -901,6 +934,7 @@ int main(void) {
         cmocka_unit_test(names_that_are_not_utf8),
         cmocka_unit_test(a_full_disk_is_no_success),
         cmocka_unit_test(an_interrupted_benchmark_is_no_result),
+        cmocka_unit_test(a_long_search_for_modes_can_be_interrupted),
         cmocka_unit_test(interrupts_keep_what_was_done),
         cmocka_unit_test(runs_report_and_record),
         cmocka_unit_test(wrong_runs),

@@ -96,12 +96,12 @@ static void check_series(void) {
     free(index);
 }
 
-static int count_leftovers(const char *folder) {
+static int count_leftovers(const char *folder, const char *beginning) {
     int count = 0;
     DIR *d = opendir(work(folder));
     check(d != NULL);
     for (struct dirent *entry; (entry = readdir(d));)
-        count += strstr(entry->d_name, ".part") != NULL;
+        count += strncmp(entry->d_name, beginning, strlen(beginning)) == 0 && strstr(entry->d_name, ".part") != NULL;
     closedir(d);
     return count;
 }
@@ -157,7 +157,7 @@ static void a_killed_run_goes_on(void **state) {
     char time[32];
     kill_a_run();
     recordings_can_be_read();
-    check(count_leftovers("") > 0); /* of what was being written */
+    check(count_leftovers("", "") > 0); /* of what was being written */
     snprintf(time, sizeof time, "%.17g", last_time("run.csv") + 0.1);
     check_run(0, "run", "chain.json", "--resume", "run.state", "--checkpoint", "run.state", "--time", time, "--record",
               "run.csv", "--record", "run.npy", "--record", "run.npz", "--record", "run.glb", "--frames", "frames",
@@ -168,8 +168,8 @@ static void a_killed_run_goes_on(void **state) {
     check_same_bytes("run.npy", "whole.npy");
     check_same_bytes("stress.npy", "whole_stress.npy");
     check_same_bytes("changes.csv", "whole_changes.csv");
-    check_int(count_leftovers(""), 0);
-    check_int(count_leftovers("frames"), 0);
+    check_int(count_leftovers("", ""), 0);
+    check_int(count_leftovers("frames", ""), 0);
 }
 
 /* Films of a body and of a mechanism are made otherwise. */
@@ -203,8 +203,60 @@ static void other_engines_leave_their_films_too(void **state) {
     }
 }
 
+/* Films of pictures are complete at the end only; the next run that writes them clears away what was begun. */
+static void what_was_left_of_films_goes(void **state) {
+    (void)state;
+    const bool ffmpeg = system("command -v ffmpeg >/dev/null 2>&1") == 0;
+    int ends[2];
+    char nothing;
+    check_int(pipe(ends), 0);
+    const pid_t child = start_with_output(WORDS("run", "chain.json", "--record", "film.png", "--fps", "100", "--record",
+                                                ffmpeg ? "film.webm" : "film.csv"),
+                                          test_path("stdout"));
+    close(ends[1]);
+    if (ffmpeg)
+        wait_for_file("", "film.webm.part", 0);
+    wait_for_file("", "film.png.part", 10000);
+    kill(child, SIGKILL);
+    check_int(finish(child), -SIGKILL);
+    check(!exists("film.png") && !exists("film.webm"));
+    check_int(count_leftovers("", "film."), ffmpeg ? 2 : 1);
+    check_int(read(ends[0], &nothing, 1), 0); /* the encoder has inherited the pipe: it has ended, too */
+    close(ends[0]);
+    check_run(0, "run", "chain.json", "--time", "0.1", "--record", "film.png", "--fps", "100", "--record",
+              ffmpeg ? "film.webm" : "film.csv");
+    check_is_png("film.png");
+    check_int(count_leftovers("", "film."), 0);
+    if (!ffmpeg)
+        test_skip("ffmpeg is not installed: ./bough setup tools");
+    check_begins("film.webm", "\x1a\x45\xdf\xa3", 4, 500);
+}
+
+/* So does every command that writes a file. */
+static void commands_clear_away_what_was_left(void **state) {
+    (void)state;
+    static const char *const left[] = {"still.png.part99999", "bar.msh.part99999", "bar.bough.part99999-3",
+                                       "lines.svg.part99999", "sag.vtu.part99999", "movie.png.part99999"};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        test_write_text(work(left[i]), "half of it");
+    test_write_text(work("bar.json"),
+                    "{\"bough\": 1, \"mesh\": {\"generate\": \"box\", \"type\": \"hex8\", \"size\": [1, 0.1, 0.1], "
+                    "\"cells\": [6, 1, 1]}, \"material\": {\"young\": 4e6}, \"fix\": \"x0\", \"basis\": {\"r\": 4}}");
+    check_run(0, "picture", "chain.json", "-o", "still.png", "--size", "80x60");
+    check_run(0, "movie", "chain.json", "-o", "movie.png", "--size", "80x60", "--time", "0.02");
+    check_run(0, "mesh", "generate", "box", "-o", "bar.msh", "--size", "1,1,1", "--cells", "1,1,1");
+    check_run(0, "cook", "bar.json", "-o", "bar.bough");
+    check_run(0, "static", "bar.json", "--gravity", "0,0,-1", "-o", "sag.vtu");
+    check_run(0, "run", "chain.json", "--time", "0.02", "--record", "lines.csv");
+    check_run(0, "plot", "lines.csv", "-o", "lines.svg");
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (exists(left[i]))
+            fail_msg("%s is still there", left[i]);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_killed_run_goes_on),
-                                       cmocka_unit_test(other_engines_leave_their_films_too)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_run_goes_on), cmocka_unit_test(other_engines_leave_their_films_too),
+        cmocka_unit_test(what_was_left_of_films_goes), cmocka_unit_test(commands_clear_away_what_was_left)};
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

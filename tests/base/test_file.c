@@ -1,9 +1,10 @@
 /* Files: whole or not at all. */
-#include "test.h"
+#include "synced.h"
 
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/wait.h>
 
 static void what_is_written_is_read_back(void **state) {
@@ -170,25 +171,6 @@ static void typos_get_the_nearest_word(void **state) {
 
 /* ---- kills and crashes ---- */
 
-/* In place of the system's, which nobody sees working: which files and folders were synced. */
-static ino_t synced[64];
-static int sync_count;
-int fsync(int file) {
-    struct stat info;
-    if (fstat(file, &info) == 0 && sync_count < 64)
-        synced[sync_count++] = info.st_ino;
-    return 0;
-}
-
-static bool was_synced(const char *path) {
-    struct stat info;
-    check(stat(path, &info) == 0);
-    for (int i = 0; i < sync_count; i++)
-        if (synced[i] == info.st_ino)
-            return true;
-    return false;
-}
-
 /* What promises to be on the disk is there, name and all; what does not costs nothing. */
 static void durable_output_is_synced_with_its_folder(void **state) {
     (void)state;
@@ -260,11 +242,75 @@ static void leftovers_of_the_dead_are_removed(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Whoever writes a file anew clears away what was left of it; a series looks once, and not at every file. */
+static void a_new_writer_clears_away_what_was_left(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bo_output output;
+    test_write_text(test_path("z.png.part123"), "");
+    check_ok(ctx, bo_output_open_in_series(ctx, test_path("z.png"), &output));
+    bo_output_discard(ctx, &output);
+    check(bo_file_exists(test_path("z.png.part123")));
+    check_ok(ctx, bo_output_open(ctx, test_path("z.png"), &output));
+    check(!bo_file_exists(test_path("z.png.part123")));
+    bo_output_discard(ctx, &output);
+    bough_context_destroy(ctx);
+}
+
+static char contested[256];
+
+static void *write_often(void *data) {
+    bough_context *ctx = test_context(1);
+    bough_status *status = data;
+    for (int i = 0; i < 500 && *status == BOUGH_OK; i++) {
+        bo_output output;
+        *status = bo_output_open(ctx, contested, &output);
+        if (*status != BOUGH_OK)
+            break;
+        fputs("all of it", output.stream);
+        *status = bo_output_commit(ctx, &output);
+    }
+    bough_context_destroy(ctx);
+    return NULL;
+}
+
+/* Nobody takes what another has just begun for a leftover. */
+static void many_write_the_same_file(void **state) {
+    (void)state;
+    enum { WRITERS = 4 };
+    pthread_t writers[WRITERS];
+    bough_status status[WRITERS] = {BOUGH_OK};
+    snprintf(contested, sizeof contested, "%s", test_path("many.txt"));
+    for (int i = 0; i < WRITERS; i++)
+        check_int(pthread_create(&writers[i], NULL, write_often, &status[i]), 0);
+    for (int i = 0; i < WRITERS; i++)
+        check_int(pthread_join(writers[i], NULL), 0);
+    for (int i = 0; i < WRITERS; i++)
+        check_int(status[i], BOUGH_OK);
+    unsigned char *text = test_read(contested, NULL);
+    check(strcmp((char *)text, "all of it") == 0);
+    free(text);
+}
+
+/* A program that was started meanwhile does not keep the lock. */
+static void locks_end_with_their_process(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bo_output output;
+    check_ok(ctx, bo_output_open(ctx, test_path("locked"), &output));
+    check(fcntl(fileno(output.stream), F_GETFD) & FD_CLOEXEC);
+    bo_output_discard(ctx, &output);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durable_output_is_synced_with_its_folder),
         cmocka_unit_test(published_output_is_there_and_goes_on),
         cmocka_unit_test(leftovers_of_the_dead_are_removed),
+        cmocka_unit_test(a_new_writer_clears_away_what_was_left),
+        cmocka_unit_test(many_write_the_same_file),
+        cmocka_unit_test(locks_end_with_their_process),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(discarded_output_leaves_the_old_file),
         cmocka_unit_test(mapped_files_are_the_files),

@@ -5,6 +5,8 @@
 #include "linalg/eigen.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 /* K x = lambda M x with a sparse K and a diagonal M. */
 typedef struct {
@@ -378,6 +380,45 @@ static void it_can_be_cancelled_and_run_out_of_memory(void **state) {
     free(vectors);
 }
 
+/* Before it begins, with a sentence. In a process of its own, because the limit stays. */
+static void a_search_that_cannot_fit_is_refused(void **state) {
+    (void)state;
+    if (TEST_SANITIZED)
+        test_skip("a sanitizer's own memory counts against the limit on the address space");
+    pid_t child = fork();
+    check(child >= 0);
+    if (child == 0) {
+        enum { N = 100000, COUNT = 150 };
+        double values[COUNT], *vectors = malloc((size_t)COUNT * N * sizeof *vectors);
+        bough_context *ctx = test_context(1);
+        problem p = chains(ctx, 1, N, true);
+        factorise(ctx, &p, 0);
+        long pages = 0;
+        FILE *statm = fopen("/proc/self/statm", "r");
+        check(statm && fscanf(statm, "%ld", &pages) == 1);
+        fclose(statm);
+        /* More than twice as many vectors as modes, and their products by M, take half a GB. */
+        struct rlimit limit = {(rlim_t)(pages * sysconf(_SC_PAGESIZE) + (300 << 20)), RLIM_INFINITY};
+        setrlimit(RLIMIT_AS, &limit);
+        bough_status status = solve(ctx, &p, N, COUNT, values, vectors);
+        const char *said = bough_message(ctx);
+        bool refused = status == BOUGH_ERROR_MEMORY && strstr(said, "a search for eigenvalues with ") &&
+                       strstr(said, " vectors of 100000 unknowns needs about 0.") && strstr(said, "ulimit -v");
+        if (!refused)
+            fprintf(stderr, "status %d: %s\n", status, said);
+        bough_status fewer = solve(ctx, &p, N, 4, values, vectors); /* and nothing is broken */
+        if (fewer != BOUGH_OK)
+            fprintf(stderr, "status %d: %s\n", fewer, bough_message(ctx));
+        discard(ctx, &p);
+        bough_context_destroy(ctx);
+        free(vectors);
+        _exit(refused && fewer == BOUGH_OK ? 0 : 1);
+    }
+    int ended;
+    check(waitpid(child, &ended, 0) == child);
+    check_int(ended, 0);
+}
+
 /* One of two different problems, solved over and over with a context of its own. */
 typedef struct {
     int32_t pieces;
@@ -433,6 +474,7 @@ int main(void) {
         cmocka_unit_test(a_few_masses_give_as_few_modes),
         cmocka_unit_test(all_eigenvalues_may_be_equal),
         cmocka_unit_test(it_can_be_cancelled_and_run_out_of_memory),
+        cmocka_unit_test(a_search_that_cannot_fit_is_refused),
         cmocka_unit_test(threads_do_not_disturb_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * should be in every frame. */
 #include "base/file.h"
 #include "glb_reader.h"
+#include "synced.h"
 
 #include <bough/record.h>
 
@@ -139,6 +140,31 @@ static void flushed_files_are_complete_and_end_alike(void **state) {
 }
 
 /* Node 3 of the file stands still, and its weights too. */
+/* When flush or finish return, the file is on the disk itself, with its name. */
+static void files_are_on_the_disk(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    content c = random_content(5);
+    const char *path = test_path("safe.glb");
+    sync_count = 0;
+    check_ok(ctx, put_together(ctx, &c, path, 2, false));
+    check(was_synced(path) && was_synced(test_path("")));
+    bough_glb_def def = bough_default_glb_def();
+    def.path = path;
+    bough_glb *glb;
+    bough_glb_mesh mesh = mesh_of(&c);
+    check_ok(ctx, bough_glb_create(ctx, &def, &glb));
+    check_ok(ctx, bough_glb_add_mesh(ctx, glb, &mesh));
+    check_ok(ctx, bough_glb_add_node(ctx, glb, "node", 0, 1));
+    for (int f = 0; f < 3; f++) {
+        check_ok(ctx, bough_glb_add_frame(ctx, glb, 0.1 * f, c.poses[f], c.weights[f]));
+        sync_count = 0;
+        check_ok(ctx, f < 2 ? bough_glb_flush(ctx, glb) : bough_glb_finish(ctx, glb));
+        check(was_synced(path) && was_synced(test_path("")));
+    }
+    bough_context_destroy(ctx);
+}
+
 static void what_does_not_change_is_not_animated(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -393,6 +419,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_vertex_is_where_it_should_be),
         cmocka_unit_test(flushed_files_are_complete_and_end_alike),
+        cmocka_unit_test(files_are_on_the_disk),
         cmocka_unit_test(what_does_not_change_is_not_animated),
         cmocka_unit_test(hidden_nodes_have_no_size),
         cmocka_unit_test(neighbouring_quaternions_have_one_sign),

@@ -1,5 +1,6 @@
 /* .npz files hold what was put into them: read back by rules of the formats alone. */
 #include "npz_reader.h"
+#include "synced.h"
 
 #include "base/npy.h"
 
@@ -72,6 +73,26 @@ static void flushed_files_are_complete_and_end_alike(void **state) {
     check(a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
     bo_file_free(ctx, &a);
     bo_file_free(ctx, &b);
+    bough_context_destroy(ctx);
+}
+
+/* When flush or finish return, the file is on the disk itself, with its name. */
+static void files_are_on_the_disk(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const char *path = test_path("safe.npz");
+    bough_npz *npz;
+    sync_count = 0;
+    check_ok(ctx, put_together(ctx, path, 3));
+    check(was_synced(path) && was_synced(test_path("")));
+    check_ok(ctx, bough_npz_create(ctx, path, &npz));
+    check_ok(ctx, bough_npz_add_array(ctx, npz, "x", BOUGH_NPZ_FLOAT64, 0, NULL));
+    for (int i = 0; i < 3; i++) {
+        check_ok(ctx, bough_npz_append(ctx, npz, 0, 1, (const double[]){i}));
+        sync_count = 0;
+        check_ok(ctx, i < 2 ? bough_npz_flush(ctx, npz) : bough_npz_finish(ctx, npz));
+        check(was_synced(path) && was_synced(test_path("")));
+    }
     bough_context_destroy(ctx);
 }
 
@@ -152,6 +173,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_come_back),
         cmocka_unit_test(flushed_files_are_complete_and_end_alike),
+        cmocka_unit_test(files_are_on_the_disk),
         cmocka_unit_test(texts_come_back),
         cmocka_unit_test(a_matrix_comes_back),
         cmocka_unit_test(mistakes_are_refused_and_leave_nothing),
