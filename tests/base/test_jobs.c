@@ -124,13 +124,16 @@ static void the_failure_of_the_lowest_index_is_told_and_others_finish(void **sta
     }
 }
 
-/* Goes on until it is told to stop. */
+/* Goes on until it is told to stop. The calling thread, which is told first, then waits, so that the others come to
+ * what is left. */
 static bough_status endless_job(bough_context *ctx, void *data, int32_t index) {
     record *r = data;
     r->order[atomic_fetch_add(&r->begun, 1)] = index;
     for (int i = 0; i < 6000; i++, nap(10))
-        if (!bo_progress(ctx, "waiting", 0.5, "%s", ""))
+        if (!bo_progress(ctx, "waiting", 0.5, "%s", "")) {
+            nap(pthread_equal(pthread_self(), r->caller) ? 100 : 0);
             return bo_fail_cancelled(ctx);
+        }
     return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "nobody has cancelled job %d", index);
 }
 
