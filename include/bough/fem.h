@@ -54,6 +54,7 @@ enum { BOUGH_AXIS_X = 1, BOUGH_AXIS_Y = 2, BOUGH_AXIS_Z = 4, BOUGH_AXES = 7 };
 /* Holds the given axes of the vertices at rest + displacement (NULL: at rest). What was held before is held anew. */
 BOUGH_API bough_status bough_body_fix(bough_context *ctx, bough_body *body, const int32_t *vertices, int32_t count,
                                       int axes, const double displacement[3]);
+/* m/s^2. New bodies have none. */
 BOUGH_API bough_status bough_body_set_gravity(bough_context *ctx, bough_body *body, const double gravity[3]);
 /* `force` (N) shared out over the vertices: evenly, or by the area of the boundary faces all of whose corners are among
  * them (consistent with a uniform traction) where there are such faces. */

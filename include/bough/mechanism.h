@@ -331,11 +331,11 @@ typedef struct bough_full_mechanism {
      */
     double *loads;
     double base_load[6]; /* of a free base: force and torque on its origin, in the world's axes; stays */
-    double gravity[3];
-    double *offsets;    /* of the joints' springs, as in the description; coordinates of all joints */
-    double residual;    /* of the last search: what is left of forces against their size */
-    double gap;         /* how far loops are from closed, in radii */
-    int32_t iterations; /* of the last search */
+    double gravity[3];   /* in the world; (0, 0, -9.81) unless it is set */
+    double *offsets;     /* of the joints' springs, as in the description; coordinates of all joints */
+    double residual;     /* of the last search: what is left of forces against their size */
+    double gap;          /* how far loops are from closed, in radii */
+    int32_t iterations;  /* of the last search */
     struct bo_full_work *work;
 } bough_full_mechanism;
 /* The mechanism must outlive it. */
@@ -568,7 +568,7 @@ typedef struct bough_contact {
 } bough_contact;
 
 typedef struct bough_surroundings {
-    double gravity[3]; /* on the bodies; that on the mechanism belongs to its state */
+    double gravity[3]; /* on the bodies; (0, 0, -9.81) unless it is set. That on the mechanism belongs to its state */
     int32_t body_count;
     bough_rigid_body *bodies;
     int32_t contact_count;

@@ -292,6 +292,49 @@ static void motors_are_taken_over(void **state) {
     leave(&t);
 }
 
+/* Two rods along x, the second of which hangs at the first in a hinge about y with a spring of 5 N m / rad. */
+#define ELBOW                                                                                                     \
+    "{'bough': 1, 'components': {'rod': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.5, 0.05, 0.05], " \
+    "'cells': [5, 1, 1]}, 'material': {'young': 1e9, 'poisson': 0.3, 'density': 500}, 'interfaces': {'base': "    \
+    "{'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 6}, 'samples': {'contact': 0, 'stress': 0}}}, "   \
+    "'parts': [{'name': 'upper', 'component': 'rod'}, {'name': 'lower', 'component': 'rod', 'parent': 'upper', "  \
+    "'joint': {'kind': 'hinge', 'axis': [0, 1, 0], 'stiffness': 5, 'damping': 0.5}}], 'gravity': [0, 0, 0], "     \
+    "'time': {'dt': 0.01, 'duration': 1}}"
+
+/* The slider of a part's joint is a torque: the part turns by torque / stiffness, and back when it is let go. */
+static void parts_are_turned_in_their_joints(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("elbow.json", ELBOW), "tree", true);
+    t.dt = 0.01;
+    look_until(&t, t.frames > 0);
+    check_int(json_array_size(json_object_get(t.seen.stage, "motors")), 1);
+    const json_t *motor = json_array_get(json_object_get(t.seen.stage, "motors"), 0);
+    check(!strcmp(json_string_value(json_object_get(motor, "name")), "lower"));
+    check(!strcmp(json_string_value(json_object_get(motor, "unit")), "N m"));
+    const double high = json_number_value(json_object_get(motor, "high"));
+    check(high >= 0.5 && json_number_value(json_object_get(motor, "low")) == -high);
+    const int32_t tip = viewer_nearest(&t.seen, 1, 1, 0, 0);
+    const double before = (double)viewer_at(&t.seen, 1, tip)[2];
+    static const double torques[] = {0.5, -0.25, NAN};
+    for (int k = 0; k < 3; k++) {
+        char text[64];
+        const bool held = k < 2;
+        snprintf(text, sizeof text, "{'do': 'motor', 'motor': 0, 'value': %g}", torques[k]);
+        order(&t, held ? text : "{'do': 'motor'}");
+        look_until(&t, json_boolean_value(json_array_get(json_object_get(said(&t, "settings"), "motors"), 0)) == held);
+        steps(&t, 300);
+        const double risen = (double)viewer_at(&t.seen, 1, tip)[2] - before;
+        print_message("%g N m: %g m\n", torques[k], risen);
+        check_near(risen, held ? -0.5 * sin(torques[k] / 5) : 0, 1e-3); /* about y: what points along x goes down */
+        forget(&t, "numbers");
+        look_until(&t, said(&t, "numbers"));
+        check_near(json_number_value(json_array_get(json_object_get(said(&t, "numbers"), "motors"), 0)),
+                   held ? torques[k] : 0, 1e-9);
+    }
+    check(!said(&t, "error"));
+    leave(&t);
+}
+
 /* ---- picking ---- */
 
 #define TWO_SIZES                                                                                                     \
@@ -355,11 +398,17 @@ static void stress_of_a_body_is_a_field(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_saved_state_comes_back),    cmocka_unit_test(states_have_their_limits),
-        cmocka_unit_test(time_can_be_turned_back),     cmocka_unit_test(a_ghost_says_that_time_begins_anew),
-        cmocka_unit_test(other_files_are_opened),      cmocka_unit_test(a_component_is_shown_by_itself),
-        cmocka_unit_test(what_is_no_file_is_told),     cmocka_unit_test(what_cannot_be_opened_leaves_all_as_it_was),
-        cmocka_unit_test(motors_are_taken_over),       cmocka_unit_test(a_larger_part_is_slower),
+        cmocka_unit_test(a_saved_state_comes_back),
+        cmocka_unit_test(states_have_their_limits),
+        cmocka_unit_test(time_can_be_turned_back),
+        cmocka_unit_test(a_ghost_says_that_time_begins_anew),
+        cmocka_unit_test(other_files_are_opened),
+        cmocka_unit_test(a_component_is_shown_by_itself),
+        cmocka_unit_test(what_is_no_file_is_told),
+        cmocka_unit_test(what_cannot_be_opened_leaves_all_as_it_was),
+        cmocka_unit_test(parts_are_turned_in_their_joints),
+        cmocka_unit_test(motors_are_taken_over),
+        cmocka_unit_test(a_larger_part_is_slower),
         cmocka_unit_test(stress_of_a_body_is_a_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -335,17 +335,86 @@ static void what_is_cut_falls(void **state) {
     steps(&t, 450); /* 0.9 s: g t^2 / 2 = 0.4 m */
     check((double)viewer_at(&t.seen, 2, end_c)[2] < before_c - 0.35);
     check((double)viewer_at(&t.seen, 1, end_b)[2] > before_b - 0.2);
-    order(&t, "{'do': 'reattach', 'part': 2}");
-    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "loose")) == 0);
-    order(&t, "{'do': 'remove', 'part': 2}");
-    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "absent")) == 1);
-    order(&t, "{'do': 'reattach', 'part': 2}");
-    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "absent")) == 0);
-    order(&t, "{'do': 'lock', 'part': 1}");
-    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "locked")) == 1);
-    order(&t, "{'do': 'unlock', 'part': 1}");
-    look_until(&t, json_array_size(json_object_get(said(&t, "parts"), "locked")) == 0);
-    steps(&t, 3);
+    check(!said(&t, "error"));
+    leave(&t);
+}
+
+static size_t listed(const table *t, const char *list) {
+    return json_array_size(json_object_get(said(t, "parts"), list));
+}
+
+/* Where a part is. */
+static void note_place(const table *t, int32_t part, double *place) {
+    for (int d = 0; d < 3; d++)
+        place[d] = (double)t->seen.layers[0].pose[7 * part + d];
+}
+
+static double apart(const double *a, const double *b) {
+    return sqrt(pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2));
+}
+
+/* Whether it was cut off and fell, or was removed: it goes where its parent goes, half a metre from it. */
+static void what_is_reattached_hangs_again(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
+    look_until(&t, t.frames > 0);
+    double b[3], c[3], before[3];
+    for (int removed = 0; removed < 2; removed++) {
+        note_place(&t, 1, b), note_place(&t, 2, before);
+        check_near(apart(b, before), 0.5, 0.002);
+        order(&t, removed ? "{'do': 'remove', 'part': 2}" : "{'do': 'cut', 'part': 2}");
+        look_until(&t, listed(&t, removed ? "absent" : "loose") == 1);
+        steps(&t, 450);
+        note_place(&t, 1, b), note_place(&t, 2, c);
+        check_near(apart(before, c), removed ? 0 : 0.5 * 1 * 0.9 * 0.9, 0.002); /* what is not there does not fall */
+        check(removed || apart(b, c) > 0.6);
+        order(&t, "{'do': 'reattach', 'part': 2}");
+        look_until(&t, listed(&t, "loose") == 0 && listed(&t, "absent") == 0);
+        double way = 0;
+        for (int k = 0; k < 3; k++) {
+            steps(&t, 100);
+            note_place(&t, 1, b), note_place(&t, 2, c);
+            check_near(apart(b, c), 0.5, 0.002);
+            way += k > 0 ? apart(before, c) : 0; /* the first goes back to the parent */
+            memcpy(before, c, sizeof c);
+        }
+        check(way > 0.02);
+    }
+    check(!said(&t, "error"));
+    leave(&t);
+}
+
+/* By how much the coordinates of a part have changed since they were copied. */
+static double reshaped(const table *t, int32_t part, float *copy) {
+    const viewer_layer *l = &t->seen.layers[0];
+    double most = 0;
+    for (int32_t k = 0; k < l->count[part]; k++) {
+        most = fmax(most, fabs((double)l->own[part][k] - (double)copy[k]));
+        copy[k] = l->own[part][k];
+    }
+    return most;
+}
+
+/* It goes where its parent takes it, and keeps its shape until it is unlocked. */
+static void what_is_locked_keeps_its_shape(void **state) {
+    (void)state;
+    table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
+    look_until(&t, t.frames > 0);
+    check_int(t.seen.layers[0].count[1], 14);
+    float shapes[2][14] = {0};
+    for (int locked = 0; locked < 3; locked++) { /* and unlocked again */
+        if (locked > 0)
+            order(&t, locked == 1 ? "{'do': 'lock', 'part': 1}" : "{'do': 'unlock', 'part': 1}");
+        look_until(&t, listed(&t, "locked") == (locked == 1));
+        reshaped(&t, 0, shapes[0]), reshaped(&t, 1, shapes[1]);
+        const int32_t end = viewer_nearest(&t.seen, 1, 1, 0, 0);
+        const double before = (double)viewer_at(&t.seen, 1, end)[2];
+        steps(&t, 60);
+        check(reshaped(&t, 0, shapes[0]) > 1e-3);
+        const double change = reshaped(&t, 1, shapes[1]);
+        check(locked == 1 ? change == 0 : change > 1e-3);
+        check((double)viewer_at(&t.seen, 1, end)[2] < before - 0.005);
+    }
     check(!said(&t, "error"));
     leave(&t);
 }
@@ -884,6 +953,8 @@ int main(void) {
         cmocka_unit_test(hands_are_of_their_owners),
         cmocka_unit_test(steps_that_fail_are_told),
         cmocka_unit_test(what_is_cut_falls),
+        cmocka_unit_test(what_is_reattached_hangs_again),
+        cmocka_unit_test(what_is_locked_keeps_its_shape),
         cmocka_unit_test(what_was_removed_comes_back_as_it_stood),
         cmocka_unit_test(settings_come_back_to_all),
         cmocka_unit_test(time_passes_as_it_should),

@@ -568,6 +568,29 @@ static void it_swings_out_to_where_it_settles(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* A mass on a spring that slides up and down: unless somebody sets gravity it sinks by m g / k, with g = 9.81 m/s^2. */
+static void new_states_have_weight(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    sketch *s = new_sketch();
+    add_link(s, bo_se3_identity(), 1, 0.01, 0.01, 0.01);
+    add_link(s, bo_se3_identity(), 2, 0.01, 0.01, 0.01);
+    add_joint(s, BOUGH_MECHANISM_PRISMATIC, 0, 1, bo_se3_identity(), 400, 1); /* along z */
+    add_effector(s, 1, bo_se3_identity());
+    blended b = start(ctx, s);
+    bough_blend_state *fresh;
+    check_ok(ctx, bough_blend_state_create(ctx, b.blend, &fresh));
+    check_ok(ctx, bough_blend_state_settle(ctx, b.blend, fresh));
+    check_ok(ctx, bough_blend_state_settle(ctx, b.blend, b.state)); /* this one's was set to 0 */
+    for (int d = 0; d < 3; d++) {
+        check_near(fresh->effectors[0].position[d], d == 2 ? -2 * 9.81 / 400 : 0, 1e-12);
+        check_near(b.state->effectors[0].position[d], 0, 1e-12);
+    }
+    bough_blend_state_destroy(ctx, fresh);
+    stop(ctx, b);
+    bough_context_destroy(ctx);
+}
+
 /* Released from far out, it swings as the full mechanism does, where one model does not. */
 static void it_swings_as_the_full_mechanism_does(void **unused) {
     (void)unused;
@@ -880,6 +903,7 @@ int main(void) {
         cmocka_unit_test(a_point_beyond_a_limit_stiffens),
         cmocka_unit_test(forces_are_the_slope_of_the_energy_of_one_model),
         cmocka_unit_test(it_swings_out_to_where_it_settles),
+        cmocka_unit_test(new_states_have_weight),
         cmocka_unit_test(it_swings_as_the_full_mechanism_does),
         cmocka_unit_test(a_base_elsewhere_changes_nothing),
         cmocka_unit_test(points_are_found_until_joints_close),

@@ -23,74 +23,91 @@ static const char *scratch(void) {
     return path;
 }
 
-static void surfaces_are_filled(void **state) {
-    (void)state;
-    bough_context *ctx = test_context(1);
-    const char *folder = scratch();
-    static const char *const programs[] = {"gmsh", "tetgen"};
-    int tried = 0;
-    for (int p = 0; p < 2; p++)
-        for (int shape = 0; shape < 3; shape++) {
-            bough_mesh *surface = box_surface(ctx, 0, 1, 2), *mesh;
-            if (shape == 1) /* a cavity */
-                surface = join(ctx, surface, box_surface(ctx, 0.25, 0.5, 2), true);
-            if (shape == 2) /* two bodies */
-                surface = join(ctx, surface, box_surface(ctx, 3, 2, 2), false);
-            static const double volumes[] = {1, 0.875, 9};
-            bough_status status = bough_mesh_tetrahedralize(ctx, surface, programs[p], 0.3, &mesh);
-            check_int(entries_of(folder), 0);
-            if (status != BOUGH_ERROR_MISSING_PROGRAM) {
-                check_ok(ctx, status);
-                bough_mesh_report r;
-                check_ok(ctx, bough_mesh_check(ctx, mesh));
-                check_ok(ctx, bough_mesh_measure(ctx, mesh, &r));
-                check_int(mesh->type, BOUGH_TET4);
-                check_int(mesh->set_count, 0);
-                check_near(r.volume, volumes[shape], 1e-10);
-                check_int(r.piece_count, shape == 2 ? 2 : 1);
-                check_int(r.nonmanifold_count, 0);
-                check_int(r.unused_vertex_count, 0);
-                /* gmsh follows the edges of the surface, and lets tets grow a little towards the middle */
-                check_below(r.largest, 0.3 * 0.3 * 0.3 * M_SQRT2 / 12 * (p == 1 ? 1.2 : 3));
-                bough_mesh_destroy(ctx, mesh);
-                tried++;
-            }
-            bough_mesh_destroy(ctx, surface);
-        }
-    bough_context_destroy(ctx);
-    if (!tried)
-        test_skip("neither gmsh nor tetgen is installed: ./bough setup tools");
+/* False: the program is not installed. */
+static bool fill(bough_context *ctx, const bough_mesh *surface, const char *program, double edge, bough_mesh **mesh) {
+    const bough_status status = bough_mesh_tetrahedralize(ctx, surface, program, edge, mesh);
+    if (status != BOUGH_ERROR_MISSING_PROGRAM)
+        check_ok(ctx, status);
+    return status == BOUGH_OK;
 }
 
-/* Half the edge, eight times as many tets, by either program. */
-static void finer_edges_make_more_tets(void **state) {
+/* A box, one with a cavity, two of them: how many were filled. gmsh follows the edges of the surface, and lets tets
+ * grow towards the middle: by `growth` they may be larger than the regular one. */
+static int fill_surfaces(const char *program, double growth) {
+    static const double volumes[] = {1, 0.875, 9};
+    bough_context *ctx = test_context(1);
+    const char *folder = scratch();
+    int filled = 0;
+    for (int shape = 0; shape < 3; shape++) {
+        bough_mesh *surface = box_surface(ctx, 0, 1, 2), *mesh;
+        if (shape == 1)
+            surface = join(ctx, surface, box_surface(ctx, 0.25, 0.5, 2), true);
+        if (shape == 2)
+            surface = join(ctx, surface, box_surface(ctx, 3, 2, 2), false);
+        const bool found = fill(ctx, surface, program, 0.3, &mesh);
+        check_int(entries_of(folder), 0);
+        if (found) {
+            bough_mesh_report r;
+            check_ok(ctx, bough_mesh_check(ctx, mesh));
+            check_ok(ctx, bough_mesh_measure(ctx, mesh, &r));
+            check_int(mesh->type, BOUGH_TET4);
+            check_int(mesh->set_count, 0);
+            check_near(r.volume, volumes[shape], 1e-10);
+            check_int(r.piece_count, shape == 2 ? 2 : 1);
+            check_int(r.nonmanifold_count, 0);
+            check_int(r.unused_vertex_count, 0);
+            check_below(r.largest, 0.3 * 0.3 * 0.3 * M_SQRT2 / 12 * growth);
+            bough_mesh_destroy(ctx, mesh);
+            filled++;
+        }
+        bough_mesh_destroy(ctx, surface);
+    }
+    bough_context_destroy(ctx);
+    return filled;
+}
+
+static void surfaces_are_filled_by_gmsh(void **state) {
     (void)state;
+    if (!fill_surfaces("gmsh", 3))
+        test_skip("gmsh is not installed: ./bough setup tools");
+}
+
+static void surfaces_are_filled_by_tetgen(void **state) {
+    (void)state;
+    if (!fill_surfaces("tetgen", 1.2))
+        test_skip("tetgen is not installed: ./bough setup tools");
+}
+
+/* Half the edge, eight times as many tets. */
+static bool fill_ever_finer(const char *program) {
+    static const double edges[] = {0.3, 0.15, 0.075};
     bough_context *ctx = test_context(1);
     scratch();
-    static const char *const programs[] = {"gmsh", "tetgen"};
-    static const double edges[] = {0.3, 0.15, 0.075};
     bough_mesh *surface = box_surface(ctx, 0, 1, 2), *mesh;
-    int tried = 0;
-    for (int p = 0; p < 2; p++) {
-        double before = 0;
-        for (int e = 0; e < 3; e++) {
-            bough_status status = bough_mesh_tetrahedralize(ctx, surface, programs[p], edges[e], &mesh);
-            if (status == BOUGH_ERROR_MISSING_PROGRAM)
-                break;
-            check_ok(ctx, status);
-            bough_mesh_report r;
-            check_ok(ctx, bough_mesh_measure(ctx, mesh, &r));
-            check_near(r.volume, 1, 1e-10);
-            check(e == 0 || mesh->element_count > 4 * before);
-            before = mesh->element_count;
-            bough_mesh_destroy(ctx, mesh);
-            tried++;
-        }
+    double before = 0;
+    for (int e = 0; e < 3 && fill(ctx, surface, program, edges[e], &mesh); e++) {
+        bough_mesh_report r;
+        check_ok(ctx, bough_mesh_measure(ctx, mesh, &r));
+        check_near(r.volume, 1, 1e-10);
+        check(e == 0 || mesh->element_count > 4 * before);
+        before = mesh->element_count;
+        bough_mesh_destroy(ctx, mesh);
     }
     bough_mesh_destroy(ctx, surface);
     bough_context_destroy(ctx);
-    if (!tried)
-        test_skip("neither gmsh nor tetgen is installed: ./bough setup tools");
+    return before > 0;
+}
+
+static void finer_edges_make_more_tets_by_gmsh(void **state) {
+    (void)state;
+    if (!fill_ever_finer("gmsh"))
+        test_skip("gmsh is not installed: ./bough setup tools");
+}
+
+static void finer_edges_make_more_tets_by_tetgen(void **state) {
+    (void)state;
+    if (!fill_ever_finer("tetgen"))
+        test_skip("tetgen is not installed: ./bough setup tools");
 }
 
 /* Needs no program: what gmsh is given. */
@@ -239,12 +256,16 @@ static void every_failed_allocation_is_survived(void **state) {
     check(status == BOUGH_OK || status == BOUGH_ERROR_MISSING_PROGRAM);
     bough_mesh_destroy(plain, surface);
     bough_context_destroy(plain);
+    if (status == BOUGH_ERROR_MISSING_PROGRAM)
+        test_skip("tetgen is not installed: ./bough setup tools");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(surfaces_are_filled),
-        cmocka_unit_test(finer_edges_make_more_tets),
+        cmocka_unit_test(surfaces_are_filled_by_gmsh),
+        cmocka_unit_test(surfaces_are_filled_by_tetgen),
+        cmocka_unit_test(finer_edges_make_more_tets_by_gmsh),
+        cmocka_unit_test(finer_edges_make_more_tets_by_tetgen),
         cmocka_unit_test(surfaces_are_cut_until_their_edges_are_short),
         cmocka_unit_test(missing_programs_are_named),
         cmocka_unit_test(failing_programs_are_quoted),

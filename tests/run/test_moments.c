@@ -16,14 +16,16 @@
 #define HINGE(name, parent, child, x)                                                                                \
     "{'name': '" name "', 'kind': 'hinge', 'parent': '" parent "', 'child': '" child "', 'position': [" x ", 0, 0]," \
     "'axis': [0, 1, 0], 'stiffness': 50, 'damping': 0.2}"
-#define ARM                                                                                                          \
+#define ARM_WITH(more)                                                                                               \
     "{'bough': 1, 'links': [{'name': 'wall'}," ROD("a", "0.1") "," ROD("b", "0.3") "], 'joints': [" HINGE(           \
         "h1", "wall", "a",                                                                                           \
         "0") "," HINGE("h2", "a", "b",                                                                               \
                        "0.2") "], 'end_effectors': [{'name': 'tip', 'link': 'b', '"                                  \
                               "position': [0.4, 0, 0]}], 'probes': [{'name': 'tip', 'end_effector': 'tip'}], "       \
                               "'curves': {'still': [[0, 0], [1, 0]]}, 'motors': [{'joint': 'h2', 'curve': 'still'}]" \
-                              ", 'time': {'dt': 0.01, 'duration': 1}}"
+                              ", 'time': {'dt': 0.01, 'duration': 1}" more "}"
+#define ARM ARM_WITH("")
+#define BLENDED_ARM ARM_WITH(", 'engine': {'blend': {'points': 3, 'random': {'count': 2, 'force': 1}}}")
 
 /* Two rods along x; the second hangs at the first in a hinge about y, with a spring of 5 N m / rad. */
 #define PENDULUM                                                                                                    \
@@ -133,8 +135,11 @@ static void moments_of_others_are_refused(void **state) {
 static void a_motor_that_is_taken_over_moves_the_arm(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    for (int full = 0; full < 2; full++) {
-        play p = begin(ctx, ARM, full ? "full" : "mechanism");
+    static const struct {
+        const char *text, *engine;
+    } cases[] = {{ARM, "mechanism"}, {ARM, "full"}, {BLENDED_ARM, "mechanism"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        play p = begin(ctx, cases[c].text, cases[c].engine);
         bough_run_motor motor;
         check_int(bough_run_motor_count(p.run), 1);
         check(bough_run_motor_at(p.run, 0, &motor) && !bough_run_motor_at(p.run, 1, &motor));

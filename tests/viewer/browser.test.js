@@ -5,7 +5,7 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure } from "./picture.js";
-import { bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { atRest, bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
 const WAIT = 20000; // ms: software that draws on a busy machine is slow
 let folder, scene, server, browser, page;
@@ -89,8 +89,7 @@ test("the page loads and draws an oak, green and brown", async () => {
 
 test("what the page draws is where the program has it", async () => {
     await button("Pause").click();
-    await until(() => bough.settings.paused);
-    await page.waitForTimeout(500); // what was under way comes in
+    await atRest(page);
     const [nearest, alone, hit] = await look(() => {
         const names = bough.columns, values = bough.numbers.values;
         const top = ["top.x", "top.y", "top.z"].map((name) => values[names.indexOf(name)]);
@@ -335,7 +334,8 @@ test("plots go on", async () => {
 test("recordings are made by the program, films and pictures by the page", async () => {
     await button("Record").click();
     await until(() => bough.settings.recording);
-    await page.waitForTimeout(400);
+    const { time } = await look(() => bough.numbers);
+    await until((time) => bough.numbers.time > time + 0.2, time);
     await button("Stop recording").click();
     const links = page.getByLabel("Recordings").getByRole("link");
     await links.first().waitFor({ timeout: WAIT });
@@ -405,8 +405,7 @@ test("parts that were one mesh are drawn without gaps, until they are cut apart"
     try {
         await own.waitForFunction(() => window.bough?.time > 0.3, null, { timeout: WAIT });
         await own.getByRole("button", { name: "Pause" }).click();
-        await own.waitForFunction(() => bough.settings.paused, null, { timeout: WAIT });
-        await own.waitForTimeout(400);
+        await atRest(own);
         // How far copies are from their mean: as parts have them, and as they are drawn.
         const gaps = () => own.evaluate(() => {
             const far = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);

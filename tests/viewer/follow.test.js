@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { atRest, bough, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
 const WAIT = 30000; // ms
 let folder, browser, view, page;
@@ -49,7 +49,15 @@ async function walkTo(x) {
 
 // Where the walker and a point of the ground are in the picture, from the middle of the canvas on.
 async function see() {
-    await page.waitForTimeout(400); // what is under way comes in
+    await atRest(page);
+    await look(() => new Promise((done) => { // a view that follows has arrived
+        const compare = (before, still) => {
+            const now = bough.project(bough.middle), moved = Math.hypot(...now.map((c, i) => c - before[i]));
+            if (still === 3) done();
+            else requestAnimationFrame(() => compare(now, moved < 0.01 ? still + 1 : 0));
+        };
+        compare([Infinity, Infinity], 0);
+    }));
     return look(() => {
         const pixel = (x) => bough.project(x).map((c, i) => c - [innerWidth, innerHeight][i] / 2);
         return { walker: pixel(bough.middle), ground: pixel([0, 0, 0]), x: bough.middle[0] };

@@ -5,7 +5,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { measure, readPng } from "./picture.js";
-import { makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
 const WAIT = 30000; // ms
 let folder, browser, view, page;
@@ -96,7 +96,7 @@ test("a tab that is hidden asks for no frames, and goes on when it is seen again
         if (!hidden && window.waiting) window.requestAnimationFrame(window.waiting), (window.waiting = null);
     }, hidden);
     await hide(true);
-    await page.waitForTimeout(600); // what is under way comes in
+    await until(() => window.waiting); // the picture that was asked for before is drawn
     const before = await look(() => ({ frame: bough.frame, drawn: bough.drawn, time: bough.numbers.time }));
     await until((time) => bough.numbers.time > time + 0.5, before.time); // the simulation goes on
     const after = await look(() => ({ frame: bough.frame, drawn: bough.drawn }));
@@ -130,8 +130,7 @@ test("on a phone the scene is seen, the controls are reached, and a finger pulls
     await until(() => !document.body.classList.contains("sheets"));
     // It rests while a place to touch is looked for and touched: on a busy machine it would be elsewhere by then.
     await button("Pause").tap();
-    await until(() => bough.settings.paused);
-    await page.waitForTimeout(400); // what is under way comes in
+    await atRest(page);
     const spot = await look(() => {
         for (let part = bough.partCount() - 1; part >= 0; part--)
             for (let vertex = bough.vertexCount(part) - 1; vertex >= 0; vertex -= 7) {

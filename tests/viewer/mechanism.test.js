@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
+import { atRest, makeFolder, openPage, removeFolder, startBrowser, startView } from "./session.js";
 
 const WAIT = 30000; // ms
 let folder, browser, view, page;
@@ -41,8 +41,7 @@ test("links are drawn where they are, and swing", async () => {
     assert.equal(await look(() => bough.partCount()), 17);
     assert.equal(await control("Engine").inputValue(), "mechanism");
     await button("Pause").click();
-    await until(() => bough.settings.paused);
-    await page.waitForTimeout(400);
+    await atRest(page);
     const drawn = await look(() => {
         let most = 0;
         for (let part = 0; part < bough.partCount(); part++)

@@ -40,6 +40,16 @@ export function startBrowser() {
     });
 }
 
+// Paused: until what was under way has come and is drawn. Of two more sets of numbers the second was made after the pause; the
+// page has the scene where they have it, and has drawn since.
+export async function atRest(page, timeout = 30000) {
+    await page.waitForFunction(() => bough.settings.paused, null, { timeout, polling: 50 });
+    const { samples } = await page.evaluate(() => bough.plots);
+    const came = (samples) => bough.plots.samples > samples + 1 && Math.abs(bough.time - bough.numbers.time) < 1e-9;
+    await page.waitForFunction(came, samples, { timeout, polling: 50 });
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
 // A page that keeps what its console says of errors.
 export async function openPage(browser, url, options = {}) {
     const page = await browser.newPage({ viewport: { width: 800, height: 560 }, acceptDownloads: true, ...options });
