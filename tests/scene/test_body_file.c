@@ -131,7 +131,7 @@ static void surfaces_are_filled(void **state) {
         load_text(ctx, "{'bough': 1, 'mesh': {'generate': 'tets', 'surface': 'box.obj', 'max_edge': 2}}", &body);
     check(status == BOUGH_OK || status == BOUGH_ERROR_MISSING_PROGRAM);
     if (status == BOUGH_OK)
-        check_near(mass_of(ctx, body), 1000, 1e-6);
+        check_near(mass_of(ctx, body), 1000, 1e-9);
     bough_body_destroy(ctx, body);
     bough_context_destroy(ctx);
 }
