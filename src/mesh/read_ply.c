@@ -1,5 +1,6 @@
 /* .ply surfaces, text and binary of either byte order: x, y, z of the element "vertex" and the list "vertex_indices"
- * (or "vertex_index") of the element "face", wherever they stand; everything else is passed over. */
+ * (or "vertex_index") of the element "face", wherever they stand; everything else is passed over, with a warning about
+ * elements that the format has no convention for. */
 #include "mesh/formats.h"
 #include "mesh/polygons.h"
 
@@ -69,6 +70,8 @@ static bough_status read_element_line(ply *p) {
     line_word(p->s, &text, &length);
     e.vertex = bo_word_is(text, length, "vertex");
     e.face = bo_word_is(text, length, "face");
+    if (!e.vertex && !e.face && !bo_word_is(text, length, "edge") && !bo_word_is(text, length, "material"))
+        bo_scan_unknown(p->s, text, length);
     line_word(p->s, &text, &length);
     if (!bo_parse_int(text, length, &e.count) || e.count < 0)
         return bo_scan_fail(p->s, "an element line needs a name and a count");
@@ -276,8 +279,10 @@ bough_status bo_read_ply(bo_scanner *s, bo_builder *b) {
     bough_status status = read_header(&p);
     if (status == BOUGH_OK)
         status = read_data(&p);
-    if (status == BOUGH_OK)
+    if (status == BOUGH_OK) {
         bo_polygons_end(&p.polygons);
+        bo_scan_warn_unknown(s, "element");
+    }
     bo_free(b->ctx, p.elements);
     bo_free(b->ctx, p.properties);
     return status;

@@ -14,7 +14,7 @@ enum { FRAME_NAME = 32 };
 
 static const char head[] = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n";
 static const char tail[] = "</Collection>\n</VTKFile>\n";
-static const char entry[] = "<DataSet timestep=\"";
+static const char entry[] = "<DataSet timestep=\"", entry_rest[] = "\" file=\"frame_%06d.vtu\"/>\n";
 
 static char *path_in(bough_context *ctx, const char *folder, const char *name) {
     size_t length = strlen(folder) + strlen(name) + 2;
@@ -69,6 +69,20 @@ bough_status bo_series_create(bough_context *ctx, const char *folder, bo_series 
     return status;
 }
 
+/* Where the entry of this frame ends that stands here, with a time up to `last`; NULL: there is none. */
+static const char *behind_entry(const char *line, int32_t frame, double last, locale_t plain) {
+    char rest[48], *behind;
+    if (strncmp(line, entry, sizeof entry - 1) != 0)
+        return NULL;
+    line += sizeof entry - 1;
+    const double time = strtod_l(line, &behind, plain);
+    snprintf(rest, sizeof rest, entry_rest, frame);
+    if (behind == line || memchr(line, '\n', (size_t)(behind - line)) || !(time <= last) ||
+        strncmp(behind, rest, strlen(rest)) != 0)
+        return NULL;
+    return behind + strlen(rest);
+}
+
 /* Bytes of the head and of the entries up to `last`; 0 when the index is not one of ours. */
 static size_t kept_bytes(const bo_file *file, double last, int32_t *count) {
     const char *line = file->data, *end;
@@ -76,11 +90,9 @@ static size_t kept_bytes(const bo_file *file, double last, int32_t *count) {
         return 0;
     line += sizeof head - 1;
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    while (plain && strncmp(line, entry, sizeof entry - 1) == 0 && (end = strchr(line, '\n'))) {
-        if (!(strtod_l(line + sizeof entry - 1, NULL, plain) <= last))
-            break;
+    while (plain && (end = behind_entry(line, *count, last, plain))) {
         (*count)++;
-        line = end + 1;
+        line = end;
     }
     if (plain)
         freelocale(plain);
@@ -147,8 +159,8 @@ bough_status bo_series_frame(bough_context *ctx, bo_series *series, double time,
     for (char *c = number; *c; c++)
         if (*c == ',')
             *c = '.';
-    fprintf(series->index, "%s%s\" file=\"%s\"/>\n", entry, number, name);
-    series->count++;
+    fprintf(series->index, "%s%s", entry, number);
+    fprintf(series->index, entry_rest, series->count++);
     series->written++;
     return finish_index(ctx, series);
 }

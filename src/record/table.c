@@ -52,15 +52,21 @@ static const char *behind_head(const char *text, const char *const *columns, int
     return text;
 }
 
+static bool is_row(const char *row, const char *end, int32_t column_count, double last, locale_t plain) {
+    char *behind;
+    double time = strtod_l(row, &behind, plain); /* may go beyond the line, whose end is a blank to it */
+    if (!(time <= last) || behind == row || behind > end || (*behind != ',' && behind != end))
+        return false;
+    for (; behind < end; behind++)
+        column_count -= *behind == ',';
+    return column_count == 1;
+}
+
 /* Bytes of complete rows up to `last`. */
-static size_t kept_bytes(const bo_file *file, const char *row, double last, bool *kept) {
+static size_t kept_bytes(const bo_file *file, const char *row, int32_t column_count, double last, bool *kept) {
     const char *end;
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    while (plain && (end = strchr(row, '\n'))) {
-        char *behind;
-        double time = strtod_l(row, &behind, plain);
-        if (behind == row || time > last)
-            break;
+    while (plain && (end = strchr(row, '\n')) && is_row(row, end, column_count, last, plain)) {
         *kept = true;
         row = end + 1;
     }
@@ -77,7 +83,7 @@ bough_status bo_table_continue(bough_context *ctx, const char *path, const char 
     bo_file file;
     BO_TRY(bo_file_read(ctx, path, &file));
     const char *rows = behind_head(file.data, columns, column_count);
-    size_t size = rows ? kept_bytes(&file, rows, last, kept) : 0;
+    size_t size = rows ? kept_bytes(&file, rows, column_count, last, kept) : 0;
     bo_file_free(ctx, &file);
     if (!*kept)
         return bo_table_create(ctx, path, columns, column_count, table);

@@ -128,12 +128,12 @@ static void letters_start_as_a_rigid_body_that_turns(void **state) {
         /* v = v0 + w x (c - x0) */
         const double v =
             v0[d] + w[e] * (root->centre[g] - root->origin[g]) - w[g] * (root->centre[e] - root->origin[e]);
-        check_near(P[d], root->mass * v, 1e-9 * root->mass);
+        check_near(P[d], root->mass * v, 1e-13 * root->mass);
         check_near(v, 0, 1e-3);
         energy += 0.5 * w[d] * (L[d] - (root->centre[e] * P[g] - root->centre[g] * P[e])) + 0.5 * P[d] * v;
     }
     check(energy > 1);
-    check_near(f.values[BOUGH_COLUMN_KINETIC], energy, 1e-9 * energy);
+    check_near(f.values[BOUGH_COLUMN_KINETIC], energy, 1e-13 * energy);
     check_near(f.values[BOUGH_COLUMN_ELASTIC], 0, 1e-12);
     land(&f);
 }
@@ -237,8 +237,8 @@ static void check_wings_are_alike(const flight *f) {
         check(j >= 0);
         const bough_frame *a = &f->state->frames[i], *b = &f->state->frames[j];
         for (int d = 0; d < 2; d++)
-            check_near(a->origin[d] - centre[d], centre[d] - b->origin[d], 0.02);
-        check_near(a->origin[2], b->origin[2], 0.02);
+            check_near(a->origin[d] - centre[d], centre[d] - b->origin[d], 1e-9);
+        check_near(a->origin[2], b->origin[2], 1e-10);
         pairs++;
     }
     check_int(pairs, 15);
@@ -261,9 +261,9 @@ static void thrusters_turn_the_station(void **state) {
     fly_until(&f, 0.75);
     const double impulse = 150000 * 0.25;
     check(arm > 30 && arm < 40);
-    check_near(length3(P), 0, 1e-10 * impulse);
+    check_near(length3(P), 0, 1e-13 * impulse);
     check_near(L[2], 2 * arm * impulse, 0.01 * arm * impulse);
-    check_below(hypot(L[0], L[1]), 0.05 * L[2]);
+    check_below(hypot(L[0], L[1]), 1e-5 * L[2]);
     land(&f);
 }
 

@@ -98,7 +98,7 @@ static void the_ring_stays_where_it_is_and_closed(void **state) {
     check(e.elastic + e.kinetic > 1);
     check(most > 0 && most < 1e-4);
     for (int d = 0; d < 3; d++)
-        check_below(fabs(e.momentum[d]), 1e-6 * m.state->roots[0].mass);
+        check_below(fabs(e.momentum[d]), 3e-13 * m.state->roots[0].mass);
     unmake(&m);
 }
 

@@ -313,7 +313,7 @@ static void baked_films_have_the_joined_surface(void **state) {
             for (int32_t v = 0; v < count; v++, x += 3)
                 check_below(bo_norm(bo_sub(shown(&file, (size_t)def->parts[p].component + 1, (size_t)v, 0.02 * f),
                                            bo_v3((double)x[0], (double)x[2], -(double)x[1]))),
-                            1e-4);
+                            5e-7);
         }
         stop(&s);
     }
@@ -369,7 +369,7 @@ static void surfaces_are_written_frame_by_frame(void **state) {
     check_int(mesh->vertex_count, bough_model_vertex_count(s.model));
     check_int(mesh->element_count, bough_model_triangle_count(s.model));
     for (int32_t i = 0; i < 3 * mesh->vertex_count; i++)
-        check_near(mesh->vertices[i], (double)s.surface[i], 1e-6);
+        check_near(mesh->vertices[i], (double)s.surface[i], 3e-8);
     check(bough_mesh_find_set(mesh, BOUGH_SET_ELEMENT, "a") && bough_mesh_find_set(mesh, BOUGH_SET_ELEMENT, "b"));
     bough_mesh_destroy(s.ctx, mesh);
     stop(&s);
@@ -394,7 +394,7 @@ static void bodies_are_recorded_too(void **state) {
         lowest[1] = fmin(lowest[1], shown(&film, 1, v, 0.2).y);
     }
     check(lowest[0] < -0.05);
-    check_near(lowest[1], lowest[0], 1e-5);
+    check_near(lowest[1], lowest[0], 2e-7);
     close_glb(&film);
     close_npz(&arrays);
 }

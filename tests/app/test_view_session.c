@@ -740,7 +740,7 @@ static void an_edited_scene_is_staged_anew(void **state) {
     for (int32_t v = 0; v < t.seen.layers[0].vertex_count; v++)
         widest = fmax(widest, fabs((double)t.seen.layers[0].drawn[3 * v + 1]));
     print_message("half its width: %g m\n", widest);
-    check_near(widest, 0.2, 0.01);
+    check_near(widest, 0.2, 2e-7);
     leave(&t);
 }
 

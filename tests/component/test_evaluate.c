@@ -130,9 +130,9 @@ static void check_derivatives(const bough_component *c, const double *q) {
             for (int p = 0; p < r; p++)
                 dg[p] += factors[k + 2] * e.g[p] / (12 * h);
         }
-        check_near(dE, at.g[l], 1e-8 * size);
+        check_near(dE, at.g[l], 1e-10 * size);
         for (int p = 0; p < r; p++) {
-            check_near(dg[p], at.H[r * l + p], 1e-8 * size);
+            check_near(dg[p], at.H[r * l + p], 1e-10 * size);
             check(at.H[r * l + p] == at.H[r * p + l]);
         }
     }

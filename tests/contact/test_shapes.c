@@ -14,7 +14,7 @@ static void check_hull(const bo_hull *hull, int32_t count, const bo_vec3 *points
         for (int32_t i = 0; i < count; i++)
             check_below(bo_dot(hull->normals[f], points[i]) - hull->offsets[f], tolerance);
         for (int32_t i = hull->face_start[f]; i < hull->face_start[f + 1]; i++)
-            check_near(bo_dot(hull->normals[f], hull->vertices[hull->loops[i]]), hull->offsets[f], tolerance);
+            check_near(bo_dot(hull->normals[f], hull->vertices[hull->loops[i]]), hull->offsets[f], 1e-3 * tolerance);
     }
     for (int32_t e = 0; e < hull->edge_count; e++) {
         const bo_hull_edge *edge = &hull->edges[e];

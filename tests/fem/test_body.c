@@ -68,7 +68,7 @@ static void patch_test(void **state) {
             check_ok(ctx, bough_body_stress(ctx, body, u, stress, NULL));
             for (int32_t e = 1; e < mesh->element_count; e++)
                 for (int k = 0; k < 6; k++)
-                    check_near(stress[6 * e + k], stress[k], 1e-10 * def.material.young);
+                    check_near(stress[6 * e + k], stress[k], 1e-13 * def.material.young);
             free(stress);
             free(u);
             free(exact);
@@ -114,8 +114,8 @@ static void a_brick_that_bends_has_the_stress_of_its_middle(void **state) {
         stress_of(ctx, body, bent, 0, s[2]);
         check(s[1][0] > 0.05 * def.material.young);
         for (int k = 0; k < 6; k++) {
-            check_near(s[0][k], 0, 1e-12 * def.material.young);
-            check_near(s[2][k], s[1][k], 1e-12 * def.material.young);
+            check_near(s[0][k], 0, 1e-14 * def.material.young);
+            check_near(s[2][k], s[1][k], 1e-15 * def.material.young);
         }
         bough_body_destroy(ctx, body);
     }
@@ -153,7 +153,7 @@ static void stress_turns_with_the_body(void **state) {
                 const bo_mat3 T = bo_mat_mul(bo_mat_mul(R, S), bo_transpose(R));
                 const double expected[6] = {T.m[0], T.m[4], T.m[8], T.m[5], T.m[2], T.m[1]};
                 for (int k = 0; k < 6; k++)
-                    check_near(s[1][k], expected[k], 1e-11 * def.material.young);
+                    check_near(s[1][k], expected[k], 3e-13 * def.material.young);
             }
             free(u), free(turned);
             bough_body_destroy(ctx, body);

@@ -53,7 +53,7 @@ static void the_report_is_of_the_state_handed_back(void **state) {
     bough_static_result result;
     check_int(bough_body_static(ctx, body, &def, u, &result), BOUGH_NO_CONVERGENCE);
     check(!result.converged && result.steps > 0 && result.load_fraction > 0 && result.load_fraction < 1);
-    check_below(residual_of(ctx, body, u, result.load_fraction, &energy), 1e-7);
+    check_below(residual_of(ctx, body, u, result.load_fraction, &energy), 1e-9);
     check_below(result.residual, 1e-9);
     check_near(result.energy / energy, 1, 1e-9);
     free(u);

@@ -7,18 +7,31 @@
 #define NAME_OF(name) TEXT_OF(name)
 static const char format[] = NAME_OF(FUZZ_FORMAT);
 
+/* TetGen's elements and faces stand behind bytes 0xff. */
+static void write_tetgen(const uint8_t *data, size_t size) {
+    static const char *const names[] = {"mesh.node", "mesh.ele", "mesh.face"};
+    for (int i = 0; i < 3; i++) {
+        unlink(test_path(names[i]));
+        if (!data)
+            continue;
+        const uint8_t *cut = i < 2 ? memchr(data, 0xff, size) : NULL;
+        const size_t length = cut ? (size_t)(cut - data) : size;
+        test_write(test_path(names[i]), data, length);
+        data = cut ? cut + 1 : NULL;
+        size -= cut ? length + 1 : length;
+    }
+}
+
 void fuzz_one(const uint8_t *data, size_t size) {
     char name[64];
     fuzz_memory memory;
     bough_mesh *mesh;
     bough_context *ctx = fuzz_context(&memory);
-    const uint8_t *cut = memchr(data, 0xff, size); /* TetGen's elements stand behind such a byte */
-    const size_t first = !strcmp(format, "node") && cut ? (size_t)(cut - data) : size;
     snprintf(name, sizeof name, "mesh.%s", format);
-    test_write(test_path(name), data, first);
-    unlink(test_path("mesh.ele"));
-    if (first < size)
-        test_write(test_path("mesh.ele"), cut + 1, size - first - 1);
+    if (!strcmp(format, "node"))
+        write_tetgen(data, size);
+    else
+        test_write(test_path(name), data, size);
     bough_status status = bough_mesh_read(ctx, test_path(name), NULL, &mesh);
     if (status == BOUGH_OK)
         check_sound(ctx, mesh);
@@ -70,6 +83,10 @@ static void add_ply(fuzz_add *add) {
     fuzz_add_text(add, "ply\nformat ascii 1.0\ncomment a\nelement vertex 3\nproperty float x\nproperty float y\n"
                        "property float z\nelement face 1\nproperty list uchar int vertex_index\nend_header\n0 0 0\n"
                        "1 0 0\n0 1 0\n3 0 1 2\n");
+    fuzz_add_text(add, "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+                       "element tristrips 1\nproperty list int int vertex_indices\nelement material 1\nproperty uchar "
+                       "red\nelement face 1\nproperty list uchar int vertex_index\nend_header\n0 0 0\n1 0 0\n0 1 0\n"
+                       "4 0 1 2 -1\n255\n3 0 1 2\n");
 }
 
 static void add_veg(fuzz_add *add) {
@@ -82,6 +99,18 @@ static void add_inp(fuzz_add *add) {
     fuzz_add_text(add, "*HEADING\nbox\n*NODE, NSET=all\n1, 0, 0, 0\n2, 1, 0, 0\n3, 0, 1, 0\n4, 0, 0, 1\n*ELEMENT, "
                        "TYPE=C3D4, ELSET=e\n1, 1, 2, 3, 4\n*NSET, NSET=a, GENERATE\n1, 3, 2\n*SURFACE, NAME=s\ne, S1\n"
                        "*MATERIAL, NAME=m\n*ELASTIC\n1e6, 0.3\n*DENSITY\n1000\n*SOLID SECTION, ELSET=e, MATERIAL=m\n");
+}
+
+static void add_tetgen(fuzz_add *add) {
+    fuzz_add_text(add, "4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n\xff"
+                       "1 4 1\n1 1 2 3 4 7\n");
+    fuzz_add_text(add, "4 3 0 1\n0 0 0 0 5\n1 1 0 0 5\n2 0 1 0 0\n3 0 0 1 -1\n\xff"
+                       "1 4 0\n0 0 1 2 3\n\xff"
+                       "3 1\n0 0 1 2 9\n1 0 1 3 0\n2 1 2 3 -4 0 -1\n");
+    fuzz_add_text(add, "10 3 0 0\n1 0 0 0\n2 2 0 0\n3 0 2 0\n4 0 0 2\n5 0 1 1\n6 0 0 1\n7 1 0 0\n8 1 1 0\n9 1 0 1\n"
+                       "10 0 1 0\n\xff"
+                       "1 10 0\n1 1 2 3 4 5 6 7 8 9 10\n\xff"
+                       "1 1\n1 1 2 3 8 10 7 3\n");
 }
 
 void fuzz_seeds(fuzz_add *add) {
@@ -103,8 +132,7 @@ void fuzz_seeds(fuzz_add *add) {
         }
     }
     if (!strcmp(format, "node"))
-        fuzz_add_text(add, "4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n\xff"
-                           "1 4 1\n1 1 2 3 4 7\n");
+        add_tetgen(add);
     if (!strcmp(format, "msh"))
         fuzz_add_text(add, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n"
                            "$EndNodes\n$Elements\n1\n1 4 2 1 1 1 2 3 4\n$EndElements\n");

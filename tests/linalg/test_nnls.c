@@ -71,7 +71,7 @@ static void no_other_set_of_columns_is_better(void **state) {
         check_ok(ctx, bo_nnls_solve(ctx, &problem, &result));
         for (unsigned set = 0; set < 1u << COLUMNS; set++)
             best = fmin(best, residual_of_set(&problem, set));
-        check_near(result.residual * sqrt(length), best, 1e-6 * best);
+        check_near(result.residual * sqrt(length), best, 1e-12 * best);
         bo_nnls_free(ctx, &result);
         free(G);
     }
@@ -127,7 +127,7 @@ static void recover(bough_context *ctx, int32_t rows, int32_t columns, int32_t w
     check_below(result.residual, 1e-7);
     check_int(result.count, wanted);
     for (int32_t k = 0; k < result.count && !duplicates; k++)
-        check_near(result.x[k], x[result.active[k]], 1e-6);
+        check_near(result.x[k], x[result.active[k]], 1e-12);
     bo_nnls_free(ctx, &result);
     free(G), free(b), free(x);
 }

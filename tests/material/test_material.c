@@ -85,7 +85,7 @@ static void stresses_and_tangents_are_derivatives(void **state) {
                 }
                 check_near(P.m[i], slope, 1e-8);
                 for (int j = 0; j < 9; j++)
-                    check_near(C[9 * j + i], turn[j], 1e-7);
+                    check_near(C[9 * j + i], turn[j], 1e-8);
             }
         }
 }

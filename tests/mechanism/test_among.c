@@ -21,7 +21,7 @@ static void what_lies_on_the_ground_is_carried(void **unused) {
             add_obstacle(w, plane_def(), bo_se3_identity());
             bough_surroundings *s = surround(ctx, NULL, w);
             run_bodies(ctx, s, 0.005, drop ? 400 : 3);
-            check_near(place_of(s, 0).z, height, 1e-6);
+            check_near(place_of(s, 0).z, height, 3e-8);
             check_below(bo_norm(velocity_of(s, 0)), 1e-6);
             const bo_vec3 force = total_force(s, BOUGH_CONTACT_OF_BODY, 0);
             check_near(force.z, 9.81 * body->mass, 1e-5 * body->mass);
@@ -71,7 +71,7 @@ static void a_stack_of_boxes_stays(void **unused) {
     bough_surroundings *s = surround(ctx, NULL, w);
     run_bodies(ctx, s, 1. / 120, 600);
     for (int i = 0; i < COUNT; i++) {
-        check_near(place_of(s, i).z, 0.1 + 0.2 * i, 1e-5);
+        check_near(place_of(s, i).z, 0.1 + 0.2 * i, 5e-7);
         check_near(place_of(s, i).x, 0.01 * (i % 2), 1e-5);
         check_near(place_of(s, i).y, 0, 1e-5);
     }
@@ -101,7 +101,7 @@ static void the_ground_carries_an_end_effector_as_statics_say(void **unused) {
     }
     const double lower = bough_mechanism_state_end_effector(alone.model, alone.state, 0).position[2],
                  upper = bough_mechanism_state_end_effector(m.model, m.state, 0).position[2];
-    check_near(upper, raised, 1e-7);
+    check_near(upper, raised, 1e-11);
     check(lower < raised - 0.005);
     check_int(s->contact_count, 1);
     check_near(s->contacts[0].force[2], (upper - lower) / m.statics->C[6 * 2 + 2],
@@ -276,7 +276,7 @@ static void a_free_mechanism_lands(void **unused) {
     bough_surroundings *s = surround(ctx, m.model, w);
     for (int i = 0; i < 2000; i++)
         check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.002));
-    check_near(total_force(s, BOUGH_CONTACT_OF_OBSTACLE, 0).z, -weight, 1e-9 * weight);
+    check_near(total_force(s, BOUGH_CONTACT_OF_OBSTACLE, 0).z, -weight, 1e-11 * weight);
     check_near(m.state->base.position[2], 0.3, 1e-9);
     double speed = 0;
     for (int k = 0; k < 6; k++)
@@ -290,7 +290,7 @@ static void a_free_mechanism_lands(void **unused) {
     s = surround(ctx, m.model, w);
     for (int i = 0; i < 2000; i++)
         check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.002));
-    check_near(m.state->base.position[2], 0.35, 1e-7);
+    check_near(m.state->base.position[2], 0.35, 1e-8);
     check_near(total_force(s, BOUGH_CONTACT_OF_END_EFFECTOR, BOUGH_TOUCH_BY_BASE).z, weight, 1e-3 * weight);
     bough_surroundings_destroy(ctx, s);
     stop(ctx, m);

@@ -37,7 +37,7 @@ static void frequencies_are_those_of_the_whole_mechanism(void **unused) {
         check_ok(ctx, bough_mechanism_frequencies(ctx, m, 8, got, &found));
         check_int(found, count);
         for (int k = 0; k < count; k++)
-            check_near(got[k], expected[k], 1e-8 * expected[k]);
+            check_near(got[k], expected[k], 1e-9 * expected[k]);
         bough_mechanism_destroy(ctx, m);
         free(s);
     }
@@ -81,9 +81,9 @@ static void more_end_effectors_are_never_worse(void **unused) {
         }
         const bough_mechanism_detail *all = &details[count - 1];
         for (int32_t k = 0; k < all->frequency_count; k++)
-            check_near(all->frequencies[k], all->full[k], 1e-8 * all->full[k]);
-        check_below(all->static_error, 1e-7);
-        check_below(all->static_worst, 1e-6);
+            check_near(all->frequencies[k], all->full[k], 1e-10 * all->full[k]);
+        check_below(all->static_error, 3e-12);
+        check_below(all->static_worst, 5e-12);
         free(links), free(choices), free(details);
         bough_mechanism_destroy(ctx, m);
         free(s);

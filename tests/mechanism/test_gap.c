@@ -39,7 +39,7 @@ static void what_freedoms_can_do_is_no_gap(void **unused) {
             const bough_mechanism_gap gap = bough_mechanism_largest_gap(m, poses);
             check_int(gap.joint, 0);
             check_below(gap.distance, 1e-14);
-            check_below(gap.angle, 1e-7); /* by the square root of what rounding leaves */
+            check_below(gap.angle, 1e-13);
             check_near(bough_mechanism_joint_value(m, 0, poses), theta[0], 1e-12);
             bough_mechanism_destroy(ctx, m);
             free(s);
@@ -60,13 +60,13 @@ static void gaps_are_what_was_pulled_apart(void **unused) {
         const double theta[6] = {0};
         bough_pose poses[2] = {s->links[0].rest, child_at(m, theta, at(0, 0, 0, 0.1, 0, 0))};
         bough_mechanism_gap gap = bough_mechanism_joint_gap(m, 0, poses);
-        check_near(gap.angle, tilted[k], 1e-7);
+        check_near(gap.angle, tilted[k], 1e-13);
         check_below(gap.distance, 1e-12);
         check_near(gap.error, gap.angle, 1e-7);
         poses[1] = child_at(m, theta, at(0.03, 0, 0.04, 0, 0, 0));
         gap = bough_mechanism_joint_gap(m, 0, poses);
         check_near(gap.distance, pulled[k], 1e-12);
-        check_below(gap.angle, 1e-7);
+        check_below(gap.angle, 1e-13);
         check_near(gap.error, gap.distance / bough_mechanism_radius(m), 1e-7);
         check_near(bough_mechanism_constraint_error(m, poses), gap.distance / bough_mechanism_radius(m), 1e-12);
         bough_mechanism_destroy(ctx, m);

@@ -65,12 +65,12 @@ static void all_modes_make_the_whole_mechanism(void **unused) {
                 moved = fmax(moved, fabs(a.state->poses[l].position[d] - s->links[l].rest.position[d]));
         check(moved > 1e-4);
         for (int32_t l = 0; l < s->def.link_count; l++)
-            check_pose(&b.state->poses[l], bo_pose(&a.state->poses[l]), 1e-5 * moved);
+            check_pose(&b.state->poses[l], bo_pose(&a.state->poses[l]), 1e-8 * moved);
         const bough_mechanism_energies ea = bough_mechanism_state_energies(a.model, a.state),
                                        eb = bough_mechanism_state_energies(b.model, b.state);
-        check_near(eb.kinetic, ea.kinetic, 1e-6 * ea.kinetic);
-        check_near(eb.elastic, ea.elastic, 1e-6 * ea.elastic);
-        check_near(eb.gravity, ea.gravity, 1e-6 * fabs(ea.gravity));
+        check_near(eb.kinetic, ea.kinetic, 3e-10 * ea.kinetic);
+        check_near(eb.elastic, ea.elastic, 3e-10 * ea.elastic);
+        check_near(eb.gravity, ea.gravity, 1e-10 * fabs(ea.gravity));
         stop(ctx, a);
         stop(ctx, b);
         free(all);
@@ -109,7 +109,7 @@ static void modes_leave_statics_alone(void **unused) {
             before = got[0];
             for (int32_t k = 0; k < modes; k++) /* with end effectors that do not move, it is one of the modes alone */
                 for (int32_t q = 0; q < modes; q++)
-                    check_near(m.model->Mz[(rank - modes + k) * rank + rank - modes + q], k == q, 1e-6);
+                    check_near(m.model->Mz[(rank - modes + k) * rank + rank - modes + q], k == q, 1e-12);
             stop(ctx, m);
         }
         check_near(before, full[0], 0.01 * full[0]);
@@ -274,7 +274,7 @@ static void searches_of_any_width_stay_in_their_memory(void **unused) {
             check_int(found, count);
             check(linear_frequencies(ctx, s, (int)count, dense, NULL) >= count);
             for (int32_t k = 0; k < count; k++)
-                check_near(found_hz[k], dense[k], 1e-9 * dense[k]);
+                check_near(found_hz[k], dense[k], 3e-11 * dense[k]);
             bough_mechanism_destroy(ctx, m);
             free(s);
         }

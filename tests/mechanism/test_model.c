@@ -72,15 +72,15 @@ static void ranks_masses_and_frequencies_are_those_of_the_reference(void **unuse
             double *M = numbers_of(file, "M_guyan", n * n), *a = product(n, r.model->C, M),
                    *expected = product(n, a, r.model->C), *b = product(n, r.model->C, r.model->M),
                    *found = product(n, b, r.model->C);
-            check_below(difference(n * n, found, expected), 1e-7);
+            check_below(difference(n * n, found, expected), 1e-10);
             const size_t count = json_array_size(json_object_get(file, "freq_guyan_Hz"));
             double *guyan = numbers_of(file, "freq_guyan_Hz", count), f[18];
             reduced_frequencies(r.model, f);
             for (size_t k = 0; k < count; k++)
-                check_near(f[k] / guyan[k], 1, 1e-6);
+                check_near(f[k] / guyan[k], 1, 2e-10);
             const double full = json_number_value(json_array_get(json_object_get(file, "freq_full_Hz"), 0));
             check_near(f[0] / full, 1, !strcmp(reference_names[i], "ladder_cut_hinge") ? 0.08 : 0.01);
-            check_near(whole[0] / full, 1, 1e-6);
+            check_near(whole[0] / full, 1, 1e-9);
             free(M), free(a), free(expected), free(b), free(found), free(guyan);
         }
         drop(ctx, r);
@@ -160,7 +160,7 @@ static void with_all_links_as_end_effectors_nothing_is_lost(void **unused) {
         const int count = linear_frequencies(ctx, s, 60, full, &rank);
         check_int(r.model->rank, count);
         for (int k = 0; k < count; k++)
-            check_near(f[(s->def.free_base ? 6 : 0) + k] / full[k], 1, 1e-6);
+            check_near(f[(s->def.free_base ? 6 : 0) + k] / full[k], 1, 1e-10);
         drop(ctx, r);
         free(s);
     }
@@ -224,7 +224,7 @@ static void end_effectors_move_as_their_links_do(void **unused) {
                 x[k] = r.model->Psi[(6 * (size_t)s->effectors[e].link + k) * n + c];
             bo_store_twist(x, bo_ad(bo_se3_inverse(bo_pose(&s->effectors[e].frame)), bo_load_twist(x)));
             for (int k = 0; k < 6; k++)
-                check_near(x[k], (size_t)(6 * e + k) == c, 1e-7);
+                check_near(x[k], (size_t)(6 * e + k) == c, 5e-9);
         }
     drop(ctx, r);
     free(s);

@@ -35,7 +35,7 @@ static void links_are_where_their_twists_lead(void **unused) {
         furthest = fmax(furthest, turn);
         const bough_pose end = bough_mechanism_state_end_effector(m.model, m.state, 0);
         if (i % 2)
-            check_pose(&m.state->poses[s->effectors[0].link], bo_pose(&end), 1e-6);
+            check_pose(&m.state->poses[s->effectors[0].link], bo_pose(&end), 1e-9);
         stop(ctx, m);
         free(s);
     }
@@ -352,7 +352,7 @@ static void a_free_mechanism_keeps_its_momentum_and_falls(void **unused) {
         check_ok(ctx, bough_mechanism_step(ctx, m.model, m.state, 0.002));
     momentum(m, last);
     for (int k = 0; k < 6; k++)
-        check_near(last[k], first[k], 1e-9 * largest(6, first));
+        check_near(last[k], first[k], 1e-10 * largest(6, first));
     /* an end effector that is pushed for a second hands its impulse on */
     const double force[3] = {1, 2, 3}, none[3] = {0};
     for (int k = 0; k < 500; k++) {

@@ -234,7 +234,7 @@ static void links_touch_as_end_effectors_there(void **unused) {
             check_int(s[1]->contact_count, s[0]->contact_count);
             const bo_vec3 force = total_force(s[0], BOUGH_CONTACT_OF_END_EFFECTOR, 1);
             check(bo_norm(force) > 0.01);
-            check_below(bo_norm(bo_sub(total_force(s[1], BOUGH_CONTACT_OF_LINK, 2), force)), 1e-9 * bo_norm(force));
+            check_below(bo_norm(bo_sub(total_force(s[1], BOUGH_CONTACT_OF_LINK, 2), force)), 1e-11 * bo_norm(force));
             for (int k = 0; k < 12; k++)
                 check_near(m[1].state->xi[k], m[0].state->xi[k], 1e-8);
             check_below(bo_norm(bo_sub(place_of(s[1], 0), place_of(s[0], 0))), 1e-8);

@@ -80,7 +80,7 @@ static void a_shape_elsewhere_is_the_same_mesh(void **state) {
     check_int(mesh[0]->element_count, mesh[1]->element_count);
     check_int(mesh[0]->vertex_count, mesh[1]->vertex_count);
     for (int32_t v = 0; v < 3 * mesh[0]->vertex_count; v++)
-        check_near(mesh[1]->vertices[v] - there.centre[v % 3], mesh[0]->vertices[v], 1e-6);
+        check_near(mesh[1]->vertices[v] - there.centre[v % 3], mesh[0]->vertices[v], 1e-12);
     bough_mesh_destroy(ctx, mesh[0]);
     bough_mesh_destroy(ctx, mesh[1]);
     bough_context_destroy(ctx);

@@ -177,6 +177,41 @@ static void unknown_records_are_counted_and_named(void **state) {
                  1, ":8: the keyword \"*NGEN\" is unknown");
 }
 
+/* Elements of these names stand before the faces, with a list and a number each; as text, and in bytes. */
+static void check_ply_warned(const char *first, const char *second, int count, const char *words) {
+    for (int binary = 0; binary < 2; binary++) {
+        bough_context *ctx = listening_context();
+        bytes b = {0};
+        put_text(&b, "ply\nformat %s 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n",
+                 binary ? "binary_little_endian" : "ascii");
+        put_text(&b, "element %s 1\nproperty list uchar uchar a\nproperty uchar b\n", first);
+        put_text(&b, "element %s 1\nproperty list uchar uchar a\nproperty uchar b\n", second);
+        put_text(&b, "element face 1\nproperty list uchar uchar vertex_index\nend_header\n");
+        if (binary) {
+            const float corners[9] = {1, 0, 0, 2, 0, 0, 1, 1, 0};
+            put_raw(&b, corners, sizeof corners);
+            put_raw(&b, "\2\7\7\7\0\7\3\0\1\2", 10);
+        } else {
+            put_text(&b, "1 0 0\n2 0 0\n1 1 0\n2 7 7 7\n0 7\n3 0 1 2\n");
+        }
+        bough_mesh *mesh = must_read(ctx, in_file("m.ply"), &b);
+        check(mesh->vertex_count == 3 && mesh->element_count == 1 && mesh->vertices[3] == 2);
+        check_int(warning_count, count);
+        if (count && !strstr(last_warning, words))
+            fail_msg("\"%s\" does not say \"%s\"", last_warning, words);
+        bytes_free(&b);
+        bough_mesh_destroy(ctx, mesh);
+        bough_context_destroy(ctx);
+    }
+}
+
+static void unknown_elements_of_ply_files_are_counted_and_named(void **state) {
+    (void)state;
+    check_ply_warned("edge", "material", 0, "");
+    check_ply_warned("edge", "tristrips", 1, "m.ply:10: the element \"tristrips\" is unknown and was passed over");
+    check_ply_warned("feathers", "tristrips", 1, "m.ply:7: the element \"feathers\" and 1 more");
+}
+
 /* To leave these out would give every later vertex another number. */
 static void what_may_be_a_vertex_gone_wrong_is_refused(void **state) {
     (void)state;
@@ -195,6 +230,7 @@ int main(void) {
         cmocka_unit_test(letter_case_of_obj_records_does_not_count),
         cmocka_unit_test(letter_case_of_medit_sections_does_not_count),
         cmocka_unit_test(unknown_records_are_counted_and_named),
+        cmocka_unit_test(unknown_elements_of_ply_files_are_counted_and_named),
         cmocka_unit_test(what_may_be_a_vertex_gone_wrong_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,12 +168,12 @@ static void craig_bampton_is_static_shapes_and_held_modes(void **state) {
     }
     bough_static_result result;
     check_ok(ctx, bough_body_static(ctx, k.body, NULL, u, &result));
-    check_below(left_out(ctx, k.body, k.c, u), 1e-7);
+    check_below(left_out(ctx, k.body, k.c, u), 1e-12);
     bough_modes *modes;
     check_ok(ctx, bough_body_modes(ctx, k.body, 3, NULL, &modes));
     size_t n = 3 * (size_t)modes->vertex_count;
-    check_below(left_out(ctx, k.body, k.c, modes->shapes), 1e-6);
-    check_below(left_out(ctx, k.body, k.c, modes->shapes + n), 1e-6);
+    check_below(left_out(ctx, k.body, k.c, modes->shapes), 1e-10);
+    check_below(left_out(ctx, k.body, k.c, modes->shapes + n), 1e-10);
     check(left_out(ctx, k.body, k.c, modes->shapes + 2 * n) > 0.1);
     bough_modes_destroy(ctx, modes);
     free(u);
@@ -197,7 +197,7 @@ static void snapshots_weigh_as_much_as_the_lowest_mode(void **state) {
         k.def.basis = BOUGH_BASIS_MODES | BOUGH_BASIS_SNAPSHOTS;
         k.def.mode_count = 1, k.def.snapshots = shot, k.def.snapshot_count = 1;
         cook_in(&k);
-        check_near(k.c->quality.energy_captured, 0.5, 1e-6);
+        check_near(k.c->quality.energy_captured, 0.5, 1e-12);
         bough_modes_destroy(ctx, modes);
         close_kitchen(&k);
     }

@@ -15,7 +15,7 @@ static void check_orthonormal(const bough_component *c) {
         for (int32_t p = 0; p < c->r; p++) {
             check_near(mass_entry(c, l, p), l == p, 1e-12);
             if (l != p)
-                check_near(c->K[l * c->r + p], 0, 1e-9 * c->K[(c->r - 1) * (c->r + 1)]);
+                check_near(c->K[l * c->r + p], 0, 2e-13 * c->K[(c->r - 1) * (c->r + 1)]);
         }
 }
 

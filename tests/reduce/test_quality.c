@@ -49,7 +49,7 @@ static void quality_does_not_depend_on_units(void **state) {
                                       q->reduced_hz[3] / q->full_hz[0]};
             memcpy(found[u], values, sizeof values);
             for (int i = 0; i < 4; i++)
-                check_near(found[u][i], found[0][i], 1e-6 * found[0][i]);
+                check_near(found[u][i], found[0][i], 3e-9 * found[0][i]);
             close_kitchen(&k);
         }
     }
@@ -209,8 +209,8 @@ static void blows_are_what_the_theory_says(void **state) {
         missed = fmax(missed, length * sqrt(mass_product(&b, shown, shown, scratch) / whole));
         farthest = fmax(farthest, length);
     }
-    check_near(c->quality.projection_impulse, missed / farthest, 1e-6 * missed / farthest);
-    check_near(c->quality.interface_deviation, deviation, 1e-6 * deviation);
+    check_near(c->quality.projection_impulse, missed / farthest, 1e-12 * missed / farthest);
+    check_near(c->quality.interface_deviation, deviation, 1e-12 * deviation);
     check(isnan(c->quality.response_gravity));
     free(u), free(b.rigid);
     bo_factor_destroy(ctx, b.factor);

@@ -205,7 +205,7 @@ static void same_span(const char *folder, bool loaded) {
         double kept = 0;
         for (int k = 0; k < R * R; k++)
             kept += T[k] * T[k];
-        check_near(kept, R, 1e-6);
+        check_near(kept, R, 5e-12);
         free(columns);
         bough_component_destroy(t.ctx, c);
     }

@@ -189,7 +189,7 @@ static void stress_points_show_the_body(void **state) {
         double m;
         check(bough_component_stress(f.c, i, q, s, &m));
         for (int k = 0; k < 6; k++)
-            check_near(s[k], full[6 * stress->element[i] + k], 1e-9 * largest);
+            check_near(s[k], full[6 * stress->element[i] + k], 1e-12 * largest);
         highest = fmax(highest, m);
         const int32_t *nodes = f.c->volume.elements + 4 * stress->element[i];
         for (int d = 0; d < 3; d++) {
@@ -232,9 +232,9 @@ static void stress_points_are_means_of_elements(void **state) {
             const int32_t e = stress->element[i], *corner = f.c->volume.elements + nodes * e;
             double m, s[6], middle[3] = {0};
             check(bough_component_stress(f.c, i, q, s, &m));
-            check_near(m, mises[e], 1e-9 * largest);
+            check_near(m, mises[e], 1e-12 * largest);
             for (int k = 0; k < 6; k++)
-                check_near(s[k], full[6 * e + k], 1e-9 * largest);
+                check_near(s[k], full[6 * e + k], 2e-12 * largest);
             for (int d = 0; d < 3; d++) {
                 for (int a = 0; a < corners; a++)
                     middle[d] += f.c->volume.position[3 * corner[a] + d] / corners;
@@ -320,7 +320,7 @@ static void surface_is_the_boundary(void **state) {
         }
         volume += bo_dot(x[0], bo_cross(x[1], x[2])) / 6;
     }
-    check_near(volume, 1 * 0.2 * 0.25, 1e-6);
+    check_near(volume, 1 * 0.2 * 0.25, 3e-8);
     clean(&f);
 }
 

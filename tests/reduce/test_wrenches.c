@@ -253,16 +253,16 @@ static bough_component *cook_variant(bough_context *ctx, variant v) {
 static void check_alike(const bough_component *a, const bough_component *b, double scale) {
     const bough_component_quality *qa = &a->quality, *qb = &b->quality;
     check_int(b->r, a->r);
-    check_near(qb->wrench_error, qa->wrench_error, 1e-6);
-    check_near(qb->projection_impulse, qa->projection_impulse, 1e-6);
-    check_near(qb->response_gravity, qa->response_gravity, 1e-4);
-    check_near(qb->projection_gravity, qa->projection_gravity, 1e-4);
+    check_near(qb->wrench_error, qa->wrench_error, 1e-8);
+    check_near(qb->projection_impulse, qa->projection_impulse, 1e-10);
+    check_near(qb->response_gravity, qa->response_gravity, 5e-9);
+    check_near(qb->projection_gravity, qa->projection_gravity, 1e-11);
     check(isnan(qb->load_error) == isnan(qa->load_error));
     if (!isnan(qa->load_error))
-        check_near(qb->load_error, qa->load_error, 1e-6);
+        check_near(qb->load_error, qa->load_error, 1e-8);
     check(qa->mode_count > 5 && qb->mode_count == qa->mode_count);
     for (int32_t k = 0; k < qa->mode_count; k++) {
-        check_near(scale * qb->full_hz[k], qa->full_hz[k], 1e-7 * qa->full_hz[k]);
+        check_near(scale * qb->full_hz[k], qa->full_hz[k], 1e-8 * qa->full_hz[k]);
         check_near(scale * qb->reduced_hz[k], qa->reduced_hz[k], 1e-7 * qa->reduced_hz[k]);
     }
 }

@@ -122,11 +122,11 @@ static void gravity_weighs(void **state) {
         check_same_motion(&set, &own, 1e-8);
         if (s->mass > 0) { /* and from one step to the next */
             const double before = value(&set, "momentum.z"), z = value(&set, "tip.vz");
-            check_near(before, -4 * 0.04 * s->mass, 1e-6 * s->mass);
+            check_near(before, -4 * 0.04 * s->mass, 1e-12 * s->mass);
             check_ok(ctx, bough_run_set_gravity(ctx, set.run, back));
             steps(ctx, &set, 5);
-            check_near(value(&set, "momentum.z"), before, 1e-6 * s->mass);
-            check_near(value(&set, "tip.vz"), z, 1e-5);
+            check_near(value(&set, "momentum.z"), before, 1e-12 * s->mass);
+            check_near(value(&set, "tip.vz"), z, 1e-12);
         }
         end(ctx, &set);
         end(ctx, &own);
@@ -365,8 +365,8 @@ static void a_part_that_is_cut_off_falls(void **state) {
     check_fails(ctx, bough_run_change_parts(ctx, p.run, 1, &(bough_change){.part = 99}), BOUGH_ERROR_ARGUMENT, "part");
     check_int(cut_told, 1);
     steps(ctx, &p, 100);
-    check_near(value(&p, "tip.z") - start, -0.5 * 4 * 0.2 * 0.2, 2e-3);
-    check_near(value(&p, "tip.vz"), -4 * 0.2, 2e-2);
+    check_near(value(&p, "tip.z") - start, -0.5 * 4 * 0.2 * 0.2, 1e-11);
+    check_near(value(&p, "tip.vz"), -4 * 0.2, 1e-11);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }

@@ -142,7 +142,7 @@ static void probes_of_joints_show_their_coordinates(void **state) {
         check_ok(ctx, bough_run_step(ctx, p.run));
     check_near(value(&p, "e.value"), -80 * M_PI / 180, 0.03);
     check_below(value(&p, "e.gap"), 1e-12);
-    check_below(value(&p, "e.tilt"), 1e-7);
+    check_below(value(&p, "e.tilt"), 1e-12);
     end(ctx, &p);
     bough_scene *scene;
     check_fails(ctx,

@@ -38,14 +38,14 @@ static void a_chain_settles_where_statics_say(void **state) {
             moment += 0.08 * 9.81 * (0.1 + 0.2 * i - 0.2 * j);
         sinks += moment / 1000 * (0.6 - 0.2 * j);
     }
-    check_near(value(&p, "tip.uz"), -sinks, 1e-3 * sinks);
+    check_near(value(&p, "tip.uz"), -sinks, 1e-5 * sinks);
     check(fabs(value(&p, "kinetic")) < 1e-12);
     end(ctx, &p);
     def.settle = true;
     p = begin_text(ctx, "{" CHAIN("1000") ", 'gravity': [0, 0, -9.81], 'time': {'dt': 0.01, 'duration': 1}}", &def);
-    check_near(value(&p, "tip.uz"), -sinks, 1e-3 * sinks);
+    check_near(value(&p, "tip.uz"), -sinks, 1e-5 * sinks);
     check_ok(ctx, bough_run_advance(ctx, p.run));
-    check_near(value(&p, "tip.uz"), -sinks, 1e-3 * sinks);
+    check_near(value(&p, "tip.uz"), -sinks, 1e-5 * sinks);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
@@ -177,8 +177,8 @@ static void a_motor_moves_the_equilibrium(void **state) {
                                             "'time': {'dt': 0.01, 'duration': 4}}",
                             &def);
         check_ok(ctx, bough_run_advance(ctx, p.run));
-        check_near(value(&p, "tip.uz"), -0.6 * sin(0.01), 1e-4 * 0.006);
-        check_near(value(&p, "b.uz"), -0.3 * sin(0.01), 1e-4 * 0.003);
+        check_near(value(&p, "tip.uz"), -0.6 * sin(0.01), 1e-10 * 0.006);
+        check_near(value(&p, "b.uz"), -0.3 * sin(0.01), 1e-10 * 0.003);
         check(fabs(value(&p, "tip.vz")) < 1e-6);
         end(ctx, &p);
     }
@@ -205,8 +205,8 @@ static void velocities_are_derivatives(void **state) {
             most = fmax(most, fabs(value(&p, "tip.vz")));
         }
         check(most > 0.01);
-        check_near(value(&p, "tip.vz"), (value(&p, "tip.z") - before) / 1e-4, 0.01 * most);
-        check_near(value(&p, "b.vz"), (value(&p, "b.z") - within) / 1e-4, 0.01 * most);
+        check_near(value(&p, "tip.vz"), (value(&p, "tip.z") - before) / 1e-4, 1e-5 * most);
+        check_near(value(&p, "b.vz"), (value(&p, "b.z") - within) / 1e-4, 1e-5 * most);
         end(ctx, &p);
     }
     bough_context_destroy(ctx);
@@ -422,7 +422,7 @@ static void blends_bend_as_the_full_mechanism_does(void **state) {
                             &def);
         memcpy(at[i], bough_run_values(p.run) + BOUGH_COLUMN_PROBES, sizeof at[i]);
         check_ok(ctx, bough_run_advance(ctx, p.run));
-        check_below(distance(at[i], bough_run_values(p.run) + BOUGH_COLUMN_PROBES), 0.01); /* it was in equilibrium */
+        check_below(distance(at[i], bough_run_values(p.run) + BOUGH_COLUMN_PROBES), 1e-8); /* it was in equilibrium */
         end(ctx, &p);
     }
     check_below(distance(at[1], at[2]), 0.5 * distance(at[0], at[2]));
@@ -447,8 +447,8 @@ static void a_ball_falls_and_lies(void **state) {
     for (int i = 0; i < 200; i++)
         check_ok(ctx, bough_run_step(ctx, p.run));
     check_near(value(&p, "ball.uz"), -0.5 * 9.81 * 0.04, 0.01 * 0.2);
-    check_near(value(&p, "ball.vz"), -9.81 * 0.2, 1e-6);
-    check_near(value(&p, "momentum.z"), -9.81 * 0.2 * 1000 * 4 * M_PI / 3 * 1e-3, 1e-5);
+    check_near(value(&p, "ball.vz"), -9.81 * 0.2, 1e-12);
+    check_near(value(&p, "momentum.z"), -9.81 * 0.2 * 1000 * 4 * M_PI / 3 * 1e-3, 1e-11);
     check_near(value(&p, "total"), 0, 0.05);
     check_ok(ctx, bough_run_advance(ctx, p.run));
     check_near(value(&p, "ball.z"), 0.1, 2e-3);
@@ -469,8 +469,8 @@ static void a_spinning_body_keeps_its_momentum(void **state) {
                         "'spin': [1, 2, 3], 'velocity': [0, 0, 1]}], 'time': {'dt': 0.001, 'duration': 0.5}}",
                         &def);
     check_ok(ctx, bough_run_advance(ctx, p.run));
-    check_near(value(&p, "angular_momentum.x"), 0.13, 1e-3);
-    check_near(value(&p, "angular_momentum.y"), 0.2, 1e-3);
+    check_near(value(&p, "angular_momentum.x"), 0.13, 1e-12);
+    check_near(value(&p, "angular_momentum.y"), 0.2, 1e-12);
     check_near(value(&p, "angular_momentum.z"), 0.15, 1e-3);
     check_near(value(&p, "kinetic"), 0.5 * (12 + 0.13 + 0.4 + 0.45), 1e-2);
     end(ctx, &p);
@@ -495,10 +495,10 @@ static void an_arm_rests_on_the_floor(void **state) {
     const bough_run_def def = bough_default_run_def();
     play p = begin_text(ctx, RESTING "}", &def);
     check_ok(ctx, bough_run_advance(ctx, p.run));
-    check_near(value(&p, "tip.uz"), -0.001, 2e-4);
+    check_near(value(&p, "tip.uz"), -0.001, 1e-10);
     /* moments about the hinge: weight, less the spring, less the floor */
     const double floor = (0.08 * 9.81 * 0.1 - 1 * 0.001 / 0.2) / 0.2;
-    check_near(value(&p, "push.fz"), floor, 0.03 * floor);
+    check_near(value(&p, "push.fz"), floor, 3e-4 * floor);
     end(ctx, &p);
     resume_equals_one_run(ctx, RESTING "}", "mechanism");
     resume_equals_one_run(ctx,
@@ -530,7 +530,7 @@ static void bodies_follow_hands(void **state) {
     const double before = value(&p, "momentum.y");
     check_ok(ctx, bough_run_poke(ctx, p.run, 0, 0, impulse));
     check_ok(ctx, bough_run_step(ctx, p.run));
-    check_near(value(&p, "momentum.y") - before, 1, 1e-6);
+    check_near(value(&p, "momentum.y") - before, 1, 1e-12);
     check_ok(ctx, bough_run_poke(ctx, p.run, 1, 0, impulse)); /* the floor does not mind */
     check_ok(ctx, bough_run_step(ctx, p.run));
     end(ctx, &p);
@@ -636,7 +636,7 @@ static void a_base_lies_on_what_it_touches_with(void **state) {
                    "'time': {'dt': 0.002, 'duration': 1.5}}",
                    &def);
     check_ok(ctx, bough_run_advance(ctx, p.run));
-    check_near(value(&p, "body.z"), 0.05, 1e-3);
+    check_near(value(&p, "body.z"), 0.05, 1e-9);
     check(fabs(value(&p, "body.x")) < 1e-3 && fabs(value(&p, "kinetic")) < 1e-6);
     end(ctx, &p);
     bough_context_destroy(ctx);

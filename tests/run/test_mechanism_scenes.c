@@ -83,9 +83,9 @@ static double distance_from_palm(const play *p) {
 /* At rest in the hand: what touches it carries its weight, and nothing else. */
 static void check_held(const play *p) {
     check_near(distance_from_palm(p), 0.083, 0.003);
-    check_near(grip(p, 'z'), BALL_WEIGHT, 0.01 * BALL_WEIGHT);
-    check_near(grip(p, 'x'), 0, 0.01 * BALL_WEIGHT);
-    check_near(grip(p, 'y'), 0, 0.01 * BALL_WEIGHT);
+    check_near(grip(p, 'z'), BALL_WEIGHT, 5e-9 * BALL_WEIGHT);
+    check_near(grip(p, 'x'), 0, 5e-9 * BALL_WEIGHT);
+    check_near(grip(p, 'y'), 0, 5e-9 * BALL_WEIGHT);
     check(hypot(value(p, "ball.vy"), value(p, "ball.vz")) < 1e-3);
 }
 
@@ -93,7 +93,7 @@ static void the_hand_holds_the_ball(void **state) {
     (void)state;
     play p = begin_example("hand", NULL);
     play_until(&p, 0.3); /* on its stand, with open fingers */
-    check_near(value(&p, "ball.z"), 0.14, 1e-3);
+    check_near(value(&p, "ball.z"), 0.14, 2e-8);
     check(grip(&p, 'z') == 0);
     play_until(&p, 1.2);
     const row taken = row_of(&p);
@@ -107,7 +107,7 @@ static void the_hand_holds_the_ball(void **state) {
     check_near(value(&p, "palm.y"), 0.085 * sin(0.9), 0.002);
     check_held(&p);
     play_until(&p, 7);
-    check_near(value(&p, "palm.y"), 0, 0.002);
+    check_near(value(&p, "palm.y"), 0, 1e-6);
     check_held(&p);
     end(ctx, &p);
     check_again("hand", 1.2, &taken);
@@ -157,7 +157,7 @@ static void the_walker_walks(void **state) {
         snprintf(column, sizeof column, "foot%d.fz", foot);
         carried += value(&p, column);
     }
-    check_near(carried, (2 + 6 * 0.2) * 9.81, 0.02 * 31.4);
+    check_near(carried, (2 + 6 * 0.2) * 9.81, 1e-7 * 31.4);
     check(fabs(value(&p, "body.vx")) < 0.01);
     end(ctx, &p);
     check_again("walker", 1.5, &early);

@@ -149,10 +149,10 @@ static void a_motor_that_is_taken_over_moves_the_arm(void **state) {
         steps(ctx, &p, 400);
         check(bough_run_motor_at(p.run, 0, &motor) && motor.held);
         check_near(motor.offset, 0.02, 0);
-        check_near(value(&p, "tip.uz"), -0.2 * sin(0.02), 1e-3 * 0.004);
+        check_near(value(&p, "tip.uz"), -0.2 * sin(0.02), 1e-9 * 0.004);
         check_ok(ctx, bough_run_set_motor(ctx, p.run, 0, NAN));
         steps(ctx, &p, 400);
-        check_near(value(&p, "tip.uz"), 0, 1e-6);
+        check_near(value(&p, "tip.uz"), 0, 1e-12);
         check_int(bough_run_set_motor(ctx, p.run, 1, 0), BOUGH_ERROR_ARGUMENT);
         check_int(bough_run_set_motor(ctx, p.run, 0, INFINITY), BOUGH_ERROR_ARGUMENT);
         end(ctx, &p);
@@ -180,8 +180,8 @@ static void a_torque_turns_a_part_in_its_joint(void **state) {
     check_near(turned, 2 * 0.5 * sin(0.5 * 0.1), 0.02 * 0.05); /* the chord of 0.1 rad, half a metre away */
     check_ok(ctx, bough_run_set_motor(ctx, p.run, 0, NAN));
     steps(ctx, &p, 600);
-    check_near(value(&p, "tip.ux"), 0, 1e-3);
-    check_near(value(&p, "tip.uz"), 0, 1e-3);
+    check_near(value(&p, "tip.ux"), 0, 1e-6);
+    check_near(value(&p, "tip.uz"), 0, 1e-6);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }

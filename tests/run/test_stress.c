@@ -27,7 +27,7 @@ static void check_probe(const play *p, const char *probe) {
     const double s1 = of(p, probe, "s1"), s2 = of(p, probe, "s2"), s3 = of(p, probe, "s3");
     const double squares = (s1 - s2) * (s1 - s2) + (s2 - s3) * (s2 - s3) + (s3 - s1) * (s3 - s1);
     check(s1 >= s2 && s2 >= s3);
-    check_near(of(p, probe, "von_mises"), sqrt(0.5 * squares), 1e-9 * s1);
+    check_near(of(p, probe, "von_mises"), sqrt(0.5 * squares), 1e-12 * s1);
 }
 
 /* Bending: tension above and pressure below, M y / I of a beam with its weight behind the place. */
@@ -249,7 +249,7 @@ static void run_with(bough_context *ctx, const char *path, const bough_run_def *
         double stresses[3];
         check_int(bough_run_stress_count(p.run), 3);
         check_ok(ctx, bough_run_stresses(p.run, stresses));
-        check_near(stresses[0], most[0], 1e-11 * most[0]);
+        check_near(stresses[0], most[0], 2e-12 * most[0]);
         check_near(stresses[2], most[1], 1e-11 * most[1]);
     }
     end(ctx, &p);
@@ -289,14 +289,14 @@ static void stresses_are_recorded_frame_by_frame(void **state) {
                 last--;
             check_int(sscanf(last, "%lf,%lf,%lf,%lf", &t, &v[0], &v[1], &v[2]), 4);
             check_near(t, 0.06, 1e-12);
-            check_near(v[0], most[0], 1e-11 * most[0]);
+            check_near(v[0], most[0], 2e-12 * most[0]);
             check_near(v[2], most[1], 1e-11 * most[1]);
         } else {
             int32_t rows, columns;
             double *values;
             check_ok(ctx, bo_npy_read(ctx, whole[kind], &rows, &columns, &values));
             check(rows == 4 && columns == 3);
-            check_near(values[9], most[0], 1e-11 * most[0]);
+            check_near(values[9], most[0], 2e-12 * most[0]);
             check_near(values[11], most[1], 1e-11 * most[1]);
             bo_free(ctx, values);
         }
@@ -340,8 +340,8 @@ static void frames_and_bodies_have_stresses(void **state) {
         const int64_t count = read_field(text, "\"von Mises\"", &shown);
         check(count > 6);
         if (!kind) { /* settled, so that all frames show the same */
-            check_near(shown[0], most[0], 1e-3 * most[0]);
-            check_near(shown[count - 1], most[1], 1e-3 * most[1]);
+            check_near(shown[0], most[0], 5e-9 * most[0]);
+            check_near(shown[count - 1], most[1], 5e-8 * most[1]);
         }
         free(shown);
         free(text);

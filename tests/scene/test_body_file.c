@@ -143,7 +143,7 @@ static void surfaces_are_filled_with_tets(void **state) {
         load_text(ctx, "{'bough': 1, 'mesh': {'generate': 'tets', 'surface': 'box.obj', 'max_edge': 2}}", &body);
     if (status != BOUGH_ERROR_MISSING_PROGRAM) {
         check_ok(ctx, status);
-        check_near(mass_of(ctx, body), 1000, 1e-6);
+        check_near(mass_of(ctx, body), 1000, 1e-9);
     }
     bough_body_destroy(ctx, body);
     bough_context_destroy(ctx);

@@ -312,7 +312,7 @@ static void steps_end_before_obstacles(void **state) {
     check(w.bounds > 0);
     check_int(w.beyond, 0);
     check(q[0] > 0.9 && q[0] < 1);
-    check_near(v[0], DRIVE - softness / (1 - q[0]), 1e-6);
+    check_near(v[0], DRIVE - softness / (1 - q[0]), 1e-9);
     bo_integrator_destroy(ctx, integrator);
     bough_context_destroy(ctx);
 }

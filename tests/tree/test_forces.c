@@ -296,7 +296,7 @@ static void what_has_settled_stays(void **unused) {
     check_ok(b.ctx, bough_state_settle(b.ctx, b.model, b.state, &def, NULL));
     check_ok(b.ctx, bough_step(b.ctx, b.model, b.state, 0));
     for (int32_t k = 0; k < bough_model_size(b.model); k++)
-        check_near(b.state->a[k], 0, 1e-4);
+        check_near(b.state->a[k], 0, 5e-7);
     go_home(&b);
 }
 

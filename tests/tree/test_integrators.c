@@ -156,9 +156,9 @@ static void forces_have_a_potential(void **unused) {
             moved[i] = q[i] + (side ? h : -h) * x[i];
         check_ok(k.b.ctx, k.s->force(k.tree, 0, moved, &U[side], f[side]));
     }
-    check_near((U[1] - U[0]) / (2 * h), -dot(k.n, middle, x), 1e-5 * norm_of((size_t)k.n, middle));
+    check_near((U[1] - U[0]) / (2 * h), -dot(k.n, middle, x), 1e-7 * norm_of((size_t)k.n, middle));
     for (int32_t i = 0; i < k.n; i++)
-        check_near((f[1][i] - f[0][i]) / (2 * h), -Kx[i], 1e-6 * norm_of((size_t)k.n, Kx));
+        check_near((f[1][i] - f[0][i]) / (2 * h), -Kx[i], 3e-8 * norm_of((size_t)k.n, Kx));
     close_bench(&k);
 }
 
@@ -320,7 +320,7 @@ static void energy_is_kept(void **unused) {
         lost[fine] = fabs(energy_of(&b) / before - 1);
     }
     print_message("relative energy drift of rk4 over 0.4 s: %.1e, with half the step %.1e\n", lost[0], lost[1]);
-    check_below(lost[0], 1e-4);
+    check_below(lost[0], 1e-7);
     check_below(14 * lost[1], lost[0]);
     go_home(&b);
 }

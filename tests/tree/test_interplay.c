@@ -565,7 +565,7 @@ static void accelerations_are_those_of_lagrange(void **unused) {
         size = fmax(size, fabs(inertia));
     }
     printf("off by %.1e of %.1f\n", worst, size);
-    check_below(worst, 1e-7 * size);
+    check_below(worst, 5e-9 * size);
     clear(&g);
 }
 
@@ -620,7 +620,7 @@ static void ties_know_how_they_accelerate(void **unused) {
     }
     for (int i = 0; i < 3; i++)
         for (int d = 0; d < 6; d++)
-            check_near(known[i].a[d], (rate[1][i][d] - rate[0][i][d]) / (2 * h), 1e-6);
+            check_near(known[i].a[d], (rate[1][i][d] - rate[0][i][d]) / (2 * h), 1e-8);
     clear(&g);
 }
 
@@ -657,7 +657,7 @@ static void integrators_see_offsets_and_motors(void **unused) {
     check_ok(g.ctx, bough_state_use_integrator(g.ctx, g.model, g.state, &def));
     check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, h));
     for (int32_t k = 0; k < n; k++)
-        check_near((g.state->v[k] - v[k]) / h, a[k], 1e-9 * length_of(n, a));
+        check_near((g.state->v[k] - v[k]) / h, a[k], 5e-13 * length_of(n, a));
     clear(&g);
 }
 
@@ -708,7 +708,7 @@ static void what_flies_keeps_momenta_and_energy(void **unused) {
     const double coarse = fly_with_everything(1.0 / 1000), fine = fly_with_everything(1.0 / 2000);
     printf("energy strays by %.1e, then %.1e\n", coarse, fine);
     check_below(fine, 0.4 * coarse);
-    check_below(fine, 1e-3);
+    check_below(fine, 5e-9);
 }
 
 /* Where everything has settled nothing accelerates: with joints, ties, offsets and a part that is locked. */
@@ -720,7 +720,7 @@ static void what_has_settled_stays(void **unused) {
     check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0));
     for (int32_t k = 0; k < n; k++) {
         check(g.state->v[k] == 0);
-        check_near(g.state->a[k], 0, 1e-4);
+        check_near(g.state->a[k], 0, 5e-6);
     }
     clear(&g);
 }

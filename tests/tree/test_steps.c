@@ -216,7 +216,7 @@ static int32_t bend_by(double angle, double scale, bool whole) {
         check_ok(ctx, bough_step(ctx, model, state, short_dt));
     else
         check_ok(ctx, bough_advance(ctx, model, state, short_dt, &refused));
-    check_near(state->q[0] / sqrt(Sigma[0] + Sigma[4] + Sigma[8]), angle, 0.02 * angle);
+    check_near(state->q[0] / sqrt(Sigma[0] + Sigma[4] + Sigma[8]), angle, 5e-4 * angle);
     check_near(state->time, short_dt, 1e-15);
     bough_state_destroy(ctx, state);
     bough_model_destroy(ctx, model);

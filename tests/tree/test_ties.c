@@ -107,7 +107,7 @@ static void what_flies_tied_keeps_momenta_and_energy(void **unused) {
         const double coarse = fly_tied(1.0 / 1000, 0.25, pinned), fine = fly_tied(1.0 / 2000, 0.25, pinned);
         printf("%s: energy strays by %.1e, then %.1e\n", pinned ? "tied to the world" : "two, tied", coarse, fine);
         check(log2(coarse / fine) > 1.7);
-        check_below(fine, 1e-2);
+        check_below(fine, 2e-5);
     }
 }
 

@@ -72,10 +72,10 @@ static void derivatives_are_those_of_the_pose(void **unused) {
             bo_vec3 turning = bo_skew(bo_mat_mul(slope, bo_transpose(b.rotation)));
             check_below(distance(b.velocity, bo_scale(0.5 / h, bo_sub(c.position, a.position))), 1e-6);
             check_below(distance(b.angular_velocity, turning), 1e-6);
-            check_below(distance(b.acceleration, bo_scale(0.5 / h, bo_sub(c.velocity, a.velocity))), 1e-2);
+            check_below(distance(b.acceleration, bo_scale(0.5 / h, bo_sub(c.velocity, a.velocity))), 2e-8);
             check_below(
                 distance(b.angular_acceleration, bo_scale(0.5 / h, bo_sub(c.angular_velocity, a.angular_velocity))),
-                1e-2);
+                5e-7);
             check_near(bo_det(b.rotation), 1, 1e-12);
             fastest = fmax(fastest, bo_norm(b.acceleration));
             turned = fmax(turned, bo_norm(b.angular_acceleration));
