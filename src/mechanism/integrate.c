@@ -19,6 +19,7 @@ struct bough_mechanism_stepper {
     double *goal;          /* rank */
     double *factor;        /* rank x rank */
     double *end_q, *end_v; /* rank: that the last step left: a state that stands elsewhere was put there */
+    double end_gravity[3]; /* of the last step */
     double *history;       /* of the method, before the step */
     double *block;
     double coefficients[3]; /* of the factor: a M + b D + c K */
@@ -180,11 +181,12 @@ static void read_state(bough_mechanism_stepper *s) {
     add_transposed(model->motor_count, rank, model->motor_z, state->motors, s->goal);
 }
 
-/* What the method remembers is of no use after a jump. An acceleration that is not of its own balance follows from the
+/* What the method remembers is of no use after a jump, of the state or of its weight. An acceleration that is not of its own balance follows from the
  * forces, which may have changed. */
 static void notice_jumps(bough_mechanism_stepper *s) {
     const size_t bytes = (size_t)s->model->rank * sizeof(double);
-    if (memcmp(s->end_q, s->motion.q, bytes) != 0 || memcmp(s->end_v, s->motion.v, bytes) != 0)
+    if (memcmp(s->end_q, s->motion.q, bytes) != 0 || memcmp(s->end_v, s->motion.v, bytes) != 0 ||
+        memcmp(s->end_gravity, s->state->gravity, sizeof s->end_gravity) != 0)
         bo_integrator_restart(s->method);
     if (!s->method->method->carries_balance)
         s->method->has_acceleration = false;
@@ -217,6 +219,7 @@ bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_st
     memcpy(state->internal, s->motion.q + directions, (size_t)model->internal_count * sizeof(double));
     memcpy(state->internal_rate, s->motion.v + directions, (size_t)model->internal_count * sizeof(double));
     remember_end(s);
+    memcpy(s->end_gravity, state->gravity, sizeof s->end_gravity);
     state->time += dt;
     return BOUGH_OK;
 }
@@ -224,16 +227,18 @@ bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_st
 /* ---- memory ---- */
 
 int64_t bough_mechanism_stepper_memory_size(const bough_mechanism_stepper *s) {
-    return s->model->rank + bo_integrator_history_size(s->method);
+    return s->model->rank + 3 + bo_integrator_history_size(s->method);
 }
 
 void bough_mechanism_stepper_save(const bough_mechanism_stepper *s, double *memory) {
     memcpy(memory, s->motion.a, (size_t)s->model->rank * sizeof *memory);
-    bo_integrator_save(s->method, memory + s->model->rank);
+    memcpy(memory + s->model->rank, s->end_gravity, sizeof s->end_gravity);
+    bo_integrator_save(s->method, memory + s->model->rank + 3);
 }
 
 void bough_mechanism_stepper_restore(bough_mechanism_stepper *s, const double *memory) {
     memcpy(s->motion.a, memory, (size_t)s->model->rank * sizeof *memory);
-    bo_integrator_restore(s->method, memory + s->model->rank);
+    memcpy(s->end_gravity, memory + s->model->rank, sizeof s->end_gravity);
+    bo_integrator_restore(s->method, memory + s->model->rank + 3);
     remember_end(s);
 }

@@ -6,6 +6,7 @@
 #include "run/tree_motors.h"
 #include "scene/cook_plan.h"
 #include "tree/snapshot.h"
+#include "tree/system.h"
 #include "tree/tree.h"
 
 #include <bough/run.h>
@@ -124,6 +125,7 @@ static bough_status find_accelerations(const tree_engine *e, double t) {
 static bough_status weigh(void *data, const double gravity[3]) {
     tree_engine *e = data;
     memcpy(e->state->gravity, gravity, sizeof e->state->gravity);
+    bo_tree_restart_integrator(e->state->work);
     if (e->state->work->integrator || e->state->last_dt == 0) /* these find their own, and so do first steps */
         return BOUGH_OK;
     return find_accelerations(e, e->state->time);

@@ -67,6 +67,11 @@ static bough_status fill(bough_context *ctx, const bough_model *model, bough_sta
     return BOUGH_OK;
 }
 
+void bo_tree_restart_integrator(bo_tree_work *work) {
+    if (work->integrator)
+        bo_integrator_restart(work->integrator->method);
+}
+
 bool bo_tree_integrator_def(const bo_tree_work *work, bough_integrator_def *def) {
     if (work->integrator)
         *def = work->integrator->method->def;

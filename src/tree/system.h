@@ -38,6 +38,8 @@ bough_status bo_tree_integrate(bough_context *ctx, const bough_model *model, bou
 /* The state's method, if there is one, for another layout of its parts: into work. */
 bough_status bo_tree_copy_integrator(bough_context *ctx, const bough_model *model, bough_state *state,
                                      bo_tree_work *work);
+/* Forces have jumped: what the state's method, if it has one, remembers of steps before is of no use. */
+void bo_tree_restart_integrator(bo_tree_work *work);
 /* What the state's method was made of; false: it has none. */
 bool bo_tree_integrator_def(const bo_tree_work *work, bough_integrator_def *def);
 void bo_tree_drop_integrator(bough_context *ctx, bo_tree_work *work);

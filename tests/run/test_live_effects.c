@@ -145,9 +145,6 @@ static void gravity_weighs_less_from_one_step_to_the_next(void **state) {
         if (s->mass > 0)
             continue; /* gravity_weighs looks at these */
         print_message("%s\n", s->name);
-        /* Integrators of trees and links go on from the accelerations or the velocities of steps before: what begins or
-         * ends between two steps may come up to one step later. */
-        const bool lags = s->integrator && s->part > 0;
         play kept = begin(ctx, s, false, 0), relieved = begin(ctx, s, false, 0), lifted = begin(ctx, s, false, 0);
         check_ok(ctx, bough_run_set_gravity(ctx, kept.run, gravity));
         check_ok(ctx, bough_run_set_gravity(ctx, relieved.run, gravity));
@@ -156,11 +153,10 @@ static void gravity_weighs_less_from_one_step_to_the_next(void **state) {
         steps(ctx, &relieved, 20);
         check_ok(ctx, bough_run_set_gravity(ctx, relieved.run, none));
         for (int k = 0; k < 20; k++) {
-            const double late = value(&lifted, "tip.uz");
             steps(ctx, &kept, 1), steps(ctx, &relieved, 1), steps(ctx, &lifted, 1);
             const double rises = value(&relieved, "tip.uz") - value(&kept, "tip.uz"), up = value(&lifted, "tip.uz");
-            check(up > late + 5e-6);
-            check(rises > 0.997 * (lags ? late : up) && rises < 1.003 * up);
+            check(up > 5e-6);
+            check_near(rises, up, 0.003 * up + 5e-7); /* bdf2 begins anew with a step of another method */
         }
         end(ctx, &kept);
         end(ctx, &relieved);
