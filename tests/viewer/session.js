@@ -41,12 +41,17 @@ export function startBrowser() {
 }
 
 // Paused: until what was under way has come and is drawn. Of two more sets of numbers the second was made after the pause; the
-// page has the scene where they have it, and has drawn since.
+// page has the scene where they have it (numbers have nine digits), and has drawn since.
 export async function atRest(page, timeout = 30000) {
     await page.waitForFunction(() => bough.settings.paused, null, { timeout, polling: 50 });
     const { samples } = await page.evaluate(() => bough.plots);
-    const came = (samples) => bough.plots.samples > samples + 1 && Math.abs(bough.time - bough.numbers.time) < 1e-9;
-    await page.waitForFunction(came, samples, { timeout, polling: 50 });
+    const came = (samples) => bough.plots.samples > samples + 1 && Math.abs(bough.time - bough.numbers.time) < 1e-6 * (1 + bough.time);
+    try {
+        await page.waitForFunction(came, samples, { timeout, polling: 50 });
+    } catch (error) {
+        const now = await page.evaluate(() => JSON.stringify([bough.plots.samples, bough.time, bough.numbers.time, bough.settings.paused, bough.drawn]));
+        throw new Error(`nothing came to rest after ${samples} sets of numbers: [numbers, time drawn, time told, paused, drawn] are ${now}`, { cause: error });
+    }
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 

@@ -98,7 +98,7 @@ export class Controls {
         this.damping = slider({ name: "Damping", key: "d, D", low: 0, high: 1, step: 0.01, format: (v) => v.toFixed(2), chosen: change("damping", "ratio") });
         this.siblings = toggle({ name: "All of its component", key: "b", chosen: () => {} });
         this.cut = button({ name: "Cut off", key: "x", chosen: act("cut") });
-        this.lock = button({ name: "Lock", key: "l", chosen: () => act(this.lock.textContent === "Lock" ? "lock" : "unlock")() });
+        this.lock = button({ name: "Lock", key: "l", chosen: () => act(this.#isLocked() ? "unlock" : "lock")() });
         this.reattach = button({ name: "Reattach", key: "a", chosen: act("reattach") });
         this.remove = button({ name: "Remove", key: "Del", chosen: act("remove") });
         this.partTools = make("div", {}, this.stiffness.element, this.damping.element, this.siblings.element,
@@ -202,7 +202,17 @@ export class Controls {
         fact("Stress", pick.stress == null ? null : `${withPrefix(pick.stress)}Pa`);
         this.stiffness.set(pick.stiffness ?? 1);
         this.damping.set(pick.damping ?? 0, pick.damping == null ? "its own" : undefined);
-        setName(this.lock, pick.locked ? "Unlock" : "Lock");
+        this.showLock();
+    }
+
+    // As the newest list of locked parts has it: an answer to `pick` may be older.
+    showLock() {
+        setName(this.lock, this.#isLocked() ? "Unlock" : "Lock");
+    }
+
+    #isLocked() {
+        const part = this.world.picked();
+        return part !== null && this.world.isLocked(part);
     }
 
     // The body of the full engine, and how it is where somebody pointed.

@@ -90,6 +90,7 @@ class Page {
     #worldForControls() {
         return {
             send: (command) => this.send(command), picked: () => this.picked,
+            isLocked: (part) => Boolean(this.partState.locked?.includes(part)),
             setColour: (way) => this.setColour(way), setWires: (of) => this.#setWires(of), setShadows: (on) => this.picture.setShadows(on),
             setFollow: (on) => this.follower.switch(on), setFloor: (on) => this.picture.showFloor(on), setAxes: (on) => this.picture.showAxes(on),
             film: () => this.#toggleFilm(), photo: () => this.#photo(),
@@ -425,6 +426,7 @@ class Page {
         layer.loose = new Set(this.partState.loose ?? []);
         this.picture.actors[0].hang();
         this.picture.touch();
+        this.controls.showLock();
         if (this.picked !== null) this.#ask(this.picked);
     }
 
