@@ -11,6 +11,7 @@
 #include <bough/mesh.h>
 #include <bough/record.h>
 #include <bough/reduce.h>
+#include <bough/rig.h>
 #include <bough/run.h>
 #include <bough/scene.h>
 #include <bough/time.h>

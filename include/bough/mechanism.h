@@ -487,21 +487,6 @@ BOUGH_API bough_status bough_mechanism_blend_create_automatic(bough_context *ctx
 
 /* ---- among obstacles and free rigid bodies ---- */
 
-/* A body that flies until it touches something. */
-typedef struct bough_rigid_body_def {
-    uint32_t cookie;
-    const char *name;  /* for messages; NULL: none */
-    double mass;       /* kg; bough_shapes_weigh() finds it, and the inertia, by density */
-    double inertia[9]; /* kg m^2, about the centre of mass in the body's axes */
-    bough_pose pose;   /* the origin is the centre of mass */
-    double twist[6];   /* in its own axes */
-    int32_t shape_count;
-    const bough_shape_def *shapes; /* convex; frames in the body's */
-    double friction;               /* of two that touch: the square root of the product */
-    double restitution;            /* 0 .. 1, of two that touch: the larger */
-} bough_rigid_body_def;
-BOUGH_API bough_rigid_body_def bough_default_rigid_body_def(void);
-
 typedef struct bough_obstacle_def {
     uint32_t cookie;
     const char *name;

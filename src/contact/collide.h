@@ -2,7 +2,9 @@
 #ifndef BO_CONTACT_COLLIDE_H
 #define BO_CONTACT_COLLIDE_H
 
-#include "contact/shape.h"
+#include "rig/shape.h"
+
+#include <bough/contact.h>
 
 typedef struct bo_touching {
     bo_vec3 on_a, on_b;

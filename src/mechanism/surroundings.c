@@ -1,24 +1,14 @@
 /* Obstacles, free rigid bodies and the shapes of end effectors: defaults, checks, memory, numbers to save. */
 #include "mechanism/surroundings.h"
 
-#include "dense/cholesky.h"
+#include "rig/body.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#define BODY_COOKIE 0xB0061071u
 #define OBSTACLE_COOKIE 0xB0061072u
 #define TOUCH_COOKIE 0xB0061073u
 #define SURROUNDINGS_COOKIE 0xB0061074u
 #define MOST_THINGS 100000
-
-bough_rigid_body_def bough_default_rigid_body_def(void) {
-    return (bough_rigid_body_def){.cookie = BODY_COOKIE,
-                                  .mass = 1,
-                                  .inertia = {0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.01},
-                                  .pose = bough_default_pose(),
-                                  .friction = 0.5};
-}
 
 bough_obstacle_def bough_default_obstacle_def(void) {
     return (bough_obstacle_def){.cookie = OBSTACLE_COOKIE, .pose = bough_default_pose(), .friction = 0.5};
@@ -40,68 +30,32 @@ bough_surroundings_def bough_default_surroundings_def(void) {
 
 /* ---- checks ---- */
 
-/* "body 3" or "body 3 (bunny)" */
-typedef struct {
-    char text[96];
-} label;
-static label label_of(const char *what, int32_t index, const char *name) {
-    label l;
-    snprintf(l.text, sizeof l.text, name && name[0] ? "%s %d (%.60s)" : "%s %d", what, index, name);
-    return l;
-}
-
 static bool is_number(double x, double lower, double upper) {
     return x >= lower && x <= upper;
 }
 
-static bough_status check_friction(bough_context *ctx, const char *name, double friction) {
-    if (!is_number(friction, 0, 1000))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its friction is %g; it must be 0 to 1000", name, friction);
-    return BOUGH_OK;
-}
-
-static bough_status check_shapes(bough_context *ctx, const char *name, int32_t count, const bough_shape_def *shapes) {
-    if (!is_number(count, 0, MOST_THINGS) || (count > 0 && !shapes))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: it cannot have %d shapes", name, count);
-    return BOUGH_OK;
-}
-
 static bough_status check_body(bough_context *ctx, const bough_rigid_body_def *body, int32_t i) {
-    double L[9];
-    const label name = label_of("body", i, body->cookie == BODY_COOKIE ? body->name : NULL);
-    if (body->cookie != BODY_COOKIE)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s was not made by bough_default_rigid_body_def()", name.text);
+    const bo_label name = bo_rigid_body_label("body", i, body);
+    BO_TRY(bo_rigid_body_check(ctx, name.text, body, false));
     if (!is_number(body->mass, 1e-12, 1e12))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its mass is %g kg; it must be 1e-12 to 1e12 kg", name.text,
                        body->mass);
-    memcpy(L, body->inertia, sizeof L);
-    for (int k = 0; k < 9; k++)
-        if (!isfinite(L[k]) || fabs(L[k] - L[3 * (k % 3) + k / 3]) > 1e-9 * (fabs(L[0]) + fabs(L[4]) + fabs(L[8])))
-            L[0] = NAN;
-    if (!bo_cholesky_factor(3, L))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "%s: its inertia must be a symmetric positive definite matrix about the centre of mass",
-                       name.text);
-    if (!bo_good_pose(&body->pose))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its pose needs a rotation matrix and finite numbers", name.text);
-    for (int k = 0; k < 6; k++)
-        if (!isfinite(body->twist[k]))
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its velocity and spin must be finite", name.text);
-    if (!is_number(body->restitution, 0, 1))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its restitution is %g; it must be 0 to 1", name.text,
-                       body->restitution);
-    BO_TRY(check_friction(ctx, name.text, body->friction));
-    return check_shapes(ctx, name.text, body->shape_count, body->shapes);
+    for (int k = 0; k < 3; k++)
+        if (body->centre[k] != 0)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                           "%s: the origin of a free body must be its centre of mass: move its shapes there",
+                           name.text);
+    return BOUGH_OK;
 }
 
 static bough_status check_obstacle(bough_context *ctx, const bough_obstacle_def *obstacle, int32_t i) {
-    const label name = label_of("obstacle", i, obstacle->cookie == OBSTACLE_COOKIE ? obstacle->name : NULL);
+    const bo_label name = bo_label_of("obstacle", i, obstacle->cookie == OBSTACLE_COOKIE ? obstacle->name : NULL);
     if (obstacle->cookie != OBSTACLE_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s was not made by bough_default_obstacle_def()", name.text);
     if (!bo_good_pose(&obstacle->pose))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its pose needs a rotation matrix and finite numbers", name.text);
-    BO_TRY(check_friction(ctx, name.text, obstacle->friction));
-    return check_shapes(ctx, name.text, obstacle->shape_count, obstacle->shapes);
+    BO_TRY(bo_check_friction(ctx, name.text, obstacle->friction));
+    return bo_check_shape_count(ctx, name.text, obstacle->shape_count, obstacle->shapes);
 }
 
 static bough_status check_touch(bough_context *ctx, int32_t end_effector_count, int32_t link_count, bool has_mechanism,
@@ -119,7 +73,7 @@ static bough_status check_touch(bough_context *ctx, int32_t end_effector_count, 
     if (touch->end_effector < BOUGH_TOUCH_BY_LINK || touch->end_effector >= end_effector_count)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "touch %d: it is of end effector %d, but they are 0 .. %d", i,
                        touch->end_effector, end_effector_count - 1);
-    return check_friction(ctx, label_of("touch", i, NULL).text, touch->friction);
+    return bo_check_friction(ctx, bo_label_of("touch", i, NULL).text, touch->friction);
 }
 
 static bough_status check_count(bough_context *ctx, const char *what, int32_t count, const void *list) {
@@ -211,7 +165,7 @@ static bough_status add_touches(bough_context *ctx, struct bo_surroundings_work 
                 *numbers += 6 * w->size;
             }
             first = false;
-            BO_TRY(add_thing(ctx, w, label_of("touch", i, NULL).text, &touch->shape, touch->friction, 0));
+            BO_TRY(add_thing(ctx, w, bo_label_of("touch", i, NULL).text, &touch->shape, touch->friction, 0));
         }
     }
     for (int32_t link = 0; link < w->link_count; link++) {
@@ -225,7 +179,7 @@ static bough_status add_touches(bough_context *ctx, struct bo_surroundings_work 
                 *numbers += 6 * w->size;
             }
             first = false;
-            BO_TRY(add_thing(ctx, w, label_of("touch", i, NULL).text, &touch->shape, touch->friction, 0));
+            BO_TRY(add_thing(ctx, w, bo_label_of("touch", i, NULL).text, &touch->shape, touch->friction, 0));
         }
     }
     return BOUGH_OK;
@@ -258,7 +212,7 @@ static bough_status add_bodies(bough_context *ctx, bough_surroundings *s, const 
         add_place(w, BOUGH_CONTACT_OF_BODY, i, w->group_count++)->motion = *numbers;
         *numbers += 36;
         for (int32_t k = 0; k < body->shape_count; k++)
-            BO_TRY(add_thing(ctx, w, label_of("body", i, body->name).text, &body->shapes[k], body->friction,
+            BO_TRY(add_thing(ctx, w, bo_label_of("body", i, body->name).text, &body->shapes[k], body->friction,
                              body->restitution));
     }
     return BOUGH_OK;
@@ -270,7 +224,7 @@ static bough_status add_obstacles(bough_context *ctx, struct bo_surroundings_wor
         const bough_obstacle_def *obstacle = &def->obstacles[i];
         add_place(w, BOUGH_CONTACT_OF_OBSTACLE, i, -1)->pose = bo_pose(&obstacle->pose);
         for (int32_t k = 0; k < obstacle->shape_count; k++)
-            BO_TRY(add_thing(ctx, w, label_of("obstacle", i, obstacle->name).text, &obstacle->shapes[k],
+            BO_TRY(add_thing(ctx, w, bo_label_of("obstacle", i, obstacle->name).text, &obstacle->shapes[k],
                              obstacle->friction, 0));
     }
     return BOUGH_OK;

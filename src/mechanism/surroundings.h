@@ -2,7 +2,7 @@
 #ifndef BO_MECHANISM_SURROUNDINGS_H
 #define BO_MECHANISM_SURROUNDINGS_H
 
-#include "contact/shape.h"
+#include "rig/shape.h"
 #include "contact/solve.h"
 #include "contact/sweep.h"
 #include "mechanism/mechanism.h"

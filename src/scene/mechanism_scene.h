@@ -6,7 +6,7 @@
 #include "base/rotation.h"
 #include "scene/json.h"
 
-#include <bough/contact.h>
+#include <bough/rig.h>
 #include <bough/mechanism.h>
 #include <bough/mesh.h>
 #include <bough/scene.h>

@@ -1,5 +1,5 @@
 /* Impulses at contacts, beside the conditions that define them; pairs of boxes. */
-#include "shapes.h"
+#include "../rig/shapes.h"
 
 #include "contact/solve.h"
 #include "contact/sweep.h"

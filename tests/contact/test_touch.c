@@ -1,5 +1,7 @@
 /* Where shapes touch, beside what brute force says. */
-#include "shapes.h"
+#include "../rig/shapes.h"
+
+#include <bough/contact.h>
 
 typedef struct {
     int32_t count;

@@ -4,7 +4,7 @@
 
 #include "mechanisms.h"
 
-#include "../contact/shapes.h"
+#include "../rig/shapes.h"
 
 /* A world that grows. */
 enum { MOST = 64 };

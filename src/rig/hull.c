@@ -1,6 +1,6 @@
 /* The convex hull of points: triangles first (each step takes the point furthest outside one of them and replaces all
- * that it sees), then faces of those that lie in one plane. docs/theory/contact.md, "Shapes". */
-#include "contact/shape.h"
+ * that it sees), then faces of those that lie in one plane. docs/theory/rig.md, "Shapes". */
+#include "rig/shape.h"
 
 #include <stdlib.h>
 #include <string.h>

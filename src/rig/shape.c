@@ -1,5 +1,5 @@
 /* Shapes: defaults, checks, what they look like and where they are. */
-#include "contact/shape.h"
+#include "rig/shape.h"
 
 #include <string.h>
 

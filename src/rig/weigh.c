@@ -1,5 +1,5 @@
-/* Mass, centre and inertia of shapes filled with a material. docs/theory/contact.md, "Shapes". */
-#include "contact/shape.h"
+/* Mass, centre and inertia of shapes filled with a material. docs/theory/rig.md, "Shapes". */
+#include "rig/shape.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "contact/shape.h"
+#include "rig/shape.h"
 
 #ifndef BOUGH_TEST_MECHANISMS_H /* has it too */
 static inline double spread(test_random *r) {

@@ -1,11 +1,11 @@
-/* Inside view of shapes: polyhedra with their faces and edges, height fields. docs/theory/contact.md. */
-#ifndef BO_CONTACT_SHAPE_H
-#define BO_CONTACT_SHAPE_H
+/* Inside view of shapes: polyhedra with their faces and edges, height fields. docs/theory/rig.md. */
+#ifndef BO_RIG_SHAPE_H
+#define BO_RIG_SHAPE_H
 
 #include "base/context.h"
 #include "base/pose.h"
 
-#include <bough/contact.h>
+#include <bough/rig.h>
 
 enum { BO_MOST_CORNERS = 512 }; /* of a hull: collision looks at pairs of edges */
 

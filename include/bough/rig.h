@@ -1,0 +1,97 @@
+/* The nouns that engines share: shapes and rigid bodies.
+ *
+ * Descriptions only: no engine's forces, no files. A def is plain data that the caller owns; functions that take one
+ * copy all that they keep. Functions of this header may be called from several threads at once, each with a context of
+ * its own. Where one returns a status other than BOUGH_OK, the context has a sentence about it and nothing was made. SI
+ * units, matrices row-major.
+ */
+#ifndef BOUGH_RIG_H
+#define BOUGH_RIG_H
+
+#include <bough/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- shapes ---- */
+
+/* A shape is convex (sphere, box, hull) or part of the ground (plane, height field), and lies somewhere in the frame of
+ * what it belongs to: an obstacle, a rigid body, a link, the end effector of a mechanism. */
+typedef enum bough_shape_kind {
+    BOUGH_SHAPE_PLANE,       /* all below z = 0 of its frame */
+    BOUGH_SHAPE_SPHERE,      /* radius */
+    BOUGH_SHAPE_BOX,         /* half */
+    BOUGH_SHAPE_HULL,        /* the convex hull of points */
+    BOUGH_SHAPE_HEIGHT_FIELD /* all below z = height(x, y), over a rectangle about the frame's origin */
+} bough_shape_kind;
+
+typedef struct bough_shape_def {
+    uint32_t cookie;
+    bough_shape_kind kind;
+    bough_pose frame; /* in that of what it belongs to */
+    double radius;    /* m */
+    double half[3];   /* m: half its edges */
+    int32_t point_count;
+    const double *points;  /* 3 point_count, m */
+    int32_t columns, rows; /* of the heights, 2 at least: along x and y */
+    double cell[2];        /* m: from one to the next */
+    const double *heights; /* rows x columns, m */
+} bough_shape_def;
+BOUGH_API bough_shape_def bough_default_shape_def(void); /* a sphere of radius 0.1 m */
+
+/* A shape that was checked. Constant: any number of threads may read one. */
+typedef struct bough_shape bough_shape;
+/* Checks and copies everything; finds the faces of a hull. The caller destroys the shape. BOUGH_ERROR_ARGUMENT where a
+ * number is out of range or the points of a hull span no solid. */
+BOUGH_API bough_status bough_shape_create(bough_context *ctx, const bough_shape_def *def, bough_shape **shape);
+/* Takes NULL too. */
+BOUGH_API void bough_shape_destroy(bough_context *ctx, bough_shape *shape);
+
+/* The triangles of a box, a hull or a height field, in the frame of what it belongs to. */
+typedef struct bough_shape_surface {
+    int32_t vertex_count, triangle_count;
+    double *vertices;   /* 3 vertex_count */
+    int32_t *triangles; /* 3 triangle_count, counter-clockwise seen from outside */
+} bough_shape_surface;
+/* The caller destroys the surface. BOUGH_ERROR_UNSUPPORTED for planes and spheres. */
+BOUGH_API bough_status bough_shape_surface_create(bough_context *ctx, const bough_shape *shape,
+                                                  bough_shape_surface *surface);
+/* Frees the arrays and leaves zeros. */
+BOUGH_API void bough_shape_surface_destroy(bough_context *ctx, bough_shape_surface *surface);
+
+/* Mass of shapes filled with a material, in the frame of what they belong to. Where two overlap both count. */
+typedef struct bough_shapes_mass {
+    double mass;       /* kg */
+    double centre[3];  /* m */
+    double inertia[9]; /* kg m^2: about the centre of mass */
+} bough_shapes_mass;
+/* density in kg/m^3. The ground (planes, height fields) has no mass and is refused (BOUGH_ERROR_ARGUMENT). */
+BOUGH_API bough_status bough_shapes_weigh(bough_context *ctx, int32_t count, const bough_shape_def *shapes,
+                                          double density, bough_shapes_mass *mass);
+
+/* ---- rigid bodies ---- */
+
+/* A body that does not bend: a link of a mechanism, or a body that flies until it touches something. */
+typedef struct bough_rigid_body_def {
+    uint32_t cookie;
+    const char *name;  /* NULL: none. Those who keep the body copy it */
+    double mass;       /* kg; bough_shapes_weigh() finds it, the centre and the inertia by density. Bodies that are held
+                          need none */
+    double centre[3];  /* m: of mass, in the body's frame. That of a free body is its origin */
+    double inertia[9]; /* kg m^2, about the centre of mass in the body's axes */
+    bough_pose pose;   /* where its frame begins, in the world; of a link: at the reference pose */
+    double twist[6];   /* with which a free body begins: (v; w) in its own axes */
+    int32_t shape_count;
+    const bough_shape_def *shapes; /* convex; frames in the body's */
+    double friction;               /* of two that touch: the square root of the product */
+    double restitution;            /* 0 .. 1, of two that touch: the larger */
+} bough_rigid_body_def;
+/* 1 kg, 0.01 kg m^2 about each axis, at the world's origin, no shapes, friction 0.5 */
+BOUGH_API bough_rigid_body_def bough_default_rigid_body_def(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
