@@ -2,54 +2,11 @@
 
 #include "fem/body.h"
 
-#include <string.h>
-
-/* ---- curves ---- */
-
-/* The segment that begins at or before t, -1 before the first point; the last point has no segment. */
-static int32_t segment_of(const bo_curve *c, double t) {
-    int32_t low = -1, high = c->count;
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (c->times[middle] <= t)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-double bo_curve_slope(const bo_curve *c, double t) {
-    int32_t i = segment_of(c, t);
-    return i < 0 || i == c->count - 1 ? 0 : (c->values[i + 1] - c->values[i]) / (c->times[i + 1] - c->times[i]);
-}
-
-double bo_curve_at(const bo_curve *c, double t) {
-    int32_t i = segment_of(c, t);
-    if (i < 0)
-        return c->values[0];
-    return c->values[i] + (i == c->count - 1 ? 0 : (t - c->times[i]) * bo_curve_slope(c, t));
-}
-
-/* Trapezia between 0, the points on the way, and t. */
-double bo_curve_integral(const bo_curve *c, double t) {
-    double from = 0, value = bo_curve_at(c, 0), sum = 0;
-    for (int32_t i = segment_of(c, 0) + 1; i <= c->count && from < t; i++) {
-        const bool last = i == c->count || c->times[i] >= t;
-        const double to = last ? t : c->times[i], next = last ? bo_curve_at(c, t) : c->values[i];
-        sum += 0.5 * (to - from) * (value + next);
-        from = to, value = next;
-    }
-    return sum;
-}
-
 /* ---- making ---- */
 
 void bo_drive_free(bough_context *ctx, bo_drive *drive) {
     for (int32_t c = 0; c < drive->curve_count; c++) {
-        bo_free(ctx, drive->curves[c].name);
-        bo_free(ctx, drive->curves[c].times);
-        bo_free(ctx, drive->curves[c].values);
+        bo_curve_free(ctx, &drive->curves[c]);
         bo_free(ctx, drive->forces[c]);
         bo_free(ctx, drive->displacements[c]);
     }
@@ -73,21 +30,12 @@ bough_status bo_drive_add_curve(bough_context *ctx, bo_drive *drive, const char 
     if (!reserve_curve(ctx, drive))
         return BOUGH_ERROR_MEMORY;
     int32_t at = drive->curve_count++; /* from here on bo_drive_free() looks after it */
-    bo_curve *c = &drive->curves[at];
-    *c = (bo_curve){bo_strdup(ctx, name), count, BO_NEW_ARRAY(ctx, double, count), BO_NEW_ARRAY(ctx, double, count)};
     drive->forces[at] = drive->displacements[at] = NULL;
-    if (!c->name || !c->times || !c->values)
-        return BOUGH_ERROR_MEMORY;
-    memcpy(c->times, times, (size_t)count * sizeof *times);
-    memcpy(c->values, values, (size_t)count * sizeof *values);
-    return BOUGH_OK;
+    return bo_curve_make(ctx, name, count, times, values, &drive->curves[at]);
 }
 
 int32_t bo_drive_find(const bo_drive *drive, const char *name) {
-    for (int32_t c = 0; c < drive->curve_count; c++)
-        if (!strcmp(drive->curves[c].name, name))
-            return c;
-    return -1;
+    return bo_curve_find(drive->curve_count, drive->curves, name);
 }
 
 static bough_status need_vector(bough_context *ctx, const bough_body *body, double **vector) {

@@ -2,22 +2,9 @@
 #ifndef BO_FEM_DRIVE_H
 #define BO_FEM_DRIVE_H
 
-#include "base/context.h"
+#include "rig/curve.h"
 
 #include <bough/fem.h>
-
-/* Piecewise linear in time, constant before its first point and after its last. */
-typedef struct bo_curve {
-    char *name;
-    int32_t count;
-    double *times, *values; /* count each; times ascend */
-} bo_curve;
-
-double bo_curve_at(const bo_curve *curve, double t);
-/* Integral from 0 to t >= 0. */
-double bo_curve_integral(const bo_curve *curve, double t);
-/* Derivative to the right of t. */
-double bo_curve_slope(const bo_curve *curve, double t);
 
 /* Faces of the body's pressure list whose pressure follows a curve. */
 typedef struct bo_drive_pressure {

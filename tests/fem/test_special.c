@@ -278,24 +278,6 @@ static void inertia_does_not_depend_on_the_place(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* A curve that is 1 before 0.5 s, goes to 3 at 1 s and to -1 at 2 s, and stays there: its value is the slope of its
- * integral, and the slope told is that of its value. */
-static void curves_are_integrated_exactly(void **state) {
-    (void)state;
-    double times[] = {0.5, 1, 2}, values[] = {1, 3, -1};
-    const bo_curve curve = {.count = 3, .times = times, .values = values};
-    const double h = 1e-6;
-    check_near(bo_curve_integral(&curve, 0), 0, 0);
-    check_near(bo_curve_integral(&curve, 0.25), 0.25, 1e-15);
-    check_near(bo_curve_integral(&curve, 1), 0.5 + 0.5 * 2, 1e-15);
-    check_near(bo_curve_integral(&curve, 4), 1.5 + 1 - 2, 1e-15);
-    for (double t = 0.05; t < 3; t += 0.1) {
-        const double difference = bo_curve_integral(&curve, t + h) - bo_curve_integral(&curve, t - h);
-        check_near(difference / (2 * h), bo_curve_at(&curve, t), 1e-8);
-        check_near((bo_curve_at(&curve, t + h) - bo_curve_at(&curve, t - h)) / (2 * h), bo_curve_slope(&curve, t), 1e-8);
-    }
-}
-
 /* Integral of x^i y^j z^k: i! j! k! / (i + j + k + 3)! over the tet, 2^3 / ((i + 1) (j + 1) (k + 1)) over the hex for
  * even ones. */
 static double monomial(bool hex, const int power[3]) {
@@ -355,7 +337,6 @@ static void rules_are_exact_up_to_their_degree(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curves_are_integrated_exactly),
         cmocka_unit_test(rules_are_exact_up_to_their_degree),
         cmocka_unit_test(no_load_means_rest),
         cmocka_unit_test(loose_bodies_are_recognised),
