@@ -245,6 +245,20 @@ bool app_has_extension(const char *path, const char *extension) {
     return length > tail && strcasecmp(path + length - tail, extension) == 0;
 }
 
+const char *app_parse_engine(struct argp_state *state, const char *text) {
+    char list[128] = "";
+    size_t used = 0;
+    for (int32_t i = 0; bough_engine_name(i); i++) {
+        const char *name = bough_engine_name(i), *between = !i ? "" : bough_engine_name(i + 1) ? ", " : " or ";
+        if (!strcmp(name, text))
+            return name;
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", between, name);
+    }
+    argp_error(state, "--engine: \"%s\" should be %s", text, list);
+    return NULL;
+}
+
 void app_need_extension(struct argp_state *state, const char *option, const char *path, const char *extension) {
     if (!app_has_extension(path, extension))
         argp_error(state, "--%s: \"%s\" should be a file whose name ends in %s", option, path, extension);

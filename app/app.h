@@ -93,6 +93,8 @@ bool app_wants_json(int argc, char **argv, const char *about);
 bool app_is_same_file(const char *a, const char *b);
 /* In an argp parser: ends the program unless the file's name ends in `extension`, before any work is lost to it. */
 bool app_has_extension(const char *path, const char *extension);
+/* The name as the library has it. */
+const char *app_parse_engine(struct argp_state *state, const char *text);
 void app_need_extension(struct argp_state *state, const char *option, const char *path, const char *extension);
 /* The same for .svg and .png. */
 void app_need_plot(struct argp_state *state, const char *option, const char *path);
@@ -148,6 +150,8 @@ int app_make_body(bough_context *ctx, const app_body_options *options, bough_bod
 
 /* ---- static_scene.c ---- */
 
+/* What the library says of the file; kind "": it cannot be read, or is something else. */
+bough_file_info app_look_at_file(const char *path);
 bool app_is_scene_of_parts(const char *path);
 bool app_is_mechanism(const char *path);
 
@@ -249,8 +253,10 @@ bough_status app_tree_draw_painted(bough_context *ctx, const bough_model *model,
 
 /* ---- looks.c ---- */
 
+/* The run's things are rigid, each with a look of its own. */
+bool app_is_rigid(const bough_run *run);
 /* Links of long chains are all alike: surfaces are sent, written and drawn once for all that share them. Sets the look
- * of each rigid of the run, and a rigid for each look; how many looks there are. */
+ * of each thing of the run, and a thing for each look; returns how many looks there are. */
 int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks);
 
 /* ---- tree_glb.c ---- */

@@ -21,7 +21,7 @@ bough_status app_baked_glb_create(bough_context *ctx, const bough_run *run, cons
     bough_status s = create_glb(ctx, path, &film->glb);
     if (s)
         return s;
-    if (bough_run_tree(run, &model, &state)) {
+    if (bough_run_model(run, &model, &state)) {
         film->vertex_count = bough_model_vertex_count(model);
         return BOUGH_OK;
     }
@@ -66,8 +66,8 @@ bough_status app_baked_glb_add(bough_context *ctx, const bough_run *run, app_bak
     if (!grow(film))
         return BOUGH_ERROR_MEMORY;
     float *x = frame_of(film, film->frame_count);
-    bough_status s = bough_run_tree(run, &model, &state) ? bough_state_surface(ctx, model, state, x, NULL)
-                                                         : body_positions(run, &film->view, x);
+    bough_status s = bough_run_model(run, &model, &state) ? bough_state_surface(ctx, model, state, x, NULL)
+                                                          : body_positions(run, &film->view, x);
     film->times[film->frame_count] = bough_run_values(run)[BOUGH_COLUMN_TIME];
     film->frame_count += !s;
     return s;
@@ -202,7 +202,7 @@ static bough_status add_pieces(bough_context *ctx, const bough_run *run, const a
                                const app_baked_glb *film, int32_t *count) {
     const bough_model *model;
     const bough_state *state;
-    const bool parts = bough_run_tree(run, &model, &state);
+    const bool parts = bough_run_model(run, &model, &state);
     const bough_model_def *def = parts ? bough_model_describe(model) : NULL;
     bough_status s = BOUGH_OK;
     *count = 0;

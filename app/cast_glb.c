@@ -1,4 +1,4 @@
-/* Mechanisms as animated glTF: links, bodies and obstacles are nodes, which move as a whole. */
+/* Rigid things as animated glTF: nodes, which move as a whole. */
 #include "film.h"
 
 #include <math.h>
@@ -7,42 +7,48 @@
 
 #define INVISIBLE 4e-5 /* of the size of the scene, as of trees */
 
-static bough_status add_look(bough_context *ctx, const bough_run_rigid *rigid, bough_glb *glb) {
-    const bough_mesh *surface = rigid->surface;
-    const size_t scalars = 3 * (size_t)surface->vertex_count;
+static const bough_look *look_at(const bough_run *run, int32_t thing) {
+    return bough_run_thing_look(run, bough_run_thing(run, thing)->look);
+}
+
+static bool is_seen(const bough_run *run, int32_t thing) {
+    return look_at(run, thing)->triangle_count > 0;
+}
+
+static bough_status add_look(bough_context *ctx, const bough_thing *thing, const bough_look *look, bough_glb *glb) {
+    const size_t scalars = 3 * (size_t)look->vertex_count;
     float *x = malloc(scalars * sizeof *x);
     if (!x)
         return BOUGH_ERROR_MEMORY;
     for (size_t i = 0; i < scalars; i++)
-        x[i] = (float)surface->vertices[i];
+        x[i] = (float)look->vertices[i];
     bough_glb_mesh def = bough_default_glb_mesh();
-    def.name = rigid->name[0] ? rigid->name : NULL;
-    def.vertex_count = surface->vertex_count, def.triangle_count = surface->element_count;
-    def.positions = x, def.triangles = surface->elements;
+    def.name = thing->name[0] ? thing->name : NULL;
+    def.vertex_count = look->vertex_count, def.triangle_count = look->triangle_count;
+    def.positions = x, def.triangles = look->triangles;
     for (int c = 0; c < 3; c++)
-        def.colour[c] = (float)rigid->colour[c];
+        def.colour[c] = (float)look->colour[c];
     bough_status s = bough_glb_add_mesh(ctx, glb, &def);
     free(x);
     return s;
 }
 
-/* A mesh for each look, and a node for each rigid that is seen. */
+/* A mesh for each look, and a node for each thing that is seen. */
 static bough_status add_nodes(bough_context *ctx, const bough_run *run, int32_t count, bough_glb *glb) {
     int32_t *look_of = calloc(3 * (size_t)count + 1, sizeof *look_of), mesh_count = 0;
     int32_t *looks = look_of ? look_of + count : NULL, *mesh_of = look_of ? looks + count : NULL; /* of the looks */
     bough_status s = look_of ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     const int32_t look_count = look_of ? app_find_looks(run, look_of, looks) : 0;
     for (int32_t i = 0; i < look_count && !s; i++) {
-        const bough_run_rigid *rigid = bough_run_rigid_at(run, looks[i]);
-        if (rigid->surface) {
+        if (is_seen(run, looks[i])) {
             mesh_of[i] = mesh_count++;
-            s = add_look(ctx, rigid, glb);
+            s = add_look(ctx, bough_run_thing(run, looks[i]), look_at(run, looks[i]), glb);
         }
     }
     for (int32_t i = 0; i < count && !s; i++) {
-        const bough_run_rigid *rigid = bough_run_rigid_at(run, i);
-        if (rigid->surface)
-            s = bough_glb_add_node(ctx, glb, rigid->name[0] ? rigid->name : NULL, mesh_of[look_of[i]], 1);
+        const char *name = bough_run_thing(run, i)->name;
+        if (is_seen(run, i))
+            s = bough_glb_add_node(ctx, glb, name[0] ? name : NULL, mesh_of[look_of[i]], 1);
     }
     free(look_of);
     return s;
@@ -64,7 +70,7 @@ static double size_of(const bough_mesh *mesh) {
 
 bough_status app_cast_glb_create(bough_context *ctx, const bough_run *run, const char *path, app_cast_glb *film) {
     *film = (app_cast_glb){0};
-    const int32_t count = bough_run_rigid_count(run);
+    const int32_t count = bough_run_thing_count(run);
     film->poses = calloc((size_t)count + 1, sizeof *film->poses);
     if (!film->poses)
         return BOUGH_ERROR_MEMORY;
@@ -77,12 +83,13 @@ bough_status app_cast_glb_create(bough_context *ctx, const bough_run *run, const
 
 bough_status app_cast_glb_add(bough_context *ctx, const bough_run *run, app_cast_glb *film) {
     bough_glb_pose *to = film->poses;
-    for (int32_t i = 0; i < bough_run_rigid_count(run); i++) {
-        if (!bough_run_rigid_at(run, i)->surface)
+    for (int32_t i = 0; i < bough_run_thing_count(run); i++) {
+        bough_thing_state now;
+        if (!is_seen(run, i))
             continue;
-        const bough_pose pose = bough_run_rigid_pose(run, i);
-        memcpy(to->translation, pose.position, sizeof to->translation);
-        memcpy(to->rotation, pose.rotation, sizeof to->rotation);
+        bough_run_thing_state(run, i, &now);
+        memcpy(to->translation, now.frame.origin, sizeof to->translation);
+        memcpy(to->rotation, now.frame.rotation, sizeof to->rotation);
         to++;
     }
     return bough_glb_add_frame(ctx, film->glb, bough_run_values(run)[BOUGH_COLUMN_TIME], film->poses, NULL);

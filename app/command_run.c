@@ -119,9 +119,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         state->child_inputs[0] = &a->scene;
         break;
     case OPT_ENGINE:
-        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0 && strcmp(text, "mechanism") != 0)
-            argp_error(state, "--engine: \"%s\" should be tree, mechanism or full", text);
-        a->def.engine = text;
+        a->def.engine = app_parse_engine(state, text);
         break;
     case OPT_COUPLING:
         if (strcmp(text, "L1") != 0 && strcmp(text, "L2") != 0 && strcmp(text, "L2R") != 0 && strcmp(text, "L3") != 0)
@@ -355,7 +353,7 @@ static int draw(bough_context *ctx, const bough_run *run, const arguments *a) {
     char title[64];
     const bough_model *model;
     const bough_state *state;
-    if (bough_run_tree(run, &model, &state) && state->root_count > 0)
+    if (bough_run_model(run, &model, &state) && state->root_count > 0)
         return app_film_still(ctx, run, a->picture) ? app_fail(ctx) : APP_OK;
     if (!bough_run_mesh(run) || !bough_run_displacement(run))
         return app_fail(ctx);

@@ -36,9 +36,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     a->of_body |= key == OPT_STEPS || key == OPT_TOLERANCE || key == OPT_PROBE;
     switch (key) {
     case OPT_ENGINE:
-        if (strcmp(text, "tree") != 0 && strcmp(text, "full") != 0 && strcmp(text, "mechanism") != 0)
-            argp_error(state, "--engine: \"%s\" should be tree, mechanism or full", text);
-        a->engine = text;
+        a->engine = app_parse_engine(state, text);
         break;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &a->body;

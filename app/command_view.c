@@ -83,8 +83,7 @@ static void check_listening(struct argp_state *state, const arguments *a) {
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
-    static const char *const engines[] = {"tree", "mechanism", "full", NULL}, *const couplings[] = {"L1", "L2", "L2R",
-                                                                                                    "L3", NULL};
+    static const char *const couplings[] = {"L1", "L2", "L2R", "L3", NULL};
     arguments *a = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
@@ -109,7 +108,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         a->paused = true;
         break;
     case OPT_ENGINE:
-        a->choice.engine = choose(state, "engine", text, engines);
+        a->choice.engine = app_parse_engine(state, text);
         break;
     case OPT_COUPLING:
         a->choice.coupling = choose(state, "coupling", text, couplings);
@@ -134,7 +133,8 @@ static const struct argp parser = {
     options,
     parse,
     "FILE",
-    "Steps a scene in real time and shows it in the browser: pull it, cut it, change the wind. A mesh (.msh, .obj, ...) or "
+    "Steps a scene in real time and shows it in the browser: pull it, cut it, change the wind. A mesh (.msh, .obj, "
+    "...) or "
     "a component (.bough) is shown at rest, with coordinates to be picked. Ctrl-C ends it."
     "\vExamples:\n"
     "  bough example oak && bough view oak/scene.json\n"

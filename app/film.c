@@ -102,7 +102,7 @@ bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run) 
     const bough_model *model;
     const bough_state *state;
     bough_status s = BOUGH_OK;
-    if (film->glb.glb && bough_run_tree(run, &model, &state))
+    if (film->glb.glb && bough_run_model(run, &model, &state))
         s = app_tree_glb_add(ctx, model, state, &film->glb);
     if (film->baked_glb.glb)
         s = app_baked_glb_add(ctx, run, &film->baked_glb);
@@ -128,8 +128,8 @@ bough_status app_film_add(void *data, bough_context *ctx, const bough_run *run) 
 static bough_status open_glb(bough_context *ctx, const bough_run *run, app_film *film) {
     const bough_model *model;
     const bough_state *state;
-    const bool parts = bough_run_tree(run, &model, &state);
-    if (!film->baked && bough_run_rigid_count(run) > 0)
+    const bool parts = bough_run_model(run, &model, &state);
+    if (!film->baked && app_is_rigid(run))
         return app_cast_glb_create(ctx, run, film->glb_path, &film->cast_glb);
     if (parts && !(film->styles = app_choose_styles(bough_model_describe(model))))
         return BOUGH_ERROR_MEMORY;

@@ -87,7 +87,7 @@ bough_status app_npz_create(bough_context *ctx, const bough_run *run, const char
     s = bough_npz_add_array(ctx, *npz, "time", BOUGH_NPZ_FLOAT64, 0, NULL);
     s = s ? s : bough_npz_add_array(ctx, *npz, "columns", BOUGH_NPZ_FLOAT64, 1, &columns);
     if (!s)
-        s = bough_run_tree(run, &model, &state) ? add_tree(ctx, model, *npz) : add_body(ctx, run, *npz);
+        s = bough_run_model(run, &model, &state) ? add_tree(ctx, model, *npz) : add_body(ctx, run, *npz);
     return s ? s : add_columns(ctx, run, *npz);
 }
 
@@ -126,7 +126,7 @@ bough_status app_npz_add(bough_context *ctx, const bough_run *run, bough_npz *np
     s = s ? s : bough_npz_append(ctx, npz, COLUMNS, 1, values);
     if (s)
         return s;
-    if (bough_run_tree(run, &model, &state))
+    if (bough_run_model(run, &model, &state))
         return append_tree(ctx, model, state, npz);
     u = bough_run_displacement(run);
     return u ? bough_npz_append(ctx, npz, DISPLACEMENT, 1, u) : BOUGH_ERROR_MEMORY;
@@ -185,7 +185,7 @@ bough_status app_obj_write(bough_context *ctx, const bough_run *run, const char 
     if (asprintf(&name, "%.*s_%06d.obj", stem, path, frame) < 0)
         return BOUGH_ERROR_MEMORY;
     bough_status s =
-        bough_run_tree(run, &model, &state) ? write_parts(ctx, model, state, name) : write_body(ctx, run, name);
+        bough_run_model(run, &model, &state) ? write_parts(ctx, model, state, name) : write_body(ctx, run, name);
     free(name);
     return s;
 }

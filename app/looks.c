@@ -1,11 +1,16 @@
-/* What links, bodies and obstacles of a mechanism look like. */
+/* Rigid things: which of them look the same, and share what is sent or written of them. */
 #include "app.h"
 
 #include <math.h>
 #include <string.h>
 
+bool app_is_rigid(const bough_run *run) {
+    const bough_thing *first = bough_run_thing(run, 0);
+    return first && first->drawing == BOUGH_DRAWN_RIGID;
+}
+
 /* Places that differ by rounding only look the same. */
-static bool same_places(const bough_mesh *a, const bough_mesh *b) {
+static bool same_places(const bough_look *a, const bough_look *b) {
     const size_t count = 3 * (size_t)a->vertex_count;
     double most = 0, apart = 0;
     for (size_t i = 0; i < count; i++) {
@@ -15,26 +20,27 @@ static bool same_places(const bough_mesh *a, const bough_mesh *b) {
     return apart <= 1e-7 * most;
 }
 
-static bool same_surface(const bough_mesh *a, const bough_mesh *b) {
-    if (!a || !b)
-        return !a && !b;
-    return a->vertex_count == b->vertex_count && a->element_count == b->element_count &&
-           (a->element_count == 0 ||
-            !memcmp(a->elements, b->elements, 3 * (size_t)a->element_count * sizeof *a->elements)) &&
+static bool same_surface(const bough_look *a, const bough_look *b) {
+    return a->vertex_count == b->vertex_count && a->triangle_count == b->triangle_count &&
+           (a->triangle_count == 0 ||
+            !memcmp(a->triangles, b->triangles, 3 * (size_t)a->triangle_count * sizeof *a->triangles)) &&
            same_places(a, b);
 }
 
-static bool look_alike(const bough_run_rigid *a, const bough_run_rigid *b) {
-    return (a->kind == BOUGH_RIGID_OBSTACLE) == (b->kind == BOUGH_RIGID_OBSTACLE) &&
-           !memcmp(a->colour, b->colour, sizeof a->colour) && same_surface(a->surface, b->surface);
+static bool look_alike(const bough_run *run, int32_t i, int32_t j) {
+    const bough_thing *one = bough_run_thing(run, i), *other = bough_run_thing(run, j);
+    const bough_look *a = bough_run_thing_look(run, one->look), *b = bough_run_thing_look(run, other->look);
+    if (a->component || b->component)
+        return a == b;
+    return a == b ||
+           (one->held == other->held && !memcmp(a->colour, b->colour, sizeof a->colour) && same_surface(a, b));
 }
 
 int32_t app_find_looks(const bough_run *run, int32_t *look_of, int32_t *looks) {
     int32_t look_count = 0;
-    for (int32_t i = 0; i < bough_run_rigid_count(run); i++) {
-        const bough_run_rigid *rigid = bough_run_rigid_at(run, i);
+    for (int32_t i = 0; i < bough_run_thing_count(run); i++) {
         int32_t look = 0;
-        while (look < look_count && !look_alike(rigid, bough_run_rigid_at(run, looks[look])))
+        while (look < look_count && !look_alike(run, i, looks[look]))
             look++;
         if (look == look_count)
             looks[look_count++] = i;

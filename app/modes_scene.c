@@ -8,8 +8,7 @@
 #include <string.h>
 
 bool app_is_body_scene(const char *path) {
-    static const char *const keys[] = {"engine", "time", "curves", "initial", "probes"};
-    return app_json_names(path, keys, sizeof keys / sizeof *keys);
+    return app_look_at_file(path).runs;
 }
 
 int app_write_modes(bough_context *ctx, const bough_mesh *mesh, int32_t count, const double *frequencies,
@@ -132,7 +131,7 @@ static int find_in_tree(bough_context *ctx, const app_modes_scene *a, bough_run 
     const bough_model *model;
     const bough_state *constant;
     bough_tree_modes *modes = NULL;
-    if (!bough_run_tree(run, &model, &constant))
+    if (!bough_run_model(run, &model, &constant))
         return app_fail_with("%s: has no tree to find modes of", a->scene);
     bough_state *state = bough_run_state(run);
     if (!a->settle)
@@ -164,13 +163,10 @@ static void show_links(const bough_run *run, const bough_mesh *mesh, const doubl
     const size_t n = 3 * (size_t)mesh->vertex_count;
     for (int32_t k = 0; k < f->count; k++) {
         size_t at = 0;
-        for (int32_t i = 0; i < bough_run_rigid_count(run); i++) {
-            const bough_run_rigid *rigid = bough_run_rigid_at(run, i);
-            const int32_t vertices = rigid->surface ? rigid->surface->vertex_count : 0;
+        for (int32_t i = 0; i < link_count; i++) { /* they are the first things of a run */
+            const int32_t vertices = bough_run_thing(run, i)->vertex_count;
             for (int32_t v = 0; v < vertices && at + 3 <= n; v++, at += 3) {
-                if (rigid->kind != BOUGH_RIGID_LINK)
-                    continue;
-                const double *t = twists + 6 * ((size_t)k * (size_t)link_count + (size_t)rigid->index);
+                const double *t = twists + 6 * ((size_t)k * (size_t)link_count + (size_t)i);
                 const double *x = mesh->vertices + at;
                 double *u = f->shapes + (size_t)k * n + at;
                 u[0] = t[0] + t[4] * x[2] - t[5] * x[1];

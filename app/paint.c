@@ -121,7 +121,7 @@ static bough_status paint_values(const bough_run *run, const bough_model *model,
 bough_status app_paint_parts(const bough_run *run, app_colouring colouring, app_scale *scale, float *colours) {
     const bough_model *model;
     const bough_state *state;
-    if (!bough_run_tree(run, &model, &state))
+    if (!bough_run_model(run, &model, &state))
         return BOUGH_ERROR_ARGUMENT;
     if (colouring == APP_COLOUR_STRESS || colouring == APP_COLOUR_DISPLACEMENT)
         return paint_values(run, model, colouring, scale, colours);

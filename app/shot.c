@@ -318,19 +318,19 @@ static void paint_styles(const bough_model_def *model, const app_shot_def *def, 
 static bough_status find_points(bough_context *ctx, const bough_run *run, cloud *points) {
     const bough_model *model;
     const bough_state *state;
-    if (bough_run_tree(run, &model, &state))
+    if (bough_run_model(run, &model, &state))
         return find_parts(ctx, model, state, points);
-    return bough_run_rigid_count(run) > 0 ? find_rigids(run, points) : find_body(run, points);
+    return app_is_rigid(run) ? find_rigids(run, points) : find_body(run, points);
 }
 
 bough_status app_shot_open(bough_context *ctx, const bough_run *run, const app_shot_def *def, app_shot *shot) {
     const bough_model *model;
     const bough_state *state;
-    const bool parts = bough_run_tree(run, &model, &state);
+    const bool parts = bough_run_model(run, &model, &state);
     cloud points = {0};
     *shot = (app_shot){.def = *def, .scale = {.range = def->range}};
     if (def->colouring == APP_COLOUR_AUTO)
-        shot->def.colouring = parts || bough_run_rigid_count(run) > 0 ? APP_COLOUR_COMPONENT : APP_COLOUR_DISPLACEMENT;
+        shot->def.colouring = parts || app_is_rigid(run) ? APP_COLOUR_COMPONENT : APP_COLOUR_DISPLACEMENT;
     bough_status s = find_points(ctx, run, &points);
     if (!s)
         set_camera(&points, def, shot);
@@ -374,7 +374,7 @@ static bough_status draw_body(bough_context *ctx, const bough_run *run, app_shot
     const bool shows = shot->def.colouring >= APP_COLOUR_DISPLACEMENT;
     if (!mesh || !u)
         return BOUGH_ERROR_MEMORY;
-    if (!shows && bough_run_rigid_count(run) > 0)
+    if (!shows && app_is_rigid(run))
         return app_draw_rigids(ctx, run, &shot->def, shot->picture);
     double *values = malloc(((size_t)mesh->vertex_count + 1) * sizeof *values);
     bough_status s = values ? BOUGH_OK : BOUGH_ERROR_MEMORY;
@@ -437,7 +437,7 @@ bough_status app_shot_take(bough_context *ctx, const bough_run *run, app_shot *s
     if (shot->def.backdrop == APP_BACKDROP_MEADOW)
         s = app_meadow_draw(ctx, shot->picture, shot->ground, shot->size);
     if (!s)
-        s = bough_run_tree(run, &model, &state) ? draw_parts(ctx, run, model, state, shot) : draw_body(ctx, run, shot);
+        s = bough_run_model(run, &model, &state) ? draw_parts(ctx, run, model, state, shot) : draw_body(ctx, run, shot);
     if (!s)
         s = draw_bar(ctx, shot);
     return s ? s : bough_picture_render(ctx, shot->picture);

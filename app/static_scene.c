@@ -4,14 +4,21 @@
 #include <math.h>
 #include <string.h>
 
+bough_file_info app_look_at_file(const char *path) {
+    bough_context *ctx = bough_context_create(NULL);
+    bough_file_info info;
+    if (!ctx || !bough_file_look(ctx, path, &info))
+        info = (bough_file_info){.kind = ""};
+    bough_context_destroy(ctx);
+    return info;
+}
+
 bool app_is_scene_of_parts(const char *path) {
-    static const char *const keys[] = {"components", "parts", "object", "objects", "place"};
-    return app_json_names(path, keys, sizeof keys / sizeof *keys);
+    return !strcmp(app_look_at_file(path).kind, "parts");
 }
 
 bool app_is_mechanism(const char *path) {
-    static const char *const keys[] = {"links", "generate", "urdf", "bodies"};
-    return app_has_extension(path, ".urdf") || app_json_names(path, keys, sizeof keys / sizeof *keys);
+    return !strcmp(app_look_at_file(path).kind, "mechanism");
 }
 
 typedef struct {

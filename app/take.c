@@ -35,9 +35,8 @@ static const char *one_of(struct argp_state *state, const char *option, const ch
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
-    static const char *const engines[] = {"tree", "mechanism", "full", NULL},
-                             *const couplings[] = {"L1", "L2", "L2R", "L3", NULL},
-                             *const continuities[] = {"none", "C0", "C1", NULL};
+    static const char *const couplings[] = {"L1", "L2", "L2R", "L3", NULL}, *const continuities[] = {"none", "C0", "C1",
+                                                                                                     NULL};
     app_take *take = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
@@ -52,7 +51,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         take->timed = true;
         break;
     case OPT_ENGINE:
-        take->run.engine = one_of(state, "engine", text, engines, "tree, mechanism or full");
+        take->run.engine = app_parse_engine(state, text);
         break;
     case OPT_COUPLING:
         take->run.coupling = one_of(state, "coupling", text, couplings, "L1, L2, L2R or L3");

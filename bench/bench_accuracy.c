@@ -81,7 +81,7 @@ static bool full_frequency(accuracy *b) {
 
 /* The scene's probe. */
 static bool find_head(accuracy *b) {
-    const bo_scene_probe *probe = &b->scene.scene->probes[0];
+    const bo_probe *probe = &b->scene.whole->probes[0];
     b->head = probe->part;
     b->mesh_vertex = probe->vertices[0];
     for (int32_t v = b->whole.first[b->head]; v < b->whole.first[b->head + 1]; v++)
@@ -154,9 +154,9 @@ static bool prepare(accuracy *b) {
     b->part_count = bough_model_part_count(b->scene.model);
     b->start = calloc((size_t)b->n, sizeof *b->start);
     b->runs = calloc(RUNS, sizeof *b->runs);
-    if (!b->start || !b->runs || b->part_count != PARTS || bo_scene_make_whole(ctx, b->scene.scene))
+    if (!b->start || !b->runs || b->part_count != PARTS || bo_scene_make_whole(ctx, b->scene.scene, &b->scene.whole))
         return false;
-    b->body = bough_scene_body(b->scene.scene);
+    b->body = b->scene.whole->body;
     return make_trees(b) && full_frequency(b) && push_trees(b, swing * 2 * M_PI * b->runs[0].linear) && make_full(b);
 }
 

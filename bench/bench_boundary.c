@@ -146,7 +146,7 @@ static bool open_shape(bough_context *ctx, const lattice_shape *s, const cooking
              s -> cell[0] * last -> to[0], s -> cell[1] * last -> to[1], s -> cell[2] * last -> to[2]);
     const bool good = tree_scene_open_mesh(ctx, text, mesh, scene);
     bough_mesh_destroy(ctx, mesh);
-    if (good && bo_scene_make_whole(ctx, scene->scene)) {
+    if (good && bo_scene_make_whole(ctx, scene->scene, &scene->whole)) {
         bench_fail(ctx);
         return false;
     }
@@ -278,7 +278,7 @@ static const lattice_shape interface_shapes[] = {
 #define INTERFACE_COUNT ((int)(sizeof interface_shapes / sizeof *interface_shapes))
 
 /* The vertex of the part's surface that is the probe's. */
-static int32_t find_vertex(const tree_scene *s, const bough_state *rest, const bo_scene_probe *probe) {
+static int32_t find_vertex(const tree_scene *s, const bough_state *rest, const bo_probe *probe) {
     double x[3], v[3], best = INFINITY;
     int32_t found = 0;
     const bough_model_def *def = bough_model_describe(s->model);
@@ -292,12 +292,12 @@ static int32_t find_vertex(const tree_scene *s, const bough_state *rest, const b
 }
 
 static bool compare_sag(tree_scene *s, bough_state *state, double *u, interface_row *row) {
-    const bo_scene_probe *probe = &s->scene->probes[0];
+    const bo_probe *probe = &s->whole->probes[0];
     const bough_static_def def = bough_default_static_def();
     const int32_t vertex = find_vertex(s, state, probe);
     double x[3], v[3], off = 0, size = 0, own = 0;
     bough_static_result result;
-    if (bough_body_static(s->ctx, bough_scene_body(s->scene), &def, u, &result) ||
+    if (bough_body_static(s->ctx, s->whole->body, &def, u, &result) ||
         bough_state_settle(s->ctx, s->model, state, NULL, NULL) ||
         bough_state_vertex(s->ctx, s->model, state, probe->part, vertex, x, v))
         return false;
@@ -314,15 +314,15 @@ static bool compare_sag(tree_scene *s, bough_state *state, double *u, interface_
 
 static bool forecast(tree_scene *s, interface_row *row) {
     const bough_model_def *def = bough_model_describe(s->model);
-    return !bo_joints_forecast(s->ctx, &s->scene->plan->assembly, def->components, s->scene->model.gravity,
-                               &row->forecast, NULL);
+    return !bo_joints_forecast(s->ctx, &s->scene->plan->assembly, def->components, s->scene->gravity, &row->forecast,
+                               NULL);
 }
 
 static bool compare(tree_scene *s, interface_row *row) {
     bough_context *ctx = s->ctx;
     bough_state *state = NULL;
     bough_modes *modes = NULL;
-    bough_body *body = bough_scene_body(s->scene);
+    bough_body *body = s->whole->body;
     double hz[MODES], *u = calloc(3 * (size_t)bough_body_mesh(body)->vertex_count, sizeof *u);
     const bool good =
         u && !bough_state_create(ctx, s->model, &state) && !bough_body_modes(ctx, body, MODES, NULL, &modes) &&
@@ -400,9 +400,9 @@ static void look(const double direction[3], swing *s, int step) {
 /* The body's lowest mode, as velocities that give the tip this speed. */
 static bool start_body(swinging *b, double amplitude, double *v, swing *full) {
     bough_modes *modes = NULL;
-    bough_body *body = bough_scene_body(b->scene.scene);
+    bough_body *body = b->scene.whole->body;
     const size_t n = 3 * (size_t)bough_body_mesh(body)->vertex_count;
-    const size_t tip = 3 * (size_t)b->scene.scene->probes[0].vertices[0];
+    const size_t tip = 3 * (size_t)b->scene.whole->probes[0].vertices[0];
     if (bough_body_modes(b->scene.ctx, body, 1, NULL, &modes))
         return false;
     const double *shape = modes->shapes + tip;
@@ -418,9 +418,9 @@ static bool start_body(swinging *b, double amplitude, double *v, swing *full) {
 
 static bool swing_body(swinging *b, double amplitude, swing *full) {
     bough_context *ctx = b->scene.ctx;
-    bough_body *body = bough_scene_body(b->scene.scene);
+    bough_body *body = b->scene.whole->body;
     const size_t n = 3 * (size_t)bough_body_mesh(body)->vertex_count;
-    const size_t tip = 3 * (size_t)b->scene.scene->probes[0].vertices[0];
+    const size_t tip = 3 * (size_t)b->scene.whole->probes[0].vertices[0];
     bough_integrator_def def = bough_default_integrator_def();
     bo_system system = {0};
     bo_integrator *integrator = NULL;
@@ -459,7 +459,7 @@ static bool start_tree(swinging *b, bough_state *state, double speed, double *li
 
 static bool swing_tree(swinging *b, double speed, swing *run) {
     const tree_scene *s = &b->scene;
-    const bo_scene_probe *probe = &s->scene->probes[0];
+    const bo_probe *probe = &s->whole->probes[0];
     bough_state *state = NULL;
     double v[3];
     bool good = !bough_state_create(s->ctx, s->model, &state);

@@ -1,5 +1,7 @@
 #include "tree_scene.h"
 
+#include "scene/scene.h"
+
 #include "../app/example.h"
 
 #include <dirent.h>
@@ -145,6 +147,7 @@ bool tree_scene_open_copy(bough_context *ctx, const char *folder, tree_scene *s)
 
 void tree_scene_close(tree_scene *s) {
     bough_model_destroy(s->ctx, s->model);
+    bo_whole_destroy(s->ctx, s->whole);
     bough_scene_destroy(s->ctx, s->scene);
     if (s->folder[0])
         nftw(s->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

@@ -11,7 +11,8 @@ typedef struct tree_scene {
     bough_context *ctx;
     char folder[64], path[96];
     bough_scene *scene;
-    bough_model *model; /* as the scene says */
+    struct bo_whole *whole; /* its object in one piece; NULL unless a benchmark made it */
+    bough_model *model;     /* as the scene says */
 } tree_scene;
 
 /* leaves: of the oak; negative: as many as it has. Says what is wrong when it fails; close it in any case. */

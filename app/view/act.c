@@ -8,13 +8,11 @@
 
 /* ---- telling what is so ---- */
 
-static const bough_wind *wind_now(const view_session *s) {
-    static const bough_wind calm;
-    return s->has_wind ? &s->wind : s->worlds[0]->state ? &s->worlds[0]->state->wind : &calm;
-}
-
-static const double *gravity_now(const view_session *s) {
-    return s->has_gravity ? s->gravity : s->worlds[0]->state ? s->worlds[0]->state->gravity : s->scene_gravity;
+static bough_wind wind_now(const view_session *s) {
+    bough_wind wind = s->wind;
+    if (!s->has_wind)
+        bough_run_wind(s->worlds[0]->run, &wind);
+    return wind;
 }
 
 /* Which motors somebody has taken over. */
@@ -28,40 +26,37 @@ static json_t *json_held_motors(const bough_run *run) {
 
 void session_say_settings(view_session *s) {
     const view_choice *c = &s->worlds[0]->choice;
-    session_tell_newest(s, SLOT_SETTINGS,
-                        view_message_json(json_pack(
-                            "{s:s, s:b, s:f, s:o, s:o, s:f, s:s?, s:s, s:s, s:s, s:b, s:o}", "say", "settings",
-                            "paused", (int)s->paused, "speed", s->speed, "wind", view_json_wind(wind_now(s)), "gravity",
-                            app_json_numbers(gravity_now(s), 3), "dt", c->dt, "coupling", c->coupling, "integrator",
-                            c->integrator, "engine", c->engine, "continuity", c->continuity, "recording",
-                            (int)(s->recording != NULL), "motors", json_held_motors(s->worlds[0]->run))));
+    const bough_wind wind = wind_now(s);
+    double gravity[3];
+    bough_run_gravity(s->worlds[0]->run, gravity);
+    session_tell_newest(
+        s, SLOT_SETTINGS,
+        view_message_json(json_pack(
+            "{s:s, s:b, s:f, s:o, s:o, s:f, s:s?, s:s, s:s, s:s, s:b, s:o}", "say", "settings", "paused",
+            (int)s->paused, "speed", s->speed, "wind", view_json_wind(&wind), "gravity", app_json_numbers(gravity, 3),
+            "dt", c->dt, "coupling", c->coupling, "integrator", c->integrator, "engine", c->engine, "continuity",
+            c->continuity, "recording", (int)(s->recording != NULL), "motors", json_held_motors(s->worlds[0]->run))));
 }
 
 static void add_pair(json_t *list, int32_t part, double number) {
     json_array_append_new(list, json_pack("[i, o]", (int)part, app_json_number(number)));
 }
 
-/* It hangs, or is held, otherwise than at the start. */
-static bool is_loose(const bough_part_def *now, const bough_part_def *then) {
-    return now->parent != then->parent || (now->parent >= 0 && now->interface != then->interface) ||
-           now->free != then->free;
-}
-
 void session_say_parts(view_session *s) {
     const view_world *w = s->worlds[0];
     json_t *absent = json_array(), *loose = json_array(), *locked = json_array(), *stiff = json_array(),
            *damped = json_array();
-    for (int32_t p = 0; p < view_world_part_count(w) && w->model; p++) {
-        const bough_part_def *now = &bough_state_parts(w->model, w->state)[p];
-        const bough_part_def *then = &bough_model_describe(w->model)->parts[p];
-        if (!view_part_is_there(w, p))
+    for (int32_t p = 0; p < view_world_part_count(w); p++) {
+        bough_thing_state now;
+        bough_run_thing_state(w->run, p, &now);
+        if (!now.there)
             json_array_append_new(absent, json_integer(p));
-        if (is_loose(now, then))
+        if (now.loose)
             json_array_append_new(loose, json_integer(p));
-        if (now->locked)
+        if (now.locked)
             json_array_append_new(locked, json_integer(p));
-        if (w->state->stiffness[p] != then->stiffness)
-            add_pair(stiff, p, w->state->stiffness[p]);
+        if (now.stiffness != bough_run_thing(w->run, p)->stiffness)
+            add_pair(stiff, p, now.stiffness);
         if (!isnan(w->damping_ratio[p]))
             add_pair(damped, p, w->damping_ratio[p]);
     }
@@ -83,18 +78,21 @@ void session_on_changes(void *data, const bough_run_change *changes, int32_t cou
 
 bough_status session_set_stage(view_session *s) {
     view_message *message;
+    const bough_wind wind = wind_now(s);
+    double gravity[3];
+    bough_run_gravity(s->worlds[0]->run, gravity);
     const view_stage stage = {.name = s->name,
-                              .engines = s->engines,
+                              .scene = &s->scene,
                               .worlds = {s->worlds[0], s->worlds[1]},
-                              .wind = wind_now(s),
-                              .gravity = gravity_now(s),
+                              .wind = &wind,
+                              .gravity = gravity,
                               .files = s->openable,
                               .file = s->file,
                               .generation = ++s->generation};
     for (int k = 0; k < VIEW_LAYERS; k++)
         if (s->worlds[k])
             s->worlds[k]->shape->generation = s->generation;
-    bough_status status = view_stage_make(s->ctx, &stage, &message);
+    bough_status status = view_stage_make(&stage, &message);
     if (status)
         return status;
     pthread_mutex_lock(&s->lock);
@@ -113,12 +111,12 @@ bool session_complain_if(view_session *s, uint64_t seat, bough_status status) {
 
 /* ---- hands ---- */
 
-/* A part's vertex on the mesh of the full engine: the nearest at rest. */
-static int32_t nearest_on_body(const view_world *body, const view_world *tree, int32_t part, int32_t vertex) {
-    const bough_mesh *mesh = bough_run_mesh(body->run), *surface = bough_run_mesh(tree->run);
+/* A part's vertex on the one mesh of another world: the nearest at rest. */
+static int32_t nearest_on_body(const view_world *body, const view_world *parts, int32_t part, int32_t vertex) {
+    const bough_mesh *mesh = bough_run_mesh(body->run), *surface = bough_run_mesh(parts->run);
     if (!mesh || !surface)
         return -1;
-    const double *x = surface->vertices + 3 * (size_t)(tree->shape->parts[part].first + vertex);
+    const double *x = surface->vertices + 3 * (size_t)(parts->shape->parts[part].first + vertex);
     int32_t nearest = -1;
     double least = INFINITY;
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
@@ -136,12 +134,12 @@ static bool find_vertex(const view_session *s, int k, int32_t part, int32_t vert
     const view_world *first = s->worlds[0], *w = s->worlds[k];
     if (!view_world_has_part(first, part) || vertex < 0 || vertex >= first->shape->parts[part].vertices)
         return false;
-    *its_part = w->model || w->rigid_count > 0 ? part : 0;
-    if (k > 0 && !w->model && first->model)
+    *its_part = w->boundary ? 0 : part;
+    if (k > 0 && w->boundary && !first->boundary)
         *its_vertex = nearest_on_body(w, first, part, vertex);
     else
         *its_vertex = view_world_vertex(w, vertex);
-    return *its_vertex >= 0 && (k == 0 || (w->model != NULL) <= (first->model != NULL));
+    return *its_vertex >= 0 && (k == 0 || w->boundary || !first->boundary);
 }
 
 /* Everybody has hands of their own, by the same numbers; all share those of the run. NULL: there is no such one. */
@@ -167,7 +165,8 @@ static void pull(view_session *s, uint64_t seat, const view_command *c) {
     }
     if (!hand->holds || hand->part != c->part || hand->vertex != c->vertex || !isnan(c->value)) {
         *hand = (view_held){.holds = true, .seat = seat, .number = c->hand, .part = c->part, .vertex = c->vertex};
-        view_world_spring(s->ctx, s->worlds[0], c->part, &hand->stiffness, &hand->damping);
+        session_complain_if(s, seat,
+                            bough_run_spring(s->ctx, s->worlds[0]->run, c->part, &hand->stiffness, &hand->damping));
         if (!isnan(c->value)) {
             hand->damping *= sqrt(c->value / hand->stiffness);
             hand->stiffness = c->value;
@@ -209,18 +208,17 @@ static void poke(view_session *s, uint64_t seat, const view_command *c) {
 static bough_status blow(view_session *s) {
     bough_status status = BOUGH_OK;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k] && !status; k++)
-        if (s->worlds[k]->model)
+        if (s->worlds[k]->can & BOUGH_CAN_WIND)
             status = bough_run_set_wind(s->ctx, s->worlds[k]->run, s->has_wind ? &s->wind : NULL);
     return status;
 }
 
 static void set_wind(view_session *s, uint64_t seat, const view_command *c) {
-    if (!s->worlds[0]->model) {
-        session_complain(s, seat, false, "%s knows no wind",
-                         s->worlds[0]->rigid_count > 0 ? "a mechanism" : "the full engine");
+    if (!(s->worlds[0]->can & BOUGH_CAN_WIND)) { /* the run has a sentence for it */
+        session_complain_if(s, seat, bough_run_set_wind(s->ctx, s->worlds[0]->run, NULL));
         return;
     }
-    const bough_wind before = *wind_now(s);
+    const bough_wind before = wind_now(s);
     s->has_wind = c->flag || !isnan(c->value);
     s->wind = before;
     if (c->flag)
@@ -381,8 +379,16 @@ static void restage(view_session *s, uint64_t seat, const view_choice *choice) {
     session_say_parts(s);
 }
 
+/* The engine of that name that can step the scene; NULL: there is none. */
+static const char *engine_named(const view_session *s, const char *name) {
+    for (int32_t i = 0; i < s->scene.engine_count; i++)
+        if (s->scene.engines[i].suits && !strcasecmp(name, s->scene.engines[i].name))
+            return s->scene.engines[i].name;
+    return NULL;
+}
+
 static void set_engine(view_session *s, uint64_t seat, const char *name) {
-    view_choice choice = {.engine = constant(name, s->engines), .continuity = s->worlds[0]->choice.continuity};
+    view_choice choice = {.engine = engine_named(s, name), .continuity = s->worlds[0]->choice.continuity};
     if (choice.engine)
         restage(s, seat, &choice);
     else
@@ -391,22 +397,8 @@ static void set_engine(view_session *s, uint64_t seat, const char *name) {
 
 static void set_coupling(view_session *s, uint64_t seat, const char *name) {
     view_world *w = s->worlds[0];
-    const char *known = constant(name, couplings);
-    if (!known || !w->model) {
-        session_complain(s, seat, false, known ? "the full engine couples nothing" : "there is no coupling \"%s\"",
-                         name);
-        return;
-    }
-    const bough_coupling before = w->state->coupling;
-    int which = 0;
-    while (couplings[which] != known)
-        which++;
-    w->state->coupling = (bough_coupling)which;
-    /* joints, ties and integrators may need the exact one */
-    if (session_complain_if(s, seat, bough_step(s->ctx, w->model, w->state, 0)))
-        w->state->coupling = before;
-    else
-        w->choice.coupling = known;
+    if (!session_complain_if(s, seat, bough_run_set_coupling(s->ctx, w->run, name)))
+        w->choice.coupling = constant(name, couplings);
     session_say_settings(s);
 }
 
@@ -417,18 +409,6 @@ static const char *integrator_named(const char *name) {
     return NULL;
 }
 
-/* hht and newmark are the tree's own step. */
-static bough_status integrate_tree(view_session *s, const char *name) {
-    view_world *w = s->worlds[0];
-    bough_integrator_def def = bough_default_integrator_def();
-    def.name = name;
-    const bool newmark = !strcmp(name, "newmark"), own = newmark || !strcmp(name, "hht");
-    bough_status status = bough_state_use_integrator(s->ctx, w->model, w->state, own ? NULL : &def);
-    if (!status)
-        w->state->alpha = newmark ? 0 : def.alpha;
-    return status;
-}
-
 static void set_integrator(view_session *s, uint64_t seat, const char *name) {
     view_world *w = s->worlds[0];
     const char *known = integrator_named(name);
@@ -436,16 +416,16 @@ static void set_integrator(view_session *s, uint64_t seat, const char *name) {
         session_complain(s, seat, false, "there is no integrator \"%s\"", name);
         return;
     }
-    if (!w->model) {
+    if (!(w->can & BOUGH_CAN_INTEGRATOR)) {
         view_choice choice = w->choice;
         choice.integrator = known;
         if (session_restart(s, seat, &choice)) {
-            session_complain(s, 0, false, "the body began anew, with the integrator %s", known);
+            session_complain(s, 0, false, "the scene began anew, with the integrator %s", known);
             session_say_settings(s);
         }
         return;
     }
-    if (!session_complain_if(s, seat, integrate_tree(s, known)))
+    if (!session_complain_if(s, seat, bough_run_set_integrator(s->ctx, w->run, known)))
         w->choice.integrator = known;
     session_say_settings(s);
 }
@@ -461,25 +441,17 @@ static void set_dt(view_session *s, uint64_t seat, double dt) {
 
 /* C1 is drawn by the program, so that other things are sent. */
 static void set_continuity(view_session *s, uint64_t seat, const char *name) {
-    static const bough_continuity kinds[] = {BOUGH_CONTINUITY_NONE, BOUGH_CONTINUITY_C0, BOUGH_CONTINUITY_C1};
     view_world *w = s->worlds[0];
-    const char *known = constant(name, continuities);
-    if (!known || !w->model) {
-        session_complain(s, seat, false, known ? "the full engine has one surface" : "there is no continuity \"%s\"",
-                         name);
-        return;
-    }
-    const bool other = !strcmp(known, "C1") != !strcmp(w->choice.continuity, "C1");
     const char *before = w->choice.continuity;
-    int which = 0;
-    while (continuities[which] != known)
-        which++;
-    w->choice.continuity = known;
+    if (session_complain_if(s, seat, bough_run_set_continuity(s->ctx, w->run, name)))
+        return;
+    w->choice.continuity = constant(name, continuities);
+    const bool other = !strcmp(w->choice.continuity, "C1") != !strcmp(before, "C1");
     if (other && (view_world_reshape(s->ctx, w) || session_set_stage(s))) {
         w->choice.continuity = before;
+        bough_run_set_continuity(s->ctx, w->run, before);
         session_complain(s, seat, false, "there is not enough memory");
-    } else
-        w->state->continuity = kinds[which];
+    }
     s->changed = true;
     session_say_settings(s);
 }
@@ -489,7 +461,7 @@ static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
     const double time = view_world_time(s->worlds[0]);
     view_choice choice = {.continuity = "C0", .dt = s->worlds[0]->choice.dt};
     const bool none = !c->name[0] && !c->coupling[0];
-    choice.engine = c->name[0] ? constant(c->name, s->engines) : s->worlds[0]->choice.engine;
+    choice.engine = c->name[0] ? engine_named(s, c->name) : s->worlds[0]->choice.engine;
     choice.coupling = c->coupling[0] ? constant(c->coupling, couplings) : NULL;
     if (none)
         drop_ghost(s);
@@ -509,14 +481,14 @@ static void set_ghost(view_session *s, uint64_t seat, const view_command *c) {
 
 /* ---- parts ---- */
 
-bool session_need_part(view_session *s, uint64_t seat, int32_t part) {
-    if (!s->worlds[0]->model)
-        session_complain(s, seat, false,
-                         s->worlds[0]->rigid_count > 0 ? "links of mechanisms stay as they are"
-                                                       : "the full engine has no parts");
-    else if (!view_world_has_part(s->worlds[0], part))
+bool session_need_part(view_session *s, uint64_t seat, int32_t part, uint32_t capability) {
+    const view_world *w = s->worlds[0];
+    const bough_status refused = w->can & capability ? BOUGH_OK : bough_run_change_parts(s->ctx, w->run, 0, NULL);
+    if (refused) /* the run has a sentence for it */
+        session_complain_of(s, seat, refused);
+    else if (!view_world_has_part(w, part))
         session_complain(s, seat, false, "there is no part %d", part);
-    return s->worlds[0]->model && view_world_has_part(s->worlds[0], part);
+    return !refused && view_world_has_part(w, part);
 }
 
 /* Parts that are absent can only be added, which is what putting them back means then. */
@@ -529,43 +501,41 @@ static bough_status change_part(bough_context *ctx, const view_world *w, view_do
                  {VIEW_DO_UNLOCK, BOUGH_CHANGE_UNLOCK},
                  {VIEW_DO_REATTACH, BOUGH_CHANGE_REATTACH},
                  {VIEW_DO_REMOVE, BOUGH_CHANGE_REMOVE}};
-    const bough_part_def *now = &bough_state_parts(w->model, w->state)[part];
+    const bough_pose *rest = &bough_run_thing(w->run, part)->rest;
     bough_change change = {.part = part, .parent = -1};
+    bough_thing_state now;
+    bough_run_thing_state(w->run, part, &now);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].what == what)
             change.kind = kinds[i].kind;
-    if (what == VIEW_DO_REATTACH && now->absent) {
+    if (what == VIEW_DO_REATTACH && now.removed) {
         change.kind = BOUGH_CHANGE_ADD;
-        memcpy(change.pose.rotation, now->rotation, sizeof now->rotation);
-        memcpy(change.pose.origin, now->position, sizeof now->position);
+        memcpy(change.pose.rotation, rest->rotation, sizeof rest->rotation);
+        memcpy(change.pose.origin, rest->position, sizeof rest->position);
     }
     return bough_run_change_parts(ctx, w->run, 1, &change);
 }
 
 static void act_on_part(view_session *s, uint64_t seat, view_do what, int32_t part) {
-    if (!session_need_part(s, seat, part))
+    if (!session_need_part(s, seat, part, BOUGH_CAN_CHANGE))
         return;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        if (s->worlds[k]->model)
+        if (s->worlds[k]->can & BOUGH_CAN_CHANGE)
             session_complain_if(s, seat, change_part(s->ctx, s->worlds[k], what, part));
     s->changed = true;
     session_say_parts(s);
 }
 
 static bough_status paint(bough_context *ctx, const view_world *w, const view_command *c) {
-    const int32_t component = w->shape->parts[c->part].component;
-    if (c->what == VIEW_DO_STIFFNESS)
-        return c->flag ? bough_state_set_component_stiffness(ctx, w->model, w->state, component, c->value)
-                       : bough_state_set_stiffness(ctx, w->model, w->state, c->part, c->value);
-    return c->flag ? bough_state_set_component_damping_ratio(ctx, w->model, w->state, component, c->value)
-                   : bough_state_set_damping_ratio(ctx, w->model, w->state, c->part, c->value);
+    return c->what == VIEW_DO_STIFFNESS ? bough_run_set_stiffness(ctx, w->run, c->part, c->flag, c->value)
+                                        : bough_run_set_damping(ctx, w->run, c->part, c->flag, c->value);
 }
 
 static void act_on_paint(view_session *s, uint64_t seat, const view_command *c) {
-    if (!session_need_part(s, seat, c->part))
+    if (!session_need_part(s, seat, c->part, BOUGH_CAN_PAINT))
         return;
     for (int k = 0; k < VIEW_LAYERS && s->worlds[k]; k++)
-        if (s->worlds[k]->model && session_complain_if(s, seat, paint(s->ctx, s->worlds[k], c)))
+        if (s->worlds[k]->can & BOUGH_CAN_PAINT && session_complain_if(s, seat, paint(s->ctx, s->worlds[k], c)))
             return;
     const view_world *w = s->worlds[0];
     for (int32_t p = 0; p < w->shape->part_count && c->what == VIEW_DO_DAMPING; p++)

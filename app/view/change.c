@@ -21,37 +21,8 @@ static char *name_of(const char *path) {
     return name;
 }
 
-static void read_gravity(const json_t *list, double gravity[3]) {
-    for (size_t d = 0; d < 3 && json_array_size(list) == 3; d++)
-        gravity[d] = json_number_value(json_array_get(list, d));
-}
-
-/* The full engine steps a cut object in one piece, and knows neither wind nor events. */
-static bool allows_full(const json_t *root) {
-    const json_t *velocity = json_object_get(json_object_get(root, "wind"), "velocity");
-    bool allows =
-        json_object_get(root, "object") && !json_object_get(root, "events") && !json_object_get(root, "break");
-    for (size_t d = 0; d < json_array_size(velocity); d++)
-        allows &= json_number_value(json_array_get(velocity, d)) == 0;
-    return allows;
-}
-
-/* What the library tells of no scene. The file has been checked: it was loaded. */
-void session_look_into_file(view_session *s) {
-    json_t *root = app_json_load(s->path);
-    memset(s->scene_gravity, 0, sizeof s->scene_gravity);
-    memset(s->engines, 0, sizeof s->engines);
-    read_gravity(json_object_get(json_object_get(root, "body"), "gravity"), s->scene_gravity);
-    read_gravity(json_object_get(root, "gravity"), s->scene_gravity);
-    if (app_is_scene_of_parts(s->path)) {
-        s->engines[0] = "tree";
-        s->engines[1] = allows_full(root) ? "full" : NULL;
-    } else if (s->worlds[0]->rigid_count > 0) {
-        s->engines[0] = "mechanism";
-        s->engines[1] = "full";
-    } else
-        s->engines[0] = s->worlds[0]->choice.engine;
-    json_decref(root);
+void session_look_at_scene(view_session *s) {
+    bough_scene_describe(s->ctx, s->worlds[0]->scene, &s->scene);
 }
 
 /* ---- paths ---- */
@@ -103,7 +74,7 @@ static void replace_world(view_session *s, view_world *made, bool at_rest) {
     session_forget_steps(s);
     s->paused = at_rest;
     s->step_seconds = 0, s->retries = 0, s->halved_dt = 0, s->timed = 0;
-    session_look_into_file(s);
+    session_look_at_scene(s);
     session_hand_over(s);
     session_restart_clock(s);
 }

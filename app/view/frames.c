@@ -49,10 +49,9 @@ static void write_identity(float *pose) {
 }
 
 /* Where U and the frame have the vertices of the volume mesh that the surface does not have. */
-static void take_inner(const view_world *w, int32_t p, float *x) {
-    const view_shape_part *part = &w->shape->parts[p];
-    const bough_component *c = bough_model_describe(w->model)->components[part->component];
-    const double *q = w->state->q + bough_model_offset(w->model, p), *R = w->state->frames[p].rotation;
+static void take_inner(const view_world *w, const view_shape_part *part, const bough_thing_state *now, float *x) {
+    const bough_component *c = view_world_look(w, part->component)->component;
+    const double *q = now->q, *R = now->frame.rotation;
     for (size_t v = 0; v < (size_t)part->inner; v++, x += 3) {
         double X[3];
         for (size_t d = 0; d < 3; d++) {
@@ -61,20 +60,21 @@ static void take_inner(const view_world *w, int32_t p, float *x) {
                 X[d] += q[l] * (double)c->wire.U[(3 * v + d) * (size_t)c->r + l];
         }
         for (size_t d = 0; d < 3; d++)
-            x[d] = (float)(w->state->frames[p].origin[d] +
+            x[d] = (float)(now->frame.origin[d] +
                            part->scale * (R[3 * d] * X[0] + R[3 * d + 1] * X[1] + R[3 * d + 2] * X[2]));
     }
 }
 
-static bough_status take_vertices(bough_context *ctx, const view_world *w, int32_t p, float *x) {
+static bough_status take_vertices(bough_context *ctx, const view_world *w, int32_t p, const bough_thing_state *now,
+                                  float *x) {
     const view_shape_part *part = &w->shape->parts[p];
-    if (!view_part_is_there(w, p)) {
+    if (!now->there) {
         memset(x, 0, (size_t)part->count * sizeof *x);
         return BOUGH_OK;
     }
-    take_inner(w, p, x + 3 * (size_t)part->vertices);
+    take_inner(w, part, now, x + 3 * (size_t)part->vertices);
     if (!w->positions)
-        return bough_state_positions(ctx, w->model, w->state, p, x);
+        return bough_run_positions(ctx, w->run, p, x);
     memcpy(x, w->positions + 3 * (size_t)part->first, 3 * (size_t)part->vertices * sizeof *x);
     return BOUGH_OK;
 }
@@ -82,14 +82,15 @@ static bough_status take_vertices(bough_context *ctx, const view_world *w, int32
 static bough_status take_part(bough_context *ctx, const view_world *w, int32_t p, float *numbers) {
     const view_shape_part *part = &w->shape->parts[p];
     float *pose = numbers + part->at, *rest = pose + VIEW_POSE;
+    bough_thing_state now;
+    bough_run_thing_state(w->run, p, &now);
     if (part->streamed) {
         write_identity(pose);
-        return take_vertices(ctx, w, p, rest);
+        return take_vertices(ctx, w, p, &now, rest);
     }
-    const double *q = w->state->q + bough_model_offset(w->model, p);
-    view_write_pose(w->state->frames[p].rotation, w->state->frames[p].origin, pose);
+    view_write_pose(now.frame.rotation, now.frame.origin, pose);
     for (int32_t l = 0; l < part->r; l++)
-        rest[l] = (float)q[l];
+        rest[l] = (float)now.q[l];
     return BOUGH_OK;
 }
 
@@ -107,13 +108,9 @@ static bough_status take_body(const view_world *w, float *numbers) {
 }
 
 static bough_status take_numbers(bough_context *ctx, const view_world *w, float *numbers) {
-    if (w->rigid_count > 0) {
-        view_cast_take(w, numbers);
-        return BOUGH_OK;
-    }
-    if (!w->model)
+    if (w->boundary)
         return take_body(w, numbers);
-    bough_status s = w->positions ? bough_state_surface(ctx, w->model, w->state, w->positions, NULL) : BOUGH_OK;
+    bough_status s = w->positions ? bough_run_positions(ctx, w->run, -1, w->positions) : BOUGH_OK;
     for (int32_t p = 0; p < w->shape->part_count && !s; p++)
         s = take_part(ctx, w, p, numbers);
     return s;

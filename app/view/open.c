@@ -45,8 +45,8 @@ static json_t *scene_of_component(const char *path, const char *name) {
 
 /* Of rubber, where its file does not say more. */
 static json_t *scene_of_volume(const char *path) {
-    return json_pack("{s:i, s:{s:s, s:b}, s:{s:s}, s:{s:f, s:f}}", "bough", 1, "mesh", "file", path, "repair", 1,
-                     "engine", "kind", "full", "time", "dt", 0.01, "duration", 1.0);
+    return json_pack("{s:i, s:{s:s, s:b}, s:{s:f, s:f}}", "bough", 1, "mesh", "file", path, "repair", 1, "time", "dt",
+                     0.01, "duration", 1.0);
 }
 
 /* The base of a mechanism, which is held; to be one, it has a second link: a grain at one of the vertices. */
@@ -127,17 +127,8 @@ enum { DEEPEST = 2, LARGEST = 1 << 20, MOST_ENTRIES = 2000 };
 
 /* A scene, and not a component or some other file. */
 static bool is_scene(const char *path) {
-    static const char *const wanted[] = {"mesh",     "object", "objects", "parts", "links",
-                                         "generate", "urdf",   "bodies",  NULL};
     struct stat info;
-    json_t *json = stat(path, &info) == 0 && info.st_size < LARGEST ? app_json_load(path) : NULL;
-    bool found = false;
-    for (int i = 0; wanted[i] && json; i++)
-        found |= json_object_get(json, wanted[i]) != NULL;
-    found &= json_is_integer(json_object_get(json, "bough")) && !json_object_get(json, "interfaces") &&
-             !json_object_get(json, "basis");
-    json_decref(json);
-    return found;
+    return stat(path, &info) == 0 && info.st_size < LARGEST && app_look_at_file(path).complete;
 }
 
 static bool can_open(const char *path) {

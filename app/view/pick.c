@@ -4,63 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- parts ---- */
-
-/* Those of its component, as cooking found them, at the part's scale and stiffness; f ~ sqrt(E) / length. */
-static json_t *json_part_frequencies(const view_world *w, const bough_component *c, int32_t part) {
-    const double factor = w->state->stiffness[part] / w->shape->parts[part].scale;
-    json_t *list = json_array();
-    for (int32_t i = 0; i < c->quality.mode_count; i++)
-        json_array_append_new(list, app_json_number(factor * c->quality.reduced_hz[i]));
-    return list;
-}
-
-static double stress_of(view_session *s, int32_t part) {
-    const view_world *w = s->worlds[0];
-    double *all = malloc(((size_t)w->shape->part_count + 1) * sizeof *all), stress = NAN;
-    if (all) {
-        bough_state_peak_stresses(s->ctx, w->model, w->state, all);
-        stress = all[part];
-    }
-    free(all);
-    return stress;
-}
-
-/* Of a vertex of the part's surface; null: there is none of that number. */
-static json_t *json_part_position(view_session *s, int32_t part, int32_t vertex) {
-    const view_world *w = s->worlds[0];
-    const int32_t count = w->shape->parts[part].vertices;
-    float *x = vertex >= 0 && vertex < count ? malloc(3 * (size_t)count * sizeof *x) : NULL;
-    json_t *position = NULL;
-    if (x && !bough_state_positions(s->ctx, w->model, w->state, part, x)) {
-        const float *at = x + 3 * (size_t)vertex;
-        position = app_json_numbers((double[]){(double)at[0], (double)at[1], (double)at[2]}, 3);
-    }
-    free(x);
-    return position ? position : json_null();
-}
-
-static void pick_part(view_session *s, uint64_t seat, int32_t part, int32_t vertex) {
-    const view_world *w = s->worlds[0];
-    const bough_model_def *def = bough_model_describe(w->model);
-    const bough_part_def *now = &bough_state_parts(w->model, w->state)[part];
-    const bough_component *c = def->components[now->component];
-    char *component = view_component_name(c, now->component);
-    double spring, damping;
-    view_world_spring(s->ctx, w, part, &spring, &damping);
-    session_tell(s, seat,
-                 view_message_json(json_pack(
-                     "{s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:b, s:o, s:o, s:o}", "say", "pick", "part",
-                     (int)part, "name", app_json_text(now->name ? now->name : ""), "component",
-                     app_json_text(component ? component : ""), "parent", (int)now->parent, "r", (int)c->r, "mass",
-                     app_json_number(c->mass * pow(now->scale, 3)), "frequencies", json_part_frequencies(w, c, part),
-                     "stiffness", w->state->stiffness[part], "damping", app_json_number(w->damping_ratio[part]),
-                     "locked", (int)now->locked, "stress", app_json_number(stress_of(s, part)), "position",
-                     json_part_position(s, part, vertex), "spring", app_json_number(spring))));
-    free(component);
-}
-
-/* ---- the body of the full engine ---- */
+/* ---- stress ---- */
 
 /* Mean of the elements around the vertex of the mesh; of -1: the largest of all. */
 static double mises_at(const bough_mesh *mesh, const double *mises, int32_t vertex) {
@@ -76,82 +20,113 @@ static double mises_at(const bough_mesh *mesh, const double *mises, int32_t vert
     return vertex < 0 ? most : sum / count;
 }
 
-static double body_stress(view_session *s, const bough_mesh *mesh, const double *u, int32_t vertex) {
-    double *mises = malloc(((size_t)mesh->element_count + 1) * sizeof *mises), stress = NAN;
-    if (mises && u && !bough_body_stress(s->ctx, bough_scene_body(s->worlds[0]->scene), u, NULL, mises))
-        stress = mises_at(mesh, mises, vertex);
-    free(mises);
+/* Of the part; where every element has its own, at the vertex. */
+static double stress_of(const view_world *w, int32_t part, int32_t vertex) {
+    double *all = malloc(((size_t)bough_run_stress_count(w->run) + 1) * sizeof *all), stress = NAN;
+    if (all && w->can & BOUGH_CAN_STRESS && !bough_run_stresses(w->run, all))
+        stress = w->boundary ? mises_at(bough_run_mesh(w->run), all, vertex) : all[part];
+    free(all);
     return stress;
 }
 
-static json_t *json_body_position(const bough_mesh *mesh, const double *u, int32_t vertex) {
-    double x[3];
-    if (vertex < 0 || !u)
-        return json_null();
-    for (size_t d = 0; d < 3; d++)
-        x[d] = mesh->vertices[3 * (size_t)vertex + d] + u[3 * (size_t)vertex + d];
-    return app_json_numbers(x, 3);
-}
+/* ---- places ---- */
 
-static void pick_body(view_session *s, uint64_t seat, int32_t drawn) {
-    const view_world *w = s->worlds[0];
+static bool find_on_mesh(const view_world *w, int32_t vertex, double x[3]) {
     const bough_mesh *mesh = bough_run_mesh(w->run);
     const double *u = bough_run_displacement(w->run);
-    const int32_t vertex = view_world_vertex(w, drawn);
-    bough_body_properties whole = {.mass = NAN};
-    double spring, damping;
-    bough_body_measure(s->ctx, bough_scene_body(w->scene), &whole);
-    view_world_spring(s->ctx, w, 0, &spring, &damping);
-    session_tell(s, seat,
-                 view_message_json(json_pack(
-                     "{s:s, s:i, s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "say", "pick", "part", 0, "name",
-                     "body", "element", bough_element_name(mesh->type), "elements", (int)mesh->element_count,
-                     "vertices", (int)mesh->vertex_count, "mass", app_json_number(whole.mass), "stress",
-                     app_json_number(body_stress(s, mesh, u, vertex)), "position", json_body_position(mesh, u, vertex),
-                     "spring", app_json_number(spring), "vertex", vertex < 0 ? json_null() : json_integer(vertex))));
+    for (size_t d = 0; d < 3 && u && vertex >= 0; d++)
+        x[d] = mesh->vertices[3 * (size_t)vertex + d] + u[3 * (size_t)vertex + d];
+    return u && vertex >= 0;
 }
 
-/* ---- mechanisms ---- */
+static bool find_on_modes(bough_context *ctx, const view_world *w, int32_t part, int32_t vertex, double x[3]) {
+    float *all = malloc((3 * (size_t)w->shape->parts[part].vertices + 1) * sizeof *all);
+    const bool found = all && !bough_run_positions(ctx, w->run, part, all);
+    for (size_t d = 0; d < 3 && found; d++)
+        x[d] = (double)all[3 * (size_t)vertex + d];
+    free(all);
+    return found;
+}
 
-static json_t *json_rigid_position(const bough_run_rigid *rigid, const bough_pose *pose, int32_t vertex) {
-    if (!rigid->surface || vertex < 0 || vertex >= rigid->surface->vertex_count)
-        return json_null();
-    const double *X = rigid->surface->vertices + 3 * (size_t)vertex, *R = pose->rotation;
+static bool find_on_rigid(const view_world *w, int32_t part, int32_t vertex, double x[3]) {
+    const bough_look *look = bough_run_thing_look(w->run, bough_run_thing(w->run, part)->look);
+    const double *X = look->vertices + 3 * (size_t)vertex;
+    bough_thing_state now;
+    bough_run_thing_state(w->run, part, &now);
+    for (int d = 0; d < 3; d++) {
+        const double *R = now.frame.rotation + 3 * d;
+        x[d] = now.frame.origin[d] + R[0] * X[0] + R[1] * X[1] + R[2] * X[2];
+    }
+    return true;
+}
+
+/* Of a vertex of the part's surface; null: there is none of that number. */
+static json_t *json_position(bough_context *ctx, const view_world *w, int32_t part, int32_t vertex) {
     double x[3];
-    for (int d = 0; d < 3; d++)
-        x[d] = pose->position[d] + R[3 * d] * X[0] + R[3 * d + 1] * X[1] + R[3 * d + 2] * X[2];
-    return app_json_numbers(x, 3);
+    const bough_drawing drawing = bough_run_thing(w->run, part)->drawing;
+    if (vertex < 0 || vertex >= bough_run_thing(w->run, part)->vertex_count)
+        return json_null();
+    const bool found = drawing == BOUGH_DRAWN_VERTICES ? find_on_mesh(w, vertex, x)
+                       : drawing == BOUGH_DRAWN_MODES  ? find_on_modes(ctx, w, part, vertex, x)
+                                                       : find_on_rigid(w, part, vertex, x);
+    return found ? app_json_numbers(x, 3) : json_null();
 }
 
-static void pick_rigid(view_session *s, uint64_t seat, int32_t part, int32_t vertex) {
-    static const char *const kinds[] = {
-        [BOUGH_RIGID_LINK] = "link", [BOUGH_RIGID_BODY] = "free body", [BOUGH_RIGID_OBSTACLE] = "obstacle"};
-    const view_world *w = s->worlds[0];
-    const bough_run_rigid *rigid = bough_run_rigid_at(w->run, part);
-    const bough_pose pose = bough_run_rigid_pose(w->run, part);
-    double spring, damping;
-    view_world_spring(s->ctx, w, part, &spring, &damping);
-    session_tell(
-        s, seat,
-        view_message_json(json_pack("{s:s, s:i, s:o, s:s, s:i, s:o, s:o, s:o}", "say", "pick", "part", (int)part,
-                                    "name", app_json_text(rigid->name), "kind", kinds[rigid->kind], "parent",
-                                    (int)rigid->parent, "mass", app_json_number(rigid->mass), "position",
-                                    json_rigid_position(rigid, &pose, vertex), "spring", app_json_number(spring))));
+/* ---- what there is to know of each way of drawing ---- */
+
+/* Those of its component, as cooking found them, at the part's scale and stiffness; f ~ sqrt(E) / length. */
+static json_t *json_part_frequencies(const bough_component *c, double factor) {
+    json_t *list = json_array();
+    for (int32_t i = 0; i < c->quality.mode_count; i++)
+        json_array_append_new(list, app_json_number(factor * c->quality.reduced_hz[i]));
+    return list;
+}
+
+static void tell_of_component(const view_world *w, int32_t part, const bough_thing_state *now, json_t *to) {
+    const bough_thing *thing = bough_run_thing(w->run, part);
+    const bough_component *c = bough_run_thing_look(w->run, thing->look)->component;
+    char *name = view_component_name(c, thing->look);
+    json_object_set_new(to, "component", app_json_text(name ? name : ""));
+    json_object_set_new(to, "r", json_integer(c->r));
+    json_object_set_new(to, "frequencies", json_part_frequencies(c, now->stiffness / thing->scale));
+    json_object_set_new(to, "stiffness", json_real(now->stiffness));
+    json_object_set_new(to, "damping", app_json_number(w->damping_ratio[part]));
+    json_object_set_new(to, "locked", json_boolean(now->locked));
+    free(name);
+}
+
+static void tell_of_mesh(const view_world *w, int32_t vertex, json_t *to) {
+    const bough_mesh *mesh = bough_run_mesh(w->run);
+    json_object_set_new(to, "element", json_string(bough_element_name(mesh->type)));
+    json_object_set_new(to, "elements", json_integer(mesh->element_count));
+    json_object_set_new(to, "vertices", json_integer(mesh->vertex_count));
+    json_object_set_new(to, "vertex", vertex < 0 ? json_null() : json_integer(vertex));
 }
 
 /* ---- whatever it is ---- */
 
 void session_pick(view_session *s, uint64_t seat, const view_command *c) {
-    if (s->worlds[0]->model) {
-        if (session_need_part(s, seat, c->part))
-            pick_part(s, seat, c->part, c->vertex);
-    } else if (s->worlds[0]->rigid_count > 0) {
-        if (view_world_has_part(s->worlds[0], c->part))
-            pick_rigid(s, seat, c->part, c->vertex);
-        else
-            session_complain(s, seat, false, "there is no part %d", c->part);
-    } else if (c->part == 0)
-        pick_body(s, seat, c->vertex);
-    else
-        session_complain(s, seat, false, "the full engine has one body, part 0");
+    const view_world *w = s->worlds[0];
+    const bough_thing *thing = view_world_has_part(w, c->part) ? bough_run_thing(w->run, c->part) : NULL;
+    const int32_t vertex = thing ? view_world_vertex(w, c->vertex) : -1;
+    double spring = NAN, damping;
+    bough_thing_state now;
+    if (!thing) {
+        session_complain(s, seat, false, "there is no part %d", c->part);
+        return;
+    }
+    bough_run_thing_state(w->run, c->part, &now);
+    if (bough_run_spring(s->ctx, w->run, c->part, &spring, &damping))
+        spring = NAN;
+    json_t *to = json_pack("{s:s, s:i, s:o, s:s, s:i, s:o, s:o, s:o}", "say", "pick", "part", (int)c->part, "name",
+                           app_json_text(thing->name), "kind", thing->kind, "parent", (int)now.parent, "mass",
+                           app_json_number(thing->mass), "position", json_position(s->ctx, w, c->part, vertex),
+                           "spring", app_json_number(spring));
+    if (w->can & BOUGH_CAN_STRESS)
+        json_object_set_new(to, "stress", app_json_number(stress_of(w, c->part, vertex)));
+    if (thing->drawing == BOUGH_DRAWN_MODES)
+        tell_of_component(w, c->part, &now, to);
+    else if (thing->drawing == BOUGH_DRAWN_VERTICES)
+        tell_of_mesh(w, vertex, to);
+    session_tell(s, seat, view_message_json(to));
 }

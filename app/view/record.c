@@ -1,4 +1,4 @@
-/* Recordings: a table of the columns, and an animated glTF; of bodies by their vertices. */
+/* Recordings: a table of the columns, and an animated glTF. */
 #include "view.h"
 
 #include "../film.h"
@@ -36,9 +36,10 @@ static void write_names(const view_world *w, FILE *table) {
 }
 
 static double frame_bytes(const view_world *w) {
-    if (!w->model && w->rigid_count == 0)
-        return 0; /* bodies count their own */
-    return 28.0 * w->shape->part_count + (w->model ? 4.0 * bough_model_size(w->model) : 0);
+    double bytes = 0;
+    for (int32_t p = 0; p < w->shape->part_count && !w->boundary; p++) /* bodies count their own */
+        bytes += 28 + 4.0 * w->shape->parts[p].r;
+    return bytes;
 }
 
 static bough_status open_files(bough_context *ctx, const view_world *w, view_recording *r) {

@@ -130,9 +130,8 @@ static void record_frame(view_session *s) {
         return;
     session_complain(s, 0, false, "the recording has ended: %s",
                      status == BOUGH_ERROR_UNSUPPORTED
-                         ? (s->worlds[0]->model || s->worlds[0]->rigid_count > 0
-                                ? "it takes a GB of memory"
-                                : "a film of a body has at most 513 frames, 17 s, and a GB of memory")
+                         ? (s->worlds[0]->boundary ? "a film of a body has at most 513 frames, 17 s, and a GB of memory"
+                                                   : "it takes a GB of memory")
                      : status == BOUGH_ERROR_MEMORY ? bough_status_name(status)
                                                     : bough_message(s->ctx));
     session_act(s, &(view_order){.command = {.what = VIEW_DO_RECORD, .flag = false}});
@@ -163,7 +162,7 @@ static void show_colours(view_session *s) {
     for (uint32_t what = VIEW_COLOUR_STRESS; what <= VIEW_COLOUR_DEVIATION; what++)
         for (uint32_t layer = 0; layer < VIEW_LAYERS && session_somebody_wants(s, what); layer++) {
             view_message *message;
-            if (s->worlds[layer] && !view_colours_make(s->ctx, s->worlds[layer], what, layer, &message))
+            if (s->worlds[layer] && !view_colours_make(s->worlds[layer], what, layer, &message))
                 session_show_colours(s, what, layer, message);
         }
     s->colours_due = app_seconds() + 9 * (app_seconds() - start);
@@ -314,7 +313,7 @@ static bough_status build(view_session *s, const view_session_def *def) {
         status = view_world_create(s->ctx, s->path, &def->choice, session_on_changes, s, &s->worlds[0]);
     if (status)
         return status;
-    session_look_into_file(s);
+    session_look_at_scene(s);
     status = session_set_stage(s);
     if (status)
         return status;

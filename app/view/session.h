@@ -69,7 +69,7 @@ struct view_session {
     char *path, *name, *folder;
     char *root, *file;      /* whose folder the files are in that can be opened; which of these is shown */
     json_t *openable;       /* names of files */
-    const char *engines[3]; /* that the scene allows; NULL ends */
+    bough_scene_info scene; /* of the file that is shown */
     pthread_t thread;
     bool running; /* there is a thread */
 
@@ -84,7 +84,6 @@ struct view_session {
     double step_began, step_seconds;
     double speed;
     double base_wall, base_time; /* simulated time is base_time + speed (wall - base_wall) */
-    double scene_gravity[3];     /* as its file says */
     bool has_wind, has_gravity;
     bough_wind wind;
     double gravity[3];
@@ -149,8 +148,8 @@ void session_complain_of(view_session *s, uint64_t seat, bough_status status);
 void session_act(view_session *s, const view_order *order);
 void session_say_settings(view_session *s);
 void session_say_parts(view_session *s);
-/* The seat is told where the engine has no parts, or none of that number. */
-bool session_need_part(view_session *s, uint64_t seat, int32_t part);
+/* The seat is told where the engine cannot do that to its parts, or there is none of that number. */
+bool session_need_part(view_session *s, uint64_t seat, int32_t part, uint32_t capability);
 /* The stage as it is now, with a new generation. */
 bough_status session_set_stage(view_session *s);
 /* After worlds were made: what was chosen by hand acts on them too. */
@@ -189,8 +188,8 @@ double session_kept_from(const view_session *s);
 
 /* ---- change.c ---- */
 
-/* What the scene's file tells that the library does not. */
-void session_look_into_file(view_session *s);
+/* What the library tells of the scene that is shown. */
+void session_look_at_scene(view_session *s);
 /* Another file instead. */
 void session_open(view_session *s, uint64_t seat, const view_command *c);
 /* Path and name of what is shown; the old ones stay when it fails. */
@@ -198,7 +197,7 @@ bough_status session_take_path(view_session *s, const char *path, bool *at_rest)
 
 /* ---- pick.c ---- */
 
-/* Tells the seat what there is to know of a part, or of the body of the full engine, and of a point of it. */
+/* Tells the seat what there is to know of a part and of a point of it. */
 void session_pick(view_session *s, uint64_t seat, const view_command *c);
 
 #endif

@@ -113,7 +113,7 @@ static json_t *json_component(blob *b, const bough_component *c, int32_t number,
     return entry;
 }
 
-/* The body of the full engine. */
+/* A thing whose vertices are drawn by themselves. */
 static json_t *json_body(blob *b, const view_world *w) {
     const bough_mesh *surface = w->boundary, *mesh = bough_run_mesh(w->run);
     void *room;
@@ -127,39 +127,37 @@ static json_t *json_body(blob *b, const view_world *w) {
                      add_copy(b, 2 * (size_t)w->edge_count, w->edges), "U", "frequencies", "mass");
 }
 
-/* What several links of a mechanism look like. */
-static json_t *json_look(blob *b, const bough_run_rigid *rigid) {
-    const bough_mesh *surface = rigid->surface;
-    const size_t vertices = surface ? (size_t)surface->vertex_count : 0;
-    const size_t triangles = surface ? (size_t)surface->element_count : 0;
+/* The look of rigid things, by the first that has it. */
+static json_t *json_rigid(blob *b, const bough_thing *thing, const bough_look *look) {
+    const size_t vertices = (size_t)look->vertex_count, triangles = (size_t)look->triangle_count;
     void *room;
     json_t *position = add_array(b, 3 * vertices, &room);
     for (size_t i = 0; i < 3 * vertices && room; i++)
-        ((float *)room)[i] = (float)surface->vertices[i];
-    json_t *index = add_copy(b, 3 * triangles, surface ? surface->elements : NULL);
+        ((float *)room)[i] = (float)look->vertices[i];
+    json_t *index = add_copy(b, 3 * triangles, look->triangles);
     return json_pack("{s:o, s:i, s:b, s:i, s:i, s:i, s:o, s:o, s:n, s:o, s:[], s:o, s:o, s:b}", "name",
-                     app_json_text(rigid->name), "r", 0, "streamed", 0, "vertices", (int)vertices, "inner", 0,
+                     app_json_text(thing->name), "r", 0, "streamed", 0, "vertices", (int)vertices, "inner", 0,
                      "triangles", (int)triangles, "position", position, "index", index, "edges", "U",
-                     add_copy(b, 0, NULL), "frequencies", "mass", app_json_number(rigid->mass), "colour",
-                     app_json_numbers(rigid->colour, 3), "backdrop", (int)(rigid->kind == BOUGH_RIGID_OBSTACLE));
+                     add_copy(b, 0, NULL), "frequencies", "mass", app_json_number(thing->mass), "colour",
+                     app_json_numbers(look->colour, 3), "backdrop", (int)thing->held);
+}
+
+static bool is_streamed(const view_world *w, int32_t look) {
+    bool streamed = false;
+    for (int32_t p = 0; p < w->shape->part_count && !streamed; p++)
+        streamed = w->look_of[p] == look && w->shape->parts[p].streamed;
+    return streamed;
 }
 
 static json_t *json_components(blob *b, const view_world *w) {
     json_t *list = json_array();
-    for (int32_t i = 0; i < w->look_count; i++)
-        json_array_append_new(list, json_look(b, bough_run_rigid_at(w->run, w->looks[i])));
-    if (w->rigid_count > 0)
-        return list;
-    if (!w->model) {
+    if (w->boundary)
         json_array_append_new(list, json_body(b, w));
-        return list;
-    }
-    const bough_model_def *def = bough_model_describe(w->model);
-    for (int32_t c = 0; c < def->component_count; c++) {
-        bool streamed = false;
-        for (int32_t p = 0; p < def->part_count && !streamed; p++)
-            streamed = def->parts[p].component == c && w->shape->parts[p].streamed;
-        json_array_append_new(list, json_component(b, def->components[c], c, streamed));
+    for (int32_t i = 0; i < w->look_count; i++) {
+        const bough_look *look = view_world_look(w, i);
+        const bough_thing *thing = bough_run_thing(w->run, w->looks[i]);
+        json_array_append_new(list, look->component ? json_component(b, look->component, thing->look, is_streamed(w, i))
+                                                    : json_rigid(b, thing, look));
     }
     return list;
 }
@@ -190,26 +188,18 @@ static json_t *add_scales(blob *b, const view_shape *shape) {
     return array;
 }
 
-/* Poses at rest: those of a state that was just made, and of mechanisms those at the start. Where there is no memory
- * for a state they are left out. */
-static json_t *add_rest(bough_context *ctx, blob *b, const view_world *w) {
+/* Poses at rest; of a body that is drawn by its vertices: where the world's axes are. */
+static json_t *add_rest(blob *b, const view_world *w) {
     void *room;
-    bough_state *state = NULL;
-    if (w->rigid_count > 0)
-        return add_copy(b, VIEW_POSE * (size_t)w->rigid_count, w->start);
-    if (w->model && bough_state_create(ctx, w->model, &state))
-        return json_null();
     json_t *array = add_array(b, VIEW_POSE * (size_t)w->shape->part_count, &room);
-    const bough_frame body = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     for (int32_t p = 0; p < w->shape->part_count && room; p++) {
-        const bough_frame *frame = state ? &state->frames[p] : &body;
-        view_write_pose(frame->rotation, frame->origin, (float *)room + VIEW_POSE * (size_t)p);
+        const bough_pose *rest = &bough_run_thing(w->run, p)->rest;
+        view_write_pose(rest->rotation, rest->position, (float *)room + VIEW_POSE * (size_t)p);
     }
-    bough_state_destroy(ctx, state);
     return array;
 }
 
-static json_t *json_parts(bough_context *ctx, blob *b, const view_world *w) {
+static json_t *json_parts(blob *b, const view_world *w) {
     const view_shape *shape = w->shape;
     json_t *parts = json_object();
     json_object_set_new(parts, "component", add_part_numbers(b, shape, PART_COMPONENT));
@@ -217,26 +207,21 @@ static json_t *json_parts(bough_context *ctx, blob *b, const view_world *w) {
     json_object_set_new(parts, "scale", add_scales(b, shape));
     json_object_set_new(parts, "q", add_part_numbers(b, shape, PART_Q));
     json_object_set_new(parts, "first", add_part_numbers(b, shape, PART_FIRST));
-    json_object_set_new(parts, "rest", add_rest(ctx, b, w));
+    json_object_set_new(parts, "rest", add_rest(b, w));
     return parts;
 }
 
 static json_t *json_names(const view_world *w) {
     json_t *names = json_array();
-    for (int32_t p = 0; p < w->shape->part_count; p++) {
-        const char *name = w->model             ? bough_model_describe(w->model)->parts[p].name
-                           : w->rigid_count > 0 ? bough_run_rigid_at(w->run, p)->name
-                                                : "body";
-        json_array_append_new(names, app_json_text(name ? name : ""));
-    }
+    for (int32_t p = 0; p < w->shape->part_count; p++)
+        json_array_append_new(names, app_json_text(bough_run_thing(w->run, p)->name));
     return names;
 }
 
 static json_t *json_seams(blob *b, const view_world *w) {
     bough_seams seams = {0};
     const int32_t none = 0;
-    if (w->model)
-        bough_model_seams(w->model, &seams);
+    bough_run_seams(w->run, &seams);
     void *room;
     json_t *place = add_copy(b, (size_t)seams.place_count + 1, seams.place_count ? seams.place_first : &none);
     json_t *member = add_array(b, (size_t)seams.copy_count, &room);
@@ -259,10 +244,22 @@ static json_t *json_columns(const view_world *w) {
     return list;
 }
 
-static json_t *json_texts(const char *const *texts) {
+/* Names of what the bits of a set stand for: the page asks for these, and never which engine it is. */
+static json_t *json_can(uint32_t can) {
     json_t *list = json_array();
-    for (; *texts; texts++)
-        json_array_append_new(list, json_string(*texts));
+    for (int32_t i = 0; bough_capability_name(i); i++)
+        if (can >> i & 1)
+            json_array_append_new(list, json_string(bough_capability_name(i)));
+    return list;
+}
+
+/* Engines that can step the scene, with what each can do. */
+static json_t *json_engines(const bough_scene_info *scene) {
+    json_t *list = json_array();
+    for (int32_t i = 0; i < scene->engine_count; i++)
+        if (scene->engines[i].suits)
+            json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", scene->engines[i].name, "label",
+                                                  scene->engines[i].label, "can", json_can(scene->engines[i].can)));
     return list;
 }
 
@@ -288,11 +285,14 @@ static json_t *json_motors(const bough_run *run) {
     return list;
 }
 
-static json_t *json_layer(bough_context *ctx, blob *b, const view_stage *stage, const view_world *w) {
+static json_t *json_layer(blob *b, const view_stage *stage, const view_world *w) {
     json_t *layer = json_object();
     json_object_set_new(layer, "name", app_json_text(stage->name));
     json_object_set_new(layer, "engine", json_string(w->choice.engine));
-    json_object_set_new(layer, "engines", json_texts(stage->engines));
+    json_object_set_new(layer, "can", json_can(w->can));
+    json_object_set_new(layer, "engines", json_engines(stage->scene));
+    json_object_set_new(layer, "kind", json_string(stage->scene->kind));
+    json_object_set_new(layer, "things", json_string(stage->scene->things));
     json_object_set_new(layer, "coupling", w->choice.coupling ? json_string(w->choice.coupling) : json_null());
     json_object_set_new(layer, "integrator", json_string(w->choice.integrator));
     json_object_set_new(layer, "integrators", json_integrators());
@@ -303,7 +303,7 @@ static json_t *json_layer(bough_context *ctx, blob *b, const view_stage *stage, 
     json_object_set_new(layer, "columns", json_columns(w));
     json_object_set_new(layer, "motors", json_motors(w->run));
     json_object_set_new(layer, "components", json_components(b, w));
-    json_object_set_new(layer, "parts", json_parts(ctx, b, w));
+    json_object_set_new(layer, "parts", json_parts(b, w));
     json_object_set_new(layer, "names", json_names(w));
     json_object_set_new(layer, "seams", json_seams(b, w));
     return layer;
@@ -324,10 +324,10 @@ static view_message *join(json_t *json, const blob *b, uint32_t generation) {
     return m;
 }
 
-bough_status view_stage_make(bough_context *ctx, const view_stage *stage, view_message **message) {
+bough_status view_stage_make(const view_stage *stage, view_message **message) {
     blob b = {0};
-    json_t *json = json_layer(ctx, &b, stage, stage->worlds[0]);
-    json_object_set_new(json, "ghost", stage->worlds[1] ? json_layer(ctx, &b, stage, stage->worlds[1]) : json_null());
+    json_t *json = json_layer(&b, stage, stage->worlds[0]);
+    json_object_set_new(json, "ghost", stage->worlds[1] ? json_layer(&b, stage, stage->worlds[1]) : json_null());
     json_object_set_new(json, "files", stage->files ? json_deep_copy(stage->files) : json_array());
     json_object_set_new(json, "file", stage->file ? app_json_text(stage->file) : json_null());
     *message = join(json, &b, stage->generation);

@@ -85,21 +85,18 @@ typedef struct view_choice {
 typedef struct view_world {
     bough_scene *scene;
     bough_run *run;
-    const bough_model *model; /* NULL: a body of the full engine, or a mechanism */
-    bough_state *state;
+    uint32_t can;       /* bough_capability of its engine */
     view_choice choice; /* as it turned out */
     view_shape *shape;
     double *damping_ratio; /* of the parts, as somebody set it; NAN: nobody did */
-    /* Of the full engine: the boundary of its mesh, and the edges of the whole. */
+    int32_t look_count;
+    int32_t *look_of; /* of the things: which of the looks below */
+    int32_t *looks;   /* of each look: a thing that has it */
+    float *positions; /* of all vertices, where all are streamed */
+    /* Of a thing whose vertices are drawn by themselves: the boundary of its mesh, and the edges of the whole. */
     bough_mesh *boundary;
     int32_t *vertex_map; /* vertices of the mesh: first those of the boundary, then the inner ones */
     int32_t *edges, edge_count;
-    float *positions; /* of all vertices, where all are streamed */
-    /* Of a mechanism, whose links, bodies and obstacles are its parts: what they look like, which they may share. */
-    int32_t rigid_count, look_count; /* 0: another engine */
-    int32_t *look_of;                /* of the rigids */
-    int32_t *looks;                  /* of each look: a rigid that has it */
-    float *start;                    /* poses of the rigids when the world was made, VIEW_POSE each */
 } view_world;
 
 typedef void (*view_tell)(void *data, const bough_run_change *changes, int32_t count);
@@ -111,26 +108,19 @@ void view_world_destroy(bough_context *ctx, view_world *world);
 bough_status view_world_reshape(bough_context *ctx, view_world *world);
 int32_t view_world_part_count(const view_world *world);
 bool view_world_has_part(const view_world *world, int32_t part);
-/* Neither the part nor what it hangs on is absent. */
-bool view_part_is_there(const view_world *world, int32_t part);
-/* Of a part at the hand: stiffness (N/m) and damping (N s/m) of a spring that moves it without tearing at it. */
-void view_world_spring(bough_context *ctx, const view_world *world, int32_t part, double *stiffness, double *damping);
-/* Of the run: from the part's vertex to what bough_run_pull() wants. */
+/* What draws it: by a pose alone, by modes, or every vertex by itself. */
+bough_drawing view_world_drawing(const view_world *world);
+/* A look of the world, by its number among those that are sent. */
+const bough_look *view_world_look(const view_world *world, int32_t look);
+/* From the part's vertex, as it is drawn, to what bough_run_pull() wants. */
 int32_t view_world_vertex(const view_world *world, int32_t vertex);
 double view_world_time(const view_world *world);
-
-/* ---- cast.c: mechanisms ---- */
-
-/* Finds rigids and looks; none: it is no mechanism. */
-bough_status view_cast_create(view_world *world);
-void view_cast_shape(const view_world *world, view_shape *shape);
-void view_cast_take(const view_world *world, float *numbers);
 
 /* ---- stage.c ---- */
 
 typedef struct view_stage {
     const char *name;
-    const char *const *engines; /* that the scene allows; NULL ends */
+    const bough_scene_info *scene;
     const view_world *worlds[VIEW_LAYERS];
     const bough_wind *wind; /* as it blows now */
     const double *gravity;
@@ -138,7 +128,7 @@ typedef struct view_stage {
     const char *file;
     uint32_t generation;
 } view_stage;
-bough_status view_stage_make(bough_context *ctx, const view_stage *stage, view_message **message);
+bough_status view_stage_make(const view_stage *stage, view_message **message);
 json_t *view_json_wind(const bough_wind *wind);
 /* The component's name, by what it was made of. To be freed. */
 char *view_component_name(const bough_component *component, int32_t number);
@@ -185,8 +175,7 @@ void view_write_pose(const double rotation[9], const double origin[3], float *po
 enum { VIEW_COLOUR_NONE, VIEW_COLOUR_STRESS, VIEW_COLOUR_DEVIATION };
 /* Numbers of all parts: von Mises' stress, or how far the interfaces at which something hangs are from rigid; where the
  * engine knows more, also of each vertex of their surfaces. */
-bough_status view_colours_make(bough_context *ctx, const view_world *world, uint32_t what, uint32_t layer,
-                               view_message **message);
+bough_status view_colours_make(const view_world *world, uint32_t what, uint32_t layer, view_message **message);
 
 /* ---- commands.c ---- */
 

@@ -76,34 +76,65 @@ static void lay_out(view_shape *shape) {
     }
 }
 
+const bough_look *view_world_look(const view_world *w, int32_t look) {
+    return bough_run_thing_look(w->run, bough_run_thing(w->run, w->looks[look])->look);
+}
+
 static bool wants_all(const view_choice *choice) {
     return !strcmp(choice->continuity, "C1"); /* blending is more than shaders are told how to do */
 }
 
-static view_shape *shape_of_tree(const view_world *w) {
-    const bough_model_def *def = bough_model_describe(w->model);
-    size_t reaches = 0, *reach_of = calloc((size_t)def->component_count + 1, sizeof *reach_of);
-    for (int32_t c = 0; c < def->component_count && reach_of; c++)
-        reach_of[c] = reaches, reaches += (size_t)def->components[c]->r;
-    view_shape *shape = reach_of ? new_shape(def->part_count, reaches) : NULL;
-    for (int32_t c = 0; c < def->component_count && shape; c++)
-        find_reach(def->components[c], shape->reach + reach_of[c]);
-    for (int32_t p = 0, q = 0; p < def->part_count && shape; p++) {
-        const bough_part_def *from = &def->parts[p];
-        const bough_component *c = def->components[from->component];
-        const bool streamed = wants_all(&w->choice) || c->r >= VIEW_STREAMED_FROM;
-        shape->parts[p] = (view_shape_part){.component = from->component,
+/* Where the reach of each look's coordinates begins; NULL: there is no memory. */
+static size_t *lay_out_reach(const view_world *w, size_t *reaches) {
+    size_t *reach_of = calloc((size_t)w->look_count + 1, sizeof *reach_of);
+    *reaches = 0;
+    for (int32_t i = 0; i < w->look_count && reach_of; i++) {
+        const bough_component *c = view_world_look(w, i)->component;
+        reach_of[i] = *reaches;
+        *reaches += c ? (size_t)c->r : 0;
+    }
+    return reach_of;
+}
+
+static double size_of_look(const bough_look *look) {
+    double square = 0;
+    if (look->component)
+        return size_of(look->component->surface.position, look->vertex_count);
+    for (size_t d = 0; d < 3 && look->vertex_count > 0; d++) {
+        double lower = INFINITY, upper = -INFINITY;
+        for (size_t v = 0; v < (size_t)look->vertex_count; v++) {
+            lower = fmin(lower, look->vertices[3 * v + d]);
+            upper = fmax(upper, look->vertices[3 * v + d]);
+        }
+        square += pow(upper - lower, 2);
+    }
+    return sqrt(square);
+}
+
+static view_shape *shape_of_things(const view_world *w) {
+    const int32_t count = bough_run_thing_count(w->run);
+    size_t reaches, *reach_of = lay_out_reach(w, &reaches);
+    view_shape *shape = reach_of ? new_shape(count, reaches) : NULL;
+    for (int32_t i = 0; i < w->look_count && shape; i++)
+        if (view_world_look(w, i)->component)
+            find_reach(view_world_look(w, i)->component, shape->reach + reach_of[i]);
+    for (int32_t p = 0, q = 0; p < count && shape; p++) {
+        const bough_thing *from = bough_run_thing(w->run, p);
+        const bough_look *look = bough_run_thing_look(w->run, from->look);
+        const bough_component *c = look->component;
+        const int32_t r = c ? c->r : 0;
+        shape->parts[p] = (view_shape_part){.component = w->look_of[p],
                                             .parent = from->parent,
                                             .scale = from->scale,
-                                            .size = from->scale * size_of(c->surface.position, c->surface.vertex_count),
-                                            .r = c->r,
-                                            .vertices = c->surface.vertex_count,
-                                            .inner = c->wire.vertex_count,
-                                            .first = bough_model_first_vertex(w->model, p),
+                                            .size = from->scale * size_of_look(look),
+                                            .r = r,
+                                            .vertices = from->vertex_count,
+                                            .inner = c ? c->wire.vertex_count : 0,
+                                            .first = from->first_vertex,
                                             .first_q = q,
-                                            .streamed = streamed,
-                                            .reach = shape->reach + reach_of[from->component]};
-        q += c->r;
+                                            .streamed = c && (wants_all(&w->choice) || r >= VIEW_STREAMED_FROM),
+                                            .reach = shape->reach + reach_of[w->look_of[p]]};
+        q += r;
     }
     free(reach_of);
     return shape;
@@ -131,17 +162,10 @@ static view_shape *shape_of_body(const view_world *w) {
     return shape;
 }
 
-static view_shape *shape_of_cast(const view_world *w) {
-    view_shape *shape = new_shape(w->rigid_count, 0);
-    if (shape)
-        view_cast_shape(w, shape);
-    return shape;
-}
-
 bough_status view_world_reshape(bough_context *ctx, view_world *w) {
     (void)ctx;
-    const bool all = w->model && wants_all(&w->choice);
-    view_shape *shape = w->model ? shape_of_tree(w) : w->rigid_count > 0 ? shape_of_cast(w) : shape_of_body(w);
+    const bool all = view_world_drawing(w) == BOUGH_DRAWN_MODES && wants_all(&w->choice);
+    view_shape *shape = w->boundary ? shape_of_body(w) : shape_of_things(w);
     if (!shape)
         return BOUGH_ERROR_MEMORY;
     lay_out(shape);
@@ -193,10 +217,20 @@ static bough_status look_at_mesh(bough_context *ctx, view_world *w) {
     return s;
 }
 
+static bough_status find_looks(view_world *w) {
+    const int32_t count = bough_run_thing_count(w->run);
+    w->look_of = calloc((size_t)count + 1, sizeof *w->look_of);
+    w->looks = calloc((size_t)count + 1, sizeof *w->looks);
+    if (!w->look_of || !w->looks)
+        return BOUGH_ERROR_MEMORY;
+    w->look_count = app_find_looks(w->run, w->look_of, w->looks);
+    return BOUGH_OK;
+}
+
 static bough_status make_shape(bough_context *ctx, view_world *w) {
-    bough_status s = w->model ? BOUGH_OK : view_cast_create(w);
-    if (!s && !w->model && w->rigid_count == 0)
-        s = look_at_mesh(ctx, w);
+    if (bough_run_thing_count(w->run) == 0)
+        return BOUGH_ERROR_MEMORY; /* the context tells why */
+    bough_status s = view_world_drawing(w) == BOUGH_DRAWN_VERTICES ? look_at_mesh(ctx, w) : find_looks(w);
     if (!s)
         s = view_world_reshape(ctx, w);
     if (s)
@@ -212,7 +246,6 @@ static bough_status make_shape(bough_context *ctx, view_world *w) {
 static bough_status make_run(bough_context *ctx, const char *path, view_tell tell, void *tell_data, view_world *w) {
     bough_run_def def = bough_default_run_def();
     bough_run_report report;
-    const bough_state *state;
     def.live = true;
     def.engine = w->choice.engine, def.coupling = w->choice.coupling, def.integrator = w->choice.integrator;
     def.dt = w->choice.dt, def.continuity = w->choice.continuity;
@@ -225,8 +258,7 @@ static bough_status make_run(bough_context *ctx, const char *path, view_tell tel
     bough_run_look(w->run, &report);
     w->choice.engine = report.engine, w->choice.coupling = report.coupling, w->choice.integrator = report.integrator;
     w->choice.dt = report.dt;
-    bough_run_tree(w->run, &w->model, &state);
-    w->state = bough_run_state(w->run);
+    w->can = report.can;
     return make_shape(ctx, w);
 }
 
@@ -255,7 +287,6 @@ void view_world_destroy(bough_context *ctx, view_world *w) {
     free(w->positions);
     free(w->look_of);
     free(w->looks);
-    free(w->start);
     free(w->damping_ratio);
     bough_run_destroy(ctx, w->run);
     bough_scene_destroy(ctx, w->scene);
@@ -270,13 +301,9 @@ bool view_world_has_part(const view_world *w, int32_t part) {
     return part >= 0 && part < w->shape->part_count;
 }
 
-bool view_part_is_there(const view_world *w, int32_t part) {
-    if (!w->model)
-        return true;
-    const bough_part_def *parts = bough_state_parts(w->model, w->state);
-    while (part >= 0 && !parts[part].absent)
-        part = parts[part].parent;
-    return part < 0;
+bough_drawing view_world_drawing(const view_world *w) {
+    const bough_thing *first = bough_run_thing(w->run, 0);
+    return first ? first->drawing : BOUGH_DRAWN_VERTICES;
 }
 
 double view_world_time(const view_world *w) {
@@ -286,66 +313,7 @@ double view_world_time(const view_world *w) {
 }
 
 int32_t view_world_vertex(const view_world *w, int32_t vertex) {
-    if (w->model || w->rigid_count > 0)
+    if (!w->boundary)
         return vertex;
     return vertex >= 0 && vertex < w->boundary->vertex_count ? w->vertex_map[vertex] : -1;
-}
-
-/* ---- springs at hands ---- */
-
-/* Of the part and all that hangs on it. */
-static double mass_on(const view_world *w, int32_t part) {
-    const bough_model_def *def = bough_model_describe(w->model);
-    const bough_part_def *parts = bough_state_parts(w->model, w->state);
-    double mass = 0;
-    for (int32_t p = 0; p < def->part_count; p++) {
-        int32_t at = p;
-        while (at >= 0 && at != part)
-            at = parts[at].parent;
-        if (at == part)
-            mass += def->components[parts[p].component]->mass * pow(parts[p].scale, 3);
-    }
-    return mass;
-}
-
-/* Of a free body, or of all links: where one of them is pulled they all resist. */
-static double mass_pulled(const view_world *w, int32_t rigid) {
-    const bough_run_rigid *pulled = bough_run_rigid_at(w->run, rigid);
-    double mass = pulled->kind == BOUGH_RIGID_LINK ? 0 : pulled->mass;
-    for (int32_t i = 0; i < w->rigid_count && pulled->kind == BOUGH_RIGID_LINK; i++) {
-        const bough_run_rigid *each = bough_run_rigid_at(w->run, i);
-        mass += each->kind == BOUGH_RIGID_LINK ? each->mass : 0;
-    }
-    return mass;
-}
-
-/* The lowest frequency on the way from the part to its root; what they are all fixed to sways with. */
-static double slowest_on(bough_context *ctx, const view_world *w, int32_t part) {
-    double *all = malloc(((size_t)w->shape->part_count + 1) * sizeof *all), hz = INFINITY;
-    const bough_part_def *parts = bough_state_parts(w->model, w->state);
-    if (all && !bough_state_lowest_frequencies(ctx, w->model, w->state, all))
-        for (; part >= 0; part = parts[part].parent)
-            hz = fmin(hz, all[part]);
-    free(all);
-    return hz;
-}
-
-/* As stiff as what is pulled would be if it swung by itself as slowly as what it hangs on, k = m (2 pi f)^2: hand and
- * part meet half-way, and nothing is torn. Frequencies beyond these, of rigid and of very soft parts, would tear or not
- * be felt. */
-void view_world_spring(bough_context *ctx, const view_world *w, int32_t part, double *stiffness, double *damping) {
-    const double slowest = 0.3, fastest = 6, ratio = 0.3;
-    bough_body_properties whole = {.mass = 1};
-    double mass, hz = 1;
-    if (w->model) {
-        mass = mass_on(w, part);
-        hz = slowest_on(ctx, w, part);
-    } else if (w->rigid_count > 0) {
-        mass = mass_pulled(w, part);
-        hz = 2;
-    } else
-        mass = bough_body_measure(ctx, bough_scene_body(w->scene), &whole) ? 1 : whole.mass;
-    const double omega = 2 * M_PI * fmin(fmax(hz, slowest), fastest);
-    *stiffness = mass * omega * omega;
-    *damping = 2 * ratio * mass * omega;
 }

@@ -20,25 +20,13 @@ extern "C" {
 
 typedef struct bough_run bough_run;
 
-/* Something that happened to a part or a tie (scene files, "events" and "break"). */
-typedef struct bough_run_change {
-    double time;        /* s */
-    const char *change; /* "break", "detach", "attach", "reattach", "lock", "unlock", "remove", "add", "wind"; to a tie:
-                           "cut_tie", "join_tie" or "break_tie" */
-    int32_t part, tie;  /* number of the one or the other; -1: it is none of these */
-    const char *name;   /* of the part or tie, which belongs to the run; NULL: wind */
-    double stress; /* the part's largest von Mises, Pa, then; NAN: of a scene in which no part breaks, or of a tie */
-    double force;  /* that the tie pulled with until then, N; NAN: of a part */
-} bough_run_change;
-
 typedef struct bough_run_def {
     uint32_t cookie;
-    const char *engine;        /* "full" or "tree", for scenes of parts; "full" or "mechanism", for mechanisms; NULL:
-                                * the scene's */
-    const char *coupling;      /* of the tree engine: "L1", "L2", "L2R" or "L3"; NULL: the scene's */
-    int32_t passes;            /* of the tree engine: 1 or 2; 0: the scene's */
-    const char *continuity;    /* of the surfaces that the tree engine shows, in frames, displacements and pictures:
-                                * "none" (each part by itself), "C0" or "C1", as bough_continuity; NULL: none */
+    const char *engine;        /* one of those that bough_scene_describe() lists; NULL: the scene's */
+    const char *coupling;      /* of engines with BOUGH_CAN_COUPLING: "L1", "L2", "L2R" or "L3"; NULL: the scene's */
+    int32_t passes;            /* of the same engines: 1 or 2; 0: the scene's */
+    const char *continuity;    /* of surfaces that meet, in frames, displacements and pictures: "none" (each part by
+                                * itself), "C0" or "C1", as bough_continuity; NULL: none */
     const char *integrator;    /* NULL: the scene's */
     double dt, duration;       /* s; 0: the scene's */
     int32_t max_halvings;      /* of a step that fails, 0..20 (default 10) */
@@ -82,10 +70,10 @@ typedef struct bough_run_def {
 
 BOUGH_API bough_run_def bough_default_run_def(void);
 
-/* The scene must outlive the run and serves one run at a time. What the def names is opened here and what it shows at
- * the start is recorded; after resuming, rows and frames of a recording that is already there and lies before the
- * checkpoint are kept. */
-BOUGH_API bough_status bough_run_create(bough_context *ctx, bough_scene *scene, const bough_run_def *def,
+/* The scene must outlive the run; it may serve others at the same time, also on other threads. What the def names is
+ * opened here and what it shows at the start is recorded; after resuming, rows and frames of a recording that is
+ * already there and lies before the checkpoint are kept. */
+BOUGH_API bough_status bough_run_create(bough_context *ctx, const bough_scene *scene, const bough_run_def *def,
                                         bough_run **run);
 BOUGH_API void bough_run_destroy(bough_context *ctx, bough_run *run);
 
@@ -99,10 +87,9 @@ BOUGH_API bough_status bough_run_advance(bough_context *ctx, bough_run *run);
 
 /* ---- hands: what is done to a live run between its steps. The work of one that is refused is not begun. ---- */
 
-enum { BOUGH_RUN_HANDS = 16 };
-/* From now on a damped spring (N/m, N s/m) pulls the vertex of the part's surface to a place in the world; the same
- * hand may move on or take hold of something else. Of the full engine: vertex of its mesh, and part 0. Of a mechanism
- * the part is a rigid (bough_run_rigid_at()), and the vertex one of its surface. */
+/* From now on a damped spring (N/m, N s/m) pulls the vertex of a thing (`part`, bough_run_thing()) to a place in the
+ * world; the same hand may move on or take hold of something else. Vertices are those of the thing's look, or of the
+ * mesh where each is drawn by itself. */
 BOUGH_API bough_status bough_run_pull(bough_context *ctx, bough_run *run, int32_t hand, int32_t part, int32_t vertex,
                                       const double target[3], double stiffness, double damping);
 BOUGH_API void bough_run_release(bough_run *run, int32_t hand);
@@ -115,26 +102,38 @@ BOUGH_API bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, co
 BOUGH_API bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const double gravity[3]);
 /* s: of the steps from now on. */
 BOUGH_API bough_status bough_run_set_dt(bough_context *ctx, bough_run *run, double dt);
-/* What bough_state_change() does, so that the run knows of it: in bough_run_changes(), and told of. Of the tree engine.
- */
+/* Changes where things hang, or whether they bend, between steps; bough_run_changes() and recordings know of it. All of
+ * the changes or, when one of them fails, none. Unsupported without BOUGH_CAN_CHANGE. */
 BOUGH_API bough_status bough_run_change_parts(bough_context *ctx, bough_run *run, int32_t count,
                                               const bough_change *changes);
-/* What the tree engine steps, of a live run: coupling, stiffness and damping may be changed between steps. Forces,
- * wind, time and what hangs where are the run's. NULL: another engine, or not live. */
+/* The factor on a thing's frequencies, or its damping ratio; siblings: of all that have its look. The energy that this
+ * gives counts as work. Unsupported without BOUGH_CAN_PAINT. */
+BOUGH_API bough_status bough_run_set_stiffness(bough_context *ctx, bough_run *run, int32_t thing, bool siblings,
+                                               double factor);
+BOUGH_API bough_status bough_run_set_damping(bough_context *ctx, bough_run *run, int32_t thing, bool siblings,
+                                             double ratio);
+/* Another coupling, continuity or integrator by its name, from the next step on. What cannot be chosen is refused, and
+ * the run goes on as before. Unsupported without BOUGH_CAN_COUPLING, _CONTINUITY, _INTEGRATOR. */
+BOUGH_API bough_status bough_run_set_coupling(bough_context *ctx, bough_run *run, const char *name);
+BOUGH_API bough_status bough_run_set_continuity(bough_context *ctx, bough_run *run, const char *name);
+BOUGH_API bough_status bough_run_set_integrator(bough_context *ctx, bough_run *run, const char *name);
+
+/* What the engine can do: bough_capability. */
+BOUGH_API uint32_t bough_run_can(const bough_run *run);
+/* The gravity that acts in the next steps, m/s^2. */
+BOUGH_API void bough_run_gravity(const bough_run *run, double gravity[3]);
+/* The wind that blows now; false: the engine knows none. */
+BOUGH_API bool bough_run_wind(const bough_run *run, bough_wind *wind);
+/* Stiffness (N/m) and damping (N s/m) of a hand's spring that moves a thing without tearing at it. */
+BOUGH_API bough_status bough_run_spring(bough_context *ctx, const bough_run *run, int32_t thing, double *stiffness,
+                                        double *damping);
+/* The state that is stepped, of a live run whose engine steps one of <bough/tree.h>. What the functions above change is
+ * to be changed by them, so that the run knows. NULL: another engine, or not live. */
 BOUGH_API bough_state *bough_run_state(bough_run *run);
 
-/* Motors that somebody may take over. Of a mechanism: the offset of a joint's spring, which follows a curve of the
- * scene else. Of parts that hang in joints (the first 64 freedoms): a torque, which is 0 else. */
-typedef struct bough_run_motor {
-    const char *joint;      /* name of the joint, or of the part that hangs in it; it belongs to the run; NULL: none */
-    int32_t freedom;        /* of the joint, from 0 */
-    const char *unit;       /* "rad" or "m": an offset; "N m": a torque */
-    double lowest, highest; /* of what makes sense: the joint's limits, somewhat beyond what the curve reaches, or a
-                               torque that turns the spring by a radian or holds what hangs there out level */
-    double offset;          /* or torque, now */
-    bool held;              /* somebody has taken it over */
-} bough_run_motor;
-/* 0: of the full engine's bodies. */
+/* ---- motors ---- */
+
+/* How many somebody may take over: those of the scene, or the first 64 freedoms of joints between parts. */
 BOUGH_API int32_t bough_run_motor_count(const bough_run *run);
 /* False: there is none of that number. */
 BOUGH_API bool bough_run_motor_at(const bough_run *run, int32_t i, bough_run_motor *motor);
@@ -158,21 +157,6 @@ BOUGH_API bough_status bough_run_restore(bough_context *ctx, bough_run *run, con
 
 /* ---- looking ---- */
 
-/* The first columns of every run; probes follow. */
-enum {
-    BOUGH_COLUMN_TIME,
-    BOUGH_COLUMN_ELASTIC, /* J */
-    BOUGH_COLUMN_KINETIC,
-    BOUGH_COLUMN_EXTERNAL, /* potential of gravity and of forces that never change, zero at rest */
-    BOUGH_COLUMN_TOTAL,
-    BOUGH_COLUMN_MOMENTUM,             /* 3, kg m/s */
-    BOUGH_COLUMN_ANGULAR_MOMENTUM = 8, /* 3, kg m^2/s about the origin */
-    BOUGH_COLUMN_WORK = 11,            /* J, done since the start by all that has no potential in the column before:
-                                        * wind, hands, motors, supports that move, forces that change, events */
-    BOUGH_COLUMN_BALANCE, /* total - total at the start - work: falls by what damping takes, and should not rise */
-    BOUGH_COLUMN_PROBES
-};
-
 BOUGH_API int32_t bough_run_column_count(const bough_run *run);
 /* "time", "elastic", ..., "tip.x": as in the head of the recording. */
 BOUGH_API const char *bough_run_column_name(const bough_run *run, int32_t column);
@@ -188,35 +172,23 @@ BOUGH_API const bough_mesh *bough_run_mesh(const bough_run *run);
 BOUGH_API const double *bough_run_displacement(const bough_run *run);
 BOUGH_API const double *bough_run_velocity(const bough_run *run);
 
-/* What a run of a mechanism moves: links, free bodies and obstacles, each rigid with a surface in its own axes. */
-typedef enum bough_rigid_kind { BOUGH_RIGID_LINK, BOUGH_RIGID_BODY, BOUGH_RIGID_OBSTACLE } bough_rigid_kind;
-typedef struct bough_run_rigid {
-    const char *name; /* never NULL */
-    bough_rigid_kind kind;
-    int32_t index;             /* of the link, body or obstacle */
-    const bough_mesh *surface; /* triangles; NULL: none */
-    double colour[3];          /* red, green, blue, 0 .. 1 */
-    double mass;               /* kg; 0: it is held */
-    int32_t parent;            /* the rigid that is nearer to the base; -1: none */
-} bough_run_rigid;
-/* 0: of the other engines. They are gathered when somebody looks for the first time. */
-BOUGH_API int32_t bough_run_rigid_count(const bough_run *run);
-/* Belongs to the run. NULL: there is none of that number. */
-BOUGH_API const bough_run_rigid *bough_run_rigid_at(const bough_run *run, int32_t i);
-BOUGH_API bough_pose bough_run_rigid_pose(const bough_run *run, int32_t i);
+/* Things: what the engine moves, gathered when somebody looks for the first time. They belong to the run. 0 and NULL:
+ * there is none of that number, or no memory for them; the context of the run tells. */
+BOUGH_API int32_t bough_run_thing_count(const bough_run *run);
+BOUGH_API const bough_thing *bough_run_thing(const bough_run *run, int32_t thing);
+BOUGH_API int32_t bough_run_look_count(const bough_run *run);
+BOUGH_API const bough_look *bough_run_thing_look(const bough_run *run, int32_t look);
+/* The thing as it is now; false: there is none of that number. */
+BOUGH_API bool bough_run_thing_state(const bough_run *run, int32_t thing, bough_thing_state *state);
+/* Positions of the vertices of a thing that is drawn by modes, or (thing -1) of all things with their surfaces joined
+ * as the continuity says: 3 x vertex_count, m. Unsupported where nothing is drawn by modes. */
+BOUGH_API bough_status bough_run_positions(bough_context *ctx, const bough_run *run, int32_t thing, float *positions);
+/* Where surfaces of things meet; empty where they never do. */
+BOUGH_API void bough_run_seams(const bough_run *run, bough_seams *seams);
 
-/* How far the two sides of a mechanism's joint are apart, less what its freedoms can do: what a model that is linear
- * about one pose, or blended between several, gets wrong far from them. */
-typedef struct bough_run_gap {
-    int32_t joint;          /* in the order of the scene; -1: there is none */
-    const char *name;       /* of the joint; NULL: it has none */
-    double distance, angle; /* m and rad */
-    double error;           /* the larger of distance over the mechanism's radius, and angle */
-    double time;            /* s: when */
-} bough_run_gap;
-/* The joint whose error is largest now, and the largest since the run was made; either may be NULL. False: the run is
- * not of a mechanism. It is measured whenever energies and probes are: each step, or each look at a live run. When it
- * exceeds "joint_tolerance" of the scene's engine for the first time, the context is warned. */
+/* The joint whose error is largest now, and the largest since the run was made; either may be NULL. False: the engine
+ * does not know, or there are no joints. It is measured whenever energies and probes are: each step, or each look at a
+ * live run. When it exceeds "joint_tolerance" of the scene's engine for the first time, the context is warned. */
 BOUGH_API bool bough_run_joint_gap(const bough_run *run, bough_run_gap *now, bough_run_gap *worst);
 
 /* How many have a stress: the parts, or the elements of the body; 0: nothing has. */
@@ -224,19 +196,26 @@ BOUGH_API int32_t bough_run_stress_count(const bough_run *run);
 /* Largest von Mises' stress (Pa) of each of them now, as in bough_run_def.stresses. */
 BOUGH_API bough_status bough_run_stresses(const bough_run *run, double *von_mises);
 /* Von Mises' stress (Pa) at each vertex of bough_run_mesh(), to colour it: of parts the field of
- * bough_state_surface_stress(), of a body the mean of the elements around the vertex. Mechanisms have none. */
+ * bough_state_surface_stress(), of a body the mean of the elements around the vertex. Unsupported without
+ * BOUGH_CAN_STRESS. */
 BOUGH_API bough_status bough_run_vertex_stresses(const bough_run *run, float *von_mises);
 
 /* All that happened to parts since the run was made, in order; valid until the next step. */
 BOUGH_API const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count);
 
-/* What the tree engine steps; false for the full engine. Both belong to the run. */
-BOUGH_API bool bough_run_tree(const bough_run *run, const bough_model **model, const bough_state **state);
+/* How far the interfaces at which something hangs are from rigid, of each thing. Unsupported without
+ * BOUGH_CAN_DEVIATION. */
+BOUGH_API bough_status bough_run_deviations(const bough_run *run, float *of_things);
+
+/* The model and the state that are stepped, where they are those of <bough/tree.h>; both belong to the run. False: they
+ * are not. */
+BOUGH_API bool bough_run_model(const bough_run *run, const bough_model **model, const bough_state **state);
 
 typedef struct bough_run_report {
-    const char *engine;     /* "full", "tree" or "mechanism" */
+    const char *engine;     /* its name */
+    uint32_t can;           /* bough_capability */
     const char *reason;     /* a sentence: why this engine, where neither the scene nor the run said; NULL: one did */
-    const char *coupling;   /* of the tree engine; else NULL */
+    const char *coupling;   /* NULL: the engine has none */
     int32_t passes;         /* likewise; 0: as suits it */
     double settle_residual; /* what was left of the forces when the start was settled; NAN: it was not */
     const char *integrator;
@@ -250,9 +229,9 @@ typedef struct bough_run_report {
     double work, balance;                                 /* J, as in the columns of these names */
     int64_t rows, frames, displacement_rows, stress_rows; /* recorded by this run */
     double seconds, simulated_time;                       /* wall clock and s in bough_run_advance() */
-    bough_run_gap gap;                                    /* of a mechanism: the largest so far; else joint -1 */
-    int32_t internal_modes;                               /* of a reduced mechanism; else 0 */
-    double frequency_error; /* of a reduced mechanism's lowest frequency against the whole one's; NAN: not known */
+    bough_run_gap gap;                                    /* the largest so far; joint -1: nobody knows */
+    int32_t internal_modes;                               /* of a reduced model; else 0 */
+    double frequency_error; /* of a reduced model's lowest frequency against the whole one's; NAN: not known */
 } bough_run_report;
 BOUGH_API void bough_run_look(const bough_run *run, bough_run_report *report);
 

@@ -30,6 +30,46 @@ typedef struct bough_scene bough_scene;
  * alone, under its weight. */
 BOUGH_API bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene **scene);
 BOUGH_API void bough_scene_destroy(bough_context *ctx, bough_scene *scene);
+
+/* An engine that knows this kind of scene. */
+typedef struct bough_scene_engine {
+    const char *name;
+    const char *label; /* for people who choose: "full FEM" */
+    uint32_t can;      /* bough_capability */
+    bool suits;        /* it can step this scene */
+    char reason[400];  /* a sentence: why it cannot; empty where it can */
+} bough_scene_engine;
+enum { BOUGH_MOST_ENGINES = 8 };
+
+/* What a scene is, for those who choose how to run it. Strings belong to the scene. */
+typedef struct bough_scene_info {
+    const char *kind;    /* "body", "parts" or "mechanism" */
+    const char *things;  /* "one body", "parts", "links": what it has, in a word for people */
+    const char *path;    /* of its file, as it was named */
+    double gravity[3];   /* m/s^2, at the start */
+    bough_wind wind;     /* at the start, of scenes of parts; else none */
+    double dt, duration; /* s; duration 0: it does not say */
+    const char *integrator;
+    const char *engine; /* that steps it unless a run says otherwise */
+    bool names_engine;  /* it says so itself; else that is the engine of its kind, or a run finds a better one */
+    bool settle;        /* starts in equilibrium */
+    int32_t engine_count;
+    bough_scene_engine engines[BOUGH_MOST_ENGINES];
+} bough_scene_info;
+/* Cooks nothing and cannot fail. Any number of threads may describe one scene, each with a context of its own, whose
+ * message it may leave changed. */
+BOUGH_API void bough_scene_describe(bough_context *ctx, const bough_scene *scene, bough_scene_info *info);
+/* What a file is about, by its first keys: enough to choose what to do with it. */
+typedef struct bough_file_info {
+    const char *kind; /* of the scene that it would be: "body", "parts" or "mechanism"; a constant */
+    bool complete;    /* it has a version and things of that kind, and nothing that only components have */
+    bool runs;        /* it says something about running: "time", "engine", "curves", "initial" or "probes" */
+} bough_file_info;
+/* False: the file cannot be read, or is neither JSON nor URDF. Nothing else of it is checked. Leaves the message of the
+ * context as it is. */
+BOUGH_API bool bough_file_look(bough_context *ctx, const char *path, bough_file_info *info);
+/* Names of all engines there are, from number 0; NULL: there are no more. */
+BOUGH_API const char *bough_engine_name(int32_t number);
 /* Belongs to the scene; NULL for a scene of parts. */
 BOUGH_API bough_body *bough_scene_body(const bough_scene *scene);
 /* Belongs to the scene; NULL: it is not a scene of a mechanism, or of bodies only. */
@@ -38,7 +78,7 @@ BOUGH_API const bough_mechanism *bough_scene_mechanism(const bough_scene *scene)
 BOUGH_API const char *bough_scene_end_effector_name(const bough_scene *scene, int32_t end_effector);
 /* The model of a scene of parts. Cooks what is missing or out of date, as bough_cook_plan_run() does, into the folder
  * SCENE.cooked beside the scene. The components belong to the scene, so that it must outlive the model. */
-BOUGH_API bough_status bough_scene_model(bough_context *ctx, bough_scene *scene, bough_model **model);
+BOUGH_API bough_status bough_scene_model(bough_context *ctx, const bough_scene *scene, bough_model **model);
 
 /* A body and how to cook it: what a component file describes, with everything that it points to. */
 typedef struct bough_cook_job bough_cook_job;

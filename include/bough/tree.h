@@ -7,6 +7,7 @@
 #define BOUGH_TREE_H
 
 #include <bough/component.h>
+#include <bough/engine.h>
 #include <bough/time.h>
 
 #ifdef __cplusplus
@@ -76,17 +77,6 @@ typedef struct bough_part_def {
 } bough_part_def;
 BOUGH_API bough_part_def bough_default_part_def(void);
 
-/* Air that flows past the parts' wind samples. */
-typedef struct bough_wind {
-    double velocity[3]; /* mean, m/s */
-    double gust;        /* turbulence: rms of the gusts over the mean speed */
-    double length;      /* m: size of the largest gusts */
-    double density;     /* of the air, kg/m^3 */
-    double drag;        /* coefficient */
-    uint64_t seed;      /* the same seed, the same gusts */
-    double lead;        /* s: the gusts are those of this much later; a mean that changes carried them elsewhere than a
-                           steady one would have. Packs do not hold it */
-} bough_wind;
 /* No wind; gust 0.5, length 10 m, density 1.2 kg/m^3, drag 1.2, seed 1 */
 BOUGH_API bough_wind bough_default_wind(void);
 /* Velocity of the air at a place: the mean and the gusts. */
@@ -115,14 +105,14 @@ typedef struct bough_model_def {
     int32_t tie_count;
     const bough_tie *ties; /* the second end is where the first is at rest: parts straight, joints at angle 0, roots
                               that are led at their first key */
-    double gravity[3];       /* m/s^2; by default (0, 0, -9.81), as in all states of this library. Scene files and bodies
-                                have none unless they name it */
+    double gravity[3];     /* m/s^2; by default (0, 0, -9.81), as in all states of this library. Scene files and bodies
+                              have none unless they name it */
     bough_coupling coupling; /* this and what follows: of new states */
     double alpha;            /* of HHT, -1/3 .. 0; 0: Newmark */
-    int32_t passes; /* 0: inertia and forces are taken once, where the step foresees its parts, and the energy of undamped
-                       trees is looked after; for lumped couplings, trees that fly and ties as below. 1: at the start
-                       of a step; 2: inertia a second time at its end (and ties until they agree with where their ends
-                       go) */
+    int32_t passes; /* 0: inertia and forces are taken once, where the step foresees its parts, and the energy of
+                       undamped trees is looked after; for lumped couplings, trees that fly and ties as below. 1: at the
+                       start of a step; 2: inertia a second time at its end (and ties until they agree with where their
+                       ends go) */
     bough_wind wind;
 } bough_model_def;
 BOUGH_API bough_model_def bough_default_model_def(void);
@@ -150,12 +140,6 @@ BOUGH_API bough_status bough_model_save(bough_context *ctx, const bough_model *m
 BOUGH_API bough_status bough_model_load(bough_context *ctx, const char *path, bough_model **model);
 /* The same from memory. */
 BOUGH_API bough_status bough_model_read(bough_context *ctx, const void *bytes, size_t size, bough_model **model);
-
-/* Where a part is and how it moves, in world axes. */
-typedef struct bough_frame {
-    double origin[3], rotation[9];
-    double velocity[3], angular_velocity[3];
-} bough_frame;
 
 /* A root that flies. Momenta are those of its whole tree about the world's origin; they follow from the velocities when
  * bough_state_update() is called, and are then kept by the steps. */
@@ -209,23 +193,6 @@ BOUGH_API bough_status bough_state_use_integrator(bough_context *ctx, const boug
  * The parts of the model, their coordinates and numbers stay; where they hang, which of them fly, are locked or are
  * absent may change between steps. Steps take the new tree as it is then laid out, as fast as if it had been made so.
  */
-
-typedef enum bough_change_kind {
-    BOUGH_CHANGE_DETACH,   /* flies on, with what hangs on it, with the motion it has; also a root that was held */
-    BOUGH_CHANGE_ATTACH,   /* hangs from now on at `interface` of `parent`, or (parent -1) is held, as it lies now */
-    BOUGH_CHANGE_REATTACH, /* goes back to where the model has it, and moves with what it hangs on */
-    BOUGH_CHANGE_LOCK,     /* keeps its shape from now on */
-    BOUGH_CHANGE_UNLOCK,   /* bends again */
-    BOUGH_CHANGE_REMOVE,   /* it and what hangs on it is gone */
-    BOUGH_CHANGE_ADD       /* is there again, with what hangs on it, at rest: where it hangs, or as the root `pose` */
-} bough_change_kind;
-
-typedef struct bough_change {
-    bough_change_kind kind;
-    int32_t part;
-    int32_t parent, interface; /* ATTACH */
-    bough_frame pose;          /* ADD of a root; velocities are of one that flies */
-} bough_change;
 
 /* All of them in order, or, when one of them fails, none. A part that was absent before can only be added; one that was
  * there cannot be removed and added at once. Attached parts lie as they did before all of it. Where parts that meet
@@ -406,14 +373,7 @@ BOUGH_API void bough_model_triangles(const bough_model *model, int32_t *triangle
  * the state's scratch: one call at a time for each state. */
 BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model *model, const bough_state *state,
                                            float *positions, float *normals);
-/* Places where vertices of several parts lie on each other at rest, for those who join surfaces themselves. */
-typedef struct bough_seams {
-    int32_t place_count, copy_count;
-    const int32_t *place_first; /* place_count + 1: where its copies begin in members */
-    const int32_t *members;     /* numbers of copies, place by place */
-    const int32_t *copy_vertex; /* copy_count: vertex of the whole, ascending */
-    const int32_t *copy_part;   /* copy_count */
-} bough_seams;
+/* They belong to the model. */
 BOUGH_API void bough_model_seams(const bough_model *model, bough_seams *seams);
 /* How far surfaces come apart where parts meet, before anything is joined. */
 typedef struct bough_gap {

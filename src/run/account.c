@@ -10,7 +10,7 @@
 
 void bo_run_account(const bough_run *run, double *values) {
     double doubt = 0;
-    values[BOUGH_COLUMN_WORK] = run->engine.work(run->engine.data, &doubt) + run->given;
+    values[BOUGH_COLUMN_WORK] = run->engine.kind->work(run->engine.data, &doubt) + run->given;
     values[BOUGH_COLUMN_BALANCE] = values[BOUGH_COLUMN_TOTAL] - run->place.start_energy[3] - values[BOUGH_COLUMN_WORK];
 }
 
@@ -31,7 +31,7 @@ bough_status bo_run_check_energy(bough_context *ctx, bough_run *run, const doubl
     double doubt = 0;
     if (!(run->energy_tolerance > 0))
         return BOUGH_OK;
-    run->engine.work(run->engine.data, &doubt);
+    run->engine.kind->work(run->engine.data, &doubt);
     const double rounding =
         NOISE + SETTLED * (fabs(values[BOUGH_COLUMN_ELASTIC]) + fabs(values[BOUGH_COLUMN_EXTERNAL]));
     if (balance <= run->energy_tolerance * scale + 2 * doubt + rounding)

@@ -84,13 +84,13 @@ void bo_run_free_arrays(bough_context *ctx, bough_run *run) {
 
 static bough_status record_displacements(bough_context *ctx, bough_run *run) {
     BO_TRY(bo_run_show(run));
-    return append(ctx, &run->displacements, run->engine.displacement);
+    return append(ctx, &run->displacements, run->surface.displacement);
 }
 
 bough_status bo_run_open_displacements(bough_context *ctx, bough_run *run, const char *path, bool resumed) {
     bool kept;
     BO_TRY(bo_run_need_mesh(run));
-    BO_TRY(open_array(ctx, run, path, 3 * run->engine.mesh->vertex_count, resumed, &run->displacements, &kept));
+    BO_TRY(open_array(ctx, run, path, 3 * run->surface.mesh->vertex_count, resumed, &run->displacements, &kept));
     return kept ? BOUGH_OK : record_displacements(ctx, run);
 }
 
@@ -99,7 +99,7 @@ bough_status bo_run_open_displacements(bough_context *ctx, bough_run *run, const
 /* The table has the time before them. */
 static bough_status record_stresses(bough_context *ctx, bough_run *run) {
     run->stress[0] = bo_run_time(run);
-    BO_TRY(run->engine.stresses(run->engine.data, run->stress + 1));
+    BO_TRY(bough_run_stresses(run, run->stress + 1));
     return run->stress_table.stream ? bo_table_row(ctx, &run->stress_table, run->stress)
                                     : append(ctx, &run->stresses, run->stress + 1);
 }
@@ -110,8 +110,8 @@ static void name_stresses(const bo_engine *engine, size_t size, char *text, char
         names[i] = text;
         if (i == 0)
             snprintf(text, size, "time");
-        else if (engine->stress_name)
-            snprintf(text, size, "%s", engine->stress_name(engine->data, i - 1));
+        else if (!engine->mesh) /* things have a stress each */
+            snprintf(text, size, "%s", engine->things[i - 1].name);
         else
             snprintf(text, size, "%d", i - 1);
         for (char *c = text; (c = strpbrk(c, ",\"\n\r"));)
@@ -121,6 +121,7 @@ static void name_stresses(const bo_engine *engine, size_t size, char *text, char
 
 static bough_status open_table(bough_context *ctx, bough_run *run, const char *path, bool resumed, bool *kept) {
     enum { SIZE = 128 };
+    BO_TRY(bo_engine_need_things(&run->engine));
     const int32_t count = run->engine.stress_count + 1;
     char **names = BO_NEW_ARRAY(ctx, char *, count), *text = BO_NEW_ZEROS(ctx, char, SIZE *(size_t)count);
     const char *const *columns = (const char *const *)names;

@@ -9,7 +9,7 @@ enum { COLUMNS = 5 };
 
 static const bough_run_change *latest(const bough_run *run, int32_t *count) {
     *count = 0;
-    return run->engine.changes ? run->engine.changes(run->engine.data, count) : NULL;
+    return run->engine.kind->changes ? run->engine.kind->changes(run->engine.data, count) : NULL;
 }
 
 bough_status bo_run_reserve_changes(bough_context *ctx, bough_run *run) {

@@ -28,7 +28,7 @@ static head head_of(const bough_run *run) {
     head h = {.version = VERSION,
               .byte_order = BYTE_ORDER_MARK,
               .run_hash = run->hash,
-              .state_size = run->engine.state_size(run->engine.data),
+              .state_size = run->engine.kind->state_size(run->engine.data),
               .step = p->step,
               .iterations = p->iterations,
               .retries = p->retries,
@@ -49,10 +49,10 @@ typedef struct {
 } kept_state;
 
 static kept_state keep(bough_context *ctx, const bough_run *run) {
-    kept_state kept = {.size = run->engine.state_size(run->engine.data)};
+    kept_state kept = {.size = run->engine.kind->state_size(run->engine.data)};
     kept.numbers = BO_NEW_ARRAY(ctx, double, kept.size);
     if (kept.numbers)
-        run->engine.save(run->engine.data, kept.numbers);
+        run->engine.kind->save(run->engine.data, kept.numbers);
     return kept;
 }
 
@@ -117,7 +117,7 @@ static bough_status read_checkpoint(bough_context *ctx, const bough_run *run, co
 }
 
 static bough_status go_to(bough_run *run, const head *h, const double *state) {
-    BO_TRY(run->engine.restore(run->engine.data, state, h->state_size));
+    BO_TRY(run->engine.kind->restore(run->engine.data, state, h->state_size));
     run->place = (bo_run_place){.step = h->step,
                                 .unit = h->unit,
                                 .halvings = h->halvings,

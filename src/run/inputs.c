@@ -1,33 +1,28 @@
-/* Recordings of all that is done to the state of a tree, for replays. */
+/* Recordings of all that is done to the state, for replays, by engines that make them. */
 #include "run/run.h"
 
-#include <bough/tree.h>
-
 bough_status bo_run_open_inputs(bough_context *ctx, bough_run *run, const char *path) {
-    if (!run->engine.state)
+    const bo_engine_kind *kind = run->engine.kind;
+    if (!(kind->can & BOUGH_CAN_INPUTS))
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "inputs can be recorded of scenes of parts that the tree engine steps, not of the engine \"%s\"",
-                       run->engine_name);
-    if (!(run->inputs_path = bo_strdup(ctx, path)))
-        return BOUGH_ERROR_MEMORY;
-    return bough_log_start(ctx, run->engine.model, run->engine.state, &run->inputs);
+                       kind->name);
+    return kind->start_inputs(run->engine.data, path);
 }
 
-void bo_run_discard_inputs(bough_context *ctx, bough_run *run) {
-    bough_log_destroy(ctx, run->inputs);
-    run->inputs = NULL;
+static bool has_inputs(const bough_run *run) {
+    return run->engine.data && run->engine.kind->can & BOUGH_CAN_INPUTS;
 }
 
-bough_status bo_run_flush_inputs(bough_context *ctx, bough_run *run) {
-    return run->inputs ? bough_log_flush(ctx, run->engine.model, run->inputs, run->inputs_path) : BOUGH_OK;
+void bo_run_discard_inputs(bough_run *run) {
+    if (has_inputs(run))
+        run->engine.kind->end_inputs(run->engine.data, false);
 }
 
-bough_status bo_run_finish_inputs(bough_context *ctx, bough_run *run) {
-    if (!run->inputs)
-        return BOUGH_OK;
-    bough_status status = bough_log_stop(ctx, run->engine.model, run->inputs);
-    if (status == BOUGH_OK)
-        status = bough_log_save(ctx, run->inputs, run->inputs_path);
-    bo_run_discard_inputs(ctx, run);
-    return status;
+bough_status bo_run_flush_inputs(bough_run *run) {
+    return has_inputs(run) ? run->engine.kind->flush_inputs(run->engine.data) : BOUGH_OK;
+}
+
+bough_status bo_run_finish_inputs(bough_run *run) {
+    return has_inputs(run) ? run->engine.kind->end_inputs(run->engine.data, true) : BOUGH_OK;
 }

@@ -1,6 +1,8 @@
 /* What a host does to a run while it goes on: pulls, pokes, another wind, another step. */
 #include "run/run.h"
 
+#include "base/file.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -14,35 +16,28 @@ static bool are_finite(const double x[3]) {
     return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
 }
 
-/* Of a link, body or obstacle, the last of which nobody moves. */
-static bough_status check_rigid(bough_context *ctx, const bough_run *run, int32_t part, int32_t vertex) {
-    BO_TRY(bo_run_need_mesh(run));
-    const bough_run_rigid *rigid = bough_run_rigid_at(run, part);
-    if (!rigid)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d, only 0 to %d", part,
-                       run->engine.rigid_count - 1);
-    const int32_t count = rigid->surface ? rigid->surface->vertex_count : 0;
-    return vertex >= 0 && vertex < count
+/* What the engine cannot do is refused by its title: "the full engine knows no wind". */
+static bough_status need(bough_context *ctx, const bough_run *run, uint32_t capability, const char *lack) {
+    BO_TRY(check_live(ctx, run));
+    return run->engine.kind->can & capability
                ? BOUGH_OK
-               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d has no vertex %d, only %d of them", part, vertex, count);
+               : bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s %s", run->engine.kind->title, lack);
 }
 
-/* Of a part's surface, or of the body's mesh. */
-static bough_status check_vertex(bough_context *ctx, const bough_run *run, int32_t part, int32_t vertex) {
-    if (run->engine.rigid_pose)
-        return check_rigid(ctx, run, part, vertex);
-    const bough_model *model = run->engine.model;
-    const int32_t parts = model ? bough_model_part_count(model) : 1;
-    if (part < 0 || part >= parts)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d, only 0 to %d", part, parts - 1);
-    int32_t count = model ? 0 : run->engine.mesh->vertex_count;
-    if (model) {
-        const bough_model_def *def = bough_model_describe(model);
-        count = def->components[def->parts[part].component]->surface.vertex_count;
-    }
+static bough_status check_thing(bough_context *ctx, const bough_run *run, int32_t thing) {
+    BO_TRY(bo_engine_need_things((bo_engine *)&run->engine));
+    return bough_run_thing(run, thing) ? BOUGH_OK
+                                       : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no part %d, only 0 to %d", thing,
+                                                 run->engine.thing_count - 1);
+}
+
+static bough_status check_vertex(bough_context *ctx, const bough_run *run, int32_t thing, int32_t vertex) {
+    BO_TRY(need(ctx, run, BOUGH_CAN_PULL, "takes no hands"));
+    BO_TRY(check_thing(ctx, run, thing));
+    const int32_t count = run->engine.things[thing].vertex_count;
     return vertex >= 0 && vertex < count
                ? BOUGH_OK
-               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d has no vertex %d, only %d of them", part, vertex, count);
+               : bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part %d has no vertex %d, only %d of them", thing, vertex, count);
 }
 
 bough_status bough_run_pull(bough_context *ctx, bough_run *run, int32_t hand, int32_t part, int32_t vertex,
@@ -77,29 +72,24 @@ bough_status bough_run_poke(bough_context *ctx, bough_run *run, int32_t part, in
 }
 
 bough_status bough_run_set_wind(bough_context *ctx, bough_run *run, const bough_wind *wind) {
-    BO_TRY(check_live(ctx, run));
-    if (!run->engine.model)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s knows no wind",
-                       run->engine.rigid_pose ? "a mechanism" : "the full engine");
+    BO_TRY(need(ctx, run, BOUGH_CAN_WIND, "knows no wind"));
     if (wind && !(are_finite(wind->velocity) && wind->gust >= 0 && isfinite(wind->gust)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "wind must be finite, and gusts 0 or more");
     run->hands.has_wind = wind != NULL;
     if (wind)
         run->hands.wind = *wind;
-    run->engine.take_hands(run->engine.data, &run->hands);
+    run->engine.kind->take_hands(run->engine.data, &run->hands);
     return BOUGH_OK;
 }
 
 bough_status bough_run_set_gravity(bough_context *ctx, bough_run *run, const double gravity[3]) {
-    BO_TRY(check_live(ctx, run));
+    BO_TRY(need(ctx, run, BOUGH_CAN_GRAVITY, "knows no gravity"));
     if (!are_finite(gravity))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "gravity must be finite");
     /* Whoever turns gravity changes the potential of all that has moved. */
     const double before = bough_run_values(run)[BOUGH_COLUMN_TOTAL];
-    if (run->engine.weigh)
-        BO_TRY(run->engine.weigh(run->engine.data, gravity));
-    else
-        memcpy(run->engine.gravity, gravity, 3 * sizeof *gravity);
+    BO_TRY(run->engine.kind->set_gravity(run->engine.data, gravity));
+    memcpy(run->gravity, gravity, sizeof run->gravity);
     run->measured = NAN;
     const double change = bough_run_values(run)[BOUGH_COLUMN_TOTAL] - before;
     run->given += isfinite(change) ? change : 0;
@@ -125,7 +115,7 @@ int32_t bough_run_motor_count(const bough_run *run) {
 bool bough_run_motor_at(const bough_run *run, int32_t i, bough_run_motor *motor) {
     const bool there = i >= 0 && i < run->engine.motor_count;
     if (there)
-        run->engine.motor(run->engine.data, i, motor);
+        run->engine.kind->motor(run->engine.data, i, motor);
     return there;
 }
 
@@ -148,20 +138,114 @@ bough_status bough_run_set_motor(bough_context *ctx, bough_run *run, int32_t i, 
 
 bough_status bough_run_change_parts(bough_context *ctx, bough_run *run, int32_t count, const bough_change *changes) {
     BO_TRY(check_live(ctx, run));
-    if (!run->engine.change)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s",
-                       run->engine.rigid_pose ? "links of mechanisms stay as they are"
-                                              : "the full engine has no parts");
+    if (!(run->engine.kind->can & BOUGH_CAN_CHANGE))
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s", run->engine.kind->things);
     if (count < 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there cannot be %d changes", count);
     /* room first: what has happened must be told */
     if (!BO_RESERVE(ctx, run->changes, run->change_capacity, run->change_count + (size_t)count))
         return BOUGH_ERROR_MEMORY;
-    BO_TRY(run->engine.change(run->engine.data, count, changes));
+    BO_TRY(run->engine.kind->change(run->engine.data, count, changes));
     run->measured = NAN;
     return bo_run_take_changes(ctx, run);
 }
 
+/* ---- settings between steps ---- */
+
+static bough_status paint(bough_context *ctx, bough_run *run, bo_paint what, int32_t thing, bool siblings,
+                          double value) {
+    BO_TRY(check_live(ctx, run));
+    if (!(run->engine.kind->can & BOUGH_CAN_PAINT))
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s", run->engine.kind->things);
+    BO_TRY(check_thing(ctx, run, thing));
+    BO_TRY(run->engine.kind->paint(run->engine.data, what, thing, siblings, value));
+    run->measured = NAN;
+    return BOUGH_OK;
+}
+
+bough_status bough_run_set_stiffness(bough_context *ctx, bough_run *run, int32_t thing, bool siblings, double factor) {
+    return paint(ctx, run, BO_PAINT_STIFFNESS, thing, siblings, factor);
+}
+
+bough_status bough_run_set_damping(bough_context *ctx, bough_run *run, int32_t thing, bool siblings, double ratio) {
+    return paint(ctx, run, BO_PAINT_DAMPING, thing, siblings, ratio);
+}
+
+/* The name as the list has it; NULL: it is not there. */
+static const char *find_word(const char *name, const char *const *names) {
+    while (*names && !bo_equal_ignoring_case(*names, name))
+        names++;
+    return *names;
+}
+
+static bough_status choose(bough_context *ctx, bough_run *run, bo_word what, const char *name, const char *known,
+                           const char *noun) {
+    if (!known)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no %s \"%s\"", noun, name);
+    BO_TRY(run->engine.kind->choose(run->engine.data, what, known));
+    run->measured = NAN;
+    return BOUGH_OK;
+}
+
+bough_status bough_run_set_coupling(bough_context *ctx, bough_run *run, const char *name) {
+    BO_TRY(need(ctx, run, BOUGH_CAN_COUPLING, "couples nothing"));
+    return choose(ctx, run, BO_WORD_COUPLING, name, find_word(name, bo_coupling_names), "coupling");
+}
+
+bough_status bough_run_set_continuity(bough_context *ctx, bough_run *run, const char *name) {
+    BO_TRY(need(ctx, run, BOUGH_CAN_CONTINUITY, "joins no surfaces"));
+    return choose(ctx, run, BO_WORD_CONTINUITY, name, find_word(name, bo_continuity_names), "continuity");
+}
+
+bough_status bough_run_set_integrator(bough_context *ctx, bough_run *run, const char *name) {
+    BO_TRY(need(ctx, run, BOUGH_CAN_INTEGRATOR, "cannot go on with another integrator; begin anew with it"));
+    const char *known = NULL;
+    for (int32_t i = 0; i < bough_integrator_count() && !known; i++)
+        if (bo_equal_ignoring_case(bough_integrator_describe(i)->name, name))
+            known = bough_integrator_describe(i)->name;
+    BO_TRY(choose(ctx, run, BO_WORD_INTEGRATOR, name, known, "integrator"));
+    run->integrator = known;
+    return BOUGH_OK;
+}
+
+/* ---- looking ---- */
+
+uint32_t bough_run_can(const bough_run *run) {
+    return run->engine.kind->can;
+}
+
+void bough_run_gravity(const bough_run *run, double gravity[3]) {
+    memcpy(gravity, run->gravity, sizeof run->gravity);
+}
+
+bool bough_run_wind(const bough_run *run, bough_wind *wind) {
+    *wind = (bough_wind){0};
+    if (!(run->engine.kind->can & BOUGH_CAN_WIND))
+        return false;
+    *wind = *run->engine.kind->wind(run->engine.data);
+    return true;
+}
+
+/* As stiff as what is pulled would be if it swung by itself as slowly as what it hangs on, k = m (2 pi f)^2: hand and
+ * thing meet half-way, and nothing is torn. Frequencies beyond these, of rigid and of very soft things, would tear or
+ * not be felt. */
+bough_status bough_run_spring(bough_context *ctx, const bough_run *run, int32_t thing, double *stiffness,
+                              double *damping) {
+    const double slowest = 0.3, fastest = 6, ratio = 0.3;
+    double mass, hz;
+    *stiffness = *damping = 0;
+    BO_TRY(need(ctx, run, BOUGH_CAN_PULL, "takes no hands"));
+    BO_TRY(check_thing(ctx, run, thing));
+    run->engine.kind->feel(run->engine.data, thing, &mass, &hz);
+    const double omega = 2 * M_PI * fmin(fmax(hz, slowest), fastest);
+    *stiffness = mass * omega * omega;
+    *damping = 2 * ratio * mass * omega;
+    return BOUGH_OK;
+}
+
 bough_state *bough_run_state(bough_run *run) {
-    return run->live ? run->engine.state : NULL;
+    bough_state *state = NULL;
+    if (run->live && run->engine.kind->model)
+        run->engine.kind->model(run->engine.data, &state);
+    return state;
 }

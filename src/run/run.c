@@ -15,26 +15,16 @@ double bo_run_time(const bough_run *run) {
 
 /* ---- recording ---- */
 
-bough_status bo_run_need_mesh(const bough_run *run) {
-    bo_engine *engine =
-        (bo_engine *)&run->engine; /* runs are made by bough_run_create(), which does not make constants */
-    return engine->mesh ? BOUGH_OK : engine->make_mesh(engine);
-}
-
-bough_status bo_run_show(const bough_run *run) {
-    BO_TRY(bo_run_need_mesh(run));
-    return run->engine.show ? run->engine.show(run->engine.data) : BOUGH_OK;
-}
-
 bough_status bo_run_record_frame(bough_context *ctx, bough_run *run) {
-    const bo_engine *e = &run->engine;
+    const int32_t stresses = run->engine.stress_count;
+    const bo_run_surface *s = &run->surface;
     BO_TRY(bo_run_show(run));
-    if (e->stress_count > 0)
-        BO_TRY(e->stresses(e->data, run->von_mises));
-    for (int32_t i = e->mesh->element_count - 1; i >= 0 && e->stress_of; i--)
-        run->von_mises[e->stress_count + i] = run->von_mises[e->stress_of[i]];
-    const double *shown = e->stress_count > 0 ? run->von_mises + (e->stress_of ? e->stress_count : 0) : NULL;
-    return bo_series_frame(ctx, &run->series, bo_run_time(run), e->mesh, e->displacement, e->velocity, shown);
+    if (stresses > 0)
+        BO_TRY(bough_run_stresses(run, run->von_mises));
+    for (int32_t i = s->mesh->element_count - 1; i >= 0 && s->thing_of && stresses > 0; i--)
+        run->von_mises[stresses + i] = run->von_mises[s->thing_of[i]];
+    const double *shown = stresses > 0 ? run->von_mises + (s->thing_of ? stresses : 0) : NULL;
+    return bo_series_frame(ctx, &run->series, bo_run_time(run), s->mesh, s->displacement, s->velocity, shown);
 }
 
 bough_status bo_run_record(bough_context *ctx, bough_run *run) {
@@ -56,7 +46,7 @@ static bool may_succeed_with_less(bough_status status) {
 }
 
 bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double *values) {
-    BO_TRY(run->engine.measure(run->engine.data, t, values));
+    BO_TRY(run->engine.kind->measure(run->engine.data, t, values));
     bo_run_account(run, values);
     for (int32_t i = 0; i < run->engine.column_count; i++)
         if (!isfinite(values[i]) && !(run->engine.blank && run->engine.blank[i]))
@@ -65,10 +55,10 @@ bough_status bo_run_measure(bough_context *ctx, bough_run *run, double t, double
 }
 
 bough_status bo_run_keep_state(bough_context *ctx, bough_run *run) {
-    run->state_size = run->engine.state_size(run->engine.data);
+    run->state_size = run->engine.kind->state_size(run->engine.data);
     if (!BO_RESERVE(ctx, run->state, run->state_capacity, (size_t)run->state_size))
         return BOUGH_ERROR_MEMORY;
-    run->engine.save(run->engine.data, run->state);
+    run->engine.kind->save(run->engine.data, run->state);
     return BOUGH_OK;
 }
 
@@ -76,11 +66,11 @@ static bough_status try_live(bough_context *ctx, bough_run *run, double t, doubl
     run->measured = NAN;
     if (run->engine.in_pieces)
         BO_TRY(bo_run_keep_state(ctx, run));
-    bough_status status = run->engine.step(run->engine.data, t, h, &run->place.iterations);
+    bough_status status = run->engine.kind->step(run->engine.data, t, h, &run->place.iterations);
     if (status == BOUGH_OK)
         status = bo_run_reserve_changes(ctx, run);
     if (status != BOUGH_OK && run->engine.in_pieces)
-        BO_TRY(run->engine.restore(run->engine.data, run->state, run->state_size));
+        BO_TRY(run->engine.kind->restore(run->engine.data, run->state, run->state_size));
     return status;
 }
 
@@ -91,7 +81,7 @@ static bough_status try_part(bough_context *ctx, bough_run *run) {
         return try_live(ctx, run, t, h);
     BO_TRY(bo_run_keep_state(ctx, run));
     run->over_tolerance = false;
-    bough_status status = run->engine.step(run->engine.data, t, h, &run->place.iterations);
+    bough_status status = run->engine.kind->step(run->engine.data, t, h, &run->place.iterations);
     if (status == BOUGH_OK)
         status = bo_run_measure(ctx, run, t + h, run->trial);
     if (status == BOUGH_OK)
@@ -99,7 +89,7 @@ static bough_status try_part(bough_context *ctx, bough_run *run) {
     if (status == BOUGH_OK)
         status = bo_run_reserve_changes(ctx, run);
     if (status != BOUGH_OK)
-        BO_TRY(run->engine.restore(run->engine.data, run->state, run->state_size));
+        BO_TRY(run->engine.kind->restore(run->engine.data, run->state, run->state_size));
     return status;
 }
 
@@ -163,7 +153,7 @@ static bough_status flush(bough_context *ctx, bough_run *run) {
         BO_TRY(bo_table_sync(ctx, tables[i]));
     BO_TRY(bo_series_sync(ctx, &run->series));
     BO_TRY(bo_run_flush_arrays(ctx, run));
-    BO_TRY(bo_run_flush_inputs(ctx, run));
+    BO_TRY(bo_run_flush_inputs(run));
     if (run->flush)
         BO_TRY(run->flush(run->watch_data, ctx, run));
     return run->checkpoint ? bough_run_save(ctx, run, run->checkpoint) : BOUGH_OK;
@@ -211,7 +201,7 @@ static void keep_last_state(bough_context *ctx, bough_run *run) {
     bool lost = part && run->table.stream && bo_table_row(ctx, &run->table, run->values) != BOUGH_OK;
     lost |= part && run->series.index && bo_run_record_frame(ctx, run) != BOUGH_OK;
     lost |= bo_run_finish_arrays(ctx, run) != BOUGH_OK; /* whose rows have no times, so no part */
-    lost |= bo_run_finish_inputs(ctx, run) != BOUGH_OK;
+    lost |= bo_run_finish_inputs(run) != BOUGH_OK;
     lost |= run->checkpoint && bough_run_save(ctx, run, run->checkpoint) != BOUGH_OK;
     if (lost)
         bo_warn(ctx, "the last state was not kept: %s", bough_message(ctx));
@@ -227,7 +217,7 @@ bough_status bough_run_advance(bough_context *ctx, bough_run *run) {
         return status;
     }
     status = bo_run_finish_arrays(ctx, run);
-    bough_status inputs = bo_run_finish_inputs(ctx, run);
+    bough_status inputs = bo_run_finish_inputs(run);
     bough_status saved = run->checkpoint ? bough_run_save(ctx, run, run->checkpoint) : BOUGH_OK;
     return status != BOUGH_OK ? status : inputs != BOUGH_OK ? inputs : saved;
 }
@@ -247,7 +237,7 @@ const double *bough_run_values(const bough_run *run) {
     bough_run *now = (bough_run *)run;
     if (run->live && !(run->measured == bo_run_time(run))) {
         now->measured = bo_run_time(run);
-        if (run->engine.measure(run->engine.data, now->measured, now->values) != BOUGH_OK)
+        if (run->engine.kind->measure(run->engine.data, now->measured, now->values) != BOUGH_OK)
             for (int32_t i = BOUGH_COLUMN_TIME + 1; i < run->engine.column_count; i++)
                 now->values[i] = NAN;
         bo_run_account(run, now->values);
@@ -255,48 +245,12 @@ const double *bough_run_values(const bough_run *run) {
     return run->values;
 }
 
-const bough_mesh *bough_run_mesh(const bough_run *run) {
-    return bo_run_need_mesh(run) == BOUGH_OK ? run->engine.mesh : NULL;
-}
-
-const double *bough_run_displacement(const bough_run *run) {
-    return bo_run_show(run) == BOUGH_OK ? run->engine.displacement : NULL;
-}
-
-const double *bough_run_velocity(const bough_run *run) {
-    return bo_run_show(run) == BOUGH_OK ? run->engine.velocity : NULL;
-}
-
-int32_t bough_run_rigid_count(const bough_run *run) {
-    return run->engine.rigid_pose && bo_run_need_mesh(run) == BOUGH_OK ? run->engine.rigid_count : 0;
-}
-
-const bough_run_rigid *bough_run_rigid_at(const bough_run *run, int32_t i) {
-    return i >= 0 && i < bough_run_rigid_count(run) ? &run->engine.rigids[i] : NULL;
-}
-
-bough_pose bough_run_rigid_pose(const bough_run *run, int32_t i) {
-    return bough_run_rigid_at(run, i) ? run->engine.rigid_pose(run->engine.data, i) : bough_default_pose();
-}
-
 bool bough_run_joint_gap(const bough_run *run, bough_run_gap *now, bough_run_gap *worst) {
     bough_run_gap ignored[2];
-    if (!run->engine.joint_gap)
+    if (!(run->engine.kind->can & BOUGH_CAN_GAPS))
         return false;
     bough_run_values(run); /* a live run is measured now */
-    return run->engine.joint_gap(run->engine.data, now ? now : &ignored[0], worst ? worst : &ignored[1]);
-}
-
-int32_t bough_run_stress_count(const bough_run *run) {
-    return run->engine.stress_count;
-}
-
-bough_status bough_run_stresses(const bough_run *run, double *von_mises) {
-    return run->engine.stresses(run->engine.data, von_mises);
-}
-
-bough_status bough_run_vertex_stresses(const bough_run *run, float *von_mises) {
-    return run->engine.vertex_stresses(run->engine.data, von_mises);
+    return run->engine.kind->joint_gap(run->engine.data, now ? now : &ignored[0], worst ? worst : &ignored[1]);
 }
 
 const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count) {
@@ -304,19 +258,25 @@ const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count) 
     return run->changes;
 }
 
-bool bough_run_tree(const bough_run *run, const bough_model **model, const bough_state **state) {
-    *model = run->engine.model;
-    *state = run->engine.state;
+bool bough_run_model(const bough_run *run, const bough_model **model, const bough_state **state) {
+    bough_state *now = NULL;
+    *model = run->engine.kind->model ? run->engine.kind->model(run->engine.data, &now) : NULL;
+    *state = now;
     return *model != NULL;
 }
 
 void bough_run_look(const bough_run *run, bough_run_report *report) {
-    *report = (bough_run_report){.engine = run->engine_name,
+    bo_engine_report own = {.frequency_error = NAN};
+    if (run->engine.kind->report)
+        run->engine.kind->report(run->engine.data, &own);
+    *report = (bough_run_report){.engine = run->engine.kind->name,
+                                 .can = run->engine.kind->can,
                                  .reason = run->reason[0] ? run->reason : NULL,
                                  .gap = {.joint = -1},
-                                 .frequency_error = NAN,
-                                 .coupling = run->coupling,
-                                 .passes = run->passes,
+                                 .internal_modes = own.internal_modes,
+                                 .frequency_error = own.frequency_error,
+                                 .coupling = own.coupling,
+                                 .passes = own.passes,
                                  .settle_residual = run->engine.residual,
                                  .integrator = run->integrator,
                                  .time = bo_run_time(run),
@@ -334,8 +294,6 @@ void bough_run_look(const bough_run *run, bough_run_report *report) {
                                  .seconds = run->seconds,
                                  .simulated_time = run->simulated};
     bough_run_joint_gap(run, NULL, &report->gap);
-    if (run->engine.detail)
-        run->engine.detail(run->engine.data, &report->internal_modes, &report->frequency_error);
     memcpy(report->start_energy, run->place.start_energy, sizeof report->start_energy);
     memcpy(report->energy, run->values + BOUGH_COLUMN_ELASTIC, sizeof report->energy);
     report->work = run->values[BOUGH_COLUMN_WORK];

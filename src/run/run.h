@@ -3,9 +3,10 @@
 #define BO_RUN_RUN_H
 
 #include "base/npy.h"
+#include "engine/engine.h"
 #include "record/series.h"
 #include "record/table.h"
-#include "run/engine.h"
+#include "scene/scene.h"
 
 #include <bough/run.h>
 
@@ -32,23 +33,31 @@ typedef struct bo_run_array {
     int64_t rows; /* written by this run */
 } bo_run_array;
 
+/* What is drawn: the engine's own mesh and motion, or surfaces of all its things, gathered when somebody looks. */
+typedef struct bo_run_surface {
+    const bough_mesh *mesh; /* NULL: nobody has looked */
+    const double *displacement, *velocity;
+    bough_mesh *gathered; /* what belongs to the run; NULL: the engine has its own */
+    int32_t *thing_of;    /* of each triangle; NULL: likewise */
+    double *moved, *rate;
+} bo_run_surface;
+
 struct bough_run {
+    bough_context *ctx; /* that the run was made with */
     bo_engine engine;
     bo_run_place place;
     double dt, duration;
     int64_t step_count;
     int32_t max_halvings;
-    double energy_tolerance;            /* 0 or less: none */
-    bool over_tolerance;                /* so ended the step that was tried last */
-    double given;                       /* J: by what a host changed between steps, of a live run */
-    const char *engine_name, *coupling; /* of the lists in scene/scene.h; coupling NULL: not the tree engine */
-    char reason[BO_REASON_SIZE];        /* as in the engine's def */
-    int32_t passes;                     /* as in the model's def */
-    const char *integrator;             /* the registry's */
-    uint64_t hash;                      /* of scene, integrator and dt */
-    double *values;                     /* columns at the last good state */
-    double *state;                      /* to go back to when a step fails */
-    int64_t state_size;                 /* numbers of it */
+    double energy_tolerance;     /* 0 or less: none */
+    bool over_tolerance;         /* so ended the step that was tried last */
+    double given;                /* J: by what a host changed between steps, of a live run */
+    char reason[BO_REASON_SIZE]; /* why this engine, where nobody named one; else empty */
+    const char *integrator;      /* the registry's */
+    uint64_t hash;               /* of scene, engine, integrator and dt */
+    double *values;              /* columns at the last good state */
+    double *state;               /* to go back to when a step fails */
+    int64_t state_size;          /* numbers of it */
     size_t state_capacity;
     double *trial; /* columns of a step that is not accepted yet */
     char *checkpoint;
@@ -57,9 +66,9 @@ struct bough_run {
     bo_run_array displacements, stresses;
     bo_table stress_table; /* stresses as .csv */
     double *stress;        /* time, then engine.stress_count: of the frame */
-    bough_log *inputs;     /* NULL: none, or saved */
-    char *inputs_path;
-    double *von_mises;         /* of a frame of the series: engine.stress_count, then of the mesh's elements */
+    double *von_mises;     /* of a frame of the series: engine.stress_count, then of the mesh's elements */
+    bo_run_surface surface;
+    double gravity[3];         /* m/s^2, as it acts in the next steps */
     bough_run_change *changes; /* all that happened */
     size_t change_count, change_capacity;
     bo_table change_table;
@@ -90,12 +99,13 @@ bough_status bo_run_advise(bough_context *ctx, const bough_run *run);
 /* The energy in play, once the columns are those of a state that is accepted. */
 void bo_run_note_energy(bough_run *run, const double *values);
 
-/* What is drawn: from here on the engine has a mesh. Of a run that the caller may only look at, too: nobody sees what
- * it adds before. */
+/* surface.c: what is drawn. From here on the run has a mesh; of a run that the caller may only look at, too: nobody
+ * sees what it adds before. */
 bough_status bo_run_need_mesh(const bough_run *run);
+void bo_run_free_surface(bough_context *ctx, bough_run *run);
 /* run->state becomes the engine's. */
 bough_status bo_run_keep_state(bough_context *ctx, bough_run *run);
-/* Makes the engine's displacements and velocities those of the present state. */
+/* Makes displacements and velocities of the surface those of the present state. */
 bough_status bo_run_show(const bough_run *run);
 bool bo_run_frame_is_due(const bough_run *run);
 /* A frame of the series. */
@@ -103,13 +113,13 @@ bough_status bo_run_record_frame(bough_context *ctx, bough_run *run);
 /* A row of the table, and a frame when one is due. */
 bough_status bo_run_record(bough_context *ctx, bough_run *run);
 
-/* inputs.c: all that is done to the state of a tree. */
+/* inputs: all that is done to the state, where the engine records it. It is saved, and goes on; it is saved, and ends;
+ * nothing happens where there is none. */
 bough_status bo_run_open_inputs(bough_context *ctx, bough_run *run, const char *path);
-/* It is saved, and goes on; nothing happens where there is none. */
-bough_status bo_run_flush_inputs(bough_context *ctx, bough_run *run);
-/* It is saved, and ends; nothing happens where there is none. */
-bough_status bo_run_finish_inputs(bough_context *ctx, bough_run *run);
-void bo_run_discard_inputs(bough_context *ctx, bough_run *run);
+bough_status bo_run_flush_inputs(bough_run *run);
+bough_status bo_run_finish_inputs(bough_run *run);
+void bo_run_discard_inputs(bough_run *run);
+
 /* changes.c: what happened to parts in the last step. First room for it, which may fail; then it counts, and is
  * recorded and told of. */
 bough_status bo_run_reserve_changes(bough_context *ctx, bough_run *run);

@@ -2,7 +2,6 @@
 #include "run/run.h"
 
 #include "base/file.h"
-#include "scene/cook_plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +27,7 @@ static bough_status check_def(bough_context *ctx, const bough_run_def *def) {
     if (isnan(def->energy_tolerance))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the energy tolerance is not a number");
     if (def->passes < 0 || def->passes > 2)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step of the tree engine takes 1 or 2 passes, not %d", def->passes);
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a step takes 1 or 2 passes, not %d", def->passes);
     if (def->live && (def->record || def->displacements || def->stresses || def->frames || def->inputs ||
                       def->changes || def->checkpoint || def->resume))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a live run records nothing and knows no checkpoints");
@@ -58,99 +57,40 @@ static bough_status choose_steps(bough_context *ctx, const bough_scene *scene, c
 }
 
 /* A checkpoint goes with all that decides the bits of the next step. */
-static uint64_t hash_run(const bough_scene *scene, const bo_engine_def *engine, double dt) {
-    const bough_integrator_def *def = &engine->integrator;
-    const double numbers[] = {def->rho, def->alpha, def->beta, def->gamma, def->tolerance, def->max_iterations, dt};
-    const int32_t choices[] = {(int32_t)engine->kind, (int32_t)engine->model.coupling, engine->model.passes};
-    uint64_t hash = bo_hash_bytes(scene->hash, def->name, strlen(def->name));
-    if (scene->plan || scene->mechanism)
-        hash = bo_hash_bytes(hash, choices, sizeof choices);
+static uint64_t hash_run(const bough_scene *scene, const bough_run *run, const bough_integrator_def *def) {
+    const double numbers[] = {def->rho,       def->alpha,          def->beta, def->gamma,
+                              def->tolerance, def->max_iterations, run->dt};
+    const bo_engine_kind *kind = run->engine.kind;
+    bo_engine_report own = {0};
+    if (kind->report)
+        kind->report(run->engine.data, &own);
+    uint64_t hash = bo_hash_bytes(scene->hash, run->integrator, strlen(run->integrator));
+    hash = bo_hash_bytes(hash, kind->name, strlen(kind->name));
+    if (own.coupling)
+        hash = bo_hash_bytes(hash, own.coupling, strlen(own.coupling));
+    hash = bo_hash_bytes(hash, &own.passes, sizeof own.passes);
     return bo_hash_bytes(hash, numbers, sizeof numbers);
 }
 
-static bough_status choose_word(bough_context *ctx, const char *what, const char *word, const char *const *words,
-                                int32_t count, int32_t *choice) {
-    for (int32_t i = 0; word && i < count; i++)
-        if (bo_equal_ignoring_case(word, words[i])) {
-            *choice = i;
-            return BOUGH_OK;
-        }
-    return word ? bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no %s \"%s\"", what, word) : BOUGH_OK;
-}
-
-/* What the scene says, and what the run says otherwise. */
-static bough_status choose_engine(bough_context *ctx, const bough_scene *scene, const bough_run_def *def,
-                                  bo_engine_def *engine) {
-    static const char *const continuities[] = {"C0", "C1", "none"}; /* bough_continuity */
-    int32_t continuity = BOUGH_CONTINUITY_NONE;
-    int32_t kind = (int32_t)(scene->plan || scene->mechanism ? scene->engine : BO_ENGINE_FULL);
-    int32_t coupling = (int32_t)scene->model.coupling;
-    *engine = (bo_engine_def){.integrator = scene->integrator,
-                              .model = scene->model,
-                              .settle = (scene->settle || def->settle) && !def->resume};
-    BO_TRY(choose_word(ctx, "engine", def->engine, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
-    BO_TRY(choose_word(ctx, "coupling", def->coupling, BO_COUPLINGS, 4, &coupling));
-    BO_TRY(choose_word(ctx, "continuity", def->continuity, continuities, 3, &continuity));
-    engine->kind = (bo_engine_kind)kind;
-    engine->continuity = (bough_continuity)continuity;
-    engine->model.coupling = (bough_coupling)coupling;
-    if (def->passes)
-        engine->model.passes = def->passes;
+static bough_status make_engine(bough_context *ctx, const bough_scene *scene, const bough_run_def *def,
+                                bough_run *run) {
+    bo_engine_settings settings = {.integrator = scene->integrator,
+                                   .coupling = def->coupling,
+                                   .continuity = def->continuity,
+                                   .passes = def->passes,
+                                   .settle = (scene->settle || def->settle) && !def->resume};
     if (def->integrator)
-        engine->integrator.name = def->integrator;
-    else if (engine->kind == BO_ENGINE_TREE && !scene->names_integrator)
-        engine->integrator.name = "hht";
+        settings.integrator.name = def->integrator;
+    BO_TRY(bo_scene_make_engine(ctx, scene, def->engine, &settings, def->integrator || scene->names_integrator,
+                                run->duration, &run->engine, run->reason));
+    run->integrator = run->engine.integrator;
+    run->hash = hash_run(scene, run, &settings.integrator);
     return BOUGH_OK;
 }
 
-/* The engine of a mechanism, and of nothing else. */
-static bough_status check_kind(bough_context *ctx, const bough_scene *scene, const bo_engine_def *engine) {
-    if (scene->mechanism && engine->kind == BO_ENGINE_TREE)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "%s: the tree engine steps parts, and this scene has links; use \"mechanism\" or \"full\"",
-                       scene->path);
-    if (!scene->mechanism && engine->kind == BO_ENGINE_MECHANISM)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: the mechanism engine steps links, and this scene has none",
-                       scene->path);
-    return BOUGH_OK;
-}
-
-/* What nobody would heed is a mistake. */
-static bough_status check_choices(bough_context *ctx, const bough_scene *scene, const bough_run_def *def,
-                                  const bo_engine_def *engine) {
-    const char *what = def->coupling ? "a coupling was" : def->passes ? "passes were" : NULL;
-    return what && engine->kind != BO_ENGINE_TREE
-               ? bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: %s chosen, which only the tree engine has, not \"%s\"",
-                         scene->path, what, BO_ENGINE_KINDS[engine->kind])
-               : BOUGH_OK;
-}
-
-/* Now, and not at the first step. */
-static bough_status check_coupling(bough_context *ctx, const bough_scene *scene, const bo_engine_def *engine) {
-    return engine->kind == BO_ENGINE_TREE && engine->model.coupling != BOUGH_COUPLING_L3 && scene->plan &&
-                   bo_assembly_needs_exact(&scene->plan->assembly)
-               ? bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: joints and ties need the exact coupling, L3", scene->path)
-               : BOUGH_OK;
-}
-
-static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bough_run_def *def, bough_run *run) {
-    bo_engine_def engine;
-    BO_TRY(choose_engine(ctx, scene, def, &engine));
-    BO_TRY(check_kind(ctx, scene, &engine));
-    BO_TRY(check_choices(ctx, scene, def, &engine));
-    BO_TRY(check_coupling(ctx, scene, &engine));
-    if (scene->mechanism && !def->engine && !scene->mechanism->names_engine)
-        BO_TRY(bo_mechanism_choose_engine(ctx, scene, run->duration, &engine));
-    memcpy(run->reason, engine.reason, sizeof run->reason);
-    const bool tree = engine.kind == BO_ENGINE_TREE;
-    BO_TRY(scene->mechanism ? bo_mechanism_engine_create(ctx, scene, &engine, &run->engine)
-           : tree           ? bo_tree_engine_create(ctx, scene, &engine, &run->engine)
-                            : bo_full_engine_create(ctx, scene, &engine, &run->engine));
-    run->engine_name = BO_ENGINE_KINDS[engine.kind];
-    run->coupling = tree ? BO_COUPLINGS[engine.model.coupling] : NULL;
-    run->passes = tree ? engine.model.passes : 0;
-    run->integrator = engine.integrator.name = run->engine.integrator;
-    run->hash = hash_run(scene, &engine, run->dt);
+static bough_status make_run(bough_context *ctx, const bough_scene *scene, const bough_run_def *def, bough_run *run) {
+    BO_TRY(make_engine(ctx, scene, def, run));
+    memcpy(run->gravity, scene->gravity, sizeof run->gravity);
     run->max_halvings = def->max_halvings;
     run->energy_tolerance = def->energy_tolerance != 0 ? def->energy_tolerance : scene->energy_tolerance;
     run->fps = def->fps;
@@ -158,8 +98,8 @@ static bough_status make_engine(bough_context *ctx, bough_scene *scene, const bo
     run->every = def->every > 0 ? def->every : def->every == 0 ? EVERY : INFINITY;
     run->tell = def->tell, run->tell_data = def->tell_data;
     run->live = def->live, run->measured = NAN;
-    if (run->live && run->engine.take_hands)
-        run->engine.take_hands(run->engine.data, &run->hands);
+    if (run->live && run->engine.kind->take_hands)
+        run->engine.kind->take_hands(run->engine.data, &run->hands);
     run->values = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
     run->trial = BO_NEW_ZEROS(ctx, double, run->engine.column_count);
     if (!run->values || !run->trial)
@@ -218,22 +158,24 @@ static bough_status open_recordings(bough_context *ctx, const bough_run_def *def
     BO_TRY(def->resume ? bo_series_continue(ctx, def->frames, now, &run->series)
                        : bo_series_create(ctx, def->frames, &run->series));
     BO_TRY(bo_run_need_mesh(run));
-    run->von_mises = BO_NEW_ZEROS(ctx, double, run->engine.stress_count + run->engine.mesh->element_count);
+    run->von_mises = BO_NEW_ZEROS(ctx, double, run->engine.stress_count + run->surface.mesh->element_count);
     if (!run->von_mises)
         return BOUGH_ERROR_MEMORY;
     return run->series.count ? BOUGH_OK : bo_run_record_frame(ctx, run);
 }
 
-bough_status bough_run_create(bough_context *ctx, bough_scene *scene, const bough_run_def *given, bough_run **out) {
+bough_status bough_run_create(bough_context *ctx, const bough_scene *scene, const bough_run_def *given,
+                              bough_run **out) {
     *out = NULL;
     bough_run_def def = given ? *given : bough_default_run_def();
     BO_TRY(check_def(ctx, &def));
     bough_run *run = BO_NEW(ctx, bough_run);
     if (!run)
         return BOUGH_ERROR_MEMORY;
+    run->ctx = ctx;
     bough_status status = choose_steps(ctx, scene, &def, run);
     if (status == BOUGH_OK)
-        status = make_engine(ctx, scene, &def, run);
+        status = make_run(ctx, scene, &def, run);
     if (status == BOUGH_OK)
         status = start(ctx, &def, run);
     if (status == BOUGH_OK)
@@ -242,7 +184,7 @@ bough_status bough_run_create(bough_context *ctx, bough_scene *scene, const boug
         *out = run;
     else {
         bo_run_discard_arrays(ctx, run);
-        bo_run_discard_inputs(ctx, run);
+        bo_run_discard_inputs(run);
         bough_run_destroy(ctx, run);
     }
     return status;
@@ -257,10 +199,11 @@ void bough_run_destroy(bough_context *ctx, bough_run *run) {
     bo_table_close(ctx, &run->change_table);
     if (bo_run_finish_arrays(ctx, run) != BOUGH_OK)
         bo_warn(ctx, "%s", bough_message(ctx));
-    if (bo_run_finish_inputs(ctx, run) != BOUGH_OK)
+    if (bo_run_finish_inputs(run) != BOUGH_OK)
         bo_warn(ctx, "%s", bough_message(ctx));
     bo_run_free_arrays(ctx, run);
     bo_free(ctx, run->von_mises);
+    bo_run_free_surface(ctx, run);
     bo_engine_destroy(ctx, &run->engine);
     bo_free(ctx, run->values);
     bo_free(ctx, run->trial);
@@ -268,6 +211,5 @@ void bough_run_destroy(bough_context *ctx, bough_run *run) {
     bo_free(ctx, run->hands.motors);
     bo_free(ctx, run->changes);
     bo_free(ctx, run->checkpoint);
-    bo_free(ctx, run->inputs_path);
     bo_free(ctx, run);
 }

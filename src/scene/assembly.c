@@ -1,5 +1,7 @@
 #include "scene/assembly.h"
 
+#include "fem/engine.h"
+
 #include "base/file.h"
 #include "base/jobs.h"
 #include "scene/entries.h"
@@ -164,7 +166,7 @@ static bough_status check_engine(const bo_json *root, const bough_scene *scene, 
     bo_json engine = bo_json_at(root, "engine");
     if (!bo_assembly_needs_exact(assembly))
         return BOUGH_OK;
-    if (scene->engine == BO_ENGINE_FULL)
+    if (scene->engine->kind == &bo_body_engine)
         return bo_json_fail(bo_json_at(&engine, "kind"), "the full engine steps the mesh as it is, and knows no "
                                                          "\"ties\"; close the loop in the mesh, or use \"tree\"");
     return scene->model.coupling == BOUGH_COUPLING_L3
@@ -190,6 +192,7 @@ bough_status bo_assembly_read(const bo_json *root, bough_scene *scene, bo_assemb
     if (scene)
         return read_all(root, scene, assembly);
     bough_scene checked = bo_scene_defaults();
+    checked.kind = &bo_parts_scene, checked.engine = &bo_parts_scene.engines[0];
     bough_status status = read_all(root, &checked, assembly);
     bo_scene_free_forces(root->ctx, &checked);
     bo_scene_free_probes(root->ctx, &checked);

@@ -20,7 +20,7 @@ static bough_status find_kind(const bo_json *at, bo_json *what, int32_t *kind) {
     }
     if (count == 0)
         return bo_json_fail(*at, "nothing happens: say what does by \"detach\", \"attach\", \"reattach\", \"lock\", "
-                                "\"unlock\", \"remove\", \"add\", \"cut_tie\", \"join_tie\" or \"wind\"");
+                                 "\"unlock\", \"remove\", \"add\", \"cut_tie\", \"join_tie\" or \"wind\"");
     return count == 1 ? BOUGH_OK
                       : bo_json_fail(*what, "is the second thing in this event; make it an event of its own");
 }
@@ -47,19 +47,19 @@ static bough_status list_chosen(bough_context *ctx, const bool *chosen, int32_t 
     return BOUGH_OK;
 }
 
-static bough_status read_parts(bo_json what, bo_chooser *chooser, bo_scene_event *event) {
+static bough_status read_parts(bo_json what, bo_chooser *chooser, bo_tree_event *event) {
     BO_TRY(bo_choose(what, (bo_json){.ctx = what.ctx}, chooser));
     return list_chosen(what.ctx, chooser->chosen, chooser->assembly->part_count, chooser->count, &event->parts,
                        &event->part_count);
 }
 
-static bough_status read_ties(bo_json what, bo_chooser *chooser, bo_scene_event *event) {
+static bough_status read_ties(bo_json what, bo_chooser *chooser, bo_tree_event *event) {
     BO_TRY(bo_choose_ties(what, chooser));
     return list_chosen(what.ctx, chooser->chosen_ties, chooser->assembly->tie_count, chooser->tie_count, &event->ties,
                        &event->tie_count);
 }
 
-static bough_status read_attach(bo_json at, const bo_assembly *assembly, bo_scene_event *event) {
+static bough_status read_attach(bo_json at, const bo_assembly *assembly, bo_tree_event *event) {
     bo_json parent = bo_json_at(&at, "parent"), interface = bo_json_at(&at, "interface");
     event->parent = -1;
     if (!parent.value)
@@ -74,7 +74,7 @@ static bough_status read_attach(bo_json at, const bo_assembly *assembly, bo_scen
 }
 
 /* Where the scene has the root, or where the event says. */
-static bough_status read_pose(bo_json at, const bo_assembly *assembly, bo_scene_event *event) {
+static bough_status read_pose(bo_json at, const bo_assembly *assembly, bo_tree_event *event) {
     double degrees[3] = {0};
     bough_frame *pose = &event->pose;
     bo_json position = bo_json_at(&at, "position"), turn = bo_json_at(&at, "rotate_deg");
@@ -92,7 +92,7 @@ static bough_status read_pose(bo_json at, const bo_assembly *assembly, bo_scene_
     return BOUGH_OK;
 }
 
-static bough_status read_event(bo_json at, const bough_scene *scene, bo_chooser *chooser, bo_scene_event *event) {
+static bough_status read_event(bo_json at, const bough_scene *scene, bo_chooser *chooser, bo_tree_event *event) {
     bo_json what = at;
     BO_TRY(bo_json_keys(at, BO_EVENT_KEYS));
     BO_TRY(bo_json_number(bo_json_must(&at, "time"), BO_NOT_NEGATIVE, &event->time));
@@ -113,7 +113,7 @@ static bough_status read_event(bo_json at, const bough_scene *scene, bo_chooser 
 /* ---- all of them ---- */
 
 static int compare_events(const void *a, const void *b) {
-    const bo_scene_event *one = a, *two = b;
+    const bo_tree_event *one = a, *two = b;
     if (one->time != two->time)
         return one->time < two->time ? -1 : 1;
     return (one->order > two->order) - (one->order < two->order);
@@ -122,8 +122,8 @@ static int compare_events(const void *a, const void *b) {
 /* What a wind does not say is as it was before. */
 static bough_status carry_winds(bo_json list, bough_scene *scene) {
     bough_wind wind = scene->model.wind;
-    for (int32_t i = 0; i < scene->event_count; i++) {
-        bo_scene_event *event = &scene->events[i];
+    for (int32_t i = 0; i < scene->tree.event_count; i++) {
+        bo_tree_event *event = &scene->tree.events[i];
         if (event->kind != BO_EVENT_WIND)
             continue;
         bo_json at = bo_json_item(&list, event->order);
@@ -136,16 +136,16 @@ static bough_status carry_winds(bo_json list, bough_scene *scene) {
 static bough_status read_events(bo_json at, bo_chooser *chooser, bough_scene *scene) {
     int32_t count;
     BO_TRY(bo_json_list(at, &count));
-    scene->events = BO_NEW_ZEROS(at.ctx, bo_scene_event, count);
-    if (!scene->events)
+    scene->tree.events = BO_NEW_ZEROS(at.ctx, bo_tree_event, count);
+    if (!scene->tree.events)
         return BOUGH_ERROR_MEMORY;
-    scene->event_count = count;
+    scene->tree.event_count = count;
     for (int32_t i = 0; i < count; i++) {
-        scene->events[i].order = i;
-        BO_TRY(read_event(bo_json_item(&at, i), scene, chooser, &scene->events[i]));
+        scene->tree.events[i].order = i;
+        BO_TRY(read_event(bo_json_item(&at, i), scene, chooser, &scene->tree.events[i]));
     }
     if (count > 0)
-        qsort(scene->events, (size_t)count, sizeof *scene->events, compare_events);
+        qsort(scene->tree.events, (size_t)count, sizeof *scene->tree.events, compare_events);
     return carry_winds(at, scene);
 }
 
@@ -162,8 +162,8 @@ static bough_status check_rule(bo_json at, bool of_ties) {
 }
 
 /* The last rule that chooses a part is the one that counts. */
-static bough_status read_break(bo_json at, bo_chooser *chooser, bo_scene_strength *strength) {
-    bo_scene_strength one = {0};
+static bough_status read_break(bo_json at, bo_chooser *chooser, bo_tree_strength *strength) {
+    bo_tree_strength one = {0};
     bo_json parts = bo_json_at(&at, "parts"), component = bo_json_at(&at, "component");
     if (!parts.value && !component.value)
         return bo_json_fail(
@@ -179,8 +179,8 @@ static bough_status read_break(bo_json at, bo_chooser *chooser, bo_scene_strengt
     return BOUGH_OK;
 }
 
-static bough_status read_tie_break(bo_json at, bo_chooser *chooser, bo_scene_tie_strength *strength) {
-    bo_scene_tie_strength one = {INFINITY, INFINITY};
+static bough_status read_tie_break(bo_json at, bo_chooser *chooser, bo_tie_strength *strength) {
+    bo_tie_strength one = {INFINITY, INFINITY};
     if (!bo_json_has(&at, "force") && !bo_json_has(&at, "torque"))
         return bo_json_fail(at, "needs \"force\" or \"torque\", the most that the ties bear");
     BO_TRY(bo_json_number(bo_json_at(&at, "force"), BO_POSITIVE, &one.force));
@@ -195,14 +195,14 @@ static bough_status read_tie_break(bo_json at, bo_chooser *chooser, bo_scene_tie
 /* Rules for parts, and rules for ties. */
 static bough_status make_strengths(bo_json at, int32_t part_rules, int32_t tie_rules, const bo_assembly *assembly,
                                    bough_scene *scene) {
-    if (part_rules && !(scene->strength = BO_NEW_ARRAY(at.ctx, bo_scene_strength, assembly->part_count)))
+    if (part_rules && !(scene->tree.strength = BO_NEW_ARRAY(at.ctx, bo_tree_strength, assembly->part_count)))
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < assembly->part_count && part_rules; i++)
-        scene->strength[i] = (bo_scene_strength){.stress = INFINITY};
-    if (tie_rules && !(scene->tie_strength = BO_NEW_ARRAY(at.ctx, bo_scene_tie_strength, assembly->tie_count)))
+        scene->tree.strength[i] = (bo_tree_strength){.stress = INFINITY};
+    if (tie_rules && !(scene->tree.tie_strength = BO_NEW_ARRAY(at.ctx, bo_tie_strength, assembly->tie_count)))
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < assembly->tie_count && tie_rules; i++)
-        scene->tie_strength[i] = (bo_scene_tie_strength){INFINITY, INFINITY};
+        scene->tree.tie_strength[i] = (bo_tie_strength){INFINITY, INFINITY};
     return BOUGH_OK;
 }
 
@@ -218,8 +218,8 @@ static bough_status read_breaks(bo_json at, bo_chooser *chooser, bough_scene *sc
         bo_json rule = bo_json_item(&at, i);
         const bool of_tie = bo_json_has(&rule, "ties");
         BO_TRY(check_rule(rule, of_tie));
-        BO_TRY(of_tie ? read_tie_break(rule, chooser, scene->tie_strength)
-                      : read_break(rule, chooser, scene->strength));
+        BO_TRY(of_tie ? read_tie_break(rule, chooser, scene->tree.tie_strength)
+                      : read_break(rule, chooser, scene->tree.strength));
     }
     return BOUGH_OK;
 }
@@ -227,7 +227,7 @@ static bough_status read_breaks(bo_json at, bo_chooser *chooser, bough_scene *sc
 bough_status bo_scene_events(const bo_json *root, const bo_assembly *assembly, bough_scene *scene) {
     bo_json events = bo_json_at(root, "events"), breaks = bo_json_at(root, "break");
     bo_chooser chooser;
-    BO_TRY(bo_json_number(bo_json_at(root, "remove_below"), BO_ANY, &scene->remove_below));
+    BO_TRY(bo_json_number(bo_json_at(root, "remove_below"), BO_ANY, &scene->tree.remove_below));
     if (!events.value && !breaks.value)
         return BOUGH_OK;
     if (assembly->part_count == 0)
@@ -242,15 +242,15 @@ bough_status bo_scene_events(const bo_json *root, const bo_assembly *assembly, b
 }
 
 void bo_scene_free_events(bough_context *ctx, bough_scene *scene) {
-    for (int32_t i = 0; i < scene->event_count; i++) {
-        bo_free(ctx, scene->events[i].parts);
-        bo_free(ctx, scene->events[i].ties);
+    for (int32_t i = 0; i < scene->tree.event_count; i++) {
+        bo_free(ctx, scene->tree.events[i].parts);
+        bo_free(ctx, scene->tree.events[i].ties);
     }
-    bo_free(ctx, scene->events);
-    bo_free(ctx, scene->strength);
-    bo_free(ctx, scene->tie_strength);
-    scene->events = NULL;
-    scene->strength = NULL;
-    scene->tie_strength = NULL;
-    scene->event_count = 0;
+    bo_free(ctx, scene->tree.events);
+    bo_free(ctx, scene->tree.strength);
+    bo_free(ctx, scene->tree.tie_strength);
+    scene->tree.events = NULL;
+    scene->tree.strength = NULL;
+    scene->tree.tie_strength = NULL;
+    scene->tree.event_count = 0;
 }

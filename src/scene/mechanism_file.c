@@ -402,11 +402,11 @@ static bough_status read_end_effectors(const reader *r, bo_json at) {
 
 /* ---- motors ---- */
 
-static bough_status read_motor(const reader *r, bo_json at, bo_scene_motor *motor) {
+static bough_status read_motor(const reader *r, bo_json at, bo_mechanism_motor *motor) {
     const bo_mechanism_scene *m = r->m;
     bo_json freedom = bo_json_at(&at, "freedom"), degrees = bo_json_at(&at, "degrees");
     bool in_degrees = false;
-    *motor = (bo_scene_motor){.scale = 1};
+    *motor = (bo_mechanism_motor){.scale = 1};
     BO_TRY(bo_json_keys(at, BO_MOTOR_KEYS));
     BO_TRY(find(r, bo_json_must(&at, "joint"), NAMES_JOINT, &motor->joint));
     const bough_mechanism_joint_kind kind = m->joints[motor->joint].kind;
@@ -416,7 +416,7 @@ static bough_status read_motor(const reader *r, bo_json at, bo_scene_motor *moto
         return bo_json_fail(degrees, "is for joints that only turn; this one is %s", BO_JOINT_KIND_NAMES[kind]);
     BO_TRY(bo_json_number(bo_json_at(&at, "scale"), BO_ANY, &motor->scale));
     motor->scale *= in_degrees ? M_PI / 180 : 1;
-    for (const bo_scene_motor *other = m->motors; other < motor; other++)
+    for (const bo_mechanism_motor *other = m->motors; other < motor; other++)
         if (other->joint == motor->joint && other->freedom == motor->freedom)
             return bo_json_fail(at, "another motor moves this joint already");
     bo_json curve = bo_json_must(&at, "curve");
@@ -429,7 +429,7 @@ static bough_status read_motors(const reader *r, bo_json at) {
     bo_mechanism_scene *m = r->m;
     int32_t count;
     BO_TRY(list_of(at, MOST_THINGS, &count));
-    if (!(m->motors = BO_NEW_ZEROS(at.ctx, bo_scene_motor, count)))
+    if (!(m->motors = BO_NEW_ZEROS(at.ctx, bo_mechanism_motor, count)))
         return BOUGH_ERROR_MEMORY;
     for (m->motor_count = 0; m->motor_count < count; m->motor_count++)
         BO_TRY(read_motor(r, bo_json_item(&at, m->motor_count), &m->motors[m->motor_count]));
@@ -438,7 +438,7 @@ static bough_status read_motors(const reader *r, bo_json at) {
 
 /* ---- places: "link", "end_effector" or "body", and "position" in the world at the reference pose ---- */
 
-static bough_status read_spot(const reader *r, const bo_json *at, bo_scene_spot *spot) {
+static bough_status read_spot(const reader *r, const bo_json *at, bo_spot *spot) {
     static const char *const keys[3] = {"link", "end_effector", "body"};
     static const int kinds[3] = {NAMES_LINK, NAMES_END_EFFECTOR, NAMES_BODY};
     const bo_mechanism_scene *m = r->m;
@@ -453,7 +453,7 @@ static bough_status read_spot(const reader *r, const bo_json *at, bo_scene_spot 
         return bo_json_fail(*at, "needs a \"link\", an \"end_effector\" or a \"body\"");
     BO_TRY(find(r, bo_json_at(at, keys[given]), kinds[given], &index));
     const bough_end_effector *effector = given == 1 ? &m->end_effectors[index] : NULL;
-    *spot = (bo_scene_spot){.body = given == 2, .index = effector ? effector->link : index};
+    *spot = (bo_spot){.body = given == 2, .index = effector ? effector->link : index};
     const bo_se3 rest = bo_pose(spot->body ? &m->bodies[index].pose : &m->links[spot->index].rest);
     bo_store3(spot->rest, effector     ? bo_se3_apply(rest, bo_load3(effector->frame.position))
                           : spot->body ? rest.t
@@ -463,9 +463,9 @@ static bough_status read_spot(const reader *r, const bo_json *at, bo_scene_spot 
     return BOUGH_OK;
 }
 
-static bough_status read_load(const reader *r, bo_json at, bo_scene_load *load) {
+static bough_status read_load(const reader *r, bo_json at, bo_mechanism_load *load) {
     bo_json torque = bo_json_at(&at, "torque"), until = bo_json_at(&at, "until");
-    *load = (bo_scene_load){.until = INFINITY, .curve = -1};
+    *load = (bo_mechanism_load){.until = INFINITY, .curve = -1};
     BO_TRY(bo_json_keys(at, BO_LINK_FORCE_KEYS));
     BO_TRY(read_spot(r, &at, &load->spot));
     if (!bo_json_has(&at, "force") && !torque.value)
@@ -482,25 +482,24 @@ static bough_status read_load(const reader *r, bo_json at, bo_scene_load *load) 
 static bough_status read_loads(const reader *r, bo_json at) {
     bo_mechanism_scene *m = r->m;
     BO_TRY(list_of(at, MOST_THINGS, &m->load_count));
-    if (!(m->loads = BO_NEW_ZEROS(at.ctx, bo_scene_load, m->load_count)))
+    if (!(m->loads = BO_NEW_ZEROS(at.ctx, bo_mechanism_load, m->load_count)))
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < m->load_count; i++)
         BO_TRY(read_load(r, bo_json_item(&at, i), &m->loads[i]));
     return BOUGH_OK;
 }
 
-static bough_status read_probe(const reader *r, bo_json at, bo_scene_probe *probe) {
+static bough_status read_probe(const reader *r, bo_json at, bo_probe *probe) {
     bo_json touch = bo_json_at(&at, "touch"), joint = bo_json_at(&at, "joint");
     BO_TRY(touch.value   ? bo_json_keys(at, BO_TOUCH_PROBE_KEYS)
            : joint.value ? bo_json_keys(at, BO_JOINT_PROBE_KEYS)
                          : bo_json_keys(at, BO_LINK_PROBE_KEYS));
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), r->scene, probe));
-    probe->of_joint = joint.value != NULL;
+    probe->kind = joint.value ? BO_PROBE_JOINT : touch.value ? BO_PROBE_TOUCH : BO_PROBE_MOTION;
     if (joint.value)
         return find(r, joint, NAMES_JOINT, &probe->joint);
     if (!touch.value)
         return read_spot(r, &at, &probe->spot);
-    probe->touch = true;
     BO_TRY(find(r, touch, NAMES_END_EFFECTOR, &probe->end_effector));
     return r->m->effectors[probe->end_effector].touch.shapes.count > 0
                ? BOUGH_OK
@@ -511,7 +510,7 @@ static bough_status read_probes(const reader *r, bo_json at) {
     bough_scene *scene = r->scene;
     int32_t count;
     BO_TRY(list_of(at, MOST_THINGS, &count));
-    if (!(scene->probes = BO_NEW_ZEROS(at.ctx, bo_scene_probe, count)))
+    if (!(scene->probes = BO_NEW_ZEROS(at.ctx, bo_probe, count)))
         return BOUGH_ERROR_MEMORY;
     scene->probe_count = count;
     for (int32_t i = 0; i < count; i++)
@@ -585,7 +584,7 @@ static bough_status read_blend_load(const reader *r, bo_json at, bo_blend_load *
     return bo_json_vec3(bo_json_at(&at, "torque"), BO_ANY, load->torque);
 }
 
-static bough_status read_random(bo_json at, bo_scene_blend *blend) {
+static bough_status read_random(bo_json at, bo_blend_plan *blend) {
     int32_t seed = 1;
     BO_TRY(bo_json_keys(at, BO_BLEND_RANDOM_KEYS));
     if (!at.value)
@@ -601,10 +600,10 @@ static bough_status read_random(bo_json at, bo_scene_blend *blend) {
 }
 
 static bough_status read_blend(const reader *r, bo_json at) {
-    bo_scene_blend *blend = &r->m->blend;
+    bo_blend_plan *blend = &r->m->blend;
     bo_json loads = bo_json_at(&at, "loads");
     int32_t count;
-    *blend = (bo_scene_blend){.points = 16, .tolerance = 0.02};
+    *blend = (bo_blend_plan){.points = 16, .tolerance = 0.02};
     BO_TRY(bo_json_keys(at, BO_BLEND_KEYS));
     r->m->has_blend = at.value != NULL;
     BO_TRY(bo_json_integer(bo_json_at(&at, "points"), 1, BOUGH_BLEND_LIMIT, &blend->points));
@@ -624,19 +623,15 @@ static bough_status read_blend(const reader *r, bo_json at) {
 static bough_status read_engine(const reader *r, bo_json at) {
     static const char *const methods[] = {"exact", "recursive"}; /* bough_mechanism_method */
     bo_mechanism_scene *m = r->m;
-    int32_t kind = BO_ENGINE_MECHANISM, method = 0;
+    int32_t method = 0;
     bo_json named = bo_json_at(&at, "kind"), kept = bo_json_at(&at, "end_effectors");
     bo_json modes = bo_json_at(&at, "internal_modes");
     BO_TRY(bo_json_keys(at, BO_MECHANISM_ENGINE_KEYS));
-    m->names_engine =
-        named.value || kept.value || modes.value || bo_json_has(&at, "blend") || bo_json_has(&at, "method");
+    BO_TRY(bo_scene_read_engine(named, r->scene));
+    r->scene->names_engine |= kept.value || modes.value || bo_json_has(&at, "blend") || bo_json_has(&at, "method");
     m->joint_tolerance = 0.03, m->internal_modes = BOUGH_INTERNAL_AUTOMATIC;
     BO_TRY(bo_json_number(bo_json_at(&at, "joint_tolerance"), BO_POSITIVE, &m->joint_tolerance));
-    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
-    if (kind == BO_ENGINE_TREE)
-        return bo_json_fail(named, "\"tree\" is for scenes of parts, and this one has links");
     BO_TRY(bo_json_choice(bo_json_at(&at, "method"), methods, 2, &method));
-    r->scene->engine = (bo_engine_kind)kind;
     m->method = (bough_mechanism_method)method;
     if (json_is_string(modes.value)) {
         static const char *const automatic[] = {"auto"};
@@ -679,7 +674,7 @@ static bough_status read_settings(const reader *r) {
     BO_TRY(bo_scene_version(*root));
     BO_TRY(bo_json_string(bo_json_at(root, "$schema"), &ignored));
     BO_TRY(bo_json_string(bo_json_at(root, "name"), &ignored));
-    BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, scene->model.gravity));
+    BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, scene->gravity));
     BO_TRY(read_time(bo_json_at(root, "time"), scene));
     BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
     return bo_json_flag(bo_json_at(root, "settle"), &scene->settle);
@@ -747,13 +742,13 @@ static bough_status read_all(reader *r) {
     BO_TRY(read_motors(r, bo_json_at(root, "motors")));
     BO_TRY(read_loads(r, bo_json_at(root, "forces")));
     BO_TRY(read_probes(r, bo_json_at(root, "probes")));
-    return make_mechanism(r);
+    BO_TRY(make_mechanism(r));
+    return bo_mechanism_make_plan(root->ctx, r->scene, m);
 }
 
 bough_status bo_scene_read_mechanism(const bo_json *root, bough_scene *scene) {
     reader r = {.root = root, .scene = scene};
     bough_status status = BOUGH_OK;
-    scene->engine = BO_ENGINE_MECHANISM;
     if (!(scene->mechanism = r.m = BO_NEW(root->ctx, bo_mechanism_scene)))
         return BOUGH_ERROR_MEMORY;
     for (int i = 0; i < NAMES_COUNT; i++)

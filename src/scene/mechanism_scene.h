@@ -4,6 +4,7 @@
 #define BO_SCENE_MECHANISM_SCENE_H
 
 #include "base/rotation.h"
+#include "mechanism/engine.h"
 #include "scene/json.h"
 
 #include <bough/rig.h>
@@ -79,32 +80,6 @@ typedef struct bo_scene_end_effector {
     bo_scene_touch touch;
 } bo_scene_end_effector;
 
-/* The offset of a joint's spring follows a curve. */
-typedef struct bo_scene_motor {
-    int32_t joint, freedom;
-    int32_t curve; /* of the drive */
-    double scale;  /* rad or m at a curve value of 1 */
-} bo_scene_motor;
-
-/* A point of a link or body. */
-typedef struct bo_scene_spot {
-    bool body;
-    int32_t index;  /* of the link or body */
-    double at[3];   /* in its frame */
-    double rest[3]; /* in the world at the reference pose */
-} bo_scene_spot;
-
-typedef struct bo_scene_load {
-    bo_scene_spot spot;
-    double force[3], torque[3]; /* N, N m in the axes of the world */
-    double from, until;         /* s: acts in steps that begin in between; until INFINITY: to the end */
-    int32_t curve;              /* of the drive: a factor; -1: none */
-} bo_scene_load;
-
-static inline bool bo_load_is_steady(const bo_scene_load *load) {
-    return load->from == 0 && load->until == INFINITY && load->curve < 0;
-}
-
 typedef struct bo_scene_rigid {
     char *name;
     bo_scene_shapes shapes; /* in its frame; of a body that of its centre of mass */
@@ -113,21 +88,6 @@ typedef struct bo_scene_rigid {
     double velocity[3], spin[3]; /* in the axes of the world, m/s of the centre of mass and rad/s */
     double friction, restitution;
 } bo_scene_rigid;
-
-/* Loads under which the poses are found about which a mechanism is reduced. */
-typedef struct bo_blend_load {
-    int32_t end_effector;
-    double force[3], torque[3]; /* in the axes of the world */
-} bo_blend_load;
-typedef struct bo_scene_blend {
-    int32_t points; /* at most */
-    double tolerance;
-    int32_t load_count;
-    bo_blend_load *loads;
-    int32_t random_count;
-    double random_force, random_torque; /* the largest of each component */
-    uint64_t seed;
-} bo_scene_blend;
 
 typedef struct bo_mechanism_scene {
     int32_t link_count, joint_count, end_effector_count;
@@ -143,22 +103,31 @@ typedef struct bo_mechanism_scene {
     int32_t link_touch_count;
     bo_scene_link_touch *link_touches; /* of any links, in their frames */
     int32_t motor_count;
-    bo_scene_motor *motors;
+    bo_mechanism_motor *motors;
     int32_t load_count;
-    bo_scene_load *loads;
+    bo_mechanism_load *loads;
     int32_t body_count, obstacle_count;
     bo_scene_rigid *bodies, *obstacles;
     bough_mechanism_method method;
-    bool names_engine;         /* its kind, or how it is reduced: nothing is chosen by itself */
     double joint_tolerance;    /* of bough_run_gap.error: beyond, somebody is warned */
     int32_t kept_count, *kept; /* end effectors of the reduced model; 0: all */
     int32_t internal_modes;    /* beside the end effectors; or BOUGH_INTERNAL_AUTOMATIC */
     bool has_blend;
-    bo_scene_blend blend;
+    bo_blend_plan blend;
     bough_mechanism *mechanism; /* NULL: bodies only */
+    /* ---- the same as the engine sees it, once all was read ---- */
+    bo_mechanism_plan plan;
+    bough_rigid_body_def *body_defs;
+    bough_obstacle_def *obstacle_defs;
+    bough_shape_def *shape_defs; /* of bodies and obstacles, one after the other */
+    bo_mechanism_touch *touch_defs;
 } bo_mechanism_scene;
 
 void bo_mechanism_scene_free(bough_context *ctx, bo_mechanism_scene *m);
+/* mechanism_plan.c: fills m->plan, the last step of reading. */
+bough_status bo_mechanism_make_plan(bough_context *ctx, const bough_scene *scene, bo_mechanism_scene *m);
+/* mechanism_looks.c: `draw` of bo_mechanism_plan; data: the bo_mechanism_scene. */
+bough_status bo_mechanism_draw(bough_context *ctx, const void *data, bough_look *looks);
 /* Each adds one; names are copied (NULL: none), and so is a joint's compliance. */
 bough_status bo_mechanism_add_link(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_link *link);
 bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_joint *joint);

@@ -28,10 +28,26 @@ static void free_components(bough_context *ctx, const bough_scene *scene, bough_
     bo_free(ctx, components);
 }
 
-void bo_scene_free_components(bough_context *ctx, bough_scene *scene) {
-    if (scene->components)
-        free_components(ctx, scene, scene->components);
-    scene->components = NULL;
+bough_status bo_scene_make_pantry(bough_context *ctx, bough_scene *scene) {
+    if (!(scene->pantry = BO_NEW(ctx, bo_scene_pantry)))
+        return BOUGH_ERROR_MEMORY;
+    pthread_mutex_init(&scene->pantry->lock, NULL);
+    return BOUGH_OK;
+}
+
+void bo_scene_free_pantry(bough_context *ctx, bough_scene *scene) {
+    if (!scene->pantry)
+        return;
+    if (scene->pantry->components)
+        free_components(ctx, scene, scene->pantry->components);
+    pthread_mutex_destroy(&scene->pantry->lock);
+    bo_free(ctx, scene->pantry);
+    scene->pantry = NULL;
+}
+
+/* Of the assembly's component: what was cooked, or was finished when the scene was read. */
+static const bough_component *component_at(const bough_scene *scene, int32_t c) {
+    return scene->pantry->components[c] ? scene->pantry->components[c] : scene->plan->assembly.components[c].rigid;
 }
 
 /* At every start, not only when something is cooked. */
@@ -42,16 +58,16 @@ static bough_status warn_of_joints(bough_context *ctx, const bough_scene *scene)
     if (!components)
         return BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < assembly->component_count; c++)
-        components[c] = scene->components[c] ? scene->components[c] : assembly->components[c].rigid;
-    const bough_status status = bo_joints_forecast(ctx, assembly, components, scene->model.gravity, &forecast, NULL);
+        components[c] = component_at(scene, c);
+    const bough_status status = bo_joints_forecast(ctx, assembly, components, scene->gravity, &forecast, NULL);
     if (status == BOUGH_OK)
         bo_joints_warn(ctx, scene->path, &forecast);
     bo_free(ctx, components);
     return status;
 }
 
-static bough_status cook(bough_context *ctx, bough_scene *scene) {
-    if (scene->components)
+static bough_status fill_pantry(bough_context *ctx, const bough_scene *scene) {
+    if (scene->pantry->components)
         return BOUGH_OK;
     bough_status cooked = bough_cook_plan_run(ctx, scene->plan, false, NULL, NULL);
     if (cooked == BOUGH_CANCELLED)
@@ -63,10 +79,18 @@ static bough_status cook(bough_context *ctx, bough_scene *scene) {
         return BOUGH_ERROR_MEMORY;
     bough_status status = take_components(ctx, scene->plan, components);
     if (status == BOUGH_OK)
-        scene->components = components;
+        scene->pantry->components = components;
     else
         free_components(ctx, scene, components);
     return status == BOUGH_OK ? warn_of_joints(ctx, scene) : status;
+}
+
+/* Whoever comes first cooks; others wait. */
+static bough_status cook(bough_context *ctx, const bough_scene *scene) {
+    pthread_mutex_lock(&scene->pantry->lock);
+    const bough_status status = fill_pantry(ctx, scene);
+    pthread_mutex_unlock(&scene->pantry->lock);
+    return status;
 }
 
 /* ---- the model ---- */
@@ -101,10 +125,11 @@ static bough_status make_model(bough_context *ctx, const bough_scene *scene, con
     if (!components || !parts)
         return BOUGH_ERROR_MEMORY;
     for (int32_t c = 0; c < assembly->component_count; c++)
-        components[c] = scene->components[c] ? scene->components[c] : assembly->components[c].rigid;
+        components[c] = component_at(scene, c);
     for (int32_t p = 0; p < assembly->part_count; p++)
         parts[p] = describe(&assembly->parts[p]);
     bough_model_def def = *settings;
+    memcpy(def.gravity, scene->gravity, sizeof def.gravity);
     def.component_count = assembly->component_count;
     def.components = components;
     def.part_count = assembly->part_count;
@@ -114,7 +139,7 @@ static bough_status make_model(bough_context *ctx, const bough_scene *scene, con
     return bough_model_create(ctx, &def, model);
 }
 
-bough_status bo_scene_model(bough_context *ctx, bough_scene *scene, const bough_model_def *settings,
+bough_status bo_scene_model(bough_context *ctx, const bough_scene *scene, const bough_model_def *settings,
                             bough_model **model) {
     *model = NULL;
     if (scene->mechanism)
@@ -141,6 +166,6 @@ bough_status bo_scene_model(bough_context *ctx, bough_scene *scene, const bough_
     return status;
 }
 
-bough_status bough_scene_model(bough_context *ctx, bough_scene *scene, bough_model **model) {
+bough_status bough_scene_model(bough_context *ctx, const bough_scene *scene, bough_model **model) {
     return bo_scene_model(ctx, scene, &scene->model, model);
 }

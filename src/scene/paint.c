@@ -63,7 +63,7 @@ static bough_status finish(bough_context *ctx, const painter *p, bo_assembly *as
     int32_t moving = 0;
     for (int32_t i = 0; i < assembly->part_count; i++)
         moving += p->curve[i] >= 0;
-    if (moving && !(scene->painted = BO_NEW_ARRAY(ctx, bo_scene_painted, moving)))
+    if (moving && !(scene->tree.painted = BO_NEW_ARRAY(ctx, bo_tree_painted, moving)))
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < assembly->part_count; i++) {
         bo_part *part = &assembly->parts[i];
@@ -72,7 +72,7 @@ static bough_status finish(bough_context *ctx, const painter *p, bo_assembly *as
         part->stiffness *= p->stiffness[i];
         if (p->curve[i] < 0)
             continue;
-        scene->painted[scene->painted_count++] = (bo_scene_painted){i, p->curve[i], part->stiffness};
+        scene->tree.painted[scene->tree.painted_count++] = (bo_tree_painted){i, p->curve[i], part->stiffness};
         part->stiffness *= bo_curve_at(&scene->drive.curves[p->curve[i]], 0);
     }
     return BOUGH_OK;
@@ -109,7 +109,7 @@ bough_status bo_paint_read(bo_json at, bo_assembly *assembly, bough_scene *scene
 }
 
 void bo_scene_free_paint(bough_context *ctx, bough_scene *scene) {
-    bo_free(ctx, scene->painted);
-    scene->painted = NULL;
-    scene->painted_count = 0;
+    bo_free(ctx, scene->tree.painted);
+    scene->tree.painted = NULL;
+    scene->tree.painted_count = 0;
 }

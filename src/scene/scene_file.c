@@ -2,6 +2,8 @@
 
 #include "base/file.h"
 #include "base/vec.h"
+#include "fem/body.h"
+#include "fem/engine.h"
 #include "mesh/mesh.h"
 #include "scene/cook_plan.h"
 #include "scene/entries.h"
@@ -76,14 +78,9 @@ bough_status bo_scene_choose_curve(bo_json at, const bo_drive *drive, int32_t *c
 
 /* ---- engine and time ---- */
 
-static bough_status read_engine(bo_json at) {
-    int32_t kind = BO_ENGINE_FULL;
-    bo_json named = bo_json_at(&at, "kind");
+static bough_status read_engine(bo_json at, bough_scene *scene) {
     BO_TRY(bo_json_keys(at, BO_BODY_ENGINE_KEYS));
-    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
-    return kind == BO_ENGINE_FULL ? BOUGH_OK
-                                  : bo_json_fail(named, "\"%s\" is for scenes of %s, and this one has one body",
-                                                 BO_ENGINE_KINDS[kind], kind == BO_ENGINE_TREE ? "parts" : "links");
+    return bo_scene_read_engine(bo_json_at(&at, "kind"), scene);
 }
 
 static bough_status read_integrator(bo_json at, bough_scene *scene) {
@@ -175,13 +172,13 @@ int32_t bo_nearest_element(const bough_mesh *mesh, const double point[3]) {
     return best;
 }
 
-static bough_status read_probe(bo_json at, bough_scene *scene, bo_scene_probe *probe) {
+static bough_status read_probe(bo_json at, bough_scene *scene, bo_probe *probe) {
     const bough_mesh *mesh = scene->body ? bough_body_mesh(scene->body) : NULL;
     double point[3] = {0};
     bool stress = bo_json_has(&at, "stress_at");
     BO_TRY(stress ? bo_json_keys(at, BO_STRESS_PROBE_KEYS) : bo_json_keys(at, BO_PROBE_KEYS));
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), scene, probe));
-    probe->stress = stress;
+    probe->kind = stress ? BO_PROBE_STRESS : BO_PROBE_MOTION;
     if (!stress) {
         BO_TRY(bo_scene_select(bo_json_must(&at, "select"), mesh, &probe->vertices, &probe->count));
         for (int32_t i = 0; mesh && i < probe->count; i++)
@@ -205,12 +202,12 @@ static bough_status read_settings(const bo_json *root, bough_scene *scene) {
     bo_json probes = bo_json_at(root, "probes");
     BO_TRY(bo_json_keys(*root, BO_BODY_SCENE_KEYS));
     BO_TRY(bo_scene_version(*root));
-    BO_TRY(read_engine(bo_json_at(root, "engine")));
+    BO_TRY(read_engine(bo_json_at(root, "engine"), scene));
     BO_TRY(bo_scene_time(bo_json_at(root, "time"), scene));
     BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     BO_TRY(bo_json_list(probes, &scene->probe_count));
-    scene->probes = BO_NEW_ZEROS(root->ctx, bo_scene_probe, scene->probe_count);
+    scene->probes = BO_NEW_ZEROS(root->ctx, bo_probe, scene->probe_count);
     if (!scene->probes) {
         scene->probe_count = 0;
         return BOUGH_ERROR_MEMORY;
@@ -226,29 +223,43 @@ static bough_status read_scene(const bo_json *root, bough_scene *scene) {
     if (!scene->velocity)
         return BOUGH_ERROR_MEMORY;
     scene->hash = bo_hash_mesh(scene->hash, mesh);
+    memcpy(scene->gravity, scene->body->gravity, sizeof scene->gravity);
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     return read_probes(bo_json_at(root, "probes"), scene);
 }
+
+/* ---- the kind ---- */
+
+static bough_status create_engine(bough_context *ctx, const bough_scene *scene, const bo_engine_settings *settings,
+                                  bo_engine *engine) {
+    const bo_body_plan plan = {.body = scene->body,
+                               .drive = &scene->drive,
+                               .velocity = scene->velocity,
+                               .probe_count = scene->probe_count,
+                               .probes = scene->probes};
+    return bo_body_engine_create(ctx, &plan, settings, engine);
+}
+
+static bool is_anything(const bo_json *root) {
+    (void)root;
+    return true;
+}
+
+static const bo_scene_engine engines[] = {{.kind = &bo_body_engine, .create = create_engine}};
+const bo_scene_kind bo_body_scene = {.name = "body",
+                                     .things = "one body",
+                                     .recognise = is_anything,
+                                     .read = read_scene,
+                                     .engine_count = 1,
+                                     .engines = engines};
+
+/* ---- any scene ---- */
 
 static bough_status hash_file(bough_context *ctx, const char *path, bough_scene *scene) {
     bo_file file;
     BO_TRY(bo_file_read(ctx, path, &file));
     scene->hash = bo_hash_bytes(BO_HASH_START, file.data, file.size);
     bo_file_free(ctx, &file);
-    return BOUGH_OK;
-}
-
-/* A scene of parts points to what its jobs have hashed, and to components that are finished. */
-static bough_status read_parts(const bo_json *root, bough_scene *scene) {
-    BO_TRY(bo_cook_plan_read(root, scene, &scene->plan));
-    scene->hash = bo_hash_bytes(scene->hash, &scene->plan->assembly.files, sizeof(uint64_t));
-    for (int32_t c = 0; c < scene->plan->assembly.component_count; c++) {
-        const bo_scene_component *component = &scene->plan->assembly.components[c];
-        if (component->job)
-            scene->hash = bo_hash_bytes(scene->hash, &component->job->def.input_hash, sizeof(uint64_t));
-        else
-            scene->hash = bo_hash_bytes(scene->hash, component->rigid->image, component->rigid->image_size);
-    }
     return BOUGH_OK;
 }
 
@@ -263,6 +274,33 @@ static bough_status load_root(bough_context *ctx, const char *path, bo_json *roo
     root->value =
         json_pack("{s:i, s:s, s:[f,f,f]}", "bough", 1, "urdf", slash ? slash + 1 : path, "gravity", 0.0, 0.0, -9.81);
     return root->value ? BOUGH_OK : bo_fail(ctx, BOUGH_ERROR_FILE, "%s: a scene's name must be a text in UTF-8", path);
+}
+
+/* A component is no scene, though its keys are those of a body. */
+static void look_at_root(const bo_json *root, bough_file_info *info) {
+    const bo_scene_kind *kind = bo_scene_kind_of(root);
+    info->kind = kind->name;
+    info->complete = json_is_integer(bo_json_at(root, "bough").value) && !bo_json_has(root, "interfaces") &&
+                     !bo_json_has(root, "basis") && (kind != &bo_body_scene || bo_json_has(root, "mesh"));
+    info->runs = bo_json_has(root, "time") || bo_json_has(root, "engine") || bo_json_has(root, "initial") ||
+                 bo_json_has(root, "probes") || bo_json_has(root, "curves");
+}
+
+bool bough_file_look(bough_context *ctx, const char *path, bough_file_info *info) {
+    char sentence[BO_MESSAGE_SIZE];
+    const char *extension = bo_path_extension(path);
+    bo_json root;
+    *info = (bough_file_info){0};
+    if (!bo_equal_ignoring_case(extension, "json") && !bo_equal_ignoring_case(extension, "urdf"))
+        return false;
+    memcpy(sentence, ctx->message, sizeof sentence);
+    const bool readable = load_root(ctx, path, &root) == BOUGH_OK;
+    if (readable) {
+        look_at_root(&root, info);
+        bo_json_free(&root);
+    }
+    memcpy(ctx->message, sentence, sizeof sentence);
+    return readable;
 }
 
 const bough_mechanism *bough_scene_mechanism(const bough_scene *scene) {
@@ -283,10 +321,10 @@ bough_status bough_scene_load(bough_context *ctx, const char *path, bough_scene 
         *scene = bo_scene_defaults();
         scene->path = bo_strdup(ctx, path);
         status = scene->path ? hash_file(ctx, path, scene) : BOUGH_ERROR_MEMORY;
+        scene->kind = bo_scene_kind_of(&root);
+        scene->engine = &scene->kind->engines[0];
         if (status == BOUGH_OK)
-            status = bo_is_mechanism(&root)  ? bo_scene_read_mechanism(&root, scene)
-                     : bo_is_assembly(&root) ? read_parts(&root, scene)
-                                             : read_scene(&root, scene);
+            status = scene->kind->read(&root, scene);
     }
     bo_json_free(&root);
     if (status == BOUGH_OK)
@@ -306,9 +344,12 @@ void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
     bo_free(ctx, scene->velocity);
     bough_body_destroy(ctx, scene->body);
     bo_drive_free(ctx, &scene->drive);
-    bo_scene_free_components(ctx, scene);
+    bo_scene_free_pantry(ctx, scene);
+    bo_free(ctx, scene->tree.starts);
     bough_cook_plan_destroy(ctx, scene->plan);
     bo_mechanism_scene_free(ctx, scene->mechanism);
+    if (scene->kind && scene->kind->destroy)
+        scene->kind->destroy(ctx, scene->content);
     bo_free(ctx, scene->path);
     bo_free(ctx, scene);
 }

@@ -1,6 +1,7 @@
 /* What a scene of parts says about running it. */
 #include "scene/scene.h"
 
+#include "fem/engine.h"
 #include "scene/entries.h"
 
 #include <string.h>
@@ -9,29 +10,23 @@ bough_scene bo_scene_defaults(void) {
     bough_scene scene = {.integrator = bough_default_integrator_def(),
                          .dt = 0.01,
                          .energy_tolerance = 0.05,
-                         .engine = BO_ENGINE_TREE,
-                         .wind_curve = -1,
-                         .remove_below = -INFINITY,
+                         .tree = {.wind_curve = -1, .remove_below = -INFINITY},
                          .model = bough_default_model_def()};
-    memset(scene.model.gravity, 0, sizeof scene.model.gravity); /* as in all files */
     return scene;
 }
 
 /* ---- engine, time, wind ---- */
 
 static bough_status read_engine(bo_json at, const bo_json *root, bough_scene *scene) {
-    int32_t kind = (int32_t)scene->engine, coupling = (int32_t)scene->model.coupling;
+    int32_t coupling = (int32_t)scene->model.coupling;
     bo_json named = bo_json_at(&at, "kind");
     BO_TRY(bo_json_keys(at, BO_TREE_ENGINE_KEYS));
-    BO_TRY(bo_json_choice(named, BO_ENGINE_KINDS, BO_ENGINE_COUNT, &kind));
-    if (kind == BO_ENGINE_MECHANISM)
-        return bo_json_fail(named, "\"mechanism\" is for scenes of \"links\", and this one has parts");
-    BO_TRY(bo_json_choice(bo_json_at(&at, "coupling"), BO_COUPLINGS, 4, &coupling));
+    BO_TRY(bo_scene_read_engine(named, scene));
+    BO_TRY(bo_json_choice(bo_json_at(&at, "coupling"), bo_coupling_names, 4, &coupling));
     BO_TRY(bo_json_integer(bo_json_at(&at, "passes"), 1, 2, &scene->model.passes));
-    if (kind == BO_ENGINE_FULL && !bo_json_has(root, "object"))
+    if (scene->engine->kind == &bo_body_engine && !bo_json_has(root, "object"))
         return bo_json_fail(named, "the full engine steps the mesh of an \"object\" as a whole, and these parts come "
                                    "from meshes of their own; use \"tree\"");
-    scene->engine = (bo_engine_kind)kind;
     scene->model.coupling = (bough_coupling)coupling;
     return BOUGH_OK;
 }
@@ -39,7 +34,7 @@ static bough_status read_engine(bo_json at, const bo_json *root, bough_scene *sc
 static bough_status read_time(bo_json at, bough_scene *scene) {
     scene->names_integrator = bo_json_has(&at, "integrator");
     BO_TRY(bo_scene_time(at, scene));
-    scene->model.alpha = strcmp(scene->integrator.name, "newmark") == 0 ? 0 : scene->integrator.alpha;
+    scene->model.alpha = bo_tree_alpha(&scene->integrator);
     return BOUGH_OK;
 }
 
@@ -62,8 +57,8 @@ static bough_status read_moving_wind(bo_json at, bough_scene *scene) {
     if (at.value)
         BO_TRY(bo_json_vec3(bo_json_must(&at, "velocity"), BO_ANY, scene->model.wind.velocity));
     BO_TRY(bo_scene_wind(at, &scene->model.wind));
-    BO_TRY(bo_scene_choose_curve(curve, &scene->drive, &scene->wind_curve));
-    const bo_curve *c = scene->wind_curve < 0 ? NULL : &scene->drive.curves[scene->wind_curve];
+    BO_TRY(bo_scene_choose_curve(curve, &scene->drive, &scene->tree.wind_curve));
+    const bo_curve *c = scene->tree.wind_curve < 0 ? NULL : &scene->drive.curves[scene->tree.wind_curve];
     for (int32_t i = 0; c && i < c->count; i++)
         if (c->values[i] < 0)
             return bo_json_fail(curve, "a factor on the wind must not be negative, but the curve is %g at %g s",
@@ -77,7 +72,7 @@ bough_status bo_scene_settings(const bo_json *root, bough_scene *scene) {
     BO_TRY(bo_scene_version(*root));
     BO_TRY(bo_json_string(bo_json_at(root, "$schema"), &ignored));
     BO_TRY(bo_json_string(bo_json_at(root, "name"), &ignored));
-    BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, scene->model.gravity));
+    BO_TRY(bo_json_vec3(bo_json_at(root, "gravity"), BO_ANY, scene->gravity));
     BO_TRY(read_engine(bo_json_at(root, "engine"), root, scene));
     BO_TRY(read_time(bo_json_at(root, "time"), scene));
     BO_TRY(bo_scene_curves(bo_json_at(root, "curves"), &scene->drive));
@@ -112,9 +107,9 @@ static bough_status read_place(const bo_json *at, const bo_assembly *assembly, i
 
 /* ---- forces ---- */
 
-static bough_status read_force(bo_json at, const bo_assembly *assembly, bo_scene_force *force) {
+static bough_status read_force(bo_json at, const bo_assembly *assembly, bo_tree_force *force) {
     bo_json torque = bo_json_at(&at, "torque"), until = bo_json_at(&at, "until");
-    *force = (bo_scene_force){.until = INFINITY};
+    *force = (bo_tree_force){.until = INFINITY};
     BO_TRY(bo_json_keys(at, BO_PART_FORCE_KEYS));
     BO_TRY(read_place(&at, assembly, &force->part, &force->at_surface, force->rest));
     if (!bo_json_has(&at, "force") && !torque.value)
@@ -134,29 +129,29 @@ static bough_status read_force(bo_json at, const bo_assembly *assembly, bo_scene
 bough_status bo_scene_part_forces(bo_json at, const bo_assembly *assembly, bough_scene *scene) {
     int32_t count;
     BO_TRY(bo_json_list(at, &count));
-    scene->forces = BO_NEW_ZEROS(at.ctx, bo_scene_force, count);
-    if (!scene->forces)
+    scene->tree.forces = BO_NEW_ZEROS(at.ctx, bo_tree_force, count);
+    if (!scene->tree.forces)
         return BOUGH_ERROR_MEMORY;
-    scene->force_count = count;
+    scene->tree.force_count = count;
     for (int32_t i = 0; i < count; i++)
-        BO_TRY(read_force(bo_json_item(&at, i), assembly, &scene->forces[i]));
+        BO_TRY(read_force(bo_json_item(&at, i), assembly, &scene->tree.forces[i]));
     return BOUGH_OK;
 }
 
 void bo_scene_free_forces(bough_context *ctx, bough_scene *scene) {
-    bo_free(ctx, scene->forces);
-    scene->forces = NULL;
-    scene->force_count = 0;
+    bo_free(ctx, scene->tree.forces);
+    scene->tree.forces = NULL;
+    scene->tree.force_count = 0;
 }
 
 /* ---- probes ---- */
 
-bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_scene_probe *probe) {
+bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_probe *probe) {
     const char *name = NULL;
     BO_TRY(bo_json_string(at, &name));
     if (strpbrk(name, ",\"\n\r"))
         return bo_json_fail(at, "is a column of a table, so it must not contain commas, quotes or line ends");
-    for (const bo_scene_probe *other = scene->probes; other < probe; other++)
+    for (const bo_probe *other = scene->probes; other < probe; other++)
         if (other->name && !strcmp(other->name, name))
             return bo_json_fail(at, "\"%.60s\" is the name of another probe already", name);
     bo_free(at.ctx, probe->name);
@@ -164,19 +159,23 @@ bough_status bo_scene_probe_name(bo_json at, const bough_scene *scene, bo_scene_
     return probe->name ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-void bo_scene_free_probes(bough_context *ctx, bough_scene *scene) {
-    for (int32_t i = 0; i < scene->probe_count; i++) {
-        bo_free(ctx, scene->probes[i].name);
-        bo_free(ctx, scene->probes[i].vertices);
-        bo_free(ctx, scene->probes[i].weights);
-        bo_free(ctx, scene->probes[i].elements);
+void bo_probes_free(bough_context *ctx, int32_t count, bo_probe *probes) {
+    for (int32_t i = 0; i < count; i++) {
+        bo_free(ctx, probes[i].name);
+        bo_free(ctx, probes[i].vertices);
+        bo_free(ctx, probes[i].weights);
+        bo_free(ctx, probes[i].elements);
     }
-    bo_free(ctx, scene->probes);
+    bo_free(ctx, probes);
+}
+
+void bo_scene_free_probes(bough_context *ctx, bough_scene *scene) {
+    bo_probes_free(ctx, scene->probe_count, scene->probes);
     scene->probes = NULL;
     scene->probe_count = 0;
 }
 
-bough_status bo_probe_element(bough_context *ctx, bo_scene_probe *probe, int32_t element) {
+bough_status bo_probe_element(bough_context *ctx, bo_probe *probe, int32_t element) {
     bo_free(ctx, probe->elements);
     probe->elements = BO_NEW_ARRAY(ctx, int32_t, 1);
     if (!probe->elements)
@@ -187,10 +186,10 @@ bough_status bo_probe_element(bough_context *ctx, bo_scene_probe *probe, int32_t
 }
 
 /* At a point of an object both engines are to tell of the same element, so that it becomes one of the component's. */
-static bough_status read_stress_probe(bo_json at, const bo_assembly *assembly, bo_scene_probe *probe) {
+static bough_status read_stress_probe(bo_json at, const bo_assembly *assembly, bo_probe *probe) {
     bo_json most = bo_json_at(&at, "stress");
     int32_t only;
-    probe->stress = true;
+    probe->kind = BO_PROBE_STRESS;
     probe->most = most.value;
     probe->element = -1;
     BO_TRY(bo_json_keys(at, BO_PART_STRESS_PROBE_KEYS));
@@ -206,7 +205,7 @@ static bough_status read_stress_probe(bo_json at, const bo_assembly *assembly, b
     return bo_cook_job_add_stress_element(at.ctx, job, probe->element);
 }
 
-static bough_status read_probe(bo_json at, const bo_assembly *assembly, bough_scene *scene, bo_scene_probe *probe) {
+static bough_status read_probe(bo_json at, const bo_assembly *assembly, bough_scene *scene, bo_probe *probe) {
     BO_TRY(bo_scene_probe_name(bo_json_must(&at, "name"), scene, probe));
     if (bo_json_has(&at, "stress") || bo_json_has(&at, "stress_at"))
         return read_stress_probe(at, assembly, probe);
@@ -217,7 +216,7 @@ static bough_status read_probe(bo_json at, const bo_assembly *assembly, bough_sc
 bough_status bo_scene_part_probes(bo_json at, const bo_assembly *assembly, bough_scene *scene) {
     int32_t count;
     BO_TRY(bo_json_list(at, &count));
-    scene->probes = BO_NEW_ZEROS(at.ctx, bo_scene_probe, count);
+    scene->probes = BO_NEW_ZEROS(at.ctx, bo_probe, count);
     if (!scene->probes)
         return BOUGH_ERROR_MEMORY;
     scene->probe_count = count;

@@ -65,7 +65,7 @@ bough_status bo_part_surface_point(bough_context *ctx, const bo_assembly *assemb
 }
 
 /* The origin of a part's frame is the centre of the interface by which it hangs; that of a root which is held stays. */
-static bough_status place_origin(bough_context *ctx, const bo_assembly *assembly, bo_scene_probe *probe,
+static bough_status place_origin(bough_context *ctx, const bo_assembly *assembly, bo_probe *probe,
                                  bo_mesh_place *place) {
     const bough_component *rigid = assembly->components[assembly->parts[probe->part].component].rigid;
     memcpy(probe->rest, rigid->origin, sizeof probe->rest);
@@ -84,8 +84,7 @@ static bough_status place_origin(bough_context *ctx, const bo_assembly *assembly
 }
 
 /* The element, or all of the domain's. */
-static bough_status place_stress(bough_context *ctx, const bo_assembly *assembly, const int32_t *map,
-                                 bo_scene_probe *probe) {
+static bough_status place_stress(bough_context *ctx, const bo_assembly *assembly, const int32_t *map, bo_probe *probe) {
     if (!probe->most)
         return bo_probe_element(ctx, probe, map[probe->element]);
     const bough_cook_job *job = assembly->components[assembly->parts[probe->part].component].job;
@@ -98,15 +97,15 @@ static bough_status place_stress(bough_context *ctx, const bo_assembly *assembly
 }
 
 static bough_status place_probe(bough_context *ctx, const bo_assembly *assembly, const bo_domain_maps *maps,
-                                bo_scene_probe *probe) {
-    if (probe->stress)
+                                bo_probe *probe) {
+    if (probe->kind == BO_PROBE_STRESS)
         return place_stress(ctx, assembly, maps->elements, probe);
     bo_mesh_place place = {0};
     bough_status status = probe->at_surface ? bo_part_surface_point(ctx, assembly, probe->part, probe->rest, &place)
                                             : place_origin(ctx, assembly, probe, &place);
     for (int32_t k = 0; k < place.count && status == BOUGH_OK; k++)
         place.vertices[k] = maps->vertices[place.vertices[k]];
-    probe->count = place.count; /* the scene's from now on */
+    probe->count = place.count; /* the probe's from now on */
     probe->vertices = place.vertices;
     probe->weights = place.weights;
     return status;
@@ -114,7 +113,7 @@ static bough_status place_probe(bough_context *ctx, const bo_assembly *assembly,
 
 /* ---- forces ---- */
 
-static bough_status check_force(bo_json at, const bo_scene_force *force) {
+static bough_status check_force(bo_json at, const bo_tree_force *force) {
     if (!force->at_surface)
         return bo_json_fail(at, "the full engine takes forces at points of the surface only; say \"nearest\" to what "
                                 "point this one is, and leave \"torque\" out");
@@ -124,11 +123,13 @@ static bough_status check_force(bo_json at, const bo_scene_force *force) {
 }
 
 /* The virtual work is that of the point: vertices share the force by their weights. */
-static bough_status add_force(bo_json at, const bo_assembly *assembly, const int32_t *map, bo_scene_force *force,
+static bough_status add_force(bo_json at, const bo_assembly *assembly, const int32_t *map, const bo_tree_force *force,
                               bough_body *body) {
     bo_mesh_place place = {0};
+    double rest[3];
+    memcpy(rest, force->rest, sizeof rest);
     BO_TRY(check_force(at, force));
-    bough_status status = bo_part_surface_point(at.ctx, assembly, force->part, force->rest, &place);
+    bough_status status = bo_part_surface_point(at.ctx, assembly, force->part, rest, &place);
     for (int32_t k = 0; k < place.count && status == BOUGH_OK; k++) {
         double share[3];
         bo_store3(share, bo_scale(place.weights[k], bo_load3(force->force)));
@@ -152,38 +153,56 @@ static bough_status hold(bough_context *ctx, const bough_body *root, const int32
     return BOUGH_OK;
 }
 
-static bough_status finish(bough_context *ctx, bo_json forces, bough_scene *scene, const bo_domain_maps *maps) {
+/* The scene's probes, with places of their own. */
+static bough_status copy_probes(bough_context *ctx, const bough_scene *scene, bo_whole *whole) {
+    if (!(whole->probes = BO_NEW_ZEROS(ctx, bo_probe, scene->probe_count)))
+        return BOUGH_ERROR_MEMORY;
+    whole->probe_count = scene->probe_count;
+    for (int32_t i = 0; i < scene->probe_count; i++) {
+        whole->probes[i] = scene->probes[i];
+        if (!(whole->probes[i].name = bo_strdup(ctx, scene->probes[i].name)))
+            return BOUGH_ERROR_MEMORY;
+    }
+    return BOUGH_OK;
+}
+
+static bough_status finish(bough_context *ctx, bo_json forces, const bough_scene *scene, const bo_domain_maps *maps,
+                           bo_whole *whole) {
     const bo_assembly *assembly = &scene->plan->assembly;
     for (int32_t p = 0; p < assembly->part_count; p++)
         if (assembly->parts[p].parent < 0)
-            BO_TRY(hold(ctx, assembly->components[p].job->body, maps[p].vertices, scene->body));
-    BO_TRY(bough_body_set_gravity(ctx, scene->body, scene->model.gravity));
-    for (int32_t i = 0; i < scene->force_count; i++) {
-        bo_scene_force *force = &scene->forces[i];
-        BO_TRY(add_force(bo_json_item(&forces, i), assembly, maps[force->part].vertices, force, scene->body));
+            BO_TRY(hold(ctx, assembly->components[p].job->body, maps[p].vertices, whole->body));
+    BO_TRY(bough_body_set_gravity(ctx, whole->body, scene->gravity));
+    for (int32_t i = 0; i < scene->tree.force_count; i++) {
+        const bo_tree_force *force = &scene->tree.forces[i];
+        BO_TRY(add_force(bo_json_item(&forces, i), assembly, maps[force->part].vertices, force, whole->body));
     }
-    for (int32_t i = 0; i < scene->probe_count; i++)
-        BO_TRY(place_probe(ctx, assembly, &maps[scene->probes[i].part], &scene->probes[i]));
-    scene->velocity = BO_NEW_ZEROS(ctx, double, 3 * (size_t)scene->body->mesh->vertex_count);
-    return scene->velocity ? BOUGH_OK : BOUGH_ERROR_MEMORY;
+    BO_TRY(copy_probes(ctx, scene, whole));
+    for (int32_t i = 0; i < whole->probe_count; i++)
+        BO_TRY(place_probe(ctx, assembly, &maps[whole->probes[i].part], &whole->probes[i]));
+    whole->velocity = BO_NEW_ZEROS(ctx, double, 3 * (size_t)bough_body_mesh(whole->body)->vertex_count);
+    return whole->velocity ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-static void forget(bough_context *ctx, bough_scene *scene) {
-    for (int32_t i = 0; i < scene->probe_count; i++) {
-        bo_free(ctx, scene->probes[i].vertices);
-        bo_free(ctx, scene->probes[i].weights);
-        bo_free(ctx, scene->probes[i].elements);
-        scene->probes[i].vertices = scene->probes[i].elements = NULL;
-        scene->probes[i].weights = NULL;
-    }
-    bough_body_destroy(ctx, scene->body);
-    scene->body = NULL;
+void bo_whole_destroy(bough_context *ctx, bo_whole *whole) {
+    if (!whole)
+        return;
+    bo_probes_free(ctx, whole->probe_count, whole->probes);
+    bo_free(ctx, whole->velocity);
+    bough_body_destroy(ctx, whole->body);
+    bo_free(ctx, whole);
 }
 
-bough_status bo_scene_make_whole(bough_context *ctx, bough_scene *scene) {
-    if (scene->body)
-        return BOUGH_OK;
+bough_status bo_scene_check_whole(bough_context *ctx, const bough_scene *scene) {
     const bo_assembly *assembly = &scene->plan->assembly;
+    const double *wind = scene->tree.wind.velocity;
+    if (wind[0] != 0 || wind[1] != 0 || wind[2] != 0)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: the full engine knows no wind; take \"wind\" out to compare",
+                       scene->path);
+    if (scene->tree.event_count > 0 || scene->tree.strength || scene->tree.tie_strength)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s: in the full engine parts stay together; take \"events\" and \"break\" out to compare",
+                       scene->path);
     if (!assembly->is_object)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "%s: the full engine steps the mesh of an \"object\" as a whole, and these parts come from "
@@ -195,23 +214,35 @@ bough_status bo_scene_make_whole(bough_context *ctx, bough_scene *scene) {
                        "mesh, or use the tree engine",
                        scene->path);
     for (int32_t p = 0; p < assembly->part_count; p++)
-        if (scene->painted_count > 0 || assembly->parts[p].stiffness != 1 || !isnan(assembly->parts[p].damping_ratio))
+        if (scene->tree.painted_count > 0 || assembly->parts[p].stiffness != 1 ||
+            !isnan(assembly->parts[p].damping_ratio))
             return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                            "%s: the full engine knows no \"paint\"; leave it out to compare, or use the tree engine",
                            scene->path);
+    return BOUGH_OK;
+}
+
+bough_status bo_scene_make_whole(bough_context *ctx, const bough_scene *scene, bo_whole **out) {
+    const bo_assembly *assembly = &scene->plan->assembly;
     bo_domain_maps *maps = NULL;
     bo_json root;
+    *out = NULL;
+    BO_TRY(bo_scene_check_whole(ctx, scene));
     BO_TRY(bo_json_load(ctx, scene->path, &root));
-    bough_status status = bo_object_body(bo_json_at(&root, "object"), assembly, &scene->body, &maps);
+    bo_whole *whole = BO_NEW(ctx, bo_whole);
+    bough_status status =
+        whole ? bo_object_body(bo_json_at(&root, "object"), assembly, &whole->body, &maps) : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
-        status = finish(ctx, bo_json_at(&root, "forces"), scene, maps);
+        status = finish(ctx, bo_json_at(&root, "forces"), scene, maps, whole);
     bo_json_free(&root);
     for (int32_t d = 0; maps && d < assembly->part_count; d++) {
         bo_free(ctx, maps[d].vertices);
         bo_free(ctx, maps[d].elements);
     }
     bo_free(ctx, maps);
-    if (status != BOUGH_OK)
-        forget(ctx, scene);
+    if (status == BOUGH_OK)
+        *out = whole;
+    else
+        bo_whole_destroy(ctx, whole);
     return status;
 }

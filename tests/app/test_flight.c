@@ -33,7 +33,7 @@ static flight take_off(const char *path) {
     flight f;
     check_ok(ctx, bough_scene_load(ctx, work(path), &f.scene));
     check_ok(ctx, bough_run_create(ctx, f.scene, NULL, &f.run));
-    check(bough_run_tree(f.run, &f.model, &f.state));
+    check(bough_run_model(f.run, &f.model, &f.state));
     f.values = bough_run_values(f.run);
     return f;
 }

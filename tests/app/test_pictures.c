@@ -45,7 +45,7 @@ static stepped step_to(const char *name, double time, const char *continuity) {
     check_ok(s.ctx, bough_run_create(s.ctx, s.scene, &def, &s.run));
     if (time > 0)
         check_ok(s.ctx, bough_run_advance(s.ctx, s.run));
-    if (bough_run_tree(s.run, &s.model, &s.state)) {
+    if (bough_run_model(s.run, &s.model, &s.state)) {
         s.surface = malloc(3 * (size_t)bough_model_vertex_count(s.model) * sizeof *s.surface);
         check_ok(s.ctx, bough_state_surface(s.ctx, s.model, s.state, s.surface, NULL));
     }

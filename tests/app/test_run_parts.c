@@ -239,8 +239,8 @@ static void mistakes_are_one_sentence(void **state) {
     check_mistake(2, "--output: ", "pack", "chain.json", "-o", "chain.bin");
     test_write_text(work("binary.json"), "\x89\r\n");
     check_mistake(1, "binary.json: is not a text file", "run", "binary.json");
-    check_mistake(1, "the scene has one body and no parts", "run", "body.json", "--engine", "tree", "--integrator",
-                  "hht", "--time", "1");
+    check_mistake(1, "\"tree\" steps scenes of parts, and this one has one body", "run", "body.json", "--engine",
+                  "tree", "--integrator", "hht", "--time", "1");
 }
 
 int main(void) {

@@ -24,7 +24,7 @@ static void frames_are_the_surface(void **state) {
             check_ok(ctx, bough_run_step(ctx, p.run));
         const bough_model *model;
         const bough_state *now;
-        check(bough_run_tree(p.run, &model, &now));
+        check(bough_run_model(p.run, &model, &now));
         const int32_t count = bough_model_vertex_count(model);
         check_int(t.seen.layers[0].vertex_count, count);
         check_near(t.seen.layers[0].time, now->time, 1e-9);
@@ -132,7 +132,7 @@ static void slight_bending_is_shown(void **state) {
         play p = begin_file(ctx, path, &def);
         const bough_model *model;
         const bough_state *now;
-        check(bough_run_tree(p.run, &model, &now));
+        check(bough_run_model(p.run, &model, &now));
         check_ok(ctx, bough_run_set_gravity(ctx, p.run, gravity));
         char text[128];
         snprintf(text, sizeof text, "{'do': 'gravity', 'acceleration': [0, %g, %g]}", gravity[1], gravity[2]);
@@ -626,7 +626,7 @@ static void colours_tell_stress_and_deviation(void **state) {
         check_ok(ctx, bough_run_step(ctx, p.run));
     const bough_model *model;
     const bough_state *now;
-    check(bough_run_tree(p.run, &model, &now));
+    check(bough_run_model(p.run, &model, &now));
     /* each vertex has the library's, up to rounding to 65,535ths of the part's largest */
     const viewer_layer *l = &t.seen.layers[0];
     float *field = malloc((size_t)l->vertex_count * sizeof *field), lowest = INFINITY, most = 0;

@@ -35,6 +35,17 @@ static inline void end(bough_context *ctx, play *p) {
     bough_scene_destroy(ctx, p->scene);
 }
 
+/* The surface of a rigid thing, in its own axes, and where it is now. */
+static inline const bough_look *look_of(const play *p, int32_t thing) {
+    return bough_run_thing_look(p->run, bough_run_thing(p->run, thing)->look);
+}
+
+static inline bough_frame frame_of(const play *p, int32_t thing) {
+    bough_thing_state now;
+    check(bough_run_thing_state(p->run, thing, &now));
+    return now.frame;
+}
+
 static inline double value(const play *p, const char *column) {
     for (int32_t c = 0; c < bough_run_column_count(p->run); c++)
         if (!strcmp(bough_run_column_name(p->run, c), column))

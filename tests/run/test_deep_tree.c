@@ -156,8 +156,10 @@ static void compare_frequencies(tree_shape shape, double tolerance) {
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
     check_int(levels_of(model), shape == BARE ? SEGMENTS : SEGMENTS + 1);
     check_int(bough_model_part_count(model), shape == BARE ? SEGMENTS : PARTS);
-    check_ok(ctx, bo_scene_make_whole(ctx, scene));
-    check_ok(ctx, bough_body_modes(ctx, bough_scene_body(scene), 1, NULL, &modes));
+    bo_whole *whole;
+    check_ok(ctx, bo_scene_make_whole(ctx, scene, &whole));
+    check_ok(ctx, bough_body_modes(ctx, whole->body, 1, NULL, &modes));
+    bo_whole_destroy(ctx, whole);
     double ratio[4];
     for (int c = 0; c < 4; c++)
         ratio[c] = tree_frequency(ctx, model, (bough_coupling)c) / modes->frequencies_hz[0];

@@ -221,9 +221,9 @@ static void a_poke_gives_a_body_its_energy(void **state) {
                    "{'bough': 1, 'bodies': [{'name': 'ball', 'mass': 2, 'shape': {'sphere': 0.1}}],"
                    "'gravity': [0, 0, 0], 'time': {'dt': 0.01, 'duration': 1}}",
                    &def);
-    check_int(bough_run_rigid_count(p.run), 1);
+    check_int(bough_run_thing_count(p.run), 1);
     const double impulse[3] = {0.5, 0, 0};
-    const bough_mesh *surface = bough_run_rigid_at(p.run, 0)->surface;
+    const bough_look *surface = look_of(&p, 0);
     int32_t vertex = 0;
     for (int32_t v = 0; v < surface->vertex_count; v++) /* through the centre */
         if (surface->vertices[3 * v] > surface->vertices[3 * vertex])

@@ -53,7 +53,7 @@ static void what_is_cut_falls_from_then_on(void **unused) {
     play p = begin(ctx, CHAIN(", 'events': [{'time': 0.1234, 'detach': 'c'}]"), NULL);
     const bough_model *model;
     const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+    check(bough_run_model(p.run, &model, &state));
     const int32_t c = bough_model_find_part(model, "c");
     step(ctx, &p, 12);
     check_int(state->root_count, 0);
@@ -89,7 +89,7 @@ static void events_happen_at_their_times(void **unused) {
         const bough_model *model;
         const bough_state *state;
         check_ok(ctx, bough_run_advance(ctx, p.run));
-        check(bough_run_tree(p.run, &model, &state));
+        check(bough_run_model(p.run, &model, &state));
         /* all after the cut by the weight alone */
         at[k] = state->roots[0].momentum[2] / state->roots[0].mass + 3 * (state->time - 0.205);
         print_message("dt %g: at the cut the centre moves at %.6f m/s\n", def.dt, at[k]);
@@ -113,7 +113,7 @@ static void parts_break_where_the_stress_passes_their_strength(void **unused) {
     play whole = begin(ctx, CHAIN(""), NULL), p = begin(ctx, CHAIN(BREAKING), NULL);
     const bough_model *model;
     const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+    check(bough_run_model(p.run, &model, &state));
     int broken_at = 0;
     for (int i = 1; i <= 20 && !broken_at; i++) {
         step(ctx, &whole, 1);
@@ -176,9 +176,9 @@ static void check_resuming(const char *text) {
     def.changes = csv;
     play p = begin(ctx, text, &def);
     check_ok(ctx, bough_run_advance(ctx, p.run));
-    const int64_t size = p.run->engine.state_size(p.run->engine.data);
+    const int64_t size = p.run->engine.kind->state_size(p.run->engine.data);
     double *want = malloc((size_t)size * sizeof *want), *have = malloc((size_t)size * sizeof *have);
-    p.run->engine.save(p.run->engine.data, want);
+    p.run->engine.kind->save(p.run->engine.data, want);
     end(ctx, &p);
     check(read_all(csv, straight, sizeof straight) > 60);
     for (int at = 3; at < 40; at += 6) {
@@ -192,8 +192,8 @@ static void check_resuming(const char *text) {
         def.resume = state_path;
         p = begin_file(ctx, test_path("scene.json"), &def);
         check_ok(ctx, bough_run_advance(ctx, p.run));
-        check_int(p.run->engine.state_size(p.run->engine.data), size);
-        p.run->engine.save(p.run->engine.data, have);
+        check_int(p.run->engine.kind->state_size(p.run->engine.data), size);
+        p.run->engine.kind->save(p.run->engine.data, have);
         check(memcmp(want, have, (size_t)size * sizeof *have) == 0);
         end(ctx, &p);
         read_all(csv, resumed, sizeof resumed);
@@ -205,7 +205,7 @@ static void check_resuming(const char *text) {
     check_ok(ctx, bough_run_advance(ctx, p.run));
     check_ok(ctx, bough_run_restore(ctx, p.run, state_path));
     check_ok(ctx, bough_run_advance(ctx, p.run));
-    p.run->engine.save(p.run->engine.data, have);
+    p.run->engine.kind->save(p.run->engine.data, have);
     check(memcmp(want, have, (size_t)size * sizeof *have) == 0);
     end(ctx, &p);
     free(want), free(have);
@@ -236,7 +236,7 @@ static void replaying_gives_the_same_bits_across_cut_ties(void **unused) {
     bough_state *again;
     bough_log *log;
     bool same = false;
-    check(bough_run_tree(p.run, &model, &state));
+    check(bough_run_model(p.run, &model, &state));
     check_ok(ctx, bough_run_advance(ctx, p.run));
     check(state->tie_strength[0] == 0); /* by the last event */
     check_ok(ctx, bough_log_load(ctx, path, &log));
@@ -259,8 +259,11 @@ static bough_status refuse_some(void *data, double t, double *values) {
 
 static play play_with_refusals(bough_context *ctx, const char *text) {
     play p = begin(ctx, text, NULL);
-    true_measure = p.run->engine.measure, measured = 0;
-    p.run->engine.measure = refuse_some;
+    static bo_engine_kind refusing; /* the same engine, but for this */
+    refusing = *p.run->engine.kind;
+    true_measure = refusing.measure, measured = 0;
+    refusing.measure = refuse_some;
+    p.run->engine.kind = &refusing;
     step(ctx, &p, 40);
     check(p.run->place.retries > 5);
     return p;
@@ -297,7 +300,7 @@ static void gusts_are_carried_by_the_mean_as_it_was(void **unused) {
         &def);
     const bough_model *model;
     const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+    check(bough_run_model(p.run, &model, &state));
     step(ctx, &p, 40); /* the wind is that of the start of the last step, at 0.39 s */
     const double place[3] = {0.3, 0.2, 0.1};
     double now[3], then[3];
@@ -364,7 +367,7 @@ static void parts_come_and_go(void **unused) {
               NULL);
     const bough_model *model;
     const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+    check(bough_run_model(p.run, &model, &state));
     check(isnan(value(&p, "x.x")) && bough_state_parts(model, state)[0].locked);
     step(ctx, &p, 5);
     check_near(value(&p, "x.y"), 2, 1e-12);
@@ -405,7 +408,7 @@ static void what_is_added_stands_as_the_scene_has_it(void **unused) {
                    NULL);
     const bough_model *model;
     const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+    check(bough_run_model(p.run, &model, &state));
     step(ctx, &p, 2);
     const double upright[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, tilted[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0};
     check(state->frames[0].origin[0] == 5 && state->frames[0].origin[1] == 0);
@@ -486,7 +489,7 @@ static void a_ring_opens_where_its_tie_is_cut(void **unused) {
          whole = begin(ctx, RING(""), NULL);
     const bough_model *model;
     const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+    check(bough_run_model(p.run, &model, &state));
     double start[BOUGH_COLUMN_PROBES], widest = 0;
     char table[400];
     const double at_rest = gap(&p);
@@ -568,7 +571,7 @@ static void ties_break_where_they_pull_too_hard(void **unused) {
     play p = begin_bob(ctx, "0", "10, 0, 0", "'force': 75, 'torque': 1e9"); /* 3/2 m g: at w t = 120 degrees */
     const bough_model *model;
     const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+    check(bough_run_model(p.run, &model, &state));
     step(ctx, &p, 400);
     int32_t count;
     const bough_run_change *changes = bough_run_changes(p.run, &count);
@@ -613,7 +616,7 @@ static void ties_are_cut_and_joined_in_turn(void **unused) {
     play p = play_with_refusals(ctx, RING(CUTTING));
     const bough_model *model;
     const bough_state *state;
-    check(bough_run_tree(p.run, &model, &state));
+    check(bough_run_model(p.run, &model, &state));
     int32_t count, broken = 0;
     const bough_run_change *changes = bough_run_changes(p.run, &count);
     bool cut = false;

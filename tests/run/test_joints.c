@@ -135,8 +135,9 @@ static void tree_frequencies(bough_context *ctx, const bough_model *model, doubl
 }
 
 /* How far the probe goes under the weight, tree over body. */
-static double sag_ratio(bough_context *ctx, bough_scene *scene, const bough_model *model, bough_body *body) {
-    const bo_scene_probe *probe = &scene->probes[0];
+static double sag_ratio(bough_context *ctx, const bough_model *model, bo_whole *whole) {
+    const bo_probe *probe = &whole->probes[0];
+    bough_body *body = whole->body;
     const bough_model_def *def = bough_model_describe(model);
     const int32_t count = def->components[def->parts[probe->part].component]->surface.vertex_count;
     double *u = calloc(3 * (size_t)bough_body_mesh(body)->vertex_count, sizeof *u), x[3], v[3], best = INFINITY;
@@ -171,15 +172,17 @@ static truth compare(bough_context *ctx, bough_scene *scene, const bough_model *
     truth t = {0};
     double hz[MODES];
     bough_modes *modes;
-    check_ok(ctx, bo_scene_make_whole(ctx, scene));
-    bough_body *body = bough_scene_body(scene);
+    bo_whole *whole;
+    check_ok(ctx, bo_scene_make_whole(ctx, scene, &whole));
+    bough_body *body = whole->body;
     check_ok(ctx, bough_body_modes(ctx, body, MODES, NULL, &modes));
     tree_frequencies(ctx, model, hz);
     for (int k = 0; k < MODES; k++)
         if (fabs(hz[k] / modes->frequencies_hz[k] - 1) > fabs(t.frequency))
             t.frequency = hz[k] / modes->frequencies_hz[k] - 1;
     bough_modes_destroy(ctx, modes);
-    t.sag = sag_ratio(ctx, scene, model, body) - 1;
+    t.sag = sag_ratio(ctx, model, whole) - 1;
+    bo_whole_destroy(ctx, whole);
     return t;
 }
 
@@ -265,7 +268,7 @@ static void what_rigid_joints_cost_is_foretold(void **state) {
         const truth t = compare(ctx, scene, model);
         bough_joint_forecast forecast;
         check_ok(ctx, bo_joints_forecast(ctx, &scene->plan->assembly, bough_model_describe(model)->components,
-                                         scene->model.gravity, &forecast, NULL));
+                                         scene->gravity, &forecast, NULL));
         check_forecast(&structures[i], &forecast, t);
         /* who is told: neither too many nor too few */
         const double worst = fmax(fabs(t.frequency), fabs(t.sag));

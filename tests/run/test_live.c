@@ -68,7 +68,7 @@ static int32_t tip_of(const play *p, int32_t *part) {
     const bough_state *now;
     const bough_mesh *mesh = bough_run_mesh(p->run);
     *part = 0;
-    if (!bough_run_tree(p->run, &model, &now))
+    if (!bough_run_model(p->run, &model, &now))
         return vertex_near(mesh->vertices, mesh->vertex_count, at);
     for (int32_t i = 0; i < bough_model_part_count(model); i++)
         if (!strcmp(bough_model_describe(model)->parts[i].name, "c"))

@@ -77,18 +77,9 @@ static void steps(bough_context *ctx, const play *p, int count) {
 /* The vertex of the part's surface nearest to s->at. */
 static int32_t vertex_of(const play *p, const stage *s) {
     const bough_mesh *mesh = bough_run_mesh(p->run);
-    const bough_model *model;
-    const bough_state *now;
-    int32_t first = 0, end = mesh->vertex_count, nearest = 0;
-    if (bough_run_tree(p->run, &model, &now)) {
-        first = bough_model_first_vertex(model, s->part);
-        if (s->part + 1 < bough_model_part_count(model))
-            end = bough_model_first_vertex(model, s->part + 1);
-    } else if (bough_run_rigid_count(p->run) > 0) {
-        for (int32_t i = 0; i < s->part; i++)
-            first += bough_run_rigid_at(p->run, i)->surface ? bough_run_rigid_at(p->run, i)->surface->vertex_count : 0;
-        end = first + bough_run_rigid_at(p->run, s->part)->surface->vertex_count;
-    }
+    const bough_thing *thing = bough_run_thing(p->run, s->part);
+    const int32_t first = thing->first_vertex, end = first + thing->vertex_count;
+    int32_t nearest = 0;
     double least = INFINITY;
     for (int32_t v = first; v < end; v++) {
         double sum = 0;
@@ -280,7 +271,7 @@ static void trees_become_what_they_are_told(void **state) {
     const bough_model *model;
     const bough_state *now;
     play own = begin_tree(ctx, HELD("-4"), "L1", NULL), told = begin_tree(ctx, HELD("-4"), "L3", NULL);
-    check(bough_run_tree(told.run, &model, &now));
+    check(bough_run_model(told.run, &model, &now));
     bough_run_state(told.run)->coupling = BOUGH_COUPLING_L1;
     steps(ctx, &own, 100);
     steps(ctx, &told, 100);
@@ -294,7 +285,7 @@ static void trees_become_what_they_are_told(void **state) {
     bough_integrator_def def = bough_default_integrator_def();
     def.name = "backward-euler";
     own = begin_tree(ctx, HELD("-4"), "L3", "backward-euler"), told = begin_tree(ctx, HELD("-4"), "L3", NULL);
-    check(bough_run_tree(told.run, &model, &now));
+    check(bough_run_model(told.run, &model, &now));
     check_ok(ctx, bough_state_use_integrator(ctx, model, bough_run_state(told.run), &def));
     steps(ctx, &own, 100);
     steps(ctx, &told, 100);
@@ -305,7 +296,7 @@ static void trees_become_what_they_are_told(void **state) {
 
     own = begin_tree(ctx, CHAIN("8e6", ", 'fix': 'x0'", ", 'gravity': [0, 0, -4]"), "L3", NULL);
     told = begin_tree(ctx, HELD("-4"), "L3", NULL);
-    check(bough_run_tree(told.run, &model, &now));
+    check(bough_run_model(told.run, &model, &now));
     for (int32_t part = 0; part < 3; part++)
         check_ok(ctx, bough_state_set_stiffness(ctx, model, bough_run_state(told.run), part, 2)); /* of frequencies */
     steps(ctx, &own, 100);
@@ -316,7 +307,7 @@ static void trees_become_what_they_are_told(void **state) {
     end(ctx, &told);
 
     told = begin_tree(ctx, HELD("-4"), "L3", NULL);
-    check(bough_run_tree(told.run, &model, &now));
+    check(bough_run_model(told.run, &model, &now));
     for (int32_t part = 0; part < 3; part++)
         check_ok(ctx, bough_state_set_damping_ratio(ctx, model, bough_run_state(told.run), part, 0.3));
     steps(ctx, &told, 400);
@@ -349,7 +340,7 @@ static void a_part_that_is_cut_off_falls(void **state) {
         end(ctx, &other);
     }
     play p = begin_file(ctx, write_scene("cut.json", HELD("-4")), &def);
-    check(bough_run_tree(p.run, &model, &now));
+    check(bough_run_model(p.run, &model, &now));
     const double start = value(&p, "tip.z");
     const bough_change cut = {.kind = BOUGH_CHANGE_DETACH, .part = 2};
     check_ok(ctx, bough_run_change_parts(ctx, p.run, 1, &cut));

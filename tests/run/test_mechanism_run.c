@@ -224,13 +224,14 @@ static void a_pulled_link_follows_the_hand(void **state) {
         def.live = true;
         play p = begin_text(ctx, "{" CHAIN("20") ", 'time': {'dt': 0.01}}", &def);
         const int32_t link = 3;
-        const bough_run_rigid *rigid = bough_run_rigid_at(p.run, link);
-        check(rigid && !strcmp(rigid->name, "c") && rigid->kind == BOUGH_RIGID_LINK);
+        const bough_thing *thing = bough_run_thing(p.run, link);
+        check(thing && !strcmp(thing->name, "c") && !strcmp(thing->kind, "link"));
+        const bough_look *look = look_of(&p, link);
         int32_t vertex = 0;
-        for (int32_t v = 0; v < rigid->surface->vertex_count; v++)
-            if (rigid->surface->vertices[3 * v] > rigid->surface->vertices[3 * vertex])
+        for (int32_t v = 0; v < look->vertex_count; v++)
+            if (look->vertices[3 * v] > look->vertices[3 * vertex])
                 vertex = v;
-        const double *x = rigid->surface->vertices + 3 * vertex;
+        const double *x = look->vertices + 3 * vertex;
         const double target[3] = {0.5 + x[0], x[1], x[2] + 0.05};
         check_ok(ctx, bough_run_pull(ctx, p.run, 0, link, vertex, target, full ? 200 : 1e5, full ? 1 : 10));
         for (int i = 0; i < 400; i++)
@@ -372,24 +373,25 @@ static void surfaces_go_with_the_links(void **state) {
     check_ok(ctx, bough_run_advance(ctx, p.run));
     const bough_mesh *mesh = bough_run_mesh(p.run);
     const double *u = bough_run_displacement(p.run), *v = bough_run_velocity(p.run);
-    check_int(bough_run_rigid_count(p.run), 5);
+    check_int(bough_run_thing_count(p.run), 5);
     int32_t vertex = 0;
     for (int32_t i = 0; i < 5; i++) {
-        const bough_run_rigid *rigid = bough_run_rigid_at(p.run, i);
-        const bough_pose pose = bough_run_rigid_pose(p.run, i);
-        for (int32_t k = 0; rigid->surface && k < rigid->surface->vertex_count; k++, vertex++)
+        const bough_look *look = look_of(&p, i);
+        const bough_frame pose = frame_of(&p, i);
+        check_int(bough_run_thing(p.run, i)->first_vertex, vertex);
+        for (int32_t k = 0; k < look->vertex_count; k++, vertex++)
             for (int d = 0; d < 3; d++) {
-                double x = pose.position[d];
+                double x = pose.origin[d];
                 for (int c = 0; c < 3; c++)
-                    x += pose.rotation[3 * d + c] * rigid->surface->vertices[3 * k + c];
+                    x += pose.rotation[3 * d + c] * look->vertices[3 * k + c];
                 check_near(mesh->vertices[3 * vertex + d] + u[3 * vertex + d], x, 1e-12);
             }
-        check_int(rigid->parent, i == 0 || i == 4 ? -1 : i - 1);
+        check_int(bough_run_thing(p.run, i)->parent, i == 0 || i == 4 ? -1 : i - 1);
     }
     check_int(vertex, mesh->vertex_count);
     check(fabs(u[3 * (vertex - 5) + 2]) > 1e-3 && fabs(v[3 * (vertex - 5) + 2]) > 1e-3); /* the tip */
     check(u[3 * (vertex - 1) + 2] == 0 && v[3 * (vertex - 1) + 2] == 0);                 /* the floor */
-    check(bough_run_rigid_at(p.run, 5) == NULL && bough_run_rigid_at(p.run, -1) == NULL);
+    check(bough_run_thing(p.run, 5) == NULL && bough_run_thing(p.run, -1) == NULL);
     double nothing;
     check_fails(ctx, bough_run_stresses(p.run, &nothing), BOUGH_ERROR_UNSUPPORTED, "rigid");
     end(ctx, &p);
@@ -453,8 +455,8 @@ static void a_ball_falls_and_lies(void **state) {
     check_ok(ctx, bough_run_advance(ctx, p.run));
     check_near(value(&p, "ball.z"), 0.1, 2e-3);
     check_near(value(&p, "ball.vz"), 0, 1e-3);
-    check_int(bough_run_rigid_count(p.run), 2);
-    check_near(bough_run_rigid_pose(p.run, 0).position[2], 0.1, 2e-3);
+    check_int(bough_run_thing_count(p.run), 2);
+    check_near(frame_of(&p, 0).origin[2], 0.1, 2e-3);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }
@@ -523,7 +525,7 @@ static void bodies_follow_hands(void **state) {
     check_ok(ctx, bough_run_pull(ctx, p.run, 3, 0, 0, target, 1e5, 1e3));
     for (int i = 0; i < 500; i++)
         check_ok(ctx, bough_run_step(ctx, p.run));
-    const double *bottom = bough_run_rigid_at(p.run, 0)->surface->vertices;
+    const double *bottom = look_of(&p, 0)->vertices;
     const double reach = hypot(hypot(bottom[0], bottom[1]), bottom[2]);
     check(fabs(hypot(value(&p, "ball.x") - 0.5, value(&p, "ball.z") - 1) - reach) < 0.01);
     bough_run_release(p.run, 3);
@@ -555,7 +557,8 @@ static void check_no_run(bough_context *ctx, const char *text, const char *engin
 static void what_cannot_run_is_told(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    check_no_run(ctx, "{" CHAIN("1") ", 'time': {'duration': 1}}", "tree", NULL, "the tree engine steps parts");
+    check_no_run(ctx, "{" CHAIN("1") ", 'time': {'duration': 1}}", "tree", NULL,
+                 "\"tree\" steps scenes of parts, and this one has links");
     check_no_run(ctx, "{" CHAIN("1") ", 'time': {'duration': 1}}", "full", "hht", "backward-euler");
     check_no_run(ctx, "{" CHAIN("1") ", 'time': {'duration': 1}}", NULL, "hht2", "hht2");
     check_no_run(ctx,
@@ -582,7 +585,7 @@ static bough_status play_all(bough_context *ctx, const char *path) {
         status = bough_run_create(ctx, scene, &def, &run);
     if (status == BOUGH_OK)
         status = bough_run_advance(ctx, run);
-    if (status == BOUGH_OK && (!bough_run_displacement(run) || bough_run_rigid_count(run) == 0))
+    if (status == BOUGH_OK && (!bough_run_displacement(run) || bough_run_thing_count(run) == 0))
         status = BOUGH_ERROR_MEMORY;
     bough_run_destroy(ctx, run);
     bough_scene_destroy(ctx, scene);

@@ -97,7 +97,7 @@ static void cuts_are_undone(void **state) {
     bough_moment *moment;
     const bough_model *model;
     const bough_state *now;
-    check(bough_run_tree(p.run, &model, &now));
+    check(bough_run_model(p.run, &model, &now));
     check_ok(ctx, bough_run_keep(ctx, p.run, &moment));
     check_ok(ctx, bough_state_detach(ctx, model, bough_run_state(p.run), 1));
     steps(ctx, &p, 5);

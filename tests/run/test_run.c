@@ -322,10 +322,10 @@ static void after_the_last_halving_the_last_good_state_is_on_disk(void **state) 
 /* ---- checkpoints ---- */
 
 static void save_bits(const play *p, double **bits, size_t *size) {
-    *size = (size_t)p->run->engine.state_size(p->run->engine.data) * sizeof **bits;
+    *size = (size_t)p->run->engine.kind->state_size(p->run->engine.data) * sizeof **bits;
     *bits = malloc(*size);
     check(*bits != NULL);
-    p->run->engine.save(p->run->engine.data, *bits);
+    p->run->engine.kind->save(p->run->engine.data, *bits);
 }
 
 /* `steps` in one go, and in two runs with a checkpoint and a recording between them. */
@@ -434,7 +434,7 @@ static void damaged_checkpoints_are_refused(void **state) {
         check(status == BOUGH_OK || status == BOUGH_ERROR_FORMAT || status == BOUGH_NOT_FINITE);
         if (status == BOUGH_OK) {
             (void)bough_run_step(ctx, p.run);
-            check_ok(ctx, p.run->engine.restore(p.run->engine.data, before, (int64_t)(bits / sizeof *before)));
+            check_ok(ctx, p.run->engine.kind->restore(p.run->engine.data, before, (int64_t)(bits / sizeof *before)));
         }
         free(forged);
         save_bits(&p, &after, &bits);

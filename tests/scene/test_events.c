@@ -37,8 +37,8 @@ static void everything_that_is_said_is_read(void **state) {
                                   "[{'parts': '*', 'stress': 5}, {'component': 'leaf', 'parts': 'leaf?', 'stress': 2, "
                                   "'lock': true}], 'remove_below': -4"),
                             &scene));
-    check_int(scene->event_count, 6);
-    const bo_scene_event *e = scene->events;
+    check_int(scene->tree.event_count, 6);
+    const bo_tree_event *e = scene->tree.events;
     check(e[0].kind == BOUGH_CHANGE_DETACH && e[0].part_count == 2 && e[0].parts[0] == 1 && e[0].parts[1] == 2);
     check(e[1].kind == BOUGH_CHANGE_ADD && e[1].placed && e[1].pose.origin[1] == 5 && e[1].pose.velocity[0] == 7);
     check_near(e[1].pose.rotation[2], 1, 1e-15);
@@ -51,9 +51,9 @@ static void everything_that_is_said_is_read(void **state) {
           e[5].wind.gust == 0.7); /* what it does not say stays */
     for (int i = 1; i < 6; i++)
         check(e[i].time >= e[i - 1].time);
-    check(scene->strength[0].stress == 5 && !scene->strength[0].lock && scene->strength[3].stress == 5);
-    check(scene->strength[1].stress == 2 && scene->strength[1].lock && scene->strength[2].stress == 2);
-    check(scene->remove_below == -4 && scene->wind_curve == 0);
+    check(scene->tree.strength[0].stress == 5 && !scene->tree.strength[0].lock && scene->tree.strength[3].stress == 5);
+    check(scene->tree.strength[1].stress == 2 && scene->tree.strength[1].lock && scene->tree.strength[2].stress == 2);
+    check(scene->tree.remove_below == -4 && scene->tree.wind_curve == 0);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -67,14 +67,14 @@ static void what_is_said_of_ties_is_read(void **state) {
                             TIED(", 'events': [{'time': 2, 'join_tie': 'string2'}, {'time': 1, 'cut_tie': '*'}], "
                                  "'break': [{'ties': '*', 'force': 5}, {'ties': '*2', 'torque': 3}]"),
                             &scene));
-    const bo_scene_event *e = scene->events;
+    const bo_tree_event *e = scene->tree.events;
     check(e[0].kind == BO_EVENT_CUT_TIE && e[0].tie_count == 2 && e[0].ties[0] == 1 && e[0].ties[1] == 2);
     check(e[1].kind == BO_EVENT_JOIN_TIE && e[1].tie_count == 1 && e[1].ties[0] == 2 && e[1].part_count == 0);
-    const bo_scene_tie_strength *s = scene->tie_strength;
+    const bo_tie_strength *s = scene->tree.tie_strength;
     check(s[0].force == INFINITY && s[0].torque == INFINITY);
     check(s[1].force == 5 && s[1].torque == INFINITY);
     check(s[2].force == INFINITY && s[2].torque == 3);
-    check(!scene->strength);
+    check(!scene->tree.strength);
     bough_scene_destroy(ctx, scene);
     /* those of copies have their names */
     check_ok(ctx, load_text(ctx,
@@ -83,7 +83,7 @@ static void what_is_said_of_ties_is_read(void **state) {
                             "'parts': ['a'], 'interfaces': ['tip'], 'stiffness': 1}]}}, 'place': [{'object': 'x', "
                             "'copies': 3, 'spacing': [0, 3, 0]}], 'events': [{'time': 1, 'cut_tie': '*2/t'}]}",
                             &scene));
-    check(scene->events[0].tie_count == 1 && scene->events[0].ties[0] == 1);
+    check(scene->tree.events[0].tie_count == 1 && scene->tree.events[0].ties[0] == 1);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -177,7 +177,7 @@ static void the_example_of_the_docs_works(void **state) {
     bough_scene *scene;
     test_write_text(test_path("docs.json"), example_of_docs("### Events"));
     check_ok(ctx, bough_scene_load(ctx, test_path("docs.json"), &scene));
-    check_int(scene->event_count, 5);
+    check_int(scene->tree.event_count, 5);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }

@@ -213,7 +213,8 @@ static void objects_can_be_tied_too(void **state) {
     bough_context *ctx = test_context(1);
     built l = build(ctx, OBJECT(", 'ties': [{'parts': ['b'], 'interfaces': ['a'], 'stiffness': 1}]"));
     check_int(bough_model_describe(l.model)->tie_count, 1);
-    check_fails(ctx, bo_scene_make_whole(ctx, l.scene), BOUGH_ERROR_UNSUPPORTED, "knows no \"ties\"");
+    check_fails(ctx, bo_scene_make_whole(ctx, l.scene, &(bo_whole *){NULL}), BOUGH_ERROR_UNSUPPORTED,
+                "knows no \"ties\"");
     demolish(ctx, &l);
     bough_context_destroy(ctx);
 }

@@ -275,8 +275,8 @@ static void paint_goes_over_parts(void **state) {
         check_near(parts[p].damping_stiffness * M_PI * hz[p], ratio[p], 1e-12); /* z = b w / 2 */
         check(parts[p].damping_mass == 0);
     }
-    check_int(g.scene->painted_count, 1); /* a later entry without a curve covers one with */
-    check(g.scene->painted[0].part == 5 && g.scene->painted[0].stiffness == 4);
+    check_int(g.scene->tree.painted_count, 1); /* a later entry without a curve covers one with */
+    check(g.scene->tree.painted[0].part == 5 && g.scene->tree.painted[0].stiffness == 4);
     demolish(ctx, &g);
     /* domains by their labels; paint of an object's own file */
     write_quoted(test_path("other.json"),

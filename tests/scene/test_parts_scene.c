@@ -36,7 +36,7 @@ static void everything_that_is_said_reaches_the_model(void **state) {
                                   "'wind': {'velocity': [4, 5, 6], 'gust': 0.25, 'length': 3, 'density': 1.5, 'drag': "
                                   "0.75, 'seed': 77}"),
                             &scene));
-    check(scene->settle && scene->engine == BO_ENGINE_TREE && scene->dt == 0.125 && scene->duration == 4);
+    check(scene->settle && !strcmp(scene->engine->kind->name, "tree") && scene->dt == 0.125 && scene->duration == 4);
     check(!strcmp(scene->integrator.name, "newmark") && !bough_scene_body(scene));
     check_ok(ctx, bough_scene_model(ctx, scene, &model));
     const bough_model_def *def = bough_model_describe(model);
@@ -65,7 +65,7 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     check_ok(ctx, load_text(ctx, SCENE(TWO, ""), &scene)); /* defaults */
     const bough_model_def *settings = &scene->model;
     check(settings->coupling == BOUGH_COUPLING_L3 && settings->passes == 0 && settings->alpha == -0.05 &&
-          !scene->settle && settings->gravity[2] == 0);
+          !scene->settle && scene->gravity[2] == 0);
     check(settings->wind.velocity[0] == 0 && settings->wind.seed == 1 && !scene->names_integrator);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
@@ -206,8 +206,8 @@ static void forces_name_parts_points_and_times(void **state) {
                               "'torque': [4, 5, 6], 'from': 0.5, 'until': 0.75}, {'part': 'a', 'force': [7, 8, "
                               "9], 'until': 2}, {'part': 'a', 'force': [7, 8, 9], 'from': 2}]"),
                        &scene));
-    check_int(scene->force_count, 4);
-    const bo_scene_force *f = scene->forces;
+    check_int(scene->tree.force_count, 4);
+    const bo_tree_force *f = scene->tree.forces;
     check(f[0].at_surface && f[0].part == 1 && f[0].force[2] == 3 && bo_force_is_steady(&f[0]));
     const double corner[3] = {8, 6.2, 7.1}; /* of the box */
     for (int d = 0; d < 3; d++)
@@ -219,11 +219,12 @@ static void forces_name_parts_points_and_times(void **state) {
     /* on the whole mesh: at that corner */
     check_ok(ctx,
              load_text(ctx, OBJECT(", 'forces': [{'part': 'b', 'nearest': [9, 7, 9], 'force': [1, 2, 3]}]"), &scene));
-    check_ok(ctx, bo_scene_make_whole(ctx, scene));
-    const bough_mesh *mesh = bough_body_mesh(scene->body);
+    bo_whole *whole;
+    check_ok(ctx, bo_scene_make_whole(ctx, scene, &whole));
+    const bough_mesh *mesh = bough_body_mesh(whole->body);
     const size_t size = 3 * (size_t)mesh->vertex_count;
     double *u = calloc(size, sizeof *u), *force = calloc(size, sizeof *force);
-    check_ok(ctx, bough_body_loads(ctx, scene->body, u, force));
+    check_ok(ctx, bough_body_loads(ctx, whole->body, u, force));
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * v;
         const bool there = fabs(x[0] - 8) + fabs(x[1] - 6.2) + fabs(x[2] - 7.1) < 1e-9;
@@ -232,6 +233,7 @@ static void forces_name_parts_points_and_times(void **state) {
     }
     free(u);
     free(force);
+    bo_whole_destroy(ctx, whole);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -246,14 +248,17 @@ static void probes_name_parts_and_points(void **state) {
                             OBJECT(", 'probes': [{'name': 'tip', 'part': 'b', 'nearest': [9, 7, 9]}, {'name': 'joint', "
                                    "'part': 'b'}]"),
                             &scene));
-    const bo_scene_probe *tip = &scene->probes[0], *joint = &scene->probes[1];
+    const bo_probe *tip = &scene->probes[0], *joint = &scene->probes[1];
     check(tip->at_surface && tip->part == 1 && !joint->at_surface && joint->part == 1);
     const double corner[3] = {8, 6.2, 7.1}; /* of the box */
     for (int d = 0; d < 3; d++)
         check_near(tip->rest[d], corner[d], 1e-12);
     /* on the whole mesh: that corner, and a mean of the nine vertices between the parts */
-    check_ok(ctx, bo_scene_make_whole(ctx, scene));
-    const bough_mesh *mesh = bough_body_mesh(scene->body);
+    bo_whole *whole;
+    check_ok(ctx, bo_scene_make_whole(ctx, scene, &whole));
+    const bough_mesh *mesh = bough_body_mesh(whole->body);
+    check(!tip->vertices && !joint->vertices); /* the scene itself stays as it was */
+    tip = &whole->probes[0], joint = &whole->probes[1];
     check_int(mesh->element_count, 24);
     check_int(tip->count, 1);
     for (int d = 0; d < 3; d++)
@@ -266,6 +271,7 @@ static void probes_name_parts_and_points(void **state) {
     }
     check_near(sum, 1, 1e-12);
     check_near(joint->rest[0], 6, 1e-12);
+    bo_whole_destroy(ctx, whole);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -280,17 +286,19 @@ static void the_whole_is_held_where_the_root_is(void **state) {
                             "'cells': [2, 1, 1]}, 'sets': {'a': {'elements': 'x<1.1'}, 'b': {'elements': 'x>0.9'}}, "
                             "'fix': 'z0'}, 'gravity': [0, 0, -2]}",
                             &scene));
-    check_ok(ctx, bo_scene_make_whole(ctx, scene));
-    const bough_mesh *mesh = bough_body_mesh(scene->body);
+    bo_whole *whole;
+    check_ok(ctx, bo_scene_make_whole(ctx, scene, &whole));
+    const bough_mesh *mesh = bough_body_mesh(whole->body);
     int held = 0;
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         bool expected = mesh->vertices[3 * v] < 1.5 && mesh->vertices[3 * v + 2] < 0.5;
         for (int d = 0; d < 3; d++)
-            check_int(scene->body->fixed[3 * v + d], expected);
+            check_int(whole->body->fixed[3 * v + d], expected);
         held += expected;
     }
     check_int(held, 4);
-    check(scene->body->gravity[2] == -2);
+    check(whole->body->gravity[2] == -2);
+    bo_whole_destroy(ctx, whole);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -421,13 +429,13 @@ static void the_examples_work(void **state) {
     bough_context *ctx = test_context(1);
     bough_scene *scene;
     check_ok(ctx, load_text(ctx, example_of_docs("## Scenes of parts"), &scene));
-    check(scene->plan && scene->probe_count == 1 && scene->force_count == 1 && scene->model.wind.velocity[0] > 0);
+    check(scene->plan && scene->probe_count == 1 && scene->tree.force_count == 1 && scene->model.wind.velocity[0] > 0);
     bough_scene_destroy(ctx, scene);
     check_ok(ctx, bough_scene_load(ctx, BOUGH_SOURCE_DIR "/examples/two-leaves/scene.json", &scene));
     check(scene->settle && scene->probe_count == 3);
     bough_scene_destroy(ctx, scene);
     check_ok(ctx, bough_scene_load(ctx, BOUGH_SOURCE_DIR "/examples/y-tree/scene.json", &scene));
-    check(scene->engine == BO_ENGINE_TREE && scene->probe_count == 2);
+    check(!strcmp(scene->engine->kind->name, "tree") && scene->probe_count == 2);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }

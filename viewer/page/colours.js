@@ -44,14 +44,14 @@ export function rampColour(t) {
     return RAMP[i].map((x, c) => x + (s - i) * (RAMP[i + 1][c] - x));
 }
 
-// The ways to colour. `ask`: what the program must send for it (the command `colour`). `engines`: that know it; left out: all.
+// The ways to colour. `ask`: what the program must send for it (the command `colour`). `needs`: what the engine must be able to do; left out: nothing.
 export const WAYS = {
     natural: { label: "natural", ask: 0 },
     part: { label: "by part", ask: 0 },
     component: { label: "by component", ask: 0 },
     displacement: { label: "displacement", ask: 0, unit: "m" },
-    stress: { label: "von Mises stress", ask: 1, unit: "Pa", engines: ["tree", "full"] },
-    deviation: { label: "interface deviation", ask: 2, unit: "", engines: ["tree"] },
+    stress: { label: "von Mises stress", ask: 1, unit: "Pa", needs: "stress" },
+    deviation: { label: "interface deviation", ask: 2, unit: "", needs: "deviation" },
 };
 
 // Linear RGB of every part; values (null: none came yet) over `whole` for the ways that show a value.

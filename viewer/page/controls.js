@@ -9,8 +9,6 @@ const CONTINUITIES = [["C0", "joined (C0)"], ["C1", "smooth (C1)"], ["none", "pa
 const WIRES = [["none", "none"], ["surface", "surface"], ["volume", "volume mesh"]];
 
 const inMetres = (x) => `${x.map((c) => Number(c.toPrecision(4))).join(", ")} m`;
-// Tree, full, or mechanism, also where that is stepped in full.
-const kindOf = ({ engine, engines }) => (engines?.includes("mechanism") ? "mechanism" : engine);
 const degrees = (radians) => (radians * 180) / Math.PI;
 
 // world: {send(command), setColour(way), setWires(of), setShadows(on), setFollow(on), setFloor(on), setAxes(on), film(), photo(), picked()}
@@ -18,6 +16,7 @@ export class Controls {
     constructor(world) {
         this.world = world;
         this.gravityDown = [0, 0, -1];
+        this.can = new Set(); // of the engine, by the stage
         const left = document.getElementById("left"), right = document.getElementById("right");
         left.append(this.#makeWorld(), this.#makeMethod(), this.#makeLook());
         right.append(this.#makePart());
@@ -129,20 +128,21 @@ export class Controls {
     // After a stage came.
     offer({ scene, ghost }) {
         const list = (names) => (names ?? []).map((name) => [name, name]);
-        this.engine.offer(list(scene.engines));
+        this.engine.offer(list(scene.engines?.map(({ name }) => name)));
+        this.can = new Set(scene.can);
         this.integrator.offer(list(scene.integrators));
         this.coupling.enable(scene.coupling != null);
         const ghosts = [["{}", "none"]];
-        if (scene.engines?.includes("full")) ghosts.push([JSON.stringify({ engine: "full" }), scene.engines.includes("mechanism") ? "full mechanism" : "full FEM"]);
-        if (scene.engines?.includes("tree"))
-            for (const coupling of COUPLINGS) ghosts.push([JSON.stringify({ engine: "tree", coupling }), `tree, ${coupling}`]);
-        this.ways = Object.entries(WAYS).filter(([, { engines }]) => !engines || engines.includes(kindOf(scene)));
+        for (const { name, label, can } of scene.engines ?? [])
+            for (const coupling of can.includes("coupling") ? COUPLINGS : [undefined])
+                ghosts.push([JSON.stringify({ engine: name, coupling }), coupling ? `${label}, ${coupling}` : label]);
+        this.ways = Object.entries(WAYS).filter(([, { needs }]) => !needs || this.can.has(needs));
         this.colour.offer(this.ways.map(([way, { label }]) => [way, label]));
         this.ghost.offer(ghosts);
-        this.ghost.set(!ghost ? "{}" : JSON.stringify(ghost.engine === "tree" ? { engine: "tree", coupling: ghost.coupling } : { engine: ghost.engine }));
+        this.ghost.set(!ghost ? "{}" : JSON.stringify({ engine: ghost.engine, coupling: ghost.coupling ?? undefined }));
     }
 
-    // What the engine can be coloured by: rigid links have no stress, and only parts have interfaces.
+    // What the engine can be coloured by.
     allows(way) {
         return this.ways.some(([name]) => name === way);
     }
@@ -168,9 +168,10 @@ export class Controls {
         }
         this.dt.set(settings.dt);
         for (const name of ["coupling", "integrator", "engine", "continuity"]) this[name].set(settings[name]);
-        this.coupling.enable(settings.engine === "tree" || settings.coupling != null);
-        for (const control of [this.wind, this.windAngle, this.gust, this.continuity]) control.enable(settings.engine === "tree");
-        this.sceneWind.disabled = settings.engine !== "tree"; // only parts feel wind and are joined
+        this.coupling.enable(this.can.has("coupling"));
+        this.continuity.enable(this.can.has("continuity"));
+        for (const control of [this.wind, this.windAngle, this.gust]) control.enable(this.can.has("wind"));
+        this.sceneWind.disabled = !this.can.has("wind");
     }
 
     showNumbers(numbers) {
@@ -188,17 +189,17 @@ export class Controls {
     // What the program answered to `pick`; null: no part is picked.
     showPart(pick, layer) {
         this.hint.hidden = Boolean(pick);
-        this.partTools.hidden = !pick || pick.kind != null; // links of mechanisms stay as they are
+        this.partTools.hidden = !pick || !this.can.has("change");
         this.facts.replaceChildren();
         if (!pick) return;
         const fact = (name, text) => this.#fact(name, text);
         fact("Name", pick.name || `part ${pick.part}`);
-        fact("Kind", pick.kind);
+        fact("Kind", pick.component == null ? pick.kind : null);
         fact("Component", pick.component);
         fact("Hangs at", pick.parent >= 0 ? layer.name(pick.parent) : null);
         fact("Coordinates", pick.r);
         fact("Mass", pick.mass == null ? null : `${withPrefix(1000 * pick.mass)}g`);
-        if (pick.kind == null) fact("Frequencies", (pick.frequencies ?? []).slice(0, 8).map((hz) => Number(hz.toPrecision(3))).join(", ") + (pick.frequencies?.length ? " Hz" : "–"));
+        if (pick.component != null) fact("Frequencies", (pick.frequencies ?? []).slice(0, 8).map((hz) => Number(hz.toPrecision(3))).join(", ") + (pick.frequencies?.length ? " Hz" : "–"));
         fact("Stress", pick.stress == null ? null : `${withPrefix(pick.stress)}Pa`);
         this.stiffness.set(pick.stiffness ?? 1);
         this.damping.set(pick.damping ?? 0, pick.damping == null ? "its own" : undefined);
@@ -215,7 +216,7 @@ export class Controls {
         return part !== null && this.world.isLocked(part);
     }
 
-    // The body of the full engine, and how it is where somebody pointed.
+    // A body in one piece, and how it is where somebody pointed.
     showBody(pick) {
         this.hint.hidden = true;
         this.partTools.hidden = true;

@@ -1,8 +1,8 @@
 /* Joints of parts that a host may turn: a torque for each freedom. */
-#ifndef BO_RUN_TREE_MOTORS_H
-#define BO_RUN_TREE_MOTORS_H
+#ifndef BO_TREE_ENGINE_MOTORS_H
+#define BO_TREE_ENGINE_MOTORS_H
 
-#include "run/engine.h"
+#include "tree/engine.h"
 
 enum { BO_MOST_TREE_MOTORS = 64 }; /* of the first joints: nobody holds more */
 

@@ -1,5 +1,5 @@
 /* How far a mechanism is from what its joints allow: measured while it runs, and foreseen from its motors. */
-#include "run/mechanism_engine.h"
+#include "mechanism/engine_inside.h"
 
 #include "base/file.h"
 
@@ -30,7 +30,7 @@ static label size_of(double distance, double angle) {
     return l;
 }
 
-static label label_of(const bo_mechanism_scene *m, int32_t joint) {
+static label label_of(const bo_mechanism_plan *m, int32_t joint) {
     label l;
     const char *name = m->joints[joint].name;
     if (name && name[0])
@@ -55,8 +55,8 @@ void bo_linkage_watch(mechanism_engine *e, double t) {
     bo_warn(l->ctx,
             "%s: at t = %.4g s the two sides of joint %s are %s apart, more than %g of a radian or of the mechanism's "
             "radius, %.3g m: %s",
-            l->scene->path, t, label_of(l->m, gap.joint).text, size_of(gap.distance, gap.angle).text,
-            l->m->joint_tolerance, bough_mechanism_radius(l->m->mechanism), advice(l));
+            l->m->path, t, label_of(l->m, gap.joint).text, size_of(gap.distance, gap.angle).text, l->m->joint_tolerance,
+            bough_mechanism_radius(l->m->mechanism), advice(l));
 }
 
 /* ---- what motors will do ---- */
@@ -70,8 +70,8 @@ static void rest_at(const bo_linkage *l, const bough_mechanism_model *model, bou
     for (int32_t i = 0; i < n; i++)
         state->xi[i] = model->rest_xi[i];
     for (int32_t k = 0; k < l->m->motor_count; k++) {
-        const bo_scene_motor *motor = &l->m->motors[k];
-        state->motors[k] = motor->scale * bo_curve_at(&l->scene->drive.curves[motor->curve], t);
+        const bo_mechanism_motor *motor = &l->m->motors[k];
+        state->motors[k] = motor->scale * bo_curve_at(&l->m->curves[motor->curve], t);
         for (int32_t i = 0; i < n; i++)
             state->xi[i] += state->motors[k] * model->motor_xi[(ptrdiff_t)n * k + i];
     }
@@ -89,7 +89,7 @@ static void look_at(const bo_linkage *l, const bough_mechanism_model *model, bou
 double bo_linkage_motors_end(const bo_linkage *l, double until) {
     double end = 0;
     for (int32_t k = 0; k < l->m->motor_count; k++) {
-        const bo_curve *curve = &l->scene->drive.curves[l->m->motors[k].curve];
+        const bo_curve *curve = &l->m->curves[l->m->motors[k].curve];
         end = fmax(end, curve->times[curve->count - 1]);
     }
     return fmin(end, until);
@@ -103,26 +103,28 @@ static void look_along(const bo_linkage *l, const bough_mechanism_model *model, 
     for (int32_t i = 0; i <= EVEN_TIMES; i++)
         look_at(l, model, state, end * i / EVEN_TIMES, worst);
     for (int32_t k = 0; k < l->m->motor_count; k++) {
-        const bo_curve *curve = &l->scene->drive.curves[l->m->motors[k].curve];
+        const bo_curve *curve = &l->m->curves[l->m->motors[k].curve];
         for (int32_t i = 0; i < curve->count && curve->times[i] <= end && left > 0; i++, left--)
             look_at(l, model, state, curve->times[i], worst);
     }
 }
 
 /* The full engine can do it, and is fast enough not to be a surprise. */
-static bool suits_full(const bo_linkage *l, const bo_engine_def *def) {
+static bool suits_full(const bo_linkage *l) {
     const int32_t unknowns = bough_mechanism_coordinate_count(l->m->mechanism) +
                              6 * bough_mechanism_loop_count(l->m->mechanism) + (l->m->free_base ? 6 : 0);
-    return unknowns <= MOST_UNKNOWNS && bo_equal_ignoring_case(def->integrator.name, "backward-euler");
+    return unknowns <= MOST_UNKNOWNS && bo_equal_ignoring_case(l->integrator.name, "backward-euler");
 }
 
-bough_status bo_mechanism_choose_engine(bough_context *ctx, const bough_scene *scene, double until,
-                                        bo_engine_def *def) {
-    const bo_linkage l = {.ctx = ctx, .scene = scene, .m = scene->mechanism, .integrator = def->integrator};
+bough_status bo_mechanism_prefers_full(bough_context *ctx, const bo_mechanism_plan *plan,
+                                       const bo_engine_settings *settings, double until, bool *full, char *reason,
+                                       size_t reason_size) {
+    const bo_linkage l = {.ctx = ctx, .m = plan, .integrator = settings->integrator};
     bough_mechanism_model *model = NULL;
     bough_mechanism_state *state = NULL;
     bough_run_gap worst = {.joint = -1};
-    if (!l.m->mechanism || l.m->motor_count == 0 || !suits_full(&l, def))
+    *full = false;
+    if (!plan->mechanism || plan->motor_count == 0 || !suits_full(&l))
         return BOUGH_OK;
     bough_status status = bo_linkage_make_model(&l, 0, &model);
     if (status == BOUGH_OK)
@@ -133,13 +135,13 @@ bough_status bo_mechanism_choose_engine(bough_context *ctx, const bough_scene *s
     bough_mechanism_model_destroy(ctx, model);
     if (status == BOUGH_ERROR_MEMORY)
         return status;
-    if (worst.joint < 0 || worst.error <= l.m->joint_tolerance)
+    if (worst.joint < 0 || worst.error <= plan->joint_tolerance)
         return BOUGH_OK; /* where there is no model, its own sentence comes later */
-    def->kind = BO_ENGINE_FULL;
+    *full = true;
     snprintf(
-        def->reason, sizeof def->reason,
+        reason, reason_size,
         "the motors take the mechanism beyond what a model that is linear about one pose can follow (at t = %.4g s "
         "joint %s would be %s apart); --engine mechanism takes that model all the same",
-        worst.time, label_of(l.m, worst.joint).text, size_of(worst.distance, worst.angle).text);
+        worst.time, label_of(plan, worst.joint).text, size_of(worst.distance, worst.angle).text);
     return BOUGH_OK;
 }

@@ -1,5 +1,5 @@
 /* What is done to a mechanism in a step by forces without a potential, by hands and by motors. */
-#include "run/mechanism_engine.h"
+#include "mechanism/engine_inside.h"
 
 bough_status bo_mechanism_make_account(mechanism_engine *e) {
     e->pushes = BO_NEW_ARRAY(e->l.ctx, bo_mechanism_push, (size_t)e->l.m->load_count + BOUGH_RUN_HANDS + 1);
@@ -12,12 +12,12 @@ void bo_mechanism_free_account(mechanism_engine *e) {
 
 /* ---- forces: they are the same from the start of a step to its end, so that their work is f . dx + t . dphi ---- */
 
-static bo_se3 pose_of(mechanism_engine *e, const bo_scene_spot *spot) {
+static bo_se3 pose_of(mechanism_engine *e, const bo_spot *spot) {
     bo_twist ignored;
     return bo_mechanism_rigid(e, spot->body ? e->l.m->link_count + spot->index : spot->index, &ignored);
 }
 
-void bo_mechanism_note_push(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 force, bo_vec3 torque) {
+void bo_mechanism_note_push(mechanism_engine *e, const bo_spot *spot, bo_vec3 force, bo_vec3 torque) {
     if (bo_dot(force, force) > 0 || bo_dot(torque, torque) > 0)
         e->pushes[e->push_count++] =
             (bo_mechanism_push){.spot = *spot, .force = force, .torque = torque, .start = pose_of(e, spot)};

@@ -1,6 +1,6 @@
 /* The mechanism reduced to its end effectors. */
 #include "mechanism/links.h"
-#include "run/linkage.h"
+#include "mechanism/engine_linkage.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,7 +51,7 @@ void bo_linkage_free_statics(const bo_linkage *l, bo_kept_statics *kept) {
 }
 
 bough_status bo_linkage_statics(const bo_linkage *l, bo_kept_statics *kept) {
-    const bo_mechanism_scene *m = l->m;
+    const bo_mechanism_plan *m = l->m;
     const int32_t count = m->kept_count ? m->kept_count : m->end_effector_count;
     *kept = (bo_kept_statics){.def = bough_default_mechanism_statics_def()};
     BO_TRY(check_size(l, count));
@@ -95,7 +95,7 @@ static bough_status create(bo_linkage *l) {
         return BOUGH_ERROR_MEMORY;
     BO_TRY(bo_linkage_make_model(l, l->m->internal_modes, &r->model));
     BO_TRY(bough_mechanism_state_create(l->ctx, r->model, &r->state));
-    memcpy(r->state->gravity, l->scene->model.gravity, sizeof r->state->gravity);
+    memcpy(r->state->gravity, l->m->gravity, sizeof r->state->gravity);
     r->z = BO_NEW_ZEROS(l->ctx, double, r->model->rank);
     r->rate = BO_NEW_ZEROS(l->ctx, double, r->model->rank);
     if (!r->z || !r->rate)

@@ -1,13 +1,11 @@
 /* What happens to the parts and ties of a scene while the tree engine steps it: events at their times, and breaking. */
-#ifndef BO_RUN_TREE_CHANGES_H
-#define BO_RUN_TREE_CHANGES_H
+#ifndef BO_TREE_ENGINE_CHANGES_H
+#define BO_TREE_ENGINE_CHANGES_H
 
-#include "scene/scene.h"
-
-#include <bough/run.h>
+#include "tree/engine.h"
 
 typedef struct bo_tree_changes {
-    const bough_scene *scene;
+    const bo_tree_plan *plan;
     const bough_model *model;
     int32_t next;          /* the first event that has not happened */
     bough_change *list;    /* 2 part_count */
@@ -21,7 +19,7 @@ typedef struct bo_tree_changes {
 } bo_tree_changes;
 
 /* To be freed, also when it fails. */
-bough_status bo_changes_make(bough_context *ctx, const bough_scene *scene, const bough_model *model,
+bough_status bo_changes_make(bough_context *ctx, const bo_tree_plan *plan, const bough_model *model,
                              bo_tree_changes *changes);
 void bo_changes_free(bough_context *ctx, bo_tree_changes *changes);
 

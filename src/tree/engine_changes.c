@@ -1,15 +1,15 @@
-#include "run/tree_changes.h"
+#include "tree/engine_changes.h"
 
 #include "tree/tree.h"
 
 #include <math.h>
 #include <string.h>
 
-bough_status bo_changes_make(bough_context *ctx, const bough_scene *scene, const bough_model *model,
+bough_status bo_changes_make(bough_context *ctx, const bo_tree_plan *plan, const bough_model *model,
                              bo_tree_changes *c) {
     const int32_t parts = bough_model_part_count(model);
-    *c = (bo_tree_changes){.scene = scene, .model = model, .list = BO_NEW_ARRAY(ctx, bough_change, 2 * (size_t)parts)};
-    if (!c->list || (scene->strength && !(c->stress = BO_NEW_ZEROS(ctx, double, parts))))
+    *c = (bo_tree_changes){.plan = plan, .model = model, .list = BO_NEW_ARRAY(ctx, bough_change, 2 * (size_t)parts)};
+    if (!c->list || (plan->strength && !(c->stress = BO_NEW_ZEROS(ctx, double, parts))))
         return BOUGH_ERROR_MEMORY;
     return BOUGH_OK;
 }
@@ -102,7 +102,7 @@ bough_status bo_changes_by_hand(bough_context *ctx, bo_tree_changes *c, bough_st
 /* ---- events ---- */
 
 double bo_changes_next_time(const bo_tree_changes *c) {
-    return c->next < c->scene->event_count ? c->scene->events[c->next].time : INFINITY;
+    return c->next < c->plan->event_count ? c->plan->events[c->next].time : INFINITY;
 }
 
 /* Whether there is something to change; parts that have broken off or are gone no longer take part in what was planned
@@ -126,7 +126,7 @@ static bool applies(const bo_tree_changes *c, const bough_state *state, bough_ch
 }
 
 /* Whether what it is to hang on is there. */
-static bool has_a_home(const bo_tree_changes *c, const bough_state *state, const bo_scene_event *event, int32_t part) {
+static bool has_a_home(const bo_tree_changes *c, const bough_state *state, const bo_tree_event *event, int32_t part) {
     const int32_t home = event->kind == BOUGH_CHANGE_ATTACH     ? event->parent
                          : event->kind == BOUGH_CHANGE_REATTACH ? bough_model_describe(c->model)->parts[part].parent
                                                                 : -1;
@@ -134,7 +134,7 @@ static bool has_a_home(const bo_tree_changes *c, const bough_state *state, const
 }
 
 /* A root comes to where the event says, or the scene has it; one that was no root, to where it was last. */
-static bough_frame pose_of(const bo_tree_changes *c, const bough_state *state, const bo_scene_event *event,
+static bough_frame pose_of(const bo_tree_changes *c, const bough_state *state, const bo_tree_event *event,
                            int32_t part) {
     const bough_part_def *def = &bough_model_describe(c->model)->parts[part];
     const bool was_root = def->parent < 0;
@@ -147,7 +147,7 @@ static bough_frame pose_of(const bo_tree_changes *c, const bough_state *state, c
 }
 
 static bough_status change_parts(bough_context *ctx, bo_tree_changes *c, bough_state *state,
-                                 const bo_scene_event *event) {
+                                 const bo_tree_event *event) {
     const bough_change_kind kind = (bough_change_kind)event->kind;
     int32_t count = 0;
     for (int32_t i = 0; i < event->part_count; i++) {
@@ -176,7 +176,7 @@ static bough_status turn_wind(bough_context *ctx, bo_tree_changes *c, bough_stat
     return BOUGH_OK;
 }
 
-static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, const bo_scene_event *event) {
+static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, const bo_tree_event *event) {
     if (event->kind == BO_EVENT_WIND)
         return turn_wind(ctx, c, state);
     for (int32_t i = 0; i < event->tie_count; i++)
@@ -186,7 +186,7 @@ static bough_status happen(bough_context *ctx, bo_tree_changes *c, bough_state *
 
 bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *c, bough_state *state, double t) {
     while (bo_changes_next_time(c) <= t) {
-        BO_TRY(happen(ctx, c, state, &c->scene->events[c->next]));
+        BO_TRY(happen(ctx, c, state, &c->plan->events[c->next]));
         c->next++;
     }
     return BOUGH_OK;
@@ -195,13 +195,13 @@ bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *c, bough_sta
 /* The last that has come up. Gusts were carried by the mean as it was all the time, not as it is now: with the factor f
  * they have come as far as a steady mean carries them in the integral of f over f(t). */
 bough_wind bo_changes_wind(const bo_tree_changes *c, double t) {
-    bough_wind wind = c->scene->model.wind;
+    bough_wind wind = c->plan->wind;
     for (int32_t i = 0; i < c->next; i++)
-        if (c->scene->events[i].kind == BO_EVENT_WIND)
-            wind = c->scene->events[i].wind;
-    if (c->scene->wind_curve < 0)
+        if (c->plan->events[i].kind == BO_EVENT_WIND)
+            wind = c->plan->events[i].wind;
+    if (c->plan->wind_curve < 0)
         return wind;
-    const bo_curve *curve = &c->scene->drive.curves[c->scene->wind_curve];
+    const bo_curve *curve = &c->plan->curves[c->plan->wind_curve];
     const double factor = bo_curve_at(curve, t);
     for (int d = 0; d < 3; d++)
         wind.velocity[d] *= factor;
@@ -219,7 +219,7 @@ static bough_status break_off(bough_context *ctx, bo_tree_changes *c, bough_stat
         return BOUGH_OK;
     bough_state_peak_stresses(ctx, c->model, state, c->stress);
     for (int32_t part = 0; part < bough_model_part_count(c->model); part++) {
-        const bo_scene_strength *strength = &c->scene->strength[part];
+        const bo_tree_strength *strength = &c->plan->strength[part];
         if (!(c->stress[part] > strength->stress) || !applies(c, state, BOUGH_CHANGE_DETACH, part))
             continue;
         c->list[count++] = (bough_change){.kind = BOUGH_CHANGE_DETACH, .part = part};
@@ -232,13 +232,13 @@ static bough_status break_off(bough_context *ctx, bo_tree_changes *c, bough_stat
 static bough_status remove_fallen(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
     int32_t count = 0;
     for (int32_t k = 0; k < state->root_count; k++)
-        if (state->roots[k].centre[2] < c->scene->remove_below)
+        if (state->roots[k].centre[2] < c->plan->remove_below)
             c->list[count++] = (bough_change){.kind = BOUGH_CHANGE_REMOVE, .part = state->roots[k].part};
     return make(ctx, c, state, count, "remove");
 }
 
 static bough_status break_ties(bough_context *ctx, bo_tree_changes *c, bough_state *state) {
-    const bo_scene_tie_strength *strength = c->scene->tie_strength;
+    const bo_tie_strength *strength = c->plan->tie_strength;
     for (int32_t i = 0; strength && i < bough_model_describe(c->model)->tie_count; i++)
         if (tie_force(state, i) > strength[i].force || tie_torque(state, i) > strength[i].torque)
             BO_TRY(set_tie(ctx, c, state, i, 0, "break_tie"));

@@ -1,22 +1,26 @@
-/* What engines share. */
-#include "run/engine.h"
-
-#include <bough/run.h>
+#include "engine/engine.h"
 
 #include <stdio.h>
 #include <string.h>
 
+const char *bough_capability_name(int32_t number) {
+    static const char *const names[] = {"pull",       "gravity", "wind",      "change",   "paint",
+                                        "motors",     "stress",  "deviation", "coupling", "continuity",
+                                        "integrator", "inputs",  "gaps"};
+    return number >= 0 && (size_t)number < sizeof names / sizeof *names ? names[number] : NULL;
+}
+
 static bough_status add_column(bough_context *ctx, bo_engine *engine, const char *name, const char *suffix) {
-    size_t length = strlen(name) + strlen(suffix) + 1;
-    char *column = bo_alloc(ctx, length, 1);
+    size_t size = strlen(name) + strlen(suffix) + 1;
+    char *column = BO_NEW_ARRAY(ctx, char, size);
     if (!column)
         return BOUGH_ERROR_MEMORY;
-    snprintf(column, length, "%s%s", name, suffix);
+    snprintf(column, size, "%s%s", name, suffix);
     engine->columns[engine->column_count++] = column;
     return BOUGH_OK;
 }
 
-bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene, bo_engine *engine) {
+bough_status bo_engine_name_columns(bough_context *ctx, bo_engine *engine, int32_t count, const bo_probe *probes) {
     static const char *const fixed[BOUGH_COLUMN_PROBES] = {"time",
                                                            "elastic",
                                                            "kinetic",
@@ -30,24 +34,20 @@ bough_status bo_engine_name_columns(bough_context *ctx, const bough_scene *scene
                                                            "angular_momentum.z",
                                                            "work",
                                                            "balance"};
-    static const char *const motion[9] = {".x", ".y", ".z", ".ux", ".uy", ".uz", ".vx", ".vy", ".vz"};
-    static const char *const stress[4] = {".von_mises", ".s1", ".s2", ".s3"};
-    static const char *const touch[3] = {".fx", ".fy", ".fz"};
-    static const char *const joint[3] = {".value", ".gap", ".tilt"};
-    engine->columns = BO_NEW_ZEROS(ctx, char *, BOUGH_COLUMN_PROBES + 9 * (size_t)scene->probe_count);
+    static const char *const motion[] = {".x", ".y", ".z", ".ux", ".uy", ".uz", ".vx", ".vy", ".vz"};
+    static const char *const stress[] = {".von_mises", ".s1", ".s2", ".s3"};
+    static const char *const touch[] = {".fx", ".fy", ".fz"};
+    static const char *const joint[] = {".value", ".gap", ".tilt"};
+    static const char *const *const suffixes[] = {
+        [BO_PROBE_MOTION] = motion, [BO_PROBE_STRESS] = stress, [BO_PROBE_TOUCH] = touch, [BO_PROBE_JOINT] = joint};
+    engine->columns = BO_NEW_ZEROS(ctx, char *, BOUGH_COLUMN_PROBES + 9 * (size_t)count);
     if (!engine->columns)
         return BOUGH_ERROR_MEMORY;
     for (int i = 0; i < BOUGH_COLUMN_PROBES; i++)
         BO_TRY(add_column(ctx, engine, fixed[i], ""));
-    for (int32_t i = 0; i < scene->probe_count; i++) {
-        const bo_scene_probe *probe = &scene->probes[i];
-        for (int k = 0; k < bo_probe_columns(probe); k++)
-            BO_TRY(add_column(ctx, engine, probe->name,
-                              (probe->stress     ? stress
-                               : probe->touch    ? touch
-                               : probe->of_joint ? joint
-                                                 : motion)[k]));
-    }
+    for (int32_t i = 0; i < count; i++)
+        for (int k = 0; k < bo_probe_columns(&probes[i]); k++)
+            BO_TRY(add_column(ctx, engine, probes[i].name, suffixes[probes[i].kind][k]));
     return BOUGH_OK;
 }
 
@@ -58,11 +58,15 @@ const char *bo_registered_integrator(const char *name) {
     return NULL;
 }
 
+bough_status bo_engine_need_things(bo_engine *engine) {
+    return engine->things ? BOUGH_OK : engine->kind->gather(engine);
+}
+
 void bo_engine_destroy(bough_context *ctx, bo_engine *engine) {
     for (int32_t i = 0; i < engine->column_count; i++)
         bo_free(ctx, engine->columns[i]);
     bo_free(ctx, engine->columns);
     if (engine->data)
-        engine->destroy(ctx, engine->data);
+        engine->kind->destroy(ctx, engine->data);
     *engine = (bo_engine){0};
 }

@@ -1,6 +1,6 @@
-#include "run/tree_motors.h"
+#include "tree/engine_motors.h"
 
-#include "run/tree_changes.h"
+#include "tree/engine_changes.h"
 
 #include <math.h>
 
@@ -52,10 +52,6 @@ static double largest_torque(const bough_model *model, int32_t part) {
     return fmax(fmax(p->joint.stiffness, weight), 1e-9);
 }
 
-static bool is_held(const bo_hands *hands, int32_t i) {
-    return hands && hands->motors && !isnan(hands->motors[i]);
-}
-
 void bo_tree_motors_look(const bo_tree_motors *motors, const bough_model *model, const bo_hands *hands, int32_t i,
                          bough_run_motor *out) {
     const double most = largest_torque(model, motors->part[i]);
@@ -64,8 +60,8 @@ void bo_tree_motors_look(const bo_tree_motors *motors, const bough_model *model,
                              .unit = "N m",
                              .lowest = -most,
                              .highest = most,
-                             .offset = is_held(hands, i) ? hands->motors[i] : 0,
-                             .held = is_held(hands, i)};
+                             .offset = bo_hands_hold_motor(hands, i) ? hands->motors[i] : 0,
+                             .held = bo_hands_hold_motor(hands, i)};
 }
 
 bough_status bo_tree_motors_push(const bo_tree_motors *motors, bough_context *ctx, const bough_model *model,
@@ -74,7 +70,7 @@ bough_status bo_tree_motors_push(const bo_tree_motors *motors, bough_context *ct
     for (int32_t i = 0; i < motors->count; i++) {
         const int32_t part = motors->part[i];
         double torque[3] = {0, 0, 0};
-        if (!is_held(hands, i) || parts[part].parent < 0 || parts[part].joint.kind == BOUGH_JOINT_WELD ||
+        if (!bo_hands_hold_motor(hands, i) || parts[part].parent < 0 || parts[part].joint.kind == BOUGH_JOINT_WELD ||
             !bo_part_is_there(model, state, part))
             continue;
         torque[motors->freedom[i]] = hands->motors[i];

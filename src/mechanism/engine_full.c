@@ -1,5 +1,5 @@
 /* The mechanism in full, not linearised: slow, to compare with. */
-#include "run/linkage.h"
+#include "mechanism/engine_linkage.h"
 
 #include "mechanism/mechanism.h"
 
@@ -61,7 +61,7 @@ static bough_status create(bo_linkage *l) {
     if (!(w->own_offsets = BO_NEW_ARRAY(l->ctx, double, count)))
         return BOUGH_ERROR_MEMORY;
     memcpy(w->own_offsets, w->full->offsets, count * sizeof(double));
-    memcpy(w->full->gravity, l->scene->model.gravity, sizeof w->full->gravity);
+    memcpy(w->full->gravity, l->m->gravity, sizeof w->full->gravity);
     l->keeps_all = true, l->first_effector = l->m->link_count - 1;
     return bo_linkage_needs_around(l->m) ? bo_linkage_make_around(l, create_around) : BOUGH_OK;
 }
@@ -81,7 +81,7 @@ static void move(const bo_linkage *l) {
 static void drive(const bo_linkage *l, const double *offsets) {
     const whole *w = of(l);
     for (int32_t k = 0; k < l->m->motor_count; k++) {
-        const bo_scene_motor *motor = &l->m->motors[k];
+        const bo_mechanism_motor *motor = &l->m->motors[k];
         const int32_t c = bough_mechanism_coordinate_offset(w->mechanism, motor->joint) + motor->freedom;
         w->full->offsets[c] = w->own_offsets[c] + offsets[k];
     }

@@ -1,9 +1,6 @@
-/* Mechanisms as engines of runs, reduced or in full. */
-#include "run/mechanism_engine.h"
+#include "mechanism/engine_inside.h"
 
 #include "dense/lu.h"
-
-#include <bough/run.h>
 
 #include <float.h>
 #include <math.h>
@@ -30,27 +27,27 @@ static void lose_place(mechanism_engine *e) {
 }
 
 /* On a body: force and torque about its centre of mass. */
-static void push_body(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 force, bo_vec3 torque) {
+static void push_body(mechanism_engine *e, const bo_spot *spot, bo_vec3 force, bo_vec3 torque) {
     bough_rigid_body *b = &e->l.around->bodies[spot->index];
     const bo_vec3 arm = bo_mat_vec(bo_pose(&b->pose).R, bo_load3(spot->at));
     bo_store3(b->force, bo_add(bo_load3(b->force), force));
     bo_store3(b->torque, bo_add(bo_load3(b->torque), bo_add(torque, bo_cross(arm, force))));
 }
 
-static void push_spot(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 force, bo_vec3 torque) {
+static void push_spot(mechanism_engine *e, const bo_spot *spot, bo_vec3 force, bo_vec3 torque) {
     if (spot->body)
         push_body(e, spot, force, torque);
     else
         e->l.kind->push(&e->l, spot->index, spot->at, force, torque);
 }
 
-static double factor_at(const bough_scene *scene, int32_t curve, double t) {
-    return curve < 0 ? 1 : bo_curve_at(&scene->drive.curves[curve], t);
+static double factor_at(const bo_mechanism_plan *m, int32_t curve, double t) {
+    return curve < 0 ? 1 : bo_curve_at(&m->curves[curve], t);
 }
 
 /* What acts steadily, or in a step that begins at t. */
 static void load_at(mechanism_engine *e, double t, bool steady) {
-    const bo_mechanism_scene *m = e->l.m;
+    const bo_mechanism_plan *m = e->l.m;
     e->l.kind->clear_loads(&e->l);
     e->push_count = 0;
     for (int32_t i = 0; e->l.around && i < m->body_count; i++) {
@@ -59,10 +56,10 @@ static void load_at(mechanism_engine *e, double t, bool steady) {
         memset(b->torque, 0, sizeof b->torque);
     }
     for (int32_t i = 0; i < m->load_count; i++) {
-        const bo_scene_load *load = &m->loads[i];
+        const bo_mechanism_load *load = &m->loads[i];
         if (steady ? !bo_load_is_steady(load) : !(t >= load->from && t < load->until))
             continue;
-        const double s = factor_at(e->l.scene, load->curve, t);
+        const double s = factor_at(m, load->curve, t);
         const bo_vec3 force = bo_scale(s, bo_load3(load->force)), torque = bo_scale(s, bo_load3(load->torque));
         push_spot(e, &load->spot, force, torque);
         if (!steady) /* forces that never change have a potential, torques have none */
@@ -70,15 +67,11 @@ static void load_at(mechanism_engine *e, double t, bool steady) {
     }
 }
 
-static bool is_held(const mechanism_engine *e, int32_t motor) {
-    return e->hands && e->hands->motors && !isnan(e->hands->motors[motor]);
-}
-
 /* Of what somebody may choose: the limits of the joint, or else half as far again as the curve goes, and at least 0.1
  * rad or a hundredth of the mechanism. */
-static void find_range(const mechanism_engine *e, const bo_scene_motor *motor, bough_run_motor *out) {
+static void find_range(const mechanism_engine *e, const bo_mechanism_motor *motor, bough_run_motor *out) {
     const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
-    const bo_curve *curve = &e->l.scene->drive.curves[motor->curve];
+    const bo_curve *curve = &e->l.m->curves[motor->curve];
     double most = !strcmp(out->unit, "rad") ? 0.1 : 0.01 * bough_mechanism_radius(e->l.m->mechanism);
     for (int32_t i = 0; i < curve->count; i++)
         most = fmax(most, 1.5 * fabs(motor->scale * curve->values[i]));
@@ -89,7 +82,7 @@ static void find_range(const mechanism_engine *e, const bo_scene_motor *motor, b
 
 static void look_at_motor(const void *data, int32_t i, bough_run_motor *out) {
     const mechanism_engine *e = data;
-    const bo_scene_motor *motor = &e->l.m->motors[i];
+    const bo_mechanism_motor *motor = &e->l.m->motors[i];
     const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
     const bool slides =
         joint->kind == BOUGH_MECHANISM_PRISMATIC || (joint->kind == BOUGH_MECHANISM_FIXED && motor->freedom < 3);
@@ -97,18 +90,18 @@ static void look_at_motor(const void *data, int32_t i, bough_run_motor *out) {
                              .freedom = motor->freedom,
                              .unit = slides ? "m" : "rad",
                              .offset = e->l.offsets[i],
-                             .held = is_held(e, i)};
+                             .held = bo_hands_hold_motor(e->hands, i)};
     find_range(e, motor, out);
 }
 
 /* The springs of a step are at rest where they are at its end. */
 static void drive_at(mechanism_engine *e, double t) {
-    const bo_mechanism_scene *m = e->l.m;
+    const bo_mechanism_plan *m = e->l.m;
     for (int32_t k = 0; k < m->motor_count; k++) {
-        const bo_curve *curve = &e->l.scene->drive.curves[m->motors[k].curve];
+        const bo_curve *curve = &e->l.m->curves[m->motors[k].curve];
         e->l.offsets[k] = m->motors[k].scale * bo_curve_at(curve, t);
         e->l.rates[k] = m->motors[k].scale * bo_curve_slope(curve, t);
-        if (is_held(e, k))
+        if (bo_hands_hold_motor(e->hands, k))
             e->l.offsets[k] = e->hands->motors[k], e->l.rates[k] = 0;
     }
     e->l.kind->drive(&e->l, e->l.offsets);
@@ -123,7 +116,7 @@ static void take_hands(void *data, const bo_hands *hands) {
 
 typedef struct {
     const bo_hand *hand;
-    bo_scene_spot spot;
+    bo_spot spot;
     double goal[3]; /* what the spring would pull with at the start of the step, without damping */
 } grip;
 
@@ -132,11 +125,11 @@ static bool can_hold(const mechanism_engine *e, const bo_hand *hand) {
     return hand->holds && hand->part < e->l.m->link_count + e->l.m->body_count;
 }
 
-static bo_scene_spot spot_of(const mechanism_engine *e, const bo_hand *hand) {
+static bo_spot spot_of(const mechanism_engine *e, const bo_hand *hand) {
     const int32_t links = e->l.m->link_count;
     const bool body = hand->part >= links;
-    bo_scene_spot spot = {.body = body, .index = body ? hand->part - links : hand->part};
-    bo_linkage_vertex(e, hand->part, hand->vertex, spot.at);
+    bo_spot spot = {.body = body, .index = body ? hand->part - links : hand->part};
+    bo_mechanism_vertex(e, hand->part, hand->vertex, spot.at);
     return spot;
 }
 
@@ -224,15 +217,15 @@ static void pull_at_start(mechanism_engine *e, int count, const grip *grips, dou
     }
 }
 
-static void pull_spot(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 force) {
+static void pull_spot(mechanism_engine *e, const bo_spot *spot, bo_vec3 force) {
     push_spot(e, spot, force, bo_v3(0, 0, 0));
     bo_mechanism_note_push(e, spot, force, bo_v3(0, 0, 0));
 }
 
 /* The same for a body, which answers by B = h (1/m - r~ I^-1 r~) to a force at r from its centre of mass. */
 static void pull_body(mechanism_engine *e, double h, const bo_hand *hand) {
-    const bo_scene_spot spot = spot_of(e, hand);
-    const bo_scene_rigid *rigid = &e->l.m->bodies[spot.index];
+    const bo_spot spot = spot_of(e, hand);
+    const bough_rigid_body_def *rigid = &e->l.m->bodies[spot.index];
     bo_twist t;
     bo_mat3 I;
     const bo_se3 pose = bo_linkage_body(&e->l, spot.index, &t);
@@ -256,7 +249,7 @@ static bough_status pull(mechanism_engine *e, double h) {
         if (can_hold(e, &e->hands->pulls[i]) && e->hands->pulls[i].part >= e->l.m->link_count)
             pull_body(e, h, &e->hands->pulls[i]);
     if (can_hold(e, poke)) {
-        const bo_scene_spot spot = spot_of(e, poke);
+        const bo_spot spot = spot_of(e, poke);
         pull_spot(e, &spot, bo_load3(poke->target));
     }
     const int count = list_grips(e, grips);
@@ -384,7 +377,7 @@ static void add_momentum(bo_se3 pose, bo_twist t, bo_vec3 at, double mass, const
 
 /* Sums over all links that move, and bodies. */
 static void measure_momenta(mechanism_engine *e, double *values) {
-    const bo_mechanism_scene *m = e->l.m;
+    const bo_mechanism_plan *m = e->l.m;
     memset(values + BOUGH_COLUMN_MOMENTUM, 0, 6 * sizeof *values);
     for (int32_t i = 0; i < m->link_count; i++)
         if (i != m->base || m->free_base)
@@ -401,7 +394,7 @@ static void measure_momenta(mechanism_engine *e, double *values) {
 static void add_body_energies(mechanism_engine *e, double *kinetic, double *gravity) {
     const bo_vec3 g = bo_load3(e->l.kind->gravity(&e->l));
     for (int32_t i = 0; e->l.around && i < e->l.m->body_count; i++) {
-        const bo_scene_rigid *body = &e->l.m->bodies[i];
+        const bough_rigid_body_def *body = &e->l.m->bodies[i];
         bo_twist t;
         bo_mat3 I;
         const bo_se3 pose = bo_linkage_body(&e->l, i, &t);
@@ -411,7 +404,7 @@ static void add_body_energies(mechanism_engine *e, double *kinetic, double *grav
     }
 }
 
-static bo_vec3 spot_position(mechanism_engine *e, const bo_scene_spot *spot, bo_vec3 *velocity) {
+static bo_vec3 spot_position(mechanism_engine *e, const bo_spot *spot, bo_vec3 *velocity) {
     bo_twist t;
     const bo_se3 pose = bo_mechanism_rigid(e, spot->body ? e->l.m->link_count + spot->index : spot->index, &t);
     const bo_vec3 at = bo_load3(spot->at);
@@ -419,7 +412,7 @@ static bo_vec3 spot_position(mechanism_engine *e, const bo_scene_spot *spot, bo_
     return bo_se3_apply(pose, at);
 }
 
-static void measure_spot(mechanism_engine *e, const bo_scene_spot *spot, double *values) {
+static void measure_spot(mechanism_engine *e, const bo_spot *spot, double *values) {
     bo_vec3 velocity;
     const bo_vec3 x = spot_position(e, spot, &velocity);
     bo_store3(values, x);
@@ -429,10 +422,10 @@ static void measure_spot(mechanism_engine *e, const bo_scene_spot *spot, double 
 
 /* Potential of the steady forces, 0 at the reference pose: -f . u. A torque that keeps its direction has none. */
 static double measure_loads(mechanism_engine *e) {
-    const bo_mechanism_scene *m = e->l.m;
+    const bo_mechanism_plan *m = e->l.m;
     double potential = 0;
     for (int32_t i = 0; i < m->load_count; i++) {
-        const bo_scene_load *load = &m->loads[i];
+        const bo_mechanism_load *load = &m->loads[i];
         if (!bo_load_is_steady(load))
             continue;
         bo_vec3 velocity;
@@ -456,10 +449,10 @@ static bool joint_gap(void *data, bough_run_gap *now, bough_run_gap *worst) {
     return e->l.m->mechanism != NULL;
 }
 
-static void detail(const void *data, int32_t *internal_modes, double *frequency_error) {
+static void report(const void *data, bo_engine_report *to) {
     const mechanism_engine *e = data;
     if (e->l.kind->detail)
-        e->l.kind->detail(&e->l, internal_modes, frequency_error);
+        e->l.kind->detail(&e->l, &to->internal_modes, &to->frequency_error);
 }
 
 void bo_mechanism_energies(mechanism_engine *e, double *kinetic, double *elastic, double *external) {
@@ -481,11 +474,11 @@ static bough_status measure(void *data, double t, double *values) {
     values[BOUGH_COLUMN_TOTAL] = elastic + kinetic + external;
     measure_momenta(e, values);
     values += BOUGH_COLUMN_PROBES;
-    for (int32_t i = 0; i < e->l.scene->probe_count; i++) {
-        const bo_scene_probe *probe = &e->l.scene->probes[i];
-        if (probe->touch)
+    for (int32_t i = 0; i < e->l.m->probe_count; i++) {
+        const bo_probe *probe = &e->l.m->probes[i];
+        if (probe->kind == BO_PROBE_TOUCH)
             bo_linkage_touch(&e->l, probe->end_effector, values);
-        else if (probe->of_joint)
+        else if (probe->kind == BO_PROBE_JOINT)
             measure_joint(e, probe->joint, values);
         else
             measure_spot(e, &probe->spot, values);
@@ -494,25 +487,10 @@ static bough_status measure(void *data, double t, double *values) {
     return BOUGH_OK;
 }
 
-static bough_status have_no_stress(void *data) {
-    return bo_fail(((mechanism_engine *)data)->l.ctx, BOUGH_ERROR_UNSUPPORTED,
-                   "a mechanism's links are rigid and have no stress");
-}
-
-static bough_status stresses(void *data, double *von_mises) {
-    (void)von_mises;
-    return have_no_stress(data);
-}
-
-static bough_status vertex_stresses(void *data, float *von_mises) {
-    (void)von_mises;
-    return have_no_stress(data);
-}
-
 /* ---- what is shown ---- */
 
 bo_se3 bo_mechanism_rigid(mechanism_engine *e, int32_t rigid, bo_twist *twist) {
-    const bo_mechanism_scene *m = e->l.m;
+    const bo_mechanism_plan *m = e->l.m;
     place_moving(e);
     *twist = (bo_twist){0};
     if (rigid < m->link_count) {
@@ -525,16 +503,11 @@ bo_se3 bo_mechanism_rigid(mechanism_engine *e, int32_t rigid, bo_twist *twist) {
     return bo_pose(rigid < m->body_count ? &m->bodies[rigid].pose : &m->obstacles[rigid - m->body_count].pose);
 }
 
-static bough_pose rigid_pose(void *data, int32_t i) {
-    bo_twist ignored;
-    return bo_put_pose(bo_mechanism_rigid(data, i, &ignored));
-}
-
 /* ---- making ---- */
 
 static void destroy(bough_context *ctx, void *data) {
     mechanism_engine *e = data;
-    bo_mechanism_free_surface(e);
+    bo_mechanism_drop_surface(e);
     bo_mechanism_free_account(e);
     bough_surroundings_destroy(ctx, e->l.around);
     if (e->l.kind)
@@ -545,18 +518,18 @@ static void destroy(bough_context *ctx, void *data) {
     bo_free(ctx, e);
 }
 
-static const bo_linkage_kind *choose_kind(const bo_mechanism_scene *m, const bo_engine_def *def) {
+static const bo_linkage_kind *choose_kind(const bo_mechanism_plan *m, const bo_engine_kind *kind) {
     if (!m->mechanism)
         return &bo_no_linkage;
-    if (def->kind == BO_ENGINE_FULL)
+    if (kind == &bo_full_mechanism_engine)
         return &bo_full_linkage;
     return m->has_blend ? &bo_blended_linkage : &bo_reduced_linkage;
 }
 
-static bough_status build(const bo_engine_def *def, mechanism_engine *e, double *residual) {
+static bough_status build(const bo_engine_kind *kind, bool settles, mechanism_engine *e, double *residual) {
     bo_linkage *l = &e->l;
     const size_t links = (size_t)l->m->link_count, motors = (size_t)l->m->motor_count;
-    l->kind = choose_kind(l->m, def);
+    l->kind = choose_kind(l->m, kind);
     l->offsets = BO_NEW_ZEROS(l->ctx, double, motors);
     l->rates = BO_NEW_ZEROS(l->ctx, double, motors);
     l->poses = BO_NEW_ARRAY(l->ctx, bough_pose, links);
@@ -568,43 +541,43 @@ static bough_status build(const bo_engine_def *def, mechanism_engine *e, double 
     if (!(e->before = BO_NEW_ARRAY(l->ctx, double, l->kind->state_size(l))))
         return BOUGH_ERROR_MEMORY;
     drive_at(e, 0);
-    return def->settle ? settle(e, residual) : BOUGH_OK;
+    return settles ? settle(e, residual) : BOUGH_OK;
 }
 
-bough_status bo_mechanism_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
-                                        bo_engine *engine) {
-    *engine = (bo_engine){.step = step,
-                          .take_hands = take_hands,
-                          .measure = measure,
-                          .work = work,
-                          .state_size = state_size,
-                          .save = save,
-                          .restore = restore,
-                          .make_mesh = bo_mechanism_make_surface,
-                          .show = bo_mechanism_show,
-                          .stresses = stresses,
-                          .vertex_stresses = vertex_stresses,
-                          .rigid_pose = rigid_pose,
-                          .motor_count = scene->mechanism->motor_count,
-                          .motor = look_at_motor,
-                          .joint_gap = joint_gap,
-                          .detail = detail,
-                          .destroy = destroy,
-                          .residual = NAN};
+static bough_status set_gravity(void *data, const double gravity[3]) {
+    const mechanism_engine *e = data;
+    memcpy(e->l.kind->gravity(&e->l), gravity, 3 * sizeof *gravity);
+    return BOUGH_OK;
+}
+
+/* ---- the tables ---- */
+
+#define FUNCTIONS                                                                                                    \
+    .title = "a mechanism", .things = "links of mechanisms stay as they are",                                        \
+    .can = BOUGH_CAN_PULL | BOUGH_CAN_GRAVITY | BOUGH_CAN_MOTORS | BOUGH_CAN_GAPS, .destroy = destroy, .step = step, \
+    .measure = measure, .work = work, .state_size = state_size, .save = save, .restore = restore,                    \
+    .gather = bo_mechanism_gather, .look_at = bo_mechanism_look_at, .rest_surface = bo_mechanism_rest_surface,       \
+    .surface = bo_mechanism_surface, .take_hands = take_hands, .feel = bo_mechanism_feel, .motor = look_at_motor,    \
+    .set_gravity = set_gravity, .joint_gap = joint_gap, .report = report
+
+const bo_engine_kind bo_mechanism_engine = {.name = "mechanism", .label = "reduced mechanism", FUNCTIONS};
+const bo_engine_kind bo_full_mechanism_engine = {.name = "full", .label = "full mechanism", FUNCTIONS};
+
+bough_status bo_mechanism_engine_create(bough_context *ctx, const bo_mechanism_plan *plan, const bo_engine_kind *kind,
+                                        const bo_engine_settings *settings, bo_engine *engine) {
+    *engine = (bo_engine){.kind = kind, .residual = NAN, .motor_count = plan->motor_count};
     mechanism_engine *e = BO_NEW(ctx, mechanism_engine);
     if (!e)
         return BOUGH_ERROR_MEMORY;
     engine->data = e;
     e->gap.joint = e->worst_gap.joint = -1;
-    e->l = (bo_linkage){.ctx = ctx, .scene = scene, .m = scene->mechanism, .integrator = def->integrator};
-    bough_status status = build(def, e, &engine->residual);
+    e->l = (bo_linkage){.ctx = ctx, .m = plan, .integrator = settings->integrator};
+    bough_status status = build(kind, settings->settle, e, &engine->residual);
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY)
-        bo_prefix_message(ctx, "%s: ", scene->path);
-    engine->integrator = bo_registered_integrator(def->integrator.name);
-    if (status == BOUGH_OK) {
-        engine->gravity = e->l.kind->gravity(&e->l);
-        status = bo_engine_name_columns(ctx, scene, engine);
-    }
+        bo_prefix_message(ctx, "%s: ", plan->path);
+    engine->integrator = bo_registered_integrator(settings->integrator.name);
+    if (status == BOUGH_OK)
+        status = bo_engine_name_columns(ctx, engine, plan->probe_count, plan->probes);
     if (status != BOUGH_OK)
         bo_engine_destroy(ctx, engine);
     return status;

@@ -1,5 +1,5 @@
 /* The mechanism reduced about several poses, which are blended. */
-#include "run/linkage.h"
+#include "mechanism/engine_linkage.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void destroy(bo_linkage *l) {
 /* ---- making ---- */
 
 /* Largest wrenches that are tried, one end effector at a time. */
-static void fill_loads(const bo_mechanism_scene *m, double *loads, double *box) {
+static void fill_loads(const bo_mechanism_plan *m, double *loads, double *box) {
     const size_t n = 6 * (size_t)m->end_effector_count;
     for (int32_t i = 0; i < m->blend.load_count; i++) {
         const bo_blend_load *load = &m->blend.loads[i];
@@ -47,16 +47,15 @@ static void fill_loads(const bo_mechanism_scene *m, double *loads, double *box) 
 /* Where the motors go by their curves, at even times: PATH_TIMES x motors. */
 enum { PATH_TIMES = 81 };
 static void fill_path(const bo_linkage *l, double *path) {
-    const bo_mechanism_scene *m = l->m;
-    const double end = bo_linkage_motors_end(l, l->scene->duration > 0 ? l->scene->duration : INFINITY);
+    const bo_mechanism_plan *m = l->m;
+    const double end = bo_linkage_motors_end(l, l->m->duration > 0 ? l->m->duration : INFINITY);
     for (int32_t i = 0; i < PATH_TIMES; i++)
         for (int32_t k = 0; k < m->motor_count; k++)
-            *path++ = m->motors[k].scale *
-                      bo_curve_at(&l->scene->drive.curves[m->motors[k].curve], end * i / (PATH_TIMES - 1));
+            *path++ = m->motors[k].scale * bo_curve_at(&l->m->curves[m->motors[k].curve], end * i / (PATH_TIMES - 1));
 }
 
 static bough_status make_blend(const bo_linkage *l, const bough_mechanism_statics_def *statics, blended *b) {
-    const bo_mechanism_scene *m = l->m;
+    const bo_mechanism_plan *m = l->m;
     const size_t n = 6 * (size_t)m->end_effector_count;
     bough_mechanism_blend_def def = bough_default_mechanism_blend_def();
     bough_workspace_def space = bough_default_workspace_def();
@@ -76,13 +75,13 @@ static bough_status make_blend(const bo_linkage *l, const bough_mechanism_static
         space.path_count = PATH_TIMES, space.path = box + n;
         fill_path(l, box + n);
     }
-    memcpy(space.gravity, l->scene->model.gravity, sizeof space.gravity);
+    memcpy(space.gravity, l->m->gravity, sizeof space.gravity);
     bough_status status =
         bough_mechanism_blend_create_automatic(l->ctx, m->mechanism, &def, &space, &report, &b->blend);
     bo_free(l->ctx, loads);
     if (status == BOUGH_OK && !report.reached)
         bo_warn(l->ctx, "%s: with %d points the joints of the blended mechanism are off by %.3g radii, more than %g",
-                l->scene->path, report.round_count, report.round_count > 0 ? report.worst[report.round_count - 1] : NAN,
+                l->m->path, report.round_count, report.round_count > 0 ? report.worst[report.round_count - 1] : NAN,
                 space.tolerance);
     return status;
 }
@@ -111,7 +110,7 @@ static bough_status create(bo_linkage *l) {
     if (status == BOUGH_OK)
         status = bough_blend_state_create(l->ctx, b->blend, &b->state);
     if (status == BOUGH_OK)
-        memcpy(b->state->gravity, l->scene->model.gravity, sizeof b->state->gravity);
+        memcpy(b->state->gravity, l->m->gravity, sizeof b->state->gravity);
     l->keeps_all = true;
     if (status == BOUGH_OK && bo_linkage_needs_around(l->m))
         status = bo_linkage_make_around(l, create_around);

@@ -1,18 +1,16 @@
-/* The full-order body as an engine. */
-#include "run/engine.h"
+#include "fem/engine.h"
 
 #include "fem/body.h"
 #include "fem/system.h"
 #include "time/integrator.h"
-
-#include <bough/run.h>
 
 #include <math.h>
 #include <string.h>
 
 typedef struct {
     bough_context *ctx;
-    const bough_scene *scene;
+    bo_body_plan plan;
+    bough_thing thing;
     bo_system system;
     bo_integrator *integrator;
     bo_motion motion;
@@ -38,7 +36,7 @@ static int32_t list_pushes(const full_engine *e, bo_point_force *pushes) {
         *to = (bo_point_force){.vertex = hand->vertex};
         for (int d = 0; d < 3; d++) {
             const size_t at = 3 * (size_t)hand->vertex + (size_t)d;
-            const double x = bough_body_mesh(e->scene->body)->vertices[at] + e->motion.q[at];
+            const double x = bough_body_mesh(e->plan.body)->vertices[at] + e->motion.q[at];
             to->force[d] = i < BOUGH_RUN_HANDS
                                ? hand->stiffness * (hand->target[d] - x) - hand->damping * e->motion.v[at]
                                : hand->target[d];
@@ -78,7 +76,7 @@ static bough_status push(full_engine *e) {
     return bo_integrator_jump(e->integrator, e->change, at_once, &e->motion);
 }
 
-static bough_status weigh(void *data, const double gravity[3]) {
+static bough_status set_gravity(void *data, const double gravity[3]) {
     full_engine *e = data;
     memset(e->change, 0, (size_t)e->system.size * sizeof *e->change);
     bo_body_system_weigh(&e->system, gravity, e->change);
@@ -113,7 +111,7 @@ static double work(const void *data, double *doubt) {
     return e->account[0];
 }
 
-static void measure_probe(const full_engine *e, const bo_scene_probe *probe, double *values) {
+static void measure_probe(const full_engine *e, const bo_probe *probe, double *values) {
     memset(values, 0, 9 * sizeof *values);
     for (int32_t i = 0; i < probe->count; i++)
         for (size_t d = 0; d < 3; d++) {
@@ -127,8 +125,8 @@ static void measure_probe(const full_engine *e, const bo_scene_probe *probe, dou
 }
 
 /* Of the element, or of that with the largest von Mises of several. */
-static bough_status measure_stress(const full_engine *e, const bo_scene_probe *probe, double *values) {
-    const bough_body *body = e->scene->body;
+static bough_status measure_stress(const full_engine *e, const bo_probe *probe, double *values) {
+    const bough_body *body = e->plan.body;
     double most = -1;
     for (int32_t i = 0; i < probe->element_count; i++) {
         double s[6];
@@ -154,9 +152,9 @@ static bough_status measure(void *data, double t, double *values) {
     memcpy(values + BOUGH_COLUMN_MOMENTUM, m.momentum, sizeof m.momentum);
     memcpy(values + BOUGH_COLUMN_ANGULAR_MOMENTUM, m.angular_momentum, sizeof m.angular_momentum);
     values += BOUGH_COLUMN_PROBES;
-    for (int32_t i = 0; i < e->scene->probe_count; i++) {
-        const bo_scene_probe *probe = &e->scene->probes[i];
-        if (!probe->stress)
+    for (int32_t i = 0; i < e->plan.probe_count; i++) {
+        const bo_probe *probe = &e->plan.probes[i];
+        if (probe->kind != BO_PROBE_STRESS)
             measure_probe(e, probe, values);
         else
             BO_TRY(measure_stress(e, probe, values));
@@ -167,7 +165,7 @@ static bough_status measure(void *data, double t, double *values) {
 
 static bough_status stresses(void *data, double *von_mises) {
     const full_engine *e = data;
-    return bough_body_stress(e->ctx, e->scene->body, e->motion.q, NULL, von_mises);
+    return bough_body_stress(e->ctx, e->plan.body, e->motion.q, NULL, von_mises);
 }
 
 /* Means over the elements around each vertex, by number. */
@@ -185,7 +183,7 @@ static void spread_stresses(const bough_mesh *mesh, const double *of_element, fl
 
 static bough_status vertex_stresses(void *data, float *von_mises) {
     const full_engine *e = data;
-    const bough_mesh *mesh = bough_body_mesh(e->scene->body);
+    const bough_mesh *mesh = bough_body_mesh(e->plan.body);
     double *of_element = BO_NEW_ARRAY(e->ctx, double, mesh->element_count);
     int32_t *uses = BO_NEW_ZEROS(e->ctx, int32_t, mesh->vertex_count);
     bough_status status = of_element && uses ? stresses(data, of_element) : BOUGH_ERROR_MEMORY;
@@ -194,6 +192,42 @@ static bough_status vertex_stresses(void *data, float *von_mises) {
     bo_free(e->ctx, of_element);
     bo_free(e->ctx, uses);
     return status;
+}
+
+/* ---- what is shown ---- */
+
+static bough_status gather(bo_engine *engine) {
+    full_engine *e = engine->data;
+    bough_body_properties whole = {0};
+    BO_TRY(bough_body_measure(e->ctx, e->plan.body, &whole));
+    e->thing = (bough_thing){.name = "body",
+                             .kind = "body",
+                             .parent = -1,
+                             .drawing = BOUGH_DRAWN_VERTICES,
+                             .look = -1,
+                             .scale = 1,
+                             .stiffness = 1,
+                             .mass = whole.mass,
+                             .rest = bough_default_pose(),
+                             .vertex_count = engine->mesh->vertex_count};
+    engine->things = &e->thing;
+    engine->thing_count = 1;
+    return BOUGH_OK;
+}
+
+static void look_at(void *data, int32_t thing, bough_thing_state *state) {
+    (void)data, (void)thing;
+    *state = (bough_thing_state){
+        .frame = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, .parent = -1, .there = true, .stiffness = 1};
+}
+
+/* Nobody has looked for its frequencies: a hand takes it for slow. */
+static void feel(void *data, int32_t thing, double *mass, double *frequency) {
+    const full_engine *e = data;
+    bough_body_properties whole = {.mass = 1};
+    (void)thing;
+    *mass = bough_body_measure(e->ctx, e->plan.body, &whole) == BOUGH_OK ? whole.mass : 1;
+    *frequency = 1;
 }
 
 /* ---- saving ---- */
@@ -239,76 +273,76 @@ static void destroy(bough_context *ctx, void *data) {
     bo_free(ctx, e->motion.v);
     bo_free(ctx, e->motion.a);
     bo_free(ctx, e->change);
+    if (e->plan.owner)
+        e->plan.release(ctx, e->plan.owner);
     bo_free(ctx, e);
 }
 
 /* Equilibrium under the loads becomes the start. */
-static bough_status settle(bough_context *ctx, bough_scene *scene, full_engine *e, double *residual) {
+static bough_status settle(full_engine *e, double *residual) {
     bough_static_result result;
     const bough_static_def def = bough_default_static_def();
-    BO_TRY(bough_body_static(ctx, scene->body, &def, e->motion.q, &result));
+    BO_TRY(bough_body_static(e->ctx, e->plan.body, &def, e->motion.q, &result));
     *residual = result.residual;
     return BOUGH_OK;
 }
 
-static bough_status build(bough_context *ctx, bough_scene *scene, const bo_engine_def *def, full_engine *e,
-                          double *residual) {
-    BO_TRY(bo_body_system_create(ctx, scene->body, &e->system));
-    bo_body_system_drive(&e->system, &scene->drive);
+static bough_status build(full_engine *e, const bo_engine_settings *settings, double *residual) {
+    BO_TRY(bo_body_system_create(e->ctx, e->plan.body, &e->system));
+    bo_body_system_drive(&e->system, e->plan.drive);
     double **vectors[4] = {&e->motion.q, &e->motion.v, &e->motion.a, &e->change};
     for (int i = 0; i < 4; i++)
-        if (!(*vectors[i] = BO_NEW_ZEROS(ctx, double, e->system.size)))
+        if (!(*vectors[i] = BO_NEW_ZEROS(e->ctx, double, e->system.size)))
             return BOUGH_ERROR_MEMORY;
-    memcpy(e->motion.v, scene->velocity, (size_t)e->system.size * sizeof *scene->velocity);
-    if (def->settle)
-        BO_TRY(settle(ctx, scene, e, residual));
+    memcpy(e->motion.v, e->plan.velocity, (size_t)e->system.size * sizeof *e->plan.velocity);
+    if (settings->settle)
+        BO_TRY(settle(e, residual));
     bo_body_system_hold(&e->system, 0, e->motion.q, e->motion.v);
-    return bo_integrator_create(ctx, &e->system, &def->integrator, &e->integrator);
+    return bo_integrator_create(e->ctx, &e->system, &settings->integrator, &e->integrator);
 }
 
-/* Of a scene of parts: its object in one piece. */
-static bough_status make_body(bough_context *ctx, bough_scene *scene) {
-    const double *wind = scene->model.wind.velocity;
-    if (wind[0] != 0 || wind[1] != 0 || wind[2] != 0)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: the full engine knows no wind; take \"wind\" out to compare",
-                       scene->path);
-    if (scene->event_count > 0 || scene->strength || scene->tie_strength)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
-                       "%s: in the full engine parts stay together; take \"events\" and \"break\" out to compare",
-                       scene->path);
-    return bo_scene_make_whole(ctx, scene);
-}
+const bo_engine_kind bo_body_engine = {
+    .name = "full",
+    .label = "full FEM",
+    .title = "the full engine",
+    .things = "the full engine has no parts",
+    .can = BOUGH_CAN_PULL | BOUGH_CAN_GRAVITY | BOUGH_CAN_STRESS,
+    .destroy = destroy,
+    .step = step,
+    .measure = measure,
+    .work = work,
+    .state_size = state_size,
+    .save = save,
+    .restore = restore,
+    .gather = gather,
+    .look_at = look_at,
+    .take_hands = take_hands,
+    .feel = feel,
+    .set_gravity = set_gravity,
+    .stresses = stresses,
+    .vertex_stresses = vertex_stresses,
+};
 
-bough_status bo_full_engine_create(bough_context *ctx, bough_scene *scene, const bo_engine_def *def,
+bough_status bo_body_engine_create(bough_context *ctx, const bo_body_plan *plan, const bo_engine_settings *settings,
                                    bo_engine *engine) {
-    *engine = (bo_engine){.step = step,
-                          .take_hands = take_hands,
-                          .weigh = weigh,
-                          .measure = measure,
-                          .work = work,
-                          .state_size = state_size,
-                          .save = save,
-                          .restore = restore,
-                          .stresses = stresses,
-                          .vertex_stresses = vertex_stresses,
-                          .destroy = destroy,
-                          .residual = NAN};
-    if (!scene->body)
-        BO_TRY(make_body(ctx, scene));
+    *engine = (bo_engine){.kind = &bo_body_engine, .residual = NAN};
     full_engine *e = BO_NEW(ctx, full_engine);
-    if (!e)
+    if (!e) {
+        if (plan->owner)
+            plan->release(ctx, plan->owner);
         return BOUGH_ERROR_MEMORY;
+    }
     engine->data = e;
     e->ctx = ctx;
-    e->scene = scene;
-    bough_status status = build(ctx, scene, def, e, &engine->residual);
+    e->plan = *plan;
+    bough_status status = build(e, settings, &engine->residual);
     if (status == BOUGH_OK)
-        status = bo_engine_name_columns(ctx, scene, engine);
+        status = bo_engine_name_columns(ctx, engine, plan->probe_count, plan->probes);
     if (status != BOUGH_OK) {
         bo_engine_destroy(ctx, engine);
         return status;
     }
-    engine->mesh = bough_body_mesh(scene->body);
+    engine->mesh = bough_body_mesh(plan->body);
     engine->stress_count = engine->mesh->element_count;
     engine->integrator = e->integrator->method->info.name;
     engine->displacement = e->motion.q;

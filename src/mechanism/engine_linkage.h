@@ -1,9 +1,9 @@
 /* A mechanism that is stepped, as the engine of runs sees it: reduced to its end effectors, or in full. */
-#ifndef BO_RUN_LINKAGE_H
-#define BO_RUN_LINKAGE_H
+#ifndef BO_MECHANISM_ENGINE_LINKAGE_H
+#define BO_MECHANISM_ENGINE_LINKAGE_H
 
 #include "mechanism/joint.h"
-#include "run/engine.h"
+#include "mechanism/engine.h"
 
 #include <string.h>
 
@@ -41,8 +41,7 @@ typedef struct bo_linkage_kind {
 
 struct bo_linkage {
     bough_context *ctx;
-    const bough_scene *scene;
-    const bo_mechanism_scene *m;
+    const bo_mechanism_plan *m;
     const bo_linkage_kind *kind;
     bough_integrator_def integrator;
     void *data;
@@ -58,11 +57,11 @@ struct bo_linkage {
 
 extern const bo_linkage_kind bo_reduced_linkage, bo_blended_linkage, bo_full_linkage, bo_no_linkage;
 
-/* linkage_watch.c: when the last of the motors' curves ends, but no later than `until`. */
+/* engine_watch.c: when the last of the motors' curves ends, but no later than `until`. */
 double bo_linkage_motors_end(const bo_linkage *l, double until);
 
-/* linkage_around.c: obstacles and free bodies, where there is something that touches. */
-bool bo_linkage_needs_around(const bo_mechanism_scene *m);
+/* engine_around.c: obstacles and free bodies, where there is something that touches. */
+bool bo_linkage_needs_around(const bo_mechanism_plan *m);
 /* create: makes l->around by the def, for what is stepped. */
 bough_status bo_linkage_make_around(bo_linkage *l,
                                     bough_status (*create)(bo_linkage *l, const bough_surroundings_def *def));
@@ -71,7 +70,7 @@ bo_se3 bo_linkage_body(const bo_linkage *l, int32_t body, bo_twist *twist);
 /* What pushed on an end effector in the last step, N in the world. */
 void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]);
 
-/* linkage_reduced.c: the statics of a reduced model, with the end effectors and motors of the scene. */
+/* engine_reduced.c: the statics of a reduced model, with the end effectors and motors of the scene. */
 typedef struct bo_kept_statics {
     bough_mechanism_statics_def def;
     bough_end_effector *end_effectors;

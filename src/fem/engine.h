@@ -1,0 +1,26 @@
+/* The full-order body as an engine: the truth that other engines are compared with. */
+#ifndef BO_FEM_ENGINE_H
+#define BO_FEM_ENGINE_H
+
+#include "engine/engine.h"
+#include "fem/drive.h"
+
+/* What a scene says about a body that is stepped. All of it outlives the engine; nothing of it is changed. */
+typedef struct bo_body_plan {
+    bough_body *body;
+    const bo_drive *drive;
+    const double *velocity; /* 3 vertex_count, m/s, at the start */
+    int32_t probe_count;
+    const bo_probe *probes;
+    /* What the engine releases when it is destroyed: owner of all this, where it was made for this engine alone; else
+     * NULL. */
+    void *owner;
+    void (*release)(bough_context *ctx, void *owner);
+} bo_body_plan;
+
+extern const bo_engine_kind bo_body_engine;
+/* Takes over the plan's owner, also when it fails. */
+bough_status bo_body_engine_create(bough_context *ctx, const bo_body_plan *plan, const bo_engine_settings *settings,
+                                   bo_engine *engine);
+
+#endif

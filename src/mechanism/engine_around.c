@@ -1,0 +1,149 @@
+/* What is around a mechanism: obstacles and free bodies, which its end effectors touch; and bodies without any. */
+#include "mechanism/engine_linkage.h"
+
+#include <math.h>
+#include <string.h>
+
+bool bo_linkage_needs_around(const bo_mechanism_plan *m) {
+    return m->body_count > 0 || (m->obstacle_count > 0 && m->touch_count > 0);
+}
+
+/* ---- making ---- */
+
+/* The end effector's number in what is stepped; -1: it is not kept. */
+static int32_t number_in_model(const bo_linkage *l, int32_t effector) {
+    const bo_mechanism_plan *m = l->m;
+    if (l->keeps_all)
+        return l->first_effector + effector;
+    for (int32_t k = 0; k < m->kept_count; k++)
+        if (m->kept[k] == effector)
+            return k;
+    return m->kept_count > 0 ? -1 : effector;
+}
+
+/* Touches of end effectors that were not kept would never be felt. */
+static bough_status describe_touches(const bo_linkage *l, bough_touch_def *touches) {
+    for (int32_t i = 0; i < l->m->touch_count; i++) {
+        const bo_mechanism_touch *from = &l->m->touches[i];
+        bough_touch_def *to = &touches[i];
+        *to = bough_default_touch_def();
+        to->end_effector = from->end_effector < 0 ? from->end_effector : number_in_model(l, from->end_effector);
+        to->link = from->link;
+        to->shape = from->shape;
+        to->friction = from->friction;
+        if (from->end_effector >= 0 && to->end_effector < 0)
+            return bo_fail(
+                l->ctx, BOUGH_ERROR_UNSUPPORTED,
+                "the end effector \"%.60s\" touches things, so that it must be among those of the \"engine\"",
+                from->name);
+    }
+    return BOUGH_OK;
+}
+
+bough_status bo_linkage_make_around(bo_linkage *l,
+                                    bough_status (*create)(bo_linkage *l, const bough_surroundings_def *def)) {
+    const bo_mechanism_plan *m = l->m;
+    bough_surroundings_def def = bough_default_surroundings_def();
+    bough_touch_def *touches = BO_NEW_ARRAY(l->ctx, bough_touch_def, m->touch_count);
+    bough_status status = touches ? describe_touches(l, touches) : BOUGH_ERROR_MEMORY;
+    def.obstacle_count = m->obstacle_count, def.obstacles = m->obstacles;
+    def.body_count = m->body_count, def.bodies = m->bodies;
+    def.touch_count = m->touch_count, def.touches = touches;
+    if (status == BOUGH_OK)
+        status = create(l, &def);
+    bo_free(l->ctx, touches);
+    return status;
+}
+
+/* ---- looking ---- */
+
+bo_se3 bo_linkage_body(const bo_linkage *l, int32_t body, bo_twist *twist) {
+    const bough_rigid_body *b = &l->around->bodies[body];
+    const bo_se3 pose = bo_pose(&b->pose);
+    *twist = (bo_twist){bo_mat_tvec(pose.R, bo_load3(b->velocity)), bo_load3(b->spin)};
+    return pose;
+}
+
+void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]) {
+    const int32_t number = number_in_model(l, end_effector);
+    memset(force, 0, 3 * sizeof *force);
+    for (int32_t i = 0; l->around && i < l->around->contact_count; i++) {
+        const bough_contact *c = &l->around->contacts[i];
+        for (int side = 0; side < 2; side++)
+            for (int d = 0; d < 3 && c->kinds[side] == BOUGH_CONTACT_OF_END_EFFECTOR && c->indices[side] == number; d++)
+                force[d] += side ? -c->force[d] : c->force[d];
+    }
+}
+
+/* ---- bodies alone ---- */
+
+typedef struct {
+    double gravity[3];
+} nothing;
+
+static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
+    return bough_surroundings_create(l->ctx, NULL, def, &l->around);
+}
+
+static bough_status create(bo_linkage *l) {
+    nothing *n = l->data = BO_NEW(l->ctx, nothing);
+    if (!n)
+        return BOUGH_ERROR_MEMORY;
+    memcpy(n->gravity, l->m->gravity, sizeof n->gravity);
+    if (strcmp(l->integrator.name, "backward-euler") != 0)
+        return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED, "bodies are stepped by \"backward-euler\", not by \"%.60s\"",
+                       l->integrator.name);
+    return bo_linkage_make_around(l, create_around);
+}
+static void destroy(bo_linkage *l) {
+    bo_free(l->ctx, l->data);
+}
+static double *kept_gravity(const bo_linkage *l) {
+    return ((nothing *)l->data)->gravity;
+}
+static void place(const bo_linkage *l) {
+    (void)l;
+}
+static void drive(const bo_linkage *l, const double *offsets) {
+    (void)l, (void)offsets;
+}
+static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
+    (void)l, (void)link, (void)at, (void)force, (void)torque;
+}
+static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
+    (void)iterations;
+    return bough_mechanism_step_among(l->ctx, NULL, NULL, l->around, h);
+}
+static bough_status settle(const bo_linkage *l, double part, double *residual) {
+    (void)part, (void)residual;
+    return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED, "bodies that fly have no equilibrium; leave \"settle\" out");
+}
+static void energies(const bo_linkage *l, double *kinetic, double *elastic, double *gravity) {
+    (void)l;
+    *kinetic = *elastic = *gravity = 0;
+}
+static int64_t state_size(const bo_linkage *l) {
+    (void)l;
+    return 0;
+}
+static void save(const bo_linkage *l, double *state) {
+    (void)l, (void)state;
+}
+static void restore(const bo_linkage *l, const double *state) {
+    (void)l, (void)state;
+}
+
+const bo_linkage_kind bo_no_linkage = {.create = create,
+                                       .destroy = destroy,
+                                       .gravity = kept_gravity,
+                                       .place = place,
+                                       .move = place,
+                                       .drive = drive,
+                                       .clear_loads = place,
+                                       .push = push,
+                                       .step = step,
+                                       .settle = settle,
+                                       .energies = energies,
+                                       .state_size = state_size,
+                                       .save = save,
+                                       .restore = restore};
