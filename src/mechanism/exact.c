@@ -98,7 +98,7 @@ static int32_t tree_sign(const bo_statics *s, int32_t joint) {
 static void carry_effectors(bo_statics *s) {
     const bough_mechanism *m = s->mechanism;
     for (int32_t e = 0; e < s->end_effector_count; e++)
-        for (int32_t i = s->end_effectors[e].link; m->up[i] >= 0; i = m->up[i]) {
+        for (int32_t i = s->end_effectors[e].body; m->up[i] >= 0; i = m->up[i]) {
             double *F = bo_block(s->carried, s->end_effector_count, m->way[i].joint, e);
             for (int k = 0; k < 6; k++)
                 F[7 * k] = 1;

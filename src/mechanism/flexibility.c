@@ -108,8 +108,8 @@ void bo_flexibility_solve(bo_flexibility *f, const double *wrenches, double *twi
 /* Of the velocity v + w x c of the centre of mass, and the spin. */
 void bo_links_momentum(const bough_mechanism *m, const double *twists, double *momentum) {
     for (int32_t i = 0; i < m->def.link_count; i++) {
-        const bough_mechanism_link *link = &m->links[i];
-        const bo_se3 pose = bo_pose(&link->rest);
+        const bough_rigid_body_def *link = &m->links[i];
+        const bo_se3 pose = bo_pose(&link->pose);
         const bo_vec3 c = bo_sub(bo_se3_apply(pose, bo_load3(link->centre)), m->middle);
         const bo_twist t = bo_load_twist(twists + 6 * (size_t)i);
         bo_mat3 I;

@@ -46,7 +46,7 @@ static bo_twist wrench_at(const bough_mechanism *m, bo_vec3 x, bo_vec3 force, bo
 }
 
 /* m v and I w in the world's axes of a link that went from `from` to `to`. */
-static bo_twist momentum_between(const bough_mechanism_link *link, bo_se3 from, bo_se3 to, double dt) {
+static bo_twist momentum_between(const bough_rigid_body_def *link, bo_se3 from, bo_se3 to, double dt) {
     const bo_vec3 c = bo_load3(link->centre);
     const bo_vec3 v = bo_scale(1 / dt, bo_sub(bo_se3_apply(to, c), bo_se3_apply(from, c)));
     const bo_vec3 spin = bo_scale(1 / dt, bo_log3(bo_mat_mul(to.R, bo_transpose(from.R))));
@@ -59,7 +59,7 @@ static void load_links(const bough_full_mechanism *full) {
     struct bo_full_work *w = full->work;
     const bough_mechanism *m = w->mechanism;
     for (int32_t i = 0; i < m->def.link_count; i++) {
-        const bough_mechanism_link *link = &m->links[i];
+        const bough_rigid_body_def *link = &m->links[i];
         bo_vec3 force = bo_scale(link->mass, bo_load3(full->gravity)), torque = {0, 0, 0};
         if (w->dt > 0) {
             const bo_twist now = momentum_between(link, w->before[i], w->poses[i], w->dt);
@@ -76,11 +76,11 @@ static void load_links(const bough_full_mechanism *full) {
         w->wrenches[m->def.base] = bo_twist_mul_add(w->wrenches[m->def.base], 1, f);
     }
     for (int32_t e = 0; e < m->def.end_effector_count; e++) {
-        const bough_end_effector *effector = &m->end_effectors[e];
-        const bo_vec3 x = bo_se3_apply(w->poses[effector->link], bo_load3(effector->frame.position));
+        const bough_frame_def *effector = &m->end_effectors[e];
+        const bo_vec3 x = bo_se3_apply(w->poses[effector->body], bo_load3(effector->pose.position));
         const bo_twist f =
             wrench_at(m, x, bo_load3(full->loads + 6 * (size_t)e), bo_load3(full->loads + 6 * (size_t)e + 3));
-        w->wrenches[effector->link] = bo_twist_mul_add(w->wrenches[effector->link], 1, f);
+        w->wrenches[effector->body] = bo_twist_mul_add(w->wrenches[effector->body], 1, f);
     }
 }
 
@@ -171,9 +171,7 @@ double bo_full_unit(const struct bo_full_work *w, int32_t k) {
             high = middle;
     }
     const bo_mechanism_joint *joint = &m->joints[low];
-    const bool slides = joint->kind == BOUGH_MECHANISM_PRISMATIC ||
-                        (joint->kind == BOUGH_MECHANISM_FIXED && k - w->base_size - joint->offset < 3);
-    return slides ? m->radius : 1;
+    return bo_joint_slides(joint->kind, k - w->base_size - joint->offset) ? m->radius : 1;
 }
 
 /* By differences; the wrenches of loops enter linearly, so that theirs are exact. */
@@ -551,7 +549,7 @@ bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechani
             f->offsets[joint->offset + k] = joint->rest[k] - joint->at[k];
         }
     for (int32_t i = 0; i < def->link_count; i++)
-        f->poses[i] = mechanism->links[i].rest;
+        f->poses[i] = mechanism->links[i].pose;
     f->gravity[2] = -9.81;
     *full = f;
     return BOUGH_OK;

@@ -77,7 +77,7 @@ static void take_back(touching *t) {
 static int32_t link_of(const bough_mechanism *m, const bo_place *place) {
     return place->kind == BOUGH_CONTACT_OF_LINK  ? place->index
            : place->index == BOUGH_TOUCH_BY_BASE ? m->def.base
-                                                 : m->end_effectors[place->index].link;
+                                                 : m->end_effectors[place->index].body;
 }
 
 /* By the joints on the way to the base, whose columns turn what is beyond them; by a free base's twist in its axes. */
@@ -89,7 +89,7 @@ static void place_effector(const void *data, bo_place *place) {
     const bo_se3 base = w->before[m->def.base];
     place->pose = w->before[link];
     if (of_effector)
-        place->pose = bo_se3_mul(place->pose, bo_pose(&m->end_effectors[place->index].frame));
+        place->pose = bo_se3_mul(place->pose, bo_pose(&m->end_effectors[place->index].pose));
     memset(place->motion, 0, 6 * (size_t)w->n * sizeof(double));
     for (int32_t i = link; m->up[i] >= 0; i = m->up[i]) {
         const bo_mechanism_joint *joint = &m->joints[m->way[i].joint];

@@ -3,10 +3,12 @@
 #define BO_MECHANISM_MECHANISM_H
 
 #include "base/context.h"
-#include "mechanism/joint.h"
+#include "rig/joint.h"
+
+#include <bough/mechanism.h>
 
 typedef struct bo_mechanism_joint {
-    bough_mechanism_joint_kind kind;
+    bough_joint_kind kind;
     int32_t parent, child;
     int32_t freedoms, offset; /* coordinates, and where they begin among those of all joints */
     bo_se3 in_parent, in_child;
@@ -28,9 +30,9 @@ typedef struct bo_mechanism_edge {
 
 struct bough_mechanism {
     bough_mechanism_def def; /* with copies of everything */
-    bough_mechanism_link *links;
-    bough_mechanism_joint *joint_defs;
-    bough_end_effector *end_effectors;
+    bough_rigid_body_def *links;
+    bough_joint_def *joint_defs;
+    bough_frame_def *end_effectors;
     bo_mechanism_joint *joints;
     int32_t coordinate_count;
     int32_t *order;         /* links from the base outwards */
@@ -54,11 +56,9 @@ static inline double bo_joint_limit(const bo_mechanism_joint *joint, int k, doub
  */
 double *bo_full_loop_wrenches(const bough_full_mechanism *full);
 
-/* "hinge" and so on. */
-const char *bo_joint_name(bough_mechanism_joint_kind kind);
 /* The end effectors of a def, or fallback when it gives none; checked. */
 bough_status bo_check_end_effectors(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
-                                    const bough_end_effector *end_effectors);
+                                    const bough_frame_def *end_effectors);
 
 /* Where the columns of a joint are now: its frame in the child, for links at `poses` (of the world). */
 static inline bo_se3 bo_joint_frame(const bo_mechanism_joint *joint, bo_se3 child) {

@@ -159,7 +159,7 @@ static void hand_down(recursion *r, double *onto) {
     const bough_mechanism *m = s->mechanism;
     const int32_t count = s->end_effector_count;
     for (int32_t e = 0; e < count; e++)
-        identity(bo_block(onto, count, s->end_effectors[e].link, e));
+        identity(bo_block(onto, count, s->end_effectors[e].body, e));
     for (int32_t k = m->def.link_count - 1; k > 0; k--) {
         const int32_t i = r->order[k];
         for (int32_t q = r->start[i]; q < r->start[i + 1]; q++)

@@ -152,12 +152,12 @@ static bool push_end_effector(const bo_linkage *l, int32_t link, const double at
     const bough_blend_state *s = of(l)->state;
     const bough_mechanism_model *model = first_model(l);
     for (int32_t e = 0; e < model->end_effector_count; e++) {
-        const bough_end_effector *effector = &model->end_effectors[e];
-        if (effector->link != link)
+        const bough_frame_def *effector = &model->end_effectors[e];
+        if (effector->body != link)
             continue;
         const bo_mat3 R = bo_mat_mul(bo_mat_mul(bo_pose(&s->base).R, bo_pose(&s->effectors[e]).R),
-                                     bo_transpose(bo_pose(&effector->frame).R)); /* of the link */
-        const bo_vec3 arm = bo_mat_vec(R, bo_sub(bo_load3(at), bo_load3(effector->frame.position)));
+                                     bo_transpose(bo_pose(&effector->pose).R)); /* of the link */
+        const bo_vec3 arm = bo_mat_vec(R, bo_sub(bo_load3(at), bo_load3(effector->pose.position)));
         add_wrench(l, e, force, bo_add(torque, bo_cross(arm, force)));
         return true;
     }

@@ -77,7 +77,7 @@ static bool is_held(const mechanism_engine *e, int32_t motor) {
 /* Of what somebody may choose: the limits of the joint, or else half as far again as the curve goes, and at least 0.1
  * rad or a hundredth of the mechanism. */
 static void find_range(const mechanism_engine *e, const bo_scene_motor *motor, bough_run_motor *out) {
-    const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
+    const bough_joint_def *joint = &e->l.m->joints[motor->joint];
     const bo_curve *curve = &e->l.scene->drive.curves[motor->curve];
     double most = !strcmp(out->unit, "rad") ? 0.1 : 0.01 * bough_mechanism_radius(e->l.m->mechanism);
     for (int32_t i = 0; i < curve->count; i++)
@@ -90,9 +90,8 @@ static void find_range(const mechanism_engine *e, const bo_scene_motor *motor, b
 static void look_at_motor(const void *data, int32_t i, bough_run_motor *out) {
     const mechanism_engine *e = data;
     const bo_scene_motor *motor = &e->l.m->motors[i];
-    const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
-    const bool slides =
-        joint->kind == BOUGH_MECHANISM_PRISMATIC || (joint->kind == BOUGH_MECHANISM_FIXED && motor->freedom < 3);
+    const bough_joint_def *joint = &e->l.m->joints[motor->joint];
+    const bool slides = bo_joint_slides(joint->kind, motor->freedom);
     *out = (bough_run_motor){.joint = joint->name,
                              .freedom = motor->freedom,
                              .unit = slides ? "m" : "rad",

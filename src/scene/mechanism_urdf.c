@@ -2,7 +2,7 @@
 #include "scene/scene.h"
 
 #include "base/file.h"
-#include "mechanism/joint.h"
+#include "rig/joint.h"
 
 #include <string.h>
 
@@ -140,11 +140,11 @@ static bough_status take(const taker *t, bo_json others) {
     for (int32_t j = 0; j < def->joint_count; j++)
         BO_TRY(bo_mechanism_add_joint(t->ctx, m, &def->joints[j]));
     for (int32_t k = 0; k < def->end_effector_count; k++) {
-        const bough_end_effector *e = &def->end_effectors[k];
+        const bough_frame_def *e = &def->end_effectors[k];
         const char *name = t->urdf->frames[t->urdf->end_effectors[k]].name;
-        const bo_se3 frame = bo_se3_mul(bo_pose(&def->links[e->link].rest), bo_pose(&e->frame));
+        const bo_se3 frame = bo_se3_mul(bo_pose(&def->links[e->body].pose), bo_pose(&e->pose));
         if (!is_named(others, name))
-            BO_TRY(bo_mechanism_add_end_effector(t->ctx, m, name, e->link, frame));
+            BO_TRY(bo_mechanism_add_end_effector(t->ctx, m, name, e->body, frame));
     }
     m->base = def->base, m->free_base = def->free_base;
     return take_shapes(t);

@@ -6,6 +6,7 @@
 #include "scene/urdf.h"
 
 #include "base/eigen3.h"
+#include "rig/joint.h"
 
 #include <string.h>
 
@@ -14,13 +15,6 @@
 
 bough_urdf_def bough_default_urdf_def(void) {
     return (bough_urdf_def){.cookie = URDF_COOKIE};
-}
-
-static bough_pose pose_of(bo_se3 g) {
-    bough_pose pose;
-    memcpy(pose.rotation, g.R.m, sizeof pose.rotation);
-    bo_store3(pose.position, g.t);
-    return pose;
 }
 
 /* ---- places ---- */
@@ -36,9 +30,9 @@ static bo_mat3 lay_z_on(bo_vec3 axis) {
 /* Of the child in the parent. */
 static bo_se3 step_over(const bo_urdf_joint *joint) {
     bo_se3 moved = bo_se3_identity();
-    if (joint->kind == BOUGH_MECHANISM_HINGE)
+    if (joint->kind == BOUGH_JOINT_HINGE)
         moved.R = bo_exp3(bo_scale(joint->position, joint->axis));
-    if (joint->kind == BOUGH_MECHANISM_PRISMATIC)
+    if (joint->kind == BOUGH_JOINT_PRISMATIC)
         moved.t = bo_scale(joint->position, joint->axis);
     return bo_se3_mul(joint->origin, moved);
 }
@@ -74,7 +68,7 @@ static int32_t place_links(bo_urdf *u) {
 /* ---- masses ---- */
 
 /* The mass of two solids together, and their inertia about the common centre: I + m (|d|^2 1 - d d^T) of each. */
-static void add_solid(bough_mechanism_link *sum, double mass, bo_vec3 centre, bo_mat3 inertia) {
+static void add_solid(bough_rigid_body_def *sum, double mass, bo_vec3 centre, bo_mat3 inertia) {
     const double total = sum->mass + mass;
     const bo_vec3 old = bo_load3(sum->centre);
     const bo_vec3 both = bo_scale(1 / total, bo_add(bo_scale(sum->mass, old), bo_scale(mass, centre)));
@@ -92,7 +86,7 @@ static void add_solid(bough_mechanism_link *sum, double mass, bo_vec3 centre, bo
     memcpy(sum->inertia, I.m, sizeof sum->inertia);
 }
 
-static void weld_masses(const bo_urdf *u, bough_mechanism_link *links) {
+static void weld_masses(const bo_urdf *u, bough_rigid_body_def *links) {
     for (int32_t i = 0; i < u->link_count; i++) {
         const bo_urdf_link *link = &u->links[i];
         const bo_mat3 R = link->in_head.R;
@@ -102,7 +96,7 @@ static void weld_masses(const bo_urdf *u, bough_mechanism_link *links) {
     }
 }
 
-static bough_status check_mass(const bo_urdf *u, const bo_urdf_link *head, const bough_mechanism_link *link) {
+static bough_status check_mass(const bo_urdf *u, const bo_urdf_link *head, const bough_rigid_body_def *link) {
     if (!(link->mass > 0))
         return bo_xml_fail(&u->xml, head->at,
                            "link \"%.60s\" has no mass, nor has anything that is welded to it; every link that moves "
@@ -120,16 +114,16 @@ static bough_status check_mass(const bo_urdf *u, const bo_urdf_link *head, const
     return BOUGH_OK;
 }
 
-static bough_status make_links(const bo_urdf *u, bough_mechanism_link *links) {
+static bough_status make_links(const bo_urdf *u, bough_rigid_body_def *links) {
     for (int32_t i = 0; i < u->link_count; i++) {
         if (u->links[i].head != i)
             continue;
-        bough_mechanism_link *link = &links[u->links[i].index];
-        *link = bough_default_mechanism_link();
+        bough_rigid_body_def *link = &links[u->links[i].index];
+        *link = bough_default_rigid_body_def();
         link->name = u->links[i].name;
         link->mass = 0;
         memset(link->inertia, 0, sizeof link->inertia);
-        link->rest = pose_of(u->links[i].pose);
+        link->pose = bo_put_pose(u->links[i].pose);
     }
     weld_masses(u, links);
     for (int32_t i = 0; i < u->link_count; i++)
@@ -141,8 +135,8 @@ static bough_status make_links(const bo_urdf *u, bough_mechanism_link *links) {
 /* ---- joints ---- */
 
 /* The angle of a hinge is read from poses as one between -180 and 180 degrees: limits move with it by whole turns. */
-static void take_limits(bo_urdf *u, const bo_urdf_joint *from, bough_mechanism_joint *joint) {
-    const double turns = from->kind == BOUGH_MECHANISM_HINGE ? TURN * nearbyint(from->position / TURN) : 0;
+static void take_limits(bo_urdf *u, const bo_urdf_joint *from, bough_joint_def *joint) {
+    const double turns = from->kind == BOUGH_JOINT_HINGE ? TURN * nearbyint(from->position / TURN) : 0;
     joint->lower[0] = from->lower - turns, joint->upper[0] = from->upper - turns;
     joint->limit_stiffness = from->limit_stiffness;
     if (from->position < from->lower || from->position > from->upper)
@@ -150,18 +144,18 @@ static void take_limits(bo_urdf *u, const bo_urdf_joint *from, bough_mechanism_j
                     from->position, from->lower, from->upper);
 }
 
-static void make_joint(bo_urdf *u, const bo_urdf_joint *from, bough_mechanism_joint *joint) {
+static void make_joint(bo_urdf *u, const bo_urdf_joint *from, bough_joint_def *joint) {
     const bo_urdf_link *parent = &u->links[from->parent];
     bo_se3 A = bo_se3_identity();
-    *joint = bough_default_mechanism_joint();
+    *joint = bough_default_joint_def();
     joint->name = from->name, joint->kind = from->kind;
-    joint->parent = u->links[parent->head].index, joint->child = u->links[from->child].index;
-    if (from->kind != BOUGH_MECHANISM_FIXED) {
+    joint->parent.body = u->links[parent->head].index, joint->child.body = u->links[from->child].index;
+    if (from->kind != BOUGH_JOINT_COMPLIANT) {
         A.R = lay_z_on(from->axis);
         take_limits(u, from, joint);
     }
-    joint->in_parent = pose_of(tidy(bo_se3_mul(parent->in_head, bo_se3_mul(from->origin, A))));
-    joint->in_child = pose_of(A);
+    joint->parent.pose = bo_put_pose(tidy(bo_se3_mul(parent->in_head, bo_se3_mul(from->origin, A))));
+    joint->child.pose = bo_put_pose(A);
     memcpy(joint->stiffness, from->stiffness, sizeof joint->stiffness);
     memcpy(joint->damping, from->damping, sizeof joint->damping);
     joint->offset[0] = from->offset;
@@ -224,14 +218,13 @@ static bough_status list_end_effectors(bough_context *ctx, const bo_urdf *u, con
 
 static bough_status copy_frames(bough_context *ctx, const bo_urdf *u, bough_urdf *out) {
     out->name = bo_strdup(ctx, u->name && u->name[0] ? u->name : "robot");
-    out->frames = BO_NEW_ZEROS(ctx, bough_urdf_frame, u->link_count);
+    out->frames = BO_NEW_ZEROS(ctx, bough_frame_def, u->link_count);
     if (!out->name || !out->frames)
         return BOUGH_ERROR_MEMORY;
     out->frame_count = u->link_count;
     for (int32_t i = 0; i < u->link_count; i++) {
-        out->frames[i] = (bough_urdf_frame){.name = bo_strdup(ctx, u->links[i].name),
-                                            .link = u->links[u->links[i].head].index,
-                                            .frame = pose_of(u->links[i].in_head)};
+        out->frames[i] = bo_frame_on(u->links[u->links[i].head].index, bo_put_pose(u->links[i].in_head));
+        out->frames[i].name = bo_strdup(ctx, u->links[i].name);
         if (!out->frames[i].name)
             return BOUGH_ERROR_MEMORY;
     }
@@ -239,9 +232,9 @@ static bough_status copy_frames(bough_context *ctx, const bo_urdf *u, bough_urdf
 }
 
 typedef struct {
-    bough_mechanism_link *links;
-    bough_mechanism_joint *joints;
-    bough_end_effector *end_effectors;
+    bough_rigid_body_def *links;
+    bough_joint_def *joints;
+    bough_frame_def *end_effectors;
 } pieces;
 
 static bough_status describe(bo_urdf *u, const pieces *p, int32_t link_count, const int32_t *chosen,
@@ -253,7 +246,7 @@ static bough_status describe(bo_urdf *u, const pieces *p, int32_t link_count, co
             make_joint(u, &u->joints[j], &p->joints[joint_count++]);
     for (int32_t k = 0; k < def->end_effector_count; k++) {
         const bo_urdf_link *link = &u->links[chosen[k]];
-        p->end_effectors[k] = (bough_end_effector){u->links[link->head].index, pose_of(link->in_head)};
+        p->end_effectors[k] = bo_frame_on(u->links[link->head].index, bo_put_pose(link->in_head));
     }
     def->link_count = link_count, def->links = p->links;
     def->joint_count = joint_count, def->joints = p->joints;
@@ -271,9 +264,9 @@ static bough_status assemble(bough_context *ctx, bo_urdf *u, const bough_urdf_de
     if (!out->end_effectors)
         return BOUGH_ERROR_MEMORY;
     BO_TRY(list_end_effectors(ctx, u, def, out->end_effectors, &made.end_effector_count));
-    const pieces p = {BO_NEW_ARRAY(ctx, bough_mechanism_link, link_count),
-                      BO_NEW_ARRAY(ctx, bough_mechanism_joint, u->joint_count),
-                      BO_NEW_ARRAY(ctx, bough_end_effector, made.end_effector_count)};
+    const pieces p = {BO_NEW_ARRAY(ctx, bough_rigid_body_def, link_count),
+                      BO_NEW_ARRAY(ctx, bough_joint_def, u->joint_count),
+                      BO_NEW_ARRAY(ctx, bough_frame_def, made.end_effector_count)};
     bough_status status = p.links && p.joints && p.end_effectors ? BOUGH_OK : bo_fail_memory(ctx);
     if (status == BOUGH_OK)
         status = describe(u, &p, link_count, out->end_effectors, &made);

@@ -34,8 +34,8 @@ typedef struct bo_urdf_link {
 typedef struct bo_urdf_joint {
     const char *name;
     const bo_xml_element *at;
-    bough_mechanism_joint_kind kind; /* hinge, prismatic, fixed */
-    bool rigid;                      /* fixed, and the side file gives it no stiffness */
+    bough_joint_kind kind; /* hinge, prismatic, fixed */
+    bool rigid;            /* fixed, and the side file gives it no stiffness */
     int32_t parent, child, next;
     bo_se3 origin; /* of the child in the parent, at position 0 */
     bo_vec3 axis;  /* in the child, of length 1 */

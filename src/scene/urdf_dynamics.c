@@ -12,7 +12,7 @@ static bough_status read_place(bo_json at, const bo_urdf_joint *joint, const cha
                                double *value) {
     if (!bo_json_has(&at, in_degrees))
         return bo_json_number(bo_json_at(&at, name), BO_ANY, value);
-    if (joint->kind != BOUGH_MECHANISM_HINGE)
+    if (joint->kind != BOUGH_JOINT_HINGE)
         return bo_json_fail(bo_json_at(&at, in_degrees), "the joint is prismatic; its \"%s\" is in metres", name);
     if (bo_json_has(&at, name))
         return bo_json_fail(at, "\"%s\" and \"%s\" say the same; one of them is enough", name, in_degrees);
@@ -39,7 +39,7 @@ static bough_status read_spring(bo_json at, bo_urdf_joint *joint) {
 }
 
 static bough_status read_joint(bo_json at, bo_urdf_joint *joint) {
-    if (joint->kind == BOUGH_MECHANISM_FIXED)
+    if (joint->kind == BOUGH_JOINT_COMPLIANT)
         return soften_weld(at, joint);
     BO_TRY(bo_json_keys(at, "stiffness", "damping", "limit_stiffness", "offset", "offset_deg", "position",
                         "position_deg"));
@@ -54,7 +54,7 @@ static bough_status read_defaults(bo_json at, bo_urdf *u) {
     for (int32_t j = 0; j < u->joint_count && at.value; j++) {
         bo_urdf_joint *joint = &u->joints[j];
         const double damping = joint->damping[0];
-        if (joint->kind == BOUGH_MECHANISM_FIXED)
+        if (joint->kind == BOUGH_JOINT_COMPLIANT)
             continue;
         BO_TRY(read_spring(at, joint));
         if (bo_xml_get(&u->xml, bo_xml_child(&u->xml, joint->at, "dynamics"), "damping"))

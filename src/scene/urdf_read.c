@@ -140,11 +140,11 @@ static bough_status read_link(bo_urdf *u, const bo_xml_element *at, bo_urdf_link
 static bough_status read_kind(const bo_urdf *u, bo_urdf_joint *joint) {
     static const struct {
         const char *type;
-        bough_mechanism_joint_kind kind;
-    } known[] = {{"revolute", BOUGH_MECHANISM_HINGE},
-                 {"continuous", BOUGH_MECHANISM_HINGE},
-                 {"prismatic", BOUGH_MECHANISM_PRISMATIC},
-                 {"fixed", BOUGH_MECHANISM_FIXED}};
+        bough_joint_kind kind;
+    } known[] = {{"revolute", BOUGH_JOINT_HINGE},
+                 {"continuous", BOUGH_JOINT_HINGE},
+                 {"prismatic", BOUGH_JOINT_PRISMATIC},
+                 {"fixed", BOUGH_JOINT_COMPLIANT}};
     const char *type;
     BO_TRY(bo_xml_must(&u->xml, joint->at, "type", &type));
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
@@ -189,7 +189,7 @@ static bough_status read_limits(const bo_urdf *u, bo_urdf_joint *joint) {
     if (!at)
         return bo_xml_fail(&u->xml, joint->at, "joint \"%.60s\" has no <limit lower=\"...\" upper=\"...\"/>%s",
                            joint->name,
-                           joint->kind == BOUGH_MECHANISM_HINGE ? "; one without limits is of type continuous" : "");
+                           joint->kind == BOUGH_JOINT_HINGE ? "; one without limits is of type continuous" : "");
     joint->lower = joint->upper = 0; /* as URDF has it */
     BO_TRY(bo_xml_numbers(&u->xml, at, "lower", 1, &joint->lower));
     BO_TRY(bo_xml_numbers(&u->xml, at, "upper", 1, &joint->upper));
@@ -233,7 +233,7 @@ static bough_status read_ends(const bo_urdf *u, bo_urdf_joint *joint) {
 }
 
 static bough_status read_joint(bo_urdf *u, const bo_xml_element *at, bo_urdf_joint *joint) {
-    *joint = (bo_urdf_joint){.at = at, .next = -1, .limit_stiffness = bough_default_mechanism_joint().limit_stiffness};
+    *joint = (bo_urdf_joint){.at = at, .next = -1, .limit_stiffness = bough_default_joint_def().limit_stiffness};
     BO_TRY(bo_xml_must(&u->xml, at, "name", &joint->name));
     BO_TRY(read_kind(u, joint));
     const bo_xml_element *mimic = bo_xml_child(&u->xml, at, "mimic");
@@ -244,7 +244,7 @@ static bough_status read_joint(bo_urdf *u, const bo_xml_element *at, bo_urdf_joi
                              joint->name);
     BO_TRY(bo_urdf_origin(u, at, &joint->origin));
     BO_TRY(read_ends(u, joint));
-    joint->rigid = joint->kind == BOUGH_MECHANISM_FIXED;
+    joint->rigid = joint->kind == BOUGH_JOINT_COMPLIANT;
     WARN_UNKNOWN(u, at, "origin", "parent", "child", "axis", "limit", "dynamics");
     if (joint->rigid)
         return BOUGH_OK;

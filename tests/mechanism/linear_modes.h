@@ -31,7 +31,7 @@ static inline void fill_linear(const sketch *s, const bough_mechanism *m, linear
         const bo_mechanism_joint *joint = &m->joints[j];
         bo_joint_columns(joint->kind, joint->at, joints + 6 * j);
         for (int a = 0; a < joint->freedoms; a++)
-            joints[6 * j + a] = bo_ad(bo_joint_frame(joint, bo_pose(&s->links[joint->child].rest)), joints[6 * j + a]);
+            joints[6 * j + a] = bo_ad(bo_joint_frame(joint, bo_pose(&s->links[joint->child].pose)), joints[6 * j + a]);
         for (int a = 0; a < joint->freedoms; a++)
             for (int b = 0; b < joint->freedoms; b++)
                 l->K[n * (base + joint->offset + a) + base + joint->offset + b] =
@@ -67,10 +67,10 @@ static inline void fill_linear(const sketch *s, const bough_mechanism *m, linear
         }
     }
     for (int32_t e = 0; e < s->def.end_effector_count; e++) {
-        const bo_se3 frame = bo_se3_mul(bo_pose(&s->links[s->effectors[e].link].rest), bo_pose(&s->effectors[e].frame));
+        const bo_se3 frame = bo_se3_mul(bo_pose(&s->links[s->effectors[e].body].pose), bo_pose(&s->effectors[e].pose));
         for (int c = 0; c < n; c++) {
             double x[6];
-            bo_store_twist(x, bo_ad(bo_se3_inverse(frame), columns[n * s->effectors[e].link + c]));
+            bo_store_twist(x, bo_ad(bo_se3_inverse(frame), columns[n * s->effectors[e].body + c]));
             for (int r = 0; r < 6; r++)
                 l->effectors[(6 * e + r) * n + c] = x[r] / (r < 3 ? m->radius : 1);
         }
@@ -78,8 +78,8 @@ static inline void fill_linear(const sketch *s, const bough_mechanism *m, linear
     for (int32_t i = 0; i < s->def.link_count; i++) { /* kinetic energy: velocity of the centre of mass, and spin */
         if (i == s->def.base && !base)
             continue;
-        const bough_mechanism_link *link = &s->links[i];
-        const bo_se3 pose = bo_pose(&link->rest);
+        const bough_rigid_body_def *link = &s->links[i];
+        const bo_se3 pose = bo_pose(&link->pose);
         const bo_vec3 c = bo_se3_apply(pose, bo_load3(link->centre));
         bo_mat3 I;
         memcpy(I.m, link->inertia, sizeof I.m);
