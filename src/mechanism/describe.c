@@ -150,13 +150,7 @@ static bough_status copy_def(bough_context *ctx, bough_mechanism *m, const bough
     m->joint_defs = BO_NEW_ZEROS(ctx, bough_joint_def, def->joint_count);
     m->end_effectors = BO_NEW_ZEROS(ctx, bough_frame_def, def->end_effector_count);
     m->joints = BO_NEW_ZEROS(ctx, bo_mechanism_joint, def->joint_count);
-    m->order = BO_NEW_ARRAY(ctx, int32_t, def->link_count);
-    m->up = BO_NEW_ARRAY(ctx, int32_t, def->link_count);
-    m->way = BO_NEW_ZEROS(ctx, bo_mechanism_edge, def->link_count);
-    m->cuts = BO_NEW_ARRAY(ctx, int32_t, def->joint_count);
-    m->loop_start = BO_NEW_ZEROS(ctx, int32_t, def->joint_count + 1);
-    if (!m->links || !m->joint_defs || !m->end_effectors || !m->joints || !m->order || !m->up || !m->way || !m->cuts ||
-        !m->loop_start)
+    if (!m->links || !m->joint_defs || !m->end_effectors || !m->joints)
         return bo_fail_memory(ctx);
     for (int32_t i = 0; i < def->link_count; i++) {
         const char *name = def->links[i].name;
@@ -278,108 +272,14 @@ static bough_status fit_joint(bough_context *ctx, bough_mechanism *m, int32_t i)
     return BOUGH_OK;
 }
 
-/* ---- topology ---- */
-
-typedef struct {
-    int32_t *start, *joints; /* of each link: its joints */
-} neighbours;
-
-static void list_neighbours(const bough_mechanism *m, neighbours *n) {
-    for (int32_t i = 0; i < m->def.joint_count; i++)
-        n->start[m->joints[i].parent + 1]++, n->start[m->joints[i].child + 1]++;
-    for (int32_t i = 0; i < m->def.link_count; i++)
-        n->start[i + 1] += n->start[i];
-    for (int32_t i = m->def.joint_count - 1; i >= 0; i--) /* from the back: start[link] moves to its first */
-        for (int side = 0; side < 2; side++) {
-            const int32_t link = side ? m->joints[i].child : m->joints[i].parent;
-            n->joints[--n->start[link + 1]] = i;
-        }
-    /* now start[link + 1] is where link begins: shift by one */
-    for (int32_t i = 0; i < m->def.link_count; i++)
-        n->start[i] = n->start[i + 1];
-    n->start[m->def.link_count] = 2 * m->def.joint_count;
-}
-
-/* Breadth first, so that ways to the base, and with them loops, are as short as can be. */
-static bough_status grow_tree(bough_context *ctx, bough_mechanism *m, const neighbours *n, bool *in_tree) {
-    int32_t count = 0;
-    for (int32_t i = 0; i < m->def.link_count; i++)
-        m->up[i] = -2;
-    m->order[count++] = m->def.base, m->up[m->def.base] = -1;
-    for (int32_t at = 0; at < count; at++) {
-        const int32_t link = m->order[at];
-        for (int32_t k = n->start[link]; k < n->start[link + 1]; k++) {
-            const bo_mechanism_joint *joint = &m->joints[n->joints[k]];
-            const int32_t sign = joint->parent == link ? 1 : -1, next = sign > 0 ? joint->child : joint->parent;
-            if (m->up[next] != -2)
-                continue;
-            m->up[next] = link;
-            m->way[next] = (bo_mechanism_edge){n->joints[k], sign};
-            m->order[count++] = next;
-            in_tree[n->joints[k]] = true;
-        }
-    }
-    for (int32_t i = 0; i < m->def.link_count && count < m->def.link_count; i++)
-        if (m->up[i] == -2)
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                           "%s is not connected with the base (link %d) by joints; %d of %d links are not",
-                           bo_label_of("link", i, m->links[i].name).text, m->def.base, m->def.link_count - count,
-                           m->def.link_count);
-    return BOUGH_OK;
-}
-
-/* The joints of the tree between the two links of a joint that closes a loop: up from each until they meet. */
-static int32_t trace_loop(const bough_mechanism *m, int32_t cut, const int32_t *depth, bo_mechanism_edge *edges) {
-    int32_t a = m->joints[cut].child, b = m->joints[cut].parent, count = 0;
-    while (a != b) {
-        const bool from_child = depth[a] >= depth[b];
-        int32_t *end = from_child ? &a : &b;
-        if (edges)
-            edges[count] = (bo_mechanism_edge){m->way[*end].joint, from_child ? -1 : 1};
-        count++;
-        *end = m->up[*end];
-    }
-    return count;
-}
-
-static bough_status find_loops(bough_context *ctx, bough_mechanism *m, const bool *in_tree, int32_t *depth) {
-    depth[m->def.base] = 0;
-    for (int32_t k = 1; k < m->def.link_count; k++)
-        depth[m->order[k]] = depth[m->up[m->order[k]]] + 1;
-    int64_t edge_count = 0;
-    for (int32_t i = 0; i < m->def.joint_count; i++)
-        if (!in_tree[i]) {
-            m->cuts[m->loop_count++] = i;
-            edge_count += trace_loop(m, i, depth, NULL);
-            if (edge_count > INT32_MAX)
-                return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the loops of the mechanism are too long");
-            m->loop_start[m->loop_count] = (int32_t)edge_count;
-        }
-    m->loop_edges = BO_NEW_ARRAY(ctx, bo_mechanism_edge, edge_count);
-    if (!m->loop_edges)
-        return bo_fail_memory(ctx);
-    for (int32_t k = 0; k < m->loop_count; k++)
-        trace_loop(m, m->cuts[k], depth, m->loop_edges + m->loop_start[k]);
-    return BOUGH_OK;
-}
-
 static bough_status find_topology(bough_context *ctx, bough_mechanism *m) {
-    neighbours n = {BO_NEW_ZEROS(ctx, int32_t, m->def.link_count + 2),
-                    BO_NEW_ARRAY(ctx, int32_t, 2 * m->def.joint_count)};
-    bool *in_tree = BO_NEW_ZEROS(ctx, bool, m->def.joint_count);
-    int32_t *depth = BO_NEW_ARRAY(ctx, int32_t, m->def.link_count);
-    bough_status status = n.start && n.joints && in_tree && depth ? BOUGH_OK : bo_fail_memory(ctx);
-    if (status == BOUGH_OK) {
-        list_neighbours(m, &n);
-        status = grow_tree(ctx, m, &n, in_tree);
-    }
-    if (status == BOUGH_OK)
-        status = find_loops(ctx, m, in_tree, depth);
-    bo_free(ctx, n.start);
-    bo_free(ctx, n.joints);
-    bo_free(ctx, in_tree);
-    bo_free(ctx, depth);
-    return status;
+    const bo_topology *t = &m->topology;
+    BO_TRY(bo_topology_find(ctx, m->def.link_count, m->def.joint_count, m->joint_defs, m->def.base, &m->topology));
+    if (t->lost >= 0)
+        return bo_fail(
+            ctx, BOUGH_ERROR_ARGUMENT, "%s is not connected with the base (link %d) by joints; %d of %d links are not",
+            bo_label_of("link", t->lost, m->links[t->lost].name).text, m->def.base, t->lost_count, m->def.link_count);
+    return BOUGH_OK;
 }
 
 /* ---- all of it ---- */
@@ -449,8 +349,8 @@ void bough_mechanism_destroy(bough_context *ctx, bough_mechanism *m) {
         bo_free(ctx, (char *)m->joint_defs[i].name);
         bo_free(ctx, (double *)m->joint_defs[i].compliance);
     }
-    void *const blocks[] = {m->links, m->joint_defs, m->end_effectors, m->joints,     m->order, m->up,
-                            m->way,   m->cuts,       m->loop_start,    m->loop_edges, m};
+    bo_topology_free(ctx, &m->topology);
+    void *const blocks[] = {m->links, m->joint_defs, m->end_effectors, m->joints, m};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         bo_free(ctx, blocks[k]);
 }
@@ -459,7 +359,7 @@ const bough_mechanism_def *bough_mechanism_describe(const bough_mechanism *m) {
     return &m->def;
 }
 int32_t bough_mechanism_loop_count(const bough_mechanism *m) {
-    return m->loop_count;
+    return m->topology.loop_count;
 }
 int32_t bough_mechanism_coordinate_count(const bough_mechanism *m) {
     return m->coordinate_count;

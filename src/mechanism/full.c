@@ -32,11 +32,12 @@ static void place(struct bo_full_work *w, const double *q) {
     const bough_mechanism *m = w->mechanism;
     w->poses[m->def.base] = base_pose(w, q);
     for (int32_t k = 1; k < m->def.link_count; k++) {
-        const int32_t i = m->order[k];
-        const bo_mechanism_joint *joint = &m->joints[m->way[i].joint];
+        const int32_t i = m->topology.order[k];
+        const bo_mechanism_joint *joint = &m->joints[m->topology.way[i].joint];
         const bo_se3 J = bo_se3_mul(joint->in_parent, bo_joint_pose(joint->kind, q + w->base_size + joint->offset));
         const bo_se3 child = bo_se3_mul(J, bo_se3_inverse(joint->in_child));
-        w->poses[i] = bo_se3_mul(w->poses[m->up[i]], m->way[i].sign > 0 ? child : bo_se3_inverse(child));
+        w->poses[i] =
+            bo_se3_mul(w->poses[m->topology.up[i]], m->topology.way[i].sign > 0 ? child : bo_se3_inverse(child));
     }
 }
 
@@ -129,8 +130,8 @@ static void balance(const bough_full_mechanism *full, const double *q, double *o
     const bough_mechanism *m = w->mechanism;
     place(w, q);
     load_links(full);
-    for (int32_t k = 0; k < m->loop_count; k++) {
-        const bo_mechanism_joint *joint = &m->joints[m->cuts[k]];
+    for (int32_t k = 0; k < m->topology.loop_count; k++) {
+        const bo_mechanism_joint *joint = &m->joints[m->topology.cuts[k]];
         const bo_se3 from = bo_se3_mul(w->poses[joint->parent], joint->in_parent);
         const bo_se3 X = bo_se3_mul(from, bo_joint_pose(joint->kind, q + w->base_size + joint->offset));
         const bo_se3 Y = bo_joint_frame(joint, w->poses[joint->child]);
@@ -138,13 +139,13 @@ static void balance(const bough_full_mechanism *full, const double *q, double *o
         bo_store_twist(out + w->n + 6 * k, bo_se3_log(bo_se3_mul(bo_se3_inverse(X), Y)));
         w->wrenches[joint->child] = bo_twist_mul_add(w->wrenches[joint->child], -1, f);
         w->wrenches[joint->parent] = bo_twist_mul_add(w->wrenches[joint->parent], 1, f);
-        balance_joint(full, m->cuts[k], f, q, out);
+        balance_joint(full, m->topology.cuts[k], f, q, out);
     }
     for (int32_t k = m->def.link_count - 1; k > 0; k--) {
-        const int32_t i = m->order[k];
+        const int32_t i = m->topology.order[k];
         const bo_twist beyond = w->wrenches[i], none = {{0, 0, 0}, {0, 0, 0}};
-        balance_joint(full, m->way[i].joint, bo_twist_mul_add(none, m->way[i].sign, beyond), q, out);
-        w->wrenches[m->up[i]] = bo_twist_mul_add(w->wrenches[m->up[i]], 1, beyond);
+        balance_joint(full, m->topology.way[i].joint, bo_twist_mul_add(none, m->topology.way[i].sign, beyond), q, out);
+        w->wrenches[m->topology.up[i]] = bo_twist_mul_add(w->wrenches[m->topology.up[i]], 1, beyond);
     }
     if (w->base_size > 0) {
         const bo_twist all = bo_ad_transposed(about_middle(m, w->poses[m->def.base]), w->wrenches[m->def.base]);
@@ -501,7 +502,7 @@ static bool make_work(bough_context *ctx, const bough_mechanism *m, struct bo_fu
     w->mechanism = m;
     w->base_size = m->def.free_base ? 6 : 0;
     w->n = w->base_size + m->coordinate_count;
-    w->size = w->n + 6 * m->loop_count;
+    w->size = w->n + 6 * m->topology.loop_count;
     const size_t size = (size_t)w->size, links = (size_t)m->def.link_count;
     double *x = w->memory = BO_NEW_ZEROS(ctx, double, size *size + 13 * size);
     w->poses = BO_NEW_ZEROS(ctx, bo_se3, links);
@@ -524,10 +525,10 @@ bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechani
                                          bough_full_mechanism **full) {
     *full = NULL;
     const bough_mechanism_def *def = &mechanism->def;
-    if (mechanism->coordinate_count + 6 * mechanism->loop_count > 8000)
+    if (mechanism->coordinate_count + 6 * mechanism->topology.loop_count > 8000)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "the full mechanism has %d coordinates and %d loops; 8000 unknowns are supported",
-                       mechanism->coordinate_count, mechanism->loop_count);
+                       mechanism->coordinate_count, mechanism->topology.loop_count);
     bough_full_mechanism *f = BO_NEW(ctx, bough_full_mechanism);
     if (!f)
         return bo_fail_memory(ctx);

@@ -71,7 +71,7 @@ static void read_joints(const directions *d, bo_flexibility *f, double square, c
     const size_t n = 6 * (size_t)d->model->end_effector_count;
     for (int32_t j = 0; j < m->def.joint_count; j++) {
         const bo_mechanism_joint *joint = &m->joints[j];
-        const bool back = m->up[joint->parent] >= 0 && m->way[joint->parent].joint == j;
+        const bool back = m->topology.up[joint->parent] >= 0 && m->topology.way[joint->parent].joint == j;
         const bo_twist carried = bo_load_twist(f->carried + 6 * (size_t)j);
         for (int a = 0; a < joint->freedoms; a++) {
             double *at = theta + joint->offset + a;

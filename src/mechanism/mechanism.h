@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "rig/joint.h"
+#include "rig/topology.h"
 
 #include <bough/mechanism.h>
 
@@ -21,13 +22,6 @@ typedef struct bo_mechanism_joint {
     double slack[6]; /* where they would go from `at`, with what limits add: linear statics' offset */
 } bo_mechanism_joint;
 
-/* A joint of the tree on the way from a link to the base, or of a loop. */
-typedef struct bo_mechanism_edge {
-    int32_t joint;
-    int32_t sign; /* of the tree: +1 where the joint's child is the link away from the base. Of a loop: of a wrench on
-                     what is beyond that joint of the tree, for a unit carried by the joint that closes the loop */
-} bo_mechanism_edge;
-
 struct bough_mechanism {
     bough_mechanism_def def; /* with copies of everything */
     bough_rigid_body_def *links;
@@ -35,14 +29,8 @@ struct bough_mechanism {
     bough_frame_def *end_effectors;
     bo_mechanism_joint *joints;
     int32_t coordinate_count;
-    int32_t *order;         /* links from the base outwards */
-    int32_t *up;            /* of each link: the next towards the base; -1: it is the base */
-    bo_mechanism_edge *way; /* of each link: the joint to that */
-    int32_t loop_count;
-    int32_t *cuts;       /* loop_count: the joints that are not in the tree */
-    int32_t *loop_start; /* loop_count + 1: where the edges of a loop begin */
-    bo_mechanism_edge *loop_edges;
-    bo_vec3 middle; /* of all links and joints */
+    bo_topology topology; /* of its links, from the base */
+    bo_vec3 middle;       /* of all links and joints */
     double radius;
 };
 

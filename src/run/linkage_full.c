@@ -166,7 +166,7 @@ static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
     blocks[0] = (bo_state_block){w->full->coordinates, (size_t)w->mechanism->coordinate_count};
     blocks[1] = (bo_state_block){(double *)w->full->poses, links * (sizeof(bough_pose) / sizeof(double))};
     blocks[2] = (bo_state_block){w->full->twists, 6 * links};
-    blocks[3] = (bo_state_block){bo_full_loop_wrenches(w->full), 6 * (size_t)w->mechanism->loop_count};
+    blocks[3] = (bo_state_block){bo_full_loop_wrenches(w->full), 6 * (size_t)w->mechanism->topology.loop_count};
 }
 
 static int64_t state_size(const bo_linkage *l) {

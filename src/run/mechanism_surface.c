@@ -168,7 +168,7 @@ static void list_rigids(mechanism_engine *e) {
     for (int32_t i = 0; i < m->obstacle_count; i++)
         describe(e, to++, BOUGH_RIGID_OBSTACLE, i);
     for (int32_t i = 0; i < m->link_count; i++)
-        e->rigids[i].parent = m->mechanism->up[i];
+        e->rigids[i].parent = m->mechanism->topology.up[i];
 }
 
 /* ---- one mesh of them all ---- */

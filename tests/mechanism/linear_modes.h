@@ -38,7 +38,7 @@ static inline void fill_linear(const sketch *s, const bough_mechanism *m, linear
                     joint->stiffness[joint->freedoms * a + b];
     }
     for (int32_t k = 0; k < s->def.link_count; k++) {
-        const int32_t i = m->order[k];
+        const int32_t i = m->topology.order[k];
         bo_twist *mine = columns + (ptrdiff_t)n * i;
         for (int d = 0; d < base; d++) {
             double x[6] = {0};
@@ -47,20 +47,20 @@ static inline void fill_linear(const sketch *s, const bough_mechanism *m, linear
         }
         if (k == 0)
             continue;
-        const int32_t j = m->way[i].joint;
-        memcpy(mine, columns + (ptrdiff_t)n * m->up[i], (size_t)n * sizeof *mine);
+        const int32_t j = m->topology.way[i].joint;
+        memcpy(mine, columns + (ptrdiff_t)n * m->topology.up[i], (size_t)n * sizeof *mine);
         for (int a = 0; a < m->joints[j].freedoms; a++)
-            mine[base + m->joints[j].offset + a] = (bo_twist){bo_scale(m->way[i].sign, joints[6 * j + a].v),
-                                                              bo_scale(m->way[i].sign, joints[6 * j + a].w)};
+            mine[base + m->joints[j].offset + a] = (bo_twist){bo_scale(m->topology.way[i].sign, joints[6 * j + a].v),
+                                                              bo_scale(m->topology.way[i].sign, joints[6 * j + a].w)};
     }
-    for (int32_t k = 0; k < m->loop_count; k++) {
-        const bo_mechanism_joint *joint = &m->joints[m->cuts[k]];
+    for (int32_t k = 0; k < m->topology.loop_count; k++) {
+        const bo_mechanism_joint *joint = &m->joints[m->topology.cuts[k]];
         for (int c = 0; c < n; c++) {
             double x[6];
             bo_twist gap = bo_twist_mul_add(columns[n * joint->child + c], -1, columns[n * joint->parent + c]);
             for (int a = 0; a < joint->freedoms; a++)
                 if (c == base + joint->offset + a)
-                    gap = bo_twist_mul_add(gap, -1, joints[6 * m->cuts[k] + a]);
+                    gap = bo_twist_mul_add(gap, -1, joints[6 * m->topology.cuts[k] + a]);
             bo_store_twist(x, gap);
             for (int r = 0; r < 6; r++)
                 l->closed[(6 * k + r) * n + c] = x[r];
@@ -121,7 +121,7 @@ static inline int linear_frequencies(bough_context *ctx, const sketch *s, int co
     bough_mechanism *m = NULL;
     check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
     const int n = m->coordinate_count + (s->def.free_base ? 6 : 0);
-    linear_mechanism l = {.n = n, .constraints = 6 * m->loop_count};
+    linear_mechanism l = {.n = n, .constraints = 6 * m->topology.loop_count};
     l.K = calloc((size_t)(n * n), sizeof(double)), l.M = calloc((size_t)(n * n), sizeof(double));
     l.closed = calloc((size_t)(l.constraints * n + 1), sizeof(double));
     l.effectors = calloc((size_t)(6 * s->def.end_effector_count * n), sizeof(double));
