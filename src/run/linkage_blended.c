@@ -51,8 +51,7 @@ static void fill_path(const bo_linkage *l, double *path) {
     const double end = bo_linkage_motors_end(l, l->scene->duration > 0 ? l->scene->duration : INFINITY);
     for (int32_t i = 0; i < PATH_TIMES; i++)
         for (int32_t k = 0; k < m->motor_count; k++)
-            *path++ = m->motors[k].scale *
-                      bo_curve_at(&l->scene->drive.curves[m->motors[k].curve], end * i / (PATH_TIMES - 1));
+            *path++ = bo_motor_offset(&m->motors[k], l->scene->drive.curves, end * i / (PATH_TIMES - 1));
 }
 
 static bough_status make_blend(const bo_linkage *l, const bough_mechanism_statics_def *statics, blended *b) {

@@ -81,7 +81,7 @@ static void move(const bo_linkage *l) {
 static void drive(const bo_linkage *l, const double *offsets) {
     const whole *w = of(l);
     for (int32_t k = 0; k < l->m->motor_count; k++) {
-        const bo_scene_motor *motor = &l->m->motors[k];
+        const bo_motor *motor = &l->m->motors[k];
         const int32_t c = bough_mechanism_coordinate_offset(w->mechanism, motor->joint) + motor->freedom;
         w->full->offsets[c] = w->own_offsets[c] + offsets[k];
     }

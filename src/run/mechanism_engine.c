@@ -76,7 +76,7 @@ static bool is_held(const mechanism_engine *e, int32_t motor) {
 
 /* Of what somebody may choose: the limits of the joint, or else half as far again as the curve goes, and at least 0.1
  * rad or a hundredth of the mechanism. */
-static void find_range(const mechanism_engine *e, const bo_scene_motor *motor, bough_run_motor *out) {
+static void find_range(const mechanism_engine *e, const bo_motor *motor, bough_run_motor *out) {
     const bough_joint_def *joint = &e->l.m->joints[motor->joint];
     const bo_curve *curve = &e->l.scene->drive.curves[motor->curve];
     double most = !strcmp(out->unit, "rad") ? 0.1 : 0.01 * bough_mechanism_radius(e->l.m->mechanism);
@@ -89,7 +89,7 @@ static void find_range(const mechanism_engine *e, const bo_scene_motor *motor, b
 
 static void look_at_motor(const void *data, int32_t i, bough_run_motor *out) {
     const mechanism_engine *e = data;
-    const bo_scene_motor *motor = &e->l.m->motors[i];
+    const bo_motor *motor = &e->l.m->motors[i];
     const bough_joint_def *joint = &e->l.m->joints[motor->joint];
     const bool slides = bo_joint_slides(joint->kind, motor->freedom);
     *out = (bough_run_motor){.joint = joint->name,
@@ -104,9 +104,8 @@ static void look_at_motor(const void *data, int32_t i, bough_run_motor *out) {
 static void drive_at(mechanism_engine *e, double t) {
     const bo_mechanism_scene *m = e->l.m;
     for (int32_t k = 0; k < m->motor_count; k++) {
-        const bo_curve *curve = &e->l.scene->drive.curves[m->motors[k].curve];
-        e->l.offsets[k] = m->motors[k].scale * bo_curve_at(curve, t);
-        e->l.rates[k] = m->motors[k].scale * bo_curve_slope(curve, t);
+        e->l.offsets[k] = bo_motor_offset(&m->motors[k], e->l.scene->drive.curves, t);
+        e->l.rates[k] = bo_motor_rate(&m->motors[k], e->l.scene->drive.curves, t);
         if (is_held(e, k))
             e->l.offsets[k] = e->hands->motors[k], e->l.rates[k] = 0;
     }

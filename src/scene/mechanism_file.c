@@ -414,11 +414,11 @@ static bough_status read_end_effectors(const reader *r, bo_json at) {
 
 /* ---- motors ---- */
 
-static bough_status read_motor(const reader *r, bo_json at, bo_scene_motor *motor) {
+static bough_status read_motor(const reader *r, bo_json at, bo_motor *motor) {
     const bo_mechanism_scene *m = r->m;
     bo_json freedom = bo_json_at(&at, "freedom"), degrees = bo_json_at(&at, "degrees");
     bool in_degrees = false;
-    *motor = (bo_scene_motor){.scale = 1};
+    *motor = (bo_motor){.scale = 1};
     BO_TRY(bo_json_keys(at, BO_MOTOR_KEYS));
     BO_TRY(find(r, bo_json_must(&at, "joint"), NAMES_JOINT, &motor->joint));
     const bough_joint_kind kind = m->joints[motor->joint].kind;
@@ -428,7 +428,7 @@ static bough_status read_motor(const reader *r, bo_json at, bo_scene_motor *moto
         return bo_json_fail(degrees, "is for joints that only turn; this one is %s", bough_joint_name(kind));
     BO_TRY(bo_json_number(bo_json_at(&at, "scale"), BO_ANY, &motor->scale));
     motor->scale *= in_degrees ? M_PI / 180 : 1;
-    for (const bo_scene_motor *other = m->motors; other < motor; other++)
+    for (const bo_motor *other = m->motors; other < motor; other++)
         if (other->joint == motor->joint && other->freedom == motor->freedom)
             return bo_json_fail(at, "another motor moves this joint already");
     bo_json curve = bo_json_must(&at, "curve");
@@ -441,7 +441,7 @@ static bough_status read_motors(const reader *r, bo_json at) {
     bo_mechanism_scene *m = r->m;
     int32_t count;
     BO_TRY(list_of(at, MOST_THINGS, &count));
-    if (!(m->motors = BO_NEW_ZEROS(at.ctx, bo_scene_motor, count)))
+    if (!(m->motors = BO_NEW_ZEROS(at.ctx, bo_motor, count)))
         return BOUGH_ERROR_MEMORY;
     for (m->motor_count = 0; m->motor_count < count; m->motor_count++)
         BO_TRY(read_motor(r, bo_json_item(&at, m->motor_count), &m->motors[m->motor_count]));

@@ -4,6 +4,7 @@
 #define BO_SCENE_MECHANISM_SCENE_H
 
 #include "base/rotation.h"
+#include "rig/motor.h"
 #include "scene/json.h"
 
 #include <bough/mechanism.h>
@@ -79,13 +80,6 @@ typedef struct bo_scene_end_effector {
     bo_scene_touch touch;
 } bo_scene_end_effector;
 
-/* The offset of a joint's spring follows a curve. */
-typedef struct bo_scene_motor {
-    int32_t joint, freedom;
-    int32_t curve; /* of the drive */
-    double scale;  /* rad or m at a curve value of 1 */
-} bo_scene_motor;
-
 /* A point of a link or body. */
 typedef struct bo_scene_spot {
     bool body;
@@ -143,7 +137,7 @@ typedef struct bo_mechanism_scene {
     int32_t link_touch_count;
     bo_scene_link_touch *link_touches; /* of any links, in their frames */
     int32_t motor_count;
-    bo_scene_motor *motors;
+    bo_motor *motors; /* curves are the drive's */
     int32_t load_count;
     bo_scene_load *loads;
     int32_t body_count, obstacle_count;
