@@ -30,9 +30,9 @@ static bo_mat3 lay_z_on(bo_vec3 axis) {
 /* Of the child in the parent. */
 static bo_se3 step_over(const bo_urdf_joint *joint) {
     bo_se3 moved = bo_se3_identity();
-    if (joint->kind == BOUGH_JOINT_HINGE)
+    if (joint->def.kind == BOUGH_JOINT_HINGE)
         moved.R = bo_exp3(bo_scale(joint->position, joint->axis));
-    if (joint->kind == BOUGH_JOINT_PRISMATIC)
+    if (joint->def.kind == BOUGH_JOINT_PRISMATIC)
         moved.t = bo_scale(joint->position, joint->axis);
     return bo_se3_mul(joint->origin, moved);
 }
@@ -53,7 +53,7 @@ static int32_t place_links(bo_urdf *u) {
         const bo_urdf_joint *joint = &u->joints[link->above];
         const bo_urdf_link *parent = &u->links[joint->parent];
         link->pose = tidy(bo_se3_mul(parent->pose, step_over(joint)));
-        if (joint->rigid) {
+        if (joint->def.kind == BOUGH_JOINT_WELD) {
             link->head = parent->head;
             link->in_head = tidy(bo_se3_mul(parent->in_head, joint->origin));
         }
@@ -90,9 +90,12 @@ static void weld_masses(const bo_urdf *u, bough_rigid_body_def *links) {
     for (int32_t i = 0; i < u->link_count; i++) {
         const bo_urdf_link *link = &u->links[i];
         const bo_mat3 R = link->in_head.R;
-        if (link->mass > 0)
-            add_solid(&links[u->links[link->head].index], link->mass, bo_se3_apply(link->in_head, link->centre),
-                      bo_sym(bo_mat_mul(R, bo_mat_mul(link->inertia, bo_transpose(R)))));
+        bo_mat3 I;
+        memcpy(I.m, link->body.inertia, sizeof I.m);
+        if (link->body.mass > 0)
+            add_solid(&links[u->links[link->head].index], link->body.mass,
+                      bo_se3_apply(link->in_head, bo_load3(link->body.centre)),
+                      bo_sym(bo_mat_mul(R, bo_mat_mul(I, bo_transpose(R)))));
     }
 }
 
@@ -101,7 +104,7 @@ static bough_status check_mass(const bo_urdf *u, const bo_urdf_link *head, const
         return bo_xml_fail(&u->xml, head->at,
                            "link \"%.60s\" has no mass, nor has anything that is welded to it; every link that moves "
                            "needs <inertial> with one above 0",
-                           head->name);
+                           head->body.name);
     bo_mat3 I, axes;
     bo_vec3 values;
     memcpy(I.m, link->inertia, sizeof I.m);
@@ -110,7 +113,7 @@ static bough_status check_mass(const bo_urdf *u, const bo_urdf_link *head, const
         return bo_xml_fail(&u->xml, head->at,
                            "link \"%.60s\" has a principal moment of inertia of %g kg m^2; every link that moves needs "
                            "three above 0",
-                           head->name, values.x);
+                           head->body.name, values.x);
     return BOUGH_OK;
 }
 
@@ -120,7 +123,7 @@ static bough_status make_links(const bo_urdf *u, bough_rigid_body_def *links) {
             continue;
         bough_rigid_body_def *link = &links[u->links[i].index];
         *link = bough_default_rigid_body_def();
-        link->name = u->links[i].name;
+        link->name = u->links[i].body.name;
         link->mass = 0;
         memset(link->inertia, 0, sizeof link->inertia);
         link->pose = bo_put_pose(u->links[i].pose);
@@ -136,29 +139,25 @@ static bough_status make_links(const bo_urdf *u, bough_rigid_body_def *links) {
 
 /* The angle of a hinge is read from poses as one between -180 and 180 degrees: limits move with it by whole turns. */
 static void take_limits(bo_urdf *u, const bo_urdf_joint *from, bough_joint_def *joint) {
-    const double turns = from->kind == BOUGH_JOINT_HINGE ? TURN * nearbyint(from->position / TURN) : 0;
-    joint->lower[0] = from->lower - turns, joint->upper[0] = from->upper - turns;
-    joint->limit_stiffness = from->limit_stiffness;
-    if (from->position < from->lower || from->position > from->upper)
-        bo_xml_warn(&u->xml, from->at, "joint \"%.60s\" stands at %g, beyond its limits %g and %g", from->name,
-                    from->position, from->lower, from->upper);
+    const double turns = joint->kind == BOUGH_JOINT_HINGE ? TURN * nearbyint(from->position / TURN) : 0;
+    const double lower = joint->lower[0], upper = joint->upper[0];
+    joint->lower[0] = lower - turns, joint->upper[0] = upper - turns;
+    if (from->position < lower || from->position > upper)
+        bo_xml_warn(&u->xml, from->at, "joint \"%.60s\" stands at %g, beyond its limits %g and %g", joint->name,
+                    from->position, lower, upper);
 }
 
 static void make_joint(bo_urdf *u, const bo_urdf_joint *from, bough_joint_def *joint) {
     const bo_urdf_link *parent = &u->links[from->parent];
     bo_se3 A = bo_se3_identity();
-    *joint = bough_default_joint_def();
-    joint->name = from->name, joint->kind = from->kind;
-    joint->parent.body = u->links[parent->head].index, joint->child.body = u->links[from->child].index;
-    if (from->kind != BOUGH_JOINT_COMPLIANT) {
+    *joint = from->def;
+    if (joint->kind != BOUGH_JOINT_COMPLIANT) {
         A.R = lay_z_on(from->axis);
         take_limits(u, from, joint);
     }
-    joint->parent.pose = bo_put_pose(tidy(bo_se3_mul(parent->in_head, bo_se3_mul(from->origin, A))));
-    joint->child.pose = bo_put_pose(A);
-    memcpy(joint->stiffness, from->stiffness, sizeof joint->stiffness);
-    memcpy(joint->damping, from->damping, sizeof joint->damping);
-    joint->offset[0] = from->offset;
+    joint->parent = bo_frame_on(u->links[parent->head].index,
+                                bo_put_pose(tidy(bo_se3_mul(parent->in_head, bo_se3_mul(from->origin, A)))));
+    joint->child = bo_frame_on(u->links[from->child].index, bo_put_pose(A));
 }
 
 /* ---- end effectors ---- */
@@ -168,7 +167,7 @@ static void make_joint(bo_urdf *u, const bo_urdf_joint *from, bough_joint_def *j
 static int32_t list_leaves(const bo_urdf *u, int32_t *children, int32_t *leaves) {
     memset(children, 0, (size_t)u->link_count * sizeof *children);
     for (int32_t j = 0; j < u->joint_count; j++)
-        if (!u->joints[j].rigid)
+        if (u->joints[j].def.kind != BOUGH_JOINT_WELD)
             children[u->links[u->joints[j].parent].head]++;
     int32_t count = 0;
     for (int32_t i = 0; i < u->link_count; i++)
@@ -210,7 +209,7 @@ static bough_status list_end_effectors(bough_context *ctx, const bo_urdf *u, con
         if (u->links[chosen[k]].head == u->root)
             return bo_xml_fail(&u->xml, u->links[chosen[k]].at,
                                "link \"%.60s\" is welded to the base; an end effector moves against it",
-                               u->links[chosen[k]].name);
+                               u->links[chosen[k]].body.name);
     return BOUGH_OK;
 }
 
@@ -224,60 +223,33 @@ static bough_status copy_frames(bough_context *ctx, const bo_urdf *u, bough_urdf
     out->frame_count = u->link_count;
     for (int32_t i = 0; i < u->link_count; i++) {
         out->frames[i] = bo_frame_on(u->links[u->links[i].head].index, bo_put_pose(u->links[i].in_head));
-        out->frames[i].name = bo_strdup(ctx, u->links[i].name);
+        out->frames[i].name = bo_strdup(ctx, u->links[i].body.name);
         if (!out->frames[i].name)
             return BOUGH_ERROR_MEMORY;
     }
     return BOUGH_OK;
 }
 
-typedef struct {
-    bough_rigid_body_def *links;
-    bough_joint_def *joints;
-    bough_frame_def *end_effectors;
-} pieces;
-
-static bough_status describe(bo_urdf *u, const pieces *p, int32_t link_count, const int32_t *chosen,
-                             bough_mechanism_def *def) {
-    BO_TRY(make_links(u, p->links));
-    int32_t joint_count = 0;
+static bough_status describe(bough_context *ctx, bo_urdf *u, int32_t link_count, const int32_t *chosen,
+                             bough_mechanism_def *made) {
+    u->bodies = BO_NEW_ARRAY(ctx, bough_rigid_body_def, link_count);
+    u->joint_defs = BO_NEW_ARRAY(ctx, bough_joint_def, u->joint_count);
+    u->frames = BO_NEW_ARRAY(ctx, bough_frame_def, made->end_effector_count);
+    if (!u->bodies || !u->joint_defs || !u->frames)
+        return bo_fail_memory(ctx);
+    BO_TRY(make_links(u, u->bodies));
     for (int32_t j = 0; j < u->joint_count; j++)
-        if (!u->joints[j].rigid)
-            make_joint(u, &u->joints[j], &p->joints[joint_count++]);
-    for (int32_t k = 0; k < def->end_effector_count; k++) {
+        if (u->joints[j].def.kind != BOUGH_JOINT_WELD)
+            make_joint(u, &u->joints[j], &u->joint_defs[made->joint_count++]);
+    for (int32_t k = 0; k < made->end_effector_count; k++) {
         const bo_urdf_link *link = &u->links[chosen[k]];
-        p->end_effectors[k] = bo_frame_on(u->links[link->head].index, bo_put_pose(link->in_head));
+        u->frames[k] = bo_frame_on(u->links[link->head].index, bo_put_pose(link->in_head));
+        u->frames[k].name = link->body.name;
     }
-    def->link_count = link_count, def->links = p->links;
-    def->joint_count = joint_count, def->joints = p->joints;
-    def->end_effectors = p->end_effectors;
-    def->base = u->links[u->root].index, def->free_base = u->free_base;
+    made->link_count = link_count, made->links = u->bodies;
+    made->joints = u->joint_defs, made->end_effectors = u->frames;
+    made->base = u->links[u->root].index, made->free_base = u->free_base;
     return BOUGH_OK;
-}
-
-static bough_status assemble(bough_context *ctx, bo_urdf *u, const bough_urdf_def *def, int32_t link_count,
-                             bough_urdf *out) {
-    bough_mechanism_def made = bough_default_mechanism_def();
-    const int32_t asked = def ? def->end_effector_count : 0;
-    const int32_t room = asked > u->end_effector_count ? asked : u->end_effector_count;
-    out->end_effectors = BO_NEW_ARRAY(ctx, int32_t, room > u->link_count ? room : u->link_count);
-    if (!out->end_effectors)
-        return BOUGH_ERROR_MEMORY;
-    BO_TRY(list_end_effectors(ctx, u, def, out->end_effectors, &made.end_effector_count));
-    const pieces p = {BO_NEW_ARRAY(ctx, bough_rigid_body_def, link_count),
-                      BO_NEW_ARRAY(ctx, bough_joint_def, u->joint_count),
-                      BO_NEW_ARRAY(ctx, bough_frame_def, made.end_effector_count)};
-    bough_status status = p.links && p.joints && p.end_effectors ? BOUGH_OK : bo_fail_memory(ctx);
-    if (status == BOUGH_OK)
-        status = describe(u, &p, link_count, out->end_effectors, &made);
-    if (status == BOUGH_OK && (status = bough_mechanism_create(ctx, &made, &out->mechanism)) != BOUGH_OK) {
-        bo_prefix_message(ctx, "%s: ", u->xml.path);
-        status = status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status;
-    }
-    bo_free(ctx, p.links);
-    bo_free(ctx, p.joints);
-    bo_free(ctx, p.end_effectors);
-    return status;
 }
 
 /* The one that is named, or else ROBOT.dynamics.json where it is there. */
@@ -294,7 +266,11 @@ static bough_status find_side_file(bough_context *ctx, const char *path, const b
     return BOUGH_OK;
 }
 
-static bough_status load(bough_context *ctx, const char *path, const bough_urdf_def *def, bo_urdf *u, bough_urdf *out) {
+bough_status bo_urdf_describe(bough_context *ctx, const char *path, const bough_urdf_def *def, bo_urdf *u,
+                              bough_urdf *out, bough_mechanism_def *made) {
+    *made = bough_default_mechanism_def();
+    if (def && def->cookie != URDF_COOKIE)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the def was not made by bough_default_urdf_def()");
     BO_TRY(bo_urdf_read(ctx, path, u));
     BO_TRY(find_side_file(ctx, path, def, out));
     BO_TRY(bo_urdf_dynamics(ctx, out->dynamics, u));
@@ -303,14 +279,27 @@ static bough_status load(bough_context *ctx, const char *path, const bough_urdf_
         return bo_xml_fail(&u->xml, &u->xml.elements[0], "has no joint that moves; everything is one rigid link");
     BO_TRY(copy_frames(ctx, u, out));
     BO_TRY(bo_urdf_shapes(ctx, u, out));
-    return assemble(ctx, u, def, link_count, out);
+    const int32_t asked = def ? def->end_effector_count : 0;
+    const int32_t room = asked > u->end_effector_count ? asked : u->end_effector_count;
+    out->end_effectors = BO_NEW_ARRAY(ctx, int32_t, room > u->link_count ? room : u->link_count);
+    if (!out->end_effectors)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(list_end_effectors(ctx, u, def, out->end_effectors, &made->end_effector_count));
+    return describe(ctx, u, link_count, out->end_effectors, made);
+}
+
+static bough_status load(bough_context *ctx, const char *path, const bough_urdf_def *def, bo_urdf *u, bough_urdf *out) {
+    bough_mechanism_def made;
+    BO_TRY(bo_urdf_describe(ctx, path, def, u, out, &made));
+    const bough_status status = bough_mechanism_create(ctx, &made, &out->mechanism);
+    if (status != BOUGH_OK)
+        bo_prefix_message(ctx, "%s: ", u->xml.path);
+    return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status;
 }
 
 bough_status bough_mechanism_load_urdf(bough_context *ctx, const char *path, const bough_urdf_def *def,
                                        bough_urdf **urdf) {
     *urdf = NULL;
-    if (def && def->cookie != URDF_COOKIE)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the def was not made by bough_default_urdf_def()");
     bough_urdf *out = BO_NEW(ctx, bough_urdf);
     if (!out)
         return bo_fail_memory(ctx);
