@@ -306,15 +306,15 @@ typedef struct app_mechanism {
 /* The name is the mechanism's. */
 typedef struct app_effector {
     const char *name;
-    bough_end_effector at;
+    bough_frame_def at;
 } app_effector;
 
 /* Links to reduce a mechanism to. */
 typedef struct app_effectors {
     int32_t count;
     app_effector *effectors;
-    bough_end_effector *at; /* the same without names */
-    int32_t modes;          /* internal ones, beside them */
+    bough_frame_def *at; /* the same without names */
+    int32_t modes;       /* internal ones, beside them */
 } app_effectors;
 
 /* dynamics: the side file of URDF, or NULL. Prints what is wrong and returns a status other than APP_OK when it fails.

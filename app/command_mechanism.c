@@ -271,7 +271,7 @@ static void print_combinations(const app_effectors *chosen, const bough_mechanis
 /* ---- info ---- */
 
 typedef struct {
-    int kinds[5];
+    int kinds[BOUGH_JOINT_KIND_COUNT];
     int32_t freedoms, limited;
     double mass;
     int32_t found;
@@ -280,15 +280,13 @@ typedef struct {
     int32_t modes;                  /* that a run would add by itself */
 } facts;
 
-static const char *const kind_names[5] = {"hinge", "prismatic", "universal", "ball", "fixed"};
-
 static int find_facts(bough_context *ctx, const app_mechanism *m, int32_t count, facts *f) {
     const bough_mechanism_def *def = bough_mechanism_describe(m->mechanism);
     *f = (facts){.error = NAN, .error_with_modes = NAN, .freedoms = bough_mechanism_coordinate_count(m->mechanism)};
     for (int32_t j = 0; j < def->joint_count; j++) {
-        const bough_mechanism_joint *joint = &def->joints[j];
+        const bough_joint_def *joint = &def->joints[j];
         bool limited = false;
-        for (int k = 0; k < bough_mechanism_freedoms(joint->kind); k++)
+        for (int k = 0; k < bough_joint_freedoms(joint->kind); k++)
             limited = limited || isfinite(joint->lower[k]) || isfinite(joint->upper[k]);
         f->kinds[joint->kind]++;
         f->limited += limited;
@@ -311,9 +309,11 @@ static void print_info(const app_mechanism *m, const app_effectors *chosen, cons
            def->free_base || !(def->links[def->base].mass > 0) ? "" : ", of which the base does not move");
     printf("base             %s, %s\n", link_name(def, def->base), def->free_base ? "free" : "held");
     printf("joints           %d:", def->joint_count);
-    for (int k = 0, first = 1; k < 5; k++)
-        if (f->kinds[k])
-            printf("%s %d %s", first ? "" : ",", f->kinds[k], kind_names[k]), first = 0;
+    static const bough_joint_kind order[] = {BOUGH_JOINT_HINGE, BOUGH_JOINT_PRISMATIC, BOUGH_JOINT_UNIVERSAL,
+                                             BOUGH_JOINT_BALL, BOUGH_JOINT_COMPLIANT};
+    for (size_t k = 0, first = 1; k < sizeof order / sizeof *order; k++)
+        if (f->kinds[order[k]])
+            printf("%s %d %s", first ? "" : ",", f->kinds[order[k]], bough_joint_name(order[k])), first = 0;
     printf("; %d with limits\n", f->limited);
     printf("coordinates      %d, loops %d\n", f->freedoms, bough_mechanism_loop_count(m->mechanism));
     printf("radius           %.6g m\n", bough_mechanism_radius(m->mechanism));
@@ -322,7 +322,7 @@ static void print_info(const app_mechanism *m, const app_effectors *chosen, cons
     for (int32_t k = 0; k < chosen->count; k++) {
         char rigid[64];
         const int count = name_rigid(model, k, rigid, sizeof rigid);
-        printf("  %-20s on %s%s%s\n", chosen->effectors[k].name, link_name(def, chosen->at[k].link),
+        printf("  %-20s on %s%s%s\n", chosen->effectors[k].name, link_name(def, chosen->at[k].body),
                count ? "; cannot move along or about its " : "", rigid);
     }
     if (model && !isnan(f->error)) {
@@ -342,8 +342,8 @@ static json_t *json_effectors(const app_effectors *chosen, const bough_mechanism
     json_t *list = json_array();
     for (int32_t k = 0; k < chosen->count; k++)
         json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "name", app_json_text(chosen->effectors[k].name),
-                                              "link", app_json_text(link_name(def, chosen->at[k].link)), "position",
-                                              app_json_numbers(chosen->at[k].frame.position, 3)));
+                                              "link", app_json_text(link_name(def, chosen->at[k].body)), "position",
+                                              app_json_numbers(chosen->at[k].pose.position, 3)));
     return list;
 }
 
@@ -354,17 +354,17 @@ static void print_info_json(const app_mechanism *m, const app_effectors *chosen,
     for (int32_t i = 0; i < def->link_count; i++)
         json_array_append_new(links, json_pack("{s:o, s:f, s:o}", "name", app_json_text(link_name(def, i)), "mass",
                                                def->links[i].mass, "position",
-                                               app_json_numbers(def->links[i].rest.position, 3)));
+                                               app_json_numbers(def->links[i].pose.position, 3)));
     for (int32_t j = 0; j < def->joint_count; j++) {
-        const bough_mechanism_joint *joint = &def->joints[j];
+        const bough_joint_def *joint = &def->joints[j];
         json_array_append_new(
             joints,
             json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "name", app_json_text(joint->name ? joint->name : ""), "kind",
-                      kind_names[joint->kind], "parent", app_json_text(link_name(def, joint->parent)), "child",
-                      app_json_text(link_name(def, joint->child)), "stiffness",
+                      bough_joint_name(joint->kind), "parent", app_json_text(link_name(def, joint->parent.body)),
+                      "child", app_json_text(link_name(def, joint->child.body)), "stiffness",
                       joint->compliance ? json_null()
-                                        : app_json_numbers(joint->stiffness, bough_mechanism_freedoms(joint->kind)),
-                      "damping", app_json_numbers(joint->damping, bough_mechanism_freedoms(joint->kind))));
+                                        : app_json_numbers(joint->stiffness, bough_joint_freedoms(joint->kind)),
+                      "damping", app_json_numbers(joint->damping, bough_joint_freedoms(joint->kind))));
     }
     app_print_json(json_pack(
         "{s:o, s:o, s:o, s:b, s:i, s:i, s:f, s:f, s:i, s:o, s:o, s:o, s:i, s:o}", "links", links, "joints", joints,

@@ -40,8 +40,8 @@ static app_effector own_effector(const app_mechanism *m, int32_t k) {
 
 static app_effector link_effector(const app_mechanism *m, int32_t link) {
     const char *name = bough_mechanism_describe(m->mechanism)->links[link].name;
-    app_effector e = {name ? name : "", bough_default_end_effector()};
-    e.at.link = link;
+    app_effector e = {name ? name : "", bough_default_frame_def()};
+    e.at.body = link;
     return e;
 }
 
@@ -55,8 +55,7 @@ static bool look_up(const app_mechanism *m, const char *name, app_effector *e) {
     }
     const int32_t frame = m->urdf ? bough_urdf_find(m->urdf, name) : -1;
     if (frame >= 0) {
-        const bough_urdf_frame *f = &m->urdf->frames[frame];
-        *e = (app_effector){f->name, {f->link, f->frame}};
+        *e = (app_effector){m->urdf->frames[frame].name, m->urdf->frames[frame]};
         return true;
     }
     for (int32_t i = 0; i < def->link_count; i++) {
@@ -71,7 +70,7 @@ static int find_effector(const app_mechanism *m, const char *name, app_effector 
     if (!look_up(m, name, e))
         return app_fail_with("there is no link \"%s\" for an end effector; bough mechanism info --json lists them",
                              name);
-    if (e->at.link == bough_mechanism_describe(m->mechanism)->base)
+    if (e->at.body == bough_mechanism_describe(m->mechanism)->base)
         return app_fail_with("\"%s\" is the base, or welded to it; an end effector moves against it", name);
     return APP_OK;
 }

@@ -59,8 +59,8 @@ static bool make_lists(const app_mechanism *m, const app_effectors *chosen, cons
     }
     for (int32_t k = 0; k < chosen->count; k++) {
         l->effectors[k] = chosen->effectors[k].name;
-        l->effector_links[k] = chosen->at[k].link;
-        put_pose(&chosen->at[k].frame, l->frames + 12 * k);
+        l->effector_links[k] = chosen->at[k].body;
+        put_pose(&chosen->at[k].pose, l->frames + 12 * k);
     }
     return true;
 }

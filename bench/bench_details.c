@@ -12,21 +12,21 @@ static const int32_t counts[LEVELS] = {1, 2, 4, 8}; /* end effectors */
 
 typedef struct {
     const char *name;
-    sketch *(*make)(int32_t count, bough_mechanism_joint_kind kind);
+    sketch *(*make)(int32_t count, bough_joint_kind kind);
     int32_t count;
-    bough_mechanism_joint_kind kind;
+    bough_joint_kind kind;
 } subject;
 
 /* Evenly over the links, the last one first. */
-static void spread(int32_t links, int32_t count, bough_end_effector *effectors) {
+static void spread(int32_t links, int32_t count, bough_frame_def *effectors) {
     for (int32_t k = 0; k < count; k++)
-        effectors[k] = (bough_end_effector){links - k * links / count, bo_put_pose(bo_se3_identity())};
+        effectors[k] = bo_frame_on(links - k * links / count, bough_default_pose());
 }
 
 static bool measure(bough_context *ctx, const subject *what, bough_mechanism_detail details[LEVELS]) {
     sketch *s = what->make(what->count, what->kind);
     bough_mechanism *mechanism = NULL;
-    bough_end_effector effectors[LEVELS][8];
+    bough_frame_def effectors[LEVELS][8];
     bough_mechanism_choice choices[LEVELS] = {{0}};
     bough_mechanism_detail_def def = bough_default_mechanism_detail_def();
     for (int k = 0; k < LEVELS; k++) {
@@ -73,7 +73,7 @@ static const int32_t long_counts[LONG] = {2000, 4000};
 
 /* The time below which 5 % of the rounds lie: a core that is busy elsewhere gives no figure. */
 static bool time_places(int32_t links, int32_t threads, double *us) {
-    sketch *s = helix(links, BOUGH_MECHANISM_BALL);
+    sketch *s = helix(links, BOUGH_JOINT_BALL);
     bough_context *ctx = app_context(threads);
     bough_mechanism *m = NULL;
     bough_mechanism_statics *statics = NULL;
@@ -120,9 +120,9 @@ static bool measure_threads(json_t *rows) {
 }
 
 int bench_details(const bench_options *options) {
-    static const subject subjects[] = {{"helix 50", helix, 50, BOUGH_MECHANISM_BALL},
-                                       {"helix 400", helix, 400, BOUGH_MECHANISM_BALL},
-                                       {"ladder 48", ladder, 16, BOUGH_MECHANISM_HINGE}};
+    static const subject subjects[] = {{"helix 50", helix, 50, BOUGH_JOINT_BALL},
+                                       {"helix 400", helix, 400, BOUGH_JOINT_BALL},
+                                       {"ladder 48", ladder, 16, BOUGH_JOINT_HINGE}};
     bough_context *ctx = app_context(1);
     json_t *rows = options->json ? json_array() : NULL;
     bool good = true;

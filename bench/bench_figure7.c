@@ -54,14 +54,14 @@ typedef struct {
 } stand;
 
 static sketch *make_y(void) {
-    return fork_of_links(4, 4, BOUGH_MECHANISM_BALL);
+    return fork_of_links(4, 4, BOUGH_JOINT_BALL);
 }
 static sketch *make_ladder(void) {
-    return ladder(12, BOUGH_MECHANISM_BALL);
+    return ladder(12, BOUGH_JOINT_BALL);
 }
 
 static bough_pose effector_of(const stand *b, const bough_pose *poses, int32_t e) {
-    return bo_put_pose(bo_se3_mul(bo_pose(&poses[b->s->effectors[e].link]), bo_pose(&b->s->effectors[e].frame)));
+    return bo_put_pose(bo_se3_mul(bo_pose(&poses[b->s->effectors[e].body]), bo_pose(&b->s->effectors[e].pose)));
 }
 /* |log(a^-1 b)| with linear parts over the radius and angular ones over pi */
 static double displacement(const stand *b, const bough_pose *from, const bough_pose *to) {

@@ -8,6 +8,7 @@
 #include "fem/body.h"
 #include "scene/cook_plan.h"
 #include "scene/scene.h"
+#include "rig/joint.h"
 #include "tree/tree.h"
 
 #include <math.h>
@@ -148,8 +149,7 @@ static bool add_tie_stiffness(const tree_scene *scene, bough_state *state, doubl
         state->q[l] = 0;
     }
     for (size_t row = 0; row < 6 * ties && good; row++) {
-        const bough_tie *tie = &def->ties[row / 6];
-        const double k = strength * (row % 6 < 3 ? tie->stiffness : tie->turning_stiffness);
+        const double k = strength * def->ties[row / 6].stiffness[row % 6];
         for (size_t i = 0; i < n * n; i++)
             K[i] += k * J[row * n + i / n] * J[row * n + i % n];
     }
@@ -263,7 +263,7 @@ static bool settle_full(const tree_scene *scene, const bough_state *rest, int32_
     good = u && !bough_body_set_gravity(scene->ctx, body, def->gravity);
     if (good) {
         hold_face(scene, &w, 0, def->components[0]->parent, body);
-        hold_face(scene, &w, def->ties[0].part[0], def->ties[0].interface[0], body);
+        hold_face(scene, &w, def->ties[0].parent.body, def->ties[0].parent.interface_index, body);
         good = !bough_body_static(scene->ctx, body, &how, u, &result);
     }
     if (good) {
@@ -315,12 +315,14 @@ static double step_time(const tree_scene *scene, int32_t ties, int32_t passes) {
     bough_model_def def = *bough_model_describe(scene->model);
     bough_model *model = NULL;
     bough_state *state = NULL;
-    bough_tie all[16];
+    bough_joint_def all[16];
     double times[STEPS];
     for (int32_t t = 0; t < ties; t++) {
         all[t] = def.ties[0];
-        if (t > 0)
-            all[t].part[0] = t * def.part_count / ties, all[t].part[1] = -1, all[t].stiffness = 1;
+        if (t > 0) {
+            all[t].parent.body = t * def.part_count / ties, all[t].child.body = BOUGH_WORLD;
+            bo_set_springs(all[t].stiffness, 1, all[t].stiffness[3]);
+        }
     }
     def.tie_count = ties, def.ties = all;
     bool good = !bough_model_create(scene->ctx, &def, &model) && !bough_state_create(scene->ctx, model, &state);

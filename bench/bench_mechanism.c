@@ -12,9 +12,9 @@ enum { ROUNDS = 21 };
 
 typedef struct {
     const char *name;
-    sketch *(*make)(int32_t count, bough_mechanism_joint_kind kind);
+    sketch *(*make)(int32_t count, bough_joint_kind kind);
     int32_t count;
-    bough_mechanism_joint_kind kind;
+    bough_joint_kind kind;
     double step_required;           /* us */
     double step_paper, step_engine; /* us: of the paper, and of the best other engine on the same mechanism */
     double make_required;           /* ms; 0: none */
@@ -170,7 +170,7 @@ static bool make_blended(bough_context *ctx, const sketch *s, blended *b) {
 }
 
 static bool measure_blended(bough_context *ctx, figures *f) {
-    sketch *s = helix(BLENDED_LINKS, BOUGH_MECHANISM_BALL);
+    sketch *s = helix(BLENDED_LINKS, BOUGH_JOINT_BALL);
     blended b = {0};
     bool good = make_blended(ctx, s, &b);
     for (int k = 0; k < ROUNDS && good; k++) {
@@ -210,11 +210,11 @@ static void tell_blended(const figures *f, bool json, json_t *all) {
 }
 
 int bench_mechanism(const bench_options *options) {
-    static const subject subjects[] = {{"helix 50", helix, 50, BOUGH_MECHANISM_BALL, 3, 20, 31, 0},
-                                       {"helix 100", helix, 100, BOUGH_MECHANISM_BALL, 5, 32, 62, 0},
-                                       {"helix 400", helix, 400, BOUGH_MECHANISM_BALL, 20, 112, 256, 5},
-                                       {"ladder 48", ladder, 16, BOUGH_MECHANISM_HINGE, 4, 22, 58, 5},
-                                       {"ball ladder", ladder, 16, BOUGH_MECHANISM_BALL, 4, 22, 58, 5}};
+    static const subject subjects[] = {{"helix 50", helix, 50, BOUGH_JOINT_BALL, 3, 20, 31, 0},
+                                       {"helix 100", helix, 100, BOUGH_JOINT_BALL, 5, 32, 62, 0},
+                                       {"helix 400", helix, 400, BOUGH_JOINT_BALL, 20, 112, 256, 5},
+                                       {"ladder 48", ladder, 16, BOUGH_JOINT_HINGE, 4, 22, 58, 5},
+                                       {"ball ladder", ladder, 16, BOUGH_JOINT_BALL, 4, 22, 58, 5}};
     bough_context *ctx = app_context(1);
     json_t *all = json_array();
     int status = APP_OK;

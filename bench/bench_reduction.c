@@ -39,8 +39,8 @@ static sketch *random_mechanism(uint64_t *random) {
         ends[i] = bo_mul_add(ends[from], length, along);
         const double inertia = mass * length * length / 12;
         add_link(s, (bo_se3){bo_identity3(), middle}, mass, inertia, inertia, inertia);
-        static const bough_mechanism_joint_kind kinds[] = {BOUGH_MECHANISM_HINGE, BOUGH_MECHANISM_HINGE,
-                                                           BOUGH_MECHANISM_UNIVERSAL, BOUGH_MECHANISM_BALL};
+        static const bough_joint_kind kinds[] = {BOUGH_JOINT_HINGE, BOUGH_JOINT_HINGE, BOUGH_JOINT_UNIVERSAL,
+                                                 BOUGH_JOINT_BALL};
         add_joint(s, kinds[pick(random, 4)], from, i,
                   (bo_se3){bo_exp3(bo_v3(uniform(random, -2, 2), uniform(random, -2, 2), uniform(random, -2, 2))),
                            ends[from]},
@@ -49,7 +49,7 @@ static sketch *random_mechanism(uint64_t *random) {
     for (int32_t k = 0; k < loops && links > 4; k++) {
         const int32_t a = 1 + pick(random, links), b = 1 + pick(random, links);
         if (a != b)
-            add_joint(s, BOUGH_MECHANISM_BALL, a, b, (bo_se3){bo_identity3(), bo_scale(0.5, bo_add(ends[a], ends[b]))},
+            add_joint(s, BOUGH_JOINT_BALL, a, b, (bo_se3){bo_identity3(), bo_scale(0.5, bo_add(ends[a], ends[b]))},
                       pow(10, uniform(random, 1.5, 2.5)), 0.1);
     }
     const int32_t effectors = 1 + pick(random, 3);

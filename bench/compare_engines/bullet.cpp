@@ -46,18 +46,18 @@ btQuaternion quaternion(const btMatrix3x3 &R) {
 }
 
 /* Links keep their numbers, less one: link 0 is the base. Their frames are at their centres of mass already. */
-void add_link(scene &s, const bough_mechanism_joint &joint) {
+void add_link(scene &s, const bough_joint_def &joint) {
     const bough_mechanism_def &def = *s.subject->def;
-    const bough_mechanism_link &link = def.links[joint.child];
+    const bough_rigid_body_def &link = def.links[joint.child.body];
     const btVector3 inertia(btScalar(link.inertia[0]), btScalar(link.inertia[4]), btScalar(link.inertia[8]));
-    const btMatrix3x3 to_this = matrix(link.rest).transpose() * matrix(def.links[joint.parent].rest);
-    const btVector3 in_parent = vector(joint.in_parent.position), to_centre = -vector(joint.in_child.position);
-    if (joint.kind == BOUGH_MECHANISM_BALL)
-        s.body->setupSpherical(joint.child - 1, btScalar(link.mass), inertia, joint.parent - 1, quaternion(to_this),
+    const btMatrix3x3 to_this = matrix(link.pose).transpose() * matrix(def.links[joint.parent.body].pose);
+    const btVector3 in_parent = vector(joint.parent.pose.position), to_centre = -vector(joint.child.pose.position);
+    if (joint.kind == BOUGH_JOINT_BALL)
+        s.body->setupSpherical(joint.child.body - 1, btScalar(link.mass), inertia, joint.parent.body - 1, quaternion(to_this),
                                in_parent, to_centre, true);
     else
-        s.body->setupRevolute(joint.child - 1, btScalar(link.mass), inertia, joint.parent - 1, quaternion(to_this),
-                              matrix(joint.in_child).getColumn(2), in_parent, to_centre, true);
+        s.body->setupRevolute(joint.child.body - 1, btScalar(link.mass), inertia, joint.parent.body - 1, quaternion(to_this),
+                              matrix(joint.child.pose).getColumn(2), in_parent, to_centre, true);
 }
 
 /* The world solves constraints of links that have shapes only; these meet nothing. */
@@ -77,7 +77,7 @@ void build(scene &s) {
     const tree_of_joints tree(def);
     s.world.setGravity(btVector3(0, 0, 0));
     s.body = new btMultiBody(def.link_count - 1, 0, btVector3(0, 0, 0), true, false);
-    s.body->setBaseWorldTransform(btTransform(matrix(def.links[0].rest), vector(def.links[0].rest.position)));
+    s.body->setBaseWorldTransform(btTransform(matrix(def.links[0].pose), vector(def.links[0].pose.position)));
     s.body->setHasSelfCollision(false);
     s.body->setLinearDamping(0);
     s.body->setAngularDamping(0);
@@ -86,16 +86,16 @@ void build(scene &s) {
     for (int j = 0; j < def.joint_count; j++)
         if (tree.in_tree[j]) {
             add_link(s, def.joints[j]);
-            s.spring_of[size_t(def.joints[j].child - 1)] = j;
+            s.spring_of[size_t(def.joints[j].child.body - 1)] = j;
         }
     s.body->finalizeMultiDof();
     s.world.addMultiBody(s.body);
     for (int j = 0; j < def.joint_count; j++)
         if (!tree.in_tree[j]) {
-            const bough_mechanism_joint &joint = def.joints[j];
-            s.closures.push_back(new btMultiBodyPoint2Point(s.body, joint.parent - 1, s.body, joint.child - 1,
-                                                            vector(joint.in_parent.position),
-                                                            vector(joint.in_child.position)));
+            const bough_joint_def &joint = def.joints[j];
+            s.closures.push_back(new btMultiBodyPoint2Point(s.body, joint.parent.body - 1, s.body, joint.child.body - 1,
+                                                            vector(joint.parent.pose.position),
+                                                            vector(joint.child.pose.position)));
             s.closures.back()->setMaxAppliedImpulse(1e6);
             s.world.addMultiBodyConstraint(s.closures.back());
             s.closing.push_back(j);
@@ -106,7 +106,7 @@ void build(scene &s) {
 }
 
 /* -k v - d v' of the rotation vector v between the links that a ball joins, in the child's axes */
-void pull_ball(scene &s, int link, const bough_mechanism_joint &joint) {
+void pull_ball(scene &s, int link, const bough_joint_def &joint) {
     const btScalar *q = s.body->getJointPosMultiDof(link), *rate = s.body->getJointVelMultiDof(link);
     const btVector3 v(q[0], q[1], q[2]);
     const btScalar length = v.length(), w = q[3] < 0 ? -q[3] : q[3], sign = q[3] < 0 ? btScalar(-1) : btScalar(1);
@@ -117,17 +117,17 @@ void pull_ball(scene &s, int link, const bough_mechanism_joint &joint) {
 }
 
 /* Of a hinge that closes a loop of a planar mechanism: the links' turns about z are sums along their ways. */
-void pull_closing(scene &s, const bough_mechanism_joint &joint) {
+void pull_closing(scene &s, const bough_joint_def &joint) {
     btScalar turn = 0, rate = 0;
     for (int side = 0; side < 2; side++)
-        for (int i = (side ? joint.parent : joint.child) - 1; i >= 0; i = s.body->getParent(i)) {
+        for (int i = (side ? joint.parent.body : joint.child.body) - 1; i >= 0; i = s.body->getParent(i)) {
             turn += (side ? -1 : 1) * s.body->getJointPos(i);
             rate += (side ? -1 : 1) * s.body->getJointVel(i);
         }
     const btVector3 torque(0, 0, -btScalar(joint.stiffness[0]) * turn - btScalar(joint.damping[0]) * rate);
-    s.body->addLinkTorque(joint.child - 1, torque);
-    if (joint.parent > 0)
-        s.body->addLinkTorque(joint.parent - 1, -torque);
+    s.body->addLinkTorque(joint.child.body - 1, torque);
+    if (joint.parent.body > 0)
+        s.body->addLinkTorque(joint.parent.body - 1, -torque);
 }
 
 void step(void *data) {
@@ -136,8 +136,8 @@ void step(void *data) {
     if (s.aba_only)
         s.body->clearForcesAndTorques();
     for (int i = 0; i < s.body->getNumLinks(); i++) {
-        const bough_mechanism_joint &joint = def.joints[s.spring_of[size_t(i)]];
-        if (joint.kind == BOUGH_MECHANISM_BALL)
+        const bough_joint_def &joint = def.joints[s.spring_of[size_t(i)]];
+        if (joint.kind == BOUGH_JOINT_BALL)
             pull_ball(s, i, joint);
         else
             s.body->addJointTorque(i, -btScalar(joint.stiffness[0]) * s.body->getJointPos(i) -

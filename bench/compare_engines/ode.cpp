@@ -19,12 +19,12 @@ struct scene {
     bool quick;
 };
 
-dBodyID add_body(scene &s, const bough_mechanism_link &link) {
+dBodyID add_body(scene &s, const bough_rigid_body_def &link) {
     dBodyID body = dBodyCreate(s.world);
     dMass mass;
     dMassSetParameters(&mass, dReal(link.mass), 0, 0, 0, dReal(link.inertia[0]), dReal(link.inertia[4]),
                        dReal(link.inertia[8]), 0, 0, 0);
-    const double *R = link.rest.rotation, *p = link.rest.position;
+    const double *R = link.pose.rotation, *p = link.pose.position;
     const dMatrix3 rotation = {dReal(R[0]), dReal(R[1]), dReal(R[2]), 0,           dReal(R[3]), dReal(R[4]),
                                dReal(R[5]), 0,           dReal(R[6]), dReal(R[7]), dReal(R[8]), 0};
     dBodySetMass(body, &mass);
@@ -35,23 +35,23 @@ dBodyID add_body(scene &s, const bough_mechanism_link &link) {
 }
 
 /* q of the child against the parent; the base does not turn */
-void relative(const scene &s, const bough_mechanism_joint &joint, dQuaternion q) {
-    const dReal *child = dBodyGetQuaternion(s.bodies[size_t(joint.child)]);
-    if (s.bodies[size_t(joint.parent)])
-        dQMultiply1(q, dBodyGetQuaternion(s.bodies[size_t(joint.parent)]), child);
+void relative(const scene &s, const bough_joint_def &joint, dQuaternion q) {
+    const dReal *child = dBodyGetQuaternion(s.bodies[size_t(joint.child.body)]);
+    if (s.bodies[size_t(joint.parent.body)])
+        dQMultiply1(q, dBodyGetQuaternion(s.bodies[size_t(joint.parent.body)]), child);
     else
         for (int k = 0; k < 4; k++)
             q[k] = child[k];
 }
 
 /* A frame that is given in a link's, in the world: position and axis z. */
-void in_world(const bough_mechanism_link &link, const bough_pose &frame, double p[3], double z[3]) {
+void in_world(const bough_rigid_body_def &link, const bough_pose &frame, double p[3], double z[3]) {
     for (int i = 0; i < 3; i++) {
-        p[i] = link.rest.position[i];
+        p[i] = link.pose.position[i];
         z[i] = 0;
         for (int k = 0; k < 3; k++) {
-            p[i] += link.rest.rotation[3 * i + k] * frame.position[k];
-            z[i] += link.rest.rotation[3 * i + k] * frame.rotation[3 * k + 2];
+            p[i] += link.pose.rotation[3 * i + k] * frame.position[k];
+            z[i] += link.pose.rotation[3 * i + k] * frame.rotation[3 * k + 2];
         }
     }
 }
@@ -63,12 +63,12 @@ void build(scene &s) {
     for (int i = 0; i < def.link_count; i++)
         s.bodies.push_back(i == def.base ? nullptr : add_body(s, def.links[i]));
     for (int j = 0; j < def.joint_count; j++) {
-        const bough_mechanism_joint &joint = def.joints[j];
-        const bool ball = joint.kind == BOUGH_MECHANISM_BALL;
+        const bough_joint_def &joint = def.joints[j];
+        const bool ball = joint.kind == BOUGH_JOINT_BALL;
         double p[3], z[3];
         dJointID made = ball ? dJointCreateBall(s.world, nullptr) : dJointCreateHinge(s.world, nullptr);
-        in_world(def.links[joint.parent], joint.in_parent, p, z);
-        dJointAttach(made, s.bodies[size_t(joint.child)], s.bodies[size_t(joint.parent)]);
+        in_world(def.links[joint.parent.body], joint.parent.pose, p, z);
+        dJointAttach(made, s.bodies[size_t(joint.child.body)], s.bodies[size_t(joint.parent.body)]);
         if (ball)
             dJointSetBallAnchor(made, dReal(p[0]), dReal(p[1]), dReal(p[2]));
         else
@@ -82,8 +82,8 @@ void build(scene &s) {
     }
 }
 
-void pull_ball(scene &s, size_t j, const bough_mechanism_joint &joint) {
-    dBodyID child = s.bodies[size_t(joint.child)], parent = s.bodies[size_t(joint.parent)];
+void pull_ball(scene &s, size_t j, const bough_joint_def &joint) {
+    dBodyID child = s.bodies[size_t(joint.child.body)], parent = s.bodies[size_t(joint.parent.body)];
     dQuaternion now, turn;
     dVector3 torque;
     relative(s, joint, now);
@@ -106,8 +106,8 @@ void step(void *data) {
     scene &s = *static_cast<scene *>(data);
     const bough_mechanism_def &def = *s.subject->def;
     for (size_t j = 0; j < s.joints.size(); j++) {
-        const bough_mechanism_joint &joint = def.joints[j];
-        if (joint.kind == BOUGH_MECHANISM_BALL)
+        const bough_joint_def &joint = def.joints[j];
+        if (joint.kind == BOUGH_JOINT_BALL)
             pull_ball(s, j, joint);
         else
             dJointAddHingeTorque(s.joints[j], -dReal(joint.stiffness[0]) * dJointGetHingeAngle(s.joints[j]) -

@@ -29,7 +29,7 @@ int compare_subject_count(void) {
 compare_subject compare_subject_make(int index) {
     static const char *const names[] = {"helix 50", "helix 100", "helix 400", "ladder 48"};
     static const int32_t counts[] = {50, 100, 400, 16};
-    sketch *s = index < 3 ? helix(counts[index], BOUGH_MECHANISM_BALL) : ladder(counts[index], BOUGH_MECHANISM_HINGE);
+    sketch *s = index < 3 ? helix(counts[index], BOUGH_JOINT_BALL) : ladder(counts[index], BOUGH_JOINT_HINGE);
     for (int32_t j = 0; j < s->def.joint_count; j++)
         for (int k = 0; k < 6; k++)
             s->joints[j].stiffness[k] = STIFFNESS, s->joints[j].damping[k] = DAMPING;

@@ -11,6 +11,7 @@
 #define BOUGH_MECHANISM_H
 
 #include <bough/contact.h>
+#include <bough/rig.h>
 #include <bough/time.h>
 
 #ifdef __cplusplus
@@ -19,61 +20,19 @@ extern "C" {
 
 /* ---- description ---- */
 
-typedef struct bough_mechanism_link {
-    uint32_t cookie;
-    const char *name;  /* copied; NULL: none */
-    double mass;       /* kg; a base that does not move needs none */
-    double inertia[9]; /* kg m^2, about the centre of mass in the link's axes */
-    double centre[3];  /* of mass, in the link's frame */
-    bough_pose rest;   /* in the world at the reference pose */
-} bough_mechanism_link;
-BOUGH_API bough_mechanism_link bough_default_mechanism_link(void);
-
-/* How a joint's frame in the child lies in its frame in the parent, by its coordinates. */
-typedef enum bough_mechanism_joint_kind {
-    BOUGH_MECHANISM_HINGE,     /* Rz(t) */
-    BOUGH_MECHANISM_PRISMATIC, /* Tz(t) */
-    BOUGH_MECHANISM_UNIVERSAL, /* Rx(t1) Ry(t2) */
-    BOUGH_MECHANISM_BALL,      /* exp(rotation vector) */
-    BOUGH_MECHANISM_FIXED      /* exp(twist): a weld that gives way in all six directions */
-} bough_mechanism_joint_kind;
-/* 1, 1, 2, 3, 6; 0 of what is no kind */
-BOUGH_API int32_t bough_mechanism_freedoms(bough_mechanism_joint_kind kind);
-
-typedef struct bough_mechanism_joint {
-    uint32_t cookie;
-    const char *name; /* copied; NULL: none */
-    bough_mechanism_joint_kind kind;
-    int32_t parent, child; /* links */
-    bough_pose in_parent;  /* the joint's frame in the parent's; coordinates follow from the rest poses */
-    bough_pose in_child;
-    double stiffness[6]; /* of each freedom: N m / rad, N / m */
-    double damping[6];   /* N m s / rad, N s / m */
-    /* Compliance by the freedoms, symmetric and positive definite, instead of `stiffness`: freedoms x freedoms. NULL:
-     * none */
-    const double *compliance;
-    double offset[6]; /* where its springs are at rest, against the coordinates at the reference pose */
-    /* Limits of its coordinates. Beyond them its springs are stiffer, in the full mechanism and in statics about a pose
-     * that is beyond; a reduced model about a pose within knows no limits. */
-    double lower[6], upper[6];
-    double limit_stiffness; /* added beyond a limit, as a multiple of the stiffness; 100 */
-} bough_mechanism_joint;
-BOUGH_API bough_mechanism_joint bough_default_mechanism_joint(void);
-
-typedef struct bough_end_effector {
-    int32_t link;
-    bough_pose frame; /* in the link's */
-} bough_end_effector;
-BOUGH_API bough_end_effector bough_default_end_effector(void);
-
+/* Links are rigid bodies of <bough/rig.h>, with their rest pose in the world; a base that is held needs no mass.
+ * Shapes, twist, friction and restitution of links are not used here. Joints are those of <bough/rig.h>, too: hinges,
+ * prismatic, universal, ball and compliant ones between two links, each with springs; their coordinates follow from the
+ * rest poses. Limits count in the full mechanism, and in statics about a pose that is beyond; a reduced model about a
+ * pose within knows none. End effectors are frames on links; their names are not kept. */
 typedef struct bough_mechanism_def {
     uint32_t cookie;
     int32_t link_count;
-    const bough_mechanism_link *links;
+    const bough_rigid_body_def *links;
     int32_t joint_count;
-    const bough_mechanism_joint *joints;
+    const bough_joint_def *joints;
     int32_t end_effector_count;
-    const bough_end_effector *end_effectors;
+    const bough_frame_def *end_effectors;
     int32_t base;   /* link */
     bool free_base; /* it moves with its own inertia; else it is held */
 } bough_mechanism_def;
@@ -108,7 +67,7 @@ typedef struct bough_mechanism_statics_def {
     uint32_t cookie;
     bough_mechanism_method method;
     int32_t end_effector_count; /* 0: those of the description */
-    const bough_end_effector *end_effectors;
+    const bough_frame_def *end_effectors;
     /* Coordinates (bough_mechanism_coordinate_offset()) whose springs' offsets will change while a model runs. */
     int32_t motor_count;
     const int32_t *motors;
@@ -118,7 +77,7 @@ BOUGH_API bough_mechanism_statics_def bough_default_mechanism_statics_def(void);
 /* Answers to unit wrenches at the end effectors, with the base held; n = 6 end_effector_count columns. */
 typedef struct bough_mechanism_statics {
     int32_t end_effector_count;
-    bough_end_effector *end_effectors;
+    bough_frame_def *end_effectors;
     double *C;           /* n x n: twists of the end effectors */
     double *twists;      /* 6 links x n: of the links */
     double *wrenches;    /* 6 joints x n: carried from child to parent, in the child's frame. What a redundant loop can
@@ -162,7 +121,7 @@ typedef struct bough_mechanism_model {
     int32_t end_effector_count, link_count, base, rank, motor_count;
     int32_t internal_count;
     bool free_base;
-    bough_end_effector *end_effectors;
+    bough_frame_def *end_effectors;
     bough_pose *rest; /* of the links */
     double radius;
     double *compliances;    /* rank: of the directions, scaled, descending; then of the modes */
@@ -286,7 +245,7 @@ enum { BOUGH_DETAIL_FREQUENCIES = 8 };
 /* What to reduce a mechanism to. */
 typedef struct bough_mechanism_choice {
     int32_t end_effector_count; /* 0: those of the description */
-    const bough_end_effector *end_effectors;
+    const bough_frame_def *end_effectors;
     int32_t internal_modes; /* or BOUGH_INTERNAL_AUTOMATIC */
 } bough_mechanism_choice;
 

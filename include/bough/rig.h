@@ -1,4 +1,4 @@
-/* The nouns that engines share: shapes and rigid bodies.
+/* The nouns that engines share: shapes, rigid bodies, frames and joints.
  *
  * Descriptions only: no engine's forces, no files. A def is plain data that the caller owns; functions that take one
  * copy all that they keep. Functions of this header may be called from several threads at once, each with a context of
@@ -89,6 +89,67 @@ typedef struct bough_rigid_body_def {
 } bough_rigid_body_def;
 /* 1 kg, 0.01 kg m^2 about each axis, at the world's origin, no shapes, friction 0.5 */
 BOUGH_API bough_rigid_body_def bough_default_rigid_body_def(void);
+
+/* ---- frames ---- */
+
+enum { BOUGH_WORLD = -1 }; /* where the number of a body is asked for */
+
+/* A place that moves with a body: on a rigid body, a link, a part, or an interface of a part. */
+typedef struct bough_frame_def {
+    const char *name;        /* NULL: none. Those who keep the frame copy it */
+    int32_t body;            /* number of the rigid body, link or part that it moves with, or BOUGH_WORLD */
+    int32_t interface_index; /* of the part's component, where it moves with an interface; -1: with the body itself */
+    bough_pose pose;         /* in the frame of that body or interface */
+} bough_frame_def;
+/* That of the world. */
+BOUGH_API bough_frame_def bough_default_frame_def(void);
+
+/* ---- joints ---- */
+
+/* Kind, name in messages and files, freedoms, and the pose of the joint's frame in the child against that in the parent
+ * by its coordinates t. Packs hold the numbers of the kinds: new ones go to the end. */
+#define BOUGH_JOINT_LIST(X)                                                                                   \
+    X(WELD, "weld", 0, "both frames are one")                                                                 \
+    X(HINGE, "hinge", 1, "Rz(t)")                                                                             \
+    X(BALL, "ball", 3, "exp(t): a rotation vector")                                                           \
+    X(PRISMATIC, "prismatic", 1, "Tz(t)")                                                                     \
+    X(UNIVERSAL, "universal", 2, "Rx(t1) Ry(t2)")                                                             \
+    X(COMPLIANT, "fixed", 6, "exp(t), t a twist (along; about): a weld that gives way in all six directions") \
+    X(FREE, "free", 6, "T(t1 t2 t3) exp(t4 t5 t6): nothing holds")
+
+typedef enum bough_joint_kind {
+#define BOUGH_JOINT_ENUM(kind, name, freedoms, about) BOUGH_JOINT_##kind,
+    BOUGH_JOINT_LIST(BOUGH_JOINT_ENUM)
+#undef BOUGH_JOINT_ENUM
+        BOUGH_JOINT_KIND_COUNT
+} bough_joint_kind;
+/* How many coordinates it has; 0 of what is no kind. */
+BOUGH_API int32_t bough_joint_freedoms(bough_joint_kind kind);
+/* "hinge" and so on; "?" of what is no kind. */
+BOUGH_API const char *bough_joint_name(bough_joint_kind kind);
+
+enum { BOUGH_MOST_FREEDOMS = 6 };
+
+/* How two frames move against each other. An engine refuses, with a sentence, kinds and settings that it does not have:
+ * docs/theory/rig.md has the table. */
+typedef struct bough_joint_def {
+    uint32_t cookie;
+    const char *name; /* NULL: none. Those who keep the joint copy it */
+    bough_joint_kind kind;
+    bough_frame_def parent, child;         /* the places that it connects */
+    double start[BOUGH_MOST_FREEDOMS];     /* coordinates of new states: rad, m */
+    double stiffness[BOUGH_MOST_FREEDOMS]; /* of the spring of each freedom: N m / rad, N / m */
+    double damping[BOUGH_MOST_FREEDOMS];   /* N m s / rad, N s / m */
+    const double *compliance;              /* by the freedoms, symmetric and positive definite, instead of
+                                              `stiffness`: freedoms x freedoms. NULL: none */
+    double offset[BOUGH_MOST_FREEDOMS];    /* where its springs are at rest, against its coordinates at rest */
+    double lower[BOUGH_MOST_FREEDOMS];     /* limits of its coordinates. Beyond them its springs are stiffer */
+    double upper[BOUGH_MOST_FREEDOMS];
+    double limit_stiffness;               /* added beyond a limit, as a multiple of the stiffness */
+    double friction[BOUGH_MOST_FREEDOMS]; /* N m, N: the most that dry friction holds */
+} bough_joint_def;
+/* A hinge of the world to itself, without springs, limits and friction; limit_stiffness 100. */
+BOUGH_API bough_joint_def bough_default_joint_def(void);
 
 #ifdef __cplusplus
 }

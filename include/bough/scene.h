@@ -186,20 +186,15 @@ typedef struct bough_urdf_shape {
     const char *mesh; /* the file's name as it is written; NULL: no mesh */
 } bough_urdf_shape;
 
-/* A <link> of the file. Those that are welded together by fixed joints are one link of the mechanism. */
-typedef struct bough_urdf_frame {
-    const char *name;
-    int32_t link;
-    bough_pose frame; /* in that link's */
-} bough_urdf_frame;
-
 typedef struct bough_urdf {
     const char *name;
     const char *dynamics; /* the side file; NULL: there was none */
     bough_mechanism *mechanism;
     int32_t frame_count;
-    bough_urdf_frame *frames; /* in the order of the file */
-    int32_t *end_effectors;   /* frames: of the end effectors of the mechanism's description */
+    /* The <link>s, in the order of the file, each on a link of the mechanism: those that are welded together by fixed
+     * joints are one link of it. */
+    bough_frame_def *frames;
+    int32_t *end_effectors; /* frames: of the end effectors of the mechanism's description */
     int32_t shape_count;
     bough_urdf_shape *shapes;
 } bough_urdf;

@@ -8,6 +8,7 @@
 
 #include <bough/component.h>
 #include <bough/engine.h>
+#include <bough/rig.h>
 #include <bough/time.h>
 
 #ifdef __cplusplus
@@ -37,21 +38,6 @@ typedef struct bough_track {
     const double *rotation; /* count x 4: quaternions w x y z */
 } bough_track;
 
-/* How a part turns against the interface that it hangs at, about its own origin. */
-typedef enum bough_joint_kind {
-    BOUGH_JOINT_WELD,  /* not at all */
-    BOUGH_JOINT_HINGE, /* about an axis: one more coordinate, the angle */
-    BOUGH_JOINT_BALL   /* in any way: three more, the rotation vector in the axes of the part */
-} bough_joint_kind;
-
-typedef struct bough_joint {
-    bough_joint_kind kind;
-    double axis[3];   /* of a hinge, in the axes of the part */
-    double stiffness; /* N m / rad: back to angle 0 */
-    double damping;   /* N m s / rad */
-    double angle[3];  /* rad, of new states and where nothing hangs in it; the first of a hinge */
-} bough_joint;
-
 typedef struct bough_part_def {
     uint32_t cookie;
     const char *name; /* copied; NULL: none */
@@ -70,10 +56,15 @@ typedef struct bough_part_def {
      * bough_state_lowest_frequencies(); damping by stiffness where they are 0. NAN: they stay */
     double damping_ratio;
     bough_track track; /* of a root that is held: its pose in the world instead of rotation and position; copied */
-    bough_joint joint; /* of a part with a parent; for the exact coupling, L3 */
-    bool free;         /* a root that flies; those whose components were cooked to fly do so in any case */
-    bool locked;       /* it stays as it is bent: a rigid body, until it is unlocked. It has no velocities in v */
-    bool absent;       /* it, and what hangs on it, is not there until it is added */
+    /* By which a part hangs that is not welded, for the exact coupling, L3; NULL: it is welded. Copied. A hinge about z
+     * of `child.pose`, or a ball, whose coordinates are the rotation vector in the axes of the part; both turn about
+     * the part's origin, against the interface that it hangs at, and start at `start`, also where nothing hangs in
+     * them. Springs have one stiffness and damping in all directions and pull back to angle 0. Frames say no more than
+     * where the axis is: the part says what it hangs on. */
+    const bough_joint_def *joint;
+    bool free;   /* a root that flies; those whose components were cooked to fly do so in any case */
+    bool locked; /* it stays as it is bent: a rigid body, until it is unlocked. It has no velocities in v */
+    bool absent; /* it, and what hangs on it, is not there until it is added */
 } bough_part_def;
 BOUGH_API bough_part_def bough_default_part_def(void);
 
@@ -82,20 +73,6 @@ BOUGH_API bough_wind bough_default_wind(void);
 /* Velocity of the air at a place: the mean and the gusts. */
 BOUGH_API void bough_wind_at(const bough_wind *wind, double time, const double position[3], double velocity[3]);
 
-/* A stiff damped spring in all six freedoms between two places that meet at rest: closes loops, which a tree of parts
- * cannot. It is integrated implicitly with the parts. For the exact coupling, L3. */
-typedef struct bough_tie {
-    uint32_t cookie;
-    const char *name;         /* copied; NULL: none */
-    int32_t part[2];          /* the second may be -1: the world */
-    int32_t interface[2];     /* of their components */
-    double stiffness;         /* N/m */
-    double damping;           /* N s/m */
-    double turning_stiffness; /* N m / rad */
-    double turning_damping;   /* N m s / rad; both 0: a ball */
-} bough_tie;
-BOUGH_API bough_tie bough_default_tie(void);
-
 typedef struct bough_model_def {
     uint32_t cookie;
     int32_t component_count;
@@ -103,10 +80,14 @@ typedef struct bough_model_def {
     int32_t part_count;
     const bough_part_def *parts;
     int32_t tie_count;
-    const bough_tie *ties; /* the second end is where the first is at rest: parts straight, joints at angle 0, roots
-                              that are led at their first key */
-    double gravity[3];     /* m/s^2; by default (0, 0, -9.81), as in all states of this library. Scene files and bodies
-                              have none unless they name it */
+    /* Stiff damped springs in all six freedoms between two interfaces that meet at rest (BOUGH_JOINT_COMPLIANT): they
+     * close loops, which a tree of parts cannot. Integrated implicitly with the parts; for the exact coupling, L3. The
+     * parent is a part's interface, the child another part's or BOUGH_WORLD. One stiffness and damping along all axes,
+     * and one about them (both 0: a ball). The child's frame is where the parent's is at rest: parts straight, joints
+     * at angle 0, roots that are led at their first key; poses of both stay the default. Names are copied. */
+    const bough_joint_def *ties;
+    double gravity[3]; /* m/s^2; by default (0, 0, -9.81), as in all states of this library. Scene files and bodies
+                          have none unless they name it */
     bough_coupling coupling; /* this and what follows: of new states */
     double alpha;            /* of HHT, -1/3 .. 0; 0: Newmark */
     int32_t passes; /* 0: inertia and forces are taken once, where the step foresees its parts, and the energy of

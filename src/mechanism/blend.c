@@ -44,11 +44,11 @@ static bough_status move_there(bough_context *ctx, const bough_mechanism_blend *
     if (!placed)
         return bo_fail_memory(ctx);
     const int32_t base = m->def.base;
-    const bool stays = !memcmp(&poses[base], &m->links[base].rest, sizeof *poses);
-    const bo_se3 by = bo_se3_mul(bo_pose(&m->links[base].rest), bo_se3_inverse(bo_pose(&poses[base])));
+    const bool stays = !memcmp(&poses[base], &m->links[base].pose, sizeof *poses);
+    const bo_se3 by = bo_se3_mul(bo_pose(&m->links[base].pose), bo_se3_inverse(bo_pose(&poses[base])));
     for (int32_t i = 0; i < m->def.link_count; i++)
         placed[i] = stays ? poses[i] : bo_put_pose(bo_se3_mul(by, bo_pose(&poses[i])));
-    placed[base] = m->links[base].rest;
+    placed[base] = m->links[base].pose;
     const bough_status status = bough_mechanism_create_at(ctx, m, placed, moved);
     bo_free(ctx, placed);
     return status;
@@ -128,8 +128,8 @@ static void add_reaction(const bough_mechanism_blend *blend, const bo_blend_poin
                          const double *wrench, double *pull) {
     const int32_t n = blend->n, rank = point->rank;
     for (int32_t e = 0; e < blend->effector_count; e++) {
-        const bough_end_effector *effector = &blend->effectors[e];
-        const bo_mat3 R = bo_mat_mul(bo_pose(&poses[effector->link]).R, bo_pose(&effector->frame).R);
+        const bough_frame_def *effector = &blend->effectors[e];
+        const bo_mat3 R = bo_mat_mul(bo_pose(&poses[effector->body]).R, bo_pose(&effector->pose).R);
         double w[6];
         bo_store3(w, bo_scale(blend->radius, bo_mat_tvec(R, bo_load3(wrench + 6 * (size_t)e))));
         bo_store3(w + 3, bo_mat_tvec(R, bo_load3(wrench + 6 * (size_t)e + 3)));
@@ -193,16 +193,16 @@ static void fill_numbers(const bough_mechanism_blend *blend, const bough_pose *p
                 x[parts->weight + 3 * i + d] +=
                     model->P[k * n + i] * model->weight[3 * k + d] / bo_blend_scale(blend, i);
     x[parts->energy] = spring_energy(blend, point);
-    const bo_se3 from_world = bo_se3_inverse(bo_pose(&m->links[m->def.base].rest));
+    const bo_se3 from_world = bo_se3_inverse(bo_pose(&m->links[m->def.base].pose));
     bo_vec3 moment = {0, 0, 0};
     for (int32_t i = 0; i < m->def.link_count; i++) {
-        const bo_vec3 centre = bo_se3_apply(bo_pose(&m->links[i].rest), bo_load3(m->links[i].centre));
+        const bo_vec3 centre = bo_se3_apply(bo_pose(&m->links[i].pose), bo_load3(m->links[i].centre));
         moment = bo_mul_add(moment, m->links[i].mass, bo_se3_apply(from_world, centre));
     }
     bo_store3(x + parts->moment, moment);
     for (int32_t e = 0; e < blend->effector_count; e++) {
-        const bough_end_effector *effector = &blend->effectors[e];
-        const bo_se3 world = bo_se3_mul(bo_pose(&m->links[effector->link].rest), bo_pose(&effector->frame));
+        const bough_frame_def *effector = &blend->effectors[e];
+        const bo_se3 world = bo_se3_mul(bo_pose(&m->links[effector->body].pose), bo_pose(&effector->pose));
         point->at[e] = bo_se3_mul(from_world, world);
     }
 }
@@ -470,7 +470,7 @@ static bough_status copy_def(bough_context *ctx, const bough_mechanism *m, const
         (statics->motor_count > 0 && !statics->motors))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism of %d coordinates cannot have %d motors",
                        m->coordinate_count, statics->motor_count);
-    blend->effectors = BO_NEW_ARRAY(ctx, bough_end_effector, statics->end_effector_count);
+    blend->effectors = BO_NEW_ARRAY(ctx, bough_frame_def, statics->end_effector_count);
     blend->motors = BO_NEW_ARRAY(ctx, int32_t, statics->motor_count);
     blend->points = BO_NEW_ZEROS(ctx, bo_blend_point, def->most_points);
     if (!blend->effectors || !blend->motors || !blend->points)
@@ -497,7 +497,7 @@ bough_status bough_mechanism_blend_create(bough_context *ctx, const bough_mechan
     bough_pose *poses = made ? BO_NEW_ARRAY(ctx, bough_pose, mechanism->def.link_count) : NULL;
     bough_status status = poses ? copy_def(ctx, mechanism, def, made) : bo_fail_memory(ctx);
     for (int32_t i = 0; i < mechanism->def.link_count && status == BOUGH_OK; i++)
-        poses[i] = mechanism->links[i].rest;
+        poses[i] = mechanism->links[i].pose;
     if (status == BOUGH_OK)
         status = bough_mechanism_blend_add(ctx, made, poses, NULL);
     bo_free(ctx, poses);

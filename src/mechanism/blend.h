@@ -44,7 +44,7 @@ struct bough_mechanism_blend {
     int32_t tracks; /* most directions of a model */
     int32_t middle; /* the point that the others' poses are seen from */
     bough_mechanism_statics_def statics;
-    bough_end_effector *effectors;
+    bough_frame_def *effectors;
     int32_t *motors;
     bough_mechanism_model_def model;
     bo_blend_parts parts;

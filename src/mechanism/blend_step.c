@@ -75,7 +75,7 @@ bough_status bough_blend_state_create(bough_context *ctx, const bough_mechanism_
     for (size_t e = 0; e < effectors; e++)
         s->effectors[e] = bo_put_pose(blend->points[0].at[e]);
     s->gravity[2] = -9.81;
-    s->base = blend->mechanism->links[blend->mechanism->def.base].rest;
+    s->base = blend->mechanism->links[blend->mechanism->def.base].pose;
     const bough_status status = bough_blend_state_weigh(ctx, blend, s, NULL);
     if (status != BOUGH_OK) {
         bough_blend_state_destroy(ctx, s);
@@ -643,7 +643,7 @@ void bough_blend_state_place(const bough_mechanism_blend *blend, bough_blend_sta
                        model->motor_z + (ptrdiff_t)model->rank * m, columns);
         memcpy(columns + model->rank, state->motors, (size_t)blend->motor_count * sizeof(double));
     }
-    const bough_pose *rest = &blend->mechanism->links[blend->mechanism->def.base].rest;
+    const bough_pose *rest = &blend->mechanism->links[blend->mechanism->def.base].pose;
     const bool moves = memcmp(&state->base, rest, sizeof *rest) != 0;
     bo_se3 moved;
     if (moves)

@@ -2,164 +2,95 @@
 #include "mechanism/mechanism.h"
 
 #include "dense/cholesky.h"
+#include "rig/body.h"
 
 #include <float.h>
-#include <stdio.h>
 #include <string.h>
 
-#define LINK_COOKIE 0xB0061061u
-#define JOINT_COOKIE 0xB0061062u
 #define MECHANISM_COOKIE 0xB0061063u
 #define MOST_LINKS 1000000
 #define FIT 1e-6 /* radians, or parts of the radius, by which a joint may miss the rest poses */
-
-bough_mechanism_link bough_default_mechanism_link(void) {
-    return (bough_mechanism_link){.cookie = LINK_COOKIE,
-                                  .mass = 1,
-                                  .inertia = {0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.01},
-                                  .rest = bough_default_pose()};
-}
-
-bough_mechanism_joint bough_default_mechanism_joint(void) {
-    bough_mechanism_joint joint = {.cookie = JOINT_COOKIE,
-                                   .child = 1,
-                                   .in_parent = bough_default_pose(),
-                                   .in_child = bough_default_pose(),
-                                   .limit_stiffness = 100};
-    for (int k = 0; k < BO_MOST_FREEDOMS; k++) {
-        joint.stiffness[k] = 100;
-        joint.lower[k] = -INFINITY, joint.upper[k] = INFINITY;
-    }
-    return joint;
-}
-
-bough_end_effector bough_default_end_effector(void) {
-    return (bough_end_effector){.frame = bough_default_pose()};
-}
 
 bough_mechanism_def bough_default_mechanism_def(void) {
     return (bough_mechanism_def){.cookie = MECHANISM_COOKIE};
 }
 
-const char *bo_joint_name(bough_mechanism_joint_kind kind) {
-    static const char *const names[] = {"hinge", "prismatic", "universal", "ball", "fixed"};
-    return names[kind];
-}
-
 /* ---- checks ---- */
 
-/* "3" or "3 (elbow)" */
-typedef struct {
-    char text[80];
-} label;
-static label label_of(int32_t index, const char *name) {
-    label l;
-    snprintf(l.text, sizeof l.text, name && name[0] ? "%d (%.60s)" : "%d", index, name);
-    return l;
-}
-
-static bool symmetric(int n, const double *A) {
-    double largest = 0, off = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            largest = fmax(largest, fabs(A[n * i + j]));
-            off = fmax(off, fabs(A[n * i + j] - A[n * j + i]));
-        }
-    return off <= 1e-9 * largest;
-}
-
-static bool positive(int n, const double *A) {
-    double L[36];
-    memcpy(L, A, (size_t)(n * n) * sizeof(double));
-    return symmetric(n, A) && bo_cholesky_factor(n, L);
-}
-
 static bough_status check_link(bough_context *ctx, const bough_mechanism_def *def, int32_t i) {
-    const bough_mechanism_link *link = &def->links[i];
-    const label name = label_of(i, link->cookie == LINK_COOKIE ? link->name : NULL);
-    if (link->cookie != LINK_COOKIE)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s was not made by bough_default_mechanism_link()", name.text);
-    if (!bo_good_pose(&link->rest))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s: its rest pose needs a rotation matrix and finite numbers",
-                       name.text);
-    if (!isfinite(link->mass) || !bo_all_finite(9, link->inertia) || !bo_all_finite(3, link->centre))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s: mass, inertia and centre must be finite numbers",
-                       name.text);
-    if (i == def->base && !def->free_base)
-        return BOUGH_OK;
-    if (!(link->mass > 0))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "link %s: its mass is %g kg; every link that moves needs one above 0",
-                       name.text, link->mass);
-    if (!positive(3, link->inertia))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "link %s: its inertia must be a symmetric positive definite matrix about the centre of mass",
-                       name.text);
+    const bo_label label = bo_rigid_body_label("link", i, &def->links[i]);
+    return bo_rigid_body_check(ctx, label.text, &def->links[i], i == def->base && !def->free_base);
+}
+
+static bough_status check_kind(bough_context *ctx, const bough_joint_def *joint, const char *label) {
+    if (joint->kind == BOUGH_JOINT_WELD)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s is a weld; links that are welded together are one link, or give it a stiffness and the kind "
+                       "BOUGH_JOINT_COMPLIANT",
+                       label);
+    if (joint->kind == BOUGH_JOINT_FREE)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s is free, but every joint of a mechanism holds its links; a base that moves is free_base",
+                       label);
     return BOUGH_OK;
 }
 
-static bough_status check_spring(bough_context *ctx, const bough_mechanism_joint *joint, const char *name) {
-    const int n = bough_mechanism_freedoms(joint->kind);
-    for (int k = 0; k < n; k++) {
+/* What rig's joints have and mechanisms have not. */
+static bough_status check_settings(bough_context *ctx, const bough_joint_def *joint, const char *label) {
+    for (int k = 0; k < bough_joint_freedoms(joint->kind); k++) {
         if (!joint->compliance && !(joint->stiffness[k] > 0 && isfinite(joint->stiffness[k])))
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                           "joint %s: the stiffness of freedom %d is %g; it must be above 0 and finite, since nothing "
-                           "else would hold the links",
-                           name, k, joint->stiffness[k]);
-        if (!(joint->damping[k] >= 0 && isfinite(joint->damping[k])))
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: the damping of freedom %d is %g; it must be 0 or more",
-                           name, k, joint->damping[k]);
-        if (!isfinite(joint->offset[k]))
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: its offset must be finite", name);
-        if (!(joint->lower[k] <= joint->upper[k]))
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: the lower limit of freedom %d is above the upper one",
-                           name, k);
+                           "%s: the stiffness of freedom %d is %g; it must be above 0 and finite, since nothing else "
+                           "would hold the links",
+                           label, k, joint->stiffness[k]);
+        if (joint->start[k] != 0)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                           "%s: coordinates of a mechanism follow from the rest poses of its links; leave `start` 0",
+                           label);
+        if (joint->friction[k] != 0)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: joints of a mechanism have no friction; leave it 0",
+                           label);
     }
-    if (!(joint->limit_stiffness >= 0 && isfinite(joint->limit_stiffness)))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: the stiffness of its limits is %g; it must be 0 or more",
-                       name, joint->limit_stiffness);
-    if (joint->compliance && !(bo_all_finite(n * n, joint->compliance) && positive(n, joint->compliance)))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "joint %s: its compliance must be a symmetric positive definite matrix of size %d", name, n);
     return BOUGH_OK;
 }
 
 static bough_status check_joint(bough_context *ctx, const bough_mechanism_def *def, int32_t i) {
-    const bough_mechanism_joint *joint = &def->joints[i];
-    const label name = label_of(i, joint->cookie == JOINT_COOKIE ? joint->name : NULL);
-    if (joint->cookie != JOINT_COOKIE)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s was not made by bough_default_mechanism_joint()",
-                       name.text);
-    if ((int)joint->kind < 0 || joint->kind > BOUGH_MECHANISM_FIXED)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: there is no joint of kind %d", name.text,
-                       (int)joint->kind);
+    const bough_joint_def *joint = &def->joints[i];
+    const bo_label label = bo_label_of("joint", i, bo_joint_is_made(joint) ? joint->name : NULL);
+    if (bo_joint_is_made(joint) && bough_joint_freedoms(joint->kind) > 0)
+        BO_TRY(check_settings(ctx, joint, label.text));
+    BO_TRY(bo_joint_check(ctx, label.text, joint));
+    BO_TRY(check_kind(ctx, joint, label.text));
     for (int side = 0; side < 2; side++) {
-        const int32_t link = side ? joint->child : joint->parent;
-        if (link < 0 || link >= def->link_count)
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: its %s is link %d, but links are 0 .. %d", name.text,
-                           side ? "child" : "parent", link, def->link_count - 1);
+        const bough_frame_def *frame = side ? &joint->child : &joint->parent;
+        if (frame->body < 0 || frame->body >= def->link_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its %s is link %d, but links are 0 .. %d", label.text,
+                           side ? "child" : "parent", frame->body, def->link_count - 1);
+        if (frame->interface_index != -1)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: its %s is on an interface, but links have none", label.text,
+                           side ? "child" : "parent");
     }
-    if (joint->parent == joint->child)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s connects link %d with itself", name.text, joint->parent);
-    if (!bo_good_pose(&joint->in_parent) || !bo_good_pose(&joint->in_child))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "joint %s: its frames need rotation matrices and finite numbers",
-                       name.text);
-    return check_spring(ctx, joint, name.text);
+    if (joint->parent.body == joint->child.body)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s connects link %d with itself", label.text, joint->parent.body);
+    return BOUGH_OK;
 }
 
 bough_status bo_check_end_effectors(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
-                                    const bough_end_effector *end_effectors) {
+                                    const bough_frame_def *end_effectors) {
     const bough_mechanism_def *def = &mechanism->def;
     if (count < 0 || count / 4 > def->link_count || (count > 0 && !end_effectors))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a mechanism of %d links cannot have %d end effectors",
                        def->link_count, count);
     for (int32_t i = 0; i < count; i++) {
-        if (end_effectors[i].link < 0 || end_effectors[i].link >= def->link_count)
+        if (end_effectors[i].body < 0 || end_effectors[i].body >= def->link_count)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "end effector %d is on link %d, but links are 0 .. %d", i,
-                           end_effectors[i].link, def->link_count - 1);
-        if (end_effectors[i].link == def->base)
+                           end_effectors[i].body, def->link_count - 1);
+        if (end_effectors[i].body == def->base)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                            "end effector %d is on the base (link %d), against which it would never move", i, def->base);
-        if (!bo_good_pose(&end_effectors[i].frame))
+        if (end_effectors[i].interface_index != -1)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "end effector %d is on an interface, but links have none", i);
+        if (!bo_good_pose(&end_effectors[i].pose))
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
                            "end effector %d: its frame needs a rotation matrix and finite numbers", i);
     }
@@ -193,7 +124,7 @@ static bough_status copy_name(bough_context *ctx, const char **name) {
     return BOUGH_OK;
 }
 
-static bough_status copy_joint(bough_context *ctx, bough_mechanism_joint *joint) {
+static bough_status copy_joint(bough_context *ctx, bough_joint_def *joint) {
     const double *compliance = joint->compliance;
     joint->compliance = NULL;
     const char *name = joint->name;
@@ -201,7 +132,7 @@ static bough_status copy_joint(bough_context *ctx, bough_mechanism_joint *joint)
     BO_TRY(copy_name(ctx, &name));
     joint->name = name;
     if (compliance) {
-        const size_t n = (size_t)bough_mechanism_freedoms(joint->kind);
+        const size_t n = (size_t)bough_joint_freedoms(joint->kind);
         double *copy = BO_NEW_ARRAY(ctx, double, n *n);
         if (!copy)
             return bo_fail_memory(ctx);
@@ -215,32 +146,27 @@ static bough_status copy_joint(bough_context *ctx, bough_mechanism_joint *joint)
 static bough_status copy_def(bough_context *ctx, bough_mechanism *m, const bough_mechanism_def *def) {
     m->def = *def;
     m->def.links = NULL, m->def.joints = NULL, m->def.end_effectors = NULL;
-    m->links = BO_NEW_ZEROS(ctx, bough_mechanism_link, def->link_count);
-    m->joint_defs = BO_NEW_ZEROS(ctx, bough_mechanism_joint, def->joint_count);
-    m->end_effectors = BO_NEW_ZEROS(ctx, bough_end_effector, def->end_effector_count);
+    m->links = BO_NEW_ZEROS(ctx, bough_rigid_body_def, def->link_count);
+    m->joint_defs = BO_NEW_ZEROS(ctx, bough_joint_def, def->joint_count);
+    m->end_effectors = BO_NEW_ZEROS(ctx, bough_frame_def, def->end_effector_count);
     m->joints = BO_NEW_ZEROS(ctx, bo_mechanism_joint, def->joint_count);
-    m->order = BO_NEW_ARRAY(ctx, int32_t, def->link_count);
-    m->up = BO_NEW_ARRAY(ctx, int32_t, def->link_count);
-    m->way = BO_NEW_ZEROS(ctx, bo_mechanism_edge, def->link_count);
-    m->cuts = BO_NEW_ARRAY(ctx, int32_t, def->joint_count);
-    m->loop_start = BO_NEW_ZEROS(ctx, int32_t, def->joint_count + 1);
-    if (!m->links || !m->joint_defs || !m->end_effectors || !m->joints || !m->order || !m->up || !m->way || !m->cuts ||
-        !m->loop_start)
+    if (!m->links || !m->joint_defs || !m->end_effectors || !m->joints)
         return bo_fail_memory(ctx);
     for (int32_t i = 0; i < def->link_count; i++) {
         const char *name = def->links[i].name;
         BO_TRY(copy_name(ctx, &name));
         m->links[i] = def->links[i];
         m->links[i].name = name;
+        m->links[i].shape_count = 0, m->links[i].shapes = NULL; /* which belong to the caller */
     }
     for (int32_t i = 0; i < def->joint_count; i++) {
-        bough_mechanism_joint joint = def->joints[i];
+        bough_joint_def joint = def->joints[i];
         const bough_status status = copy_joint(ctx, &joint);
         m->joint_defs[i] = joint;
         BO_TRY(status);
     }
-    if (def->end_effector_count > 0)
-        memcpy(m->end_effectors, def->end_effectors, (size_t)def->end_effector_count * sizeof *m->end_effectors);
+    for (int32_t i = 0; i < def->end_effector_count; i++)
+        m->end_effectors[i] = bo_frame_on(def->end_effectors[i].body, def->end_effectors[i].pose);
     m->def.links = m->links, m->def.joints = m->joint_defs, m->def.end_effectors = m->end_effectors;
     return BOUGH_OK;
 }
@@ -256,9 +182,9 @@ static void measure(bough_mechanism *m) {
             const int32_t j = i - m->def.link_count;
             bo_vec3 x;
             if (j < 0)
-                x = bo_se3_apply(bo_pose(&m->links[i].rest), bo_load3(m->links[i].centre));
+                x = bo_se3_apply(bo_pose(&m->links[i].pose), bo_load3(m->links[i].centre));
             else
-                x = bo_joint_frame(&m->joints[j], bo_pose(&m->links[m->joints[j].child].rest)).t;
+                x = bo_joint_frame(&m->joints[j], bo_pose(&m->links[m->joints[j].child].pose)).t;
             low = bo_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
             high = bo_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
             radius = fmax(radius, bo_norm(bo_sub(x, m->middle)));
@@ -281,11 +207,11 @@ static void invert(int n, const double *A, double *inverse) {
 }
 
 static void take_joint(bough_mechanism *m, int32_t i) {
-    const bough_mechanism_joint *def = &m->joint_defs[i];
+    const bough_joint_def *def = &m->joint_defs[i];
     bo_mechanism_joint *joint = &m->joints[i];
-    *joint = (bo_mechanism_joint){.kind = def->kind, .parent = def->parent, .child = def->child};
-    joint->in_parent = bo_pose(&def->in_parent), joint->in_child = bo_pose(&def->in_child);
-    const int n = joint->freedoms = bough_mechanism_freedoms(def->kind);
+    *joint = (bo_mechanism_joint){.kind = def->kind, .parent = def->parent.body, .child = def->child.body};
+    joint->in_parent = bo_pose(&def->parent.pose), joint->in_child = bo_pose(&def->child.pose);
+    const int n = joint->freedoms = bough_joint_freedoms(def->kind);
     joint->offset = m->coordinate_count;
     m->coordinate_count += n;
     memcpy(joint->damping, def->damping, sizeof joint->damping);
@@ -301,7 +227,7 @@ static void take_joint(bough_mechanism *m, int32_t i) {
 
 /* With K + L for the stiffness and that of limits at the reference pose: compliance (K + L)^-1, slack
  * (K + L)^-1 (K (rest - at) + L (limit - at)), at which linear forces are zero. */
-static void linearise_joint(const bough_mechanism_joint *def, bo_mechanism_joint *joint) {
+static void linearise_joint(const bough_joint_def *def, bo_mechanism_joint *joint) {
     const int n = joint->freedoms;
     double K[36], pull[6] = {0};
     bool limited = false;
@@ -329,125 +255,31 @@ static void linearise_joint(const bough_mechanism_joint *def, bo_mechanism_joint
 /* Coordinates from the rest poses, which the joint must be able to reach. */
 static bough_status fit_joint(bough_context *ctx, bough_mechanism *m, int32_t i) {
     bo_mechanism_joint *joint = &m->joints[i];
-    const bough_mechanism_joint *def = &m->joint_defs[i];
-    const bo_se3 from = bo_se3_mul(bo_pose(&m->links[joint->parent].rest), joint->in_parent);
-    const bo_se3 X = bo_se3_mul(bo_se3_inverse(from), bo_joint_frame(joint, bo_pose(&m->links[joint->child].rest)));
+    const bough_joint_def *def = &m->joint_defs[i];
+    const bo_se3 from = bo_se3_mul(bo_pose(&m->links[joint->parent].pose), joint->in_parent);
+    const bo_se3 X = bo_se3_mul(bo_se3_inverse(from), bo_joint_frame(joint, bo_pose(&m->links[joint->child].pose)));
     bo_joint_read(joint->kind, X, joint->at);
     const bo_twist miss = bo_se3_log(bo_se3_mul(bo_se3_inverse(bo_joint_pose(joint->kind, joint->at)), X));
     if (!(bo_norm(miss.v) <= FIT * m->radius && bo_norm(miss.w) <= FIT))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "joint %s (%s) cannot close at the rest poses of links %d and %d: its frames miss each other by "
+                       "%s (%s) cannot close at the rest poses of links %d and %d: its frames miss each other by "
                        "%.3g m and %.3g rad",
-                       label_of(i, def->name).text, bo_joint_name(joint->kind), joint->parent, joint->child,
-                       bo_norm(miss.v), bo_norm(miss.w));
+                       bo_label_of("joint", i, def->name).text, bough_joint_name(joint->kind), joint->parent,
+                       joint->child, bo_norm(miss.v), bo_norm(miss.w));
     for (int k = 0; k < joint->freedoms; k++)
         joint->rest[k] = joint->at[k] + def->offset[k];
     linearise_joint(def, joint);
     return BOUGH_OK;
 }
 
-/* ---- topology ---- */
-
-typedef struct {
-    int32_t *start, *joints; /* of each link: its joints */
-} neighbours;
-
-static void list_neighbours(const bough_mechanism *m, neighbours *n) {
-    for (int32_t i = 0; i < m->def.joint_count; i++)
-        n->start[m->joints[i].parent + 1]++, n->start[m->joints[i].child + 1]++;
-    for (int32_t i = 0; i < m->def.link_count; i++)
-        n->start[i + 1] += n->start[i];
-    for (int32_t i = m->def.joint_count - 1; i >= 0; i--) /* from the back: start[link] moves to its first */
-        for (int side = 0; side < 2; side++) {
-            const int32_t link = side ? m->joints[i].child : m->joints[i].parent;
-            n->joints[--n->start[link + 1]] = i;
-        }
-    /* now start[link + 1] is where link begins: shift by one */
-    for (int32_t i = 0; i < m->def.link_count; i++)
-        n->start[i] = n->start[i + 1];
-    n->start[m->def.link_count] = 2 * m->def.joint_count;
-}
-
-/* Breadth first, so that ways to the base, and with them loops, are as short as can be. */
-static bough_status grow_tree(bough_context *ctx, bough_mechanism *m, const neighbours *n, bool *in_tree) {
-    int32_t count = 0;
-    for (int32_t i = 0; i < m->def.link_count; i++)
-        m->up[i] = -2;
-    m->order[count++] = m->def.base, m->up[m->def.base] = -1;
-    for (int32_t at = 0; at < count; at++) {
-        const int32_t link = m->order[at];
-        for (int32_t k = n->start[link]; k < n->start[link + 1]; k++) {
-            const bo_mechanism_joint *joint = &m->joints[n->joints[k]];
-            const int32_t sign = joint->parent == link ? 1 : -1, next = sign > 0 ? joint->child : joint->parent;
-            if (m->up[next] != -2)
-                continue;
-            m->up[next] = link;
-            m->way[next] = (bo_mechanism_edge){n->joints[k], sign};
-            m->order[count++] = next;
-            in_tree[n->joints[k]] = true;
-        }
-    }
-    for (int32_t i = 0; i < m->def.link_count && count < m->def.link_count; i++)
-        if (m->up[i] == -2)
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                           "link %s is not connected with the base (link %d) by joints; %d of %d links are not",
-                           label_of(i, m->links[i].name).text, m->def.base, m->def.link_count - count,
-                           m->def.link_count);
-    return BOUGH_OK;
-}
-
-/* The joints of the tree between the two links of a joint that closes a loop: up from each until they meet. */
-static int32_t trace_loop(const bough_mechanism *m, int32_t cut, const int32_t *depth, bo_mechanism_edge *edges) {
-    int32_t a = m->joints[cut].child, b = m->joints[cut].parent, count = 0;
-    while (a != b) {
-        const bool from_child = depth[a] >= depth[b];
-        int32_t *end = from_child ? &a : &b;
-        if (edges)
-            edges[count] = (bo_mechanism_edge){m->way[*end].joint, from_child ? -1 : 1};
-        count++;
-        *end = m->up[*end];
-    }
-    return count;
-}
-
-static bough_status find_loops(bough_context *ctx, bough_mechanism *m, const bool *in_tree, int32_t *depth) {
-    depth[m->def.base] = 0;
-    for (int32_t k = 1; k < m->def.link_count; k++)
-        depth[m->order[k]] = depth[m->up[m->order[k]]] + 1;
-    int64_t edge_count = 0;
-    for (int32_t i = 0; i < m->def.joint_count; i++)
-        if (!in_tree[i]) {
-            m->cuts[m->loop_count++] = i;
-            edge_count += trace_loop(m, i, depth, NULL);
-            if (edge_count > INT32_MAX)
-                return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the loops of the mechanism are too long");
-            m->loop_start[m->loop_count] = (int32_t)edge_count;
-        }
-    m->loop_edges = BO_NEW_ARRAY(ctx, bo_mechanism_edge, edge_count);
-    if (!m->loop_edges)
-        return bo_fail_memory(ctx);
-    for (int32_t k = 0; k < m->loop_count; k++)
-        trace_loop(m, m->cuts[k], depth, m->loop_edges + m->loop_start[k]);
-    return BOUGH_OK;
-}
-
 static bough_status find_topology(bough_context *ctx, bough_mechanism *m) {
-    neighbours n = {BO_NEW_ZEROS(ctx, int32_t, m->def.link_count + 2),
-                    BO_NEW_ARRAY(ctx, int32_t, 2 * m->def.joint_count)};
-    bool *in_tree = BO_NEW_ZEROS(ctx, bool, m->def.joint_count);
-    int32_t *depth = BO_NEW_ARRAY(ctx, int32_t, m->def.link_count);
-    bough_status status = n.start && n.joints && in_tree && depth ? BOUGH_OK : bo_fail_memory(ctx);
-    if (status == BOUGH_OK) {
-        list_neighbours(m, &n);
-        status = grow_tree(ctx, m, &n, in_tree);
-    }
-    if (status == BOUGH_OK)
-        status = find_loops(ctx, m, in_tree, depth);
-    bo_free(ctx, n.start);
-    bo_free(ctx, n.joints);
-    bo_free(ctx, in_tree);
-    bo_free(ctx, depth);
-    return status;
+    const bo_topology *t = &m->topology;
+    BO_TRY(bo_topology_find(ctx, m->def.link_count, m->def.joint_count, m->joint_defs, m->def.base, &m->topology));
+    if (t->lost >= 0)
+        return bo_fail(
+            ctx, BOUGH_ERROR_ARGUMENT, "%s is not connected with the base (link %d) by joints; %d of %d links are not",
+            bo_label_of("link", t->lost, m->links[t->lost].name).text, m->def.base, t->lost_count, m->def.link_count);
+    return BOUGH_OK;
 }
 
 /* ---- all of it ---- */
@@ -493,12 +325,12 @@ bough_status bough_mechanism_create_at(bough_context *ctx, const bough_mechanism
                                        bough_mechanism **moved) {
     bough_mechanism_def def = mechanism->def;
     *moved = NULL;
-    bough_mechanism_link *links = BO_NEW_ARRAY(ctx, bough_mechanism_link, def.link_count);
+    bough_rigid_body_def *links = BO_NEW_ARRAY(ctx, bough_rigid_body_def, def.link_count);
     if (!links)
         return bo_fail_memory(ctx);
     for (int32_t i = 0; i < def.link_count; i++) {
         links[i] = def.links[i];
-        links[i].rest = poses[i];
+        links[i].pose = poses[i];
     }
     def.links = links;
     const bough_status status = bough_mechanism_create(ctx, &def, moved);
@@ -517,8 +349,8 @@ void bough_mechanism_destroy(bough_context *ctx, bough_mechanism *m) {
         bo_free(ctx, (char *)m->joint_defs[i].name);
         bo_free(ctx, (double *)m->joint_defs[i].compliance);
     }
-    void *const blocks[] = {m->links, m->joint_defs, m->end_effectors, m->joints,     m->order, m->up,
-                            m->way,   m->cuts,       m->loop_start,    m->loop_edges, m};
+    bo_topology_free(ctx, &m->topology);
+    void *const blocks[] = {m->links, m->joint_defs, m->end_effectors, m->joints, m};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         bo_free(ctx, blocks[k]);
 }
@@ -527,7 +359,7 @@ const bough_mechanism_def *bough_mechanism_describe(const bough_mechanism *m) {
     return &m->def;
 }
 int32_t bough_mechanism_loop_count(const bough_mechanism *m) {
-    return m->loop_count;
+    return m->topology.loop_count;
 }
 int32_t bough_mechanism_coordinate_count(const bough_mechanism *m) {
     return m->coordinate_count;

@@ -128,7 +128,7 @@ static double scaled_square(const bough_mechanism *m, bo_twist t) {
 }
 
 static bo_vec3 origin_of(const bough_mechanism *m, int32_t link) {
-    return bo_sub(bo_load3(m->links[link].rest.position), m->middle);
+    return bo_sub(bo_load3(m->links[link].pose.position), m->middle);
 }
 
 /* A wrench on the origin of a link, in the world's axes: exact twists of all links, and those of the model. */

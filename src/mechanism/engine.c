@@ -69,8 +69,8 @@ static void load_at(mechanism_engine *e, double t, bool steady) {
 
 /* Of what somebody may choose: the limits of the joint, or else half as far again as the curve goes, and at least 0.1
  * rad or a hundredth of the mechanism. */
-static void find_range(const mechanism_engine *e, const bo_mechanism_motor *motor, bough_run_motor *out) {
-    const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
+static void find_range(const mechanism_engine *e, const bo_motor *motor, bough_run_motor *out) {
+    const bough_joint_def *joint = &e->l.m->joints[motor->joint];
     const bo_curve *curve = &e->l.m->curves[motor->curve];
     double most = !strcmp(out->unit, "rad") ? 0.1 : 0.01 * bough_mechanism_radius(e->l.m->mechanism);
     for (int32_t i = 0; i < curve->count; i++)
@@ -82,10 +82,9 @@ static void find_range(const mechanism_engine *e, const bo_mechanism_motor *moto
 
 static void look_at_motor(const void *data, int32_t i, bough_run_motor *out) {
     const mechanism_engine *e = data;
-    const bo_mechanism_motor *motor = &e->l.m->motors[i];
-    const bough_mechanism_joint *joint = &e->l.m->joints[motor->joint];
-    const bool slides =
-        joint->kind == BOUGH_MECHANISM_PRISMATIC || (joint->kind == BOUGH_MECHANISM_FIXED && motor->freedom < 3);
+    const bo_motor *motor = &e->l.m->motors[i];
+    const bough_joint_def *joint = &e->l.m->joints[motor->joint];
+    const bool slides = bo_joint_slides(joint->kind, motor->freedom);
     *out = (bough_run_motor){.joint = joint->name,
                              .freedom = motor->freedom,
                              .unit = slides ? "m" : "rad",
@@ -98,9 +97,8 @@ static void look_at_motor(const void *data, int32_t i, bough_run_motor *out) {
 static void drive_at(mechanism_engine *e, double t) {
     const bo_mechanism_plan *m = e->l.m;
     for (int32_t k = 0; k < m->motor_count; k++) {
-        const bo_curve *curve = &e->l.m->curves[m->motors[k].curve];
-        e->l.offsets[k] = m->motors[k].scale * bo_curve_at(curve, t);
-        e->l.rates[k] = m->motors[k].scale * bo_curve_slope(curve, t);
+        e->l.offsets[k] = bo_motor_offset(&m->motors[k], e->l.m->curves, t);
+        e->l.rates[k] = bo_motor_rate(&m->motors[k], e->l.m->curves, t);
         if (bo_hands_hold_motor(e->hands, k))
             e->l.offsets[k] = e->hands->motors[k], e->l.rates[k] = 0;
     }

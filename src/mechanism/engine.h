@@ -4,18 +4,11 @@
 #define BO_MECHANISM_ENGINE_H
 
 #include "engine/engine.h"
-#include "rig/curve.h"
+#include "rig/motor.h"
 
 #include <bough/mechanism.h>
 
 #include <math.h>
-
-/* The offset of a joint's spring follows a curve. */
-typedef struct bo_mechanism_motor {
-    int32_t joint, freedom;
-    int32_t curve;
-    double scale; /* rad or m at a curve value of 1 */
-} bo_mechanism_motor;
 
 typedef struct bo_mechanism_load {
     bo_spot spot;
@@ -61,13 +54,13 @@ typedef struct bo_mechanism_plan {
     const bo_curve *curves;           /* that motors and loads follow */
     const bough_mechanism *mechanism; /* NULL: free bodies only, and none of the next lines */
     int32_t link_count, joint_count, end_effector_count;
-    const bough_mechanism_link *links;
-    const bough_mechanism_joint *joints;
-    const bough_end_effector *end_effectors;
+    const bough_rigid_body_def *links;
+    const bough_joint_def *joints;
+    const bough_frame_def *end_effectors;
     int32_t base;
     bool free_base;
     int32_t motor_count;
-    const bo_mechanism_motor *motors;
+    const bo_motor *motors;
     int32_t load_count;
     const bo_mechanism_load *loads;
     int32_t body_count, obstacle_count, touch_count;

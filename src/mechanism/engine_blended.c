@@ -51,7 +51,7 @@ static void fill_path(const bo_linkage *l, double *path) {
     const double end = bo_linkage_motors_end(l, l->m->duration > 0 ? l->m->duration : INFINITY);
     for (int32_t i = 0; i < PATH_TIMES; i++)
         for (int32_t k = 0; k < m->motor_count; k++)
-            *path++ = m->motors[k].scale * bo_curve_at(&l->m->curves[m->motors[k].curve], end * i / (PATH_TIMES - 1));
+            *path++ = bo_motor_offset(&m->motors[k], m->curves, end * i / (PATH_TIMES - 1));
 }
 
 static bough_status make_blend(const bo_linkage *l, const bough_mechanism_statics_def *statics, blended *b) {
@@ -151,12 +151,12 @@ static bool push_end_effector(const bo_linkage *l, int32_t link, const double at
     const bough_blend_state *s = of(l)->state;
     const bough_mechanism_model *model = first_model(l);
     for (int32_t e = 0; e < model->end_effector_count; e++) {
-        const bough_end_effector *effector = &model->end_effectors[e];
-        if (effector->link != link)
+        const bough_frame_def *effector = &model->end_effectors[e];
+        if (effector->body != link)
             continue;
         const bo_mat3 R = bo_mat_mul(bo_mat_mul(bo_pose(&s->base).R, bo_pose(&s->effectors[e]).R),
-                                     bo_transpose(bo_pose(&effector->frame).R)); /* of the link */
-        const bo_vec3 arm = bo_mat_vec(R, bo_sub(bo_load3(at), bo_load3(effector->frame.position)));
+                                     bo_transpose(bo_pose(&effector->pose).R)); /* of the link */
+        const bo_vec3 arm = bo_mat_vec(R, bo_sub(bo_load3(at), bo_load3(effector->pose.position)));
         add_wrench(l, e, force, bo_add(torque, bo_cross(arm, force)));
         return true;
     }

@@ -30,13 +30,13 @@ static void destroy(bo_linkage *l) {
 /* Loads act on end effectors, so that every link becomes one. */
 static bough_status make_mechanism(const bo_linkage *l, whole *w) {
     bough_mechanism_def def = *bough_mechanism_describe(l->m->mechanism);
-    bough_end_effector *all = BO_NEW_ARRAY(l->ctx, bough_end_effector, def.link_count + l->m->end_effector_count);
+    bough_frame_def *all = BO_NEW_ARRAY(l->ctx, bough_frame_def, def.link_count + l->m->end_effector_count);
     if (!all)
         return BOUGH_ERROR_MEMORY;
     def.end_effector_count = 0, def.end_effectors = all;
     for (int32_t i = 0; i < def.link_count; i++)
         if (i != def.base)
-            all[def.end_effector_count++] = (bough_end_effector){.link = i, .frame = bough_default_pose()};
+            all[def.end_effector_count++] = bo_frame_on(i, bough_default_pose());
     for (int32_t i = 0; i < l->m->end_effector_count; i++)
         all[def.end_effector_count++] = l->m->end_effectors[i];
     const bough_status status = bough_mechanism_create(l->ctx, &def, &w->mechanism);
@@ -81,7 +81,7 @@ static void move(const bo_linkage *l) {
 static void drive(const bo_linkage *l, const double *offsets) {
     const whole *w = of(l);
     for (int32_t k = 0; k < l->m->motor_count; k++) {
-        const bo_mechanism_motor *motor = &l->m->motors[k];
+        const bo_motor *motor = &l->m->motors[k];
         const int32_t c = bough_mechanism_coordinate_offset(w->mechanism, motor->joint) + motor->freedom;
         w->full->offsets[c] = w->own_offsets[c] + offsets[k];
     }
@@ -143,14 +143,14 @@ static void energies(const bo_linkage *l, double *kinetic, double *elastic, doub
     for (int32_t j = 0; j < m->def.joint_count; j++)
         *elastic += spring_energy(full, &m->joints[j]);
     for (int32_t i = 0; i < m->def.link_count; i++) {
-        const bough_mechanism_link *link = &m->links[i];
+        const bough_rigid_body_def *link = &m->links[i];
         const bo_twist t = bo_load_twist(full->twists + 6 * (size_t)i);
         const bo_vec3 c = bo_load3(link->centre), v = bo_add(t.v, bo_cross(t.w, c));
         bo_mat3 I;
         if (i == m->def.base && !m->def.free_base)
             continue;
         memcpy(I.m, link->inertia, sizeof I.m);
-        const bo_vec3 moved = bo_sub(bo_se3_apply(bo_pose(&full->poses[i]), c), bo_se3_apply(bo_pose(&link->rest), c));
+        const bo_vec3 moved = bo_sub(bo_se3_apply(bo_pose(&full->poses[i]), c), bo_se3_apply(bo_pose(&link->pose), c));
         *kinetic += 0.5 * (link->mass * bo_dot(v, v) + bo_dot(t.w, bo_mat_vec(I, t.w)));
         *gravity -= link->mass * bo_dot(g, moved);
     }
@@ -166,7 +166,7 @@ static void list_blocks(const bo_linkage *l, bo_state_block blocks[BLOCKS]) {
     blocks[0] = (bo_state_block){w->full->coordinates, (size_t)w->mechanism->coordinate_count};
     blocks[1] = (bo_state_block){(double *)w->full->poses, links * (sizeof(bough_pose) / sizeof(double))};
     blocks[2] = (bo_state_block){w->full->twists, 6 * links};
-    blocks[3] = (bo_state_block){bo_full_loop_wrenches(w->full), 6 * (size_t)w->mechanism->loop_count};
+    blocks[3] = (bo_state_block){bo_full_loop_wrenches(w->full), 6 * (size_t)w->mechanism->topology.loop_count};
 }
 
 static int64_t state_size(const bo_linkage *l) {

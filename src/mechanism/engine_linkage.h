@@ -2,8 +2,8 @@
 #ifndef BO_MECHANISM_ENGINE_LINKAGE_H
 #define BO_MECHANISM_ENGINE_LINKAGE_H
 
-#include "mechanism/joint.h"
 #include "mechanism/engine.h"
+#include "rig/joint.h"
 
 #include <string.h>
 
@@ -73,7 +73,7 @@ void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]
 /* engine_reduced.c: the statics of a reduced model, with the end effectors and motors of the scene. */
 typedef struct bo_kept_statics {
     bough_mechanism_statics_def def;
-    bough_end_effector *end_effectors;
+    bough_frame_def *end_effectors;
     int32_t *motors;
 } bo_kept_statics;
 /* modes: internal ones, or BOUGH_INTERNAL_AUTOMATIC. */

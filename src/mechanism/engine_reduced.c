@@ -55,7 +55,7 @@ bough_status bo_linkage_statics(const bo_linkage *l, bo_kept_statics *kept) {
     const int32_t count = m->kept_count ? m->kept_count : m->end_effector_count;
     *kept = (bo_kept_statics){.def = bough_default_mechanism_statics_def()};
     BO_TRY(check_size(l, count));
-    kept->end_effectors = BO_NEW_ARRAY(l->ctx, bough_end_effector, count);
+    kept->end_effectors = BO_NEW_ARRAY(l->ctx, bough_frame_def, count);
     kept->motors = BO_NEW_ARRAY(l->ctx, int32_t, m->motor_count);
     if (!kept->end_effectors || !kept->motors) {
         bo_linkage_free_statics(l, kept);

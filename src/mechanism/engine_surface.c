@@ -27,7 +27,7 @@ void bo_mechanism_vertex(const mechanism_engine *e, int32_t thing, int32_t verte
 
 static bo_se3 rest_of(const bo_mechanism_plan *m, int32_t thing) {
     const int32_t body = thing - m->link_count, obstacle = body - m->body_count;
-    return bo_pose(body < 0       ? &m->links[thing].rest
+    return bo_pose(body < 0       ? &m->links[thing].pose
                    : obstacle < 0 ? &m->bodies[body].pose
                                   : &m->obstacles[obstacle].pose);
 }
@@ -39,7 +39,7 @@ static bough_thing describe(const bo_mechanism_plan *m, int32_t i) {
     if (body < 0) {
         thing.name = m->links[i].name, thing.kind = "link";
         thing.mass = i != m->base || m->free_base ? m->links[i].mass : 0;
-        thing.parent = m->mechanism->up[i];
+        thing.parent = m->mechanism->topology.up[i];
     } else if (obstacle < 0) {
         thing.name = m->bodies[body].name, thing.kind = "free body";
         thing.mass = m->bodies[body].mass;

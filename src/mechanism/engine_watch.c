@@ -70,8 +70,7 @@ static void rest_at(const bo_linkage *l, const bough_mechanism_model *model, bou
     for (int32_t i = 0; i < n; i++)
         state->xi[i] = model->rest_xi[i];
     for (int32_t k = 0; k < l->m->motor_count; k++) {
-        const bo_mechanism_motor *motor = &l->m->motors[k];
-        state->motors[k] = motor->scale * bo_curve_at(&l->m->curves[motor->curve], t);
+        state->motors[k] = bo_motor_offset(&l->m->motors[k], l->m->curves, t);
         for (int32_t i = 0; i < n; i++)
             state->xi[i] += state->motors[k] * model->motor_xi[(ptrdiff_t)n * k + i];
     }

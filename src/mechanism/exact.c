@@ -91,15 +91,15 @@ bough_status bo_close_loops(bough_context *ctx, int32_t n, double *Lam, double r
 static int32_t tree_sign(const bo_statics *s, int32_t joint) {
     const bough_mechanism *m = s->mechanism;
     const int32_t child = m->joints[joint].child;
-    return m->up[child] >= 0 && m->way[child].joint == joint ? 1 : -1;
+    return m->topology.up[child] >= 0 && m->topology.way[child].joint == joint ? 1 : -1;
 }
 
 /* What the joints of the tree carry, of what is on the links beyond them: with the sign of the tree for now. */
 static void carry_effectors(bo_statics *s) {
     const bough_mechanism *m = s->mechanism;
     for (int32_t e = 0; e < s->end_effector_count; e++)
-        for (int32_t i = s->end_effectors[e].link; m->up[i] >= 0; i = m->up[i]) {
-            double *F = bo_block(s->carried, s->end_effector_count, m->way[i].joint, e);
+        for (int32_t i = s->end_effectors[e].body; m->topology.up[i] >= 0; i = m->topology.up[i]) {
+            double *F = bo_block(s->carried, s->end_effector_count, m->topology.way[i].joint, e);
             for (int k = 0; k < 6; k++)
                 F[7 * k] = 1;
         }
@@ -132,7 +132,7 @@ static void add_twists(bo_statics *s) {
     const bough_mechanism *m = s->mechanism;
     const int32_t count = s->end_effector_count;
     for (int32_t k = 1; k < m->def.link_count; k++) {
-        const int32_t i = m->order[k], up = m->up[i], j = m->way[i].joint;
+        const int32_t i = m->topology.order[k], up = m->topology.up[i], j = m->topology.way[i].joint;
         for (int32_t e = 0; e < count; e++) {
             double *T = bo_block(s->twists, count, i, e);
             memcpy(T, bo_block(s->twists, count, up, e), 36 * sizeof(double));
@@ -142,7 +142,7 @@ static void add_twists(bo_statics *s) {
             double *x = offset_twist(s, i, c);
             memcpy(x, offset_twist(s, up, c), 6 * sizeof(double));
             bo_apply_add6(x, 1, s->joints[j].G, offset_wrench(s, j, c));
-            bo_store_twist(x, bo_twist_mul_add(bo_load_twist(x), m->way[i].sign, given_way(s, j, c)));
+            bo_store_twist(x, bo_twist_mul_add(bo_load_twist(x), m->topology.way[i].sign, given_way(s, j, c)));
         }
     }
 }
@@ -156,19 +156,19 @@ static void add_to_Lam(double *Lam, size_t n, int32_t k, int32_t l, double sign,
 }
 
 void bo_fill_loops(const bough_mechanism *m, const bo_spatial_joint *joints, int32_t *marks, double *Lam) {
-    const size_t n = 6 * (size_t)m->loop_count;
-    for (int32_t k = 0; k < m->loop_count; k++) {
-        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++)
-            marks[m->loop_edges[q].joint] = m->loop_edges[q].sign;
+    const size_t n = 6 * (size_t)m->topology.loop_count;
+    for (int32_t k = 0; k < m->topology.loop_count; k++) {
+        for (int32_t q = m->topology.loop_start[k]; q < m->topology.loop_start[k + 1]; q++)
+            marks[m->topology.loop_edges[q].joint] = m->topology.loop_edges[q].sign;
         for (int32_t l = 0; l <= k; l++)
-            for (int32_t q = m->loop_start[l]; q < m->loop_start[l + 1]; q++) {
-                const bo_mechanism_edge edge = m->loop_edges[q];
+            for (int32_t q = m->topology.loop_start[l]; q < m->topology.loop_start[l + 1]; q++) {
+                const bo_edge edge = m->topology.loop_edges[q];
                 if (marks[edge.joint] != 0)
                     add_to_Lam(Lam, n, k, l, marks[edge.joint] * edge.sign, joints[edge.joint].G);
             }
-        add_to_Lam(Lam, n, k, k, 1, joints[m->cuts[k]].G);
-        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++)
-            marks[m->loop_edges[q].joint] = 0;
+        add_to_Lam(Lam, n, k, k, 1, joints[m->topology.cuts[k]].G);
+        for (int32_t q = m->topology.loop_start[k]; q < m->topology.loop_start[k + 1]; q++)
+            marks[m->topology.loop_edges[q].joint] = 0;
     }
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
@@ -184,11 +184,12 @@ static size_t width_of(const bo_statics *s) {
 static void fill_right(const bo_statics *s, double *b) {
     const bough_mechanism *m = s->mechanism;
     const size_t width = width_of(s), offsets = 6 * (size_t)s->end_effector_count;
-    for (int32_t k = 0; k < m->loop_count; k++) {
+    for (int32_t k = 0; k < m->topology.loop_count; k++) {
         double *rows = b + 6 * (size_t)k * width;
-        for (int32_t q = m->loop_start[k]; q <= m->loop_start[k + 1]; q++) {
-            const bool closing = q == m->loop_start[k + 1];
-            const int32_t j = closing ? m->cuts[k] : m->loop_edges[q].joint, t = closing ? 1 : m->loop_edges[q].sign;
+        for (int32_t q = m->topology.loop_start[k]; q <= m->topology.loop_start[k + 1]; q++) {
+            const bool closing = q == m->topology.loop_start[k + 1];
+            const int32_t j = closing ? m->topology.cuts[k] : m->topology.loop_edges[q].joint,
+                          t = closing ? 1 : m->topology.loop_edges[q].sign;
             const int32_t sign = closing ? 1 : tree_sign(s, j);
             for (int32_t c = 0; c <= s->motor_count; c++) {
                 double x[6];
@@ -222,19 +223,20 @@ static void add_rows(bo_statics *s, int32_t j, double sign, const double *rows) 
 /* F_j += t_jk f_k */
 static void carry_loops(bo_statics *s, const double *f) {
     const bough_mechanism *m = s->mechanism;
-    for (int32_t k = 0; k < m->loop_count; k++) {
+    for (int32_t k = 0; k < m->topology.loop_count; k++) {
         const double *rows = f + 6 * (size_t)k * width_of(s);
-        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++)
-            add_rows(s, m->loop_edges[q].joint, m->loop_edges[q].sign, rows);
-        add_rows(s, m->cuts[k], 1, rows);
+        for (int32_t q = m->topology.loop_start[k]; q < m->topology.loop_start[k + 1]; q++)
+            add_rows(s, m->topology.loop_edges[q].joint, m->topology.loop_edges[q].sign, rows);
+        add_rows(s, m->topology.cuts[k], 1, rows);
     }
 }
 
 static bough_status close_all(bough_context *ctx, bo_statics *s) {
     const bough_mechanism *m = s->mechanism;
-    const size_t n = 6 * (size_t)m->loop_count, width = width_of(s);
+    const size_t n = 6 * (size_t)m->topology.loop_count, width = width_of(s);
     if (n > 20000)
-        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the mechanism has %d loops; 3333 are supported", m->loop_count);
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "the mechanism has %d loops; 3333 are supported",
+                       m->topology.loop_count);
     int32_t *marks = BO_NEW_ZEROS(ctx, int32_t, m->def.joint_count);
     double *Lam = BO_NEW_ZEROS(ctx, double, n *n), *f = BO_NEW_ZEROS(ctx, double, n *width);
     double *scratch = BO_NEW_ARRAY(ctx, double, n *(n + 2 * width));
@@ -257,7 +259,7 @@ static bough_status close_all(bough_context *ctx, bo_statics *s) {
 static void turn_signs(bo_statics *s) {
     const bough_mechanism *m = s->mechanism;
     for (int32_t k = 1; k < m->def.link_count; k++) {
-        const bo_mechanism_edge way = m->way[m->order[k]];
+        const bo_edge way = m->topology.way[m->topology.order[k]];
         double *F = bo_block(s->carried, s->end_effector_count, way.joint, 0);
         for (int32_t i = 0; i < 36 * s->end_effector_count && way.sign < 0; i++)
             F[i] = -F[i];
@@ -266,7 +268,7 @@ static void turn_signs(bo_statics *s) {
 
 bough_status bo_statics_exact(bough_context *ctx, bo_statics *s) {
     carry_effectors(s);
-    if (s->mechanism->loop_count > 0)
+    if (s->mechanism->topology.loop_count > 0)
         BO_TRY(close_all(ctx, s));
     add_twists(s);
     turn_signs(s);

@@ -26,7 +26,7 @@ void bo_flexibility_destroy(bough_context *ctx, bo_flexibility *f) {
 
 static bough_status fill(bough_context *ctx, bo_flexibility *f) {
     const bough_mechanism *m = f->mechanism;
-    const size_t joints = (size_t)m->def.joint_count, n = 6 * (size_t)m->loop_count;
+    const size_t joints = (size_t)m->def.joint_count, n = 6 * (size_t)m->topology.loop_count;
     int32_t *marks = BO_NEW_ZEROS(ctx, int32_t, joints);
     f->joints = BO_NEW_ARRAY(ctx, bo_spatial_joint, joints);
     f->carried = BO_NEW_ZEROS(ctx, double, 6 * joints);
@@ -71,17 +71,17 @@ static void add(double *y, double s, const double *x) {
 /* The loops' own wrenches, added to what joints carry: the equations of exact.c. */
 static void close_loops(bo_flexibility *f) {
     const bough_mechanism *m = f->mechanism;
-    memset(f->f, 0, 6 * (size_t)m->loop_count * sizeof(double));
-    for (int32_t k = 0; k < m->loop_count; k++)
-        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++) {
-            const bo_mechanism_edge edge = m->loop_edges[q];
+    memset(f->f, 0, 6 * (size_t)m->topology.loop_count * sizeof(double));
+    for (int32_t k = 0; k < m->topology.loop_count; k++)
+        for (int32_t q = m->topology.loop_start[k]; q < m->topology.loop_start[k + 1]; q++) {
+            const bo_edge edge = m->topology.loop_edges[q];
             bo_apply_add6(six(f->f, k), -edge.sign, f->joints[edge.joint].G, six(f->carried, edge.joint));
         }
-    bo_solve_loops(6 * m->loop_count, f->Lam, f->L, 1, f->f, f->pair);
-    for (int32_t k = 0; k < m->loop_count; k++) {
-        for (int32_t q = m->loop_start[k]; q < m->loop_start[k + 1]; q++)
-            add(six(f->carried, m->loop_edges[q].joint), m->loop_edges[q].sign, six(f->f, k));
-        memcpy(six(f->carried, m->cuts[k]), six(f->f, k), 6 * sizeof(double));
+    bo_solve_loops(6 * m->topology.loop_count, f->Lam, f->L, 1, f->f, f->pair);
+    for (int32_t k = 0; k < m->topology.loop_count; k++) {
+        for (int32_t q = m->topology.loop_start[k]; q < m->topology.loop_start[k + 1]; q++)
+            add(six(f->carried, m->topology.loop_edges[q].joint), m->topology.loop_edges[q].sign, six(f->f, k));
+        memcpy(six(f->carried, m->topology.cuts[k]), six(f->f, k), 6 * sizeof(double));
     }
 }
 
@@ -89,18 +89,18 @@ void bo_flexibility_solve(bo_flexibility *f, const double *wrenches, double *twi
     const bough_mechanism *m = f->mechanism;
     memset(f->carried, 0, 6 * (size_t)m->def.joint_count * sizeof(double));
     for (int32_t k = m->def.link_count - 1; k > 0; k--) {
-        const int32_t i = m->order[k], up = m->up[i];
-        double *mine = six(f->carried, m->way[i].joint);
+        const int32_t i = m->topology.order[k], up = m->topology.up[i];
+        double *mine = six(f->carried, m->topology.way[i].joint);
         add(mine, 1, wrenches + 6 * (size_t)i);
-        if (m->up[up] >= 0)
-            add(six(f->carried, m->way[up].joint), 1, mine);
+        if (m->topology.up[up] >= 0)
+            add(six(f->carried, m->topology.way[up].joint), 1, mine);
     }
-    if (m->loop_count > 0)
+    if (m->topology.loop_count > 0)
         close_loops(f);
     memset(six(twists, m->def.base), 0, 6 * sizeof(double));
     for (int32_t k = 1; k < m->def.link_count; k++) {
-        const int32_t i = m->order[k], j = m->way[i].joint;
-        memcpy(six(twists, i), six(twists, m->up[i]), 6 * sizeof(double));
+        const int32_t i = m->topology.order[k], j = m->topology.way[i].joint;
+        memcpy(six(twists, i), six(twists, m->topology.up[i]), 6 * sizeof(double));
         bo_apply_add6(six(twists, i), 1, f->joints[j].G, six(f->carried, j));
     }
 }
@@ -108,8 +108,8 @@ void bo_flexibility_solve(bo_flexibility *f, const double *wrenches, double *twi
 /* Of the velocity v + w x c of the centre of mass, and the spin. */
 void bo_links_momentum(const bough_mechanism *m, const double *twists, double *momentum) {
     for (int32_t i = 0; i < m->def.link_count; i++) {
-        const bough_mechanism_link *link = &m->links[i];
-        const bo_se3 pose = bo_pose(&link->rest);
+        const bough_rigid_body_def *link = &m->links[i];
+        const bo_se3 pose = bo_pose(&link->pose);
         const bo_vec3 c = bo_sub(bo_se3_apply(pose, bo_load3(link->centre)), m->middle);
         const bo_twist t = bo_load_twist(twists + 6 * (size_t)i);
         bo_mat3 I;

@@ -32,11 +32,12 @@ static void place(struct bo_full_work *w, const double *q) {
     const bough_mechanism *m = w->mechanism;
     w->poses[m->def.base] = base_pose(w, q);
     for (int32_t k = 1; k < m->def.link_count; k++) {
-        const int32_t i = m->order[k];
-        const bo_mechanism_joint *joint = &m->joints[m->way[i].joint];
+        const int32_t i = m->topology.order[k];
+        const bo_mechanism_joint *joint = &m->joints[m->topology.way[i].joint];
         const bo_se3 J = bo_se3_mul(joint->in_parent, bo_joint_pose(joint->kind, q + w->base_size + joint->offset));
         const bo_se3 child = bo_se3_mul(J, bo_se3_inverse(joint->in_child));
-        w->poses[i] = bo_se3_mul(w->poses[m->up[i]], m->way[i].sign > 0 ? child : bo_se3_inverse(child));
+        w->poses[i] =
+            bo_se3_mul(w->poses[m->topology.up[i]], m->topology.way[i].sign > 0 ? child : bo_se3_inverse(child));
     }
 }
 
@@ -46,7 +47,7 @@ static bo_twist wrench_at(const bough_mechanism *m, bo_vec3 x, bo_vec3 force, bo
 }
 
 /* m v and I w in the world's axes of a link that went from `from` to `to`. */
-static bo_twist momentum_between(const bough_mechanism_link *link, bo_se3 from, bo_se3 to, double dt) {
+static bo_twist momentum_between(const bough_rigid_body_def *link, bo_se3 from, bo_se3 to, double dt) {
     const bo_vec3 c = bo_load3(link->centre);
     const bo_vec3 v = bo_scale(1 / dt, bo_sub(bo_se3_apply(to, c), bo_se3_apply(from, c)));
     const bo_vec3 spin = bo_scale(1 / dt, bo_log3(bo_mat_mul(to.R, bo_transpose(from.R))));
@@ -59,7 +60,7 @@ static void load_links(const bough_full_mechanism *full) {
     struct bo_full_work *w = full->work;
     const bough_mechanism *m = w->mechanism;
     for (int32_t i = 0; i < m->def.link_count; i++) {
-        const bough_mechanism_link *link = &m->links[i];
+        const bough_rigid_body_def *link = &m->links[i];
         bo_vec3 force = bo_scale(link->mass, bo_load3(full->gravity)), torque = {0, 0, 0};
         if (w->dt > 0) {
             const bo_twist now = momentum_between(link, w->before[i], w->poses[i], w->dt);
@@ -76,11 +77,11 @@ static void load_links(const bough_full_mechanism *full) {
         w->wrenches[m->def.base] = bo_twist_mul_add(w->wrenches[m->def.base], 1, f);
     }
     for (int32_t e = 0; e < m->def.end_effector_count; e++) {
-        const bough_end_effector *effector = &m->end_effectors[e];
-        const bo_vec3 x = bo_se3_apply(w->poses[effector->link], bo_load3(effector->frame.position));
+        const bough_frame_def *effector = &m->end_effectors[e];
+        const bo_vec3 x = bo_se3_apply(w->poses[effector->body], bo_load3(effector->pose.position));
         const bo_twist f =
             wrench_at(m, x, bo_load3(full->loads + 6 * (size_t)e), bo_load3(full->loads + 6 * (size_t)e + 3));
-        w->wrenches[effector->link] = bo_twist_mul_add(w->wrenches[effector->link], 1, f);
+        w->wrenches[effector->body] = bo_twist_mul_add(w->wrenches[effector->body], 1, f);
     }
 }
 
@@ -129,8 +130,8 @@ static void balance(const bough_full_mechanism *full, const double *q, double *o
     const bough_mechanism *m = w->mechanism;
     place(w, q);
     load_links(full);
-    for (int32_t k = 0; k < m->loop_count; k++) {
-        const bo_mechanism_joint *joint = &m->joints[m->cuts[k]];
+    for (int32_t k = 0; k < m->topology.loop_count; k++) {
+        const bo_mechanism_joint *joint = &m->joints[m->topology.cuts[k]];
         const bo_se3 from = bo_se3_mul(w->poses[joint->parent], joint->in_parent);
         const bo_se3 X = bo_se3_mul(from, bo_joint_pose(joint->kind, q + w->base_size + joint->offset));
         const bo_se3 Y = bo_joint_frame(joint, w->poses[joint->child]);
@@ -138,13 +139,13 @@ static void balance(const bough_full_mechanism *full, const double *q, double *o
         bo_store_twist(out + w->n + 6 * k, bo_se3_log(bo_se3_mul(bo_se3_inverse(X), Y)));
         w->wrenches[joint->child] = bo_twist_mul_add(w->wrenches[joint->child], -1, f);
         w->wrenches[joint->parent] = bo_twist_mul_add(w->wrenches[joint->parent], 1, f);
-        balance_joint(full, m->cuts[k], f, q, out);
+        balance_joint(full, m->topology.cuts[k], f, q, out);
     }
     for (int32_t k = m->def.link_count - 1; k > 0; k--) {
-        const int32_t i = m->order[k];
+        const int32_t i = m->topology.order[k];
         const bo_twist beyond = w->wrenches[i], none = {{0, 0, 0}, {0, 0, 0}};
-        balance_joint(full, m->way[i].joint, bo_twist_mul_add(none, m->way[i].sign, beyond), q, out);
-        w->wrenches[m->up[i]] = bo_twist_mul_add(w->wrenches[m->up[i]], 1, beyond);
+        balance_joint(full, m->topology.way[i].joint, bo_twist_mul_add(none, m->topology.way[i].sign, beyond), q, out);
+        w->wrenches[m->topology.up[i]] = bo_twist_mul_add(w->wrenches[m->topology.up[i]], 1, beyond);
     }
     if (w->base_size > 0) {
         const bo_twist all = bo_ad_transposed(about_middle(m, w->poses[m->def.base]), w->wrenches[m->def.base]);
@@ -171,9 +172,7 @@ double bo_full_unit(const struct bo_full_work *w, int32_t k) {
             high = middle;
     }
     const bo_mechanism_joint *joint = &m->joints[low];
-    const bool slides = joint->kind == BOUGH_MECHANISM_PRISMATIC ||
-                        (joint->kind == BOUGH_MECHANISM_FIXED && k - w->base_size - joint->offset < 3);
-    return slides ? m->radius : 1;
+    return bo_joint_slides(joint->kind, k - w->base_size - joint->offset) ? m->radius : 1;
 }
 
 /* By differences; the wrenches of loops enter linearly, so that theirs are exact. */
@@ -503,7 +502,7 @@ static bool make_work(bough_context *ctx, const bough_mechanism *m, struct bo_fu
     w->mechanism = m;
     w->base_size = m->def.free_base ? 6 : 0;
     w->n = w->base_size + m->coordinate_count;
-    w->size = w->n + 6 * m->loop_count;
+    w->size = w->n + 6 * m->topology.loop_count;
     const size_t size = (size_t)w->size, links = (size_t)m->def.link_count;
     double *x = w->memory = BO_NEW_ZEROS(ctx, double, size *size + 13 * size);
     w->poses = BO_NEW_ZEROS(ctx, bo_se3, links);
@@ -526,10 +525,10 @@ bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechani
                                          bough_full_mechanism **full) {
     *full = NULL;
     const bough_mechanism_def *def = &mechanism->def;
-    if (mechanism->coordinate_count + 6 * mechanism->loop_count > 8000)
+    if (mechanism->coordinate_count + 6 * mechanism->topology.loop_count > 8000)
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "the full mechanism has %d coordinates and %d loops; 8000 unknowns are supported",
-                       mechanism->coordinate_count, mechanism->loop_count);
+                       mechanism->coordinate_count, mechanism->topology.loop_count);
     bough_full_mechanism *f = BO_NEW(ctx, bough_full_mechanism);
     if (!f)
         return bo_fail_memory(ctx);
@@ -551,7 +550,7 @@ bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechani
             f->offsets[joint->offset + k] = joint->rest[k] - joint->at[k];
         }
     for (int32_t i = 0; i < def->link_count; i++)
-        f->poses[i] = mechanism->links[i].rest;
+        f->poses[i] = mechanism->links[i].pose;
     f->gravity[2] = -9.81;
     *full = f;
     return BOUGH_OK;

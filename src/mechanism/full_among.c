@@ -77,7 +77,7 @@ static void take_back(touching *t) {
 static int32_t link_of(const bough_mechanism *m, const bo_place *place) {
     return place->kind == BOUGH_CONTACT_OF_LINK  ? place->index
            : place->index == BOUGH_TOUCH_BY_BASE ? m->def.base
-                                                 : m->end_effectors[place->index].link;
+                                                 : m->end_effectors[place->index].body;
 }
 
 /* By the joints on the way to the base, whose columns turn what is beyond them; by a free base's twist in its axes. */
@@ -89,16 +89,16 @@ static void place_effector(const void *data, bo_place *place) {
     const bo_se3 base = w->before[m->def.base];
     place->pose = w->before[link];
     if (of_effector)
-        place->pose = bo_se3_mul(place->pose, bo_pose(&m->end_effectors[place->index].frame));
+        place->pose = bo_se3_mul(place->pose, bo_pose(&m->end_effectors[place->index].pose));
     memset(place->motion, 0, 6 * (size_t)w->n * sizeof(double));
-    for (int32_t i = link; m->up[i] >= 0; i = m->up[i]) {
-        const bo_mechanism_joint *joint = &m->joints[m->way[i].joint];
+    for (int32_t i = link; m->topology.up[i] >= 0; i = m->topology.up[i]) {
+        const bo_mechanism_joint *joint = &m->joints[m->topology.way[i].joint];
         const bo_se3 frame = bo_joint_frame(joint, w->before[joint->child]);
         bo_twist columns[BO_MOST_FREEDOMS];
         bo_joint_columns(joint->kind, w->q_before + w->base_size + joint->offset, columns);
         for (int a = 0; a < joint->freedoms; a++) {
-            const bo_vec3 spin = bo_scale(m->way[i].sign, bo_mat_vec(frame.R, columns[a].w));
-            const bo_vec3 v = bo_scale(m->way[i].sign, bo_mat_vec(frame.R, columns[a].v));
+            const bo_vec3 spin = bo_scale(m->topology.way[i].sign, bo_mat_vec(frame.R, columns[a].w));
+            const bo_vec3 v = bo_scale(m->topology.way[i].sign, bo_mat_vec(frame.R, columns[a].v));
             bo_put_column(place->motion, w->n, w->base_size + joint->offset + a,
                           bo_add(v, bo_cross(spin, bo_sub(place->pose.t, frame.t))), spin);
         }
@@ -123,7 +123,7 @@ static bough_status answer(void *data, const double **inverse, double *least) {
         const double length = w->mechanism->radius / bo_full_unit(w, (int32_t)k); /* of what turns; 1 of what slides */
         most = fmax(most, t->inverse[k * n + k] * length * length);
     }
-    *inverse = t->inverse, *least = w->mechanism->loop_count > 0 ? 1e-8 * most : 1e-14 * most;
+    *inverse = t->inverse, *least = w->mechanism->topology.loop_count > 0 ? 1e-8 * most : 1e-14 * most;
     return BOUGH_OK;
 }
 

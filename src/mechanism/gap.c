@@ -22,7 +22,7 @@ bough_mechanism_gap bough_mechanism_joint_gap(const bough_mechanism *mechanism, 
     const bo_se3 X = across(joint, poses);
     bough_mechanism_gap gap = {.joint = j};
     double theta[BO_MOST_FREEDOMS], square = 0;
-    if (joint->kind == BOUGH_MECHANISM_FIXED)
+    if (joint->kind == BOUGH_JOINT_COMPLIANT)
         return gap;
     bo_joint_read(joint->kind, X, theta);
     const bo_se3 F = bo_joint_pose(joint->kind, theta);

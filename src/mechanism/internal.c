@@ -13,7 +13,7 @@ typedef struct {
 } directions;
 
 static bo_se3 frame_of(const bough_mechanism *m, int32_t link) {
-    bo_se3 frame = bo_pose(&m->links[link].rest);
+    bo_se3 frame = bo_pose(&m->links[link].pose);
     frame.t = bo_sub(frame.t, m->middle);
     return frame;
 }
@@ -46,9 +46,9 @@ static double coordinate(const directions *d, const double *twists, int32_t k) {
     const double *P = model->P + 6 * (size_t)k * (size_t)model->end_effector_count;
     double sum = 0;
     for (int32_t e = 0; e < model->end_effector_count; e++) {
-        const bough_end_effector *effector = &model->end_effectors[e];
-        const bo_se3 frame = bo_se3_mul(frame_of(d->mechanism, effector->link), bo_pose(&effector->frame));
-        const bo_twist xi = bo_ad(bo_se3_inverse(frame), bo_load_twist(twists + 6 * (size_t)effector->link));
+        const bough_frame_def *effector = &model->end_effectors[e];
+        const bo_se3 frame = bo_se3_mul(frame_of(d->mechanism, effector->body), bo_pose(&effector->pose));
+        const bo_twist xi = bo_ad(bo_se3_inverse(frame), bo_load_twist(twists + 6 * (size_t)effector->body));
         sum += bo_twist_dot(bo_load_twist(P + 6 * (size_t)e), xi);
     }
     return sum;
@@ -71,7 +71,7 @@ static void read_joints(const directions *d, bo_flexibility *f, double square, c
     const size_t n = 6 * (size_t)d->model->end_effector_count;
     for (int32_t j = 0; j < m->def.joint_count; j++) {
         const bo_mechanism_joint *joint = &m->joints[j];
-        const bool back = m->up[joint->parent] >= 0 && m->way[joint->parent].joint == j;
+        const bool back = m->topology.up[joint->parent] >= 0 && m->topology.way[joint->parent].joint == j;
         const bo_twist carried = bo_load_twist(f->carried + 6 * (size_t)j);
         for (int a = 0; a < joint->freedoms; a++) {
             double *at = theta + joint->offset + a;

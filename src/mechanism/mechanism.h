@@ -3,10 +3,13 @@
 #define BO_MECHANISM_MECHANISM_H
 
 #include "base/context.h"
-#include "mechanism/joint.h"
+#include "rig/joint.h"
+#include "rig/topology.h"
+
+#include <bough/mechanism.h>
 
 typedef struct bo_mechanism_joint {
-    bough_mechanism_joint_kind kind;
+    bough_joint_kind kind;
     int32_t parent, child;
     int32_t freedoms, offset; /* coordinates, and where they begin among those of all joints */
     bo_se3 in_parent, in_child;
@@ -19,28 +22,15 @@ typedef struct bo_mechanism_joint {
     double slack[6]; /* where they would go from `at`, with what limits add: linear statics' offset */
 } bo_mechanism_joint;
 
-/* A joint of the tree on the way from a link to the base, or of a loop. */
-typedef struct bo_mechanism_edge {
-    int32_t joint;
-    int32_t sign; /* of the tree: +1 where the joint's child is the link away from the base. Of a loop: of a wrench on
-                     what is beyond that joint of the tree, for a unit carried by the joint that closes the loop */
-} bo_mechanism_edge;
-
 struct bough_mechanism {
     bough_mechanism_def def; /* with copies of everything */
-    bough_mechanism_link *links;
-    bough_mechanism_joint *joint_defs;
-    bough_end_effector *end_effectors;
+    bough_rigid_body_def *links;
+    bough_joint_def *joint_defs;
+    bough_frame_def *end_effectors;
     bo_mechanism_joint *joints;
     int32_t coordinate_count;
-    int32_t *order;         /* links from the base outwards */
-    int32_t *up;            /* of each link: the next towards the base; -1: it is the base */
-    bo_mechanism_edge *way; /* of each link: the joint to that */
-    int32_t loop_count;
-    int32_t *cuts;       /* loop_count: the joints that are not in the tree */
-    int32_t *loop_start; /* loop_count + 1: where the edges of a loop begin */
-    bo_mechanism_edge *loop_edges;
-    bo_vec3 middle; /* of all links and joints */
+    bo_topology topology; /* of its links, from the base */
+    bo_vec3 middle;       /* of all links and joints */
     double radius;
 };
 
@@ -54,11 +44,9 @@ static inline double bo_joint_limit(const bo_mechanism_joint *joint, int k, doub
  */
 double *bo_full_loop_wrenches(const bough_full_mechanism *full);
 
-/* "hinge" and so on. */
-const char *bo_joint_name(bough_mechanism_joint_kind kind);
 /* The end effectors of a def, or fallback when it gives none; checked. */
 bough_status bo_check_end_effectors(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
-                                    const bough_end_effector *end_effectors);
+                                    const bough_frame_def *end_effectors);
 
 /* Where the columns of a joint are now: its frame in the child, for links at `poses` (of the world). */
 static inline bo_se3 bo_joint_frame(const bo_mechanism_joint *joint, bo_se3 child) {

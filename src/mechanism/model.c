@@ -55,8 +55,7 @@ static double joint_compliance(const bough_mechanism *m) {
     for (int32_t j = 0; j < m->def.joint_count; j++) {
         const bo_mechanism_joint *joint = &m->joints[j];
         for (int k = 0; k < joint->freedoms; k++) {
-            const bool slides =
-                joint->kind == BOUGH_MECHANISM_PRISMATIC || (joint->kind == BOUGH_MECHANISM_FIXED && k < 3);
+            const bool slides = bo_joint_slides(joint->kind, k);
             most = fmax(most, joint->compliance[(joint->freedoms + 1) * k] / (slides ? m->radius * m->radius : 1));
         }
     }
@@ -98,7 +97,7 @@ static bough_status find_rank(bough_context *ctx, const bough_mechanism *m, doub
 /* ---- inertia ---- */
 
 /* [m 1, -m c~; m c~, I - m c~ c~] (6 x 6) */
-static void link_inertia(const bough_mechanism_link *link, double M[36]) {
+static void link_inertia(const bough_rigid_body_def *link, double M[36]) {
     const bo_mat3 c = bo_hat(bo_load3(link->centre)), cc = bo_mat_mul(c, c);
     memset(M, 0, 36 * sizeof(double));
     for (int i = 0; i < 3; i++)
@@ -127,7 +126,7 @@ static void add_link(const bough_mechanism *m, int32_t i, const double *Psi, dou
     const int32_t rank = model->rank;
     double M[36], Ad[36], MAd[36], pull[18];
     const bo_se3 from_base =
-        bo_se3_mul(bo_se3_inverse(bo_pose(&m->links[i].rest)), bo_pose(&m->links[m->def.base].rest));
+        bo_se3_mul(bo_se3_inverse(bo_pose(&m->links[i].pose)), bo_pose(&m->links[m->def.base].pose));
     link_inertia(&m->links[i], M);
     ad_matrix(from_base, Ad);
     multiply(6, rank, 6, M, Psi, scratch);
@@ -158,7 +157,7 @@ static void map_link(const bough_mechanism *m, const bough_mechanism_statics *st
                 internal->twists[6 * ((size_t)k * (size_t)model->link_count + (size_t)i) + (size_t)r];
     add_link(m, i, Psi, more, model);
     multiply(6, n, rank, Psi, model->P, model->Psi + 6 * (size_t)i * (size_t)n);
-    const bo_se3 rest = bo_pose(&m->links[i].rest);
+    const bo_se3 rest = bo_pose(&m->links[i].pose);
     double twist[6];
     bo_lanes_rest(model->lanes, i, rest);
     for (int32_t c = 0; c <= model->motor_count; c++) { /* beside what end effectors that go along do */
@@ -201,8 +200,8 @@ static void damp(const bough_mechanism *m, const bough_mechanism_statics *static
 /* Where offsets take the end effectors: xi (n), z (rank). */
 static void end_effectors_by(const bough_mechanism_model *model, const double *twists, double *xi, double *z) {
     for (int32_t e = 0; e < model->end_effector_count; e++)
-        bo_store_twist(xi + 6 * (size_t)e, bo_ad(bo_se3_inverse(bo_pose(&model->end_effectors[e].frame)),
-                                                 bo_load_twist(twists + 6 * (size_t)model->end_effectors[e].link)));
+        bo_store_twist(xi + 6 * (size_t)e, bo_ad(bo_se3_inverse(bo_pose(&model->end_effectors[e].pose)),
+                                                 bo_load_twist(twists + 6 * (size_t)model->end_effectors[e].body)));
     multiply(model->rank, 1, 6 * model->end_effector_count, model->P, xi, z);
 }
 
@@ -329,7 +328,7 @@ static bool make_room(bough_context *ctx, bough_mechanism_model *model) {
     for (size_t k = 0; k < ROOMS; k++)
         if (!(*all[k].array = BO_NEW_ZEROS(ctx, double, all[k].count)))
             return false;
-    model->end_effectors = BO_NEW_ARRAY(ctx, bough_end_effector, model->end_effector_count);
+    model->end_effectors = BO_NEW_ARRAY(ctx, bough_frame_def, model->end_effector_count);
     model->rest = BO_NEW_ARRAY(ctx, bough_pose, model->link_count);
     model->motors = BO_NEW_ARRAY(ctx, int32_t, model->motor_count);
     return model->end_effectors && model->rest && model->motors;
@@ -369,7 +368,7 @@ static bough_status make(bough_context *ctx, const bough_mechanism *mechanism, c
         for (int32_t k = 0; k < made->motor_count; k++)
             made->motors[k] = statics->motors[k];
         for (int32_t i = 0; i < made->link_count; i++)
-            made->rest[i] = mechanism->links[i].rest;
+            made->rest[i] = mechanism->links[i].pose;
         status = fill(ctx, mechanism, statics, tolerance, &internal, scratch, made);
     }
     bo_free(ctx, scratch);

@@ -47,7 +47,7 @@ static bough_status sort_links(bough_context *ctx, recursion *r) {
     for (int32_t before = 0; before < count && count < m->def.link_count;) {
         before = count;
         for (int32_t k = 0; k < m->def.link_count; k++) {
-            const int32_t i = m->order[k];
+            const int32_t i = m->topology.order[k];
             bool ready = r->rank[i] < 0 && r->start[i + 1] > r->start[i];
             for (int32_t q = r->start[i]; q < r->start[i + 1] && ready; q++)
                 ready = r->rank[m->joints[r->into[q]].parent] >= 0;
@@ -159,7 +159,7 @@ static void hand_down(recursion *r, double *onto) {
     const bough_mechanism *m = s->mechanism;
     const int32_t count = s->end_effector_count;
     for (int32_t e = 0; e < count; e++)
-        identity(bo_block(onto, count, s->end_effectors[e].link, e));
+        identity(bo_block(onto, count, s->end_effectors[e].body, e));
     for (int32_t k = m->def.link_count - 1; k > 0; k--) {
         const int32_t i = r->order[k];
         for (int32_t q = r->start[i]; q < r->start[i + 1]; q++)

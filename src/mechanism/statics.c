@@ -18,7 +18,7 @@ static bo_se3 about_middle(const bough_mechanism *m, bo_se3 frame) {
 
 void bo_place_joint(const bough_mechanism *m, const bo_mechanism_joint *joint, bo_spatial_joint *out) {
     const int n = joint->freedoms;
-    const bo_se3 frame = about_middle(m, bo_joint_frame(joint, bo_pose(&m->links[joint->child].rest)));
+    const bo_se3 frame = about_middle(m, bo_joint_frame(joint, bo_pose(&m->links[joint->child].pose)));
     bo_joint_columns(joint->kind, joint->at, out->columns);
     double J[6][6];
     for (int a = 0; a < n; a++) {
@@ -75,10 +75,10 @@ static void put_block(double *matrix, size_t width, int32_t row, int32_t column,
 }
 
 static bo_se3 link_frame(const bough_mechanism *m, int32_t link) {
-    return about_middle(m, bo_pose(&m->links[link].rest));
+    return about_middle(m, bo_pose(&m->links[link].pose));
 }
-static bo_se3 effector_frame(const bough_mechanism *m, const bough_end_effector *e) {
-    return bo_se3_mul(link_frame(m, e->link), bo_pose(&e->frame));
+static bo_se3 effector_frame(const bough_mechanism *m, const bough_frame_def *e) {
+    return bo_se3_mul(link_frame(m, e->body), bo_pose(&e->pose));
 }
 
 /* theta = K^-1 J^T f for the columns of f */
@@ -143,7 +143,7 @@ static void put_links(const bo_statics *s, bough_mechanism_statics *out) {
     for (int32_t k = 0; k < count; k++)
         for (int32_t e = 0; e < count; e++) {
             double T[36];
-            memcpy(T, bo_block(s->twists, count, s->end_effectors[k].link, e), sizeof T);
+            memcpy(T, bo_block(s->twists, count, s->end_effectors[k].body, e), sizeof T);
             columns_to_frame(effector_frame(m, &s->end_effectors[e]), T);
             rows_to_frame(effector_frame(m, &s->end_effectors[k]), T);
             put_block(out->C, width, k, e, T);
@@ -173,7 +173,7 @@ static bough_mechanism_statics *new_statics(bough_context *ctx, const bo_statics
     if (!out)
         return NULL;
     out->end_effector_count = s->end_effector_count, out->motor_count = s->motor_count;
-    out->end_effectors = BO_NEW_ARRAY(ctx, bough_end_effector, s->end_effector_count);
+    out->end_effectors = BO_NEW_ARRAY(ctx, bough_frame_def, s->end_effector_count);
     out->C = BO_NEW_ARRAY(ctx, double, n *n);
     out->twists = BO_NEW_ARRAY(ctx, double, 6 * (size_t)m->def.link_count * n);
     out->wrenches = BO_NEW_ARRAY(ctx, double, 6 * (size_t)m->def.joint_count * n);
@@ -185,7 +185,8 @@ static bough_mechanism_statics *new_statics(bough_context *ctx, const bo_statics
         out->motors && out->motor_twists) {
         for (int32_t k = 0; k < s->motor_count; k++)
             out->motors[k] = s->motors[k];
-        memcpy(out->end_effectors, s->end_effectors, (size_t)s->end_effector_count * sizeof *s->end_effectors);
+        for (int32_t k = 0; k < s->end_effector_count; k++)
+            out->end_effectors[k] = bo_frame_on(s->end_effectors[k].body, s->end_effectors[k].pose);
         return out;
     }
     bough_mechanism_statics_destroy(ctx, out);

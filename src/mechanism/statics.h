@@ -15,7 +15,7 @@ typedef struct bo_spatial_joint {
 typedef struct bo_statics {
     const bough_mechanism *mechanism;
     int32_t end_effector_count;
-    const bough_end_effector *end_effectors;
+    const bough_frame_def *end_effectors;
     bo_spatial_joint *joints;
     /* For a unit spatial wrench at each end effector, 6 x 6 blocks by joint or link and end effector: */
     double *carried; /* wrench that the joint carries from child to parent */

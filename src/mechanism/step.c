@@ -154,7 +154,7 @@ static void fill_right(const bough_mechanism_model *model, const bough_mechanism
     for (int32_t e = 0; e < model->end_effector_count; e++) {
         /* Ad(e<-b)^T w: of the frame of the base in that of the end effector */
         const bo_se3 effector =
-            bo_se3_mul(bo_pose(&model->rest[model->end_effectors[e].link]), bo_pose(&model->end_effectors[e].frame));
+            bo_se3_mul(bo_pose(&model->rest[model->end_effectors[e].body]), bo_pose(&model->end_effectors[e].pose));
         const bo_se3 to = bo_se3_inverse(bo_se3_mul(from_world, effector));
         sum = bo_twist_mul_add(sum, 1, bo_ad_transposed(to, bo_load_twist(state->wrench + 6 * (size_t)e)));
     }
@@ -312,8 +312,8 @@ void bough_mechanism_state_place(const bough_mechanism_model *model, bough_mecha
 /* ---- looking at states ---- */
 
 static bo_se3 effector_at_rest(const bough_mechanism_model *model, const bough_mechanism_state *state, int32_t e) {
-    const bough_end_effector *effector = &model->end_effectors[e];
-    const bo_se3 rest = bo_se3_mul(bo_pose(&model->rest[effector->link]), bo_pose(&effector->frame));
+    const bough_frame_def *effector = &model->end_effectors[e];
+    const bo_se3 rest = bo_se3_mul(bo_pose(&model->rest[effector->body]), bo_pose(&effector->pose));
     bo_se3 moved;
     return moved_by(model, state, &moved) ? bo_se3_mul(moved, rest) : rest;
 }

@@ -153,8 +153,8 @@ static bough_status judge(bough_context *ctx, const workspace *w, const bough_me
     memcpy(state->motors, s->motors, (size_t)w->motor_count * sizeof(double));
     memcpy(state->gravity, w->def->gravity, sizeof state->gravity);
     for (int32_t e = 0; e < blend->effector_count; e++) {
-        const bough_end_effector *effector = &blend->effectors[e];
-        const bo_se3 world = bo_se3_mul(bo_pose(&s->poses[effector->link]), bo_pose(&effector->frame));
+        const bough_frame_def *effector = &blend->effectors[e];
+        const bo_se3 world = bo_se3_mul(bo_pose(&s->poses[effector->body]), bo_pose(&effector->pose));
         w->there[e] = bo_se3_mul(from_world, world);
         state->effectors[e] = bo_put_pose(w->there[e]);
     }

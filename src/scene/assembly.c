@@ -23,6 +23,7 @@ void bo_assembly_free(bough_context *ctx, bo_assembly *assembly) {
     for (int32_t i = 0; i < assembly->part_count; i++) {
         bo_free(ctx, assembly->parts[i].name);
         bo_free(ctx, (void *)assembly->parts[i].track.time);
+        bo_free(ctx, assembly->parts[i].joint);
     }
     for (int32_t i = 0; i < assembly->tie_count; i++)
         bo_free(ctx, (void *)assembly->ties[i].name);
@@ -157,7 +158,7 @@ static bough_status read_assembly(const bo_json *root, bo_assembly *assembly) {
 bool bo_assembly_needs_exact(const bo_assembly *assembly) {
     bool jointed = false;
     for (int32_t p = 0; p < assembly->part_count && !jointed; p++)
-        jointed = assembly->parts[p].joint.kind != BOUGH_JOINT_WELD;
+        jointed = assembly->parts[p].joint != NULL;
     return jointed || assembly->tie_count > 0;
 }
 

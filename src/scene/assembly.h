@@ -30,7 +30,7 @@ typedef struct bo_part {
     bough_track track;                       /* of a root; its numbers are one block that begins with the times */
     double velocity[3], angular_velocity[3]; /* of a root that flies, at the start: its whole tree moves so */
     double offset[3];                        /* of one that hangs: from the interface's centre, parent's axes */
-    bough_joint joint;                       /* likewise */
+    bough_joint_def *joint;                  /* likewise, its own; NULL: it is welded */
     bool flies;                              /* of a root: although its component hangs by an interface */
     bool locked;
 } bo_part;
@@ -40,10 +40,10 @@ typedef struct bo_assembly {
     bo_scene_component *components;
     int32_t part_count;
     bo_part *parts;
-    int32_t tie_count; /* BO_MOST_TIES at most */
-    bough_tie *ties;   /* names are the assembly's own */
-    bool is_object;    /* parts are the domains of one mesh, and in its coordinates */
-    uint64_t files;    /* hash of other scene files that it was read from; 0: none */
+    int32_t tie_count;     /* BO_MOST_TIES at most */
+    bough_joint_def *ties; /* names are the assembly's own */
+    bool is_object;        /* parts are the domains of one mesh, and in its coordinates */
+    uint64_t files;        /* hash of other scene files that it was read from; 0: none */
 } bo_assembly;
 
 /* True for a file that describes a scene of parts. */
@@ -105,8 +105,8 @@ bough_status bo_choose_part(bo_json at, const bo_assembly *assembly, int32_t *pa
 bough_status bo_ties_read(bo_json at, bo_assembly *assembly);
 /* The ties of another assembly, or some of them, for the same parts from first_part on, everything `scale` times as
  * large. prefix: stands before their names; NULL: nothing does. */
-bough_status bo_ties_copy(bough_context *ctx, const bough_tie *ties, int32_t count, int32_t first_part, double scale,
-                          const char *prefix, bo_assembly *assembly);
+bough_status bo_ties_copy(bough_context *ctx, const bough_joint_def *ties, int32_t count, int32_t first_part,
+                          double scale, const char *prefix, bo_assembly *assembly);
 /* There are joints or ties, which only the exact coupling knows. */
 bool bo_assembly_needs_exact(const bo_assembly *assembly);
 

@@ -1,7 +1,7 @@
 /* Mechanisms of scenes, put together link by link. */
 #include "scene/mechanism_scene.h"
 
-#include "mechanism/joint.h"
+#include "rig/joint.h"
 #include "scene/scene.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static bough_status copy_name(bough_context *ctx, const char *name, char **copy)
     return name && !*copy ? BOUGH_ERROR_MEMORY : BOUGH_OK;
 }
 
-bough_status bo_mechanism_add_link(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_link *link) {
+bough_status bo_mechanism_add_link(bough_context *ctx, bo_mechanism_scene *m, const bough_rigid_body_def *link) {
     char *name;
     const size_t count = (size_t)m->link_count + 1;
     if (!BO_RESERVE(ctx, m->links, m->link_capacity, count) ||
@@ -64,16 +64,16 @@ bough_status bo_mechanism_add_link(bough_context *ctx, bo_mechanism_scene *m, co
 }
 
 static bough_pose in_link(const bo_mechanism_scene *m, int32_t link, bo_se3 frame) {
-    return bo_put_pose(bo_se3_mul(bo_se3_inverse(bo_pose(&m->links[link].rest)), frame));
+    return bo_put_pose(bo_se3_mul(bo_se3_inverse(bo_pose(&m->links[link].pose)), frame));
 }
 
-void bo_mechanism_place_joint(const bo_mechanism_scene *m, bo_se3 frame, bough_mechanism_joint *joint) {
-    joint->in_parent = in_link(m, joint->parent, frame);
-    joint->in_child = in_link(m, joint->child, frame);
+void bo_mechanism_place_joint(const bo_mechanism_scene *m, bo_se3 frame, bough_joint_def *joint) {
+    joint->parent.pose = in_link(m, joint->parent.body, frame);
+    joint->child.pose = in_link(m, joint->child.body, frame);
 }
 
-bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_joint *joint) {
-    const size_t n = (size_t)bough_mechanism_freedoms(joint->kind);
+bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_joint_def *joint) {
+    const size_t n = (size_t)bough_joint_freedoms(joint->kind);
     char *name;
     double *compliance = NULL;
     if (!BO_RESERVE(ctx, m->joints, m->joint_capacity, m->joint_count + 1))
@@ -87,7 +87,7 @@ bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, c
         bo_free(ctx, compliance);
         return status;
     }
-    bough_mechanism_joint *to = &m->joints[m->joint_count++];
+    bough_joint_def *to = &m->joints[m->joint_count++];
     *to = *joint;
     to->name = name, to->compliance = compliance;
     return BOUGH_OK;
@@ -101,7 +101,7 @@ bough_status bo_mechanism_add_end_effector(bough_context *ctx, bo_mechanism_scen
         !BO_RESERVE(ctx, m->effectors, m->effector_capacity, count))
         return BOUGH_ERROR_MEMORY;
     BO_TRY(copy_name(ctx, name, &copy));
-    m->end_effectors[m->end_effector_count] = (bough_end_effector){.link = link, .frame = in_link(m, link, frame)};
+    m->end_effectors[m->end_effector_count] = bo_frame_on(link, in_link(m, link, frame));
     m->effectors[m->end_effector_count++] = (bo_scene_end_effector){.name = copy, .touch.friction = 0.5};
     return BOUGH_OK;
 }

@@ -2,7 +2,7 @@
 #include "scene/scene.h"
 
 #include "base/eigen3.h"
-#include "mechanism/joint.h"
+#include "rig/joint.h"
 #include "scene/entries.h"
 
 #include <string.h>
@@ -80,9 +80,9 @@ static bo_mat3 turn_z_to(bo_vec3 axis) {
 
 /* Where a link is, or what is welded to it and has a name of its own in URDF. */
 static bo_se3 place_of(const reader *r, bo_json named, int32_t link) {
-    const bo_se3 rest = bo_pose(&r->m->links[link].rest);
+    const bo_se3 rest = bo_pose(&r->m->links[link].pose);
     const int32_t frame = r->urdf ? bough_urdf_find(r->urdf, json_string_value(named.value)) : -1;
-    return frame < 0 ? rest : bo_se3_mul(rest, bo_pose(&r->urdf->frames[frame].frame));
+    return frame < 0 ? rest : bo_se3_mul(rest, bo_pose(&r->urdf->frames[frame].pose));
 }
 
 /* ---- inertia ---- */
@@ -147,19 +147,19 @@ static bough_status read_weight(const bo_json *at, const bo_scene_shapes *shapes
 /* ---- links ---- */
 
 static bough_status read_link(const reader *r, bo_json at, bool held) {
-    bough_mechanism_link link = bough_default_mechanism_link();
+    bough_rigid_body_def link = bough_default_rigid_body_def();
     bo_mechanism_scene *m = r->m;
     bo_se3 rest = bo_se3_identity();
     weight w = {.mass = link.mass};
     memcpy(w.inertia, link.inertia, sizeof w.inertia);
     BO_TRY(bo_json_string(bo_json_at(&at, "name"), &link.name));
     BO_TRY(bo_scene_pose(&at, &rest));
-    link.rest = bo_put_pose(rest);
+    link.pose = bo_put_pose(rest);
     BO_TRY(bo_mechanism_add_link(at.ctx, m, &link));
     bo_scene_shapes *shapes = &m->link_shapes[m->link_count - 1];
     BO_TRY(bo_scene_read_shapes(bo_json_at(&at, "shape"), shapes, &r->scene->hash));
     BO_TRY(read_weight(&at, shapes, held, &w));
-    bough_mechanism_link *to = &m->links[m->link_count - 1];
+    bough_rigid_body_def *to = &m->links[m->link_count - 1];
     to->mass = w.mass;
     memcpy(to->centre, w.centre, sizeof w.centre);
     memcpy(to->inertia, w.inertia, sizeof w.inertia);
@@ -215,7 +215,7 @@ static bough_status read_pair(bo_json at, double unit, double *lower, double *up
 }
 
 /* One pair for all freedoms, or one for each. */
-static bough_status read_limits(bo_json at, int32_t n, double unit, bough_mechanism_joint *joint) {
+static bough_status read_limits(bo_json at, int32_t n, double unit, bough_joint_def *joint) {
     int32_t count;
     BO_TRY(bo_json_list(at, &count));
     if (!at.value)
@@ -228,12 +228,12 @@ static bough_status read_limits(bo_json at, int32_t n, double unit, bough_mechan
     return BOUGH_OK;
 }
 
-static bool turns_only(bough_mechanism_joint_kind kind) {
-    return kind == BOUGH_MECHANISM_HINGE || kind == BOUGH_MECHANISM_UNIVERSAL || kind == BOUGH_MECHANISM_BALL;
+static bool turns_only(bough_joint_kind kind) {
+    return kind == BOUGH_JOINT_HINGE || kind == BOUGH_JOINT_UNIVERSAL || kind == BOUGH_JOINT_BALL;
 }
 
 /* "offset" and "limits", in rad and m or in degrees. */
-static bough_status read_angles(const bo_json *at, int32_t n, bough_mechanism_joint *joint) {
+static bough_status read_angles(const bo_json *at, int32_t n, bough_joint_def *joint) {
     static const char *const keys[2] = {"offset", "limits"}, *const in_degrees[2] = {"offset_deg", "limits_deg"};
     for (int i = 0; i < 2; i++) {
         bo_json plain = bo_json_at(at, keys[i]), degrees = bo_json_at(at, in_degrees[i]);
@@ -258,8 +258,8 @@ static bough_status read_compliance(bo_json at, int32_t n, double *compliance) {
     return BOUGH_OK;
 }
 
-static bough_status read_spring(const bo_json *at, bough_mechanism_joint *joint, double compliance[36]) {
-    const int32_t n = bough_mechanism_freedoms(joint->kind);
+static bough_status read_spring(const bo_json *at, bough_joint_def *joint, double compliance[36]) {
+    const int32_t n = bough_joint_freedoms(joint->kind);
     bo_json stiffness = bo_json_at(at, "stiffness"), matrix = bo_json_at(at, "compliance");
     if (stiffness.value && matrix.value)
         return bo_json_fail(matrix, "says what the \"stiffness\" says; give one of them");
@@ -274,14 +274,14 @@ static bough_status read_spring(const bo_json *at, bough_mechanism_joint *joint,
     return read_angles(at, n, joint);
 }
 
-static bough_status read_frame(const bo_json *at, bough_mechanism_joint_kind kind, bo_se3 *frame) {
+static bough_status read_frame(const bo_json *at, bough_joint_kind kind, bo_se3 *frame) {
     bo_json axis = bo_json_at(at, "axis");
     double direction[3] = {0};
     BO_TRY(bo_json_vec3(bo_json_must(at, "position"), BO_ANY, direction));
     BO_TRY(bo_scene_pose(at, frame));
     if (!axis.value)
         return BOUGH_OK;
-    if (kind != BOUGH_MECHANISM_HINGE && kind != BOUGH_MECHANISM_PRISMATIC)
+    if (kind != BOUGH_JOINT_HINGE && kind != BOUGH_JOINT_PRISMATIC)
         return bo_json_fail(axis, "is for hinges and prismatic joints; others are turned by \"rotate_deg\"");
     if (bo_json_has(at, "rotate_deg"))
         return bo_json_fail(axis, "is where its z points; leave it or \"rotate_deg\" out");
@@ -292,21 +292,33 @@ static bough_status read_frame(const bo_json *at, bough_mechanism_joint_kind kin
     return BOUGH_OK;
 }
 
+bough_status bo_scene_joint_kind(bo_json at, bough_joint_kind *kind) {
+    static const bough_joint_kind kinds[] = {BOUGH_JOINT_HINGE, BOUGH_JOINT_PRISMATIC, BOUGH_JOINT_UNIVERSAL,
+                                             BOUGH_JOINT_BALL, BOUGH_JOINT_COMPLIANT};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    const char *names[KINDS];
+    int32_t chosen = -1;
+    for (int i = 0; i < KINDS; i++)
+        names[i] = bough_joint_name(kinds[i]);
+    BO_TRY(bo_json_choice(at, names, KINDS, &chosen));
+    if (chosen >= 0)
+        *kind = kinds[chosen];
+    return BOUGH_OK;
+}
+
 static bough_status read_joint(const reader *r, bo_json at, int32_t index) {
-    bough_mechanism_joint joint = bough_default_mechanism_joint();
+    bough_joint_def joint = bough_default_joint_def();
     bo_se3 frame = bo_se3_identity();
     bo_json name = bo_json_at(&at, "name"), child = bo_json_must(&at, "child");
     double compliance[36];
-    int32_t kind = 0;
     BO_TRY(bo_json_keys(at, BO_LINK_JOINT_KEYS));
     if (name.value)
         BO_TRY(add_name(r, name, NAMES_JOINT, index));
     BO_TRY(bo_json_string(name, &joint.name));
-    BO_TRY(bo_json_choice(bo_json_must(&at, "kind"), BO_JOINT_KIND_NAMES, 5, &kind));
-    joint.kind = (bough_mechanism_joint_kind)kind;
-    BO_TRY(find(r, bo_json_must(&at, "parent"), NAMES_LINK, &joint.parent));
-    BO_TRY(find(r, child, NAMES_LINK, &joint.child));
-    if (joint.child == joint.parent)
+    BO_TRY(bo_scene_joint_kind(bo_json_must(&at, "kind"), &joint.kind));
+    BO_TRY(find(r, bo_json_must(&at, "parent"), NAMES_LINK, &joint.parent.body));
+    BO_TRY(find(r, child, NAMES_LINK, &joint.child.body));
+    if (joint.child.body == joint.parent.body)
         return bo_json_fail(child, "is the parent too; a joint connects two links");
     BO_TRY(read_frame(&at, joint.kind, &frame));
     BO_TRY(read_spring(&at, &joint, compliance));
@@ -402,21 +414,21 @@ static bough_status read_end_effectors(const reader *r, bo_json at) {
 
 /* ---- motors ---- */
 
-static bough_status read_motor(const reader *r, bo_json at, bo_mechanism_motor *motor) {
+static bough_status read_motor(const reader *r, bo_json at, bo_motor *motor) {
     const bo_mechanism_scene *m = r->m;
     bo_json freedom = bo_json_at(&at, "freedom"), degrees = bo_json_at(&at, "degrees");
     bool in_degrees = false;
-    *motor = (bo_mechanism_motor){.scale = 1};
+    *motor = (bo_motor){.scale = 1};
     BO_TRY(bo_json_keys(at, BO_MOTOR_KEYS));
     BO_TRY(find(r, bo_json_must(&at, "joint"), NAMES_JOINT, &motor->joint));
-    const bough_mechanism_joint_kind kind = m->joints[motor->joint].kind;
-    BO_TRY(bo_json_integer(freedom, 0, bough_mechanism_freedoms(kind) - 1, &motor->freedom));
+    const bough_joint_kind kind = m->joints[motor->joint].kind;
+    BO_TRY(bo_json_integer(freedom, 0, bough_joint_freedoms(kind) - 1, &motor->freedom));
     BO_TRY(bo_json_flag(degrees, &in_degrees));
     if (in_degrees && !turns_only(kind))
-        return bo_json_fail(degrees, "is for joints that only turn; this one is %s", BO_JOINT_KIND_NAMES[kind]);
+        return bo_json_fail(degrees, "is for joints that only turn; this one is %s", bough_joint_name(kind));
     BO_TRY(bo_json_number(bo_json_at(&at, "scale"), BO_ANY, &motor->scale));
     motor->scale *= in_degrees ? M_PI / 180 : 1;
-    for (const bo_mechanism_motor *other = m->motors; other < motor; other++)
+    for (const bo_motor *other = m->motors; other < motor; other++)
         if (other->joint == motor->joint && other->freedom == motor->freedom)
             return bo_json_fail(at, "another motor moves this joint already");
     bo_json curve = bo_json_must(&at, "curve");
@@ -429,7 +441,7 @@ static bough_status read_motors(const reader *r, bo_json at) {
     bo_mechanism_scene *m = r->m;
     int32_t count;
     BO_TRY(list_of(at, MOST_THINGS, &count));
-    if (!(m->motors = BO_NEW_ZEROS(at.ctx, bo_mechanism_motor, count)))
+    if (!(m->motors = BO_NEW_ZEROS(at.ctx, bo_motor, count)))
         return BOUGH_ERROR_MEMORY;
     for (m->motor_count = 0; m->motor_count < count; m->motor_count++)
         BO_TRY(read_motor(r, bo_json_item(&at, m->motor_count), &m->motors[m->motor_count]));
@@ -452,10 +464,10 @@ static bough_status read_spot(const reader *r, const bo_json *at, bo_spot *spot)
     if (given < 0)
         return bo_json_fail(*at, "needs a \"link\", an \"end_effector\" or a \"body\"");
     BO_TRY(find(r, bo_json_at(at, keys[given]), kinds[given], &index));
-    const bough_end_effector *effector = given == 1 ? &m->end_effectors[index] : NULL;
-    *spot = (bo_spot){.body = given == 2, .index = effector ? effector->link : index};
-    const bo_se3 rest = bo_pose(spot->body ? &m->bodies[index].pose : &m->links[spot->index].rest);
-    bo_store3(spot->rest, effector     ? bo_se3_apply(rest, bo_load3(effector->frame.position))
+    const bough_frame_def *effector = given == 1 ? &m->end_effectors[index] : NULL;
+    *spot = (bo_spot){.body = given == 2, .index = effector ? effector->body : index};
+    const bo_se3 rest = bo_pose(spot->body ? &m->bodies[index].pose : &m->links[spot->index].pose);
+    bo_store3(spot->rest, effector     ? bo_se3_apply(rest, bo_load3(effector->pose.position))
                           : spot->body ? rest.t
                                        : place_of(r, bo_json_at(at, "link"), index).t);
     BO_TRY(bo_json_vec3(bo_json_at(at, "position"), BO_ANY, spot->rest));
@@ -690,7 +702,7 @@ static bough_status name_all(const reader *r, bo_json at) {
     for (int32_t i = 0; i < m->end_effector_count; i++)
         BO_TRY(name_made(r, at, NAMES_END_EFFECTOR, i, m->effectors[i].name));
     for (int32_t i = 0; r->urdf && i < r->urdf->frame_count; i++)
-        BO_TRY(name_made(r, at, NAMES_LINK, r->urdf->frames[i].link, r->urdf->frames[i].name));
+        BO_TRY(name_made(r, at, NAMES_LINK, r->urdf->frames[i].body, r->urdf->frames[i].name));
     return read_base(r);
 }
 

@@ -1,7 +1,7 @@
 /* "generate": linkages of any length in a few numbers. */
 #include "scene/mechanism_scene.h"
 
-#include "mechanism/joint.h"
+#include "rig/joint.h"
 #include "scene/entries.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 typedef struct {
     bough_context *ctx;
     bo_mechanism_scene *m;
-    int32_t kind; /* of the joints */
+    bough_joint_kind kind; /* of the joints */
     double stiffness, damping, mass;
 } maker;
 
@@ -26,11 +26,11 @@ static bo_se3 at_point(double x, double y, double z) {
 
 /* A rod along one of its axes (0, 1, 2) of that length, a fifth as thick. */
 static bough_status add_rod(const maker *k, const char *what, int32_t number, bo_se3 pose, int axis, double length) {
-    bough_mechanism_link link = bough_default_mechanism_link();
+    bough_rigid_body_def link = bough_default_rigid_body_def();
     char name[40];
     const double l = length * length, thick = l / 25;
     snprintf(name, sizeof name, number < 0 ? "%s" : "%s%d", what, number);
-    link.name = name, link.mass = k->mass, link.rest = bo_put_pose(pose);
+    link.name = name, link.mass = k->mass, link.pose = bo_put_pose(pose);
     memset(link.inertia, 0, sizeof link.inertia);
     for (int d = 0; d < 3; d++)
         link.inertia[4 * d] = k->mass * (d == axis ? 2 * thick : l + thick) / 12;
@@ -38,11 +38,11 @@ static bough_status add_rod(const maker *k, const char *what, int32_t number, bo
 }
 
 static bough_status connect(const maker *k, int32_t parent, int32_t child, bo_se3 frame) {
-    bough_mechanism_joint joint = bough_default_mechanism_joint();
+    bough_joint_def joint = bough_default_joint_def();
     char name[40];
     snprintf(name, sizeof name, "joint%d", k->m->joint_count + 1);
-    joint.name = name, joint.kind = (bough_mechanism_joint_kind)k->kind;
-    joint.parent = parent, joint.child = child;
+    joint.name = name, joint.kind = k->kind;
+    joint.parent.body = parent, joint.child.body = child;
     for (int i = 0; i < 6; i++)
         joint.stiffness[i] = k->stiffness, joint.damping[i] = k->damping;
     bo_mechanism_place_joint(k->m, frame, &joint);
@@ -50,7 +50,7 @@ static bough_status connect(const maker *k, int32_t parent, int32_t child, bo_se
 }
 
 static bough_status read_common(const bo_json *at, maker *k) {
-    BO_TRY(bo_json_choice(bo_json_at(at, "joint"), BO_JOINT_KIND_NAMES, 5, &k->kind));
+    BO_TRY(bo_scene_joint_kind(bo_json_at(at, "joint"), &k->kind));
     BO_TRY(bo_json_number(bo_json_at(at, "stiffness"), BO_POSITIVE, &k->stiffness));
     BO_TRY(bo_json_number(bo_json_at(at, "damping"), BO_NOT_NEGATIVE, &k->damping));
     return bo_json_number(bo_json_at(at, "mass"), BO_POSITIVE, &k->mass);
@@ -73,11 +73,11 @@ static bough_status make_helix(bo_json at, maker *k) {
                        at_place(radius * cos(a), radius * sin(a), rise * a, bo_v3(0, 0, a)), 1, length));
         const bo_se3 frame = at_place(radius * cos(b), radius * sin(b), rise * b, bo_v3(0, 0, b));
         /* hinges alternate, so that the coil moves in all directions */
-        const bo_se3 turned = at_place(0, 0, 0, bo_v3(k->kind == BOUGH_MECHANISM_HINGE ? i % 2 * M_PI / 2 : 0, 0, 0));
+        const bo_se3 turned = at_place(0, 0, 0, bo_v3(k->kind == BOUGH_JOINT_HINGE ? i % 2 * M_PI / 2 : 0, 0, 0));
         if (i > 0)
             BO_TRY(connect(k, i - 1, i, bo_se3_mul(frame, turned)));
     }
-    return bo_mechanism_add_end_effector(k->ctx, k->m, "tip", count, bo_pose(&k->m->links[count].rest));
+    return bo_mechanism_add_end_effector(k->ctx, k->m, "tip", count, bo_pose(&k->m->links[count].pose));
 }
 
 /* Cells of two rails and a rung that the next cell stands on, along y: three links and a loop each. */
@@ -102,7 +102,7 @@ static bough_status make_ladder(bo_json at, maker *k) {
         below += 3;
     }
     const int32_t last = k->m->link_count - 1;
-    return bo_mechanism_add_end_effector(k->ctx, k->m, "top", last, bo_pose(&k->m->links[last].rest));
+    return bo_mechanism_add_end_effector(k->ctx, k->m, "top", last, bo_pose(&k->m->links[last].pose));
 }
 
 /* A chain from `from`, along y of `root`; the last link is the newest. */
@@ -157,7 +157,7 @@ static bough_status make_ring(bo_json at, maker *k) {
         BO_TRY(connect(k, i, (i + 1) % (count + 1), at_place(radius * cos(a), radius * sin(a), 0, bo_v3(0, 0, a))));
     }
     const int32_t far = (count + 1) / 2;
-    return bo_mechanism_add_end_effector(k->ctx, k->m, "far", far, bo_pose(&k->m->links[far].rest));
+    return bo_mechanism_add_end_effector(k->ctx, k->m, "far", far, bo_pose(&k->m->links[far].pose));
 }
 
 bough_status bo_mechanism_generate(bo_json at, bo_mechanism_scene *m) {
@@ -165,7 +165,7 @@ bough_status bo_mechanism_generate(bo_json at, bo_mechanism_scene *m) {
         const char *name;
         bough_status (*make)(bo_json at, maker *k);
     } makers[] = {{"helix", make_helix}, {"ladder", make_ladder}, {"Y", make_y}, {"ring", make_ring}};
-    maker k = {.ctx = at.ctx, .m = m, .kind = BOUGH_MECHANISM_BALL, .stiffness = 100, .damping = 0.1, .mass = 0.05};
+    maker k = {.ctx = at.ctx, .m = m, .kind = BOUGH_JOINT_BALL, .stiffness = 100, .damping = 0.1, .mass = 0.05};
     BO_TRY(bo_json_keys(at, BO_GENERATE_KEYS));
     if (json_object_size(at.value) != 1)
         return bo_json_fail(at, "needs one of helix, ladder, Y, ring");

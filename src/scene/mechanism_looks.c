@@ -33,11 +33,11 @@ typedef bough_status (*rod_end)(void *data, int32_t link, bo_vec3 end);
 
 static bough_status for_rods(const bo_mechanism_scene *m, rod_end call, void *data) {
     for (int32_t j = 0; j < m->joint_count; j++) {
-        BO_TRY(call(data, m->joints[j].parent, bo_load3(m->joints[j].in_parent.position)));
-        BO_TRY(call(data, m->joints[j].child, bo_load3(m->joints[j].in_child.position)));
+        BO_TRY(call(data, m->joints[j].parent.body, bo_load3(m->joints[j].parent.pose.position)));
+        BO_TRY(call(data, m->joints[j].child.body, bo_load3(m->joints[j].child.pose.position)));
     }
     for (int32_t i = 0; i < m->end_effector_count; i++)
-        BO_TRY(call(data, m->end_effectors[i].link, bo_load3(m->end_effectors[i].frame.position)));
+        BO_TRY(call(data, m->end_effectors[i].body, bo_load3(m->end_effectors[i].pose.position)));
     return BOUGH_OK;
 }
 
@@ -103,8 +103,8 @@ static bough_status draw_all(bough_context *ctx, const bo_mechanism_scene *m, in
         BO_TRY(draw_shapes(ctx, &m->link_touches[i].touch.shapes, bo_se3_identity(), plane,
                            &all[m->link_touches[i].link]));
     for (int32_t i = 0; i < m->end_effector_count; i++)
-        BO_TRY(draw_shapes(ctx, &m->effectors[i].touch.shapes, bo_pose(&m->end_effectors[i].frame), plane,
-                           &all[m->end_effectors[i].link]));
+        BO_TRY(draw_shapes(ctx, &m->effectors[i].touch.shapes, bo_pose(&m->end_effectors[i].pose), plane,
+                           &all[m->end_effectors[i].body]));
     return BOUGH_OK;
 }
 

@@ -5,11 +5,12 @@
 
 #include "base/rotation.h"
 #include "mechanism/engine.h"
+#include "rig/motor.h"
 #include "scene/json.h"
 
-#include <bough/rig.h>
 #include <bough/mechanism.h>
 #include <bough/mesh.h>
+#include <bough/rig.h>
 #include <bough/scene.h>
 
 /* ---- shapes ---- */
@@ -91,10 +92,10 @@ typedef struct bo_scene_rigid {
 
 typedef struct bo_mechanism_scene {
     int32_t link_count, joint_count, end_effector_count;
-    bough_mechanism_link *links;
+    bough_rigid_body_def *links;
     bo_scene_shapes *link_shapes; /* none: rods from its middle to its joints are drawn */
-    bough_mechanism_joint *joints;
-    bough_end_effector *end_effectors;
+    bough_joint_def *joints;
+    bough_frame_def *end_effectors;
     bo_scene_end_effector *effectors; /* what else is known of each of them */
     size_t link_capacity, shapes_capacity, joint_capacity, frame_capacity, effector_capacity;
     int32_t base;
@@ -103,7 +104,7 @@ typedef struct bo_mechanism_scene {
     int32_t link_touch_count;
     bo_scene_link_touch *link_touches; /* of any links, in their frames */
     int32_t motor_count;
-    bo_mechanism_motor *motors;
+    bo_motor *motors; /* curves are the drive's */
     int32_t load_count;
     bo_mechanism_load *loads;
     int32_t body_count, obstacle_count;
@@ -129,10 +130,10 @@ bough_status bo_mechanism_make_plan(bough_context *ctx, const bough_scene *scene
 /* mechanism_looks.c: `draw` of bo_mechanism_plan; data: the bo_mechanism_scene. */
 bough_status bo_mechanism_draw(bough_context *ctx, const void *data, bough_look *looks);
 /* Each adds one; names are copied (NULL: none), and so is a joint's compliance. */
-bough_status bo_mechanism_add_link(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_link *link);
-bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_mechanism_joint *joint);
-/* Puts a joint's frame, given in the world at the reference pose, into in_parent and in_child. */
-void bo_mechanism_place_joint(const bo_mechanism_scene *m, bo_se3 frame, bough_mechanism_joint *joint);
+bough_status bo_mechanism_add_link(bough_context *ctx, bo_mechanism_scene *m, const bough_rigid_body_def *link);
+bough_status bo_mechanism_add_joint(bough_context *ctx, bo_mechanism_scene *m, const bough_joint_def *joint);
+/* Puts a joint's frame, given in the world at the reference pose, into those of its parent and child. */
+void bo_mechanism_place_joint(const bo_mechanism_scene *m, bo_se3 frame, bough_joint_def *joint);
 /* Its frame is given in the world at the reference pose. */
 bough_status bo_mechanism_add_end_effector(bough_context *ctx, bo_mechanism_scene *m, const char *name, int32_t link,
                                            bo_se3 frame);
@@ -146,6 +147,7 @@ bough_status bo_mechanism_from_urdf(const bo_json *root, bo_mechanism_scene *m, 
 bough_status bo_scene_pose(const bo_json *at, bo_se3 *pose);
 /* [Ixx, Iyy, Izz, Iyz, Ixz, Ixy] of a body about its centre of mass; matrix: row-major. */
 bough_status bo_scene_inertia(bo_json at, double matrix[9]);
-#define BO_JOINT_KIND_NAMES ((const char *const[]){"hinge", "prismatic", "universal", "ball", "fixed"})
+/* "hinge", "prismatic", "universal", "ball" or "fixed" (BOUGH_JOINT_COMPLIANT) */
+bough_status bo_scene_joint_kind(bo_json at, bough_joint_kind *kind);
 
 #endif

@@ -1,7 +1,7 @@
 /* "shape": what links, end effectors, bodies and obstacles look like, touch with, and weigh. */
 #include "scene/mechanism_scene.h"
 
-#include "mechanism/joint.h"
+#include "rig/joint.h"
 #include "mesh/mesh.h"
 #include "scene/entries.h"
 #include "scene/scene.h"

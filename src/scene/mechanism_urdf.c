@@ -2,7 +2,8 @@
 #include "scene/scene.h"
 
 #include "base/file.h"
-#include "mechanism/joint.h"
+#include "rig/joint.h"
+#include "scene/urdf.h"
 
 #include <string.h>
 
@@ -10,6 +11,7 @@ typedef struct {
     bough_context *ctx;
     const char *path; /* of the URDF */
     const bough_urdf *urdf;
+    const bough_mechanism_def *def;
     bo_mechanism_scene *m;
     uint64_t *hash;
 } taker;
@@ -133,18 +135,17 @@ static bool is_named(bo_json list, const char *name) {
 }
 
 static bough_status take(const taker *t, bo_json others) {
-    const bough_mechanism_def *def = bough_mechanism_describe(t->urdf->mechanism);
+    const bough_mechanism_def *def = t->def;
     bo_mechanism_scene *m = t->m;
     for (int32_t i = 0; i < def->link_count; i++)
         BO_TRY(bo_mechanism_add_link(t->ctx, m, &def->links[i]));
     for (int32_t j = 0; j < def->joint_count; j++)
         BO_TRY(bo_mechanism_add_joint(t->ctx, m, &def->joints[j]));
     for (int32_t k = 0; k < def->end_effector_count; k++) {
-        const bough_end_effector *e = &def->end_effectors[k];
-        const char *name = t->urdf->frames[t->urdf->end_effectors[k]].name;
-        const bo_se3 frame = bo_se3_mul(bo_pose(&def->links[e->link].rest), bo_pose(&e->frame));
-        if (!is_named(others, name))
-            BO_TRY(bo_mechanism_add_end_effector(t->ctx, m, name, e->link, frame));
+        const bough_frame_def *e = &def->end_effectors[k];
+        const bo_se3 frame = bo_se3_mul(bo_pose(&def->links[e->body].pose), bo_pose(&e->pose));
+        if (!is_named(others, e->name))
+            BO_TRY(bo_mechanism_add_end_effector(t->ctx, m, e->name, e->body, frame));
     }
     m->base = def->base, m->free_base = def->free_base;
     return take_shapes(t);
@@ -158,28 +159,34 @@ static bough_status name_file(bo_json at, char **path) {
     return !name || (*path = bo_path_beside(at.ctx, at.file, name)) ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
+/* The mechanism is made once the scene has been read to its end. */
 static bough_status load(bo_json at, const char *path, const char *side, bo_mechanism_scene *m, uint64_t *hash,
-                         bough_urdf **urdf) {
+                         bo_urdf *u, bough_urdf *urdf) {
     bough_urdf_def def = bough_default_urdf_def();
+    bough_mechanism_def made;
     def.dynamics = side;
-    const bough_status status = bough_mechanism_load_urdf(at.ctx, path, &def, urdf);
+    const bough_status status = bo_urdf_describe(at.ctx, path, &def, u, urdf, &made);
     if (status != BOUGH_OK) /* it names its own file; a scene says where it names that */
         return at.parent->text ? bo_json_explain(at, status) : status;
     BO_TRY(hash_file(at.ctx, path, hash));
-    if ((*urdf)->dynamics)
-        BO_TRY(hash_file(at.ctx, (*urdf)->dynamics, hash));
-    const taker t = {at.ctx, path, *urdf, m, hash};
+    if (urdf->dynamics)
+        BO_TRY(hash_file(at.ctx, urdf->dynamics, hash));
+    const taker t = {at.ctx, path, urdf, &made, m, hash};
     return take(&t, bo_json_at(at.parent, "end_effectors"));
 }
 
 bough_status bo_mechanism_from_urdf(const bo_json *root, bo_mechanism_scene *m, uint64_t *hash, bough_urdf **urdf) {
     char *path = NULL, *side = NULL;
     const bo_json at = bo_json_at(root, "urdf");
+    bo_urdf u = {0};
+    if (!(*urdf = BO_NEW(root->ctx, bough_urdf)))
+        return bo_fail_memory(root->ctx);
     bough_status status = name_file(at, &path);
     if (status == BOUGH_OK)
         status = name_file(bo_json_at(root, "dynamics"), &side);
     if (status == BOUGH_OK)
-        status = load(at, path, side, m, hash, urdf);
+        status = load(at, path, side, m, hash, &u, *urdf);
+    bo_urdf_free(root->ctx, &u);
     bo_free(root->ctx, path);
     bo_free(root->ctx, side);
     return status;

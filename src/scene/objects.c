@@ -77,7 +77,7 @@ static bough_status take_parts(bough_context *ctx, bo_assembly *to, int32_t offs
         *part = from->parts[p];
         part->component += offset;
         part->parent += part->parent >= 0 ? before : 0;
-        from->parts[p] = (bo_part){0}; /* name and track are the other's */
+        from->parts[p] = (bo_part){0}; /* name, track and joint are the other's */
     }
     return BOUGH_OK;
 }
@@ -342,21 +342,33 @@ static bough_status move_track(bough_context *ctx, const placement *p, bo_vec3 o
     return BOUGH_OK;
 }
 
+/* Springs are of the same material; damping keeps its ratios. */
+static bough_status copy_joint(bough_context *ctx, double scale, const bough_joint_def *from, bough_joint_def **to) {
+    bough_joint_def *joint = from ? BO_NEW(ctx, bough_joint_def) : NULL;
+    *to = joint;
+    if (!joint)
+        return from ? BOUGH_ERROR_MEMORY : BOUGH_OK;
+    *joint = *from;
+    for (int k = 0; k < BOUGH_MOST_FREEDOMS; k++)
+        joint->stiffness[k] *= pow(scale, 3), joint->damping[k] *= pow(scale, 4);
+    return BOUGH_OK;
+}
+
 /* Everything grows with the scale; roots stand where the placement says. */
 static bough_status copy_part(bough_context *ctx, const placement *p, bo_vec3 origin, const char *copy,
                               const bo_part *model, bo_part *part) {
     const bough_track track = model->track;
     *part = *model;
     part->track = (bough_track){0};
+    part->joint = NULL;
     part->scale *= p->scale;
     for (int d = 0; d < 3; d++)
         part->offset[d] *= p->scale;
     part->damping_mass /= p->scale; /* frequencies go with 1 / scale, and ratios stay */
     part->damping_stiffness *= p->scale;
-    part->joint.stiffness *= pow(p->scale, 3); /* of the same material; damping keeps its ratios */
-    part->joint.damping *= pow(p->scale, 4);
     if (!(part->name = bo_copy_name(ctx, copy, model->name)))
         return BOUGH_ERROR_MEMORY;
+    BO_TRY(copy_joint(ctx, p->scale, model->joint, &part->joint));
     if (part->parent >= 0)
         return BOUGH_OK;
     part->absent = part->absent || p->absent;

@@ -1,6 +1,7 @@
 /* "parts": what a scene is put together from. */
 #include "scene/assembly.h"
 
+#include "rig/joint.h"
 #include "scene/entries.h"
 
 #include <string.h>
@@ -25,32 +26,41 @@ static bough_status read_damping(bo_json at, bo_part *part) {
 }
 
 /* About its axis for a hinge; for a ball the rotation vector. */
-static bough_status read_angle(bo_json at, bough_joint *joint) {
+static bough_status read_angle(bo_json at, bough_joint_def *joint) {
     double degrees[3] = {0};
     BO_TRY(joint->kind == BOUGH_JOINT_HINGE ? bo_json_number(at, BO_ANY, degrees) : bo_json_vec3(at, BO_ANY, degrees));
     for (int d = 0; d < 3; d++)
-        joint->angle[d] = degrees[d] * M_PI / 180;
+        joint->start[d] = degrees[d] * M_PI / 180;
     return BOUGH_OK;
 }
 
-static bough_status read_joint(bo_json at, bough_joint *joint) {
+/* *made: the part's own; NULL: it is welded. */
+static bough_status read_joint(bo_json at, bough_joint_def **made) {
     static const char *const kinds[] = {"hinge", "ball"};
     bo_json axis = bo_json_must(&at, "axis");
     int32_t kind = 0;
+    double direction[3] = {0}, stiffness = 0, damping = 0;
     BO_TRY(bo_json_keys(at, BO_JOINT_KEYS));
     if (!at.value)
         return BOUGH_OK;
+    bough_joint_def *joint = *made = BO_NEW(at.ctx, bough_joint_def);
+    if (!joint)
+        return BOUGH_ERROR_MEMORY;
+    *joint = bough_default_joint_def();
     BO_TRY(bo_json_choice(bo_json_must(&at, "kind"), kinds, 2, &kind));
     joint->kind = kind == 0 ? BOUGH_JOINT_HINGE : BOUGH_JOINT_BALL;
     if (joint->kind == BOUGH_JOINT_BALL && axis.value)
         return bo_json_fail(axis, "is for a \"hinge\"; a \"ball\" turns about all axes");
     if (joint->kind == BOUGH_JOINT_HINGE) {
-        BO_TRY(bo_json_vec3(axis, BO_ANY, joint->axis));
-        if (!(bo_norm(bo_load3(joint->axis)) > 0))
+        BO_TRY(bo_json_vec3(axis, BO_ANY, direction));
+        if (!(bo_norm(bo_load3(direction)) > 0))
             return bo_json_fail(axis, "must have a direction");
+        joint->child.pose = bo_put_pose((bo_se3){bo_axes_about(bo_load3(direction)), {0, 0, 0}});
     }
-    BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_NOT_NEGATIVE, &joint->stiffness));
-    BO_TRY(bo_json_number(bo_json_at(&at, "damping"), BO_NOT_NEGATIVE, &joint->damping));
+    BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_NOT_NEGATIVE, &stiffness));
+    BO_TRY(bo_json_number(bo_json_at(&at, "damping"), BO_NOT_NEGATIVE, &damping));
+    bo_set_springs(joint->stiffness, stiffness, stiffness);
+    bo_set_springs(joint->damping, damping, damping);
     return read_angle(bo_json_at(&at, "angle_deg"), joint);
 }
 

@@ -1,7 +1,7 @@
 /* What shapes look like: triangles, seen from outside counter-clockwise. */
 #include "scene/mechanism_scene.h"
 
-#include "mechanism/joint.h"
+#include "rig/joint.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "scene/urdf.h"
 
 #include "base/eigen3.h"
+#include "rig/joint.h"
 
 #include <string.h>
 
@@ -14,13 +15,6 @@
 
 bough_urdf_def bough_default_urdf_def(void) {
     return (bough_urdf_def){.cookie = URDF_COOKIE};
-}
-
-static bough_pose pose_of(bo_se3 g) {
-    bough_pose pose;
-    memcpy(pose.rotation, g.R.m, sizeof pose.rotation);
-    bo_store3(pose.position, g.t);
-    return pose;
 }
 
 /* ---- places ---- */
@@ -36,9 +30,9 @@ static bo_mat3 lay_z_on(bo_vec3 axis) {
 /* Of the child in the parent. */
 static bo_se3 step_over(const bo_urdf_joint *joint) {
     bo_se3 moved = bo_se3_identity();
-    if (joint->kind == BOUGH_MECHANISM_HINGE)
+    if (joint->def.kind == BOUGH_JOINT_HINGE)
         moved.R = bo_exp3(bo_scale(joint->position, joint->axis));
-    if (joint->kind == BOUGH_MECHANISM_PRISMATIC)
+    if (joint->def.kind == BOUGH_JOINT_PRISMATIC)
         moved.t = bo_scale(joint->position, joint->axis);
     return bo_se3_mul(joint->origin, moved);
 }
@@ -59,7 +53,7 @@ static int32_t place_links(bo_urdf *u) {
         const bo_urdf_joint *joint = &u->joints[link->above];
         const bo_urdf_link *parent = &u->links[joint->parent];
         link->pose = tidy(bo_se3_mul(parent->pose, step_over(joint)));
-        if (joint->rigid) {
+        if (joint->def.kind == BOUGH_JOINT_WELD) {
             link->head = parent->head;
             link->in_head = tidy(bo_se3_mul(parent->in_head, joint->origin));
         }
@@ -74,7 +68,7 @@ static int32_t place_links(bo_urdf *u) {
 /* ---- masses ---- */
 
 /* The mass of two solids together, and their inertia about the common centre: I + m (|d|^2 1 - d d^T) of each. */
-static void add_solid(bough_mechanism_link *sum, double mass, bo_vec3 centre, bo_mat3 inertia) {
+static void add_solid(bough_rigid_body_def *sum, double mass, bo_vec3 centre, bo_mat3 inertia) {
     const double total = sum->mass + mass;
     const bo_vec3 old = bo_load3(sum->centre);
     const bo_vec3 both = bo_scale(1 / total, bo_add(bo_scale(sum->mass, old), bo_scale(mass, centre)));
@@ -92,22 +86,25 @@ static void add_solid(bough_mechanism_link *sum, double mass, bo_vec3 centre, bo
     memcpy(sum->inertia, I.m, sizeof sum->inertia);
 }
 
-static void weld_masses(const bo_urdf *u, bough_mechanism_link *links) {
+static void weld_masses(const bo_urdf *u, bough_rigid_body_def *links) {
     for (int32_t i = 0; i < u->link_count; i++) {
         const bo_urdf_link *link = &u->links[i];
         const bo_mat3 R = link->in_head.R;
-        if (link->mass > 0)
-            add_solid(&links[u->links[link->head].index], link->mass, bo_se3_apply(link->in_head, link->centre),
-                      bo_sym(bo_mat_mul(R, bo_mat_mul(link->inertia, bo_transpose(R)))));
+        bo_mat3 I;
+        memcpy(I.m, link->body.inertia, sizeof I.m);
+        if (link->body.mass > 0)
+            add_solid(&links[u->links[link->head].index], link->body.mass,
+                      bo_se3_apply(link->in_head, bo_load3(link->body.centre)),
+                      bo_sym(bo_mat_mul(R, bo_mat_mul(I, bo_transpose(R)))));
     }
 }
 
-static bough_status check_mass(const bo_urdf *u, const bo_urdf_link *head, const bough_mechanism_link *link) {
+static bough_status check_mass(const bo_urdf *u, const bo_urdf_link *head, const bough_rigid_body_def *link) {
     if (!(link->mass > 0))
         return bo_xml_fail(&u->xml, head->at,
                            "link \"%.60s\" has no mass, nor has anything that is welded to it; every link that moves "
                            "needs <inertial> with one above 0",
-                           head->name);
+                           head->body.name);
     bo_mat3 I, axes;
     bo_vec3 values;
     memcpy(I.m, link->inertia, sizeof I.m);
@@ -116,20 +113,20 @@ static bough_status check_mass(const bo_urdf *u, const bo_urdf_link *head, const
         return bo_xml_fail(&u->xml, head->at,
                            "link \"%.60s\" has a principal moment of inertia of %g kg m^2; every link that moves needs "
                            "three above 0",
-                           head->name, values.x);
+                           head->body.name, values.x);
     return BOUGH_OK;
 }
 
-static bough_status make_links(const bo_urdf *u, bough_mechanism_link *links) {
+static bough_status make_links(const bo_urdf *u, bough_rigid_body_def *links) {
     for (int32_t i = 0; i < u->link_count; i++) {
         if (u->links[i].head != i)
             continue;
-        bough_mechanism_link *link = &links[u->links[i].index];
-        *link = bough_default_mechanism_link();
-        link->name = u->links[i].name;
+        bough_rigid_body_def *link = &links[u->links[i].index];
+        *link = bough_default_rigid_body_def();
+        link->name = u->links[i].body.name;
         link->mass = 0;
         memset(link->inertia, 0, sizeof link->inertia);
-        link->rest = pose_of(u->links[i].pose);
+        link->pose = bo_put_pose(u->links[i].pose);
     }
     weld_masses(u, links);
     for (int32_t i = 0; i < u->link_count; i++)
@@ -141,30 +138,26 @@ static bough_status make_links(const bo_urdf *u, bough_mechanism_link *links) {
 /* ---- joints ---- */
 
 /* The angle of a hinge is read from poses as one between -180 and 180 degrees: limits move with it by whole turns. */
-static void take_limits(bo_urdf *u, const bo_urdf_joint *from, bough_mechanism_joint *joint) {
-    const double turns = from->kind == BOUGH_MECHANISM_HINGE ? TURN * nearbyint(from->position / TURN) : 0;
-    joint->lower[0] = from->lower - turns, joint->upper[0] = from->upper - turns;
-    joint->limit_stiffness = from->limit_stiffness;
-    if (from->position < from->lower || from->position > from->upper)
-        bo_xml_warn(&u->xml, from->at, "joint \"%.60s\" stands at %g, beyond its limits %g and %g", from->name,
-                    from->position, from->lower, from->upper);
+static void take_limits(bo_urdf *u, const bo_urdf_joint *from, bough_joint_def *joint) {
+    const double turns = joint->kind == BOUGH_JOINT_HINGE ? TURN * nearbyint(from->position / TURN) : 0;
+    const double lower = joint->lower[0], upper = joint->upper[0];
+    joint->lower[0] = lower - turns, joint->upper[0] = upper - turns;
+    if (from->position < lower || from->position > upper)
+        bo_xml_warn(&u->xml, from->at, "joint \"%.60s\" stands at %g, beyond its limits %g and %g", joint->name,
+                    from->position, lower, upper);
 }
 
-static void make_joint(bo_urdf *u, const bo_urdf_joint *from, bough_mechanism_joint *joint) {
+static void make_joint(bo_urdf *u, const bo_urdf_joint *from, bough_joint_def *joint) {
     const bo_urdf_link *parent = &u->links[from->parent];
     bo_se3 A = bo_se3_identity();
-    *joint = bough_default_mechanism_joint();
-    joint->name = from->name, joint->kind = from->kind;
-    joint->parent = u->links[parent->head].index, joint->child = u->links[from->child].index;
-    if (from->kind != BOUGH_MECHANISM_FIXED) {
+    *joint = from->def;
+    if (joint->kind != BOUGH_JOINT_COMPLIANT) {
         A.R = lay_z_on(from->axis);
         take_limits(u, from, joint);
     }
-    joint->in_parent = pose_of(tidy(bo_se3_mul(parent->in_head, bo_se3_mul(from->origin, A))));
-    joint->in_child = pose_of(A);
-    memcpy(joint->stiffness, from->stiffness, sizeof joint->stiffness);
-    memcpy(joint->damping, from->damping, sizeof joint->damping);
-    joint->offset[0] = from->offset;
+    joint->parent = bo_frame_on(u->links[parent->head].index,
+                                bo_put_pose(tidy(bo_se3_mul(parent->in_head, bo_se3_mul(from->origin, A)))));
+    joint->child = bo_frame_on(u->links[from->child].index, bo_put_pose(A));
 }
 
 /* ---- end effectors ---- */
@@ -174,7 +167,7 @@ static void make_joint(bo_urdf *u, const bo_urdf_joint *from, bough_mechanism_jo
 static int32_t list_leaves(const bo_urdf *u, int32_t *children, int32_t *leaves) {
     memset(children, 0, (size_t)u->link_count * sizeof *children);
     for (int32_t j = 0; j < u->joint_count; j++)
-        if (!u->joints[j].rigid)
+        if (u->joints[j].def.kind != BOUGH_JOINT_WELD)
             children[u->links[u->joints[j].parent].head]++;
     int32_t count = 0;
     for (int32_t i = 0; i < u->link_count; i++)
@@ -216,7 +209,7 @@ static bough_status list_end_effectors(bough_context *ctx, const bo_urdf *u, con
         if (u->links[chosen[k]].head == u->root)
             return bo_xml_fail(&u->xml, u->links[chosen[k]].at,
                                "link \"%.60s\" is welded to the base; an end effector moves against it",
-                               u->links[chosen[k]].name);
+                               u->links[chosen[k]].body.name);
     return BOUGH_OK;
 }
 
@@ -224,67 +217,39 @@ static bough_status list_end_effectors(bough_context *ctx, const bo_urdf *u, con
 
 static bough_status copy_frames(bough_context *ctx, const bo_urdf *u, bough_urdf *out) {
     out->name = bo_strdup(ctx, u->name && u->name[0] ? u->name : "robot");
-    out->frames = BO_NEW_ZEROS(ctx, bough_urdf_frame, u->link_count);
+    out->frames = BO_NEW_ZEROS(ctx, bough_frame_def, u->link_count);
     if (!out->name || !out->frames)
         return BOUGH_ERROR_MEMORY;
     out->frame_count = u->link_count;
     for (int32_t i = 0; i < u->link_count; i++) {
-        out->frames[i] = (bough_urdf_frame){.name = bo_strdup(ctx, u->links[i].name),
-                                            .link = u->links[u->links[i].head].index,
-                                            .frame = pose_of(u->links[i].in_head)};
+        out->frames[i] = bo_frame_on(u->links[u->links[i].head].index, bo_put_pose(u->links[i].in_head));
+        out->frames[i].name = bo_strdup(ctx, u->links[i].body.name);
         if (!out->frames[i].name)
             return BOUGH_ERROR_MEMORY;
     }
     return BOUGH_OK;
 }
 
-typedef struct {
-    bough_mechanism_link *links;
-    bough_mechanism_joint *joints;
-    bough_end_effector *end_effectors;
-} pieces;
-
-static bough_status describe(bo_urdf *u, const pieces *p, int32_t link_count, const int32_t *chosen,
-                             bough_mechanism_def *def) {
-    BO_TRY(make_links(u, p->links));
-    int32_t joint_count = 0;
+static bough_status describe(bough_context *ctx, bo_urdf *u, int32_t link_count, const int32_t *chosen,
+                             bough_mechanism_def *made) {
+    u->bodies = BO_NEW_ARRAY(ctx, bough_rigid_body_def, link_count);
+    u->joint_defs = BO_NEW_ARRAY(ctx, bough_joint_def, u->joint_count);
+    u->frames = BO_NEW_ARRAY(ctx, bough_frame_def, made->end_effector_count);
+    if (!u->bodies || !u->joint_defs || !u->frames)
+        return bo_fail_memory(ctx);
+    BO_TRY(make_links(u, u->bodies));
     for (int32_t j = 0; j < u->joint_count; j++)
-        if (!u->joints[j].rigid)
-            make_joint(u, &u->joints[j], &p->joints[joint_count++]);
-    for (int32_t k = 0; k < def->end_effector_count; k++) {
+        if (u->joints[j].def.kind != BOUGH_JOINT_WELD)
+            make_joint(u, &u->joints[j], &u->joint_defs[made->joint_count++]);
+    for (int32_t k = 0; k < made->end_effector_count; k++) {
         const bo_urdf_link *link = &u->links[chosen[k]];
-        p->end_effectors[k] = (bough_end_effector){u->links[link->head].index, pose_of(link->in_head)};
+        u->frames[k] = bo_frame_on(u->links[link->head].index, bo_put_pose(link->in_head));
+        u->frames[k].name = link->body.name;
     }
-    def->link_count = link_count, def->links = p->links;
-    def->joint_count = joint_count, def->joints = p->joints;
-    def->end_effectors = p->end_effectors;
-    def->base = u->links[u->root].index, def->free_base = u->free_base;
+    made->link_count = link_count, made->links = u->bodies;
+    made->joints = u->joint_defs, made->end_effectors = u->frames;
+    made->base = u->links[u->root].index, made->free_base = u->free_base;
     return BOUGH_OK;
-}
-
-static bough_status assemble(bough_context *ctx, bo_urdf *u, const bough_urdf_def *def, int32_t link_count,
-                             bough_urdf *out) {
-    bough_mechanism_def made = bough_default_mechanism_def();
-    const int32_t asked = def ? def->end_effector_count : 0;
-    const int32_t room = asked > u->end_effector_count ? asked : u->end_effector_count;
-    out->end_effectors = BO_NEW_ARRAY(ctx, int32_t, room > u->link_count ? room : u->link_count);
-    if (!out->end_effectors)
-        return BOUGH_ERROR_MEMORY;
-    BO_TRY(list_end_effectors(ctx, u, def, out->end_effectors, &made.end_effector_count));
-    const pieces p = {BO_NEW_ARRAY(ctx, bough_mechanism_link, link_count),
-                      BO_NEW_ARRAY(ctx, bough_mechanism_joint, u->joint_count),
-                      BO_NEW_ARRAY(ctx, bough_end_effector, made.end_effector_count)};
-    bough_status status = p.links && p.joints && p.end_effectors ? BOUGH_OK : bo_fail_memory(ctx);
-    if (status == BOUGH_OK)
-        status = describe(u, &p, link_count, out->end_effectors, &made);
-    if (status == BOUGH_OK && (status = bough_mechanism_create(ctx, &made, &out->mechanism)) != BOUGH_OK) {
-        bo_prefix_message(ctx, "%s: ", u->xml.path);
-        status = status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status;
-    }
-    bo_free(ctx, p.links);
-    bo_free(ctx, p.joints);
-    bo_free(ctx, p.end_effectors);
-    return status;
 }
 
 /* The one that is named, or else ROBOT.dynamics.json where it is there. */
@@ -301,7 +266,11 @@ static bough_status find_side_file(bough_context *ctx, const char *path, const b
     return BOUGH_OK;
 }
 
-static bough_status load(bough_context *ctx, const char *path, const bough_urdf_def *def, bo_urdf *u, bough_urdf *out) {
+bough_status bo_urdf_describe(bough_context *ctx, const char *path, const bough_urdf_def *def, bo_urdf *u,
+                              bough_urdf *out, bough_mechanism_def *made) {
+    *made = bough_default_mechanism_def();
+    if (def && def->cookie != URDF_COOKIE)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the def was not made by bough_default_urdf_def()");
     BO_TRY(bo_urdf_read(ctx, path, u));
     BO_TRY(find_side_file(ctx, path, def, out));
     BO_TRY(bo_urdf_dynamics(ctx, out->dynamics, u));
@@ -310,14 +279,27 @@ static bough_status load(bough_context *ctx, const char *path, const bough_urdf_
         return bo_xml_fail(&u->xml, &u->xml.elements[0], "has no joint that moves; everything is one rigid link");
     BO_TRY(copy_frames(ctx, u, out));
     BO_TRY(bo_urdf_shapes(ctx, u, out));
-    return assemble(ctx, u, def, link_count, out);
+    const int32_t asked = def ? def->end_effector_count : 0;
+    const int32_t room = asked > u->end_effector_count ? asked : u->end_effector_count;
+    out->end_effectors = BO_NEW_ARRAY(ctx, int32_t, room > u->link_count ? room : u->link_count);
+    if (!out->end_effectors)
+        return BOUGH_ERROR_MEMORY;
+    BO_TRY(list_end_effectors(ctx, u, def, out->end_effectors, &made->end_effector_count));
+    return describe(ctx, u, link_count, out->end_effectors, made);
+}
+
+static bough_status load(bough_context *ctx, const char *path, const bough_urdf_def *def, bo_urdf *u, bough_urdf *out) {
+    bough_mechanism_def made;
+    BO_TRY(bo_urdf_describe(ctx, path, def, u, out, &made));
+    const bough_status status = bough_mechanism_create(ctx, &made, &out->mechanism);
+    if (status != BOUGH_OK)
+        bo_prefix_message(ctx, "%s: ", u->xml.path);
+    return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status;
 }
 
 bough_status bough_mechanism_load_urdf(bough_context *ctx, const char *path, const bough_urdf_def *def,
                                        bough_urdf **urdf) {
     *urdf = NULL;
-    if (def && def->cookie != URDF_COOKIE)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the def was not made by bough_default_urdf_def()");
     bough_urdf *out = BO_NEW(ctx, bough_urdf);
     if (!out)
         return bo_fail_memory(ctx);

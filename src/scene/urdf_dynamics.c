@@ -12,7 +12,7 @@ static bough_status read_place(bo_json at, const bo_urdf_joint *joint, const cha
                                double *value) {
     if (!bo_json_has(&at, in_degrees))
         return bo_json_number(bo_json_at(&at, name), BO_ANY, value);
-    if (joint->kind != BOUGH_MECHANISM_HINGE)
+    if (joint->def.kind != BOUGH_JOINT_HINGE)
         return bo_json_fail(bo_json_at(&at, in_degrees), "the joint is prismatic; its \"%s\" is in metres", name);
     if (bo_json_has(&at, name))
         return bo_json_fail(at, "\"%s\" and \"%s\" say the same; one of them is enough", name, in_degrees);
@@ -21,30 +21,33 @@ static bough_status read_place(bo_json at, const bo_urdf_joint *joint, const cha
     return BOUGH_OK;
 }
 
+static bool is_fixed(const bo_urdf_joint *joint) {
+    return joint->def.kind == BOUGH_JOINT_WELD || joint->def.kind == BOUGH_JOINT_COMPLIANT;
+}
+
 /* A fixed joint is rigid until it is given six stiffnesses: along and about x, y, z of the child. */
 static bough_status soften_weld(bo_json at, bo_urdf_joint *joint) {
     BO_TRY(bo_json_keys(at, "stiffness", "damping"));
-    BO_TRY(bo_json_numbers(bo_json_must(&at, "stiffness"), 6, BO_POSITIVE, joint->stiffness));
-    BO_TRY(bo_json_numbers(bo_json_at(&at, "damping"), 6, BO_NOT_NEGATIVE, joint->damping));
-    joint->has_stiffness = true, joint->rigid = false;
-    joint->lower = -INFINITY, joint->upper = INFINITY;
+    BO_TRY(bo_json_numbers(bo_json_must(&at, "stiffness"), 6, BO_POSITIVE, joint->def.stiffness));
+    BO_TRY(bo_json_numbers(bo_json_at(&at, "damping"), 6, BO_NOT_NEGATIVE, joint->def.damping));
+    joint->has_stiffness = true, joint->def.kind = BOUGH_JOINT_COMPLIANT;
     return BOUGH_OK;
 }
 
 static bough_status read_spring(bo_json at, bo_urdf_joint *joint) {
     joint->has_stiffness = joint->has_stiffness || bo_json_has(&at, "stiffness");
-    BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_POSITIVE, &joint->stiffness[0]));
-    BO_TRY(bo_json_number(bo_json_at(&at, "damping"), BO_NOT_NEGATIVE, &joint->damping[0]));
-    return bo_json_number(bo_json_at(&at, "limit_stiffness"), BO_NOT_NEGATIVE, &joint->limit_stiffness);
+    BO_TRY(bo_json_number(bo_json_at(&at, "stiffness"), BO_POSITIVE, &joint->def.stiffness[0]));
+    BO_TRY(bo_json_number(bo_json_at(&at, "damping"), BO_NOT_NEGATIVE, &joint->def.damping[0]));
+    return bo_json_number(bo_json_at(&at, "limit_stiffness"), BO_NOT_NEGATIVE, &joint->def.limit_stiffness);
 }
 
 static bough_status read_joint(bo_json at, bo_urdf_joint *joint) {
-    if (joint->kind == BOUGH_MECHANISM_FIXED)
+    if (is_fixed(joint))
         return soften_weld(at, joint);
     BO_TRY(bo_json_keys(at, "stiffness", "damping", "limit_stiffness", "offset", "offset_deg", "position",
                         "position_deg"));
     BO_TRY(read_spring(at, joint));
-    BO_TRY(read_place(at, joint, "offset", "offset_deg", &joint->offset));
+    BO_TRY(read_place(at, joint, "offset", "offset_deg", &joint->def.offset[0]));
     return read_place(at, joint, "position", "position_deg", &joint->position);
 }
 
@@ -53,12 +56,12 @@ static bough_status read_defaults(bo_json at, bo_urdf *u) {
     BO_TRY(bo_json_keys(at, "stiffness", "damping", "limit_stiffness"));
     for (int32_t j = 0; j < u->joint_count && at.value; j++) {
         bo_urdf_joint *joint = &u->joints[j];
-        const double damping = joint->damping[0];
-        if (joint->kind == BOUGH_MECHANISM_FIXED)
+        const double damping = joint->def.damping[0];
+        if (is_fixed(joint))
             continue;
         BO_TRY(read_spring(at, joint));
         if (bo_xml_get(&u->xml, bo_xml_child(&u->xml, joint->at, "dynamics"), "damping"))
-            joint->damping[0] = damping;
+            joint->def.damping[0] = damping;
     }
     return BOUGH_OK;
 }
@@ -124,12 +127,12 @@ bough_status bo_urdf_dynamics(bough_context *ctx, const char *path, bo_urdf *u) 
         BO_TRY(status);
     }
     for (int32_t j = 0; j < u->joint_count; j++)
-        if (!u->joints[j].rigid && !u->joints[j].has_stiffness)
+        if (u->joints[j].def.kind != BOUGH_JOINT_WELD && !u->joints[j].has_stiffness)
             return bo_xml_fail(&u->xml, u->joints[j].at,
                                "joint \"%.60s\" has no stiffness, for which URDF has no word; give it in a side file "
                                "beside it (ROBOT.dynamics.json, or --dynamics FILE.json): {\"bough\": 1, \"joints\": "
                                "{\"%.60s\": {\"stiffness\": 100}}}, "
                                "or for all joints {\"bough\": 1, \"default\": {\"stiffness\": 100}}",
-                               u->joints[j].name, u->joints[j].name);
+                               u->joints[j].def.name, u->joints[j].def.name);
     return BOUGH_OK;
 }

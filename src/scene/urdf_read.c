@@ -109,27 +109,30 @@ static bough_status read_inertial(bo_urdf *u, const bo_xml_element *at, bo_urdf_
     BO_TRY(only_child(u, at, "inertia", &inertia));
     if (!mass)
         return bo_xml_fail(&u->xml, at, "<mass value=\"...\"/> is missing");
-    BO_TRY(bo_xml_need_numbers(&u->xml, mass, "value", 1, &link->mass));
-    if (!(link->mass >= 0))
-        return bo_xml_fail(&u->xml, mass, "%g kg; a mass is not negative", link->mass);
+    BO_TRY(bo_xml_need_numbers(&u->xml, mass, "value", 1, &link->body.mass));
+    if (!(link->body.mass >= 0))
+        return bo_xml_fail(&u->xml, mass, "%g kg; a mass is not negative", link->body.mass);
     WARN_UNKNOWN(u, at, "origin", "mass", "inertia");
     if (!inertia)
-        return link->mass > 0 ? bo_xml_fail(&u->xml, at, "<inertia ixx=\"...\" .../> is missing") : BOUGH_OK;
+        return link->body.mass > 0 ? bo_xml_fail(&u->xml, at, "<inertia ixx=\"...\" .../> is missing") : BOUGH_OK;
     double I[6]; /* xx, yy, zz, yz, xz, xy */
     static const char *const names[] = {"ixx", "iyy", "izz", "iyz", "ixz", "ixy"};
     for (int k = 0; k < 6; k++)
         BO_TRY(bo_xml_need_numbers(&u->xml, inertia, names[k], 1, &I[k]));
     const bo_mat3 own = {{I[0], I[5], I[4], I[5], I[1], I[3], I[4], I[3], I[2]}};
     BO_TRY(check_inertia(u, inertia, own));
-    link->centre = origin.t;
-    link->inertia = bo_sym(bo_mat_mul(origin.R, bo_mat_mul(own, bo_transpose(origin.R))));
+    bo_store3(link->body.centre, origin.t);
+    const bo_mat3 turned = bo_sym(bo_mat_mul(origin.R, bo_mat_mul(own, bo_transpose(origin.R))));
+    memcpy(link->body.inertia, turned.m, sizeof turned.m);
     return BOUGH_OK;
 }
 
 static bough_status read_link(bo_urdf *u, const bo_xml_element *at, bo_urdf_link *link) {
     const bo_xml_element *inertial;
-    *link = (bo_urdf_link){.at = at, .above = -1, .below = -1};
-    BO_TRY(bo_xml_must(&u->xml, at, "name", &link->name));
+    *link = (bo_urdf_link){.at = at, .body = bough_default_rigid_body_def(), .above = -1, .below = -1};
+    link->body.mass = 0;
+    memset(link->body.inertia, 0, sizeof link->body.inertia);
+    BO_TRY(bo_xml_must(&u->xml, at, "name", &link->body.name));
     BO_TRY(only_child(u, at, "inertial", &inertial));
     WARN_UNKNOWN(u, at, "inertial", "visual", "collision");
     return inertial ? read_inertial(u, inertial, link) : BOUGH_OK;
@@ -140,31 +143,31 @@ static bough_status read_link(bo_urdf *u, const bo_xml_element *at, bo_urdf_link
 static bough_status read_kind(const bo_urdf *u, bo_urdf_joint *joint) {
     static const struct {
         const char *type;
-        bough_mechanism_joint_kind kind;
-    } known[] = {{"revolute", BOUGH_MECHANISM_HINGE},
-                 {"continuous", BOUGH_MECHANISM_HINGE},
-                 {"prismatic", BOUGH_MECHANISM_PRISMATIC},
-                 {"fixed", BOUGH_MECHANISM_FIXED}};
+        bough_joint_kind kind;
+    } known[] = {{"revolute", BOUGH_JOINT_HINGE},
+                 {"continuous", BOUGH_JOINT_HINGE},
+                 {"prismatic", BOUGH_JOINT_PRISMATIC},
+                 {"fixed", BOUGH_JOINT_WELD}};
     const char *type;
     BO_TRY(bo_xml_must(&u->xml, joint->at, "type", &type));
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcmp(type, known[k].type) == 0) {
-            joint->kind = known[k].kind;
+            joint->def.kind = known[k].kind;
             return BOUGH_OK;
         }
     if (strcmp(type, "floating") == 0)
         return bo_xml_refuse(&u->xml, joint->at,
                              "joint \"%.60s\" is floating; for a base that moves remove it with the link above it and "
                              "write \"free_base\": true into the side file",
-                             joint->name);
+                             joint->def.name);
     if (strcmp(type, "planar") == 0)
         return bo_xml_refuse(&u->xml, joint->at,
                              "joint \"%.60s\" is planar, which Bough has not; write two prismatic joints and a "
                              "continuous one",
-                             joint->name);
+                             joint->def.name);
     return bo_xml_fail(&u->xml, joint->at,
                        "joint \"%.60s\" has the type \"%.60s\"; there are revolute, continuous, prismatic, fixed",
-                       joint->name, type);
+                       joint->def.name, type);
 }
 
 static bough_status read_axis(const bo_urdf *u, bo_urdf_joint *joint) {
@@ -175,7 +178,7 @@ static bough_status read_axis(const bo_urdf *u, bo_urdf_joint *joint) {
         BO_TRY(bo_xml_need_numbers(&u->xml, at, "xyz", 3, xyz));
     const double length = bo_norm(bo_load3(xyz));
     if (!(length > 1e-9))
-        return bo_xml_fail(&u->xml, at, "the axis of joint \"%.60s\" has no direction", joint->name);
+        return bo_xml_fail(&u->xml, at, "the axis of joint \"%.60s\" has no direction", joint->def.name);
     joint->axis = bo_scale(1 / length, bo_load3(xyz));
     return BOUGH_OK;
 }
@@ -183,19 +186,19 @@ static bough_status read_axis(const bo_urdf *u, bo_urdf_joint *joint) {
 static bough_status read_limits(const bo_urdf *u, bo_urdf_joint *joint) {
     const bo_xml_element *at;
     BO_TRY(only_child(u, joint->at, "limit", &at));
-    joint->lower = -INFINITY, joint->upper = INFINITY;
     if (strcmp(bo_xml_get(&u->xml, joint->at, "type"), "continuous") == 0)
         return BOUGH_OK;
     if (!at)
         return bo_xml_fail(&u->xml, joint->at, "joint \"%.60s\" has no <limit lower=\"...\" upper=\"...\"/>%s",
-                           joint->name,
-                           joint->kind == BOUGH_MECHANISM_HINGE ? "; one without limits is of type continuous" : "");
-    joint->lower = joint->upper = 0; /* as URDF has it */
-    BO_TRY(bo_xml_numbers(&u->xml, at, "lower", 1, &joint->lower));
-    BO_TRY(bo_xml_numbers(&u->xml, at, "upper", 1, &joint->upper));
-    if (joint->lower > joint->upper)
+                           joint->def.name,
+                           joint->def.kind == BOUGH_JOINT_HINGE ? "; one without limits is of type continuous" : "");
+    double *lower = &joint->def.lower[0], *upper = &joint->def.upper[0];
+    *lower = *upper = 0; /* as URDF has it */
+    BO_TRY(bo_xml_numbers(&u->xml, at, "lower", 1, lower));
+    BO_TRY(bo_xml_numbers(&u->xml, at, "upper", 1, upper));
+    if (*lower > *upper)
         return bo_xml_fail(&u->xml, at, "the lower limit of joint \"%.60s\", %g, is above the upper one, %g",
-                           joint->name, joint->lower, joint->upper);
+                           joint->def.name, *lower, *upper);
     return BOUGH_OK;
 }
 
@@ -203,14 +206,14 @@ static bough_status read_damping(bo_urdf *u, bo_urdf_joint *joint) {
     const bo_xml_element *at;
     double friction = 0;
     BO_TRY(only_child(u, joint->at, "dynamics", &at));
-    BO_TRY(bo_xml_numbers(&u->xml, at, "damping", 1, &joint->damping[0]));
+    BO_TRY(bo_xml_numbers(&u->xml, at, "damping", 1, &joint->def.damping[0]));
     BO_TRY(bo_xml_numbers(&u->xml, at, "friction", 1, &friction));
-    if (!(joint->damping[0] >= 0))
-        return bo_xml_fail(&u->xml, at, "the damping of joint \"%.60s\" is %g; it must be 0 or more", joint->name,
-                           joint->damping[0]);
+    if (!(joint->def.damping[0] >= 0))
+        return bo_xml_fail(&u->xml, at, "the damping of joint \"%.60s\" is %g; it must be 0 or more", joint->def.name,
+                           joint->def.damping[0]);
     if (friction != 0)
         bo_xml_warn(&u->xml, at, "friction in joint \"%.60s\" is ignored; joints have springs and dampers only",
-                    joint->name);
+                    joint->def.name);
     return BOUGH_OK;
 }
 
@@ -221,32 +224,31 @@ static bough_status read_ends(const bo_urdf *u, bo_urdf_joint *joint) {
         const char *name;
         BO_TRY(only_child(u, joint->at, names[side], &at));
         if (!at)
-            return bo_xml_fail(&u->xml, joint->at, "joint \"%.60s\" has no <%s link=\"...\"/>", joint->name,
+            return bo_xml_fail(&u->xml, joint->at, "joint \"%.60s\" has no <%s link=\"...\"/>", joint->def.name,
                                names[side]);
         BO_TRY(bo_xml_must(&u->xml, at, "link", &name));
         const int32_t link = bo_names_find(u->link_names, u->link_count, name);
         if (link < 0)
-            return bo_xml_fail(&u->xml, at, "joint \"%.60s\": there is no link \"%.60s\"", joint->name, name);
+            return bo_xml_fail(&u->xml, at, "joint \"%.60s\": there is no link \"%.60s\"", joint->def.name, name);
         *(side ? &joint->child : &joint->parent) = link;
     }
     return BOUGH_OK;
 }
 
 static bough_status read_joint(bo_urdf *u, const bo_xml_element *at, bo_urdf_joint *joint) {
-    *joint = (bo_urdf_joint){.at = at, .next = -1, .limit_stiffness = bough_default_mechanism_joint().limit_stiffness};
-    BO_TRY(bo_xml_must(&u->xml, at, "name", &joint->name));
+    *joint = (bo_urdf_joint){.at = at, .next = -1, .def = bough_default_joint_def()};
+    BO_TRY(bo_xml_must(&u->xml, at, "name", &joint->def.name));
     BO_TRY(read_kind(u, joint));
     const bo_xml_element *mimic = bo_xml_child(&u->xml, at, "mimic");
     if (mimic)
         return bo_xml_refuse(&u->xml, mimic,
                              "joint \"%.60s\" mimics another; Bough's joints have springs of their own. Remove <mimic> "
                              "and give the joint a stiffness, or make it fixed",
-                             joint->name);
+                             joint->def.name);
     BO_TRY(bo_urdf_origin(u, at, &joint->origin));
     BO_TRY(read_ends(u, joint));
-    joint->rigid = joint->kind == BOUGH_MECHANISM_FIXED;
     WARN_UNKNOWN(u, at, "origin", "parent", "child", "axis", "limit", "dynamics");
-    if (joint->rigid)
+    if (joint->def.kind == BOUGH_JOINT_WELD)
         return BOUGH_OK;
     BO_TRY(read_axis(u, joint));
     BO_TRY(read_limits(u, joint));
@@ -268,7 +270,7 @@ static bough_status grow_tree(bo_urdf *u) {
             return bo_xml_refuse(&u->xml, u->joints[j].at,
                                  "link \"%.60s\" hangs at joint \"%.60s\" already; a URDF is a tree. Loops can be "
                                  "described in a scene file",
-                                 child->name, u->joints[child->above].name);
+                                 child->body.name, u->joints[child->above].def.name);
         child->above = j;
     }
     u->root = -1;
@@ -278,7 +280,7 @@ static bough_status grow_tree(bo_urdf *u) {
         if (u->root >= 0)
             return bo_xml_fail(&u->xml, u->links[i].at,
                                "neither \"%.60s\" nor \"%.60s\" hangs at a joint; one link only may be the base",
-                               u->links[u->root].name, u->links[i].name);
+                               u->links[u->root].body.name, u->links[i].body.name);
         u->root = i;
     }
     if (u->root < 0)
@@ -298,7 +300,7 @@ static bough_status grow_tree(bo_urdf *u) {
     while (u->links[lost].head == 0)
         lost++;
     return bo_xml_fail(&u->xml, u->links[lost].at, "link \"%.60s\" hangs in a circle of joints, not at \"%.60s\"",
-                       u->links[lost].name, u->links[u->root].name);
+                       u->links[lost].body.name, u->links[u->root].body.name);
 }
 
 static bough_status sort_names(const bo_urdf *u, bo_name *names, int32_t count, const char *what) {
@@ -325,7 +327,7 @@ static bough_status read_links(bo_urdf *u, const bo_xml_element *robot) {
     int32_t i = 0;
     for (const bo_xml_element *e = bo_xml_child(&u->xml, robot, "link"); e; e = bo_xml_next(&u->xml, e, "link"), i++) {
         BO_TRY(read_link(u, e, &u->links[i]));
-        u->link_names[i] = (bo_name){u->links[i].name, i};
+        u->link_names[i] = (bo_name){u->links[i].body.name, i};
     }
     return sort_names(u, u->link_names, u->link_count, "link");
 }
@@ -335,7 +337,7 @@ static bough_status read_joints(bo_urdf *u, const bo_xml_element *robot) {
     for (const bo_xml_element *e = bo_xml_child(&u->xml, robot, "joint"); e;
          e = bo_xml_next(&u->xml, e, "joint"), i++) {
         BO_TRY(read_joint(u, e, &u->joints[i]));
-        u->joint_names[i] = (bo_name){u->joints[i].name, i};
+        u->joint_names[i] = (bo_name){u->joints[i].def.name, i};
     }
     return sort_names(u, u->joint_names, u->joint_count, "joint");
 }
@@ -371,7 +373,8 @@ bough_status bo_urdf_read(bough_context *ctx, const char *path, bo_urdf *u) {
 }
 
 void bo_urdf_free(bough_context *ctx, bo_urdf *u) {
-    void *const blocks[] = {u->links, u->joints, u->link_names, u->joint_names, u->order, u->end_effectors};
+    void *const blocks[] = {u->links,         u->joints, u->link_names, u->joint_names, u->order,
+                            u->end_effectors, u->bodies, u->joint_defs, u->frames};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         bo_free(ctx, blocks[k]);
     bo_xml_free(&u->xml);

@@ -265,7 +265,7 @@ static void become_root(edit *e, int32_t part, bool free) {
     p->parent = -1, p->interface = 0;
     p->free = free;
     p->track.count = 0; /* it stays where it is */
-    p->joint.kind = BOUGH_JOINT_WELD;
+    p->joint = NULL;
     memset(p->offset, 0, sizeof p->offset);
     memcpy(p->rotation, e->frames[part].rotation, sizeof p->rotation);
     memcpy(p->position, e->frames[part].origin, sizeof p->position);
@@ -291,7 +291,7 @@ static bough_status hang_as_it_lies(edit *e, const bough_change *c) {
     const bo_vec3 x = bo_mat_tvec(Rp, bo_sub(bo_load3(child->origin), bo_load3(above->origin)));
     const bo_mat3 rest = bo_mat_mul(bo_transpose(face), bo_mat_mul(bo_transpose(Rp), Rc));
     p->parent = c->parent, p->interface = c->interface, p->free = false, p->track.count = 0;
-    p->joint.kind = BOUGH_JOINT_WELD;
+    p->joint = NULL;
     memcpy(p->rotation, rest.m, sizeof p->rotation);
     bo_store3(p->offset, bo_mat_tvec(face, bo_sub(x, bo_scale(parent->scale, bo_load3(centre)))));
     return BOUGH_OK;
@@ -449,9 +449,8 @@ static void mark_touched(const bough_model *before, const bough_model *after, co
     for (bool more = true; more;) {
         more = false;
         for (int32_t i = 0; i < after->def.tie_count; i++) {
-            const bough_tie *tie = &after->def.ties[i];
-            const int32_t ends[4] = {old[tie->part[0]], tie->part[1] < 0 ? -1 : old[tie->part[1]], root[tie->part[0]],
-                                     tie->part[1] < 0 ? -1 : root[tie->part[1]]};
+            const int32_t a = after->def.ties[i].parent.body, b = after->def.ties[i].child.body;
+            const int32_t ends[4] = {old[a], b < 0 ? -1 : old[b], root[a], b < 0 ? -1 : root[b]};
             bool any = false;
             for (int k = 0; k < 4; k++)
                 any = any || (ends[k] >= 0 && touched[ends[k]]);
@@ -490,7 +489,7 @@ static void leave_alone(const bough_model *before, const bo_tree_shift *old, bou
                        sizeof w->faces->polar);
     }
     for (int32_t i = 0; i < after->def.tie_count; i++)
-        if (alone[after->def.ties[i].part[0]])
+        if (alone[after->def.ties[i].parent.body])
             w->tie_motion[i] = old->work.tie_motion[i];
 }
 

@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-static int32_t freedoms_of(const bough_joint *joint) {
-    return joint->kind == BOUGH_JOINT_HINGE ? 1 : joint->kind == BOUGH_JOINT_BALL ? 3 : 0;
+static int32_t freedoms_of(const bough_joint_def *joint) {
+    return joint ? bough_joint_freedoms(joint->kind) : 0;
 }
 
 void bo_tree_motors_find(const bough_model *model, bo_tree_motors *motors) {
     const bough_model_def *def = bough_model_describe(model);
     motors->count = 0;
     for (int32_t p = 0; p < def->part_count; p++)
-        for (int32_t k = 0; def->parts[p].parent >= 0 && k < freedoms_of(&def->parts[p].joint); k++)
+        for (int32_t k = 0; def->parts[p].parent >= 0 && k < freedoms_of(def->parts[p].joint); k++)
             if (motors->count < BO_MOST_TREE_MOTORS) {
                 motors->part[motors->count] = p, motors->freedom[motors->count] = k;
                 motors->count++;
@@ -49,7 +49,7 @@ static double largest_torque(const bough_model *model, int32_t part) {
     const bough_model_def *def = bough_model_describe(model);
     const bough_part_def *p = &def->parts[part];
     const double weight = 9.81 * mass_on(def, part) * reach_of(def->components[p->component], p->scale);
-    return fmax(fmax(p->joint.stiffness, weight), 1e-9);
+    return fmax(fmax(p->joint->stiffness[0], weight), 1e-9);
 }
 
 void bo_tree_motors_look(const bo_tree_motors *motors, const bough_model *model, const bo_hands *hands, int32_t i,
@@ -70,7 +70,7 @@ bough_status bo_tree_motors_push(const bo_tree_motors *motors, bough_context *ct
     for (int32_t i = 0; i < motors->count; i++) {
         const int32_t part = motors->part[i];
         double torque[3] = {0, 0, 0};
-        if (!bo_hands_hold_motor(hands, i) || parts[part].parent < 0 || parts[part].joint.kind == BOUGH_JOINT_WELD ||
+        if (!bo_hands_hold_motor(hands, i) || parts[part].parent < 0 || !parts[part].joint ||
             !bo_part_is_there(model, state, part))
             continue;
         torque[motors->freedom[i]] = hands->motors[i];

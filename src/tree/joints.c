@@ -7,8 +7,8 @@
  * t^3, t = |phi| which for a hinge is the axis times theta'. */
 #include "tree/tree.h"
 
-#include "base/rotation.h"
 #include "dense/cholesky.h"
+#include "rig/joint.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,17 +23,17 @@ bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model) {
         level->first_joint = model->joint_count;
         for (int32_t i = level->first_part; i < level->end_part; i++) {
             bo_tree_part *part = &model->parts[i];
-            const bough_joint *from = &model->def.parts[part->user].joint;
-            if (part->parent < 0 || from->kind == BOUGH_JOINT_WELD)
+            const bough_joint_def *from = model->def.parts[part->user].joint;
+            if (part->parent < 0 || !from)
                 continue;
             part->joint = model->joint_count;
             model->joints[model->joint_count++] =
                 (bo_tree_joint){.part = i,
-                                .count = from->kind == BOUGH_JOINT_HINGE ? 1 : 3,
+                                .count = bough_joint_freedoms(from->kind),
                                 .offset = model->offsets[model->def.part_count + part->user],
-                                .axis = bo_normalize(bo_load3(from->axis)),
-                                .stiffness = from->stiffness,
-                                .damping = from->damping};
+                                .axis = bo_joint_axis(from),
+                                .stiffness = from->stiffness[0],
+                                .damping = from->damping[0]};
         }
         level->end_joint = model->joint_count;
     }
@@ -41,10 +41,10 @@ bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model) {
 }
 
 void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t user) {
-    const bough_joint *joint = &model->def.parts[user].joint;
+    const bough_joint_def *joint = model->def.parts[user].joint;
     const int32_t at = bough_model_joint_offset(model, user);
-    for (int32_t d = 0; d < (joint->kind == BOUGH_JOINT_BALL ? 3 : 1) && at >= 0; d++) {
-        state->q[at + d] = joint->angle[d];
+    for (int32_t d = 0; at >= 0 && d < bough_joint_freedoms(joint->kind); d++) {
+        state->q[at + d] = joint->start[d];
         state->v[at + d] = state->a[at + d] = state->mean_a[at + d] = 0;
     }
 }
@@ -55,47 +55,6 @@ static bool is_left_out(const bough_model *model, const bo_tree_work *work, int3
 }
 
 /* ---- kinematics ---- */
-
-/* b, and the rates of a and b over phi . phi', by t^2: a = sum (-1)^k t^2k / (2 k + 2)!, b = sum (-1)^k t^2k / (2 k +
- * 3)! */
-typedef struct {
-    double b, da, db;
-} turning;
-
-static turning turning_of(double square) {
-    enum { TERMS = 9 };
-    if (square < 1) {
-        turning s = {1.0 / 6, 0, 0};
-        double term = -1.0 / 24, power = 1; /* (-1)^k / (2 k + 2)!, t^(2 k - 2) */
-        for (int k = 1; k < TERMS; k++) {
-            const double next = term / (2 * k + 3);
-            s.b += next * power * square;
-            s.da += 2 * k * term * power;
-            s.db += 2 * k * next * power;
-            power *= square;
-            term /= -(2.0 * k + 3) * (2 * k + 4);
-        }
-        return s;
-    }
-    const double t = sqrt(square), sine = sin(t), versine = 1 - cos(t), lag = t - sine;
-    return (turning){lag / (square * t), (t * sine - 2 * versine) / (square * square),
-                     (t * versine - 3 * lag) / (square * square * t)};
-}
-
-/* T: the left Jacobian takes phi' to the angular velocity in outer axes, its transpose to that in the axes of the part
- */
-static bo_mat3 rates_map(bo_vec3 phi) {
-    return bo_transpose(bo_left_jacobian(phi));
-}
-
-/* T' phi' = -a' phi x phi' + b' phi x (phi x phi') + b phi' x (phi x phi') */
-static bo_vec3 rates_bias(bo_vec3 phi, bo_vec3 rate) {
-    const turning s = turning_of(bo_dot(phi, phi));
-    const double along = bo_dot(phi, rate);
-    const bo_vec3 c = bo_cross(phi, rate);
-    return bo_add(bo_scale(-s.da * along, c),
-                  bo_add(bo_scale(s.db * along, bo_cross(phi, c)), bo_scale(s.b, bo_cross(rate, c))));
-}
 
 /* Rotation, T, angular velocity and bias of the joint itself. */
 static bo_mat3 set_swing(const bo_tree_joint *joint, const double *q, const double *v, bo_tree_swing *swing) {
@@ -112,10 +71,10 @@ static bo_mat3 set_swing(const bo_tree_joint *joint, const double *q, const doub
         return bo_exp3(bo_scale(q[0], joint->axis));
     }
     const bo_vec3 phi = bo_load3(q), rate = bo_load3(v);
-    const bo_mat3 T = rates_map(phi);
+    const bo_mat3 T = bo_ball_map(phi);
     memcpy(swing->T, T.m, sizeof swing->T);
     bo_store3(swing->turning, bo_mat_vec(T, rate));
-    bo_store3(swing->bias, rates_bias(phi, rate));
+    bo_store3(swing->bias, bo_ball_bias(phi, rate));
     return bo_exp3(phi);
 }
 
@@ -210,9 +169,8 @@ bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, int32_
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         const bo_tree_joint *joint = &model->joints[j];
         const int32_t slot = model->parts[joint->part].slot;
-        if (!is_left_out(model, work, j) &&
-            !release(joint, work->loaded ? work->load + joint->offset : NULL, &work->swings[j],
-                     &work->inertias[slot / 4], slot % 4))
+        if (!is_left_out(model, work, j) && !release(joint, work->loaded ? work->load + joint->offset : NULL,
+                                                     &work->swings[j], &work->inertias[slot / 4], slot % 4))
             return false;
     }
     return true;
@@ -273,14 +231,14 @@ static bool wrap(double *q, double *v, double *a) {
     const double t = bo_norm(phi), pi = 3.14159265358979323846;
     if (!(t > pi))
         return false;
-    const bo_mat3 T = rates_map(phi);
-    const bo_vec3 w = bo_mat_vec(T, rate), dw = bo_add(bo_mat_vec(T, bo_load3(a)), rates_bias(phi, rate));
+    const bo_mat3 T = bo_ball_map(phi);
+    const bo_vec3 w = bo_mat_vec(T, rate), dw = bo_add(bo_mat_vec(T, bo_load3(a)), bo_ball_bias(phi, rate));
     const bo_vec3 other = bo_scale(1 - 2 * pi / t, phi);
     const bo_mat3 inverse = bo_transpose(bo_left_jacobian_inverse(other));
     const bo_vec3 other_rate = bo_mat_vec(inverse, w);
     bo_store3(q, other);
     bo_store3(v, other_rate);
-    bo_store3(a, bo_mat_vec(inverse, bo_sub(dw, rates_bias(other, other_rate))));
+    bo_store3(a, bo_mat_vec(inverse, bo_sub(dw, bo_ball_bias(other, other_rate))));
     return true;
 }
 

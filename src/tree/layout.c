@@ -53,7 +53,7 @@ static bough_status find_groves(bough_context *ctx, const bough_model *model, ra
 }
 
 static int32_t joint_size(const bough_part_def *part) {
-    return part->joint.kind == BOUGH_JOINT_HINGE ? 1 : part->joint.kind == BOUGH_JOINT_BALL ? 3 : 0;
+    return part->joint ? bough_joint_freedoms(part->joint->kind) : 0;
 }
 
 /* Coordinates in all are counted in 32 bits. */

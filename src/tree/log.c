@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "component/image.h"
+#include "rig/joint.h"
 
 #include <string.h>
 
@@ -362,12 +363,12 @@ bough_status bo_log_come_back(bough_context *ctx, const bough_model *model, boug
 /* ---- from start to stop ---- */
 
 static uint64_t hash_part(uint64_t hash, const bough_part_def *part) {
-    const bough_joint *joint = &part->joint;
-    const double numbers[] = {(double)joint->kind, joint->stiffness, joint->damping};
+    const bough_joint_def welded = {.kind = BOUGH_JOINT_WELD}, *joint = part->joint ? part->joint : &welded;
+    const bo_vec3 axis = bo_joint_axis(joint);
+    const double numbers[] = {(double)joint->kind, joint->stiffness[0], joint->damping[0], axis.x, axis.y, axis.z};
     const size_t keys = (size_t)part->track.count;
     hash = bo_image_hash(hash, numbers, sizeof numbers);
-    hash = bo_image_hash(hash, joint->axis, sizeof joint->axis);
-    hash = bo_image_hash(hash, joint->angle, sizeof joint->angle); /* what comes back begins there */
+    hash = bo_image_hash(hash, joint->start, 3 * sizeof(double)); /* what comes back begins there */
     hash = bo_image_hash(hash, part->position, sizeof part->position);
     hash = bo_image_hash(hash, part->offset, sizeof part->offset);
     if (keys == 0)
@@ -384,9 +385,10 @@ static uint64_t hash_model(const bough_model *model) {
     for (int32_t i = 0; i < def->part_count; i++)
         hash = hash_part(hash, &def->parts[i]);
     for (int32_t i = 0; i < def->tie_count; i++) {
-        const bough_tie *tie = &def->ties[i];
-        const double numbers[] = {tie->part[0],   tie->part[1], tie->interface[0],      tie->interface[1],
-                                  tie->stiffness, tie->damping, tie->turning_stiffness, tie->turning_damping};
+        const bough_joint_def *tie = &def->ties[i];
+        const double numbers[] = {tie->parent.body,           tie->child.body,   tie->parent.interface_index,
+                                  tie->child.interface_index, tie->stiffness[0], tie->damping[0],
+                                  tie->stiffness[3],          tie->damping[3]};
         hash = bo_image_hash(hash, numbers, sizeof numbers);
     }
     return hash;

@@ -1,4 +1,5 @@
 /* Models: parts in order, tables of components; states. */
+#include "rig/joint.h"
 #include "tree/change.h"
 #include "tree/couple.h"
 #include "tree/groves.h"
@@ -60,22 +61,41 @@ static const char *name_of(const bough_part_def *part, char buffer[32], int32_t 
     return buffer;
 }
 
+/* What rig's joints have and those of trees have not. */
+static bough_status check_turning(bough_context *ctx, const char *label, const bough_joint_def *j) {
+    for (int k = 0; k < bough_joint_freedoms(j->kind); k++) {
+        if (j->stiffness[k] != j->stiffness[0] || j->damping[k] != j->damping[0] || j->compliance)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s needs one stiffness and damping in all directions", label);
+        if (j->offset[k] != 0 || j->friction[k] != 0 || j->lower[k] != -INFINITY || j->upper[k] != INFINITY)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: joints of trees have no offset, limits and friction",
+                           label);
+    }
+    for (int k = 0; k < 3; k++)
+        if (j->child.pose.position[k] != 0)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                           "%s: a part turns about its own origin; leave the position of child.pose 0", label);
+    const bough_pose none = bough_default_pose();
+    if (j->kind == BOUGH_JOINT_BALL && memcmp(&none, &j->child.pose, sizeof none) != 0)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s: a ball turns in the axes of its part; leave child.pose as it is", label);
+    return BOUGH_OK;
+}
+
 static bough_status check_joint(bough_context *ctx, const bough_part_def *part, const char *name) {
-    const bough_joint *j = &part->joint;
-    if ((int)j->kind < BOUGH_JOINT_WELD || j->kind > BOUGH_JOINT_BALL)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": there is no joint of kind %d", name, (int)j->kind);
+    const bough_joint_def *j = part->joint;
+    char label[100];
+    if (!j)
+        return BOUGH_OK;
+    snprintf(label, sizeof label, "the joint of part \"%.60s\"", name);
+    BO_TRY(bo_joint_check(ctx, label, j));
     if (j->kind == BOUGH_JOINT_WELD)
         return BOUGH_OK;
     if (part->parent < 0)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" has a joint, but no parent to hang on", name);
-    if (!(j->stiffness >= 0 && j->damping >= 0 && isfinite(j->stiffness + j->damping) && bo_all_finite(3, j->angle)))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                       "part \"%s\": stiffness and damping of its joint must not be negative, and its angle finite",
-                       name);
-    const double length = bo_norm(bo_load3(j->axis));
-    if (j->kind == BOUGH_JOINT_HINGE && !(length > 0 && isfinite(length)))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its hinge has no axis", name);
-    return BOUGH_OK;
+    if (j->kind != BOUGH_JOINT_HINGE && j->kind != BOUGH_JOINT_BALL)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s is %s; parts of a tree hang by hinges and balls", label,
+                       bough_joint_name(j->kind));
+    return check_turning(ctx, label, j);
 }
 
 bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, int32_t index) {
@@ -157,6 +177,19 @@ static bough_status copy_numbers(bough_context *ctx, size_t count, const double 
 }
 
 /* What the def points to must not have to outlive the call, but for the components. */
+/* A part that is welded has none. The part's name is the joint's. */
+static bough_status copy_joint(bough_context *ctx, const bough_joint_def *from, const bough_joint_def **to) {
+    if (!from || from->kind == BOUGH_JOINT_WELD)
+        return BOUGH_OK;
+    bough_joint_def *joint = BO_NEW(ctx, bough_joint_def);
+    if (!joint)
+        return BOUGH_ERROR_MEMORY;
+    *joint = *from;
+    joint->name = joint->parent.name = joint->child.name = NULL;
+    *to = joint;
+    return BOUGH_OK;
+}
+
 static bough_status copy_parts(bough_context *ctx, const bough_model_def *def, bough_model *model) {
     bough_part_def *parts = BO_NEW_ZEROS(ctx, bough_part_def, def->part_count);
     const bough_component **components = BO_NEW_ARRAY(ctx, const bough_component *, def->component_count);
@@ -173,9 +206,11 @@ static bough_status copy_parts(bough_context *ctx, const bough_model_def *def, b
         const size_t keys = (size_t)from->track.count;
         *part = *from;
         part->track = (bough_track){0};
+        part->joint = NULL;
         part->name = bo_strdup(ctx, from->name ? from->name : "");
         if (!part->name)
             return BOUGH_ERROR_MEMORY;
+        BO_TRY(copy_joint(ctx, from->joint, &part->joint));
         /* frequencies go as stiffness / scale: the same ratios need alpha and 1 / beta to go with them */
         if (isnan(part->damping_mass))
             part->damping_mass = c->damping_mass * stiffness / scale;
@@ -194,7 +229,7 @@ static bough_status copy_parts(bough_context *ctx, const bough_model_def *def, b
 }
 
 static bough_status copy_ties(bough_context *ctx, const bough_model_def *def, bough_model *model) {
-    bough_tie *ties = BO_NEW_ZEROS(ctx, bough_tie, def->tie_count);
+    bough_joint_def *ties = BO_NEW_ZEROS(ctx, bough_joint_def, def->tie_count);
     model->def.ties = ties;
     if (!ties)
         return BOUGH_ERROR_MEMORY;
@@ -217,6 +252,7 @@ static void free_parts(bough_context *ctx, bough_model *model) {
     bough_part_def *parts = (bough_part_def *)model->def.parts;
     for (int32_t i = 0; i < model->def.part_count && parts; i++) {
         bo_free(ctx, (void *)parts[i].name);
+        bo_free(ctx, (void *)parts[i].joint);
         bo_free(ctx, (void *)parts[i].track.time);
         bo_free(ctx, (void *)parts[i].track.position);
         bo_free(ctx, (void *)parts[i].track.rotation);
@@ -426,8 +462,7 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     state->ledger = (struct bo_tree_ledger *)BO_NEW_ZEROS(ctx, char, bo_ledger_size(model));
     state->root_count = model->free_count;
     state->roots = BO_NEW_ZEROS(ctx, bough_root, 2 * (size_t)model->free_count); /* a second time for the next */
-    bough_status status =
-        state->q && state->stiffness && state->frames && state->work && state->roots && state->ledger
+    bough_status status = state->q && state->stiffness && state->frames && state->work && state->roots && state->ledger
                               ? BOUGH_OK
                               : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {

@@ -3,7 +3,9 @@
 
 #include "base/file.h"
 #include "component/layout.h"
+#include "rig/joint.h"
 
+#include <float.h>
 #include <string.h>
 
 #define PACK_KIND "model"
@@ -229,12 +231,15 @@ static void lay_out_parts(const bough_model_def *def, draft *d, double *numbers,
         damping[2 * i] = part->damping_mass, damping[2 * i + 1] = part->damping_stiffness;
         links[LINK_SIZE * i + LINK_FLAGS] =
             FLAG_FREE * part->free + FLAG_LOCKED * part->locked + FLAG_ABSENT * part->absent;
-        links[LINK_SIZE * i + LINK_JOINT] = (int32_t)part->joint.kind;
+        links[LINK_SIZE * i + LINK_JOINT] = part->joint ? (int32_t)part->joint->kind : BOUGH_JOINT_WELD;
         memcpy(offset + 3 * i, part->offset, sizeof part->offset);
         double *j = joint + JOINT_SIZE * i;
-        memcpy(j + JOINT_AXIS, part->joint.axis, sizeof part->joint.axis);
-        memcpy(j + JOINT_ANGLE, part->joint.angle, sizeof part->joint.angle);
-        j[JOINT_STIFFNESS] = part->joint.stiffness, j[JOINT_DAMPING] = part->joint.damping;
+        memset(j, 0, JOINT_SIZE * sizeof *j);
+        if (!part->joint)
+            continue;
+        bo_store3(j + JOINT_AXIS, bo_joint_axis(part->joint));
+        memcpy(j + JOINT_ANGLE, part->joint->start, 3 * sizeof *j);
+        j[JOINT_STIFFNESS] = part->joint->stiffness[0], j[JOINT_DAMPING] = part->joint->damping[0];
     }
 }
 
@@ -242,13 +247,15 @@ static void lay_out_ties(const bough_model_def *def, draft *d, double *springs, 
     char *name = d->names + d->p.sizes[SIZE_NAMES];
     d->p.tie_links = links, d->p.tie_springs = springs, d->p.tie_names = name;
     for (int32_t i = 0; i < def->tie_count; i++, links += TIE_LINKS, springs += TIE_SPRINGS) {
-        const bough_tie *tie = &def->ties[i];
+        const bough_joint_def *tie = &def->ties[i];
         const size_t length = strlen(tie->name) + 1;
-        memcpy(links, tie->part, sizeof tie->part);
-        memcpy(links + 2, tie->interface, sizeof tie->interface);
-        springs[TIE_STIFFNESS] = tie->stiffness, springs[TIE_DAMPING] = tie->damping;
-        springs[TIE_TURNING_STIFFNESS] = tie->turning_stiffness;
-        springs[TIE_TURNING_DAMPING] = tie->turning_damping;
+        for (int end = 0; end < 2; end++) {
+            links[end] = bo_joint_end(tie, end)->body;
+            links[2 + end] = bo_joint_end(tie, end)->interface_index;
+        }
+        springs[TIE_STIFFNESS] = tie->stiffness[0], springs[TIE_DAMPING] = tie->damping[0];
+        springs[TIE_TURNING_STIFFNESS] = tie->stiffness[3];
+        springs[TIE_TURNING_DAMPING] = tie->damping[3];
         memcpy(name, tie->name, length);
         name += length;
     }
@@ -387,15 +394,31 @@ static const char *next_name(const char **name, const char *end) {
     return stop ? found : NULL;
 }
 
-static void read_joint(const pack *p, uint64_t i, bough_joint *joint) {
-    const double *from = p->part_joint + JOINT_SIZE * i;
-    joint->kind = (bough_joint_kind)p->part_links[LINK_SIZE * i + LINK_JOINT];
-    memcpy(joint->axis, from + JOINT_AXIS, sizeof joint->axis);
-    memcpy(joint->angle, from + JOINT_ANGLE, sizeof joint->angle);
-    joint->stiffness = from[JOINT_STIFFNESS], joint->damping = from[JOINT_DAMPING];
+/* An axis that was saved with length 1 is taken as it is, since another normalisation could change its last bit. */
+static bo_mat3 axes_about(bo_vec3 axis) {
+    bo_mat3 R = bo_axes_about(axis);
+    if (fabs(bo_dot(axis, axis) - 1) < 8 * DBL_EPSILON)
+        R.m[2] = axis.x, R.m[5] = axis.y, R.m[8] = axis.z;
+    return R;
 }
 
-static bough_status read_parts(bough_context *ctx, const pack *p, bough_part_def *parts) {
+static void read_joint(const pack *p, uint64_t i, bough_joint_def *joint) {
+    const double *from = p->part_joint + JOINT_SIZE * i;
+    *joint = bough_default_joint_def();
+    joint->kind = (bough_joint_kind)p->part_links[LINK_SIZE * i + LINK_JOINT];
+    if (joint->kind == BOUGH_JOINT_HINGE)
+        joint->child.pose = bo_put_pose((bo_se3){axes_about(bo_load3(from + JOINT_AXIS)), {0, 0, 0}});
+    memcpy(joint->start, from + JOINT_ANGLE, 3 * sizeof *from);
+    for (int k = 0; k < BO_MOST_FREEDOMS; k++)
+        joint->stiffness[k] = from[JOINT_STIFFNESS], joint->damping[k] = from[JOINT_DAMPING];
+}
+
+static bool is_welded(const pack *p, uint64_t part) {
+    return p->part_links[LINK_SIZE * part + LINK_JOINT] == BOUGH_JOINT_WELD;
+}
+
+/* joints: one for each part that is not welded. */
+static bough_status read_parts(bough_context *ctx, const pack *p, bough_part_def *parts, bough_joint_def *joints) {
     const char *name = p->part_names, *end = name + p->sizes[SIZE_NAMES];
     for (uint64_t i = 0; i < p->sizes[SIZE_PARTS]; i++) {
         bough_part_def *part = &parts[i];
@@ -407,7 +430,10 @@ static bough_status read_parts(bough_context *ctx, const pack *p, bough_part_def
         if (flags & ~(FLAG_FREE | FLAG_LOCKED | FLAG_ABSENT))
             return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"part.links\" gives part %d flags that do not exist", (int)i);
         part->free = flags & FLAG_FREE, part->locked = flags & FLAG_LOCKED, part->absent = flags & FLAG_ABSENT;
-        read_joint(p, i, &part->joint);
+        if (!is_welded(p, i)) {
+            read_joint(p, i, joints);
+            part->joint = joints++;
+        }
         memcpy(part->offset, p->part_offset + 3 * i, sizeof part->offset);
         part->component = p->part_links[LINK_SIZE * i + LINK_COMPONENT];
         part->parent = p->part_links[LINK_SIZE * i + LINK_PARENT];
@@ -420,20 +446,21 @@ static bough_status read_parts(bough_context *ctx, const pack *p, bough_part_def
     return name == end ? BOUGH_OK : bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"part.names\" has names of no part");
 }
 
-static bough_status read_ties(bough_context *ctx, const pack *p, bough_tie *ties) {
+static bough_status read_ties(bough_context *ctx, const pack *p, bough_joint_def *ties) {
     const char *name = p->tie_names, *end = name ? name + p->sizes[SIZE_TIE_NAMES] : NULL;
     for (uint64_t i = 0; i < p->sizes[SIZE_TIES]; i++) {
         const double *springs = p->tie_springs + TIE_SPRINGS * i;
-        bough_tie *tie = &ties[i];
-        *tie = bough_default_tie();
+        const int32_t *ends = p->tie_links + TIE_LINKS * i;
+        bough_joint_def *tie = &ties[i];
+        *tie = bough_default_joint_def();
+        tie->kind = BOUGH_JOINT_COMPLIANT;
         tie->name = next_name(&name, end);
         if (!tie->name)
             return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"tie.names\" has no name for tie %d", (int)i);
-        memcpy(tie->part, p->tie_links + TIE_LINKS * i, sizeof tie->part);
-        memcpy(tie->interface, p->tie_links + TIE_LINKS * i + 2, sizeof tie->interface);
-        tie->stiffness = springs[TIE_STIFFNESS], tie->damping = springs[TIE_DAMPING];
-        tie->turning_stiffness = springs[TIE_TURNING_STIFFNESS];
-        tie->turning_damping = springs[TIE_TURNING_DAMPING];
+        tie->parent.body = ends[0], tie->child.body = ends[1];
+        tie->parent.interface_index = ends[2], tie->child.interface_index = ends[3];
+        bo_set_springs(tie->stiffness, springs[TIE_STIFFNESS], springs[TIE_TURNING_STIFFNESS]);
+        bo_set_springs(tie->damping, springs[TIE_DAMPING], springs[TIE_TURNING_DAMPING]);
     }
     return name == end ? BOUGH_OK : bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"tie.names\" has names of no tie");
 }
@@ -473,11 +500,11 @@ static void read_settings(const pack *p, bough_model_def *def) {
 }
 
 static bough_status make_model(bough_context *ctx, const pack *p, bough_component **components, bough_part_def *parts,
-                               bough_tie *ties, bough_model **model) {
+                               bough_joint_def *joints, bough_joint_def *ties, bough_model **model) {
     bough_model_def def = bough_default_model_def();
     BO_TRY(read_components(ctx, p, components));
     BO_TRY(check_sizes(ctx, p, components));
-    BO_TRY(read_parts(ctx, p, parts));
+    BO_TRY(read_parts(ctx, p, parts, joints));
     BO_TRY(read_tracks(ctx, p, parts));
     BO_TRY(read_ties(ctx, p, ties));
     read_settings(p, &def);
@@ -498,15 +525,21 @@ static bough_status read_pack(bough_context *ctx, const void *bytes, size_t size
     const uint64_t count = p.sizes[SIZE_COMPONENTS];
     bough_component **components = BO_NEW_ZEROS(ctx, bough_component *, count);
     bough_part_def *parts = BO_NEW_ZEROS(ctx, bough_part_def, p.sizes[SIZE_PARTS]);
-    bough_tie *ties = BO_NEW_ZEROS(ctx, bough_tie, p.sizes[SIZE_TIES]);
-    bough_status status =
-        components && parts && ties ? make_model(ctx, &p, components, parts, ties, model) : BOUGH_ERROR_MEMORY;
+    uint64_t joint_count = 0;
+    for (uint64_t i = 0; i < p.sizes[SIZE_PARTS]; i++)
+        joint_count += !is_welded(&p, i);
+    bough_joint_def *joints = BO_NEW_ARRAY(ctx, bough_joint_def, joint_count);
+    bough_joint_def *ties = BO_NEW_ZEROS(ctx, bough_joint_def, p.sizes[SIZE_TIES]);
+    bough_status status = components && parts && joints && ties
+                              ? make_model(ctx, &p, components, parts, joints, ties, model)
+                              : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
         (*model)->owns_components = true;
     for (uint64_t i = 0; i < count && components && status != BOUGH_OK; i++)
         bough_component_destroy(ctx, components[i]);
     bo_free(ctx, components);
     bo_free(ctx, parts);
+    bo_free(ctx, joints);
     bo_free(ctx, ties);
     return status;
 }

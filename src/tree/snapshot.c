@@ -41,7 +41,7 @@ static bo_link link_of(const bough_part_def *part) {
                  .free = part->free,
                  .locked = part->locked,
                  .absent = part->absent,
-                 .joint = (double)part->joint.kind,
+                 .joint = part->joint ? (double)part->joint->kind : BOUGH_JOINT_WELD,
                  .led = part->track.count > 0};
     memcpy(l.rotation, part->rotation, sizeof l.rotation);
     memcpy(l.position, part->position, sizeof l.position);
@@ -98,8 +98,8 @@ uint64_t bo_tree_shape(const bough_model *model) {
         hash = bo_image_hash(hash, turns, sizeof turns);
     }
     for (int32_t i = 0; i < model->def.tie_count; i++) {
-        const bough_tie *tie = &model->def.ties[i];
-        const int32_t ends[] = {tie->part[0], tie->part[1], tie->interface[0], tie->interface[1]};
+        const bough_frame_def *a = &model->def.ties[i].parent, *b = &model->def.ties[i].child;
+        const int32_t ends[] = {a->body, b->body, a->interface_index, b->interface_index};
         hash = bo_image_hash(hash, ends, sizeof ends);
     }
     return hash;
@@ -236,7 +236,8 @@ static bough_status read_links(bough_context *ctx, const bough_model *base, cons
         memcpy(&l, at, sizeof l);
         out[i].parent = index_of(l.parent), out[i].interface = index_of(l.interface);
         out[i].free = l.free != 0, out[i].locked = l.locked != 0, out[i].absent = l.absent != 0;
-        out[i].joint.kind = (bough_joint_kind)(l.joint == (double)base->def.parts[i].joint.kind ? l.joint : 0);
+        const bough_joint_def *joint = base->def.parts[i].joint;
+        out[i].joint = joint && l.joint == (double)joint->kind ? joint : NULL;
         out[i].track.count = l.led != 0 ? base->def.parts[i].track.count : 0;
         memcpy(out[i].rotation, l.rotation, sizeof l.rotation);
         memcpy(out[i].position, l.position, sizeof l.position);

@@ -7,54 +7,65 @@
  * which is positive definite for any stiffness. */
 #include "tree/couple.h"
 
-#include "base/rotation.h"
 #include "dense/cholesky.h"
+#include "rig/body.h"
+#include "rig/joint.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TIE_COOKIE 0xB0061054u
-
-bough_tie bough_default_tie(void) {
-    return (bough_tie){.cookie = TIE_COOKIE, .part = {-1, -1}};
+static bool equal_springs(const double springs[BO_MOST_FREEDOMS]) {
+    return springs[1] == springs[0] && springs[2] == springs[0] && springs[4] == springs[3] && springs[5] == springs[3];
 }
 
-static bool is_good(double x) {
-    return x >= 0 && isfinite(x);
+/* What rig's joints have and ties have not. */
+static bough_status check_settings(bough_context *ctx, const char *label, const bough_joint_def *tie) {
+    const bough_pose none = bough_default_pose();
+    if (tie->kind != BOUGH_JOINT_COMPLIANT)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s is %s; ties are of the kind BOUGH_JOINT_COMPLIANT", label,
+                       bough_joint_name(tie->kind));
+    if (tie->compliance || !equal_springs(tie->stiffness) || !equal_springs(tie->damping))
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "%s needs one stiffness and damping along all axes, and one about all of them", label);
+    for (int k = 0; k < BO_MOST_FREEDOMS; k++)
+        if (tie->start[k] != 0 || tie->offset[k] != 0 || tie->friction[k] != 0 || tie->lower[k] != -INFINITY ||
+            tie->upper[k] != INFINITY)
+            return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "%s: ties have no start, offset, limits and friction", label);
+    if (memcmp(&tie->parent.pose, &none, sizeof none) != 0 || memcmp(&tie->child.pose, &none, sizeof none) != 0)
+        return bo_fail(
+            ctx, BOUGH_ERROR_UNSUPPORTED,
+            "%s: a tie meets where its first interface is at rest; leave the poses of its frames as they are", label);
+    return BOUGH_OK;
 }
 
 bough_status bo_tree_check_tie(bough_context *ctx, const bough_model_def *def, int32_t index) {
-    const bough_tie *tie = &def->ties[index];
-    const char *name = tie->cookie == TIE_COOKIE && tie->name ? tie->name : "";
-    if (tie->cookie != TIE_COOKIE)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "tie %d was not made by bough_default_tie()", index);
+    const bough_joint_def *tie = &def->ties[index];
+    const bo_label label = bo_label_of("tie", index, bo_joint_is_made(tie) ? tie->name : NULL);
+    BO_TRY(bo_joint_check(ctx, label.text, tie));
     if (def->tie_count > BO_MOST_TIES)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a model may have %d ties at most, not %d", BO_MOST_TIES,
                        def->tie_count);
     for (int end = 0; end < 2; end++) {
-        if (end == 1 && tie->part[1] == -1)
+        const bough_frame_def *frame = bo_joint_end(tie, end);
+        if (end == 1 && frame->body == BOUGH_WORLD)
             continue;
-        if (tie->part[end] < 0 || tie->part[end] >= def->part_count)
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "tie \"%s\" (number %d): part %d does not exist", name, index,
-                           tie->part[end]);
-        const bough_component *c = def->components[def->parts[tie->part[end]].component];
-        if (tie->interface[end] < 0 || tie->interface[end] >= c->interface_count)
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "tie \"%s\" (number %d): part %d has no interface %d", name,
-                           index, tie->part[end], tie->interface[end]);
+        if (frame->body < 0 || frame->body >= def->part_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: part %d does not exist", label.text, frame->body);
+        const bough_component *c = def->components[def->parts[frame->body].component];
+        if (frame->interface_index < 0 || frame->interface_index >= c->interface_count)
+            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s: part %d has no interface %d", label.text, frame->body,
+                           frame->interface_index);
     }
-    if (tie->part[0] == tie->part[1])
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "tie \"%s\" (number %d) ties a part to itself", name, index);
-    if (!is_good(tie->stiffness) || !is_good(tie->damping) || !is_good(tie->turning_stiffness) ||
-        !is_good(tie->turning_damping))
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "tie \"%s\" (number %d): stiffness and damping must not be negative",
-                       name, index);
-    return BOUGH_OK;
+    if (tie->parent.body == tie->child.body)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "%s ties a part to itself", label.text);
+    return check_settings(ctx, label.text, tie);
 }
 
 void bo_tree_mark_tied(const bough_model *model, bool *tied) {
     for (int32_t i = 0; i < model->def.tie_count; i++)
         for (int end = 0; end < 2; end++) {
-            const int32_t user = model->def.ties[i].part[end], part = user < 0 ? -1 : model->inside[user];
+            const int32_t user = bo_joint_end(&model->def.ties[i], end)->body,
+                          part = user < 0 ? -1 : model->inside[user];
             if (part >= 0)
                 tied[part] = true;
         }
@@ -149,14 +160,14 @@ static void end_acceleration(const bough_model *model, const bo_tree_work *work,
 
 /* ---- lists ---- */
 
-static bo_tree_end end_of(const bough_model *model, const bough_tie *tie, int which) {
+static bo_tree_end end_of(const bough_model *model, const bough_joint_def *tie, int which) {
     bo_tree_end end = {.part = -1, .face = -1, .arm = {0, 0, 0}, .rest = bo_identity3()};
-    const int32_t user = tie->part[which];
+    const int32_t user = bo_joint_end(tie, which)->body;
     if (user < 0 || model->inside[user] < 0)
         return end;
     end.part = model->inside[user];
     const bo_tree_part *part = &model->parts[end.part];
-    end.face_row = model->components[part->component].face_of[tie->interface[which]];
+    end.face_row = model->components[part->component].face_of[bo_joint_end(tie, which)->interface_index];
     end.face = end.face_row < 0 ? -1 : 4 * part->faces + end.face_row;
     return end;
 }
@@ -210,21 +221,21 @@ static void rest_pose(const bough_model_def *def, int32_t user, bo_vec3 *x, bo_m
     }
 }
 
-static void rest_end(const bough_model_def *def, const bough_tie *tie, int which, bo_vec3 *x, bo_mat3 *R) {
-    const int32_t user = tie->part[which];
+static void rest_end(const bough_model_def *def, const bough_joint_def *tie, int which, bo_vec3 *x, bo_mat3 *R) {
+    const int32_t user = bo_joint_end(tie, which)->body, face = bo_joint_end(tie, which)->interface_index;
     const bough_part_def *part = &def->parts[user];
     const bough_component *c = def->components[part->component];
     rest_pose(def, user, x, R);
-    if (tie->interface[which] != c->parent)
-        *x = bo_add(*x, bo_mat_vec(*R, bo_scale(part->scale, bo_load3(c->interfaces[tie->interface[which]].centre))));
+    if (face != c->parent)
+        *x = bo_add(*x, bo_mat_vec(*R, bo_scale(part->scale, bo_load3(c->interfaces[face].centre))));
 }
 
 /* The first end is the interface itself; the second is carried by its own so that it meets the first at rest. */
-static void meet_at_rest(const bough_model_def *def, const bough_tie *tie, bo_tree_end *second) {
+static void meet_at_rest(const bough_model_def *def, const bough_joint_def *tie, bo_tree_end *second) {
     bo_vec3 x, y;
     bo_mat3 R, Q;
     rest_end(def, tie, 0, &x, &R);
-    if (tie->part[1] < 0) {
+    if (tie->child.body < 0) {
         second->arm = x, second->rest = R;
         return;
     }
@@ -238,12 +249,12 @@ bough_status bo_tree_list_ties(bough_context *ctx, bough_model *model, const bou
     if (!model->ties)
         return BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < model->def.tie_count; i++) {
-        const bough_tie *from = &model->def.ties[i];
+        const bough_joint_def *from = &model->def.ties[i];
         bo_tree_tie *tie = &model->ties[i];
         *tie = (bo_tree_tie){.ends = {end_of(model, from, 0), end_of(model, from, 1)},
-                             .stiffness = {from->stiffness, from->turning_stiffness},
-                             .damping = {from->damping, from->turning_damping}};
-        tie->broken = tie->ends[0].part < 0 || (from->part[1] >= 0 && tie->ends[1].part < 0);
+                             .stiffness = {from->stiffness[0], from->stiffness[3]},
+                             .damping = {from->damping[0], from->damping[3]}};
+        tie->broken = tie->ends[0].part < 0 || (from->child.body >= 0 && tie->ends[1].part < 0);
         for (int end = 0; end < 2; end++)
             if (tie->ends[end].face >= 0)
                 model->face_used[tie->ends[end].face / 4] = true;

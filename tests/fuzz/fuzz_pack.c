@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "../component/draft.h"
+#include "../tree/joints.h"
 
 #include "component/image.h"
 
@@ -54,7 +55,6 @@ void fuzz_seeds(fuzz_add *add) {
     draft *drafts[KINDS];
     bough_component *components[KINDS];
     bough_part_def parts[PARTS];
-    bough_tie tie = bough_default_tie();
     bough_model_def def = bough_default_model_def();
     bough_model *model;
     for (int i = 0; i < KINDS; i++) {
@@ -67,9 +67,9 @@ void fuzz_seeds(fuzz_add *add) {
         parts[i].component = i > 0, parts[i].parent = i == 1 ? 0 : -1, parts[i].interface = i == 1;
         parts[i].position[1] = i;
     }
-    parts[1].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 5};
+    parts[1].joint = hinge_about(1, 2, 3, 5, 0);
     parts[2].track = (bough_track){2, time, position, rotation};
-    tie.part[0] = 1, tie.part[1] = 2, tie.interface[0] = 1, tie.interface[1] = 1, tie.stiffness = 30;
+    bough_joint_def tie = tie_of(1, 1, 2, 1, 30, 0);
     def.component_count = KINDS, def.components = (const bough_component *const *)components;
     def.part_count = PARTS, def.parts = parts, def.tie_count = 1, def.ties = &tie;
     check_ok(ctx, bough_model_create(ctx, &def, &model));

@@ -9,23 +9,22 @@
 /* The model and its state, made once, and a snapshot of the state at rest, which is restored after each input. */
 static struct {
     garden g;
-    bough_tie tie;
+    bough_joint_def tie;
     void *start;
     size_t start_size;
 } plot;
 
-static inline void make_plot(garden *g, bough_tie *tie) {
+static inline void make_plot(garden *g, bough_joint_def *tie) {
     static const double time[2] = {0, 1}, position[6] = {0, 0, 0, 0.2, 0, 0.1}, rotation[8] = {1, 0, 0, 0, 1, 0, 0, 0};
     test_random random = {5};
     *g = till(1);
     add_kind(g, 2, 3, BOUGH_REDUCED_POLYNOMIAL, true);
     add_kind(g, 1, 3, BOUGH_REDUCED_POLYNOMIAL, false);
     add_part(g, &random, 0, -1, 0);
-    add_part(g, &random, 1, 0, 1)->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 5};
-    add_part(g, &random, 1, 0, 2)->joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 5};
+    add_part(g, &random, 1, 0, 1)->joint = hinge_about(1, 2, 3, 5, 0);
+    add_part(g, &random, 1, 0, 2)->joint = ball_joint(5, 0);
     add_part(g, &random, 1, -1, 0)->track = (bough_track){2, time, position, rotation};
-    *tie = bough_default_tie();
-    tie->part[0] = 1, tie->part[1] = 2, tie->interface[0] = tie->interface[1] = 1, tie->stiffness = 2e3;
+    *tie = tie_of(1, 1, 2, 1, 2e3, 0);
     g->def.tie_count = 1, g->def.ties = tie;
     plant(g);
 }

@@ -31,14 +31,14 @@ static inline void fill_linear(const sketch *s, const bough_mechanism *m, linear
         const bo_mechanism_joint *joint = &m->joints[j];
         bo_joint_columns(joint->kind, joint->at, joints + 6 * j);
         for (int a = 0; a < joint->freedoms; a++)
-            joints[6 * j + a] = bo_ad(bo_joint_frame(joint, bo_pose(&s->links[joint->child].rest)), joints[6 * j + a]);
+            joints[6 * j + a] = bo_ad(bo_joint_frame(joint, bo_pose(&s->links[joint->child].pose)), joints[6 * j + a]);
         for (int a = 0; a < joint->freedoms; a++)
             for (int b = 0; b < joint->freedoms; b++)
                 l->K[n * (base + joint->offset + a) + base + joint->offset + b] =
                     joint->stiffness[joint->freedoms * a + b];
     }
     for (int32_t k = 0; k < s->def.link_count; k++) {
-        const int32_t i = m->order[k];
+        const int32_t i = m->topology.order[k];
         bo_twist *mine = columns + (ptrdiff_t)n * i;
         for (int d = 0; d < base; d++) {
             double x[6] = {0};
@@ -47,30 +47,30 @@ static inline void fill_linear(const sketch *s, const bough_mechanism *m, linear
         }
         if (k == 0)
             continue;
-        const int32_t j = m->way[i].joint;
-        memcpy(mine, columns + (ptrdiff_t)n * m->up[i], (size_t)n * sizeof *mine);
+        const int32_t j = m->topology.way[i].joint;
+        memcpy(mine, columns + (ptrdiff_t)n * m->topology.up[i], (size_t)n * sizeof *mine);
         for (int a = 0; a < m->joints[j].freedoms; a++)
-            mine[base + m->joints[j].offset + a] = (bo_twist){bo_scale(m->way[i].sign, joints[6 * j + a].v),
-                                                              bo_scale(m->way[i].sign, joints[6 * j + a].w)};
+            mine[base + m->joints[j].offset + a] = (bo_twist){bo_scale(m->topology.way[i].sign, joints[6 * j + a].v),
+                                                              bo_scale(m->topology.way[i].sign, joints[6 * j + a].w)};
     }
-    for (int32_t k = 0; k < m->loop_count; k++) {
-        const bo_mechanism_joint *joint = &m->joints[m->cuts[k]];
+    for (int32_t k = 0; k < m->topology.loop_count; k++) {
+        const bo_mechanism_joint *joint = &m->joints[m->topology.cuts[k]];
         for (int c = 0; c < n; c++) {
             double x[6];
             bo_twist gap = bo_twist_mul_add(columns[n * joint->child + c], -1, columns[n * joint->parent + c]);
             for (int a = 0; a < joint->freedoms; a++)
                 if (c == base + joint->offset + a)
-                    gap = bo_twist_mul_add(gap, -1, joints[6 * m->cuts[k] + a]);
+                    gap = bo_twist_mul_add(gap, -1, joints[6 * m->topology.cuts[k] + a]);
             bo_store_twist(x, gap);
             for (int r = 0; r < 6; r++)
                 l->closed[(6 * k + r) * n + c] = x[r];
         }
     }
     for (int32_t e = 0; e < s->def.end_effector_count; e++) {
-        const bo_se3 frame = bo_se3_mul(bo_pose(&s->links[s->effectors[e].link].rest), bo_pose(&s->effectors[e].frame));
+        const bo_se3 frame = bo_se3_mul(bo_pose(&s->links[s->effectors[e].body].pose), bo_pose(&s->effectors[e].pose));
         for (int c = 0; c < n; c++) {
             double x[6];
-            bo_store_twist(x, bo_ad(bo_se3_inverse(frame), columns[n * s->effectors[e].link + c]));
+            bo_store_twist(x, bo_ad(bo_se3_inverse(frame), columns[n * s->effectors[e].body + c]));
             for (int r = 0; r < 6; r++)
                 l->effectors[(6 * e + r) * n + c] = x[r] / (r < 3 ? m->radius : 1);
         }
@@ -78,8 +78,8 @@ static inline void fill_linear(const sketch *s, const bough_mechanism *m, linear
     for (int32_t i = 0; i < s->def.link_count; i++) { /* kinetic energy: velocity of the centre of mass, and spin */
         if (i == s->def.base && !base)
             continue;
-        const bough_mechanism_link *link = &s->links[i];
-        const bo_se3 pose = bo_pose(&link->rest);
+        const bough_rigid_body_def *link = &s->links[i];
+        const bo_se3 pose = bo_pose(&link->pose);
         const bo_vec3 c = bo_se3_apply(pose, bo_load3(link->centre));
         bo_mat3 I;
         memcpy(I.m, link->inertia, sizeof I.m);
@@ -121,7 +121,7 @@ static inline int linear_frequencies(bough_context *ctx, const sketch *s, int co
     bough_mechanism *m = NULL;
     check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
     const int n = m->coordinate_count + (s->def.free_base ? 6 : 0);
-    linear_mechanism l = {.n = n, .constraints = 6 * m->loop_count};
+    linear_mechanism l = {.n = n, .constraints = 6 * m->topology.loop_count};
     l.K = calloc((size_t)(n * n), sizeof(double)), l.M = calloc((size_t)(n * n), sizeof(double));
     l.closed = calloc((size_t)(l.constraints * n + 1), sizeof(double));
     l.effectors = calloc((size_t)(6 * s->def.end_effector_count * n), sizeof(double));

@@ -39,15 +39,15 @@ static inline sketch *random_sketch(test_random *r, int32_t links, int32_t loops
             b = (int32_t)(test_bits(r) % (uint64_t)(i < links ? i : links));
         while (b == a);
         const int32_t parent = test_bits(r) % 2 ? a : b, child = parent == a ? b : a;
-        const bough_mechanism_joint_kind kind = (bough_mechanism_joint_kind)(test_bits(r) % 5);
+        const bough_joint_kind kind = sketch_kind((int)(test_bits(r) % SKETCH_KINDS));
         const double damping = test_uniform(r, 0.1, 1), stiffness = test_uniform(r, 20, 200);
-        bough_mechanism_joint *joint = add_joint(s, kind, parent, child, random_pose(r, 0.5), stiffness, damping);
+        bough_joint_def *joint = add_joint(s, kind, parent, child, random_pose(r, 0.5), stiffness, damping);
         double theta[6];
         for (int k = 0; k < 6; k++)
             theta[k] = 0.8 * spread(r);
-        joint->in_child = bo_put_pose(bo_se3_mul(bo_pose(&joint->in_child), bo_joint_pose(kind, theta)));
-        if (kind >= BOUGH_MECHANISM_BALL && test_bits(r) % 2) {
-            const int n = bough_mechanism_freedoms(kind);
+        joint->child.pose = bo_put_pose(bo_se3_mul(bo_pose(&joint->child.pose), bo_joint_pose(kind, theta)));
+        if ((kind == BOUGH_JOINT_BALL || kind == BOUGH_JOINT_COMPLIANT) && test_bits(r) % 2) {
+            const int n = bough_joint_freedoms(kind);
             double *C = s->compliances[s->def.joint_count - 1], A[36];
             for (int k = 0; k < n * n; k++)
                 A[k] = spread(r);
@@ -110,12 +110,12 @@ static inline sketch *reference_sketch(const json_t *file) {
         const char *type = json_string_value(json_object_get(item, "type"));
         int kind = 0;
         while (strcmp(type, names[kind]) != 0)
-            check(++kind < 5);
+            check(++kind < SKETCH_KINDS);
         double *H = numbers_of(item, "Hj", 16);
-        bough_mechanism_joint *joint =
-            add_joint(s, (bough_mechanism_joint_kind)kind, (int32_t)json_integer_value(json_object_get(item, "parent")),
+        bough_joint_def *joint =
+            add_joint(s, sketch_kind(kind), (int32_t)json_integer_value(json_object_get(item, "parent")),
                       (int32_t)json_integer_value(json_object_get(item, "child")), pose_of(H), 1, 0);
-        const size_t n = (size_t)bough_mechanism_freedoms(joint->kind);
+        const size_t n = (size_t)bough_joint_freedoms(joint->kind);
         double *K = numbers_of(item, "K", n * n);
         for (size_t k = 0; k < n; k++)
             joint->stiffness[k] = K[n * k + k];

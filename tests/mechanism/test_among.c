@@ -124,8 +124,7 @@ static void a_finger_holds_a_ball_at_a_wall(void **unused) {
         sketch *sk = new_sketch();
         add_link(sk, bo_se3_identity(), 1, 0.01, 0.01, 0.01);
         add_link(sk, at(0.1, 0, 0, 0, 0, 0), 0.2, 1e-3, 1e-3, 1e-3);
-        bough_mechanism_joint *joint =
-            add_joint(sk, BOUGH_MECHANISM_PRISMATIC, 0, 1, at(0, 0, 0, 0, M_PI / 2, 0), 500, 20);
+        bough_joint_def *joint = add_joint(sk, BOUGH_JOINT_PRISMATIC, 0, 1, at(0, 0, 0, 0, M_PI / 2, 0), 500, 20);
         joint->offset[0] = 0.02;
         add_effector(sk, 1, bo_se3_identity());
         moving m = start(ctx, sk);
@@ -163,7 +162,7 @@ static void what_touches_moves_no_further(void **unused) {
     bough_context *ctx = test_context(1);
     test_random r = {11};
     for (int round = 0; round < 40; round++) {
-        sketch *sk = round % 2 ? chain(3) : fork_of_links(2, 2, BOUGH_MECHANISM_BALL);
+        sketch *sk = round % 2 ? chain(3) : fork_of_links(2, 2, BOUGH_JOINT_BALL);
         sk->def.free_base = round % 4 < 2;
         moving m = start(ctx, sk);
         for (int32_t z = 0; z < m.model->rank; z++) {
@@ -210,7 +209,7 @@ static void end_effectors_may_touch_each_other(void **unused) {
     bough_context *ctx = test_context(1);
     double apart[2];
     for (int touch = 0; touch < 2; touch++) {
-        sketch *sk = fork_of_links(1, 2, BOUGH_MECHANISM_BALL);
+        sketch *sk = fork_of_links(1, 2, BOUGH_JOINT_BALL);
         moving m = start(ctx, sk);
         const bough_pose a = bough_mechanism_state_end_effector(m.model, m.state, 0),
                          b = bough_mechanism_state_end_effector(m.model, m.state, 1);
@@ -260,7 +259,7 @@ static void a_free_mechanism_lands(void **unused) {
     for (int i = 0; i < 4; i++) {
         const double x = i % 2 ? 0.2 : -0.2, y = i / 2 ? 0.15 : -0.15;
         const int32_t leg = add_link(sk, at(x, y, 0.15, 0, 0, 0), 0.2, 1e-3, 1e-3, 1e-4);
-        add_joint(sk, BOUGH_MECHANISM_BALL, 0, leg, at(x, y, 0.28, 0, 0, 0), 60, 1);
+        add_joint(sk, BOUGH_JOINT_BALL, 0, leg, at(x, y, 0.28, 0, 0, 0), 60, 1);
         add_effector(sk, leg, at(0, 0, -0.12, 0, 0, 0));
     }
     for (int32_t i = 0; i < sk->def.link_count; i++)
@@ -303,7 +302,7 @@ static void a_free_mechanism_lands(void **unused) {
 static void a_mechanism_takes_momentum_from_what_hits_it(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *sk = fork_of_links(2, 2, BOUGH_MECHANISM_BALL);
+    sketch *sk = fork_of_links(2, 2, BOUGH_JOINT_BALL);
     sk->def.free_base = true;
     moving m = start(ctx, sk);
     world *w = new_world();

@@ -45,7 +45,7 @@ static void add_point(bough_context *ctx, blended *b, double x, double y, double
 /* Its end effectors where the full mechanism has them. */
 static bo_se3 effector_of(const blended *b, const bough_pose *poses, int32_t e) {
     const bo_se3 base = bo_se3_inverse(bo_pose(&poses[b->s->def.base]));
-    return bo_se3_mul(base, bo_se3_mul(bo_pose(&poses[b->s->effectors[e].link]), bo_pose(&b->s->effectors[e].frame)));
+    return bo_se3_mul(base, bo_se3_mul(bo_pose(&poses[b->s->effectors[e].body]), bo_pose(&b->s->effectors[e].pose)));
 }
 static void follow(blended *b) {
     for (int32_t e = 0; e < b->s->def.end_effector_count; e++)
@@ -73,8 +73,8 @@ static sketch *two_links(void) {
     add_link(s, bo_se3_identity(), 1, 0.01, 0.01, 0.01);
     add_link(s, at(0, 0, 0, 0, 0, quarter), 1, 0.01, 0.01, 0.01);
     add_link(s, at(length * cos(quarter), length * sin(quarter), 0, 0, 0, -quarter), 1, 0.01, 0.01, 0.01);
-    add_joint(s, BOUGH_MECHANISM_HINGE, 0, 1, bo_se3_identity(), 10, 0.5);
-    add_joint(s, BOUGH_MECHANISM_HINGE, 1, 2, at(length * cos(quarter), length * sin(quarter), 0, 0, 0, 0), 10, 0.5);
+    add_joint(s, BOUGH_JOINT_HINGE, 0, 1, bo_se3_identity(), 10, 0.5);
+    add_joint(s, BOUGH_JOINT_HINGE, 1, 2, at(length * cos(quarter), length * sin(quarter), 0, 0, 0, 0), 10, 0.5);
     add_effector(s, 2, at(length, 0, 0, 0, 0, 0));
     return s;
 }
@@ -127,8 +127,8 @@ static void at_a_point_it_is_that_model(void **unused) {
     bough_context *ctx = test_context(1);
     test_random r = {6};
     for (int i = 0; i < 3; i++) {
-        blended b = start(ctx, i == 0   ? fork_of_links(3, 3, BOUGH_MECHANISM_BALL)
-                               : i == 1 ? ladder(4, BOUGH_MECHANISM_BALL)
+        blended b = start(ctx, i == 0   ? fork_of_links(3, 3, BOUGH_JOINT_BALL)
+                               : i == 1 ? ladder(4, BOUGH_JOINT_BALL)
                                         : two_links());
         const double force = i == 1 ? 100 : 15;
         add_point(ctx, &b, force, 0, 0);
@@ -180,7 +180,7 @@ static void at_a_point_it_is_that_model(void **unused) {
 
 /* How far a blend of one point and a model are apart after 100 steps under the same push, gravity and motors. */
 static double difference_from_model(bough_context *ctx, double push, double drive) {
-    sketch *s = fork_of_links(2, 3, BOUGH_MECHANISM_BALL);
+    sketch *s = fork_of_links(2, 3, BOUGH_JOINT_BALL);
     bough_mechanism *m = NULL;
     bough_mechanism_statics *statics = NULL;
     bough_mechanism_model *model = NULL;
@@ -215,7 +215,7 @@ static double difference_from_model(bough_context *ctx, double push, double driv
     for (int32_t l = 0; l < s->def.link_count; l++) {
         const bo_se3 a = bo_pose(&state->poses[l]), b = bo_pose(&expected->poses[l]);
         most = fmax(most, bo_norm(bo_sub(a.t, b.t)) + bo_norm(bo_log3(bo_mat_mul(a.R, bo_transpose(b.R)))));
-        moved = fmax(moved, bo_norm(bo_sub(b.t, bo_load3(s->links[l].rest.position))));
+        moved = fmax(moved, bo_norm(bo_sub(b.t, bo_load3(s->links[l].pose.position))));
     }
     check(moved > 0.01 * (push + drive));
     bough_blend_state_destroy(ctx, state);
@@ -309,7 +309,7 @@ static void directions_are_matched_one_to_one(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     for (int i = 0; i < 2; i++) {
-        blended b = start(ctx, i ? ladder(3, BOUGH_MECHANISM_BALL) : fork_of_links(2, 3, BOUGH_MECHANISM_BALL));
+        blended b = start(ctx, i ? ladder(3, BOUGH_JOINT_BALL) : fork_of_links(2, 3, BOUGH_JOINT_BALL));
         add_point(ctx, &b, i ? 400 : 30, 0, i ? 20 : 0);
         add_point(ctx, &b, 0, i ? 200 : 20, i ? 20 : 20);
         const int32_t n = b.blend->n, tracks = b.blend->tracks;
@@ -348,7 +348,7 @@ static void directions_are_matched_one_to_one(void **unused) {
 static void directions_that_a_point_lacks_are_rigid_there(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    blended b = start(ctx, ladder(4, BOUGH_MECHANISM_BALL));
+    blended b = start(ctx, ladder(4, BOUGH_JOINT_BALL));
     const int32_t rank = bough_mechanism_blend_model(b.blend, 0)->rank;
     add_point(ctx, &b, 0, 0, 100);
     const int32_t more = bough_mechanism_blend_model(b.blend, 1)->rank;
@@ -438,7 +438,7 @@ static void a_blend_is_nearer_to_the_full_mechanism(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     for (int i = 0; i < 2; i++) {
-        blended b = start(ctx, i ? ladder(5, BOUGH_MECHANISM_BALL) : fork_of_links(3, 3, BOUGH_MECHANISM_BALL));
+        blended b = start(ctx, i ? ladder(5, BOUGH_JOINT_BALL) : fork_of_links(3, 3, BOUGH_JOINT_BALL));
         const double f = i ? 250 : 50;
         blended one = b;
         check_ok(ctx, bough_mechanism_blend_create(ctx, b.m, NULL, &one.blend));
@@ -477,7 +477,7 @@ static void a_point_beyond_a_limit_stiffens(void **unused) {
     sketch *s = new_sketch();
     add_link(s, bo_se3_identity(), 1, 0.01, 0.01, 0.01);
     add_link(s, bo_se3_identity(), 1, 0.01, 0.01, 0.01);
-    bough_mechanism_joint *hinge = add_joint(s, BOUGH_MECHANISM_HINGE, 0, 1, bo_se3_identity(), 10, 0.1);
+    bough_joint_def *hinge = add_joint(s, BOUGH_JOINT_HINGE, 0, 1, bo_se3_identity(), 10, 0.1);
     hinge->upper[0] = 0.3, hinge->limit_stiffness = 20;
     add_effector(s, 1, bo_se3_identity());
     blended b = start(ctx, s);
@@ -517,7 +517,7 @@ static double energy_of(bough_context *ctx, const blended *b) {
 static void forces_are_the_slope_of_the_energy_of_one_model(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    blended b = start(ctx, fork_of_links(2, 2, BOUGH_MECHANISM_BALL));
+    blended b = start(ctx, fork_of_links(2, 2, BOUGH_JOINT_BALL));
     b.state->gravity[1] = -9.81;
     const bo_se3 rest = bo_pose(&b.state->effectors[0]);
     const double h = 1e-5;
@@ -544,7 +544,7 @@ static void forces_are_the_slope_of_the_energy_of_one_model(void **unused) {
 static void it_swings_out_to_where_it_settles(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    blended b = start(ctx, fork_of_links(3, 3, BOUGH_MECHANISM_BALL));
+    blended b = start(ctx, fork_of_links(3, 3, BOUGH_JOINT_BALL));
     add_point(ctx, &b, 0, 0, 40);
     add_point(ctx, &b, 0, 0, 20);
     pull(ctx, &b, 0, 0, 30);
@@ -575,7 +575,7 @@ static void new_states_have_weight(void **unused) {
     sketch *s = new_sketch();
     add_link(s, bo_se3_identity(), 1, 0.01, 0.01, 0.01);
     add_link(s, bo_se3_identity(), 2, 0.01, 0.01, 0.01);
-    add_joint(s, BOUGH_MECHANISM_PRISMATIC, 0, 1, bo_se3_identity(), 400, 1); /* along z */
+    add_joint(s, BOUGH_JOINT_PRISMATIC, 0, 1, bo_se3_identity(), 400, 1); /* along z */
     add_effector(s, 1, bo_se3_identity());
     blended b = start(ctx, s);
     bough_blend_state *fresh;
@@ -598,7 +598,7 @@ static void it_swings_as_the_full_mechanism_does(void **unused) {
     for (int i = 0; i < 2; i++) {
         double errors[2];
         for (int points = 1; points <= 5; points += 4) {
-            blended b = start(ctx, i ? ladder(4, BOUGH_MECHANISM_BALL) : fork_of_links(3, 3, BOUGH_MECHANISM_BALL));
+            blended b = start(ctx, i ? ladder(4, BOUGH_JOINT_BALL) : fork_of_links(3, 3, BOUGH_JOINT_BALL));
             const double force = i ? 200 : 30;
             static const double parts[] = {1, -1, 0.5, -0.5};
             for (int k = 0; k + 1 < points; k++)
@@ -636,7 +636,7 @@ static void a_base_elsewhere_changes_nothing(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     test_random r = {8};
-    blended b = start(ctx, fork_of_links(2, 3, BOUGH_MECHANISM_BALL));
+    blended b = start(ctx, fork_of_links(2, 3, BOUGH_JOINT_BALL));
     add_point(ctx, &b, 0, 0, 30);
     bough_blend_state *other = NULL;
     check_ok(ctx, bough_blend_state_create(ctx, b.blend, &other));
@@ -666,7 +666,7 @@ static void points_are_found_until_joints_close(void **unused) {
     (void)unused;
     test_memory memory = {.fail_at = -1};
     bough_context *ctx = test_counting_context(&memory);
-    sketch *s = fork_of_links(3, 3, BOUGH_MECHANISM_BALL);
+    sketch *s = fork_of_links(3, 3, BOUGH_JOINT_BALL);
     bough_mechanism *m = NULL;
     bough_mechanism_blend *blend = NULL;
     check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
@@ -713,7 +713,7 @@ static void looking_for_points_can_be_stopped(void **unused) {
         context.progress = stop_at, context.progress_user = &limit;
         context.thread_count = 1;
         bough_context *ctx = bough_context_create(&context);
-        sketch *s = fork_of_links(2, 2, BOUGH_MECHANISM_BALL);
+        sketch *s = fork_of_links(2, 2, BOUGH_JOINT_BALL);
         bough_mechanism *m = NULL;
         bough_mechanism_blend *blend = NULL;
         check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
@@ -735,7 +735,7 @@ static void looking_for_points_can_be_stopped(void **unused) {
 static void wrong_input_gets_a_sentence(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    blended b = start(ctx, fork_of_links(2, 2, BOUGH_MECHANISM_BALL));
+    blended b = start(ctx, fork_of_links(2, 2, BOUGH_JOINT_BALL));
     bough_mechanism_blend *none = NULL;
     bough_mechanism_blend_def def = {0};
     check_fails(ctx, bough_mechanism_blend_create(ctx, b.m, &def, &none), BOUGH_ERROR_ARGUMENT, "bough_default");
@@ -794,7 +794,7 @@ static void steps_are_transactions_and_allocate_nothing(void **unused) {
     (void)unused;
     test_memory memory = {.fail_at = -1};
     bough_context *ctx = test_counting_context(&memory);
-    blended b = start(ctx, fork_of_links(2, 3, BOUGH_MECHANISM_BALL));
+    blended b = start(ctx, fork_of_links(2, 3, BOUGH_JOINT_BALL));
     add_point(ctx, &b, 0, 0, 20);
     const long calls = memory.calls;
     b.state->wrench[2] = 10;
@@ -829,7 +829,7 @@ static void steps_are_transactions_and_allocate_nothing(void **unused) {
 static void a_copy_of_a_state_goes_on_the_same(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    blended b = start(ctx, fork_of_links(2, 3, BOUGH_MECHANISM_BALL));
+    blended b = start(ctx, fork_of_links(2, 3, BOUGH_JOINT_BALL));
     add_point(ctx, &b, 0, 0, 20);
     add_point(ctx, &b, 10, 0, -20);
     bough_blend_state *copy = NULL;
@@ -870,7 +870,7 @@ static void memory_may_end_anywhere(void **unused) {
     (void)unused;
     test_memory memory = {.fail_at = -1};
     bough_context *ctx = test_counting_context(&memory);
-    blended b = start(ctx, fork_of_links(1, 1, BOUGH_MECHANISM_BALL));
+    blended b = start(ctx, fork_of_links(1, 1, BOUGH_JOINT_BALL));
     pull(ctx, &b, 0, 0, 10);
     const long live = memory.live;
     bool done = false;

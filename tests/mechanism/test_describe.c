@@ -8,12 +8,12 @@ static void refused(bough_context *ctx, const sketch *s, const char *part) {
 }
 
 /* A good fork, one thing of which is spoiled. */
-#define SPOILED(change, part)                                  \
-    do {                                                       \
-        sketch *s = fork_of_links(2, 2, BOUGH_MECHANISM_BALL); \
-        change;                                                \
-        refused(ctx, s, part);                                 \
-        free(s);                                               \
+#define SPOILED(change, part)                              \
+    do {                                                   \
+        sketch *s = fork_of_links(2, 2, BOUGH_JOINT_BALL); \
+        change;                                            \
+        refused(ctx, s, part);                             \
+        free(s);                                           \
     } while (0)
 
 static void links_are_checked(void **unused) {
@@ -26,14 +26,14 @@ static void links_are_checked(void **unused) {
     SPOILED(s->links[3].inertia[0] = 0, "symmetric positive definite");
     SPOILED(s->links[3].inertia[1] = 1, "symmetric positive definite");
     SPOILED(s->links[3].centre[1] = INFINITY, "finite");
-    SPOILED(s->links[1].rest.rotation[0] = 2, "rotation matrix");
-    SPOILED(s->links[1].rest.position[0] = NAN, "rest pose");
-    SPOILED(s->links[1].cookie = 0, "bough_default_mechanism_link()");
+    SPOILED(s->links[1].pose.rotation[0] = 2, "rotation matrix");
+    SPOILED(s->links[1].pose.position[0] = NAN, "link 1: its pose");
+    SPOILED(s->links[1].cookie = 0, "bough_default_rigid_body_def()");
     SPOILED(s->links[0].mass = 0; s->def.free_base = true, "link 0: its mass is 0");
     SPOILED(s->def.link_count = 1, "2 to");
     SPOILED(s->def.base = 99, "the base is link 99");
     SPOILED(s->def.cookie = 1, "bough_default_mechanism_def()");
-    sketch *s = fork_of_links(2, 2, BOUGH_MECHANISM_BALL); /* a base that is held needs no mass */
+    sketch *s = fork_of_links(2, 2, BOUGH_JOINT_BALL); /* a base that is held needs no mass */
     bough_mechanism *m = NULL;
     s->links[0].mass = 0;
     memset(s->links[0].inertia, 0, sizeof s->links[0].inertia);
@@ -53,16 +53,18 @@ static void joints_are_checked(void **unused) {
     SPOILED(s->joints[1].damping[2] = -1, "damping of freedom 2 is -1");
     SPOILED(s->joints[1].offset[0] = NAN, "offset");
     SPOILED(s->joints[1].lower[0] = 2; s->joints[1].upper[0] = 1, "lower limit");
-    check_int(bough_mechanism_freedoms((bough_mechanism_joint_kind)9), 0);
+    check_int(bough_joint_freedoms((bough_joint_kind)9), 0);
     SPOILED(s->joints[1].limit_stiffness = -1, "stiffness of its limits is -1");
     SPOILED(s->joints[1].compliance = singular, "positive definite matrix of size 3");
     SPOILED(s->joints[1].compliance = wild, "positive definite matrix of size 3");
-    SPOILED(s->joints[1].parent = 77, "its parent is link 77");
-    SPOILED(s->joints[1].child = -2, "its child is link -2");
-    SPOILED(s->joints[1].child = s->joints[1].parent, "with itself");
-    SPOILED(s->joints[1].kind = (bough_mechanism_joint_kind)9, "no joint of kind 9");
-    SPOILED(s->joints[1].in_child.rotation[4] = -1, "rotation matrices");
-    SPOILED(s->joints[1].cookie = 3, "bough_default_mechanism_joint()");
+    SPOILED(s->joints[1].parent.body = 77, "its parent is link 77");
+    SPOILED(s->joints[1].child.body = -2, "its child is link -2");
+    SPOILED(s->joints[1].child.body = s->joints[1].parent.body, "with itself");
+    SPOILED(s->joints[1].kind = (bough_joint_kind)9, "no joint of kind 9");
+    SPOILED(s->joints[1].child.pose.rotation[4] = -1, "rotation matrices");
+    SPOILED(s->joints[1].child.interface_index = 0, "links have none");
+    SPOILED(s->effectors[0].interface_index = 2, "links have none");
+    SPOILED(s->joints[1].cookie = 3, "bough_default_joint_def()");
     SPOILED(s->def.joint_count = 0, "1 to");
     bough_context_destroy(ctx);
 }
@@ -71,18 +73,18 @@ static void topology_is_checked(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     SPOILED(s->def.joint_count -= 1, "is not connected with the base");
-    SPOILED(s->joints[1].in_child.position[0] += 0.01,
+    SPOILED(s->joints[1].child.pose.position[0] += 0.01,
             "joint 1 (ball) cannot close at the rest poses of links 1 and 2");
-    SPOILED(s->effectors[0].link = 50, "end effector 0 is on link 50");
-    SPOILED(s->effectors[1].link = 0, "on the base");
-    SPOILED(s->effectors[1].frame.position[2] = NAN, "end effector 1");
+    SPOILED(s->effectors[0].body = 50, "end effector 0 is on link 50");
+    SPOILED(s->effectors[1].body = 0, "on the base");
+    SPOILED(s->effectors[1].pose.position[2] = NAN, "end effector 1");
     SPOILED(s->def.end_effector_count = 100, "100 end effectors");
-    sketch *s = ladder(2, BOUGH_MECHANISM_HINGE); /* a loop whose last hinge is askew */
-    s->joints[3].in_child = bo_put_pose(bo_se3_mul(bo_pose(&s->joints[3].in_child), at(0, 0, 0, 0.1, 0, 0)));
+    sketch *s = ladder(2, BOUGH_JOINT_HINGE); /* a loop whose last hinge is askew */
+    s->joints[3].child.pose = bo_put_pose(bo_se3_mul(bo_pose(&s->joints[3].child.pose), at(0, 0, 0, 0.1, 0, 0)));
     refused(ctx, s, "joint 3 (hinge) cannot close");
     check(strstr(bough_message(ctx), "0.1 rad"));
     free(s);
-    s = helix(3, BOUGH_MECHANISM_BALL);
+    s = helix(3, BOUGH_JOINT_BALL);
     s->def.end_effector_count = 0; /* may be named later, but not never */
     bough_mechanism *m = NULL;
     bough_mechanism_statics *statics = NULL;
@@ -99,7 +101,7 @@ static void extremes_give_sentences_or_numbers(void **unused) {
     bough_context *ctx = test_context(1);
     static const double extremes[] = {1e-300, 1e-150, 1e-20, 1e20, 1e150, 1e300};
     for (int i = 0; i < 72; i++) {
-        sketch *s = i % 2 ? ladder(2, BOUGH_MECHANISM_BALL) : ring_of_links(5, BOUGH_MECHANISM_FIXED);
+        sketch *s = i % 2 ? ladder(2, BOUGH_JOINT_BALL) : ring_of_links(5, BOUGH_JOINT_COMPLIANT);
         const double extreme = extremes[i / 2 % 6];
         if (i < 24)
             for (int k = 0; k < 6; k++)
@@ -146,7 +148,7 @@ static void a_singular_pose_has_less_rank(void **unused) {
     for (int i = 0; i < 4; i++)
         add_link(s, at(0.3 * i, 0, 0, 0, 0, 0), 1, 0.01, 0.01, 0.01);
     for (int i = 1; i < 4; i++)
-        add_joint(s, BOUGH_MECHANISM_HINGE, i - 1, i, at(0.3 * i - 0.15, 0, 0, 0, 0, 0), 50, 0.1);
+        add_joint(s, BOUGH_JOINT_HINGE, i - 1, i, at(0.3 * i - 0.15, 0, 0, 0, 0, 0), 50, 0.1);
     add_effector(s, 3, bo_se3_identity());
     bough_mechanism *m = NULL;
     bough_mechanism_statics *statics = NULL;
@@ -173,7 +175,7 @@ static void a_singular_pose_has_less_rank(void **unused) {
 /* Every allocation fails once; nothing leaks, and the next try succeeds. */
 static void memory_that_runs_out_is_a_sentence(void **unused) {
     (void)unused;
-    sketch *s = ladder(2, BOUGH_MECHANISM_BALL);
+    sketch *s = ladder(2, BOUGH_JOINT_BALL);
     static const double compliance[9] = {1e-3, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3};
     s->joints[0].compliance = compliance, s->joints[0].name = "ankle", s->links[2].name = "shin";
     bool complete = false;

@@ -5,15 +5,15 @@
 static sketch *subject(int i, test_random *r) {
     switch (i % 6) {
     case 0:
-        return helix(12, BOUGH_MECHANISM_BALL);
+        return helix(12, BOUGH_JOINT_BALL);
     case 1:
-        return ladder(4, BOUGH_MECHANISM_BALL);
+        return ladder(4, BOUGH_JOINT_BALL);
     case 2:
-        return ladder(5, BOUGH_MECHANISM_HINGE);
+        return ladder(5, BOUGH_JOINT_HINGE);
     case 3:
-        return fork_of_links(2, 3, BOUGH_MECHANISM_UNIVERSAL);
+        return fork_of_links(2, 3, BOUGH_JOINT_UNIVERSAL);
     case 4:
-        return ring_of_links(7, BOUGH_MECHANISM_FIXED);
+        return ring_of_links(7, BOUGH_JOINT_COMPLIANT);
     default:
         return random_sketch(r, 7, 1);
     }
@@ -54,16 +54,16 @@ static void more_end_effectors_are_never_worse(void **unused) {
         sketch *s = subject(i, &r);
         const int32_t count = s->def.link_count - 1;
         bough_mechanism *m = NULL;
-        bough_end_effector *links = calloc((size_t)count, sizeof *links);
+        bough_frame_def *links = calloc((size_t)count, sizeof *links);
         bough_mechanism_choice *choices = calloc((size_t)count, sizeof *choices);
         bough_mechanism_detail *details = calloc((size_t)count, sizeof *details);
         s->def.free_base = i >= 6;
         check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
         for (int32_t k = 0; k < count; k++) { /* in some order, where the first moves at all */
-            links[k] = bough_default_end_effector();
-            links[k].link = s->def.link_count - 1 - k;
-            if (links[k].link <= s->def.base)
-                links[k].link--;
+            links[k] = bough_default_frame_def();
+            links[k].body = s->def.link_count - 1 - k;
+            if (links[k].body <= s->def.base)
+                links[k].body--;
             choices[k] = (bough_mechanism_choice){k + 1, links, 0};
         }
         bough_mechanism_detail_def def = bough_default_mechanism_detail_def();
@@ -96,7 +96,7 @@ static void more_end_effectors_are_never_worse(void **unused) {
 static void static_errors_are_of_all_links(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = helix(6, BOUGH_MECHANISM_BALL);
+    sketch *s = helix(6, BOUGH_JOINT_BALL);
     bough_mechanism *m = NULL;
     bough_mechanism_detail detail;
     const bough_mechanism_choice choice = {0, NULL, 0};
@@ -113,8 +113,8 @@ static void static_errors_are_of_all_links(void **unused) {
     /* by statics with both links as end effectors: C_im - C_ie C_ee^-1 C_em, with wrenches and twists in radii */
     bough_mechanism_statics_def both = bough_default_mechanism_statics_def();
     bough_mechanism_statics *statics = NULL;
-    bough_end_effector links[2] = {bough_default_end_effector(), bough_default_end_effector()};
-    links[0].link = last, links[1].link = middle;
+    bough_frame_def links[2] = {bough_default_frame_def(), bough_default_frame_def()};
+    links[0].body = last, links[1].body = middle;
     both.end_effector_count = 2, both.end_effectors = links;
     check_ok(ctx, bough_mechanism_statics_create(ctx, m, &both, &statics));
     double Cee[36], Cem[36], left = 0, all = 0;

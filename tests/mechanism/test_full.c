@@ -29,7 +29,7 @@ static void equilibria_are_those_of_the_reference(void **unused) {
         double *F = numbers_of(case_of, "F_world", 3), *H = numbers_of(case_of, "H", 16 * (size_t)s->def.link_count);
         const int32_t link = (int32_t)json_integer_value(json_object_get(case_of, "ee"));
         for (int32_t e = 0; e < s->def.end_effector_count; e++)
-            if (s->effectors[e].link == link)
+            if (s->effectors[e].body == link)
                 memcpy(full->loads + 6 * e, F, 3 * sizeof(double));
         check_ok(ctx, bough_full_mechanism_settle(ctx, full));
         check_below(full->residual, 1e-8);
@@ -65,8 +65,8 @@ static void two_links_are_pulled_straight(void **unused) {
     add_link(s, bo_se3_identity(), 1, 0.01, 0.01, 0.01);
     add_link(s, at(0, 0, 0, 0, 0, quarter), 1, 0.01, 0.01, 0.01);
     add_link(s, at(length * cos(quarter), length * sin(quarter), 0, 0, 0, -quarter), 1, 0.01, 0.01, 0.01);
-    add_joint(s, BOUGH_MECHANISM_HINGE, 0, 1, bo_se3_identity(), 10, 0);
-    add_joint(s, BOUGH_MECHANISM_HINGE, 1, 2, at(length * cos(quarter), length * sin(quarter), 0, 0, 0, 0), 10, 0);
+    add_joint(s, BOUGH_JOINT_HINGE, 0, 1, bo_se3_identity(), 10, 0);
+    add_joint(s, BOUGH_JOINT_HINGE, 1, 2, at(length * cos(quarter), length * sin(quarter), 0, 0, 0, 0), 10, 0);
     add_effector(s, 2, at(length, 0, 0, 0, 0, 0));
     bough_mechanism *m = NULL;
     bough_full_mechanism *full = full_of(ctx, s, &m);
@@ -79,7 +79,7 @@ static void two_links_are_pulled_straight(void **unused) {
         rows++;
         full->loads[0] = force;
         check_ok(ctx, bough_full_mechanism_settle(ctx, full));
-        const bo_se3 tip = bo_se3_mul(bo_pose(&full->poses[2]), bo_pose(&s->effectors[0].frame));
+        const bo_se3 tip = bo_se3_mul(bo_pose(&full->poses[2]), bo_pose(&s->effectors[0].pose));
         check_near(tip.t.x, x, 1e-8);
         check_near(full->coordinates[1] / quarter * 45, turn, 1e-8);
         bough_mechanism *moved = NULL;
@@ -115,7 +115,7 @@ static void small_loads_move_it_as_statics_say(void **unused) {
         const size_t n = 6 * (size_t)s->def.end_effector_count;
         const double eps = 1e-4;
         const bo_vec3 force = bo_v3(eps * spread(&r), eps * spread(&r), eps * spread(&r));
-        const bo_se3 frame = bo_se3_mul(bo_pose(&s->links[s->effectors[0].link].rest), bo_pose(&s->effectors[0].frame));
+        const bo_se3 frame = bo_se3_mul(bo_pose(&s->links[s->effectors[0].body].pose), bo_pose(&s->effectors[0].pose));
         double w[6];
         bo_store3(full->loads, force);
         bo_store_twist(w, (bo_twist){bo_mat_tvec(frame.R, force), {0, 0, 0}});
@@ -125,7 +125,7 @@ static void small_loads_move_it_as_statics_say(void **unused) {
             for (size_t k = 0; k < 36; k++)
                 expected[k / 6] += statics->twists[(6 * (size_t)l + k / 6) * n + k % 6] * w[k % 6];
             bo_store_twist(
-                found, bo_se3_log(bo_se3_mul(bo_se3_inverse(bo_pose(&s->links[l].rest)), bo_pose(&full->poses[l]))));
+                found, bo_se3_log(bo_se3_mul(bo_se3_inverse(bo_pose(&s->links[l].pose)), bo_pose(&full->poses[l]))));
             for (int k = 0; k < 6; k++)
                 check_near(found[k], expected[k], 1e-3 * eps * fmax(1e-3, largest(n * n, statics->C)));
         }
@@ -139,7 +139,7 @@ static void small_loads_move_it_as_statics_say(void **unused) {
 static void a_new_reference_pose_keeps_the_springs(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = ladder(3, BOUGH_MECHANISM_BALL);
+    sketch *s = ladder(3, BOUGH_JOINT_BALL);
     bough_mechanism *m = NULL, *moved = NULL;
     bough_full_mechanism *full = full_of(ctx, s, &m), *again = NULL;
     full->loads[0] = 900, full->loads[1] = 100, full->loads[2] = 200;
@@ -158,7 +158,7 @@ static void a_new_reference_pose_keeps_the_springs(void **unused) {
     check_ok(ctx, bough_full_mechanism_settle(ctx, again));
     for (int32_t l = 0; l < s->def.link_count; l++)
         for (int k = 0; k < 3; k++)
-            check_near(again->poses[l].position[k], s->links[l].rest.position[k], 1e-8);
+            check_near(again->poses[l].position[k], s->links[l].pose.position[k], 1e-8);
     drop(ctx, again, moved);
     drop(ctx, full, m);
     free(s);
@@ -177,7 +177,7 @@ static void limits_stiffen_a_joint(void **unused) {
             static const double compliance[1] = {0.01};
             add_link(s, bo_se3_identity(), 1, 1, 1, 1);
             add_link(s, at(0.1, 0.2, 0.3, 0, 0, 0), 1, 1, 1, 1);
-            bough_mechanism_joint *joint = add_joint(s, BOUGH_MECHANISM_PRISMATIC, 0, 1, bo_se3_identity(), 100, 0);
+            bough_joint_def *joint = add_joint(s, BOUGH_JOINT_PRISMATIC, 0, 1, bo_se3_identity(), 100, 0);
             add_effector(s, 1, bo_se3_identity());
             joint->lower[0] = -0.1, joint->upper[0] = 0.1, joint->limit_stiffness = 9;
             joint->compliance = coupled ? compliance : NULL;
@@ -261,9 +261,9 @@ static double transient(bough_context *ctx, const sketch *s, int32_t internal_mo
         check(energy < before * (1 + 1e-9));
         before = energy;
         const bough_pose tip = bough_mechanism_state_end_effector(model, state, 0);
-        const int32_t link = s->effectors[0].link;
+        const int32_t link = s->effectors[0].body;
         for (int d = 0; d < 3; d++) {
-            const double there = full->poses[link].position[d], rest = s->links[link].rest.position[d];
+            const double there = full->poses[link].position[d], rest = s->links[link].pose.position[d];
             left += (tip.position[d] - there) * (tip.position[d] - there);
             size += (there - rest) * (there - rest);
         }
@@ -279,12 +279,12 @@ static double transient(bough_context *ctx, const sketch *s, int32_t internal_mo
 static void it_swings_as_its_reduced_model_does(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = fork_of_links(2, 3, BOUGH_MECHANISM_BALL);
+    sketch *s = fork_of_links(2, 3, BOUGH_JOINT_BALL);
     for (int32_t l = 1; l < s->def.link_count; l++)
         s->links[l].mass *= 0.2;
     for (int e = 0; e < 2; e++) {
-        s->links[s->effectors[e].link].mass = 2;
-        s->effectors[e].frame = bough_default_pose();
+        s->links[s->effectors[e].body].mass = 2;
+        s->effectors[e].pose = bough_default_pose();
     }
     check_below(transient(ctx, s, 0, 1, (double[]){0.5, 0.2, 0.4}, 0.005, 200), 0.01);
     free(s);
@@ -318,13 +318,13 @@ static void the_reference_swings_as_its_reduced_model_does(void **unused) {
 static void a_free_loop_keeps_its_momentum(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = ring_of_links(4, BOUGH_MECHANISM_BALL);
+    sketch *s = ring_of_links(4, BOUGH_JOINT_BALL);
     s->def.free_base = true;
     bough_mechanism *m = NULL;
     bough_full_mechanism *full = full_of(ctx, s, &m);
     const double spin[3] = {0.5, 0.3, 2};
     for (int32_t l = 0; l < s->def.link_count; l++) { /* all turn as one body */
-        const bo_se3 pose = bo_pose(&s->links[l].rest);
+        const bo_se3 pose = bo_pose(&s->links[l].pose);
         const bo_vec3 w = bo_load3(spin), v = bo_add(bo_cross(w, pose.t), bo_v3(1, 0, 0));
         bo_store_twist(full->twists + 6 * l, (bo_twist){bo_mat_tvec(pose.R, v), bo_mat_tvec(pose.R, w)});
     }
@@ -349,7 +349,7 @@ static void a_free_loop_keeps_its_momentum(void **unused) {
     for (int k = 3; k < 6; k++) /* the angular one to first order in the step: positions move with the new velocities */
         check_near(after[k], before[k], 0.02);
     check_below(full->gap, 1e-9);
-    check(full->poses[0].position[0] > s->links[0].rest.position[0] - 0.5);
+    check(full->poses[0].position[0] > s->links[0].pose.position[0] - 0.5);
     drop(ctx, full, m);
     free(s);
     bough_context_destroy(ctx);
@@ -358,7 +358,7 @@ static void a_free_loop_keeps_its_momentum(void **unused) {
 static void what_cannot_be_done_is_said(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = helix(3, BOUGH_MECHANISM_BALL);
+    sketch *s = helix(3, BOUGH_JOINT_BALL);
     bough_mechanism *m = NULL;
     bough_full_mechanism *full = full_of(ctx, s, &m);
     full->loads[0] = NAN;
@@ -385,7 +385,7 @@ static void a_long_search_can_be_stopped(void **unused) {
     context.thread_count = 1;
     context.progress = stop_soon, context.progress_user = &left;
     bough_context *ctx = bough_context_create(&context);
-    sketch *s = helix(20, BOUGH_MECHANISM_BALL);
+    sketch *s = helix(20, BOUGH_JOINT_BALL);
     bough_mechanism *m = NULL;
     bough_full_mechanism *full = full_of(ctx, s, &m);
     const bough_pose tip = full->poses[s->def.link_count - 1];

@@ -1,12 +1,11 @@
 /* How far the two sides of a joint are apart. */
 #include "mechanisms.h"
 
-static const bough_mechanism_joint_kind kinds[] = {BOUGH_MECHANISM_HINGE, BOUGH_MECHANISM_PRISMATIC,
-                                                   BOUGH_MECHANISM_UNIVERSAL, BOUGH_MECHANISM_BALL,
-                                                   BOUGH_MECHANISM_FIXED};
+static const bough_joint_kind kinds[] = {BOUGH_JOINT_HINGE, BOUGH_JOINT_PRISMATIC, BOUGH_JOINT_UNIVERSAL,
+                                         BOUGH_JOINT_BALL, BOUGH_JOINT_COMPLIANT};
 
 /* Two links with one joint between them. */
-static bough_mechanism *pair_of(bough_context *ctx, bough_mechanism_joint_kind kind, sketch *s) {
+static bough_mechanism *pair_of(bough_context *ctx, bough_joint_kind kind, sketch *s) {
     bough_mechanism *m = NULL;
     add_link(s, at(0.1, -0.2, 0.3, 0.2, 0.3, -0.4), 1, 0.01, 0.01, 0.01);
     add_link(s, at(0.6, 0.1, 0.2, -0.3, 0.1, 0.5), 1, 0.01, 0.01, 0.01);
@@ -20,7 +19,7 @@ static bough_mechanism *pair_of(bough_context *ctx, bough_mechanism_joint_kind k
 static bough_pose child_at(const bough_mechanism *m, const double *theta, bo_se3 off) {
     const bo_mechanism_joint *joint = &m->joints[0];
     const bo_se3 frame =
-        bo_se3_mul(bo_se3_mul(bo_pose(&m->links[0].rest), joint->in_parent), bo_joint_pose(joint->kind, theta));
+        bo_se3_mul(bo_se3_mul(bo_pose(&m->links[0].pose), joint->in_parent), bo_joint_pose(joint->kind, theta));
     return bo_put_pose(bo_se3_mul(bo_se3_mul(frame, off), bo_se3_inverse(joint->in_child)));
 }
 
@@ -35,7 +34,7 @@ static void what_freedoms_can_do_is_no_gap(void **unused) {
             double theta[6];
             for (int a = 0; a < 6; a++)
                 theta[a] = 1.2 * spread(&r);
-            const bough_pose poses[2] = {s->links[0].rest, child_at(m, theta, bo_se3_identity())};
+            const bough_pose poses[2] = {s->links[0].pose, child_at(m, theta, bo_se3_identity())};
             const bough_mechanism_gap gap = bough_mechanism_largest_gap(m, poses);
             check_int(gap.joint, 0);
             check_below(gap.distance, 1e-14);
@@ -58,7 +57,7 @@ static void gaps_are_what_was_pulled_apart(void **unused) {
         sketch *s = new_sketch();
         bough_mechanism *m = pair_of(ctx, kinds[k], s);
         const double theta[6] = {0};
-        bough_pose poses[2] = {s->links[0].rest, child_at(m, theta, at(0, 0, 0, 0.1, 0, 0))};
+        bough_pose poses[2] = {s->links[0].pose, child_at(m, theta, at(0, 0, 0, 0.1, 0, 0))};
         bough_mechanism_gap gap = bough_mechanism_joint_gap(m, 0, poses);
         check_near(gap.angle, tilted[k], 1e-13);
         check_below(gap.distance, 1e-12);
@@ -78,12 +77,12 @@ static void gaps_are_what_was_pulled_apart(void **unused) {
 static void the_joint_that_is_open_most_is_named(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = helix(9, BOUGH_MECHANISM_BALL);
+    sketch *s = helix(9, BOUGH_JOINT_BALL);
     bough_mechanism *m = NULL;
     check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
     bough_pose poses[SKETCH_LINKS];
     for (int32_t i = 0; i < s->def.link_count; i++)
-        poses[i] = s->links[i].rest;
+        poses[i] = s->links[i].pose;
     check_below(bough_mechanism_largest_gap(m, poses).error, 1e-12);
     for (int32_t open = 0; open < s->def.joint_count; open++) {
         /* everything beyond the joint goes 2 cm aside, and beyond the next 5 mm more */

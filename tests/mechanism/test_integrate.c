@@ -7,7 +7,7 @@
 
 /* A helix of 50 links, damped alike everywhere (which ere needs), released from a bend under a load. */
 static sketch *soft_helix(double damping) {
-    sketch *s = helix(50, BOUGH_MECHANISM_BALL);
+    sketch *s = helix(50, BOUGH_JOINT_BALL);
     for (int32_t j = 0; j < s->def.joint_count; j++)
         for (int k = 0; k < 6; k++)
             s->joints[j].damping[k] = damping * s->joints[j].stiffness[k];
@@ -91,7 +91,7 @@ static void every_method_converges_with_its_order(void **unused) {
 static void backward_euler_is_the_step_of_the_model(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = fork_of_links(2, 3, BOUGH_MECHANISM_BALL);
+    sketch *s = fork_of_links(2, 3, BOUGH_JOINT_BALL);
     for (int32_t j = 0; j < s->def.joint_count; j++)
         s->joints[j].offset[0] = 0.01;
     moving a = start(ctx, s), b = start(ctx, s);
@@ -224,7 +224,7 @@ static void what_cannot_be_is_said(void **unused) {
     (void)unused;
     test_memory memory = {.fail_at = -1};
     bough_context *ctx = test_counting_context(&memory);
-    sketch *s = fork_of_links(2, 3, BOUGH_MECHANISM_BALL);
+    sketch *s = fork_of_links(2, 3, BOUGH_JOINT_BALL);
     bough_mechanism_stepper *stepper = NULL;
     bough_integrator_def def = bough_default_integrator_def();
     moving m = start(ctx, s);

@@ -3,26 +3,24 @@
 #include "moving.h"
 
 static sketch *subject(int i) {
-    sketch *s = i % 4 == 0   ? helix(7, BOUGH_MECHANISM_BALL)
-                : i % 4 == 1 ? ladder(4, BOUGH_MECHANISM_BALL)
-                : i % 4 == 2 ? fork_of_links(2, 3, BOUGH_MECHANISM_UNIVERSAL)
-                             : ring_of_links(6, BOUGH_MECHANISM_BALL);
+    sketch *s = i % 4 == 0   ? helix(7, BOUGH_JOINT_BALL)
+                : i % 4 == 1 ? ladder(4, BOUGH_JOINT_BALL)
+                : i % 4 == 2 ? fork_of_links(2, 3, BOUGH_JOINT_UNIVERSAL)
+                             : ring_of_links(6, BOUGH_JOINT_BALL);
     s->def.free_base = i > 3;
     for (int32_t j = 0; j < s->def.joint_count; j++)
         for (int k = 0; k < 6; k++)
             s->joints[j].damping[k] = 0.05 * (1 + (j + k) % 3);
     for (int32_t j = 0; j + 1 < s->def.joint_count && i % 4 == 2; j += 2) { /* some the other way round */
-        bough_mechanism_joint *joint = &s->joints[j];
-        const int32_t parent = joint->parent;
-        const bough_pose in_parent = joint->in_parent;
+        bough_joint_def *joint = &s->joints[j];
+        const bough_frame_def parent = joint->parent;
         joint->parent = joint->child, joint->child = parent;
-        joint->in_parent = joint->in_child, joint->in_child = in_parent;
     }
     return s;
 }
 
 /* With other end effectors and internal modes than the description says. */
-static moving start_with(bough_context *ctx, const sketch *s, int32_t effectors, const bough_end_effector *list,
+static moving start_with(bough_context *ctx, const sketch *s, int32_t effectors, const bough_frame_def *list,
                          int32_t modes) {
     moving m = {0};
     bough_mechanism_statics_def how = bough_default_mechanism_statics_def();
@@ -43,9 +41,9 @@ static void all_modes_make_the_whole_mechanism(void **unused) {
     bough_context *ctx = test_context(1);
     for (int i = 0; i < 8; i++) {
         sketch *s = subject(i);
-        bough_end_effector *all = calloc((size_t)s->def.link_count, sizeof *all);
+        bough_frame_def *all = calloc((size_t)s->def.link_count, sizeof *all);
         for (int32_t l = 1; l < s->def.link_count; l++)
-            all[l - 1] = bough_default_end_effector(), all[l - 1].link = l;
+            all[l - 1] = bough_default_frame_def(), all[l - 1].body = l;
         moving a = start_with(ctx, s, s->def.link_count - 1, all, 0), b = {0};
         b = start_with(ctx, s, 0, NULL, bough_mechanism_coordinate_count(a.mechanism));
         check_int(b.model->rank, a.model->rank);
@@ -62,7 +60,7 @@ static void all_modes_make_the_whole_mechanism(void **unused) {
         bough_mechanism_state_place(b.model, b.state);
         for (int32_t l = 0; l < s->def.link_count; l++)
             for (int d = 0; d < 3; d++)
-                moved = fmax(moved, fabs(a.state->poses[l].position[d] - s->links[l].rest.position[d]));
+                moved = fmax(moved, fabs(a.state->poses[l].position[d] - s->links[l].pose.position[d]));
         check(moved > 1e-4);
         for (int32_t l = 0; l < s->def.link_count; l++)
             check_pose(&b.state->poses[l], bo_pose(&a.state->poses[l]), 1e-8 * moved);
@@ -202,10 +200,10 @@ static void what_is_all_held_has_no_modes(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     for (int i = 0; i < 2; i++) {
-        sketch *s = i ? ladder(4, BOUGH_MECHANISM_BALL) : helix(12, BOUGH_MECHANISM_BALL);
-        bough_end_effector *all = calloc((size_t)s->def.link_count, sizeof *all);
+        sketch *s = i ? ladder(4, BOUGH_JOINT_BALL) : helix(12, BOUGH_JOINT_BALL);
+        bough_frame_def *all = calloc((size_t)s->def.link_count, sizeof *all);
         for (int32_t l = 1; l < s->def.link_count; l++)
-            all[l - 1] = bough_default_end_effector(), all[l - 1].link = l;
+            all[l - 1] = bough_default_frame_def(), all[l - 1].body = l;
         for (int32_t modes = 1; modes < 5; modes += 3) {
             moving m = start_with(ctx, s, s->def.link_count - 1, all, modes);
             check_int(m.model->internal_count, 0);
@@ -265,7 +263,7 @@ static void searches_of_any_width_stay_in_their_memory(void **unused) {
     broken = 0;
     for (int32_t links = 1; links <= 12; links++)
         for (int32_t count = 1; count <= links; count += 2) {
-            sketch *s = helix(links, BOUGH_MECHANISM_HINGE);
+            sketch *s = helix(links, BOUGH_JOINT_HINGE);
             bough_mechanism *m = NULL;
             double found_hz[12], dense[12];
             int32_t found;

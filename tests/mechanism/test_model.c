@@ -98,12 +98,12 @@ static void the_lowest_frequency_is_that_of_the_whole_mechanism(void **unused) {
     struct {
         sketch *s;
         double tolerance;
-    } all[] = {{helix(30, BOUGH_MECHANISM_BALL), 0.05},
-               {fork_of_links(3, 4, BOUGH_MECHANISM_BALL), 0.01},
-               {fork_of_links(3, 4, BOUGH_MECHANISM_UNIVERSAL), 0.01},
-               {ring_of_links(9, BOUGH_MECHANISM_BALL), 0.015},
-               {ladder(5, BOUGH_MECHANISM_BALL), 0.01},
-               {ladder(5, BOUGH_MECHANISM_HINGE), 0.085}};
+    } all[] = {{helix(30, BOUGH_JOINT_BALL), 0.05},
+               {fork_of_links(3, 4, BOUGH_JOINT_BALL), 0.01},
+               {fork_of_links(3, 4, BOUGH_JOINT_UNIVERSAL), 0.01},
+               {ring_of_links(9, BOUGH_JOINT_BALL), 0.015},
+               {ladder(5, BOUGH_JOINT_BALL), 0.01},
+               {ladder(5, BOUGH_JOINT_HINGE), 0.085}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         reduced r = reduce(ctx, all[i].s);
         double f[12], full[1];
@@ -122,7 +122,7 @@ static void a_free_base_swings_with_the_mechanism(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     for (int heavy = 0; heavy < 2; heavy++) {
-        sketch *s = fork_of_links(3, 4, BOUGH_MECHANISM_BALL);
+        sketch *s = fork_of_links(3, 4, BOUGH_JOINT_BALL);
         double held[1], full[1], f[18];
         linear_frequencies(ctx, s, 1, held, NULL);
         s->def.free_base = true;
@@ -173,8 +173,8 @@ static void stiffness_is_that_of_the_springs(void **unused) {
     bough_context *ctx = test_context(1);
     test_random random = {5};
     for (int i = 0; i < 30; i++) {
-        sketch *s = i == 0   ? ladder(5, BOUGH_MECHANISM_HINGE)
-                    : i == 1 ? helix(30, BOUGH_MECHANISM_FIXED)
+        sketch *s = i == 0   ? ladder(5, BOUGH_JOINT_HINGE)
+                    : i == 1 ? helix(30, BOUGH_JOINT_COMPLIANT)
                              : random_sketch(&random, 5 + i % 5, i % 2);
         reduced r = reduce(ctx, s);
         const size_t n = 6 * (size_t)s->def.end_effector_count;
@@ -214,15 +214,15 @@ static void stiffness_is_that_of_the_springs(void **unused) {
 static void end_effectors_move_as_their_links_do(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = fork_of_links(3, 4, BOUGH_MECHANISM_BALL);
+    sketch *s = fork_of_links(3, 4, BOUGH_JOINT_BALL);
     reduced r = reduce(ctx, s);
     const size_t n = 12;
     for (int32_t e = 0; e < 2; e++)
         for (size_t c = 0; c < n; c++) {
             double x[6];
             for (size_t k = 0; k < 6; k++)
-                x[k] = r.model->Psi[(6 * (size_t)s->effectors[e].link + k) * n + c];
-            bo_store_twist(x, bo_ad(bo_se3_inverse(bo_pose(&s->effectors[e].frame)), bo_load_twist(x)));
+                x[k] = r.model->Psi[(6 * (size_t)s->effectors[e].body + k) * n + c];
+            bo_store_twist(x, bo_ad(bo_se3_inverse(bo_pose(&s->effectors[e].pose)), bo_load_twist(x)));
             for (int k = 0; k < 6; k++)
                 check_near(x[k], (size_t)(6 * e + k) == c, 5e-9);
         }
@@ -235,11 +235,11 @@ static void end_effectors_move_as_their_links_do(void **unused) {
 static void end_effectors_are_chosen_anew_without_touching_the_mechanism(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = ladder(4, BOUGH_MECHANISM_BALL);
+    sketch *s = ladder(4, BOUGH_JOINT_BALL);
     reduced r = reduce(ctx, s);
     bough_mechanism_statics *finer = NULL;
     bough_mechanism_model *model = NULL;
-    const bough_end_effector chosen[] = {{6, bough_default_pose()}, s->effectors[0]};
+    const bough_frame_def chosen[] = {bo_frame_on(6, bough_default_pose()), s->effectors[0]};
     bough_mechanism_statics_def def = bough_default_mechanism_statics_def();
     def.end_effector_count = 2, def.end_effectors = chosen;
     check_ok(ctx, bough_mechanism_statics_create(ctx, r.mechanism, &def, &finer));
@@ -266,8 +266,8 @@ static void a_rigid_mechanism_is_refused(void **unused) {
     sketch *s = new_sketch();
     add_link(s, bo_se3_identity(), 1, 1, 1, 1);
     add_link(s, at(1, 0, 0, 0, 0, 0), 1, 1, 1, 1);
-    add_joint(s, BOUGH_MECHANISM_HINGE, 0, 1, at(0, 0, 0, 0, 0, 0), 10, 0);
-    add_joint(s, BOUGH_MECHANISM_HINGE, 0, 1, at(0.5, 0.5, 0, 1, 0, 0), 10, 0);
+    add_joint(s, BOUGH_JOINT_HINGE, 0, 1, at(0, 0, 0, 0, 0, 0), 10, 0);
+    add_joint(s, BOUGH_JOINT_HINGE, 0, 1, at(0.5, 0.5, 0, 1, 0, 0), 10, 0);
     add_effector(s, 1, bo_se3_identity());
     reduced r = {0};
     check_ok(ctx, bough_mechanism_create(ctx, &s->def, &r.mechanism));

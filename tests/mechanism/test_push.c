@@ -19,9 +19,9 @@ static double power(moving m, int32_t link, const double point[3], const double 
 }
 
 static sketch *subject(int i, test_random *r) {
-    sketch *s = i % 3 == 0   ? fork_of_links(2, 3, BOUGH_MECHANISM_BALL)
-                : i % 3 == 1 ? ring_of_links(6, BOUGH_MECHANISM_FIXED)
-                             : helix(9, BOUGH_MECHANISM_UNIVERSAL);
+    sketch *s = i % 3 == 0   ? fork_of_links(2, 3, BOUGH_JOINT_BALL)
+                : i % 3 == 1 ? ring_of_links(6, BOUGH_JOINT_COMPLIANT)
+                             : helix(9, BOUGH_JOINT_UNIVERSAL);
     for (int32_t j = 0; j < s->def.joint_count; j++)
         s->joints[j].offset[0] = 0.02 * spread(r);
     s->def.free_base = i > 2;
@@ -43,7 +43,7 @@ static void a_push_on_its_link_is_one_on_the_end_effector(void **unused) {
         const int32_t e = s->def.end_effector_count - 1, rank = here.model->rank;
         const double force[3] = {3, -2, 5}, torque[3] = {0.3, 0.5, -0.1};
         bough_mechanism_state_push(here.model, here.state, e, force, torque);
-        bough_mechanism_state_push_link(there.model, there.state, s->effectors[e].link, s->effectors[e].frame.position,
+        bough_mechanism_state_push_link(there.model, there.state, s->effectors[e].body, s->effectors[e].pose.position,
                                         force, torque);
         for (int k = 0; k < 5; k++) {
             check_ok(ctx, bough_mechanism_step(ctx, here.model, here.state, 0.01));
@@ -119,23 +119,22 @@ static void loads_on_links_move_the_end_effectors_as_statics_say(void **unused) 
     bough_context *ctx = test_context(1);
     test_random r = {53};
     for (int i = 0; i < 12; i++) {
-        sketch *s =
-            i % 2 ? ladder(4, i % 4 == 1 ? BOUGH_MECHANISM_BALL : BOUGH_MECHANISM_HINGE) : random_sketch(&r, 8, i / 6);
+        sketch *s = i % 2 ? ladder(4, i % 4 == 1 ? BOUGH_JOINT_BALL : BOUGH_JOINT_HINGE) : random_sketch(&r, 8, i / 6);
         moving m = start(ctx, s);
         int32_t link = i % s->def.link_count;
         link = link == s->def.base ? (link + 1) % s->def.link_count : link;
         const double force[3] = {2, 1, -3}, torque[3] = {0.1, 0.4, 0.2};
         const bo_se3 frame = at(0.05, 0.1, -0.1, 0, 0, 0);
         const size_t n = 6 * (size_t)s->def.end_effector_count;
-        bough_end_effector all[SKETCH_EFFECTORS];
+        bough_frame_def all[SKETCH_EFFECTORS];
         memcpy(all, s->effectors, sizeof all);
-        all[s->def.end_effector_count] = (bough_end_effector){link, bo_put_pose(frame)};
+        all[s->def.end_effector_count] = bo_frame_on(link, bo_put_pose(frame));
         bough_mechanism_statics_def def = bough_default_mechanism_statics_def();
         bough_mechanism_statics *both = NULL;
         def.end_effector_count = s->def.end_effector_count + 1, def.end_effectors = all;
         check_ok(ctx, bough_mechanism_statics_create(ctx, m.mechanism, &def, &both));
         double expected[36] = {0}, w[6], point[3];
-        const bo_mat3 R = bo_pose(&s->links[link].rest).R;
+        const bo_mat3 R = bo_pose(&s->links[link].pose).R;
         bo_store_twist(w, (bo_twist){bo_mat_tvec(R, bo_load3(force)), bo_mat_tvec(R, bo_load3(torque))});
         for (size_t p = 0; p < n; p++)
             for (size_t q = 0; q < 6; q++)

@@ -15,7 +15,7 @@ static void links_are_where_their_twists_lead(void **unused) {
     test_random r = {3};
     double furthest = 0;
     for (int i = 0; i < 24; i++) {
-        sketch *s = i % 2 ? helix(5 + i, BOUGH_MECHANISM_BALL) : ladder(1 + i / 2, BOUGH_MECHANISM_HINGE);
+        sketch *s = i % 2 ? helix(5 + i, BOUGH_JOINT_BALL) : ladder(1 + i / 2, BOUGH_JOINT_HINGE);
         moving m = start(ctx, s);
         const size_t n = 6 * (size_t)s->def.end_effector_count;
         for (size_t k = 0; k < n; k++) {
@@ -30,12 +30,12 @@ static void links_are_where_their_twists_lead(void **unused) {
             for (size_t k = 0; k < 6 * n; k++)
                 x[k / n] += m.model->Psi[6 * (size_t)l * n + k] * m.state->xi[k % n];
             turn = fmax(turn, bo_norm(bo_load3(x + 3)));
-            check_pose(&m.state->poses[l], bo_se3_mul(bo_pose(&s->links[l].rest), bo_se3_exp(bo_load_twist(x))), 1e-10);
+            check_pose(&m.state->poses[l], bo_se3_mul(bo_pose(&s->links[l].pose), bo_se3_exp(bo_load_twist(x))), 1e-10);
         }
         furthest = fmax(furthest, turn);
         const bough_pose end = bough_mechanism_state_end_effector(m.model, m.state, 0);
         if (i % 2)
-            check_pose(&m.state->poses[s->effectors[0].link], bo_pose(&end), 1e-9);
+            check_pose(&m.state->poses[s->effectors[0].body], bo_pose(&end), 1e-9);
         stop(ctx, m);
         free(s);
     }
@@ -111,7 +111,7 @@ static void a_step_is_backward_euler(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     test_random r = {4};
-    sketch *s = fork_of_links(3, 4, BOUGH_MECHANISM_BALL);
+    sketch *s = fork_of_links(3, 4, BOUGH_JOINT_BALL);
     moving m = start(ctx, s);
     enum { N = 12 };
     check_int(m.model->rank, N);
@@ -150,7 +150,7 @@ static void energy_decays_with_damping(void **unused) {
     for (int free_base = 0; free_base < 2; free_base++) {
         double left[2];
         for (int damped = 0; damped < 2; damped++) {
-            sketch *s = fork_of_links(3, 4, BOUGH_MECHANISM_BALL);
+            sketch *s = fork_of_links(3, 4, BOUGH_JOINT_BALL);
             s->def.free_base = free_base;
             for (int32_t j = 0; j < s->def.joint_count && !damped; j++)
                 memset(s->joints[j].damping, 0, sizeof s->joints[j].damping);
@@ -180,8 +180,8 @@ static void energy_decays_with_damping(void **unused) {
 static void it_settles_where_statics_say(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *all[] = {helix(20, BOUGH_MECHANISM_BALL), ladder(4, BOUGH_MECHANISM_HINGE),
-                     fork_of_links(2, 3, BOUGH_MECHANISM_UNIVERSAL)};
+    sketch *all[] = {helix(20, BOUGH_JOINT_BALL), ladder(4, BOUGH_JOINT_HINGE),
+                     fork_of_links(2, 3, BOUGH_JOINT_UNIVERSAL)};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         sketch *s = all[i];
         for (int32_t l = 0; l < s->def.link_count; l++)
@@ -196,7 +196,7 @@ static void it_settles_where_statics_say(void **unused) {
             for (size_t q = 0; q < n; q++)
                 expected[p] += m.statics->C[n * p + q] * m.state->wrench[q];
         for (int32_t l = 0; l < s->def.link_count; l++) {
-            const bo_vec3 f = bo_scale(s->links[l].mass, bo_mat_tvec(bo_pose(&s->links[l].rest).R, bo_load3(gravity)));
+            const bo_vec3 f = bo_scale(s->links[l].mass, bo_mat_tvec(bo_pose(&s->links[l].pose).R, bo_load3(gravity)));
             double w[6];
             bo_store_twist(w, (bo_twist){f, bo_cross(bo_load3(s->links[l].centre), f)});
             for (size_t k = 0; k < 6; k++)
@@ -217,7 +217,7 @@ static void it_settles_where_statics_say(void **unused) {
 static void offsets_move_the_equilibrium(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = helix(6, BOUGH_MECHANISM_HINGE);
+    sketch *s = helix(6, BOUGH_JOINT_HINGE);
     for (int32_t j = 0; j < s->def.joint_count; j++)
         s->joints[j].offset[0] = 1e-4 * (j + 1);
     moving m = start(ctx, s);
@@ -227,7 +227,7 @@ static void offsets_move_the_equilibrium(void **unused) {
     for (int32_t l = 0; l < s->def.link_count; l++)
         check_pose(
             &m.state->poses[l],
-            bo_se3_mul(bo_pose(&s->links[l].rest), bo_se3_exp(bo_load_twist(m.statics->offset_twists + 6 * (size_t)l))),
+            bo_se3_mul(bo_pose(&s->links[l].pose), bo_se3_exp(bo_load_twist(m.statics->offset_twists + 6 * (size_t)l))),
             1e-9);
     check_below(bough_mechanism_state_energies(m.model, m.state).elastic, 1e-12);
     stop(ctx, m);
@@ -242,8 +242,8 @@ static void motors_are_offsets_that_change(void **unused) {
     bough_context *ctx = test_context(1);
     test_random r = {22};
     for (int i = 0; i < 12; i++) {
-        sketch *s = i % 3 == 0   ? ladder(3, BOUGH_MECHANISM_BALL)
-                    : i % 3 == 1 ? ring_of_links(5, BOUGH_MECHANISM_FIXED)
+        sketch *s = i % 3 == 0   ? ladder(3, BOUGH_JOINT_BALL)
+                    : i % 3 == 1 ? ring_of_links(5, BOUGH_JOINT_COMPLIANT)
                                  : random_sketch(&r, 6, 0);
         moving m = start(ctx, s);
         bough_mechanism_statics_def def = bough_default_mechanism_statics_def();
@@ -260,7 +260,7 @@ static void motors_are_offsets_that_change(void **unused) {
             m.state->motors[k] = angles[k];
             for (int32_t j = 0; j < s->def.joint_count; j++) {
                 const int32_t at_joint = motors[k] - bough_mechanism_coordinate_offset(m.mechanism, j);
-                if (at_joint >= 0 && at_joint < bough_mechanism_freedoms(s->joints[j].kind))
+                if (at_joint >= 0 && at_joint < bough_joint_freedoms(s->joints[j].kind))
                     s->joints[j].offset[at_joint] = angles[k];
             }
         }
@@ -281,7 +281,7 @@ static void motors_are_offsets_that_change(void **unused) {
         stop(ctx, other);
         free(s);
     }
-    sketch *s = helix(3, BOUGH_MECHANISM_BALL);
+    sketch *s = helix(3, BOUGH_JOINT_BALL);
     moving m = start(ctx, s);
     bough_mechanism_statics_def def = bough_default_mechanism_statics_def();
     bough_mechanism_statics *none = NULL;
@@ -298,7 +298,7 @@ static void motors_are_offsets_that_change(void **unused) {
 static void what_a_mechanism_cannot_do_is_never_free(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    sketch *s = ladder(4, BOUGH_MECHANISM_HINGE);
+    sketch *s = ladder(4, BOUGH_JOINT_HINGE);
     moving m = start(ctx, s);
     check_int(m.model->rank, 1);
     const double up[3] = {0, 100, 100}, none[3] = {0};
@@ -338,7 +338,7 @@ static void a_free_mechanism_keeps_its_momentum_and_falls(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     test_random r = {6};
-    sketch *s = fork_of_links(3, 4, BOUGH_MECHANISM_BALL);
+    sketch *s = fork_of_links(3, 4, BOUGH_JOINT_BALL);
     s->def.free_base = true;
     move_sketch(s, random_pose(&r, 1));
     moving m = start(ctx, s);
@@ -369,12 +369,12 @@ static void a_free_mechanism_keeps_its_momentum_and_falls(void **unused) {
     m.state->gravity[2] = -10;
     for (int k = 0; k < 100; k++)
         check_ok(ctx, bough_mechanism_step(ctx, m.model, m.state, 0.01));
-    check_near(m.state->base.position[2] - s->links[0].rest.position[2], -10 * 0.5 * 1.01, 1e-9);
+    check_near(m.state->base.position[2] - s->links[0].pose.position[2], -10 * 0.5 * 1.01, 1e-9);
     for (int k = 0; k < 12; k++)
         check_near(m.state->xi[k], 0, 1e-9);
     bough_mechanism_state_place(m.model, m.state);
     for (int32_t l = 0; l < s->def.link_count; l++)
-        check_near(m.state->poses[l].position[2] - s->links[l].rest.position[2], -10 * 0.5 * 1.01, 1e-8);
+        check_near(m.state->poses[l].position[2] - s->links[l].pose.position[2], -10 * 0.5 * 1.01, 1e-8);
     stop(ctx, m);
     free(s);
     bough_context_destroy(ctx);
@@ -385,7 +385,7 @@ static void a_mechanism_moved_in_space_swings_the_same(void **unused) {
     bough_context *ctx = test_context(1);
     test_random r = {12};
     for (int i = 0; i < 4; i++) {
-        sketch *s = i % 2 ? fork_of_links(2, 3, BOUGH_MECHANISM_BALL) : ladder(3, BOUGH_MECHANISM_HINGE);
+        sketch *s = i % 2 ? fork_of_links(2, 3, BOUGH_JOINT_BALL) : ladder(3, BOUGH_JOINT_HINGE);
         s->def.free_base = i > 1;
         const bo_se3 g = random_pose(&r, 20);
         moving here = start(ctx, s);
@@ -419,7 +419,7 @@ static void steps_are_transactions_and_allocate_nothing(void **unused) {
     (void)unused;
     test_memory memory = {.fail_at = -1};
     bough_context *ctx = test_counting_context(&memory);
-    sketch *s = fork_of_links(2, 3, BOUGH_MECHANISM_BALL);
+    sketch *s = fork_of_links(2, 3, BOUGH_JOINT_BALL);
     moving m = start(ctx, s);
     const long calls = memory.calls;
     m.state->wrench[0] = 1;

@@ -25,7 +25,7 @@ static void end_whole(bough_context *ctx, whole f) {
 }
 
 static bo_vec3 effector_at(const sketch *sk, const bough_pose *poses, int32_t e) {
-    return bo_se3_apply(bo_pose(&poses[sk->effectors[e].link]), bo_load3(sk->effectors[e].frame.position));
+    return bo_se3_apply(bo_pose(&poses[sk->effectors[e].body]), bo_load3(sk->effectors[e].pose.position));
 }
 
 /* Stiff springs bend little: reduced, blended and full mechanisms meet the ground at the same time, bend alike and are
@@ -34,14 +34,12 @@ static void stiff_mechanisms_touch_alike(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     for (int i = 0; i < 3; i++) {
-        sketch *sk = i == 0   ? chain(3)
-                     : i == 1 ? ladder(3, BOUGH_MECHANISM_BALL)
-                              : ring_of_links(6, BOUGH_MECHANISM_BALL);
+        sketch *sk = i == 0 ? chain(3) : i == 1 ? ladder(3, BOUGH_JOINT_BALL) : ring_of_links(6, BOUGH_JOINT_BALL);
         for (int32_t j = 0; j < sk->def.joint_count; j++)
             for (int k = 0; k < 6; k++)
                 sk->joints[j].stiffness[k] *= 100, sk->joints[j].damping[k] = 2;
         const bo_vec3 tip =
-            bo_se3_apply(bo_pose(&sk->links[sk->effectors[0].link].rest), bo_load3(sk->effectors[0].frame.position));
+            bo_se3_apply(bo_pose(&sk->links[sk->effectors[0].body].pose), bo_load3(sk->effectors[0].pose.position));
         world *w = new_world();
         const double radius = 0.02;
         add_touch(w, 0, sphere_def(radius))->friction = 0.3;

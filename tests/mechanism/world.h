@@ -77,7 +77,7 @@ static inline sketch *chain(int32_t count) {
     add_link(s, bo_se3_identity(), 1, 0.01, 0.01, 0.01);
     for (int32_t i = 1; i <= count; i++) {
         add_link(s, at(0.1 * i, 0, 0, 0, 0, 0), 0.05, 1e-4, 1e-4, 1e-4);
-        add_joint(s, BOUGH_MECHANISM_BALL, i - 1, i, at(0.1 * (i - 0.5), 0, 0, 0, 0, 0), 20, 0.5);
+        add_joint(s, BOUGH_JOINT_BALL, i - 1, i, at(0.1 * (i - 0.5), 0, 0, 0, 0, 0), 20, 0.5);
     }
     add_effector(s, count, at(0.05, 0, 0, 0, 0, 0));
     return s;

@@ -1,7 +1,7 @@
 /* Curves: value, slope and integral of each other, names, memory. */
 #include "test.h"
 
-#include "rig/curve.h"
+#include "rig/motor.h"
 
 /* A curve that is 1 before 0.5 s, goes to 3 at 1 s and to -1 at 2 s, and stays there: its value is the slope of its
  * integral, and the slope told is that of its value. */
@@ -54,11 +54,27 @@ static void curves_are_copies_and_are_found_by_name(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* A motor goes where its curve does, scaled, and as fast. */
+static void motors_follow_their_curves(void **state) {
+    (void)state;
+    double times[] = {0, 1, 2}, values[] = {1, 3, -1};
+    const bo_curve curves[] = {{.count = 1, .times = times, .values = values},
+                               {.count = 3, .times = times, .values = values}};
+    const bo_motor motor = {.curve = 1, .scale = -0.5};
+    const double h = 1e-6;
+    for (double t = -0.95; t < 3; t += 0.1) {
+        const double more = bo_motor_offset(&motor, curves, t + h), less = bo_motor_offset(&motor, curves, t - h);
+        check_near(bo_motor_offset(&motor, curves, t), -0.5 * bo_curve_at(&curves[1], t), 0);
+        check_near((more - less) / (2 * h), bo_motor_rate(&motor, curves, t), 1e-8);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_are_integrated_exactly),
         cmocka_unit_test(the_integral_of_a_curve_is_the_area_below_it),
         cmocka_unit_test(curves_are_copies_and_are_found_by_name),
+        cmocka_unit_test(motors_follow_their_curves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * told when the scene is loaded. */
 #include "hostile.h"
 
+#include "rig/joint.h"
 #include "scene/cook_plan.h"
 #include "scene/scene.h"
 
@@ -36,21 +37,23 @@ static void everything_that_is_said_reaches_the_model(void **state) {
                          "['c'], 'interfaces': ['base'], 'stiffness': 5}]"));
     const bough_model_def *def = bough_model_describe(l.model);
     const bough_part_def *a = &def->parts[0], *b = &def->parts[1], *c = &def->parts[2];
-    check(a->free && a->locked && !b->free && !b->locked && a->joint.kind == BOUGH_JOINT_WELD);
+    check(a->free && a->locked && !b->free && !b->locked && !a->joint);
     check_int(l.rest->root_count, 1);
     check(b->offset[0] == 0.5 && b->offset[1] == 0.25 && b->offset[2] == -1);
-    check(b->joint.kind == BOUGH_JOINT_HINGE && b->joint.axis[1] == 3 && b->joint.stiffness == 5 &&
-          b->joint.damping == 7);
-    check_near(b->joint.angle[0], M_PI / 2, 1e-15);
-    check(c->joint.kind == BOUGH_JOINT_BALL && c->joint.stiffness == 0 && c->joint.angle[0] == 0);
-    check_near(c->joint.angle[2], M_PI, 1e-15);
+    check(b->joint->kind == BOUGH_JOINT_HINGE && bo_joint_axis(b->joint).y == 1 && b->joint->stiffness[0] == 5 &&
+          b->joint->damping[0] == 7);
+    check_near(b->joint->start[0], M_PI / 2, 1e-15);
+    check(c->joint->kind == BOUGH_JOINT_BALL && c->joint->stiffness[0] == 0 && c->joint->start[0] == 0);
+    check_near(c->joint->start[2], M_PI, 1e-15);
     check_int(def->tie_count, 2);
-    const bough_tie *near = &def->ties[0], *world = &def->ties[1];
-    check(!strcmp(near->name, "near") && near->part[0] == 2 && near->part[1] == 0);
-    check(!strcmp(def->components[0]->interfaces[near->interface[0]].name, "tip"));
-    check(!strcmp(def->components[0]->interfaces[near->interface[1]].name, "base"));
-    check(near->stiffness == 1 && near->damping == 2 && near->turning_stiffness == 3 && near->turning_damping == 4);
-    check(world->part[0] == 2 && world->part[1] == -1 && world->stiffness == 5 && world->damping == 0);
+    const bough_joint_def *tie = &def->ties[0], *world = &def->ties[1];
+    check(!strcmp(tie->name, "near") && tie->kind == BOUGH_JOINT_COMPLIANT);
+    check(tie->parent.body == 2 && tie->child.body == 0);
+    check(!strcmp(def->components[0]->interfaces[tie->parent.interface_index].name, "tip"));
+    check(!strcmp(def->components[0]->interfaces[tie->child.interface_index].name, "base"));
+    check(tie->stiffness[2] == 1 && tie->damping[2] == 2 && tie->stiffness[3] == 3 && tie->damping[3] == 4);
+    check(world->parent.body == 2 && world->child.body == BOUGH_WORLD);
+    check(world->stiffness[0] == 5 && world->damping[0] == 0);
     /* a's tip is at (1, 0.1, 0.05) from the middle of its base; b is there, beside it */
     check_near(l.rest->frames[1].origin[0] - l.rest->frames[0].origin[0], 1.5, 1e-12);
     check_near(l.rest->frames[1].origin[2] - l.rest->frames[0].origin[2], -1, 1e-12);
@@ -103,12 +106,12 @@ static void copies_have_their_own_ties(void **state) {
         check_int(def->tie_count, 3);
         check(!strcmp(def->ties[0].name, "p/t") && !strcmp(def->ties[1].name, "q/t"));
         for (int i = 0; i < 2; i++) {
-            check(def->ties[i].part[0] == bough_model_find_part(l.model, i ? "q/b" : "p/b"));
-            check(def->ties[i].part[1] == bough_model_find_part(l.model, i ? "q/a" : "p/a"));
-            check_near(def->ties[i].stiffness, i ? 200 : 100, 1e-12);
+            check(def->ties[i].parent.body == bough_model_find_part(l.model, i ? "q/b" : "p/b"));
+            check(def->ties[i].child.body == bough_model_find_part(l.model, i ? "q/a" : "p/a"));
+            check_near(def->ties[i].stiffness[0], i ? 200 : 100, 1e-12);
         }
-        check(def->ties[2].part[0] == bough_model_find_part(l.model, "q/b") &&
-              def->ties[2].part[1] == bough_model_find_part(l.model, "p/a") && def->ties[2].stiffness == 3);
+        check(def->ties[2].parent.body == bough_model_find_part(l.model, "q/b") &&
+              def->ties[2].child.body == bough_model_find_part(l.model, "p/a") && def->ties[2].stiffness[1] == 3);
         demolish(ctx, &l);
     }
     built l = build(ctx, "{'bough': 1, " COMPONENTS
@@ -118,10 +121,10 @@ static void copies_have_their_own_ties(void **state) {
                          "1, 'turning_stiffness': 1, 'turning_damping': 1}]}}, 'place': [{'object': 'x', 'name': 'w'}, "
                          "{'object': 'x', 'scale': 2}]}");
     const bough_part_def *b = &bough_model_describe(l.model)->parts[3];
-    const bough_tie *tie = bough_model_describe(l.model)->ties + 1;
-    check(b->offset[0] == 2 && b->offset[2] == 6 && b->joint.stiffness == 8 && b->joint.damping == 16);
-    check(tie->part[0] == 3 && tie->part[1] == -1 && tie->stiffness == 2 && tie->damping == 4 &&
-          tie->turning_stiffness == 8 && tie->turning_damping == 16);
+    const bough_joint_def *tie = bough_model_describe(l.model)->ties + 1;
+    check(b->offset[0] == 2 && b->offset[2] == 6 && b->joint->stiffness[2] == 8 && b->joint->damping[2] == 16);
+    check(tie->parent.body == 3 && tie->child.body == BOUGH_WORLD && tie->stiffness[0] == 2 && tie->damping[0] == 4 &&
+          tie->stiffness[5] == 8 && tie->damping[5] == 16);
     demolish(ctx, &l);
     bough_context_destroy(ctx);
 }

@@ -42,9 +42,9 @@ static void hello_mechanism(void **state) {
         check_near(m->links[1].inertia[k], inertia[k], 0);
     check_near(m->links[1].centre[0], 0.1, 0);
     check_near(m->joints[0].stiffness[0], 7, 0);
-    check_near(m->joints[0].in_parent.position[0], 0.5, 0);
-    check_near(m->joints[0].in_child.position[0], -0.5, 0);
-    check_near(m->end_effectors[0].frame.position[0], 1, 0);
+    check_near(m->joints[0].parent.pose.position[0], 0.5, 0);
+    check_near(m->joints[0].child.pose.position[0], -0.5, 0);
+    check_near(m->end_effectors[0].pose.position[0], 1, 0);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }
@@ -74,13 +74,13 @@ static void settings_are_passed_on(void **state) {
     check_int(m->method, BOUGH_MECHANISM_RECURSIVE);
     check(m->kept_count == 1 && m->kept[0] == 1);
     check(scene->settle && strcmp(scene->integrator.name, "hht") == 0);
-    const bough_mechanism_joint *j = &m->joints[0];
-    check_int(j->kind, BOUGH_MECHANISM_UNIVERSAL);
+    const bough_joint_def *j = &m->joints[0];
+    check_int(j->kind, BOUGH_JOINT_UNIVERSAL);
     check(j->stiffness[1] == 2 && j->damping[1] == 3 && j->limit_stiffness == 5);
     check_near(j->offset[1], M_PI / 2, 1e-15);
     check_near(j->lower[1], -M_PI, 1e-15);
     check_near(j->upper[0], M_PI / 2, 1e-15);
-    check_near(j->in_child.rotation[3], 1, 1e-15);
+    check_near(j->child.pose.rotation[3], 1, 1e-15);
     check(m->joints[1].compliance[1] == 1 && m->joints[1].compliance[35] == 1);
     check_near(m->motors[0].scale, M_PI / 90, 1e-15);
     check_int(m->motors[0].freedom, 1);
@@ -103,7 +103,7 @@ static weight weight_of(bough_context *ctx, const char *shape) {
     char text[2000];
     snprintf(text, sizeof text, WITH_SHAPE("%s"), shape);
     bough_scene *scene = load(ctx, text);
-    const bough_mechanism_link *link = &scene->mechanism->links[1];
+    const bough_rigid_body_def *link = &scene->mechanism->links[1];
     weight w = {.mass = link->mass};
     memcpy(w.centre, link->centre, sizeof w.centre);
     memcpy(w.inertia, link->inertia, sizeof w.inertia);

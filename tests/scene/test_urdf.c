@@ -1,7 +1,7 @@
 /* URDF files: poses, masses and springs of what they describe, sentences about what is wrong with them. */
 #include "hostile.h"
 
-#include "base/rotation.h"
+#include "rig/joint.h"
 #include "scene/scene.h"
 #include "scene/xml.h"
 
@@ -54,8 +54,8 @@ static void poses_follow_origins_and_positions(void **state) {
     check(!strcmp(urdf->name, "arm"));
     check(!strcmp(def->joints[1].name, "two"));
     check_int(def->base, find_link(def, "base"));
-    check_position(&def->links[find_link(def, "a")].rest, 0.5, 0, 0);
-    check_position(&def->links[find_link(def, "b")].rest, 1, 0, 0);
+    check_position(&def->links[find_link(def, "a")].pose, 0.5, 0, 0);
+    check_position(&def->links[find_link(def, "b")].pose, 1, 0, 0);
     check_int(def->end_effector_count, 1);
     check(!strcmp(urdf->frames[urdf->end_effectors[0]].name, "b"));
     check_near(def->joints[0].stiffness[0], 50, 0);
@@ -69,8 +69,8 @@ static void poses_follow_origins_and_positions(void **state) {
                             " 'joints': {'one': {'position_deg': 30, 'offset': 0.2, 'stiffness': 60, 'damping': 1}}}",
                             &urdf));
     def = bough_mechanism_describe(urdf->mechanism);
-    check_position(&def->links[find_link(def, "a")].rest, 0.5, 0, 0);
-    check_position(&def->links[find_link(def, "b")].rest, 0.5 + 0.5 * sqrt(0.75), 0.25, 0);
+    check_position(&def->links[find_link(def, "a")].pose, 0.5, 0, 0);
+    check_position(&def->links[find_link(def, "b")].pose, 0.5 + 0.5 * sqrt(0.75), 0.25, 0);
     check_near(def->joints[0].stiffness[0], 60, 0);
     check_near(def->joints[0].damping[0], 1, 0);
     check_near(def->joints[1].damping[0], 0.3, 0); /* URDF's goes over the default */
@@ -121,7 +121,7 @@ static void welded_links_are_one_solid(void **state) {
             SPRINGS, &urdf));
     const bough_mechanism_def *def = bough_mechanism_describe(urdf->mechanism);
     check_int(def->link_count, 2);
-    const bough_mechanism_link *link = &def->links[find_link(def, "one")];
+    const bough_rigid_body_def *link = &def->links[find_link(def, "one")];
     /* the other's y is -x here: its centre at x = -0.4; turned twice by 90 degrees, its axes are those of its file */
     check_near(link->mass, 4, 0);
     check_near(link->centre[0], -0.3, 1e-15);
@@ -137,7 +137,7 @@ static void welded_links_are_one_solid(void **state) {
     check_near(urdf->shapes[0].colour[0], 1, 0);
     check_near(urdf->shapes[0].colour[1], 0, 0);
     /* a joint without <axis> goes about x */
-    const bough_pose *frame = &def->joints[0].in_child;
+    const bough_pose *frame = &def->joints[0].child.pose;
     check_near(frame->rotation[2], 1, 1e-15);
     bough_urdf_destroy(ctx, urdf);
     bough_context_destroy(ctx);
@@ -275,24 +275,24 @@ static bo_se3 joint_frame(const tree *t, int32_t i) {
 
 static bough_status describe_tree(bough_context *ctx, const tree *t, bough_mechanism **m) {
     bough_mechanism_def def = bough_default_mechanism_def();
-    bough_mechanism_link links[MOST];
-    bough_mechanism_joint joints[MOST];
+    bough_rigid_body_def links[MOST];
+    bough_joint_def joints[MOST];
     for (int32_t i = 0; i < t->count; i++)
         if (t->head[i] == i) {
-            links[t->number[i]] = bough_default_mechanism_link();
-            links[t->number[i]].rest = put(t->pose[i]);
+            links[t->number[i]] = bough_default_rigid_body_def();
+            links[t->number[i]].pose = put(t->pose[i]);
             def.link_count++;
         }
     for (int32_t i = 1; i < t->count; i++) {
         if (t->kind[i] == 2)
             continue;
-        bough_mechanism_joint *joint = &joints[def.joint_count++];
-        *joint = bough_default_mechanism_joint();
-        joint->kind = t->kind[i] ? BOUGH_MECHANISM_PRISMATIC : BOUGH_MECHANISM_HINGE;
+        bough_joint_def *joint = &joints[def.joint_count++];
+        *joint = bough_default_joint_def();
+        joint->kind = t->kind[i] ? BOUGH_JOINT_PRISMATIC : BOUGH_JOINT_HINGE;
         const int32_t parent = t->head[t->parent[i]];
-        joint->parent = t->number[parent], joint->child = t->number[i];
-        joint->in_parent = put(bo_se3_mul(bo_se3_inverse(t->pose[parent]), joint_frame(t, i)));
-        joint->in_child = put(bo_se3_mul(bo_se3_inverse(t->pose[i]), joint_frame(t, i)));
+        joint->parent.body = t->number[parent], joint->child.body = t->number[i];
+        joint->parent.pose = put(bo_se3_mul(bo_se3_inverse(t->pose[parent]), joint_frame(t, i)));
+        joint->child.pose = put(bo_se3_mul(bo_se3_inverse(t->pose[i]), joint_frame(t, i)));
         joint->stiffness[0] = t->stiffness[i];
     }
     def.links = links, def.joints = joints;
@@ -319,8 +319,8 @@ static void trees_and_descriptions_agree(void **state) {
         bough_mechanism *other;
         check_ok(ctx, bough_mechanism_load_urdf(ctx, path, &load, &urdf));
         check_ok(ctx, describe_tree(ctx, &t, &other));
-        const bough_end_effector effector = {t.number[t.head[at]],
-                                             put(bo_se3_mul(bo_se3_inverse(t.pose[t.head[at]]), t.pose[at]))};
+        const bough_frame_def effector =
+            bo_frame_on(t.number[t.head[at]], put(bo_se3_mul(bo_se3_inverse(t.pose[t.head[at]]), t.pose[at])));
         bough_mechanism_statics_def how = bough_default_mechanism_statics_def();
         how.end_effector_count = 1, how.end_effectors = &effector;
         bough_mechanism_statics *mine, *theirs;
@@ -381,7 +381,7 @@ static void robots_are_scenes(void **state) {
                        &scene));
     const bough_mechanism_def *def = bough_mechanism_describe(bough_scene_mechanism(scene));
     check_int(def->end_effector_count, 2);
-    check_near(def->end_effectors[1].frame.position[0], 0.4, 1e-15);
+    check_near(def->end_effectors[1].pose.position[0], 0.4, 1e-15);
     bough_scene_destroy(ctx, scene);
     check_ok(ctx, load_text(ctx,
                             "{'bough': 1, 'urdf': 'thing.urdf', 'end_effectors': [{'name': 'tool', 'link': 'tool'}],"

@@ -6,6 +6,8 @@
 
 #include "tree/tree.h"
 
+#include "joints.h"
+
 enum { MOST_BARS = 12 };
 
 typedef struct {

@@ -74,12 +74,11 @@ static void tell_integrators(void) {
 static void tell_joints(void) {
     garden g = till(1);
     test_random random = {5};
-    bough_tie tie = bough_default_tie();
     add_kind(&g, 4, 3, BOUGH_REDUCED_POLYNOMIAL, false);
     add_part(&g, &random, 0, -1, 0);
-    add_part(&g, &random, 0, 0, 1)->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 5};
-    add_part(&g, &random, 0, 0, 2)->joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 5};
-    tie.part[0] = 1, tie.part[1] = 2, tie.interface[0] = tie.interface[1] = 1, tie.stiffness = 100;
+    add_part(&g, &random, 0, 0, 1)->joint = hinge_about(1, 2, 3, 5, 0);
+    add_part(&g, &random, 0, 0, 2)->joint = ball_joint(5, 0);
+    const bough_joint_def tie = tie_of(1, 1, 2, 1, 100, 0);
     g.def.tie_count = 1, g.def.ties = &tie;
     plant(&g);
     stir(&g, 3, 0.02, 0.5);

@@ -7,6 +7,8 @@
 #include "linalg/sparse.h"
 #include "tree/tree.h"
 
+#include "joints.h"
+
 enum { MOST_PARTS = 8 };
 
 /* Three components: a bar with two child interfaces, the same as a rigid body, and a softer one with another r. */
@@ -73,7 +75,7 @@ static inline grove plant_hinged(uint64_t seed, int32_t part_count, bough_coupli
         for (int d = 0; d < 3 && i > 0 && seed % 2; d++)
             part->offset[d] = test_uniform(&random, -0.3, 0.3);
         if (i % 3 == 2 && hinges)
-            part->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, test_uniform(&random, -1, 1), 2}};
+            part->joint = hinge_about(1, test_uniform(&random, -1, 1), 2, 0, 0);
     }
     bough_model_def def = bough_default_model_def();
     def.component_count = 3, def.components = (const bough_component *const *)g.components;

@@ -8,6 +8,8 @@
 #include "component/polynomial.h"
 #include "tree/tree.h"
 
+#include "joints.h"
+
 enum { GROWN_FACE = 4, GROWN_PANEL = 16, GROWN_SURFACE = 3, GROWN_SAMPLES = 2, GROWN_POINTS = 4 };
 
 typedef struct {

@@ -6,6 +6,8 @@
 
 #include "tree/tree.h"
 
+#include "joints.h"
+
 static const double length = 0.5, breadth = 0.05, mass = 2, weight = 9.81;
 
 /* A rod along -z from its origin, with an interface at either end. */

@@ -21,7 +21,7 @@ static garden plant_forest(int32_t threads, bool joints, int32_t only) {
                 add_part(&g, &random, i % 10 == 9 ? 3 : 1, root + (i < 30 ? 0 : i / 4), i < 30 ? 1 + i % 2 : 1);
             part->scale = 1;
             if (joints && i % 13 == 5)
-                part->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 500};
+                part->joint = hinge_about(1, 2, 3, 500, 0);
         }
     }
     plant(&g);

@@ -12,7 +12,7 @@ static const double key_turns[12] = {1, 0, 0, 0, 0.9, 0.1, 0.3, 0, 1, 0, 0, 0};
 
 /* A tree that is led, one that flies and one that stands, tied to each other and to the world. */
 static garden playground(bough_context *ctx, bool ties, bool tracks) {
-    static bough_tie tied[3];
+    static bough_joint_def tied[3];
     garden g = till(1);
     test_random random = {12};
     if (ctx) {
@@ -27,19 +27,18 @@ static garden playground(bough_context *ctx, bool ties, bool tracks) {
     }
     if (tracks)
         g.parts[LED].track = (bough_track){3, key_times, key_places, key_turns};
-    g.parts[HINGED].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 5, .damping = 0.1};
-    g.parts[HINGED].joint.angle[0] = 0.2;
-    g.parts[BALL].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 5};
-    g.parts[5].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {0, 0, 1}};
+    bough_joint_def *hinge = hinge_about(1, 2, 3, 5, 0.1);
+    hinge->start[0] = 0.2;
+    g.parts[HINGED].joint = hinge;
+    g.parts[BALL].joint = ball_joint(5, 0);
+    g.parts[5].joint = hinge_about(0, 0, 1, 0, 0);
     g.parts[ASIDE].offset[1] = 0.3;
     g.parts[STIFF].locked = true;
     g.parts[GONE].absent = true;
     const int32_t ends[3][2] = {{BALL, 8}, {STIFF, -1}, {ASIDE, 5}};
     for (int i = 0; i < 3; i++) {
-        tied[i] = bough_default_tie();
-        memcpy(tied[i].part, ends[i], sizeof ends[i]);
-        tied[i].interface[0] = 1, tied[i].interface[1] = ends[i][1] < 0 ? 0 : 2;
-        tied[i].stiffness = 50, tied[i].turning_stiffness = 5, tied[i].damping = 0.5;
+        tied[i] = tie_of(ends[i][0], 1, ends[i][1], ends[i][1] < 0 ? 0 : 2, 50, 5);
+        bo_set_springs(tied[i].damping, 0.5, 0);
     }
     g.def.tie_count = ties ? 3 : 0, g.def.ties = tied;
     plant(&g);
@@ -239,10 +238,7 @@ static void ties_of_what_is_led_meet_at_its_first_key(void **unused) {
         add_part(&g, &random, 0, -1, 0);
     static const double place[3] = {3, 4, 5}, turn[4] = {0.8, 0, 0.6, 0}, time = 0;
     g.parts[0].track = (bough_track){1, &time, place, turn};
-    bough_tie ties[2] = {bough_default_tie(), bough_default_tie()};
-    for (int i = 0; i < 2; i++)
-        ties[i].part[0] = 0, ties[i].part[1] = i ? 1 : -1, ties[i].interface[0] = 1, ties[i].stiffness = 100,
-        ties[i].turning_stiffness = 10;
+    const bough_joint_def ties[2] = {tie_of(0, 1, BOUGH_WORLD, 0, 100, 10), tie_of(0, 1, 1, 0, 100, 10)};
     g.def.tie_count = 2, g.def.ties = ties;
     plant(&g);
     bough_energies e;
@@ -313,10 +309,10 @@ static void what_makes_no_sense_is_refused(void **unused) {
     check_unchanged(&g, before, size);
     free(before);
     bough_model *model;
-    g.parts[TREE].joint = (bough_joint){.kind = BOUGH_JOINT_BALL};
+    g.parts[TREE].joint = ball_joint(0, 0);
     g.def.components = g.components;
     check_fails(g.ctx, bough_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, "no parent");
-    g.parts[TREE].joint.kind = BOUGH_JOINT_WELD;
+    g.parts[TREE].joint = NULL;
     g.def.tie_count = -1;
     check_fails(g.ctx, bough_model_create(g.ctx, &g.def, &model), BOUGH_ERROR_ARGUMENT, "-1 ties");
     clear(&g);
@@ -328,14 +324,14 @@ static void snapshots_are_of_one_model(void **unused) {
     garden g = playground(NULL, true, false);
     size_t size;
     void *bytes = snap(&g, &size);
-    bough_tie ties[3];
+    bough_joint_def ties[3];
     memcpy(ties, g.def.ties, sizeof ties);
     g.def.components = g.components, g.def.ties = ties;
     for (int k = 0; k < 4; k++) {
         const bough_part_def before[2] = {g.parts[HINGED], g.parts[ASIDE]};
-        g.parts[HINGED].joint.axis[0] += k == 1;
+        g.parts[HINGED].joint = k == 1 ? hinge_about(2, 2, 3, 5, 0.1) : before[0].joint;
         g.parts[ASIDE].offset[0] += k == 2;
-        ties[0].interface[1] = k == 3 ? 1 : 2;
+        ties[0].child.interface_index = k == 3 ? 1 : 2;
         bough_model *other;
         bough_state *state;
         check_ok(g.ctx, bough_model_create(g.ctx, &g.def, &other));
@@ -363,7 +359,7 @@ static void integrators_need_joints_that_turn(void **unused) {
         g.parts[i] = bough_default_part_def();
         g.parts[i].parent = i - 1, g.parts[i].interface = 1;
         if (i > 0)
-            g.parts[i].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {0, 1, 0}};
+            g.parts[i].joint = hinge_about(0, 1, 0, 0, 0);
     }
     g.def.part_count = 3;
     plant(&g);
@@ -407,7 +403,9 @@ static void balls_turn_on_with_integrators(void **unused) {
             g.parts[i] = bough_default_part_def();
             g.parts[i].parent = i - 1, g.parts[i].interface = 1;
         }
-        g.parts[1].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .angle = {0, 0.8, 0}};
+        bough_joint_def *ball = ball_joint(0, 0);
+        ball->start[1] = 0.8;
+        g.parts[1].joint = ball;
         g.def.part_count = 2;
         g.def.passes = 2;
         plant(&g);
@@ -463,7 +461,7 @@ static void add_scaled(int32_t n, const double *x, double h, const double *y, do
 /* Trees that are held, without damping of parts: joints of both kinds, offsets, ties to each other and to the world,
  * and one part that is locked. */
 static garden held_trees(double damping) {
-    static bough_tie ties[3];
+    static bough_joint_def ties[3];
     garden g = till(1);
     test_random random = {41};
     add_kind(&g, 3, 3, BOUGH_REDUCED_POLYNOMIAL, false);
@@ -474,19 +472,20 @@ static garden held_trees(double damping) {
         for (int d = 0; d < 3 && i % 2; d++)
             g.parts[i].offset[d] = i == 1 || i == 3 ? test_uniform(&random, -0.5, 0.5) : 0;
     }
-    g.parts[1].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, -2, 3}, .stiffness = 5};
-    g.parts[2].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 7};
-    g.parts[6].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 3};
+    g.parts[1].joint = hinge_about(1, -2, 3, 5, 0);
+    g.parts[2].joint = ball_joint(7, 0);
+    g.parts[6].joint = ball_joint(3, 0);
     g.parts[5].locked = true;
     for (int i = 1; i < 7; i++)
-        g.parts[i].joint.damping = damping;
+        if (g.parts[i].joint) {
+            bough_joint_def *joint = keep_joint(*g.parts[i].joint);
+            bo_set_springs(joint->damping, damping, damping);
+            g.parts[i].joint = joint;
+        }
     const int32_t ends[3][4] = {{2, 6, 1, 2}, {3, -1, 2, 0}, {6, 0, 0, 1}};
     for (int i = 0; i < 3; i++) {
-        ties[i] = bough_default_tie();
-        memcpy(ties[i].part, ends[i], sizeof ties[i].part);
-        memcpy(ties[i].interface, ends[i] + 2, sizeof ties[i].interface);
-        ties[i].stiffness = 40 + i, ties[i].turning_stiffness = 6 + i;
-        ties[i].damping = damping, ties[i].turning_damping = 2 * damping;
+        ties[i] = tie_of(ends[i][0], ends[i][2], ends[i][1], ends[i][3], 40 + i, 6 + i);
+        bo_set_springs(ties[i].damping, damping, 2 * damping);
     }
     g.def.tie_count = 3, g.def.ties = ties;
     g.def.alpha = 0;
@@ -581,7 +580,7 @@ static void dampers_take_the_power_that_they_should(void **unused) {
     memcpy(a, g.state->a, (size_t)n * sizeof *a);
     for (int32_t i = 0; i < g.def.part_count; i++) {
         const int32_t at = bough_model_joint_offset(g.model, i);
-        for (int32_t d = 0; at >= 0 && d < (g.parts[i].joint.kind == BOUGH_JOINT_BALL ? 3 : 1); d++)
+        for (int32_t d = 0; at >= 0 && d < bough_joint_freedoms(g.parts[i].joint->kind); d++)
             taken += damping * v[at + d] * v[at + d];
     }
     for (int i = 0; i < 3; i++)
@@ -638,8 +637,8 @@ static void integrators_see_offsets_and_motors(void **unused) {
         for (int d = 0; d < 3 && i > 0; d++)
             g.parts[i].offset[d] = test_uniform(&random, -0.5, 0.5);
     }
-    g.parts[1].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 0, 1}, .stiffness = 6, .damping = 0.3};
-    g.parts[2].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 4, .damping = 0.2};
+    g.parts[1].joint = hinge_about(1, 0, 1, 6, 0.3);
+    g.parts[2].joint = ball_joint(4, 0.2);
     plant(&g);
     stir(&g, 62, 0.05, 0.5);
     const int32_t n = bough_model_size(g.model);
@@ -671,15 +670,13 @@ static double fly_with_everything(double step) {
         bough_part_def *part = add_part(&g, &random, i % 4 > 0, i % 4 ? i - 1 - i % 4 / 3 : -1, 1 + i % 4 / 3);
         part->damping_mass = part->damping_stiffness = 0;
         if (i % 4 == 1)
-            part->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {3, 1, 2}, .stiffness = 20};
+            part->joint = hinge_about(3, 1, 2, 20, 0);
         if (i == 6)
-            part->joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 20};
+            part->joint = ball_joint(20, 0);
         part->offset[2] = i == 2 || i == 7 ? 0.2 : 0;
         part->locked = i == 1 || i == 4;
     }
-    bough_tie tie = bough_default_tie();
-    tie.part[0] = 2, tie.part[1] = 7, tie.interface[0] = 2, tie.interface[1] = 1;
-    tie.stiffness = 60, tie.turning_stiffness = 10;
+    const bough_joint_def tie = tie_of(2, 2, 7, 1, 60, 10);
     g.def.tie_count = 1, g.def.ties = &tie;
     g.def.alpha = 0;
     memset(g.def.gravity, 0, sizeof g.def.gravity);
@@ -733,22 +730,20 @@ static void threads_change_no_bit(void **unused) {
     for (int threads = 1; threads <= 3; threads++) {
         garden g = till(threads);
         test_random random = {17};
-        bough_tie ties[8];
+        bough_joint_def ties[8];
         add_kind(&g, 6, 3, BOUGH_REDUCED_POLYNOMIAL, true);
         add_kind(&g, 5, 4, BOUGH_REDUCED_POLYNOMIAL, false);
         for (int32_t i = 0; i < 1200; i++) {
             bough_part_def *part = add_part(&g, &random, i < 2 ? 0 : 1, i < 2 ? -1 : (i - 2) / 2, 1 + i % 2);
             if (i > 1 && i % 5 == 0)
-                part->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 500};
+                part->joint = hinge_about(1, 2, 3, 500, 0);
             if (i > 1 && i % 7 == 0)
-                part->joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 500};
+                part->joint = ball_joint(500, 0);
             part->offset[0] = i > 1 && i % 3 == 0 ? 0.1 : 0;
             part->locked = i % 11 == 0;
         }
         for (int32_t i = 0; i < 8; i++) {
-            ties[i] = bough_default_tie();
-            ties[i].part[0] = 600 + 50 * i, ties[i].part[1] = i == 0 ? -1 : 1199 - i;
-            ties[i].interface[0] = 1, ties[i].interface[1] = 1, ties[i].stiffness = 20;
+            ties[i] = tie_of(600 + 50 * i, 1, i == 0 ? BOUGH_WORLD : 1199 - i, 1, 20, 0);
         }
         g.def.tie_count = 8, g.def.ties = ties;
         plant(&g);

@@ -10,7 +10,7 @@ typedef struct {
     bough_state *state;
 } chain;
 
-static chain *hang(int32_t links, bough_joint joint) {
+static chain *hang(int32_t links, const bough_joint_def *joint) {
     chain *c = calloc(1, sizeof *c);
     const bough_component *components[] = {&c->rod.c};
     bough_part_def parts[MOST];
@@ -99,11 +99,13 @@ static void pendulum_step(int n, double h, double *t, double *w) {
 }
 
 /* Rods that hang along -z turn about -y: by t to the side of +x, as the pendulum's angles have it. */
-static const bough_joint hinge = {.kind = BOUGH_JOINT_HINGE, .axis = {0, -3, 0}};
+static const bough_joint_def *hinge(double stiffness, double damping) {
+    return hinge_about(0, -3, 0, stiffness, damping);
+}
 
 static void a_chain_of_hinges_is_a_multi_pendulum(void **unused) {
     (void)unused;
-    chain *c = hang(LINKS, hinge);
+    chain *c = hang(LINKS, hinge(0, 0));
     double t[LINKS] = {0.9, -0.4, 1.3, 0.2}, w[LINKS] = {0.5, -1, 2, 0}, a[LINKS], worst = 0;
     for (int i = 0; i < LINKS; i++) {
         const int32_t at = bough_model_joint_offset(c->model, i + 1);
@@ -148,7 +150,7 @@ static double drift(chain *c, double dt) {
     return worst;
 }
 
-static double drift_of(bough_joint joint, const char *method, double dt) {
+static double drift_of(const bough_joint_def *joint, const char *method, double dt) {
     chain *c = hang(3, joint);
     for (int32_t k = 0; k < bough_model_size(c->model); k++) {
         c->state->q[k] = 0.3 + 0.1 * k;
@@ -167,7 +169,6 @@ static double drift_of(bough_joint joint, const char *method, double dt) {
 
 static void energy_drifts_with_the_order_of_the_method(void **unused) {
     (void)unused;
-    const bough_joint ball = {.kind = BOUGH_JOINT_BALL, .stiffness = 2};
     const struct {
         const char *name;
         double dt, order;
@@ -176,7 +177,7 @@ static void energy_drifts_with_the_order_of_the_method(void **unused) {
         for (int m = 0; m < 3; m++) {
             double found[2];
             for (int k = 0; k < 2; k++)
-                found[k] = drift_of(j ? ball : hinge, methods[m].name, methods[m].dt / (k + 1));
+                found[k] = drift_of(j ? ball_joint(2, 0) : hinge(0, 0), methods[m].name, methods[m].dt / (k + 1));
             const double order = log2(found[0] / found[1]);
             printf("%s, %s: drift %.2e then %.2e J, order %.2f\n", j ? "balls" : "hinges",
                    methods[m].name ? methods[m].name : "own step", found[0], found[1], order);
@@ -187,7 +188,7 @@ static void energy_drifts_with_the_order_of_the_method(void **unused) {
 /* A rod that whirls about the vertical keeps its spin about it; its rotation vector passes pi again and again. */
 static void balls_turn_on_and_on(void **unused) {
     (void)unused;
-    chain *c = hang(1, (bough_joint){.kind = BOUGH_JOINT_BALL});
+    chain *c = hang(1, ball_joint(0, 0));
     c->state->q[1] = 0.8;
     c->state->v[0] = 1, c->state->v[2] = 7;
     check_ok(c->ctx, bough_state_update(c->ctx, c->model, c->state));
@@ -215,9 +216,9 @@ static void balls_turn_on_and_on(void **unused) {
 
 static void springs_dampers_and_motors_act(void **unused) {
     (void)unused;
-    bough_joint joint = hinge;
-    joint.stiffness = 300, joint.damping = 5, joint.angle[0] = 0.5;
-    chain *c = hang(1, joint);
+    bough_joint_def joint = *hinge(300, 5);
+    joint.start[0] = 0.5;
+    chain *c = hang(1, &joint);
     check_near(c->state->q[0], 0.5, 0);
     double residual;
     const double torque[3] = {1.5, 0, 0};
@@ -241,9 +242,7 @@ static void springs_dampers_and_motors_act(void **unused) {
  * digits. */
 static void steps_of_a_spring_are_those_of_hht(void **unused) {
     (void)unused;
-    bough_joint joint = hinge;
-    joint.stiffness = 30, joint.damping = 2;
-    chain *c = hang(1, joint);
+    chain *c = hang(1, hinge(30, 2));
     bough_model_def def = *bough_model_describe(c->model);
     bough_model *model;
     bough_state *state;
@@ -269,7 +268,7 @@ static void steps_of_a_spring_are_those_of_hht(void **unused) {
 static void chains_settle(void **unused) {
     (void)unused;
     for (int ball = 0; ball < 2; ball++) {
-        chain *c = hang(LINKS, ball ? (bough_joint){.kind = BOUGH_JOINT_BALL} : hinge);
+        chain *c = hang(LINKS, ball ? ball_joint(0, 0) : hinge(0, 0));
         for (int32_t k = 0; k < bough_model_size(c->model); k++)
             c->state->q[k] = k % 2 ? -0.3 : 0.4;
         check_ok(c->ctx, bough_state_update(c->ctx, c->model, c->state));
@@ -284,7 +283,7 @@ static void chains_settle(void **unused) {
 /* What is detached from a joint flies; back on it, it swings again. */
 static void jointed_parts_come_off_and_back(void **unused) {
     (void)unused;
-    chain *c = hang(3, hinge);
+    chain *c = hang(3, hinge(0, 0));
     c->state->q[0] = 1;
     check_ok(c->ctx, bough_state_update(c->ctx, c->model, c->state));
     for (int i = 0; i < 40; i++)
@@ -310,23 +309,39 @@ static void jointed_parts_come_off_and_back(void **unused) {
 
 static void impossible_joints_are_refused(void **unused) {
     (void)unused;
-    chain *c = hang(1, hinge);
-    const struct {
-        bough_joint joint;
-        const char *why;
-    } bad[] = {{{.kind = (bough_joint_kind)9}, "kind 9"},
-               {{.kind = BOUGH_JOINT_HINGE}, "no axis"},
-               {{.kind = BOUGH_JOINT_HINGE, .axis = {NAN, 0, 0}}, "no axis"},
-               {{.kind = BOUGH_JOINT_BALL, .stiffness = -1}, "negative"},
-               {{.kind = BOUGH_JOINT_BALL, .damping = INFINITY}, "negative"}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        bough_model_def def = *bough_model_describe(c->model);
-        bough_part_def parts[2] = {def.parts[0], def.parts[1]};
-        bough_model *model;
-        parts[1].joint = bad[i].joint;
-        def.parts = parts;
-        check_fails(c->ctx, bough_model_create(c->ctx, &def, &model), BOUGH_ERROR_ARGUMENT, bad[i].why);
-    }
+    chain *c = hang(1, hinge(0, 0));
+    bough_model_def def = *bough_model_describe(c->model);
+    bough_part_def parts[2] = {def.parts[0], def.parts[1]};
+    bough_model *model;
+    bough_joint_def joint;
+    parts[1].joint = &joint;
+    def.parts = parts;
+#define REFUSED(change, status, why)                                                \
+    do {                                                                            \
+        joint = *ball_joint(1, 1);                                                  \
+        change;                                                                     \
+        check_fails(c->ctx, bough_model_create(c->ctx, &def, &model), status, why); \
+    } while (0)
+    REFUSED(joint.cookie = 0, BOUGH_ERROR_ARGUMENT, "bough_default_joint_def()");
+    REFUSED(joint.kind = (bough_joint_kind)9, BOUGH_ERROR_ARGUMENT, "kind 9");
+    REFUSED(joint = *hinge_about(0, 0, 0, 1, 1), BOUGH_ERROR_ARGUMENT, "rotation matrices");
+    REFUSED(joint = *hinge_about(NAN, 0, 0, 1, 1), BOUGH_ERROR_ARGUMENT, "rotation matrices");
+    REFUSED(joint.stiffness[1] = -1, BOUGH_ERROR_ARGUMENT, "the stiffness of freedom 1 is -1");
+    REFUSED(joint.damping[0] = INFINITY, BOUGH_ERROR_ARGUMENT, "the damping of freedom 0");
+    /* what joints may have, but trees have not */
+    REFUSED(joint.kind = BOUGH_JOINT_PRISMATIC, BOUGH_ERROR_UNSUPPORTED, "hang by hinges and balls");
+    REFUSED(joint.kind = BOUGH_JOINT_FREE, BOUGH_ERROR_UNSUPPORTED, "hang by hinges and balls");
+    REFUSED(joint.stiffness[2] = 2, BOUGH_ERROR_UNSUPPORTED, "one stiffness");
+    REFUSED(joint.offset[0] = 1, BOUGH_ERROR_UNSUPPORTED, "no offset, limits and friction");
+    REFUSED(joint.upper[0] = 1, BOUGH_ERROR_UNSUPPORTED, "no offset, limits and friction");
+    REFUSED(joint.friction[2] = 1, BOUGH_ERROR_UNSUPPORTED, "no offset, limits and friction");
+    REFUSED(joint.child.pose.position[1] = 1, BOUGH_ERROR_UNSUPPORTED, "about its own origin");
+    REFUSED(joint.child.pose = hinge(0, 0)->child.pose, BOUGH_ERROR_UNSUPPORTED, "in the axes of its part");
+#undef REFUSED
+    joint.kind = BOUGH_JOINT_WELD; /* is as good as none */
+    check_ok(c->ctx, bough_model_create(c->ctx, &def, &model));
+    check(!bough_model_describe(model)->parts[1].joint);
+    bough_model_destroy(c->ctx, model);
     unhang(c);
 }
 

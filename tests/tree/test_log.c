@@ -13,7 +13,7 @@ static const double track_rotation[12] = {1, 0, 0, 0, 0.98, 0.2, 0, 0, 1, 0, 0, 
 
 typedef struct {
     garden g;
-    bough_tie tie;
+    bough_joint_def tie;
 } yard;
 
 static void lay_out_yard(yard *y, bool rich) {
@@ -33,11 +33,9 @@ static void lay_out_yard(yard *y, bool rich) {
     if (!rich)
         return;
     g->parts[2 * ON_EACH].track = (bough_track){3, track_time, track_position, track_rotation};
-    g->parts[1].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 5};
-    g->parts[5].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 5};
-    y->tie = bough_default_tie();
-    y->tie.part[0] = 2, y->tie.part[1] = 3, y->tie.interface[0] = y->tie.interface[1] = 1;
-    y->tie.stiffness = 2e3, y->tie.turning_stiffness = 50;
+    g->parts[1].joint = hinge_about(1, 2, 3, 5, 0);
+    g->parts[5].joint = ball_joint(5, 0);
+    y->tie = tie_of(2, 1, 3, 1, 2e3, 50);
     g->def.tie_count = 1, g->def.ties = &y->tie;
 }
 
@@ -652,12 +650,14 @@ static void other_models_are_noticed(void **unused) {
     for (int what = 0; what < 11; what++) {
         yard *other = make_yard_in(test_context(1), true);
         garden *g = &other->g;
-        double *const numbers[] = {
-            &g->parts[1].joint.stiffness,       &g->parts[1].joint.damping,  &g->parts[1].joint.axis[0],
-            &g->parts[1].joint.angle[0],        &g->parts[5].joint.angle[2], &g->parts[2].offset[1],
-            &g->parts[2 * ON_EACH].position[0], &other->tie.stiffness,       &other->tie.damping,
-            &other->tie.turning_stiffness,      &other->tie.turning_damping};
-        *numbers[what] += 0.25;
+        bough_joint_def hinge = *g->parts[1].joint, ball = *g->parts[5].joint;
+        double *const k = other->tie.stiffness, *const c = other->tie.damping;
+        g->parts[1].joint = what == 2 ? hinge_about(1.25, 2, 3, 5, 0) : &hinge, g->parts[5].joint = &ball;
+        hinge.stiffness[0] += what == 0, hinge.damping[0] += what == 1;
+        hinge.start[0] += what == 3, ball.start[2] += what == 4;
+        g->parts[2].offset[1] += 0.25 * (what == 5), g->parts[2 * ON_EACH].position[0] += 0.25 * (what == 6);
+        bo_set_springs(k, k[0] + (what == 7), k[3] + (what == 9));
+        bo_set_springs(c, c[0] + (what == 8), c[3] + (what == 10));
         plant(g);
         check_fails(g->ctx, bough_log_replay(g->ctx, g->model, g->state, log, NULL, NULL, NULL), BOUGH_ERROR_ARGUMENT,
                     "another model");

@@ -94,8 +94,11 @@ static void accelerate(const grove *g, bo_vec3 W, const double root[6], const do
             const int32_t of = bough_model_offset(g->model, part->parent);
             const int32_t joint = bough_model_joint_offset(g->model, i);
             frames[i] = hung(g, part->parent, &frames[part->parent], part, q + of, v + of, a + of);
-            if (joint >= 0)
-                frames[i] = hinged(frames[i], part->joint.axis, q[joint], v[joint], a[joint]);
+            double axis[3];
+            if (joint >= 0) {
+                bo_store3(axis, bo_joint_axis(part->joint));
+                frames[i] = hinged(frames[i], axis, q[joint], v[joint], a[joint]);
+            }
         }
         for (size_t k = 0; k < (size_t)c->volume.vertex_count; k++, x += 3) {
             double p[3][3];

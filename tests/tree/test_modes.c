@@ -76,8 +76,8 @@ static void weight_and_hinges_add_their_stiffness(void **state) {
     bars b;
     prepare_bars(&b, ctx, 4, 0, false);
     b.def.coupling = BOUGH_COUPLING_L3;
-    b.parts[1].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {0, 1, 0}, .stiffness = 40};
-    b.parts[3].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 20};
+    b.parts[1].joint = hinge_about(0, 1, 0, 40, 0);
+    b.parts[3].joint = ball_joint(20, 0);
     memcpy(b.def.gravity, (double[3]){0, 0, -9.81}, sizeof b.def.gravity);
     grow_bars(&b);
     check_ok(ctx, bough_state_settle(ctx, b.model, b.state, NULL, NULL));
@@ -107,7 +107,7 @@ static void a_hinged_bar_is_a_pendulum(void **state) {
         b.def.coupling = BOUGH_COUPLING_L3;
         b.parts[0].stiffness = b.parts[1].stiffness = 100;
         memcpy(b.parts[1].rotation, (double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof b.parts[1].rotation);
-        b.parts[1].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {0, 1, 0}};
+        b.parts[1].joint = hinge_about(0, 1, 0, 0, 0);
         memcpy(b.def.gravity, (double[3]){9.81 * down, 0, 0}, sizeof b.def.gravity); /* bars lie along x */
         grow_bars(&b);
         check_ok(ctx, bough_state_modes(ctx, b.model, b.state, 3, &modes));

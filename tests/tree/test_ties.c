@@ -13,19 +13,15 @@ static garden tied_tree(bool flies) {
     add_part(&g, &random, 0, -1, 0);
     for (int32_t i = 0; i < 6; i++)
         add_part(&g, &random, 1, i / 2, 1 + i % 2);
-    g.parts[2].joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {1, 2, 3}, .stiffness = 5};
-    g.parts[3].joint = (bough_joint){.kind = BOUGH_JOINT_BALL, .stiffness = 5};
+    g.parts[2].joint = hinge_about(1, 2, 3, 5, 0);
+    g.parts[3].joint = ball_joint(5, 0);
     g.parts[4].offset[1] = 0.3;
     g.parts[1].locked = true;
     return g;
 }
 
-static bough_tie tie_between(int32_t a, int32_t b) {
-    bough_tie tie = bough_default_tie();
-    tie.part[0] = a, tie.part[1] = b;
-    tie.interface[0] = 1, tie.interface[1] = b < 0 ? 0 : 1;
-    tie.stiffness = 2e3, tie.turning_stiffness = 50;
-    return tie;
+static bough_joint_def tie_between(int32_t a, int32_t b) {
+    return tie_of(a, 1, b, b < 0 ? 0 : 1, 2e3, 50);
 }
 
 /* Forces that come afterwards change accelerations as if they had been there. */
@@ -33,7 +29,7 @@ static void accelerations_answer_to_forces(void **unused) {
     (void)unused;
     for (int flies = 0; flies < 2; flies++) {
         garden g = tied_tree(flies);
-        const bough_tie tie = tie_between(5, 6);
+        const bough_joint_def tie = tie_between(5, 6);
         g.def.tie_count = 1, g.def.ties = &tie;
         plant(&g);
         stir(&g, 32, 0.05, 0.3);
@@ -76,7 +72,7 @@ static double fly_tied(double dt, double time, bool pinned) {
     add_kind(&g, 4, 3, BOUGH_REDUCED_POLYNOMIAL, true);
     for (int i = 0; i < 2; i++)
         add_part(&g, &random, 0, -1, 0);
-    bough_tie tie = tie_between(0, pinned ? -1 : 1);
+    bough_joint_def tie = tie_between(0, pinned ? -1 : 1);
     g.def.tie_count = 1, g.def.ties = &tie;
     g.def.alpha = 0, g.def.passes = 2;
     for (int d = 0; d < 3; d++)
@@ -121,7 +117,7 @@ typedef struct {
 } linkage;
 
 /* A ceiling from which rods hang by hinges about y: `columns` side by side, each of `links`. */
-static linkage *assemble(int32_t columns, int32_t links, int32_t tie_count, const bough_tie *ties) {
+static linkage *assemble(int32_t columns, int32_t links, int32_t tie_count, const bough_joint_def *ties) {
     linkage *l = calloc(1, sizeof *l);
     const bough_component *components[] = {&l->rod.c};
     bough_part_def parts[16];
@@ -134,7 +130,7 @@ static linkage *assemble(int32_t columns, int32_t links, int32_t tie_count, cons
         *part = bough_default_part_def();
         part->parent = i % links == 0 ? 0 : i, part->interface = 1;
         part->offset[0] = i % links == 0 ? length * (i / links) : 0;
-        part->joint = (bough_joint){.kind = BOUGH_JOINT_HINGE, .axis = {0, -1, 0}};
+        part->joint = hinge_about(0, -1, 0, 0, 0);
     }
     def.component_count = 1, def.components = components;
     def.part_count = 1 + columns * links, def.parts = parts;
@@ -155,11 +151,11 @@ static void take_apart(linkage *l) {
  * k l^2 + m g l / 2 and inertia m l^2 / 3. */
 static void a_tied_pendulum_has_its_frequency(void **unused) {
     (void)unused;
-    bough_tie tie = tie_between(1, -1);
-    tie.stiffness = 400, tie.turning_stiffness = 0;
+    bough_joint_def tie = tie_between(1, -1);
+    bo_set_springs(tie.stiffness, 400, 0);
     linkage *l = assemble(1, 1, 1, &tie);
     const double inertia = mass * (length * length / 3 + breadth * breadth / 12);
-    const double omega = sqrt((tie.stiffness * length * length + 0.5 * mass * weight * length) / inertia);
+    const double omega = sqrt((tie.stiffness[0] * length * length + 0.5 * mass * weight * length) / inertia);
     l->state->alpha = 0, l->state->passes = 2;
     l->state->q[0] = 1e-3;
     check_ok(l->ctx, bough_state_update(l->ctx, l->model, l->state));
@@ -176,8 +172,9 @@ static void a_tied_pendulum_has_its_frequency(void **unused) {
  * Taylor. */
 static void steps_of_a_tie_are_those_of_hht(void **unused) {
     (void)unused;
-    bough_tie tie = tie_between(1, -1);
-    tie.stiffness = 0, tie.turning_stiffness = 30, tie.turning_damping = 2;
+    bough_joint_def tie = tie_between(1, -1);
+    bo_set_springs(tie.stiffness, 0, 30);
+    bo_set_springs(tie.damping, 0, 2);
     linkage *l = assemble(1, 1, 1, &tie);
     bough_model_def def = *bough_model_describe(l->model);
     bough_model *model;
@@ -205,8 +202,8 @@ static void steps_of_a_tie_are_those_of_hht(void **unused) {
 /* Pulled at its tip, a rod stands where the spring and its weight balance a force. */
 static void tied_rods_settle(void **unused) {
     (void)unused;
-    bough_tie tie = tie_between(1, -1);
-    tie.stiffness = 400, tie.turning_stiffness = 3;
+    bough_joint_def tie = tie_between(1, -1);
+    bo_set_springs(tie.stiffness, 400, 3);
     linkage *l = assemble(1, 1, 1, &tie);
     const double torque[3] = {20, 0, 0};
     check_ok(l->ctx, bough_state_add_joint_torque(l->ctx, l->model, l->state, 1, torque));
@@ -225,9 +222,9 @@ static void loops_swing_with_ties_of_any_stiffness(void **unused) {
     static const double stiffness[] = {1e4, 1e6, 1e9, 1e12};
     double gap[4];
     for (int s = 0; s < 4; s++) {
-        bough_tie tie = tie_between(2, 4);
-        tie.stiffness = stiffness[s], tie.damping = 1e-3 * stiffness[s];
-        tie.turning_stiffness = 0;
+        bough_joint_def tie = tie_between(2, 4);
+        bo_set_springs(tie.stiffness, stiffness[s], 0);
+        bo_set_springs(tie.damping, 1e-3 * stiffness[s], 0);
         linkage *l = assemble(2, 2, 1, &tie);
         bough_energies e;
         for (int32_t k = 0; k < 4; k++) /* upper rods swing alike, lower ones stay upright: the loop stays closed */
@@ -258,8 +255,8 @@ static void loops_swing_with_ties_of_any_stiffness(void **unused) {
  * vibration that no step follows and that is lost at once. It does not come back as motion of the rods. */
 static void what_a_jolt_takes_is_gone(void **unused) {
     (void)unused;
-    bough_tie tie = tie_between(2, 4);
-    tie.stiffness = 1e7, tie.turning_stiffness = 0;
+    bough_joint_def tie = tie_between(2, 4);
+    bo_set_springs(tie.stiffness, 1e7, 0);
     linkage *l = assemble(2, 2, 1, &tie);
     bough_energies e;
     l->state->q[0] = 0.3;
@@ -281,7 +278,7 @@ static void what_a_jolt_takes_is_gone(void **unused) {
 /* Cut, a tie is nothing; a part that is removed takes its ties with it. */
 static void ties_can_be_cut(void **unused) {
     (void)unused;
-    bough_tie tie = tie_between(2, 4);
+    bough_joint_def tie = tie_between(2, 4);
     linkage *l = assemble(2, 2, 1, &tie), *free_ones = assemble(2, 2, 0, NULL);
     linkage *both[2] = {l, free_ones};
     l->state->tie_strength[0] = 0;
@@ -313,7 +310,7 @@ static void ties_can_be_cut(void **unused) {
 /* Where a change comes to nothing, ties go on with the forces that they have: a rigid rod is locked. */
 static void ties_go_on_across_changes(void **unused) {
     (void)unused;
-    bough_tie tie = tie_between(2, 4);
+    bough_joint_def tie = tie_between(2, 4);
     linkage *l = assemble(2, 2, 1, &tie), *same = assemble(2, 2, 1, &tie);
     linkage *both[2] = {l, same};
     for (int k = 0; k < 2; k++) {
@@ -336,7 +333,7 @@ static void ties_go_on_across_changes(void **unused) {
 
 static void snapshots_hold_ties(void **unused) {
     (void)unused;
-    bough_tie tie = tie_between(2, 4);
+    bough_joint_def tie = tie_between(2, 4);
     linkage *l = assemble(2, 2, 1, &tie);
     l->state->q[0] = 0.5;
     check_ok(l->ctx, bough_state_update(l->ctx, l->model, l->state));
@@ -364,22 +361,41 @@ static void impossible_ties_are_refused(void **unused) {
         int32_t part[2], interface[2];
         double stiffness;
         const char *why;
-    } bad[] = {{{-1, 2}, {0, 0}, 1, "does not exist"}, {{1, 9}, {0, 0}, 1, "does not exist"},
-               {{1, -2}, {0, 0}, 1, "does not exist"}, {{1, 2}, {2, 0}, 1, "no interface 2"},
-               {{1, 1}, {0, 1}, 1, "to itself"},       {{1, 2}, {0, 1}, -1, "negative"},
-               {{1, 2}, {0, 1}, NAN, "negative"}};
+    } bad[] = {{{-1, 2}, {0, 0}, 1, "does not exist"},
+               {{1, 9}, {0, 0}, 1, "does not exist"},
+               {{1, -2}, {0, 0}, 1, "does not exist"},
+               {{1, 2}, {2, 0}, 1, "no interface 2"},
+               {{1, 1}, {0, 1}, 1, "to itself"},
+               {{1, 2}, {0, 1}, -1, "it must be 0 or more"},
+               {{1, 2}, {0, 1}, NAN, "it must be 0 or more"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bough_model_def def = *bough_model_describe(l->model);
-        bough_tie tie = bough_default_tie();
         bough_model *model;
-        memcpy(tie.part, bad[i].part, sizeof tie.part);
-        memcpy(tie.interface, bad[i].interface, sizeof tie.interface);
-        tie.stiffness = bad[i].stiffness;
+        bough_joint_def tie =
+            tie_of(bad[i].part[0], bad[i].interface[0], bad[i].part[1], bad[i].interface[1], bad[i].stiffness, 0);
         def.tie_count = 1, def.ties = &tie;
         check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT, bad[i].why);
         tie.cookie = 0;
-        check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT, "bough_default_tie");
+        check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT,
+                    "bough_default_joint_def()");
     }
+    bough_model_def def = *bough_model_describe(l->model);
+    bough_model *model;
+    bough_joint_def tie;
+    def.tie_count = 1, def.ties = &tie;
+#define UNSUPPORTED(change, why)                                                                     \
+    do {                                                                                             \
+        tie = tie_between(1, 2);                                                                     \
+        change;                                                                                      \
+        check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_UNSUPPORTED, why); \
+    } while (0)
+    UNSUPPORTED(tie.kind = BOUGH_JOINT_BALL, "BOUGH_JOINT_COMPLIANT");
+    UNSUPPORTED(tie.stiffness[1] = 3, "one stiffness and damping along all axes");
+    UNSUPPORTED(tie.damping[5] = 3, "one stiffness and damping along all axes");
+    UNSUPPORTED(tie.start[2] = 0.1, "no start, offset, limits and friction");
+    UNSUPPORTED(tie.lower[0] = -1, "no start, offset, limits and friction");
+    UNSUPPORTED(tie.child.pose.position[0] = 1, "leave the poses");
+#undef UNSUPPORTED
     take_apart(l);
 }
 
