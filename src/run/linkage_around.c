@@ -110,10 +110,14 @@ static bool make_room(const bo_linkage *l, draft *d) {
     return d->obstacles && d->bodies && d->touches && d->shapes;
 }
 
-static bough_status make(bo_linkage *l, bough_status (*create)(bo_linkage *l, const bough_surroundings_def *def),
-                         draft *d) {
+typedef bough_status (*actor_maker)(bo_linkage *l, int32_t touch_count, const bough_touch_def *touches,
+                                    bough_contact_actor *actor);
+
+/* All contacts are one search: scenes keep the bits that they had before there were islands. */
+static bough_status make(bo_linkage *l, actor_maker create, draft *d) {
     const bo_mechanism_scene *m = l->m;
-    bough_surroundings_def def = bough_default_surroundings_def();
+    bough_contact_world_def def = bough_default_contact_world_def();
+    bough_contact_actor actor;
     bough_shape_def *shapes = d->shapes;
     BO_TRY(describe_touches(l, d));
     for (int32_t i = 0; i < m->obstacle_count; i++)
@@ -122,12 +126,15 @@ static bough_status make(bo_linkage *l, bough_status (*create)(bo_linkage *l, co
         describe_body(&m->bodies[i], &shapes, &d->bodies[i]);
     def.obstacle_count = m->obstacle_count, def.obstacles = d->obstacles;
     def.body_count = m->body_count, def.bodies = d->bodies;
-    def.touch_count = d->touch_count, def.touches = d->touches;
-    return create(l, &def);
+    def.islands = false;
+    if (create) {
+        BO_TRY(create(l, d->touch_count, d->touches, &actor));
+        def.actor_count = 1, def.actors = &actor;
+    }
+    return bough_contact_world_create(l->ctx, &def, &l->around);
 }
 
-bough_status bo_linkage_make_around(bo_linkage *l,
-                                    bough_status (*create)(bo_linkage *l, const bough_surroundings_def *def)) {
+bough_status bo_linkage_make_around(bo_linkage *l, actor_maker create) {
     draft d = {0};
     const bough_status status = make_room(l, &d) ? make(l, create, &d) : BOUGH_ERROR_MEMORY;
     bo_free(l->ctx, d.obstacles);
@@ -152,7 +159,8 @@ void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]
     for (int32_t i = 0; l->around && i < l->around->contact_count; i++) {
         const bough_contact *c = &l->around->contacts[i];
         for (int side = 0; side < 2; side++)
-            for (int d = 0; d < 3 && c->kinds[side] == BOUGH_CONTACT_OF_END_EFFECTOR && c->indices[side] == number; d++)
+            for (int d = 0;
+                 d < 3 && c->sides[side].kind == BOUGH_CONTACT_OF_END_EFFECTOR && c->sides[side].index == number; d++)
                 force[d] += side ? -c->force[d] : c->force[d];
     }
 }
@@ -163,10 +171,6 @@ typedef struct {
     double gravity[3];
 } nothing;
 
-static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
-    return bough_surroundings_create(l->ctx, NULL, def, &l->around);
-}
-
 static bough_status create(bo_linkage *l) {
     nothing *n = l->data = BO_NEW(l->ctx, nothing);
     if (!n)
@@ -175,7 +179,7 @@ static bough_status create(bo_linkage *l) {
     if (strcmp(l->integrator.name, "backward-euler") != 0)
         return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED, "bodies are stepped by \"backward-euler\", not by \"%.60s\"",
                        l->integrator.name);
-    return bo_linkage_make_around(l, create_around);
+    return bo_linkage_make_around(l, NULL);
 }
 static void destroy(bo_linkage *l) {
     bo_free(l->ctx, l->data);
@@ -194,7 +198,7 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
 }
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     (void)iterations;
-    return bough_mechanism_step_among(l->ctx, NULL, NULL, l->around, h);
+    return bough_contact_world_step(l->ctx, l->around, h);
 }
 static bough_status settle(const bo_linkage *l, double part, double *residual) {
     (void)part, (void)residual;
