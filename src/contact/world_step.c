@@ -163,7 +163,7 @@ static void solve_islands(void *data, int32_t begin, int32_t end, int32_t chunk)
         bo_contact_problem p = {.constraint_count = w->islands.start[i + 1] - first,
                                 .groups = w->groups,
                                 .constraints = w->constraints,
-                                .order = w->islands.order + first,
+                                .order = w->islands.count > 1 ? w->islands.order + first : NULL,
                                 .rows = w->rows,
                                 .answers = w->answers,
                                 .most_rounds = w->def.most_rounds,
