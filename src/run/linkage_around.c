@@ -113,6 +113,18 @@ static bool make_room(const bo_linkage *l, draft *d) {
 typedef bough_status (*actor_maker)(bo_linkage *l, int32_t touch_count, const bough_touch_def *touches,
                                     bough_contact_actor *actor);
 
+/* A base that is held stands in or on an obstacle, as a rule: where all of a robot collides, these two do not. */
+static bough_status leave_base_alone(const bo_linkage *l) {
+    const bo_mechanism_scene *m = l->m;
+    bool touches = false;
+    for (int32_t i = 0; i < m->link_touch_count; i++)
+        touches = touches || m->link_touches[i].link == m->base;
+    for (int32_t i = 0; i < m->obstacle_count && touches && m->collides && !m->free_base; i++)
+        BO_TRY(bough_contact_world_ignore(l->ctx, l->around, (bough_contact_side){BOUGH_CONTACT_OF_LINK, m->base, 0},
+                                          (bough_contact_side){BOUGH_CONTACT_OF_OBSTACLE, i, -1}, true));
+    return BOUGH_OK;
+}
+
 /* All contacts are one search: scenes keep the bits that they had before there were islands. */
 static bough_status make(bo_linkage *l, actor_maker create, draft *d) {
     const bo_mechanism_scene *m = l->m;
@@ -131,7 +143,8 @@ static bough_status make(bo_linkage *l, actor_maker create, draft *d) {
         BO_TRY(create(l, d->touch_count, d->touches, &actor));
         def.actor_count = 1, def.actors = &actor;
     }
-    return bough_contact_world_create(l->ctx, &def, &l->around);
+    BO_TRY(bough_contact_world_create(l->ctx, &def, &l->around));
+    return leave_base_alone(l);
 }
 
 bough_status bo_linkage_make_around(bo_linkage *l, actor_maker create) {
