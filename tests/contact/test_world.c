@@ -241,6 +241,37 @@ static void islands_do_not_feel_each_other(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Eight boxes stand as well while stones hit the ground beside them at 50 m/s as without. One search for all is content
+ * with less then. */
+static void stones_elsewhere_do_not_loosen_a_stack(void **unused) {
+    (void)unused;
+    enum { COUNT = 8, STONES = 40 };
+    bough_context *ctx = test_context(1);
+    double off[3] = {0}; /* without stones; with them and islands; without islands */
+    for (int k = 0; k < 3; k++) {
+        plan *p = new_plan();
+        for (int i = 0; i < COUNT; i++)
+            add_body(ctx, p, box_def(0.2, 0.2, 0.2), 300,
+                     (bo_se3){bo_exp3(bo_v3(0, 0, 0.2 * i)), bo_v3(0.03 * (i % 2), 0, 0.1 + 0.2 * i)});
+        for (int i = 0; i < STONES && k > 0; i++)
+            add_body(ctx, p, box_def(0.3, 0.2, 0.1), 3000, placed(30 + i, 0, 5 + 25 * i))->twist[2] = -50;
+        add_obstacle(p, plane_def(), bo_se3_identity());
+        p->def.islands = k < 2;
+        bough_contact_world *w = make_world(ctx, p);
+        for (int i = 0; i < 1200; i++) {
+            run(ctx, w, 1. / 120, 1);
+            for (int b = 0; b < COUNT; b++)
+                off[k] = fmax(off[k], bo_norm(bo_sub(place_of(w, b), bo_v3(0.03 * (b % 2), 0, 0.1 + 0.2 * b))));
+        }
+        bough_contact_world_destroy(ctx, w);
+        free(p);
+    }
+    check_below(off[0], 1e-5);
+    check(off[1] == off[0]);
+    check(off[2] > 1.5 * off[0]);
+    bough_context_destroy(ctx);
+}
+
 /* Islands by their definition: two constraints are of one island where a chain of groups that move leads from one to
  * the other. */
 static void islands_are_what_hangs_together(void **unused) {
@@ -704,6 +735,7 @@ int main(void) {
         cmocka_unit_test(filters_say_who_touches_whom),
         cmocka_unit_test(ignored_pairs_pass_through_each_other),
         cmocka_unit_test(islands_do_not_feel_each_other),
+        cmocka_unit_test(stones_elsewhere_do_not_loosen_a_stack),
         cmocka_unit_test(islands_are_what_hangs_together),
         cmocka_unit_test(threads_do_not_change_bits),
         cmocka_unit_test(the_sweep_finds_what_all_pairs_find),
