@@ -1,4 +1,4 @@
-/* Where shapes of <bough/rig.h> touch, and the world in which they push each other.
+/* Contact: the points where shapes of <bough/rig.h> touch, and the world in which they push each other.
  *
  * A contact world holds obstacles, free rigid bodies and actors. It steps the bodies itself. An actor is whoever else
  * takes part: a mechanism, later a tree or a full body. It steps itself, and offers the world a small table of
@@ -88,23 +88,24 @@ typedef struct bough_contact_rates {
     const double *before; /* size: at its start */
 } bough_contact_rates;
 
-/* Where a place of an actor is at the start of a step, and how it moves without contact. */
+/* Pose of an actor's place at the start of a step, and its motion without contact. */
 typedef struct bough_contact_motion {
     bough_pose pose;    /* of the frame that the shapes of the place lie in, in the world */
     double velocity[3]; /* of its origin, in the world, by the rates y */
     double spin[3];     /* rad/s, in the world */
 } bough_contact_motion;
 
-/* What pushes on an actor at one point. */
+/* A force on an actor at one point. */
 typedef struct bough_contact_push {
     int32_t place;      /* of the actor */
     double position[3]; /* in the world, when the step began */
     double force[3];    /* N: on the actor, in the world, for the whole step */
 } bough_contact_push;
 
-/* What an actor can do. The world calls these in the order in which they stand here; A is the matrix of the actor's
+/* The functions of an actor. The world calls them in the order in which they stand here; A is the matrix of the actor's
  * step, by which an impulse p changes its rates by A^-1 p. A function that returns a status other than BOUGH_OK puts a
- * sentence into the context; the world then cancels the step of all actors. */
+ * sentence into the context; the world then cancels the step of all actors. All are called by the thread that steps the
+ * world, one at a time; they may use the threads of the context. */
 typedef struct bough_contact_table {
     /* Begins a step: finds the rates without contact. Whatever an observer sees of the actor stays as it is. */
     bough_status (*begin)(bough_context *ctx, void *data, double dt, bough_contact_rates *rates);
@@ -155,7 +156,7 @@ typedef struct bough_contact_actor {
     uint32_t cookie;
     const bough_contact_table *table; /* stays where it is as long as the world */
     void *data;                       /* first argument of all functions of the table */
-    int32_t most_rates;
+    int32_t most_rates;               /* that it has in any step */
     int32_t place_count, shape_count;
     const bough_contact_place_def *places;
     const bough_contact_shape_def *shapes; /* ascending by place */
@@ -187,8 +188,10 @@ typedef struct bough_contact_world_def {
                                 happens elsewhere; true. false: in one search for all, which ends by the worst of them */
     int32_t contact_reserve; /* contacts for which there is room from the start; 0 */
 } bough_contact_world_def;
+/* With nothing in it. */
 BOUGH_API bough_contact_world_def bough_default_contact_world_def(void);
 
+/* Part of something larger: only bough_contact_world_create() makes one. */
 typedef struct bough_contact_world {
     double gravity[3]; /* on the bodies; (0, 0, -9.81) unless it is set. That on actors is their own affair */
     int32_t body_count;
@@ -198,7 +201,6 @@ typedef struct bough_contact_world {
     int32_t island_count;    /* of the last step: groups of things that hang together by contacts */
     int32_t rounds;          /* of the last step's search: those of the island that needed most */
     double residual;         /* m/s: by which it missed what speeds and impulses should be to each other */
-    struct bo_contact_world_work *work;
 } bough_contact_world;
 
 /* Makes a world; the caller destroys it. Checks and copies all of the def. Actors are taken over, also when it fails:

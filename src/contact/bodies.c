@@ -62,7 +62,7 @@ static turn turn_by(const bo_body *body, bo_vec3 L, double dt) {
 
 static bo_vec3 velocity_without_contact(const bough_contact_world *world, int32_t i, double dt) {
     const bo_vec3 v = bo_mul_add(bo_load3(world->bodies[i].velocity), dt, bo_load3(world->gravity));
-    return bo_mul_add(v, dt / world->work->bodies[i].mass, bo_load3(world->bodies[i].force));
+    return bo_mul_add(v, dt / bo_world_work(world)->bodies[i].mass, bo_load3(world->bodies[i].force));
 }
 
 static void fill_motion(const bough_rigid_body *now, double motion[36]) {
@@ -77,7 +77,7 @@ static void fill_motion(const bough_rigid_body *now, double motion[36]) {
 void bo_bodies_predict(bough_contact_world *world, double dt) {
     for (int32_t i = 0; i < world->body_count; i++) {
         const bough_rigid_body *now = &world->bodies[i];
-        bo_body *body = &world->work->bodies[i];
+        bo_body *body = &bo_world_work(world)->bodies[i];
         const bo_vec3 spin = bo_load3(now->spin), torque = bo_mat_tvec(bo_pose(&now->pose).R, bo_load3(now->torque));
         body->momentum = bo_mul_add(bo_mat_vec(body->inertia, spin), dt, torque);
         bo_store3(body->before, bo_load3(now->velocity));
@@ -93,7 +93,7 @@ bool bo_bodies_move(bough_contact_world *world, double dt) {
     bool good = true;
     for (int32_t i = 0; i < world->body_count; i++) {
         const bough_rigid_body *now = &world->bodies[i];
-        bo_body *body = &world->work->bodies[i];
+        bo_body *body = &bo_world_work(world)->bodies[i];
         const bo_vec3 v = bo_mul_add(velocity_without_contact(world, i, dt), 1 / body->mass, bo_load3(body->impulse));
         const turn t = turn_by(body, bo_add(body->momentum, bo_load3(body->impulse + 3)), dt);
         const bo_se3 g = bo_pose(&now->pose);

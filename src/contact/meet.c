@@ -1,7 +1,8 @@
-/* What may touch: boxes and filters; and the points where it does. docs/theory/contact.md, "Collision". */
+/* Finds pairs that may touch, by boxes and filters, and the points where they do. docs/theory/contact.md, "Collision".
+ */
 #include "contact/world.h"
 
-/* How far a thing moves in the step, and a box around all that it may touch. */
+/* Finds for each thing how far it moves in the step, and a box around all that it may touch. */
 static void find_boxes(struct bo_contact_world_work *w, double dt) {
     const double most_radii = 100; /* beyond, the search among cells of a field would have no end */
     for (int32_t i = 0; i < w->thing_count; i++) {

@@ -5,7 +5,7 @@
 #include "base/context.h"
 #include "base/vec.h"
 
-/* What moves together: rates y that an impulse p changes by A^-1 p. */
+/* A group of rates y that move together: an impulse p changes them by A^-1 p. */
 typedef struct bo_group {
     int32_t size;
     const double *inverse; /* size x size: A^-1, symmetric; NULL: `answers` of its rows are given */

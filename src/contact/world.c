@@ -154,7 +154,7 @@ static counts count_all(const bough_contact_world_def *def) {
 
 static bough_status allocate(bough_context *ctx, const bough_contact_world_def *def, counts c,
                              bough_contact_world *world) {
-    struct bo_contact_world_work *w = world->work;
+    struct bo_contact_world_work *w = bo_world_work(world);
     const size_t groups = (size_t)def->actor_count + (size_t)def->body_count;
     w->places = BO_NEW_ZEROS(ctx, bo_place, c.places);
     w->things = BO_NEW_ZEROS(ctx, bo_thing, c.things);
@@ -171,7 +171,7 @@ static bough_status allocate(bough_context *ctx, const bough_contact_world_def *
 
 /* Room for the contacts that the def expects. */
 static bough_status reserve(bough_context *ctx, bough_contact_world *world, size_t count) {
-    struct bo_contact_world_work *w = world->work;
+    struct bo_contact_world_work *w = bo_world_work(world);
     size_t widest = 6;
     for (int32_t i = 0; i < w->actor_count; i++)
         widest = (size_t)w->actors[i].most_rates > widest ? (size_t)w->actors[i].most_rates : widest;
@@ -244,7 +244,7 @@ static bough_status add_actors(bough_context *ctx, struct bo_contact_world_work 
 }
 
 static bough_status add_bodies(bough_context *ctx, bough_contact_world *world, const bough_contact_world_def *def) {
-    struct bo_contact_world_work *w = world->work;
+    struct bo_contact_world_work *w = bo_world_work(world);
     for (int32_t i = 0; i < def->body_count; i++) {
         const bough_rigid_body_def *body = &def->bodies[i];
         bo_body *made = &w->bodies[i];
@@ -270,9 +270,9 @@ static bough_status add_obstacles(bough_context *ctx, struct bo_contact_world_wo
     return BOUGH_OK;
 }
 
-/* What moves comes before what does not: of two that touch, the first does. */
+/* Puts those that move before those that do not: of two that touch, the first moves. */
 static bough_status fill(bough_context *ctx, const bough_contact_world_def *def, bough_contact_world *world) {
-    struct bo_contact_world_work *w = world->work;
+    struct bo_contact_world_work *w = bo_world_work(world);
     BO_TRY(check_def(ctx, def));
     const counts c = count_all(def);
     if (c.things > MOST_THINGS || c.places > 2 * MOST_THINGS || c.rates > MOST_RATES)
@@ -292,11 +292,11 @@ static bough_status fill(bough_context *ctx, const bough_contact_world_def *def,
 
 /* The actors first, so that they are destroyed with the world whatever else fails. */
 static bough_status make(bough_context *ctx, const bough_contact_world_def *def, bough_contact_world *world) {
-    if (!(world->work = BO_NEW(ctx, struct bo_contact_world_work)) ||
-        !(world->work->actors = BO_NEW_ZEROS(ctx, bo_actor, def->actor_count)))
+    struct bo_contact_world_work *w = bo_world_work(world);
+    if (!(w->actors = BO_NEW_ZEROS(ctx, bo_actor, def->actor_count)))
         return bo_fail_memory(ctx);
-    take_actors(def, world->work->actors);
-    world->work->actor_count = def->actor_count;
+    take_actors(def, w->actors);
+    w->actor_count = def->actor_count;
     const bough_status status = fill(ctx, def, world);
     memset(def->actors, 0, (size_t)def->actor_count * sizeof *def->actors);
     return status;
@@ -313,14 +313,14 @@ bough_status bough_contact_world_create(bough_context *ctx, const bough_contact_
     if (!def || def->cookie != WORLD_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the world's def was not made by bough_default_contact_world_def()");
     BO_TRY(check_count(ctx, "actors", def->actor_count, def->actors));
-    bough_contact_world *made = BO_NEW(ctx, bough_contact_world);
-    const bough_status status = made ? make(ctx, def, made) : bo_fail_memory(ctx);
+    bo_contact_world *made = BO_NEW(ctx, bo_contact_world);
+    const bough_status status = made ? make(ctx, def, &made->seen) : bo_fail_memory(ctx);
     if (status != BOUGH_OK) {
-        bough_contact_world_destroy(ctx, made);
+        bough_contact_world_destroy(ctx, made ? &made->seen : NULL);
         refuse_actors(ctx, def); /* those that were not taken over before memory was short */
         return status;
     }
-    *world = made;
+    *world = &made->seen;
     return BOUGH_OK;
 }
 
@@ -336,14 +336,12 @@ static void destroy_work(bough_context *ctx, struct bo_contact_world_work *w) {
                             w->ignored, w->meetings, w->constraints, w->rows,  w->answers, w->pushes, w->kept};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         bo_free(ctx, blocks[i]);
-    bo_free(ctx, w);
 }
 
 void bough_contact_world_destroy(bough_context *ctx, bough_contact_world *world) {
     if (!world)
         return;
-    if (world->work)
-        destroy_work(ctx, world->work);
+    destroy_work(ctx, bo_world_work(world));
     bo_free(ctx, world->bodies);
     bo_free(ctx, world->contacts);
     bo_free(ctx, world);
@@ -362,7 +360,7 @@ int32_t bo_world_find_place(const struct bo_contact_world_work *w, bough_contact
 
 static bough_status need_place(bough_context *ctx, const bough_contact_world *world, bough_contact_side side,
                                int32_t *place) {
-    *place = bo_world_find_place(world->work, side);
+    *place = bo_world_find_place(bo_world_work(world), side);
     if (*place >= 0)
         return BOUGH_OK;
     return bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
@@ -374,13 +372,13 @@ bough_status bough_contact_world_filter(bough_context *ctx, bough_contact_world 
                                         uint32_t groups, uint32_t mask) {
     int32_t place;
     BO_TRY(need_place(ctx, world, who, &place));
-    world->work->places[place].groups = groups, world->work->places[place].mask = mask;
+    bo_world_work(world)->places[place].groups = groups, bo_world_work(world)->places[place].mask = mask;
     return BOUGH_OK;
 }
 
 bough_status bough_contact_world_ignore(bough_context *ctx, bough_contact_world *world, bough_contact_side a,
                                         bough_contact_side b, bool ignore) {
-    struct bo_contact_world_work *w = world->work;
+    struct bo_contact_world_work *w = bo_world_work(world);
     int32_t p, q;
     BO_TRY(need_place(ctx, world, a, &p));
     BO_TRY(need_place(ctx, world, b, &q));

@@ -88,6 +88,15 @@ struct bo_contact_world_work {
     double kept_dt;             /* of the step that they are of */
 };
 
+/* A world with all of its inside; the part that is seen comes first. */
+typedef struct bo_contact_world {
+    bough_contact_world seen;
+    struct bo_contact_world_work work;
+} bo_contact_world;
+static inline struct bo_contact_world_work *bo_world_work(const bough_contact_world *world) {
+    return &((bo_contact_world *)(uintptr_t)world)->work;
+}
+
 /* bodies.c: where free bodies go. docs/theory/contact.md, "Bodies". */
 void bo_body_make(const bough_rigid_body_def *def, bo_body *body, bough_rigid_body *now);
 /* Rates without contact, and the motion by them. */
@@ -101,7 +110,7 @@ bough_status bo_world_meet(bough_context *ctx, struct bo_contact_world_work *wor
 /* -1: there is no such place. */
 int32_t bo_world_find_place(const struct bo_contact_world_work *work, bough_contact_side side);
 
-/* Between whom, and with which force; where it was is left open. */
+/* A contact with its sides and its force; its position, normal and gap are left open. */
 static inline bough_contact bo_contact_of(const struct bo_contact_world_work *w, const bo_memory_of_impulse *kept,
                                           double dt) {
     const bo_place *p = &w->places[w->things[kept->a].place], *q = &w->places[w->things[kept->b].place];

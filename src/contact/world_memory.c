@@ -19,12 +19,12 @@ enum { NUMBERS_OF_ALL = 7, NUMBERS_OF_A_BODY = 24, NUMBERS_OF_AN_IMPULSE = 13 };
 
 int64_t bough_contact_world_memory_size(const bough_contact_world *s) {
     return NUMBERS_OF_ALL + (int64_t)NUMBERS_OF_A_BODY * s->body_count +
-           (int64_t)NUMBERS_OF_AN_IMPULSE * (int64_t)s->work->kept_count;
+           (int64_t)NUMBERS_OF_AN_IMPULSE * (int64_t)bo_world_work(s)->kept_count;
 }
 
 /* Counts first: of bodies, shapes and impulses. */
 void bough_contact_world_save(const bough_contact_world *s, double *memory) {
-    const struct bo_contact_world_work *w = s->work;
+    const struct bo_contact_world_work *w = bo_world_work(s);
     double *x = memory;
     *x++ = s->body_count, *x++ = w->thing_count, *x++ = (double)w->kept_count, *x++ = w->kept_dt;
     memcpy(x, s->gravity, sizeof s->gravity);
@@ -51,7 +51,7 @@ static bool good_impulse(const struct bo_contact_world_work *w, const double *x)
 }
 
 static bough_status check_memory(bough_context *ctx, const bough_contact_world *s, int64_t size, const double *memory) {
-    const struct bo_contact_world_work *w = s->work;
+    const struct bo_contact_world_work *w = bo_world_work(s);
     const int64_t fixed = NUMBERS_OF_ALL + (int64_t)NUMBERS_OF_A_BODY * s->body_count;
     bool good = size >= fixed && memory && memory[0] == s->body_count && memory[1] == w->thing_count &&
                 memory[2] == (double)((size - fixed) / NUMBERS_OF_AN_IMPULSE) &&
@@ -72,7 +72,7 @@ static bough_status check_memory(bough_context *ctx, const bough_contact_world *
 
 bough_status bough_contact_world_restore(bough_context *ctx, bough_contact_world *s, int64_t size,
                                          const double *memory) {
-    struct bo_contact_world_work *w = s->work;
+    struct bo_contact_world_work *w = bo_world_work(s);
     BO_TRY(check_memory(ctx, s, size, memory));
     const size_t count = (size_t)memory[2];
     const double *x = memory + NUMBERS_OF_ALL;

@@ -177,7 +177,7 @@ static void solve_islands(void *data, int32_t begin, int32_t end, int32_t chunk)
 /* Islands have no number in common: they may be solved at the same time. A few small ones are not worth the threads. */
 static void solve(bough_context *ctx, bough_contact_world *world) {
     enum { GRAIN = 8, WORTH_THREADS = 64 /* constraints */ };
-    world_work *w = world->work;
+    world_work *w = bo_world_work(world);
     const bo_islands *islands = &w->islands;
     for (int32_t g = 0; g < w->group_count; g++)
         memset(w->groups[g].impulse, 0, (size_t)w->groups[g].size * sizeof(double));
@@ -264,7 +264,7 @@ static bough_status push_actors(bough_context *ctx, world_work *w, double dt, bo
 /* ---- the step ---- */
 
 static bough_status reserve_results(bough_context *ctx, bough_contact_world *world) {
-    world_work *w = world->work;
+    world_work *w = bo_world_work(world);
     size_t pushes = 0;
     for (int32_t i = 0; i < w->actor_count; i++)
         pushes = (size_t)w->actors[i].push_count > pushes ? (size_t)w->actors[i].push_count : pushes;
@@ -276,7 +276,7 @@ static bough_status reserve_results(bough_context *ctx, bough_contact_world *wor
 }
 
 static bough_status find_impulses(bough_context *ctx, bough_contact_world *world, double dt) {
-    world_work *w = world->work;
+    world_work *w = bo_world_work(world);
     bo_bodies_predict(world, dt);
     if (!rates_are_finite(w))
         return fail_not_finite(ctx);
@@ -292,7 +292,7 @@ static bough_status find_impulses(bough_context *ctx, bough_contact_world *world
 
 /* The same impulses again for other rates without contact, beginning with those found. */
 static bough_status find_impulses_again(bough_context *ctx, bough_contact_world *world, double dt) {
-    world_work *w = world->work;
+    world_work *w = bo_world_work(world);
     const int32_t rounds = world->rounds;
     for (int32_t i = 0; i < w->actor_count; i++)
         memcpy(w->actors[i].y, w->actors[i].without, (size_t)w->groups[i].size * sizeof(double));
@@ -305,7 +305,7 @@ static bough_status find_impulses_again(bough_context *ctx, bough_contact_world 
 }
 
 static bough_status find_step(bough_context *ctx, bough_contact_world *world, double dt, int32_t *begun) {
-    world_work *w = world->work;
+    world_work *w = bo_world_work(world);
     bool again;
     BO_TRY(begin_actors(ctx, w, dt, begun));
     BO_TRY(find_impulses(ctx, world, dt));
@@ -321,7 +321,7 @@ static bough_status find_step(bough_context *ctx, bough_contact_world *world, do
 }
 
 static void keep(bough_contact_world *world, double dt) {
-    world_work *w = world->work;
+    world_work *w = bo_world_work(world);
     for (size_t i = 0; i < w->meeting_count; i++) {
         const bo_meeting *m = &w->meetings[i];
         bough_contact *c = &world->contacts[i];
@@ -339,7 +339,7 @@ static void keep(bough_contact_world *world, double dt) {
 }
 
 bough_status bough_contact_world_step(bough_context *ctx, bough_contact_world *world, double dt) {
-    world_work *w = world->work;
+    world_work *w = bo_world_work(world);
     int32_t begun = 0;
     if (!(dt > 0 && isfinite(dt)))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the step is %g s; it must be above 0", dt);

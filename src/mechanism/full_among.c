@@ -111,7 +111,8 @@ static void place(void *data, int32_t number, bough_contact_motion *motion) {
     bo_touches_tell(&t->touches, number, motion);
 }
 
-/* Where loops hold a direction, its answer is what keeps their equations regular: 1e-9 of others. */
+/* A direction that loops hold still has a small answer, 1e-9 of others: that of the term that keeps the equations of
+ * loops regular. */
 static bough_status answer(bough_context *ctx, void *data, int32_t row_count, const double *rows, double *answers,
                            double *least) {
     const touching *t = data;

@@ -1,4 +1,4 @@
-/* What the mechanisms' actors in a contact world have in common: places with shapes, and how they move.
+/* The common part of the mechanisms' actors in a contact world: places with shapes, and how they move.
  * docs/theory/contact.md, "Mechanisms". */
 #ifndef BO_MECHANISM_TOUCHES_H
 #define BO_MECHANISM_TOUCHES_H

@@ -128,7 +128,7 @@ static void blocks_slip_at_the_angle_of_friction(void **unused) {
 
 /* ---- filters ---- */
 
-/* Of three balls over a floor one is in another group, one ignores the floor, and one lies on it. */
+/* Three balls over a floor: one is in another group, one ignores the floor, and one lies on it. */
 static void filters_say_who_touches_whom(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
@@ -380,7 +380,7 @@ static void the_sweep_finds_what_all_pairs_find(void **unused) {
         bough_contact_world *w = make_world(ctx, p);
         for (int step = 0; step < 6; step++) {
             run(ctx, w, step == 3 ? 0.2 : 0.01, 1); /* once they leap */
-            const struct bo_contact_world_work *work = w->work;
+            const struct bo_contact_world_work *work = bo_world_work(w);
             size_t expected = 0;
             for (int32_t a = 0; a < work->thing_count; a++)
                 for (int32_t b = a + 1; b < work->thing_count; b++) {
