@@ -269,6 +269,68 @@ static void links_touch_as_end_effectors_there(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Two chains in one world: the upper one's end lies on the lower one's, and neither knows what the other is, reduced or
+ * full. Stiff as they are, all four ways end alike; forces on both are equal and opposite. */
+static void mechanisms_of_any_kind_share_a_world(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    double heights[4][2], force[4];
+    for (int k = 0; k < 4; k++) {
+        sketch *sk[2] = {chain(3), chain(3)};
+        bough_contact_actor actors[2];
+        moving m[2] = {{0}};
+        bough_mechanism *whole_of_it[2] = {NULL};
+        bough_full_mechanism *full[2] = {NULL};
+        bough_touch_def touch = bough_default_touch_def();
+        touch.shape = sphere_def(0.02), touch.friction = 0.3;
+        for (int i = 0; i < 2; i++) {
+            if (i == 1)
+                move_sketch(sk[i], at(0, 0.005, 0.0397, 0, 0, 0));
+            for (int32_t j = 0; j < sk[i]->def.joint_count; j++)
+                for (int f = 0; f < 6; f++)
+                    sk[i]->joints[j].stiffness[f] *= i ? 30 : 60, sk[i]->joints[j].damping[f] = 2;
+            if (k >> i & 1) {
+                check_ok(ctx, bough_mechanism_create(ctx, &sk[i]->def, &whole_of_it[i]));
+                check_ok(ctx, bough_full_mechanism_create(ctx, whole_of_it[i], &full[i]));
+                check_ok(ctx, bough_full_actor_create(ctx, full[i], 1, &touch, &actors[i]));
+            } else {
+                m[i] = start(ctx, sk[i]);
+                m[i].state->gravity[2] = -9.81;
+                check_ok(ctx, bough_mechanism_actor_create(ctx, m[i].model, m[i].state, 1, &touch, &actors[i]));
+            }
+        }
+        bough_contact_world_def def = bough_default_contact_world_def();
+        bough_contact_world *s = NULL;
+        def.actor_count = 2, def.actors = actors;
+        check_ok(ctx, bough_contact_world_create(ctx, &def, &s));
+        for (int step = 0; step < 1000; step++)
+            check_ok(ctx, bough_contact_world_step(ctx, s, 0.002));
+        check_int(s->contact_count, 1);
+        check_int(s->contacts[0].sides[0].actor, 0);
+        check_int(s->contacts[0].sides[1].actor, 1);
+        force[k] = -s->contacts[0].force[2];
+        for (int i = 0; i < 2; i++) {
+            if (!full[i])
+                bough_mechanism_state_place(m[i].model, m[i].state);
+            heights[k][i] = effector_at(sk[i], full[i] ? full[i]->poses : m[i].state->poses, 0).z;
+        }
+        bough_contact_world_destroy(ctx, s);
+        for (int i = 0; i < 2; i++) {
+            if (full[i])
+                bough_full_mechanism_destroy(ctx, full[i]), bough_mechanism_destroy(ctx, whole_of_it[i]);
+            else
+                stop(ctx, m[i]);
+            free(sk[i]);
+        }
+        check(force[k] > 0.005);
+        check_near(force[k], force[0], 5e-4 * force[0]);
+        for (int i = 0; i < 2; i++)
+            check_near(heights[k][i], heights[0][i], 3e-8);
+    }
+    check(heights[0][1] - heights[0][0] > 0.035); /* the upper would be lower without the other */
+    bough_context_destroy(ctx);
+}
+
 static void links_that_are_none_do_not_touch(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
@@ -321,10 +383,10 @@ static void steps_are_whole_or_none(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stiff_mechanisms_touch_alike),       cmocka_unit_test(a_soft_chain_lies_on_the_ground),
-        cmocka_unit_test(a_ball_hands_over_its_momentum),     cmocka_unit_test(links_touch_as_end_effectors_there),
-        cmocka_unit_test(links_that_are_none_do_not_touch),   cmocka_unit_test(steps_are_whole_or_none),
-        cmocka_unit_test(all_coordinates_answer_to_impulses),
+        cmocka_unit_test(stiff_mechanisms_touch_alike),     cmocka_unit_test(a_soft_chain_lies_on_the_ground),
+        cmocka_unit_test(a_ball_hands_over_its_momentum),   cmocka_unit_test(links_touch_as_end_effectors_there),
+        cmocka_unit_test(links_that_are_none_do_not_touch), cmocka_unit_test(mechanisms_of_any_kind_share_a_world),
+        cmocka_unit_test(steps_are_whole_or_none),          cmocka_unit_test(all_coordinates_answer_to_impulses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

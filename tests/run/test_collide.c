@@ -78,8 +78,8 @@ static void what_collides_stands_on_the_floor(void **unused) {
     write_cube();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_robot(cases[i].robot);
-        check_near(height_of(ctx, ", 'collide': true", "mechanism"), cases[i].below, 1e-5);
-        check_near(height_of(ctx, ", 'collide': {'friction': 0.1}", "full"), cases[i].below, 1e-5);
+        check_near(height_of(ctx, ", 'collide': true", "mechanism"), cases[i].below, 1e-13);
+        check_near(height_of(ctx, ", 'collide': {'friction': 0.1}", "full"), cases[i].below, 1e-13);
         const double without = height_of(ctx, "", "mechanism");
         check(without < 0);
         check(height_of(ctx, ", 'collide': false", "mechanism") == without);
@@ -134,8 +134,8 @@ static void bodies_lie_on_links_and_links_leave_each_other_alone(void **unused) 
                                         "'shape': {'box': [0.1, 0.1, 0.1]}, 'position': [0.05, 0, 1.4]}]"),
                             &def);
         check_ok(ctx, bough_run_advance(ctx, p.run));
-        check_near(value(&p, "a.z"), 0, 1e-5);
-        check_near(value(&p, "block.z"), in_the_way ? 0.9 : 0.25, 1e-5);
+        check_near(value(&p, "a.z"), 0, 1e-13);
+        check_near(value(&p, "block.z"), in_the_way ? 0.9 : 0.25, 1e-13);
         end(ctx, &p);
     }
     bough_context_destroy(ctx);
