@@ -444,17 +444,7 @@ BOUGH_API bough_status bough_mechanism_blend_create_automatic(bough_context *ctx
                                                               bough_workspace_report *report,
                                                               bough_mechanism_blend **blend);
 
-/* ---- among obstacles and free rigid bodies ---- */
-
-typedef struct bough_obstacle_def {
-    uint32_t cookie;
-    const char *name;
-    bough_pose pose;
-    int32_t shape_count;
-    const bough_shape_def *shapes; /* frames in the obstacle's */
-    double friction;
-} bough_obstacle_def;
-BOUGH_API bough_obstacle_def bough_default_obstacle_def(void);
+/* ---- in a contact world ---- */
 
 /* A shape of an end effector, in its frame, of the base, or of any link. */
 enum { BOUGH_TOUCH_BY_BASE = -1, BOUGH_TOUCH_BY_LINK = -2 };
@@ -466,97 +456,25 @@ typedef struct bough_touch_def {
     bough_shape_def shape; /* convex */
     double friction;
 } bough_touch_def;
+/* A sphere of radius 0.1 m about the first end effector, friction 0.5 */
 BOUGH_API bough_touch_def bough_default_touch_def(void);
 
-typedef struct bough_surroundings_def {
-    uint32_t cookie;
-    int32_t obstacle_count, body_count, touch_count;
-    const bough_obstacle_def *obstacles;
-    const bough_rigid_body_def *bodies;
-    const bough_touch_def *touches;
-    bool touch_each_other; /* end effectors of the mechanism; false: they pass through each other */
-    double margin;         /* how near things are looked at, beside what they move in a step: parts of the smaller one's
-                              radius; 0.05 */
-    double correction;     /* part of an overlap that is undone in a step; 0.2 */
-    double push_speed;     /* m/s: but not faster than this; 0.2 */
-    double bounce_speed;   /* m/s: slower impacts do not bounce; 0.02 */
-    int32_t most_rounds;   /* of the search for impulses; 200 */
-    double tolerance;      /* of that search, against the speeds at which things would meet; 1e-5 */
-} bough_surroundings_def;
-BOUGH_API bough_surroundings_def bough_default_surroundings_def(void);
-
-/* May be read and written between steps. */
-typedef struct bough_rigid_body {
-    bough_pose pose;
-    double velocity[3]; /* of the centre of mass, in the world */
-    double spin[3];     /* rad/s, in its own axes */
-    double force[3];    /* on the centre of mass, in the world; stays */
-    double torque[3];   /* in the world; stays */
-} bough_rigid_body;
-
-typedef enum bough_contact_kind {
-    BOUGH_CONTACT_OF_OBSTACLE,
-    BOUGH_CONTACT_OF_BODY,
-    BOUGH_CONTACT_OF_END_EFFECTOR, /* or of the base: BOUGH_TOUCH_BY_BASE */
-    BOUGH_CONTACT_OF_LINK
-} bough_contact_kind;
-
-/* A point of the last step where two things touched, or nearly. */
-typedef struct bough_contact {
-    bough_contact_kind kinds[2];
-    int32_t indices[2];
-    double position[3]; /* in the world, when the step began */
-    double normal[3];   /* from the second to the first */
-    double gap;         /* m; below 0: they overlapped */
-    double force[3];    /* N: on the first, in the world */
-} bough_contact;
-
-typedef struct bough_surroundings {
-    double gravity[3]; /* on the bodies; (0, 0, -9.81) unless it is set. That on the mechanism belongs to its state */
-    int32_t body_count;
-    bough_rigid_body *bodies;
-    int32_t contact_count;
-    bough_contact *contacts;
-    int32_t rounds;  /* of the last step's search */
-    double residual; /* m/s: by which it missed what speeds and impulses should be to each other */
-    struct bo_surroundings_work *work;
-} bough_surroundings;
-/* model may be NULL: bodies among obstacles only. */
-BOUGH_API bough_status bough_surroundings_create(bough_context *ctx, const bough_mechanism_model *model,
-                                                 const bough_surroundings_def *def, bough_surroundings **surroundings);
-BOUGH_API void bough_surroundings_destroy(bough_context *ctx, bough_surroundings *surroundings);
-BOUGH_API bough_pose bough_surroundings_body_pose(const bough_surroundings *surroundings, int32_t body);
-/* In the body's axes. */
-BOUGH_API void bough_surroundings_body_twist(const bough_surroundings *surroundings, int32_t body, double twist[6]);
-
-/* One step of the mechanism and the bodies, with contact and friction. model and state may both be NULL. When it fails
- * nothing has moved. Allocates only while contacts become more than they ever were. */
-BOUGH_API bough_status bough_mechanism_step_among(bough_context *ctx, const bough_mechanism_model *model,
-                                                  bough_mechanism_state *state, bough_surroundings *surroundings,
-                                                  double dt);
-
-/* The same of the full mechanism, whose touches are of the description's end effectors, and of a blend, which keeps its
- * base where it is. Of the full mechanism a step without contact is found first; impulses answer to its matrix there,
- * and the step is found again under them. */
-BOUGH_API bough_status bough_full_surroundings_create(bough_context *ctx, const bough_full_mechanism *full,
-                                                      const bough_surroundings_def *def,
-                                                      bough_surroundings **surroundings);
-BOUGH_API bough_status bough_full_mechanism_step_among(bough_context *ctx, bough_full_mechanism *full,
-                                                       bough_surroundings *surroundings, double dt);
-BOUGH_API bough_status bough_blend_surroundings_create(bough_context *ctx, const bough_mechanism_blend *blend,
-                                                       const bough_surroundings_def *def,
-                                                       bough_surroundings **surroundings);
-BOUGH_API bough_status bough_blend_state_step_among(bough_context *ctx, const bough_mechanism_blend *blend,
-                                                    bough_blend_state *state, bough_surroundings *surroundings,
-                                                    double dt);
-
-/* All that changes, as numbers: a run that is put back goes on with the same bits. How many there are changes with the
- * contacts, which are among them. */
-BOUGH_API int64_t bough_surroundings_memory_size(const bough_surroundings *surroundings);
-BOUGH_API void bough_surroundings_save(const bough_surroundings *surroundings, double *memory);
-/* Refuses what was not saved of surroundings with the same bodies and shapes. */
-BOUGH_API bough_status bough_surroundings_restore(bough_context *ctx, bough_surroundings *surroundings, int64_t size,
-                                                  const double *memory);
+/* Makes the actor by which a mechanism takes part in a contact world (<bough/contact.h>), which then steps it by
+ * backward Euler. The caller gives the actor to a world, or destroys it. Model and state must outlive that world; they
+ * may be read and written between its steps. Arrays of the shapes must stay until the world is made. Contacts name
+ * places by BOUGH_CONTACT_OF_END_EFFECTOR (BOUGH_TOUCH_BY_BASE for the base) and BOUGH_CONTACT_OF_LINK. When it fails
+ * the actor is all zero bytes. */
+BOUGH_API bough_status bough_mechanism_actor_create(bough_context *ctx, const bough_mechanism_model *model,
+                                                    bough_mechanism_state *state, int32_t touch_count,
+                                                    const bough_touch_def *touches, bough_contact_actor *actor);
+/* The same with the full mechanism, whose touches are of the description's end effectors. A step without contact is
+ * found first; impulses answer to its matrix there, and the step is found again under them. */
+BOUGH_API bough_status bough_full_actor_create(bough_context *ctx, bough_full_mechanism *full, int32_t touch_count,
+                                               const bough_touch_def *touches, bough_contact_actor *actor);
+/* The same with a blend, which keeps its base where it is. BOUGH_ERROR_UNSUPPORTED where links touch. */
+BOUGH_API bough_status bough_blend_actor_create(bough_context *ctx, const bough_mechanism_blend *blend,
+                                                bough_blend_state *state, int32_t touch_count,
+                                                const bough_touch_def *touches, bough_contact_actor *actor);
 
 #ifdef __cplusplus
 }

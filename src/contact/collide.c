@@ -29,7 +29,8 @@ static bool found_before(const bo_manifold *m, int32_t kept, const bo_touching *
     return false;
 }
 
-/* What is further than the nearest by more than the shape's size will have its turn when it is nearer. */
+/* Drops points that are further than the nearest by more than the shape's size: they have their turn when they are
+ * nearer. Drops doubles. */
 static void drop_far_and_double(bo_manifold *m) {
     const double reach = fmax(least_gap(m), 0) + m->size;
     int32_t kept = 0;
@@ -46,8 +47,8 @@ static void swap_points(bo_manifold *m, int32_t i, int32_t j) {
     m->points[i] = m->points[j], m->points[j] = p;
 }
 
-/* How much a point adds to those chosen: its distance from them, less for what is not as deep. Of two that add the same
- * but for rounding the first stays. */
+/* The worth of a point beside those chosen: its distance from them, less for what is not as deep. Of two that add the
+ * same but for rounding the first stays. */
 static double worth(const bo_manifold *m, int32_t chosen, int32_t i, double deepest) {
     double nearest = m->size;
     for (int32_t k = 0; k < chosen; k++) {

@@ -1,4 +1,4 @@
-/* Where two shapes touch, in the axes of the second. docs/theory/contact.md, "Collision". */
+/* The points where two shapes touch, in the axes of the second. docs/theory/contact.md, "Collision". */
 #ifndef BO_CONTACT_COLLIDE_H
 #define BO_CONTACT_COLLIDE_H
 

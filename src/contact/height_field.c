@@ -83,7 +83,7 @@ static bool edge_sticks_out(const facet *f, int k, bo_vec3 direction) {
 
 /* ---- which way is out ---- */
 
-/* How far a place is under the ground, straight up; below 0: above it, -infinity beside the field. */
+/* The depth of a place under the ground, straight up; below 0: above it, -infinity beside the field. */
 static double depth_below(const bough_shape *field, bo_vec3 x) {
     const double u = x.x / field->cell[0] + 0.5 * (field->columns - 1),
                  v = x.y / field->cell[1] + 0.5 * (field->rows - 1);

@@ -211,7 +211,7 @@ static bool is_within(const bo_placed *p, bo_vec3 x, double slack) {
     return true;
 }
 
-/* Where the first shape is in the second, or the second in the first: then they do overlap. */
+/* True where a point of the first shape is in the second, or one of the second in the first: they do overlap. */
 static bool shows_overlap(const bo_placed *a, const bo_placed *b, const bo_manifold *m, double slack) {
     for (int32_t i = 0; i < m->count; i++) {
         const bo_touching *p = &m->points[i];

@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+static bo_constraint *constraint_at(const bo_contact_problem *p, int32_t i) {
+    return &p->constraints[p->order ? p->order[i] : i];
+}
+
 /* ---- one constraint ---- */
 
 static void find_rates(const bo_contact_problem *p, const bo_constraint *c, bool before, double v[3]) {
@@ -46,6 +50,11 @@ static void answer(int32_t n, const double *inverse, const double *J, double *re
         }
 }
 
+void bo_apply_inverse(int32_t n, const double *inverse, int32_t row_count, const double *rows, double *answers) {
+    for (int32_t r = 0; r < row_count; r += 3)
+        answer(n, inverse, rows + (ptrdiff_t)r * n, answers + (ptrdiff_t)r * n);
+}
+
 /* B = A^-1 J^T by rows, W = J B. Directions in which next to nothing moves have W = 0. */
 static void prepare(bo_contact_problem *p, bo_constraint *c) {
     double least = 0;
@@ -57,7 +66,8 @@ static void prepare(bo_contact_problem *p, bo_constraint *c) {
         const int32_t n = g->size;
         const double *J = p->rows + c->rows[s];
         double *B = p->answers + c->rows[s];
-        answer(n, g->inverse, J, B);
+        if (g->inverse)
+            answer(n, g->inverse, J, B);
         for (int r = 0; r < 3; r++)
             for (int q = 0; q < 3; q++)
                 for (int32_t k = 0; k < n; k++)
@@ -134,7 +144,7 @@ static double residual_of(const bo_contact_problem *p, const bo_constraint *c) {
  * round is one of visits only, and leaves impulses that friction and contact allow. */
 static void follow_on(bo_contact_problem *p, double beta) {
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        bo_constraint *c = &p->constraints[i];
+        bo_constraint *c = constraint_at(p, i);
         double more[3];
         for (int r = 0; r < 3; r++) {
             more[r] = beta * c->drift[r];
@@ -148,9 +158,11 @@ static void follow_on(bo_contact_problem *p, double beta) {
 
 static double squared_change(const bo_contact_problem *p) {
     double sum = 0;
-    for (int32_t i = 0; i < p->constraint_count; i++)
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const bo_constraint *c = constraint_at(p, i);
         for (int r = 0; r < 3; r++)
-            sum += p->constraints[i].W[4 * r] * p->constraints[i].change[r] * p->constraints[i].change[r];
+            sum += c->W[4 * r] * c->change[r] * c->change[r];
+    }
     return sum;
 }
 
@@ -159,14 +171,16 @@ static void sweep(bo_contact_problem *p, double tolerance) {
     for (int32_t round = 0; round < p->most_rounds; round++) {
         double changed = 0;
         for (int32_t i = 0; i < p->constraint_count; i++)
-            changed = fmax(changed, visit(p, &p->constraints[i]));
+            changed = fmax(changed, visit(p, constraint_at(p, i)));
         p->rounds++;
         if (changed <= tolerance || round + 1 == p->most_rounds)
             break;
         const double now = squared_change(p);
         if (round == 0)
-            for (int32_t i = 0; i < p->constraint_count; i++)
-                memcpy(p->constraints[i].drift, p->constraints[i].change, sizeof p->constraints[i].drift);
+            for (int32_t i = 0; i < p->constraint_count; i++) {
+                bo_constraint *c = constraint_at(p, i);
+                memcpy(c->drift, c->change, sizeof c->drift);
+            }
         else
             follow_on(p, now <= before ? now / before : 0);
         before = now;
@@ -177,7 +191,7 @@ static void sweep(bo_contact_problem *p, double tolerance) {
 static bool bounce(bo_contact_problem *p) {
     bool any = false;
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        bo_constraint *c = &p->constraints[i];
+        bo_constraint *c = constraint_at(p, i);
         if (!(c->restitution > 0 && c->impulse[0] > 0 && c->approach > p->bounce_speed))
             continue;
         c->speed = fmax(c->speed, c->restitution * c->approach);
@@ -188,7 +202,7 @@ static bool bounce(bo_contact_problem *p) {
 
 static void sum_impulses(bo_contact_problem *p) {
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        const bo_constraint *c = &p->constraints[i];
+        const bo_constraint *c = constraint_at(p, i);
         for (int s = 0; s < 2; s++) {
             if (c->groups[s] < 0)
                 continue;
@@ -207,7 +221,7 @@ void bo_contact_solve(bo_contact_problem *p) {
     for (int32_t g = 0; g < p->group_count; g++)
         memset(p->groups[g].impulse, 0, (size_t)p->groups[g].size * sizeof(double));
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        bo_constraint *c = &p->constraints[i];
+        bo_constraint *c = constraint_at(p, i);
         double v[3];
         prepare(p, c);
         find_rates(p, c, true, v);
@@ -216,7 +230,7 @@ void bo_contact_solve(bo_contact_problem *p) {
         scale = fmax(scale, fmax(fabs(v[0] - c->speed), fmax(fabs(v[1]), fabs(v[2]))));
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
-        bo_constraint *c = &p->constraints[i];
+        bo_constraint *c = constraint_at(p, i);
         for (int r = 0; r < 3; r++)
             c->impulse[r] = c->W[4 * r] > 0 ? c->impulse[r] : 0;
         limit_friction(c->friction * c->impulse[0], c->impulse + 1);
@@ -226,6 +240,6 @@ void bo_contact_solve(bo_contact_problem *p) {
     if (bounce(p))
         sweep(p, p->tolerance * scale);
     for (int32_t i = 0; i < p->constraint_count; i++)
-        p->residual = fmax(p->residual, residual_of(p, &p->constraints[i]));
+        p->residual = fmax(p->residual, residual_of(p, constraint_at(p, i)));
     sum_impulses(p);
 }

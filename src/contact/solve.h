@@ -5,10 +5,10 @@
 #include "base/context.h"
 #include "base/vec.h"
 
-/* What moves together: rates y that an impulse p changes by A^-1 p. */
+/* A group of rates y that move together: an impulse p changes them by A^-1 p. */
 typedef struct bo_group {
     int32_t size;
-    const double *inverse; /* size x size: A^-1, symmetric */
+    const double *inverse; /* size x size: A^-1, symmetric; NULL: `answers` of its rows are given */
     double *y;             /* size: without contact; changed */
     const double *before;  /* size: at the start of the step */
     double *impulse;       /* size: by all contacts */
@@ -32,8 +32,10 @@ typedef struct bo_contact_problem {
     int32_t group_count, constraint_count;
     bo_group *groups;
     bo_constraint *constraints;
-    const double *rows; /* what bo_constraint.rows counts in */
-    double *answers;    /* as many: A^-1 times them; by the solver */
+    const int32_t *order; /* constraint_count: those that take part, in the order in which they are visited; NULL: all
+                             in their order */
+    const double *rows;   /* what bo_constraint.rows counts in */
+    double *answers;      /* as many: A^-1 times them; by the solver where the group has an inverse */
     int32_t most_rounds;
     double tolerance;    /* of the rates without contact: a round that changes them less is the last */
     double bounce_speed; /* m/s: slower approaches do not bounce */
@@ -41,6 +43,11 @@ typedef struct bo_contact_problem {
     double residual;     /* m/s: by which rates miss what they should be */
 } bo_contact_problem;
 
+/* Impulses of the groups (group_count) are set to zero first, then those of the constraints are added to those of the
+ * groups that they name. */
 void bo_contact_solve(bo_contact_problem *p);
+
+/* answers = rows A^-1 by rows, of a symmetric inverse (n x n). row_count: a multiple of 3. */
+void bo_apply_inverse(int32_t n, const double *inverse, int32_t row_count, const double *rows, double *answers);
 
 #endif

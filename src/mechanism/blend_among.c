@@ -1,32 +1,31 @@
-/* A step of a blend among obstacles and free bodies. docs/theory/contact.md, "The full mechanism and blends". */
+/* A blend in a contact world. docs/theory/contact.md, "The full mechanism and blends". */
+#include "contact/rows.h"
+#include "contact/solve.h"
 #include "mechanism/blend.h"
-#include "mechanism/surroundings.h"
+#include "mechanism/touches.h"
 
 #include "dense/lu.h"
 
 #include <string.h>
 
 typedef struct {
-    bough_context *ctx;
+    bo_touches touches; /* first */
     const bough_mechanism_blend *blend;
-    const bough_blend_state *state;
+    bough_blend_state *state;
     double dt;
+    int32_t nearest; /* bo_blend_predict() to bo_blend_finish() */
+    bool begun;      /* bo_blend_predict() has changed the state's work */
     double *inverse; /* tracks x tracks */
     double *column;  /* tracks */
+    double *f, *y;   /* tracks: bo_blend_work.f and .y as they were predicted */
 } touching;
 
-bough_status bough_blend_surroundings_create(bough_context *ctx, const bough_mechanism_blend *blend,
-                                             const bough_surroundings_def *def, bough_surroundings **surroundings) {
-    const size_t tracks = (size_t)blend->tracks;
-    BO_TRY(bo_surroundings_make(ctx, blend->effector_count, 0, blend->tracks, def, surroundings));
-    return bo_surroundings_reserve(ctx, surroundings, tracks * tracks + tracks);
-}
+/* ---- where places are ---- */
 
 /* H = H_base Hbar exp(xi), xi = S^-1 B z: by z the twist in its own axes is Jr(xi) S^-1 B. */
-static void place_effector(const void *data, bo_place *place) {
-    const touching *t = data;
+static void place_effector(const touching *t, bo_touch_place *place) {
     const struct bo_blend_work *w = t->state->work;
-    const int32_t tracks = t->blend->tracks, e = place->index;
+    const int32_t tracks = t->blend->tracks, e = place->def.index;
     const double *B = w->pair + t->blend->pair.B;
     place->pose = bo_pose(&t->state->base);
     memset(place->motion, 0, 6 * (size_t)tracks * sizeof(double));
@@ -43,8 +42,33 @@ static void place_effector(const void *data, bo_place *place) {
     }
 }
 
+static void place(void *data, int32_t number, bough_contact_motion *motion) {
+    touching *t = data;
+    place_effector(t, &t->touches.places[number]);
+    bo_touches_tell(&t->touches, number, motion);
+}
+
+/* ---- the step ---- */
+
+static bough_status begin(bough_context *ctx, void *data, double dt, bough_contact_rates *rates) {
+    touching *t = data;
+    const struct bo_blend_work *w = t->state->work;
+    const size_t size = (size_t)t->blend->tracks * sizeof(double);
+    t->dt = dt, t->begun = false;
+    if (t->blend->tracks != t->touches.size)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the contact world was made before the blend got its last points");
+    BO_TRY(bo_blend_predict(ctx, t->blend, t->state, dt, &t->nearest));
+    t->begun = true;
+    memcpy(t->f, w->f, size);
+    memcpy(t->y, w->y, size);
+    t->touches.y = t->y;
+    *rates = (bough_contact_rates){t->blend->tracks, t->y, w->rate};
+    return BOUGH_OK;
+}
+
 /* (M + h D + h^2 Lambda^-1)^-1 = (Lambda (M + h D) + h^2)^-1 Lambda, which needs no inverse of Lambda. */
-static bough_status answer(void *data, const double **inverse, double *least) {
+static bough_status answer(bough_context *ctx, void *data, int32_t row_count, const double *rows, double *answers,
+                           double *least) {
     const touching *t = data;
     struct bo_blend_work *w = t->state->work;
     const int32_t n = t->blend->tracks;
@@ -58,7 +82,7 @@ static bough_status answer(void *data, const double **inverse, double *least) {
             w->A[i * n + j] = sum;
         }
     if (!bo_lu_factor(n, w->A, w->pivots))
-        return bo_fail(t->ctx, BOUGH_ERROR_SINGULAR,
+        return bo_fail(ctx, BOUGH_ERROR_SINGULAR,
                        "the blended mechanism does not answer to what touches it: the matrix of its step is singular");
     for (int32_t c = 0; c < n; c++) {
         for (int32_t r = 0; r < n; r++)
@@ -72,29 +96,73 @@ static bough_status answer(void *data, const double **inverse, double *least) {
             t->inverse[r * n + c] = t->inverse[c * n + r] = 0.5 * (t->inverse[r * n + c] + t->inverse[c * n + r]);
         most = fmax(most, t->inverse[r * n + r] * t->blend->radius * t->blend->radius);
     }
-    *inverse = t->inverse, *least = 1e-14 * most;
+    *least = 1e-14 * most;
+    bo_apply_inverse(n, t->inverse, row_count, rows, answers);
     return BOUGH_OK;
 }
 
-bough_status bough_blend_state_step_among(bough_context *ctx, const bough_mechanism_blend *blend,
-                                          bough_blend_state *state, bough_surroundings *s, double dt) {
-    struct bo_blend_work *w = state->work;
-    double *own = s->work->own;
-    const int32_t tracks = blend->tracks;
-    int32_t nearest;
-    BO_TRY(bo_among_check(ctx, s, blend->effector_count, own ? tracks : -2, dt));
-    touching t = {ctx, blend, state, dt, own, own + (ptrdiff_t)tracks * tracks};
-    const bo_mover mover = {&t, w->y, w->rate, place_effector, answer};
-    BO_TRY(bo_blend_predict(ctx, blend, state, dt, &nearest));
-    const bough_status status = bo_among_solve(ctx, s, &mover, dt);
-    if (status != BOUGH_OK)
-        return bo_blend_give_back(blend, state, status);
-    for (int32_t i = 0; i < tracks && s->work->meeting_count > 0; i++) {
-        w->f[i] += s->work->impulse[i] / dt;
+static bough_status take(bough_context *ctx, void *data, double dt, const double *impulse, int32_t push_count,
+                         const bough_contact_push *pushes, const double **again) {
+    const touching *t = data;
+    struct bo_blend_work *w = t->state->work;
+    const int32_t tracks = t->blend->tracks;
+    (void)ctx, (void)push_count, (void)pushes, (void)again;
+    memcpy(w->f, t->f, (size_t)tracks * sizeof(double));
+    memcpy(w->y, t->y, (size_t)tracks * sizeof(double));
+    for (int32_t i = 0; i < tracks; i++) {
+        w->f[i] += impulse[i] / dt;
         for (int32_t k = 0; k < tracks; k++)
-            w->y[i] += t.inverse[i * tracks + k] * s->work->impulse[k];
+            w->y[i] += t->inverse[i * tracks + k] * impulse[k];
     }
-    bo_blend_finish(blend, state, dt, nearest);
-    bo_among_keep(s, dt);
+    return BOUGH_OK;
+}
+
+static void commit(void *data, double dt) {
+    const touching *t = data;
+    bo_blend_finish(t->blend, t->state, dt, t->nearest);
+}
+
+static void cancel(void *data) {
+    const touching *t = data;
+    if (t->begun)
+        bo_blend_give_back(t->blend, t->state, BOUGH_OK);
+}
+
+static void destroy(bough_context *ctx, void *data) {
+    touching *t = data;
+    bo_touches_free(ctx, &t->touches);
+    bo_free(ctx, t->inverse);
+    bo_free(ctx, t);
+}
+
+static const bough_contact_table table = {.begin = begin,
+                                          .place = place,
+                                          .rows = bo_touches_rows,
+                                          .answer = answer,
+                                          .take = take,
+                                          .commit = commit,
+                                          .cancel = cancel,
+                                          .destroy = destroy};
+
+bough_status bough_blend_actor_create(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                                      int32_t touch_count, const bough_touch_def *touches, bough_contact_actor *actor) {
+    memset(actor, 0, sizeof *actor);
+    if (!blend || !state)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a blend needs its state, and a state its blend");
+    const size_t tracks = (size_t)blend->tracks;
+    touching *t = BO_NEW(ctx, touching);
+    if (!t)
+        return bo_fail_memory(ctx);
+    t->blend = blend, t->state = state;
+    bough_status status =
+        bo_touches_make(ctx, blend->effector_count, 0, blend->tracks, touch_count, touches, &t->touches);
+    if (status == BOUGH_OK && !(t->inverse = BO_NEW_ZEROS(ctx, double, tracks *tracks + 3 * tracks)))
+        status = bo_fail_memory(ctx);
+    if (status != BOUGH_OK) {
+        destroy(ctx, t);
+        return status;
+    }
+    t->column = t->inverse + tracks * tracks, t->f = t->column + tracks, t->y = t->f + tracks;
+    bo_touches_describe(&table, &t->touches, actor);
     return BOUGH_OK;
 }

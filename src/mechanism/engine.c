@@ -333,7 +333,8 @@ enum { OWN_NUMBERS = 2 };
 
 static int64_t state_size(const void *data) {
     const mechanism_engine *e = data;
-    return OWN_NUMBERS + e->l.kind->state_size(&e->l) + (e->l.around ? bough_surroundings_memory_size(e->l.around) : 0);
+    return OWN_NUMBERS + e->l.kind->state_size(&e->l) +
+           (e->l.around ? bough_contact_world_memory_size(e->l.around) : 0);
 }
 
 static void save(const void *data, double *state) {
@@ -342,7 +343,7 @@ static void save(const void *data, double *state) {
     state[1] = e->work;
     e->l.kind->save(&e->l, state + OWN_NUMBERS);
     if (e->l.around)
-        bough_surroundings_save(e->l.around, state + OWN_NUMBERS + e->l.kind->state_size(&e->l));
+        bough_contact_world_save(e->l.around, state + OWN_NUMBERS + e->l.kind->state_size(&e->l));
 }
 
 static bough_status restore(void *data, const double *state, int64_t size) {
@@ -352,7 +353,7 @@ static bough_status restore(void *data, const double *state, int64_t size) {
         return bo_fail(e->l.ctx, BOUGH_ERROR_FORMAT, "the state has %lld numbers and should have %lld", (long long)size,
                        (long long)own);
     if (e->l.around)
-        BO_TRY(bough_surroundings_restore(e->l.ctx, e->l.around, size - own, state + own));
+        BO_TRY(bough_contact_world_restore(e->l.ctx, e->l.around, size - own, state + own));
     e->l.kind->restore(&e->l, state + OWN_NUMBERS);
     e->time = state[0];
     e->work = state[1];
@@ -507,7 +508,7 @@ static void destroy(bough_context *ctx, void *data) {
     mechanism_engine *e = data;
     bo_mechanism_drop_surface(e);
     bo_mechanism_free_account(e);
-    bough_surroundings_destroy(ctx, e->l.around);
+    bough_contact_world_destroy(ctx, e->l.around);
     if (e->l.kind)
         e->l.kind->destroy(&e->l);
     void *const blocks[] = {e->l.offsets, e->l.rates, e->l.poses, e->l.twists, e->before};

@@ -67,6 +67,7 @@ typedef struct bo_mechanism_plan {
     const bough_rigid_body_def *bodies;
     const bough_obstacle_def *obstacles;
     const bo_mechanism_touch *touches;
+    bool collides; /* all of the mechanism touches, by the shapes of its file */
     bough_mechanism_method method;
     double joint_tolerance; /* of bough_run_gap.error: beyond, somebody is warned */
     int32_t kept_count;     /* end effectors of the reduced model; 0: all */

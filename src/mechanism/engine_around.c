@@ -40,17 +40,41 @@ static bough_status describe_touches(const bo_linkage *l, bough_touch_def *touch
     return BOUGH_OK;
 }
 
-bough_status bo_linkage_make_around(bo_linkage *l,
-                                    bough_status (*create)(bo_linkage *l, const bough_surroundings_def *def)) {
+typedef bough_status (*actor_maker)(bo_linkage *l, int32_t touch_count, const bough_touch_def *touches,
+                                    bough_contact_actor *actor);
+
+/* A base that is held stands in or on an obstacle, as a rule: where all of a robot collides, these two do not. */
+static bough_status leave_base_alone(const bo_linkage *l) {
     const bo_mechanism_plan *m = l->m;
-    bough_surroundings_def def = bough_default_surroundings_def();
-    bough_touch_def *touches = BO_NEW_ARRAY(l->ctx, bough_touch_def, m->touch_count);
-    bough_status status = touches ? describe_touches(l, touches) : BOUGH_ERROR_MEMORY;
+    bool touches = false;
+    for (int32_t i = 0; i < m->touch_count; i++)
+        touches = touches || (m->touches[i].end_effector == BOUGH_TOUCH_BY_LINK && m->touches[i].link == m->base);
+    for (int32_t i = 0; i < m->obstacle_count && touches && m->collides && !m->free_base; i++)
+        BO_TRY(bough_contact_world_ignore(l->ctx, l->around, (bough_contact_side){BOUGH_CONTACT_OF_LINK, m->base, 0},
+                                          (bough_contact_side){BOUGH_CONTACT_OF_OBSTACLE, i, -1}, true));
+    return BOUGH_OK;
+}
+
+/* All contacts are one search: scenes keep the bits that they had before there were islands. */
+static bough_status make(bo_linkage *l, actor_maker create, bough_touch_def *touches) {
+    const bo_mechanism_plan *m = l->m;
+    bough_contact_world_def def = bough_default_contact_world_def();
+    bough_contact_actor actor;
+    BO_TRY(describe_touches(l, touches));
     def.obstacle_count = m->obstacle_count, def.obstacles = m->obstacles;
     def.body_count = m->body_count, def.bodies = m->bodies;
-    def.touch_count = m->touch_count, def.touches = touches;
-    if (status == BOUGH_OK)
-        status = create(l, &def);
+    def.islands = false;
+    if (create) {
+        BO_TRY(create(l, m->touch_count, touches, &actor));
+        def.actor_count = 1, def.actors = &actor;
+    }
+    BO_TRY(bough_contact_world_create(l->ctx, &def, &l->around));
+    return leave_base_alone(l);
+}
+
+bough_status bo_linkage_make_around(bo_linkage *l, actor_maker create) {
+    bough_touch_def *touches = BO_NEW_ARRAY(l->ctx, bough_touch_def, l->m->touch_count);
+    const bough_status status = touches ? make(l, create, touches) : BOUGH_ERROR_MEMORY;
     bo_free(l->ctx, touches);
     return status;
 }
@@ -70,7 +94,8 @@ void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]
     for (int32_t i = 0; l->around && i < l->around->contact_count; i++) {
         const bough_contact *c = &l->around->contacts[i];
         for (int side = 0; side < 2; side++)
-            for (int d = 0; d < 3 && c->kinds[side] == BOUGH_CONTACT_OF_END_EFFECTOR && c->indices[side] == number; d++)
+            for (int d = 0;
+                 d < 3 && c->sides[side].kind == BOUGH_CONTACT_OF_END_EFFECTOR && c->sides[side].index == number; d++)
                 force[d] += side ? -c->force[d] : c->force[d];
     }
 }
@@ -81,10 +106,6 @@ typedef struct {
     double gravity[3];
 } nothing;
 
-static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
-    return bough_surroundings_create(l->ctx, NULL, def, &l->around);
-}
-
 static bough_status create(bo_linkage *l) {
     nothing *n = l->data = BO_NEW(l->ctx, nothing);
     if (!n)
@@ -93,7 +114,7 @@ static bough_status create(bo_linkage *l) {
     if (strcmp(l->integrator.name, "backward-euler") != 0)
         return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED, "bodies are stepped by \"backward-euler\", not by \"%.60s\"",
                        l->integrator.name);
-    return bo_linkage_make_around(l, create_around);
+    return bo_linkage_make_around(l, NULL);
 }
 static void destroy(bo_linkage *l) {
     bo_free(l->ctx, l->data);
@@ -112,7 +133,7 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
 }
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     (void)iterations;
-    return bough_mechanism_step_among(l->ctx, NULL, NULL, l->around, h);
+    return bough_contact_world_step(l->ctx, l->around, h);
 }
 static bough_status settle(const bo_linkage *l, double part, double *residual) {
     (void)part, (void)residual;

@@ -93,8 +93,9 @@ static bough_status check(const bo_linkage *l) {
     return BOUGH_OK;
 }
 
-static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
-    return bough_blend_surroundings_create(l->ctx, of(l)->blend, def, &l->around);
+static bough_status create_actor(bo_linkage *l, int32_t touch_count, const bough_touch_def *touches,
+                                 bough_contact_actor *actor) {
+    return bough_blend_actor_create(l->ctx, of(l)->blend, of(l)->state, touch_count, touches, actor);
 }
 
 static bough_status create(bo_linkage *l) {
@@ -113,7 +114,7 @@ static bough_status create(bo_linkage *l) {
         memcpy(b->state->gravity, l->m->gravity, sizeof b->state->gravity);
     l->keeps_all = true;
     if (status == BOUGH_OK && bo_linkage_needs_around(l->m))
-        status = bo_linkage_make_around(l, create_around);
+        status = bo_linkage_make_around(l, create_actor);
     return status;
 }
 
@@ -193,7 +194,7 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     const blended *b = of(l);
     (void)iterations;
-    BO_TRY(l->around && !l->alone ? bough_blend_state_step_among(l->ctx, b->blend, b->state, l->around, h)
+    BO_TRY(l->around && !l->alone ? bough_contact_world_step(l->ctx, l->around, h)
                                   : bough_blend_state_step(l->ctx, b->blend, b->state, h));
     bough_blend_state_place(b->blend, b->state);
     for (int32_t i = 0; i < l->m->link_count; i++) {

@@ -44,8 +44,9 @@ static bough_status make_mechanism(const bo_linkage *l, whole *w) {
     return status;
 }
 
-static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
-    return bough_full_surroundings_create(l->ctx, of(l)->full, def, &l->around);
+static bough_status create_actor(bo_linkage *l, int32_t touch_count, const bough_touch_def *touches,
+                                 bough_contact_actor *actor) {
+    return bough_full_actor_create(l->ctx, of(l)->full, touch_count, touches, actor);
 }
 
 static bough_status create(bo_linkage *l) {
@@ -63,7 +64,7 @@ static bough_status create(bo_linkage *l) {
     memcpy(w->own_offsets, w->full->offsets, count * sizeof(double));
     memcpy(w->full->gravity, l->m->gravity, sizeof w->full->gravity);
     l->keeps_all = true, l->first_effector = l->m->link_count - 1;
-    return bo_linkage_needs_around(l->m) ? bo_linkage_make_around(l, create_around) : BOUGH_OK;
+    return bo_linkage_needs_around(l->m) ? bo_linkage_make_around(l, create_actor) : BOUGH_OK;
 }
 
 static double *kept_gravity(const bo_linkage *l) {
@@ -104,8 +105,8 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     const bool touches = l->around && !l->alone;
-    const bough_status status = touches ? bough_full_mechanism_step_among(l->ctx, of(l)->full, l->around, h)
-                                        : bough_full_mechanism_step(l->ctx, of(l)->full, h);
+    const bough_status status =
+        touches ? bough_contact_world_step(l->ctx, l->around, h) : bough_full_mechanism_step(l->ctx, of(l)->full, h);
     *iterations += of(l)->full->iterations;
     return status;
 }

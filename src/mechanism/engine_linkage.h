@@ -45,14 +45,14 @@ struct bo_linkage {
     const bo_linkage_kind *kind;
     bough_integrator_def integrator;
     void *data;
-    bough_surroundings *around; /* NULL: nothing to touch, or not by this kind */
-    bool alone;                 /* steps are tried without it */
-    int32_t first_effector;     /* of the scene's, among those of what is stepped */
-    bool keeps_all;             /* of the scene's end effectors; else those that the engine names */
-    double *offsets;            /* of the motors */
-    double *rates;              /* their derivatives by time */
-    bough_pose *poses;          /* of the links */
-    double *twists;             /* 6 links, in their frames: of what poses move with */
+    bough_contact_world *around; /* NULL: nothing to touch, or not by this kind */
+    bool alone;                  /* steps are tried without it */
+    int32_t first_effector;      /* of the scene's, among those of what is stepped */
+    bool keeps_all;              /* of the scene's end effectors; else those that the engine names */
+    double *offsets;             /* of the motors */
+    double *rates;               /* their derivatives by time */
+    bough_pose *poses;           /* of the links */
+    double *twists;              /* 6 links, in their frames: of what poses move with */
 };
 
 extern const bo_linkage_kind bo_reduced_linkage, bo_blended_linkage, bo_full_linkage, bo_no_linkage;
@@ -62,9 +62,10 @@ double bo_linkage_motors_end(const bo_linkage *l, double until);
 
 /* engine_around.c: obstacles and free bodies, where there is something that touches. */
 bool bo_linkage_needs_around(const bo_mechanism_plan *m);
-/* create: makes l->around by the def, for what is stepped. */
+/* Makes l->around. create: makes the actor of what is stepped; NULL: there are bodies only. */
 bough_status bo_linkage_make_around(bo_linkage *l,
-                                    bough_status (*create)(bo_linkage *l, const bough_surroundings_def *def));
+                                    bough_status (*create)(bo_linkage *l, int32_t touch_count,
+                                                           const bough_touch_def *touches, bough_contact_actor *actor));
 /* Where a body is, and its twist in its own axes. */
 bo_se3 bo_linkage_body(const bo_linkage *l, int32_t body, bo_twist *twist);
 /* What pushed on an end effector in the last step, N in the world. */

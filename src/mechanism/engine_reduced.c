@@ -85,8 +85,9 @@ bough_status bo_linkage_make_model(const bo_linkage *l, int32_t modes, bough_mec
     return status;
 }
 
-static bough_status create_around(bo_linkage *l, const bough_surroundings_def *def) {
-    return bough_surroundings_create(l->ctx, of(l)->model, def, &l->around);
+static bough_status create_actor(bo_linkage *l, int32_t touch_count, const bough_touch_def *touches,
+                                 bough_contact_actor *actor) {
+    return bough_mechanism_actor_create(l->ctx, of(l)->model, of(l)->state, touch_count, touches, actor);
 }
 
 static bough_status create(bo_linkage *l) {
@@ -105,7 +106,7 @@ static bough_status create(bo_linkage *l) {
         return bo_fail(l->ctx, BOUGH_ERROR_UNSUPPORTED,
                        "what touches is stepped by \"backward-euler\", not by \"%.60s\"", l->integrator.name);
     if (touches)
-        return bo_linkage_make_around(l, create_around);
+        return bo_linkage_make_around(l, create_actor);
     return plain ? BOUGH_OK : bough_mechanism_stepper_create(l->ctx, r->model, r->state, &l->integrator, &r->stepper);
 }
 
@@ -195,7 +196,7 @@ static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 
 static bough_status step(const bo_linkage *l, double h, int64_t *iterations) {
     (void)iterations;
     if (l->around && !l->alone)
-        return bough_mechanism_step_among(l->ctx, of(l)->model, of(l)->state, l->around, h);
+        return bough_contact_world_step(l->ctx, l->around, h);
     return of(l)->stepper ? bough_mechanism_stepper_step(l->ctx, of(l)->stepper, h)
                           : bough_mechanism_step(l->ctx, of(l)->model, of(l)->state, h);
 }

@@ -1,7 +1,8 @@
-/* A step of the full mechanism among obstacles and free bodies. docs/theory/contact.md, "The full mechanism and
- * blends". */
+/* The full mechanism in a contact world. docs/theory/contact.md, "The full mechanism and blends". */
+#include "contact/rows.h"
+#include "contact/solve.h"
 #include "mechanism/full.h"
-#include "mechanism/surroundings.h"
+#include "mechanism/touches.h"
 
 #include "dense/cholesky.h"
 
@@ -11,20 +12,13 @@ enum { MOST_ROUNDS = 6 };
 #define SETTLED 1e-7 /* of the impulses: a round that changes them less is the last */
 
 typedef struct {
-    bough_context *ctx;
+    bo_touches touches; /* first */
     bough_full_mechanism *full;
+    int round;          /* of searches under impulses, in this step */
     double *y, *before; /* n */
     double *last;       /* n: impulses on the coordinates, of which the unknowns are */
     double *inverse;    /* n x n */
 } touching;
-
-bough_status bough_full_surroundings_create(bough_context *ctx, const bough_full_mechanism *full,
-                                            const bough_surroundings_def *def, bough_surroundings **surroundings) {
-    const int32_t n = full->work->n;
-    BO_TRY(bo_surroundings_make(ctx, full->work->mechanism->def.end_effector_count,
-                                full->work->mechanism->def.link_count, n, def, surroundings));
-    return bo_surroundings_reserve(ctx, surroundings, (size_t)n * (size_t)n + 3 * (size_t)n);
-}
 
 /* ---- rates ---- */
 
@@ -72,24 +66,25 @@ static void take_back(touching *t) {
             t->y[r] -= t->inverse[r * n + c] * t->last[c];
 }
 
-/* ---- what the contact sees ---- */
+/* ---- what the contact world sees ---- */
 
-static int32_t link_of(const bough_mechanism *m, const bo_place *place) {
-    return place->kind == BOUGH_CONTACT_OF_LINK  ? place->index
-           : place->index == BOUGH_TOUCH_BY_BASE ? m->def.base
-                                                 : m->end_effectors[place->index].body;
+static int32_t link_of(const bough_mechanism *m, const bo_touch_place *place) {
+    return place->def.kind == BOUGH_CONTACT_OF_LINK  ? place->def.index
+           : place->def.index == BOUGH_TOUCH_BY_BASE ? m->def.base
+                                                     : m->end_effectors[place->def.index].body;
 }
 
 /* By the joints on the way to the base, whose columns turn what is beyond them; by a free base's twist in its axes. */
-static void place_effector(const void *data, bo_place *place) {
-    const struct bo_full_work *w = ((const touching *)data)->full->work;
+static void place_link(const touching *t, bo_touch_place *place) {
+    const struct bo_full_work *w = t->full->work;
     const bough_mechanism *m = w->mechanism;
-    const bool of_effector = place->kind == BOUGH_CONTACT_OF_END_EFFECTOR && place->index != BOUGH_TOUCH_BY_BASE;
+    const bool of_effector =
+        place->def.kind == BOUGH_CONTACT_OF_END_EFFECTOR && place->def.index != BOUGH_TOUCH_BY_BASE;
     const int32_t link = link_of(m, place);
     const bo_se3 base = w->before[m->def.base];
     place->pose = w->before[link];
     if (of_effector)
-        place->pose = bo_se3_mul(place->pose, bo_pose(&m->end_effectors[place->index].pose));
+        place->pose = bo_se3_mul(place->pose, bo_pose(&m->end_effectors[place->def.index].pose));
     memset(place->motion, 0, 6 * (size_t)w->n * sizeof(double));
     for (int32_t i = link; m->topology.up[i] >= 0; i = m->topology.up[i]) {
         const bo_mechanism_joint *joint = &m->joints[m->topology.way[i].joint];
@@ -110,52 +105,69 @@ static void place_effector(const void *data, bo_place *place) {
     }
 }
 
-/* Where loops hold a direction, its answer is what keeps their equations regular: 1e-9 of others. */
-static bough_status answer(void *data, const double **inverse, double *least) {
+static void place(void *data, int32_t number, bough_contact_motion *motion) {
     touching *t = data;
+    place_link(t, &t->touches.places[number]);
+    bo_touches_tell(&t->touches, number, motion);
+}
+
+/* A direction that loops hold still has a small answer, 1e-9 of others: that of the term that keeps the equations of
+ * loops regular. */
+static bough_status answer(bough_context *ctx, void *data, int32_t row_count, const double *rows, double *answers,
+                           double *least) {
+    const touching *t = data;
     const struct bo_full_work *w = t->full->work;
     const size_t n = (size_t)w->n;
     double most = 0;
     if (!bo_full_answer(t->full, t->inverse))
-        return bo_fail(t->ctx, BOUGH_ERROR_SINGULAR,
+        return bo_fail(ctx, BOUGH_ERROR_SINGULAR,
                        "the full mechanism does not answer to what touches it: the matrix of its step is singular");
     for (size_t k = 0; k < n; k++) {
         const double length = w->mechanism->radius / bo_full_unit(w, (int32_t)k); /* of what turns; 1 of what slides */
         most = fmax(most, t->inverse[k * n + k] * length * length);
     }
-    *inverse = t->inverse, *least = w->mechanism->topology.loop_count > 0 ? 1e-8 * most : 1e-14 * most;
+    *least = w->mechanism->topology.loop_count > 0 ? 1e-8 * most : 1e-14 * most;
+    bo_apply_inverse(w->n, t->inverse, row_count, rows, answers);
     return BOUGH_OK;
 }
 
 /* ---- the step ---- */
 
-/* Forces of the impulses, as spatial wrenches that stay for all of the step; and the coordinates that they lead to,
- * from where those before them did. Returns by how much impulses have changed. */
-static double push(touching *t, const struct bo_surroundings_work *s, double dt) {
+static bough_status begin(bough_context *ctx, void *data, double dt, bough_contact_rates *rates) {
+    touching *t = data;
+    BO_TRY(bo_full_begin(ctx, t->full, dt));
+    BO_TRY(bo_full_search(ctx, t->full));
+    fill_before(t);
+    fill_rates(t, dt);
+    memset(t->last, 0, (size_t)t->full->work->n * sizeof(double));
+    t->round = 0, t->touches.y = t->y;
+    *rates = (bough_contact_rates){t->full->work->n, t->y, t->before};
+    return BOUGH_OK;
+}
+
+/* Pushes become spatial wrenches that stay for all of the step; and the coordinates go where the impulses lead to, from
+ * where those before them did. Returns by how much impulses have changed. */
+static double push(touching *t, double dt, const double *impulse, int32_t push_count,
+                   const bough_contact_push *pushes) {
     struct bo_full_work *w = t->full->work;
     const bough_mechanism *m = w->mechanism;
     const size_t n = (size_t)w->n;
     double changed = 0, most = 0;
     memset(w->pushes, 0, (size_t)m->def.link_count * sizeof *w->pushes);
-    for (size_t i = 0; i < s->meeting_count; i++) {
-        const bo_vec3 f = bo_scale(1 / dt, bo_among_impulse(s, i));
-        const bo_twist wrench = {f, bo_cross(bo_sub(s->meetings[i].position, m->middle), f)};
-        for (int side = 0; side < 2; side++) {
-            const bo_place *place = &s->places[s->things[side ? s->meetings[i].b : s->meetings[i].a].place];
-            if (place->kind != BOUGH_CONTACT_OF_END_EFFECTOR && place->kind != BOUGH_CONTACT_OF_LINK)
-                continue;
-            const int32_t link = link_of(m, place);
-            w->pushes[link] = bo_twist_mul_add(w->pushes[link], side ? -1 : 1, wrench);
-        }
+    for (int32_t i = 0; i < push_count; i++) {
+        const bo_vec3 f = bo_load3(pushes[i].force);
+        const bo_twist wrench = {f, bo_cross(bo_sub(bo_load3(pushes[i].position), m->middle), f)};
+        const int32_t link = link_of(m, &t->touches.places[pushes[i].place]);
+        w->pushes[link] = bo_twist_mul_add(w->pushes[link], 1, wrench);
     }
     for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < n; c++)
-            w->q[r] += dt * t->inverse[r * n + c] * (s->impulse[c] - t->last[c]);
+            w->q[r] += dt * t->inverse[r * n + c] * (impulse[c] - t->last[c]);
     for (size_t k = 0; k < n; k++) {
         const double unit = bo_full_unit(w, (int32_t)k);
-        changed = fmax(changed, fabs(s->impulse[k] - t->last[k]) * unit);
-        most = fmax(most, fabs(s->impulse[k]) * unit);
-        t->last[k] = s->impulse[k];
+        changed = fmax(changed, fabs(impulse[k] - t->last[k]) * unit);
+        most = fmax(most, fabs(impulse[k]) * unit);
+        t->last[k] = impulse[k];
     }
     return most > 0 ? changed / most : 0;
 }
@@ -163,47 +175,66 @@ static double push(touching *t, const struct bo_surroundings_work *s, double dt)
 /* The matrix by which impulses are found is symmetric, the mechanism's own not quite: bodies that rest would creep by
  * the difference, a part of the speed that they gain in a step of free fall. So impulses are found again from where
  * they led to, until they stay. */
-static bough_status touch(touching *t, bough_surroundings *s, double dt) {
-    bough_full_mechanism *full = t->full;
-    memset(t->last, 0, (size_t)full->work->n * sizeof(double));
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        const int32_t iterations = full->iterations;
-        const double changed = push(t, s->work, dt);
-        BO_TRY(bo_full_search(t->ctx, full));
-        full->iterations += iterations;
-        if (changed <= SETTLED || round == MOST_ROUNDS - 1)
-            break;
-        fill_rates(t, dt);
-        take_back(t);
-        BO_TRY(bo_among_solve_again(t->ctx, s, t->y, dt));
-    }
-    return BOUGH_OK;
-}
-
-static bough_status step(touching *t, bough_surroundings *s, double dt) {
-    bough_full_mechanism *full = t->full;
-    const bo_mover mover = {t, t->y, t->before, place_effector, answer};
-    BO_TRY(bo_full_begin(t->ctx, full, dt));
-    BO_TRY(bo_full_search(t->ctx, full));
-    fill_before(t);
+static bough_status take(bough_context *ctx, void *data, double dt, const double *impulse, int32_t push_count,
+                         const bough_contact_push *pushes, const double **again) {
+    touching *t = data;
+    const int32_t iterations = t->full->iterations;
+    const double changed = push(t, dt, impulse, push_count, pushes);
+    BO_TRY(bo_full_search(ctx, t->full));
+    t->full->iterations += iterations;
+    if (changed <= SETTLED || t->round++ == MOST_ROUNDS - 1)
+        return BOUGH_OK;
     fill_rates(t, dt);
-    BO_TRY(bo_among_solve(t->ctx, s, &mover, dt));
-    if (s->work->meeting_count > 0)
-        BO_TRY(touch(t, s, dt));
-    bo_full_finish(full, dt);
-    bo_among_keep(s, dt);
+    take_back(t);
+    *again = t->y;
     return BOUGH_OK;
 }
 
-bough_status bough_full_mechanism_step_among(bough_context *ctx, bough_full_mechanism *full, bough_surroundings *s,
-                                             double dt) {
-    struct bo_full_work *w = full->work;
-    double *own = s->work->own;
-    BO_TRY(bo_among_check(ctx, s, w->mechanism->def.end_effector_count, own ? w->n : -2, dt));
-    const ptrdiff_t n = w->n;
-    touching t = {ctx, full, own, own + n, own + 2 * n, own + 3 * n};
-    const bough_status status = step(&t, s, dt);
-    if (status != BOUGH_OK)
-        memcpy(w->q, w->kept, (size_t)w->size * sizeof(double));
-    return status;
+static void commit(void *data, double dt) {
+    const touching *t = data;
+    bo_full_finish(t->full, dt);
+}
+
+static void cancel(void *data) {
+    struct bo_full_work *w = ((const touching *)data)->full->work;
+    memcpy(w->q, w->kept, (size_t)w->size * sizeof(double));
+}
+
+static void destroy(bough_context *ctx, void *data) {
+    touching *t = data;
+    bo_touches_free(ctx, &t->touches);
+    bo_free(ctx, t->y);
+    bo_free(ctx, t);
+}
+
+static const bough_contact_table table = {.begin = begin,
+                                          .place = place,
+                                          .rows = bo_touches_rows,
+                                          .answer = answer,
+                                          .take = take,
+                                          .commit = commit,
+                                          .cancel = cancel,
+                                          .destroy = destroy};
+
+bough_status bough_full_actor_create(bough_context *ctx, bough_full_mechanism *full, int32_t touch_count,
+                                     const bough_touch_def *touches, bough_contact_actor *actor) {
+    memset(actor, 0, sizeof *actor);
+    const struct bo_full_work *w = full->work;
+    const bough_mechanism_def *def = &w->mechanism->def;
+    const size_t n = (size_t)w->n;
+    touching *t = BO_NEW(ctx, touching);
+    if (!t)
+        return bo_fail_memory(ctx);
+    t->full = full;
+    bough_status status =
+        bo_touches_make(ctx, def->end_effector_count, def->link_count, w->n, touch_count, touches, &t->touches);
+    if (status == BOUGH_OK && !(t->y = BO_NEW_ZEROS(ctx, double, n *n + 3 * n)))
+        status = bo_fail_memory(ctx);
+    if (status != BOUGH_OK) {
+        destroy(ctx, t);
+        return status;
+    }
+    t->before = t->y + n, t->last = t->before + n, t->inverse = t->last + n;
+    bo_touches_describe(&table, &t->touches, actor);
+    return BOUGH_OK;
 }

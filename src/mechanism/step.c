@@ -255,15 +255,21 @@ void bo_mechanism_kick(const bough_mechanism_model *model, bough_mechanism_state
     find_rates(w, model->rank, dt);
 }
 
-bough_status bo_mechanism_finish(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
-                                 double dt) {
+bough_status bo_mechanism_advance(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
+                                  double dt) {
     struct bo_mechanism_work *w = state->work;
-    const int32_t n = 6 * model->end_effector_count, b = w->size - model->rank;
+    const int32_t b = w->size - model->rank;
     for (int32_t k = b; k < w->size; k++)
         w->z[k] += dt * w->next[k];
     if (!bo_all_finite(w->size, w->next) || !bo_all_finite(model->rank, w->z + b))
         return bo_fail(ctx, BOUGH_NOT_FINITE,
                        "a step of the mechanism is not finite: check its wrenches and velocities");
+    return BOUGH_OK;
+}
+
+void bo_mechanism_publish(const bough_mechanism_model *model, bough_mechanism_state *state, double dt) {
+    const struct bo_mechanism_work *w = state->work;
+    const int32_t n = 6 * model->end_effector_count, b = w->size - model->rank;
     multiply(n, model->rank, model->Q, w->z + b, state->xi);
     multiply(n, model->rank, model->Q, w->next + b, state->phi);
     const size_t internal = (size_t)model->internal_count;
@@ -277,13 +283,14 @@ bough_status bo_mechanism_finish(bough_context *ctx, const bough_mechanism_model
         state->base = bo_put_pose(base);
     }
     state->time += dt;
-    return BOUGH_OK;
 }
 
 bough_status bough_mechanism_step(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
                                   double dt) {
     BO_TRY(bo_mechanism_predict(ctx, model, state, dt));
-    return bo_mechanism_finish(ctx, model, state, dt);
+    BO_TRY(bo_mechanism_advance(ctx, model, state, dt));
+    bo_mechanism_publish(model, state, dt);
+    return BOUGH_OK;
 }
 
 /* What everything is moved by in the world; false: by nothing. */

@@ -1,4 +1,4 @@
-/* A step of a reduced model in two halves, between which contact may act. docs/theory/mechanism.md, "Steps". */
+/* A step of a reduced model in pieces, between which contact may act. docs/theory/mechanism.md, "Steps". */
 #ifndef BO_MECHANISM_STEP_H
 #define BO_MECHANISM_STEP_H
 
@@ -26,8 +26,10 @@ bough_status bo_mechanism_predict(bough_context *ctx, const bough_mechanism_mode
 /* Impulses on y (size) beside those of the prediction. */
 void bo_mechanism_kick(const bough_mechanism_model *model, bough_mechanism_state *state, double dt,
                        const double *impulse);
-/* Moves the state by the rates; it stays when they are not finite. */
-bough_status bo_mechanism_finish(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
-                                 double dt);
+/* Moves work->z by the rates; fails where that is not finite. The state stays. */
+bough_status bo_mechanism_advance(bough_context *ctx, const bough_mechanism_model *model, bough_mechanism_state *state,
+                                  double dt);
+/* Moves the state to where bo_mechanism_advance() went. */
+void bo_mechanism_publish(const bough_mechanism_model *model, bough_mechanism_state *state, double dt);
 
 #endif

@@ -88,15 +88,16 @@
 #define BO_OBJECT_SAMPLES_KEYS "wind", "contact", "stress", "field"
 
 /* Mechanisms. */
-#define BO_MECHANISM_OWN_KEYS                                                                               \
-    "links", "joints", "base", "free_base", "base_touch", "link_touches", "end_effectors", "motors", "bodies", "obstacles", \
-        "generate", "urdf", "dynamics"
+#define BO_MECHANISM_OWN_KEYS                                                                                  \
+    "links", "joints", "base", "free_base", "base_touch", "link_touches", "end_effectors", "motors", "bodies", \
+        "obstacles", "generate", "urdf", "dynamics", "collide"
 #define BO_MECHANISM_KEYS \
     BO_FILE_KEYS, "name", "curves", "gravity", "forces", "engine", "time", "settle", "probes", BO_MECHANISM_OWN_KEYS
 #define BO_LINK_KEYS "name", "position", "rotate_deg", "mass", "centre", "inertia", "density", "shape"
 #define BO_LINK_JOINT_KEYS                                                                                     \
     "name", "kind", "parent", "child", "position", "axis", "rotate_deg", "stiffness", "damping", "compliance", \
         "offset", "offset_deg", "limits", "limits_deg", "limit_stiffness"
+#define BO_COLLIDE_KEYS "friction"
 #define BO_BASE_TOUCH_KEYS "shape", "friction"
 #define BO_LINK_TOUCH_KEYS "link", "shape", "friction"
 #define BO_END_EFFECTOR_KEYS "name", "link", "position", "rotate_deg", "shape", "friction"

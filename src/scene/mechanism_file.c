@@ -747,6 +747,7 @@ static bough_status read_all(reader *r) {
     BO_TRY(read_structure(r));
     BO_TRY(read_base_touch(r, bo_json_at(root, "base_touch")));
     BO_TRY(read_link_touches(r, bo_json_at(root, "link_touches")));
+    BO_TRY(bo_mechanism_collide(root, r->urdf, m, &r->scene->hash));
     BO_TRY(read_end_effectors(r, bo_json_at(root, "end_effectors")));
     BO_TRY(read_rigids(r, bo_json_at(root, "bodies"), true, &m->body_count, &m->bodies));
     BO_TRY(read_rigids(r, bo_json_at(root, "obstacles"), false, &m->obstacle_count, &m->obstacles));

@@ -99,6 +99,7 @@ bough_status bo_mechanism_make_plan(bough_context *ctx, const bough_scene *scene
                                   .bodies = m->body_defs,
                                   .obstacles = m->obstacle_defs,
                                   .touches = m->touch_defs,
+                                  .collides = m->collides,
                                   .method = m->method,
                                   .joint_tolerance = m->joint_tolerance,
                                   .kept_count = m->kept_count,

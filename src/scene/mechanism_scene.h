@@ -103,6 +103,7 @@ typedef struct bo_mechanism_scene {
     bo_scene_touch base_touch;
     int32_t link_touch_count;
     bo_scene_link_touch *link_touches; /* of any links, in their frames */
+    bool collides;                     /* <collision> shapes of a URDF are among them */
     int32_t motor_count;
     bo_motor *motors; /* curves are the drive's */
     int32_t load_count;
@@ -143,6 +144,10 @@ bough_status bo_mechanism_generate(bo_json at, bo_mechanism_scene *m);
 /* "urdf" and "dynamics" of the scene; its end effectors but those that the scene has too. *urdf is to be destroyed,
  * also when it fails. */
 bough_status bo_mechanism_from_urdf(const bo_json *root, bo_mechanism_scene *m, uint64_t *hash, bough_urdf **urdf);
+/* A mesh that the URDF names: *path is to be freed; NULL: it is nowhere. */
+bough_status bo_urdf_find_mesh(bough_context *ctx, const char *urdf, const char *name, char **path);
+/* "collide": adds the <collision> shapes of the URDF (NULL: there is none) to link_touches. */
+bough_status bo_mechanism_collide(const bo_json *root, const bough_urdf *urdf, bo_mechanism_scene *m, uint64_t *hash);
 /* "position" and "rotate_deg" */
 bough_status bo_scene_pose(const bo_json *at, bo_se3 *pose);
 /* [Ixx, Iyy, Izz, Iyz, Ixz, Ixy] of a body about its centre of mass; matrix: row-major. */

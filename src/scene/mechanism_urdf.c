@@ -28,7 +28,7 @@ static bough_status hash_file(bough_context *ctx, const char *path, uint64_t *ha
 
 /* "package://NAME/meshes/arm.stl" is looked for beside the URDF and in the folder above it, since packages keep their
  * descriptions in one folder and their meshes in another. *path is to be freed; NULL: it is nowhere. */
-static bough_status find_mesh(bough_context *ctx, const char *urdf, const char *name, char **path) {
+bough_status bo_urdf_find_mesh(bough_context *ctx, const char *urdf, const char *name, char **path) {
     static const char package[] = "package://", file[] = "file://";
     if (strncmp(name, file, sizeof file - 1) == 0)
         name += sizeof file - 1;
@@ -52,7 +52,7 @@ static bough_status find_mesh(bough_context *ctx, const char *urdf, const char *
 static bough_status read_mesh(const taker *t, const bough_urdf_shape *from, bo_scene_shape *shape) {
     bough_mesh_read_def def = bough_default_mesh_read_def();
     char *path;
-    BO_TRY(find_mesh(t->ctx, t->path, from->mesh, &path));
+    BO_TRY(bo_urdf_find_mesh(t->ctx, t->path, from->mesh, &path));
     if (!path) {
         bo_warn(t->ctx, "%s: the mesh \"%.200s\" is not there; its link is drawn without it", t->path, from->mesh);
         return BOUGH_OK;

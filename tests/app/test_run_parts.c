@@ -217,7 +217,7 @@ static void a_scene_is_packed(void **state) {
 
 static void mistakes_are_one_sentence(void **state) {
     (void)state;
-    check_mistake(2, "--engine: \"half\" should be tree, mechanism or full", "run", "chain.json", "--engine", "half");
+    check_mistake(2, "--engine: \"half\" should be full, tree or mechanism", "run", "chain.json", "--engine", "half");
     check_mistake(2, "--coupling: \"L5\" should be", "run", "chain.json", "--coupling", "L5");
     check_mistake(2, "--passes: \"3\" should be 1 or 2", "run", "chain.json", "--passes", "3");
     check_mistake(2, "\"chain.json\" is the scene", "run", "chain.json", "--inputs", "chain.json");

@@ -2,9 +2,9 @@
 #include "moving.h"
 #include "world.h"
 
-static void run_bodies(bough_context *ctx, bough_surroundings *s, double dt, int steps) {
+static void run_bodies(bough_context *ctx, bough_contact_world *s, double dt, int steps) {
     for (int i = 0; i < steps; i++)
-        check_ok(ctx, bough_mechanism_step_among(ctx, NULL, NULL, s, dt));
+        check_ok(ctx, bough_contact_world_step(ctx, s, dt));
 }
 /* ---- rest ---- */
 
@@ -19,7 +19,7 @@ static void what_lies_on_the_ground_is_carried(void **unused) {
             const bough_rigid_body_def *body =
                 add_body(ctx, w, shapes[i], 500, at(0, 0, height + 0.2 * drop, 0, 0, 0.3));
             add_obstacle(w, plane_def(), bo_se3_identity());
-            bough_surroundings *s = surround(ctx, NULL, w);
+            bough_contact_world *s = surround(ctx, NULL, w);
             run_bodies(ctx, s, 0.005, drop ? 400 : 3);
             check_near(place_of(s, 0).z, height, 3e-8);
             check_below(bo_norm(velocity_of(s, 0)), 1e-6);
@@ -28,7 +28,7 @@ static void what_lies_on_the_ground_is_carried(void **unused) {
             check_below(fabs(force.x) + fabs(force.y), 1e-5 * body->mass);
             check_below(s->residual, 1e-6);
             check(s->rounds <= 3); /* the impulses of the last step are the answer */
-            bough_surroundings_destroy(ctx, s);
+            bough_contact_world_destroy(ctx, s);
             free(w);
         }
     bough_context_destroy(ctx);
@@ -48,13 +48,13 @@ static void blocks_slide_as_friction_lets_them(void **unused) {
                 add_body(ctx, w, box_def(0.2, 0.2, 0.1), 500, bo_se3_mul(tilted, at(0, 0, 0.05, 0, 0, 0.4)))->friction =
                     mu;
                 add_obstacle(w, field ? field_def(10, 10, 0.5, heights) : plane_def(), tilted)->friction = mu;
-                bough_surroundings *s = surround(ctx, NULL, w);
+                bough_contact_world *s = surround(ctx, NULL, w);
                 run_bodies(ctx, s, dt, 250);
                 const double speed = bo_dot(velocity_of(s, 0), bo_mat_vec(tilted.R, bo_v3(1, 0, 0)));
                 const double expected = above ? 9.81 * (sin(angle) - mu * cos(angle)) * 0.5 : 0;
                 check_near(speed, expected, above ? 1e-5 * expected : 1e-8);
                 check_near(bo_norm(velocity_of(s, 0)), fabs(speed), 1e-9);
-                bough_surroundings_destroy(ctx, s);
+                bough_contact_world_destroy(ctx, s);
                 free(w);
             }
     bough_context_destroy(ctx);
@@ -68,7 +68,7 @@ static void a_stack_of_boxes_stays(void **unused) {
     for (int i = 0; i < COUNT; i++)
         add_body(ctx, w, box_def(0.2, 0.2, 0.2), 300, at(0.01 * (i % 2), 0, 0.1 + 0.2 * i, 0, 0, 0.2 * i));
     add_obstacle(w, plane_def(), bo_se3_identity());
-    bough_surroundings *s = surround(ctx, NULL, w);
+    bough_contact_world *s = surround(ctx, NULL, w);
     run_bodies(ctx, s, 1. / 120, 600);
     for (int i = 0; i < COUNT; i++) {
         check_near(place_of(s, i).z, 0.1 + 0.2 * i, 5e-7);
@@ -76,7 +76,7 @@ static void a_stack_of_boxes_stays(void **unused) {
         check_near(place_of(s, i).y, 0, 1e-5);
     }
     check_near(total_force(s, BOUGH_CONTACT_OF_OBSTACLE, 0).z, -COUNT * 0.008 * 300 * 9.81, 0.02);
-    bough_surroundings_destroy(ctx, s);
+    bough_contact_world_destroy(ctx, s);
     free(w);
     bough_context_destroy(ctx);
 }
@@ -94,9 +94,9 @@ static void the_ground_carries_an_end_effector_as_statics_say(void **unused) {
     const double radius = 0.02, raised = 0.004;
     add_touch(w, 0, sphere_def(radius))->friction = 0;
     add_obstacle(w, plane_def(), at(0, 0, raised - radius, 0, 0, 0));
-    bough_surroundings *s = surround(ctx, m.model, w);
+    bough_contact_world *s = surround(ctx, &m, w);
     for (int i = 0; i < 4000; i++) {
-        check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.005));
+        check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
         check_ok(ctx, bough_mechanism_step(ctx, alone.model, alone.state, 0.005));
     }
     const double lower = bough_mechanism_state_end_effector(alone.model, alone.state, 0).position[2],
@@ -107,7 +107,7 @@ static void the_ground_carries_an_end_effector_as_statics_say(void **unused) {
     check_near(s->contacts[0].force[2], (upper - lower) / m.statics->C[6 * 2 + 2],
                0.01 * s->contacts[0].force[2]); /* but for the turn of the axes */
     check_below(s->residual, 1e-9);
-    bough_surroundings_destroy(ctx, s);
+    bough_contact_world_destroy(ctx, s);
     stop(ctx, alone);
     stop(ctx, m);
     free(w);
@@ -136,9 +136,9 @@ static void a_finger_holds_a_ball_at_a_wall(void **unused) {
         ball->friction = mu;
         check(2 * 0.6 * force > 1.2 * 9.81 * ball->mass && 2 * 0.15 * force < 0.8 * 9.81 * ball->mass);
         add_obstacle(w, box_def(0.1, 1, 1), at(0.23, 0, 0, 0, 0, 0))->friction = mu;
-        bough_surroundings *s = surround(ctx, m.model, w);
+        bough_contact_world *s = surround(ctx, &m, w);
         for (int i = 0; i < 300; i++)
-            check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.002));
+            check_ok(ctx, bough_contact_world_step(ctx, s, 0.002));
         if (slippery) {
             check(place_of(s, 0).z < -0.05);
         } else {
@@ -148,7 +148,7 @@ static void a_finger_holds_a_ball_at_a_wall(void **unused) {
             check_near(total_force(s, BOUGH_CONTACT_OF_BODY, 0).z, 9.81 * ball->mass, 1e-9 * ball->mass);
             check_near(total_force(s, BOUGH_CONTACT_OF_END_EFFECTOR, 0).x, -force, 1e-9 * force);
         }
-        bough_surroundings_destroy(ctx, s);
+        bough_contact_world_destroy(ctx, s);
         stop(ctx, m);
         free(w);
         free(sk);
@@ -186,8 +186,8 @@ static void what_touches_moves_no_further(void **unused) {
         world *w = new_world();
         add_touch(w, 0, ball)->friction = 0;
         add_obstacle(w, plane_def(), (bo_se3){turn, bo_mul_add(centre, -0.01, n)});
-        bough_surroundings *s = surround(ctx, m.model, w);
-        check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, dt));
+        bough_contact_world *s = surround(ctx, &m, w);
+        check_ok(ctx, bough_contact_world_step(ctx, s, dt));
         const bough_pose after = bough_mechanism_state_end_effector(m.model, m.state, 0);
         const double speed =
             bo_dot(n, bo_sub(bo_se3_apply(bo_pose(&after), bo_load3(ball.frame.position)), centre)) / dt;
@@ -195,7 +195,7 @@ static void what_touches_moves_no_further(void **unused) {
         check_int(s->contact_count, 1);
         if (s->contacts[0].force[0] != 0)
             check_near(speed, 0, 1e-5);
-        bough_surroundings_destroy(ctx, s);
+        bough_contact_world_destroy(ctx, s);
         stop(ctx, m);
         free(w);
         free(sk);
@@ -218,15 +218,15 @@ static void end_effectors_may_touch_each_other(void **unused) {
         const double radius = 0.4 * bo_norm(d);
         for (int e = 0; e < 2; e++)
             add_touch(w, e, sphere_def(radius))->friction = 0;
-        w->def.touch_each_other = touch;
-        bough_surroundings *s = surround(ctx, m.model, w);
+        w->touch_each_other = touch;
+        bough_contact_world *s = surround(ctx, &m, w);
         double force[3];
         for (int e = 0; e < 2; e++) {
             bo_store3(force, bo_scale((e ? -300 : 300) / bo_norm(d), d));
             bough_mechanism_state_push(m.model, m.state, e, force, (double[3]){0});
         }
         for (int i = 0; i < 2000; i++)
-            check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.005));
+            check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
         const bough_pose p = bough_mechanism_state_end_effector(m.model, m.state, 0),
                          q = bough_mechanism_state_end_effector(m.model, m.state, 1);
         apart[touch] = bo_norm(bo_sub(bo_load3(p.position), bo_load3(q.position))) / radius;
@@ -237,7 +237,7 @@ static void end_effectors_may_touch_each_other(void **unused) {
                                        total_force(s, BOUGH_CONTACT_OF_END_EFFECTOR, 1))),
                         1e-12);
         }
-        bough_surroundings_destroy(ctx, s);
+        bough_contact_world_destroy(ctx, s);
         stop(ctx, m);
         free(w);
         free(sk);
@@ -272,9 +272,9 @@ static void a_free_mechanism_lands(void **unused) {
         add_touch(w, i, sphere_def(0.03));
     add_touch(w, BOUGH_TOUCH_BY_BASE, box_def(0.4, 0.3, 0.05));
     add_obstacle(w, plane_def(), bo_se3_identity());
-    bough_surroundings *s = surround(ctx, m.model, w);
+    bough_contact_world *s = surround(ctx, &m, w);
     for (int i = 0; i < 2000; i++)
-        check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.002));
+        check_ok(ctx, bough_contact_world_step(ctx, s, 0.002));
     check_near(total_force(s, BOUGH_CONTACT_OF_OBSTACLE, 0).z, -weight, 1e-11 * weight);
     check_near(m.state->base.position[2], 0.3, 1e-9);
     double speed = 0;
@@ -285,13 +285,13 @@ static void a_free_mechanism_lands(void **unused) {
     for (int i = 0; i < 4; i++)
         w->touches[i].shape.radius = 1e-3;
     w->touches[4].shape = box_def(0.5, 0.4, 0.7);
-    bough_surroundings_destroy(ctx, s);
-    s = surround(ctx, m.model, w);
+    bough_contact_world_destroy(ctx, s);
+    s = surround(ctx, &m, w);
     for (int i = 0; i < 2000; i++)
-        check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.002));
+        check_ok(ctx, bough_contact_world_step(ctx, s, 0.002));
     check_near(m.state->base.position[2], 0.35, 1e-8);
     check_near(total_force(s, BOUGH_CONTACT_OF_END_EFFECTOR, BOUGH_TOUCH_BY_BASE).z, weight, 1e-3 * weight);
-    bough_surroundings_destroy(ctx, s);
+    bough_contact_world_destroy(ctx, s);
     stop(ctx, m);
     free(w);
     free(sk);
@@ -313,11 +313,11 @@ static void a_mechanism_takes_momentum_from_what_hits_it(void **unused) {
         add_body(ctx, w, sphere_def(0.05), 1000,
                  (bo_se3){bo_identity3(), bo_add(bo_load3(end.position), bo_v3(0.01, 0.02, 0.2))});
     ball->twist[2] = -2;
-    bough_surroundings *s = surround(ctx, m.model, w);
+    bough_contact_world *s = surround(ctx, &m, w);
     memset(s->gravity, 0, sizeof s->gravity);
     double hardest = 0;
     for (int i = 0; i < 300; i++) {
-        check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.001));
+        check_ok(ctx, bough_contact_world_step(ctx, s, 0.001));
         hardest = fmax(hardest, bo_norm(total_force(s, BOUGH_CONTACT_OF_BODY, 0)));
         double p[6] = {0}, z[12] = {0};
         for (int32_t k = 0; k < m.model->rank; k++)
@@ -334,7 +334,7 @@ static void a_mechanism_takes_momentum_from_what_hits_it(void **unused) {
         check_below(bo_norm(bo_sub(sum, bo_v3(0, 0, -2 * ball->mass))), 1e-10);
     }
     check(hardest > 1);
-    bough_surroundings_destroy(ctx, s);
+    bough_contact_world_destroy(ctx, s);
     stop(ctx, m);
     free(w);
     free(sk);
@@ -343,7 +343,7 @@ static void a_mechanism_takes_momentum_from_what_hits_it(void **unused) {
 
 /* ---- bodies ---- */
 
-static double kinetic_of(const world *w, const bough_surroundings *s) {
+static double kinetic_of(const world *w, const bough_contact_world *s) {
     double sum = 0;
     for (int32_t i = 0; i < s->body_count; i++) {
         const bo_vec3 spin = bo_load3(s->bodies[i].spin);
@@ -357,7 +357,7 @@ static double kinetic_of(const world *w, const bough_surroundings *s) {
 typedef struct {
     bo_vec3 linear, angular;
 } momenta;
-static momenta momenta_of(const world *w, const bough_surroundings *s) {
+static momenta momenta_of(const world *w, const bough_contact_world *s) {
     momenta p = {0};
     for (int32_t i = 0; i < s->body_count; i++) {
         const bo_vec3 mv = bo_scale(w->bodies[i].mass, velocity_of(s, i));
@@ -382,7 +382,7 @@ static void elastic_balls_keep_momentum_and_energy(void **unused) {
         bough_rigid_body_def *a = add_body(ctx, w, sphere_def(0.1), 1000, at(-0.4, 0, 0, 0, 0, 0)),
                              *b = add_body(ctx, w, sphere_def(0.15), density, at(0.1, y, z, 0, 0, 0));
         a->restitution = e, a->friction = 0, a->twist[0] = 2, b->twist[0] = -0.3;
-        bough_surroundings *s = surround(ctx, NULL, w);
+        bough_contact_world *s = surround(ctx, NULL, w);
         memset(s->gravity, 0, sizeof s->gravity);
         const momenta before = momenta_of(w, s);
         const double energy = kinetic_of(w, s);
@@ -390,7 +390,7 @@ static void elastic_balls_keep_momentum_and_energy(void **unused) {
         double approach = 0;
         for (int i = 0; i < 400; i++) {
             const bo_vec3 relative = bo_sub(velocity_of(s, 0), velocity_of(s, 1));
-            check_ok(ctx, bough_mechanism_step_among(ctx, NULL, NULL, s, 0.001));
+            check_ok(ctx, bough_contact_world_step(ctx, s, 0.001));
             if (s->contact_count && bo_norm(bo_load3(s->contacts[0].force)) > 0 && approach == 0) {
                 n = bo_load3(s->contacts[0].normal);
                 approach = -bo_dot(n, relative);
@@ -409,7 +409,7 @@ static void elastic_balls_keep_momentum_and_energy(void **unused) {
                    (e > 0 ? 1e-9 : 5e-3) * energy); /* 0: they part in several steps */
         if (e == 1)
             check_near(kinetic_of(w, s), energy, 1e-12 * energy);
-        bough_surroundings_destroy(ctx, s);
+        bough_contact_world_destroy(ctx, s);
         free(w);
     }
     bough_context_destroy(ctx);
@@ -435,14 +435,14 @@ static void free_bodies_keep_their_momentum(void **unused) {
         bo_store3(body->twist, bo_mat_tvec(bo_pose(&body->pose).R, bo_scale(-2, x)));
         bo_store3(body->twist + 3, random_vector(&r, 4));
     }
-    bough_surroundings *s = surround(ctx, NULL, w);
+    bough_contact_world *s = surround(ctx, NULL, w);
     memset(s->gravity, 0, sizeof s->gravity);
     const momenta before = momenta_of(w, s);
     double energy = kinetic_of(w, s);
     const double first = energy;
     int touched = 0;
     for (int i = 0; i < 400; i++) {
-        check_ok(ctx, bough_mechanism_step_among(ctx, NULL, NULL, s, 0.004));
+        check_ok(ctx, bough_contact_world_step(ctx, s, 0.004));
         touched += s->contact_count > 2;
         const double now = kinetic_of(w, s);
         check(now <= energy + 1e-3 * first); /* but for the undoing of overlaps */
@@ -453,7 +453,7 @@ static void free_bodies_keep_their_momentum(void **unused) {
     const momenta after = momenta_of(w, s);
     check_below(bo_norm(bo_sub(after.linear, before.linear)), 1e-12);
     check_below(bo_norm(bo_sub(after.angular, before.angular)), 1e-10);
-    bough_surroundings_destroy(ctx, s);
+    bough_contact_world_destroy(ctx, s);
     free(w);
     bough_context_destroy(ctx);
 }
@@ -466,7 +466,7 @@ static void a_spinning_body_flies_straight(void **unused) {
     bough_rigid_body_def *body = add_body(ctx, w, box_def(0.3, 0.2, 0.1), 500, at(0, 0, 0, 0.3, 0.2, 0.1));
     const double twist[6] = {1, 0.5, -0.2, 0.1, 9, 0.2};
     memcpy(body->twist, twist, sizeof twist);
-    bough_surroundings *s = surround(ctx, NULL, w);
+    bough_contact_world *s = surround(ctx, NULL, w);
     memset(s->gravity, 0, sizeof s->gravity);
     const momenta before = momenta_of(w, s);
     const bo_vec3 v = velocity_of(s, 0);
@@ -482,9 +482,9 @@ static void a_spinning_body_flies_straight(void **unused) {
     check_below(bo_norm(bo_sub(after.angular, before.angular)), 1e-11);
     check_below(bo_norm(bo_sub(place_of(s, 0), bo_scale(3, v))), 1e-10);
     double back[6];
-    bough_surroundings_body_twist(s, 0, back);
+    bough_contact_world_body_twist(s, 0, back);
     check_near(bo_norm(bo_load3(back)), bo_norm(v), 1e-12);
-    bough_surroundings_destroy(ctx, s);
+    bough_contact_world_destroy(ctx, s);
     free(w);
     bough_context_destroy(ctx);
 }
@@ -500,7 +500,7 @@ static void fast_spins_are_not_driven(void **unused) {
         world *w = new_world();
         bough_rigid_body_def *body = add_body(ctx, w, box_def(0.0188, 0.0929, 0.0127), 8000, bo_se3_identity());
         bo_store3(body->twist + 3, bo_scale(spins[k / 4], bo_normalize(random_vector(&r, 1))));
-        bough_surroundings *s = surround(ctx, NULL, w);
+        bough_contact_world *s = surround(ctx, NULL, w);
         memset(s->gravity, 0, sizeof s->gravity);
         const momenta before = momenta_of(w, s);
         double energy = kinetic_of(w, s);
@@ -511,7 +511,7 @@ static void fast_spins_are_not_driven(void **unused) {
         }
         const momenta after = momenta_of(w, s);
         check_below(bo_norm(bo_sub(after.angular, before.angular)), 1e-9 * bo_norm(before.angular));
-        bough_surroundings_destroy(ctx, s);
+        bough_contact_world_destroy(ctx, s);
         free(w);
     }
     bough_context_destroy(ctx);
@@ -527,10 +527,10 @@ static void nothing_flies_through_walls(void **unused) {
                                               at(-1 - 0.037 * i, 0, 0, 0.1 * i, 0.2, 0));
         bo_store3(ball->twist, bo_mat_tvec(bo_pose(&ball->pose).R, bo_v3(60, 0, 0)));
         add_obstacle(w, box_def(0.02, 1, 1), bo_se3_identity());
-        bough_surroundings *s = surround(ctx, NULL, w);
+        bough_contact_world *s = surround(ctx, NULL, w);
         run_bodies(ctx, s, 0.01, 20);
         check(place_of(s, 0).x < 0);
-        bough_surroundings_destroy(ctx, s);
+        bough_contact_world_destroy(ctx, s);
         free(w);
     }
     bough_context_destroy(ctx);
@@ -570,7 +570,7 @@ static void nothing_sinks_into_rough_ground(void **unused) {
                      at(apart * (i % 4 - 1.5), apart * (i / 4 - 1), 0.3, a, b, 0));
         }
         add_obstacle(w, field_def(N, N, cell, heights), bo_se3_identity());
-        bough_surroundings *s = surround(ctx, NULL, w);
+        bough_contact_world *s = surround(ctx, NULL, w);
         double deepest = 0;
         for (int k = 0; k < 200; k++) {
             run_bodies(ctx, s, 0.005, 1);
@@ -588,7 +588,7 @@ static void nothing_sinks_into_rough_ground(void **unused) {
             }
         }
         check_below(deepest, 0.002); /* a fifth of what they fall in a step */
-        bough_surroundings_destroy(ctx, s);
+        bough_contact_world_destroy(ctx, s);
         free(w);
     }
     bough_context_destroy(ctx);
@@ -626,14 +626,14 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
     sketch *sk = chain(3);
     moving m = start(ctx, sk), again = start(ctx, sk);
     world *w = pile(ctx, heights, points, bo_se3_identity());
-    bough_surroundings *s = surround(ctx, m.model, w), *t = surround(ctx, m.model, w);
+    bough_contact_world *s = surround(ctx, &m, w), *t = surround(ctx, &again, w);
     double *memory = NULL;
     bough_contact *contacts = NULL;
     int64_t size = 0;
     int32_t touched = 0;
     double worst = 0;
     for (int i = 0; i < 500; i++) {
-        check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.005));
+        check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
         worst = fmax(worst, s->residual);
         for (int32_t k = 0; k < s->contact_count; k++) {
             const bo_vec3 f = bo_load3(s->contacts[k].force), n = bo_load3(s->contacts[k].normal);
@@ -642,9 +642,9 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
             check_below(bo_norm(bo_mul_add(f, -push, n)), 0.5 * push * (1 + 1e-9) + 1e-12);
         }
         if (i == 250) {
-            size = bough_surroundings_memory_size(s);
+            size = bough_contact_world_memory_size(s);
             memory = malloc((size_t)size * sizeof(double));
-            bough_surroundings_save(s, memory);
+            bough_contact_world_save(s, memory);
             touched = s->contact_count;
             contacts = malloc((size_t)touched * sizeof *contacts);
             memcpy(contacts, s->contacts, (size_t)touched * sizeof *contacts);
@@ -654,13 +654,13 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
         }
     }
     check_below(worst, 2e-3);
-    check_ok(ctx, bough_surroundings_restore(ctx, t, size, memory));
+    check_ok(ctx, bough_contact_world_restore(ctx, t, size, memory));
     check(touched > 0);
     check_int(t->contact_count, touched);
     check_int(memcmp(contacts, t->contacts, (size_t)touched * sizeof *contacts), 0);
     free(contacts);
     for (int i = 251; i < 500; i++)
-        check_ok(ctx, bough_mechanism_step_among(ctx, again.model, again.state, t, 0.005));
+        check_ok(ctx, bough_contact_world_step(ctx, t, 0.005));
     check_int(memcmp(s->bodies, t->bodies, (size_t)s->body_count * sizeof *s->bodies), 0);
     check_int(memcmp(m.state->xi, again.state->xi, 6 * sizeof(double)), 0);
     check_int(s->contact_count, t->contact_count);
@@ -670,18 +670,18 @@ static void saved_runs_go_on_with_the_same_bits(void **unused) {
     for (int64_t k = 0; k < size; k++) {
         const double right = memory[k];
         memory[k] = NAN;
-        check_fails(ctx, bough_surroundings_restore(ctx, t, size, memory), BOUGH_ERROR_FORMAT, "not those");
+        check_fails(ctx, bough_contact_world_restore(ctx, t, size, memory), BOUGH_ERROR_FORMAT, "not those");
         memory[k] = right;
     }
     check(memory[2] > 0); /* impulses, and the step of which they are */
     memory[3] = 0;
-    check_fails(ctx, bough_surroundings_restore(ctx, t, size, memory), BOUGH_ERROR_FORMAT, "not those");
-    check_fails(ctx, bough_surroundings_restore(ctx, t, size - 1, memory), BOUGH_ERROR_FORMAT, "not those");
-    check_fails(ctx, bough_surroundings_restore(ctx, t, 3, memory), BOUGH_ERROR_FORMAT, "not those");
+    check_fails(ctx, bough_contact_world_restore(ctx, t, size, memory), BOUGH_ERROR_FORMAT, "not those");
+    check_fails(ctx, bough_contact_world_restore(ctx, t, size - 1, memory), BOUGH_ERROR_FORMAT, "not those");
+    check_fails(ctx, bough_contact_world_restore(ctx, t, 3, memory), BOUGH_ERROR_FORMAT, "not those");
     check_int(memcmp(&kept, &t->bodies[0], sizeof kept), 0);
     free(memory);
-    bough_surroundings_destroy(ctx, s);
-    bough_surroundings_destroy(ctx, t);
+    bough_contact_world_destroy(ctx, s);
+    bough_contact_world_destroy(ctx, t);
     stop(ctx, m);
     stop(ctx, again);
     free(w);
@@ -696,7 +696,7 @@ static void it_does_not_matter_how_the_world_is_turned(void **unused) {
     const bo_se3 g = at(1, -2, 0.5, 0.7, -1.1, 0.4);
     double heights[144] = {0};
     bo_vec3 points[20];
-    bough_surroundings *s[2];
+    bough_contact_world *s[2];
     moving m[2];
     world *w[2];
     sketch *sk[2];
@@ -707,17 +707,17 @@ static void it_does_not_matter_how_the_world_is_turned(void **unused) {
         m[k] = start(ctx, sk[k]);
         w[k] = pile(ctx, heights, points, k ? g : bo_se3_identity());
         w[k]->def.tolerance = 1e-12, w[k]->def.most_rounds = 5000;
-        s[k] = surround(ctx, m[k].model, w[k]);
+        s[k] = surround(ctx, &m[k], w[k]);
         const bo_vec3 down = bo_mat_vec(k ? g.R : bo_identity3(), bo_v3(0, 0, -9.81));
         bo_store3(s[k]->gravity, down);
         bo_store3(m[k].state->gravity, down);
         for (int i = 0; i < 60; i++)
-            check_ok(ctx, bough_mechanism_step_among(ctx, m[k].model, m[k].state, s[k], 0.004));
+            check_ok(ctx, bough_contact_world_step(ctx, s[k], 0.004));
     }
     for (int32_t i = 0; i < s[0]->body_count; i++)
         check_below(bo_norm(bo_sub(bo_se3_apply(g, place_of(s[0], i)), place_of(s[1], i))), 1e-5);
     for (int k = 0; k < 2; k++) {
-        bough_surroundings_destroy(ctx, s[k]);
+        bough_contact_world_destroy(ctx, s[k]);
         stop(ctx, m[k]);
         free(w[k]);
         free(sk[k]);
@@ -734,12 +734,12 @@ static void steps_are_transactions_and_stop_allocating(void **unused) {
     sketch *sk = chain(3);
     moving m = start(ctx, sk);
     world *w = pile(ctx, heights, points, bo_se3_identity());
-    bough_surroundings *s = surround(ctx, m.model, w);
+    bough_contact_world *s = surround(ctx, &m, w);
     for (int i = 0; i < 200; i++)
-        check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.005));
+        check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
     const long calls = counted.calls;
     for (int i = 0; i < 100; i++)
-        check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.005));
+        check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
     check_int(counted.calls, calls);
 
     bough_rigid_body bodies[9];
@@ -747,9 +747,10 @@ static void steps_are_transactions_and_stop_allocating(void **unused) {
     memcpy(bodies, s->bodies, sizeof bodies);
     memcpy(xi, m.state->xi, sizeof xi);
     const double time = m.state->time;
-    check_fails(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, NAN), BOUGH_ERROR_ARGUMENT, "above 0");
-    check_fails(ctx, bough_mechanism_step_among(ctx, m.model, NULL, s, 0.01), BOUGH_ERROR_ARGUMENT, "its state");
-    check_fails(ctx, bough_mechanism_step_among(ctx, NULL, NULL, s, 0.01), BOUGH_ERROR_ARGUMENT, "another model");
+    check_fails(ctx, bough_contact_world_step(ctx, s, NAN), BOUGH_ERROR_ARGUMENT, "above 0");
+    bough_contact_actor stateless;
+    check_fails(ctx, bough_mechanism_actor_create(ctx, m.model, NULL, 0, NULL, &stateless), BOUGH_ERROR_ARGUMENT,
+                "its state");
     for (int k = 0; k < 4; k++) {
         double *number = k == 0   ? &s->bodies[3].force[1]
                          : k == 1 ? &s->bodies[3].torque[1]
@@ -759,7 +760,7 @@ static void steps_are_transactions_and_stop_allocating(void **unused) {
         for (int i = 0; i < 3; i++) {
             const double right = *number;
             *number = wrong[i];
-            const bough_status status = bough_mechanism_step_among(ctx, m.model, m.state, s, 0.005);
+            const bough_status status = bough_contact_world_step(ctx, s, 0.005);
             *number = right;
             check(status == BOUGH_NOT_FINITE);
             check_int(memcmp(bodies, s->bodies, sizeof bodies), 0);
@@ -767,8 +768,8 @@ static void steps_are_transactions_and_stop_allocating(void **unused) {
             check(m.state->time == time);
         }
     }
-    check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.005));
-    bough_surroundings_destroy(ctx, s);
+    check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
+    bough_contact_world_destroy(ctx, s);
     stop(ctx, m);
     free(w);
     free(sk);
@@ -779,16 +780,16 @@ static void steps_are_transactions_and_stop_allocating(void **unused) {
 static void hostile_surroundings_are_refused(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    bough_surroundings *s = NULL;
+    bough_contact_world *s = NULL;
     world *w = new_world();
     bough_rigid_body_def *body = add_body(ctx, w, sphere_def(0.1), 1000, bo_se3_identity());
     bough_obstacle_def *obstacle = add_obstacle(w, plane_def(), bo_se3_identity());
     const bough_rigid_body_def good = *body;
     const bough_obstacle_def wall = *obstacle;
-#define REFUSED(part)                                                                                \
-    check_fails(ctx, bough_surroundings_create(ctx, NULL, &w->def, &s), BOUGH_ERROR_ARGUMENT, part); \
-    check(!s);                                                                                       \
-    *body = good, *obstacle = wall, w->def.body_count = w->def.obstacle_count = 1, w->def.touch_count = 0
+#define REFUSED(part)                                                                           \
+    check_fails(ctx, bough_contact_world_create(ctx, &w->def, &s), BOUGH_ERROR_ARGUMENT, part); \
+    check(!s);                                                                                  \
+    *body = good, *obstacle = wall, w->def.body_count = w->def.obstacle_count = 1, w->touch_count = 0
     body->mass = 0;
     REFUSED("mass");
     body->mass = NAN;
@@ -823,25 +824,23 @@ static void hostile_surroundings_are_refused(void **unused) {
     REFUSED("bodies");
     w->def.obstacle_count = 2000000000;
     REFUSED("obstacles");
-    add_touch(w, 0, sphere_def(1));
-    REFUSED("no mechanism");
     w->def.margin = NAN;
     REFUSED("margin");
     w->def.margin = 0.05, w->def.cookie = 0;
-    REFUSED("bough_default_surroundings_def");
+    REFUSED("bough_default_contact_world_def");
     free(w);
 
     sketch *sk = chain(2);
     moving m = start(ctx, sk);
     w = new_world();
     bough_touch_def *touch = add_touch(w, 1, sphere_def(0.1));
-    check_fails(ctx, bough_surroundings_create(ctx, m.model, &w->def, &s), BOUGH_ERROR_ARGUMENT, "end effector 1");
+    check_fails(ctx, try_surround(ctx, &m, w, &s), BOUGH_ERROR_ARGUMENT, "end effector 1");
     touch->end_effector = 0, touch->shape.radius = NAN;
-    check_fails(ctx, bough_surroundings_create(ctx, m.model, &w->def, &s), BOUGH_ERROR_ARGUMENT, "touch 0: the radius");
+    check_fails(ctx, try_surround(ctx, &m, w, &s), BOUGH_ERROR_ARGUMENT, "touch 0: the radius");
     touch->shape = plane_def();
-    check_fails(ctx, bough_surroundings_create(ctx, m.model, &w->def, &s), BOUGH_ERROR_ARGUMENT, "only be obstacles");
+    check_fails(ctx, try_surround(ctx, &m, w, &s), BOUGH_ERROR_ARGUMENT, "only be obstacles");
     touch->cookie = 1;
-    check_fails(ctx, bough_surroundings_create(ctx, m.model, &w->def, &s), BOUGH_ERROR_ARGUMENT, "touch 0");
+    check_fails(ctx, try_surround(ctx, &m, w, &s), BOUGH_ERROR_ARGUMENT, "touch 0");
     stop(ctx, m);
     free(w);
     free(sk);
@@ -854,18 +853,18 @@ static void memory_may_be_short(void **unused) {
     double heights[144] = {0};
     bough_context *plain = test_context(1);
     world *w = pile(plain, heights, points, bo_se3_identity());
-    w->def.touch_count = 0;
+    w->touch_count = 0;
     for (long fail_at = 1;; fail_at++) {
         test_memory memory = {.fail_at = fail_at};
         bough_context *ctx = test_counting_context(&memory);
-        bough_surroundings *s = NULL;
-        bough_status status = bough_surroundings_create(ctx, NULL, &w->def, &s);
+        bough_contact_world *s = NULL;
+        bough_status status = bough_contact_world_create(ctx, &w->def, &s);
         for (int i = 0; i < 60 && status == BOUGH_OK; i++) {
-            status = bough_mechanism_step_among(ctx, NULL, NULL, s, 0.005);
+            status = bough_contact_world_step(ctx, s, 0.005);
             if (status == BOUGH_ERROR_MEMORY) /* it goes on when there is memory again */
-                check_ok(ctx, bough_mechanism_step_among(ctx, NULL, NULL, s, 0.005));
+                check_ok(ctx, bough_contact_world_step(ctx, s, 0.005));
         }
-        bough_surroundings_destroy(ctx, s);
+        bough_contact_world_destroy(ctx, s);
         bough_context_destroy(ctx);
         check_int(memory.live, 0);
         if (status == BOUGH_OK)

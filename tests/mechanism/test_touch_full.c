@@ -8,18 +8,26 @@
 typedef struct {
     bough_mechanism *mechanism;
     bough_full_mechanism *full;
-    bough_surroundings *s;
+    bough_contact_world *s;
 } whole;
 
 static whole whole_of(bough_context *ctx, const sketch *sk, const world *w) {
     whole f = {0};
     check_ok(ctx, bough_mechanism_create(ctx, &sk->def, &f.mechanism));
     check_ok(ctx, bough_full_mechanism_create(ctx, f.mechanism, &f.full));
-    check_ok(ctx, bough_full_surroundings_create(ctx, f.full, &w->def, &f.s));
+    bough_contact_actor actor;
+    const bough_status made = bough_full_actor_create(ctx, f.full, w->touch_count, w->touches, &actor);
+    check_ok(ctx, surround_actor(ctx, made, &actor, w, &f.s));
     return f;
 }
+static bough_status surround_blend(bough_context *ctx, const bough_mechanism_blend *blend, bough_blend_state *state,
+                                   const world *w, bough_contact_world **s) {
+    bough_contact_actor actor;
+    const bough_status made = bough_blend_actor_create(ctx, blend, state, w->touch_count, w->touches, &actor);
+    return surround_actor(ctx, made, &actor, w, s);
+}
 static void end_whole(bough_context *ctx, whole f) {
-    bough_surroundings_destroy(ctx, f.s);
+    bough_contact_world_destroy(ctx, f.s);
     bough_full_mechanism_destroy(ctx, f.full);
     bough_mechanism_destroy(ctx, f.mechanism);
 }
@@ -45,19 +53,19 @@ static void stiff_mechanisms_touch_alike(void **unused) {
         add_touch(w, 0, sphere_def(radius))->friction = 0.3;
         add_obstacle(w, plane_def(), at(0, 0, tip.z - radius - 2e-5, 0, 0, 0));
         moving m = start(ctx, sk);
-        bough_surroundings *s = surround(ctx, m.model, w), *around = NULL;
+        bough_contact_world *s = surround(ctx, &m, w), *around = NULL;
         bough_mechanism_blend *blend = NULL;
         bough_blend_state *state = NULL;
         whole f = whole_of(ctx, sk, w);
         check_ok(ctx, bough_mechanism_blend_create(ctx, m.mechanism, NULL, &blend));
         check_ok(ctx, bough_blend_state_create(ctx, blend, &state));
-        check_ok(ctx, bough_blend_surroundings_create(ctx, blend, &w->def, &around));
+        check_ok(ctx, surround_blend(ctx, blend, state, w, &around));
         m.state->gravity[2] = -9.81;
         double most = 0;
         for (int k = 0; k < 300; k++) {
-            check_ok(ctx, bough_mechanism_step_among(ctx, m.model, m.state, s, 0.002));
-            check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
-            check_ok(ctx, bough_blend_state_step_among(ctx, blend, state, around, 0.002));
+            check_ok(ctx, bough_contact_world_step(ctx, s, 0.002));
+            check_ok(ctx, bough_contact_world_step(ctx, f.s, 0.002));
+            check_ok(ctx, bough_contact_world_step(ctx, around, 0.002));
             bough_mechanism_state_place(m.model, m.state);
             bough_blend_state_place(blend, state);
             const bo_vec3 a = effector_at(sk, m.state->poses, 0), b = effector_at(sk, f.full->poses, 0),
@@ -71,8 +79,8 @@ static void stiff_mechanisms_touch_alike(void **unused) {
         check(one > 0.01);
         check_near(two, one, 0.05 * one);
         check_near(three, one, 1e-7 * one);
-        bough_surroundings_destroy(ctx, around);
-        bough_surroundings_destroy(ctx, s);
+        bough_contact_world_destroy(ctx, around);
+        bough_contact_world_destroy(ctx, s);
         bough_blend_state_destroy(ctx, state);
         bough_mechanism_blend_destroy(ctx, blend);
         end_whole(ctx, f);
@@ -97,7 +105,7 @@ static void a_soft_chain_lies_on_the_ground(void **unused) {
     add_obstacle(w, plane_def(), at(0, 0, -0.22, 0, 0, 0))->friction = 0.4;
     whole f = whole_of(ctx, sk, w);
     for (int k = 0; k < 3000; k++) {
-        check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+        check_ok(ctx, bough_contact_world_step(ctx, f.s, 0.002));
         check(effector_at(sk, f.full->poses, 0).z > -0.2 - 1e-4);
         check_below(bough_mechanism_largest_gap(f.mechanism, f.full->poses).distance, 1e-9);
     }
@@ -106,7 +114,7 @@ static void a_soft_chain_lies_on_the_ground(void **unused) {
         check_below(fabs(f.full->twists[i]), 1e-4);
     const bo_vec3 rest = effector_at(sk, f.full->poses, 0); /* what rests does not creep, though springs press on */
     for (int k = 0; k < 500; k++)
-        check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+        check_ok(ctx, bough_contact_world_step(ctx, f.s, 0.002));
     check_below(bo_norm(bo_sub(effector_at(sk, f.full->poses, 0), rest)), 1e-7);
     const bo_vec3 force = total_force(f.s, BOUGH_CONTACT_OF_END_EFFECTOR, 0);
     check(force.z > 0.05);
@@ -157,7 +165,7 @@ static void a_ball_hands_over_its_momentum(void **unused) {
         memset(f.s->gravity, 0, sizeof f.s->gravity);
         const bo_vec3 before = momentum_of(sk, &f, w);
         for (int k = 0; k < 200; k++) {
-            check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+            check_ok(ctx, bough_contact_world_step(ctx, f.s, 0.002));
             check_below(bo_norm(bo_sub(momentum_of(sk, &f, w), before)), 1e-8 * bo_norm(before));
         }
         check(velocity_of(f.s, 0).z > -1.9);                       /* it was hit */
@@ -179,7 +187,7 @@ static void all_coordinates_answer_to_impulses(void **unused) {
         world *w = new_world();
         add_touch(w, 0, sphere_def(0.03));
         whole f = whole_of(ctx, sk, w);
-        check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+        check_ok(ctx, bough_contact_world_step(ctx, f.s, 0.002));
         const int32_t n = f.full->work->n;
         double answer[40 * 40];
         check(n > 2 && n <= 40);
@@ -220,14 +228,14 @@ static void links_touch_as_end_effectors_there(void **unused) {
         }
         if (i < 2) {
             moving m[2] = {start(ctx, sk), start(ctx, sk)};
-            bough_surroundings *s[2];
+            bough_contact_world *s[2];
             for (int k = 0; k < 2; k++) {
-                s[k] = surround(ctx, m[k].model, w[k]);
+                s[k] = surround(ctx, &m[k], w[k]);
                 m[k].state->gravity[2] = -9.81;
             }
             for (int step = 0; step < 200; step++)
                 for (int k = 0; k < 2; k++)
-                    check_ok(ctx, bough_mechanism_step_among(ctx, m[k].model, m[k].state, s[k], 0.002));
+                    check_ok(ctx, bough_contact_world_step(ctx, s[k], 0.002));
             check(s[0]->contact_count > 0);
             check_int(s[1]->contact_count, s[0]->contact_count);
             const bo_vec3 force = total_force(s[0], BOUGH_CONTACT_OF_END_EFFECTOR, 1);
@@ -237,12 +245,12 @@ static void links_touch_as_end_effectors_there(void **unused) {
                 check_near(m[1].state->xi[k], m[0].state->xi[k], 1e-8);
             check_below(bo_norm(bo_sub(place_of(s[1], 0), place_of(s[0], 0))), 1e-8);
             for (int k = 0; k < 2; k++)
-                bough_surroundings_destroy(ctx, s[k]), stop(ctx, m[k]);
+                bough_contact_world_destroy(ctx, s[k]), stop(ctx, m[k]);
         } else {
             whole f[2] = {whole_of(ctx, sk, w[0]), whole_of(ctx, sk, w[1])};
             for (int step = 0; step < 200; step++)
                 for (int k = 0; k < 2; k++)
-                    check_ok(ctx, bough_full_mechanism_step_among(ctx, f[k].full, f[k].s, 0.002));
+                    check_ok(ctx, bough_contact_world_step(ctx, f[k].s, 0.002));
             check(f[0].s->contact_count > 0);
             const bo_vec3 force = total_force(f[0].s, BOUGH_CONTACT_OF_END_EFFECTOR, 1);
             check(bo_norm(force) > 0.01);
@@ -259,6 +267,68 @@ static void links_touch_as_end_effectors_there(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* Two chains in one world: the upper one's end lies on the lower one's, and neither knows what the other is, reduced or
+ * full. Stiff as they are, all four ways end alike; forces on both are equal and opposite. */
+static void mechanisms_of_any_kind_share_a_world(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    double heights[4][2], force[4];
+    for (int k = 0; k < 4; k++) {
+        sketch *sk[2] = {chain(3), chain(3)};
+        bough_contact_actor actors[2];
+        moving m[2] = {{0}};
+        bough_mechanism *whole_of_it[2] = {NULL};
+        bough_full_mechanism *full[2] = {NULL};
+        bough_touch_def touch = bough_default_touch_def();
+        touch.shape = sphere_def(0.02), touch.friction = 0.3;
+        for (int i = 0; i < 2; i++) {
+            if (i == 1)
+                move_sketch(sk[i], at(0, 0.005, 0.0397, 0, 0, 0));
+            for (int32_t j = 0; j < sk[i]->def.joint_count; j++)
+                for (int f = 0; f < 6; f++)
+                    sk[i]->joints[j].stiffness[f] *= i ? 30 : 60, sk[i]->joints[j].damping[f] = 2;
+            if (k >> i & 1) {
+                check_ok(ctx, bough_mechanism_create(ctx, &sk[i]->def, &whole_of_it[i]));
+                check_ok(ctx, bough_full_mechanism_create(ctx, whole_of_it[i], &full[i]));
+                check_ok(ctx, bough_full_actor_create(ctx, full[i], 1, &touch, &actors[i]));
+            } else {
+                m[i] = start(ctx, sk[i]);
+                m[i].state->gravity[2] = -9.81;
+                check_ok(ctx, bough_mechanism_actor_create(ctx, m[i].model, m[i].state, 1, &touch, &actors[i]));
+            }
+        }
+        bough_contact_world_def def = bough_default_contact_world_def();
+        bough_contact_world *s = NULL;
+        def.actor_count = 2, def.actors = actors;
+        check_ok(ctx, bough_contact_world_create(ctx, &def, &s));
+        for (int step = 0; step < 1000; step++)
+            check_ok(ctx, bough_contact_world_step(ctx, s, 0.002));
+        check_int(s->contact_count, 1);
+        check_int(s->contacts[0].sides[0].actor, 0);
+        check_int(s->contacts[0].sides[1].actor, 1);
+        force[k] = -s->contacts[0].force[2];
+        for (int i = 0; i < 2; i++) {
+            if (!full[i])
+                bough_mechanism_state_place(m[i].model, m[i].state);
+            heights[k][i] = effector_at(sk[i], full[i] ? full[i]->poses : m[i].state->poses, 0).z;
+        }
+        bough_contact_world_destroy(ctx, s);
+        for (int i = 0; i < 2; i++) {
+            if (full[i])
+                bough_full_mechanism_destroy(ctx, full[i]), bough_mechanism_destroy(ctx, whole_of_it[i]);
+            else
+                stop(ctx, m[i]);
+            free(sk[i]);
+        }
+        check(force[k] > 0.005);
+        check_near(force[k], force[0], 5e-4 * force[0]);
+        for (int i = 0; i < 2; i++)
+            check_near(heights[k][i], heights[0][i], 3e-8);
+    }
+    check(heights[0][1] - heights[0][0] > 0.035); /* the upper would be lower without the other */
+    bough_context_destroy(ctx);
+}
+
 static void links_that_are_none_do_not_touch(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
@@ -266,13 +336,16 @@ static void links_that_are_none_do_not_touch(void **unused) {
     world *w = new_world();
     add_touch(w, BOUGH_TOUCH_BY_LINK, sphere_def(0.03))->link = 3;
     moving m = start(ctx, sk);
-    bough_surroundings *s = NULL;
+    bough_contact_world *s = NULL;
     bough_mechanism_blend *blend = NULL;
-    check_fails(ctx, bough_surroundings_create(ctx, m.model, &w->def, &s), BOUGH_ERROR_ARGUMENT, "0 .. 2");
+    bough_blend_state *state = NULL;
+    check_fails(ctx, try_surround(ctx, &m, w, &s), BOUGH_ERROR_ARGUMENT, "0 .. 2");
     w->touches[0].link = 1;
     check_ok(ctx, bough_mechanism_blend_create(ctx, m.mechanism, NULL, &blend));
-    check_fails(ctx, bough_blend_surroundings_create(ctx, blend, &w->def, &s), BOUGH_ERROR_UNSUPPORTED,
+    check_ok(ctx, bough_blend_state_create(ctx, blend, &state));
+    check_fails(ctx, surround_blend(ctx, blend, state, w, &s), BOUGH_ERROR_UNSUPPORTED,
                 "make the link an end effector");
+    bough_blend_state_destroy(ctx, state);
     bough_mechanism_blend_destroy(ctx, blend);
     stop(ctx, m);
     free(w);
@@ -291,22 +364,15 @@ static void steps_are_whole_or_none(void **unused) {
     add_body(ctx, w, sphere_def(0.03), 500, at(0.3, 0, 0.1, 0, 0, 0));
     whole f = whole_of(ctx, sk, w);
     for (int k = 0; k < 100; k++)
-        check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
+        check_ok(ctx, bough_contact_world_step(ctx, f.s, 0.002));
     check(f.s->contact_count > 0);
     const bough_pose tip = f.full->poses[3], ball = f.s->bodies[0].pose;
-    check(bough_full_mechanism_step_among(ctx, f.full, f.s, -1) == BOUGH_ERROR_ARGUMENT);
+    check(bough_contact_world_step(ctx, f.s, -1) == BOUGH_ERROR_ARGUMENT);
     f.s->bodies[0].force[0] = INFINITY;
-    check(bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002) == BOUGH_NOT_FINITE);
+    check(bough_contact_world_step(ctx, f.s, 0.002) == BOUGH_NOT_FINITE);
     check(!memcmp(&tip, &f.full->poses[3], sizeof tip) && !memcmp(&ball, &f.s->bodies[0].pose, sizeof ball));
     f.s->bodies[0].force[0] = 0;
-    check_ok(ctx, bough_full_mechanism_step_among(ctx, f.full, f.s, 0.002));
-    /* surroundings of a model are not those of the full mechanism */
-    moving m = start(ctx, sk);
-    bough_surroundings *other = surround(ctx, m.model, w);
-    check_fails(ctx, bough_full_mechanism_step_among(ctx, f.full, other, 0.002), BOUGH_ERROR_ARGUMENT, "another model");
-    check_fails(ctx, bough_mechanism_step_among(ctx, NULL, NULL, f.s, 0.002), BOUGH_ERROR_ARGUMENT, "another model");
-    bough_surroundings_destroy(ctx, other);
-    stop(ctx, m);
+    check_ok(ctx, bough_contact_world_step(ctx, f.s, 0.002));
     end_whole(ctx, f);
     free(w);
     free(sk);
@@ -315,10 +381,10 @@ static void steps_are_whole_or_none(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stiff_mechanisms_touch_alike),       cmocka_unit_test(a_soft_chain_lies_on_the_ground),
-        cmocka_unit_test(a_ball_hands_over_its_momentum),     cmocka_unit_test(links_touch_as_end_effectors_there),
-        cmocka_unit_test(links_that_are_none_do_not_touch),   cmocka_unit_test(steps_are_whole_or_none),
-        cmocka_unit_test(all_coordinates_answer_to_impulses),
+        cmocka_unit_test(stiff_mechanisms_touch_alike),     cmocka_unit_test(a_soft_chain_lies_on_the_ground),
+        cmocka_unit_test(a_ball_hands_over_its_momentum),   cmocka_unit_test(links_touch_as_end_effectors_there),
+        cmocka_unit_test(links_that_are_none_do_not_touch), cmocka_unit_test(mechanisms_of_any_kind_share_a_world),
+        cmocka_unit_test(steps_are_whole_or_none),          cmocka_unit_test(all_coordinates_answer_to_impulses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,6 +254,7 @@ static void the_schema_has_the_readers_keys(void **state) {
                   {"link_probe", KEYS(BO_LINK_PROBE_KEYS)},
                   {"touch_probe", KEYS(BO_TOUCH_PROBE_KEYS)},
                   {"joint_probe", KEYS(BO_JOINT_PROBE_KEYS)},
+                  {"collide", KEYS(BO_COLLIDE_KEYS)},
                   {"link_touch", KEYS(BO_LINK_TOUCH_KEYS)},
                   {"rigid_body", KEYS(BO_RIGID_BODY_KEYS)},
                   {"obstacle", KEYS(BO_OBSTACLE_KEYS)},

@@ -1,0 +1,87 @@
+/* Finds pairs that may touch, by boxes and filters, and the points where they do. docs/theory/contact.md, "Collision".
+ */
+#include "contact/world.h"
+
+/* Finds for each thing how far it moves in the step, and a box around all that it may touch. */
+static void find_boxes(struct bo_contact_world_work *w, double dt) {
+    const double most_radii = 100; /* beyond, the search among cells of a field would have no end */
+    for (int32_t i = 0; i < w->thing_count; i++) {
+        bo_thing *thing = &w->things[i];
+        const bo_place *place = &w->places[thing->place];
+        bo_shape_bounds(thing->shape, place->pose, &w->boxes[i].lower, &w->boxes[i].upper);
+        if (place->group < 0)
+            continue;
+        const bo_vec3 middle = bo_se3_apply(thing->shape->frame, thing->shape->centre);
+        const bo_vec3 v = bo_add(place->velocity, bo_cross(place->spin, bo_mat_vec(place->pose.R, middle)));
+        const double radius = thing->shape->radius;
+        thing->reach = fmin(dt * (bo_norm(v) + bo_norm(place->spin) * radius), most_radii * radius);
+        const double more = thing->reach + w->def.margin * radius;
+        w->boxes[i].lower = bo_sub(w->boxes[i].lower, bo_v3(more, more, more));
+        w->boxes[i].upper = bo_add(w->boxes[i].upper, bo_v3(more, more, more));
+    }
+}
+
+static bool is_ignored(const struct bo_contact_world_work *w, int32_t a, int32_t b) {
+    const uint64_t pair = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
+    size_t low = 0, high = w->ignored_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (w->ignored[middle] < pair)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->ignored_count && w->ignored[low] == pair;
+}
+
+static bool may_touch(const void *user, int32_t a, int32_t b) {
+    const struct bo_contact_world_work *w = user;
+    const int32_t i = w->things[a].place, k = w->things[b].place;
+    const bo_place *p = &w->places[i], *q = &w->places[k];
+    if (i == k || (p->group < 0 && q->group < 0) ||
+        (p->group == q->group && !w->actors[p->group].touches_itself)) /* a body is one place: only actors have more */
+        return false;
+    if (!(p->groups & q->mask) || !(q->groups & p->mask))
+        return false;
+    return w->ignored_count == 0 || !is_ignored(w, i, k);
+}
+
+/* Two directions across a normal, the same for the same one. */
+static void find_tangents(bo_meeting *m) {
+    const bo_vec3 n = m->normal;
+    const bo_vec3 least = fabs(n.x) <= fabs(n.y) && fabs(n.x) <= fabs(n.z) ? bo_v3(1, 0, 0)
+                          : fabs(n.y) <= fabs(n.z)                         ? bo_v3(0, 1, 0)
+                                                                           : bo_v3(0, 0, 1);
+    m->tangents[0] = bo_normalize(bo_cross(n, least));
+    m->tangents[1] = bo_cross(n, m->tangents[0]);
+}
+
+static bough_status meet(bough_context *ctx, struct bo_contact_world_work *w, int32_t a, int32_t b) {
+    const bo_thing *p = &w->things[a], *q = &w->things[b];
+    const bough_pose at_a = bo_put_pose(w->places[p->place].pose), at_b = bo_put_pose(w->places[q->place].pose);
+    const double margin = w->def.margin * fmin(p->shape->radius, q->shape->radius) + p->reach + q->reach;
+    bough_touching points[BOUGH_MOST_TOUCHING];
+    const int32_t count = bough_shapes_touch(p->shape, &at_a, q->shape, &at_b, margin, points);
+    if (!BO_RESERVE(ctx, w->meetings, w->meeting_capacity, w->meeting_count + (size_t)count))
+        return bo_fail_memory(ctx);
+    for (int32_t i = 0; i < count; i++) {
+        bo_meeting *m = &w->meetings[w->meeting_count++];
+        *m = (bo_meeting){.a = a, .b = b, .feature = points[i].feature, .gap = points[i].gap};
+        /* one point for both: equal and opposite impulses then have no torque. Where one of them stays, that of the
+         * other, which will come there. */
+        const double part = points[i].gap > 0 && w->places[q->place].group < 0 ? 0 : 0.5;
+        m->position = bo_mul_add(bo_load3(points[i].on_a), -part * points[i].gap, bo_load3(points[i].normal));
+        m->normal = bo_load3(points[i].normal);
+        find_tangents(m);
+    }
+    return BOUGH_OK;
+}
+
+bough_status bo_world_meet(bough_context *ctx, struct bo_contact_world_work *w, double dt) {
+    find_boxes(w, dt);
+    BO_TRY(bo_sweep_find(ctx, &w->sweep, w->boxes, may_touch, w));
+    w->meeting_count = 0;
+    for (size_t i = 0; i < w->sweep.pair_count; i++)
+        BO_TRY(meet(ctx, w, (int32_t)(w->sweep.pairs[i] >> 32), (int32_t)(w->sweep.pairs[i] & 0xFFFFFFFFu)));
+    return BOUGH_OK;
+}
