@@ -70,7 +70,7 @@ typedef struct {
 typedef struct {
     tree_scene scene;
     bough_state *state;
-    bough_body *body;
+    const bough_body *body;
     double *full; /* von Mises of the full body's elements */
     int32_t part_count, place_count;
     place *places;
@@ -106,7 +106,8 @@ static bool settle(stress_bench *b) {
     const bough_mesh *mesh = bough_body_mesh(b->body);
     double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
     b->full = malloc((size_t)mesh->element_count * sizeof *b->full);
-    const bool good = u && b->full && !bough_body_static(ctx, b->body, &def, u, &result) &&
+    const bool good = u && b->full &&
+                      !bough_body_static(ctx, b->body, bough_scene_load_case(b->scene.scene), &def, u, &result) &&
                       !bough_body_stress(ctx, b->body, u, NULL, b->full);
     free(u);
     app_clear_progress();
@@ -207,7 +208,7 @@ static bool look_at_points(stress_bench *b, int32_t part, const bough_body *body
 
 static bool look_at_part(stress_bench *b, int32_t part) {
     const bough_component *c = component_of(b, part);
-    bough_body *body = b->scene.scene->plan->assembly.components[part].job->body;
+    const bough_body *body = b->scene.scene->plan->assembly.components[part].job->body;
     double *u = displacement_of(b, part), *same = malloc((size_t)c->volume.element_count * sizeof *same);
     row *r = &b->rows[part];
     bool good = u && same && !bough_body_stress(b->scene.ctx, body, u, NULL, same);
@@ -274,7 +275,7 @@ static void close_bench(stress_bench *b) {
 /* ---- what a look at all parts of the oak costs ---- */
 
 typedef struct {
-    double step_us[2], look_us; /* with L1, L3 */
+    double step_us[2], look_us;  /* with L1, L3 */
     double field_us, surface_us; /* stress at all vertices; their positions, to compare with */
     int32_t parts, points, vertices;
 } cost;
@@ -448,10 +449,10 @@ int bench_stress(const bench_options *options) {
         good = run_variant(ctx, v, list, options->json);
     good = good && measure_cost(ctx, &c);
     if (good && options->json)
-        app_print_json(json_pack("{s:O, s:s, s:O, s:{s:i, s:i, s:f, s:f, s:f, s:i, s:f, s:f}}", "peaks", peaks, "scene", "flower", "variants", list, "oak",
-                                 "parts", (int)c.parts, "points", (int)c.points, "step_us_L1", c.step_us[0],
-                                 "step_us_L3", c.step_us[1], "peaks_us", c.look_us, "vertices", (int)c.vertices, "field_us", c.field_us,
-                                 "positions_us", c.surface_us));
+        app_print_json(json_pack("{s:O, s:s, s:O, s:{s:i, s:i, s:f, s:f, s:f, s:i, s:f, s:f}}", "peaks", peaks, "scene",
+                                 "flower", "variants", list, "oak", "parts", (int)c.parts, "points", (int)c.points,
+                                 "step_us_L1", c.step_us[0], "step_us_L3", c.step_us[1], "peaks_us", c.look_us,
+                                 "vertices", (int)c.vertices, "field_us", c.field_us, "positions_us", c.surface_us));
     else if (good)
         tell_cost(&c);
     json_decref(list);

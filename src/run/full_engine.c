@@ -246,14 +246,14 @@ static void destroy(bough_context *ctx, void *data) {
 static bough_status settle(bough_context *ctx, bough_scene *scene, full_engine *e, double *residual) {
     bough_static_result result;
     const bough_static_def def = bough_default_static_def();
-    BO_TRY(bough_body_static(ctx, scene->body, &def, e->motion.q, &result));
+    BO_TRY(bough_body_static(ctx, scene->body, scene->load_case, &def, e->motion.q, &result));
     *residual = result.residual;
     return BOUGH_OK;
 }
 
 static bough_status build(bough_context *ctx, bough_scene *scene, const bo_engine_def *def, full_engine *e,
                           double *residual) {
-    BO_TRY(bo_body_system_create(ctx, scene->body, &e->system));
+    BO_TRY(bo_body_system_create(ctx, scene->body, scene->load_case, &e->system));
     bo_body_system_drive(&e->system, &scene->drive);
     double **vectors[4] = {&e->motion.q, &e->motion.v, &e->motion.a, &e->change};
     for (int i = 0; i < 4; i++)

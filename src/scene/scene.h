@@ -88,7 +88,8 @@ typedef enum bo_engine_kind { BO_ENGINE_FULL, BO_ENGINE_TREE, BO_ENGINE_MECHANIS
 #define BO_COUPLINGS ((const char *const[]){"L1", "L2", "L2R", "L3"})        /* as in bough_coupling */
 
 struct bough_scene {
-    bough_body *body; /* of a scene of parts: NULL until bo_scene_make_whole() */
+    bough_body *body;           /* of a scene of parts: NULL until bo_scene_make_whole() */
+    bough_load_case *load_case; /* of that body */
     bo_drive drive;
     bough_integrator_def integrator; /* its name is the registry's */
     double dt, duration;             /* s; duration 0: the file does not say */

@@ -220,7 +220,7 @@ static bough_status read_settings(const bo_json *root, bough_scene *scene) {
 
 static bough_status read_scene(const bo_json *root, bough_scene *scene) {
     BO_TRY(read_settings(root, scene));
-    BO_TRY(bo_scene_body(root, &scene->drive, &scene->body));
+    BO_TRY(bo_scene_body(root, &scene->drive, &scene->body, &scene->load_case));
     const bough_mesh *mesh = bough_body_mesh(scene->body);
     scene->velocity = BO_NEW_ZEROS(root->ctx, double, 3 * (size_t)mesh->vertex_count);
     if (!scene->velocity)
@@ -304,6 +304,7 @@ void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
     bo_scene_free_paint(ctx, scene);
     bo_scene_free_events(ctx, scene);
     bo_free(ctx, scene->velocity);
+    bough_load_case_destroy(ctx, scene->load_case);
     bough_body_destroy(ctx, scene->body);
     bo_drive_free(ctx, &scene->drive);
     bo_scene_free_components(ctx, scene);
@@ -313,6 +314,10 @@ void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
     bo_free(ctx, scene);
 }
 
-bough_body *bough_scene_body(const bough_scene *scene) {
+const bough_body *bough_scene_body(const bough_scene *scene) {
     return scene->body;
+}
+
+const bough_load_case *bough_scene_load_case(const bough_scene *scene) {
+    return scene->load_case;
 }

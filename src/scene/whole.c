@@ -125,14 +125,14 @@ static bough_status check_force(bo_json at, const bo_scene_force *force) {
 
 /* The virtual work is that of the point: vertices share the force by their weights. */
 static bough_status add_force(bo_json at, const bo_assembly *assembly, const int32_t *map, bo_scene_force *force,
-                              bough_body *body) {
+                              bough_load_case *load_case) {
     bo_mesh_place place = {0};
     BO_TRY(check_force(at, force));
     bough_status status = bo_part_surface_point(at.ctx, assembly, force->part, force->rest, &place);
     for (int32_t k = 0; k < place.count && status == BOUGH_OK; k++) {
         double share[3];
         bo_store3(share, bo_scale(place.weights[k], bo_load3(force->force)));
-        status = bough_body_add_force(at.ctx, body, &map[place.vertices[k]], 1, share);
+        status = bough_load_case_add_force(at.ctx, load_case, &map[place.vertices[k]], 1, share);
     }
     bo_free(at.ctx, place.vertices);
     bo_free(at.ctx, place.weights);
@@ -142,25 +142,26 @@ static bough_status add_force(bo_json at, const bo_assembly *assembly, const int
 /* ---- the body ---- */
 
 /* Supports are those of the root's part, whose selections are in its own mesh. */
-static bough_status hold(bough_context *ctx, const bough_body *root, const int32_t *map, bough_body *whole) {
-    for (int32_t v = 0; v < root->mesh->vertex_count; v++) {
+static bough_status hold(bough_context *ctx, const bough_load_case *root, const int32_t *map, bough_load_case *whole) {
+    for (int32_t v = 0; v < root->body->mesh->vertex_count; v++) {
         const unsigned char *fixed = root->fixed + 3 * (size_t)v;
         int axes = fixed[0] | fixed[1] << 1 | fixed[2] << 2;
-        if (root->used[v] && axes)
-            BO_TRY(bough_body_fix(ctx, whole, &map[v], 1, axes, root->prescribed + 3 * (size_t)v));
+        if (root->body->used[v] && axes)
+            BO_TRY(bough_load_case_fix(ctx, whole, &map[v], 1, axes, root->prescribed + 3 * (size_t)v));
     }
     return BOUGH_OK;
 }
 
 static bough_status finish(bough_context *ctx, bo_json forces, bough_scene *scene, const bo_domain_maps *maps) {
     const bo_assembly *assembly = &scene->plan->assembly;
+    BO_TRY(bough_load_case_create(ctx, scene->body, &scene->load_case));
     for (int32_t p = 0; p < assembly->part_count; p++)
         if (assembly->parts[p].parent < 0)
-            BO_TRY(hold(ctx, assembly->components[p].job->body, maps[p].vertices, scene->body));
-    BO_TRY(bough_body_set_gravity(ctx, scene->body, scene->model.gravity));
+            BO_TRY(hold(ctx, assembly->components[p].job->load_case, maps[p].vertices, scene->load_case));
+    BO_TRY(bough_load_case_set_gravity(ctx, scene->load_case, scene->model.gravity));
     for (int32_t i = 0; i < scene->force_count; i++) {
         bo_scene_force *force = &scene->forces[i];
-        BO_TRY(add_force(bo_json_item(&forces, i), assembly, maps[force->part].vertices, force, scene->body));
+        BO_TRY(add_force(bo_json_item(&forces, i), assembly, maps[force->part].vertices, force, scene->load_case));
     }
     for (int32_t i = 0; i < scene->probe_count; i++)
         BO_TRY(place_probe(ctx, assembly, &maps[scene->probes[i].part], &scene->probes[i]));
@@ -176,7 +177,9 @@ static void forget(bough_context *ctx, bough_scene *scene) {
         scene->probes[i].vertices = scene->probes[i].elements = NULL;
         scene->probes[i].weights = NULL;
     }
+    bough_load_case_destroy(ctx, scene->load_case);
     bough_body_destroy(ctx, scene->body);
+    scene->load_case = NULL;
     scene->body = NULL;
 }
 

@@ -157,7 +157,7 @@ static void compare_frequencies(tree_shape shape, double tolerance) {
     check_int(levels_of(model), shape == BARE ? SEGMENTS : SEGMENTS + 1);
     check_int(bough_model_part_count(model), shape == BARE ? SEGMENTS : PARTS);
     check_ok(ctx, bo_scene_make_whole(ctx, scene));
-    check_ok(ctx, bough_body_modes(ctx, bough_scene_body(scene), 1, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, bough_scene_body(scene), bough_scene_load_case(scene), 1, NULL, &modes));
     double ratio[4];
     for (int c = 0; c < 4; c++)
         ratio[c] = tree_frequency(ctx, model, (bough_coupling)c) / modes->frequencies_hz[0];

@@ -135,7 +135,8 @@ static void tree_frequencies(bough_context *ctx, const bough_model *model, doubl
 }
 
 /* How far the probe goes under the weight, tree over body. */
-static double sag_ratio(bough_context *ctx, bough_scene *scene, const bough_model *model, bough_body *body) {
+static double sag_ratio(bough_context *ctx, bough_scene *scene, const bough_model *model) {
+    const bough_body *body = bough_scene_body(scene);
     const bo_scene_probe *probe = &scene->probes[0];
     const bough_model_def *def = bough_model_describe(model);
     const int32_t count = def->components[def->parts[probe->part].component]->surface.vertex_count;
@@ -143,7 +144,7 @@ static double sag_ratio(bough_context *ctx, bough_scene *scene, const bough_mode
     bough_state *state;
     bough_static_result result;
     int32_t vertex = 0;
-    check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+    check_ok(ctx, bough_body_static(ctx, body, bough_scene_load_case(scene), NULL, u, &result));
     check_ok(ctx, bough_state_create(ctx, model, &state));
     for (int32_t i = 0; i < count; i++) {
         check_ok(ctx, bough_state_vertex(ctx, model, state, probe->part, i, x, v));
@@ -172,14 +173,13 @@ static truth compare(bough_context *ctx, bough_scene *scene, const bough_model *
     double hz[MODES];
     bough_modes *modes;
     check_ok(ctx, bo_scene_make_whole(ctx, scene));
-    bough_body *body = bough_scene_body(scene);
-    check_ok(ctx, bough_body_modes(ctx, body, MODES, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, bough_scene_body(scene), bough_scene_load_case(scene), MODES, NULL, &modes));
     tree_frequencies(ctx, model, hz);
     for (int k = 0; k < MODES; k++)
         if (fabs(hz[k] / modes->frequencies_hz[k] - 1) > fabs(t.frequency))
             t.frequency = hz[k] / modes->frequencies_hz[k] - 1;
     bough_modes_destroy(ctx, modes);
-    t.sag = sag_ratio(ctx, scene, model, body) - 1;
+    t.sag = sag_ratio(ctx, scene, model) - 1;
     return t;
 }
 

@@ -223,7 +223,7 @@ static void forces_name_parts_points_and_times(void **state) {
     const bough_mesh *mesh = bough_body_mesh(scene->body);
     const size_t size = 3 * (size_t)mesh->vertex_count;
     double *u = calloc(size, sizeof *u), *force = calloc(size, sizeof *force);
-    check_ok(ctx, bough_body_loads(ctx, scene->body, u, force));
+    bough_load_case_forces(scene->load_case, u, force);
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * v;
         const bool there = fabs(x[0] - 8) + fabs(x[1] - 6.2) + fabs(x[2] - 7.1) < 1e-9;
@@ -286,11 +286,11 @@ static void the_whole_is_held_where_the_root_is(void **state) {
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         bool expected = mesh->vertices[3 * v] < 1.5 && mesh->vertices[3 * v + 2] < 0.5;
         for (int d = 0; d < 3; d++)
-            check_int(scene->body->fixed[3 * v + d], expected);
+            check_int(scene->load_case->fixed[3 * v + d], expected);
         held += expected;
     }
     check_int(held, 4);
-    check(scene->body->gravity[2] == -2);
+    check(scene->load_case->gravity[2] == -2);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);
 }

@@ -34,7 +34,7 @@ static inline bough_component *cook_limb(bough_context *ctx, int32_t r, double l
     def.interfaces = interfaces, def.interface_count = 3;
     def.parent = flies ? -1 : 0;
     bough_component *c;
-    check_ok(ctx, bough_cook(ctx, body, &def, NULL, &c));
+    check_ok(ctx, bough_cook(ctx, body, NULL, &def, NULL, &c));
     bough_release(ctx, patch);
     free_ends(ctx, &ends);
     bough_body_destroy(ctx, body);

@@ -33,7 +33,7 @@ static fixture load(const char *folder, bough_coupling coupling, double alpha, i
         def.parent = 0;
         def.r = R, def.keep_volume = true;
         def.basis = BOUGH_BASIS_COLUMNS, def.columns = columns, def.column_count = R;
-        check_ok(ctx, bough_cook(ctx, f.bodies.body[i], &def, NULL, &f.components[i]));
+        check_ok(ctx, bough_cook(ctx, f.bodies.body[i], NULL, &def, NULL, &f.components[i]));
         change_of_basis(&f.bodies, i, f.components[i], columns, f.T[i]);
         free(columns);
         parts[i] = bough_default_part_def();
