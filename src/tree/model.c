@@ -376,7 +376,7 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
         next += (fields[f].count + LINE - 1) / LINE * LINE;
     }
     start_work(model, w);
-    w->elsewhere = true;
+    w->frames_stale = true;
     return BOUGH_OK;
 }
 
@@ -426,8 +426,7 @@ bough_status bough_state_create(bough_context *ctx, const bough_model *model, bo
     state->ledger = (struct bo_tree_ledger *)BO_NEW_ZEROS(ctx, char, bo_ledger_size(model));
     state->root_count = model->free_count;
     state->roots = BO_NEW_ZEROS(ctx, bough_root, 2 * (size_t)model->free_count); /* a second time for the next */
-    bough_status status =
-        state->q && state->stiffness && state->frames && state->work && state->roots && state->ledger
+    bough_status status = state->q && state->stiffness && state->frames && state->work && state->roots && state->ledger
                               ? BOUGH_OK
                               : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {

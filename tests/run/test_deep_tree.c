@@ -114,7 +114,7 @@ static double tree_frequency(bough_context *ctx, const bough_model *model, bough
     state->coupling = coupling;
     for (int32_t k = 0; k < n; k++) {
         force[k] = 1;
-        check_ok(ctx, bo_tree_accelerations(ctx, model, state, zero, zero, force, a));
+        check_ok(ctx, bo_tree_accelerations(ctx, model, state, false, zero, zero, force, a));
         for (int32_t i = 0; i < n; i++)
             inverse[i * n + k] = a[i];
         force[k] = 0;

@@ -111,10 +111,10 @@ static void tree_frequencies(bough_context *ctx, const bough_model *model, doubl
     bough_state *state;
     check_ok(ctx, bough_state_create(ctx, model, &state));
     state->coupling = BOUGH_COUPLING_L3;
-    check_ok(ctx, bo_tree_accelerations(ctx, model, state, zero, zero, zero, values)); /* the weight's */
+    check_ok(ctx, bo_tree_accelerations(ctx, model, state, false, zero, zero, zero, values)); /* the weight's */
     for (int32_t k = 0; k < n; k++) {
         force[k] = 1;
-        check_ok(ctx, bo_tree_accelerations(ctx, model, state, zero, zero, force, inverse + k * n));
+        check_ok(ctx, bo_tree_accelerations(ctx, model, state, false, zero, zero, force, inverse + k * n));
         for (int32_t i = 0; i < n; i++)
             inverse[k * n + i] -= values[i];
         force[k] = 0;

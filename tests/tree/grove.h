@@ -140,7 +140,7 @@ static inline bough_sparse *mass_of(bough_context *ctx, const bough_component *c
 
 /* Accelerations without elastic forces, with the generalised force `force` (may be NULL) beside those on the state. */
 static inline void accelerations(grove *g, const double *q, const double *v, const double *force, double *a) {
-    check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, q, v, force, a));
+    check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, false, q, v, force, a));
     bough_state_clear_forces(g->model, g->state);
 }
 

@@ -177,7 +177,7 @@ static void forty_steps_agree(void **state) {
 static void unit_response(fixture *f, int32_t k, double *a) {
     double zero[DOMAINS * R] = {0}, force[DOMAINS * R] = {0};
     force[k] = 1;
-    check_ok(f->bodies.ctx, bo_tree_accelerations(f->bodies.ctx, f->model, f->state, zero, zero, force, a));
+    check_ok(f->bodies.ctx, bo_tree_accelerations(f->bodies.ctx, f->model, f->state, false, zero, zero, force, a));
 }
 
 /* Lowest frequency of K x = lambda M x from M^-1 (n x n): with K = G G^T diagonal, eigenvalues of G M^-1 G. */
