@@ -145,8 +145,9 @@ extern const struct argp app_body_argp; /* child parser of the options and the f
 app_body_options app_default_body_options(void);
 /* True when an option says something about the body that its file does not. */
 bool app_changes_body(const app_body_options *options);
-/* Prints what is wrong and returns a status other than APP_OK when it fails. */
-int app_make_body(bough_context *ctx, const app_body_options *options, bough_body **body);
+/* Makes the body, and a load case of what holds it and acts on it. Prints what is wrong and returns a status other than
+ * APP_OK when it fails; both are NULL then. */
+int app_make_body(bough_context *ctx, const app_body_options *options, bough_body **body, bough_load_case **load_case);
 
 /* ---- static_scene.c ---- */
 

@@ -214,78 +214,84 @@ static int axes_before_at(const char *text, const char *select) {
     return axes;
 }
 
-static int hold(bough_context *ctx, bough_body *body, const char *select, int axes, const double *displacement) {
+static int hold(bough_context *ctx, bough_load_case *load_case, const char *select, int axes,
+                const double *displacement) {
     int32_t *vertices, count;
-    if (bough_mesh_select(ctx, bough_body_mesh(body), select, &vertices, &count))
+    if (bough_mesh_select(ctx, bough_body_mesh(bough_load_case_body(load_case)), select, &vertices, &count))
         return app_fail(ctx);
-    bough_status status = bough_body_fix(ctx, body, vertices, count, axes, displacement);
+    bough_status status = bough_load_case_fix(ctx, load_case, vertices, count, axes, displacement);
     bough_release(ctx, vertices);
     return status ? app_fail(ctx) : APP_OK;
 }
 
-static int apply_supports(bough_context *ctx, const app_body_options *o, bough_body *body) {
+static int apply_supports(bough_context *ctx, const app_body_options *o, bough_load_case *load_case) {
     int status = APP_OK;
     for (int i = 0; i < o->fix.count && status == APP_OK; i++) {
         const char *text = o->fix.items[i], *select = behind_at(text);
         int axes = select ? axes_before_at(text, select) : BOUGH_AXES;
         if (axes == 0)
             return usage("--fix: \"%s\": before the @ only the axes x, y, z may stand", text);
-        status = hold(ctx, body, select ? select : text, axes, NULL);
+        status = hold(ctx, load_case, select ? select : text, axes, NULL);
     }
     for (int i = 0; i < o->move.count && status == APP_OK; i++) {
         const char *text = o->move.items[i], *select = behind_at(text);
         double displacement[3];
         if (!select || !numbers_before_at(text, 3, displacement))
             return usage("--move: \"%s\" should be DX,DY,DZ@SELECT", text);
-        status = hold(ctx, body, select, BOUGH_AXES, displacement);
+        status = hold(ctx, load_case, select, BOUGH_AXES, displacement);
     }
     return status;
 }
 
-static int apply_force(bough_context *ctx, bough_body *body, const char *text) {
+static int apply_force(bough_context *ctx, bough_load_case *load_case, const char *text) {
     const char *select = behind_at(text);
     double force[3];
     if (!select || !numbers_before_at(text, 3, force))
         return usage("--force: \"%s\" should be X,Y,Z@SELECT, for example 0,0,-10@x>0.99", text);
     int32_t *vertices, count;
-    if (bough_mesh_select(ctx, bough_body_mesh(body), select, &vertices, &count))
+    if (bough_mesh_select(ctx, bough_body_mesh(bough_load_case_body(load_case)), select, &vertices, &count))
         return app_fail(ctx);
-    bough_status status = bough_body_add_force(ctx, body, vertices, count, force);
+    bough_status status = bough_load_case_add_force(ctx, load_case, vertices, count, force);
     bough_release(ctx, vertices);
     return status ? app_fail(ctx) : APP_OK;
 }
 
-static int apply_pressure(bough_context *ctx, bough_body *body, const char *text) {
+static int apply_pressure(bough_context *ctx, bough_load_case *load_case, const char *text) {
     const char *name = behind_at(text);
     double pressure;
     if (!name || !numbers_before_at(text, 1, &pressure))
         return usage("--pressure: \"%s\" should be P@FACESET", text);
-    const bough_set *set = bough_mesh_find_set(bough_body_mesh(body), BOUGH_SET_FACE, name);
+    const bough_set *set = bough_mesh_find_set(bough_body_mesh(bough_load_case_body(load_case)), BOUGH_SET_FACE, name);
     if (!set)
         return app_fail_with("--pressure: the mesh has no face set \"%s\"; bough mesh info lists its sets", name);
-    return bough_body_add_pressure(ctx, body, set->items, set->count, pressure) ? app_fail(ctx) : APP_OK;
+    return bough_load_case_add_pressure(ctx, load_case, set->items, set->count, pressure) ? app_fail(ctx) : APP_OK;
 }
 
-int app_make_body(bough_context *ctx, const app_body_options *o, bough_body **body) {
+int app_make_body(bough_context *ctx, const app_body_options *o, bough_body **body, bough_load_case **load_case) {
     *body = NULL;
+    *load_case = NULL;
     int status;
     if (is_body_file(o->input)) {
         if (gives_material(o))
             return usage("%s: a body file brings its own material; leave out the material options", o->input);
-        status = bough_body_load(ctx, o->input, body) ? app_fail(ctx) : APP_OK;
+        status = bough_body_load(ctx, o->input, body, load_case) ? app_fail(ctx) : APP_OK;
     } else {
         status = body_from_mesh(ctx, o, body);
+        if (status == APP_OK && bough_load_case_create(ctx, *body, load_case))
+            status = app_fail(ctx);
     }
     if (status == APP_OK)
-        status = apply_supports(ctx, o, *body);
-    if (status == APP_OK && o->has_gravity && bough_body_set_gravity(ctx, *body, o->gravity))
+        status = apply_supports(ctx, o, *load_case);
+    if (status == APP_OK && o->has_gravity && bough_load_case_set_gravity(ctx, *load_case, o->gravity))
         status = app_fail(ctx);
     for (int i = 0; i < o->force.count && status == APP_OK; i++)
-        status = apply_force(ctx, *body, o->force.items[i]);
+        status = apply_force(ctx, *load_case, o->force.items[i]);
     for (int i = 0; i < o->pressure.count && status == APP_OK; i++)
-        status = apply_pressure(ctx, *body, o->pressure.items[i]);
+        status = apply_pressure(ctx, *load_case, o->pressure.items[i]);
     if (status != APP_OK) {
+        bough_load_case_destroy(ctx, *load_case);
         bough_body_destroy(ctx, *body);
+        *load_case = NULL;
         *body = NULL;
     }
     return status;

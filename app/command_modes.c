@@ -137,20 +137,38 @@ static int of_scene(const arguments *a) {
                                                   .json = a->body.json});
 }
 
-/* The body of a scene belongs to the scene. */
-static int find_body(bough_context *ctx, const arguments *a, bough_scene **scene, bough_body **body) {
-    *scene = NULL;
-    if (!app_is_body_scene(a->body.input))
-        return app_make_body(ctx, &a->body, body);
-    *body = NULL;
+/* A body and its load case, from a scene that keeps them or made of the options. */
+typedef struct {
+    bough_scene *scene;   /* or NULL, and */
+    bough_body *own_body; /* what was made instead */
+    bough_load_case *own_load_case;
+    const bough_body *body;
+    const bough_load_case *load_case;
+} found_body;
+
+static int find_body(bough_context *ctx, const arguments *a, found_body *found) {
+    *found = (found_body){0};
+    if (!app_is_body_scene(a->body.input)) {
+        const int status = app_make_body(ctx, &a->body, &found->own_body, &found->own_load_case);
+        found->body = found->own_body;
+        found->load_case = found->own_load_case;
+        return status;
+    }
     if (app_changes_body(&a->body))
         return app_fail_with("%s: is a scene, which brings its supports and materials; leave out options about them",
                              a->body.input),
                APP_USAGE;
-    if (bough_scene_load(ctx, a->body.input, scene))
+    if (bough_scene_load(ctx, a->body.input, &found->scene))
         return app_fail(ctx);
-    *body = bough_scene_body(*scene);
+    found->body = bough_scene_body(found->scene);
+    found->load_case = bough_scene_load_case(found->scene);
     return APP_OK;
+}
+
+static void free_found(bough_context *ctx, found_body *found) {
+    bough_load_case_destroy(ctx, found->own_load_case);
+    bough_body_destroy(ctx, found->own_body);
+    bough_scene_destroy(ctx, found->scene);
 }
 
 int command_modes(int argc, char **argv) {
@@ -161,16 +179,15 @@ int command_modes(int argc, char **argv) {
     if (a.coupling || a.settle)
         return app_fail_with("%s: --coupling and --settle are for scenes of parts", a.body.input), APP_USAGE;
     bough_context *ctx = app_context(a.body.threads);
-    bough_scene *scene;
-    bough_body *body;
+    found_body found;
     bough_modes *modes = NULL;
-    int status = find_body(ctx, &a, &scene, &body);
+    int status = find_body(ctx, &a, &found);
     double wall = app_seconds(), cpu = app_cpu_seconds();
-    if (status == APP_OK && bough_body_modes(ctx, body, a.count, NULL, &modes))
+    if (status == APP_OK && bough_body_modes(ctx, found.body, found.load_case, a.count, NULL, &modes))
         status = app_fail(ctx);
     app_clear_progress();
     if (status == APP_OK) {
-        const bough_mesh *mesh = bough_body_mesh(body);
+        const bough_mesh *mesh = bough_body_mesh(found.body);
         wall = app_seconds() - wall, cpu = app_cpu_seconds() - cpu;
         if (a.body.json) {
             print_json(mesh, modes, wall, cpu);
@@ -185,9 +202,7 @@ int command_modes(int argc, char **argv) {
             status = draw_shape(ctx, mesh, modes, &a);
     }
     bough_modes_destroy(ctx, modes);
-    if (!scene)
-        bough_body_destroy(ctx, body);
-    bough_scene_destroy(ctx, scene);
+    free_found(ctx, &found);
     bough_context_destroy(ctx);
     return status;
 }

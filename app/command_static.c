@@ -148,7 +148,7 @@ static void print_json(const bough_mesh *mesh, const bough_static_result *r, con
         bough_element_name(mesh->type), "seconds", seconds, "cpu_seconds", cpu));
 }
 
-static int write_fields(bough_context *ctx, bough_body *body, const double *u, const char *path) {
+static int write_fields(bough_context *ctx, const bough_body *body, const double *u, const char *path) {
     const bough_mesh *mesh = bough_body_mesh(body);
     size_t n = (size_t)mesh->element_count;
     double *stress = calloc(6 * n, sizeof *stress), *mises = calloc(n, sizeof *mises);
@@ -171,7 +171,7 @@ static const char *title_of(const arguments *a) {
     return title;
 }
 
-static int report(bough_context *ctx, bough_body *body, const arguments *a, const double *u,
+static int report(bough_context *ctx, const bough_body *body, const arguments *a, const double *u,
                   const bough_static_result *result, double seconds, double cpu) {
     const bough_mesh *mesh = bough_body_mesh(body);
     probe probes[MAX_PROBES];
@@ -216,7 +216,8 @@ int command_static(int argc, char **argv) {
         return app_fail_with("%s: --engine is for scenes of parts and mechanisms", a.body.input), APP_USAGE;
     bough_context *ctx = app_context(a.body.threads);
     bough_body *body;
-    int status = app_make_body(ctx, &a.body, &body);
+    bough_load_case *load_case;
+    int status = app_make_body(ctx, &a.body, &body, &load_case);
     double *u = NULL, wall = app_seconds(), cpu = app_cpu_seconds();
     if (status == APP_OK) {
         probe probes[MAX_PROBES];
@@ -229,7 +230,7 @@ int command_static(int argc, char **argv) {
     }
     if (status == APP_OK) {
         bough_static_result result;
-        bough_status solved = bough_body_static(ctx, body, &a.def, u, &result);
+        bough_status solved = bough_body_static(ctx, body, load_case, &a.def, u, &result);
         app_clear_progress();
         if (solved)
             status = app_fail(ctx);
@@ -240,6 +241,7 @@ int command_static(int argc, char **argv) {
         }
     }
     free(u);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_context_destroy(ctx);
     return status;

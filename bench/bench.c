@@ -61,7 +61,8 @@ bool bench_beam_create(bough_context *ctx, bough_element_type type, double lengt
     bool made = !bough_mesh_generate_box(ctx, &box, &beam->mesh) &&
                 !bough_body_create(ctx, beam->mesh, &def, &beam->body) &&
                 !bough_mesh_select(ctx, beam->mesh, "x0", &vertices, &count) &&
-                !bough_body_fix(ctx, beam->body, vertices, count, BOUGH_AXES, NULL);
+                !bough_load_case_create(ctx, beam->body, &beam->load_case) &&
+                !bough_load_case_fix(ctx, beam->load_case, vertices, count, BOUGH_AXES, NULL);
     bough_release(ctx, vertices);
     if (!made) {
         app_fail(ctx);
@@ -71,6 +72,7 @@ bool bench_beam_create(bough_context *ctx, bough_element_type type, double lengt
 }
 
 void bench_beam_destroy(bough_context *ctx, bench_beam *beam) {
+    bough_load_case_destroy(ctx, beam->load_case);
     bough_body_destroy(ctx, beam->body);
     bough_mesh_destroy(ctx, beam->mesh);
     *beam = (bench_beam){0};

@@ -65,6 +65,7 @@ double bench_most(const bench_times *times);
 typedef struct bench_beam {
     bough_mesh *mesh;
     bough_body *body;
+    bough_load_case *load_case; /* the clamp; benchmarks add loads */
 } bench_beam;
 bool bench_beam_create(bough_context *ctx, bough_element_type type, double length, double h, int32_t along,
                        int32_t across, bough_mass_kind mass, double young, bench_beam *beam);

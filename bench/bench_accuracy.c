@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
     tree_scene scene;
-    bough_body *body;
+    const bough_body *body;
     bo_system system;
     bo_integrator *integrator;
     bo_motion motion;
@@ -70,7 +70,7 @@ static bool tree_frequency(accuracy *b, swing_run *r) {
 
 static bool full_frequency(accuracy *b) {
     bough_modes *modes = NULL;
-    if (bough_body_modes(b->scene.ctx, b->body, 1, NULL, &modes))
+    if (bough_body_modes(b->scene.ctx, b->body, b->scene.whole->load_case, 1, NULL, &modes))
         return false;
     b->runs[0].linear = modes->frequencies_hz[0];
     bough_modes_destroy(b->scene.ctx, modes);
@@ -142,7 +142,7 @@ static bool make_full(accuracy *b) {
         return false;
     b->motion.v = b->motion.q + size, b->motion.a = b->motion.v + size;
     if (!whole_tree_velocities(&b->whole, b->runs[1].state, b->motion.v) ||
-        bo_body_system_create(b->scene.ctx, b->body, &b->system))
+        bo_body_system_create(b->scene.ctx, b->body, b->scene.whole->load_case, &b->system))
         return false;
     bo_body_system_hold(&b->system, 0, b->motion.q, b->motion.v);
     return !bo_integrator_create(b->scene.ctx, &b->system, &def, &b->integrator);

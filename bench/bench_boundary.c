@@ -297,7 +297,7 @@ static bool compare_sag(tree_scene *s, bough_state *state, double *u, interface_
     const int32_t vertex = find_vertex(s, state, probe);
     double x[3], v[3], off = 0, size = 0, own = 0;
     bough_static_result result;
-    if (bough_body_static(s->ctx, s->whole->body, &def, u, &result) ||
+    if (bough_body_static(s->ctx, s->whole->body, s->whole->load_case, &def, u, &result) ||
         bough_state_settle(s->ctx, s->model, state, NULL, NULL) ||
         bough_state_vertex(s->ctx, s->model, state, probe->part, vertex, x, v))
         return false;
@@ -322,11 +322,12 @@ static bool compare(tree_scene *s, interface_row *row) {
     bough_context *ctx = s->ctx;
     bough_state *state = NULL;
     bough_modes *modes = NULL;
-    bough_body *body = s->whole->body;
+    const bough_body *body = s->whole->body;
     double hz[MODES], *u = calloc(3 * (size_t)bough_body_mesh(body)->vertex_count, sizeof *u);
-    const bool good =
-        u && !bough_state_create(ctx, s->model, &state) && !bough_body_modes(ctx, body, MODES, NULL, &modes) &&
-        tree_lowest_modes(ctx, s->model, state, MODES, hz, NULL) && compare_sag(s, state, u, row) && forecast(s, row);
+    const bool good = u && !bough_state_create(ctx, s->model, &state) &&
+                      !bough_body_modes(ctx, body, s->whole->load_case, MODES, NULL, &modes) &&
+                      tree_lowest_modes(ctx, s->model, state, MODES, hz, NULL) && compare_sag(s, state, u, row) &&
+                      forecast(s, row);
     for (int k = 0; k < MODES && good; k++)
         row->hz[k] = hz[k] / modes->frequencies_hz[k];
     bough_modes_destroy(ctx, modes);
@@ -400,10 +401,10 @@ static void look(const double direction[3], swing *s, int step) {
 /* The body's lowest mode, as velocities that give the tip this speed. */
 static bool start_body(swinging *b, double amplitude, double *v, swing *full) {
     bough_modes *modes = NULL;
-    bough_body *body = b->scene.whole->body;
+    const bough_body *body = b->scene.whole->body;
     const size_t n = 3 * (size_t)bough_body_mesh(body)->vertex_count;
     const size_t tip = 3 * (size_t)b->scene.whole->probes[0].vertices[0];
-    if (bough_body_modes(b->scene.ctx, body, 1, NULL, &modes))
+    if (bough_body_modes(b->scene.ctx, body, b->scene.whole->load_case, 1, NULL, &modes))
         return false;
     const double *shape = modes->shapes + tip;
     const double length = sqrt(shape[0] * shape[0] + shape[1] * shape[1] + shape[2] * shape[2]);
@@ -418,7 +419,7 @@ static bool start_body(swinging *b, double amplitude, double *v, swing *full) {
 
 static bool swing_body(swinging *b, double amplitude, swing *full) {
     bough_context *ctx = b->scene.ctx;
-    bough_body *body = b->scene.whole->body;
+    const bough_body *body = b->scene.whole->body;
     const size_t n = 3 * (size_t)bough_body_mesh(body)->vertex_count;
     const size_t tip = 3 * (size_t)b->scene.whole->probes[0].vertices[0];
     bough_integrator_def def = bough_default_integrator_def();
@@ -427,7 +428,8 @@ static bool swing_body(swinging *b, double amplitude, swing *full) {
     bo_motion motion = {0, calloc(3 * n, sizeof(double)), NULL, NULL};
     def.name = "hht", def.alpha = swing_alpha;
     motion.v = motion.q + n, motion.a = motion.v + n;
-    bool good = motion.q && start_body(b, amplitude, motion.v, full) && !bo_body_system_create(ctx, body, &system);
+    bool good = motion.q && start_body(b, amplitude, motion.v, full) &&
+                !bo_body_system_create(ctx, body, b->scene.whole->load_case, &system);
     if (good)
         bo_body_system_hold(&system, 0, motion.q, motion.v);
     good = good && !bo_integrator_create(ctx, &system, &def, &integrator);

@@ -10,7 +10,7 @@ static bool first_frequency(bough_context *ctx, bough_element_type type, int32_t
     bough_modes *modes;
     if (!bench_beam_create(ctx, type, 1, 0.05, 20 * across, across, BOUGH_MASS_CONSISTENT, 210e9, &beam))
         return false;
-    bool good = !bough_body_modes(ctx, beam.body, 6, NULL, &modes);
+    bool good = !bough_body_modes(ctx, beam.body, beam.load_case, 6, NULL, &modes);
     if (good) {
         /* Bending pairs 1, 2 and 3; the two of a pair differ a little by the mesh's diagonals: their mean. */
         for (int pair = 0; pair < 3; pair++)

@@ -13,33 +13,45 @@
 
 /* ---- bodies ---- */
 
-static bough_body *make_body(bough_context *ctx, bough_element_type type, const double size[3], const int32_t cells[3],
-                             bough_material_model model) {
+/* A box that is clamped at x = 0. */
+typedef struct {
+    bough_body *body; /* NULL: it could not be made */
+    bough_load_case *load_case;
+} clamped;
+
+static void free_clamped(bough_context *ctx, clamped *box) {
+    bough_load_case_destroy(ctx, box->load_case);
+    bough_body_destroy(ctx, box->body);
+    *box = (clamped){0};
+}
+
+static clamped make_body(bough_context *ctx, bough_element_type type, const double size[3], const int32_t cells[3],
+                         bough_material_model model) {
     bough_box_def box = bough_default_box_def();
     bough_body_def def = bough_default_body_def();
     bough_mesh *mesh = NULL;
-    bough_body *body = NULL;
+    clamped made = {0};
     int32_t *vertices = NULL, count;
     box.type = type, box.tets_per_cell = 6;
     memcpy(box.size, size, sizeof box.size);
     memcpy(box.cells, cells, sizeof box.cells);
     def.material.model = model;
-    bool made = !bough_mesh_generate_box(ctx, &box, &mesh) && !bough_body_create(ctx, mesh, &def, &body) &&
+    bool good = !bough_mesh_generate_box(ctx, &box, &mesh) && !bough_body_create(ctx, mesh, &def, &made.body) &&
                 !bough_mesh_select(ctx, mesh, "x0", &vertices, &count) &&
-                !bough_body_fix(ctx, body, vertices, count, BOUGH_AXES, NULL);
+                !bough_load_case_create(ctx, made.body, &made.load_case) &&
+                !bough_load_case_fix(ctx, made.load_case, vertices, count, BOUGH_AXES, NULL);
     bough_release(ctx, vertices);
     bough_mesh_destroy(ctx, mesh);
-    if (!made) {
+    if (!good) {
         app_fail(ctx);
-        bough_body_destroy(ctx, body);
-        return NULL;
+        free_clamped(ctx, &made);
     }
-    return body;
+    return made;
 }
 
-static bough_component *cook(bough_context *ctx, bough_body *body, const bough_cook_def *def, double *times) {
+static bough_component *cook(bough_context *ctx, const clamped *box, const bough_cook_def *def, double *times) {
     bough_component *c = NULL;
-    if (body && bough_cook(ctx, body, def, times, &c))
+    if (box->body && bough_cook(ctx, box->body, box->load_case, def, times, &c))
         app_fail(ctx);
     return c;
 }
@@ -77,10 +89,10 @@ typedef struct {
 static bool measure_exactness(bough_context *ctx, bough_element_type type, int32_t r, int poses, exactness *worst) {
     bough_cook_def def = bough_default_cook_def();
     def.r = r, def.keep_volume = true;
-    bough_body *body = make_body(ctx, type, (double[3]){1, 0.2, 0.25}, (int32_t[3]){5, 2, 2}, BOUGH_MATERIAL_STVK);
-    bough_component *c = cook(ctx, body, &def, NULL);
+    clamped box = make_body(ctx, type, (double[3]){1, 0.2, 0.25}, (int32_t[3]){5, 2, 2}, BOUGH_MATERIAL_STVK);
+    bough_component *c = cook(ctx, &box, &def, NULL);
     bough_sparse *K = NULL;
-    bool good = c && !bough_body_matrix_create(ctx, body, &K);
+    bool good = c && !bough_body_matrix_create(ctx, box.body, &K);
     size_t R = (size_t)r, n = good ? 3 * (size_t)c->volume.vertex_count : 0;
     double *u = calloc(2 * n + n * R, sizeof *u), *f = u + n, *KU = f + n;
     double *q = calloc(3 * R + 2 * R * R + (good ? bough_component_scratch(c) : 0), sizeof *q);
@@ -96,7 +108,7 @@ static bool measure_exactness(bough_context *ctx, bough_element_type type, int32
             for (size_t l = 0; l < R; l++)
                 u[i] += c->volume.U[i * R + l] * q[l];
         }
-        good = !bough_body_evaluate(ctx, body, u, false, &exact, f, K) &&
+        good = !bough_body_evaluate(ctx, box.body, u, false, &exact, f, K) &&
                bough_component_evaluate(c, q, scratch, &E, reduced, H);
         project(c, 1, f, full);
         bo_sparse_mul_rows(K, r, c->volume.U, KU);
@@ -108,7 +120,7 @@ static bool measure_exactness(bough_context *ctx, bough_element_type type, int32
     free(u), free(q);
     bough_sparse_destroy(ctx, K);
     bough_component_destroy(ctx, c);
-    bough_body_destroy(ctx, body);
+    free_clamped(ctx, &box);
     return good;
 }
 
@@ -180,22 +192,22 @@ static void tip(const bough_component *c, const double *u, double mean[3]) {
 
 /* Relative error of the tip of a cantilever 1 x 0.05 x 0.04 m under a dead load with P L^2 / EI = 3. */
 static double deflection_error(bough_context *ctx, uint32_t kinds, int32_t modes, double full_tip[3]) {
-    bough_body *body =
-        make_body(ctx, BOUGH_TET10, (double[3]){1, 0.05, 0.04}, (int32_t[3]){20, 1, 1}, BOUGH_MATERIAL_STVK);
+    clamped box = make_body(ctx, BOUGH_TET10, (double[3]){1, 0.05, 0.04}, (int32_t[3]){20, 1, 1}, BOUGH_MATERIAL_STVK);
     bough_cook_def def = bough_default_cook_def();
     def.basis = kinds, def.mode_count = modes, def.r = 20, def.keep_volume = true;
-    bough_component *c = cook(ctx, body, &def, NULL);
+    bough_component *c = cook(ctx, &box, &def, NULL);
     double error = -1;
     int32_t *end = NULL, count;
-    if (c && !bough_mesh_select(ctx, bough_body_mesh(body), "x1", &end, &count)) {
+    if (c && !bough_mesh_select(ctx, bough_body_mesh(box.body), "x1", &end, &count)) {
         size_t n = 3 * (size_t)c->volume.vertex_count, r = (size_t)c->r;
         double *u = calloc(2 * n, sizeof *u), *f = u + n, *q = calloc(2 * r, sizeof *q), reduced[3];
         const double EI = bough_default_material().young * 0.05 * pow(0.04, 3) / 12;
         bough_static_def static_def = bough_default_static_def();
         bough_static_result result;
         static_def.load_steps = 8;
-        if (!bough_body_add_force(ctx, body, end, count, (double[3]){0, 0, 3 * EI}) &&
-            !bough_body_loads(ctx, body, u, f) && !bough_body_static(ctx, body, &static_def, u, &result)) {
+        const bool loaded = !bough_load_case_add_force(ctx, box.load_case, end, count, (double[3]){0, 0, 3 * EI});
+        bough_load_case_forces(box.load_case, u, f);
+        if (loaded && !bough_body_static(ctx, box.body, box.load_case, &static_def, u, &result)) {
             tip(c, u, full_tip);
             project(c, 1, f, q + r);
             if (reduced_static(c, q + r, q)) {
@@ -212,7 +224,7 @@ static double deflection_error(bough_context *ctx, uint32_t kinds, int32_t modes
     }
     bough_release(ctx, end);
     bough_component_destroy(ctx, c);
-    bough_body_destroy(ctx, body);
+    free_clamped(ctx, &box);
     return error;
 }
 
@@ -235,27 +247,27 @@ static bool bench_deflection(bough_context *ctx, bool json, json_t *all) {
 /* ---- cubature ---- */
 
 static bool bench_cubature(bough_context *ctx, bool json, json_t *all) {
-    bough_body *body = make_body(ctx, BOUGH_TET4, (double[3]){1, 0.25, 0.25}, (int32_t[3]){24, 6, 6},
-                                 BOUGH_MATERIAL_STABLE_NEO_HOOKEAN);
+    clamped box = make_body(ctx, BOUGH_TET4, (double[3]){1, 0.25, 0.25}, (int32_t[3]){24, 6, 6},
+                            BOUGH_MATERIAL_STABLE_NEO_HOOKEAN);
     bough_cook_def def = bough_default_cook_def();
     double times[BOUGH_COOK_PHASE_COUNT];
-    bough_component *c = cook(ctx, body, &def, times);
+    bough_component *c = cook(ctx, &box, &def, times);
     if (c) {
         const bough_component_quality *quality = &c->quality;
         json_object_set_new(all, "cubature",
                             json_pack("{s:i, s:i, s:i, s:f, s:f, s:f}", "elements",
-                                      (int)bough_body_mesh(body)->element_count, "r", (int)c->r, "points",
+                                      (int)bough_body_mesh(box.body)->element_count, "r", (int)c->r, "points",
                                       (int)c->cubature.count, "training_error", quality->cubature_training,
                                       "test_error", quality->cubature_test, "seconds", times[BOUGH_COOK_ELASTIC]));
         if (!json)
             printf("Cubature, stable neo-Hookean, %d tets, r = %d: %d points, force error %.2f %% in training, %.2f %% "
                    "on other poses (required < 1 %%), %.1f s\n",
-                   bough_body_mesh(body)->element_count, c->r, c->cubature.count, 100 * quality->cubature_training,
+                   bough_body_mesh(box.body)->element_count, c->r, c->cubature.count, 100 * quality->cubature_training,
                    100 * quality->cubature_test, times[BOUGH_COOK_ELASTIC]);
     }
     bool good = c != NULL;
     bough_component_destroy(ctx, c);
-    bough_body_destroy(ctx, body);
+    free_clamped(ctx, &box);
     return good;
 }
 
@@ -263,13 +275,12 @@ static bool bench_cubature(bough_context *ctx, bool json, json_t *all) {
 
 static bool bench_part(bough_context *ctx, bool json, json_t *all) {
     bench_times phases[BOUGH_COOK_PHASE_COUNT] = {0}, total = {0};
-    bough_body *body =
-        make_body(ctx, BOUGH_TET4, (double[3]){1.8, 1.0, 1.2}, (int32_t[3]){18, 10, 12}, BOUGH_MATERIAL_STVK);
+    clamped box = make_body(ctx, BOUGH_TET4, (double[3]){1.8, 1.0, 1.2}, (int32_t[3]){18, 10, 12}, BOUGH_MATERIAL_STVK);
     bough_cook_def def = bough_default_cook_def();
-    bool good = body != NULL;
+    bool good = box.body != NULL;
     for (int repeat = 0; repeat < 5 && good; repeat++) {
         double times[BOUGH_COOK_PHASE_COUNT], sum = 0;
-        bough_component *c = cook(ctx, body, &def, times);
+        bough_component *c = cook(ctx, &box, &def, times);
         good = c != NULL;
         for (int i = 0; i < BOUGH_COOK_PHASE_COUNT && good; i++) {
             bench_add(&phases[i], times[i]);
@@ -281,7 +292,7 @@ static bool bench_part(bough_context *ctx, bool json, json_t *all) {
     json_t *object = json_object();
     if (good && !json)
         printf("One part of %d tets, r = 20, one thread, seconds, median (least .. most) of 5\n",
-               bough_body_mesh(body)->element_count);
+               bough_body_mesh(box.body)->element_count);
     for (int i = 0; i < BOUGH_COOK_PHASE_COUNT && good; i++) {
         json_object_set_new(object, bough_cook_phase_name((bough_cook_phase)i), json_real(bench_median(&phases[i])));
         if (!json)
@@ -293,7 +304,7 @@ static bool bench_part(bough_context *ctx, bool json, json_t *all) {
     json_object_set_new(all, "part", object);
     if (good && !json)
         printf("  %-18s %7.3f  (%.3f .. %.3f)\n", "all", bench_median(&total), bench_least(&total), bench_most(&total));
-    bough_body_destroy(ctx, body);
+    free_clamped(ctx, &box);
     return good;
 }
 

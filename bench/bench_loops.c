@@ -202,7 +202,7 @@ static bool full_modes(const tree_scene *scene, const bough_state *rest, ring_re
     bough_body *body = NULL;
     bough_modes *modes = NULL;
     const bool good = make_whole(scene, rest, &w) && make_body(scene, &w, &body) &&
-                      !bough_body_modes(scene->ctx, body, 6 + MODES, NULL, &modes) && modes->rigid_count == 6;
+                      !bough_body_modes(scene->ctx, body, NULL, 6 + MODES, NULL, &modes) && modes->rigid_count == 6;
     for (int k = 0; k < MODES && good; k++)
         r->full[k] = modes->frequencies_hz[6 + k];
     if (good)
@@ -236,10 +236,10 @@ typedef struct {
 } bridge_result;
 
 /* Of the vertices of an interface of a part on the whole. */
-static void hold_face(const tree_scene *scene, const whole *w, int32_t part, int32_t face, bough_body *body) {
+static void hold_face(const tree_scene *scene, const whole *w, int32_t part, int32_t face, bough_load_case *load_case) {
     const bough_interface *f = &bough_model_describe(scene->model)->components[0]->interfaces[face];
     for (int32_t k = 0; k < f->vertex_count; k++)
-        bough_body_fix(scene->ctx, body, &w->vertex[part * w->in_part + f->vertices[k]], 1, BOUGH_AXES, NULL);
+        bough_load_case_fix(scene->ctx, load_case, &w->vertex[part * w->in_part + f->vertices[k]], 1, BOUGH_AXES, NULL);
 }
 
 static double full_sag(const tree_scene *scene, const whole *w, int32_t part, const double *u) {
@@ -256,21 +256,24 @@ static bool settle_full(const tree_scene *scene, const bough_state *rest, int32_
     const bough_model_def *def = bough_model_describe(scene->model);
     whole w = {0};
     bough_body *body = NULL;
+    bough_load_case *load_case = NULL;
     bough_static_result result;
     const bough_static_def how = bough_default_static_def();
     bool good = make_whole(scene, rest, &w) && make_body(scene, &w, &body);
     double *u = good ? calloc(3 * (size_t)w.mesh->vertex_count, sizeof *u) : NULL;
-    good = u && !bough_body_set_gravity(scene->ctx, body, def->gravity);
+    good = u && !bough_load_case_create(scene->ctx, body, &load_case) &&
+           !bough_load_case_set_gravity(scene->ctx, load_case, def->gravity);
     if (good) {
-        hold_face(scene, &w, 0, def->components[0]->parent, body);
-        hold_face(scene, &w, def->ties[0].parent.body, def->ties[0].parent.interface_index, body);
-        good = !bough_body_static(scene->ctx, body, &how, u, &result);
+        hold_face(scene, &w, 0, def->components[0]->parent, load_case);
+        hold_face(scene, &w, def->ties[0].parent.body, def->ties[0].parent.interface_index, load_case);
+        good = !bough_body_static(scene->ctx, body, load_case, &how, u, &result);
     }
     if (good) {
         r->full = full_sag(scene, &w, middle, u);
         r->vertices = w.mesh->vertex_count, r->elements = w.mesh->element_count;
     }
     free(u);
+    bough_load_case_destroy(scene->ctx, load_case);
     bough_body_destroy(scene->ctx, body);
     free_whole(scene->ctx, &w);
     return good;

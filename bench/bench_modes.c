@@ -37,7 +37,7 @@ static bool solve(bough_context *ctx, bough_element_type type, int32_t along, in
     bough_modes *modes;
     if (!bench_beam_create(ctx, type, 1, 0.05, along, across, mass, 210e9, beam))
         return false;
-    if (bough_body_modes(ctx, beam->body, MODES, NULL, &modes)) {
+    if (bough_body_modes(ctx, beam->body, beam->load_case, MODES, NULL, &modes)) {
         app_fail(ctx);
         bench_beam_destroy(ctx, beam);
         return false;

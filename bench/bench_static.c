@@ -5,15 +5,16 @@
 #include <string.h>
 
 /* Nodal forces as *CLOAD cards, so that both programs get the same load to the last digit. */
-static char *load_cards(bough_context *ctx, const bench_beam *beam) {
+static char *load_cards(const bench_beam *beam) {
     int32_t n = beam->mesh->vertex_count;
     double *force = calloc(3 * (size_t)n, sizeof *force);
     char *text = malloc(4096 + 64 * (size_t)n);
-    if (!force || !text || bough_body_loads(ctx, beam->body, NULL, force)) {
+    if (!force || !text) {
         free(force);
         free(text);
         return NULL;
     }
+    bough_load_case_forces(beam->load_case, NULL, force);
     size_t used = (size_t)sprintf(text,
                                   "*MATERIAL, NAME=SOFT\n*ELASTIC\n1e9, 0.3\n"
                                   "*ELSET, ELSET=ALL_SOLID, GENERATE\n1, %d\n"
@@ -66,8 +67,8 @@ int bench_static(const bench_options *options) {
     }
     u = calloc(3 * (size_t)beam.mesh->vertex_count, sizeof *u);
     if (!u || bough_mesh_select(ctx, beam.mesh, "x1", &tip, &tip_count) ||
-        bough_body_add_force(ctx, beam.body, tip, tip_count, force) ||
-        bough_body_static(ctx, beam.body, NULL, u, &result)) {
+        bough_load_case_add_force(ctx, beam.load_case, tip, tip_count, force) ||
+        bough_body_static(ctx, beam.body, beam.load_case, NULL, u, &result)) {
         app_fail(ctx);
     } else {
         double cpu = app_cpu_seconds() - t0;
@@ -75,7 +76,7 @@ int bench_static(const bench_options *options) {
         for (int32_t i = 0; i < tip_count; i++)
             for (int d = 0; d < 3; d++)
                 ours[d] += u[3 * (size_t)tip[i] + (size_t)d] / tip_count;
-        char *cards = load_cards(ctx, &beam), *dat = NULL;
+        char *cards = load_cards(&beam), *dat = NULL;
         double their_cpu = cards ? bench_calculix(ctx, beam.mesh, cards, &dat) : -1;
         bool compared = their_cpu > 0 && read_tip(dat, theirs) == tip_count;
         double difference =

@@ -70,7 +70,7 @@ typedef struct {
 typedef struct {
     tree_scene scene;
     bough_state *state;
-    bough_body *body;
+    const bough_body *body;
     double *full; /* von Mises of the full body's elements */
     int32_t part_count, place_count;
     place *places;
@@ -107,7 +107,7 @@ static bool settle(stress_bench *b) {
     const bough_mesh *mesh = bough_body_mesh(b->body);
     double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
     b->full = malloc((size_t)mesh->element_count * sizeof *b->full);
-    const bool good = u && b->full && !bough_body_static(ctx, b->body, &def, u, &result) &&
+    const bool good = u && b->full && !bough_body_static(ctx, b->body, b->scene.whole->load_case, &def, u, &result) &&
                       !bough_body_stress(ctx, b->body, u, NULL, b->full);
     free(u);
     app_clear_progress();
@@ -208,7 +208,7 @@ static bool look_at_points(stress_bench *b, int32_t part, const bough_body *body
 
 static bool look_at_part(stress_bench *b, int32_t part) {
     const bough_component *c = component_of(b, part);
-    bough_body *body = b->scene.scene->plan->assembly.components[part].job->body;
+    const bough_body *body = b->scene.scene->plan->assembly.components[part].job->body;
     double *u = displacement_of(b, part), *same = malloc((size_t)c->volume.element_count * sizeof *same);
     row *r = &b->rows[part];
     bool good = u && same && !bough_body_stress(b->scene.ctx, body, u, NULL, same);

@@ -4,6 +4,7 @@
 
 void swinging_beam_destroy(bough_context *ctx, swinging_beam *b) {
     bo_body_system_destroy(ctx, &b->system);
+    bough_load_case_destroy(ctx, b->load_case);
     bough_body_destroy(ctx, b->body);
     bough_mesh_destroy(ctx, b->mesh);
     free(b->q), free(b->v), free(b->a), free(b->w);
@@ -25,15 +26,17 @@ bough_status swinging_beam_create(bough_context *ctx, double young, swinging_bea
     if (!s)
         s = bough_body_create(ctx, b->mesh, &def, &b->body);
     if (!s)
+        s = bough_load_case_create(ctx, b->body, &b->load_case);
+    if (!s)
         s = bough_mesh_select(ctx, b->mesh, "x0 | x1", &vertices, &count);
     if (!s) {
-        s = bough_body_fix(ctx, b->body, vertices, count, BOUGH_AXES, NULL);
+        s = bough_load_case_fix(ctx, b->load_case, vertices, count, BOUGH_AXES, NULL);
         bough_release(ctx, vertices);
     }
     if (!s)
-        s = bough_body_set_gravity(ctx, b->body, gravity);
+        s = bough_load_case_set_gravity(ctx, b->load_case, gravity);
     if (!s)
-        s = bo_body_system_create(ctx, b->body, &b->system);
+        s = bo_body_system_create(ctx, b->body, b->load_case, &b->system);
     if (s)
         return s;
     size_t n = (size_t)b->system.size;

@@ -10,6 +10,7 @@
 typedef struct swinging_beam {
     bough_mesh *mesh;
     bough_body *body;
+    bough_load_case *load_case;
     bo_system system;
     double *q, *v, *a, *w; /* w: scratch */
 } swinging_beam;

@@ -9,10 +9,10 @@
 bool tree_inverse_mass(bough_context *ctx, const bough_model *model, bough_state *state, double *inverse) {
     const size_t n = (size_t)bough_model_size(model);
     double *zero = calloc(4 * n, sizeof *zero), *force = zero + n, *a = force + n, *weight = a + n;
-    bool good = zero && !bo_tree_accelerations(ctx, model, state, zero, zero, force, weight);
+    bool good = zero && !bo_tree_accelerations(ctx, model, state, false, zero, zero, force, weight);
     for (size_t k = 0; k < n && good; k++) {
         force[k] = 1;
-        good = !bo_tree_accelerations(ctx, model, state, zero, zero, force, a);
+        good = !bo_tree_accelerations(ctx, model, state, false, zero, zero, force, a);
         for (size_t i = 0; i < n; i++)
             inverse[i * n + k] = a[i] - weight[i];
         force[k] = 0;

@@ -1,5 +1,8 @@
-/* The full-order finite element body: mesh + materials + fixed vertices + loads; its statics and its modes.
- * This is the ground truth that everything reduced is compared with.
+/* The full-order finite element body (mesh + materials), load cases (how a body is held and what acts on it), statics
+ * and modes. This is the ground truth that everything reduced is compared with.
+ *
+ * A body never changes after it was made: any number of threads may use it at the same time, each with a context of
+ * its own. The same holds for a load case as long as nobody adds to it.
  *
  * Displacements u and forces are arrays of 3 x vertex_count doubles (x y z of vertex 0, of vertex 1, ...), in m and N.
  */
@@ -15,6 +18,7 @@ extern "C" {
 #endif
 
 typedef struct bough_body bough_body;
+typedef struct bough_load_case bough_load_case;
 
 typedef enum bough_mass_kind {
     BOUGH_MASS_CONSISTENT, /* integrated exactly (default) */
@@ -41,47 +45,55 @@ typedef struct bough_body_def {
 
 BOUGH_API bough_body_def bough_default_body_def(void);
 
-/* The mesh (a volume mesh with positive elements) is copied. Vertices in no element stay at rest and take no loads. */
+/* Makes a body of a volume mesh with positive elements, which is copied; def NULL: the defaults. Vertices in no element
+ * stay at rest and take no loads. Fails with BOUGH_ERROR_ARGUMENT on a mesh or def that makes no body. Destroy the body
+ * after its load cases and matrices. */
 BOUGH_API bough_status bough_body_create(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def,
                                          bough_body **body);
 BOUGH_API void bough_body_destroy(bough_context *ctx, bough_body *body);
 BOUGH_API const bough_mesh *bough_body_mesh(const bough_body *body);
 
-/* ---- supports and loads: they add up until cleared ---- */
+/* ---- load cases: supports and loads ---- */
 
 enum { BOUGH_AXIS_X = 1, BOUGH_AXIS_Y = 2, BOUGH_AXIS_Z = 4, BOUGH_AXES = 7 };
 
+/* Makes a load case of the body in which nothing is held and nothing acts. The functions below add to it; to take
+ * something away, make another. The body must outlive its load cases. Wherever a function takes a load case, NULL
+ * stands for one to which nothing was added, and one of another body is refused with BOUGH_ERROR_ARGUMENT. */
+BOUGH_API bough_status bough_load_case_create(bough_context *ctx, const bough_body *body, bough_load_case **load_case);
+BOUGH_API void bough_load_case_destroy(bough_context *ctx, bough_load_case *load_case);
+BOUGH_API const bough_body *bough_load_case_body(const bough_load_case *load_case);
 /* Holds the given axes of the vertices at rest + displacement (NULL: at rest). What was held before is held anew. */
-BOUGH_API bough_status bough_body_fix(bough_context *ctx, bough_body *body, const int32_t *vertices, int32_t count,
-                                      int axes, const double displacement[3]);
-/* m/s^2. New bodies have none. */
-BOUGH_API bough_status bough_body_set_gravity(bough_context *ctx, bough_body *body, const double gravity[3]);
-/* `force` (N) shared out over the vertices: evenly, or by the area of the boundary faces all of whose corners are among
+BOUGH_API bough_status bough_load_case_fix(bough_context *ctx, bough_load_case *load_case, const int32_t *vertices,
+                                           int32_t count, int axes, const double displacement[3]);
+/* m/s^2, instead of what was set before. */
+BOUGH_API bough_status bough_load_case_set_gravity(bough_context *ctx, bough_load_case *load_case,
+                                                   const double gravity[3]);
+/* Shares `force` (N) out over the vertices: evenly, or by the area of the boundary faces all of whose corners are among
  * them (consistent with a uniform traction) where there are such faces. */
-BOUGH_API bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const int32_t *vertices,
-                                            int32_t count, const double force[3]);
+BOUGH_API bough_status bough_load_case_add_force(bough_context *ctx, bough_load_case *load_case,
+                                                 const int32_t *vertices, int32_t count, const double force[3]);
 /* Pressure (Pa, positive pushes inwards) on faces as in face sets; it follows the deforming surface. */
-BOUGH_API bough_status bough_body_add_pressure(bough_context *ctx, bough_body *body, const int32_t *faces,
-                                               int32_t count, double pressure);
-BOUGH_API void bough_body_clear_supports(bough_body *body);
-BOUGH_API void bough_body_clear_loads(bough_body *body);
+BOUGH_API bough_status bough_load_case_add_pressure(bough_context *ctx, bough_load_case *load_case,
+                                                    const int32_t *faces, int32_t count, double pressure);
+/* The external forces at displacement u (NULL: rest), 3 x vertex_count: gravity, point forces, pressure. Never fails.
+ */
+BOUGH_API void bough_load_case_forces(const bough_load_case *load_case, const double *u, double *force);
 
 /* ---- evaluation ---- */
 
 /* Elastic energy (J), elastic force -dE/du (N) and tangent d2E/du2 at displacement u (NULL: rest); any output may be
  * NULL. The tangent's pattern comes from bough_body_matrix_create(). project: each element's tangent is made positive
- * semidefinite. BOUGH_NOT_FINITE when an element is inverted in a material that forbids it. Supports are not
- * applied here. */
-BOUGH_API bough_status bough_body_evaluate(bough_context *ctx, bough_body *body, const double *u, bool project,
+ * semidefinite. BOUGH_NOT_FINITE when an element is inverted in a material that forbids it. Supports do not count
+ * here. */
+BOUGH_API bough_status bough_body_evaluate(bough_context *ctx, const bough_body *body, const double *u, bool project,
                                            double *energy, double *force, bough_sparse *tangent);
 /* A zero matrix with the body's pattern; destroy it before the body. */
 BOUGH_API bough_status bough_body_matrix_create(bough_context *ctx, const bough_body *body, bough_sparse **matrix);
-BOUGH_API bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_sparse *mass);
+BOUGH_API bough_status bough_body_mass_matrix(bough_context *ctx, const bough_body *body, bough_sparse *mass);
 /* Rayleigh's damping matrix damping_mass M + damping_stiffness K(u); u may be NULL for rest. */
-BOUGH_API bough_status bough_body_damping_matrix(bough_context *ctx, bough_body *body, const double *u,
+BOUGH_API bough_status bough_body_damping_matrix(bough_context *ctx, const bough_body *body, const double *u,
                                                  bough_sparse *damping);
-/* External forces at u: gravity, point forces, pressure. */
-BOUGH_API bough_status bough_body_loads(bough_context *ctx, bough_body *body, const double *u, double *force);
 
 typedef struct bough_body_properties {
     double mass;         /* kg */
@@ -89,11 +101,12 @@ typedef struct bough_body_properties {
     double inertia[9];   /* about the centre of mass, kg m^2 */
     double strain_scale; /* sqrt(E/rho), m/s: the speed of sound that sets time scales */
 } bough_body_properties;
-BOUGH_API bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body_properties *properties);
+BOUGH_API bough_status bough_body_measure(bough_context *ctx, const bough_body *body,
+                                          bough_body_properties *properties);
 
 /* Cauchy stress of each element, at its mean deformation gradient: 6 values xx yy zz yz xz xy, and von Mises'
  * equivalent. Either may be NULL. docs/theory/elements.md, "Stress". */
-BOUGH_API bough_status bough_body_stress(bough_context *ctx, bough_body *body, const double *u, double *stress,
+BOUGH_API bough_status bough_body_stress(bough_context *ctx, const bough_body *body, const double *u, double *stress,
                                          double *von_mises);
 
 /* ---- statics ---- */
@@ -122,10 +135,10 @@ typedef struct bough_static_result {
     bool stable; /* the last tangent was positive definite without projection */
 } bough_static_result;
 
-/* Equilibrium under the loads. u is the start (zeros: rest) and the result. On BOUGH_NO_CONVERGENCE and BOUGH_CANCELLED
- * u is the last accepted step, result tells how far it went. */
-BOUGH_API bough_status bough_body_static(bough_context *ctx, bough_body *body, const bough_static_def *def, double *u,
-                                         bough_static_result *result);
+/* Equilibrium of the body, held and loaded as the load case says. u is the start (zeros: rest) and the result. On
+ * BOUGH_NO_CONVERGENCE and BOUGH_CANCELLED u is the last accepted step, result tells how far it went. */
+BOUGH_API bough_status bough_body_static(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                                         const bough_static_def *def, double *u, bough_static_result *result);
 
 /* ---- modes ---- */
 
@@ -142,9 +155,10 @@ typedef struct bough_modes {
     int32_t rigid_count;    /* modes below 1e-4 of the first flexible one */
 } bough_modes;
 
-/* The lowest `count` modes of small vibrations about displacement u (NULL: rest). */
-BOUGH_API bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t count, const double *u,
-                                        bough_modes **modes);
+/* The lowest `count` modes of small vibrations about displacement u (NULL: rest), with the supports of the load case.
+ * Of its loads only pressure counts, by how it follows the motion about u; at rest it does not. */
+BOUGH_API bough_status bough_body_modes(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                                        int32_t count, const double *u, bough_modes **modes);
 BOUGH_API void bough_modes_destroy(bough_context *ctx, bough_modes *modes);
 
 #ifdef __cplusplus

@@ -41,15 +41,16 @@ enum {
 };
 
 /* What a body was cut from, so that its stress is right where it was cut: the body itself, what it hangs on and what
- * hangs on it, as far as they matter. The supports are where the rest holds it; it must not be able to move. */
+ * hangs on it, as far as they matter. The load case holds it where the rest does; it must not be able to move. */
 enum { BOUGH_OWNER_SELF = -1, BOUGH_OWNER_OTHER = -2 };
 typedef struct bough_cook_surroundings {
-    bough_body *body;
-    const int32_t *vertices; /* of each vertex of the cooked body: its number there */
-    const int32_t *owner;    /* of each element there: BOUGH_OWNER_SELF, the interface at which it hangs on the cooked
-                              * body, or another body: BOUGH_OWNER_OTHER or below, a number for each */
-    const int32_t *pulled;   /* of each vertex there: the other body that goes on from here without holding it, so that
-                              * it pulls; BOUGH_OWNER_SELF: none does */
+    const bough_body *body;
+    const bough_load_case *load_case; /* of that body; its loads do not act */
+    const int32_t *vertices;          /* of each vertex of the cooked body: its number there */
+    const int32_t *owner;  /* of each element there: BOUGH_OWNER_SELF, the interface at which it hangs on the cooked
+                            * body, or another body: BOUGH_OWNER_OTHER or below, a number for each */
+    const int32_t *pulled; /* of each vertex there: the other body that goes on from here without holding it, so that
+                            * it pulls; BOUGH_OWNER_SELF: none does */
     const unsigned char *beside; /* of each element there: it hangs on the same body as the cooked one, beside it */
 } bough_cook_surroundings;
 
@@ -58,7 +59,7 @@ typedef struct bough_cook_def {
 
     int32_t interface_count;
     const bough_interface_def *interfaces;
-    int32_t parent; /* interface by which the component hangs; -1: the body's supports hold it, or it flies free */
+    int32_t parent; /* interface by which the component hangs; -1: the supports hold it, or it flies free */
 
     uint32_t basis;     /* BOUGH_BASIS_...; 0: modes, loaded where there are loads, derivatives, wrenches */
     int32_t r;          /* coordinates; with a tolerance the most. 0: rigid */
@@ -117,10 +118,12 @@ typedef enum bough_cook_phase {
 } bough_cook_phase;
 BOUGH_API const char *bough_cook_phase_name(bough_cook_phase phase);
 
-/* times (BOUGH_COOK_PHASE_COUNT, s) may be NULL. The body's supports are those of a root; with def->parent >= 0 that
- * interface is held instead. Of its loads only the direction of gravity is looked at, for the report on quality. */
-BOUGH_API bough_status bough_cook(bough_context *ctx, bough_body *body, const bough_cook_def *def, double *times,
-                                  bough_component **component);
+/* Cooks a body into a component, which is the caller's. The supports of the load case (NULL: none) are those of a root;
+ * with def->parent >= 0 that interface is held instead. Of its loads only the direction of gravity is looked at, for
+ * the report on quality. times (BOUGH_COOK_PHASE_COUNT, s) may be NULL. Body, load case and def are only read: several
+ * threads, each with its own context, may cook the same body at the same time (with different resume paths). */
+BOUGH_API bough_status bough_cook(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                                  const bough_cook_def *def, double *times, bough_component **component);
 
 /* Shares `total` coordinates out over parts in proportion to log(element_count), at least 1 each; r: part_count. */
 BOUGH_API bough_status bough_share_modes(bough_context *ctx, int32_t total, int32_t part_count,

@@ -18,9 +18,11 @@ extern "C" {
  * finds the mistake. Takes no stack and no memory. */
 BOUGH_API int32_t bough_json_depth(const char *text, size_t size);
 
-/* Reads a body file, or the body of a component file: mesh (a file beside it, or a generator), materials, supports,
- * loads. docs/scene-format.md has the keys. Every key is checked; a wrong one is one sentence "file: place: reason". */
-BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body);
+/* Reads a body file, or the body of a component file: mesh (a file beside it, or a generator) and materials become the
+ * body, supports and loads its load case. Both are the caller's to destroy, the load case first; NULL when it fails.
+ * docs/scene-format.md has the keys. Every key is checked; a wrong one is one sentence "file: place: reason". */
+BOUGH_API bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body,
+                                       bough_load_case **load_case);
 
 /* A body with all that happens to it (curves, moving supports, the start), or parts with the wind that blows on them;
  * in both cases probes, engine and integrator settings. */
@@ -70,8 +72,10 @@ typedef struct bough_file_info {
 BOUGH_API bool bough_file_look(bough_context *ctx, const char *path, bough_file_info *info);
 /* Names of all engines there are, from number 0; NULL: there are no more. */
 BOUGH_API const char *bough_engine_name(int32_t number);
-/* Belongs to the scene; NULL for a scene of parts. */
-BOUGH_API bough_body *bough_scene_body(const bough_scene *scene);
+/* The scene's body, and what holds it and acts on it all the time (without what follows curves). Both belong to the
+ * scene; NULL for a scene of parts. */
+BOUGH_API const bough_body *bough_scene_body(const bough_scene *scene);
+BOUGH_API const bough_load_case *bough_scene_load_case(const bough_scene *scene);
 /* Belongs to the scene; NULL: it is not a scene of a mechanism, or of bodies only. */
 BOUGH_API const bough_mechanism *bough_scene_mechanism(const bough_scene *scene);
 /* The name of an end effector of that mechanism's description. */
@@ -92,13 +96,15 @@ BOUGH_API bough_status bough_cook_job_load(bough_context *ctx, const char *path,
 BOUGH_API void bough_cook_job_destroy(bough_context *ctx, bough_cook_job *job);
 /* The file's "name", or else the name of the file without folder and extension. */
 BOUGH_API const char *bough_cook_job_name(const bough_cook_job *job);
-/* Both belong to the job. */
-BOUGH_API bough_body *bough_cook_job_body(const bough_cook_job *job);
+/* All three belong to the job. */
+BOUGH_API const bough_body *bough_cook_job_body(const bough_cook_job *job);
+BOUGH_API const bough_load_case *bough_cook_job_load_case(const bough_cook_job *job);
 BOUGH_API const bough_cook_def *bough_cook_job_def(const bough_cook_job *job);
 /* Where a cancelled run leaves its basis, and finds it again; NULL: nowhere (the default). The path is copied. */
 BOUGH_API bough_status bough_cook_job_set_resume_path(bough_context *ctx, bough_cook_job *job, const char *path);
-/* bough_cook() with messages that name the file. times: BOUGH_COOK_PHASE_COUNT seconds, or NULL. */
-BOUGH_API bough_status bough_cook_job_run(bough_context *ctx, bough_cook_job *job, double *times,
+/* bough_cook() with messages that name the file. times: BOUGH_COOK_PHASE_COUNT seconds, or NULL. Several threads, each
+ * with its own context, may run the same job at the same time when it has no resume path. */
+BOUGH_API bough_status bough_cook_job_run(bough_context *ctx, const bough_cook_job *job, double *times,
                                           bough_component **component);
 
 /* What is to be cooked for a scene of parts, or for one component file or mesh. */

@@ -124,19 +124,11 @@ static bough_status build(bough_context *ctx, const bough_mesh *mesh, const boug
     BO_TRY(assign_materials(ctx, body, def));
     BO_TRY(measure_points(ctx, body));
     BO_TRY(bo_pattern_create(ctx, body->mesh, &body->pattern));
-    size_t n = (size_t)bo_body_size(body);
-    body->used = BO_NEW_ZEROS(ctx, unsigned char, n / 3);
-    body->fixed = BO_NEW_ARRAY(ctx, unsigned char, n);
-    body->prescribed = BO_NEW_ARRAY(ctx, double, n);
-    body->point_force = BO_NEW_ZEROS(ctx, double, n);
-    body->block_energy = BO_NEW_ARRAY(ctx, double, body->pattern->block_count);
-    body->block_failed = BO_NEW_ARRAY(ctx, unsigned char, body->pattern->block_count);
-    if (!body->used || !body->fixed || !body->prescribed || !body->point_force || !body->block_energy ||
-        !body->block_failed)
+    body->used = BO_NEW_ZEROS(ctx, unsigned char, body->mesh->vertex_count);
+    if (!body->used)
         return BOUGH_ERROR_MEMORY;
     mark_used(ctx, body);
-    bough_body_clear_supports(body);
-    return BOUGH_OK;
+    return bough_load_case_create(ctx, body, &body->free_case);
 }
 
 static bough_status check_def(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def) {
@@ -180,6 +172,7 @@ bough_status bough_body_create(bough_context *ctx, const bough_mesh *mesh, const
 void bough_body_destroy(bough_context *ctx, bough_body *body) {
     if (!body)
         return;
+    bough_load_case_destroy(ctx, body->free_case);
     bough_mesh_destroy(ctx, body->mesh);
     bo_pattern_destroy(ctx, body->pattern);
     bo_free(ctx, body->materials);
@@ -189,12 +182,6 @@ void bough_body_destroy(bough_context *ctx, bough_body *body) {
     bo_free(ctx, body->element_material);
     bo_free(ctx, body->geometry);
     bo_free(ctx, body->used);
-    bo_free(ctx, body->fixed);
-    bo_free(ctx, body->prescribed);
-    bo_free(ctx, body->point_force);
-    bo_free(ctx, body->pressure);
-    bo_free(ctx, body->block_energy);
-    bo_free(ctx, body->block_failed);
     bo_free(ctx, body);
 }
 
@@ -204,151 +191,4 @@ const bough_mesh *bough_body_mesh(const bough_body *body) {
 
 bough_status bough_body_matrix_create(bough_context *ctx, const bough_body *body, bough_sparse **matrix) {
     return bo_sparse_create_like(ctx, body->pattern->matrix, matrix);
-}
-
-/* ---- supports ---- */
-
-static bough_status check_vertices(bough_context *ctx, const bough_body *body, const int32_t *vertices, int32_t count) {
-    if (count < 1)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "no vertices were given");
-    for (int32_t i = 0; i < count; i++)
-        if (vertices[i] < 0 || vertices[i] >= body->mesh->vertex_count)
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "vertex %d does not exist: the mesh has %d vertices", vertices[i],
-                           body->mesh->vertex_count);
-    return BOUGH_OK;
-}
-
-static bough_status check_vector(bough_context *ctx, const char *what, const double v[3]) {
-    if (!isfinite(v[0]) || !isfinite(v[1]) || !isfinite(v[2]))
-        return bo_fail(ctx, BOUGH_NOT_FINITE, "%s is not finite", what);
-    return BOUGH_OK;
-}
-
-bough_status bough_body_fix(bough_context *ctx, bough_body *body, const int32_t *vertices, int32_t count, int axes,
-                            const double displacement[3]) {
-    BO_TRY(check_vertices(ctx, body, vertices, count));
-    if (axes < 1 || axes > BOUGH_AXES)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "axes to fix must be a sum of x = 1, y = 2, z = 4");
-    if (displacement)
-        BO_TRY(check_vector(ctx, "a prescribed displacement", displacement));
-    for (int32_t i = 0; i < count; i++)
-        for (int d = 0; d < 3; d++)
-            if (axes >> d & 1) {
-                size_t dof = 3 * (size_t)vertices[i] + (size_t)d;
-                body->fixed_count += !body->fixed[dof];
-                body->fixed[dof] = 1;
-                body->prescribed[dof] = displacement ? displacement[d] : 0;
-            }
-    return BOUGH_OK;
-}
-
-void bough_body_clear_supports(bough_body *body) {
-    size_t n = (size_t)bo_body_size(body);
-    memset(body->prescribed, 0, n * sizeof *body->prescribed);
-    body->fixed_count = 0;
-    for (size_t i = 0; i < n; i++) {
-        body->fixed[i] = !body->used[i / 3]; /* nothing else would hold a vertex in no element */
-        body->fixed_count += body->fixed[i];
-    }
-}
-
-/* ---- loads ---- */
-
-bough_status bough_body_set_gravity(bough_context *ctx, bough_body *body, const double gravity[3]) {
-    BO_TRY(check_vector(ctx, "gravity", gravity));
-    memcpy(body->gravity, gravity, sizeof body->gravity);
-    return BOUGH_OK;
-}
-
-/* Share of each vertex in a uniform traction on the boundary faces spanned by the marked vertices. A straight
- * 6-node triangle gives nothing to its corners and a third to each edge node; corners of 3- and 4-node faces share
- * evenly (exact for triangles and parallelograms). Returns the sum (the area), 0 when no face is spanned. */
-static bough_status traction_shares(bough_context *ctx, const bough_body *body, const unsigned char *marked,
-                                    double *share, double *total) {
-    const bough_mesh *mesh = body->mesh;
-    const bo_element_info *info = bo_element_info_of(mesh->type);
-    int32_t *neighbours, nonmanifold;
-    BO_TRY(bo_mesh_face_neighbours(ctx, mesh, &neighbours, &nonmanifold));
-    *total = 0;
-    for (int32_t face = 0; face < mesh->element_count * info->face_count; face++) {
-        int32_t local[6], count = bo_element_face_nodes(mesh->type, face % info->face_count, local);
-        const int32_t *nodes = bo_mesh_nodes(mesh, face / info->face_count);
-        bool spanned = neighbours[face] < 0;
-        for (int32_t i = 0; i < info->face_corner_count && spanned; i++)
-            spanned = marked[nodes[local[i]]];
-        if (!spanned)
-            continue;
-        bo_vec3 x[4];
-        for (int32_t i = 0; i < info->face_corner_count; i++)
-            x[i] = bo_load3(mesh->vertices + 3 * (size_t)nodes[local[i]]);
-        /* Half the cross product of the diagonals (edges) is the area vector. */
-        bo_vec3 area = info->face_corner_count == 4 ? bo_cross(bo_sub(x[2], x[0]), bo_sub(x[3], x[1]))
-                                                    : bo_cross(bo_sub(x[1], x[0]), bo_sub(x[2], x[0]));
-        double A = 0.5 * bo_norm(area);
-        int32_t first = count == 6 ? 3 : 0;
-        for (int32_t i = first; i < count; i++)
-            share[nodes[local[i]]] += A / (count - first);
-        *total += A;
-    }
-    bo_free(ctx, neighbours);
-    return BOUGH_OK;
-}
-
-bough_status bo_body_share_force(bough_context *ctx, const bough_body *body, const int32_t *vertices, int32_t count,
-                                 const double force[3], double *out) {
-    BO_TRY(check_vertices(ctx, body, vertices, count));
-    BO_TRY(check_vector(ctx, "a force", force));
-    size_t n = (size_t)body->mesh->vertex_count;
-    unsigned char *marked = BO_NEW_ZEROS(ctx, unsigned char, n);
-    double *share = BO_NEW_ZEROS(ctx, double, n);
-    double total = 0;
-    bough_status status = marked && share ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    if (status == BOUGH_OK) {
-        for (int32_t i = 0; i < count; i++)
-            marked[vertices[i]] = body->used[vertices[i]];
-        status = traction_shares(ctx, body, marked, share, &total);
-    }
-    if (status == BOUGH_OK) {
-        if (total == 0)
-            for (size_t v = 0; v < n; v++) {
-                share[v] = marked[v];
-                total += share[v];
-            }
-        if (total == 0)
-            status = bo_fail(ctx, BOUGH_ERROR_ARGUMENT,
-                             "a force acts on vertices that are in no element, vertex %d for one", vertices[0]);
-    }
-    if (status == BOUGH_OK)
-        for (size_t v = 0; v < n; v++)
-            for (size_t d = 0; d < 3; d++)
-                out[3 * v + d] += share[v] / total * force[d];
-    bo_free(ctx, marked);
-    bo_free(ctx, share);
-    return status;
-}
-
-bough_status bough_body_add_force(bough_context *ctx, bough_body *body, const int32_t *vertices, int32_t count,
-                                  const double force[3]) {
-    return bo_body_share_force(ctx, body, vertices, count, force, body->point_force);
-}
-
-bough_status bough_body_add_pressure(bough_context *ctx, bough_body *body, const int32_t *faces, int32_t count,
-                                     double pressure) {
-    int32_t limit = body->mesh->element_count * bough_element_face_count(body->mesh->type);
-    for (int32_t i = 0; i < count; i++)
-        if (faces[i] < 0 || faces[i] >= limit)
-            return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "face %d does not exist", faces[i]);
-    if (!isfinite(pressure) || count < 1)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "a pressure needs a finite value and at least one face");
-    if (!BO_RESERVE(ctx, body->pressure, body->pressure_capacity, body->pressure_count + (size_t)count))
-        return BOUGH_ERROR_MEMORY;
-    for (int32_t i = 0; i < count; i++)
-        body->pressure[body->pressure_count++] = (bo_pressure_face){faces[i], pressure};
-    return BOUGH_OK;
-}
-
-void bough_body_clear_loads(bough_body *body) {
-    memset(body->gravity, 0, sizeof body->gravity);
-    memset(body->point_force, 0, (size_t)bo_body_size(body) * sizeof *body->point_force);
-    body->pressure_count = 0;
 }

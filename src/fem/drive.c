@@ -44,34 +44,34 @@ static bough_status need_vector(bough_context *ctx, const bough_body *body, doub
     return *vector ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-bough_status bo_drive_force(bough_context *ctx, bo_drive *drive, bough_body *body, int32_t curve,
+bough_status bo_drive_force(bough_context *ctx, bo_drive *drive, const bough_body *body, int32_t curve,
                             const int32_t *vertices, int32_t count, const double force[3]) {
     BO_TRY(need_vector(ctx, body, &drive->forces[curve]));
     return bo_body_share_force(ctx, body, vertices, count, force, drive->forces[curve]);
 }
 
-bough_status bo_drive_gravity(bough_context *ctx, bo_drive *drive, bough_body *body, int32_t curve,
+bough_status bo_drive_gravity(bough_context *ctx, bo_drive *drive, const bough_body *body, int32_t curve,
                               const double gravity[3]) {
     BO_TRY(need_vector(ctx, body, &drive->forces[curve]));
     bo_body_gravity_force(body, gravity, drive->forces[curve]);
     return BOUGH_OK;
 }
 
-bough_status bo_drive_add_pressure(bough_context *ctx, bo_drive *drive, bough_body *body, int32_t curve,
+bough_status bo_drive_add_pressure(bough_context *ctx, bo_drive *drive, bough_load_case *load_case, int32_t curve,
                                    const int32_t *faces, int32_t count, double pressure) {
     if (!BO_RESERVE(ctx, drive->pressures, drive->pressure_capacity, drive->pressure_count + 1))
         return BOUGH_ERROR_MEMORY;
-    size_t first = body->pressure_count;
-    BO_TRY(bough_body_add_pressure(ctx, body, faces, count, pressure));
+    size_t first = load_case->pressure_count;
+    BO_TRY(bough_load_case_add_pressure(ctx, load_case, faces, count, pressure));
     drive->pressures[drive->pressure_count++] = (bo_drive_pressure){curve, first, (size_t)count, pressure};
     return BOUGH_OK;
 }
 
-bough_status bo_drive_fix(bough_context *ctx, bo_drive *drive, bough_body *body, int32_t curve, const int32_t *vertices,
-                          int32_t count, int axes, const double displacement[3]) {
+bough_status bo_drive_fix(bough_context *ctx, bo_drive *drive, bough_load_case *load_case, int32_t curve,
+                          const int32_t *vertices, int32_t count, int axes, const double displacement[3]) {
     if (curve >= 0)
-        BO_TRY(need_vector(ctx, body, &drive->displacements[curve]));
-    BO_TRY(bough_body_fix(ctx, body, vertices, count, axes, curve < 0 ? displacement : NULL));
+        BO_TRY(need_vector(ctx, load_case->body, &drive->displacements[curve]));
+    BO_TRY(bough_load_case_fix(ctx, load_case, vertices, count, axes, curve < 0 ? displacement : NULL));
     drive->moves |= curve >= 0;
     for (int32_t c = 0; c < drive->curve_count; c++)
         for (int32_t i = 0; i < count && drive->displacements[c]; i++)
@@ -83,11 +83,11 @@ bough_status bo_drive_fix(bough_context *ctx, bo_drive *drive, bough_body *body,
 
 /* ---- at time t ---- */
 
-void bo_drive_hold(const bo_drive *drive, const bough_body *body, double t, double *q, double *v) {
-    const int32_t n = bo_body_size(body);
+void bo_drive_hold(const bo_drive *drive, const bough_load_case *load_case, double t, double *q, double *v) {
+    const int32_t n = bo_body_size(load_case->body);
     for (int32_t i = 0; i < n; i++)
-        if (body->fixed[i]) {
-            q[i] = body->prescribed[i];
+        if (load_case->fixed[i]) {
+            q[i] = load_case->prescribed[i];
             if (v)
                 v[i] = 0;
         }
@@ -95,7 +95,7 @@ void bo_drive_hold(const bo_drive *drive, const bough_body *body, double t, doub
         const double *d = drive->displacements[c];
         double value = bo_curve_at(&drive->curves[c], t), slope = bo_curve_slope(&drive->curves[c], t);
         for (int32_t i = 0; i < n && d; i++)
-            if (body->fixed[i]) {
+            if (load_case->fixed[i]) {
                 q[i] += value * d[i];
                 if (v)
                     v[i] += slope * d[i];
@@ -111,11 +111,11 @@ void bo_drive_add_loads(const bo_drive *drive, const bough_body *body, double t,
     }
 }
 
-void bo_drive_set_pressures(const bo_drive *drive, bough_body *body, double t) {
+void bo_drive_set_pressures(const bo_drive *drive, double t, bo_pressure_face *faces) {
     for (size_t k = 0; drive && k < drive->pressure_count; k++) {
         const bo_drive_pressure *p = &drive->pressures[k];
         double pressure = p->pressure * bo_curve_at(&drive->curves[p->curve], t);
         for (size_t i = 0; i < p->count; i++)
-            body->pressure[p->first + i].pressure = pressure;
+            faces[p->first + i].pressure = pressure;
     }
 }

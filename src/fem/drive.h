@@ -2,18 +2,19 @@
 #ifndef BO_FEM_DRIVE_H
 #define BO_FEM_DRIVE_H
 
+#include "fem/body.h"
 #include "rig/curve.h"
 
 #include <bough/fem.h>
 
-/* Faces of the body's pressure list whose pressure follows a curve. */
+/* Faces of the load case's pressure list whose pressure follows a curve. */
 typedef struct bo_drive_pressure {
     int32_t curve;
-    size_t first, count; /* in body->pressure */
+    size_t first, count; /* in load_case->pressure */
     double pressure;     /* Pa, at a curve value of 1 */
 } bo_drive_pressure;
 
-/* Zero bytes are an empty drive. It belongs to one body. */
+/* Zero bytes are an empty drive. It belongs to one load case. */
 typedef struct bo_drive {
     int32_t curve_count;
     bo_curve *curves;
@@ -33,23 +34,23 @@ bough_status bo_drive_add_curve(bough_context *ctx, bo_drive *drive, const char 
 int32_t bo_drive_find(const bo_drive *drive, const char *name);
 
 /* The functions of bough/fem.h of like names, scaled by a curve. */
-bough_status bo_drive_force(bough_context *ctx, bo_drive *drive, bough_body *body, int32_t curve,
+bough_status bo_drive_force(bough_context *ctx, bo_drive *drive, const bough_body *body, int32_t curve,
                             const int32_t *vertices, int32_t count, const double force[3]);
-bough_status bo_drive_gravity(bough_context *ctx, bo_drive *drive, bough_body *body, int32_t curve,
+bough_status bo_drive_gravity(bough_context *ctx, bo_drive *drive, const bough_body *body, int32_t curve,
                               const double gravity[3]);
-bough_status bo_drive_add_pressure(bough_context *ctx, bo_drive *drive, bough_body *body, int32_t curve,
+bough_status bo_drive_add_pressure(bough_context *ctx, bo_drive *drive, bough_load_case *load_case, int32_t curve,
                                    const int32_t *faces, int32_t count, double pressure);
 /* curve -1: held at the displacement, whatever held it before. */
-bough_status bo_drive_fix(bough_context *ctx, bo_drive *drive, bough_body *body, int32_t curve, const int32_t *vertices,
-                          int32_t count, int axes, const double displacement[3]);
+bough_status bo_drive_fix(bough_context *ctx, bo_drive *drive, bough_load_case *load_case, int32_t curve,
+                          const int32_t *vertices, int32_t count, int axes, const double displacement[3]);
 
 /* ---- at time t; drive may be NULL ---- */
 
 /* Puts position and velocity of the held degrees of freedom into q and v (v may be NULL). */
-void bo_drive_hold(const bo_drive *drive, const bough_body *body, double t, double *q, double *v);
+void bo_drive_hold(const bo_drive *drive, const bough_load_case *load_case, double t, double *q, double *v);
 /* force += dead loads that follow curves. */
 void bo_drive_add_loads(const bo_drive *drive, const bough_body *body, double t, double *force);
-/* Sets the pressures of the body to those at t. */
-void bo_drive_set_pressures(const bo_drive *drive, bough_body *body, double t);
+/* Sets those of the faces (a copy of the load case's) that follow curves to their pressures at t. */
+void bo_drive_set_pressures(const bo_drive *drive, double t, bo_pressure_face *faces);
 
 #endif

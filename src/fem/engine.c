@@ -282,13 +282,13 @@ static void destroy(bough_context *ctx, void *data) {
 static bough_status settle(full_engine *e, double *residual) {
     bough_static_result result;
     const bough_static_def def = bough_default_static_def();
-    BO_TRY(bough_body_static(e->ctx, e->plan.body, &def, e->motion.q, &result));
+    BO_TRY(bough_body_static(e->ctx, e->plan.body, e->plan.load_case, &def, e->motion.q, &result));
     *residual = result.residual;
     return BOUGH_OK;
 }
 
 static bough_status build(full_engine *e, const bo_engine_settings *settings, double *residual) {
-    BO_TRY(bo_body_system_create(e->ctx, e->plan.body, &e->system));
+    BO_TRY(bo_body_system_create(e->ctx, e->plan.body, e->plan.load_case, &e->system));
     bo_body_system_drive(&e->system, e->plan.drive);
     double **vectors[4] = {&e->motion.q, &e->motion.v, &e->motion.a, &e->change};
     for (int i = 0; i < 4; i++)

@@ -7,7 +7,8 @@
 
 /* What a scene says about a body that is stepped. All of it outlives the engine; nothing of it is changed. */
 typedef struct bo_body_plan {
-    bough_body *body;
+    const bough_body *body;
+    const bough_load_case *load_case; /* what holds it and acts on it all the time */
     const bo_drive *drive;
     const double *velocity; /* 3 vertex_count, m/s, at the start */
     int32_t probe_count;

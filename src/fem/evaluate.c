@@ -80,13 +80,18 @@ static void project_positive(double C[81]) {
                     C[9 * i + j] += values[m] * V[9 * i + m] * V[9 * j + m];
 }
 
+/* Blocks that run at the same time, at most: few enough for their results to lie on the stack. */
+#define BATCH 1024
+
 typedef struct {
-    bough_body *body;
+    const bough_body *body;
     const double *u;
     bool project, want_force;
     double *force;
     bough_sparse *tangent;
-    int32_t first_block; /* of the colour that runs now */
+    int32_t first_block;         /* of the batch that runs now, all of one colour */
+    double *block_energy;        /* BATCH; entry 0 is first_block's */
+    unsigned char *block_failed; /* likewise */
 } evaluation;
 
 BO_INLINE bool eval_element(const int N, const int NP, const evaluation *v, int32_t element, const double (*u)[3],
@@ -166,11 +171,12 @@ void bo_scatter_block(const bo_pattern *pattern, const bough_mesh *mesh, int32_t
 }
 
 BO_INLINE void eval_block(const int N, const int NP, const evaluation *v, int32_t block) {
-    bough_body *body = v->body;
+    const bough_body *body = v->body;
     const bo_pattern *pattern = body->pattern;
+    const int32_t at = block - v->first_block;
     element_work w;
     double energy = 0;
-    body->block_failed[block] = 0;
+    v->block_failed[at] = 0;
     for (int32_t i = pattern->block_start[block]; i < pattern->block_start[block + 1]; i++) {
         int32_t element = pattern->order[i];
         const int32_t *nodes = body->mesh->elements + (size_t)N * (size_t)element;
@@ -179,7 +185,7 @@ BO_INLINE void eval_block(const int N, const int NP, const evaluation *v, int32_
             for (int d = 0; d < 3; d++)
                 u[a][d] = v->u ? v->u[3 * (size_t)nodes[a] + (size_t)d] : 0;
         if (!eval_element(N, NP, v, element, (const double(*)[3])u, &energy, &w)) {
-            body->block_failed[block] = 1;
+            v->block_failed[at] = 1;
             break;
         }
         if (v->force)
@@ -189,7 +195,7 @@ BO_INLINE void eval_block(const int N, const int NP, const evaluation *v, int32_
         if (v->tangent)
             scatter_tangent(N, NP, pattern, nodes, element, &w, v->tangent);
     }
-    body->block_energy[block] = energy;
+    v->block_energy[at] = energy;
 }
 
 BO_MULTIVERSION static void eval_block_tet4(const evaluation *v, int32_t block) {
@@ -220,8 +226,19 @@ static void run_block(void *data, int32_t index) {
     }
 }
 
-bough_status bough_body_evaluate(bough_context *ctx, bough_body *body, const double *u, bool project, double *energy,
-                                 double *force, bough_sparse *tangent) {
+/* Adds the energies of `count` blocks to *sum; false when an element of theirs is inverted that must not be. */
+static bool run_batch(bough_context *ctx, evaluation *v, int32_t count, double *sum) {
+    bo_run_tasks(ctx, run_block, v, count);
+    for (int32_t b = 0; b < count; b++) {
+        if (v->block_failed[b])
+            return false;
+        *sum += v->block_energy[b];
+    }
+    return true;
+}
+
+bough_status bough_body_evaluate(bough_context *ctx, const bough_body *body, const double *u, bool project,
+                                 double *energy, double *force, bough_sparse *tangent) {
     const bo_pattern *pattern = body->pattern;
     if (tangent && tangent->rows != pattern->matrix->rows)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the matrix was not made by bough_body_matrix_create() of this body");
@@ -229,17 +246,17 @@ bough_status bough_body_evaluate(bough_context *ctx, bough_body *body, const dou
         memset(force, 0, (size_t)bo_body_size(body) * sizeof *force);
     if (tangent)
         memset(tangent->values, 0, (size_t)tangent->column_start[tangent->size] * sizeof(double));
-    evaluation v = {body, u, project, force != NULL, force, tangent, 0};
-    for (int32_t c = 0; c < pattern->color_count; c++) {
-        v.first_block = pattern->color_start[c];
-        bo_run_tasks(ctx, run_block, &v, pattern->color_start[c + 1] - pattern->color_start[c]);
-    }
+    double block_energy[BATCH];
+    unsigned char block_failed[BATCH];
+    evaluation v = {body, u, project, force != NULL, force, tangent, 0, block_energy, block_failed};
     double sum = 0;
-    for (int32_t b = 0; b < pattern->block_count; b++) {
-        if (body->block_failed[b])
-            return bo_fail(ctx, BOUGH_NOT_FINITE, "an element is inverted, which this material does not allow");
-        sum += body->block_energy[b];
-    }
+    for (int32_t c = 0; c < pattern->color_count; c++)
+        for (v.first_block = pattern->color_start[c]; v.first_block < pattern->color_start[c + 1];) {
+            const int32_t left = pattern->color_start[c + 1] - v.first_block, count = left < BATCH ? left : BATCH;
+            if (!run_batch(ctx, &v, count, &sum))
+                return bo_fail(ctx, BOUGH_NOT_FINITE, "an element is inverted, which this material does not allow");
+            v.first_block += count;
+        }
     if (!isfinite(sum))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the elastic energy is not finite");
     if (energy)

@@ -46,7 +46,7 @@ static void body_element_mass(const bough_body *body, int32_t element, double *m
         lump(type, bough_element_node_count(type), m);
 }
 
-bough_status bough_body_mass_matrix(bough_context *ctx, bough_body *body, bough_sparse *M) {
+bough_status bough_body_mass_matrix(bough_context *ctx, const bough_body *body, bough_sparse *M) {
     if (M->rows != body->pattern->matrix->rows)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the matrix was not made by bough_body_matrix_create() of this body");
     memset(M->values, 0, (size_t)M->column_start[M->size] * sizeof(double));
@@ -136,7 +136,7 @@ void bo_body_add_mass(const bough_sparse *m, double scale, bough_sparse *A) {
                 A->values[A->column_start[3 * j + d] + 3 * (k - m->column_start[j])] += scale * m->values[k];
 }
 
-bough_status bough_body_damping_matrix(bough_context *ctx, bough_body *body, const double *u, bough_sparse *D) {
+bough_status bough_body_damping_matrix(bough_context *ctx, const bough_body *body, const double *u, bough_sparse *D) {
     bough_sparse *K;
     BO_TRY(bough_body_matrix_create(ctx, body, &K));
     bough_status status = bough_body_evaluate(ctx, body, u, false, NULL, NULL, K);
@@ -167,20 +167,7 @@ void bo_body_gravity_force(const bough_body *body, const double gravity[3], doub
     }
 }
 
-void bo_body_dead_loads(const bough_body *body, double *force) {
-    memcpy(force, body->point_force, (size_t)bo_body_size(body) * sizeof *force);
-    if (body->gravity[0] != 0 || body->gravity[1] != 0 || body->gravity[2] != 0)
-        bo_body_gravity_force(body, body->gravity, force);
-}
-
-bough_status bough_body_loads(bough_context *ctx, bough_body *body, const double *u, double *force) {
-    (void)ctx;
-    bo_body_dead_loads(body, force);
-    bo_body_pressure_force(body, u, force);
-    return BOUGH_OK;
-}
-
-bough_status bough_body_measure(bough_context *ctx, bough_body *body, bough_body_properties *p) {
+bough_status bough_body_measure(bough_context *ctx, const bough_body *body, bough_body_properties *p) {
     (void)ctx;
     const bough_mesh *mesh = body->mesh;
     const int32_t N = bough_element_node_count(mesh->type);

@@ -55,11 +55,11 @@ double bo_body_typical_eigenvalue(const bough_body *body, const bough_body_prope
 
 /* Factor of K - shift M. With enough supports shift 0 works; else a tenth of a typical eigenvalue below it makes the
  * matrix positive definite. Rounding can hide the zero pivots of a loose body, so the supports are looked at first. */
-static bough_status factorise(bough_context *ctx, bough_body *body, bough_sparse *K, const bough_sparse *m,
-                              double typical, bo_factor *factor, double *shift) {
+static bough_status factorise(bough_context *ctx, const bough_load_case *load_case, bough_sparse *K,
+                              const bough_sparse *m, double typical, bo_factor *factor, double *shift) {
     *shift = 0;
     int32_t loose;
-    BO_TRY(bo_body_rigid_motions(ctx, body, &loose));
+    BO_TRY(bo_body_rigid_motions(ctx, load_case->body, load_case->fixed, &loose));
     if (loose == 0) {
         bough_status status = bo_factor_numeric(ctx, factor, K);
         if (status == BOUGH_OK && bo_factor_rcond(factor) > 1e-14)
@@ -94,30 +94,30 @@ static void free_mass(bough_context *ctx, mass_operator *mass) {
 }
 
 /* To be freed also when it fails. */
-static bough_status make_mass(bough_context *ctx, const bough_body *body, mass_operator *mass) {
-    *mass = (mass_operator){.fixed = body->fixed};
-    BO_TRY(bo_body_scalar_mass(ctx, body, &mass->m));
+static bough_status make_mass(bough_context *ctx, const bough_load_case *load_case, mass_operator *mass) {
+    *mass = (mass_operator){.fixed = load_case->fixed};
+    BO_TRY(bo_body_scalar_mass(ctx, load_case->body, &mass->m));
     mass->scratch = BO_NEW_ARRAY(ctx, double, bo_mass_scratch(mass->m));
     return mass->scratch ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-static bough_status solve(bough_context *ctx, bough_body *body, const double *u, bough_sparse *K,
+static bough_status solve(bough_context *ctx, const bough_load_case *load_case, const double *u, bough_sparse *K,
                           const mass_operator *mass, double typical, bough_modes *modes) {
-    if (!bo_progress(ctx, "assembling", -1, "%d unknowns", bo_body_size(body) - body->fixed_count))
+    const bough_body *body = load_case->body;
+    const int32_t unknowns = bo_body_size(body) - load_case->fixed_count;
+    if (!bo_progress(ctx, "assembling", -1, "%d unknowns", unknowns))
         return bo_fail_cancelled(ctx);
     BO_TRY(bough_body_evaluate(ctx, body, u, false, NULL, NULL, K));
-    if (!bo_progress(ctx, "ordering", 0, "%d unknowns", bo_body_size(body) - body->fixed_count))
+    if (!bo_progress(ctx, "ordering", 0, "%d unknowns", unknowns))
         return bo_fail_cancelled(ctx);
     if (u) /* a body in equilibrium under pressure feels how that pressure follows its motion */
-        bo_body_pressure_tangent(body, u, 1, K);
-    const bo_operator operator= {.multiply = multiply_mass,
-                                 .data = (void *)(uintptr_t)mass,
-                                 .size = bo_body_size(body),
-                                 .rank = bo_body_size(body) - body->fixed_count};
+        bo_body_pressure_tangent(body, load_case->pressure_count, load_case->pressure, u, 1, K);
+    const bo_operator operator= {
+        .multiply = multiply_mass, .data = (void *)(uintptr_t)mass, .size = bo_body_size(body), .rank = unknowns};
     bo_factor *factor;
     double shift;
-    BO_TRY(bo_factor_analyse(ctx, K, 3, body->fixed, &factor));
-    bough_status status = factorise(ctx, body, K, mass->m, typical, factor, &shift);
+    BO_TRY(bo_factor_analyse(ctx, K, 3, load_case->fixed, &factor));
+    bough_status status = factorise(ctx, load_case, K, mass->m, typical, factor, &shift);
     if (status == BOUGH_OK)
         status = bo_eigen_shift_invert(ctx, factor, &operator, shift, modes->count, 1e-12, modes->eigenvalues,
                                        modes->shapes);
@@ -126,7 +126,8 @@ static bough_status solve(bough_context *ctx, bough_body *body, const double *u,
 }
 
 /* Rigid motions about the centre of mass, 6 x n: translations, then rotations e_d x (X - centre); zero where held. */
-static void rigid_motions(const bough_body *body, const double centre[3], double *motions) {
+static void rigid_motions(const bough_load_case *load_case, const double centre[3], double *motions) {
+    const bough_body *body = load_case->body;
     size_t n = (size_t)bo_body_size(body);
     for (size_t v = 0; v < n / 3; v++) {
         bo_vec3 r = bo_sub(bo_load3(body->mesh->vertices + 3 * v), bo_load3(centre));
@@ -136,22 +137,22 @@ static void rigid_motions(const bough_body *body, const double centre[3], double
             bo_store3(motions + (3 + d) * n + 3 * v, bo_cross(axis, r));
         }
         for (size_t i = 0; i < 3; i++)
-            for (size_t d = 0; d < 6 && body->fixed[3 * v + i]; d++)
+            for (size_t d = 0; d < 6 && load_case->fixed[3 * v + i]; d++)
                 motions[d * n + 3 * v + i] = 0;
     }
 }
 
 /* Participation of mode k in the rigid motion d: phi_k . M r_d; its square is the effective mass (phi has mass 1). */
-static bough_status participate(bough_context *ctx, const bough_body *body, const double centre[3], mass_operator *mass,
-                                bough_modes *modes) {
-    int32_t n = bo_body_size(body);
+static bough_status participate(bough_context *ctx, const bough_load_case *load_case, const double centre[3],
+                                mass_operator *mass, bough_modes *modes) {
+    int32_t n = bo_body_size(load_case->body);
     double *motions = BO_NEW_ARRAY(ctx, double, 6 * (size_t)n), *product = BO_NEW_ARRAY(ctx, double, n);
     if (!motions || !product) {
         bo_free(ctx, motions);
         bo_free(ctx, product);
         return BOUGH_ERROR_MEMORY;
     }
-    rigid_motions(body, centre, motions);
+    rigid_motions(load_case, centre, motions);
     for (size_t d = 0; d < 6; d++) {
         multiply_mass(mass, motions + d * (size_t)n, product, 1);
         modes->total_mass[d] = bo_dot_n(n, motions + d * (size_t)n, product);
@@ -193,9 +194,11 @@ static void describe(const bough_body *body, double typical, bough_modes *modes)
             modes->rigid_count = k;
 }
 
-bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t count, const double *u, bough_modes **out) {
+bough_status bough_body_modes(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                              int32_t count, const double *u, bough_modes **out) {
     *out = NULL;
-    int32_t free_count = bo_body_size(body) - body->fixed_count;
+    BO_TRY(bo_load_case_of(ctx, body, load_case, &load_case));
+    int32_t free_count = bo_body_size(body) - load_case->fixed_count;
     if (free_count < 2)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "all of the body is held, so that nothing is left to vibrate");
     if (count < 1 || count >= free_count)
@@ -212,13 +215,13 @@ bough_status bough_body_modes(bough_context *ctx, bough_body *body, int32_t coun
     if (status == BOUGH_OK)
         status = bough_body_matrix_create(ctx, body, &K);
     if (status == BOUGH_OK)
-        status = make_mass(ctx, body, &mass);
+        status = make_mass(ctx, load_case, &mass);
     if (status == BOUGH_OK)
-        status = solve(ctx, body, u, K, &mass, typical, modes);
+        status = solve(ctx, load_case, u, K, &mass, typical, modes);
     if (status == BOUGH_OK) {
         fix_signs(modes);
         describe(body, typical, modes);
-        status = participate(ctx, body, p.centre, &mass, modes);
+        status = participate(ctx, load_case, p.centre, &mass, modes);
     }
     free_mass(ctx, &mass);
     bough_sparse_destroy(ctx, K);

@@ -8,7 +8,7 @@
 #include <bough/mesh.h>
 
 typedef struct bo_pattern {
-    bough_sparse *matrix; /* pattern of all 3x3 vertex blocks (lower triangle); its values are a scratch matrix */
+    bough_sparse *matrix; /* pattern of all 3x3 vertex blocks (lower triangle); its values are not used */
 
     /* For element e and local nodes a >= b, entry pair_count * e + a(a+1)/2 + b: position in matrix->values of the
      * top left scalar of the block (row vertex max, column vertex min). */

@@ -92,14 +92,15 @@ static void tangents(const face_rule *r, int32_t q, const face_state *f, bo_vec3
     }
 }
 
-void bo_body_pressure_force(const bough_body *body, const double *u, double *force) {
+void bo_body_pressure_force(const bough_body *body, size_t count, const bo_pressure_face *faces, const double *u,
+                            double *force) {
     const face_rule r = rule_of(body->mesh->type);
-    for (size_t i = 0; i < body->pressure_count; i++) {
-        face_state f = gather(body, body->pressure[i].face, u);
+    for (size_t i = 0; i < count; i++) {
+        face_state f = gather(body, faces[i].face, u);
         for (int32_t q = 0; q < r.point_count; q++) {
             bo_vec3 xs, xt;
             tangents(&r, q, &f, &xs, &xt);
-            bo_vec3 n = bo_scale(-body->pressure[i].pressure * r.weight[q], bo_cross(xs, xt));
+            bo_vec3 n = bo_scale(-faces[i].pressure * r.weight[q], bo_cross(xs, xt));
             for (int32_t a = 0; a < r.node_count; a++) {
                 double *out = force + 3 * (size_t)f.nodes[f.local[a]];
                 bo_store3(out, bo_mul_add(bo_load3(out), r.N[q][a], n));
@@ -108,10 +109,11 @@ void bo_body_pressure_force(const bough_body *body, const double *u, double *for
     }
 }
 
-void bo_body_pressure_tangent(const bough_body *body, const double *u, double scale, bough_sparse *A) {
+void bo_body_pressure_tangent(const bough_body *body, size_t count, const bo_pressure_face *faces, const double *u,
+                              double scale, bough_sparse *A) {
     const face_rule r = rule_of(body->mesh->type);
-    for (size_t i = 0; i < body->pressure_count; i++) {
-        face_state f = gather(body, body->pressure[i].face, u);
+    for (size_t i = 0; i < count; i++) {
+        face_state f = gather(body, faces[i].face, u);
         /* H_ab = d f_a / d x_b = -p sum_q w N_a (ds_b (.) x x_t + x_s x dt_b (.)) = p sum w N_a (ds_b x_t~ - dt_b x_s~)
          */
         double H[6][6][9] = {{{0}}};
@@ -119,7 +121,7 @@ void bo_body_pressure_tangent(const bough_body *body, const double *u, double sc
             bo_vec3 xs, xt;
             tangents(&r, q, &f, &xs, &xt);
             bo_mat3 S = bo_hat(xs), T = bo_hat(xt);
-            double p = body->pressure[i].pressure * r.weight[q];
+            double p = faces[i].pressure * r.weight[q];
             for (int32_t a = 0; a < r.node_count; a++)
                 for (int32_t b = 0; b < r.node_count; b++)
                     for (int k = 0; k < 9; k++)

@@ -14,7 +14,8 @@ bough_static_def bough_default_static_def(void) {
 
 typedef struct {
     bough_context *ctx;
-    bough_body *body;
+    const bough_body *body;
+    const bough_load_case *load_case;
     const bough_static_def *def;
     bough_static_result *result;
     int32_t n;
@@ -59,32 +60,33 @@ static bough_status prepare(solver *s) {
     if (!s->u || !s->trial || !s->step || !s->residual || !s->external || !s->accepted)
         return BOUGH_ERROR_MEMORY;
     BO_TRY(bough_body_matrix_create(ctx, s->body, &s->K));
-    if (!bo_progress(ctx, "analysing", 0, "%d unknowns", s->n - s->body->fixed_count))
+    if (!bo_progress(ctx, "analysing", 0, "%d unknowns", s->n - s->load_case->fixed_count))
         return bo_fail_cancelled(ctx);
-    BO_TRY(bo_factor_analyse(ctx, s->K, 3, s->body->fixed, &s->factor));
+    BO_TRY(bo_factor_analyse(ctx, s->K, 3, s->load_case->fixed, &s->factor));
     s->size = cbrt(bo_body_volume(s->body));
     for (int32_t i = 0; i < s->n; i++)
-        s->loaded_supports |= s->body->fixed[i] && s->body->prescribed[i] != 0;
-    return bough_body_loads(ctx, s->body, NULL, s->external);
+        s->loaded_supports |= s->load_case->fixed[i] && s->load_case->prescribed[i] != 0;
+    bough_load_case_forces(s->load_case, NULL, s->external);
+    return BOUGH_OK;
 }
 
 /* Residual, its norm over the free degrees of freedom, and the potential E - load * f.u at displacement u. With
  * pressure there is no potential in general: NAN then. The tangent too when asked for. */
 static bough_status evaluate(solver *s, const double *u, bool project, bool want_tangent) {
     BO_TRY(bough_body_evaluate(s->ctx, s->body, u, project, &s->elastic, s->residual, want_tangent ? s->K : NULL));
-    const bough_body *body = s->body;
+    const bough_load_case *load_case = s->load_case;
     if (want_tangent)
         s->stiffness = bo_sparse_largest_diagonal(s->K);
-    if (body->pressure_count) {
-        BO_TRY(bough_body_loads(s->ctx, s->body, u, s->external));
+    if (load_case->pressure_count) {
+        bough_load_case_forces(load_case, u, s->external);
         if (want_tangent)
-            bo_body_pressure_tangent(body, u, s->next_load, s->K);
+            bo_body_pressure_tangent(s->body, load_case->pressure_count, load_case->pressure, u, s->next_load, s->K);
     }
     double sum = 0, applied = 0, reaction = 0, work = 0;
     for (int32_t i = 0; i < s->n; i++) {
         double external = s->next_load * s->external[i];
         work += external * u[i];
-        if (body->fixed[i]) {
+        if (load_case->fixed[i]) {
             reaction += s->residual[i] * s->residual[i];
         } else {
             applied += external * external;
@@ -97,7 +99,7 @@ static bough_status evaluate(solver *s, const double *u, bool project, bool want
     /* A body without loads comes to rest where all forces vanish: measured by those of a strain of 1e-5. */
     if (applied == 0 && !s->loaded_supports)
         s->scale = fmax(s->scale, 1e-5 * s->stiffness * s->size);
-    s->energy = body->pressure_count ? NAN : s->elastic - work;
+    s->energy = load_case->pressure_count ? NAN : s->elastic - work;
     return isfinite(s->norm) ? BOUGH_OK : bo_fail(s->ctx, BOUGH_NOT_FINITE, "a force is not finite");
 }
 
@@ -105,17 +107,17 @@ static bough_status evaluate(solver *s, const double *u, bool project, bool want
  * linear response K_ff du_f = r_f - K_fc du_c, so that no element next to the support is torn. Called with K and
  * residual valid at u. Returns false when all held ones are where they should be, but for rounding. */
 static bool add_prescribed_motion(solver *s) {
-    const bough_body *body = s->body;
+    const bough_load_case *load_case = s->load_case;
     bool moves = false;
     for (int32_t i = 0; i < s->n; i++) {
-        s->step[i] = body->fixed[i] ? s->next_load * body->prescribed[i] - s->u[i] : 0;
+        s->step[i] = load_case->fixed[i] ? s->next_load * load_case->prescribed[i] - s->u[i] : 0;
         moves |= fabs(s->step[i]) > 1e-12 * s->size;
     }
     if (!moves)
         return false;
     bo_sparse_mul(s->K, s->step, s->trial, false);
     for (int32_t i = 0; i < s->n; i++)
-        if (!body->fixed[i])
+        if (!load_case->fixed[i])
             s->residual[i] -= s->trial[i];
     return true;
 }
@@ -145,7 +147,7 @@ static bough_status factorise(solver *s, bool *moves) {
 static bough_status take_step(solver *s, bool guarded, double *alpha) {
     double slope = 0, energy = s->energy, norm = s->norm;
     for (int32_t i = 0; i < s->n; i++)
-        if (!s->body->fixed[i])
+        if (!s->load_case->fixed[i])
             slope -= s->residual[i] * s->step[i];
     bough_status status = BOUGH_NO_CONVERGENCE;
     for (*alpha = 1; *alpha > 1e-6; *alpha *= 0.5) {
@@ -177,11 +179,11 @@ static bough_status iterate(solver *s, bool guarded, bool *done) {
     bool moves;
     BO_TRY(factorise(s, &moves));
     for (int32_t i = 0; i < s->n; i++)
-        rhs[i] = s->body->fixed[i] ? s->step[i] : s->residual[i];
+        rhs[i] = s->load_case->fixed[i] ? s->step[i] : s->residual[i];
     BO_TRY(bo_factor_solve(s->ctx, s->factor, rhs, s->step, 1));
     for (int32_t i = 0; i < s->n; i++)
-        if (s->body->fixed[i])
-            s->step[i] = s->next_load * s->body->prescribed[i] - s->u[i]; /* without the solver's rounding */
+        if (s->load_case->fixed[i])
+            s->step[i] = s->next_load * s->load_case->prescribed[i] - s->u[i]; /* without the solver's rounding */
     double alpha;
     /* While supports move, the potential may rise: descent is a rule for the iterations after that. */
     BO_TRY(take_step(s, guarded && !moves, &alpha));
@@ -250,7 +252,7 @@ static bough_status check_supports(const solver *s) {
         if (s->accepted[i] != 0)
             return BOUGH_OK;
     int32_t loose;
-    BO_TRY(bo_body_rigid_motions(s->ctx, s->body, &loose));
+    BO_TRY(bo_body_rigid_motions(s->ctx, s->body, s->load_case->fixed, &loose));
     return loose ? fail_loose(s->ctx) : BOUGH_OK;
 }
 
@@ -293,11 +295,12 @@ static void summarise(solver *s, const double *u) {
     }
 }
 
-bough_status bough_body_static(bough_context *ctx, bough_body *body, const bough_static_def *def, double *u,
-                               bough_static_result *result) {
+bough_status bough_body_static(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                               const bough_static_def *def, double *u, bough_static_result *result) {
     bough_static_def defaults = bough_default_static_def();
     def = def ? def : &defaults;
     memset(result, 0, sizeof *result);
+    BO_TRY(bo_load_case_of(ctx, body, load_case, &load_case));
     if (def->cookie != STATIC_COOKIE)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the static def was not made by bough_default_static_def()");
     if (def->load_steps < 1 || def->max_iterations < 1 || !(def->tolerance > 0) || !(def->min_step > 0))
@@ -307,7 +310,7 @@ bough_status bough_body_static(bough_context *ctx, bough_body *body, const bough
     for (int32_t i = 0; i < bo_body_size(body); i++)
         if (!isfinite(u[i]))
             return bo_fail(ctx, BOUGH_NOT_FINITE, "the displacement to start from is not finite");
-    solver s = {.ctx = ctx, .body = body, .def = def, .result = result};
+    solver s = {.ctx = ctx, .body = body, .load_case = load_case, .def = def, .result = result};
     bough_status status = prepare(&s);
     if (status == BOUGH_OK) {
         memcpy(s.accepted, u, (size_t)s.n * sizeof *u);

@@ -33,7 +33,7 @@ bough_status bo_body_element_stress(bough_context *ctx, const bough_body *body, 
     return element_stress(body, element, u, stress) ? BOUGH_OK : fail_inverted(ctx, element);
 }
 
-bough_status bough_body_stress(bough_context *ctx, bough_body *body, const double *u, double *stress,
+bough_status bough_body_stress(bough_context *ctx, const bough_body *body, const double *u, double *stress,
                                double *von_mises) {
     for (int32_t e = 0; e < body->mesh->element_count; e++) {
         double s[6];

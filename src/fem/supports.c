@@ -36,8 +36,8 @@ static int32_t loose_motions(piece_support *p) {
     return loose;
 }
 
-static void gather_pieces(const bough_body *body, const int32_t *piece, int32_t piece_count, piece_support *pieces) {
-    const bough_mesh *mesh = body->mesh;
+static void gather_pieces(const bough_mesh *mesh, const unsigned char *fixed, const int32_t *piece, int32_t piece_count,
+                          piece_support *pieces) {
     size_t n = (size_t)mesh->vertex_count;
     for (size_t v = 0; v < n; v++)
         if (piece[v] >= 0) {
@@ -55,11 +55,12 @@ static void gather_pieces(const bough_body *body, const int32_t *piece, int32_t 
         pieces[i].size = sqrt(pieces[i].size / pieces[i].vertex_count);
     for (size_t v = 0; v < n; v++)
         for (size_t d = 0; d < 3 && piece[v] >= 0; d++)
-            if (body->fixed[3 * v + d])
+            if (fixed[3 * v + d])
                 add_held(&pieces[piece[v]], mesh->vertices + 3 * v, (int)d);
 }
 
-bough_status bo_body_rigid_motions(bough_context *ctx, const bough_body *body, int32_t *count) {
+bough_status bo_body_rigid_motions(bough_context *ctx, const bough_body *body, const unsigned char *fixed,
+                                   int32_t *count) {
     *count = 0;
     int32_t piece_count = 0, *piece = BO_NEW_ARRAY(ctx, int32_t, body->mesh->vertex_count);
     if (!piece)
@@ -67,7 +68,7 @@ bough_status bo_body_rigid_motions(bough_context *ctx, const bough_body *body, i
     bough_status status = bo_mesh_pieces(ctx, body->mesh, piece, &piece_count);
     piece_support *pieces = status == BOUGH_OK ? BO_NEW_ZEROS(ctx, piece_support, piece_count) : NULL;
     if (pieces) {
-        gather_pieces(body, piece, piece_count, pieces);
+        gather_pieces(body->mesh, fixed, piece, piece_count, pieces);
         for (int32_t i = 0; i < piece_count; i++)
             *count += loose_motions(&pieces[i]);
     } else {

@@ -8,7 +8,10 @@
 
 typedef struct {
     bough_context *ctx;
-    bough_body *body;
+    const bough_body *body;
+    const bough_load_case *load_case;
+    double gravity[3];          /* m/s^2: the load case's, until bo_body_system_weigh() */
+    bo_pressure_face *pressure; /* the load case's, with the pressures at the time of the last force() */
     bough_sparse *M, *K, *A;
     bough_sparse *K_damping; /* NULL where damping does not follow the stiffness */
     bo_factor *factor;
@@ -29,7 +32,7 @@ static const double *at_time(body_system *s, double t, const double *q) {
     if (!s->drive || !s->drive->moves)
         return q;
     memcpy(s->q, q, (size_t)s->M->size * sizeof *q);
-    bo_drive_hold(s->drive, s->body, t, s->q, s->v_held);
+    bo_drive_hold(s->drive, s->load_case, t, s->q, s->v_held);
     return s->q;
 }
 
@@ -39,13 +42,13 @@ static const double *masked(body_system *s, const double *x) {
     if (!s->drive || !s->drive->moves)
         return x;
     for (int32_t i = 0; i < s->M->size; i++)
-        s->x[i] = s->body->fixed[i] ? 0 : x[i];
+        s->x[i] = s->load_case->fixed[i] ? 0 : x[i];
     return s->x;
 }
 
 static void know_dead_loads(body_system *s) {
     if (!s->dead_known)
-        bo_body_dead_loads(s->body, s->dead);
+        bo_load_case_dead_loads(s->load_case, s->gravity, s->dead);
     s->dead_known = true;
 }
 
@@ -65,7 +68,7 @@ static void dead_loads_at(body_system *s, double t) {
 
 static void zero_held(const body_system *s, double *x) {
     for (int32_t i = 0; i < s->M->size; i++)
-        if (s->body->fixed[i])
+        if (s->load_case->fixed[i])
             x[i] = 0;
 }
 
@@ -90,7 +93,7 @@ static void add_drag_of_supports(body_system *s) {
         return;
     multiply_damping(s, s->v_held, s->y);
     for (int32_t i = 0; i < s->M->size; i++)
-        s->loads[i] -= s->body->fixed[i] ? 0 : s->y[i];
+        s->loads[i] -= s->load_case->fixed[i] ? 0 : s->y[i];
 }
 
 static bough_status force(void *data, double t, const double *q, double *U, double *f) {
@@ -101,8 +104,8 @@ static bough_status force(void *data, double t, const double *q, double *U, doub
     add_drag_of_supports(s);
     if (U)
         *U -= bo_dot_n(s->M->size, s->loads, q);
-    bo_drive_set_pressures(s->drive, s->body, t);
-    bo_body_pressure_force(s->body, q, s->loads);
+    bo_drive_set_pressures(s->drive, t, s->pressure);
+    bo_body_pressure_force(s->body, s->load_case->pressure_count, s->pressure, q, s->loads);
     for (int32_t i = 0; i < s->M->size; i++)
         f[i] += s->loads[i];
     zero_held(s, f);
@@ -113,9 +116,9 @@ static bough_status linearise(void *data, double t, const double *q, bool projec
     body_system *s = data;
     q = at_time(s, t, q);
     BO_TRY(bough_body_evaluate(s->ctx, s->body, q, project, NULL, NULL, s->K));
-    bo_drive_set_pressures(s->drive, s->body, t);
-    if (s->body->pressure_count)
-        bo_body_pressure_tangent(s->body, q, 1, s->K);
+    bo_drive_set_pressures(s->drive, t, s->pressure);
+    if (s->load_case->pressure_count)
+        bo_body_pressure_tangent(s->body, s->load_case->pressure_count, s->pressure, q, 1, s->K);
     return BOUGH_OK;
 }
 
@@ -159,9 +162,17 @@ static bough_status solve(void *data, const double *b, double *x) {
     return BOUGH_OK;
 }
 
-static bough_status build(bough_context *ctx, bough_body *body, body_system *s) {
+static bough_status build(bough_context *ctx, const bough_load_case *load_case, body_system *s) {
+    const bough_body *body = load_case->body;
     s->ctx = ctx;
     s->body = body;
+    s->load_case = load_case;
+    memcpy(s->gravity, load_case->gravity, sizeof s->gravity);
+    s->pressure = BO_NEW_ARRAY(ctx, bo_pressure_face, load_case->pressure_count);
+    if (!s->pressure)
+        return BOUGH_ERROR_MEMORY;
+    for (size_t i = 0; i < load_case->pressure_count; i++)
+        s->pressure[i] = load_case->pressure[i];
     BO_TRY(bough_body_matrix_create(ctx, body, &s->M));
     BO_TRY(bough_body_matrix_create(ctx, body, &s->K));
     BO_TRY(bough_body_matrix_create(ctx, body, &s->A));
@@ -173,7 +184,7 @@ static bough_status build(bough_context *ctx, bough_body *body, body_system *s) 
         if (!(*vectors[i] = BO_NEW_ZEROS(ctx, double, bo_body_size(body))))
             return BOUGH_ERROR_MEMORY;
     BO_TRY(bough_body_mass_matrix(ctx, body, s->M));
-    return bo_factor_analyse(ctx, s->A, 3, body->fixed, &s->factor);
+    return bo_factor_analyse(ctx, s->A, 3, load_case->fixed, &s->factor);
 }
 
 static void destroy(bough_context *ctx, body_system *s) {
@@ -182,6 +193,7 @@ static void destroy(bough_context *ctx, body_system *s) {
     bough_sparse_destroy(ctx, s->A);
     bough_sparse_destroy(ctx, s->K_damping);
     bo_factor_destroy(ctx, s->factor);
+    bo_free(ctx, s->pressure);
     bo_free(ctx, s->dead);
     bo_free(ctx, s->loads);
     bo_free(ctx, s->q);
@@ -195,12 +207,14 @@ static void destroy(bough_context *ctx, body_system *s) {
     bo_free(ctx, s);
 }
 
-bough_status bo_body_system_create(bough_context *ctx, bough_body *body, bo_system *system) {
+bough_status bo_body_system_create(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                                   bo_system *system) {
     memset(system, 0, sizeof *system);
+    BO_TRY(bo_load_case_of(ctx, body, load_case, &load_case));
     body_system *s = BO_NEW(ctx, body_system);
     if (!s)
         return BOUGH_ERROR_MEMORY;
-    bough_status status = build(ctx, body, s);
+    bough_status status = build(ctx, load_case, s);
     if (status != BOUGH_OK) {
         destroy(ctx, s);
         return status;
@@ -208,7 +222,7 @@ bough_status bo_body_system_create(bough_context *ctx, bough_body *body, bo_syst
     *system = (bo_system){.data = s,
                           .size = bo_body_size(body),
                           .position_size = bo_body_size(body),
-                          .has_potential = body->pressure_count == 0,
+                          .has_potential = load_case->pressure_count == 0,
                           .rayleigh_mass = body->def.damping_mass,
                           .rayleigh_stiffness = body->def.damping_stiffness,
                           .force = force,
@@ -236,7 +250,7 @@ void bo_body_system_weigh(bo_system *system, const double gravity[3], double *ch
     know_dead_loads(s);
     for (int32_t i = 0; i < s->M->size; i++)
         change[i] -= s->dead[i];
-    memcpy(s->body->gravity, gravity, sizeof s->body->gravity);
+    memcpy(s->gravity, gravity, sizeof s->gravity);
     s->dead_known = false;
     know_dead_loads(s);
     for (int32_t i = 0; i < s->M->size; i++)
@@ -245,7 +259,7 @@ void bo_body_system_weigh(bo_system *system, const double gravity[3], double *ch
 
 void bo_body_system_hold(const bo_system *system, double t, double *q, double *v) {
     const body_system *s = system->data;
-    bo_drive_hold(s->drive, s->body, t, q, v);
+    bo_drive_hold(s->drive, s->load_case, t, q, v);
 }
 
 bough_status bo_body_system_measure(const bo_system *system, const double *q, const double *v, bo_body_measures *m) {
@@ -273,7 +287,7 @@ static bool moves(const body_system *s) {
 }
 
 static bool has_work(const body_system *s) {
-    return s->push_count > 0 || s->body->pressure_count > 0 || (s->drive && s->drive->curve_count > 0);
+    return s->push_count > 0 || s->load_case->pressure_count > 0 || (s->drive && s->drive->curve_count > 0);
 }
 
 /* pushed: all loads without a potential; held: what supports must add to them at the held entries, M a aside. */
@@ -282,8 +296,8 @@ static bough_status loads_of_work(body_system *s, double t, const double *q, con
     const int32_t n = s->M->size;
     memset(pushed, 0, (size_t)n * sizeof *pushed);
     add_changing_loads(s, t, pushed);
-    bo_drive_set_pressures(s->drive, s->body, t);
-    bo_body_pressure_force(s->body, q, pushed);
+    bo_drive_set_pressures(s->drive, t, s->pressure);
+    bo_body_pressure_force(s->body, s->load_case->pressure_count, s->pressure, q, pushed);
     if (!moves(s))
         return BOUGH_OK;
     know_dead_loads(s);
@@ -312,19 +326,19 @@ static double work_of_supports(body_system *s, double h, const double *q, const 
     const int32_t n = s->M->size;
     double work = 0, kink = 0;
     for (int32_t i = 0; i < n; i++)
-        s->x[i] = s->body->fixed[i] ? 0 : v[i] - s->v_start[i];
+        s->x[i] = s->load_case->fixed[i] ? 0 : v[i] - s->v_start[i];
     bo_sparse_mul(s->M, s->x, s->y, false);
     for (int32_t i = 0; i < n; i++)
-        if (s->body->fixed[i]) {
+        if (s->load_case->fixed[i]) {
             const double way = q[i] - s->q_start[i];
             work += (0.5 * (held[i] + s->held[i]) + s->y[i] / h) * way;
             *doubt += 0.5 * (held[i] - s->held[i]) * way;
         }
     for (int32_t i = 0; i < n; i++)
-        s->x[i] = s->body->fixed[i] ? v[i] - s->v_start[i] : 0;
+        s->x[i] = s->load_case->fixed[i] ? v[i] - s->v_start[i] : 0;
     bo_sparse_mul(s->M, s->x, s->y, false);
     for (int32_t i = 0; i < n; i++) /* (v+ - v-)^T M (v+ + v-) / 2 */
-        kink += 0.5 * s->y[i] * (v[i] + (s->body->fixed[i] ? s->v_start[i] : v[i]));
+        kink += 0.5 * s->y[i] * (v[i] + (s->load_case->fixed[i] ? s->v_start[i] : v[i]));
     return work + kink;
 }
 

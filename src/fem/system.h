@@ -7,9 +7,11 @@
 
 #include <bough/fem.h>
 
-/* q is the displacement u. Loads are those of the body; supports are held where q has them. The body must outlive the
- * system and keep its supports. Destroy with bo_body_system_destroy(). */
-bough_status bo_body_system_create(bough_context *ctx, bough_body *body, bo_system *system);
+/* q is the displacement u. Loads are those of the load case (NULL: none); its supports are held where q has them. Body
+ * and load case must outlive the system, and nothing may be added to the load case meanwhile. Destroy with
+ * bo_body_system_destroy(). */
+bough_status bo_body_system_create(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                                   bo_system *system);
 /* From now on loads and supports follow the curves of the drive too, which must outlive the system; NULL: no longer.
  * Before each step the held entries of q and v must be those of bo_body_system_hold(). A kink of a curve changes the
  * velocity of a support; what that would do at once to its free neighbours (through a mass matrix that is not
@@ -24,7 +26,7 @@ typedef struct bo_point_force {
 } bo_point_force;
 void bo_body_system_push(bo_system *system, int32_t count, const bo_point_force *forces);
 
-/* Gravity is that of the body from now on. change (size entries) += what that adds to the loads. */
+/* From now on gravity is this one instead of the load case's. change (size entries) += what that adds to the loads. */
 void bo_body_system_weigh(bo_system *system, const double gravity[3], double *change);
 
 typedef struct bo_body_measures {

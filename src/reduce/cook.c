@@ -234,29 +234,18 @@ static bough_status check_def(bough_context *ctx, const bough_cook_def *def) {
     return BOUGH_OK;
 }
 
-bough_status bo_cook_open(bough_context *ctx, bough_body *body, const bough_cook_def *def, bo_cook *cook) {
+bough_status bo_cook_open(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                          const bough_cook_def *def, bo_cook *cook) {
     *cook = (bo_cook){.ctx = ctx, .body = body, .def = def, .n = bo_body_size(body), .r = def->r};
     bough_component_quality *quality = &cook->draft.quality;
 #define NOT_MEASURED(name, about) quality->name = NAN;
     BOUGH_QUALITY_LIST(NOT_MEASURED)
 #undef NOT_MEASURED
     cook->own_hooks = ctx->def;
-    cook->own_fixed = body->fixed;
-    cook->own_prescribed = body->prescribed;
-    cook->own_point_force = body->point_force;
-    cook->own_pressure_count = body->pressure_count;
-    memcpy(cook->own_gravity, body->gravity, sizeof cook->own_gravity);
-    cook->own_fixed_count = body->fixed_count;
+    BO_TRY(bo_load_case_of(ctx, body, load_case, &cook->load_case));
     cook->held = BO_COOK_ARRAY(cook, unsigned char, cook->n);
-    double *prescribed = BO_COOK_ARRAY(cook, double, cook->n), *forces = BO_COOK_ARRAY(cook, double, cook->n);
-    if (!cook->held || !prescribed || !forces)
+    if (!cook->held)
         return BOUGH_ERROR_MEMORY;
-    memcpy(cook->held, body->fixed, (size_t)cook->n);
-    body->fixed = cook->held;
-    body->prescribed = prescribed;
-    body->point_force = forces;
-    body->pressure_count = 0;
-    memset(body->gravity, 0, sizeof body->gravity);
     if (ctx->def.progress) {
         ctx->def.progress = tell_phase;
         ctx->def.progress_user = cook;
@@ -265,12 +254,6 @@ bough_status bo_cook_open(bough_context *ctx, bough_body *body, const bough_cook
 }
 
 void bo_cook_close(bo_cook *cook) {
-    cook->body->fixed = cook->own_fixed;
-    cook->body->prescribed = cook->own_prescribed;
-    cook->body->fixed_count = cook->own_fixed_count;
-    cook->body->point_force = cook->own_point_force;
-    cook->body->pressure_count = cook->own_pressure_count;
-    memcpy(cook->body->gravity, cook->own_gravity, sizeof cook->own_gravity);
     cook->ctx->def = cook->own_hooks;
     while (cook->blocks) {
         bo_cook_block *next = cook->blocks->next;
@@ -285,12 +268,12 @@ void bo_cook_close(bo_cook *cook) {
     bough_sparse_destroy(cook->ctx, cook->m);
 }
 
-bough_status bough_cook(bough_context *ctx, bough_body *body, const bough_cook_def *def, double *times,
-                        bough_component **component) {
+bough_status bough_cook(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                        const bough_cook_def *def, double *times, bough_component **component) {
     *component = NULL;
     BO_TRY(check_def(ctx, def));
     bo_cook cook;
-    bough_status status = bo_cook_open(ctx, body, def, &cook);
+    bough_status status = bo_cook_open(ctx, body, load_case, def, &cook);
     if (status == BOUGH_OK)
         status = run(&cook);
     if (status == BOUGH_OK)

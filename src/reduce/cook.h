@@ -29,20 +29,13 @@ typedef struct bo_cook_site {
 
 typedef struct bo_cook {
     bough_context *ctx;
-    bough_body *body;
+    const bough_body *body;
+    const bough_load_case *load_case;
     const bough_cook_def *def;
     bough_component draft;
     bough_interface *interfaces; /* of the draft, to be filled in */
     bo_cook_block *blocks;       /* memory that lives as long as this */
 
-    /* The body's own supports: replaced by those of the component while it is cooked, so that all that `fem` computes
-     * sees them. */
-    unsigned char *own_fixed;
-    double *own_prescribed;
-    int32_t own_fixed_count;
-    /* Its own loads, likewise: none act while it is cooked. */
-    double own_gravity[3], *own_point_force;
-    size_t own_pressure_count;
     /* Whoever listens to the context: told of phases instead of what goes on below them. */
     bough_context_def own_hooks;
     double told; /* fraction */
@@ -86,8 +79,9 @@ typedef struct bo_cook {
     bool clock_running;
 } bo_cook;
 
-/* Between open and close the body is the cook's. Close also after open failed. */
-bough_status bo_cook_open(bough_context *ctx, bough_body *body, const bough_cook_def *def, bo_cook *cook);
+/* load_case as in bough_cook(). Close also after open failed. */
+bough_status bo_cook_open(bough_context *ctx, const bough_body *body, const bough_load_case *load_case,
+                          const bough_cook_def *def, bo_cook *cook);
 void bo_cook_close(bo_cook *cook);
 
 /* The time from now on belongs to this phase. */
@@ -119,7 +113,8 @@ bough_status bo_cook_weights(bo_cook *cook, int32_t count, const int32_t *vertic
 /* Q (3 vertex_count x 6) with the interface's rigid motion (translation, rotation) = Q^T u in the least-squares sense.
  */
 bough_status bo_cook_rigid_fit(bo_cook *cook, const bough_interface *face, double *Q);
-/* How the interface's bending follows displacements: 6 (xx yy zz yz xz xy) for each vertex, the same for all directions. */
+/* How the interface's bending follows displacements: 6 (xx yy zz yz xz xy) for each vertex, the same for all
+ * directions. */
 void bo_cook_bends(const bo_cook *cook, const bough_interface *face, double *bends);
 /* C = sum w d d^T of its vertices, in mesh coordinates, about its centre. */
 bo_mat3 bo_cook_spread(const bo_cook *cook, const bough_interface *face);

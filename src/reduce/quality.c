@@ -262,7 +262,7 @@ static bough_status gravity_pose(bo_cook *cook, work *w) {
     bough_sparse *tangent = NULL;
     bough_status status = load ? bough_body_matrix_create(cook->ctx, cook->body, &tangent) : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK)
-        status = choose_gravity(cook, w, cook->own_gravity, weight);
+        status = choose_gravity(cook, w, cook->load_case->gravity, weight);
     if (status == BOUGH_OK)
         status = compare_equilibria(cook, w, weight, MODERATE, load, tangent, &quality->response_moderate);
     if (status == BOUGH_OK)

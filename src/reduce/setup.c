@@ -11,15 +11,17 @@
 
 /* ---- supports ---- */
 
-static void hold_interface(bo_cook *cook, int32_t index) {
-    bough_body_clear_supports(cook->body);
-    const bough_interface *face = &cook->interfaces[index];
-    for (int32_t i = 0; i < face->vertex_count; i++)
+/* Marks what the component's parent interface holds, or without one the supports of the load case. Vertices in no
+ * element are always held. */
+static void mark_held(bo_cook *cook) {
+    const bool hangs = cook->def->parent >= 0;
+    const bough_interface *face = hangs ? &cook->interfaces[cook->def->parent] : NULL;
+    memcpy(cook->held, hangs ? cook->body->free_case->fixed : cook->load_case->fixed, (size_t)cook->n);
+    for (int32_t i = 0; hangs && i < face->vertex_count; i++)
         for (size_t d = 0; d < 3; d++)
             cook->held[3 * (size_t)face->vertices[i] + d] = 1;
-    cook->body->fixed_count = 0;
     for (int32_t i = 0; i < cook->n; i++)
-        cook->body->fixed_count += cook->held[i];
+        cook->held_count += cook->held[i];
 }
 
 static bool anything_fixed(const bo_cook *cook) {
@@ -33,13 +35,11 @@ static bough_status support(bo_cook *cook) {
     bough_context *ctx = cook->ctx;
     int32_t loose, parent = cook->def->parent;
     cook->draft.parent = parent;
-    if (parent >= 0)
-        hold_interface(cook, parent);
+    mark_held(cook);
     cook->draft.support = parent >= 0            ? BOUGH_SUPPORT_INTERFACE
                           : anything_fixed(cook) ? BOUGH_SUPPORT_FIXED
                                                  : BOUGH_SUPPORT_FREE;
-    cook->held_count = cook->body->fixed_count;
-    BO_TRY(bo_body_rigid_motions(ctx, cook->body, &loose));
+    BO_TRY(bo_body_rigid_motions(ctx, cook->body, cook->held, &loose));
     if (cook->draft.support == BOUGH_SUPPORT_FREE && loose > 6)
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "the body falls into %d or more pieces; cook each on its own",
                        (loose + 5) / 6);

@@ -28,6 +28,7 @@ typedef struct {
     bo_cook *cook;
     const bough_cook_surroundings *around; /* NULL: the body is known alone */
     const bough_body *body;                /* of the surroundings; or the cooked one */
+    const unsigned char *fixed;            /* n: where the load case of the surroundings holds it; else NULL */
     size_t n;                              /* 3 vertices of it */
     double *mass;                          /* of one owner's vertices: n / 3 */
     double *force;                         /* of one load: n */
@@ -361,17 +362,17 @@ static bough_status weigh_loads(recovery *w) {
 
 /* ---- the structure's answers ---- */
 
-static bough_status solve(recovery *w, double *x) {
+/* x = K^-1 x for all loads, with the stiffness K of `body`: the surroundings, or the same with other materials. */
+static bough_status solve(recovery *w, const bough_body *body, double *x) {
     bough_context *ctx = w->cook->ctx;
-    bough_body *body = w->around->body;
     if (!w->K)
         BO_TRY(bough_body_matrix_create(ctx, body, &w->K));
     BO_TRY(bough_body_evaluate(ctx, body, NULL, false, NULL, NULL, w->K));
     if (!w->factor)
-        BO_TRY(bo_factor_analyse(ctx, w->K, 3, body->fixed, &w->factor));
+        BO_TRY(bo_factor_analyse(ctx, w->K, 3, w->fixed, &w->factor));
     BO_TRY(bo_factor_numeric(ctx, w->factor, w->K));
     for (size_t i = 0; i < w->n * (size_t)w->loads->count; i++)
-        if (body->fixed[i % w->n])
+        if (w->fixed[i % w->n])
             x[i] = 0;
     return bo_factor_solve(ctx, w->factor, x, x, w->loads->count);
 }
@@ -379,24 +380,25 @@ static bough_status solve(recovery *w, double *x) {
 /* The same with next to no stiffness in the body, what hangs on it, and what hangs on its parent beside it: as the
  * parent knows it, which carries all of them and is held together by none. */
 static bough_status solve_without(recovery *w, double *x) {
-    bough_body *body = w->around->body;
+    const bough_body *body = w->around->body;
     bough_context *ctx = w->cook->ctx;
     const int32_t materials = body->material_count, elements = body->mesh->element_count;
-    bo_elastic *own_elastic = body->elastic, *elastic = BO_NEW_ARRAY(ctx, bo_elastic, 2 * materials);
-    int32_t *own_material = body->element_material, *material = BO_NEW_ARRAY(ctx, int32_t, elements);
+    bo_elastic *elastic = BO_NEW_ARRAY(ctx, bo_elastic, 2 * materials);
+    int32_t *material = BO_NEW_ARRAY(ctx, int32_t, elements);
     bough_status status = elastic && material ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (int32_t i = 0; i < materials && status == BOUGH_OK; i++) {
         bough_material soft = body->materials[i];
         soft.young *= SOFT;
-        elastic[i] = own_elastic[i], elastic[materials + i] = bo_elastic_of(&soft);
+        elastic[i] = body->elastic[i], elastic[materials + i] = bo_elastic_of(&soft);
     }
     for (int32_t e = 0; e < elements && status == BOUGH_OK; e++)
-        material[e] =
-            own_material[e] + (w->around->owner[e] > BOUGH_OWNER_OTHER || w->around->beside[e] ? materials : 0);
+        material[e] = body->element_material[e] +
+                      (w->around->owner[e] > BOUGH_OWNER_OTHER || w->around->beside[e] ? materials : 0);
     if (status == BOUGH_OK) {
-        body->elastic = elastic, body->element_material = material;
-        status = solve(w, x);
-        body->elastic = own_elastic, body->element_material = own_material;
+        bough_body softened = *body;
+        softened.elastic = elastic;
+        softened.element_material = material;
+        status = solve(w, &softened, x);
     }
     bo_free(ctx, elastic);
     bo_free(ctx, material);
@@ -506,7 +508,7 @@ static bough_status ask_structure(recovery *w) {
         bo_cook_bends(w->cook, foot, bends);
         load_foot(w);
     }
-    bough_status status = solve(w, w->V);
+    bough_status status = solve(w, w->body, w->V);
     if (status == BOUGH_OK && foot) {
         status = solve_without(w, w->P);
         scale_others(w, forces);
@@ -594,8 +596,12 @@ static bough_status recover(recovery *w) {
 bough_status bo_cook_recover(bo_cook *cook, bo_stress_loads *loads) {
     recovery w = {.cook = cook, .around = cook->def->surroundings, .body = cook->body, .loads = loads};
     w.most = 6 * (cook->def->interface_count + 2 + MOST_OTHERS);
-    if (w.around)
+    if (w.around) {
+        const bough_load_case *load_case;
+        BO_TRY(bo_load_case_of(cook->ctx, w.around->body, w.around->load_case, &load_case));
         w.body = w.around->body;
+        w.fixed = load_case->fixed;
+    }
     w.n = (size_t)bo_body_size(w.body);
     bough_status status = make_room(cook, w.most + 1, loads);
     if (status == BOUGH_OK)

@@ -77,15 +77,15 @@ static void overrule_mesh_materials(const bo_json *root, const bough_body_def *d
     }
 }
 
-/* ---- supports and loads: with no body they are checked only ---- */
+/* ---- supports and loads: with no load case they are checked only ---- */
 
 typedef struct {
-    bough_body *body;
+    bough_load_case *load_case;
     bo_drive *drive; /* NULL: curves are not known here */
 } target;
 
 static const bough_mesh *mesh_of(target to) {
-    return to.body ? bough_body_mesh(to.body) : NULL;
+    return to.load_case ? bough_body_mesh(bough_load_case_body(to.load_case)) : NULL;
 }
 
 /* *curve stays -1 when none is named. */
@@ -135,10 +135,11 @@ static bough_status read_support(bo_json at, target to) {
         select = bo_json_must(&at, "select");
     }
     BO_TRY(bo_scene_select(select, mesh_of(to), &vertices, &count));
-    if (!to.body)
+    if (!to.load_case)
         return BOUGH_OK;
-    bough_status status = to.drive ? bo_drive_fix(at.ctx, to.drive, to.body, curve, vertices, count, axes, displacement)
-                                   : bough_body_fix(at.ctx, to.body, vertices, count, axes, displacement);
+    bough_status status = to.drive
+                              ? bo_drive_fix(at.ctx, to.drive, to.load_case, curve, vertices, count, axes, displacement)
+                              : bough_load_case_fix(at.ctx, to.load_case, vertices, count, axes, displacement);
     bo_free(at.ctx, vertices);
     return bo_json_explain(at, status);
 }
@@ -150,10 +151,11 @@ static bough_status read_force(bo_json at, target to) {
     BO_TRY(bo_json_vec3(bo_json_must(&at, "force"), BO_ANY, force));
     BO_TRY(read_curve(bo_json_at(&at, "curve"), to, &curve));
     BO_TRY(bo_scene_select(bo_json_must(&at, "select"), mesh_of(to), &vertices, &count));
-    if (!to.body)
+    if (!to.load_case)
         return BOUGH_OK;
-    bough_status status = curve < 0 ? bough_body_add_force(at.ctx, to.body, vertices, count, force)
-                                    : bo_drive_force(at.ctx, to.drive, to.body, curve, vertices, count, force);
+    bough_status status =
+        curve < 0 ? bough_load_case_add_force(at.ctx, to.load_case, vertices, count, force)
+                  : bo_drive_force(at.ctx, to.drive, bough_load_case_body(to.load_case), curve, vertices, count, force);
     bo_free(at.ctx, vertices);
     return bo_json_explain(at, status);
 }
@@ -168,12 +170,12 @@ static bough_status read_pressure(bo_json at, target to) {
     BO_TRY(bo_json_number(bo_json_must(&at, "pressure"), BO_ANY, &pressure));
     BO_TRY(read_curve(bo_json_at(&at, "curve"), to, &curve));
     BO_TRY(bo_json_string(faces, &name));
-    if (!to.body)
+    if (!to.load_case)
         return BOUGH_OK;
     BO_TRY(bo_scene_find_set(faces, mesh_of(to), BOUGH_SET_FACE, name, &set));
     return bo_json_explain(
-        at, curve < 0 ? bough_body_add_pressure(at.ctx, to.body, set->items, set->count, pressure)
-                      : bo_drive_add_pressure(at.ctx, to.drive, to.body, curve, set->items, set->count, pressure));
+        at, curve < 0 ? bough_load_case_add_pressure(at.ctx, to.load_case, set->items, set->count, pressure)
+                      : bo_drive_add_pressure(at.ctx, to.drive, to.load_case, curve, set->items, set->count, pressure));
 }
 
 static bough_status read_gravity(bo_json at, target to) {
@@ -186,10 +188,11 @@ static bough_status read_gravity(bo_json at, target to) {
     } else {
         BO_TRY(bo_json_vec3(at, BO_ANY, g));
     }
-    if (!to.body)
+    if (!to.load_case)
         return BOUGH_OK;
-    return bo_json_explain(at, curve < 0 ? bough_body_set_gravity(at.ctx, to.body, g)
-                                         : bo_drive_gravity(at.ctx, to.drive, to.body, curve, g));
+    return bo_json_explain(at, curve < 0
+                                   ? bough_load_case_set_gravity(at.ctx, to.load_case, g)
+                                   : bo_drive_gravity(at.ctx, to.drive, bough_load_case_body(to.load_case), curve, g));
 }
 
 static bough_status read_each(bo_json at, bough_status (*read)(bo_json, target), target to) {
@@ -267,35 +270,42 @@ static bough_status restrict_def(bough_context *ctx, const bough_body_def *def, 
 }
 
 bough_status bo_scene_draft_body(const bo_json *root, const bo_body_draft *draft, const bough_mesh *mesh,
-                                 bo_drive *drive, bough_body **body) {
+                                 bo_drive *drive, bough_body **body, bough_load_case **load_case) {
     bough_body_def def;
     bough_body_region *regions = NULL;
     *body = NULL;
+    *load_case = NULL;
     BO_TRY(restrict_def(root->ctx, &draft->def, mesh, &def, &regions));
     /* All else was checked, so that what is left to complain about is the mesh. */
     bough_status status = bo_json_explain(bo_json_at(root, "mesh"), bough_body_create(root->ctx, mesh, &def, body));
     bo_free(root->ctx, regions);
     if (status == BOUGH_OK)
-        status = read_supports_and_loads(root, (target){*body, drive});
+        status = bough_load_case_create(root->ctx, *body, load_case);
+    if (status == BOUGH_OK)
+        status = read_supports_and_loads(root, (target){*load_case, drive});
     if (status != BOUGH_OK) {
+        bough_load_case_destroy(root->ctx, *load_case);
         bough_body_destroy(root->ctx, *body);
+        *load_case = NULL;
         *body = NULL;
     }
     return status;
 }
 
-bough_status bo_scene_body(const bo_json *root, bo_drive *drive, bough_body **body) {
+bough_status bo_scene_body(const bo_json *root, bo_drive *drive, bough_body **body, bough_load_case **load_case) {
     bo_body_draft draft;
     *body = NULL;
+    *load_case = NULL;
     bough_status status = bo_scene_draft(root, drive, &draft);
     if (status == BOUGH_OK)
-        status = bo_scene_draft_body(root, &draft, draft.mesh, drive, body);
+        status = bo_scene_draft_body(root, &draft, draft.mesh, drive, body, load_case);
     bo_scene_draft_free(root->ctx, &draft);
     return status;
 }
 
-bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body) {
+bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **body, bough_load_case **load_case) {
     *body = NULL;
+    *load_case = NULL;
     bo_json root;
     BO_TRY(bo_json_load(ctx, path, &root));
     /* a component file holds a body, too */
@@ -304,7 +314,7 @@ bough_status bough_body_load(bough_context *ctx, const char *path, bough_body **
     if (status == BOUGH_OK)
         status = component ? bo_json_keys(root, BO_COMPONENT_KEYS) : bo_json_keys(root, BO_BODY_KEYS);
     if (status == BOUGH_OK)
-        status = bo_scene_body(&root, NULL, body);
+        status = bo_scene_body(&root, NULL, body, load_case);
     bo_json_free(&root);
     return status;
 }

@@ -9,6 +9,7 @@
 /* What bough_cook_surroundings points to. */
 typedef struct bo_cook_around {
     bough_body *body; /* NULL: nothing is known of it */
+    bough_load_case *load_case;
     int32_t *vertices, *owner, *pulled;
     unsigned char *beside;
 } bo_cook_around;
@@ -16,6 +17,7 @@ void bo_cook_around_free(bough_context *ctx, bo_cook_around *around);
 
 struct bough_cook_job {
     bough_body *body;
+    bough_load_case *load_case;
     bough_cook_def def; /* points to what follows */
     char *file;         /* as the user named it; the place in it for a block of a scene */
     char *name;
@@ -26,7 +28,7 @@ struct bough_cook_job {
     char *provenance, *resume_path;
     bo_cook_around around;
     bough_cook_surroundings surroundings; /* the same */
-    bool loads_follow; /* bo_cook_job_add_loads() will say what hangs at the interfaces */
+    bool loads_follow;                    /* bo_cook_job_add_loads() will say what hangs at the interfaces */
 };
 
 /* The keys that a component file has beyond those of a body file. Without job->body they are checked only; with it the
@@ -52,7 +54,7 @@ bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, cons
 /* One more stress point, before bo_cook_job_add_loads(); it goes into the hash. Nothing when the element is one. */
 bough_status bo_cook_job_add_stress_element(bough_context *ctx, bough_cook_job *job, int32_t element);
 /* bough_cook_job_run() by another def. */
-bough_status bo_cook_job_run_as(bough_context *ctx, bough_cook_job *job, const bough_cook_def *def, double *times,
+bough_status bo_cook_job_run_as(bough_context *ctx, const bough_cook_job *job, const bough_cook_def *def, double *times,
                                 bough_component **component);
 
 /* "surface": which file to draw (surface NULL: checked only; *surface stays NULL without a file), and how. */

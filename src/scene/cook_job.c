@@ -123,13 +123,14 @@ static json_t *describe_options(const bough_cook_def *def) {
     static const char *const elastic[] = {"automatic", "rigid", "linear", "polynomial", "cubature"};
     char kind[BO_BASIS_TEXT_SIZE];
     bo_basis_text(resolved_basis(def), kind);
-    return json_pack("{s:i, s:s, s:i, s:f, s:b, s:s, s:f, s:i, s:i, s:f, s:I, s:i, s:i, s:i, s:i, s:i, s:b}", "r", def->r,
-                     "kind", def->r ? kind : "rigid", "modes", def->mode_count ? def->mode_count : (def->r + 1) / 2,
-                     "tolerance", def->tolerance, "keep_boundary", (int)def->keep_boundary, "elastic",
-                     elastic[def->elastic + 1], "cubature_tolerance", def->cubature_tolerance, "points",
-                     def->cubature_most, "training", def->training_count, "amplitude", def->pose_amplitude, "seed",
-                     (json_int_t)def->seed, "wind", def->wind_count, "contact", def->contact_count, "stress",
-                     def->stress_count, "stress_elements", def->stress_element_count, "field", def->field_count, "int16", (int)def->surface_int16);
+    return json_pack("{s:i, s:s, s:i, s:f, s:b, s:s, s:f, s:i, s:i, s:f, s:I, s:i, s:i, s:i, s:i, s:i, s:b}", "r",
+                     def->r, "kind", def->r ? kind : "rigid", "modes",
+                     def->mode_count ? def->mode_count : (def->r + 1) / 2, "tolerance", def->tolerance, "keep_boundary",
+                     (int)def->keep_boundary, "elastic", elastic[def->elastic + 1], "cubature_tolerance",
+                     def->cubature_tolerance, "points", def->cubature_most, "training", def->training_count,
+                     "amplitude", def->pose_amplitude, "seed", (json_int_t)def->seed, "wind", def->wind_count,
+                     "contact", def->contact_count, "stress", def->stress_count, "stress_elements",
+                     def->stress_element_count, "field", def->field_count, "int16", (int)def->surface_int16);
 }
 
 static json_t *describe_mesh(const bough_mesh *mesh) {
@@ -203,7 +204,7 @@ static bough_status read_component(const bo_json *root, bough_cook_job *job) {
     BO_TRY(bo_scene_version(*root));
     BO_TRY(read_name(root, job));
     BO_TRY(bo_component_settings(root, job));
-    BO_TRY(bo_scene_body(root, NULL, &job->body));
+    BO_TRY(bo_scene_body(root, NULL, &job->body, &job->load_case));
     BO_TRY(bo_component_settings(root, job));
     if (job->def.interface_count == 0 && !bo_json_has(root, "fix"))
         bo_warn(root->ctx,
@@ -332,6 +333,7 @@ bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, cons
 /* ---- what is around it ---- */
 
 void bo_cook_around_free(bough_context *ctx, bo_cook_around *around) {
+    bough_load_case_destroy(ctx, around->load_case);
     bough_body_destroy(ctx, around->body);
     bo_free(ctx, around->vertices);
     bo_free(ctx, around->owner);
@@ -345,9 +347,13 @@ void bo_cook_job_surround(bough_cook_job *job) {
     uint64_t hash = bo_hash_mesh(hash_count(job->def.input_hash, (size_t)mesh->element_count), mesh);
     hash = bo_hash_bytes(hash, job->around.body->element_material, (size_t)mesh->element_count * sizeof(int32_t));
     hash = bo_hash_bytes(hash, job->around.owner, (size_t)mesh->element_count * sizeof *job->around.owner);
-    job->def.input_hash = bo_hash_bytes(hash, job->around.body->fixed, 3 * (size_t)mesh->vertex_count);
-    job->surroundings = (bough_cook_surroundings){job->around.body, job->around.vertices, job->around.owner,
-                                                  job->around.pulled, job->around.beside};
+    job->def.input_hash = bo_hash_bytes(hash, job->around.load_case->fixed, 3 * (size_t)mesh->vertex_count);
+    job->surroundings = (bough_cook_surroundings){.body = job->around.body,
+                                                  .load_case = job->around.load_case,
+                                                  .vertices = job->around.vertices,
+                                                  .owner = job->around.owner,
+                                                  .pulled = job->around.pulled,
+                                                  .beside = job->around.beside};
     job->def.surroundings = &job->surroundings;
 }
 
@@ -369,6 +375,7 @@ void bough_cook_job_destroy(bough_context *ctx, bough_cook_job *job) {
     bo_free(ctx, job->name);
     bo_free(ctx, job->file);
     bough_mesh_destroy(ctx, job->surface);
+    bough_load_case_destroy(ctx, job->load_case);
     bough_body_destroy(ctx, job->body);
     bo_free(ctx, job);
 }
@@ -377,8 +384,12 @@ const char *bough_cook_job_name(const bough_cook_job *job) {
     return job->name;
 }
 
-bough_body *bough_cook_job_body(const bough_cook_job *job) {
+const bough_body *bough_cook_job_body(const bough_cook_job *job) {
     return job->body;
+}
+
+const bough_load_case *bough_cook_job_load_case(const bough_cook_job *job) {
+    return job->load_case;
 }
 
 const bough_cook_def *bough_cook_job_def(const bough_cook_job *job) {
@@ -407,18 +418,19 @@ static void warn_with_name(void *user, const char *sentence) {
     names->own.warn(names->own.warn_user, text);
 }
 
-bough_status bo_cook_job_run_as(bough_context *ctx, bough_cook_job *job, const bough_cook_def *def, double *times,
+bough_status bo_cook_job_run_as(bough_context *ctx, const bough_cook_job *job, const bough_cook_def *def, double *times,
                                 bough_component **component) {
     named_warnings names = {job->file, ctx->def};
     if (ctx->def.warn)
         ctx->def.warn = warn_with_name, ctx->def.warn_user = &names;
-    bough_status status = bough_cook(ctx, job->body, def, times, component);
+    bough_status status = bough_cook(ctx, job->body, job->load_case, def, times, component);
     ctx->def.warn = names.own.warn, ctx->def.warn_user = names.own.warn_user;
     if (status != BOUGH_OK && status != BOUGH_ERROR_MEMORY && status != BOUGH_CANCELLED)
         bo_prefix_message(ctx, "%s: ", job->file);
     return status == BOUGH_ERROR_ARGUMENT ? BOUGH_ERROR_FORMAT : status; /* the file is where it was written */
 }
 
-bough_status bough_cook_job_run(bough_context *ctx, bough_cook_job *job, double *times, bough_component **component) {
+bough_status bough_cook_job_run(bough_context *ctx, const bough_cook_job *job, double *times,
+                                bough_component **component) {
     return bo_cook_job_run_as(ctx, job, &job->def, times, component);
 }

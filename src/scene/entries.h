@@ -128,9 +128,10 @@
 #define BO_SCENE_VERSION 1
 bough_status bo_scene_version(bo_json block);
 
-/* The keys of a body file, which must have been checked to be the only ones (others are the caller's). drive NULL: a
- * body file, where nothing follows a curve. */
-bough_status bo_scene_body(const bo_json *root, bo_drive *drive, bough_body **body);
+/* Reads the keys of a body file, which must have been checked to be the only ones (others are the caller's), into a
+ * body and a load case with its supports and loads; both are the caller's, and NULL when it fails. drive NULL: a body
+ * file, where nothing follows a curve. */
+bough_status bo_scene_body(const bo_json *root, bo_drive *drive, bough_body **body, bough_load_case **load_case);
 
 /* A body before it is made: the mesh with its sets, and what it is made of. */
 typedef struct bo_body_draft {
@@ -139,11 +140,11 @@ typedef struct bo_body_draft {
     bough_mesh *mesh;
 } bo_body_draft;
 
-/* Both halves of bo_scene_body: all is checked, and the mesh is made; then a body from this mesh or a part of it, with
- * supports and loads. Free the draft also after a failure. */
+/* Both halves of bo_scene_body: all is checked, and the mesh is made; then a body from this mesh or a part of it, and
+ * its load case. Free the draft also after a failure. */
 bough_status bo_scene_draft(const bo_json *root, bo_drive *drive, bo_body_draft *draft);
 bough_status bo_scene_draft_body(const bo_json *root, const bo_body_draft *draft, const bough_mesh *mesh,
-                                 bo_drive *drive, bough_body **body);
+                                 bo_drive *drive, bough_body **body, bough_load_case **load_case);
 void bo_scene_draft_free(bough_context *ctx, bo_body_draft *draft);
 
 /* "mesh": a file beside the scene file, or a generator. mesh NULL: the entry is checked, but nothing is made, so that

@@ -204,7 +204,7 @@ static bough_status add_interfaces(const cutting *c, int32_t domain, bough_cook_
 
 static bough_status fill_job(cutting *c, const bo_json *block, int32_t domain, bough_cook_job *job) {
     job->loads_follow = true;
-    BO_TRY(bo_scene_draft_body(block, &c->draft, c->split->domains[domain].mesh, NULL, &job->body));
+    BO_TRY(bo_scene_draft_body(block, &c->draft, c->split->domains[domain].mesh, NULL, &job->body, &job->load_case));
     BO_TRY(add_interfaces(c, domain, job));
     BO_TRY(bo_cook_settings(block, job));
     job->def.surface_int16 = c->int16;

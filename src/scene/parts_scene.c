@@ -107,6 +107,7 @@ static bough_status create_full(bough_context *ctx, const bough_scene *scene, co
     bo_whole *whole;
     BO_TRY(bo_scene_make_whole(ctx, scene, &whole));
     const bo_body_plan plan = {.body = whole->body,
+                               .load_case = whole->load_case,
                                .drive = &scene->drive,
                                .velocity = whole->velocity,
                                .probe_count = whole->probe_count,

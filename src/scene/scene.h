@@ -40,6 +40,7 @@ struct bough_scene {
 
     /* ---- of one body ---- */
     bough_body *body;
+    bough_load_case *load_case;
     double *velocity; /* 3 vertex_count, m/s, at the start */
 
     /* ---- of parts ---- */
@@ -99,6 +100,7 @@ void bo_scene_free_pantry(bough_context *ctx, bough_scene *scene);
 /* whole.c: the object of a scene of parts as one body, with the probes of the scene on it. */
 typedef struct bo_whole {
     bough_body *body;
+    bough_load_case *load_case;
     double *velocity; /* 3 vertex_count: zeros */
     int32_t probe_count;
     bo_probe *probes;

@@ -217,13 +217,13 @@ static bough_status read_settings(const bo_json *root, bough_scene *scene) {
 
 static bough_status read_scene(const bo_json *root, bough_scene *scene) {
     BO_TRY(read_settings(root, scene));
-    BO_TRY(bo_scene_body(root, &scene->drive, &scene->body));
+    BO_TRY(bo_scene_body(root, &scene->drive, &scene->body, &scene->load_case));
     const bough_mesh *mesh = bough_body_mesh(scene->body);
     scene->velocity = BO_NEW_ZEROS(root->ctx, double, 3 * (size_t)mesh->vertex_count);
     if (!scene->velocity)
         return BOUGH_ERROR_MEMORY;
     scene->hash = bo_hash_mesh(scene->hash, mesh);
-    memcpy(scene->gravity, scene->body->gravity, sizeof scene->gravity);
+    memcpy(scene->gravity, scene->load_case->gravity, sizeof scene->gravity);
     BO_TRY(read_initial(bo_json_at(root, "initial"), scene));
     return read_probes(bo_json_at(root, "probes"), scene);
 }
@@ -233,6 +233,7 @@ static bough_status read_scene(const bo_json *root, bough_scene *scene) {
 static bough_status create_engine(bough_context *ctx, const bough_scene *scene, const bo_engine_settings *settings,
                                   bo_engine *engine) {
     const bo_body_plan plan = {.body = scene->body,
+                               .load_case = scene->load_case,
                                .drive = &scene->drive,
                                .velocity = scene->velocity,
                                .probe_count = scene->probe_count,
@@ -342,6 +343,7 @@ void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
     bo_scene_free_paint(ctx, scene);
     bo_scene_free_events(ctx, scene);
     bo_free(ctx, scene->velocity);
+    bough_load_case_destroy(ctx, scene->load_case);
     bough_body_destroy(ctx, scene->body);
     bo_drive_free(ctx, &scene->drive);
     bo_scene_free_pantry(ctx, scene);
@@ -354,6 +356,10 @@ void bough_scene_destroy(bough_context *ctx, bough_scene *scene) {
     bo_free(ctx, scene);
 }
 
-bough_body *bough_scene_body(const bough_scene *scene) {
+const bough_body *bough_scene_body(const bough_scene *scene) {
     return scene->body;
+}
+
+const bough_load_case *bough_scene_load_case(const bough_scene *scene) {
+    return scene->load_case;
 }

@@ -95,8 +95,7 @@ static int32_t take_near(patching *p, const ball *b, int32_t queued) {
     for (int32_t i = 0; i < queued; i++)
         for (int32_t k = p->first[p->queue[i]]; k < p->first[p->queue[i] + 1]; k++) {
             const int32_t e = p->at[k];
-            if (p->taken[e] == 0 || count == MOST_ELEMENTS || !shares_face(p, e) ||
-                !is_near(p->cut->draft->mesh, e, b))
+            if (p->taken[e] == 0 || count == MOST_ELEMENTS || !shares_face(p, e) || !is_near(p->cut->draft->mesh, e, b))
                 continue;
             queued = take(p, e, queued);
             count++;
@@ -127,13 +126,13 @@ static void choose_elements(patching *p, int32_t domain) {
 /* What hangs together outside of the patch, from the supports on, holds it; the rest of what is outside pulls. */
 static void find_ground(patching *p) {
     const bough_mesh *mesh = p->cut->draft->mesh;
-    const bough_body *root = p->assembly->components[p->cut->root].job->body;
+    const bough_cook_job *root = p->assembly->components[p->cut->root].job;
     const int32_t *map = p->cut->split->domains[p->cut->root].vertex_map;
     const int32_t nodes = bough_element_node_count(mesh->type);
     int32_t queued = 0;
     memset(p->ground, 0, (size_t)mesh->vertex_count);
-    for (int32_t v = 0; v < root->mesh->vertex_count; v++) {
-        const unsigned char *fixed = root->fixed + 3 * (size_t)v;
+    for (int32_t v = 0; v < root->body->mesh->vertex_count; v++) {
+        const unsigned char *fixed = root->load_case->fixed + 3 * (size_t)v;
         if ((fixed[0] || fixed[1] || fixed[2]) && !p->ground[map[v]])
             p->ground[map[v]] = 1, p->queue[queued++] = map[v];
     }
@@ -164,17 +163,17 @@ static void hold_rest(patching *p, int32_t domain) {
 }
 
 static bough_status fix(const patching *p, bough_context *ctx, const bough_domain *patch, const int32_t *place,
-                        bough_body *body) {
-    const bough_body *root = p->assembly->components[p->cut->root].job->body;
+                        bough_load_case *load_case) {
+    const bough_cook_job *root = p->assembly->components[p->cut->root].job;
     const int32_t *map = p->cut->split->domains[p->cut->root].vertex_map;
     for (int32_t v = 0; v < patch->mesh->vertex_count; v++)
         if (p->marked[patch->vertex_map[v]] == 2)
-            BO_TRY(bough_body_fix(ctx, body, &v, 1, BOUGH_AXES, NULL));
-    for (int32_t v = 0; v < root->mesh->vertex_count; v++) {
-        const unsigned char *fixed = root->fixed + 3 * (size_t)v;
+            BO_TRY(bough_load_case_fix(ctx, load_case, &v, 1, BOUGH_AXES, NULL));
+    for (int32_t v = 0; v < root->body->mesh->vertex_count; v++) {
+        const unsigned char *fixed = root->load_case->fixed + 3 * (size_t)v;
         const int axes = fixed[0] | fixed[1] << 1 | fixed[2] << 2;
-        if (root->used[v] && axes && place[map[v]] >= 0)
-            BO_TRY(bough_body_fix(ctx, body, &place[map[v]], 1, axes, NULL));
+        if (root->body->used[v] && axes && place[map[v]] >= 0)
+            BO_TRY(bough_load_case_fix(ctx, load_case, &place[map[v]], 1, axes, NULL));
     }
     return BOUGH_OK;
 }
@@ -221,7 +220,7 @@ static bough_status fill(const patching *p, bough_context *ctx, int32_t domain, 
                         branch_of(p, p->cut->parent[domain], other) >= 0;
     }
     if (status == BOUGH_OK)
-        status = fix(p, ctx, patch, place, to->body);
+        status = fix(p, ctx, patch, place, to->load_case);
     bo_free(ctx, place);
     return status;
 }
@@ -235,11 +234,12 @@ static bough_status surround_one(patching *p, const bo_json *block, int32_t doma
     hold_rest(p, domain);
     BO_TRY(bo_mesh_take_out(ctx, p->cut->draft->mesh, p->taken, &split));
     bo_cook_around *to = &job->around;
-    bough_status status = bo_scene_draft_body(block, p->cut->draft, split->domains[0].mesh, NULL, &to->body);
+    bough_status status =
+        bo_scene_draft_body(block, p->cut->draft, split->domains[0].mesh, NULL, &to->body, &to->load_case);
     if (status == BOUGH_OK)
         status = fill(p, ctx, domain, &split->domains[0], to);
     if (status == BOUGH_OK)
-        status = bo_body_rigid_motions(ctx, to->body, &loose);
+        status = bo_body_rigid_motions(ctx, to->body, to->load_case->fixed, &loose);
     bough_split_destroy(ctx, split);
     if (status == BOUGH_OK && loose > 0) /* nothing holds what flies free */
         bo_cook_around_free(ctx, to);

@@ -124,7 +124,7 @@ static bough_status check_force(bo_json at, const bo_tree_force *force) {
 
 /* The virtual work is that of the point: vertices share the force by their weights. */
 static bough_status add_force(bo_json at, const bo_assembly *assembly, const int32_t *map, const bo_tree_force *force,
-                              bough_body *body) {
+                              bough_load_case *load_case) {
     bo_mesh_place place = {0};
     double rest[3];
     memcpy(rest, force->rest, sizeof rest);
@@ -133,7 +133,7 @@ static bough_status add_force(bo_json at, const bo_assembly *assembly, const int
     for (int32_t k = 0; k < place.count && status == BOUGH_OK; k++) {
         double share[3];
         bo_store3(share, bo_scale(place.weights[k], bo_load3(force->force)));
-        status = bough_body_add_force(at.ctx, body, &map[place.vertices[k]], 1, share);
+        status = bough_load_case_add_force(at.ctx, load_case, &map[place.vertices[k]], 1, share);
     }
     bo_free(at.ctx, place.vertices);
     bo_free(at.ctx, place.weights);
@@ -143,12 +143,12 @@ static bough_status add_force(bo_json at, const bo_assembly *assembly, const int
 /* ---- the body ---- */
 
 /* Supports are those of the root's part, whose selections are in its own mesh. */
-static bough_status hold(bough_context *ctx, const bough_body *root, const int32_t *map, bough_body *whole) {
-    for (int32_t v = 0; v < root->mesh->vertex_count; v++) {
+static bough_status hold(bough_context *ctx, const bough_load_case *root, const int32_t *map, bough_load_case *whole) {
+    for (int32_t v = 0; v < root->body->mesh->vertex_count; v++) {
         const unsigned char *fixed = root->fixed + 3 * (size_t)v;
         int axes = fixed[0] | fixed[1] << 1 | fixed[2] << 2;
-        if (root->used[v] && axes)
-            BO_TRY(bough_body_fix(ctx, whole, &map[v], 1, axes, root->prescribed + 3 * (size_t)v));
+        if (root->body->used[v] && axes)
+            BO_TRY(bough_load_case_fix(ctx, whole, &map[v], 1, axes, root->prescribed + 3 * (size_t)v));
     }
     return BOUGH_OK;
 }
@@ -169,13 +169,14 @@ static bough_status copy_probes(bough_context *ctx, const bough_scene *scene, bo
 static bough_status finish(bough_context *ctx, bo_json forces, const bough_scene *scene, const bo_domain_maps *maps,
                            bo_whole *whole) {
     const bo_assembly *assembly = &scene->plan->assembly;
+    BO_TRY(bough_load_case_create(ctx, whole->body, &whole->load_case));
     for (int32_t p = 0; p < assembly->part_count; p++)
         if (assembly->parts[p].parent < 0)
-            BO_TRY(hold(ctx, assembly->components[p].job->body, maps[p].vertices, whole->body));
-    BO_TRY(bough_body_set_gravity(ctx, whole->body, scene->gravity));
+            BO_TRY(hold(ctx, assembly->components[p].job->load_case, maps[p].vertices, whole->load_case));
+    BO_TRY(bough_load_case_set_gravity(ctx, whole->load_case, scene->gravity));
     for (int32_t i = 0; i < scene->tree.force_count; i++) {
         const bo_tree_force *force = &scene->tree.forces[i];
-        BO_TRY(add_force(bo_json_item(&forces, i), assembly, maps[force->part].vertices, force, whole->body));
+        BO_TRY(add_force(bo_json_item(&forces, i), assembly, maps[force->part].vertices, force, whole->load_case));
     }
     BO_TRY(copy_probes(ctx, scene, whole));
     for (int32_t i = 0; i < whole->probe_count; i++)
@@ -189,6 +190,7 @@ void bo_whole_destroy(bough_context *ctx, bo_whole *whole) {
         return;
     bo_probes_free(ctx, whole->probe_count, whole->probes);
     bo_free(ctx, whole->velocity);
+    bough_load_case_destroy(ctx, whole->load_case);
     bough_body_destroy(ctx, whole->body);
     bo_free(ctx, whole);
 }

@@ -57,13 +57,15 @@ static void pull_parent(const bough_model *model, bo_tree_work *work, const bo_t
     }
 }
 
-void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *a, double *y) {
-    bo_tree_set_roots(model, work);
+void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                     const double *a, double *y) {
+    const bool loads_act = bo_tree_loads_act(work, mode);
+    bo_tree_set_roots(model, work, mode);
     for (int32_t d = 0; d < model->level_count; d++) {
         const bo_tree_level *level = &model->levels[d];
         if (d > 0)
-            bo_tree_accelerate_frames(ctx, model, work, d);
-        bo_tree_drive_joints(model, work, d, a);
+            bo_tree_accelerate_frames(ctx, model, work, mode, d);
+        bo_tree_drive_joints(model, work, mode, d, a);
         for (int32_t i = level->first_part; i < level->end_part; i++)
             bo_tree_gain(model, work, i, a);
     }
@@ -77,7 +79,7 @@ void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work 
         for (int32_t k = 0; j >= 0 && k < model->joints[j].count; k++) {
             const int32_t at = model->joints[j].offset + k;
             bo_tree_joint_torque(model, work, j, torque);
-            y[at] = torque[k] - (work->loaded ? work->load[at] : 0);
+            y[at] = torque[k] - (loads_act ? work->load[at] : 0);
         }
         pull_parent(model, work, &model->parts[i], y);
     }

@@ -191,12 +191,15 @@ static bough_status crushed(bough_context *ctx) {
  * step of the exact coupling with momenta for forces, no velocities, and u for accelerations. */
 static bough_status share_momenta(bough_context *ctx, bough_state *state, const bool *new) {
     static const bo_tree_scheme masses = {.inert = true};
+    const bo_tree_mode as_is = {0},
+                       sudden = {
+                           .coupling = BOUGH_COUPLING_L3, .weightless = true, .sudden = true, .lead_time = state->time};
     bo_tree_work *w = state->work;
     const bough_model *model = w->own;
-    bo_tree_place_roots(model, w, state->roots, state->time);
-    if (!bo_tree_move(ctx, model, w, state->q, state->v))
+    bo_tree_place_roots(model, w, state->roots, state->time, false);
+    if (!bo_tree_move(ctx, model, w, &as_is, state->q, state->v))
         return crushed(ctx);
-    bo_tree_weigh(ctx, model, state, state->q, state->v);
+    bo_tree_weigh(ctx, model, state, &as_is, state->q, state->v);
     for (int32_t i = 0; i < model->part_count; i++) {
         double V[6];
         motion_before(state, model, &model->parts[i], new[model->parts[i].user], V);
@@ -207,26 +210,22 @@ static bough_status share_momenta(bough_context *ctx, bough_state *state, const 
         memset(state->roots[k].velocity, 0, sizeof state->roots[k].velocity);
         memset(state->roots[k].angular_velocity, 0, sizeof state->roots[k].angular_velocity);
     }
-    w->still = true;
-    bo_tree_place_roots(model, w, state->roots, state->time);
-    const bool moved = bo_tree_move(ctx, model, w, state->q, state->v);
-    w->still = false;
-    if (!moved)
+    bo_tree_place_roots(model, w, state->roots, state->time, true);
+    if (!bo_tree_move(ctx, model, w, &as_is, state->q, state->v))
         return crushed(ctx);
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
+                         .mode = sudden,
                          .q = state->q,
                          .v = state->v,
                          .scheme = &masses,
                          .elastic = true,
                          .solve = true,
                          .inertias = true};
-    w->coupling = BOUGH_COUPLING_L3;
-    w->loaded = w->weightless = w->sudden = true;
-    w->lead_time = state->time;
-    const bool solved = bo_tree_prepare(ctx, &pass) && bo_tree_solve(ctx, model, w, state->v);
-    w->loaded = w->weightless = w->sudden = false;
+    w->loaded = true; /* by the momenta */
+    const bool solved = bo_tree_prepare(ctx, &pass) && bo_tree_solve(ctx, model, w, &sudden, state->v);
+    w->loaded = false;
     if (!solved)
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "the masses of the changed tree are singular");
     for (int32_t k = 0; k < model->free_count; k++) {
@@ -508,7 +507,7 @@ static bough_status keep_others(bough_context *ctx, const bough_model *before, c
             alone[user] = roots[parts + user] >= 0 && !touched[roots[parts + user]] && !touched[roots[user]];
         leave_alone(before, old, state, alone, kept);
         bo_ledger_shift(before, after, state, alone);
-        state->work->elsewhere = true;
+        state->work->frames_stale = true;
         status = bo_tree_come_back(ctx, after, state);
     }
     if (status == BOUGH_OK)

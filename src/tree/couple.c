@@ -179,7 +179,7 @@ static void turn_up(const bo_tree_frames *restrict f, bool shifted, bo_tree_iner
 
 static bool turn_up_slots(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     (void)scratch;
-    if (sweep->work->flights && !sweep->model->slots[index].flies)
+    if (sweep->mode->only_flights && !sweep->model->slots[index].flies)
         return true;
     turn_up(&sweep->work->frames[index], sweep->model->slots[index].shifted, &sweep->work->inertias[index]);
     return true;
@@ -206,7 +206,7 @@ static void add_children(const bough_model *model, bo_tree_work *work, const bo_
 
 static bool gather_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     const int32_t i = sweep->model->parents[index];
-    if (sweep->work->flights && !sweep->model->parts[i].flies)
+    if (sweep->mode->only_flights && !sweep->model->parts[i].flies)
         return true;
     add_children(sweep->model, sweep->work, &sweep->model->parts[i]);
     bo_tree_hang(sweep->model, sweep->work, i, scratch);
@@ -217,7 +217,8 @@ static bool gather_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) 
 static bool eliminate_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     (void)scratch;
     const bo_tree_block *b = &sweep->model->blocks[index];
-    return b->bare || (sweep->work->flights && !b->flies) || bo_tree_eliminate(sweep->model, sweep->work, index);
+    return b->bare || (sweep->mode->only_flights && !b->flies) ||
+           bo_tree_eliminate(sweep->model, sweep->work, sweep->mode->coupling, index);
 }
 
 static bool gather_levels(bo_tree_sweep *sweep) {
@@ -228,7 +229,7 @@ static bool gather_levels(bo_tree_sweep *sweep) {
             if (!bo_tree_for_each(sweep, level->first_block, level->end_block, 1, eliminate_block))
                 return false;
         }
-        if (!bo_tree_release_joints(sweep->model, sweep->work, d))
+        if (!bo_tree_release_joints(sweep->model, sweep->work, sweep->mode, d))
             return false;
         if (d > 0)
             bo_tree_for_each(sweep, level->first_slots, level->end_slots, 48, turn_up_slots);
@@ -241,11 +242,11 @@ static bool gather_levels(bo_tree_sweep *sweep) {
 static bool scatter_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     const bough_model *model = sweep->model;
     const bo_tree_block *b = &model->blocks[index];
-    if (sweep->work->flights && !b->flies)
+    if (sweep->mode->only_flights && !b->flies)
         return true;
-    if (sweep->work->coupling == BOUGH_COUPLING_L1 && !b->bare)
-        bo_tree_drag(model, sweep->work, index, scratch);
-    bo_tree_substitute(model, sweep->work, index, sweep->a);
+    if (sweep->mode->coupling == BOUGH_COUPLING_L1 && !b->bare)
+        bo_tree_drag(model, sweep->work, sweep->mode, index, scratch);
+    bo_tree_substitute(model, sweep->work, sweep->mode->coupling, index, sweep->a);
     for (int32_t i = b->first; i < b->first + b->count; i++)
         bo_tree_gain(model, sweep->work, i, sweep->a);
     return true;
@@ -255,8 +256,8 @@ static void scatter_levels(bo_tree_sweep *sweep) {
     for (int32_t d = 0; d < sweep->model->level_count; d++) {
         const bo_tree_level *level = &sweep->model->levels[d];
         if (d > 0)
-            bo_tree_accelerate_frames(sweep->ctx, sweep->model, sweep->work, d);
-        bo_tree_swing_joints(sweep->model, sweep->work, d, sweep->a);
+            bo_tree_accelerate_frames(sweep->ctx, sweep->model, sweep->work, sweep->mode, d);
+        bo_tree_swing_joints(sweep->model, sweep->work, sweep->mode, d, sweep->a);
         bo_tree_for_each(sweep, level->first_block, level->end_block, 4, scatter_block);
     }
 }
@@ -281,16 +282,16 @@ static void lead(const bo_spline *track, double t, bo_vec3 up, bool sudden, doub
 
 /* A root that is held feels gravity as an acceleration upwards. One that flies does not feel it; what is left of its
  * acceleration balances the forces on its tree: I A = -p. */
-bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
-    const bo_vec3 up = bo_scale(work->weightless ? 0 : -1, bo_load3(work->gravity));
+bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode) {
+    const bo_vec3 up = bo_scale(mode->weightless ? 0 : -1, bo_load3(work->gravity));
     for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part; i++) {
         const int32_t slot = model->parts[i].slot, lane = slot % 4;
         bo_tree_inertias *s = &work->inertias[slot / 4];
         double A[6] = {0}, I[36];
-        if (work->flights && !model->parts[i].free)
+        if (mode->only_flights && !model->parts[i].free)
             continue;
-        if (model->parts[i].track && !work->still) {
-            lead(model->parts[i].track, work->lead_time, up, work->sudden, A);
+        if (model->parts[i].track && !mode->still) {
+            lead(model->parts[i].track, mode->lead_time, up, mode->sudden, A);
         } else if (!model->parts[i].free) {
             bo_mat3 world;
             for (int k = 0; k < 9; k++)
@@ -312,7 +313,7 @@ bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work) {
 
 static bool hang_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     const int32_t i = sweep->model->parents[index];
-    if (!sweep->work->flights || sweep->model->parts[i].flies)
+    if (!sweep->mode->only_flights || sweep->model->parts[i].flies)
         bo_tree_hang(sweep->model, sweep->work, i, scratch);
     return true;
 }
@@ -333,23 +334,24 @@ static bool hang_lumps(bo_tree_sweep *sweep) {
     return good;
 }
 
-bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a) {
-    bo_tree_sweep sweep = {ctx, model, work, a, {false}};
-    const bough_coupling coupling = work->coupling;
+bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                   double *a) {
+    bo_tree_sweep sweep = {ctx, model, work, mode, a, {false}};
+    const bough_coupling coupling = mode->coupling;
     if (coupling == BOUGH_COUPLING_L3) {
         if (!gather_levels(&sweep))
             return false;
     } else if (coupling != BOUGH_COUPLING_L1 || model->free_count) {
-        bo_tree_take_wrenches(model, work);
-        bo_tree_compose(model, work);
+        bo_tree_take_wrenches(model, work, mode);
+        bo_tree_compose(model, work, mode);
         bo_tree_lump(model, work, coupling);
         if (coupling != BOUGH_COUPLING_L1 && !hang_lumps(&sweep))
             return false;
-    } else if (work->loaded) {
+    } else if (bo_tree_loads_act(work, mode)) {
         bo_tree_sum_forces(model, work);
     }
-    if (!bo_tree_set_roots(model, work))
+    if (!bo_tree_set_roots(model, work, mode))
         return false;
     scatter_levels(&sweep);
-    return bo_tree_pull_ties(ctx, model, work, a);
+    return bo_tree_pull_ties(ctx, model, work, mode, a);
 }

@@ -10,6 +10,7 @@ typedef struct bo_tree_sweep {
     bough_context *ctx;
     const bough_model *model;
     bo_tree_work *work;
+    const bo_tree_mode *mode;
     double *a; /* out: accelerations of the coordinates */
     bool bad[BO_TREE_CHUNKS];
 } bo_tree_sweep;
@@ -23,7 +24,7 @@ void bo_tree_hang(const bough_model *model, bo_tree_work *work, int32_t i, doubl
 void bo_tree_hang_all(bo_tree_sweep *sweep);
 
 /* Accelerations of the roots; false when the inertia of one that flies is singular. */
-bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work);
+bool bo_tree_set_roots(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode);
 
 /* The lower triangle of the inertia in a lane (36, row-major). */
 void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]);
@@ -31,9 +32,9 @@ void bo_tree_unpack_six(const bo_tree_inertias *s, int32_t lane, double I[36]);
 /* lumped.c */
 
 /* p of every part: the forces from outside on it alone, as a bias (with the opposite sign). */
-void bo_tree_take_wrenches(const bough_model *model, bo_tree_work *work);
+void bo_tree_take_wrenches(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode);
 /* I and p of each part become the sums over its subtree, as of one rigid body that moves with the part's frame. */
-void bo_tree_compose(const bough_model *model, bo_tree_work *work);
+void bo_tree_compose(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode);
 /* After these: up_I, up_p of all parts from what their subtrees look like to their parents (L1: up_p has the forces on
  * them already); and p of the roots gains what a rigid body's turning adds. */
 void bo_tree_lump(const bough_model *model, bo_tree_work *work, bough_coupling coupling);
@@ -43,7 +44,8 @@ void bo_tree_sum_forces(const bough_model *model, bo_tree_work *work);
 /* Constants of L1, when the model is made. */
 bough_status bo_tree_make_lumps(bough_context *ctx, bough_model *model);
 /* L1: the forces of what hangs on the parts of a block, whose frames' accelerations are known: into p_q. */
-void bo_tree_drag(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch);
+void bo_tree_drag(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t block,
+                  double *scratch);
 
 /* respond.c */
 

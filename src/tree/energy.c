@@ -24,7 +24,7 @@ static double kinetic_of(const bough_model *model, const bo_tree_work *work, con
 }
 
 /* -g . (m x + R mc) */
-static double weight_of(const bo_tree_work *work, const bo_tree_part *part) {
+static double weight_of(const bo_tree_work *work, const bo_tree_part *part, const double gravity[3]) {
     const bo_tree_inertias *s = &work->inertias[part->slot / 4];
     const bo_tree_frames *f = &work->frames[part->slot / 4];
     const int32_t lane = part->slot % 4;
@@ -35,7 +35,7 @@ static double weight_of(const bo_tree_work *work, const bo_tree_part *part) {
         x[k] = mass * BO_LANE_CONST(f->origin[k], lane);
         for (int j = 0; j < 3; j++)
             x[k] += BO_LANE_CONST(f->world[3 * k + j], lane) * mc[j];
-        sum -= work->gravity[k] * x[k];
+        sum -= gravity[k] * x[k];
     }
     return sum;
 }
@@ -70,7 +70,7 @@ static double joint_energy(const bough_model *model, const double *q, const bo_t
 typedef struct {
     const bough_model *model;
     bough_state *state;
-    const double *q, *v;
+    const double *gravity, *q, *v;
     double *energies;                    /* 3 of each part: kinetic, elastic, of weight; or NULL: */
     bough_energies sums[BO_TREE_CHUNKS]; /* of each chunk, so that they are the same for any number of threads */
     bool inverted[BO_TREE_CHUNKS];
@@ -85,7 +85,8 @@ static void measure_part(measuring *m, int32_t i, int32_t chunk, double *scratch
         m->inverted[chunk] = true;
     bo_tree_momentum(model, m->state->work, part, m->v, h);
     const double elastic = stiffness * stiffness * part->scale3 * E + joint_energy(model, m->q, part);
-    const double kinetic = kinetic_of(model, m->state->work, part, m->v, h), weight = weight_of(m->state->work, part);
+    const double kinetic = kinetic_of(model, m->state->work, part, m->v, h),
+                 weight = weight_of(m->state->work, part, m->gravity);
     if (m->energies) {
         m->energies[3 * i] = kinetic, m->energies[3 * i + 1] = elastic, m->energies[3 * i + 2] = weight;
         return;
@@ -106,7 +107,7 @@ static void measure_chunk(void *data, int32_t chunk) {
 }
 
 static bool measure(bough_context *ctx, measuring *m) {
-    bo_tree_weigh(ctx, m->model, m->state, m->q, m->v);
+    bo_tree_weigh(ctx, m->model, m->state, &(bo_tree_mode){0}, m->q, m->v);
     bo_run_tasks(ctx, measure_chunk, m, m->model->chunk_count);
     for (int32_t c = 0; c < m->model->chunk_count; c++)
         if (m->inverted[c])
@@ -114,16 +115,17 @@ static bool measure(bough_context *ctx, measuring *m) {
     return true;
 }
 
-bool bo_tree_measure(bough_context *ctx, const bough_model *model, bough_state *state, const double *q, const double *v,
-                     double *energies) {
-    return measure(ctx, &(measuring){.model = model, .state = state, .q = q, .v = v, .energies = energies});
+bool bo_tree_measure(bough_context *ctx, const bough_model *model, bough_state *state, const double gravity[3],
+                     const double *q, const double *v, double *energies) {
+    return measure(
+        ctx, &(measuring){.model = model, .state = state, .gravity = gravity, .q = q, .v = v, .energies = energies});
 }
 
 bough_status bough_state_energies(bough_context *ctx, const bough_model *model, bough_state *state,
                                   bough_energies *energies) {
     const bough_model *outer = model;
     model = bo_tree_now(model, state);
-    measuring m = {.model = model, .state = state, .q = state->q, .v = state->v};
+    measuring m = {.model = model, .state = state, .gravity = state->gravity, .q = state->q, .v = state->v};
     *energies = (bough_energies){0};
     BO_TRY(bo_log_come_back(ctx, outer, state));
     if (!measure(ctx, &m))

@@ -193,6 +193,7 @@ static bool move(int32_t r, double scale, const bo_v4 *restrict rest, const bo_v
 typedef struct {
     const bough_model *model;
     bo_tree_work *work;
+    const bo_tree_mode *mode;
     const double *q, *v;
     bool bad[BO_TREE_CHUNKS];
 } move_call;
@@ -204,7 +205,7 @@ static void move_blocks(void *data, int32_t begin, int32_t end, int32_t chunk) {
     for (int32_t i = model->blocks[begin].first; i < last->first + last->count; i++) {
         const bo_tree_part *part = &model->parts[i];
         const bo_component_tables *t = &model->components[part->component];
-        if (call->work->flights && !part->flies)
+        if (call->mode->only_flights && !part->flies)
             continue;
         for (int32_t k = 0; k < t->face_vectors && part->faces >= 0; k++)
             if (model->face_used[part->faces + k] &&
@@ -215,9 +216,9 @@ static void move_blocks(void *data, int32_t begin, int32_t end, int32_t chunk) {
     }
 }
 
-bool bo_tree_move_faces(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q,
-                        const double *v) {
-    move_call call = {model, work, q, v, {false}};
+bool bo_tree_move_faces(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                        const double *q, const double *v) {
+    move_call call = {model, work, mode, q, v, {false}};
     bo_tree_each_block(ctx, model, move_blocks, &call);
     for (int32_t c = 0; c < BO_TREE_CHUNKS; c++)
         if (call.bad[c])

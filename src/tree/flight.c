@@ -38,7 +38,7 @@ static void place(bo_tree_work *work, int32_t slot, bo_vec3 origin, bo_mat3 R, b
     }
 }
 
-void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t) {
+void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t, bool still) {
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
         place(work, slot_of(model, &roots[k]), bo_load3(roots[k].origin), axes_of(&roots[k]),
               bo_load3(roots[k].velocity), bo_load3(roots[k].angular_velocity));
@@ -47,7 +47,7 @@ void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bou
         if (!model->parts[i].track)
             continue;
         bo_track_at(model->parts[i].track, t, &pose);
-        if (work->still)
+        if (still)
             pose.velocity = pose.angular_velocity = bo_v3(0, 0, 0);
         place(work, model->parts[i].slot, pose.position, pose.rotation, pose.velocity, pose.angular_velocity);
     }
@@ -75,9 +75,8 @@ void bo_tree_momentum(const bough_model *model, const bo_tree_work *work, const 
 /* p and I of each root: momentum and rigid inertia of its tree about its origin, in its axes. */
 static void sum_up(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
                    const double *v) {
-    const bool flights = state->work->flights;
-    state->work->flights = true;
-    bo_tree_weigh(ctx, model, state, q, v);
+    static const bo_tree_mode flights = {.only_flights = true};
+    bo_tree_weigh(ctx, model, state, &flights, q, v);
     for (int32_t d = 0; d < model->level_count; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
             const bo_tree_part *part = &model->parts[i];
@@ -88,8 +87,7 @@ static void sum_up(bough_context *ctx, const bough_model *model, const bough_sta
             for (int k = 0; k < 6; k++)
                 BO_LANE(state->work->inertias[part->slot / 4].p[k], part->slot % 4) = h[k];
         }
-    bo_tree_compose(model, state->work);
-    state->work->flights = flights;
+    bo_tree_compose(model, state->work, &flights);
 }
 
 /* Mass and centre of each root's tree, after sum_up(). */

@@ -50,8 +50,8 @@ void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t u
 }
 
 /* In a pass over trees that fly the others are where they should be. */
-static bool is_left_out(const bough_model *model, const bo_tree_work *work, int32_t j) {
-    return work->flights && !model->parts[model->joints[j].part].flies;
+static bool is_left_out(const bough_model *model, const bo_tree_mode *mode, int32_t j) {
+    return mode->only_flights && !model->parts[model->joints[j].part].flies;
 }
 
 /* ---- kinematics ---- */
@@ -79,10 +79,10 @@ static bo_mat3 set_swing(const bo_tree_joint *joint, const double *q, const doub
 }
 
 /* The angular acceleration of the frame gains w^ x T phi' + T' phi' beside T phi" */
-void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *q,
-                         const double *v) {
+void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+                         const double *q, const double *v) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
-        if (is_left_out(model, work, j))
+        if (is_left_out(model, mode, j))
             continue;
         const int32_t slot = model->parts[model->joints[j].part].slot, lane = slot % 4;
         bo_tree_frames *f = &work->frames[slot / 4];
@@ -165,12 +165,13 @@ static bool release(const bo_tree_joint *joint, const double *load, bo_tree_swin
     return true;
 }
 
-bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, int32_t level) {
+bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         const bo_tree_joint *joint = &model->joints[j];
         const int32_t slot = model->parts[joint->part].slot;
-        if (!is_left_out(model, work, j) && !release(joint, work->loaded ? work->load + joint->offset : NULL,
-                                                     &work->swings[j], &work->inertias[slot / 4], slot % 4))
+        if (!is_left_out(model, mode, j) &&
+            !release(joint, bo_tree_loads_act(work, mode) ? work->load + joint->offset : NULL, &work->swings[j],
+                     &work->inertias[slot / 4], slot % 4))
             return false;
     }
     return true;
@@ -184,24 +185,26 @@ static void drive(const bo_tree_joint *joint, const bo_tree_swing *swing, const 
             BO_LANE(s->A[3 + e], lane) += swing->T[3 * e + k] * a[k];
 }
 
-void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *a) {
+void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+                          const double *a) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         const int32_t slot = model->parts[model->joints[j].part].slot;
-        if (is_left_out(model, work, j))
+        if (is_left_out(model, mode, j))
             continue;
         drive(&model->joints[j], &work->swings[j], a + model->joints[j].offset, &work->inertias[slot / 4], slot % 4);
     }
 }
 
 /* phi" = D^-1 (u - S^T I A^) */
-void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, int32_t level, double *a) {
+void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+                          double *a) {
     for (int32_t j = model->levels[level].first_joint; j < model->levels[level].end_joint; j++) {
         const bo_tree_joint *joint = &model->joints[j];
         const int32_t slot = model->parts[joint->part].slot;
         const bo_tree_inertias *s = &work->inertias[slot / 4];
         const bo_tree_swing *swing = &work->swings[j];
         double *out = a + joint->offset;
-        if (is_left_out(model, work, j))
+        if (is_left_out(model, mode, j))
             continue;
         for (int k = 0; k < joint->count; k++) {
             out[k] = swing->u[k];
@@ -210,7 +213,7 @@ void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, int32_t 
         }
         bo_cholesky_solve(joint->count, swing->D, out);
     }
-    bo_tree_drive_joints(model, work, level, a);
+    bo_tree_drive_joints(model, work, mode, level, a);
 }
 
 void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]) {

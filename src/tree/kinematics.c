@@ -71,32 +71,35 @@ static void carry(const bo_tree_slots *restrict slots, const bo_tree_faces *rest
 typedef struct {
     const bough_model *model;
     bo_tree_work *work;
+    const bo_tree_mode *mode;
     int32_t first;
 } level_call;
 
 /* Vectors of slots at a time: some microseconds. */
 enum { GRAIN = 48 };
 
-static void on_level(bough_context *ctx, const bough_model *model, bo_tree_work *work, int32_t d, bo_range_task some) {
+static void on_level(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                     int32_t d, bo_range_task some) {
     const bo_tree_level *level = &model->levels[d];
     bo_parallel_for(ctx, level->end_slots - level->first_slots, GRAIN, some,
-                    &(level_call){model, work, level->first_slots});
+                    &(level_call){model, work, mode, level->first_slots});
 }
 
 static void carry_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     const level_call *call = data;
     (void)chunk;
     for (int32_t s = call->first + begin; s < call->first + end; s++)
-        if (!call->work->flights || call->model->slots[s].flies)
+        if (!call->mode->only_flights || call->model->slots[s].flies)
             carry(&call->model->slots[s], call->work->faces, call->work->frames, &call->work->frames[s]);
 }
 
-bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q, const double *v) {
-    if (!bo_tree_move_faces(ctx, model, work, q, v))
+bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                  const double *q, const double *v) {
+    if (!bo_tree_move_faces(ctx, model, work, mode, q, v))
         return false;
     for (int32_t d = 1; d < model->level_count; d++) {
-        on_level(ctx, model, work, d, carry_some);
-        bo_tree_turn_joints(model, work, d, q, v);
+        on_level(ctx, model, work, mode, d, carry_some);
+        bo_tree_turn_joints(model, work, mode, d, q, v);
     }
     return true;
 }
@@ -133,10 +136,11 @@ static void accelerate_some(void *data, int32_t begin, int32_t end, int32_t chun
     bo_tree_work *work = call->work;
     (void)chunk;
     for (int32_t s = call->first + begin; s < call->first + end; s++)
-        if (!work->flights || call->model->slots[s].flies)
+        if (!call->mode->only_flights || call->model->slots[s].flies)
             accelerate(&call->model->slots[s], work->faces, &work->frames[s], work->inertias, &work->inertias[s]);
 }
 
-void bo_tree_accelerate_frames(bough_context *ctx, const bough_model *model, bo_tree_work *work, int32_t level) {
-    on_level(ctx, model, work, level, accelerate_some);
+void bo_tree_accelerate_frames(bough_context *ctx, const bough_model *model, bo_tree_work *work,
+                               const bo_tree_mode *mode, int32_t level) {
+    on_level(ctx, model, work, mode, level, accelerate_some);
 }

@@ -1,8 +1,8 @@
 /* The energy of trees. docs/theory/tree.md, "Energy".
  *
  * Now and then a step looks at the energy of each tree and compares it with what the last look and the work done since
- * account for. Without damping a step takes or makes a little that nobody did work for; velocities are scaled so that it
- * comes back. What is far too much refuses the step. */
+ * account for. Without damping a step takes or makes a little that nobody did work for; velocities are scaled so that
+ * it comes back. What is far too much refuses the step. */
 #include "tree/ledger.h"
 
 #include "base/rotation.h"
@@ -15,12 +15,12 @@
 static const double far_off = 0.005, a_little_off = 0.001;
 enum { OFTEN = 1, NOW_AND_THEN = 8, RARELY = 32 };
 
-/* Velocities are scaled by no more than this at a time: slowly up, faster down, so that what a step makes of itself never
- * grows. */
+/* Velocities are scaled by no more than this at a time: slowly up, faster down, so that what a step makes of itself
+ * never grows. */
 static const double most_up = 0.002, most_down = 0.02;
 
-/* What was lost is given back up to this part of what there was lately. A vibration that steps cannot follow, as of a tie
- * that snaps shut, may take far more with it, which would drive all else faster and faster. */
+/* What was lost is given back up to this part of what there was lately. A vibration that steps cannot follow, as of a
+ * tie that snaps shut, may take far more with it, which would drive all else faster and faster. */
 static const double most_owed = 0.25, of_lately = 0.8;
 
 /* Parts of the energy in play; below that velocities stay as they are. */
@@ -33,8 +33,8 @@ static const double strict_tolerance = 0.015, loose_tolerance = 0.25;
 /* The work of loads is off by part of it in steps that are long for them. */
 static const double doubt_of_work = 0.25, doubt_of_all_work = 0.02;
 
-/* Energies of heights and of parts that are bent but balance are differences of large numbers; motion below this part of
- * them is not looked after. */
+/* Energies of heights and of parts that are bent but balance are differences of large numbers; motion below this part
+ * of them is not looked after. */
 static const double least = 1e-7, noise = 1e-12; /* J: of what nothing happens to */
 
 /* ---- memory ---- */
@@ -112,10 +112,7 @@ static bool measure(bough_context *ctx, const bough_model *model, bough_state *s
     const double *parts = state->work->energies;
     tree_energy *trees = sums_of(model, state);
     const double tied = bo_tree_tie_energy(model, state);
-    state->work->gravity = state->work->felt;
-    const bool upright = bo_tree_measure(ctx, model, state, q, v, state->work->energies);
-    state->work->gravity = state->gravity;
-    if (!upright)
+    if (!bo_tree_measure(ctx, model, state, state->work->felt, q, v, state->work->energies))
         return false;
     for (int32_t t = 0; t < tree_count(model); t++)
         trees[t] = (tree_energy){.held = 1, .elastic = t == 0 ? tied : 0, .size = t == 0 ? tied : 0};
@@ -153,8 +150,8 @@ static double excess_of(const tree_energy *t, const bo_tree_account *a) {
     return excess > doubt ? excess - doubt : excess < -doubt ? excess + doubt : 0;
 }
 
-/* Loads act all through a step, and turn with their parts: their work is that along the way of the frames, in the axes of
- * both ends, and along the way of the coordinates, from q. */
+/* Loads act all through a step, and turn with their parts: their work is that along the way of the frames, in the axes
+ * of both ends, and along the way of the coordinates, from q. */
 static void add_load_work(const bough_model *model, const bough_state *state, const double *q) {
     const bo_tree_work *w = state->work;
     for (int32_t i = 0; i < model->part_count; i++) {
@@ -231,7 +228,7 @@ bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough
 }
 
 /* What holds the root of a tree pushes with I A + p, in its axes. */
-void bo_ledger_lead(const bough_model *model, const bough_state *state) {
+void bo_ledger_lead(const bough_model *model, const bough_state *state, double lead_time) {
     const bo_tree_work *w = state->work;
     bo_tree_account *trees = accounts(state->ledger);
     for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part && model->led; i++) {
@@ -242,7 +239,7 @@ void bo_ledger_lead(const bough_model *model, const bough_state *state) {
         if (!part->track)
             continue;
         bo_track_pose pose;
-        bo_track_at(part->track, w->lead_time, &pose); /* where its accelerations were taken; the frame may be elsewhere */
+        bo_track_at(part->track, lead_time, &pose); /* where its accelerations were taken; the frame may be elsewhere */
         bo_store3(V, bo_mat_tvec(pose.rotation, pose.velocity));
         bo_store3(V + 3, bo_mat_tvec(pose.rotation, pose.angular_velocity));
         for (int d = 0; d < 6; d++) {

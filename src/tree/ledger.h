@@ -37,18 +37,19 @@ size_t bo_ledger_room(const bough_model *model);
 
 /* Forget what the trees should have: the state was changed from outside. */
 void bo_ledger_close(const bough_model *model, bough_state *state);
-/* After a change of which part hangs where: trees that were left alone, by the outside numbers of their roots, go on. */
+/* After a change of which part hangs where: trees that were left alone, by the outside numbers of their roots, go on.
+ */
 void bo_ledger_shift(const bough_model *before, const bough_model *after, bough_state *state, const bool *alone);
-/* Before a step from where the frames are: what the trees have, where nobody knows it. `share` of the step feels gravity
- * as it is now; the rest, as it was in the step before. */
+/* Before a step from where the frames are: what the trees have, where nobody knows it. `share` of the step feels
+ * gravity as it is now; the rest, as it was in the step before. */
 bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough_state *state, double share);
 /* A tree is to be looked at in the step in progress. */
 void bo_ledger_look(bough_state *state, int32_t tree);
 /* Within a step, after its accelerations: the power of those who lead roots. */
-void bo_ledger_lead(const bough_model *model, const bough_state *state);
+void bo_ledger_lead(const bough_model *model, const bough_state *state, double lead_time);
 /* After a step from q, with the state's frames, to next_q and next_v, which are where the frames are, and before it is
- * accepted: BOUGH_ENERGY_GAINED refuses it, strictly where smaller ones can be tried. steer: what comes and goes without work is put right in next_v;
- * steered: that was changed. */
+ * accepted: BOUGH_ENERGY_GAINED refuses it, strictly where smaller ones can be tried. steer: what comes and goes
+ * without work is put right in next_v; steered: that was changed. */
 bough_status bo_ledger_end(bough_context *ctx, const bough_model *model, bough_state *state, const double *q, double dt,
                            bool steer, bool strictly, bool *steered);
 

@@ -7,12 +7,13 @@
 
 /* ---- rigid composites ---- */
 
-void bo_tree_take_wrenches(const bough_model *model, bo_tree_work *work) {
+void bo_tree_take_wrenches(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode) {
+    const bool loads_act = bo_tree_loads_act(work, mode);
     for (int32_t d = 0; d < model->level_count; d++)
         for (int32_t i = model->levels[d].first_part; i < model->levels[d].end_part; i++) {
             const int32_t slot = model->parts[i].slot;
             for (int k = 0; k < 6; k++)
-                BO_LANE(work->inertias[slot / 4].p[k], slot % 4) = work->loaded ? -work->load_wrench[6 * i + k] : 0;
+                BO_LANE(work->inertias[slot / 4].p[k], slot % 4) = loads_act ? -work->load_wrench[6 * i + k] : 0;
         }
 }
 
@@ -25,14 +26,14 @@ static void move_up(const bo_tree_frames *restrict f, bo_tree_inertias *restrict
     bo_six_shift4(f->x, s->up_I, s->up_p);
 }
 
-void bo_tree_compose(const bough_model *model, bo_tree_work *work) {
+void bo_tree_compose(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode) {
     for (int32_t d = model->level_count - 1; d > 0; d--) {
         const bo_tree_level *level = &model->levels[d];
         for (int32_t s = level->first_slots; s < level->end_slots; s++)
-            if (!work->flights || model->slots[s].flies)
+            if (!mode->only_flights || model->slots[s].flies)
                 move_up(&work->frames[s], &work->inertias[s]);
         for (int32_t i = level->first_part; i < level->end_part; i++) {
-            if (work->flights && !model->parts[i].flies)
+            if (mode->only_flights && !model->parts[i].flies)
                 continue;
             const int32_t from = model->parts[i].slot, to = model->parts[model->parts[i].parent].slot;
             const bo_tree_inertias *child = &work->inertias[from / 4];
@@ -189,7 +190,9 @@ static void pull(int32_t n, const double *restrict a, const double *restrict for
             force[0] * BO_V4_CONST(a + l) + force[1] * BO_V4_CONST(a + n + l) + force[2] * BO_V4_CONST(a + 2 * n + l);
 }
 
-static void drag_part(const bough_model *model, bo_tree_work *work, const bo_tree_part *part, int32_t n, double *p_q) {
+static void drag_part(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, const bo_tree_part *part,
+                      int32_t n, double *p_q) {
+    const bool loads_act = bo_tree_loads_act(work, mode);
     const bo_component_tables *t = &model->components[part->component];
     const int32_t slot = part->slot;
     double A[6], w[3];
@@ -200,7 +203,7 @@ static void drag_part(const bough_model *model, bo_tree_work *work, const bo_tre
     for (int32_t v = 0; v < t->face_vectors; v++)
         if (model->face_used[part->faces + v])
             resist(A, w, &model->face_mass[part->faces + v], &work->faces[part->faces + v]);
-    for (int32_t c = 0; c < part->child_count && work->loaded; c++) {
+    for (int32_t c = 0; c < part->child_count && loads_act; c++) {
         const bo_tree_part *child = &model->parts[model->children[part->first_child + c]];
         for (int k = 0; k < 3; k++)
             BO_LANE(work->faces[child->face / 4].force[k], child->face % 4) -=
@@ -216,7 +219,8 @@ static void drag_part(const bough_model *model, bo_tree_work *work, const bo_tre
     }
 }
 
-void bo_tree_drag(const bough_model *model, bo_tree_work *work, int32_t block, double *scratch) {
+void bo_tree_drag(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t block,
+                  double *scratch) {
     const bo_tree_block *b = &model->blocks[block];
     double *p_q = work->p_q + b->vectors;
     for (int32_t i = b->first; i < b->first + b->count; i++) {
@@ -224,11 +228,11 @@ void bo_tree_drag(const bough_model *model, bo_tree_work *work, int32_t block, d
         if (part->child_count == 0)
             continue;
         if (b->lanes == 1) {
-            drag_part(model, work, part, b->n, p_q);
+            drag_part(model, work, mode, part, b->n, p_q);
             continue;
         }
         memset(scratch, 0, (size_t)b->n * sizeof *scratch);
-        drag_part(model, work, part, b->n, scratch);
+        drag_part(model, work, mode, part, b->n, scratch);
         for (int32_t l = 0; l < b->r; l++)
             p_q[BO_WIDE * l + part->lane] += scratch[l];
     }

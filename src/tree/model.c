@@ -412,7 +412,7 @@ bough_status bo_tree_make_work(bough_context *ctx, const bough_model *model, bo_
         next += (fields[f].count + LINE - 1) / LINE * LINE;
     }
     start_work(model, w);
-    w->elsewhere = true;
+    w->frames_stale = true;
     return BOUGH_OK;
 }
 

@@ -69,12 +69,17 @@ static bough_status fail_crushed(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
 }
 
+/* Roots with tracks stand still. masses_alone: without weight and loads. */
+static const bo_tree_mode at_rest = {.coupling = BOUGH_COUPLING_L3, .still = true};
+static const bo_tree_mode masses_alone = {
+    .coupling = BOUGH_COUPLING_L3, .still = true, .weightless = true, .unloaded = true};
+
 /* Frames at q, at rest. */
 static bough_status go_to(vibration *v, const double *q) {
     bo_tree_work *w = v->state->work;
-    w->elsewhere = true;
-    bo_tree_place_roots(v->model, w, v->state->roots, v->state->time);
-    return bo_tree_move(v->ctx, v->model, w, q, v->zero) ? BOUGH_OK : fail_crushed(v->ctx);
+    w->frames_stale = true;
+    bo_tree_place_roots(v->model, w, v->state->roots, v->state->time, true);
+    return bo_tree_move(v->ctx, v->model, w, &at_rest, q, v->zero) ? BOUGH_OK : fail_crushed(v->ctx);
 }
 
 /* Column k of M: the forces that a unit acceleration asks for, without weight and loads. */
@@ -84,10 +89,8 @@ static bough_status weigh_columns(vibration *v) {
     BO_TRY(go_to(v, v->state->q));
     for (int32_t k = 0; k < n; k++) {
         v->unit[v->m.at[k]] = 1;
-        w->loaded = false, w->weightless = true;
-        bo_tree_weigh(v->ctx, v->model, v->state, v->state->q, v->zero);
-        bo_tree_balance(v->ctx, v->model, w, v->unit, v->y);
-        w->weightless = false;
+        bo_tree_weigh(v->ctx, v->model, v->state, &masses_alone, v->state->q, v->zero);
+        bo_tree_balance(v->ctx, v->model, w, &masses_alone, v->unit, v->y);
         v->unit[v->m.at[k]] = 0;
         for (int32_t i = 0; i < n; i++)
             v->M[(size_t)i * (size_t)n + (size_t)k] = v->y[v->m.at[i]];
@@ -99,23 +102,20 @@ static bough_status weigh_columns(vibration *v) {
 
 /* Column k of S: what a unit force adds to the accelerations. */
 static bough_status push_columns(vibration *v) {
-    bo_tree_work *w = v->state->work;
     const int32_t n = v->m.count;
     double *base = BO_NEW_ZEROS(v->ctx, double, v->model->size);
     bough_status status = base ? BOUGH_OK : BOUGH_ERROR_MEMORY;
-    w->weightless = true;
     if (status == BOUGH_OK)
-        status = bo_tree_accelerations(v->ctx, v->model, v->state, v->state->q, v->zero, v->unit, base);
+        status = bo_tree_accelerations(v->ctx, v->model, v->state, true, v->state->q, v->zero, v->unit, base);
     for (int32_t k = 0; k < n && status == BOUGH_OK; k++) {
         v->unit[v->m.at[k]] = 1;
-        status = bo_tree_accelerations(v->ctx, v->model, v->state, v->state->q, v->zero, v->unit, v->y);
+        status = bo_tree_accelerations(v->ctx, v->model, v->state, true, v->state->q, v->zero, v->unit, v->y);
         v->unit[v->m.at[k]] = 0;
         for (int32_t i = 0; i < n; i++)
             v->S[(size_t)i * (size_t)n + (size_t)k] = v->y[v->m.at[i]] - base[v->m.at[i]];
         if (status == BOUGH_OK && !bo_progress(v->ctx, "mass matrix", (double)k / n, "%d coordinates", n))
             status = bo_fail_cancelled(v->ctx);
     }
-    w->weightless = false;
     bo_free(v->ctx, base);
     return status;
 }
@@ -177,8 +177,8 @@ static bough_status hold_still(vibration *v, const double *q, double *h) {
     BO_TRY(go_to(v, q));
     bo_tree_take_loads(v->ctx, v->model, &at, false);
     bo_tree_load_ties(v->model, &at);
-    bo_tree_weigh(v->ctx, v->model, v->state, q, v->zero);
-    bo_tree_balance(v->ctx, v->model, w, v->zero, h);
+    bo_tree_weigh(v->ctx, v->model, v->state, &at_rest, q, v->zero);
+    bo_tree_balance(v->ctx, v->model, w, &at_rest, v->zero, h);
     return BOUGH_OK;
 }
 
@@ -189,8 +189,6 @@ static bough_status add_weight(vibration *v) {
     double *other = BO_NEW_ARRAY(v->ctx, double, v->model->size);
     bough_status status = other ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     memcpy(v->q, v->state->q, (size_t)v->model->size * sizeof *v->q);
-    v->state->work->coupling = BOUGH_COUPLING_L3;
-    v->state->work->still = true;
     for (int32_t k = 0; k < n && status == BOUGH_OK; k++) {
         const int32_t at = v->m.at[k];
         v->q[at] = v->state->q[at] + step;
@@ -204,7 +202,6 @@ static bough_status add_weight(vibration *v) {
         if (status == BOUGH_OK && !bo_progress(v->ctx, "stiffness", (double)k / n, "%d coordinates", n))
             status = bo_fail_cancelled(v->ctx);
     }
-    v->state->work->still = false;
     bo_free(v->ctx, other);
     return status;
 }
@@ -587,7 +584,7 @@ bough_status bough_state_modes(bough_context *ctx, const bough_model *model, bou
         bough_tree_modes_destroy(ctx, *modes);
         *modes = NULL;
     }
-    state->work->elsewhere = true;
+    state->work->frames_stale = true;
     bough_status back = bo_log_come_back(ctx, model, state);
     return status != BOUGH_OK ? status : back;
 }

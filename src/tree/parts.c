@@ -262,7 +262,8 @@ static bool add_damping(const bo_tree_pass *pass, const bo_tree_block *b, const 
         const double by = (1 + h->alpha) * h->gamma * h->dt * c.of_now;
         if (c.of_now == 0)
             continue;
-        if (!bough_component_evaluate(t->c, pass->damped + pass->model->parts[b->first + k].offset, rest, NULL, NULL, K))
+        if (!bough_component_evaluate(t->c, pass->damped + pass->model->parts[b->first + k].offset, rest, NULL, NULL,
+                                      K))
             return false;
         for (int32_t i = 0; i < b->r; i++)
             for (int32_t j = 0; j < b->r; j++) {
@@ -514,13 +515,14 @@ static void own_terms(const bo_tree_pass *pass, const bo_tree_block *b, const do
     factors f[BO_WIDE];
     for (int32_t k = 0; k < b->lanes; k++)
         f[k] = factors_of(pass, b->first + (k < b->count ? k : 0));
-    if (w->loaded)
+    const bool loads_act = bo_tree_loads_act(w, &pass->mode);
+    if (loads_act)
         gather(pass->model, b, w->load, load);
     own o = {.t = &pass->model->components[b->component],
              .q = q,
              .v = v,
              .p = p,
-             .load = w->loaded ? load : NULL,
+             .load = loads_act ? load : NULL,
              .V = V,
              .N = N,
              .Mrq = w->Mrq + 6 * b->vectors,
@@ -534,7 +536,7 @@ static void own_terms(const bo_tree_pass *pass, const bo_tree_block *b, const do
         own_one(&o);
     else
         own_wide(&o);
-    if (w->loaded && pass->inertias)
+    if (loads_act && pass->inertias)
         subtract_wrenches(pass, b);
 }
 
@@ -586,20 +588,21 @@ static bool prepare_block(const bo_tree_pass *pass, int32_t index, double *scrat
     gather(model, b, pass->v, v);
     if (!linearise(pass, b, q, v, more, L, p))
         return false;
-    if (w->coupling == BOUGH_COUPLING_L1 && !b->bare && !weighs_only(pass)) {
+    const bough_coupling coupling = pass->mode.coupling;
+    if (coupling == BOUGH_COUPLING_L1 && !b->bare && !weighs_only(pass)) {
         const int64_t entries = b->lanes == 1 ? b->r * b->n : b->r * (b->r + 1) / 2 * BO_WIDE;
         for (int64_t k = 0; k < entries; k++)
             L[k] += model->lump[b->squares + k];
     }
     own_terms(pass, b, q, v, p, more);
-    return !pass->solve || !(b->bare || w->coupling == BOUGH_COUPLING_L1) || bo_tree_eliminate(model, w, index);
+    return !pass->solve || !(b->bare || coupling == BOUGH_COUPLING_L1) || bo_tree_eliminate(model, w, coupling, index);
 }
 
 static void prepare_blocks(void *data, int32_t begin, int32_t end, int32_t chunk) {
     bo_tree_pass *pass = data;
     double *scratch = pass->work->scratch + (size_t)chunk * pass->model->scratch_size;
     for (int32_t b = begin; b < end; b++)
-        if ((!pass->work->flights || pass->model->blocks[b].flies) && !prepare_block(pass, b, scratch))
+        if ((!pass->mode.only_flights || pass->model->blocks[b].flies) && !prepare_block(pass, b, scratch))
             pass->bad[chunk] = true;
 }
 
@@ -627,12 +630,13 @@ void bo_tree_set_forces(const bough_model *model, bo_tree_work *work, double sca
             work->swings[j].p[d] = -scale * f[model->joints[j].offset + d];
 }
 
-void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
-                   const double *v) {
+void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const bo_tree_mode *mode,
+                   const double *q, const double *v) {
     static const bo_tree_scheme masses = {.inert = true};
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = state->work,
+                         .mode = *mode,
                          .q = q,
                          .v = v,
                          .scheme = &masses,
@@ -728,13 +732,13 @@ static void lock_parts(const bough_model *model, bo_tree_work *work, const bo_tr
     }
 }
 
-bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, int32_t block) {
+bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, bough_coupling coupling, int32_t block) {
     const bo_tree_block *b = &model->blocks[block];
     if (b->r == 0)
         return true;
     if (b->locked)
         lock_parts(model, work, b);
-    const bool exact = work->coupling == BOUGH_COUPLING_L3;
+    const bool exact = coupling == BOUGH_COUPLING_L3;
     double *L = work->L + b->squares, *Z = work->Z + 8 * b->vectors;
     const double *Mrq = work->Mrq + 6 * b->vectors, *p_q = work->p_q + b->vectors;
     if (b->lanes == 1)
@@ -791,11 +795,12 @@ static void substitute_wide(int32_t r, int32_t n, const double *restrict L, cons
     bo_ldlt_back_wide(r, L, out);
 }
 
-void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int32_t block, double *a) {
+void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, bough_coupling coupling, int32_t block,
+                        double *a) {
     const bo_tree_block *b = &model->blocks[block];
     if (b->r == 0)
         return;
-    const bool exact = work->coupling == BOUGH_COUPLING_L3;
+    const bool exact = coupling == BOUGH_COUPLING_L3;
     const double *L = work->L + b->squares, *Z = work->Z + 8 * b->vectors;
     const double *Mrq = work->Mrq + 6 * b->vectors, *p_q = work->p_q + b->vectors;
     double *out = work->x + b->vectors;
@@ -838,7 +843,7 @@ bool bo_tree_prepare_kernels(bough_context *ctx, const bough_model *model, bough
         gather(model, &model->blocks[b], state->q, w->x + model->blocks[b].vectors);
         gather(model, &model->blocks[b], state->v, kernel_v(w, &model->blocks[b]));
     }
-    w->elsewhere = true;
+    w->frames_stale = true;
     return true;
 }
 
@@ -894,7 +899,7 @@ void bo_tree_run_kernel(bough_context *ctx, const bough_model *model, bough_stat
     static void (*const kernels[])(const bough_model *, bo_tree_work *,
                                    const bo_tree_block *) = {elastic_kernel, solve_kernel, system_kernel};
     if (kernel == BO_KERNEL_INTERFACES) {
-        bo_tree_move_faces(ctx, model, w, state->q, state->v);
+        bo_tree_move_faces(ctx, model, w, &(bo_tree_mode){0}, state->q, state->v);
         for (int32_t i = 0; i < model->part_count; i++)
             bo_tree_gain(model, w, i, state->a);
         return;

@@ -12,6 +12,9 @@ bough_settle_def bough_default_settle_def(void) {
     return (bough_settle_def){.cookie = SETTLE_COOKIE, .tolerance = 1e-9, .max_iterations = 3000};
 }
 
+/* Roots with tracks stand still. What is lumped need not lead to equilibrium. */
+static const bo_tree_mode at_rest = {.coupling = BOUGH_COUPLING_L3, .still = true};
+
 /* Where a search stands. */
 typedef struct {
     bough_context *ctx;
@@ -27,7 +30,7 @@ typedef struct {
 static bool go_to(const search *s, const double *q) {
     bough_state at = *s->state;
     at.q = (double *)q;
-    if (!bo_tree_move(s->ctx, s->model, at.work, q, s->zero))
+    if (!bo_tree_move(s->ctx, s->model, at.work, &at_rest, q, s->zero))
         return false;
     if (!s->def->push) {
         bo_tree_take_loads(s->ctx, s->model, &at, false);
@@ -120,22 +123,23 @@ static double unbalanced(const search *s, const double *q, double h2) {
     bo_tree_pass pass = {.model = model,
                          .state = &at,
                          .work = w,
+                         .mode = at_rest,
                          .q = q,
                          .v = s->zero,
                          .scheme = &scheme,
                          .elastic = true,
                          .inertias = true};
-    w->elsewhere = true;
+    w->frames_stale = true;
     if (!go_to(s, q))
         return INFINITY;
     bo_tree_load_ties(model, &at);
     if (!bo_tree_prepare(s->ctx, &pass))
         return INFINITY;
-    bo_tree_take_wrenches(model, w);
-    bo_tree_compose(model, w);
+    bo_tree_take_wrenches(model, w, &at_rest);
+    bo_tree_compose(model, w, &at_rest);
     find_sway(s);
     bo_tree_lump(model, w, BOUGH_COUPLING_L2R);
-    bo_tree_sweep sweep = {s->ctx, model, w, NULL, {false}};
+    bo_tree_sweep sweep = {s->ctx, model, w, &at_rest, NULL, {false}};
     bo_tree_hang_all(&sweep);
     double left = 0, size = 0;
     for (int32_t i = 0; i < model->part_count; i++) {
@@ -166,6 +170,7 @@ static bool accelerate(const search *s, double h2) {
     bo_tree_pass pass = {.model = s->model,
                          .state = s->state,
                          .work = s->state->work,
+                         .mode = at_rest,
                          .q = s->state->q,
                          .v = s->zero,
                          .scheme = &scheme,
@@ -175,7 +180,7 @@ static bool accelerate(const search *s, double h2) {
     if (!go_to(s, s->state->q) || !bo_tree_prepare(s->ctx, &pass))
         return false;
     resist_swaying(s, h2);
-    return bo_tree_solve(s->ctx, s->model, s->state->work, s->state->work->next_a);
+    return bo_tree_solve(s->ctx, s->model, s->state->work, &at_rest, s->state->work->next_a);
 }
 
 /* How long the step from q to next_q is, against q. */
@@ -247,11 +252,8 @@ static bough_status settle(bough_context *ctx, const bough_model *model, bough_s
     bough_status pushed = BOUGH_OK;
     const search s = {ctx, model, outer, state, state->v, def, &pushed};
     bo_tree_take_loads(ctx, model, state, false);
-    state->work->coupling = BOUGH_COUPLING_L3; /* what is lumped need not lead there */
-    state->work->still = true;
-    bo_tree_place_roots(model, state->work, state->roots, state->time);
+    bo_tree_place_roots(model, state->work, state->roots, state->time, true);
     bough_status status = seek(&s, &left);
-    state->work->still = false;
     if (residual)
         *residual = left;
     bough_status updated = bough_state_update(ctx, model, state);

@@ -205,7 +205,7 @@ static void read_fields(const bough_model *model, bough_state *state, const void
     }
     for (int32_t f = 0; f < model->faces_count; f++, at += 9 * sizeof(bo_v4))
         memcpy(state->work->faces[f].polar, at, 9 * sizeof(bo_v4));
-    state->work->elsewhere = true;
+    state->work->frames_stale = true;
     state->work->pushed = any(model->size, state->work->force) || any(6 * model->part_count, state->work->wrench);
     bo_tree_set_history(model, state, at);
     bo_tree_number_roots(model, state); /* an index is not believed, whatever the bytes say */

@@ -55,8 +55,8 @@ static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     }
 }
 
-/* Where a step takes inertia and forces: t + (1 + alpha) dt, by the mean velocity and acceleration of the step before. A
- * vibration that is too fast for the step turns round in each, so that its mean velocity is nearly none: it is not
+/* Where a step takes inertia and forces: t + (1 + alpha) dt, by the mean velocity and acceleration of the step before.
+ * A vibration that is too fast for the step turns round in each, so that its mean velocity is nearly none: it is not
  * thrown ahead, as it would be by v and a. */
 static void foresee_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
@@ -146,10 +146,10 @@ static const double most_bending = 0.05;
  * at that has begun to miss. */
 static const double most_surprise = 0.05, surprise = 0.002;
 
-/* The largest distance of a part's points, in its frame, from where the step had it when it took the forces: in parts of
- * their distance from its origin (root mean squares: about the angle by which it bends). foreseen: mid_q, against the
- * place at its time; NULL: q, against next_q. Scale plays no role: masses of q and second moments both go with its fifth
- * power. Trees that miss are looked at. */
+/* The largest distance of a part's points, in its frame, from where the step had it when it took the forces: in parts
+ * of their distance from its origin (root mean squares: about the angle by which it bends). foreseen: mid_q, against
+ * the place at its time; NULL: q, against next_q. Scale plays no role: masses of q and second moments both go with its
+ * fifth power. Trees that miss are looked at. */
 static double largest_bend(const bough_model *model, bough_state *state, double share, const double *foreseen) {
     double largest = 0;
     for (int32_t d = 0; d < model->level_count; d++)
@@ -176,12 +176,13 @@ static bough_status crushed(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
 }
 
-void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind) {
+/* anyway: there are loads, if only of zero, to which more can be added. */
+static void take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind, bool anyway) {
     bo_tree_work *w = state->work;
     const size_t n = (size_t)model->size, parts = (size_t)model->part_count;
     const double *wind = state->wind.velocity;
     with_wind = with_wind && (wind[0] != 0 || wind[1] != 0 || wind[2] != 0);
-    w->loaded = w->pushed || with_wind;
+    w->loaded = w->pushed || with_wind || anyway;
     if (!w->loaded)
         return;
     if (w->pushed) {
@@ -195,12 +196,16 @@ void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_stat
         bo_tree_blow(ctx, model, state, w->load, w->load_wrench);
 }
 
+void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind) {
+    take_loads(ctx, model, state, with_wind, false);
+}
+
 /* Accelerations at q, v, where the frames are; next_a gets them. */
 static bough_status solve(bough_context *ctx, bo_tree_pass *pass) {
     const bough_model *model = pass->model;
     pass->solve = true;
-    pass->inertias = pass->work->coupling != BOUGH_COUPLING_L1 || model->free_count > 0;
-    if (!bo_tree_prepare(ctx, pass) || !bo_tree_solve(ctx, model, pass->work, pass->work->next_a))
+    pass->inertias = pass->mode.coupling != BOUGH_COUPLING_L1 || model->free_count > 0;
+    if (!bo_tree_prepare(ctx, pass) || !bo_tree_solve(ctx, model, pass->work, &pass->mode, pass->work->next_a))
         return bo_fail(ctx, BOUGH_NO_CONVERGENCE,
                        "a part has lost its stiffness or is turned inside out in this step; take a smaller one");
     if (!is_finite(ctx, model, pass->state))
@@ -208,22 +213,24 @@ static bough_status solve(bough_context *ctx, bo_tree_pass *pass) {
     return BOUGH_OK;
 }
 
-bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
-                                   const double *v, const double *force, double *a) {
+bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, bool weightless,
+                                   const double *q, const double *v, const double *force, double *a) {
     static const bo_tree_scheme masses = {.inert = true};
     bo_tree_work *w = state->work;
-    bo_tree_pass pass = {.model = model, .state = state, .work = w, .q = q, .v = v, .scheme = &masses, .elastic = true};
-    const bool pushed = w->pushed;
-    w->pushed |= force != NULL; /* makes room for them among the loads */
-    bo_tree_take_loads(ctx, model, state, true);
-    w->pushed = pushed;
+    bo_tree_pass pass = {.model = model,
+                         .state = state,
+                         .work = w,
+                         .mode = {.coupling = state->coupling, .weightless = weightless, .lead_time = state->time},
+                         .q = q,
+                         .v = v,
+                         .scheme = &masses,
+                         .elastic = true};
+    take_loads(ctx, model, state, true, force != NULL);
     for (int32_t k = 0; k < model->size && force; k++)
         w->load[k] += force[k];
-    w->elsewhere = true;
-    w->coupling = state->coupling;
-    w->lead_time = state->time;
-    bo_tree_place_roots(model, w, state->roots, state->time);
-    if (!bo_tree_move(ctx, model, w, q, v))
+    w->frames_stale = true;
+    bo_tree_place_roots(model, w, state->roots, state->time, false);
+    if (!bo_tree_move(ctx, model, w, &pass.mode, q, v))
         return crushed(ctx);
     BO_TRY(solve(ctx, &pass));
     memcpy(a, w->next_a, (size_t)model->size * sizeof *a);
@@ -233,7 +240,7 @@ bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model,
 bool bo_tree_is_here(bough_context *ctx, const bough_model *model, const bough_state *state) {
     const bo_tree_work *w = state->work;
     each_coordinate each = {.state = state};
-    if (w->elsewhere || (model->led && w->next_time != state->time) ||
+    if (w->frames_stale || (model->led && w->next_time != state->time) ||
         memcmp(w->next_roots, state->roots, (size_t)model->free_count * sizeof *state->roots))
         return false;
     if (ctx)
@@ -248,15 +255,15 @@ bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bou
     const size_t size = (size_t)model->size * sizeof(double), roots = (size_t)model->free_count * sizeof *state->roots;
     if (bo_tree_is_here(ctx, model, state))
         return BOUGH_OK;
-    w->elsewhere = true;
-    bo_tree_place_roots(model, w, state->roots, state->time);
-    if (!bo_tree_move(ctx, model, w, state->q, state->v))
+    w->frames_stale = true;
+    bo_tree_place_roots(model, w, state->roots, state->time, false);
+    if (!bo_tree_move(ctx, model, w, &(bo_tree_mode){0}, state->q, state->v))
         return crushed(ctx);
     memcpy(w->next_q, state->q, size);
     memcpy(w->next_v, state->v, size);
     memcpy(w->next_roots, state->roots, roots);
     w->next_time = state->time;
-    w->elsewhere = false;
+    w->frames_stale = false;
     return BOUGH_OK;
 }
 
@@ -308,17 +315,11 @@ bough_status bough_state_update(bough_context *ctx, const bough_model *model, bo
     return bo_log_end(ctx, model, state, bo_tree_update(ctx, bo_tree_now(model, state), state));
 }
 
-/* Frames where the step has led so far. */
-static bough_status move_on(bough_context *ctx, const bough_model *model, bo_tree_work *w) {
-    bo_tree_place_roots(model, w, w->next_roots, w->next_time);
-    return bo_tree_move(ctx, model, w, w->next_q, w->next_v) ? BOUGH_OK : crushed(ctx);
-}
-
-static bough_status move_some(bough_context *ctx, const bough_model *model, bo_tree_work *w, bool only_flights) {
-    w->flights = only_flights;
-    const bough_status status = move_on(ctx, model, w);
-    w->flights = false;
-    return status;
+/* Moves the frames to where the step has led so far: those of all parts, or only of those that fly. */
+static bough_status move_on(bough_context *ctx, const bough_model *model, bo_tree_work *w, bool only_flights) {
+    const bo_tree_mode mode = {.only_flights = only_flights};
+    bo_tree_place_roots(model, w, w->next_roots, w->next_time, false);
+    return bo_tree_move(ctx, model, w, &mode, w->next_q, w->next_v) ? BOUGH_OK : crushed(ctx);
 }
 
 static bool roots_are_finite(const bough_model *model, const bough_root *roots) {
@@ -334,14 +335,14 @@ static bool roots_are_finite(const bough_model *model, const bough_root *roots) 
  * are there. */
 static bough_status land(bough_context *ctx, const bough_model *model, bough_state *state, bool only_flights) {
     bo_tree_work *w = state->work;
-    BO_TRY(move_some(ctx, model, w, only_flights));
+    BO_TRY(move_on(ctx, model, w, only_flights));
     if (model->free_count == 0)
         return BOUGH_OK;
     if (!bo_tree_project_momenta(ctx, model, state, w->next_q, w->next_v, w->next_roots))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the inertia of a tree is lost; take a smaller step");
     if (!roots_are_finite(model, w->next_roots))
         return bo_fail(ctx, BOUGH_NOT_FINITE, "the flight of a root is not finite; take a smaller step");
-    return move_some(ctx, model, w, true);
+    return move_on(ctx, model, w, true);
 }
 
 /* Loops of ties bend the way that the ends of a tie take; passes go on until both agree within this, in m and rad. */
@@ -351,6 +352,7 @@ enum { MOST_PASSES = 8 };
 /* How a step is made. */
 typedef struct {
     const bo_tree_scheme *scheme;
+    bo_tree_mode mode;
     bool gently;
     bool foresees; /* inertia and forces are taken ahead, but for trees that fly */
     bool tied, twice;
@@ -359,13 +361,12 @@ typedef struct {
 } stepping;
 
 /* The frames go where the step takes inertia. */
-static bough_status look_ahead(bough_context *ctx, const bough_model *model, bough_state *state,
-                               const bo_tree_scheme *h) {
+static bough_status look_ahead(bough_context *ctx, const bough_model *model, bough_state *state, const stepping *how) {
     bo_tree_work *w = state->work;
-    visit(ctx, model, foresee_some, &(each_coordinate){.state = state, .scheme = h});
+    visit(ctx, model, foresee_some, &(each_coordinate){.state = state, .scheme = how->scheme});
     foresee_no_flights(model, state);
-    bo_tree_place_roots(model, w, state->roots, w->lead_time);
-    return bo_tree_move(ctx, model, w, w->mid_q, w->mid_v) ? BOUGH_OK : crushed(ctx);
+    bo_tree_place_roots(model, w, state->roots, how->mode.lead_time, false);
+    return bo_tree_move(ctx, model, w, &how->mode, w->mid_q, w->mid_v) ? BOUGH_OK : crushed(ctx);
 }
 
 static bool is_damped(const bough_model *model, const bough_state *state) {
@@ -389,6 +390,7 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
+                         .mode = how->mode,
                          .q = state->q,
                          .v = state->v,
                          .scheme = h,
@@ -396,7 +398,7 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
                          .keep = how->twice,
                          .keep_flights = how->only_flights};
     if (how->foresees) {
-        BO_TRY(look_ahead(ctx, model, state, h));
+        BO_TRY(look_ahead(ctx, model, state, how));
         pass.q = w->mid_q, pass.v = w->mid_v;
     }
     bough_status status = solve(ctx, &pass);
@@ -405,17 +407,15 @@ static bough_status attempt_grove(bough_context *ctx, const bough_model *model, 
         status = solve(ctx, &pass);
     }
     BO_TRY(status);
-    bo_ledger_lead(model, state);
+    bo_ledger_lead(model, state, how->mode.lead_time);
     advance(ctx, model, state, h);
     bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
     bool open = how->tied && how->twice;
     for (int i = 1; (i < 2 || (open && i < MOST_PASSES)) && how->twice; i++) {
-        BO_TRY(move_on(ctx, model, w));
+        BO_TRY(move_on(ctx, model, w, false));
         pass.q = w->next_q, pass.v = w->next_v, pass.elastic = false;
-        w->flights = how->only_flights;
-        status = solve(ctx, &pass);
-        w->flights = false;
-        BO_TRY(status);
+        pass.mode.only_flights = how->only_flights;
+        BO_TRY(solve(ctx, &pass));
         advance(ctx, model, state, h);
         bo_tree_fly(model, w, state->frames, h->dt, h->gamma, state->roots, w->next_roots);
         open = how->tied && !(h->beta * h->dt * h->dt * bo_tree_tie_correction(model, w) < tie_tolerance);
@@ -436,27 +436,29 @@ static bool steers(const bough_state *state) {
 static bough_status attempt(bough_context *ctx, const bough_model *model, bough_state *state, const bo_tree_scheme *h,
                             bool gently) {
     bo_tree_work *w = state->work;
-    const bool tied = model->def.tie_count > 0, chooses = state->passes == 0;
-    const stepping how = {.scheme = h,
-                          .gently = gently,
-                          .foresees = steers(state) && !tied,
-                          .tied = tied,
-                          .twice = state->passes == 2 || (chooses && (model->free_count > 0 || tied)),
-                          .only_flights = chooses && !tied};
-    w->elsewhere = true;
+    const bool tied = model->def.tie_count > 0, chooses = state->passes == 0, foresees = steers(state) && !tied;
+    const stepping how = {
+        .scheme = h,
+        .mode = {.coupling = state->coupling, .lead_time = state->time + (foresees ? 1 + h->alpha : 1) * h->dt},
+        .gently = gently,
+        .foresees = foresees,
+        .tied = tied,
+        .twice = state->passes == 2 || (chooses && (model->free_count > 0 || tied)),
+        .only_flights = chooses && !tied};
+    w->frames_stale = true;
     w->next_time = state->time + h->dt;
-    w->lead_time = state->time + (how.foresees ? 1 + h->alpha : 1) * h->dt;
     return bo_tree_each_grove(ctx, model, state, attempt_grove, &how);
 }
 
-/* Accelerations at the start, of a state that was never stepped and has none. They are those of a step in which nothing is known of
- * what is ahead: M^-1 f would throw stiff coordinates far, which bend back within the step. */
+/* Accelerations at the start, of a state that was never stepped and has none. They are those of a step in which nothing
+ * is known of what is ahead: M^-1 f would throw stiff coordinates far, which bend back within the step. */
 static bough_status begin_grove(bough_context *ctx, const bough_model *model, bough_state *state, const void *data) {
     bo_tree_work *w = state->work;
     const bo_tree_scheme *h = data;
     bo_tree_pass pass = {.model = model,
                          .state = state,
                          .work = w,
+                         .mode = {.coupling = state->coupling, .lead_time = state->time},
                          .q = state->q,
                          .v = state->v,
                          .scheme = h,
@@ -494,7 +496,6 @@ static bough_status begin(bough_context *ctx, const bough_model *model, bough_st
         return BOUGH_OK;
     }
     h.begins = true;
-    w->lead_time = state->time;
     BO_TRY(bo_tree_each_grove(ctx, model, state, begin_grove, &h));
     memcpy(state->a, w->next_a, (size_t)model->size * sizeof *state->a);
     memcpy(state->mean_a, w->next_a, (size_t)model->size * sizeof *state->a);
@@ -518,7 +519,7 @@ static bough_status go_ahead(bough_context *ctx, const bough_model *model, bough
         return BOUGH_OK;
     for (int32_t f = 0; f < model->faces_count; f++) /* the same start makes the same bits, where nothing has changed */
         memcpy(state->work->faces[f].polar, state->work->starts + 9 * f, sizeof state->work->faces->polar);
-    return move_on(ctx, model, state->work);
+    return move_on(ctx, model, state->work, false);
 }
 
 /* All of a step but that it is accepted. */
@@ -554,10 +555,9 @@ static bough_status step(bough_context *ctx, const bough_model *model, bough_sta
     if (state->coupling != BOUGH_COUPLING_L3 && (model->joint_count > 0 || model->def.tie_count > 0))
         return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
                        "joints and ties need the exact coupling, L3; with another one parts must be welded");
-    w->coupling = state->coupling;
     BO_TRY(try_step(ctx, model, state, &h, gently));
     bo_tree_wrap_balls(model, w->next_q, w->next_v, w->next_a, w->mid_v);
-    w->elsewhere = false;
+    w->frames_stale = false;
     visit(ctx, model, accept_some, &(each_coordinate){.target = state});
     memcpy(state->roots, w->next_roots, (size_t)model->free_count * sizeof *state->roots);
     memcpy(w->tie_motion, w->next_tie_motion, (size_t)model->def.tie_count * sizeof *w->tie_motion);

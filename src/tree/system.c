@@ -61,21 +61,24 @@ static bough_status force(void *data, double t, const double *q, double *U, doub
     return BOUGH_OK;
 }
 
+/* Weight and loads are in h; what is linear is without them. */
+static const bo_tree_mode exact = {.coupling = BOUGH_COUPLING_L3};
+static const bo_tree_mode linear = {.coupling = BOUGH_COUPLING_L3, .weightless = true, .unloaded = true};
+
 /* After h is known the frames stand still, so that solves and products are linear. */
 static bough_status enter(void *data, double t, const double *q, const double *v) {
     bo_tree_system *s = data;
     const bough_model *model = s->model;
     bo_tree_work *w = s->state->work;
-    w->coupling = BOUGH_COUPLING_L3;
     (void)t;
     memcpy(s->q, s->instead_q ? s->instead_q : q, (size_t)model->size * sizeof *s->q);
     v = s->instead_v ? s->instead_v : v;
-    w->elsewhere = true;
-    if (!bo_tree_move(s->ctx, model, w, s->q, v))
+    w->frames_stale = true;
+    if (!bo_tree_move(s->ctx, model, w, &exact, s->q, v))
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
-    bo_tree_weigh(s->ctx, model, s->state, s->q, v);
-    bo_tree_balance(s->ctx, model, w, s->zero, s->rest);
-    if (!bo_tree_move(s->ctx, model, w, s->q, s->zero))
+    bo_tree_weigh(s->ctx, model, s->state, &exact, s->q, v);
+    bo_tree_balance(s->ctx, model, w, &exact, s->zero, s->rest);
+    if (!bo_tree_move(s->ctx, model, w, &exact, s->q, s->zero))
         return bo_fail(s->ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
     return BOUGH_OK;
 }
@@ -111,21 +114,9 @@ static bough_status damp(void *data, const double *q) {
     return BOUGH_OK;
 }
 
-/* Gravity and loads are in h; what is linear is without them. */
-static bool set_loads_aside(bo_tree_work *w) {
-    const bool loaded = w->loaded;
-    w->loaded = false, w->weightless = true;
-    return loaded;
-}
-static void take_loads_again(bo_tree_work *w, bool loaded) {
-    w->loaded = loaded, w->weightless = false;
-}
-
 static void multiply_M(bo_tree_system *s, const double *x, double *y) {
-    const bool loaded = set_loads_aside(s->state->work);
-    bo_tree_weigh(s->ctx, s->model, s->state, s->q, s->zero);
-    bo_tree_balance(s->ctx, s->model, s->state->work, x, y);
-    take_loads_again(s->state->work, loaded);
+    bo_tree_weigh(s->ctx, s->model, s->state, &linear, s->q, s->zero);
+    bo_tree_balance(s->ctx, s->model, s->state->work, &linear, x, y);
 }
 
 static void multiply(void *data, bo_matrix which, const double *x, double *y) {
@@ -168,6 +159,7 @@ static bough_status solve_tree(bo_tree_system *s, bool fresh, double *x) {
     bo_tree_pass pass = {.model = s->model,
                          .state = &at,
                          .work = w,
+                         .mode = linear,
                          .q = s->q,
                          .v = s->zero,
                          .there = s->bent,
@@ -177,9 +169,7 @@ static bough_status solve_tree(bo_tree_system *s, bool fresh, double *x) {
                          .keep = fresh,
                          .solve = true,
                          .inertias = true};
-    const bool loaded = set_loads_aside(w);
-    const bool good = bo_tree_prepare(s->ctx, &pass) && bo_tree_solve(s->ctx, s->model, w, x);
-    take_loads_again(w, loaded);
+    const bool good = bo_tree_prepare(s->ctx, &pass) && bo_tree_solve(s->ctx, s->model, w, &linear, x);
     return good ? BOUGH_OK
                 : bo_fail(s->ctx, BOUGH_ERROR_SINGULAR,
                           "a part has lost its stiffness or is turned inside out in this step; take a smaller one");

@@ -133,10 +133,10 @@ static void stretch(const bough_model *model, const bo_tree_work *work, const bo
 }
 
 /* Acceleration of an end, in world axes, less gravity as all frames have it. */
-static void end_acceleration(const bough_model *model, const bo_tree_work *work, const bo_tree_end *end,
-                             double out[6]) {
+static void end_acceleration(const bough_model *model, const bo_tree_work *work, const bo_tree_mode *mode,
+                             const bo_tree_end *end, double out[6]) {
     if (end->part < 0) {
-        bo_store3(out, bo_scale(work->weightless ? 0 : -1, bo_load3(work->gravity)));
+        bo_store3(out, bo_scale(mode->weightless ? 0 : -1, bo_load3(work->gravity)));
         bo_store3(out + 3, bo_v3(0, 0, 0));
         return;
     }
@@ -419,11 +419,12 @@ static void fill_answers(const bough_model *model, const bo_tree_work *work, con
     }
 }
 
-static void find_accelerations(const bough_model *model, const bo_tree_work *work, size_t stride, double *a0) {
+static void find_accelerations(const bough_model *model, const bo_tree_work *work, const bo_tree_mode *mode,
+                               size_t stride, double *a0) {
     for (int32_t i = 0; i < model->def.tie_count; i++) {
         double first[6], second[6];
-        end_acceleration(model, work, &model->ties[i].ends[0], first);
-        end_acceleration(model, work, &model->ties[i].ends[1], second);
+        end_acceleration(model, work, mode, &model->ties[i].ends[0], first);
+        end_acceleration(model, work, mode, &model->ties[i].ends[1], second);
         for (int d = 0; d < 6; d++)
             a0[stride * (size_t)i + (size_t)d] = model->ties[i].broken ? 0 : second[d] - first[d];
     }
@@ -469,7 +470,8 @@ static void apply(const bough_model *model, bo_tree_work *work, const tie_system
     }
 }
 
-bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a) {
+bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                       double *a) {
     (void)ctx;
     bool slack = true;
     memset(work->next_tie_motion, 0, (size_t)model->def.tie_count * sizeof *work->next_tie_motion);
@@ -483,11 +485,11 @@ bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_wor
         return true;
     const tie_system s = system_of(model, work);
     fill_answers(model, work, &s);
-    find_accelerations(model, work, 6, s.a0);
+    find_accelerations(model, work, mode, 6, s.a0);
     if (!solve(model, work, &s))
         return false;
     apply(model, work, &s, a);
-    find_accelerations(model, work, sizeof *work->next_tie_motion / sizeof(double), work->next_tie_motion->a);
+    find_accelerations(model, work, mode, sizeof *work->next_tie_motion / sizeof(double), work->next_tie_motion->a);
     return true;
 }
 

@@ -283,23 +283,34 @@ typedef struct bo_tree_work {
     double *next_q, *next_v, *next_a; /* of the step in progress */
     bough_root *next_roots;
     double next_time;
-    bough_coupling coupling; /* of the step in progress */
-    bool flights;            /* only parts that fly are looked at: those that do not are where they should be */
-    bool elsewhere;          /* the frames are not those of next_q, next_v, next_roots, next_time */
-    double lead_time;        /* when the accelerations of roots that are led are taken */
-    bool still;              /* they stand still where they are */
-    const double *gravity;   /* the state's */
-    double felt[3];          /* gravity of the step in progress, on the whole: ledger.c */
-    bool weightless;         /* gravity is left out */
-    bool sudden;             /* velocities are solved for, from momenta: roots that are led have that of their tracks */
-    double *scratch;         /* scratch_size for each of the chunks that there can be */
-    double *sets;            /* groves.c */
+    bool frames_stale;     /* the frames are not those of next_q, next_v, next_roots, next_time */
+    const double *gravity; /* the state's */
+    double felt[3];        /* gravity of the step in progress, on the whole: ledger.c */
+    double *scratch;       /* scratch_size for each of the chunks that there can be */
+    double *sets;          /* groves.c */
     int32_t set_count;
     double *numbers; /* all of these */
     float *surface_work;
     bo_tree_integrator *integrator; /* of the time room; NULL: the tree's own step */
     bough_log *log;                 /* that records the state; NULL: none */
 } bo_tree_work;
+
+/* How frames are moved and accelerations solved for: an argument of all functions that do so. Zero bytes: all parts,
+ * with weight and loads, roots with tracks as these lead them at time 0. */
+typedef struct bo_tree_mode {
+    bough_coupling coupling;
+    bool only_flights; /* only parts that fly are looked at: those that do not are where they should be */
+    bool still;        /* roots with tracks stand still where these have them */
+    bool weightless;   /* gravity does not act, */
+    bool unloaded;     /* nor do work->load and work->load_wrench, also when there are some */
+    bool sudden;       /* velocities are solved for, from momenta: roots with tracks get that of their tracks */
+    double lead_time;  /* s: when the accelerations of roots with tracks are taken */
+} bo_tree_mode;
+
+/* The loads act. */
+static inline bool bo_tree_loads_act(const bo_tree_work *work, const bo_tree_mode *mode) {
+    return work->loaded && !mode->unloaded;
+}
 
 /* How forces and masses become what is solved with. Hilber, Hughes and Taylor: q+ = qp + beta dt^2 a+,
  * v+ = vp + gamma dt a+. inert: masses alone. */
@@ -327,15 +338,17 @@ void bo_tangent_evaluate(int32_t r, const double *table, const double *q, double
 size_t bo_tangent_scratch(int32_t r);
 
 /* faces.c: where the interfaces are and how they move; false when one is crushed to a line. */
-bool bo_tree_move_faces(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q,
-                        const double *v);
+bool bo_tree_move_faces(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                        const double *q, const double *v);
 /* gain of part i's faces from its accelerations */
 void bo_tree_gain(const bough_model *model, bo_tree_work *work, int32_t i, const double *a);
 
 /* kinematics.c: faces, then frames and velocities of all parts from q and v. */
-bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *q, const double *v);
+bool bo_tree_move(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                  const double *q, const double *v);
 /* Accelerations of the frames of one level from those of their parents and the gain of the faces. */
-void bo_tree_accelerate_frames(bough_context *ctx, const bough_model *model, bo_tree_work *work, int32_t level);
+void bo_tree_accelerate_frames(bough_context *ctx, const bough_model *model, bo_tree_work *work,
+                               const bo_tree_mode *mode, int32_t level);
 
 /* parts.c: what parts are by themselves. */
 
@@ -343,6 +356,7 @@ typedef struct bo_tree_pass {
     const bough_model *model;
     const bough_state *state; /* stiffness, damping; q, v and a at the start of the step */
     bo_tree_work *work;
+    bo_tree_mode mode;
     const double *q, *v;  /* where inertia is taken */
     const double *there;  /* q about which forces are linear; NULL: that q */
     const double *damped; /* q at which damping takes its stiffness; NULL: as forces do */
@@ -357,15 +371,16 @@ typedef struct bo_tree_pass {
 /* Fills p_q, Mrq, inertias and L of all parts. */
 bool bo_tree_prepare(bough_context *ctx, bo_tree_pass *pass);
 /* Factors L, and with the exact coupling eliminates the coordinates: I and p become those of the frame alone. */
-bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, int32_t block);
+bool bo_tree_eliminate(const bough_model *model, bo_tree_work *work, bough_coupling coupling, int32_t block);
 /* Forces on the coordinates for a bo_tree_prepare() that evaluates none: p = -scale f. */
 void bo_tree_set_forces(const bough_model *model, bo_tree_work *work, double scale, const double *f);
 /* Accelerations of coordinates from those of frames, after elimination. */
-void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, int32_t block, double *a);
+void bo_tree_substitute(const bough_model *model, const bo_tree_work *work, bough_coupling coupling, int32_t block,
+                        double *a);
 
 /* The same without solving: what parts are by themselves at q, v, where the frames are. */
-void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const double *q,
-                   const double *v);
+void bo_tree_weigh(bough_context *ctx, const bough_model *model, const bough_state *state, const bo_tree_mode *mode,
+                   const double *q, const double *v);
 
 /* The bare kernels of a step for all parts, on the data of the state and nothing else: for benchmarks. They overwrite
  * what a step computes anew. */
@@ -387,19 +402,22 @@ bough_status bo_tree_list_joints(bough_context *ctx, bough_model *model);
 /* The joint of a part (outside number) at rest at the angle of its def; nothing where it has none. */
 void bo_tree_start_joint(const bough_model *model, bough_state *state, int32_t user);
 /* Frames of the parts of a level that hang by joints: from those of their interfaces. */
-void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *q, const double *v);
+void bo_tree_turn_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+                         const double *q, const double *v);
 /* H and p of the joints, as bo_tree_prepare() has those of the parts. */
 void bo_tree_prepare_joints(const bo_tree_pass *pass);
 /* I and p of the parts of a level become those that their interfaces feel: the joints give way. False: no inertia. */
-bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, int32_t level);
+bool bo_tree_release_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level);
 /* Accelerations of their coordinates, and of the frames with them. */
-void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, int32_t level, double *a);
+void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+                          double *a);
 /* The same of accelerations that are given. */
-void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, int32_t level, const double *a);
+void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
+                          const double *a);
 /* What joint j gains by p on the frame of its part: T^T p */
 void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]);
-/* Rotation vectors of balls beyond pi become those of the same rotation below, and their mean accelerations (may be NULL)
- * the last ones. False: there were none. */
+/* Rotation vectors of balls beyond pi become those of the same rotation below, and their mean accelerations (may be
+ * NULL) the last ones. False: there were none. */
 bool bo_tree_wrap_balls(const bough_model *model, double *q, double *v, double *a, double *mean_a);
 
 /* ties.c */
@@ -413,7 +431,8 @@ bough_status bo_tree_list_ties(bough_context *ctx, bough_model *model, const bou
 /* H and p, as bo_tree_prepare() has them of parts; where the frames are. */
 void bo_tree_prepare_ties(const bo_tree_pass *pass);
 /* What they pull with comes to accelerations that were solved for without them. False: singular. */
-bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a);
+bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                       double *a);
 /* By how much the last pass changed their accelerations. */
 double bo_tree_tie_correction(const bough_model *model, const bo_tree_work *work);
 /* What they do to the momenta of roots that fly, in a step. */
@@ -436,16 +455,18 @@ size_t bo_tree_answers_size(const bough_model *model);
 
 /* couple.c: accelerations of all coordinates and frames after bo_tree_prepare(); false when a matrix is not positive
  * definite. */
-bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, double *a);
+bool bo_tree_solve(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                   double *a);
 
 /* balance.c: the forces y on the coordinates that accelerations a ask for, less the loads; after bo_tree_weigh(), whose
  * p they overwrite. For roots that do not fly. */
-void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work *work, const double *a, double *y);
+void bo_tree_balance(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
+                     const double *a, double *y);
 
-/* energy.c: kinetic energy, elastic energy and that of weight of each part (3 each, by inside numbers), at q, v, where
- * the frames are. False: one is turned inside out. */
-bool bo_tree_measure(bough_context *ctx, const bough_model *model, bough_state *state, const double *q, const double *v,
-                     double *energies);
+/* energy.c: kinetic energy, elastic energy and that of weight under `gravity` of each part (3 each, by inside numbers),
+ * at q, v, where the frames are. False: one is turned inside out. */
+bool bo_tree_measure(bough_context *ctx, const bough_model *model, bough_state *state, const double gravity[3],
+                     const double *q, const double *v, double *energies);
 
 /* step.c */
 
@@ -457,16 +478,17 @@ bough_status bo_tree_step_gently(bough_context *ctx, const bough_model *model, b
 /* The frames are those of the state, as the last step left it. */
 bool bo_tree_is_here(bough_context *ctx /* may be NULL */, const bough_model *model, const bough_state *state);
 bough_status bo_tree_check_method(bough_context *ctx, bough_coupling coupling, double alpha, int32_t passes);
-/* Makes the frames those of the state, where it was changed since, or where something was tried that failed. */
+/* Makes the frames those of the state, where it was changed since, or where frames_stale says that something else was
+ * done with them. */
 bough_status bo_tree_come_back(bough_context *ctx, const bough_model *model, bough_state *state);
-/* Those of the work become those that are seen from outside. */
+/* Publishes the frames of the work as the state's frames. */
 void bo_tree_publish_frames(bough_context *ctx, const bough_model *model, bough_state *state);
 /* Load and load_wrench of what acts on the state from outside: forces, and drag at its frames, q and v. */
 void bo_tree_take_loads(bough_context *ctx, const bough_model *model, bough_state *state, bool with_wind);
 /* Accelerations at q, v under the forces on the state and the generalised ones in `force` (may be NULL), without
- * elastic forces and damping. */
-bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, const double *q,
-                                   const double *v, const double *force, double *a);
+ * elastic forces and damping; weightless: without gravity, too. */
+bough_status bo_tree_accelerations(bough_context *ctx, const bough_model *model, bough_state *state, bool weightless,
+                                   const double *q, const double *v, const double *force, double *a);
 
 /* model.c */
 bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, int32_t index);
@@ -521,9 +543,9 @@ uint64_t bo_tree_shape(const bough_model *model);
 
 /* flight.c */
 
-/* The motion of the frames of roots: of those that fly from the state's, of those that are led from their tracks at
- * time t. */
-void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t);
+/* Sets the motion of the frames of roots: of those that fly from `roots`, of those that are led from their tracks at
+ * time t (still: as if these stood still there). */
+void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t, bool still);
 /* One step of the roots with the accelerations that were solved for (less gravity); frames: at its start. */
 void bo_tree_fly(const bough_model *model, const bo_tree_work *work, const bough_frame *frames, double dt, double gamma,
                  const bough_root *from, bough_root *to);

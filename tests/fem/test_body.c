@@ -46,6 +46,8 @@ static void patch_test(void **state) {
             def.material.model = (bough_material_model)model;
             bough_body *body;
             check_ok(ctx, bough_body_create(ctx, mesh, &def, &body));
+            bough_load_case *load_case;
+            check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
             int32_t n = mesh->vertex_count, inner = 0;
             double *u = calloc(3 * (size_t)n, sizeof *u), *exact = calloc(3 * (size_t)n, sizeof *exact);
             for (int32_t v = 0; v < n; v++) {
@@ -53,13 +55,13 @@ static void patch_test(void **state) {
                     for (int j = 0; j < 3; j++)
                         exact[3 * v + i] += A[3 * i + j] * mesh->vertices[3 * v + j];
                 if (on_boundary(mesh->vertices + 3 * v))
-                    check_ok(ctx, bough_body_fix(ctx, body, &v, 1, BOUGH_AXES, exact + 3 * v));
+                    check_ok(ctx, bough_load_case_fix(ctx, load_case, &v, 1, BOUGH_AXES, exact + 3 * v));
                 else
                     inner++;
             }
             check(inner > 0);
             bough_static_result result;
-            check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+            check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
             double worst = 0;
             for (int32_t i = 0; i < 3 * n; i++)
                 worst = fmax(worst, fabs(u[i] - exact[i]));
@@ -72,6 +74,7 @@ static void patch_test(void **state) {
             free(stress);
             free(u);
             free(exact);
+            bough_load_case_destroy(ctx, load_case);
             bough_body_destroy(ctx, body);
             bough_mesh_destroy(ctx, mesh);
         }
@@ -264,22 +267,25 @@ static void loads_add_up(void **state) {
         bough_mesh *mesh = make_box(ctx, (bough_element_type)type, 2, true);
         bough_body *body;
         check_ok(ctx, bough_body_create(ctx, mesh, NULL, &body));
+        bough_load_case *load_case;
+        check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
         size_t n = (size_t)mesh->vertex_count;
         double *f = calloc(3 * n, sizeof *f), *u = calloc(3 * n, sizeof *u);
         const double g[3] = {0, 0, -9.81}, force[3] = {1, 2, 3};
-        check_ok(ctx, bough_body_set_gravity(ctx, body, g));
-        check_ok(ctx, bough_body_loads(ctx, body, NULL, f));
+        check_ok(ctx, bough_load_case_set_gravity(ctx, load_case, g));
+        bough_load_case_forces(load_case, NULL, f);
         double weight = 0;
         for (size_t v = 0; v < n; v++)
             weight += f[3 * v + 2];
         check_near(weight, -9810, 1e-8);
 
-        bough_body_clear_loads(body);
+        bough_load_case_destroy(ctx, load_case);
+        check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
         int32_t *face, count;
         check_ok(ctx, bough_mesh_select(ctx, mesh, "x1", &face, &count));
-        check_ok(ctx, bough_body_add_force(ctx, body, face, count, force));
+        check_ok(ctx, bough_load_case_add_force(ctx, load_case, face, count, force));
         bough_release(ctx, face);
-        check_ok(ctx, bough_body_loads(ctx, body, NULL, f));
+        bough_load_case_forces(load_case, NULL, f);
         double sum[3] = {0}, moment_y = 0, moment_z = 0;
         for (size_t v = 0; v < n; v++)
             for (size_t d = 0; d < 3; d++) {
@@ -294,31 +300,33 @@ static void loads_add_up(void **state) {
         check_near(moment_y, 0, 1e-12);
         check_near(moment_z, 0, 1e-12);
 
-        bough_body_clear_loads(body);
+        bough_load_case_destroy(ctx, load_case);
+        check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
         static const char *const sides[] = {"x0", "x1", "y0", "y1", "z0", "z1"};
         for (int s = 0; s < 6; s++) {
             const bough_set *set = bough_mesh_find_set(mesh, BOUGH_SET_FACE, sides[s]);
             check(set != NULL);
-            check_ok(ctx, bough_body_add_pressure(ctx, body, set->items, set->count, 7));
+            check_ok(ctx, bough_load_case_add_pressure(ctx, load_case, set->items, set->count, 7));
         }
         test_random r = {5};
         for (size_t i = 0; i < 3 * n; i++)
             u[i] =
                 0.2 * mesh->vertices[i] + 0.01 * sin(3 * mesh->vertices[i / 3 * 3]) + 0.001 * test_uniform(&r, -1, 1);
-        check_ok(ctx, bough_body_loads(ctx, body, u, f));
+        bough_load_case_forces(load_case, u, f);
         double total[3] = {0};
         for (size_t i = 0; i < 3 * n; i++)
             total[i % 3] += f[i];
         for (int d = 0; d < 3; d++)
             check_near(total[d], 0, 1e-12);
         /* At rest the virtual work of growing by 1 + e is -p dV = -p 3 e V. */
-        check_ok(ctx, bough_body_loads(ctx, body, NULL, f));
+        bough_load_case_forces(load_case, NULL, f);
         double work = 0;
         for (size_t i = 0; i < 3 * n; i++)
             work += f[i] * mesh->vertices[i];
         check_near(work, -7 * 3 * 1.0, 1e-10);
         free(f);
         free(u);
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
         bough_mesh_destroy(ctx, mesh);
     }
@@ -334,11 +342,13 @@ static void pressure_tangent_is_a_derivative(void **state) {
         bough_body *body;
         bough_sparse *K;
         check_ok(ctx, bough_body_create(ctx, mesh, NULL, &body));
+        bough_load_case *load_case;
+        check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
         check_ok(ctx, bough_body_matrix_create(ctx, body, &K));
         static const char *const sides[] = {"x0", "x1", "y0", "y1", "z0", "z1"};
         for (int s = 0; s < 6; s++) {
             const bough_set *set = bough_mesh_find_set(mesh, BOUGH_SET_FACE, sides[s]);
-            check_ok(ctx, bough_body_add_pressure(ctx, body, set->items, set->count, 3));
+            check_ok(ctx, bough_load_case_add_pressure(ctx, load_case, set->items, set->count, 3));
         }
         size_t n = 3 * (size_t)mesh->vertex_count;
         double *u = calloc(n, sizeof *u), *d = calloc(n, sizeof *d), *f1 = calloc(n, sizeof *f1),
@@ -346,15 +356,15 @@ static void pressure_tangent_is_a_derivative(void **state) {
         test_random r = {9};
         for (size_t i = 0; i < n; i++)
             u[i] = test_uniform(&r, -0.05, 0.05), d[i] = test_uniform(&r, -1, 1);
-        bo_body_pressure_tangent(body, u, 1, K);
+        bo_body_pressure_tangent(body, load_case->pressure_count, load_case->pressure, u, 1, K);
         bo_sparse_mul(K, d, Kd, false);
         const double h = 1e-5;
         for (size_t i = 0; i < n; i++)
             u[i] += h * d[i];
-        check_ok(ctx, bough_body_loads(ctx, body, u, f2));
+        bough_load_case_forces(load_case, u, f2);
         for (size_t i = 0; i < n; i++)
             u[i] -= 2 * h * d[i];
-        check_ok(ctx, bough_body_loads(ctx, body, u, f1));
+        bough_load_case_forces(load_case, u, f1);
         double error = 0, size = 0;
         for (size_t i = 0; i < n; i++) {
             error = fmax(error, fabs((f2[i] - f1[i]) / (2 * h) + Kd[i]));
@@ -363,6 +373,7 @@ static void pressure_tangent_is_a_derivative(void **state) {
         check_below(error / size, 1e-8);
         free(u), free(d), free(f1), free(f2), free(Kd);
         bough_sparse_destroy(ctx, K);
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
         bough_mesh_destroy(ctx, mesh);
     }
@@ -443,22 +454,29 @@ static void wrong_arguments_are_explained(void **state) {
     def = (bough_body_def){0};
     check_fails(ctx, bough_body_create(ctx, mesh, &def, &body), BOUGH_ERROR_ARGUMENT, "bough_default_body_def");
     check_ok(ctx, bough_body_create(ctx, mesh, NULL, &body));
+    bough_load_case *load_case;
+    check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
     int32_t wrong = mesh->vertex_count;
-    check_fails(ctx, bough_body_fix(ctx, body, &wrong, 1, BOUGH_AXES, NULL), BOUGH_ERROR_ARGUMENT, "does not exist");
+    check_fails(ctx, bough_load_case_fix(ctx, load_case, &wrong, 1, BOUGH_AXES, NULL), BOUGH_ERROR_ARGUMENT,
+                "does not exist");
     double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
     const double g[3] = {0, 0, -9.81}, bad[3] = {NAN, 0, 0};
-    check_fails(ctx, bough_body_set_gravity(ctx, body, bad), BOUGH_NOT_FINITE, "gravity");
+    check_fails(ctx, bough_load_case_set_gravity(ctx, load_case, bad), BOUGH_NOT_FINITE, "gravity");
     const int32_t face = 0, beyond = 1 << 30;
-    check_fails(ctx, bough_body_add_pressure(ctx, body, &beyond, 1, 1), BOUGH_ERROR_ARGUMENT, "does not exist");
-    check_fails(ctx, bough_body_add_pressure(ctx, body, &face, 1, NAN), BOUGH_ERROR_ARGUMENT, "finite value");
-    check_fails(ctx, bough_body_add_pressure(ctx, body, &face, 0, 1), BOUGH_ERROR_ARGUMENT, "at least one face");
-    check_ok(ctx, bough_body_set_gravity(ctx, body, g));
+    check_fails(ctx, bough_load_case_add_pressure(ctx, load_case, &beyond, 1, 1), BOUGH_ERROR_ARGUMENT,
+                "does not exist");
+    check_fails(ctx, bough_load_case_add_pressure(ctx, load_case, &face, 1, NAN), BOUGH_ERROR_ARGUMENT, "finite value");
+    check_fails(ctx, bough_load_case_add_pressure(ctx, load_case, &face, 0, 1), BOUGH_ERROR_ARGUMENT,
+                "at least one face");
+    check_ok(ctx, bough_load_case_set_gravity(ctx, load_case, g));
     bough_static_result result;
-    check_fails(ctx, bough_body_static(ctx, body, NULL, u, &result), BOUGH_ERROR_SINGULAR, "fix more vertices");
+    check_fails(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result), BOUGH_ERROR_SINGULAR,
+                "fix more vertices");
     bough_material_model model;
     check_fails(ctx, bough_material_find(ctx, "neohookean", &model), BOUGH_ERROR_ARGUMENT,
                 "did you mean \"neo-hookean\"");
     free(u);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
@@ -473,20 +491,24 @@ static void failed_allocations_leak_nothing(void **state) {
         bough_mesh *mesh = make_box(ctx, BOUGH_TET4, 1, false);
         memory.fail_at = memory.calls + fail_at - 1;
         bough_body *body;
+        bough_load_case *load_case = NULL;
         bough_modes *modes = NULL;
         double u[200] = {0};
         int32_t vertices[4] = {0, 1, 2, 3};
         bough_static_result result;
         bough_status status = bough_body_create(ctx, mesh, NULL, &body);
         if (status == BOUGH_OK)
-            status = bough_body_fix(ctx, body, vertices, 4, BOUGH_AXES, NULL);
+            status = bough_load_case_create(ctx, body, &load_case);
         if (status == BOUGH_OK)
-            status = bough_body_static(ctx, body, NULL, u, &result);
+            status = bough_load_case_fix(ctx, load_case, vertices, 4, BOUGH_AXES, NULL);
         if (status == BOUGH_OK)
-            status = bough_body_modes(ctx, body, 2, NULL, &modes);
+            status = bough_body_static(ctx, body, load_case, NULL, u, &result);
+        if (status == BOUGH_OK)
+            status = bough_body_modes(ctx, body, load_case, 2, NULL, &modes);
         check(status == BOUGH_OK || status == BOUGH_ERROR_MEMORY);
         worked = status == BOUGH_OK;
         bough_modes_destroy(ctx, modes);
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
         bough_mesh_destroy(ctx, mesh);
         bough_context_destroy(ctx);

@@ -18,18 +18,21 @@ static bough_mesh *make_bar(bough_context *ctx, bough_element_type type, double 
     return mesh;
 }
 
-static bough_body *make_body(bough_context *ctx, const bough_mesh *mesh, bough_material_model model) {
+static bough_body *make_body(bough_context *ctx, const bough_mesh *mesh, bough_material_model model,
+                             bough_load_case **load_case) {
     bough_body_def def = bough_default_body_def();
     def.material.model = model;
     bough_body *body;
     check_ok(ctx, bough_body_create(ctx, mesh, &def, &body));
+    check_ok(ctx, bough_load_case_create(ctx, body, load_case));
     return body;
 }
 
-static void hold(bough_context *ctx, bough_body *body, const char *where, int axes, const double *displacement) {
+static void hold(bough_context *ctx, bough_load_case *load_case, const char *where, int axes,
+                 const double *displacement) {
     int32_t *vertices, count;
-    check_ok(ctx, bough_mesh_select(ctx, bough_body_mesh(body), where, &vertices, &count));
-    check_ok(ctx, bough_body_fix(ctx, body, vertices, count, axes, displacement));
+    check_ok(ctx, bough_mesh_select(ctx, bough_body_mesh(bough_load_case_body(load_case)), where, &vertices, &count));
+    check_ok(ctx, bough_load_case_fix(ctx, load_case, vertices, count, axes, displacement));
     bough_release(ctx, vertices);
 }
 
@@ -42,21 +45,26 @@ static void no_load_means_rest(void **state) {
     for (int model = 0; model < BOUGH_MATERIAL_MODEL_COUNT; model++)
         for (int type = BOUGH_TET4; type <= BOUGH_HEX8; type++) {
             bough_mesh *mesh = make_bar(ctx, (bough_element_type)type, 0);
-            bough_body *body = make_body(ctx, mesh, (bough_material_model)model);
+            bough_load_case *load_case;
+            bough_body *body = make_body(ctx, mesh, (bough_material_model)model, &load_case);
             double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
             bough_static_result result;
-            hold(ctx, body, "x0", BOUGH_AXES, NULL);
-            check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+            bough_load_case *loaded;
+            check_ok(ctx, bough_load_case_create(ctx, body, &loaded));
+            hold(ctx, load_case, "x0", BOUGH_AXES, NULL);
+            hold(ctx, loaded, "x0", BOUGH_AXES, NULL);
+            check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
             check(result.converged);
             check_below(result.max_displacement, 1e-12);
-            check_ok(ctx, bough_body_set_gravity(ctx, body, gravity));
-            check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+            check_ok(ctx, bough_load_case_set_gravity(ctx, loaded, gravity));
+            check_ok(ctx, bough_body_static(ctx, body, loaded, NULL, u, &result));
             check(result.max_displacement > 0.01);
-            bough_body_clear_loads(body);
-            check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+            check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
             check_below(result.max_displacement, 1e-9);
             check_below(result.residual, 1e-9);
             free(u);
+            bough_load_case_destroy(ctx, loaded);
+            bough_load_case_destroy(ctx, load_case);
             bough_body_destroy(ctx, body);
             bough_mesh_destroy(ctx, mesh);
         }
@@ -81,13 +89,14 @@ static void loose_bodies_are_recognised(void **state) {
         bough_mesh *mesh = make_bar(ctx, (bough_element_type)type, 0);
         for (int model = 0; model < BOUGH_MATERIAL_MODEL_COUNT; model++)
             for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-                bough_body *body = make_body(ctx, mesh, (bough_material_model)model);
+                bough_load_case *load_case;
+                bough_body *body = make_body(ctx, mesh, (bough_material_model)model, &load_case);
                 if (cases[c].where)
-                    hold(ctx, body, cases[c].where, cases[c].axes, NULL);
-                check_ok(ctx, bough_body_set_gravity(ctx, body, gravity));
+                    hold(ctx, load_case, cases[c].where, cases[c].axes, NULL);
+                check_ok(ctx, bough_load_case_set_gravity(ctx, load_case, gravity));
                 double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
                 bough_static_result result;
-                check_int(bough_body_static(ctx, body, NULL, u, &result),
+                check_int(bough_body_static(ctx, body, load_case, NULL, u, &result),
                           cases[c].rigid ? BOUGH_ERROR_SINGULAR : BOUGH_OK);
                 if (cases[c].rigid)
                     check(strstr(bough_message(ctx), "fix more vertices") != NULL);
@@ -95,10 +104,11 @@ static void loose_bodies_are_recognised(void **state) {
                 static const int counts[] = {1, 6, 9};
                 for (int k = 0; k < 3; k++) {
                     bough_modes *modes;
-                    check_ok(ctx, bough_body_modes(ctx, body, counts[k], NULL, &modes));
+                    check_ok(ctx, bough_body_modes(ctx, body, load_case, counts[k], NULL, &modes));
                     check_int(modes->rigid_count, cases[c].rigid < counts[k] ? cases[c].rigid : counts[k]);
                     bough_modes_destroy(ctx, modes);
                 }
+                bough_load_case_destroy(ctx, load_case);
                 bough_body_destroy(ctx, body);
             }
         bough_mesh_destroy(ctx, mesh);
@@ -130,21 +140,23 @@ static void each_piece_has_its_own_rigid_modes(void **state) {
     bough_context *ctx = test_context(1);
     bough_mesh *left = make_bar(ctx, BOUGH_TET4, 0), *right = make_bar(ctx, BOUGH_TET4, 3);
     bough_mesh *both = join(ctx, left, right);
-    bough_body *body = make_body(ctx, both, BOUGH_MATERIAL_STVK);
+    bough_load_case *load_case;
+    bough_body *body = make_body(ctx, both, BOUGH_MATERIAL_STVK, &load_case);
     bough_modes *modes;
-    check_ok(ctx, bough_body_modes(ctx, body, 15, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, body, load_case, 15, NULL, &modes));
     check_int(modes->rigid_count, 12);
     bough_modes_destroy(ctx, modes);
-    hold(ctx, body, "x=0", BOUGH_AXES, NULL);
-    check_ok(ctx, bough_body_modes(ctx, body, 8, NULL, &modes));
+    hold(ctx, load_case, "x=0", BOUGH_AXES, NULL);
+    check_ok(ctx, bough_body_modes(ctx, body, load_case, 8, NULL, &modes));
     check_int(modes->rigid_count, 6);
     bough_modes_destroy(ctx, modes);
     double *u = calloc(3 * (size_t)both->vertex_count, sizeof *u);
     bough_static_result result;
-    check_int(bough_body_static(ctx, body, NULL, u, &result), BOUGH_ERROR_SINGULAR);
-    hold(ctx, body, "x=3", BOUGH_AXES, NULL);
-    check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+    check_int(bough_body_static(ctx, body, load_case, NULL, u, &result), BOUGH_ERROR_SINGULAR);
+    hold(ctx, load_case, "x=3", BOUGH_AXES, NULL);
+    check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
     free(u);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, both);
     bough_mesh_destroy(ctx, left);
@@ -171,32 +183,34 @@ static void unused_vertices_change_nothing(void **state) {
 
     double frequencies[2][8], displacement[2];
     for (int k = 0; k < 2; k++) {
-        bough_body *body = make_body(ctx, k ? more : mesh, BOUGH_MATERIAL_STVK);
+        bough_load_case *load_case;
+        bough_body *body = make_body(ctx, k ? more : mesh, BOUGH_MATERIAL_STVK, &load_case);
         bough_modes *modes;
-        check_ok(ctx, bough_body_modes(ctx, body, 8, NULL, &modes));
+        check_ok(ctx, bough_body_modes(ctx, body, load_case, 8, NULL, &modes));
         check_int(modes->rigid_count, 6);
         memcpy(frequencies[k], modes->frequencies_hz, sizeof frequencies[k]);
         bough_modes_destroy(ctx, modes);
-        hold(ctx, body, "x=0", BOUGH_AXES, NULL);
-        bough_body_clear_supports(body);
-        hold(ctx, body, "x=0", BOUGH_AXES, NULL);
-        check_ok(ctx, bough_body_set_gravity(ctx, body, gravity));
+        hold(ctx, load_case, "x=0", BOUGH_AXES, NULL);
+        check_ok(ctx, bough_load_case_set_gravity(ctx, load_case, gravity));
         double *u = calloc(3 * n + 6, sizeof *u);
         bough_static_result result;
-        check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+        check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
         displacement[k] = result.max_displacement;
         free(u);
         if (k) {
             int32_t unused = 0, mixed[2] = {0, 5};
             const double force[3] = {1, 2, 3};
-            check_int(bough_body_add_force(ctx, body, &unused, 1, force), BOUGH_ERROR_ARGUMENT);
-            bough_body_clear_loads(body);
-            check_ok(ctx, bough_body_add_force(ctx, body, mixed, 2, force));
+            check_int(bough_load_case_add_force(ctx, load_case, &unused, 1, force), BOUGH_ERROR_ARGUMENT);
+            bough_load_case *pushed;
+            check_ok(ctx, bough_load_case_create(ctx, body, &pushed));
+            check_ok(ctx, bough_load_case_add_force(ctx, pushed, mixed, 2, force));
             double *f = calloc(3 * n + 6, sizeof *f);
-            check_ok(ctx, bough_body_loads(ctx, body, NULL, f));
+            bough_load_case_forces(pushed, NULL, f);
             check_near(f[15], 1, 1e-15);
+            bough_load_case_destroy(ctx, pushed);
             free(f);
         }
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
     }
     for (int k = 6; k < 8; k++)
@@ -216,13 +230,14 @@ static void supports_move_all_the_way(void **state) {
         if (model == BOUGH_MATERIAL_STVK)
             continue; /* softens without limit in compression */
         bough_mesh *mesh = make_bar(ctx, BOUGH_HEX8, 0);
-        bough_body *body = make_body(ctx, mesh, (bough_material_model)model);
+        bough_load_case *load_case;
+        bough_body *body = make_body(ctx, mesh, (bough_material_model)model, &load_case);
         const double squash[3] = {-0.5, 0, 0};
-        hold(ctx, body, "x0", BOUGH_AXES, NULL);
-        hold(ctx, body, "x1", BOUGH_AXES, squash);
+        hold(ctx, load_case, "x0", BOUGH_AXES, NULL);
+        hold(ctx, load_case, "x1", BOUGH_AXES, squash);
         double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
         bough_static_result result;
-        check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+        check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
         const bough_set *end = bough_mesh_find_set(mesh, BOUGH_SET_VERTEX, "x1");
         for (int32_t i = 0; i < end->count; i++)
             check_near(u[3 * end->items[i]], -0.5, 1e-14);
@@ -230,6 +245,7 @@ static void supports_move_all_the_way(void **state) {
         check_ok(ctx, bough_body_evaluate(ctx, body, u, false, &energy, NULL, NULL));
         check_near(result.energy, energy, 1e-12 * energy);
         free(u);
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
         bough_mesh_destroy(ctx, mesh);
     }
@@ -241,21 +257,23 @@ static void a_failed_load_reports_the_accepted_state(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_mesh *mesh = make_bar(ctx, BOUGH_HEX8, 0);
-    bough_body *body = make_body(ctx, mesh, BOUGH_MATERIAL_STVK);
+    bough_load_case *load_case;
+    bough_body *body = make_body(ctx, mesh, BOUGH_MATERIAL_STVK, &load_case);
     const double heavy[3] = {-1e5, 0, 0};
-    hold(ctx, body, "x0", BOUGH_AXES, NULL);
-    check_ok(ctx, bough_body_set_gravity(ctx, body, heavy));
+    hold(ctx, load_case, "x0", BOUGH_AXES, NULL);
+    check_ok(ctx, bough_load_case_set_gravity(ctx, load_case, heavy));
     bough_static_def def = bough_default_static_def();
     def.load_steps = 10000; /* small enough for some to succeed */
     def.min_step = 1e-4;
     def.max_iterations = 6;
     double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u), energy;
     bough_static_result result;
-    check_int(bough_body_static(ctx, body, &def, u, &result), BOUGH_NO_CONVERGENCE);
+    check_int(bough_body_static(ctx, body, load_case, &def, u, &result), BOUGH_NO_CONVERGENCE);
     check(!result.converged && result.steps > 0 && result.load_fraction < 1);
     check_ok(ctx, bough_body_evaluate(ctx, body, u, false, &energy, NULL, NULL));
     check_near(result.energy, energy, 1e-12 * energy);
     free(u);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
@@ -267,8 +285,10 @@ static void inertia_does_not_depend_on_the_place(void **state) {
     bough_body_properties near_origin, far;
     for (int k = 0; k < 2; k++) {
         bough_mesh *mesh = make_bar(ctx, BOUGH_HEX8, k ? 65536 : 0); /* coordinates stay exact */
-        bough_body *body = make_body(ctx, mesh, BOUGH_MATERIAL_STVK);
+        bough_load_case *load_case;
+        bough_body *body = make_body(ctx, mesh, BOUGH_MATERIAL_STVK, &load_case);
         check_ok(ctx, bough_body_measure(ctx, body, k ? &far : &near_origin));
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
         bough_mesh_destroy(ctx, mesh);
     }

@@ -13,6 +13,7 @@ typedef struct {
     bough_context *ctx;
     bough_mesh *mesh;
     bough_body *body;
+    bough_load_case *load_case;
     bo_system system;
     int32_t n;
     double *q, *v, *x, *y, *z; /* n each; q and v bent and moving, 0 at what is held */
@@ -35,13 +36,14 @@ static fixture make_fixture(bool held, double damping_mass, double damping_stiff
     def.damping_mass = damping_mass, def.damping_stiffness = damping_stiffness;
     check_ok(f.ctx, bough_mesh_generate_box(f.ctx, &box, &f.mesh));
     check_ok(f.ctx, bough_body_create(f.ctx, f.mesh, &def, &f.body));
+    check_ok(f.ctx, bough_load_case_create(f.ctx, f.body, &f.load_case));
     if (held) {
         int32_t *vertices, count;
         check_ok(f.ctx, bough_mesh_select(f.ctx, f.mesh, "x0", &vertices, &count));
-        check_ok(f.ctx, bough_body_fix(f.ctx, f.body, vertices, count, BOUGH_AXES, NULL));
+        check_ok(f.ctx, bough_load_case_fix(f.ctx, f.load_case, vertices, count, BOUGH_AXES, NULL));
         bough_release(f.ctx, vertices);
     }
-    check_ok(f.ctx, bo_body_system_create(f.ctx, f.body, &f.system));
+    check_ok(f.ctx, bo_body_system_create(f.ctx, f.body, f.load_case, &f.system));
     f.n = f.system.size;
     check_int(f.n, 3 * f.mesh->vertex_count);
     double **vectors[] = {&f.q, &f.v, &f.x, &f.y, &f.z};
@@ -54,8 +56,15 @@ static fixture make_fixture(bool held, double damping_mass, double damping_stiff
     return f;
 }
 
+/* A system sees what its load case holds when it is made. */
+static void make_system_anew(fixture *f) {
+    bo_body_system_destroy(f->ctx, &f->system);
+    check_ok(f->ctx, bo_body_system_create(f->ctx, f->body, f->load_case, &f->system));
+}
+
 static void clean(fixture *f) {
     bo_body_system_destroy(f->ctx, &f->system);
+    bough_load_case_destroy(f->ctx, f->load_case);
     bough_body_destroy(f->ctx, f->body);
     bough_mesh_destroy(f->ctx, f->mesh);
     free(f->q), free(f->v), free(f->x), free(f->y), free(f->z);
@@ -111,10 +120,9 @@ static void forces_are_slopes_of_the_potential(void **state) {
     (void)state;
     fixture f = make_fixture(true, 0, 0);
     const int32_t tip = f.mesh->vertex_count - 1, root = 0;
-    check_ok(f.ctx, bough_body_set_gravity(f.ctx, f.body, (double[]){1, -2, -9.81}));
-    check_ok(f.ctx, bough_body_add_force(f.ctx, f.body, &tip, 1, (double[]){3, 4, 5}));
-    bo_body_system_destroy(f.ctx, &f.system);
-    check_ok(f.ctx, bo_body_system_create(f.ctx, f.body, &f.system));
+    check_ok(f.ctx, bough_load_case_set_gravity(f.ctx, f.load_case, (double[]){1, -2, -9.81}));
+    check_ok(f.ctx, bough_load_case_add_force(f.ctx, f.load_case, &tip, 1, (double[]){3, 4, 5}));
+    make_system_anew(&f);
     double *before = calloc((size_t)f.n, sizeof *before), U[2];
     check_ok(f.ctx, f.system.force(f.system.data, 0, f.q, NULL, before));
     check_ok(f.ctx, f.system.linearise(f.system.data, 0, f.q, false));
@@ -153,7 +161,8 @@ static void measures_are_those_of_a_rigid_box(void **state) {
     fixture f = make_fixture(false, 0, 0);
     const double mass = DENSITY * SIDE * SIDE, c[3] = {0.3, -0.2, 0.5}, w[3] = {0.4, 1.1, -0.6}, g[3] = {1, 2, -3};
     const double middle[3] = {0.5, SIDE / 2, SIDE / 2}, size[3] = {1, SIDE, SIDE}, go[3] = {0.1, 0.2, 0.3};
-    check_ok(f.ctx, bough_body_set_gravity(f.ctx, f.body, g));
+    check_ok(f.ctx, bough_load_case_set_gravity(f.ctx, f.load_case, g));
+    make_system_anew(&f);
     for (int32_t i = 0; i < f.n; i++) {
         const double *X = f.mesh->vertices + i / 3 * 3;
         const int a = (i + 1) % 3, b = (i + 2) % 3;
@@ -223,8 +232,8 @@ static void supports_follow_their_curve(void **state) {
     for (int k = 0; k < 2; k++) {
         check_ok(f[k].ctx,
                  bo_drive_add_curve(f[k].ctx, &drives[k], "goes", 3, (double[]){0, 1, 2}, (double[]){0, 1, 1}));
-        check_ok(f[k].ctx,
-                 bo_drive_fix(f[k].ctx, &drives[k], f[k].body, 0, vertices, count, BOUGH_AXES, (double[]){0, 2, 0}));
+        check_ok(f[k].ctx, bo_drive_fix(f[k].ctx, &drives[k], f[k].load_case, 0, vertices, count, BOUGH_AXES,
+                                        (double[]){0, 2, 0}));
         bo_body_system_drive(&f[k].system, &drives[k]);
     }
     bough_release(f[0].ctx, vertices);

@@ -16,12 +16,14 @@ static bough_mesh *beam_mesh(bough_context *ctx, bough_element_type type, double
     return mesh;
 }
 
-static bough_body *clamped_body(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def) {
+static bough_body *clamped_body(bough_context *ctx, const bough_mesh *mesh, const bough_body_def *def,
+                                bough_load_case **load_case) {
     bough_body *body;
     int32_t *vertices, count;
     check_ok(ctx, bough_body_create(ctx, mesh, def, &body));
+    check_ok(ctx, bough_load_case_create(ctx, body, load_case));
     check_ok(ctx, bough_mesh_select(ctx, mesh, "x0", &vertices, &count));
-    check_ok(ctx, bough_body_fix(ctx, body, vertices, count, BOUGH_AXES, NULL));
+    check_ok(ctx, bough_load_case_fix(ctx, *load_case, vertices, count, BOUGH_AXES, NULL));
     bough_release(ctx, vertices);
     return body;
 }
@@ -65,9 +67,10 @@ static void bending_frequencies_follow_timoshenko(void **state) {
     bough_context *ctx = test_context(2);
     bough_mesh *mesh = beam_mesh(ctx, BOUGH_TET10, 1, 0.05, 30, 2);
     bough_body_def def = steel();
-    bough_body *body = clamped_body(ctx, mesh, &def);
+    bough_load_case *load_case;
+    bough_body *body = clamped_body(ctx, mesh, &def, &load_case);
     bough_modes *modes;
-    check_ok(ctx, bough_body_modes(ctx, body, 8, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, body, load_case, 8, NULL, &modes));
     double theory[3];
     timoshenko_frequencies(1, 0.05, 210e9, 0.3, 7850, 3, theory);
     for (int pair = 0; pair < 3; pair++)
@@ -79,6 +82,7 @@ static void bending_frequencies_follow_timoshenko(void **state) {
     /* Mode 7 is the first torsion: nothing of it in the translations. */
     check_below(modes->effective_mass[6 * 6 + 2] / modes->total_mass[2], 1e-6);
     bough_modes_destroy(ctx, modes);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
@@ -88,12 +92,14 @@ static void bending_frequencies_follow_timoshenko(void **state) {
 static void bending_pairs(bough_context *ctx, bough_element_type type, int32_t across, double hz[3]) {
     bough_mesh *mesh = beam_mesh(ctx, type, 1, 0.05, 20 * across, across);
     bough_body_def def = steel();
-    bough_body *body = clamped_body(ctx, mesh, &def);
+    bough_load_case *load_case;
+    bough_body *body = clamped_body(ctx, mesh, &def, &load_case);
     bough_modes *modes;
-    check_ok(ctx, bough_body_modes(ctx, body, 6, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, body, load_case, 6, NULL, &modes));
     for (int pair = 0; pair < 3; pair++)
         hz[pair] = 0.5 * (modes->frequencies_hz[2 * pair] + modes->frequencies_hz[2 * pair + 1]);
     bough_modes_destroy(ctx, modes);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, mesh);
 }
@@ -132,7 +138,7 @@ static void free_bodies_have_six_rigid_modes(void **state) {
         bough_body *body;
         bough_modes *modes;
         check_ok(ctx, bough_body_create(ctx, mesh, &def, &body));
-        check_ok(ctx, bough_body_modes(ctx, body, 12, NULL, &modes));
+        check_ok(ctx, bough_body_modes(ctx, body, NULL, 12, NULL, &modes));
         check_int(modes->rigid_count, 6);
         check_below(modes->frequencies_hz[5], 1e-3 * modes->frequencies_hz[6]);
         double mass = 7850 * 0.01, sum[6] = {0};
@@ -159,10 +165,11 @@ static void modes_satisfy_their_equation(void **state) {
     bough_mesh *mesh = beam_mesh(ctx, BOUGH_HEX8, 1, 0.1, 16, 2);
     bough_body_def def = steel();
     def.damping_mass = 3, def.damping_stiffness = 1e-5;
-    bough_body *body = clamped_body(ctx, mesh, &def);
+    bough_load_case *load_case;
+    bough_body *body = clamped_body(ctx, mesh, &def, &load_case);
     bough_modes *modes;
     bough_sparse *K, *M, *D;
-    check_ok(ctx, bough_body_modes(ctx, body, 10, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, body, load_case, 10, NULL, &modes));
     check_ok(ctx, bough_body_matrix_create(ctx, body, &K));
     check_ok(ctx, bough_body_matrix_create(ctx, body, &M));
     check_ok(ctx, bough_body_evaluate(ctx, body, NULL, false, NULL, NULL, K));
@@ -208,6 +215,7 @@ static void modes_satisfy_their_equation(void **state) {
     bough_sparse_destroy(ctx, M);
     bough_sparse_destroy(ctx, D);
     bough_modes_destroy(ctx, modes);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
@@ -253,14 +261,15 @@ static void slender_cantilevers_bend_like_the_elastica(void **state) {
         check_near(down, bisshopp_drucker[i], 6e-4);
         bough_body_def def = bough_default_body_def();
         def.material.young = E, def.material.poisson = 0.3;
-        bough_body *body = clamped_body(ctx, mesh, &def);
+        bough_load_case *load_case;
+        bough_body *body = clamped_body(ctx, mesh, &def, &load_case);
         int32_t *tip, count;
         const double force[3] = {0, 0, -loads[i] * EI / (L * L)};
         check_ok(ctx, bough_mesh_select(ctx, mesh, "x1", &tip, &count));
-        check_ok(ctx, bough_body_add_force(ctx, body, tip, count, force));
+        check_ok(ctx, bough_load_case_add_force(ctx, load_case, tip, count, force));
         double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u), mean[3] = {0};
         bough_static_result result;
-        check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+        check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
         for (int32_t k = 0; k < count; k++)
             for (int d = 0; d < 3; d++)
                 mean[d] += u[3 * tip[k] + d] / count;
@@ -270,6 +279,7 @@ static void slender_cantilevers_bend_like_the_elastica(void **state) {
         check_near(-mean[0] / back, 1, 0.01);
         free(u);
         bough_release(ctx, tip);
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
     }
     bough_mesh_destroy(ctx, mesh);
@@ -327,8 +337,10 @@ static void reference_tree_is_reproduced(void **state) {
         bough_body *body;
         bough_modes *modes;
         check_ok(ctx, bough_body_create(ctx, mesh, &def, &body));
-        check_ok(ctx, bough_body_fix(ctx, body, fixed, fixed_count, BOUGH_AXES, NULL));
-        check_ok(ctx, bough_body_modes(ctx, body, 10, NULL, &modes));
+        bough_load_case *load_case;
+        check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
+        check_ok(ctx, bough_load_case_fix(ctx, load_case, fixed, fixed_count, BOUGH_AXES, NULL));
+        check_ok(ctx, bough_body_modes(ctx, body, load_case, 10, NULL, &modes));
         const json_t *list = json_object_get(reference, lumped ? "full_lumped" : "full_consistent");
         for (size_t k = 0; k < 10; k++)
             check_near(modes->frequencies_hz[k] / json_real_value(json_array_get(list, k)), 1, 1e-9);
@@ -337,8 +349,8 @@ static void reference_tree_is_reproduced(void **state) {
             double *u = calloc(3 * 252, sizeof *u), worst = 0, size = 0;
             bough_static_result result;
             const double g[3] = {3, 1, -9.81};
-            check_ok(ctx, bough_body_set_gravity(ctx, body, g));
-            check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+            check_ok(ctx, bough_load_case_set_gravity(ctx, load_case, g));
+            check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
             FILE *f = fopen(test_shared("reference/ytree/ytree_static_full_u.csv"), "r");
             for (int v = 0; v < 252; v++) {
                 double x[3];
@@ -353,6 +365,7 @@ static void reference_tree_is_reproduced(void **state) {
             check_below(worst / size, 5e-9);
             free(u);
         }
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
     }
     json_decref(reference);
@@ -374,18 +387,20 @@ static void statics_can_be_cancelled_and_keeps_what_it_has(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
     bough_mesh *mesh = beam_mesh(ctx, BOUGH_TET4, 1, 0.1, 20, 2);
-    bough_body *body = clamped_body(ctx, mesh, NULL);
+    bough_load_case *load_case;
+    bough_body *body = clamped_body(ctx, mesh, NULL, &load_case);
     const double g[3] = {0, 0, -9.81};
-    check_ok(ctx, bough_body_set_gravity(ctx, body, g));
+    check_ok(ctx, bough_load_case_set_gravity(ctx, load_case, g));
     bough_static_def def = bough_default_static_def();
     int steps = 0;
     def.load_steps = 10, def.on_step = stop_after_two, def.on_step_user = &steps;
     double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
     bough_static_result result;
-    check_int(bough_body_static(ctx, body, &def, u, &result), BOUGH_CANCELLED);
+    check_int(bough_body_static(ctx, body, load_case, &def, u, &result), BOUGH_CANCELLED);
     check(!result.converged && result.load_fraction > 0.15 && result.load_fraction < 0.35);
     check(result.max_displacement > 0);
     free(u);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);
@@ -401,17 +416,19 @@ static void strong_compression_converges(void **state) {
         bough_mesh *mesh = beam_mesh(ctx, BOUGH_HEX8, 1, 1, 4, 4);
         bough_body_def def = bough_default_body_def();
         def.material.model = models[m];
-        bough_body *body = clamped_body(ctx, mesh, &def);
+        bough_load_case *load_case;
+        bough_body *body = clamped_body(ctx, mesh, &def, &load_case);
         int32_t *top, count;
         const double down[3] = {-0.5, 0, 0};
         check_ok(ctx, bough_mesh_select(ctx, mesh, "x1", &top, &count));
-        check_ok(ctx, bough_body_fix(ctx, body, top, count, BOUGH_AXES, down));
+        check_ok(ctx, bough_load_case_fix(ctx, load_case, top, count, BOUGH_AXES, down));
         bough_release(ctx, top);
         double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
         bough_static_result result;
-        check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+        check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
         printf("%-20s %d steps, %d iterations\n", bough_material_name(models[m]), result.steps, result.iterations);
         free(u);
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
         bough_mesh_destroy(ctx, mesh);
     }
@@ -424,18 +441,20 @@ static void pressure_inflates(void **state) {
     bough_context *ctx = test_context(1);
     bough_mesh *mesh = beam_mesh(ctx, BOUGH_TET10, 1, 0.2, 8, 1);
     bough_body_def def = bough_default_body_def();
-    bough_body *body = clamped_body(ctx, mesh, &def);
+    bough_load_case *load_case;
+    bough_body *body = clamped_body(ctx, mesh, &def, &load_case);
     const bough_set *top = bough_mesh_find_set(mesh, BOUGH_SET_FACE, "z1");
-    check_ok(ctx, bough_body_add_pressure(ctx, body, top->items, top->count, 3000));
+    check_ok(ctx, bough_load_case_add_pressure(ctx, load_case, top->items, top->count, 3000));
     double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
     bough_static_result result;
-    check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+    check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
     /* w L^4 / 8 EI with w = p b: the small-deflection value is 0.5625 m; a follower load curls more than a dead one
      * but geometry stiffens. */
     printf("follower pressure: %.4f m, %d steps, %d iterations\n", result.max_displacement, result.steps,
            result.iterations);
     check(result.max_displacement > 0.3 && result.max_displacement < 0.8);
     free(u);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_mesh_destroy(ctx, mesh);
     bough_context_destroy(ctx);

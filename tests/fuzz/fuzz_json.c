@@ -7,7 +7,9 @@ enum { body, component, scene, mechanism };
 
 static bough_status read_body(bough_context *ctx, const char *path) {
     bough_body *made = NULL;
-    const bough_status status = bough_body_load(ctx, path, &made);
+    bough_load_case *load_case = NULL;
+    const bough_status status = bough_body_load(ctx, path, &made, &load_case);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, made);
     return status;
 }

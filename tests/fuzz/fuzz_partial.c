@@ -22,7 +22,7 @@ static void try_bytes(const void *data, size_t size) {
     k.def.interfaces = k.ends.interfaces;
     k.def.resume_path = test_path("bar.part");
     test_write(k.def.resume_path, data, size);
-    const bough_status status = bough_cook(ctx, k.body, &k.def, NULL, &k.c);
+    const bough_status status = bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c);
     if (status == BOUGH_OK) {
         bough_component *again;
         check(k.c->r > 0 && k.c->r <= k.def.r);
@@ -97,7 +97,7 @@ void fuzz_seeds(fuzz_add *add) {
         size_t size = 0;
         patience = stop;
         unlink(k.def.resume_path);
-        const bough_status status = bough_cook(ctx, k.body, &k.def, NULL, &k.c);
+        const bough_status status = bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c);
         if (status == BOUGH_OK)
             break;
         check_int(status, BOUGH_CANCELLED);

@@ -86,7 +86,7 @@ static inline bough_component *cook_bar(bough_context *ctx, bar_def bar, int32_t
     bar_ends ends = find_ends(ctx, *body);
     bough_cook_def def = bar_cook_def(&ends, r);
     bough_component *component;
-    check_ok(ctx, bough_cook(ctx, *body, &def, NULL, &component));
+    check_ok(ctx, bough_cook(ctx, *body, NULL, &def, NULL, &component));
     free_ends(ctx, &ends);
     return component;
 }
@@ -95,6 +95,7 @@ static inline bough_component *cook_bar(bough_context *ctx, bar_def bar, int32_t
 typedef struct {
     bough_context *ctx;
     bough_body *body;
+    bough_load_case *load_case;
     bar_ends ends;
     bough_cook_def def;
     bough_component *c;
@@ -102,17 +103,19 @@ typedef struct {
 
 static inline kitchen open_kitchen(bough_context *ctx, bar_def bar, int32_t r) {
     kitchen k = {.ctx = ctx, .body = make_bar(ctx, bar)};
+    check_ok(ctx, bough_load_case_create(ctx, k.body, &k.load_case));
     k.ends = find_ends(ctx, k.body);
     k.def = bar_cook_def(&k.ends, r);
     return k;
 }
 static inline void cook_in(kitchen *k) {
     k->def.interfaces = k->ends.interfaces; /* the kitchen may have moved */
-    check_ok(k->ctx, bough_cook(k->ctx, k->body, &k->def, NULL, &k->c));
+    check_ok(k->ctx, bough_cook(k->ctx, k->body, k->load_case, &k->def, NULL, &k->c));
 }
 static inline void close_kitchen(kitchen *k) {
     bough_component_destroy(k->ctx, k->c);
     free_ends(k->ctx, &k->ends);
+    bough_load_case_destroy(k->ctx, k->load_case);
     bough_body_destroy(k->ctx, k->body);
 }
 
@@ -148,7 +151,7 @@ static inline double relative(size_t n, const double *a, double s, const double 
 }
 
 /* The part of a displacement that U cannot show, U^T M being its inverse: of its length, a plain sum. */
-static inline double left_out(bough_context *ctx, bough_body *body, const bough_component *c, const double *x) {
+static inline double left_out(bough_context *ctx, const bough_body *body, const bough_component *c, const double *x) {
     size_t n = 3 * (size_t)c->volume.vertex_count;
     double *u = calloc(2 * n + (size_t)c->r, sizeof *u), *Mx = u + n, *q = Mx + n;
     bough_sparse *M;

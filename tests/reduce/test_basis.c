@@ -13,13 +13,18 @@ static void respond(bough_context *ctx, bo_cook *cook, int32_t i, double ei, int
     double *x = calloc(n, sizeof *x);
     for (size_t k = 0; k < n; k++)
         x[k] = ei * cook->modes[(size_t)i * n + k] + ej * cook->modes[(size_t)j * n + k];
-    bo_sparse_mul(cook->K, x, cook->body->point_force, false);
+    bough_load_case *pushed;
+    check_ok(ctx, bough_load_case_create(ctx, cook->body, &pushed));
+    memcpy(pushed->fixed, cook->held, n);
+    pushed->fixed_count = cook->held_count;
+    bo_sparse_mul(cook->K, x, pushed->point_force, false);
     memcpy(u, x, n * sizeof *u);
     bough_static_def def = bough_default_static_def();
     def.tolerance = 1e-13, def.max_iterations = 30;
     bough_static_result result;
-    bough_status status = bough_body_static(ctx, cook->body, &def, u, &result);
+    bough_status status = bough_body_static(ctx, cook->body, pushed, &def, u, &result);
     check(status == BOUGH_OK || result.residual < 1e-11);
+    bough_load_case_destroy(ctx, pushed);
     free(x);
 }
 
@@ -49,7 +54,7 @@ static void derivatives_of(bough_material_model model, bough_element_type type) 
     bar_ends ends = find_ends(ctx, body);
     bough_cook_def def = bar_cook_def(&ends, 6);
     bo_cook cook;
-    check_ok(ctx, bo_cook_open(ctx, body, &def, &cook));
+    check_ok(ctx, bo_cook_open(ctx, body, NULL, &def, &cook));
     check_ok(ctx, bo_cook_setup(&cook));
     check_ok(ctx, bo_cook_factor(&cook));
     check_ok(ctx, bo_cook_modes(&cook, 3));
@@ -103,25 +108,28 @@ static double deflection_error(bough_context *ctx, uint32_t kinds, int32_t modes
     bar.cells[0] = 20, bar.cells[1] = bar.cells[2] = 1;
     bar.poisson = 0.3;
     bough_body *body = make_bar(ctx, bar);
+    bough_load_case *load_case;
+    check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
     bar_ends ends = find_ends(ctx, body);
     bough_cook_def def = bar_cook_def(&ends, r);
     def.basis = kinds, def.mode_count = modes;
     bough_component *c;
-    check_ok(ctx, bough_cook(ctx, body, &def, NULL, &c));
+    check_ok(ctx, bough_cook(ctx, body, NULL, &def, NULL, &c));
     size_t n = 3 * (size_t)c->volume.vertex_count;
     double *u = calloc(2 * n, sizeof *u), *f = u + n, *q = calloc(2 * (size_t)c->r, sizeof *q), *load = q + c->r;
     /* P L^2 / EI = 3: the tip goes to 0.6 of the length sideways and a quarter back */
     double EI = 1e6 * 0.05 * pow(0.04, 3) / 12, force[3] = {0, 0, 3 * EI};
-    check_ok(ctx, bough_body_fix(ctx, body, ends.vertices[0], ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
-    check_ok(ctx, bough_body_add_force(ctx, body, ends.vertices[1], ends.interfaces[1].vertex_count, force));
+    check_ok(ctx,
+             bough_load_case_fix(ctx, load_case, ends.vertices[0], ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
+    check_ok(ctx, bough_load_case_add_force(ctx, load_case, ends.vertices[1], ends.interfaces[1].vertex_count, force));
     bough_static_def static_def = bough_default_static_def();
     static_def.load_steps = 8;
     bough_static_result result;
-    check_ok(ctx, bough_body_static(ctx, body, &static_def, u, &result));
+    check_ok(ctx, bough_body_static(ctx, body, load_case, &static_def, u, &result));
     double exact[3], reduced[3] = {0};
     tip(c, u, exact);
     check(exact[2] > 0.5 && exact[0] < -0.15);
-    memcpy(f, ((const bough_body *)body)->point_force, n * sizeof *f);
+    memcpy(f, load_case->point_force, n * sizeof *f);
     project(c, f, load);
     check(reduced_static(c, load, 40, q));
     displace(c, q, u);
@@ -130,6 +138,7 @@ static double deflection_error(bough_context *ctx, uint32_t kinds, int32_t modes
     free(u), free(q);
     bough_component_destroy(ctx, c);
     free_ends(ctx, &ends);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     return error;
 }
@@ -160,17 +169,17 @@ static void craig_bampton_is_static_shapes_and_held_modes(void **state) {
     check_int(k.c->r, 8);
     double *u = calloc(3 * (size_t)k.c->volume.vertex_count, sizeof *u);
     const bough_interface_def *ends = k.ends.interfaces;
-    check_ok(ctx, bough_body_fix(ctx, k.body, ends[0].vertices, ends[0].vertex_count, BOUGH_AXES, NULL));
+    check_ok(ctx, bough_load_case_fix(ctx, k.load_case, ends[0].vertices, ends[0].vertex_count, BOUGH_AXES, NULL));
     for (int32_t i = 0; i < ends[1].vertex_count; i++) { /* a shift and a turn about x by a small angle */
         const double *X = bough_body_mesh(k.body)->vertices + 3 * ends[1].vertices[i];
         const double move[3] = {2e-6, -1e-6 - 3e-6 * X[2], 1e-6 + 3e-6 * X[1]};
-        check_ok(ctx, bough_body_fix(ctx, k.body, &ends[1].vertices[i], 1, BOUGH_AXES, move));
+        check_ok(ctx, bough_load_case_fix(ctx, k.load_case, &ends[1].vertices[i], 1, BOUGH_AXES, move));
     }
     bough_static_result result;
-    check_ok(ctx, bough_body_static(ctx, k.body, NULL, u, &result));
+    check_ok(ctx, bough_body_static(ctx, k.body, k.load_case, NULL, u, &result));
     check_below(left_out(ctx, k.body, k.c, u), 1e-12);
     bough_modes *modes;
-    check_ok(ctx, bough_body_modes(ctx, k.body, 3, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, k.body, k.load_case, 3, NULL, &modes));
     size_t n = 3 * (size_t)modes->vertex_count;
     check_below(left_out(ctx, k.body, k.c, modes->shapes), 1e-10);
     check_below(left_out(ctx, k.body, k.c, modes->shapes + n), 1e-10);
@@ -188,9 +197,9 @@ static void snapshots_weigh_as_much_as_the_lowest_mode(void **state) {
     for (double length = 1e-6; length < 1e9; length *= 1e6) {
         kitchen k = open_kitchen(ctx, default_bar(), 1);
         bough_modes *modes;
-        check_ok(ctx,
-                 bough_body_fix(ctx, k.body, k.ends.vertices[0], k.ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
-        check_ok(ctx, bough_body_modes(ctx, k.body, 4, NULL, &modes));
+        check_ok(ctx, bough_load_case_fix(ctx, k.load_case, k.ends.vertices[0], k.ends.interfaces[0].vertex_count,
+                                          BOUGH_AXES, NULL));
+        check_ok(ctx, bough_body_modes(ctx, k.body, k.load_case, 4, NULL, &modes));
         double *shot = modes->shapes + 9 * (size_t)modes->vertex_count;
         for (size_t i = 0; i < 3 * (size_t)modes->vertex_count; i++)
             shot[i] *= length;

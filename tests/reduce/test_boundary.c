@@ -48,9 +48,9 @@ static void leaves_go_without_boundary_modes(void **state) {
         k.def.mode_count = 3;
         k.def.interfaces = k.ends.interfaces;
         k.def.basis = BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES;
-        check_ok(ctx, bough_cook(ctx, k.body, &k.def, NULL, &plain));
+        check_ok(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &plain));
         k.def.basis |= kinds[i];
-        check_ok(ctx, bough_cook(ctx, k.body, &k.def, NULL, &same));
+        check_ok(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &same));
         check_int(same->r, plain->r);
         for (int32_t l = 0; l < 3; l++)
             check_near(same->K[l * (same->r + 1)], plain->K[l * (plain->r + 1)], 1e-6 * plain->K[l * (plain->r + 1)]);
@@ -62,7 +62,7 @@ static void leaves_go_without_boundary_modes(void **state) {
     k.def.interface_count = 1;
     k.def.interfaces = k.ends.interfaces;
     k.def.basis = BOUGH_BASIS_ATTACHMENT;
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT,
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT,
                 "there is no interface beside the one it hangs by");
     close_kitchen(&k);
     bough_context_destroy(ctx);

@@ -88,7 +88,8 @@ static void roots_hang_by_their_fixed_vertices(void **state) {
     bough_context *ctx = test_context(1);
     kitchen k = open_kitchen(ctx, default_bar(), 8);
     k.def.parent = -1;
-    check_ok(ctx, bough_body_fix(ctx, k.body, k.ends.vertices[0], k.ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
+    check_ok(ctx, bough_load_case_fix(ctx, k.load_case, k.ends.vertices[0], k.ends.interfaces[0].vertex_count,
+                                      BOUGH_AXES, NULL));
     cook_in(&k);
     check_int(k.c->support, BOUGH_SUPPORT_FIXED);
     check_near(k.c->origin[0], 0, 1e-12);
@@ -188,9 +189,9 @@ static void thin_interfaces_are_refused(void **state) {
     check_ok(ctx, bough_mesh_select(ctx, bough_body_mesh(k.body), "x1 & y0", &edge, &count));
     k.ends.interfaces[1].vertices = edge, k.ends.interfaces[1].vertex_count = count;
     k.def.interfaces = k.ends.interfaces;
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "on a line");
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "on a line");
     k.ends.interfaces[1].vertex_count = 1;
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "in a point");
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "in a point");
     bough_release(ctx, edge);
     close_kitchen(&k);
     bough_context_destroy(ctx);
@@ -214,14 +215,15 @@ static void attachment_modes_answer_exactly(void **state) {
     }
     int32_t n = 3 * k.c->volume.vertex_count;
     double *u = calloc((size_t)n, sizeof *u), full = 0;
-    check_ok(ctx, bough_body_fix(ctx, k.body, k.ends.vertices[0], k.ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
+    check_ok(ctx, bough_load_case_fix(ctx, k.load_case, k.ends.vertices[0], k.ends.interfaces[0].vertex_count,
+                                      BOUGH_AXES, NULL));
     for (int32_t i = 0; i < face->vertex_count; i++)
-        check_ok(ctx,
-                 bough_body_add_force(ctx, k.body, &face->vertices[i], 1, (double[3]){0, 0, 1e-6 * face->weights[i]}));
+        check_ok(ctx, bough_load_case_add_force(ctx, k.load_case, &face->vertices[i], 1,
+                                                (double[3]){0, 0, 1e-6 * face->weights[i]}));
     bough_static_def def = bough_default_static_def();
     bough_static_result result;
     def.tolerance = 1e-10;
-    check_ok(ctx, bough_body_static(ctx, k.body, &def, u, &result));
+    check_ok(ctx, bough_body_static(ctx, k.body, k.load_case, &def, u, &result));
     for (int32_t i = 0; i < face->vertex_count; i++)
         full += 1e6 * u[3 * face->vertices[i] + 2] * face->weights[i];
     check_near(work, full, 1e-6 * full);
@@ -275,7 +277,8 @@ static void snapshots_and_columns_are_reproduced(void **state) {
     check_int(k.c->r, 8);
     shots[3 * (size_t)k.ends.vertices[0][0]] = 0.1;
     bough_component_destroy(ctx, k.c);
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "where the component is held");
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT,
+                "where the component is held");
     free(shots);
     close_kitchen(&k);
     bough_context_destroy(ctx);
@@ -339,19 +342,20 @@ static void wrong_wishes_are_refused(void **state) {
     kitchen k = open_kitchen(ctx, bar, 6);
     k.def.interfaces = k.ends.interfaces;
     k.def.elastic = BOUGH_REDUCED_POLYNOMIAL;
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "use cubature");
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "use cubature");
     k.def.elastic = -1, k.def.r = 500;
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "unknowns");
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "unknowns");
     k.def.r = 6, k.def.parent = 7;
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "does not exist");
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "does not exist");
     k.def.parent = -1;
-    check_ok(ctx, bough_body_fix(ctx, k.body, k.ends.vertices[0], 1, BOUGH_AXES, NULL));
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "rigid motions");
+    check_ok(ctx, bough_load_case_fix(ctx, k.load_case, k.ends.vertices[0], 1, BOUGH_AXES, NULL));
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "rigid motions");
     k.def.interfaces = NULL;
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "does not give");
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "does not give");
     k.def.interfaces = k.ends.interfaces;
     k.def.cookie = 0;
-    check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT, "bough_default_cook_def");
+    check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_ERROR_ARGUMENT,
+                "bough_default_cook_def");
     check(!k.c);
     close_kitchen(&k);
     bough_context_destroy(ctx);
@@ -408,7 +412,7 @@ static void cancel_and_resume(int32_t parent) {
     for (int stop = 0; stop < calls; stop++) {
         bough_component_destroy(ctx, k.c);
         p = (patience){0, stop};
-        check_fails(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c), BOUGH_CANCELLED, "");
+        check_fails(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c), BOUGH_CANCELLED, "");
         left = left || access(k.def.resume_path, R_OK) == 0;
         p = (patience){0, -1};
         cook_in(&k);
@@ -442,13 +446,13 @@ static void memory_failures_leak_nothing(void **state) {
     k.def.interfaces = k.ends.interfaces;
     k.def.wind_count = 4, k.def.contact_count = 8, k.def.stress_count = 2;
     long live = memory.live, calls = memory.calls;
-    check_ok(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c));
+    check_ok(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c));
     long needed = memory.calls - calls;
     bough_component_destroy(ctx, k.c);
     check_int(memory.live, live);
     for (long fail = 0; fail < needed; fail++) {
         memory.fail_at = memory.calls + fail;
-        bough_status status = bough_cook(ctx, k.body, &k.def, NULL, &k.c);
+        bough_status status = bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c);
         check(status == BOUGH_ERROR_MEMORY);
         check(!k.c);
         check_int(memory.live, live);

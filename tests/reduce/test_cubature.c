@@ -81,7 +81,7 @@ static void rubber_bar_within_one_percent(void **state) {
     bough_cook_def def = bar_cook_def(&ends, 20);
     bough_component *c;
     double times[BOUGH_COOK_PHASE_COUNT], rms, worst, begin = seconds();
-    check_ok(ctx, bough_cook(ctx, body, &def, times, &c));
+    check_ok(ctx, bough_cook(ctx, body, NULL, &def, times, &c));
     double took = seconds() - begin;
     check_int(c->elastic, BOUGH_REDUCED_CUBATURE);
     check_weights(c, body);
@@ -143,7 +143,7 @@ static void cook_and_compare(bough_context *ctx, bough_body *body, const char *w
     double rms, worst;
     def.elastic = BOUGH_REDUCED_CUBATURE;
     def.cubature_tolerance = 0.002;
-    check_ok(ctx, bough_cook(ctx, body, &def, NULL, &c));
+    check_ok(ctx, bough_cook(ctx, body, NULL, &def, NULL, &c));
     check_weights(c, body);
     check(c->cubature.count < body->mesh->element_count * body->rule->point_count);
     held_out_errors(ctx, body, c, 30, &rms, &worst);
@@ -203,7 +203,7 @@ static void serves_mixed_materials(void **state) {
 /* ---- poses ---- */
 
 static void prepare(bough_context *ctx, bough_body *body, const bough_cook_def *def, bo_cook *cook) {
-    check_ok(ctx, bo_cook_open(ctx, body, def, cook));
+    check_ok(ctx, bo_cook_open(ctx, body, NULL, def, cook));
     check_ok(ctx, bo_cook_setup(cook));
     check_ok(ctx, bo_cook_basis(cook));
     check_ok(ctx, bo_cook_stiffness(cook));
@@ -336,7 +336,7 @@ static void says_when_points_do_not_suffice(void **state) {
     bough_cook_def def = bar_cook_def(&ends, 12);
     def.cubature_most = 15;
     bough_component *c;
-    check_ok(ctx, bough_cook(ctx, body, &def, NULL, &c));
+    check_ok(ctx, bough_cook(ctx, body, NULL, &def, NULL, &c));
     check(c->cubature.count <= 15);
     check(strstr(sentence, "ends at 15 points"));
     bough_component_destroy(ctx, c);

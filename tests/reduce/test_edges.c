@@ -8,7 +8,7 @@ static bough_inertia point_mass(double mass, double x) {
 
 static void check_refused(kitchen *k, const char *why) {
     k->def.interfaces = k->ends.interfaces;
-    check_fails(k->ctx, bough_cook(k->ctx, k->body, &k->def, NULL, &k->c), BOUGH_ERROR_ARGUMENT, why);
+    check_fails(k->ctx, bough_cook(k->ctx, k->body, k->load_case, &k->def, NULL, &k->c), BOUGH_ERROR_ARGUMENT, why);
 }
 
 /* In any unit; what is no inertia is refused before it spoils the modes. */
@@ -300,7 +300,7 @@ static void cook_odd(bough_context *ctx, odd_bar odd, bough_component **c) {
     check_ok(ctx, bough_body_create(ctx, &larger, &def, &body));
     bar_ends ends = find_ends(ctx, body);
     bough_cook_def cook_def = bar_cook_def(&ends, 8);
-    check_ok(ctx, bough_cook(ctx, body, &cook_def, NULL, c));
+    check_ok(ctx, bough_cook(ctx, body, NULL, &cook_def, NULL, c));
     free(half), free(larger.vertices);
     free_ends(ctx, &ends);
     bough_body_destroy(ctx, body);

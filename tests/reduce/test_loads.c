@@ -36,7 +36,7 @@ static bough_component *cook_link(bough_context *ctx, double hanging, bool loade
     ends.interfaces[1].has_load = loaded && hanging > 0;
     ends.interfaces[1].load = rest_of_chain(hanging);
     bough_component *c;
-    check_ok(ctx, bough_cook(ctx, body, &def, NULL, &c));
+    check_ok(ctx, bough_cook(ctx, body, NULL, &def, NULL, &c));
     check_int(c->r, R);
     free_ends(ctx, &ends);
     bough_body_destroy(ctx, body);
@@ -158,18 +158,21 @@ static double sag(const chain *c) {
 /* The same of the beam in one piece. */
 static void whole_beam(bough_context *ctx, double *frequency, double *drop) {
     bough_body *body = make_bar(ctx, link_bar(3));
+    bough_load_case *load_case;
+    check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
     bar_ends ends = find_ends(ctx, body);
-    check_ok(ctx, bough_body_fix(ctx, body, ends.vertices[0], ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
+    check_ok(ctx,
+             bough_load_case_fix(ctx, load_case, ends.vertices[0], ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
     bough_modes *modes;
-    check_ok(ctx, bough_body_modes(ctx, body, 1, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, body, load_case, 1, NULL, &modes));
     *frequency = modes->frequencies_hz[0];
     bough_modes_destroy(ctx, modes);
     int32_t n = 3 * bough_body_mesh(body)->vertex_count;
     double *u = calloc((size_t)n, sizeof *u);
     bough_sparse *K;
     bo_factor *factor;
-    check_ok(ctx, bough_body_set_gravity(ctx, body, (double[3]){0, 0, -1}));
-    check_ok(ctx, bough_body_loads(ctx, body, u, u));
+    check_ok(ctx, bough_load_case_set_gravity(ctx, load_case, (double[3]){0, 0, -1}));
+    bough_load_case_forces(load_case, u, u);
     unsigned char *held = calloc((size_t)n, 1);
     for (int32_t i = 0; i < 3 * ends.interfaces[0].vertex_count; i++)
         held[3 * ends.vertices[0][i / 3] + i % 3] = 1;
@@ -187,6 +190,7 @@ static void whole_beam(bough_context *ctx, double *frequency, double *drop) {
     bo_factor_destroy(ctx, factor);
     bough_sparse_destroy(ctx, K);
     free_ends(ctx, &ends);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
 }
 

@@ -153,10 +153,12 @@ static void whole_basis_moves_like_the_full_body(void **state) {
     bough_component *c = cook_bar(ctx, bar, 24, &body);
     int32_t *held, held_count;
     check_ok(ctx, bough_mesh_select(ctx, bough_body_mesh(body), "x0", &held, &held_count));
-    check_ok(ctx, bough_body_fix(ctx, body, held, held_count, BOUGH_AXES, NULL));
+    bough_load_case *load_case;
+    check_ok(ctx, bough_load_case_create(ctx, body, &load_case));
+    check_ok(ctx, bough_load_case_fix(ctx, load_case, held, held_count, BOUGH_AXES, NULL));
     bough_release(ctx, held);
     bo_system full;
-    check_ok(ctx, bo_body_system_create(ctx, body, &full));
+    check_ok(ctx, bo_body_system_create(ctx, body, load_case, &full));
     size_t r = 24, n = 36;
     reduced_system data = {c, calloc(r * r, 8), calloc(r * r, 8), calloc(r * r, 8),
                            calloc(bough_component_scratch(c), 8)};
@@ -197,6 +199,7 @@ static void whole_basis_moves_like_the_full_body(void **state) {
     bo_integrator_destroy(ctx, I);
     bo_integrator_destroy(ctx, J);
     bo_body_system_destroy(ctx, &full);
+    bough_load_case_destroy(ctx, load_case);
     free(data.M), free(data.K), free(data.A), free(data.scratch);
     bough_component_destroy(ctx, c);
     bough_body_destroy(ctx, body);

@@ -92,8 +92,8 @@ static void blows_hit_what_can_move(void **state) {
     kitchen k = open_kitchen(ctx, default_bar(), 6);
     k.def.parent = -1;
     for (int end = 0; end < 2; end++)
-        check_ok(ctx, bough_body_fix(ctx, k.body, k.ends.vertices[end], k.ends.interfaces[end].vertex_count,
-                                     end ? BOUGH_AXES : BOUGH_AXIS_X, NULL));
+        check_ok(ctx, bough_load_case_fix(ctx, k.load_case, k.ends.vertices[end], k.ends.interfaces[end].vertex_count,
+                                          end ? BOUGH_AXES : BOUGH_AXIS_X, NULL));
     cook_in(&k);
     check(k.c->quality.projection_impulse > 1e-3);
     check_below(k.c->quality.projection_impulse, 0.9);

@@ -117,7 +117,7 @@ static void compare(const char *folder) {
         def.r = R, def.keep_volume = true;
         def.basis = BOUGH_BASIS_COLUMNS, def.columns = columns, def.column_count = R;
         bough_component *c;
-        check_ok(t.ctx, bough_cook(t.ctx, t.body[i], &def, NULL, &c));
+        check_ok(t.ctx, bough_cook(t.ctx, t.body[i], NULL, &def, NULL, &c));
         check_int(c->r, R);
         change_of_basis(&t, i, c, columns, T);
         compare_inertia(c, json_array_get(domains, (size_t)i), T);
@@ -154,7 +154,7 @@ static void load_interface(const tree *t, int domain, int child, bough_interface
     bough_component *rigid;
     cook.r = 0, cook.interfaces = def, cook.interface_count = 1;
     cook.parent = 0; /* its origin is the interface's centre */
-    check_ok(ctx, bough_cook(ctx, t->body[domain], &cook, NULL, &rigid));
+    check_ok(ctx, bough_cook(ctx, t->body[domain], NULL, &cook, NULL, &rigid));
     memcpy(centre, rigid->origin, sizeof centre);
     bough_component_destroy(ctx, rigid);
     def->has_load = true;
@@ -167,7 +167,7 @@ static void load_interface(const tree *t, int domain, int child, bough_interface
  * reference: modes by 1, derivatives by 1 instead of a and a^2 / 2. */
 static double reference_amplitude(const tree *t, int i, bough_cook_def def) {
     bo_cook cook;
-    check_ok(t->ctx, bo_cook_open(t->ctx, t->body[i], &def, &cook));
+    check_ok(t->ctx, bo_cook_open(t->ctx, t->body[i], NULL, &def, &cook));
     check_ok(t->ctx, bo_cook_setup(&cook));
     cook.loaded = cook.load_count > 0;
     check_ok(t->ctx, bo_cook_factor(&cook));
@@ -200,7 +200,7 @@ static void same_span(const char *folder, bool loaded) {
         def.r = R, def.mode_count = 5, def.keep_volume = true;
         def.pose_amplitude = reference_amplitude(&t, i, def);
         bough_component *c;
-        check_ok(t.ctx, bough_cook(t.ctx, t.body[i], &def, NULL, &c));
+        check_ok(t.ctx, bough_cook(t.ctx, t.body[i], NULL, &def, NULL, &c));
         change_of_basis(&t, i, c, columns, T);
         double kept = 0;
         for (int k = 0; k < R * R; k++)

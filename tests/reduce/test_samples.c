@@ -30,7 +30,7 @@ static void prepare(fixture *f, bough_element_type type) {
 
 static void cook_fixture(fixture *f) {
     bough_component_destroy(f->ctx, f->c);
-    check_ok(f->ctx, bough_cook(f->ctx, f->body, &f->def, NULL, &f->c));
+    check_ok(f->ctx, bough_cook(f->ctx, f->body, NULL, &f->def, NULL, &f->c));
 }
 
 static void clean(fixture *f) {
@@ -203,7 +203,7 @@ static void stress_points_show_the_body(void **state) {
     const int32_t wrong[1] = {f.c->volume.element_count};
     bough_component *none;
     f.def.stress_elements = wrong, f.def.stress_element_count = 1;
-    check_fails(f.ctx, bough_cook(f.ctx, f.body, &f.def, NULL, &none), BOUGH_ERROR_ARGUMENT, "does not exist");
+    check_fails(f.ctx, bough_cook(f.ctx, f.body, NULL, &f.def, NULL, &none), BOUGH_ERROR_ARGUMENT, "does not exist");
     free(u), free(full), free(mises);
     clean(&f);
 }

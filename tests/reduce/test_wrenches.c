@@ -42,17 +42,17 @@ static double *tip_columns(const bough_body *body, const bough_component *c) {
 
 /* How far the tip goes along wrench d when it is as large as moves the full body by `amount` (m or rad) for small
  * displacements: full and reduced. */
-static void respond(bough_context *ctx, bough_body *body, const bough_component *c, const double *Q, size_t d,
+static void respond(bough_context *ctx, bough_load_case *load_case, const bough_component *c, const double *Q, size_t d,
                     double size, double *full, double *reduced) {
     const size_t n = 3 * (size_t)c->volume.vertex_count;
     double *u = calloc(n, sizeof *u), *q = calloc(2 * (size_t)c->r, sizeof *q), *load = q + c->r;
     for (size_t i = 0; i < n; i++)
-        body->point_force[i] = size * Q[6 * i + d];
+        load_case->point_force[i] = size * Q[6 * i + d];
     bough_static_def def = bough_default_static_def();
     def.load_steps = 4, def.tolerance = 1e-8;
     bough_static_result result;
-    check_ok(ctx, bough_body_static(ctx, body, &def, u, &result));
-    project(c, body->point_force, load);
+    check_ok(ctx, bough_body_static(ctx, load_case->body, load_case, &def, u, &result));
+    project(c, load_case->point_force, load);
     check(reduced_static(c, load, 20, q));
     *full = *reduced = 0;
     for (size_t i = 0; i < n; i++)
@@ -70,15 +70,15 @@ static const double amounts[2][6] = {{1e-5, 1e-4, 1e-4, 1e-3, 1e-4, 1e-4}, {0.03
 
 static double worst_response(bough_context *ctx, kitchen *k, const double limits[2]) {
     double worst = 0, *Q = tip_columns(k->body, k->c);
-    check_ok(ctx,
-             bough_body_fix(ctx, k->body, k->ends.vertices[0], k->ends.interfaces[0].vertex_count, BOUGH_AXES, NULL));
+    check_ok(ctx, bough_load_case_fix(ctx, k->load_case, k->ends.vertices[0], k->ends.interfaces[0].vertex_count,
+                                      BOUGH_AXES, NULL));
     for (size_t d = 0; d < 6; d++) {
         double size = 1e-6, full, reduced, stiffness = 0;
         for (int a = 0; a < 2; a++) {
-            respond(ctx, k->body, k->c, Q, d, stiffness > 0 ? stiffness * amounts[a][d] : size, &full, &reduced);
+            respond(ctx, k->load_case, k->c, Q, d, stiffness > 0 ? stiffness * amounts[a][d] : size, &full, &reduced);
             if (a == 0) { /* once more with the size that moves it so */
                 stiffness = size / full;
-                respond(ctx, k->body, k->c, Q, d, stiffness * amounts[a][d], &full, &reduced);
+                respond(ctx, k->load_case, k->c, Q, d, stiffness * amounts[a][d], &full, &reduced);
             }
             print_message("%-16s by %8.5f: %+.3f %%\n", wrench_names[d], full, 100 * (reduced / full - 1));
             worst = fmax(worst, fabs(reduced / full - 1));
@@ -112,7 +112,7 @@ static void the_worst_wrench_is_named_with_its_error(void **state) {
     const double worst = worst_response(ctx, &k, NULL), error = quality->wrench_error;
     check(worst > 0.4);
     double *Q = tip_columns(k.body, k.c), full, reduced;
-    respond(ctx, k.body, k.c, Q, 0, 1e-4, &full, &reduced);
+    respond(ctx, k.load_case, k.c, Q, 0, 1e-4, &full, &reduced);
     check_near(error, 1 - reduced / full, 1e-6);
     free(Q);
     close_kitchen(&k);
@@ -133,7 +133,7 @@ static void leaves_answer_at_their_free_end(void **state) {
         kitchen k = open_kitchen(ctx, slender_rod(), 20);
         k.def.interfaces = k.ends.interfaces, k.def.interface_count = 1;
         k.def.basis = i ? 0 : BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES;
-        check_ok(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c));
+        check_ok(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c));
         error[i] = k.c->quality.wrench_error;
         check_int(k.c->quality.wrench.interface, -1);
         check(isnan(k.c->quality.load_error)); /* nothing hangs there */
@@ -158,7 +158,7 @@ static void no_low_mode_is_lost_among_answers(void **state) {
     bough_context *ctx = test_context(1);
     kitchen k = open_kitchen(ctx, broad_plate(), 16);
     k.def.interfaces = k.ends.interfaces, k.def.interface_count = 1;
-    check_ok(ctx, bough_cook(ctx, k.body, &k.def, NULL, &k.c));
+    check_ok(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c));
     check_int(k.c->r, 16);
     check_below(bough_component_error(k.c, BOUGH_VERDICT_FREQUENCIES), 0.001);
     check_below(bough_component_error(k.c, BOUGH_VERDICT_MOTION), 0.015);
@@ -242,7 +242,7 @@ static bough_component *cook_variant(bough_context *ctx, variant v) {
     def.interface_count = v.carries ? 2 : 1;
     def.parent = 0;
     def.r = 12;
-    check_ok(ctx, bough_cook(ctx, body, &def, NULL, &c));
+    check_ok(ctx, bough_cook(ctx, body, NULL, &def, NULL, &c));
     bough_body_destroy(ctx, body);
     bough_release(ctx, vertices[0]);
     bough_release(ctx, vertices[1]);

@@ -114,7 +114,7 @@ static double tree_frequency(bough_context *ctx, const bough_model *model, bough
     state->coupling = coupling;
     for (int32_t k = 0; k < n; k++) {
         force[k] = 1;
-        check_ok(ctx, bo_tree_accelerations(ctx, model, state, zero, zero, force, a));
+        check_ok(ctx, bo_tree_accelerations(ctx, model, state, false, zero, zero, force, a));
         for (int32_t i = 0; i < n; i++)
             inverse[i * n + k] = a[i];
         force[k] = 0;
@@ -158,7 +158,7 @@ static void compare_frequencies(tree_shape shape, double tolerance) {
     check_int(bough_model_part_count(model), shape == BARE ? SEGMENTS : PARTS);
     bo_whole *whole;
     check_ok(ctx, bo_scene_make_whole(ctx, scene, &whole));
-    check_ok(ctx, bough_body_modes(ctx, whole->body, 1, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, whole->body, whole->load_case, 1, NULL, &modes));
     bo_whole_destroy(ctx, whole);
     double ratio[4];
     for (int c = 0; c < 4; c++)

@@ -111,10 +111,10 @@ static void tree_frequencies(bough_context *ctx, const bough_model *model, doubl
     bough_state *state;
     check_ok(ctx, bough_state_create(ctx, model, &state));
     state->coupling = BOUGH_COUPLING_L3;
-    check_ok(ctx, bo_tree_accelerations(ctx, model, state, zero, zero, zero, values)); /* the weight's */
+    check_ok(ctx, bo_tree_accelerations(ctx, model, state, false, zero, zero, zero, values)); /* the weight's */
     for (int32_t k = 0; k < n; k++) {
         force[k] = 1;
-        check_ok(ctx, bo_tree_accelerations(ctx, model, state, zero, zero, force, inverse + k * n));
+        check_ok(ctx, bo_tree_accelerations(ctx, model, state, false, zero, zero, force, inverse + k * n));
         for (int32_t i = 0; i < n; i++)
             inverse[k * n + i] -= values[i];
         force[k] = 0;
@@ -135,16 +135,16 @@ static void tree_frequencies(bough_context *ctx, const bough_model *model, doubl
 }
 
 /* How far the probe goes under the weight, tree over body. */
-static double sag_ratio(bough_context *ctx, const bough_model *model, bo_whole *whole) {
+static double sag_ratio(bough_context *ctx, const bough_model *model, const bo_whole *whole) {
     const bo_probe *probe = &whole->probes[0];
-    bough_body *body = whole->body;
+    const bough_body *body = whole->body;
     const bough_model_def *def = bough_model_describe(model);
     const int32_t count = def->components[def->parts[probe->part].component]->surface.vertex_count;
     double *u = calloc(3 * (size_t)bough_body_mesh(body)->vertex_count, sizeof *u), x[3], v[3], best = INFINITY;
     bough_state *state;
     bough_static_result result;
     int32_t vertex = 0;
-    check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+    check_ok(ctx, bough_body_static(ctx, body, whole->load_case, NULL, u, &result));
     check_ok(ctx, bough_state_create(ctx, model, &state));
     for (int32_t i = 0; i < count; i++) {
         check_ok(ctx, bough_state_vertex(ctx, model, state, probe->part, i, x, v));
@@ -174,8 +174,7 @@ static truth compare(bough_context *ctx, bough_scene *scene, const bough_model *
     bough_modes *modes;
     bo_whole *whole;
     check_ok(ctx, bo_scene_make_whole(ctx, scene, &whole));
-    bough_body *body = whole->body;
-    check_ok(ctx, bough_body_modes(ctx, body, MODES, NULL, &modes));
+    check_ok(ctx, bough_body_modes(ctx, whole->body, whole->load_case, MODES, NULL, &modes));
     tree_frequencies(ctx, model, hz);
     for (int k = 0; k < MODES; k++)
         if (fabs(hz[k] / modes->frequencies_hz[k] - 1) > fabs(t.frequency))

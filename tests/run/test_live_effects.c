@@ -125,6 +125,38 @@ static void gravity_weighs(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* The gravity that is set in one run acts in no other run of the same scene, neither beside it nor after it. */
+static void gravity_is_of_one_run(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    const double gravity[3] = {0, 3, -4};
+    for (size_t i = 0; i < STAGES; i++) {
+        const stage *s = &stages[i];
+        print_message("%s\n", s->name);
+        bough_run_def def = bough_default_run_def();
+        def.live = true, def.engine = s->engine, def.integrator = s->integrator;
+        play alone = begin(ctx, s, false, 0), set = begin(ctx, s, false, 0), beside = {set.scene, NULL};
+        check_ok(ctx, bough_run_create(ctx, set.scene, &def, &beside.run));
+        steps(ctx, &alone, 10);
+        for (int k = 0; k < 10; k++) {
+            if (k == 2)
+                check_ok(ctx, bough_run_set_gravity(ctx, set.run, gravity));
+            steps(ctx, &set, 1);
+            steps(ctx, &beside, 1);
+        }
+        check(value(&set, "tip.uz") < -1e-6);
+        check_same_motion(&beside, &alone, 0);
+        bough_run_destroy(ctx, beside.run);
+        check_ok(ctx, bough_run_create(ctx, set.scene, &def, &beside.run));
+        steps(ctx, &beside, 10);
+        check_same_motion(&beside, &alone, 0);
+        bough_run_destroy(ctx, beside.run);
+        end(ctx, &set);
+        end(ctx, &alone);
+    }
+    bough_context_destroy(ctx);
+}
+
 /* The weight of a run is taken away after 20 steps. Of what is held, where the forces of small deflections add up, it
  * then differs from a run that keeps its weight by what the opposite weight does to a run at rest. */
 static void gravity_weighs_less_from_one_step_to_the_next(void **state) {
@@ -361,6 +393,7 @@ static void a_part_that_is_cut_off_falls(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gravity_weighs),
+        cmocka_unit_test(gravity_is_of_one_run),
         cmocka_unit_test(gravity_weighs_less_from_one_step_to_the_next),
         cmocka_unit_test(a_poke_is_its_impulse),
         cmocka_unit_test(pulls_draw_until_they_are_released),

@@ -6,15 +6,33 @@
 
 #include <bough/scene.h>
 
+/* The body alone; its load case goes. */
+static bough_status load_path(bough_context *ctx, const char *path, bough_body **body) {
+    bough_load_case *load_case;
+    const bough_status status = bough_body_load(ctx, path, body, &load_case);
+    check_int(load_case != NULL, status == BOUGH_OK);
+    bough_load_case_destroy(ctx, load_case);
+    return status;
+}
+
 static bough_status load_text(bough_context *ctx, const char *text, bough_body **body) {
     const char *path = test_path("body.json");
     write_quoted(path, text);
-    return bough_body_load(ctx, path, body);
+    return load_path(ctx, path, body);
 }
 
 static bough_body *must_load(bough_context *ctx, const char *text) {
     bough_body *body;
     check_ok(ctx, load_text(ctx, text, &body));
+    return body;
+}
+
+static bough_body *must_load_both(bough_context *ctx, const char *text, bough_load_case **load_case) {
+    const char *path = test_path("body.json");
+    bough_body *body;
+    write_quoted(path, text);
+    check_ok(ctx, bough_body_load(ctx, path, &body, load_case));
+    check(bough_load_case_body(*load_case) == body);
     return body;
 }
 
@@ -96,7 +114,7 @@ static void meshes_come_from_files_beside_the_body(void **state) {
     write_bar("inner/bar.veg");
     write_quoted(test_path("inner/body.json"), "{'bough': 1, 'mesh': 'bar.veg', 'material': {'density': 1}}");
     bough_body *body;
-    check_ok(ctx, bough_body_load(ctx, test_path("inner/body.json"), &body));
+    check_ok(ctx, load_path(ctx, test_path("inner/body.json"), &body));
     check_near(mass_of(ctx, body), 2, 1e-12);
     bough_body_destroy(ctx, body);
     check_mesh(ctx, "'inner/../inner/bar.veg'", BOUGH_HEX8, 2, 2, 1e-12);
@@ -230,11 +248,12 @@ static void mass_and_damping_are_passed_on(void **state) {
     "'material': {'model': 'linear', 'young': 1000, 'poisson': 0.25},"
 
 static void check_stretch(bough_context *ctx, const char *text, double strain, double tolerance) {
-    bough_body *body = must_load(ctx, text);
+    bough_load_case *load_case;
+    bough_body *body = must_load_both(ctx, text, &load_case);
     const bough_mesh *mesh = bough_body_mesh(body);
     double *u = calloc(3 * (size_t)mesh->vertex_count, sizeof *u);
     bough_static_result result;
-    check_ok(ctx, bough_body_static(ctx, body, NULL, u, &result));
+    check_ok(ctx, bough_body_static(ctx, body, load_case, NULL, u, &result));
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * v;
         check_near(u[3 * v], strain * x[0], tolerance);
@@ -242,6 +261,7 @@ static void check_stretch(bough_context *ctx, const char *text, double strain, d
         check_near(u[3 * v + 2], -0.25 * strain * x[2], tolerance);
     }
     free(u);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
 }
 
@@ -274,8 +294,10 @@ static void supports_take_three_forms(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200];
         snprintf(text, sizeof text, UNIT_BOX ", 'fix': %s}", cases[i].fix);
-        bough_body *body = must_load(ctx, text);
-        check_int(body->fixed_count, cases[i].count);
+        bough_load_case *load_case;
+        bough_body *body = must_load_both(ctx, text, &load_case);
+        check_int(load_case->fixed_count, cases[i].count);
+        bough_load_case_destroy(ctx, load_case);
         bough_body_destroy(ctx, body);
     }
     bough_context_destroy(ctx);
@@ -284,14 +306,16 @@ static void supports_take_three_forms(void **state) {
 static void gravity_is_weight(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
-    bough_body *body = must_load(ctx, UNIT_BOX ", 'gravity': [1, 2, -9.81]}");
+    bough_load_case *load_case;
+    bough_body *body = must_load_both(ctx, UNIT_BOX ", 'gravity': [1, 2, -9.81]}", &load_case);
     double f[24], sum[3] = {0};
-    check_ok(ctx, bough_body_loads(ctx, body, NULL, f));
+    bough_load_case_forces(load_case, NULL, f);
     for (int i = 0; i < 24; i++)
         sum[i % 3] += f[i];
     check_near(sum[0], 1000, 1e-9);
     check_near(sum[1], 2000, 1e-9);
     check_near(sum[2], -9810, 1e-9);
+    bough_load_case_destroy(ctx, load_case);
     bough_body_destroy(ctx, body);
     bough_context_destroy(ctx);
 }
@@ -350,10 +374,10 @@ static void deep_and_large_files_are_refused(void **state) {
     const char *path = test_path("large.json");
     test_write_text(path, "");
     check_int(truncate(path, (64 << 20) + 1), 0); /* a hole: takes no disk */
-    check_fails(ctx, bough_body_load(ctx, path, &body), BOUGH_ERROR_FORMAT, "larger than 64 MB");
+    check_fails(ctx, load_path(ctx, path, &body), BOUGH_ERROR_FORMAT, "larger than 64 MB");
     unlink(path);
-    check_fails(ctx, bough_body_load(ctx, test_path("none.json"), &body), BOUGH_ERROR_FILE, "cannot be opened");
-    check_fails(ctx, bough_body_load(ctx, test_path(""), &body), BOUGH_ERROR_FILE, "is a folder");
+    check_fails(ctx, load_path(ctx, test_path("none.json"), &body), BOUGH_ERROR_FILE, "cannot be opened");
+    check_fails(ctx, load_path(ctx, test_path(""), &body), BOUGH_ERROR_FILE, "is a folder");
     bough_context_destroy(ctx);
 }
 
@@ -486,7 +510,7 @@ static bough_status check_survives(const char *path, const char *data, size_t si
     bough_context *ctx = bough_context_create(&def);
     bough_body *body;
     test_write(path, data, size);
-    bough_status status = bough_body_load(ctx, path, &body);
+    bough_status status = load_path(ctx, path, &body);
     bool named = status == BOUGH_OK || status == BOUGH_ERROR_MEMORY || !strncmp(bough_message(ctx), path, strlen(path));
     if ((status == BOUGH_OK) != (body != NULL) || !named)
         fail_msg("status %d with \"%s\" for: %.*s", (int)status, bough_message(ctx), (int)size, data);
@@ -665,7 +689,7 @@ static void complaints_have_line_and_column(void **state) {
         const char *path = test_path("place.json");
         test_write_text(path, cases[i].text);
         bough_body *body;
-        check_fails(ctx, bough_body_load(ctx, path, &body), BOUGH_ERROR_FORMAT, cases[i].where);
+        check_fails(ctx, load_path(ctx, path, &body), BOUGH_ERROR_FORMAT, cases[i].where);
     }
     bough_context_destroy(ctx);
 }

@@ -395,7 +395,7 @@ static void domains_know_what_is_around_them(void **state) {
         low = fmin(low, X[3 * v]), high = fmax(high, X[3 * v]);
     check(low > 1 && low < 2.95 && high > 4.05 && high < 6); /* not all of the beam */
     for (int32_t v = 0; v < patch->mesh->vertex_count; v++) {
-        check_int(patch->fixed[3 * v], X[3 * v] < low + 1e-9);
+        check_int(job->around.load_case->fixed[3 * v], X[3 * v] < low + 1e-9);
         check_int(job->around.pulled[v], BOUGH_OWNER_SELF); /* nothing else of the rest reaches it */
     }
     for (int32_t e = 0; e < patch->mesh->element_count; e++) {

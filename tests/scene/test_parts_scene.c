@@ -224,7 +224,7 @@ static void forces_name_parts_points_and_times(void **state) {
     const bough_mesh *mesh = bough_body_mesh(whole->body);
     const size_t size = 3 * (size_t)mesh->vertex_count;
     double *u = calloc(size, sizeof *u), *force = calloc(size, sizeof *force);
-    check_ok(ctx, bough_body_loads(ctx, whole->body, u, force));
+    bough_load_case_forces(whole->load_case, u, force);
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * v;
         const bool there = fabs(x[0] - 8) + fabs(x[1] - 6.2) + fabs(x[2] - 7.1) < 1e-9;
@@ -293,11 +293,11 @@ static void the_whole_is_held_where_the_root_is(void **state) {
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
         bool expected = mesh->vertices[3 * v] < 1.5 && mesh->vertices[3 * v + 2] < 0.5;
         for (int d = 0; d < 3; d++)
-            check_int(whole->body->fixed[3 * v + d], expected);
+            check_int(whole->load_case->fixed[3 * v + d], expected);
         held += expected;
     }
     check_int(held, 4);
-    check(whole->body->gravity[2] == -2);
+    check(whole->load_case->gravity[2] == -2);
     bo_whole_destroy(ctx, whole);
     bough_scene_destroy(ctx, scene);
     bough_context_destroy(ctx);

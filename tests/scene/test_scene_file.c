@@ -88,7 +88,7 @@ static void supports_replace_each_other(void **state) {
     const bough_mesh *mesh = bough_body_mesh(scene->body);
     double q[36], v[36];
     check_int(3 * mesh->vertex_count, 36);
-    bo_drive_hold(&scene->drive, scene->body, 0.5, q, v);
+    bo_drive_hold(&scene->drive, scene->load_case, 0.5, q, v);
     for (int32_t k = 0; k < mesh->vertex_count; k++) {
         bool end = mesh->vertices[3 * k] == 1;
         const double expected[3] = {end ? 0.5 : 1, end ? 21 : 1, 1}, speed[3] = {end ? 0 : 2, end ? 0 : 2, 2};
@@ -155,12 +155,14 @@ static void body_files_stay_what_they_are(void **state) {
     bough_context *ctx = test_context(1);
     bough_scene *scene;
     bough_body *body;
+    bough_load_case *load_case;
     check_ok(ctx, load_text(ctx, "{" BOX ", " CURVES "}", &scene));
     bough_scene_destroy(ctx, scene);
-    check_fails(ctx, bough_body_load(ctx, test_path("scene.json"), &body), BOUGH_ERROR_FORMAT,
+    check_fails(ctx, bough_body_load(ctx, test_path("scene.json"), &body, &load_case), BOUGH_ERROR_FORMAT,
                 "unknown key \"curves\"");
     (void)load_text(ctx, "{" BOX ", 'fix': {'select': 'x0', 'displacement': [1, 0, 0], 'curve': 'ramp'}}", &scene);
-    check_fails(ctx, bough_body_load(ctx, test_path("scene.json"), &body), BOUGH_ERROR_FORMAT, "unknown key \"curve\"");
+    check_fails(ctx, bough_body_load(ctx, test_path("scene.json"), &body, &load_case), BOUGH_ERROR_FORMAT,
+                "unknown key \"curve\"");
     bough_context_destroy(ctx);
 }
 

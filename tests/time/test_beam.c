@@ -7,6 +7,7 @@
 typedef struct {
     bough_mesh *mesh;
     bough_body *body;
+    bough_load_case *load_case;
     bo_system system;
     int32_t n;
     double *q, *v, *a;
@@ -28,13 +29,14 @@ static beam make_beam(bough_context *ctx, bough_material_model model, bool clamp
     def.damping_stiffness = damping_stiffness;
     check_ok(ctx, bough_mesh_generate_box(ctx, &box, &b.mesh));
     check_ok(ctx, bough_body_create(ctx, b.mesh, &def, &b.body));
+    check_ok(ctx, bough_load_case_create(ctx, b.body, &b.load_case));
     if (clamped) {
         int32_t *vertices, count;
         check_ok(ctx, bough_mesh_select(ctx, b.mesh, "x0", &vertices, &count));
-        check_ok(ctx, bough_body_fix(ctx, b.body, vertices, count, BOUGH_AXES, NULL));
+        check_ok(ctx, bough_load_case_fix(ctx, b.load_case, vertices, count, BOUGH_AXES, NULL));
         bough_release(ctx, vertices);
     }
-    check_ok(ctx, bo_body_system_create(ctx, b.body, &b.system));
+    check_ok(ctx, bo_body_system_create(ctx, b.body, b.load_case, &b.system));
     b.n = b.system.size;
     b.q = calloc((size_t)b.n, sizeof(double));
     b.v = calloc((size_t)b.n, sizeof(double));
@@ -45,6 +47,7 @@ static beam make_beam(bough_context *ctx, bough_material_model model, bool clamp
 
 static void free_beam(bough_context *ctx, beam *b) {
     bo_body_system_destroy(ctx, &b->system);
+    bough_load_case_destroy(ctx, b->load_case);
     bough_body_destroy(ctx, b->body);
     bough_mesh_destroy(ctx, b->mesh);
     free(b->q), free(b->v), free(b->a);

@@ -74,7 +74,7 @@ static inline bough_component *cook_part(cut *c, int part, double scale, int32_t
     bough_component *component;
     def.interfaces = faces, def.interface_count = count, def.parent = 0;
     def.r = r, def.keep_volume = true, def.surface_int16 = int16;
-    check_ok(c->ctx, bough_cook(c->ctx, body, &def, NULL, &component));
+    check_ok(c->ctx, bough_cook(c->ctx, body, NULL, &def, NULL, &component));
     bough_body_destroy(c->ctx, body);
     free(base);
     return component;

@@ -36,7 +36,7 @@ static inline bough_component *cook_limb(bough_context *ctx, int32_t r, double l
     def.interfaces = interfaces, def.interface_count = 3;
     def.parent = flies ? -1 : 0;
     bough_component *c;
-    check_ok(ctx, bough_cook(ctx, body, &def, NULL, &c));
+    check_ok(ctx, bough_cook(ctx, body, NULL, &def, NULL, &c));
     bough_release(ctx, patch);
     free_ends(ctx, &ends);
     bough_body_destroy(ctx, body);
@@ -142,7 +142,7 @@ static inline bough_sparse *mass_of(bough_context *ctx, const bough_component *c
 
 /* Accelerations without elastic forces, with the generalised force `force` (may be NULL) beside those on the state. */
 static inline void accelerations(grove *g, const double *q, const double *v, const double *force, double *a) {
-    check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, q, v, force, a));
+    check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, false, q, v, force, a));
     bough_state_clear_forces(g->model, g->state);
 }
 

@@ -217,7 +217,7 @@ static void accelerations_agree(void **unused) {
         open_bench(&k, seed, 0.05);
         const double *q = k.b.state->q, *v = k.b.state->v;
         double f[MOST], Dv[MOST], inner[MOST], a[MOST], expected[MOST];
-        check_ok(k.b.ctx, bo_tree_accelerations(k.b.ctx, k.b.model, k.b.state, q, v, NULL, a)); /* takes loads */
+        check_ok(k.b.ctx, bo_tree_accelerations(k.b.ctx, k.b.model, k.b.state, false, q, v, NULL, a)); /* takes loads */
         check_ok(k.b.ctx, k.s->enter(k.tree, 0, q, v));
         check_ok(k.b.ctx, k.s->force(k.tree, 0, q, NULL, f));
         k.s->multiply(k.tree, BO_MATRIX_D, v, Dv);
@@ -227,7 +227,7 @@ static void accelerations_agree(void **unused) {
         }
         check_ok(k.b.ctx, k.s->factor(k.tree, 1, 0, 0));
         check_ok(k.b.ctx, k.s->solve(k.tree, f, a));
-        check_ok(k.b.ctx, bo_tree_accelerations(k.b.ctx, k.b.model, k.b.state, q, v, inner, expected));
+        check_ok(k.b.ctx, bo_tree_accelerations(k.b.ctx, k.b.model, k.b.state, false, q, v, inner, expected));
         check_below(relative((size_t)k.n, a, 1, expected), 1e-10);
         close_bench(&k);
     }

@@ -125,7 +125,7 @@ static void turn_starts(hedge *h, test_random *random, double angle) {
 
 /* Rotation, its derivatives, position and velocity of all faces at q, v. */
 static void check_faces(hedge *h, const double *q, const double *v, double tolerance) {
-    check(bo_tree_move_faces(h->ctx, h->model, h->state->work, q, v));
+    check(bo_tree_move_faces(h->ctx, h->model, h->state->work, &(bo_tree_mode){0}, q, v));
     for (int i = 1; i < FACES; i++) {
         const bough_interface *face = &h->root->faces[i];
         int lane;

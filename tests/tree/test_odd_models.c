@@ -45,7 +45,7 @@ static void check_against_points(garden *g, uint64_t seed) {
     static const double weights[5] = {-1, 16, -30, 16, -1};
     stir(g, seed, 0.1, 1);
     memcpy(q, g->state->q, 2 * (size_t)size * sizeof *q);
-    check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, q, v, NULL, a));
+    check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, false, q, v, NULL, a));
     for (int32_t k = 0; k < size; k++)
         for (int side = -1; side <= 1; side += 2) {
             memcpy(moved, q, (size_t)size * sizeof *q);

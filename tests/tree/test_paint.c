@@ -18,7 +18,7 @@ static double exact_frequency(const garden *g) {
     check(n <= N && n == c->r);
     for (int32_t k = 0; k < n; k++) {
         force[k] = 1;
-        check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, zero, zero, force, a));
+        check_ok(g->ctx, bo_tree_accelerations(g->ctx, g->model, g->state, false, zero, zero, force, a));
         force[k] = 0;
         for (int32_t i = 0; i < n; i++)
             inverse[i][k] = a[i];

@@ -33,7 +33,7 @@ static fixture load(const char *folder, bough_coupling coupling, double alpha, i
         def.parent = 0;
         def.r = R, def.keep_volume = true;
         def.basis = BOUGH_BASIS_COLUMNS, def.columns = columns, def.column_count = R;
-        check_ok(ctx, bough_cook(ctx, f.bodies.body[i], &def, NULL, &f.components[i]));
+        check_ok(ctx, bough_cook(ctx, f.bodies.body[i], NULL, &def, NULL, &f.components[i]));
         change_of_basis(&f.bodies, i, f.components[i], columns, f.T[i]);
         free(columns);
         parts[i] = bough_default_part_def();
@@ -177,7 +177,7 @@ static void forty_steps_agree(void **state) {
 static void unit_response(fixture *f, int32_t k, double *a) {
     double zero[DOMAINS * R] = {0}, force[DOMAINS * R] = {0};
     force[k] = 1;
-    check_ok(f->bodies.ctx, bo_tree_accelerations(f->bodies.ctx, f->model, f->state, zero, zero, force, a));
+    check_ok(f->bodies.ctx, bo_tree_accelerations(f->bodies.ctx, f->model, f->state, false, zero, zero, force, a));
 }
 
 /* Lowest frequency of K x = lambda M x from M^-1 (n x n): with K = G G^T diagonal, eigenvalues of G M^-1 G. */

@@ -184,11 +184,55 @@ static void settling_stands_still(void **state) {
     clear(&g);
 }
 
+/* A tree vibrates about where its root is as if that stood still there, also when a track leads it past at full speed.
+ */
+static void modes_are_of_roots_that_stand_still(void **state) {
+    (void)state;
+    enum { COUNT = 4 };
+    for (int coupling = BOUGH_COUPLING_L2R; coupling <= BOUGH_COUPLING_L3; coupling++) {
+        garden g = till(1);
+        test_random random = {14};
+        const int32_t post = add_kind(&g, 4, 2, BOUGH_REDUCED_LINEAR, false);
+        add_part(&g, &random, post, -1, 0);
+        add_part(&g, &random, post, 0, 1);
+        const double time[3] = {0, 1, 2}, position[9] = {0, 0, 0, 3, 1, 0, 0, 5, 5};
+        const double rotation[12] = {1, 0, 0, 0, 0.8, 0.6, 0, 0, 0.6, 0, 0.8, 0};
+        g.parts[0].track = (bough_track){3, time, position, rotation};
+        g.def.coupling = (bough_coupling)coupling;
+        plant(&g);
+        g.state->time = 1.2;
+        check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
+        check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 1e-3));
+        check(length_of(3, g.state->frames[0].velocity) > 1);
+        garden held = g;
+        bough_part_def parts[2] = {g.parts[0], g.parts[1]};
+        parts[0].track = (bough_track){0};
+        memcpy(parts[0].rotation, g.state->frames[0].rotation, sizeof parts[0].rotation);
+        held.parts = parts;
+        plant(&held);
+        memcpy(held.state->q, g.state->q, 8 * sizeof(double));
+        check_ok(held.ctx, bough_state_update(held.ctx, held.model, held.state));
+        bough_tree_modes *led, *still;
+        check_ok(g.ctx, bough_state_modes(g.ctx, g.model, g.state, COUNT, &led));
+        check_ok(held.ctx, bough_state_modes(held.ctx, held.model, held.state, COUNT, &still));
+        for (int k = 0; k < COUNT; k++)
+            check_near(led->squares[k] / still->squares[k], 1, 1e-7);
+        bough_tree_modes_destroy(g.ctx, led);
+        bough_tree_modes_destroy(held.ctx, still);
+        uproot(&held);
+        clear(&g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(roots_of_all_kinds),        cmocka_unit_test(rigid_trees_tumble_alike),
-        cmocka_unit_test(forces_turn_what_flies),    cmocka_unit_test(what_tumbles_accelerates_towards_its_centre),
-        cmocka_unit_test(passes_that_are_not_given), cmocka_unit_test(settling_stands_still),
+        cmocka_unit_test(modes_are_of_roots_that_stand_still),
+        cmocka_unit_test(roots_of_all_kinds),
+        cmocka_unit_test(rigid_trees_tumble_alike),
+        cmocka_unit_test(forces_turn_what_flies),
+        cmocka_unit_test(what_tumbles_accelerates_towards_its_centre),
+        cmocka_unit_test(passes_that_are_not_given),
+        cmocka_unit_test(settling_stands_still),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

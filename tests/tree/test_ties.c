@@ -39,12 +39,12 @@ static void accelerations_answer_to_forces(void **unused) {
         const double force[3] = {3, -2, 5}, torque[3] = {1, 1, -2};
         const double *q = g.state->q, *v = g.state->v;
         check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 5, force, torque));
-        check_ok(g.ctx, bo_tree_accelerations(g.ctx, g.model, g.state, q, v, NULL, b));
+        check_ok(g.ctx, bo_tree_accelerations(g.ctx, g.model, g.state, false, q, v, NULL, b));
         const int32_t i = g.model->inside[5];
         for (int d = 0; d < 6; d++)
             p[6 * i + d] = -g.state->work->wrench[6 * i + d];
         bough_state_clear_forces(g.model, g.state);
-        check_ok(g.ctx, bo_tree_accelerations(g.ctx, g.model, g.state, q, v, NULL, a));
+        check_ok(g.ctx, bo_tree_accelerations(g.ctx, g.model, g.state, false, q, v, NULL, a));
         bo_tree_respond(g.model, g.state->work, p, p_q, true, A, more);
         double worst = 0, size = 0;
         for (int32_t k = 0; k < n; k++) {
