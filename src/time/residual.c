@@ -179,8 +179,10 @@ static bough_status search_line(search *s, double length, bool once, double befo
             status = correct(s, s->dz_next, s->dlambda_next, s->ds_next);
         if (status != BOUGH_OK && status != BOUGH_NOT_FINITE)
             return status;
+        /* Where only the multipliers are to be found, corrections of the motion are rounding, but forces get less. */
+        const double now = fmax(s->left, s->gap);
         *found = status == BOUGH_OK && (length_of(system, s->dz_next) <= (1 - 0.25 * alpha) * length ||
-                                        (before <= ROUNDED && fmax(s->left, s->gap) <= ROUNDED));
+                                        now <= (1 - 0.5 * alpha) * before || (before <= ROUNDED && now <= ROUNDED));
         if (*found)
             accept(s, alpha, length, before, has_correction, done);
         else if (once)
@@ -226,7 +228,7 @@ static bough_status run(search *s) {
         if (k == s->I->def.max_iterations)
             return bo_fail(s->I->ctx, BOUGH_NO_CONVERGENCE, "Newton's method took more than %d iterations at t = %g", k,
                            s->P->t);
-        if (!goes_on(s, k))
+        if (!goes_on(s, s->I->iterations))
             return bo_fail_cancelled(s->I->ctx);
         s->I->iterations++;
         status = iterate(s, &has_correction, &done);

@@ -1,0 +1,101 @@
+/* Derivatives of the full mechanism's balance against differences. */
+#include "mechanisms.h"
+
+#include "mechanism/full.h"
+
+/* R and c at coordinates and wrenches of loops, with momenta and dampers of a step as the integrator makes them. */
+static void balance_at(bough_full_mechanism *full, const double *x, double *out) {
+    struct bo_full_work *w = full->work;
+    const bo_system *system = &w->system;
+    double *v = calloc((size_t)w->n, sizeof *v), *a = calloc((size_t)system->momentum_size, sizeof *a), magnitude;
+    if (w->dt > 0) {
+        system->momentum(system->data, 0, x, v, a);
+        for (int32_t k = 0; k < w->n; k++)
+            v[k] = (x[k] - w->q_before[k]) / w->dt;
+        for (int32_t k = 0; k < system->momentum_size; k++)
+            a[k] = (a[k] - ((const double *)w->momenta)[k]) / w->dt;
+    }
+    const bo_instant at = {0, x, NULL, v, a, x + w->n};
+    check(system->residual(system->data, &at, out, out + w->n, &magnitude) == BOUGH_OK);
+    free(v), free(a);
+}
+
+static void check_tangent(bough_context *ctx, const sketch *s, test_random *r, double dt) {
+    bough_mechanism *m = NULL;
+    bough_full_mechanism *full = NULL;
+    check_ok(ctx, bough_mechanism_create(ctx, &s->def, &m));
+    check_ok(ctx, bough_full_mechanism_create(ctx, m, &full));
+    struct bo_full_work *w = full->work;
+    for (int32_t k = 0; k < 6 * s->def.end_effector_count; k++)
+        full->loads[k] = 5 * spread(r);
+    for (int k = 0; k < 6; k++)
+        full->base_load[k] = 3 * spread(r);
+    for (int32_t k = 0; k < 6 * s->def.link_count; k++)
+        full->twists[k] = spread(r);
+    if (dt > 0)
+        check_ok(ctx, bo_full_begin(ctx, full, dt));
+    else
+        memcpy(w->q, full->coordinates, (size_t)m->coordinate_count * sizeof(double));
+    if (!(dt > 0))
+        for (int32_t i = 0; i < s->def.link_count; i++)
+            w->before[i] = bo_pose(&full->poses[i]);
+    for (int32_t i = 0; i < s->def.link_count; i++)
+        w->pushes[i] = (bo_twist){{spread(r), spread(r), spread(r)}, {spread(r), spread(r), spread(r)}};
+    for (int32_t k = 0; k < w->size; k++)
+        w->q[k] += k < w->n ? 0.2 * spread(r) : 5 * spread(r);
+    const size_t size = (size_t)w->size;
+    double *A = calloc(size * size, sizeof *A), *low = calloc(size, sizeof *low), *high = calloc(size, sizeof *high);
+    double *v = calloc(size, sizeof *v), *a = calloc(6 * (size_t)s->def.link_count, sizeof *a);
+    if (dt > 0) {
+        w->system.momentum(full, 0, w->q, v, a);
+        for (int32_t k = 0; k < 6 * s->def.link_count; k++)
+            a[k] = (a[k] - ((const double *)w->momenta)[k]) / dt;
+    }
+    const bo_instant at = {0, w->q, NULL, v, a, w->q + w->n};
+    bo_full_balance(full, &at, low, low + w->n);
+    bo_full_differentiate(full, &at, dt > 0 ? 1 / (dt * dt) : 0, dt > 0 ? 1 / dt : 0, A);
+    double worst = 0;
+    for (size_t c = 0; c < size; c++) {
+        const double h = 1e-5, kept = w->q[c];
+        double most = 1;
+        w->q[c] = kept - h;
+        balance_at(full, w->q, low);
+        w->q[c] = kept + h;
+        balance_at(full, w->q, high);
+        w->q[c] = kept;
+        for (size_t k = 0; k < size; k++)
+            most = fmax(most, fabs(A[k * size + c]));
+        for (size_t k = 0; k < size; k++)
+            worst = fmax(worst, fabs(A[k * size + c] - (high[k] - low[k]) / (2 * h)) / most);
+    }
+    check_below(worst, 3e-7);
+    free(A), free(low), free(high), free(v), free(a);
+    bough_full_mechanism_destroy(ctx, full);
+    bough_mechanism_destroy(ctx, m);
+}
+
+/* Random trees of all kinds of joints with up to three loops, held and free, in statics and in steps: far from balance
+ * and with loops open, so that all terms are there. */
+static void tangents_are_derivatives(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    test_random r = {77};
+    for (int i = 0; i < 60; i++) {
+        sketch *s = random_sketch(&r, 3 + i % 5, i % 4);
+        if (i % 3 == 0)
+            for (int32_t j = 0; j < s->def.joint_count; j++)
+                for (int k = 0; k < 6; k++)
+                    s->joints[j].lower[k] = -0.1, s->joints[j].upper[k] = 0.1, s->joints[j].limit_stiffness = 3;
+        check_tangent(ctx, s, &r, 0);
+        check_tangent(ctx, s, &r, 0.05);
+        s->def.free_base = true;
+        check_tangent(ctx, s, &r, 0.03);
+        free(s);
+    }
+    bough_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tangents_are_derivatives)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
