@@ -73,17 +73,21 @@ typedef struct {
     double q, v, lambda;
 } errors;
 
-static errors errors_at(bough_context *ctx, bool crank, double drag, const char *name, double T, int steps,
-                        const state *reference) {
+/* index 3: after the first step, which takes the rate to find where it starts, only positions obey the constraints. */
+static errors errors_at(bough_context *ctx, bool crank, bool index_3, double drag, const char *name, double T,
+                        int steps, const state *reference) {
     state x;
     planar s = make(crank, &x);
     s.drag = drag;
-    const bo_system system = planar_system(&s);
+    bo_system system = planar_system(&s);
     bo_integrator *I = integrator_of(ctx, &system, name, 1e-12);
     bo_motion m = motion_of(&x);
     errors e = {0, 0, 0};
-    for (int k = 0; k < steps; k++)
+    for (int k = 0; k < steps; k++) {
         check_ok(ctx, bo_integrator_step(I, T / steps, &m));
+        if (index_3)
+            system.constraint_rate = NULL;
+    }
     check(I->arena.peak <= I->arena.capacity);
     bo_integrator_destroy(ctx, I);
     for (int i = 0; i < system.size; i++) {
@@ -95,41 +99,65 @@ static errors errors_at(bough_context *ctx, bool crank, double drag, const char 
     return e;
 }
 
-/* Of positions, velocities and multipliers. */
+static state reference_of(bool crank, double drag, double T) {
+    state x;
+    planar s = make(crank, &x);
+    s.drag = drag;
+    planar_system(&s);
+    planar_reference(&s, T, 20000, x.q, x.v);
+    planar_accelerations(&s, x.q, x.v, x.a, x.lambda);
+    return x;
+}
+
+/* Of positions, velocities and multipliers, with a force that depends on the velocity. */
 static void every_method_that_takes_constraints_keeps_its_order(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
-    for (int crank = 0; crank < 2; crank++) {
-        const double T = 0.7, drag = 0.3;
-        state reference;
-        planar s = make(crank, &reference);
-        s.drag = drag;
-        planar_system(&s);
-        planar_reference(&s, T, 20000, reference.q, reference.v);
-        double a[PLANAR_SIZE];
-        planar_accelerations(&s, reference.q, reference.v, a, reference.lambda);
-        for (int32_t k = 0; k < bough_integrator_count(); k++) {
-            const bough_integrator_info *info = bough_integrator_describe(k);
-            if (!info->constraints)
-                continue;
-            const int steps = info->order == 1 ? 1600 : 400;
-            const errors e[2] = {errors_at(ctx, crank, drag, info->name, T, steps, &reference),
-                                 errors_at(ctx, crank, drag, info->name, T, 2 * steps, &reference)};
-            const double q = log2(e[0].q / e[1].q), v = log2(e[0].v / e[1].v), l = log2(e[0].lambda / e[1].lambda);
-            printf("%-12s %-18s order %.2f %.2f %.2f of positions, velocities, multipliers; errors %.1e %.1e %.1e\n",
-                   crank ? "slider-crank" : "pendulum", info->name, q, v, l, e[1].q, e[1].v, e[1].lambda);
-            check_near(q, info->order, 0.15);
-            check_near(v, info->order, 0.15);
-            check_near(l, info->order, 0.15);
+    const double T = 0.7, drag = 0.3;
+    for (int index_3 = 0; index_3 < 2; index_3++)
+        for (int crank = 0; crank < 2; crank++) {
+            const state reference = reference_of(crank, drag, T);
+            for (int32_t k = 0; k < bough_integrator_count(); k++) {
+                const bough_integrator_info *info = bough_integrator_describe(k);
+                if (!info->constraints)
+                    continue;
+                const int steps = info->order == 1 ? 1600 : 400;
+                errors e[2];
+                for (int level = 0; level < 2; level++)
+                    e[level] = errors_at(ctx, crank, index_3, drag, info->name, T, steps << level, &reference);
+                const double q = log2(e[0].q / e[1].q), v = log2(e[0].v / e[1].v), l = log2(e[0].lambda / e[1].lambda);
+                printf(
+                    "%-12s %-18s%s order %.2f %.2f %.2f of positions, velocities, multipliers; errors %.1e %.1e %.1e\n",
+                    crank ? "slider-crank" : "pendulum", info->name, index_3 ? " (positions alone)" : "", q, v, l,
+                    e[1].q, e[1].v, e[1].lambda);
+                const bool stages = info->factorisations == 2; /* an inner stage whose velocity is off is remembered */
+                check_near(q, info->order, 0.15);
+                check_near(v, info->order, 0.15);
+                check_near(l, index_3 && stages ? 1 : info->order, 0.15);
+            }
         }
-    }
     bough_context_destroy(ctx);
 }
 
-/* ---- a minute ---- */
+/* ---- minutes ---- */
 
-/* Drift of positions and velocities in the first and the last ten of 60 s, and what happens to the energy. */
-static void constraints_do_not_drift_in_a_minute(void **unused) {
+/* What constraints are off by, at most, in some time. */
+typedef struct {
+    double position, speed;
+} drift;
+
+static void look(const planar *s, double t, state *x, drift *most) {
+    double c[PLANAR_ROWS], rate[PLANAR_ROWS];
+    planar_constraints(s, t, x->q, c);
+    planar_rate((planar *)(uintptr_t)s, t, x->q, x->v, rate);
+    for (int r = 0; r < s->rows; r++) {
+        most->position = fmax(most->position, fabs(c[r]));
+        most->speed = fmax(most->speed, fabs(rate[r]));
+    }
+}
+
+/* Five minutes with steps of 5 ms: drift in the first and in the last ten seconds, and what happens to the energy. */
+static void constraints_do_not_drift_in_minutes(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     for (int crank = 0; crank < 2; crank++)
@@ -142,35 +170,29 @@ static void constraints_do_not_drift_in_a_minute(void **unused) {
             const bo_system system = planar_system(&s);
             bo_integrator *I = integrator_of(ctx, &system, info->name, 1e-9);
             bo_motion m = motion_of(&x);
-            double c[PLANAR_ROWS], drift[2] = {0, 0}, slip[2] = {0, 0};
+            drift first = {0, 0}, last = {0, 0};
             const double before = planar_energy(&s, x.q, x.v), size = crank ? before : 0.5 * 9.81 * (1 - cos(1.2));
-            const int steps = 12000;
-            int32_t iterations = 0;
-            double at_ten = 0;
+            const int second = 200, steps = 300 * second;
+            double lost[2] = {0, 0}, iterations = 0;
             for (int i = 0; i < steps; i++) {
-                check_ok(ctx, bo_integrator_step(I, 60.0 / steps, &m));
+                check_ok(ctx, bo_integrator_step(I, 1.0 / second, &m));
                 iterations += I->iterations;
-                if (i + 1 == steps / 6)
-                    at_ten = planar_energy(&s, x.q, x.v);
-                if (i >= steps / 6 && i < 5 * steps / 6)
-                    continue;
-                planar_constraints(&s, m.t, x.q, c);
-                for (int r = 0; r < s.rows; r++)
-                    drift[i > steps / 2] = fmax(drift[i > steps / 2], fabs(c[r]));
-                planar_rate(&s, m.t, x.q, x.v, c);
-                for (int r = 0; r < s.rows; r++)
-                    slip[i > steps / 2] = fmax(slip[i > steps / 2], fabs(c[r]));
+                if (i < 10 * second)
+                    look(&s, m.t, &x, &first);
+                if (i >= steps - 10 * second)
+                    look(&s, m.t, &x, &last);
+                if (i + 1 == 10 * second || i + 1 == 60 * second)
+                    lost[i + 1 > 10 * second] = 100 * (before - planar_energy(&s, x.q, x.v)) / size;
             }
-            printf("%-12s %-18s drift %.1e then %.1e m, %.1e then %.1e m/s; energy %+.4f %% after 10 s, %+.4f %% after "
-                   "60 s; %.2f iterations a step\n",
-                   crank ? "slider-crank" : "pendulum", info->name, drift[0], drift[1], slip[0], slip[1],
-                   100 * (at_ten - before) / size, 100 * (planar_energy(&s, x.q, x.v) - before) / size,
-                   (double)iterations / steps);
-            check_below(drift[0], 1e-9);
-            check_below(drift[1], 1e-9);
-            check_below(slip[0], 1e-7);
-            check_below(slip[1], 1e-7);
-            check_below((planar_energy(&s, x.q, x.v) - before) / size, 1e-3);
+            const double all = 100 * (before - planar_energy(&s, x.q, x.v)) / size;
+            printf(
+                "%-12s %-18s drift %.1e then %.1e m, %.1e then %.1e m/s; energy lost %.4f %.4f %.4f %% after 10, 60, "
+                "300 s; %.2f iterations a step\n",
+                crank ? "slider-crank" : "pendulum", info->name, first.position, last.position, first.speed, last.speed,
+                lost[0], lost[1], all, iterations / steps);
+            check_below(fmax(first.position, last.position), 1e-12);
+            check_below(fmax(first.speed, last.speed), 3e-9);
+            check(lost[0] > 0 && lost[1] > lost[0] && all > lost[1]);
             bo_integrator_destroy(ctx, I);
         }
     bough_context_destroy(ctx);
@@ -213,15 +235,12 @@ static void steps_of_changing_size_keep_the_order(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
     const double T = 0.6;
-    state reference;
-    planar s = make(true, &reference);
-    const bo_system system = planar_system(&s);
-    planar_reference(&s, T, 20000, reference.q, reference.v);
-    double a[PLANAR_SIZE], error[2][2] = {{0}};
-    planar_accelerations(&s, reference.q, reference.v, a, reference.lambda);
+    const state reference = reference_of(true, 0, T);
+    double error[2][2] = {{0}};
     for (int level = 0; level < 2; level++) {
         state x;
-        make(true, &x);
+        planar s = make(true, &x);
+        const bo_system system = planar_system(&s);
         bo_integrator *I = integrator_of(ctx, &system, "bdf2", 1e-12);
         bo_motion m = motion_of(&x);
         const int pairs = 300 << level;
@@ -380,7 +399,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tangents_are_derivatives),
         cmocka_unit_test(every_method_that_takes_constraints_keeps_its_order),
-        cmocka_unit_test(constraints_do_not_drift_in_a_minute),
+        cmocka_unit_test(constraints_do_not_drift_in_minutes),
         cmocka_unit_test(a_driven_crank_goes_where_it_must),
         cmocka_unit_test(steps_of_changing_size_keep_the_order),
         cmocka_unit_test(what_was_saved_goes_on),
