@@ -76,10 +76,11 @@ typedef struct bo_system {
     void (*constraint_rate)(void *data, double t, const double *q, const double *v, double *rate);
     /* Factors
      *     [ A  B ]     A = ca R_a (p_v + cq p_q) + cv R_v + cq R_q,   or ca R_a + cv R_v + cq R_q where p is v,
-     *     [ G  0 ]     B = dR/dlambda (G^T, but where the system knows better off the constraints)
+     *     [ G  0 ]     B = dR/dlambda, which is G^T where the constraints are obeyed
      * R_q holds the change of G^T lambda (geometric stiffness). With poses R_q and G may be multiplied by the
-     * derivative of retract at dq; Newton's method gets there without it, too. BOUGH_ERROR_SINGULAR with a sentence
-     * when there is no factor. Redundant constraints are the system's business. */
+     * derivative of retract at dq; Newton's method gets there without it, too. BOUGH_ERROR_SINGULAR when there is no
+     * factor: the step fails, and a system that knows why says so afterwards. Redundant constraints are the system's
+     * business. */
     bough_status (*tangent)(void *data, const bo_instant *at, double ca, double cv, double cq);
     /* A x + B y = b, G x = d by that factor. b and d may be x and y. */
     bough_status (*solve_tangent)(void *data, const double *b, const double *d, double *x, double *y);

@@ -316,7 +316,7 @@ static void long_chains_are_solved(void **unused) {
     }
     for (int32_t i = 0; i < size; i++)
         worst = fmax(worst, fabs(b[i]));
-    check_below(worst / (400 * most), 1e-13);
+    check_below(worst / (400 * most), 3e-16);
     drop(&A), free(b), free(x);
     bo_sparse_lu_destroy(ctx, lu);
     bough_context_destroy(ctx);

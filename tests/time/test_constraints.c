@@ -62,7 +62,7 @@ static void tangents_are_derivatives(void **unused) {
             planar_solve(&s, left, left + n, left, left + n);
             unit[column] = 1;
             for (int i = 0; i < n + m; i++)
-                check_near(left[i], unit[i], 1e-6);
+                check_near(left[i], unit[i], 1e-7);
         }
     }
 }
@@ -220,8 +220,8 @@ static void a_driven_crank_goes_where_it_must(void **unused) {
             check_ok(ctx, bo_integrator_step(I, 0.005, &m));
         planar_slider_crank(0.6 + speed * m.t, speed, y.q, y.v);
         for (int i = 0; i < 9; i++) {
-            check_near(x.q[i], y.q[i], 1e-11);
-            check_near(x.v[i], y.v[i], 1e-8);
+            check_near(x.q[i], y.q[i], 1e-13);
+            check_near(x.v[i], y.v[i], 1e-12);
         }
         bo_integrator_destroy(ctx, I);
     }
