@@ -15,7 +15,6 @@
 
 #include <string.h>
 
-#define HOLD 1e-9    /* of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end */
 #define LONGEST 0.5  /* rad, or parts of the radius: one iteration */
 #define STIRRED 1e-6 /* rad, or parts of the radius: forces below what this much motion makes are none */
 enum { MOST_ITERATIONS = 40, MOST_PIECES = 400 };
@@ -188,34 +187,52 @@ static void equilibrate(struct bo_full_work *w) {
         for (size_t c = 0; c < size; c++)
             w->A[r * size + c] *= w->scale[r] * w->scale[c];
     for (size_t k = n; k < size; k++)
-        w->A[k * size + k] -= HOLD;
+        w->A[k * size + k] -= BO_LOOP_HOLD;
 }
 
 static bough_status tangent(void *data, const bo_instant *at, double ca, double cv, double cq) {
     bough_full_mechanism *full = data;
     struct bo_full_work *w = full->work;
     const size_t size = (size_t)w->size;
+    const double rate = w->dt > 0 ? ca / w->dt : 0, damp = cv / cq;
+    w->part = cq;
     bo_full_balance(full, at, w->step, w->step + w->n);
-    bo_full_differentiate(full, at, w->dt > 0 ? ca / w->dt : 0, cv / cq, w->A);
+    w->by_tree = bo_full_factor_make(full, w->tree, at, rate, damp, &w->hardest);
+    if (w->by_tree)
+        return BOUGH_OK;
+    bo_full_differentiate(full, at, rate, damp, w->A);
     for (size_t k = (size_t)w->base_size; k < (size_t)w->n; k++)
         w->hardest = fmax(w->hardest, fabs(w->A[k * size + k]) * w->unit[k] * w->unit[k]);
-    w->part = cq;
     equilibrate(w);
     return bo_lu_factor(w->size, w->A, w->pivots) ? BOUGH_OK : BOUGH_ERROR_SINGULAR;
 }
 
+/* both (size): motion and wrenches of loops by what they are to balance, in place */
+static void solve_both(const bough_full_mechanism *full, double *both) {
+    const struct bo_full_work *w = full->work;
+    if (w->by_tree) {
+        bo_full_factor_solve(full, w->tree, both, both);
+        return;
+    }
+    for (int32_t k = 0; k < w->size; k++)
+        both[k] *= w->scale[k];
+    bo_lu_solve(w->size, w->A, w->pivots, both);
+    for (int32_t k = 0; k < w->size; k++)
+        both[k] *= w->scale[k];
+}
+
 /* The unknown is the rate, the matrix is that of the motion: x = motion / part. */
 static bough_status solve_tangent(void *data, const double *b, const double *d, double *x, double *y) {
-    const struct bo_full_work *w = ((const bough_full_mechanism *)data)->work;
-    for (int32_t k = 0; k < w->n; k++)
-        w->step[k] = b[k] * w->scale[k];
+    const bough_full_mechanism *full = data;
+    const struct bo_full_work *w = full->work;
+    memcpy(w->both, b, (size_t)w->n * sizeof *b);
     for (int32_t k = w->n; k < w->size; k++)
-        w->step[k] = d[k - w->n] * w->part * w->scale[k];
-    bo_lu_solve(w->size, w->A, w->pivots, w->step);
+        w->both[k] = d[k - w->n] * w->part;
+    solve_both(full, w->both);
     for (int32_t k = 0; k < w->n; k++)
-        x[k] = w->step[k] * w->scale[k] / w->part;
-    for (int32_t k = w->n; k < w->size; k++)
-        y[k - w->n] = w->step[k] * w->scale[k];
+        x[k] = w->both[k] / w->part;
+    if (w->size > w->n)
+        memcpy(y, w->both + w->n, (size_t)(w->size - w->n) * sizeof *y);
     return BOUGH_OK;
 }
 
@@ -359,11 +376,11 @@ bool bo_full_answer(bough_full_mechanism *full, double *inverse) {
             return false;
     }
     for (size_t c = 0; c < n; c++) {
-        memset(w->step, 0, (size_t)w->size * sizeof(double));
-        w->step[c] = w->scale[c] / (w->dt * w->dt);
-        bo_lu_solve(w->size, w->A, w->pivots, w->step);
+        memset(w->both, 0, (size_t)w->size * sizeof(double));
+        w->both[c] = 1 / (w->dt * w->dt);
+        solve_both(full, w->both);
         for (size_t r = 0; r < n; r++)
-            inverse[r * n + c] = w->scale[r] * w->step[r];
+            inverse[r * n + c] = w->both[r];
     }
     for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < r; c++)
@@ -446,6 +463,7 @@ void bough_full_mechanism_destroy(bough_context *ctx, bough_full_mechanism *full
         return;
     if (full->work) {
         bo_integrator_destroy(ctx, full->work->method);
+        bo_full_factor_destroy(ctx, full->work->tree);
         bo_free(ctx, full->work->memory);
         bo_free(ctx, full->work->poses);
         bo_free(ctx, full->work->before);
@@ -500,7 +518,7 @@ static bool make_work(bough_context *ctx, const bough_mechanism *m, struct bo_fu
     w->n = w->base_size + m->coordinate_count;
     w->size = w->n + 6 * m->loop_count;
     const size_t size = (size_t)w->size, links = (size_t)m->def.link_count;
-    double *x = w->memory = BO_NEW_ZEROS(ctx, double, size *size + 12 * size + 42 * links);
+    double *x = w->memory = BO_NEW_ZEROS(ctx, double, size *size + 13 * size + 42 * links);
     w->poses = BO_NEW_ZEROS(ctx, bo_se3, links);
     w->before = BO_NEW_ZEROS(ctx, bo_se3, links);
     w->wrenches = BO_NEW_ZEROS(ctx, bo_twist, links);
@@ -510,8 +528,8 @@ static bool make_work(bough_context *ctx, const bough_mechanism *m, struct bo_fu
     w->pivots = BO_NEW_ARRAY(ctx, int32_t, size);
     if (!x || !w->poses || !w->before || !w->wrenches || !w->momenta || !w->pushes || !w->columns || !w->pivots)
         return false;
-    double **const arrays[] = {&w->q,    &w->q_before, &w->unit,  &w->kept, &w->good, &w->start,
-                               &w->goal, &w->placed,   &w->scale, &w->step, &w->z,    &w->v};
+    double **const arrays[] = {&w->q,      &w->q_before, &w->unit, &w->kept, &w->good, &w->start, &w->goal,
+                               &w->placed, &w->scale,    &w->step, &w->z,    &w->v,    &w->both};
     w->A = x, x += size * size;
     w->stiffness = x, x += 36 * links;
     w->rates = x, x += 6 * links;
@@ -543,7 +561,9 @@ bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechani
         bough_full_mechanism_destroy(ctx, f);
         return bo_fail_memory(ctx);
     }
-    const bough_status status = make_system(ctx, f);
+    bough_status status = bo_full_factor_create(ctx, mechanism, f->work->base_size, &f->work->tree);
+    if (status == BOUGH_OK)
+        status = make_system(ctx, f);
     if (status != BOUGH_OK) {
         bough_full_mechanism_destroy(ctx, f);
         return status;

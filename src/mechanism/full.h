@@ -6,6 +6,11 @@
 #include "mechanism/mechanism.h"
 #include "time/integrator.h"
 
+/* Of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end. */
+#define BO_LOOP_HOLD 1e-9
+
+typedef struct bo_full_factor bo_full_factor;
+
 struct bo_full_work {
     const bough_mechanism *mechanism;
     int32_t base_size, n, size;         /* 6 or 0; that and all coordinates; and 6 of each loop */
@@ -22,11 +27,13 @@ struct bo_full_work {
     double *placed;                     /* n: the coordinates that the poses are of */
     bool is_placed;
     /* The matrix of Newton's method, dR/dq and so on, unscaled by bo_full_differentiate(), then factored. */
-    double *A, *scale, *step; /* size x size, size, size */
-    bo_twist *columns;        /* n: motion of all that is beyond, by each coordinate, spatial */
-    double *stiffness;        /* links x 36: change of the wrench on a link, then on all beyond, by its own motion */
-    double part;              /* motion in a unit of the unknown of Newton's method: the step, or 1 */
-    bool factored;            /* A is of this step, a little way back at most */
+    double *A, *scale, *step, *both; /* size x size, size, size, size */
+    bo_twist *columns;               /* n: motion of all that is beyond, by each coordinate, spatial */
+    double *stiffness;    /* links x 36: change of the wrench on a link, then on all beyond, by its own motion */
+    double part;          /* motion in a unit of the unknown of Newton's method: the step, or 1 */
+    bool factored;        /* A, or tree, is of this step, a little way back at most */
+    bo_full_factor *tree; /* the factor along the tree; A serves where there is none */
+    bool by_tree;         /* which of them is kept */
     int32_t *pivots;
     void *memory;
     bo_system system; /* its data is the bough_full_mechanism */
@@ -54,6 +61,34 @@ double bo_full_balance(const bough_full_mechanism *full, const bo_instant *at, d
  *     [ dc/dq    0   ]
  * with momenta and damping of a step in dR/dq. rate: ca / dt of the momenta, damp: cv / cq. */
 void bo_full_differentiate(const bough_full_mechanism *full, const bo_instant *at, double rate, double damp, double *A);
+
+/* ---- parts of that ---- */
+
+/* x with x . t = [t, s] . W for all t */
+bo_twist bo_bracket_power(bo_twist s, bo_twist W);
+/* Springs, limits, dampers, and the change of the columns (freedoms x freedoms), for the wrench W that a joint carries,
+ * in its frame. */
+void bo_full_joint_block(const bough_full_mechanism *full, int32_t joint, const bo_instant *at, bo_twist W, double damp,
+                         double K[36]);
+/* columns: motions by all coordinates; those of a joint that closes a loop move nothing. */
+void bo_full_fill_columns(const struct bo_full_work *work, const double *q);
+/* stiffness: of each link alone. */
+void bo_full_fill_links(const bough_full_mechanism *full, const bo_instant *at, double rate);
+/* The inverse of the right Jacobian at a gap c. */
+void bo_full_invert_jacobian(bo_twist c, double inverse[36]);
+
+/* ---- full_solve.c: the same matrix, eliminated along the tree ---- */
+
+bough_status bo_full_factor_create(bough_context *ctx, const bough_mechanism *mechanism, int32_t base_size,
+                                   bo_full_factor **factor);
+void bo_full_factor_destroy(bough_context *ctx, bo_full_factor *factor);
+/* Where bo_full_balance() has just been. *hardest: the largest diagonal entry of the joints' coordinates times the
+ * square of its unit. False: a joint, or the loops, have no factor in this order; the whole matrix may have one. */
+bool bo_full_factor_make(const bough_full_mechanism *full, bo_full_factor *factor, const bo_instant *at, double rate,
+                         double damp, double *hardest);
+/* x (size: motion, then wrenches of loops) for b (size); x may be b. */
+void bo_full_factor_solve(const bough_full_mechanism *full, bo_full_factor *factor, const double *b, double *x);
+
 /* About the middle, where all spatial wrenches are. */
 static inline bo_se3 bo_about_middle(const bough_mechanism *m, bo_se3 g) {
     g.t = bo_sub(g.t, m->middle);

@@ -16,8 +16,7 @@
 static bo_twist bracket(bo_twist a, bo_twist b) {
     return (bo_twist){bo_add(bo_cross(a.w, b.v), bo_cross(a.v, b.w)), bo_cross(a.w, b.w)};
 }
-/* x with x . t = [t, s] . W for all t */
-static bo_twist bracket_power(bo_twist s, bo_twist W) {
+bo_twist bo_bracket_power(bo_twist s, bo_twist W) {
     return (bo_twist){bo_cross(s.w, W.v), bo_add(bo_cross(s.v, W.v), bo_cross(s.w, W.w))};
 }
 static bo_twist scaled(double s, bo_twist t) {
@@ -85,22 +84,31 @@ static void column_changes(bough_mechanism_joint_kind kind, const double *theta,
             out[n * a + b] = bo_twist_dot(jacobian_change(t, unit(first + b), unit(first + a)), W);
 }
 
-/* Springs, limits, dampers, and the change of the columns, for the wrench W that the joint carries, in its frame. */
+void bo_full_joint_block(const bough_full_mechanism *full, int32_t j, const bo_instant *at, bo_twist W, double damp,
+                         double K[36]) {
+    const struct bo_full_work *w = full->work;
+    const bo_mechanism_joint *joint = &w->mechanism->joints[j];
+    const int n = joint->freedoms;
+    const double *theta = at->q + w->base_size + joint->offset;
+    column_changes(joint->kind, theta, W, K);
+    for (int a = 0; a < n; a++) {
+        double end;
+        for (int b = 0; b < n; b++)
+            K[n * a + b] = joint->stiffness[n * a + b] - K[n * a + b];
+        K[n * a + a] += bo_joint_limit(joint, a, theta[a], &end) + damp * joint->damping[a];
+    }
+}
+
 static void put_joint(const bough_full_mechanism *full, int32_t j, const bo_instant *at, bo_twist W, double damp,
                       double *A) {
     const struct bo_full_work *w = full->work;
     const bo_mechanism_joint *joint = &w->mechanism->joints[j];
-    const int n = joint->freedoms;
     const int32_t offset = w->base_size + joint->offset;
-    const double *theta = at->q + offset;
-    double changes[36];
-    column_changes(joint->kind, theta, W, changes);
-    for (int a = 0; a < n; a++) {
-        double *row = A + (size_t)(offset + a) * (size_t)w->size + offset, end;
-        for (int b = 0; b < n; b++)
-            row[b] += joint->stiffness[n * a + b] - changes[n * a + b];
-        row[a] += bo_joint_limit(joint, a, theta[a], &end) + damp * joint->damping[a];
-    }
+    double K[36];
+    bo_full_joint_block(full, j, at, W, damp, K);
+    for (int a = 0; a < joint->freedoms; a++)
+        for (int b = 0; b < joint->freedoms; b++)
+            A[(size_t)(offset + a) * (size_t)w->size + (size_t)(offset + b)] += K[joint->freedoms * a + b];
 }
 
 /* ---- links ---- */
@@ -135,7 +143,7 @@ static void put_inertia(const struct bo_full_work *w, int32_t i, bo_vec3 r, doub
     put_block(B, 3, 3, bo_mat_scale(-rate, spin));
 }
 
-static void fill_links(const bough_full_mechanism *full, const bo_instant *at, double rate) {
+void bo_full_fill_links(const bough_full_mechanism *full, const bo_instant *at, double rate) {
     const struct bo_full_work *w = full->work;
     const bough_mechanism *m = w->mechanism;
     memset(w->stiffness, 0, 36 * (size_t)m->def.link_count * sizeof(double));
@@ -162,8 +170,7 @@ static void fill_links(const bough_full_mechanism *full, const bo_instant *at, d
 
 /* ---- the tree ---- */
 
-/* Motions by all coordinates; those of a joint that closes a loop move nothing. */
-static void fill_columns(const struct bo_full_work *w, const double *q) {
+void bo_full_fill_columns(const struct bo_full_work *w, const double *q) {
     const bough_mechanism *m = w->mechanism;
     const bo_se3 base = bo_about_middle(m, w->poses[m->def.base]);
     for (int k = 0; k < w->base_size; k++)
@@ -198,7 +205,7 @@ static void put_pairs(const struct bo_full_work *w, int32_t i, int32_t b, bool o
     const size_t size = (size_t)w->size;
     const double *B = w->stiffness + 36 * (size_t)i;
     const bo_twist S = w->columns[b], by_links = times_transposed(B, S), y = times(B, S);
-    const bo_twist both = bo_twist_mul_add(by_links, 1, bracket_power(S, w->wrenches[i]));
+    const bo_twist both = bo_twist_mul_add(by_links, 1, bo_bracket_power(S, w->wrenches[i]));
     subtract_row(w, b, i, own ? both : by_links, A);
     for (int32_t l = m->up[i]; l >= 0; l = m->up[l]) {
         subtract_row(w, b, l, both, A);
@@ -233,14 +240,13 @@ static void put_tree(const bough_full_mechanism *full, const bo_instant *at, dou
     for (int32_t a = 0; a < w->base_size; a++) {
         const bo_twist E = bo_ad(base, unit(a));
         const bo_twist x = times_transposed(w->stiffness + 36 * (size_t)m->def.base, E);
-        subtract_row(w, a, m->def.base, bo_twist_mul_add(x, 1, bracket_power(E, w->wrenches[m->def.base])), A);
+        subtract_row(w, a, m->def.base, bo_twist_mul_add(x, 1, bo_bracket_power(E, w->wrenches[m->def.base])), A);
     }
 }
 
 /* ---- loops ---- */
 
-/* The inverse of the right Jacobian at a gap c. */
-static void invert_jacobian(bo_twist c, double inverse[36]) {
+void bo_full_invert_jacobian(bo_twist c, double inverse[36]) {
     int32_t pivots[6];
     double J[36];
     memset(inverse, 0, 36 * sizeof *inverse);
@@ -268,7 +274,7 @@ static void put_column(const struct bo_full_work *w, int32_t loop, int32_t colum
 static void put_carried(const struct bo_full_work *w, int32_t child, bo_twist f, int32_t row, double sign, double *A) {
     const bo_twist S = w->columns[row];
     /* S . carry(t, f) = -[t, S] . f */
-    const bo_twist x = scaled(-sign, bracket_power(S, f));
+    const bo_twist x = scaled(-sign, bo_bracket_power(S, f));
     for (int32_t l = child; l >= 0; l = w->mechanism->up[l])
         subtract_row(w, row, l, x, A);
 }
@@ -285,7 +291,7 @@ static void put_loop(const bough_full_mechanism *full, int32_t loop, const bo_in
     const bo_se3 E = bo_se3_mul(bo_se3_inverse(X), Y), to_frame = bo_se3_inverse(bo_about_middle(m, Y));
     const bo_twist local = bo_load_twist(at->lambda + 6 * loop), f = bo_ad_transposed(to_frame, local);
     double inverse[36];
-    invert_jacobian(bo_se3_log(E), inverse);
+    bo_full_invert_jacobian(bo_se3_log(E), inverse);
     put_joint(full, m->cuts[loop], at, local, damp, A);
     bo_twist columns[BO_MOST_FREEDOMS];
     bo_joint_columns(joint->kind, at->q + offset, columns);
@@ -315,8 +321,8 @@ void bo_full_differentiate(const bough_full_mechanism *full, const bo_instant *a
                            double *A) {
     const struct bo_full_work *w = full->work;
     memset(A, 0, (size_t)w->size * (size_t)w->size * sizeof *A);
-    fill_columns(w, at->q);
-    fill_links(full, at, rate);
+    bo_full_fill_columns(w, at->q);
+    bo_full_fill_links(full, at, rate);
     put_tree(full, at, damp, A);
     for (int32_t k = 0; k < w->mechanism->loop_count; k++)
         put_loop(full, k, at, damp, A);

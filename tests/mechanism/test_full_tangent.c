@@ -1,6 +1,7 @@
 /* Derivatives of the full mechanism's balance against differences. */
 #include "mechanisms.h"
 
+#include "dense/lu.h"
 #include "mechanism/full.h"
 
 /* R and c at coordinates and wrenches of loops, with momenta and dampers of a step as the integrator makes them. */
@@ -18,6 +19,39 @@ static void balance_at(bough_full_mechanism *full, const double *x, double *out)
     const bo_instant at = {0, x, NULL, v, a, x + w->n};
     check(system->residual(system->data, &at, out, out + w->n, &magnitude) == BOUGH_OK);
     free(v), free(a);
+}
+
+static int compared[2]; /* solutions without and with loops */
+
+/* The factor along the tree against dense LU; what holds redundant loops regular makes a difference. */
+static void check_solution(bough_context *ctx, bough_full_mechanism *full, const bo_instant *at, double *A,
+                           test_random *r) {
+    struct bo_full_work *w = full->work;
+    const size_t size = (size_t)w->size;
+    const double rate = w->dt > 0 ? 1 / (w->dt * w->dt) : 0, damp = w->dt > 0 ? 1 / w->dt : 0;
+    double *x = calloc(size, sizeof *x), *y = calloc(size, sizeof *y), *R = calloc(size, sizeof *R), hardest = 0,
+           most = 0;
+    int32_t *pivots = calloc(size, sizeof *pivots);
+    bo_full_factor *factor;
+    for (size_t k = 0; k < size; k++)
+        x[k] = y[k] = spread(r);
+    check_ok(ctx, bo_full_factor_create(ctx, w->mechanism, w->base_size, &factor));
+    bo_full_balance(full, at, R, R + w->n);
+    check(bo_full_factor_make(full, factor, at, rate, damp, &hardest));
+    for (int32_t k = w->base_size; k < w->n; k++)
+        most = fmax(most, fabs(A[(size_t)k * (size + 1)]) * w->unit[k] * w->unit[k]);
+    check_near(hardest / most, 1, 1e-13);
+    bo_full_factor_solve(full, factor, x, x);
+    if (bo_lu_factor(w->size, A, pivots)) { /* loops are not redundant */
+        bo_lu_solve(w->size, A, pivots, y);
+        const double motion = difference((size_t)w->n, x, y);
+        const double wrench = size > (size_t)w->n ? difference(size - (size_t)w->n, x + w->n, y + w->n) : 0;
+        check_below(motion, w->mechanism->loop_count > 0 ? 1e-6 : 1e-9);
+        check_below(wrench, 1e-6);
+        compared[w->mechanism->loop_count > 0]++;
+    }
+    bo_full_factor_destroy(ctx, factor);
+    free(x), free(y), free(R), free(pivots);
 }
 
 static void check_tangent(bough_context *ctx, const sketch *s, test_random *r, double dt) {
@@ -69,6 +103,7 @@ static void check_tangent(bough_context *ctx, const sketch *s, test_random *r, d
             worst = fmax(worst, fabs(A[k * size + c] - (high[k] - low[k]) / (2 * h)) / most);
     }
     check_below(worst, 3e-7);
+    check_solution(ctx, full, &at, A, r);
     free(A), free(low), free(high), free(v), free(a);
     bough_full_mechanism_destroy(ctx, full);
     bough_mechanism_destroy(ctx, m);
@@ -92,6 +127,8 @@ static void tangents_are_derivatives(void **unused) {
         check_tangent(ctx, s, &r, 0.03);
         free(s);
     }
+    printf("%d solutions of trees and %d with loops compared\n", compared[0], compared[1]);
+    check(compared[0] > 20 && compared[1] > 15);
     bough_context_destroy(ctx);
 }
 
