@@ -197,7 +197,7 @@ static bough_status tangent(void *data, const bo_instant *at, double ca, double 
     const double rate = w->dt > 0 ? ca / w->dt : 0, damp = cv / cq;
     w->part = cq;
     bo_full_balance(full, at, w->step, w->step + w->n);
-    w->by_tree = bo_full_factor_make(full, w->tree, at, rate, damp, &w->hardest);
+    w->by_tree = w->tree && bo_full_factor_make(full, w->tree, at, rate, damp, &w->hardest);
     if (w->by_tree)
         return BOUGH_OK;
     bo_full_differentiate(full, at, rate, damp, w->A);

@@ -72,7 +72,6 @@ static bough_status check_def(bough_context *ctx, const bough_integrator_def *de
 #define OWN_VECTORS 6      /* next (3), history (2), move_scratch */
 #define RESIDUAL_VECTORS 5 /* next (3), history (2) */
 
-/* Entries that any vector of the system fits into. */
 static size_t vector_length(const bo_system *system) {
     const int32_t sizes[] = {system->size, system->position_size, system->momentum_size, system->constraint_count};
     size_t most = 0;
@@ -82,7 +81,7 @@ static size_t vector_length(const bo_system *system) {
 }
 
 static bough_status reserve_residual(bo_integrator *I) {
-    const size_t length = vector_length(I->system);
+    const size_t length = I->length;
     const int32_t of_step = I->method->residual_vectors, of_start = BO_START_VECTORS;
     const size_t vectors = OWN_VECTORS + RESIDUAL_VECTORS + (size_t)(of_step > of_start ? of_step : of_start);
     BO_TRY(bo_arena_create(I->ctx, &I->arena, "time integrator", (length * sizeof(double) + 64) * vectors));
@@ -119,9 +118,9 @@ static bough_status check_residual_form(bough_context *ctx, const bo_system *sys
 }
 
 static bough_status reserve(bo_integrator *I) {
+    const size_t length = I->length = vector_length(I->system);
     if (I->system->residual)
         return reserve_residual(I);
-    size_t length = vector_length(I->system);
     size_t vectors = (size_t)I->method->vector_count + OWN_VECTORS + 1; /* one for bo_damp_ahead() */
     size_t bytes = (length * sizeof(double) + 64) * vectors;
     if (I->method->uses_modes)
@@ -236,7 +235,7 @@ void bo_integrator_restore(bo_integrator *I, const double *history) {
 }
 
 double *bo_take(bo_integrator *I) {
-    return bo_arena_take(I->ctx, &I->arena, vector_length(I->system), sizeof(double));
+    return bo_arena_take(I->ctx, &I->arena, I->length, sizeof(double));
 }
 
 void bo_add_scaled(const bo_integrator *I, const double *x, double s, const double *y, double *out) {

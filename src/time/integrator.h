@@ -46,6 +46,7 @@ struct bo_integrator {
     const bo_method *method;
     bough_integrator_def def;
     bo_arena arena;
+    size_t length;               /* entries of a vector from the arena: any of the system's fits */
     bo_motion next;              /* where a step is built before it is accepted */
     double *q_before, *v_before; /* of the step before, for multistep methods */
     double *move_scratch;
