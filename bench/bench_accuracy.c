@@ -137,7 +137,7 @@ static bool make_full(accuracy *b) {
     const size_t size = 3 * (size_t)bough_body_mesh(b->body)->vertex_count;
     bough_integrator_def def = bough_default_integrator_def();
     def.name = "hht", def.alpha = alpha;
-    b->motion = (bo_motion){0, calloc(3 * size, sizeof(double)), NULL, NULL};
+    b->motion = (bo_motion){.q = calloc(3 * size, sizeof(double))};
     if (!b->motion.q)
         return false;
     b->motion.v = b->motion.q + size, b->motion.a = b->motion.v + size;

@@ -425,7 +425,7 @@ static bool swing_body(swinging *b, double amplitude, swing *full) {
     bough_integrator_def def = bough_default_integrator_def();
     bo_system system = {0};
     bo_integrator *integrator = NULL;
-    bo_motion motion = {0, calloc(3 * n, sizeof(double)), NULL, NULL};
+    bo_motion motion = {.q = calloc(3 * n, sizeof(double))};
     def.name = "hht", def.alpha = swing_alpha;
     motion.v = motion.q + n, motion.a = motion.v + n;
     bool good = motion.q && start_body(b, amplitude, motion.v, full) &&

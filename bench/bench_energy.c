@@ -43,7 +43,7 @@ static bough_status run(bough_context *ctx, const char *name, double rho, double
         s = swinging_beam_energy(&b, &before);
     if (!s)
         s = bo_integrator_create(ctx, &b.system, &def, &I);
-    bo_motion motion = {0, b.q, b.v, b.a};
+    bo_motion motion = {.q = b.q, .v = b.v, .a = b.a};
     for (int i = 0; !s && i < 500; i++)
         s = app_interrupted() ? BOUGH_CANCELLED : bo_integrator_step(I, 0.01, &motion);
     if (!s)

@@ -15,7 +15,7 @@ static double time_step(bough_context *ctx, const char *name, double young, int3
     bough_status s = swinging_beam_create(ctx, young, &b);
     if (!s)
         s = bo_integrator_create(ctx, &b.system, &def, &I);
-    bo_motion motion = {0, b.q, b.v, b.a};
+    bo_motion motion = {.q = b.q, .v = b.v, .a = b.a};
     for (int i = 0; !s && i < STEPS; i++) {
         double start = app_cpu_seconds();
         s = bo_integrator_step(I, 0.01, &motion);

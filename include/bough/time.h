@@ -17,6 +17,7 @@ typedef struct bough_integrator_info {
     bool explicit_method;
     int32_t factorisations; /* per step (per Newton iteration and stage for fully implicit methods) */
     int32_t solves;         /* likewise */
+    bool constraints;       /* also moves systems with constraints */
     const char *needs;      /* "", "rho", "alpha", "beta, gamma": which parameters of the def it reads */
 } bough_integrator_info;
 

@@ -1,24 +1,22 @@
-/* The whole mechanism, not linearised: statics and backward Euler. docs/theory/mechanism.md, "The full mechanism".
+/* The whole mechanism, not linearised: statics and backward Euler, as a system of the time room in residual form.
+ * docs/theory/mechanism.md, "The full mechanism".
  *
  * Unknowns are the coordinates of all joints (after a twist u of the base when it is free, H_base = H_before exp(u))
- * and a wrench f_k for each joint that closes a loop. With spatial columns s_ja of the joints and W_j the sum of the
- * wrenches on all links beyond joint j, balance of coordinate a of joint j:   K (theta - rest) + D (theta - before) / h
- * - sign_j s_ja . W_j = 0 balance of the base:                  -Ad(H_base)^T W = 0 loop k: log(X^-1 Y) = 0 where X and
- * Y are the joint's frame as the parent and as the child see it; -f_k acts on the child, f_k on the parent. Newton's
- * matrix is taken by differences: what geometry and inertia add to it needs no formulas of its own. */
+ * and, as multipliers, a wrench f_k for each joint that closes a loop. With spatial columns s_ja of the joints and W_j
+ * the sum of the wrenches on all links beyond joint j,
+ *     balance of coordinate a of joint j:   K (theta - rest) + D theta' - sign_j s_ja . W_j = 0
+ *     balance of the base:                  -Ad(H_base)^T W = 0
+ *     loop k:                               log(X^-1 Y) = 0
+ * where X and Y are the joint's frame as the parent and as the child see it; -f_k acts on the child, f_k on the parent.
+ * Momenta of the links are those of the way that they have gone in the step. */
 #include "mechanism/full.h"
 
 #include "dense/lu.h"
 
 #include <string.h>
 
-#define DIFFERENCE 1e-7 /* rad, or parts of the radius */
-#define TOLERANCE 1e-11 /* of what is left of forces, and of gaps in radii */
-#define ROUNDED 1e-8    /* the same where no iteration finds better any more */
-#define HOLD 1e-9    /* of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end */
 #define LONGEST 0.5  /* rad, or parts of the radius: one iteration */
 #define STIRRED 1e-6 /* rad, or parts of the radius: forces below what this much motion makes are none */
-#define FAST 0.1     /* of what is left: an iteration that leaves less serves with an older matrix too */
 enum { MOST_ITERATIONS = 40, MOST_PIECES = 400 };
 
 /* ---- balance ---- */
@@ -30,6 +28,11 @@ static bo_se3 base_pose(const struct bo_full_work *w, const double *q) {
 
 static void place(struct bo_full_work *w, const double *q) {
     const bough_mechanism *m = w->mechanism;
+    const size_t bytes = (size_t)w->n * sizeof *q;
+    if (w->is_placed && memcmp(w->placed, q, bytes) == 0)
+        return;
+    memcpy(w->placed, q, bytes);
+    w->is_placed = true;
     w->poses[m->def.base] = base_pose(w, q);
     for (int32_t k = 1; k < m->def.link_count; k++) {
         const int32_t i = m->topology.order[k];
@@ -56,19 +59,15 @@ static bo_twist momentum_between(const bough_rigid_body_def *link, bo_se3 from, 
     return (bo_twist){bo_scale(link->mass, v), bo_mat_vec(to.R, bo_mat_vec(bo_sym(I), bo_mat_tvec(to.R, spin)))};
 }
 
-static void load_links(const bough_full_mechanism *full) {
+static void load_links(const bough_full_mechanism *full, const double *rates) {
     struct bo_full_work *w = full->work;
     const bough_mechanism *m = w->mechanism;
     for (int32_t i = 0; i < m->def.link_count; i++) {
         const bough_rigid_body_def *link = &m->links[i];
-        bo_vec3 force = bo_scale(link->mass, bo_load3(full->gravity)), torque = {0, 0, 0};
-        if (w->dt > 0) {
-            const bo_twist now = momentum_between(link, w->before[i], w->poses[i], w->dt);
-            const bo_twist change = bo_twist_mul_add(now, -1, w->momenta[i]);
-            force = bo_mul_add(force, -1 / w->dt, change.v);
-            torque = bo_scale(-1 / w->dt, change.w);
-        }
-        const bo_twist own = wrench_at(m, bo_se3_apply(w->poses[i], bo_load3(link->centre)), force, torque);
+        const bo_twist change = bo_load_twist(rates + 6 * (size_t)i);
+        const bo_vec3 force = bo_sub(bo_scale(link->mass, bo_load3(full->gravity)), change.v);
+        const bo_twist own =
+            wrench_at(m, bo_se3_apply(w->poses[i], bo_load3(link->centre)), force, bo_scale(-1, change.w));
         w->wrenches[i] = bo_twist_mul_add(own, 1, w->pushes[i]);
     }
     if (w->base_size > 0) {
@@ -85,110 +84,92 @@ static void load_links(const bough_full_mechanism *full) {
     }
 }
 
-static bo_se3 about_middle(const bough_mechanism *m, bo_se3 g) {
-    g.t = bo_sub(g.t, m->middle);
-    return g;
-}
-
-/* Of the products whose sum is the power: what rounding is measured against where they cancel. */
+/* The sum of what the power is a sum of, without signs: rounding is measured against it where they cancel. */
 static double size_of_power(bo_twist a, bo_twist b) {
     return fabs(a.v.x * b.v.x) + fabs(a.v.y * b.v.y) + fabs(a.v.z * b.v.z) + fabs(a.w.x * b.w.x) + fabs(a.w.y * b.w.y) +
            fabs(a.w.z * b.w.z);
 }
 
-/* Of the coordinates of a joint, for the wrench that it carries from child to parent. */
-static void balance_joint(const bough_full_mechanism *full, int32_t j, bo_twist carried, const double *q, double *out) {
-    struct bo_full_work *w = full->work;
+/* Rows of the coordinates of a joint, for the wrench that it carries from child to parent. Returns the size of what
+ * they balance. */
+static double balance_joint(const bough_full_mechanism *full, int32_t j, bo_twist carried, const bo_instant *at,
+                            double *R) {
+    const struct bo_full_work *w = full->work;
     const bough_mechanism *m = w->mechanism;
     const bo_mechanism_joint *joint = &m->joints[j];
     const int n = joint->freedoms;
     const int32_t offset = w->base_size + joint->offset;
-    const double *theta = q + offset;
-    const bo_se3 frame = about_middle(m, bo_joint_frame(joint, w->poses[joint->child]));
+    const double *theta = at->q + offset;
+    const bo_se3 frame = bo_about_middle(m, bo_joint_frame(joint, w->poses[joint->child]));
     const bo_twist local = bo_ad_transposed(frame, carried);
     bo_twist columns[BO_MOST_FREEDOMS];
+    double most = 0;
     bo_joint_columns(joint->kind, theta, columns);
     for (int a = 0; a < n; a++) {
-        double spring = 0;
+        double spring = joint->damping[a] * at->v[offset + a];
         for (int b = 0; b < n; b++)
             spring += joint->stiffness[n * a + b] * (theta[b] - joint->at[b] - full->offsets[joint->offset + b]);
         double end;
         const double limit = bo_joint_limit(joint, a, theta[a], &end);
         if (limit > 0)
             spring += limit * (theta[a] - end);
-        if (w->dt > 0)
-            spring += joint->damping[a] * (theta[a] - w->q_before[offset + a]) / w->dt;
-        const double load = bo_twist_dot(columns[a], local);
-        out[offset + a] = spring - load;
-        w->forces[joint->offset + a] = fabs(spring) + size_of_power(columns[a], local);
+        R[offset + a] = spring - bo_twist_dot(columns[a], local);
+        most = fmax(most, (fabs(spring) + size_of_power(columns[a], local)) * w->unit[offset + a]);
     }
+    return most;
 }
 
-/* residual (size) at the unknowns q */
-static void balance(const bough_full_mechanism *full, const double *q, double *out) {
+double bo_full_balance(const bough_full_mechanism *full, const bo_instant *at, double *R, double *c) {
     struct bo_full_work *w = full->work;
     const bough_mechanism *m = w->mechanism;
-    place(w, q);
-    load_links(full);
+    const bo_twist none = {{0, 0, 0}, {0, 0, 0}};
+    double most = 0;
+    place(w, at->q);
+    load_links(full, at->a);
     for (int32_t k = 0; k < m->topology.loop_count; k++) {
         const bo_mechanism_joint *joint = &m->joints[m->topology.cuts[k]];
         const bo_se3 from = bo_se3_mul(w->poses[joint->parent], joint->in_parent);
-        const bo_se3 X = bo_se3_mul(from, bo_joint_pose(joint->kind, q + w->base_size + joint->offset));
+        const bo_se3 X = bo_se3_mul(from, bo_joint_pose(joint->kind, at->q + w->base_size + joint->offset));
         const bo_se3 Y = bo_joint_frame(joint, w->poses[joint->child]);
-        const bo_twist f = bo_ad_transposed(bo_se3_inverse(about_middle(m, Y)), bo_load_twist(q + w->n + 6 * k));
-        bo_store_twist(out + w->n + 6 * k, bo_se3_log(bo_se3_mul(bo_se3_inverse(X), Y)));
+        const bo_twist f = bo_ad_transposed(bo_se3_inverse(bo_about_middle(m, Y)), bo_load_twist(at->lambda + 6 * k));
+        bo_store_twist(c + 6 * k, bo_se3_log(bo_se3_mul(bo_se3_inverse(X), Y)));
         w->wrenches[joint->child] = bo_twist_mul_add(w->wrenches[joint->child], -1, f);
         w->wrenches[joint->parent] = bo_twist_mul_add(w->wrenches[joint->parent], 1, f);
-        balance_joint(full, m->topology.cuts[k], f, q, out);
+        most = fmax(most, balance_joint(full, m->topology.cuts[k], f, at, R));
     }
     for (int32_t k = m->def.link_count - 1; k > 0; k--) {
         const int32_t i = m->topology.order[k];
-        const bo_twist beyond = w->wrenches[i], none = {{0, 0, 0}, {0, 0, 0}};
-        balance_joint(full, m->topology.way[i].joint, bo_twist_mul_add(none, m->topology.way[i].sign, beyond), q, out);
+        const bo_twist beyond = w->wrenches[i];
+        most = fmax(most, balance_joint(full, m->topology.way[i].joint,
+                                        bo_twist_mul_add(none, m->topology.way[i].sign, beyond), at, R));
         w->wrenches[m->topology.up[i]] = bo_twist_mul_add(w->wrenches[m->topology.up[i]], 1, beyond);
     }
     if (w->base_size > 0) {
-        const bo_twist all = bo_ad_transposed(about_middle(m, w->poses[m->def.base]), w->wrenches[m->def.base]);
-        const bo_twist none = {{0, 0, 0}, {0, 0, 0}};
-        bo_store_twist(out, bo_twist_mul_add(none, -1, all));
+        const bo_twist all = bo_ad_transposed(bo_about_middle(m, w->poses[m->def.base]), w->wrenches[m->def.base]);
+        bo_store_twist(R, bo_twist_mul_add(none, -1, all));
     }
+    return most;
 }
 
-/* ---- Newton ---- */
+/* ---- the system ---- */
 
-/* What a coordinate is measured in: radians, or the radius. */
-double bo_full_unit(const struct bo_full_work *w, int32_t k) {
-    const bough_mechanism *m = w->mechanism;
-    if (k < w->base_size)
-        return k < 3 ? m->radius : 1;
-    if (k >= w->n)
-        return (k - w->n) % 6 < 3 ? m->radius : 1;
-    int32_t low = 0, high = m->def.joint_count; /* the joint of the coordinate */
-    while (high - low > 1) {
-        const int32_t middle = (low + high) / 2;
-        if (m->joints[middle].offset <= k - w->base_size)
-            low = middle;
-        else
-            high = middle;
-    }
-    const bo_mechanism_joint *joint = &m->joints[low];
-    return bo_joint_slides(joint->kind, k - w->base_size - joint->offset) ? m->radius : 1;
+static bough_status residual(void *data, const bo_instant *at, double *R, double *c, double *magnitude) {
+    const bough_full_mechanism *full = data;
+    const struct bo_full_work *w = full->work;
+    *magnitude = fmax(bo_full_balance(full, at, R, c), STIRRED * w->hardest); /* at rest, without loads: no forces */
+    for (int32_t k = 0; k < w->n && w->aim; k++)
+        R[k] -= w->aim[k];
+    for (int32_t k = w->n; k < w->size && w->aim; k++)
+        c[k - w->n] -= w->aim[k];
+    return BOUGH_OK;
 }
 
-/* By differences; the wrenches of loops enter linearly, so that theirs are exact. */
-static void differentiate(const bough_full_mechanism *full) {
-    struct bo_full_work *w = full->work;
-    const size_t size = (size_t)w->size;
-    for (int32_t c = 0; c < w->size; c++) {
-        const double h = c >= w->n ? 1 : DIFFERENCE * bo_full_unit(w, c), kept = w->q[c];
-        w->q[c] = kept + h;
-        balance(full, w->q, w->other);
-        w->q[c] = kept - h;
-        balance(full, w->q, w->first);
-        w->q[c] = kept;
-        for (size_t r = 0; r < size; r++)
-            w->A[r * size + (size_t)c] = (w->other[r] - w->first[r]) / (2 * h);
-    }
+static void momentum(void *data, double t, const double *q, const double *v, double *p) {
+    struct bo_full_work *w = ((const bough_full_mechanism *)data)->work;
+    (void)t, (void)v;
+    place(w, q);
+    for (int32_t i = 0; i < w->mechanism->def.link_count; i++)
+        bo_store_twist(p + 6 * (size_t)i, momentum_between(&w->mechanism->links[i], w->before[i], w->poses[i], w->dt));
 }
 
 /* Unknowns and equations scaled to 1: those of coordinates by their own stiffness, those of loops by the largest. */
@@ -201,133 +182,126 @@ static void equilibrate(struct bo_full_work *w) {
     double most = 0;
     for (size_t k = n; k < size; k++)
         for (size_t c = 0; c < n; c++)
-            most = fmax(most, fabs(w->A[k * size + c]) * w->scale[c] / bo_full_unit(w, (int32_t)k));
+            most = fmax(most, fabs(w->A[k * size + c]) * w->scale[c] / w->unit[k]);
     for (size_t k = n; k < size; k++)
-        w->scale[k] = 1 / (most > 0 ? most : 1) / bo_full_unit(w, (int32_t)k);
+        w->scale[k] = 1 / (most > 0 ? most : 1) / w->unit[k];
     for (size_t r = 0; r < size; r++)
         for (size_t c = 0; c < size; c++)
             w->A[r * size + c] *= w->scale[r] * w->scale[c];
     for (size_t k = n; k < size; k++)
-        w->A[k * size + k] -= HOLD;
+        w->A[k * size + k] -= BO_LOOP_HOLD;
 }
 
-static double length_of(const struct bo_full_work *w, const double *residual) {
-    double sum = 0;
-    for (int32_t k = 0; k < w->size; k++)
-        sum += residual[k] * residual[k] * w->scale[k] * w->scale[k];
-    return sqrt(sum);
-}
-
-/* What is left of forces against their size, and gaps in radii. */
-static void judge(bough_full_mechanism *full) {
-    struct bo_full_work *w = full->work;
-    double left = 0, size = 0, gap = 0;
-    for (int32_t k = w->base_size; k < w->n; k++) {
-        left = fmax(left, fabs(w->residual[k]) * bo_full_unit(w, k));
-        size = fmax(size, w->forces[k - w->base_size] * bo_full_unit(w, k));
-    }
-    for (int32_t k = 0; k < w->base_size; k++)
-        left = fmax(left, fabs(w->residual[k]) * (k < 3 ? w->mechanism->radius : 1));
-    for (int32_t k = w->n; k < w->size; k++)
-        gap = fmax(gap, fabs(w->residual[k]) / bo_full_unit(w, k));
-    w->most = fmax(w->most, size); /* loads that loops carry alone leave nothing on the coordinates in the end */
-    const double against = fmax(w->most, STIRRED * w->hardest); /* at rest and without loads there are none */
-    full->residual = against > 0 ? left / against : left;
-    full->gap = gap;
-}
-
-/* Searches that take long are told of. */
-static bool goes_on(bough_context *ctx, bough_full_mechanism *full) {
-    struct bo_full_work *w = full->work;
-    w->cancelled = full->iterations > 3 &&
-                   !bo_progress(ctx, w->dt > 0 ? "step of the full mechanism" : "equilibrium of the full mechanism", -1,
-                                "iteration %d, residual %.2e", full->iterations, full->residual);
-    return !w->cancelled;
-}
-
-static bool factor(bough_full_mechanism *full) {
+static bough_status tangent(void *data, const bo_instant *at, double ca, double cv, double cq) {
+    bough_full_mechanism *full = data;
     struct bo_full_work *w = full->work;
     const size_t size = (size_t)w->size;
-    differentiate(full);
+    const double rate = w->dt > 0 ? ca / w->dt : 0, damp = cv / cq;
+    w->part = cq;
+    bo_full_balance(full, at, w->step, w->step + w->n);
+    w->by_tree = w->tree && bo_full_factor_make(full, w->tree, at, rate, damp, &w->hardest);
+    if (w->by_tree)
+        return BOUGH_OK;
+    bo_full_differentiate(full, at, rate, damp, w->A);
     for (size_t k = (size_t)w->base_size; k < (size_t)w->n; k++)
-        w->hardest = fmax(w->hardest, fabs(w->A[k * size + k]) * pow(bo_full_unit(w, (int32_t)k), 2));
+        w->hardest = fmax(w->hardest, fabs(w->A[k * size + k]) * w->unit[k] * w->unit[k]);
     equilibrate(w);
-    return w->factored = bo_lu_factor(w->size, w->A, w->pivots);
+    return bo_lu_factor(w->size, w->A, w->pivots) ? BOUGH_OK : BOUGH_ERROR_SINGULAR;
 }
 
-/* Solves balance(q) = target from where q is; target is in `goal` (size) or NULL for zero. */
-static bool newton(bough_context *ctx, bough_full_mechanism *full, const double *goal, double tolerance) {
-    struct bo_full_work *w = full->work;
-    const size_t size = (size_t)w->size;
-    double last = INFINITY;
-    for (int i = 0; i < MOST_ITERATIONS; i++) {
-        balance(full, w->q, w->residual);
-        for (size_t k = 0; k < size && goal; k++)
-            w->residual[k] -= goal[k];
-        judge(full);
-        if (!isfinite(full->residual + full->gap))
-            return false;
-        const double now = fmax(full->residual, full->gap);
-        if (now <= tolerance || (now <= ROUNDED && now > 0.5 * last))
-            return true;
-        const bool fast = now <= FAST * last;
-        last = now;
-        if (!goes_on(ctx, full))
-            return false;
-        full->iterations++;
-        const bool older = w->factored && fast;
-        if (!older && !factor(full))
-            return false;
-        const double before = length_of(w, w->residual);
-        double limit = 1;
-        for (size_t k = 0; k < size; k++)
-            w->step[k] = -w->residual[k] * w->scale[k];
-        bo_lu_solve(w->size, w->A, w->pivots, w->step);
-        for (size_t k = 0; k < size; k++) {
-            w->step[k] *= w->scale[k];
-            if (k < (size_t)w->n && fabs(w->step[k]) > LONGEST * bo_full_unit(w, (int32_t)k))
-                limit = fmin(limit, LONGEST * bo_full_unit(w, (int32_t)k) / fabs(w->step[k]));
-        }
-        bool shorter = false;
-        for (int halving = 0; halving < 12 && !shorter; halving++, limit *= 0.5) {
-            for (size_t k = 0; k < size; k++)
-                w->trial[k] = w->q[k] + limit * w->step[k];
-            balance(full, w->trial, w->other);
-            for (size_t k = 0; k < size && goal; k++)
-                w->other[k] -= goal[k];
-            shorter = length_of(w, w->other) < before * (1 - 1e-4 * limit);
-        }
-        if (!shorter && older) {
-            w->factored = false;
-            continue;
-        }
-        if (!shorter)
-            return now <= ROUNDED;
-        memcpy(w->q, w->trial, size * sizeof(double));
+/* both (size): motion and wrenches of loops by what they are to balance, in place */
+static void solve_both(const bough_full_mechanism *full, double *both) {
+    const struct bo_full_work *w = full->work;
+    if (w->by_tree) {
+        bo_full_factor_solve(full, w->tree, both, both);
+        return;
     }
-    return false;
+    for (int32_t k = 0; k < w->size; k++)
+        both[k] *= w->scale[k];
+    bo_lu_solve(w->size, w->A, w->pivots, both);
+    for (int32_t k = 0; k < w->size; k++)
+        both[k] *= w->scale[k];
+}
+
+/* The unknown is the rate, the matrix is that of the motion: x = motion / part. */
+static bough_status solve_tangent(void *data, const double *b, const double *d, double *x, double *y) {
+    const bough_full_mechanism *full = data;
+    const struct bo_full_work *w = full->work;
+    memcpy(w->both, b, (size_t)w->n * sizeof *b);
+    for (int32_t k = w->n; k < w->size; k++)
+        w->both[k] = d[k - w->n] * w->part;
+    solve_both(full, w->both);
+    for (int32_t k = 0; k < w->n; k++)
+        x[k] = w->both[k] / w->part;
+    if (w->size > w->n)
+        memcpy(y, w->both + w->n, (size_t)(w->size - w->n) * sizeof *y);
+    return BOUGH_OK;
+}
+
+static double step_bound(void *data, const double *q, const double *dq) {
+    const struct bo_full_work *w = ((const bough_full_mechanism *)data)->work;
+    double limit = 1;
+    (void)q;
+    for (int32_t k = 0; k < w->n; k++)
+        if (fabs(dq[k]) > LONGEST * w->unit[k])
+            limit = fmin(limit, LONGEST * w->unit[k] / fabs(dq[k]));
+    return limit;
+}
+
+/* ---- the search ---- */
+
+/* A stage of backward Euler, or statics, from where q is, with the residual at `aim`. */
+static bough_status newton(bough_full_mechanism *full, const double *aim) {
+    struct bo_full_work *w = full->work;
+    const bool moves = w->dt > 0;
+    bo_residual_problem P = {.t = full->time + w->dt,
+                             .ca = moves ? 1 / w->dt : 0,
+                             .cv = moves ? 1 : 0,
+                             .cq = moves ? w->dt : 1,
+                             .q_base = w->q_before,
+                             .p_base = (const double *)w->momenta,
+                             .factored = w->factored};
+    for (int32_t k = 0; k < w->n; k++)
+        w->z[k] = (w->q[k] - w->q_before[k]) / P.cq;
+    w->aim = aim;
+    const bough_status status = bo_solve_residual(w->method, &P, w->z, w->q + w->n, w->q, w->v, w->rates);
+    w->aim = NULL;
+    w->factored = P.factored;
+    full->residual = P.force_left, full->gap = P.gap, full->iterations = w->method->iterations;
+    return status;
 }
 
 /* Where Newton fails from afar, the residual at the start is taken away in pieces. */
-static bool search(bough_context *ctx, bough_full_mechanism *full) {
+static bough_status search(bough_full_mechanism *full) {
     struct bo_full_work *w = full->work;
     const size_t size = (size_t)w->size, bytes = size * sizeof(double);
     memcpy(w->good, w->q, bytes);
-    full->iterations = 0, w->most = w->hardest = 0;
-    w->cancelled = false;
-    if (newton(ctx, full, NULL, TOLERANCE))
-        return true;
+    w->method->iterations = 0, w->hardest = 0;
+    bough_status status = newton(full, NULL);
+    if (status == BOUGH_OK || status == BOUGH_CANCELLED)
+        return status;
     memcpy(w->q, w->good, bytes);
     w->factored = false;
-    balance(full, w->q, w->start);
+    memset(w->v, 0, (size_t)w->n * sizeof(double));
+    memset(w->rates, 0, 6 * (size_t)w->mechanism->def.link_count * sizeof(double));
+    if (w->dt > 0) {
+        momentum(full, 0, w->q, w->v, w->rates);
+        for (int32_t i = 0; i < 6 * w->mechanism->def.link_count; i++)
+            w->rates[i] = (w->rates[i] - ((const double *)w->momenta)[i]) / w->dt;
+        for (int32_t k = 0; k < w->n; k++)
+            w->v[k] = (w->q[k] - w->q_before[k]) / w->dt;
+    }
+    const bo_instant at = {full->time, w->q, NULL, w->v, w->rates, w->q + w->n};
+    bo_full_balance(full, &at, w->start, w->start + w->n);
     double reached = 0, piece = 0.25;
-    for (int i = 0; i < MOST_PIECES && piece > 1e-4 && !w->cancelled; i++) {
+    for (int i = 0; i < MOST_PIECES && piece > 1e-4 && status != BOUGH_CANCELLED; i++) {
         const double next = fmin(1, reached + piece);
         for (size_t k = 0; k < size; k++)
             w->goal[k] = (1 - next) * w->start[k];
-        if (newton(ctx, full, next < 1 ? w->goal : NULL, next < 1 ? 1e-6 : TOLERANCE)) {
+        status = newton(full, next < 1 ? w->goal : NULL);
+        if (status == BOUGH_OK) {
             if (next == 1)
-                return true;
+                return BOUGH_OK;
             reached = next, piece *= 1.5;
             memcpy(w->good, w->q, bytes);
         } else {
@@ -336,7 +310,7 @@ static bool search(bough_context *ctx, bough_full_mechanism *full) {
             memcpy(w->q, w->good, bytes);
         }
     }
-    return false;
+    return status == BOUGH_OK ? BOUGH_NO_CONVERGENCE : status;
 }
 
 /* ---- settle and step ---- */
@@ -349,6 +323,7 @@ static void read_unknowns(const bough_full_mechanism *full) {
     memcpy(w->q_before, w->q, (size_t)w->n * sizeof(double));
     for (int32_t i = 0; i < m->def.link_count; i++)
         w->before[i] = bo_pose(&full->poses[i]);
+    w->is_placed = false; /* the base is placed from where it was */
 }
 
 static void write_unknowns(bough_full_mechanism *full) {
@@ -379,28 +354,35 @@ static void start(bough_full_mechanism *full, double dt) {
 
 bough_status bo_full_search(bough_context *ctx, bough_full_mechanism *full) {
     struct bo_full_work *w = full->work;
-    if (search(ctx, full))
+    w->method->ctx = ctx; /* of this call */
+    w->system.what = w->dt > 0 ? "step of the full mechanism" : "equilibrium of the full mechanism";
+    const bough_status status = search(full);
+    if (status == BOUGH_OK)
         return BOUGH_OK;
     memcpy(w->q, w->kept, (size_t)w->size * sizeof(double));
-    if (w->cancelled)
-        return bo_fail_cancelled(ctx);
+    if (status == BOUGH_CANCELLED)
+        return status;
     return bo_fail(ctx, BOUGH_NO_CONVERGENCE, "no %s of the full mechanism was found; smaller %s may help",
                    w->dt > 0 ? "step" : "equilibrium", w->dt > 0 ? "steps" : "changes of the loads");
 }
 
 /* The balance r of a step changes by A dq, and by -p / h of impulses p on the coordinates; dq / h is what they are
- * faster: A^-1 p / h^2. Symmetric but for what differences and turning leave of it. */
+ * faster: A^-1 p / h^2. Symmetric but for what turning leaves of it. */
 bool bo_full_answer(bough_full_mechanism *full, double *inverse) {
     struct bo_full_work *w = full->work;
     const size_t n = (size_t)w->n;
-    if (!w->factored && !factor(full))
-        return false;
+    if (!w->factored) {
+        const bo_instant at = {full->time + w->dt, w->q, NULL, w->v, w->rates, w->q + w->n};
+        w->factored = tangent(full, &at, 1 / w->dt, 1, w->dt) == BOUGH_OK;
+        if (!w->factored)
+            return false;
+    }
     for (size_t c = 0; c < n; c++) {
-        memset(w->step, 0, (size_t)w->size * sizeof(double));
-        w->step[c] = w->scale[c] / (w->dt * w->dt);
-        bo_lu_solve(w->size, w->A, w->pivots, w->step);
+        memset(w->both, 0, (size_t)w->size * sizeof(double));
+        w->both[c] = 1 / (w->dt * w->dt);
+        solve_both(full, w->both);
         for (size_t r = 0; r < n; r++)
-            inverse[r * n + c] = w->scale[r] * w->step[r];
+            inverse[r * n + c] = w->both[r];
     }
     for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < r; c++)
@@ -429,6 +411,7 @@ bough_status bough_full_mechanism_settle(bough_context *ctx, bough_full_mechanis
     if (!good_inputs(full))
         return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "loads, gravity, offsets and coordinates must be finite");
     start(full, 0);
+    memset(full->work->momenta, 0, (size_t)m->def.link_count * sizeof *full->work->momenta);
     BO_TRY(bo_full_search(ctx, full));
     write_unknowns(full);
     memset(full->twists, 0, 6 * (size_t)m->def.link_count * sizeof(double));
@@ -481,12 +464,15 @@ void bough_full_mechanism_destroy(bough_context *ctx, bough_full_mechanism *full
     if (!full)
         return;
     if (full->work) {
+        bo_integrator_destroy(ctx, full->work->method);
+        bo_full_factor_destroy(ctx, full->work->tree);
         bo_free(ctx, full->work->memory);
         bo_free(ctx, full->work->poses);
         bo_free(ctx, full->work->before);
         bo_free(ctx, full->work->wrenches);
         bo_free(ctx, full->work->momenta);
         bo_free(ctx, full->work->pushes);
+        bo_free(ctx, full->work->columns);
         bo_free(ctx, full->work->pivots);
     }
     bo_free(ctx, full->work);
@@ -498,26 +484,60 @@ void bough_full_mechanism_destroy(bough_context *ctx, bough_full_mechanism *full
     bo_free(ctx, full);
 }
 
+/* What a coordinate is measured in: radians, or the radius. */
+static void fill_units(struct bo_full_work *w) {
+    const bough_mechanism *m = w->mechanism;
+    for (int32_t k = 0; k < w->size; k++)
+        w->unit[k] = (k < w->base_size ? k < 3 : k >= w->n && (k - w->n) % 6 < 3) ? m->radius : 1;
+    for (int32_t j = 0; j < m->def.joint_count; j++)
+        for (int a = 0; a < m->joints[j].freedoms; a++)
+            if (bo_joint_slides(m->joints[j].kind, a))
+                w->unit[w->base_size + m->joints[j].offset + a] = m->radius;
+}
+
+static bough_status make_system(bough_context *ctx, bough_full_mechanism *full) {
+    struct bo_full_work *w = full->work;
+    w->system = (bo_system){.data = full,
+                            .size = w->n,
+                            .position_size = w->n,
+                            .momentum_size = 6 * w->mechanism->def.link_count,
+                            .constraint_count = 6 * w->mechanism->topology.loop_count,
+                            .units = w->unit,
+                            .constraint_units = w->unit + w->n,
+                            .residual = residual,
+                            .momentum = momentum,
+                            .tangent = tangent,
+                            .solve_tangent = solve_tangent,
+                            .step_bound = step_bound};
+    bough_integrator_def def = bough_default_integrator_def();
+    def.name = "backward-euler", def.tolerance = 1e-12, def.max_iterations = MOST_ITERATIONS;
+    return bo_integrator_create(ctx, &w->system, &def, &w->method);
+}
+
 static bool make_work(bough_context *ctx, const bough_mechanism *m, struct bo_full_work *w) {
     w->mechanism = m;
     w->base_size = m->def.free_base ? 6 : 0;
     w->n = w->base_size + m->coordinate_count;
     w->size = w->n + 6 * m->topology.loop_count;
     const size_t size = (size_t)w->size, links = (size_t)m->def.link_count;
-    double *x = w->memory = BO_NEW_ZEROS(ctx, double, size *size + 13 * size);
+    double *x = w->memory = BO_NEW_ZEROS(ctx, double, size *size + 13 * size + 42 * links);
     w->poses = BO_NEW_ZEROS(ctx, bo_se3, links);
     w->before = BO_NEW_ZEROS(ctx, bo_se3, links);
     w->wrenches = BO_NEW_ZEROS(ctx, bo_twist, links);
     w->momenta = BO_NEW_ZEROS(ctx, bo_twist, links);
     w->pushes = BO_NEW_ZEROS(ctx, bo_twist, links);
+    w->columns = BO_NEW_ZEROS(ctx, bo_twist, size);
     w->pivots = BO_NEW_ARRAY(ctx, int32_t, size);
-    if (!x || !w->poses || !w->before || !w->wrenches || !w->momenta || !w->pushes || !w->pivots)
+    if (!x || !w->poses || !w->before || !w->wrenches || !w->momenta || !w->pushes || !w->columns || !w->pivots)
         return false;
-    double **const arrays[] = {&w->q,      &w->trial, &w->q_before, &w->residual, &w->other, &w->first, &w->step,
-                               &w->forces, &w->scale, &w->kept,     &w->good,     &w->start, &w->goal};
+    double **const arrays[] = {&w->q,      &w->q_before, &w->unit, &w->kept, &w->good, &w->start, &w->goal,
+                               &w->placed, &w->scale,    &w->step, &w->z,    &w->v,    &w->both};
     w->A = x, x += size * size;
+    w->stiffness = x, x += 36 * links;
+    w->rates = x, x += 6 * links;
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++, x += size)
         *arrays[k] = x;
+    fill_units(w);
     return true;
 }
 
@@ -542,6 +562,13 @@ bough_status bough_full_mechanism_create(bough_context *ctx, const bough_mechani
         !make_work(ctx, mechanism, f->work)) {
         bough_full_mechanism_destroy(ctx, f);
         return bo_fail_memory(ctx);
+    }
+    bough_status status = bo_full_factor_create(ctx, mechanism, f->work->base_size, &f->work->tree);
+    if (status == BOUGH_OK)
+        status = make_system(ctx, f);
+    if (status != BOUGH_OK) {
+        bough_full_mechanism_destroy(ctx, f);
+        return status;
     }
     for (int32_t j = 0; j < def->joint_count; j++)
         for (int k = 0; k < mechanism->joints[j].freedoms; k++) {

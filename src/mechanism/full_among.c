@@ -123,7 +123,7 @@ static bough_status answer(bough_context *ctx, void *data, int32_t row_count, co
         return bo_fail(ctx, BOUGH_ERROR_SINGULAR,
                        "the full mechanism does not answer to what touches it: the matrix of its step is singular");
     for (size_t k = 0; k < n; k++) {
-        const double length = w->mechanism->radius / bo_full_unit(w, (int32_t)k); /* of what turns; 1 of what slides */
+        const double length = w->mechanism->radius / w->unit[k]; /* of what turns; 1 of what slides */
         most = fmax(most, t->inverse[k * n + k] * length * length);
     }
     *least = w->mechanism->topology.loop_count > 0 ? 1e-8 * most : 1e-14 * most;
@@ -164,7 +164,7 @@ static double push(touching *t, double dt, const double *impulse, int32_t push_c
         for (size_t c = 0; c < n; c++)
             w->q[r] += dt * t->inverse[r * n + c] * (impulse[c] - t->last[c]);
     for (size_t k = 0; k < n; k++) {
-        const double unit = bo_full_unit(w, (int32_t)k);
+        const double unit = w->unit[k];
         changed = fmax(changed, fabs(impulse[k] - t->last[k]) * unit);
         most = fmax(most, fabs(impulse[k]) * unit);
         t->last[k] = impulse[k];

@@ -121,7 +121,7 @@ static bough_status fill(bough_context *ctx, const bough_integrator_def *def, bo
     s->block = BO_NEW_ZEROS(ctx, double, 7 * rank + rank * rank + history);
     if (!s->block)
         return bo_fail_memory(ctx);
-    s->motion = (bo_motion){0, s->block, s->block + rank, s->block + 2 * rank};
+    s->motion = (bo_motion){.q = s->block, .v = s->block + rank, .a = s->block + 2 * rank};
     s->push = s->block + 3 * rank, s->goal = s->push + rank, s->factor = s->goal + rank;
     s->end_q = s->factor + rank * rank, s->end_v = s->end_q + rank, s->history = s->end_v + rank;
     return BOUGH_OK;

@@ -40,7 +40,7 @@ enum { N = 5 }; /* q, v, a and the q, v of the step before: all that a method ca
 static bough_status map_column(bo_integrator *I, int column, double T[N][N]) {
     double x[N] = {0};
     x[column] = 1;
-    bo_motion m = {0, &x[0], &x[1], &x[2]};
+    bo_motion m = {.q = &x[0], .v = &x[1], .a = &x[2]};
     I->has_acceleration = true;
     I->h_before = 1;
     I->q_before[0] = x[3], I->v_before[0] = x[4];

@@ -79,6 +79,46 @@ static bough_status linear_step(bo_integrator *I, double h, weights w, const bo_
 
 #define IMPLICIT_VECTORS (BO_IMPLICIT_VECTORS + 4)
 
+/* In residual form (Arnold and Bruels 2007) the balance is taken at the end of the step, with v1' of its own beside the
+ * acceleration a that the step is made of:
+ *     R(q1, v1, v1') = 0,     (1-am) a1 + am a0 = (1-af) v1' + af v0'
+ * which on linear systems is the same method. z = v1'. */
+static bough_status residual_step(bo_integrator *I, double h, weights w, const bo_motion *from, bo_motion *to) {
+    const int32_t n = I->system->size;
+    const double share = (1 - w.af) / (1 - w.am); /* of z in a1 */
+    double *dq = bo_take(I), *vb = bo_take(I), *ab = bo_take(I), *z = bo_take(I);
+    for (int32_t i = 0; i < n; i++) {
+        const double a0 = I->alpha_rate[i];
+        ab[i] = (w.af * from->a[i] - w.am * a0) / (1 - w.am);
+        dq[i] = h * from->v[i] + h * h * ((0.5 - w.beta) * a0 + w.beta * ab[i]);
+        vb[i] = from->v[i] + h * ((1 - w.gamma) * a0 + w.gamma * ab[i]);
+        z[i] = from->a[i];
+    }
+    bo_residual_problem P = {.t = to->t,
+                             .ca = 1,
+                             .cv = h * w.gamma * share,
+                             .cq = h * h * w.beta * share,
+                             .q_base = from->q,
+                             .dq_base = dq,
+                             .v_base = vb};
+    BO_TRY(bo_solve_residual(I, &P, z, to->lambda, to->q, to->v, to->a));
+    for (int32_t i = 0; i < n; i++)
+        I->alpha_next[i] = ab[i] + share * z[i];
+    return BOUGH_OK;
+}
+#define RESIDUAL_STEP_VECTORS (BO_RESIDUAL_VECTORS + 4)
+#define RESIDUAL_STEP(name) .step_residual = name, .residual_vectors = RESIDUAL_STEP_VECTORS, .steps_acceleration = true
+
+static bough_status generalised_alpha_residual(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
+    return residual_step(I, h, of_rho(I->def.rho), from, to);
+}
+static bough_status hht_residual(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
+    return residual_step(I, h, of_alpha(I->def.alpha), from, to);
+}
+static bough_status newmark_residual(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
+    return residual_step(I, h, (weights){0, 0, I->def.beta, I->def.gamma}, from, to);
+}
+
 static bough_status generalised_alpha(bo_integrator *I, double h, const bo_motion *from, bo_motion *to) {
     return implicit_step(I, h, of_rho(I->def.rho), from, to);
 }
@@ -90,8 +130,10 @@ const bo_method bo_method_generalised_alpha = {
              .a_stable = true,
              .factorisations = 1,
              .solves = 1,
+             .constraints = true,
              .needs = "rho"},
     .step = generalised_alpha,
+    RESIDUAL_STEP(generalised_alpha_residual),
     .vector_count = IMPLICIT_VECTORS,
     .uses_acceleration = true,
     .carries_balance = true};
@@ -106,8 +148,10 @@ const bo_method bo_method_hht = {.info = {.name = "hht",
                                           .a_stable = true,
                                           .factorisations = 1,
                                           .solves = 1,
+                                          .constraints = true,
                                           .needs = "alpha"},
                                  .step = hht,
+                                 RESIDUAL_STEP(hht_residual),
                                  .vector_count = IMPLICIT_VECTORS,
                                  .uses_acceleration = true,
                                  .carries_balance = true};
@@ -125,6 +169,9 @@ const bo_method bo_method_newmark = {
              .solves = 1,
              .needs = "beta, gamma"},
     .step = newmark,
+    RESIDUAL_STEP(newmark_residual),
+    .no_constraints = "with gamma 1/2 it does not damp what is infinitely stiff, so that multipliers would ring; take "
+                      "generalised-alpha",
     .vector_count = IMPLICIT_VECTORS,
     .uses_acceleration = true,
     .carries_balance = true};

@@ -69,10 +69,58 @@ static bough_status check_def(bough_context *ctx, const bough_integrator_def *de
     return BOUGH_OK;
 }
 
-#define OWN_VECTORS 6 /* next (3), history (2), move_scratch */
+#define OWN_VECTORS 6      /* next (3), history (2), move_scratch */
+#define RESIDUAL_VECTORS 5 /* next (3), history (2) */
+
+static size_t vector_length(const bo_system *system) {
+    const int32_t sizes[] = {system->size, system->position_size, system->momentum_size, system->constraint_count};
+    size_t most = 0;
+    for (int i = 0; i < (system->residual ? 4 : 2); i++)
+        most = (size_t)sizes[i] > most ? (size_t)sizes[i] : most;
+    return most;
+}
+
+static bough_status reserve_residual(bo_integrator *I) {
+    const size_t length = I->length;
+    const int32_t of_step = I->method->residual_vectors, of_start = BO_START_VECTORS;
+    const size_t vectors = OWN_VECTORS + RESIDUAL_VECTORS + (size_t)(of_step > of_start ? of_step : of_start);
+    BO_TRY(bo_arena_create(I->ctx, &I->arena, "time integrator", (length * sizeof(double) + 64) * vectors));
+    double **own[OWN_VECTORS + RESIDUAL_VECTORS] = {&I->next.q,   &I->next.v,       &I->next.a,      &I->q_before,
+                                                    &I->v_before, &I->move_scratch, &I->next.lambda, &I->next.p,
+                                                    &I->p_before, &I->alpha_rate,   &I->alpha_next};
+    for (int i = 0; i < OWN_VECTORS + RESIDUAL_VECTORS; i++) {
+        *own[i] = bo_take(I);
+        memset(*own[i], 0, length * sizeof(double));
+    }
+    return BOUGH_OK;
+}
+
+static bough_status check_residual_form(bough_context *ctx, const bo_system *system, const bo_method *method) {
+    const char *name = method->info.name;
+    if (!method->step_residual)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "integrator \"%s\" needs masses, damping and stiffness as matrices, which a system with "
+                       "constraints or forces of velocity does not have; take bdf2, tr-bdf2 or generalised-alpha",
+                       name);
+    if (method->steps_acceleration && system->momentum_size > 0)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "integrator \"%s\" steps accelerations, and this system has momenta; take bdf2 or tr-bdf2",
+                       name);
+    if (system->constraint_count > 0 && method->no_constraints)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED, "integrator \"%s\" cannot have constraints: %s", name,
+                       method->no_constraints);
+    if (system->constraint_count > 0 && !system->constraint_rate && strcmp(name, "backward-euler") != 0)
+        return bo_fail(ctx, BOUGH_ERROR_UNSUPPORTED,
+                       "integrator \"%s\" needs the rate of the constraints, which this system does not give; take "
+                       "backward-euler",
+                       name);
+    return BOUGH_OK;
+}
 
 static bough_status reserve(bo_integrator *I) {
-    size_t length = (size_t)(I->system->position_size > I->system->size ? I->system->position_size : I->system->size);
+    const size_t length = I->length = vector_length(I->system);
+    if (I->system->residual)
+        return reserve_residual(I);
     size_t vectors = (size_t)I->method->vector_count + OWN_VECTORS + 1; /* one for bo_damp_ahead() */
     size_t bytes = (length * sizeof(double) + 64) * vectors;
     if (I->method->uses_modes)
@@ -96,6 +144,8 @@ bough_status bo_integrator_create(bough_context *ctx, const bo_system *system, c
     BO_TRY(check_def(ctx, def));
     const bo_method *method;
     BO_TRY(find_method(ctx, def->name, &method));
+    if (system->residual)
+        BO_TRY(check_residual_form(ctx, system, method));
     bo_integrator *I = BO_NEW(ctx, bo_integrator);
     if (!I)
         return BOUGH_ERROR_MEMORY;
@@ -127,6 +177,10 @@ void bo_integrator_restart(bo_integrator *I) {
 bough_status bo_integrator_jump(bo_integrator *I, const double *change, bool at_once, bo_motion *motion) {
     if (at_once)
         I->h_before = 0;
+    if (I->system->residual) { /* found again from the forces of now */
+        I->has_acceleration = false;
+        return BOUGH_OK;
+    }
     if (!I->method->uses_acceleration || !I->has_acceleration)
         return BOUGH_OK;
     const size_t mark = bo_arena_mark(&I->arena);
@@ -139,8 +193,14 @@ bough_status bo_integrator_jump(bo_integrator *I, const double *change, bool at_
     return status;
 }
 
+/* Of the residual form: p_before and alpha_rate. */
+static int64_t residual_history_size(const bo_system *system) {
+    return system->residual ? (int64_t)system->momentum_size + system->size : 0;
+}
+
 int64_t bo_integrator_history_size(const bo_integrator *I) {
-    return 2 + (int64_t)I->system->position_size + I->system->size + (I->modes ? bo_modes_history_size(I) : 0);
+    return 2 + (int64_t)I->system->position_size + I->system->size + (I->modes ? bo_modes_history_size(I) : 0) +
+           residual_history_size(I->system);
 }
 
 void bo_integrator_save(const bo_integrator *I, double *history) {
@@ -151,6 +211,11 @@ void bo_integrator_save(const bo_integrator *I, double *history) {
     memcpy(history, I->v_before, (size_t)I->system->size * sizeof *history);
     if (I->modes)
         bo_modes_save(I, history + I->system->size);
+    if (!I->system->residual)
+        return;
+    history += I->system->size;
+    memcpy(history, I->alpha_rate, (size_t)I->system->size * sizeof *history);
+    memcpy(history + I->system->size, I->p_before, (size_t)I->system->momentum_size * sizeof *history);
 }
 
 void bo_integrator_restore(bo_integrator *I, const double *history) {
@@ -162,11 +227,15 @@ void bo_integrator_restore(bo_integrator *I, const double *history) {
     if (I->modes)
         bo_modes_restore(I, history + I->system->size);
     I->mass_factored = false;
+    if (!I->system->residual)
+        return;
+    history += I->system->size;
+    memcpy(I->alpha_rate, history, (size_t)I->system->size * sizeof *history);
+    memcpy(I->p_before, history + I->system->size, (size_t)I->system->momentum_size * sizeof *history);
 }
 
 double *bo_take(bo_integrator *I) {
-    size_t length = (size_t)(I->system->position_size > I->system->size ? I->system->position_size : I->system->size);
-    return bo_arena_take(I->ctx, &I->arena, length, sizeof(double));
+    return bo_arena_take(I->ctx, &I->arena, I->length, sizeof(double));
 }
 
 void bo_add_scaled(const bo_integrator *I, const double *x, double s, const double *y, double *out) {
@@ -231,8 +300,33 @@ bough_status bo_mass_solve(bo_integrator *I, double *a) {
     return system->solve(system->data, a, a);
 }
 
+static bough_status check_finite(bo_integrator *I, double h, double t) {
+    if (!bo_all_finite(I->system->position_size, I->next.q) || !bo_all_finite(I->system->size, I->next.v))
+        return bo_fail(I->ctx, BOUGH_NOT_FINITE, "the step from t = %g with h = %g gave a number that is not finite", t,
+                       h);
+    return BOUGH_OK;
+}
+
+static bough_status build_residual_step(bo_integrator *I, double h, bo_motion *motion) {
+    if (!I->has_acceleration) {
+        if (I->method->uses_acceleration || I->system->momentum_size > 0)
+            BO_TRY(bo_start_residual(I, h, motion));
+        if (I->method->steps_acceleration)
+            memcpy(I->alpha_rate, motion->a, (size_t)I->system->size * sizeof(double));
+        I->has_acceleration = true;
+    }
+    I->next.t = motion->t + h;
+    memcpy(I->next.v, motion->v, (size_t)I->system->size * sizeof(double)); /* the first guess */
+    if (I->system->constraint_count > 0)
+        memcpy(I->next.lambda, motion->lambda, (size_t)I->system->constraint_count * sizeof(double));
+    BO_TRY(I->method->step_residual(I, h, motion, &I->next));
+    return check_finite(I, h, motion->t);
+}
+
 static bough_status build_step(bo_integrator *I, double h, bo_motion *motion) {
     const bo_system *system = I->system;
+    if (system->residual)
+        return build_residual_step(I, h, motion);
     if (system->enter)
         BO_TRY(system->enter(system->data, motion->t, motion->q, motion->v));
     if (I->method->uses_acceleration && !I->has_acceleration) {
@@ -242,10 +336,23 @@ static bough_status build_step(bo_integrator *I, double h, bo_motion *motion) {
     BO_TRY(bo_damp_ahead(I, motion->q, 0.5 * h, motion->v));
     I->next.t = motion->t + h;
     BO_TRY(I->method->step(I, h, motion, &I->next));
-    if (!bo_all_finite(system->position_size, I->next.q) || !bo_all_finite(system->size, I->next.v))
-        return bo_fail(I->ctx, BOUGH_NOT_FINITE, "the step from t = %g with h = %g gave a number that is not finite",
-                       motion->t, h);
-    return BOUGH_OK;
+    return check_finite(I, h, motion->t);
+}
+
+/* The parts of a motion that only systems in residual form have. */
+static void accept_residual(bo_integrator *I, bo_motion *motion) {
+    const bo_system *system = I->system;
+    const size_t p_bytes = (size_t)system->momentum_size * sizeof(double);
+    const size_t a_bytes = p_bytes > 0 ? p_bytes : (size_t)system->size * sizeof(double);
+    if (system->constraint_count > 0)
+        memcpy(motion->lambda, I->next.lambda, (size_t)system->constraint_count * sizeof(double));
+    memcpy(motion->a, I->next.a, a_bytes);
+    if (I->method->steps_acceleration)
+        memcpy(I->alpha_rate, I->alpha_next, a_bytes);
+    if (p_bytes > 0) {
+        memcpy(I->p_before, motion->p, p_bytes);
+        memcpy(motion->p, I->next.p, p_bytes);
+    }
 }
 
 bough_status bo_integrator_step(bo_integrator *I, double h, bo_motion *motion) {
@@ -266,7 +373,9 @@ bough_status bo_integrator_step(bo_integrator *I, double h, bo_motion *motion) {
         I->modes->age++;
     memcpy(motion->q, I->next.q, q_bytes);
     memcpy(motion->v, I->next.v, v_bytes);
-    if (I->method->uses_acceleration)
+    if (I->system->residual)
+        accept_residual(I, motion);
+    else if (I->method->uses_acceleration)
         memcpy(motion->a, I->next.a, v_bytes);
     motion->t = I->next.t;
     return BOUGH_OK;

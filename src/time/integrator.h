@@ -16,6 +16,9 @@ typedef struct bo_motion {
     double *q; /* position_size */
     double *v; /* size */
     double *a; /* size: acceleration at t, as the method left it; methods that need none leave it alone */
+    /* Systems in residual form only; there a has momentum_size entries where the system has momenta. */
+    double *lambda; /* constraint_count: multipliers at t; where a step begins, the first guess */
+    double *p;      /* momentum_size: momenta at t; NULL where the system has none */
 } bo_motion;
 
 /* One row of the registry. */
@@ -24,8 +27,13 @@ typedef struct bo_method {
     /* Takes one step from `from` to `to` (t is set by the caller). On failure `to` is undefined and `from` untouched.
      */
     bough_status (*step)(bo_integrator *I, double h, const bo_motion *from, bo_motion *to);
-    int32_t vector_count;   /* of scratch that step takes, those of the functions below included */
-    bool uses_acceleration; /* reads from->a and leaves to->a */
+    /* The same for systems in residual form; NULL: the method needs the matrices. */
+    bough_status (*step_residual)(bo_integrator *I, double h, const bo_motion *from, bo_motion *to);
+    const char *no_constraints; /* why step_residual cannot have constraints; NULL: it can */
+    bool steps_acceleration;    /* of step_residual: p must be v */
+    int32_t residual_vectors;   /* of scratch that step_residual takes */
+    int32_t vector_count;       /* of scratch that step takes, those of the functions below included */
+    bool uses_acceleration;     /* reads from->a and leaves to->a */
     bool carries_balance; /* that acceleration is of the method's own balance (Newmark's family): not to be made anew */
     bool uses_history;    /* reads the step before; without one its first step is another method's */
     bool uses_modes;      /* keeps a set of low modes */
@@ -38,11 +46,14 @@ struct bo_integrator {
     const bo_method *method;
     bough_integrator_def def;
     bo_arena arena;
+    size_t length;               /* entries of a vector from the arena: any of the system's fits */
     bo_motion next;              /* where a step is built before it is accepted */
     double *q_before, *v_before; /* of the step before, for multistep methods */
     double *move_scratch;
-    bo_mode_set *modes; /* NULL for methods without */
-    double h_before;    /* 0: there is no step before */
+    double *p_before;                /* of the step before; residual form only, as the next */
+    double *alpha_rate, *alpha_next; /* the acceleration that generalised-alpha carries beside v', before and after */
+    bo_mode_set *modes;              /* NULL for methods without */
+    double h_before;                 /* 0: there is no step before */
     bool has_acceleration;
     bool mass_factored; /* the factor kept is that of M */
     int32_t iterations; /* Newton iterations of the last step */
@@ -61,6 +72,10 @@ void bo_integrator_restart(bo_integrator *integrator);
 /* The forces have changed by `change` (size entries) since the last step, at once or from one step to the next: the
  * acceleration that the next step starts from follows. at_once: a method that reads the step before begins anew. */
 bough_status bo_integrator_jump(bo_integrator *integrator, const double *change, bool at_once, bo_motion *motion);
+
+/* Residual form: moves q, then v, to where the constraints are obeyed, by the shortest way in the metric of the masses.
+ * BOUGH_NO_CONVERGENCE with a sentence that says what is left; the motion is then where the search ended. */
+bough_status bo_integrator_assemble(bo_integrator *integrator, bo_motion *motion);
 
 /* All that a step needs besides the motion, as numbers, so that a run can be continued with the same bits. */
 int64_t bo_integrator_history_size(const bo_integrator *integrator);
@@ -106,6 +121,36 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *problem, dou
 /* A stage: v with M (v - vh) = tau [f(qh + tau v) - D v]; q = qh (+) tau v. */
 #define BO_STAGE_VECTORS (BO_IMPLICIT_VECTORS + 1)
 bough_status bo_stage(bo_integrator *I, double t, const double *qh, const double *vh, double tau, double *q, double *v);
+
+/* The same problem in residual form: z and lambda with
+ *     R(t, q, v, a, lambda) = 0 at q = q_base (+) (dq_base + cq z - s), v = v_base + cv z,
+ *     a = ca (p(q, v) - p_base), or ca (z - p_base) where p is v,
+ *     c(t, q) = 0 and, where the system has constraint_rate, G v + dc/dt = 0.
+ * s is the correction of the position that the last condition leaves room for (Gear, Gupta and Leimkuhler 1985): along
+ * G^T in the metric of the tangent, of the order of the error of a step. z and lambda are first guess and result; q, v,
+ * a (not an input) are left at the solution. ca = cv = 0, cq = 1 finds equilibria. */
+typedef struct bo_residual_problem {
+    double t, ca, cv, cq;
+    const double *q_base;
+    const double *dq_base, *v_base, *p_base; /* NULL: zero */
+    bool factored;     /* the factor that the system keeps is that of a state nearby, and is tried first */
+    double force_left; /* result: what is left of the forces against their magnitude */
+    double gap;        /* result: the largest of c in its units */
+} bo_residual_problem;
+#define BO_RESIDUAL_VECTORS 17
+bough_status bo_solve_residual(bo_integrator *I, bo_residual_problem *problem, double *z, double *lambda, double *q,
+                               double *v, double *a);
+
+/* A stage in residual form: p(q, v) - ph = tau a, q = qh (+) (tau v - s). to->v and to->lambda are first guess and
+ * result; q, a and, where the system has momenta, p are results. */
+#define BO_RESIDUAL_STAGE_VECTORS (BO_RESIDUAL_VECTORS + 1)
+bough_status bo_residual_stage(bo_integrator *I, double t, const double *qh, const double *ph, double tau,
+                               bo_motion *to);
+
+/* At t, for q and v that obey the constraints: lambda, a and, where the system has momenta, p. h: the step to come, of
+ * which derivatives along the motion take a small part. */
+#define BO_START_VECTORS 8
+bough_status bo_start_residual(bo_integrator *I, double h, bo_motion *motion);
 
 /* A linear stage: (M + tau D + tau^2 K) dv = Mbv - tau K bq, dq = bq + tau dv, with K kept before; factor false reuses
  * the last factor. dq may be bq. */

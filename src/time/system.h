@@ -1,15 +1,30 @@
-/* What a time integrator sees of the thing it moves: vectors, and products and solves with matrices it never sees.
+/* The system interface: what a time integrator needs from an engine. The integrator works with vectors; matrices stay
+ * with the system, which multiplies, factors and solves. A system has one of two forms.
  *
- *     M v' = f(q, t) - D v,      K = -df/dq
+ * Matrix form, for all methods:      M v' = f(q, t) - D v,      K = -df/dq
+ * The full-order body, one reduced component and the tree have it. Held degrees of freedom are the system's business:
+ * their entries of forces and solutions are zero.
  *
- * The full-order body, one reduced component and the tree are each one `system`. Held degrees of freedom are the
- * system's business: their entries of forces and solutions are zero. */
+ * Residual form, for the fully implicit methods that info.constraints names:
+ *     R(t, q, v, a, lambda) = 0,     a = d/dt p(q, v),     c(t, q) = 0
+ * R is the balance of forces, lambda are the multipliers of the constraints c. Forces may depend on velocities and
+ * masses on positions; nothing is assumed of the tangent, which may be unsymmetric and indefinite. */
 #ifndef BO_TIME_SYSTEM_H
 #define BO_TIME_SYSTEM_H
 
 #include "base/context.h"
 
 typedef enum bo_matrix { BO_MATRIX_M, BO_MATRIX_D, BO_MATRIX_K } bo_matrix;
+
+/* All that a residual depends on. */
+typedef struct bo_instant {
+    double t;
+    const double *q;      /* position_size */
+    const double *dq;     /* size: q is another position moved by this; the tangent may use it, see there. NULL: none */
+    const double *v;      /* size */
+    const double *a;      /* momentum_size, or size: rate of p */
+    const double *lambda; /* constraint_count */
+} bo_instant;
 
 typedef struct bo_system {
     void *data;
@@ -41,6 +56,34 @@ typedef struct bo_system {
     void (*difference)(void *data, const double *to, const double *from, double *dq);
     /* The part of the way along dq, at most 1, that meets no obstacle; NULL: 1. */
     double (*step_bound)(void *data, const double *q, const double *dq);
+
+    /* ---- the residual form; residual is NULL in the matrix form. force ... solve and enter are not called ---- */
+
+    int32_t momentum_size;          /* entries of p and a; 0: p is v, and a its rate */
+    int32_t constraint_count;       /* entries of c and lambda; 0: none */
+    const double *units;            /* size: what each entry of dq is measured in; NULL: all in 1 */
+    const double *constraint_units; /* constraint_count: likewise of c */
+    const char *what; /* "step of the full mechanism", for those who wait for a long search; NULL: "step" */
+
+    /* R (size entries) and c. *magnitude: of the forces that R balances, each times its unit, the largest: rounding is
+     * measured against it. BOUGH_NOT_FINITE outside of a material's domain: a shorter step is tried. */
+    bough_status (*residual)(void *data, const bo_instant *at, double *R, double *c, double *magnitude);
+    /* p(q, v), for systems whose momenta are to be kept exactly: those of rigid bodies in the world's axes, say. NULL:
+     * p = v. */
+    void (*momentum)(void *data, double t, const double *q, const double *v, double *p);
+    /* G v + dc/dt with G = dc/dq: how fast the constraints change. NULL: only positions obey the constraints (index 3),
+     * which backward Euler bears; with it velocities do too. */
+    void (*constraint_rate)(void *data, double t, const double *q, const double *v, double *rate);
+    /* Factors
+     *     [ A  B ]     A = ca R_a (p_v + cq p_q) + cv R_v + cq R_q,   or ca R_a + cv R_v + cq R_q where p is v,
+     *     [ G  0 ]     B = dR/dlambda, which is G^T where the constraints are obeyed
+     * R_q holds the change of G^T lambda (geometric stiffness). With poses R_q and G may be multiplied by the
+     * derivative of retract at dq; Newton's method gets there without it, too. BOUGH_ERROR_SINGULAR when there is no
+     * factor: the step fails, and a system that knows why says so afterwards. Redundant constraints are the system's
+     * business. */
+    bough_status (*tangent)(void *data, const bo_instant *at, double ca, double cv, double cq);
+    /* A x + B y = b, G x = d by that factor. b and d may be x and y. */
+    bough_status (*solve_tangent)(void *data, const double *b, const double *d, double *x, double *y);
 } bo_system;
 
 /* linearise() and damp() of systems whose K and D are constant: nothing. */

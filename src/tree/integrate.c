@@ -60,7 +60,7 @@ static bough_status fill(bough_context *ctx, const bough_model *model, bough_sta
     g->block = BO_NEW_ZEROS(ctx, double, 7 * n + (size_t)bo_integrator_history_size(g->method) + history_count(model));
     if (!g->block)
         return BOUGH_ERROR_MEMORY;
-    g->next = (bo_motion){0, g->block, g->block + n, g->block + 2 * n};
+    g->next = (bo_motion){.q = g->block, .v = g->block + n, .a = g->block + 2 * n};
     g->there_q = g->block + 3 * n, g->there_v = g->there_q + n;
     g->end_q = g->there_v + n, g->end_v = g->end_q + n, g->history = g->end_v + n;
     g->saved = g->history + bo_integrator_history_size(g->method);

@@ -175,7 +175,7 @@ static void whole_basis_moves_like_the_full_body(void **state) {
                          .factor = reduced_factor,
                          .solve = reduced_solve};
     double qv[72] = {0}, uv[108] = {0}, u[36];
-    bo_motion slow = {0, uv, uv + n, uv + 2 * n}, fast = {0, qv, qv + r, qv + 2 * r};
+    bo_motion slow = {.q = uv, .v = uv + n, .a = uv + 2 * n}, fast = {.q = qv, .v = qv + r, .a = qv + 2 * r};
     test_random random = {3};
     for (size_t l = 0; l < r; l++)
         fast.v[l] = test_uniform(&random, -8, 8) * (l < 6);

@@ -41,7 +41,7 @@ static beam make_beam(bough_context *ctx, bough_material_model model, bool clamp
     b.q = calloc((size_t)b.n, sizeof(double));
     b.v = calloc((size_t)b.n, sizeof(double));
     b.a = calloc((size_t)b.n, sizeof(double));
-    b.motion = (bo_motion){0, b.q, b.v, b.a};
+    b.motion = (bo_motion){.q = b.q, .v = b.v, .a = b.a};
     return b;
 }
 

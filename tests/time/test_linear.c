@@ -110,7 +110,7 @@ static double error_at(bough_context *ctx, const char *name, int steps) {
     bo_integrator *I;
     check_ok(ctx, bo_integrator_create(ctx, &system, &def, &I));
     double q = 1, v = 0, a = 0;
-    bo_motion m = {0, &q, &v, &a};
+    bo_motion m = {.q = &q, .v = &v, .a = &a};
     for (int i = 0; i < steps; i++)
         check_ok(ctx, bo_integrator_step(I, T / steps, &m));
     check(I->arena.peak <= I->arena.capacity);
@@ -194,7 +194,7 @@ static double bead_error(bough_context *ctx, const char *name, int steps) {
     bo_integrator *I;
     check_ok(ctx, bo_integrator_create(ctx, &system, &def, &I));
     double q = 1, v = 0.5, a = 0, before = 0.5 * (1 + q * q) * v * v + 2 * q * q;
-    bo_motion m = {0, &q, &v, &a};
+    bo_motion m = {.q = &q, .v = &v, .a = &a};
     for (int i = 0; i < steps; i++)
         check_ok(ctx, bo_integrator_step(I, 1.0 / steps, &m));
     bo_integrator_destroy(ctx, I);
@@ -231,7 +231,7 @@ static void wrong_definitions_are_explained(void **state) {
     check_ok(ctx, bo_integrator_create(ctx, &system, &def, &I));
     static const double wrong[] = {0, -1, NAN, INFINITY};
     double q = 1, v = 0, a = 0;
-    bo_motion motion = {0, &q, &v, &a};
+    bo_motion motion = {.q = &q, .v = &v, .a = &a};
     for (int i = 0; i < 4; i++)
         check_fails(ctx, bo_integrator_step(I, wrong[i], &motion), BOUGH_ERROR_ARGUMENT, "time step");
     bo_integrator_destroy(ctx, I);
@@ -305,7 +305,7 @@ static void steps_end_before_obstacles(void **state) {
     bough_integrator_def def = bough_default_integrator_def();
     bo_integrator *integrator;
     double q[2] = {0, 0}, v[2] = {0, 0}, a[2] = {0, 0};
-    bo_motion motion = {0, q, v, a};
+    bo_motion motion = {.q = q, .v = v, .a = a};
     def.name = "backward-euler", def.tolerance = 1e-12;
     check_ok(ctx, bo_integrator_create(ctx, &system, &def, &integrator));
     check_ok(ctx, bo_integrator_step(integrator, 1, &motion));
