@@ -175,7 +175,7 @@ static void joints_that_deform_are_told_of(void **state) {
     json_t *info;
     check_json(info, 0, "cook", "wide.json", "--json");
     const json_t *joints = json_object_get(info, "joints");
-    check_near(number(joints, "frequency_error"), 0.07, 0.03); /* docs/validation.md */
+    check_near(number(joints, "frequency_error"), 0.07, 0.03); /* docs/validation/trees.md */
     check(strcmp(text(joints, "frequency_joint"), "second") == 0);
     json_decref(info);
     check_run(0, "cook", "wide.json");
