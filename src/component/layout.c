@@ -12,7 +12,7 @@
 #define QUALITY_INDEX(name, about) QUALITY_##name,
 enum { BOUGH_QUALITY_LIST(QUALITY_INDEX) };
 
-/* Of the arrays that share a number, the optional one comes first. */
+/* If several arrays share a dimension, the optional one comes first. */
 const bo_component_array bo_component_arrays[] = {
     {"form", BO_I32, REQUIRED, 1, {S(4)}, AT(form)},
     {"origin", BO_F64, REQUIRED, 1, {S(3)}, AT(origin)},

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What the file holds in another shape than the draft; freed when the image is finished. */
+/* Arrays that the file holds in another shape than the draft; freed when the image is finished. */
 typedef struct packing {
     bo_component_parts parts;
     int32_t form[BO_FORM_SIZE];

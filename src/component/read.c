@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What bough_component_destroy gives back. */
+/* The component with the memory that bough_component_destroy() frees. */
 typedef struct holder {
     bough_component component; /* first, so that its address is the holder's */
     bo_mapping mapping;        /* of a file, or */
@@ -68,7 +68,7 @@ static bough_status read_array(bough_context *ctx, const bo_image *image, const 
     return check_numbers(ctx, array, &chunk);
 }
 
-/* How many panels of which kind there have to be, before they are looked for. */
+/* Finds out how many panels of which kind there have to be, before they are looked for. */
 static bough_status choose_surface_form(bough_context *ctx, const bo_image *image, bo_component_parts *parts) {
     bo_chunk position, chunk;
     uint64_t panels = bo_image_find(image, "surface.position", &position) ? bo_panel_count(position.dims[0]) : 0;
@@ -243,7 +243,7 @@ static void set_counts_and_scalars(const bo_component_parts *parts, bough_compon
         c->input_hash |= (uint64_t)parts->input_hash[i] << (8 * i);
 }
 
-/* Sizes that follow from each other, and indices. */
+/* Checks sizes that follow from each other, and indices. */
 static bough_status check_joints(bough_context *ctx, const bo_component_parts *parts, const bough_component *c) {
     const uint64_t count = parts->sizes[BO_SIZE_JOINTS], shapes = parts->sizes[BO_SIZE_JOINT_SHAPES];
     if (count > BOUGH_MAX_JOINTS || shapes != BOUGH_JOINT_FUNCTIONS * count || parts->sizes[BO_SIZE_FOOT] > 1)

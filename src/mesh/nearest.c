@@ -92,7 +92,7 @@ static double nearest_in_tet(const bo_vec3 *X, bo_vec3 x, double L[4]) {
 
 /* ---- maps of the curved elements ---- */
 
-/* Where corner k of a hex sits along an axis. */
+/* Returns the position of corner k of a hex along an axis. */
 static int hex_side(int k, int axis) {
     return axis == 0 ? (k ^ k >> 1) & 1 : axis == 1 ? k >> 1 & 1 : k >> 2;
 }
