@@ -209,9 +209,9 @@ static void set_quality(const bo_component_parts *parts, bough_component_quality
     };
     for (int i = 0; i < BO_QUALITY_COUNT; i++)
         *fields[i] = parts->quality[i] ? parts->quality[i][0] : NAN;
-    quality->wrench = (bough_unit_wrench){.interface = -1};
+    quality->wrench = (bough_unit_wrench){.interface_index = -1};
     if (parts->wrench_place && parts->wrench_axis) {
-        quality->wrench.interface = parts->wrench_place[0];
+        quality->wrench.interface_index = parts->wrench_place[0];
         quality->wrench.torque = parts->wrench_place[1] != 0;
         memcpy(quality->wrench.axis, parts->wrench_axis, sizeof quality->wrench.axis);
     }
@@ -251,9 +251,9 @@ static bough_status check_joints(bough_context *ctx, const bo_component_parts *p
                        "\"joint.interface\" has %llu interfaces (%d are the most) and \"joint.flexibility\" %llu rows",
                        (unsigned long long)count, BOUGH_MAX_JOINTS, (unsigned long long)shapes);
     for (uint64_t i = 0; i < count; i++)
-        if (c->joints.interface[i] < 0 || c->joints.interface[i] >= c->interface_count)
+        if (c->joints.interface_index[i] < 0 || c->joints.interface_index[i] >= c->interface_count)
             return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"joint.interface\" names interface %d, and there are %d",
-                           c->joints.interface[i], c->interface_count);
+                           c->joints.interface_index[i], c->interface_count);
     return BOUGH_OK;
 }
 
@@ -275,9 +275,9 @@ static bough_status fill(bough_context *ctx, const void *bytes, size_t size, hol
     c->materials = h->materials, c->material_count = (int32_t)parts.sizes[BO_SIZE_MATERIALS];
     c->interfaces = h->interfaces, c->interface_count = (int32_t)parts.sizes[BO_SIZE_INTERFACES];
     BO_TRY(check_joints(ctx, &parts, c));
-    if (c->quality.wrench.interface < -1 || c->quality.wrench.interface >= c->interface_count)
+    if (c->quality.wrench.interface_index < -1 || c->quality.wrench.interface_index >= c->interface_count)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"quality.wrench_place\" names interface %d, and there are %d",
-                       c->quality.wrench.interface, c->interface_count);
+                       c->quality.wrench.interface_index, c->interface_count);
     c->image = bytes, c->image_size = size;
     const uint64_t values = c->gauges.count ? 6 * (uint64_t)c->gauges.count + BOUGH_SEAM : 0;
     if (parts.sizes[BO_SIZE_GAUGE_ROWS] != (c->gauges.count ? (uint64_t)c->stress.count : 0) ||
