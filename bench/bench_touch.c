@@ -1,4 +1,4 @@
-/* Examples of mechanisms that touch things, for as long as their scenes last: what a step of the run costs. */
+/* Examples of mechanisms that touch things, for as long as their scenes last: the cost of a step of the run. */
 #include "tree_scene.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What every test needs: cmocka, a context, comparisons that print their values on one line, random numbers,
- * a folder for files, the reference data when it is there, and an allocator that fails on demand. */
+/* Helpers of all tests: cmocka, a context, comparisons that print their values on one line, random numbers, a folder
+ * for files, the reference data when it is there, and an allocator that fails on demand. */
 #ifndef BOUGH_TEST_H
 #define BOUGH_TEST_H
 

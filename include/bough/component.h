@@ -118,8 +118,8 @@ typedef struct bough_component_volume {
     const double *U;         /* 3 vertex_count x r, row-major; NULL without volume */
 } bough_component_volume;
 
-/* How the interfaces deform: from this the errors are predicted that a tree makes because its interfaces are rigid.
- * docs/theory/reduction.md, "Interfaces that deform", has the functions that each interface has; `joints` are the
+/* The deformation of the interfaces, from which Bough predicts the errors that a tree makes because its interfaces are
+ * rigid. docs/theory/reduction.md, "Interfaces that deform", has the functions that each interface has; `joints` are the
  * interfaces that carry most. */
 enum { BOUGH_JOINT_FUNCTIONS = 12, BOUGH_JOINT_GEOMETRY = 45, BOUGH_MAX_JOINTS = 10 };
 typedef struct bough_component_joints {

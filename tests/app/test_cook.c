@@ -312,8 +312,8 @@ static void what_cannot_be_written_is_told(void **state) {
     check_mistake(1, "too long", "cook", "beam.json", "-o", name);
 }
 
-/* How long it takes until there is a basis depends on the machine: tries again with more patience. Cubature behind it
- * takes longer than all else. */
+/* The time until there is a basis depends on the machine: tries again with more patience. The cubature that follows
+ * takes longer than everything else. */
 static void interrupted_cooking_goes_on(void **state) {
     (void)state;
     write_beam("slow.json",

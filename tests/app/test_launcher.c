@@ -54,7 +54,7 @@ static void it_is_configured_once(void **state) {
     check_int(shell("test $(grep -c cmake log) = 1 && test $(grep -c ninja log) = 2"), 0);
 }
 
-/* What goes wrong is shown, and how far a build is, but not every file of it. */
+/* The launcher shows errors and the progress of a build, but not every file of it. */
 static void builds_tell_what_matters(void **state) {
     (void)state;
     check_int(shell("tree/bough x 2>err >/dev/null && grep -q 'the first time takes' err && ! grep -q 'Building C' err"), 0);

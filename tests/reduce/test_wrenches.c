@@ -40,8 +40,8 @@ static double *tip_columns(const bough_body *body, const bough_component *c) {
     return Q;
 }
 
-/* How far the tip goes along wrench d when it is as large as moves the full body by `amount` (m or rad) for small
- * displacements: full and reduced. */
+/* Returns the distance of the tip along wrench d when that is as large as moves the full body by `amount` (m or rad)
+ * for small displacements: full and reduced. */
 static void respond(bough_context *ctx, bough_body *body, const bough_component *c, const double *Q, size_t d,
                     double size, double *full, double *reduced) {
     const size_t n = 3 * (size_t)c->volume.vertex_count;

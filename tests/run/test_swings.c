@@ -115,7 +115,7 @@ static drift swing_for(swing *s, double seconds, double rate) {
     return d;
 }
 
-/* What is asked of undamped, held trees: 5 % after a minute, 15 % with steps of 1/60 s, never 2 % too much. */
+/* Requirements on undamped, held trees: 5 % after a minute, 15 % with steps of 1/60 s, never 2 % too much. */
 static void check_swing(const char *name, const char *text, double weight, double speed, double rate) {
     swing s = hang(text);
     set_off(&s, weight, speed);
@@ -182,7 +182,7 @@ static void thin_leaves_gain_nothing(void **state) {
     }
 }
 
-/* How a second of motion is made. */
+/* Settings of a second of motion. */
 typedef struct {
     double speed;       /* thrown at, m/s; 0: let down by weight that comes smoothly */
     const char *method; /* NULL: the tree's own */

@@ -1,4 +1,4 @@
-/* What the tests of JSON files share: texts with easy quotes, keys against schemas, the examples of the docs. */
+/* Helpers of the tests of JSON files: texts with easy quotes, keys against schemas, the examples of the docs. */
 #ifndef TEST_SCENE_TEXTS_H
 #define TEST_SCENE_TEXTS_H
 
