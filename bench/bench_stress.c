@@ -274,7 +274,7 @@ static void close_bench(stress_bench *b) {
 /* ---- what a look at all parts of the oak costs ---- */
 
 typedef struct {
-    double step_us[2], look_us; /* with L1, L3 */
+    double step_us[2], look_us;  /* with L1, L3 */
     double field_us, surface_us; /* stress at all vertices; their positions, to compare with */
     int32_t parts, points, vertices;
 } cost;
@@ -448,10 +448,10 @@ int bench_stress(const bench_options *options) {
         good = run_variant(ctx, v, list, options->json);
     good = good && measure_cost(ctx, &c);
     if (good && options->json)
-        app_print_json(json_pack("{s:O, s:s, s:O, s:{s:i, s:i, s:f, s:f, s:f, s:i, s:f, s:f}}", "peaks", peaks, "scene", "flower", "variants", list, "oak",
-                                 "parts", (int)c.parts, "points", (int)c.points, "step_us_L1", c.step_us[0],
-                                 "step_us_L3", c.step_us[1], "peaks_us", c.look_us, "vertices", (int)c.vertices, "field_us", c.field_us,
-                                 "positions_us", c.surface_us));
+        app_print_json(json_pack("{s:O, s:s, s:O, s:{s:i, s:i, s:f, s:f, s:f, s:i, s:f, s:f}}", "peaks", peaks, "scene",
+                                 "flower", "variants", list, "oak", "parts", (int)c.parts, "points", (int)c.points,
+                                 "step_us_L1", c.step_us[0], "step_us_L3", c.step_us[1], "peaks_us", c.look_us,
+                                 "vertices", (int)c.vertices, "field_us", c.field_us, "positions_us", c.surface_us));
     else if (good)
         tell_cost(&c);
     json_decref(list);

@@ -57,9 +57,9 @@ typedef enum bo_size {
     BO_SIZE_GAUGE_VALUES, /* 6 a gauge, and those of the seam */
     BO_SIZE_SURFACE,
     BO_SIZE_TRIANGLES,
-    BO_SIZE_PANELS,    /* of U */
-    BO_SIZE_PANELS16,  /* of U16 */
-    BO_SIZE_SCALE,     /* r where there is a U16 */
+    BO_SIZE_PANELS,   /* of U */
+    BO_SIZE_PANELS16, /* of U16 */
+    BO_SIZE_SCALE,    /* r where there is a U16 */
     BO_SIZE_WIRE,
     BO_SIZE_EDGES,
     BO_SIZE_TYPE_NAME, /* of the volume's elements */
@@ -87,7 +87,8 @@ typedef struct bo_component_parts {
     const char *material_names;
     const double *material_constants;
     const char *interface_names;
-    const double *interface_centre, *interface_radius, *interface_translation, *interface_A, *interface_bend, *interface_weights;
+    const double *interface_centre, *interface_radius, *interface_translation, *interface_A, *interface_bend,
+        *interface_weights;
     const int32_t *interface_counts, *interface_vertices;
     const char *volume_type;
     const double *quality[BO_QUALITY_COUNT], *wrench_axis;

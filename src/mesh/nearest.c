@@ -6,7 +6,7 @@
 #define HALVING_LIMIT 20
 #define ROUND_OFF 1e-15 /* of the element's size: a residual below it is no distance */
 #define RIDGE 1e-6      /* of the largest diagonal entry: slows the convergence in flat elements, and only there */
-#define BENT_RATIO                                                                                     \
+#define BENT_RATIO \
     1e-9 /* nodes off their place in an affine element by more than this times its size make it curved \
           */
 
