@@ -186,8 +186,9 @@ static const char *wrench_text(const bough_component *c) {
     for (int d = 0; d < 3; d++)
         axis[d] = fabs(w->axis[d]) < 5e-4 ? 0 : w->axis[d];
     snprintf(text, sizeof text, "a %s (%.3g, %.3g, %.3g) at %s%s%s", w->torque ? "torque about" : "force along",
-             axis[0], axis[1], axis[2], w->interface < 0 ? "its free end" : "\"",
-             w->interface < 0 ? "" : plain(c->interfaces[w->interface].name), w->interface < 0 ? "" : "\"");
+             axis[0], axis[1], axis[2], w->interface_index < 0 ? "its free end" : "\"",
+             w->interface_index < 0 ? "" : plain(c->interfaces[w->interface_index].name),
+             w->interface_index < 0 ? "" : "\"");
     return text;
 }
 

@@ -46,9 +46,9 @@ int bench_figure7(const bench_options *options);
 
 /* ---- bench.c ---- */
 
-/* app_fail(), but for Ctrl-C, after which messages may be old: the command tells of that, once for all benchmarks. */
+/* Like app_fail(), except after Ctrl-C, when messages may be old: the command reports that once for all benchmarks. */
 void bench_fail(const bough_context *ctx);
-/* Prints the rows, of which NULL means that text was printed, when all went well; releases both. Returns the status. */
+/* Prints the rows when all went well (NULL: text was printed already); releases both. Returns the status. */
 int bench_end(bough_context *ctx, json_t *rows, bool good);
 
 typedef struct bench_times {

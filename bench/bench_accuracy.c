@@ -1,5 +1,5 @@
 /* The flower swings far, released from rest with the velocities of its lowest mode: the full body and the couplings of
- * the tree from the same start with the same method and step. What Figures 3 and 7 of Barbic and Zhao (2011) show. */
+ * the tree from the same start with the same method and step, as in Figures 3 and 7 of Barbic and Zhao (2011). */
 #include "tree_modes.h"
 #include "whole_tree.h"
 
@@ -46,8 +46,8 @@ typedef struct {
 
 /* ---- lowest frequencies ---- */
 
-/* The whole tree with the exact coupling. With a lumped one no part feels what its children do, so that its
- * frequencies are those of each part with what it carries. */
+/* Frequencies of the whole tree with the exact coupling. With a lumped coupling no part feels the motion of its
+ * children, so that the frequencies are those of each part with the load it carries. */
 static bool tree_frequency(accuracy *b, swing_run *r) {
     const size_t n = (size_t)b->n;
     double *inverse = malloc((n * n + n) * sizeof *inverse), *K = inverse + n * n;
@@ -197,8 +197,8 @@ static bool take_step(accuracy *b, int run, int step) {
     return s == BOUGH_OK;
 }
 
-/* All in turns of a tenth of a second, so that they see the same machine. A lumped tree may break; the rest of its
- * line is missing then. False when the full body or the exact tree does. */
+/* Steps all models in turns of a tenth of a second, so that they see the same machine. A lumped tree may break; the
+ * rest of its line is missing then. False when the full body or the exact tree breaks. */
 static bool run_all(accuracy *b) {
     bool broken[RUNS] = {false};
     for (int run = 0; run < RUNS; run++)
@@ -262,8 +262,8 @@ static bool write_plot(const accuracy *b, const char *folder) {
     return !bough_plot_write(b->scene.ctx, &def, series, RUNS, path);
 }
 
-/* Median and where nine tenths of the steps are, in us. On a machine that is busy the long steps of the full body wait
- * for others and the short ones of a tree do not: what is compared are the fast ones of each. */
+/* Median and the range of nine tenths of the steps, in us. On a busy machine the long steps of the full body wait for
+ * other programs and the short ones of a tree do not, so the fast steps of each are compared. */
 typedef struct {
     double low, median, high;
 } spread;

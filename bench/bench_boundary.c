@@ -1,7 +1,6 @@
-/* Interfaces that are not rigid: what that does to the accuracy of trees, beside what is foretold of it, and what
- * boundary modes do in large motion with and without room for their derivatives. All trees are cut from one mesh and
- * stand beside it in one piece.
- */
+/* Interfaces that are not rigid: the error that this makes in trees, beside the error that was predicted, and the
+ * effect of boundary modes in large motion with and without room for their derivatives. All trees are cut from one mesh
+ * and compared with it in one piece. */
 #include "tree_modes.h"
 #include "tree_scene.h"
 
@@ -33,7 +32,7 @@ typedef struct {
     int32_t held;                  /* axis */
 } lattice_shape;
 
-/* Which box holds the middle of an element; -1: none. */
+/* Returns the box that holds the middle of an element; -1: none. */
 static int32_t box_of(const lattice_shape *s, const bough_mesh *mesh, int32_t element) {
     const int32_t nodes = bough_element_node_count(mesh->type);
     double middle[3] = {0};
@@ -93,7 +92,7 @@ static void carve(const lattice_shape *s, const bough_mesh *block, carving *c) {
     }
 }
 
-/* What of the block is in a box, with an element set for each. */
+/* Keeps the elements of the block that are in a box, with an element set for each box. */
 static bough_mesh *make_shape(bough_context *ctx, const lattice_shape *s) {
     bough_mesh *block = make_lattice(ctx, s), *mesh = NULL;
     carving c = {0};
@@ -126,7 +125,7 @@ typedef struct {
     const char *basis; /* members of "basis" */
 } cooking;
 
-/* The last box has the probe, at its far end. */
+/* The last box has the probe, at its free end. */
 static bool open_shape(bough_context *ctx, const lattice_shape *s, const cooking *how, double gravity,
                        tree_scene *scene) {
     const lattice_box *last = &s->boxes[s->count - 1];

@@ -1,4 +1,4 @@
-/* What it costs to change the oak while it moves: to cut, put back, lock and unlock parts; and what of it. */
+/* The cost of changing the oak while it moves: cutting, putting back, locking and unlocking parts, and its shares. */
 #include "tree_scene.h"
 
 #include "scene/cook_plan.h"
@@ -30,7 +30,7 @@ typedef struct {
     double us[KINDS], piece_us[PIECES];
 } changes_bench;
 
-/* Of this thread, as others use the machine too. */
+/* CPU time of this thread, as others use the machine too. */
 static double cpu_us(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -42,7 +42,7 @@ static bool begin_anew(changes_bench *b) {
            !bough_state_update(b->scene.ctx, b->scene.model, b->state);
 }
 
-/* The number-th part of the component, counted round and round. */
+/* Returns part number `number` of the component, counted round and round. */
 static int32_t find_part(const changes_bench *b, const char *component, int32_t number) {
     const bough_model_def *def = bough_model_describe(b->scene.model);
     const bo_assembly *assembly = &b->scene.scene->plan->assembly;

@@ -1,5 +1,5 @@
-/* Levels of detail of mechanisms: what is kept with end effectors spread over the links, and what that costs. And what
- * a second thread gains when many links are placed. */
+/* Levels of detail of mechanisms: the accuracy with end effectors spread over the links, and its cost. Also the gain by
+ * a second thread when many links are placed. */
 #include "tree_scene.h"
 
 #include "linkages.h"
@@ -71,7 +71,7 @@ static void tell(const subject *what, int level, const bough_mechanism_detail *d
 
 static const int32_t long_counts[LONG] = {2000, 4000};
 
-/* The time below which 5 % of the rounds lie: a core that is busy elsewhere gives no figure. */
+/* Returns the time below which 5 % of the rounds lie: rounds on a core that is busy elsewhere do not count. */
 static bool time_places(int32_t links, int32_t threads, double *us) {
     sketch *s = helix(links, BOUGH_JOINT_BALL);
     bough_context *ctx = app_context(threads);

@@ -1,5 +1,4 @@
-/* Where the surfaces of parts meet: how far they come apart, what is left of the kink, what drawing them smooth costs.
- */
+/* Surfaces at the places where parts meet: gaps, the kink that is left, and the cost of drawing them smooth. */
 #include "tree_scene.h"
 
 #include "tree/surface.h"
@@ -29,7 +28,7 @@ static const cast scenes[] = {
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
-/* How far what is planted slides or sinks where the surface is that it stands on. */
+/* The distance by which a planted part slides or sinks on the surface that it stands on. */
 typedef struct {
     double largest, rms; /* m, of all times */
 } slip;
@@ -47,7 +46,7 @@ typedef struct {
     double kink, smooth_kink; /* degrees: of normals at joints, by parts and with C1; the largest of all times */
 } scene_figures;
 
-/* Of the whole, without what is joined, and with. */
+/* Surfaces of the whole: with parts as they are, and joined. */
 typedef struct {
     size_t count;
     float *apart, *joined;
@@ -60,7 +59,7 @@ static bool make_surfaces(const bough_model *model, two_surfaces *s) {
     return s->apart != NULL;
 }
 
-/* What flies feels no weight: it spins instead, so that its farthest part would feel as much. */
+/* Scenes that fly feel no weight: they spin instead, so that their farthest part would feel as much. */
 static bool spin_roots(bough_context *ctx, const bough_model *model, bough_state *state) {
     for (int32_t k = 0; k < state->root_count; k++) {
         bough_root *root = &state->roots[k];
@@ -110,7 +109,7 @@ static double pixel_size(const two_surfaces *s) {
 
 /* ---- normals of the blended map ---- */
 
-/* Of the map on one side of a joint. */
+/* The deformation gradient of the map on one side of a joint. */
 static bo_mat3 gradient(const bough_model *model, const bough_state *state, int32_t joint, bool child, bool blended,
                         bo_vec3 X) {
     const double h = 1e-3 * model->surface->blend.joints[joint].width;
@@ -502,7 +501,8 @@ static bool measure_bar(bough_context *ctx, int32_t layers, bar_figures *f) {
 
 /* ---- the picture ---- */
 
-/* One of three beside each other. What is joined is drawn as one surface, without the faces of the cut. */
+/* Draws one of three bars side by side. Parts that are joined are drawn as one surface, without the faces of the
+ * cut. */
 static bough_status add_bar(bough_context *ctx, const bar *b, const float *x, bool joined, double aside,
                             bough_picture *picture) {
     double *vertices = malloc(3 * (size_t)b->vertex_count * sizeof *vertices);

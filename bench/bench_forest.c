@@ -1,6 +1,6 @@
 /* A hundred oaks stepped as one batch beside single oaks of the same species, in turns, so that both see the same
- * machine. What runs on one thread is measured by its CPU time: a step of the forest is longer than what a busy machine
- * gives at a time. */
+ * machine. Work on one thread is measured by its CPU time: a step of the forest is longer than the time slices of a
+ * busy machine. */
 #include "tree_scene.h"
 
 #include <malloc.h>
@@ -13,7 +13,7 @@
 enum { SPECIES = 3, ROUNDS = 15, FOREST_STEPS = 3, OAK_STEPS = 60, WARM_STEPS = 60, CHANGES = 5 };
 static const double dt = 1.0 / 240;
 
-/* A model that is stepped, and a state that all begins from. */
+/* A model that is stepped, and the state that every round begins from. */
 typedef struct {
     const bough_model *model;
     bough_state *state;

@@ -1,4 +1,4 @@
-/* What a step costs by the number of parts: oaks of the same 41 branches with more and more leaves. */
+/* The cost of a step by the number of parts: oaks of the same 41 branches with more and more leaves. */
 #include "tree_scene.h"
 
 #include "tree/tree.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The first has bare branches: what every oak costs before its leaves. */
+/* The first oak has bare branches: the cost of every oak before its leaves. */
 enum { SIZES = 8, METHODS = 2, ROUNDS = 12, MOST_STEPS = 41 };
 static const int32_t leaf_counts[SIZES] = {0, 100, 300, 1000, 3000, 10000, 30000, 100000};
 static const bough_coupling methods[METHODS] = {BOUGH_COUPLING_L1, BOUGH_COUPLING_L3};
@@ -21,7 +21,7 @@ typedef struct {
     double us[METHODS]; /* of a step: the least of the rounds' medians */
 } oak_costs;
 
-/* Of this thread: others who use the machine cost it less than they do wall time. */
+/* CPU time of this thread: others who use the machine change it less than wall time. */
 static double cpu_us(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

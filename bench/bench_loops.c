@@ -86,7 +86,7 @@ static void place_vertices(const bough_model *model, const bough_state *rest, co
     }
 }
 
-/* Of a scene whose parts are all of one component. */
+/* Assembles the whole of a scene whose parts are all of one component. */
 static bool make_whole(const tree_scene *scene, const bough_state *rest, whole *w) {
     const bough_mesh *mesh = bough_body_mesh(body_of(scene));
     const size_t parts = (size_t)bough_model_part_count(scene->model), vertices = parts * (size_t)mesh->vertex_count;
@@ -235,7 +235,7 @@ typedef struct {
     int32_t vertices, elements;
 } bridge_result;
 
-/* Of the vertices of an interface of a part on the whole. */
+/* Finds the vertices of an interface of a part on the whole. */
 static void hold_face(const tree_scene *scene, const whole *w, int32_t part, int32_t face, bough_load_case *load_case) {
     const bough_interface *f = &bough_model_describe(scene->model)->components[0]->interfaces[face];
     for (int32_t k = 0; k < f->vertex_count; k++)

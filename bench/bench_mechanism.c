@@ -1,4 +1,4 @@
-/* Compliant mechanisms: what a step with all links costs, and what making a model does. */
+/* Compliant mechanisms: the cost of a step with all links, and of making a model. */
 #include "bench.h"
 
 #include "linkages.h"

@@ -172,8 +172,8 @@ static size_t write_force(const limbs *l, int32_t b, int32_t vertex, bo_vec3 f, 
                             size < TEXT ? ", " : "", b, x[0], x[1], x[2], f.x, f.y, f.z);
 }
 
-/* Shared out over the vertices of a limb's end: what a single vertex that is pulled by itself suffers is the mesh's
- * affair. */
+/* Distributes a force over the vertices of a limb's end: the stress at a single vertex that is pulled by itself depends
+ * on the mesh. */
 static size_t write_end(const limbs *l, int32_t b, bo_vec3 force, char *text, size_t size) {
     const limb *end = &l->limbs[b];
     const double shares = (end->cells[0] + 1) * (end->cells[1] + 1);

@@ -11,7 +11,8 @@ typedef struct {
     double worst, median; /* relative errors */
 } bench_peak_sums;
 
-/* Tells, or gives the same as JSON (to be released). unseen: of the structures on which nothing was chosen. */
+/* Prints the results, or gives them as JSON (to be released). unseen: those of structures on which nothing was
+ * chosen. */
 bool bench_peaks_of(bough_context *ctx, bool json, bool larger, bool unseen, json_t **result);
 /* One structure in equilibrium, both cuts. */
 bool bench_peaks_at_rest(bough_context *ctx, const char *name, bench_peak_sums *sums);

@@ -1,5 +1,5 @@
-/* Random mechanisms reduced to random end effectors: how far the lowest frequency is off, and what internal modes make
- * of that. */
+/* Random mechanisms reduced to random end effectors: the error of the lowest frequency, and how internal modes reduce
+ * it. */
 #include "bench.h"
 
 #include "linkages.h"

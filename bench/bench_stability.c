@@ -1,4 +1,4 @@
-/* How far the energy of a tree rises that should keep it: by coupling, method, passes, damping and size of the step. */
+/* The rise of the energy of a tree that should keep it: by coupling, method, passes, damping and size of the step. */
 #include "tree_scene.h"
 
 #include "tree/system.h"
@@ -42,7 +42,7 @@ typedef struct {
     double ratio; /* of damping at the lowest frequency */
 } fork_case;
 
-/* x <- (K + small M)^-1 M x, `count` times; what it is divided by each time tends to the lowest omega^2 + small. */
+/* x <- (K + small M)^-1 M x, `count` times; the divisor of each iteration tends to the lowest omega^2 + small. */
 static double iterate(const bo_system *s, int32_t n, int count, double *x, double *y) {
     double quotient = 0;
     for (int i = 0; i < count; i++) {

@@ -27,7 +27,7 @@ static double time_step(bough_context *ctx, const char *name, double young, int3
     return s ? -1 : bench_median(&times);
 }
 
-/* What a semi-implicit step must do at the least: assemble, factor, solve. */
+/* The least that a semi-implicit step must do: assemble, factor, solve. */
 static double time_parts(bough_context *ctx, double young) {
     swinging_beam b;
     bench_times times = {0};

@@ -52,7 +52,7 @@ typedef struct {
     double tree, same, mean, full;
 } place;
 
-/* Of those that count. */
+/* Figures of the points that count. */
 typedef struct {
     int32_t count, good;   /* within a tenth of the full body */
     double same, same_all; /* worst error against the same displacement: of those, of all points */
@@ -159,7 +159,7 @@ static void look_at_elements(stress_bench *b, int32_t part, const double *same) 
     }
 }
 
-/* Of the domain's vertices: u = U q; NULL when there is no memory. */
+/* Computes u = U q of the domain's vertices; NULL when there is no memory. */
 static double *displacement_of(const stress_bench *b, int32_t part) {
     const bough_component *c = component_of(b, part);
     const double *q = b->state->q + bough_model_offset(b->scene.model, part);
@@ -222,7 +222,7 @@ static bool look_at_part(stress_bench *b, int32_t part) {
     return good;
 }
 
-/* Of a part, or of all: -1. */
+/* Errors of a part, or of all parts: -1. */
 static errors errors_of(const stress_bench *b, int32_t part, double *scratch) {
     errors found = {0};
     for (int32_t i = 0; i < b->place_count; i++) {

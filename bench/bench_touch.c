@@ -1,5 +1,5 @@
-/* Examples of mechanisms that touch things, for as long as their scenes last: what a step of the run costs. And free
- * bodies alone, ten to a thousand of them: what a step of their contact world costs. */
+/* Examples of mechanisms that touch things, for as long as their scenes last: the cost of a step of the run. And free
+ * bodies alone, ten to a thousand of them: the cost of a step of their contact world. */
 #include "tree_scene.h"
 
 #include <bough/contact.h>

@@ -1,4 +1,4 @@
-/* What it takes to show the oak: one client over a real socket, sixty frames a second. */
+/* The cost of showing the oak: one client over a real socket, sixty frames a second. */
 #include "tree_scene.h"
 
 #include "../app/view/view.h"
@@ -133,7 +133,7 @@ typedef struct {
     int32_t parts;
 } outcome;
 
-/* Load: of all threads but the client's, of one core. */
+/* load: CPU time of all threads except the client's, over one core. */
 static bool measure(view_session *session, int32_t port, outcome *o) {
     pthread_t thread;
     client *c = &o->client;

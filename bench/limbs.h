@@ -1,4 +1,4 @@
-/* Meshes of limbs that grow out of each other, made of bricks: what benchmarks cut into parts. */
+/* Meshes of limbs that grow out of each other, made of bricks, which benchmarks cut into parts. */
 #ifndef BOUGH_BENCH_LIMBS_H
 #define BOUGH_BENCH_LIMBS_H
 
@@ -28,9 +28,9 @@ void limbs_free(limbs *l);
 void limbs_plant(limbs *l, double width, double depth, int32_t across, int32_t deep, int32_t layers,
                  const double end[3], double taper);
 
-/* Where a limb grows out of another: at its top, of which it takes cells i0 to i1 - 1 across (all of them deep), or at a
- * side (0: +x, 1: -x, 2: +y, 3: -y), on its layers i0 to i1. `kept` of its first layers belong to the limb below, which
- * is where it is cut. */
+/* The place where a limb grows out of another: at its top, of which it takes cells i0 to i1 - 1 across (all of them
+ * deep), or at a side (0: +x, 1: -x, 2: +y, 3: -y), on its layers i0 to i1. `kept` of its first layers belong to the
+ * limb below, which is where it is cut. */
 typedef struct limb_place {
     int32_t below;
     int side; /* -1: the top */

@@ -63,7 +63,7 @@ static bool change(const tree_scene *s, json_t *changes) {
     return good;
 }
 
-/* Nothing pulls, and nothing is lost. */
+/* Removes all loads and damping: nothing pulls, and no energy is lost. */
 bool tree_scene_open_free(bough_context *ctx, const char *name, tree_scene *s) {
     return tree_scene_make(ctx, name, s) &&
            change(s, json_pack("{s:[i, i, i], s:b, s:{s:{s:i, s:i}}}", "gravity", 0, 0, 0, "settle", 0, "object",

@@ -25,7 +25,7 @@ bool tree_scene_open_changed(bough_context *ctx, const char *name, json_t *chang
 bool tree_scene_open_text(bough_context *ctx, const char *text, tree_scene *scene);
 /* The same of a folder with scene.json and the files that it names, which are copied. */
 bool tree_scene_open_copy(bough_context *ctx, const char *folder, tree_scene *scene);
-/* There is such a folder below this one. */
+/* True if there is such a folder below this one. */
 bool tree_scene_is_there(const char *folder);
 /* The same; the scene's mesh is "mesh.msh". */
 bool tree_scene_open_mesh(bough_context *ctx, const char *text, const bough_mesh *mesh, tree_scene *scene);

@@ -93,7 +93,7 @@ bool whole_tree_velocities(const whole_tree *t, const bough_state *state, double
 
 /* ---- interfaces ---- */
 
-/* Where the interface's vertex k is now, and at rest. */
+/* Finds the present place of the interface's vertex k, and its place at rest. */
 static bo_vec3 interface_vertex(const whole_tree *t, const bough_state *state, const double *u, int32_t parent,
                                 int32_t vertex, bo_vec3 *rest) {
     const size_t v = 3 * (size_t)t->vertex[t->first[parent] + vertex];

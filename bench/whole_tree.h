@@ -1,4 +1,5 @@
-/* A tree on the mesh that it was cut from: where its parts' vertices are, beside those of the full body. */
+/* A tree on the mesh that it was cut from: the places of its parts' vertices, to be compared with those of the full
+ * body. */
 #ifndef BOUGH_BENCH_WHOLE_TREE_H
 #define BOUGH_BENCH_WHOLE_TREE_H
 
@@ -22,9 +23,9 @@ void whole_tree_vertex(const whole_tree *tree, const bough_state *state, int32_t
 /* Velocities of all vertices of the mesh: 3 vertex_count; means where parts share one. */
 bool whole_tree_velocities(const whole_tree *tree, const bough_state *state, double *v);
 
-/* How far the interface by which a part hangs is from having moved as a rigid body: rms distance of its vertices from
- * the best rigid fit, over their rms distance from its centre at rest. u: displacements of the mesh, or NULL for where
- * the part's parent has them. */
+/* Returns how far the interface by which a part hangs is from having moved as a rigid body: rms distance of its
+ * vertices from the best rigid fit, over their rms distance from its centre at rest. u: displacements of the mesh, or
+ * NULL for where the part's parent has them. */
 double whole_tree_deviation(const whole_tree *tree, const bough_state *state, const double *u, int32_t part);
 
 #endif

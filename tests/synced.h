@@ -1,4 +1,4 @@
-/* Which files and folders were synced: in place of the system's fsync(), which nobody sees working. */
+/* Records the files and folders that were synced: it replaces the system's fsync(), whose work nobody can see. */
 #ifndef TEST_SYNCED_H
 #define TEST_SYNCED_H
 

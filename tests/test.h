@@ -1,5 +1,5 @@
-/* What every test needs: cmocka, a context, comparisons that print their values on one line, random numbers,
- * a folder for files, the reference data when it is there, and an allocator that fails on demand. */
+/* Helpers of all tests: cmocka, a context, comparisons that print their values on one line, random numbers, a folder
+ * for files, the reference data when it is there, and an allocator that fails on demand. */
 #ifndef BOUGH_TEST_H
 #define BOUGH_TEST_H
 
@@ -109,13 +109,13 @@ static inline bough_context *test_context(int32_t threads) {
 }
 
 /* Skips the test that is running and says why; tools/run_tests.sh gathers these lines. */
-#define test_skip(...)                        \
-    do {                                      \
-        fputs("skipped: ", stdout);           \
-        printf(__VA_ARGS__);                  \
-        printf(" (%s)\n", __func__);          \
-        fflush(stdout);                       \
-        skip();                               \
+#define test_skip(...)               \
+    do {                             \
+        fputs("skipped: ", stdout);  \
+        printf(__VA_ARGS__);         \
+        printf(" (%s)\n", __func__); \
+        fflush(stdout);              \
+        skip();                      \
     } while (0)
 
 /* True in ./bough test --long: more random states, comparisons that take minutes. */

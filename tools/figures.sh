@@ -7,7 +7,7 @@
 # Ends with status 1 when a fact moved, was not found in the output, or stands in its document no longer. Times are shown,
 # but depend on the machine: they never fail. BOUGH_BUILD names another build folder than build.
 #
-# Examples: tools/figures.sh 'bench loops'     tools/figures.sh validation.md
+# Examples: tools/figures.sh 'bench loops'     tools/figures.sh validation/trees.md
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
 cd "$root"
@@ -131,7 +131,7 @@ compare() {
             count = split($3, part, /\|/)
             doc = trim(part[1])
             shown = trim(part[3])
-            file = doc ~ /\// || doc ~ /^[A-Z]+\.md$/ ? doc : "docs/" doc
+            file = doc ~ /^[A-Z]+\.md$/ ? doc : "docs/" doc
             name = trim(part[2])
             tolerance = trim(part[4])
             if (count != 5) { printf "figures.txt: not five columns: %s\n", $3; bad++; next }
@@ -154,14 +154,14 @@ compare() {
             if (mark ~ /[A-Z]/)
                 bad++
             if (how != "docs" || mark != "")
-                printf "%-16s %-64.64s %12s %12s %8s  %s\n", doc, name, shown, new == "" ? "-" : sprintf("%.5g", new),
+                printf "%-30s %-64.64s %12s %12s %8s  %s\n", doc, name, shown, new == "" ? "-" : sprintf("%.5g", new),
                        new == "" || value_of(shown) == 0 ? "" : sprintf("%.3f", new / value_of(shown)), mark
         }
         END { exit bad > 0 }' "$table"
 }
 
 status=0
-[ "$how" = docs ] || printf '%-16s %-64s %12s %12s %8s\n' document figure docs now ratio
+[ "$how" = docs ] || printf '%-30s %-64s %12s %12s %8s\n' document figure docs now ratio
 for number in $(cut -f 1 "$table" | uniq); do
     command=$(awk -F '\t' -v n="$number" '$1 == n && $2 == "run" { print $3 }' "$table")
     need=$(awk -F '\t' -v n="$number" '$1 == n && $2 == "needs" { print $3 }' "$table")

@@ -10,7 +10,7 @@ compare_result compare_bullet(const compare_subject &subject, bool aba_only);
 /* ODE: maximal coordinates. quick: by its iterative solver, else by its direct one. */
 compare_result compare_ode(const compare_subject &subject, bool quick, int steps_a_round);
 
-/* Of each joint of a description: does it lead to a link for the first time? */
+/* For each joint of a description: true if it leads to a link for the first time. */
 struct tree_of_joints {
     explicit tree_of_joints(const bough_mechanism_def &def) {
         bool *reached = new bool[def.link_count]();

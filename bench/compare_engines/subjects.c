@@ -10,7 +10,7 @@
  * 2 k / I = 1e6 / s^2, and damping with 2 d / I = 400 / s. */
 static const double STIFFNESS = 5, DAMPING = 0.002; /* N m / rad, N m s / rad */
 
-/* Of this thread, on whatever else the machine is busy with: all engines use one. */
+/* CPU time of this thread, whatever else the machine is busy with: all engines use one thread. */
 static double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -1,4 +1,22 @@
-/* Status codes, the context, allocation and threading hooks: what every other header stands on. */
+/* Status codes, the context, memory and threads: every other header includes this one.
+ *
+ * Rules for every function of every header, unless its own comment says otherwise:
+ *
+ * Ownership. A function that fills in a `bough_thing **` makes an object that belongs to the caller, who frees it with
+ * bough_thing_destroy() (NULL is fine) and the context it was made with, or one with the same memory hooks. An array
+ * that is handed out is freed with bough_release(). A pointer that is returned belongs to the object that was asked,
+ * and lives as long as the object does. Arguments stay the caller's: they are copied, or read during the call only.
+ *
+ * Failure. A function that can fail returns a bough_status, and bough_message() then has one sentence for people. A
+ * call that fails leaves its arguments usable and leaks nothing; its outputs must not be used. Nothing prints, exits or
+ * aborts.
+ *
+ * Threads. A context serves one calling thread at a time; threads that work side by side have a context each. Objects
+ * are not locked: two threads must not use one object at the same time unless its header says that it is immutable or
+ * plain data that nobody changes meanwhile. The library starts threads of its own by the context's settings only.
+ *
+ * Definitions. A `bough_thing_def` comes from bough_default_thing_def(), which also sets its cookie; a def that was not
+ * made like that is refused. */
 #ifndef BOUGH_BASE_H
 #define BOUGH_BASE_H
 
@@ -43,22 +61,22 @@ typedef enum bough_status {
 #undef BOUGH_STATUS_ENUM
 } bough_status;
 
-/* "no convergence" and so on; never NULL. */
+/* Returns the text of the list above ("did not converge"); never NULL. */
 BOUGH_API const char *bough_status_name(bough_status status);
 
 typedef struct bough_context bough_context;
 
-/* Work that can be cut into independent tasks: calls task(data, i) for one i. */
+/* One of several independent tasks: the function does task number `index`. */
 typedef void (*bough_task)(void *data, int32_t index);
 
-/* What a long operation tells about itself, now and then. */
+/* A message of a long operation about how far it is. */
 typedef struct bough_progress {
     const char *what;   /* short verb phrase: "factorising", "load step 3" */
     double fraction;    /* 0..1, or negative when unknown */
     const char *detail; /* numbers for a human, may be "" */
 } bough_progress;
 
-/* How a context gets memory, threads, and says things. Make it with bough_default_context_def(). */
+/* Memory, threads and callbacks of a context. Make it with bough_default_context_def(). */
 typedef struct bough_context_def {
     uint32_t cookie; /* set by bough_default_context_def() */
 
@@ -81,8 +99,8 @@ typedef struct bough_context_def {
     bool (*progress)(void *user, const bough_progress *progress);
     void *progress_user;
 
-    /* Remarks that are not errors ("12 boundary triangles match no element"). NULL: dropped. They may come from any
-     * thread that works for the call, but never two at once, nor while `progress` runs. */
+    /* Takes remarks that are not errors ("12 boundary triangles match no element"). NULL: dropped. It may be called on
+     * any thread that works for the call, but never twice at once, nor while `progress` runs. */
     void (*warn)(void *user, const char *sentence);
     void *warn_user;
 } bough_context_def;
@@ -90,24 +108,26 @@ typedef struct bough_context_def {
 BOUGH_API bough_context_def bough_default_context_def(void);
 
 /* def may be NULL for the defaults. Returns NULL when memory is short or def was not made by
- * bough_default_context_def(). A context serves one calling thread at a time. */
+ * bough_default_context_def(). */
 BOUGH_API bough_context *bough_context_create(const bough_context_def *def);
+/* Ends the context's threads and frees it. Destroy the objects that were made with it first. */
 BOUGH_API void bough_context_destroy(bough_context *ctx);
 
-/* The sentence of the last failure of a call that was given this context; "" before any. One line without control
- * characters, whatever the files said that it quotes. */
+/* Returns the sentence of the last call with this context that failed; "" before any. It is one line without control
+ * characters, whatever the files contain that it quotes, and is valid until the next call fails. */
 BOUGH_API const char *bough_message(const bough_context *ctx);
 
-/* Instead of those of the def, from now on: who looks on, and may cancel, can change. Between calls only. */
+/* Replaces the progress callback of the def from now on. Only between calls of the library. */
 BOUGH_API void bough_context_set_progress(bough_context *ctx, bool (*progress)(void *, const bough_progress *),
                                           void *progress_user);
 
+/* Returns the number of threads that the context uses, the calling one included. */
 BOUGH_API int32_t bough_thread_count(const bough_context *ctx);
 
 /* Frees an array that a bough_ function allocated for the caller; NULL is fine. */
 BOUGH_API void bough_release(bough_context *ctx, void *block);
 
-/* "0.1.0" */
+/* Returns the version of the library, "0.1.0". docs/versioning.md says what it promises. */
 BOUGH_API const char *bough_version(void);
 
 /* ---- places ---- */

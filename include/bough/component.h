@@ -1,9 +1,10 @@
-/* The component: a body reduced to r coordinates q, with u = U q. What cooking (<bough/reduce.h>) makes, what a .bough
- * file holds (docs/component-format.md), what the engines step.
+/* The component: a body reduced to r coordinates q, with u = U q. Cooking (<bough/reduce.h>) makes it, a .bough file
+ * holds it (docs/component-format.md), and the engines step it.
  *
- * A component is immutable and may be shared by any number of threads. Positions and moments are in the component's
- * frame: axes of the mesh, origin at the centre of the interface by which it hangs (see bough_component.origin).
- */
+ * A component is immutable and may be shared by any number of threads; all its arrays belong to it. Positions and
+ * moments are in the component's frame: axes of the mesh, origin at the centre of the interface by which it hangs (see
+ * bough_component.origin).
+ * */
 #ifndef BOUGH_COMPONENT_H
 #define BOUGH_COMPONENT_H
 
@@ -29,23 +30,24 @@ typedef enum bough_component_support {
     BOUGH_SUPPORT_FREE       /* a free-flying root in mean axes: the origin is the centre of mass */
 } bough_component_support;
 
-/* Where something can be attached. Its centre moves to centre + sum_l q_l translation_l; its rotation is the rotation
- * nearest to A(q) = A_0 + sum_l q_l A_l (signed polar decomposition), with A = B / tr C,
- * C = sum_k w_k d_k d_k^T, B = sum_k w_k (x_k - x) d_k^T, d_k = X_k - centre: exact for rigid motions. */
+/* A place where something can be attached. Its centre moves to centre + sum_l q_l translation_l; its rotation is the
+ * rotation nearest to A(q) = A_0 + sum_l q_l A_l (signed polar decomposition), which is exact for rigid motions:
+ *   A = B / tr C,  C = sum_k w_k d_k d_k^T,  B = sum_k w_k (x_k - x) d_k^T,  d_k = X_k - centre */
 typedef struct bough_interface {
     const char *name;
     double centre[3];
     double radius;             /* sqrt(tr C): root mean square distance of the vertices from the centre, m */
     const double *translation; /* r x 3 */
     const double *A;           /* (r + 1) x 9, A_0 first, row-major */
-    const double *bend;        /* (r + 1) x 18, that at rest first: sum w x_i (d_j d_k - C_jk) / radius^3, d = X - centre, C
-                                * the mean of d d^T; rows i, columns jk as in strains. NULL: unknown */
+    const double *bend;        /* (r + 1) x 18, that at rest first: sum w x_i (d_j d_k - C_jk) / radius^3 with
+                                * d = X - centre and C the mean of d d^T; rows i, columns jk as in strains. NULL:
+                                * unknown */
     int32_t vertex_count;
     const int32_t *vertices; /* of the volume mesh */
     const double *weights;   /* positive, sum 1 */
 } bough_interface;
 
-/* Points that carry loads or are looked at. */
+/* Points of the surface at which wind or contact acts. */
 typedef struct bough_sample_points {
     int32_t count;
     const double *position; /* count x 3, at rest */
@@ -57,21 +59,21 @@ typedef struct bough_sample_points {
 /* Points inside of the material: F = I + sum_l q_l gradient_l. At a stress point F is the mean of its element. */
 typedef struct bough_material_points {
     int32_t count;
-    const double *weight;    /* count, m^3: of cubature; NULL for stress points */
-    const double *position;  /* count x 3: of stress points; NULL for cubature */
-    const int32_t *element;  /* count: of the volume mesh */
+    const double *weight;    /* count, m^3, for cubature; NULL for stress points */
+    const double *position;  /* count x 3, for stress points; NULL for cubature */
+    const int32_t *element;  /* count: element of the volume mesh */
     const int32_t *material; /* count: index into materials */
     const double *gradient;  /* count x 9 x r: d u_i / d X_j in row 3 i + j */
 } bough_material_points;
 
-/* What a part does to its own strain near interfaces as it is strained elsewhere, and what its parent does to it. Gauges
- * are Green's strains (xx yy zz yz xz xy) at `count` points of the component, and then the seam: how the parent's interface
- * is strained, S - S_0 with A = R S, and how it is bent, R^T bend - bend_0. Strain at stress point i is that of its F plus
- * D_i times the gauges. */
+/* Gauges: corrections of the strain near interfaces, where a part is strained by its own strain elsewhere and by its
+ * parent. Gauges are Green's strains (xx yy zz yz xz xy) at `count` points of the component, and then the seam: how the
+ * parent's interface is strained, S - S_0 with A = R S, and how it is bent, R^T bend - bend_0. Strain at stress point i
+ * is that of its F plus D_i times the gauges. */
 enum { BOUGH_MAX_GAUGES = 12, BOUGH_SEAM = 24 };
 typedef struct bough_stress_gauges {
-    int32_t count;          /* of points; 0: there are no gauges, and strain is that of F */
-    const double *gradient; /* count x 9 x r, as of stress points */
+    int32_t count;          /* number of points; 0: there are no gauges, and strain is that of F */
+    const double *gradient; /* count x 9 x r, as for stress points */
     const double *D;        /* stress.count x 6 x (6 count + BOUGH_SEAM) */
 } bough_stress_gauges;
 
@@ -116,17 +118,18 @@ typedef struct bough_component_volume {
     const double *U;         /* 3 vertex_count x r, row-major; NULL without volume */
 } bough_component_volume;
 
-/* How the interfaces deform: for what it costs a tree that they are rigid there. docs/theory/reduction.md, "Interfaces
- * that deform", has the functions that each interface has; `joints` are those that carry most. */
+/* The deformation of the interfaces, from which Bough predicts the errors that a tree makes because its interfaces are
+ * rigid. docs/theory/reduction.md, "Interfaces that deform", has the functions that each interface has; `joints` are the
+ * interfaces that carry most. */
 enum { BOUGH_JOINT_FUNCTIONS = 12, BOUGH_JOINT_GEOMETRY = 45, BOUGH_MAX_JOINTS = 10 };
 typedef struct bough_component_joints {
     int32_t count;
-    const int32_t *interface;  /* count */
-    const double *geometry;    /* count x BOUGH_JOINT_GEOMETRY: directions, moments */
-    const double *flexibility; /* (12 count) x (12 count), m/N: how far forces along functions move along functions */
-    const double *U;           /* (12 count) x r: how the coordinates deform the interfaces */
+    const int32_t *interface_index; /* count */
+    const double *geometry;         /* count x BOUGH_JOINT_GEOMETRY: directions, moments */
+    const double *flexibility;      /* (12 count) x (12 count), m/N: motion along functions by forces along functions */
+    const double *U;                /* (12 count) x r: how the coordinates deform the interfaces */
 } bough_component_joints;
-/* The interface by which it hangs, likewise; NULL everywhere without one. */
+/* The same for the interface by which the component hangs; all NULL if there is none. */
 typedef struct bough_component_foot {
     const double *geometry;  /* BOUGH_JOINT_GEOMETRY */
     const double *stiffness; /* 12 x 12, N/m: forces along functions that deform the foot by them */
@@ -135,7 +138,7 @@ typedef struct bough_component_foot {
     const double *passes;    /* 12 x (6 joints.count): motion of the joints when the foot deforms by a function */
 } bough_component_foot;
 
-/* How good the component is; NAN where it was not measured. Errors are relative. */
+/* Measures of how good the component is; NAN if it was not measured. Errors are relative. */
 #define BOUGH_QUALITY_LIST(X)                                                                                      \
     X(force_random, "reduced against projected full force, random poses (worst)")                                  \
     X(force_gravity, "the same at the equilibrium under weight")                                                   \
@@ -154,7 +157,7 @@ typedef struct bough_component_foot {
 
 /* A unit force or torque at an interface. */
 typedef struct bough_unit_wrench {
-    int32_t interface; /* -1: the free end of a component that has no interface beside its parent's */
+    int32_t interface_index; /* -1: the free end of a component that has no interface beside its parent's */
     bool torque;
     double axis[3]; /* unit vector, component's axes */
 } bough_unit_wrench;
@@ -165,8 +168,8 @@ typedef struct bough_component_quality {
 #undef BOUGH_QUALITY_FIELD
     bough_unit_wrench wrench; /* the worst, whose error is wrench_error */
     int32_t mode_count;
-    const double *full_hz;    /* mode_count: of the full body with the loads and supports the basis was made for */
-    const double *reduced_hz; /* mode_count: the same of the component */
+    const double *full_hz;    /* mode_count: frequencies of the full body with the basis's loads and supports */
+    const double *reduced_hz; /* mode_count: frequencies of the component */
 } bough_component_quality;
 
 typedef struct bough_component {
@@ -175,7 +178,7 @@ typedef struct bough_component {
     bough_component_support support;
     int32_t parent; /* interface by which it hangs, or -1 */
 
-    double origin[3]; /* of the component's frame, in mesh coordinates */
+    double origin[3]; /* origin of the component's frame, in mesh coordinates */
     /* Inertia about the origin: with u = U q and X at rest, integrals over the mass,
      *   mc0 = int X, Sigma0 = int X X^T, s_l = int U_l, W5_l = int U_l X^T, W7_lp = int U_l U_p^T.
      * The reduced mass matrix is M_lp = tr W7_lp. */
@@ -206,63 +209,65 @@ typedef struct bough_component {
 
     bough_component_quality quality;
     const char *provenance; /* JSON: program version, hash of the inputs, options */
-    uint64_t input_hash;    /* of all that went into cooking */
+    uint64_t input_hash;    /* hash of everything that went into cooking */
     const void *image;      /* the bytes of the .bough file */
     size_t image_size;
 } bough_component;
 
 /* Maps the file and checks all of it: structure, checksums, sizes, finiteness, symmetry, definiteness, ranges. The file
- * may be replaced or deleted while the component lives, as bough_component_save and most programs do, but not written
- * into or cut short: what was checked would no longer hold, and reading beyond the new end is a bus error. Where that
- * cannot be promised, read the bytes and use bough_component_read. */
+ * may be replaced or deleted while the component lives, as bough_component_save() and most programs do, but not written
+ * into or cut short: the checks would no longer hold, and reading beyond the new end is a bus error. If that cannot be
+ * promised, read the bytes and use bough_component_read(). BOUGH_ERROR_FILE, BOUGH_ERROR_FORMAT, or
+ * BOUGH_ERROR_UNSUPPORTED for another version of the format. */
 BOUGH_API bough_status bough_component_load(bough_context *ctx, const char *path, bough_component **component);
 /* The same from memory; the bytes are copied. */
 BOUGH_API bough_status bough_component_read(bough_context *ctx, const void *bytes, size_t size,
                                             bough_component **component);
-/* Appears under its name only when it is complete. */
+/* Writes the .bough file, which appears under its name only when it is complete. */
 BOUGH_API bough_status bough_component_save(bough_context *ctx, const bough_component *component, const char *path);
 BOUGH_API void bough_component_destroy(bough_context *ctx, bough_component *component);
 
-/* What the quality says first: relative errors, NAN where nothing was measured. */
+/* The four verdicts that sum up the quality: relative errors, NAN if nothing was measured. */
 typedef enum bough_verdict {
-    BOUGH_VERDICT_FREQUENCIES, /* of the lower half of the modes */
-    BOUGH_VERDICT_FORCES,      /* where the basis can follow the full body */
-    BOUGH_VERDICT_MOTION,      /* under a weight that bends it moderately, and after blows */
+    BOUGH_VERDICT_FREQUENCIES, /* frequencies of the lower half of the modes */
+    BOUGH_VERDICT_FORCES,      /* elastic forces in poses in which the basis can follow the full body */
+    BOUGH_VERDICT_MOTION,      /* motion under a weight that bends it moderately, and after blows */
     BOUGH_VERDICT_LOADS,       /* forces and torques at the interfaces */
     BOUGH_VERDICT_COUNT
 } bough_verdict;
 typedef enum bough_grade { BOUGH_GRADE_POOR, BOUGH_GRADE_FAIR, BOUGH_GRADE_GOOD } bough_grade;
+/* Returns the error that a verdict is about. */
 BOUGH_API double bough_component_error(const bough_component *component, bough_verdict verdict);
-/* Good where nothing was measured. */
+/* Returns the grade of such an error; good if nothing was measured. */
 BOUGH_API bough_grade bough_verdict_grade(bough_verdict verdict, double error);
-/* The one that is farthest beyond what is fair, and its error; NAN for a rigid component. */
+/* Returns the verdict that is farthest beyond what is fair, and its error; NAN for a rigid component. */
 BOUGH_API bough_verdict bough_component_worst(const bough_component *component, double *error);
-/* The same of a part that bends by only this share of how far it moves in its scene: its errors of motion and of loads
- * are multiplied by it. */
+/* The same for a part whose bending is only this share of its motion in the scene: its errors of motion and of loads
+ * are multiplied by the share. */
 BOUGH_API bough_verdict bough_component_worst_in_scene(const bough_component *component, double share, double *error);
 
-/* -1 when there is none of that name. */
+/* Returns the index of the interface of that name; -1 when there is none. */
 BOUGH_API int32_t bough_component_find_interface(const bough_component *component, const char *name);
 
-/* Doubles of scratch that the functions below need. */
+/* Returns the number of doubles of scratch that the functions below need. */
 BOUGH_API size_t bough_component_scratch(const bough_component *component);
-/* Elastic energy E, its gradient dE/dq (r) and Hessian (r x r, both triangles) at q; outputs may be NULL. False when a
- * cubature point is inverted in a material that forbids it: outputs are then undefined. */
+/* Computes the elastic energy E, its gradient dE/dq (r) and Hessian (r x r, both triangles) at q; outputs may be NULL.
+ * False when a cubature point is inverted in a material that forbids it: outputs are then undefined. */
 BOUGH_API bool bough_component_evaluate(const bough_component *component, const double *q, double *scratch,
                                         double *energy, double *gradient, double *hessian);
-/* Floating-point operations of one evaluation of gradient and Hessian. */
+/* Returns the floating-point operations of one evaluation of gradient and Hessian. */
 BOUGH_API double bough_component_operations(const bough_component *component);
 
-/* Position of an interface's centre and its rotation (row-major) at q, in the component's frame. False when the
- * interface is crushed to a line. */
-BOUGH_API bool bough_component_interface_frame(const bough_component *component, int32_t interface, const double *q,
-                                               double centre[3], double rotation[9]);
-/* Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent, of a
- * component whose parent is not strained; either may be
- * NULL. False when the point is inverted. bough_principal_stresses() of <bough/material.h> tells more of it. */
+/* Computes the position of an interface's centre and its rotation (row-major) at q, in the component's frame. False
+ * when the interface is crushed to a line. */
+BOUGH_API bool bough_component_interface_frame(const bough_component *component, int32_t interface_index,
+                                               const double *q, double centre[3], double rotation[9]);
+/* Computes the Cauchy stress (xx yy zz yz xz xy, in the component's frame) at stress point i and von Mises' equivalent,
+ * for a component whose parent is not strained; either may be NULL. False when the point is inverted.
+ * bough_principal_stresses() of <bough/material.h> takes the stress further apart. */
 BOUGH_API bool bough_component_stress(const bough_component *component, int32_t i, const double *q, double stress[6],
                                       double *von_mises);
-/* Positions of the surface's vertices at q, in the component's frame: vertex_count x 3. */
+/* Computes the positions of the surface's vertices at q, in the component's frame: vertex_count x 3. */
 BOUGH_API void bough_component_surface_positions(const bough_component *component, const double *q, float *positions);
 
 #ifdef __cplusplus

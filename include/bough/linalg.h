@@ -18,6 +18,7 @@ typedef struct bough_sparse {
     bool shares_pattern;   /* column_start and rows belong to another matrix */
 } bough_sparse;
 
+/* A matrix that shares its pattern must be destroyed before the one that owns the pattern. */
 BOUGH_API void bough_sparse_destroy(bough_context *ctx, bough_sparse *matrix);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Elastic materials: how energy depends on the deformation gradient. */
+/* Elastic materials: how energy depends on the deformation gradient. Plain data; the functions have no state and may be
+ * called from any thread. <bough/base.h> has the rules on failure. */
 #ifndef BOUGH_MATERIAL_H
 #define BOUGH_MATERIAL_H
 
@@ -37,20 +38,22 @@ typedef struct bough_material {
     double mooney_ratio; /* C01 / (C10 + C01), 0..1, for mooney-rivlin */
 } bough_material;
 
-/* Stvk, 1 MPa, 0.4, 1000 kg/m^3: soft rubber. */
+/* Returns soft rubber: stvk, 1 MPa, 0.4, 1000 kg/m^3. */
 BOUGH_API bough_material bough_default_material(void);
+/* BOUGH_ERROR_ARGUMENT when a constant is out of range or the material was not made by bough_default_material(). */
 BOUGH_API bough_status bough_material_check(bough_context *ctx, const bough_material *material);
+/* Return the name and the line about it from the list above: static texts. The model must be one of the list. */
 BOUGH_API const char *bough_material_name(bough_material_model model);
 BOUGH_API const char *bough_material_about(bough_material_model model);
-/* BOUGH_ERROR_ARGUMENT with a suggestion when the name is unknown. */
+/* Finds the model of a name. BOUGH_ERROR_ARGUMENT with a suggestion when the name is unknown. */
 BOUGH_API bough_status bough_material_find(bough_context *ctx, const char *name, bough_material_model *model);
 
 /* ---- stress: xx yy zz yz xz xy ---- */
 
-/* The tension that strains as much: sqrt(3/2) |s - tr(s)/3 I|. */
+/* Returns the uniaxial tension that is as severe: sqrt(3/2) |s - tr(s)/3 I|. */
 BOUGH_API double bough_von_mises(const double stress[6]);
-/* Principal stresses, the largest tension first, and (may be NULL) the unit vectors along which they act, one after the
- * other; where two are equal, any two directions of their plane. */
+/* Computes the principal stresses, the largest tension first, and the unit vectors along which they act, one after the
+ * other (directions may be NULL). If two stresses are equal, the vectors are any two directions of their plane. */
 BOUGH_API void bough_principal_stresses(const double stress[6], double values[3], double directions[9]);
 
 #ifdef __cplusplus

@@ -1,4 +1,9 @@
-/* Volume meshes (tet4, tet10, hex8) and triangle surfaces: files, checks, sets, selections, generators. */
+/* Volume meshes (tet4, tet10, hex8) and triangle surfaces: files, checks, sets, selections, generators.
+ *
+ * A mesh is plain data that belongs to the caller; any number of threads may read one as long as nobody changes it.
+ * <bough/base.h> has the rules on ownership and failure. Readers give BOUGH_ERROR_FILE, BOUGH_ERROR_FORMAT or
+ * BOUGH_ERROR_UNSUPPORTED with the file and the line; functions that take numbers, names or expressions give
+ * BOUGH_ERROR_ARGUMENT when one is wrong; all may give BOUGH_ERROR_MEMORY, and long ones BOUGH_CANCELLED. */
 #ifndef BOUGH_MESH_H
 #define BOUGH_MESH_H
 
@@ -17,9 +22,9 @@ enum { BOUGH_MAX_ELEMENT_NODES = 10 };
 BOUGH_API const char *bough_element_name(bough_element_type type); /* "tet10" */
 BOUGH_API int32_t bough_element_node_count(bough_element_type type);
 BOUGH_API int32_t bough_element_corner_count(bough_element_type type);
-/* Faces are numbered from 0 in Abaqus' order; 0 for TRI3. */
+/* Returns the number of faces, which are numbered from 0 in Abaqus' order; 0 for TRI3. */
 BOUGH_API int32_t bough_element_face_count(bough_element_type type);
-/* Corners of one face (3 or 4), counter-clockwise seen from outside. Returns their number. */
+/* Finds the corners of one face (3 or 4), counter-clockwise seen from outside. Returns their number. */
 BOUGH_API int32_t bough_element_face_corners(bough_element_type type, int32_t face, int32_t corners[4]);
 
 typedef enum bough_set_kind { BOUGH_SET_VERTEX, BOUGH_SET_FACE, BOUGH_SET_ELEMENT } bough_set_kind;
@@ -71,16 +76,17 @@ BOUGH_API void bough_mesh_destroy(bough_context *ctx, bough_mesh *mesh);
 /* Adds to the set `name` (made when new); items are copied, range-checked, sorted, made unique. */
 BOUGH_API bough_status bough_mesh_add_set(bough_context *ctx, bough_mesh *mesh, bough_set_kind kind, const char *name,
                                           const int32_t *items, int32_t count);
-/* NULL when there is none. */
+/* Returns the set, which belongs to the mesh, or NULL when there is none. */
 BOUGH_API const bough_set *bough_mesh_find_set(const bough_mesh *mesh, bough_set_kind kind, const char *name);
+/* Adds constants (SI units; 0: unknown) and the region that has them: an element set, or "" for all elements. */
 BOUGH_API bough_status bough_mesh_add_material(bough_context *ctx, bough_mesh *mesh, const char *name, double young,
                                                double poisson, double density, const char *element_set);
 
-/* Vertices chosen by an expression, sorted:
+/* Finds the vertices that an expression chooses, sorted:
  *   NAME                      a vertex set, or the vertices of a face or element set; "in quotes" when it has blanks
  *   x<0.01  y>=1  z=0.5       a half space, or a plane within 1e-9 of the mesh's size
  *   nearest:0.1,0,2           the vertex nearest to a point
- *   box:0,0,0,1,1,0.5         x0,y0,z0,x1,y1,z1: what lies in a box
+ *   box:0,0,0,1,1,0.5         x0,y0,z0,x1,y1,z1: vertices in a box
  *   vertex:17                 one vertex, counted from 0
  *   all
  *   A & B,  A | B,  ( A )     both, either ('&' binds tighter)
@@ -102,15 +108,15 @@ typedef struct bough_mesh_read_def {
 
 BOUGH_API bough_mesh_read_def bough_default_mesh_read_def(void);
 
-/* The format follows from the extension: .msh (Gmsh 2.2, 4.1), .veg, .node or .ele (TetGen pair), .mesh (MEDIT),
+/* Reads a mesh; the extension tells the format: .msh (Gmsh 2.2, 4.1), .veg, .node or .ele (TetGen pair), .mesh (MEDIT),
  * .vtk (legacy), .inp (Abaqus, CalculiX), .obj, .stl, .ply. def may be NULL. */
 BOUGH_API bough_status bough_mesh_read(bough_context *ctx, const char *path, const bough_mesh_read_def *def,
                                        bough_mesh **mesh);
-/* What makes metres with z up of a mesh that has other units and axes. Applied in this order: the scale, `up`, the
- * rotation. Materials that the file brought stay as they are. */
+/* Converts a mesh with other units and axes to metres with z up. Applied in this order: the scale, `up`, the
+ * rotation. Materials that came with the file stay as they are. */
 typedef struct bough_mesh_transform_def {
     uint32_t cookie;
-    double scale;         /* of all coordinates: 0.001 for millimetres; BOUGH_MESH_SCALE_MIN to BOUGH_MESH_SCALE_MAX */
+    double scale;         /* on all coordinates: 0.001 for millimetres; BOUGH_MESH_SCALE_MIN to BOUGH_MESH_SCALE_MAX */
     char up;              /* 'x', 'y' or 'z': the axis that points up in the file becomes z (default 'z') */
     double rotate_deg[3]; /* degrees about x, then y, then z, about the origin */
 } bough_mesh_transform_def;
@@ -122,8 +128,8 @@ BOUGH_API bough_mesh_transform_def bough_default_mesh_transform_def(void);
 /* Moves the vertices; everything else of the mesh stays. Quarter turns are exact. */
 BOUGH_API bough_status bough_mesh_transform(bough_context *ctx, bough_mesh *mesh, const bough_mesh_transform_def *def);
 
-/* .msh (4.1 ASCII), .vtu, .inp for volumes; .obj, .stl (binary), .msh, .vtu for surfaces. Writing a volume to .obj or
- * .stl writes its boundary surface. */
+/* Writes .msh (4.1 ASCII), .vtu, .inp for volumes; .obj, .stl (binary), .msh, .vtu for surfaces. Writing a volume to
+ * .obj or .stl writes its boundary surface. The file appears under its name only when it is complete. */
 BOUGH_API bough_status bough_mesh_write(bough_context *ctx, const bough_mesh *mesh, const char *path);
 
 /* Numbers on a mesh, one row for each vertex or element. */
@@ -134,8 +140,8 @@ typedef struct bough_field {
     const double *values; /* rows x components */
 } bough_field;
 
-/* The mesh, its vertex and element sets, and these fields, as a .vtu file for ParaView; other extensions are refused.
- */
+/* Writes the mesh, its vertex and element sets, and these fields as a .vtu file for ParaView; other extensions are
+ * refused. */
 BOUGH_API bough_status bough_mesh_write_fields(bough_context *ctx, const bough_mesh *mesh, const char *path,
                                                const bough_field *fields, int32_t field_count);
 
@@ -158,31 +164,31 @@ typedef struct bough_mesh_report {
     int32_t piece_count;       /* connected pieces */
 } bough_mesh_report;
 
+/* Measures any mesh, also one that bough_mesh_check() refuses for inverted or flat elements. */
 BOUGH_API bough_status bough_mesh_measure(bough_context *ctx, const bough_mesh *mesh, bough_mesh_report *report);
 
-/* An error when an index is out of range (in elements, sets and regions), a coordinate is not finite, or an element is
+/* Fails when an index is out of range (in elements, sets and regions), a coordinate is not finite, or an element is
  * inverted or flat. */
 BOUGH_API bough_status bough_mesh_check(bough_context *ctx, const bough_mesh *mesh);
 /* Flips inverted elements in place; *flipped may be NULL. */
 BOUGH_API bough_status bough_mesh_repair(bough_context *ctx, bough_mesh *mesh, int32_t *flipped);
 
-/* Boundary of a volume mesh as triangles, outward; quads are cut in two, tet10 faces in four. The surface has its own
- * compact vertices:
- * (*vertex_map)[surface vertex] = mesh vertex and (*face_map)[triangle] = face as in face sets. Either map may be NULL;
- * free with bough_release(). */
+/* Extracts the boundary of a volume mesh as triangles, outward; quads are cut in two, tet10 faces in four. The surface
+ * has its own compact vertices: (*vertex_map)[surface vertex] = mesh vertex and (*face_map)[triangle] = face as in face
+ * sets. Either map may be NULL; free with bough_release(). */
 BOUGH_API bough_status bough_mesh_surface(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface,
                                           int32_t **vertex_map, int32_t **face_map);
 
-/* Every edge of the mesh once: pairs of vertices, ascending. With tet10 both halves of an edge, by way of its node.
- * Free with bough_release(). */
+/* Lists every edge of the mesh once: pairs of vertices, ascending. A tet10 has both halves of an edge, by way of its
+ * node. Free with bough_release(). */
 BOUGH_API bough_status bough_mesh_edges(bough_context *ctx, const bough_mesh *mesh, int32_t **edges,
                                         int32_t *edge_count);
 
 /* ---- domains ---- */
 
 /* One part of a mesh that was cut up, as a mesh of its own: compact vertices, elements in their old order. Sets hold
- * what lies in the domain, those with nothing in it are left out. Materials keep their numbers; regions of left out
- * sets are left out too. */
+ * the items that lie in the domain; empty sets are left out. Materials keep their numbers; regions of left out sets are
+ * left out too. */
 typedef struct bough_domain {
     bough_mesh *mesh;
     int32_t *vertex_map;      /* mesh->vertex_count: vertex of the whole mesh; ascending */
@@ -230,7 +236,7 @@ BOUGH_API bough_status bough_mesh_domains_from_sets(bough_context *ctx, const bo
                                                     const char *const *names, int32_t name_count, int32_t **domain,
                                                     int32_t *domain_count);
 
-/* The tree of domains joined by interfaces, breadth first from `root`: parent[domain] (-1 for the root), and the
+/* Finds the tree of domains joined by interfaces, breadth first from `root`: parent[domain] (-1 for the root), and the
  * domains in the order in which they are reached; both arrays have domain_count entries and are the caller's.
  * BOUGH_ERROR_ARGUMENT names two domains when interfaces close a loop, or when a domain cannot be reached. */
 BOUGH_API bough_status bough_mesh_domain_tree(bough_context *ctx, const bough_split *split, int32_t root,
@@ -265,8 +271,8 @@ typedef struct bough_rod_def {
 BOUGH_API bough_rod_def bough_default_rod_def(void);
 BOUGH_API bough_status bough_mesh_generate_rod(bough_context *ctx, const bough_rod_def *def, bough_mesh **mesh);
 
-/* Tets of any shape of which the distance to its surface is known: negative inside, and changing by no more than the
- * way from point to point (a lower bound of the distance will do). The union of shapes is the smallest of their
+/* Tets of any shape whose distance to the surface is known: negative inside, and changing by no more than the distance
+ * from point to point (a lower bound of the distance will do). The union of shapes is the smallest of their
  * distances. A body-centred lattice with 12 tets in each cube of edge `cell`, fitted to the surface; features thinner
  * than a cell may get lost. */
 typedef struct bough_implicit_def {
@@ -290,10 +296,10 @@ typedef struct bough_embedding {
 } bough_embedding;
 BOUGH_API void bough_embedding_destroy(bough_context *ctx, bough_embedding *embedding);
 
-/* What became of a surface that was bound to a volume mesh. */
+/* Findings about a surface that was bound to a volume mesh. */
 typedef struct bough_bind_report {
     int32_t outside_count;             /* vertices in no element, beyond round-off */
-    double largest_distance;           /* of a vertex from the element that holds it, m; 0 when none is outside */
+    double largest_distance;           /* from a vertex to the element that holds it, m; 0 when none is outside */
     int32_t farthest_vertex;           /* the one with that distance; -1 when none is outside */
     int32_t degenerate_triangle_count; /* triangles without area: repeated vertices, or corners on a line */
     int32_t torn_triangle_count;       /* triangles two of whose corners are held by points of the volume that are more
@@ -309,21 +315,21 @@ BOUGH_API bough_status bough_mesh_bind(bough_context *ctx, const bough_mesh *vol
                                        bough_embedding **embedding, bough_bind_report *report);
 
 /* Cuts a surface that is drawn instead of a volume mesh along the mesh's domains (domain[element], as for
- * bough_mesh_split()): a triangle goes where most of its corners lie. parts (domain_count) are to be destroyed; NULL
- * where a domain has no triangle. */
+ * bough_mesh_split()): a triangle goes where most of its corners lie. The caller destroys the parts
+ * (domain_count); a part is NULL if its domain has no triangle. */
 BOUGH_API bough_status bough_mesh_split_surface(bough_context *ctx, const bough_mesh *volume, const int32_t *domain,
                                                 int32_t domain_count, const bough_mesh *surface, bough_mesh **parts);
 
-/* hex8 mesh of all cubes of edge `cell` that meet the inside of a closed surface. embedding may be NULL. */
+/* Makes a hex8 mesh of all cubes of edge `cell` that meet the inside of a closed surface. embedding may be NULL. */
 BOUGH_API bough_status bough_mesh_voxelize(bough_context *ctx, const bough_mesh *surface, double cell,
                                            bough_mesh **mesh, bough_embedding **embedding);
 
-/* Conforming tets of a closed surface by the program `gmsh` or `tetgen` (NULL: whichever is installed).
+/* Makes conforming tets of a closed surface by the program `gmsh` or `tetgen` (NULL: whichever is installed).
  * max_edge 0 leaves the size to the program. BOUGH_ERROR_MISSING_PROGRAM when there is none. */
 BOUGH_API bough_status bough_mesh_tetrahedralize(bough_context *ctx, const bough_mesh *surface, const char *program,
                                                  double max_edge, bough_mesh **mesh);
 
-/* tet4 -> tet10: adds straight edge midpoints; sets and materials are carried over. */
+/* Makes a tet10 mesh of a tet4 mesh by straight edge midpoints; sets and materials are carried over. */
 BOUGH_API bough_status bough_mesh_raise_order(bough_context *ctx, const bough_mesh *mesh, bough_mesh **raised);
 
 #ifdef __cplusplus

@@ -9,7 +9,11 @@
  *     bough_picture_write_png(ctx, picture, "oak.png");
  *     bough_picture_destroy(ctx, picture);
  *
- * Colours are sRGB, 0..1 per channel. Pixels are counted from the top left corner. */
+ * Colours are sRGB, 0..1 per channel. Pixels are counted from the top left corner.
+ *
+ * <bough/base.h> has the rules on ownership, failure and threads. Everything that is added to a picture, plot, film or
+ * array is copied. Writers give BOUGH_ERROR_FILE when a file cannot be written, and BOUGH_ERROR_ARGUMENT for numbers,
+ * counts or names that are out of range; all may give BOUGH_ERROR_MEMORY. */
 #ifndef BOUGH_RECORD_H
 #define BOUGH_RECORD_H
 
@@ -27,7 +31,7 @@ typedef enum bough_colour_map {
     BOUGH_COLOUR_DIVERGING   /* blue, near white in the middle, red: for signed values */
 } bough_colour_map;
 
-/* t is clamped to 0..1; NaN gives grey. */
+/* Returns the colour of the map at t, which is clamped to 0..1; NaN gives grey. */
 BOUGH_API void bough_colour_map_at(bough_colour_map map, double t, float colour[3]);
 
 typedef struct bough_picture_def {
@@ -40,7 +44,7 @@ typedef struct bough_picture_def {
     double field_of_view;     /* vertical, rad, below pi */
 
     float background_top[3], background_bottom[3];
-    bool ground;          /* a plane that takes shadows and fades into the background */
+    bool ground;          /* draw a plane that takes shadows and fades into the background */
     double ground_height; /* along up, m; NaN: at the lowest vertex */
     double shadow;        /* 0 none .. 1 black */
     double light[3];      /* towards the key light; 0 0 0: from behind the viewer's left shoulder */
@@ -86,40 +90,41 @@ BOUGH_API bough_status bough_picture_create(bough_context *ctx, const bough_pict
 BOUGH_API void bough_picture_destroy(bough_context *ctx, bough_picture *picture);
 /* Forgets all surfaces, lines and labels; camera and size stay. For the next frame of an animation. */
 BOUGH_API void bough_picture_clear(bough_context *ctx, bough_picture *picture);
-/* Another camera, light or background; width, height and samples must stay. */
+/* Changes camera, light or background; width, height and samples must stay. */
 BOUGH_API bough_status bough_picture_set_def(bough_context *ctx, bough_picture *picture, const bough_picture_def *def);
 
-/* What is added is copied. style may be NULL. Triangles with a vertex that is not finite are left out, with a warning;
+/* Adds a surface; style may be NULL. Triangles with a vertex that is not finite are left out, with a warning;
  * an index out of range is an error. vertices: vertex_count x 3, triangles: triangle_count x 3. */
 BOUGH_API bough_status bough_picture_add_surface(bough_context *ctx, bough_picture *picture, const double *vertices,
                                                  int32_t vertex_count, const int32_t *triangles, int32_t triangle_count,
                                                  const bough_surface_style *style);
-/* points: segment_count x 2 x 3, from and to. Segments that are not finite are left out. */
+/* Adds straight lines. points: segment_count x 2 x 3, from and to. Segments that are not finite are left out. */
 BOUGH_API bough_status bough_picture_add_lines(bough_context *ctx, bough_picture *picture, const double *points,
                                                int32_t segment_count, const bough_line_style *style);
-/* points: point_count x 3, joined in order. */
+/* Adds a line through points: point_count x 3, joined in order. */
 BOUGH_API bough_status bough_picture_add_polyline(bough_context *ctx, bough_picture *picture, const double *points,
                                                   int32_t point_count, const bough_line_style *style);
-/* ASCII text whose capitals are `size` pixels high, its top left corner at (x,y); '\n' starts a new line. */
+/* Adds an ASCII text whose capitals are `size` pixels high, its top left corner at (x,y); '\n' starts a new line. */
 BOUGH_API bough_status bough_picture_add_label(bough_context *ctx, bough_picture *picture, double x, double y,
                                                double size, const float colour[3], const char *text);
-/* Width in pixels of the longest line of such a text. */
+/* Returns the width in pixels of the longest line of such a text. */
 BOUGH_API double bough_label_width(double size, const char *text);
-/* Upright, with `minimum` at its foot and `maximum` at its head; title (may be NULL) above it. */
+/* Adds an upright colour bar, with `minimum` at its foot and `maximum` at its head; title (may be NULL) above it. */
 BOUGH_API bough_status bough_picture_add_colour_bar(bough_context *ctx, bough_picture *picture, double x, double y,
                                                     double width, double height, bough_colour_map map, double minimum,
                                                     double maximum, const char *title);
 
 /* Draws everything. May be called again after more was added. */
 BOUGH_API bough_status bough_picture_render(bough_context *ctx, bough_picture *picture);
-/* height x width x 4 bytes (RGBA, rows from the top), valid until the picture is destroyed; black before rendering. */
+/* Returns height x width x 4 bytes (RGBA, rows from the top), valid until the picture is destroyed; black before
+ * rendering. */
 BOUGH_API const uint8_t *bough_picture_pixels(const bough_picture *picture);
 BOUGH_API bough_status bough_picture_write_png(bough_context *ctx, const bough_picture *picture, const char *path);
 
 /* An animated PNG. The file appears when it is finished; browsers play it, other programs show its first frame. */
 typedef struct bough_animation bough_animation;
 
-/* frames_per_second: 0.1 .. 600 */
+/* Starts an animation; frames_per_second: 0.1 .. 600. */
 BOUGH_API bough_status bough_animation_create(bough_context *ctx, const char *path, int32_t width, int32_t height,
                                               double frames_per_second, bough_animation **animation);
 /* Adds the picture as it was rendered last. Only the rectangle that changed is stored. */
@@ -127,20 +132,20 @@ BOUGH_API bough_status bough_animation_add(bough_context *ctx, bough_animation *
                                            const bough_picture *picture);
 /* Completes the file and destroys the animation, also when it fails. */
 BOUGH_API bough_status bough_animation_finish(bough_context *ctx, bough_animation *animation);
-/* Removes what was written and destroys the animation. */
+/* Removes the unfinished file and destroys the animation. */
 BOUGH_API void bough_animation_discard(bough_context *ctx, bough_animation *animation);
 
 /* A file that another program writes, such as an encoder of films: under another name, beside its place, until it is
- * finished. What killed writers of the same file have left there is removed. */
+ * finished. Unfinished files that killed writers of the same file have left there are removed. */
 typedef struct bough_output bough_output;
 
 /* BOUGH_ERROR_FILE: the folder cannot be written to, or `path` is a folder, a pipe or a device. */
 BOUGH_API bough_status bough_output_create(bough_context *ctx, const char *path, bough_output **output);
-/* The name to write to: an empty file that is there, and locked for others. Valid as long as the output. */
+/* Returns the name to write to: an empty file that exists and is locked for others. Valid as long as the output. */
 BOUGH_API const char *bough_output_name(const bough_output *output);
-/* The file appears under its own name. The output is destroyed, also when it fails. */
+/* Makes the file appear under its own name. The output is destroyed, also when it fails. */
 BOUGH_API bough_status bough_output_finish(bough_context *ctx, bough_output *output);
-/* Removes what was written and destroys the output. */
+/* Removes the unfinished file and destroys the output. */
 BOUGH_API void bough_output_discard(bough_context *ctx, bough_output *output);
 
 /* ---- line plots ---- */
@@ -148,7 +153,7 @@ BOUGH_API void bough_output_discard(bough_context *ctx, bough_output *output);
 #define BOUGH_SERIES_LIMIT 64 /* lines in one plot */
 
 typedef enum bough_legend {
-    BOUGH_LEGEND_AUTO, /* where it covers no line; beside the plot when there is no such place */
+    BOUGH_LEGEND_AUTO, /* in a place where it covers no line; beside the plot when there is none */
     BOUGH_LEGEND_TOP_RIGHT,
     BOUGH_LEGEND_TOP_LEFT,
     BOUGH_LEGEND_BOTTOM_RIGHT,
@@ -157,8 +162,8 @@ typedef enum bough_legend {
     BOUGH_LEGEND_NONE
 } bough_legend;
 
-/* Texts are UTF-8 and may be NULL. The font of PNG files is ASCII: there a few Greek letters are spelt out, and what
- * else it lacks becomes '?'. */
+/* Texts are UTF-8 and may be NULL. The font of PNG files is ASCII: there a few Greek letters are spelt out, and all
+ * other letters that it lacks become '?'. */
 typedef struct bough_plot_def {
     uint32_t cookie;
     const char *title, *x_title, *y_title;
@@ -195,9 +200,9 @@ BOUGH_API bough_status bough_plot_write(bough_context *ctx, const bough_plot_def
 typedef struct bough_glb_def {
     uint32_t cookie;
     const char *path; /* FILE.glb */
-    bool z_up;        /* what is given has z up (default); glTF has y up */
-    /* m: keys of a node are left out where the motion between those beside them is straight enough that no vertex is
-     * shown further off than this. 0 (default): only where nothing changes */
+    bool z_up;        /* the meshes and poses have z up (default); glTF has y up */
+    /* m: keys of a node are left out if the motion between their neighbours is straight enough that no vertex is shown
+     * further off than this. 0 (default): only if nothing changes */
     double tolerance;
 } bough_glb_def;
 BOUGH_API bough_glb_def bough_default_glb_def(void);
@@ -212,37 +217,37 @@ typedef struct bough_glb_mesh {
     float colour[3];
     int32_t target_count;
     const float *targets;        /* target_count x vertex_count x 3 */
-    const float *target_normals; /* likewise: what each adds to the normals; NULL: linearised from the triangles */
+    const float *target_normals; /* the same for normals: added by each target; NULL: linearised from the triangles */
 } bough_glb_mesh;
 BOUGH_API bough_glb_mesh bough_default_glb_mesh(void);
 
 /* Row-major rotation. */
 typedef struct bough_glb_pose {
     double translation[3], rotation[9];
-    bool hidden; /* the node is not seen: it has no size */
+    bool hidden; /* the node is not shown: it has no size */
 } bough_glb_pose;
 
 typedef struct bough_glb bough_glb;
 
-/* The file can be written: its name is tried now, and it appears when it is finished. */
+/* Starts a file. Its name is tried now, and the file appears when it is finished. */
 BOUGH_API bough_status bough_glb_create(bough_context *ctx, const bough_glb_def *def, bough_glb **glb);
-/* What is added is copied. Meshes and nodes are numbered from 0, and all come before the first frame. */
+/* Adds a mesh. Meshes and nodes are numbered from 0, and all must be added before the first frame. */
 BOUGH_API bough_status bough_glb_add_mesh(bough_context *ctx, bough_glb *glb, const bough_glb_mesh *mesh);
-/* A mesh that is another one in another colour, and shares its data. */
+/* Adds a mesh that is mesh number `mesh` in another colour and shares its data. */
 BOUGH_API bough_status bough_glb_add_tint(bough_context *ctx, bough_glb *glb, int32_t mesh, const float colour[3]);
-/* name may be NULL. */
+/* Adds a node that shows a mesh; name may be NULL. */
 BOUGH_API bough_status bough_glb_add_node(bough_context *ctx, bough_glb *glb, const char *name, int32_t mesh,
                                           double scale);
-/* time (s) grows from frame to frame. poses: one for each node; weights: those of all nodes, one after the other, as
- * many for each as its mesh has targets. Frames are kept in memory (28 bytes for a node, 4 for a weight) until the end.
- * A frame that is refused leaves the others as they were. */
+/* Adds a frame; time (s) grows from frame to frame. poses: one for each node; weights: those of all nodes, one after
+ * the other, as many for each as its mesh has targets. Frames are kept in memory (28 bytes for a node, 4 for a weight)
+ * until the end. A frame that is refused leaves the others as they were. */
 BOUGH_API bough_status bough_glb_add_frame(bough_context *ctx, bough_glb *glb, double time, const bough_glb_pose *poses,
                                            const float *weights);
 /* Writes the file as it is so far, complete and on the disk itself; frames may follow. */
 BOUGH_API bough_status bough_glb_flush(bough_context *ctx, bough_glb *glb);
 /* Writes the file and destroys glb, also when it fails. Rotations and weights are rounded to 16 bits: a weight to
- * 1/65534 of the largest that its target has in any frame. What does not change is written once; between the keys of a
- * node viewers go straight. */
+ * 1/65534 of the largest that its target has in any frame. Constant channels are written once; viewers
+ * interpolate linearly between the keys of a node. */
 BOUGH_API bough_status bough_glb_finish(bough_context *ctx, bough_glb *glb);
 /* Destroys glb and writes nothing. */
 BOUGH_API void bough_glb_discard(bough_context *ctx, bough_glb *glb);
@@ -254,7 +259,7 @@ typedef struct bough_obj_group {
     int32_t triangle_count; /* the triangles of the groups follow each other */
 } bough_obj_group;
 
-/* positions, normals (may be NULL): vertex_count x 3. The file appears when it is complete. */
+/* Writes a surface. positions, normals (may be NULL): vertex_count x 3. The file appears when it is complete. */
 BOUGH_API bough_status bough_obj_write(bough_context *ctx, const char *path, int32_t vertex_count,
                                        const float *positions, const float *normals, const int32_t *triangles,
                                        int32_t group_count, const bough_obj_group *groups);
@@ -267,16 +272,16 @@ typedef enum bough_npz_type { BOUGH_NPZ_FLOAT64, BOUGH_NPZ_FLOAT32, BOUGH_NPZ_IN
 
 typedef struct bough_npz bough_npz;
 
-/* The file can be written: its name is tried now, and it appears when it is finished. */
+/* Starts a file. Its name is tried now, and the file appears when it is finished. */
 BOUGH_API bough_status bough_npz_create(bough_context *ctx, const char *path, bough_npz **npz);
-/* An array that grows by rows of this shape (dimension_count 0: single numbers). Arrays are numbered from 0, texts too.
- * Names are letters, digits and underscores, each given once. */
+/* Adds an array that grows by rows of this shape (dimension_count 0: single numbers). Arrays are numbered from 0, texts
+ * too. Names are letters, digits and underscores, each given once. */
 BOUGH_API bough_status bough_npz_add_array(bough_context *ctx, bough_npz *npz, const char *name, bough_npz_type type,
                                            int32_t dimension_count, const int32_t *shape);
-/* An array of texts (UTF-8), complete at once; NULL is an empty one. */
+/* Adds an array of texts (UTF-8), complete at once; NULL is an empty text. */
 BOUGH_API bough_status bough_npz_add_texts(bough_context *ctx, bough_npz *npz, const char *name, int32_t count,
                                            const char *const *texts);
-/* Rows of the array's type, one after the other. They are kept in memory until the end. */
+/* Appends rows of the array's type, one after the other. They are kept in memory until the end. */
 BOUGH_API bough_status bough_npz_append(bough_context *ctx, bough_npz *npz, int32_t array, int32_t row_count,
                                         const void *rows);
 /* Writes the file as it is so far, complete and on the disk itself; rows may follow. */
@@ -285,7 +290,7 @@ BOUGH_API bough_status bough_npz_flush(bough_context *ctx, bough_npz *npz);
 BOUGH_API bough_status bough_npz_finish(bough_context *ctx, bough_npz *npz);
 /* Destroys npz and writes nothing. */
 BOUGH_API void bough_npz_discard(bough_context *ctx, bough_npz *npz);
-/* One matrix (float64, row-major) as a .npy file. */
+/* Writes one matrix (float64, row-major) as a .npy file. */
 BOUGH_API bough_status bough_npy_write(bough_context *ctx, const char *path, int32_t rows, int32_t columns,
                                        const double *values);
 

@@ -113,8 +113,8 @@ void *bo_alloc(bough_context *ctx, size_t count, size_t size) {
     return block;
 }
 
-/* The system gives large blocks as zeros, and a page of them when it is first touched: what is never used takes no
- * memory, and what is costs one pass less. */
+/* The system hands out large blocks as zeros, and backs each page with memory only when it is first touched. Pages that
+ * are never used take no memory, and pages that are used need one pass less. */
 void *bo_calloc(bough_context *ctx, size_t count, size_t size) {
     size_t bytes = 0;
     if (ctx->def.allocate == default_allocate && size_product(count, size, &bytes)) {
@@ -175,8 +175,9 @@ bool bo_grow(bough_context *ctx, void **block, size_t *capacity, size_t needed, 
     return true;
 }
 
-/* Sentences quote what files say, and files may say control characters; a sentence is one line that terminals can bear.
- * Those are the bytes below the blank, 7F, and U+0080 to U+009F, which are C2 80 to C2 9F in UTF-8. */
+/* Error sentences quote files, and files may contain control characters; a sentence must be one line that terminals can
+ * show. Control characters are the bytes below the blank, 7F, and U+0080 to U+009F, which are C2 80 to C2 9F in
+ * UTF-8. */
 static void strip_controls(char *text) {
     for (unsigned char *c = (unsigned char *)text; *c; c++)
         if (*c < ' ' || *c == 0x7F)

@@ -36,7 +36,7 @@ bough_status bo_fail(bough_context *ctx, bough_status status, const char *format
 bough_status bo_vfail(bough_context *ctx, bough_status status, const char *format, va_list arguments);
 bough_status bo_fail_memory(bough_context *ctx);
 
-/* Puts `prefix` before the message kept now (used to add a file name to a deeper error). */
+/* Puts `prefix` before the message that the context keeps (used to add a file name to a deeper error). */
 void bo_prefix_message(bough_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void bo_warn(bough_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));

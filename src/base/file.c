@@ -13,10 +13,10 @@
 #include <sys/mman.h>
 #endif
 
-/* Devices such as /dev/zero never end; what comes out of a pipe and is larger belongs into a file. */
+/* Devices such as /dev/zero never end; anything larger that comes out of a pipe belongs into a file. */
 #define STREAM_LIMIT ((size_t)1 << 30)
 
-/* All of a stream. `expected` is the size of a file, which gets one exact block; pipes have none (0). */
+/* Reads all of a stream. `expected` is the size of a file, which gets one exact block; pipes have none (0). */
 static bough_status read_stream(bough_context *ctx, const char *path, FILE *stream, size_t expected, bo_file *file) {
     size_t capacity = 0, wanted = expected > 0 ? expected + 1 : 65536;
     for (;;) {
@@ -85,8 +85,8 @@ void bo_file_free(bough_context *ctx, bo_file *file) {
     *file = (bo_file){0};
 }
 
-/* False: read it instead, which also finds the words for what is wrong. A pipe is not even opened: its writer would
- * take that for a reader, and lose what it writes when it is closed again. */
+/* Returns false when the caller should read the file instead, which also finds the words for what is wrong. A pipe is
+ * not even opened: its writer would take that for a reader, and lose what it writes when it is closed again. */
 static bool map_regular_file(const char *path, bo_mapping *mapping) {
 #if defined(_POSIX_MAPPED_FILES) && _POSIX_MAPPED_FILES > 0
     struct stat info;
@@ -140,25 +140,25 @@ bool bo_file_exists(const char *path) {
 #define MOST_NAME_KEPT 200
 #define TEMPORARY_ATTEMPTS 100
 
-/* Bytes of the path that its sibling has too. */
+/* Returns the number of bytes of the path that its sibling has too. */
 static int kept_length(const char *path) {
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0, name = strlen(path) - folder;
     return (int)(folder + (name < MOST_NAME_KEPT ? name : MOST_NAME_KEPT));
 }
 
-/* Whoever finds the sibling unlocked may remove it: that of a process that was killed is. */
+/* Locks a sibling. Whoever finds a sibling unlocked may remove it: its writer was killed. */
 static bool lock_temporary(FILE *stream, const char *temporary) {
     struct stat ours, now;
     if (flock(fileno(stream), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return false; /* somebody took it for a leftover and is about to remove it */
-    /* Where the file system knows no locks, nobody removes anything. */
+    /* If the file system has no locks, nobody removes anything. */
     return fstat(fileno(stream), &ours) == 0 && stat(temporary, &now) == 0 && ours.st_ino == now.st_ino &&
            ours.st_dev == now.st_dev; /* else it was removed in between */
 }
 
-/* A sibling that was not there before: another thread may be writing the same file, a program that was killed may have
- * left one behind, and in a folder that others can write to somebody may have put a link in its place. */
+/* Opens a sibling that did not exist before: another thread may be writing the same file, a program that was killed may
+ * have left one behind, and in a folder that others can write to somebody may have put a link in its place. */
 static FILE *create_temporary(const char *path, char *temporary, size_t size) {
     const int length = kept_length(path);
     for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
@@ -177,7 +177,7 @@ static FILE *create_temporary(const char *path, char *temporary, size_t size) {
     return NULL;
 }
 
-/* ".part", digits, and perhaps "-" and digits: the ending of a sibling; NULL: the name has another. */
+/* Finds the ending of a sibling: ".part", digits, and perhaps "-" and digits. NULL: the name has no such ending. */
 static const char *find_ending(const char *name) {
     const char *ending = NULL;
     for (const char *at = name; (at = strstr(at, ".part")); at++)
@@ -197,7 +197,8 @@ static void remove_if_left(int folder, const char *name) {
     const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0)
         return;
-    /* What has got its own name meanwhile is complete; another file may have the sibling's. */
+    /* Remove the file only if it still has this name: a writer may have renamed it because it was complete, and another
+     * file may have the name by now. */
     if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &info) == 0 &&
         fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && info.st_ino == now.st_ino && info.st_dev == now.st_dev)
         unlinkat(folder, name, 0);
@@ -226,7 +227,7 @@ bool bo_stream_sync(FILE *stream) {
     return fflush(stream) == 0 && (fsync(fileno(stream)) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP);
 }
 
-/* A name is on the disk when its folder is. Where a folder cannot be synced, the file system does it or nobody can. */
+/* A name is on the disk when its folder is. If a folder cannot be synced, the file system does it or nobody can. */
 void bo_sync_folder_of(const char *path) {
     char where[4096];
     const char *slash = strrchr(path, '/');
@@ -280,7 +281,7 @@ bough_status bo_output_open_in_series(bough_context *ctx, const char *path, bo_o
     return open_output(ctx, path, false, output);
 }
 
-/* Renames what is still a sibling. */
+/* Renames the sibling unless that has been done already. */
 static bool appear(bo_output *output) {
     if (!output->temporary || !output->temporary[0])
         return true;
@@ -307,7 +308,7 @@ bough_status bo_output_publish(bough_context *ctx, bo_output *output) {
 
 bough_status bo_output_commit(bough_context *ctx, bo_output *output) {
     bough_status status = BOUGH_OK;
-    /* The lock stays until the file has its name, or is removed: else somebody might take it for a leftover. */
+    /* Keep the lock until the file has its name, or is removed: else somebody might take it for a leftover. */
     const int lock = output->temporary ? fcntl(fileno(output->stream), F_DUPFD_CLOEXEC, 0) : -1;
     errno = 0;
     bool good = !ferror(output->stream) && (!output->durable || bo_stream_sync(output->stream));

@@ -20,8 +20,8 @@ uint64_t bo_hash(uint64_t key) {
     return z ^ (z >> 31);
 }
 
-/* The slot of the key, or the free slot where it belongs, or NO_SLOT when neither is near enough (open addressing;
- * slot_count is a power of two). */
+/* Returns the slot of the key, or the free slot where it belongs, or NO_SLOT when neither is near enough (open
+ * addressing; slot_count is a power of two). */
 static size_t find_slot(const bo_idmap *map, int64_t key) {
     size_t slot = (size_t)bo_hash((uint64_t)key);
     for (size_t i = 0; i <= BO_LONGEST_SEARCH; i++, slot++) {

@@ -19,7 +19,7 @@ void bo_idmap_free(bough_context *ctx, bo_idmap *map);
 /* value must be >= 0. *found is the value already there when the key is known (then nothing changes), else -1. Keys
  * come from files: those that were made to collide are BOUGH_ERROR_FORMAT, and the map stays as it was. */
 bough_status bo_idmap_add(bough_context *ctx, bo_idmap *map, int64_t key, int32_t value, int32_t *found);
-/* The hash of the map, for tables of other things: every bit of the key changes every bit of it. */
+/* The hash function of the map, for tables of other things: every bit of the key changes every bit of the hash. */
 uint64_t bo_hash(uint64_t key);
 /* -1 when unknown. */
 int32_t bo_idmap_find(const bo_idmap *map, int64_t key);

@@ -25,7 +25,7 @@ typedef struct {
     pthread_mutex_t talk; /* held while a callback of the user runs */
 } job_list;
 
-/* What a sub-context's callbacks know. */
+/* The user data of a sub-context's callbacks. */
 typedef struct {
     job_list *list;
     int32_t index;

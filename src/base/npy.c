@@ -11,7 +11,8 @@ static const char magic[MAGIC_SIZE + 1] = "\x93NUMPY";
 
 /* ---- the header ---- */
 
-/* What a header says; a Python dictionary such as {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }. */
+/* The contents of a header, which is a Python dictionary such as {'descr': '<f8', 'fortran_order': False, 'shape': (3,
+ * 4), }. */
 typedef struct header {
     char type[16]; /* of the numbers, cut off when longer; "" for a record of several */
     bool fortran_order;
@@ -55,7 +56,7 @@ static bool take_string(cursor *c, char *text, size_t room) {
     return true;
 }
 
-/* Counts beyond int32 are taken for its largest number: no file can hold so many. */
+/* Counts beyond int32 become the largest int32: no file can hold so many. */
 static bool take_count(cursor *c, int32_t *count) {
     skip_blanks(c);
     int64_t value = 0;
@@ -103,7 +104,7 @@ static bool take_entry(cursor *c, header *h) {
     return false;
 }
 
-/* A record of several numbers has a list here; that is a kind of array, not a broken header. */
+/* A record of several numbers has a list here; that is another kind of array, not a broken header. */
 static bool is_record(const cursor *dictionary) {
     cursor c = *dictionary;
     char key[16];
@@ -121,7 +122,7 @@ static bool take_dictionary(cursor *c, header *h) {
     return c->at == c->end && h->has_type && h->has_order && h->has_shape;
 }
 
-/* Magic, version, and the dictionary between `dictionary->at` and its end. */
+/* Checks magic and version, and sets the dictionary between `dictionary->at` and its end. */
 static bough_status find_dictionary(bough_context *ctx, const char *path, const char *data, size_t size,
                                     cursor *dictionary) {
     if (size < MAGIC_SIZE + 4 || memcmp(data, magic, MAGIC_SIZE) != 0)
@@ -157,7 +158,7 @@ static bough_status parse_header(bough_context *ctx, const char *path, const cha
 
 /* ---- reading ---- */
 
-/* Bytes of one number: 8, 4, or 0 when the type is another. */
+/* Returns the bytes of one number: 8, 4, or 0 for another type. */
 static size_t number_size(const header *h) {
     return strcmp(h->type, "<f8") == 0 ? 8 : strcmp(h->type, "<f4") == 0 ? 4 : 0;
 }
@@ -304,7 +305,7 @@ bough_status bo_npy_append(bough_context *ctx, bo_npy_writer *writer, const doub
     return BOUGH_OK;
 }
 
-/* First the rows, then the header that counts them: at no time does it promise more than there is. */
+/* Write the rows first, then the header that counts them: the header never promises more rows than there are. */
 bough_status bo_npy_flush(bough_context *ctx, bo_npy_writer *writer) {
     FILE *stream = writer->output.stream;
     errno = 0;
@@ -332,9 +333,9 @@ void bo_npy_discard(bough_context *ctx, bo_npy_writer *writer) {
     *writer = (bo_npy_writer){0};
 }
 
-/* ---- going on with a file ---- */
+/* ---- continuing a file ---- */
 
-/* The old file stands before its numbers; false when it is not one to go on with. */
+/* Reads the old file up to its numbers; false if it cannot be continued. */
 static bool find_numbers(bough_context *ctx, const char *path, FILE *old, int32_t columns, int32_t rows) {
     char start[OWN_HEADER_SIZE];
     header h;

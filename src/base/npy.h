@@ -23,9 +23,9 @@ bough_status bo_npy_open(bough_context *ctx, const char *path, int32_t columns, 
 bough_status bo_npy_continue(bough_context *ctx, const char *path, int32_t columns, int32_t rows, bo_npy_writer *writer,
                              bool *kept);
 bough_status bo_npy_append(bough_context *ctx, bo_npy_writer *writer, const double *row);
-/* The rows so far can be read under the name of the file, and are on the disk itself. */
+/* Makes the rows so far readable under the name of the file, on the disk itself. */
 bough_status bo_npy_flush(bough_context *ctx, bo_npy_writer *writer);
-/* Closes the writer, whether it works or not. */
+/* Closes the writer, whether that succeeds or not. */
 bough_status bo_npy_commit(bough_context *ctx, bo_npy_writer *writer);
 void bo_npy_discard(bough_context *ctx, bo_npy_writer *writer);
 

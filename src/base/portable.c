@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Products must not be joined with sums, whatever the flags of the other files are. gcc knows no such pragma and is
- * told on the command line (CMakeLists.txt). */
+/* Compilers must not join products with sums here, whatever the flags of the other files are. gcc knows no such pragma
+ * and is told on the command line (CMakeLists.txt). */
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
 #endif

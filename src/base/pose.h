@@ -1,4 +1,4 @@
-/* Poses of public headers as rigid motions. */
+/* Converts the poses of public headers to rigid motions and back. */
 #ifndef BO_BASE_POSE_H
 #define BO_BASE_POSE_H
 
@@ -21,7 +21,7 @@ static inline bough_pose bo_put_pose(bo_se3 g) {
     return pose;
 }
 
-/* A finite rotation matrix and position. */
+/* True if the pose has a finite position and a rotation matrix that is one. */
 static inline bool bo_good_pose(const bough_pose *pose) {
     for (int k = 0; k < 9; k++)
         if (!isfinite(pose->rotation[k]) || !isfinite(pose->position[k % 3]))

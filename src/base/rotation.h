@@ -37,7 +37,7 @@ static inline bo_quat bo_quat_conj(bo_quat q) {
 static inline double bo_quat_dot(bo_quat a, bo_quat b) {
     return a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z;
 }
-/* Zero, and what is not finite, become the identity. */
+/* Normalises q; zero and quaternions that are not finite become the identity. */
 static inline bo_quat bo_quat_normalize(bo_quat q) {
     double n = sqrt(bo_quat_dot(q, q));
     if (!(n > 0 && isfinite(n)))
@@ -52,7 +52,7 @@ static inline bo_vec3 bo_quat_rotate(bo_quat q, bo_vec3 v) {
 
 /* The rotation of q/|q|: orthogonal to rounding even when q has drifted from unit length. q must not be zero. */
 bo_mat3 bo_quat_to_matrix(bo_quat q);
-/* Of a rotation matrix, or of one that is slightly off; unit length, w >= 0. */
+/* The quaternion of a rotation matrix, or of one that is slightly off; unit length, w >= 0. */
 bo_quat bo_quat_from_matrix(bo_mat3 R);
 
 /* Unit quaternion of the rotation vector w. */

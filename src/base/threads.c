@@ -8,12 +8,13 @@
 
 #define WATCH_NANOSECONDS 100000000 /* a tenth of a second: soon enough for a person */
 
-/* Before it sleeps, a thread looks for work this often: some ten microseconds, about what waking it would take. A step
+/* A thread looks for work this often before it sleeps: some ten microseconds, about what waking it would take. A step
  * of a simulation is cut into pieces that follow each other faster than that. */
 enum { PATIENCE = 4000 };
 
-/* Which call of bo_run_tasks, how many tasks it has, which is taken next: one number, so that taking a task is one
- * atomic addition and a thread that comes late finds nothing left instead of something else. */
+/* The ticket of the present call of bo_run_tasks: which call it is, how many tasks it has, and which task is next. All
+ * are one number, so that taking a task is one atomic addition and a thread that comes late finds no task left instead
+ * of a wrong one. */
 enum { COUNT_BITS = 20 };
 #define COUNT_LIMIT ((1 << COUNT_BITS) - 1)
 #define NEXT_OF(ticket) ((int32_t)((ticket)&COUNT_LIMIT))
@@ -29,7 +30,7 @@ struct bo_pool {
     _Atomic uint64_t ticket;
     atomic_int done; /* tasks of this call */
     atomic_bool stop;
-    /* Of this call; constant while a task of it is not done. */
+    /* The arguments of this call; constant while one of its tasks is not done. */
     bough_task task;
     void *data;
     /* For those who sleep: */
@@ -95,7 +96,7 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* Waits with a limit must not depend on somebody setting the clock. */
+/* Timed waits must not depend on somebody setting the clock. */
 static void init_monotonic(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -116,7 +117,7 @@ bo_pool *bo_pool_create(bough_context *ctx, int32_t thread_count) {
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     init_monotonic(&pool->idle);
-    /* Fewer threads than asked for is slower, not wrong: go on with those that started. */
+    /* Having fewer threads than asked for is slower, not wrong: continue with those that started. */
     while (pool->worker_count < thread_count - 1 &&
            pthread_create(&pool->threads[pool->worker_count], NULL, work, pool) == 0)
         pool->worker_count++;
@@ -186,7 +187,7 @@ static void wait_for_workers(bo_pool *pool, int32_t count, void (*watch)(void *)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* By the pool, from `first` on: a call has at most MOST_TASKS. */
+/* The tasks from `first` on: the pool takes at most MOST_TASKS in a call. */
 typedef struct {
     bough_task task;
     void *data;

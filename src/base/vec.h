@@ -140,7 +140,7 @@ static inline bo_mat3 bo_outer(bo_vec3 a, bo_vec3 b) {
         {a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.x, a.y * b.y, a.y * b.z, a.z * b.x, a.z * b.y, a.z * b.z}};
 }
 
-/* Neither NAN nor infinite, without branches: 0 x is 0, or NAN. */
+/* True if x is neither NAN nor infinite, without branches: 0 x is 0, or NAN. */
 static inline bool bo_all_finite(int64_t count, const double *x) {
     double sum[4] = {0};
     int64_t k = 0;

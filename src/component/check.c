@@ -1,4 +1,4 @@
-/* What the numbers of a component mean must make sense: everything that engines rely on without looking again. */
+/* Checks that the numbers of a component make sense: everything that engines rely on without looking again. */
 #include "component/layout.h"
 
 #include "base/eigen3.h"
@@ -19,8 +19,9 @@ static bough_status wrong(bough_context *ctx, const char *chunk, const char *wha
     return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"%s\" %s", chunk, what);
 }
 
-/* Beyond the limit (NaN and infinity, too): what is left of the sign bit, as an integer, is above that of the limit.
- * Integers, because compilers cannot vectorise the comparison of doubles together with the sum of its outcomes. */
+/* False if a number is beyond the limit, NaN or infinite: without its sign bit it is then above the limit, both read as
+ * integers. Integers, because compilers cannot vectorise the comparison of doubles together with the sum of its
+ * outcomes. */
 BO_MULTIVERSION static bool all_sane_f64(const double *values, size_t count, double limit) {
     int64_t most, bad = 0;
     memcpy(&most, &limit, sizeof most);
@@ -43,7 +44,7 @@ BO_MULTIVERSION static bool all_sane_f32(const float *values, size_t count, floa
     return bad == 0;
 }
 
-/* Functions in several versions are static: not every compiler makes them known to other files. */
+/* Functions with several versions are static: not every compiler makes them known to other files. */
 bool bo_all_sane_f64(const double *values, size_t count, double limit) {
     return all_sane_f64(values, count, limit);
 }
@@ -51,7 +52,7 @@ bool bo_all_sane_f32(const float *values, size_t count, float limit) {
     return all_sane_f32(values, count, limit);
 }
 
-/* Length of the UTF-8 sequence of a printable character, 0 when there is none. */
+/* Returns the length of the UTF-8 sequence of a printable character, 0 if there is none. */
 static int printable_length(const unsigned char *s) {
     if (s[0] < 0x80)
         return s[0] >= 0x20 && s[0] != 0x7F;
@@ -206,7 +207,7 @@ static bough_status check_gauges(bough_context *ctx, const bough_component *c) {
     return BOUGH_OK;
 }
 
-/* Files from before there were fields have none. */
+/* Files written before there were fields have none. */
 static bough_status check_field(bough_context *ctx, const bough_component *c) {
     const bough_stress_field *field = &c->field;
     if (field->count > BOUGH_MAX_FIELD_POINTS)

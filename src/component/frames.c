@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-bool bough_component_interface_frame(const bough_component *component, int32_t interface, const double *q,
+bool bough_component_interface_frame(const bough_component *component, int32_t interface_index, const double *q,
                                      double centre[3], double rotation[9]) {
-    const bough_interface *face = &component->interfaces[interface];
+    const bough_interface *face = &component->interfaces[interface_index];
     bo_vec3 x = bo_load3(face->centre);
     bo_mat3 A, R, S;
     memcpy(A.m, face->A, sizeof A.m);

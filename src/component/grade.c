@@ -1,10 +1,10 @@
-/* What a user wants to know first: four errors of a component, and how good each is. */
+/* The verdicts on a component that a user wants first: four errors, and a grade for each. */
 #include "component/layout.h"
 
 #include <math.h>
 
-/* Relative error of mode k's frequency; rigid modes are judged by nothing. Nearly all motion is in the lower half of
- * the modes. */
+/* Returns the relative error of mode k's frequency; rigid modes are not judged. Nearly all motion is in the lower half
+ * of the modes. */
 static double frequency_error(const bough_component_quality *q) {
     double worst = 0;
     for (int32_t k = 0; k < (q->mode_count + 1) / 2; k++)

@@ -101,7 +101,7 @@ void bo_image_begin(bough_context *ctx, bo_image_builder *builder, const char *k
         memcpy(builder->kind, kind, strlen(kind));
 }
 
-/* Product of the dimensions and the element size; false when it does not fit. */
+/* Computes the product of the dimensions and the element size; false when it does not fit. */
 static bool array_size(size_t size, int32_t rank, const uint64_t *dims, size_t *result) {
     for (int32_t i = 0; i < rank; i++)
         if (__builtin_mul_overflow(size, dims[i], &size))
@@ -164,7 +164,7 @@ static void write_entry(const bo_chunk_draft *chunk, unsigned char *entry, size_
     put64(entry + AT_HASH, 0);
 }
 
-/* Where the first chunk begins and how large all of it is. */
+/* Finds where the first chunk begins and how large the whole image is. */
 static bough_status measure(const bo_image_builder *builder, size_t *first, size_t *total) {
     size_t end = *first = aligned(BO_IMAGE_HEADER_SIZE + BO_IMAGE_ENTRY_SIZE * builder->chunk_count);
     for (size_t i = 0; i < builder->chunk_count; i++) {
@@ -247,7 +247,7 @@ static const unsigned char *entry_of(const bo_image *image, int32_t index) {
     return image->bytes + BO_IMAGE_HEADER_SIZE + (size_t)BO_IMAGE_ENTRY_SIZE * (size_t)index;
 }
 
-/* What is before the directory, in the order in which it can be believed. */
+/* Checks everything before the directory, in the order in which it can be trusted. */
 static bough_status check_header(bough_context *ctx, const unsigned char *bytes, size_t size) {
     if (size == 0)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "the file is empty");
@@ -297,7 +297,7 @@ static bool name_is_sound(const unsigned char *name) {
     return length > 0 && length < BO_CHUNK_NAME_SIZE && all_zero(name + length, BO_CHUNK_NAME_SIZE - length);
 }
 
-/* All of an entry but its place. */
+/* Checks an entry except for its place. */
 static bough_status check_entry(bough_context *ctx, const bo_image *image, int32_t index) {
     const unsigned char *entry = entry_of(image, index);
     const char *name = (const char *)entry + AT_NAME;
@@ -322,7 +322,8 @@ static bough_status check_entry(bough_context *ctx, const bo_image *image, int32
     return BOUGH_OK;
 }
 
-/* Chunks follow each other without holes; `place` is where this one has to begin and becomes the place of the next. */
+/* Checks that chunks follow each other without holes; `place` is where this one has to begin and becomes the place of
+ * the next. */
 static bough_status check_data(bough_context *ctx, const bo_image *image, int32_t index, size_t *place) {
     const unsigned char *entry = entry_of(image, index);
     const char *name = (const char *)entry + AT_NAME;

@@ -18,8 +18,8 @@ static double product(const bo_joint_geometry *geometry, const double *f, const 
     return sum;
 }
 
-/* Rigid motions, the strains of the interface's plane, how it is bent, and what is of second degree within it. Each has
- * up to two terms: number of the monomial, direction, factor. */
+/* The functions before they are made orthonormal: rigid motions, strains of the interface's plane, its bending, and the
+ * other terms of second degree within it. Each has up to two terms: number of the monomial, direction, factor. */
 static const struct {
     int monomial[2], direction[2], factor[2];
 } terms[6 + BO_JOINT_FUNCTIONS] = {

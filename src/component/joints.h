@@ -15,7 +15,7 @@ enum {
     BO_JOINT_TERMS = 3 * BO_JOINT_MONOMIALS
 };
 
-/* What the functions depend on: a row of "joint.geometry". */
+/* The geometry that the functions depend on: a row of "joint.geometry". */
 typedef struct bo_joint_geometry {
     double axes[9];     /* columns: the directions of s and t, and across */
     double moments[36]; /* weighted sums of the products of the monomials */

@@ -1,4 +1,4 @@
-/* Which chunks a component has: one table for writing and for reading. docs/component-format.md describes each. */
+/* The chunks of a component: one table for writing and for reading. docs/component-format.md describes each. */
 #ifndef BO_COMPONENT_LAYOUT_H
 #define BO_COMPONENT_LAYOUT_H
 
@@ -9,7 +9,7 @@
 #define BO_COMPONENT_KIND "component"
 enum { BO_COMPONENT_VERSION = 1 };
 
-/* Bounds of what is compared pair by pair. */
+/* Upper bounds on lists that are compared pair by pair. */
 enum { BO_MAX_INTERFACES = 4096, BO_MAX_MATERIALS = 4096, BO_MAX_NAME = 255 };
 
 /* No body has more of anything, or so little of what is divided by (mass, radius, Young's modulus): products of six
@@ -57,9 +57,9 @@ typedef enum bo_size {
     BO_SIZE_GAUGE_VALUES, /* 6 a gauge, and those of the seam */
     BO_SIZE_SURFACE,
     BO_SIZE_TRIANGLES,
-    BO_SIZE_PANELS,    /* of U */
-    BO_SIZE_PANELS16,  /* of U16 */
-    BO_SIZE_SCALE,     /* r where there is a U16 */
+    BO_SIZE_PANELS,   /* of U */
+    BO_SIZE_PANELS16, /* of U16 */
+    BO_SIZE_SCALE,    /* r where there is a U16 */
     BO_SIZE_WIRE,
     BO_SIZE_EDGES,
     BO_SIZE_TYPE_NAME, /* of the volume's elements */
@@ -87,7 +87,8 @@ typedef struct bo_component_parts {
     const char *material_names;
     const double *material_constants;
     const char *interface_names;
-    const double *interface_centre, *interface_radius, *interface_translation, *interface_A, *interface_bend, *interface_weights;
+    const double *interface_centre, *interface_radius, *interface_translation, *interface_A, *interface_bend,
+        *interface_weights;
     const int32_t *interface_counts, *interface_vertices;
     const char *volume_type;
     const double *quality[BO_QUALITY_COUNT], *wrench_axis;
@@ -98,7 +99,8 @@ typedef struct bo_component_parts {
 typedef struct bo_component_array {
     const char *name;
     bo_chunk_type type;
-    /* May be missing. Where its first dimension is found in the file, it defines it: 0 when it is missing. */
+    /* The array may be missing. If its first dimension is found in the file, the array defines it: 0 when it is
+     * missing. */
     bool optional;
     int32_t rank;
     bo_size dims[BO_CHUNK_MAX_RANK];
@@ -108,7 +110,8 @@ typedef struct bo_component_array {
 extern const bo_component_array bo_component_arrays[];
 extern const int32_t bo_component_array_count;
 
-/* Sizes that are always the same and those that follow from r and the elastic model; all others are `unknown`. */
+/* Sets the sizes that are always the same and those that follow from r and the elastic model; all others are
+ * `unknown`. */
 void bo_component_sizes(int32_t r, bough_reduced_elastic elastic, uint64_t unknown, uint64_t sizes[BO_SIZE_COUNT]);
 /* Panels of 16 scalars for so many vertices. */
 static inline uint64_t bo_panel_count(uint64_t vertex_count) {
@@ -119,7 +122,7 @@ static inline uint64_t bo_panel_count(uint64_t vertex_count) {
 extern const char *const bo_volume_types[4];
 extern const int32_t bo_volume_nodes[4];
 
-/* check.c: what the numbers mean must make sense. Complaints name the chunk. */
+/* check.c: checks that the numbers make sense. Complaints name the chunk. */
 bough_status bo_component_check(bough_context *ctx, const bough_component *component);
 /* Nonempty, UTF-8, no control characters, at most BO_MAX_NAME bytes. */
 bool bo_name_is_printable(const char *name);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What the file holds in another shape than the draft; freed when the image is finished. */
+/* Arrays that the file holds in another shape than the draft; freed when the image is finished. */
 typedef struct packing {
     bo_component_parts parts;
     int32_t form[BO_FORM_SIZE];
@@ -109,7 +109,7 @@ static void set_scalars(packing *p, const bough_component *draft) {
     memcpy(p->quality, values, sizeof p->quality);
     if (!isnan(draft->quality.wrench_error)) {
         p->wrench_place[0] =
-            draft->quality.wrench.interface < draft->interface_count ? draft->quality.wrench.interface : -1;
+            draft->quality.wrench.interface_index < draft->interface_count ? draft->quality.wrench.interface_index : -1;
         p->wrench_place[1] = draft->quality.wrench.torque;
         parts->wrench_place = p->wrench_place, parts->wrench_axis = draft->quality.wrench.axis;
     }

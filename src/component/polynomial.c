@@ -105,10 +105,10 @@ BO_INLINE double sum_of(const vec *v) {
     return ((*v)[0] + (*v)[1]) + ((*v)[2] + (*v)[3]);
 }
 
-/* What is wanted decides what is gathered beside D: nothing, Q, or all E_x. */
+/* The outputs that are wanted decide what is gathered beside D: nothing, Q, or all E_x. */
 typedef enum wanted { ENERGY, GRADIENT, HESSIAN } wanted;
 
-/* Up to W rows (a, b) of t with the same b, and what they are multiplied with. */
+/* Up to W rows (a, b) of t with the same b, and the factors that they are multiplied with. */
 typedef struct rows {
     const double *t[W];
     double *Ea[W], *B; /* E_a, and E_b or Q */
@@ -181,7 +181,7 @@ BO_INLINE void add_rows(const wanted want, const bool diagonal, const int count,
         w->T[triangle(a + k - 1) + b] = sum_of(&g.D[k]);
 }
 
-/* D into T, and what else is wanted. */
+/* Computes D into T, and the other outputs that are wanted. */
 BO_INLINE void add_all_rows(const wanted want, const work *w) {
     make_products(w);
     if (want == GRADIENT)

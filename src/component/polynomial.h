@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where row (a, b) begins: sum of (b'+1)(b'+2)/2 over the rows before it. */
+/* Returns the place where row (a, b) begins: the sum of (b'+1)(b'+2)/2 over the rows before it. */
 static inline size_t bo_quartic_row(int32_t a, int32_t b) {
     size_t A = (size_t)a, B = (size_t)b;
     return A * (A + 1) * (A + 2) * (A + 3) / 24 + B * (B + 1) * (B + 2) / 6;

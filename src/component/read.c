@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What bough_component_destroy gives back. */
+/* The component with the memory that bough_component_destroy() frees. */
 typedef struct holder {
     bough_component component; /* first, so that its address is the holder's */
     bo_mapping mapping;        /* of a file, or */
@@ -68,7 +68,7 @@ static bough_status read_array(bough_context *ctx, const bo_image *image, const 
     return check_numbers(ctx, array, &chunk);
 }
 
-/* How many panels of which kind there have to be, before they are looked for. */
+/* Finds out how many panels of which kind there have to be, before they are looked for. */
 static bough_status choose_surface_form(bough_context *ctx, const bo_image *image, bo_component_parts *parts) {
     bo_chunk position, chunk;
     uint64_t panels = bo_image_find(image, "surface.position", &position) ? bo_panel_count(position.dims[0]) : 0;
@@ -209,9 +209,9 @@ static void set_quality(const bo_component_parts *parts, bough_component_quality
     };
     for (int i = 0; i < BO_QUALITY_COUNT; i++)
         *fields[i] = parts->quality[i] ? parts->quality[i][0] : NAN;
-    quality->wrench = (bough_unit_wrench){.interface = -1};
+    quality->wrench = (bough_unit_wrench){.interface_index = -1};
     if (parts->wrench_place && parts->wrench_axis) {
-        quality->wrench.interface = parts->wrench_place[0];
+        quality->wrench.interface_index = parts->wrench_place[0];
         quality->wrench.torque = parts->wrench_place[1] != 0;
         memcpy(quality->wrench.axis, parts->wrench_axis, sizeof quality->wrench.axis);
     }
@@ -243,7 +243,7 @@ static void set_counts_and_scalars(const bo_component_parts *parts, bough_compon
         c->input_hash |= (uint64_t)parts->input_hash[i] << (8 * i);
 }
 
-/* Sizes that follow from each other, and indices. */
+/* Checks sizes that follow from each other, and indices. */
 static bough_status check_joints(bough_context *ctx, const bo_component_parts *parts, const bough_component *c) {
     const uint64_t count = parts->sizes[BO_SIZE_JOINTS], shapes = parts->sizes[BO_SIZE_JOINT_SHAPES];
     if (count > BOUGH_MAX_JOINTS || shapes != BOUGH_JOINT_FUNCTIONS * count || parts->sizes[BO_SIZE_FOOT] > 1)
@@ -251,9 +251,9 @@ static bough_status check_joints(bough_context *ctx, const bo_component_parts *p
                        "\"joint.interface\" has %llu interfaces (%d are the most) and \"joint.flexibility\" %llu rows",
                        (unsigned long long)count, BOUGH_MAX_JOINTS, (unsigned long long)shapes);
     for (uint64_t i = 0; i < count; i++)
-        if (c->joints.interface[i] < 0 || c->joints.interface[i] >= c->interface_count)
+        if (c->joints.interface_index[i] < 0 || c->joints.interface_index[i] >= c->interface_count)
             return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"joint.interface\" names interface %d, and there are %d",
-                           c->joints.interface[i], c->interface_count);
+                           c->joints.interface_index[i], c->interface_count);
     return BOUGH_OK;
 }
 
@@ -275,9 +275,9 @@ static bough_status fill(bough_context *ctx, const void *bytes, size_t size, hol
     c->materials = h->materials, c->material_count = (int32_t)parts.sizes[BO_SIZE_MATERIALS];
     c->interfaces = h->interfaces, c->interface_count = (int32_t)parts.sizes[BO_SIZE_INTERFACES];
     BO_TRY(check_joints(ctx, &parts, c));
-    if (c->quality.wrench.interface < -1 || c->quality.wrench.interface >= c->interface_count)
+    if (c->quality.wrench.interface_index < -1 || c->quality.wrench.interface_index >= c->interface_count)
         return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"quality.wrench_place\" names interface %d, and there are %d",
-                       c->quality.wrench.interface, c->interface_count);
+                       c->quality.wrench.interface_index, c->interface_count);
     c->image = bytes, c->image_size = size;
     const uint64_t values = c->gauges.count ? 6 * (uint64_t)c->gauges.count + BOUGH_SEAM : 0;
     if (parts.sizes[BO_SIZE_GAUGE_ROWS] != (c->gauges.count ? (uint64_t)c->stress.count : 0) ||

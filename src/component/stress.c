@@ -26,7 +26,7 @@ void bo_component_gauges(const bough_component *c, const double *q, const double
         values[k] = seam ? seam[k] : 0;
 }
 
-/* R C^1/2 with the rotation R of F: what has the strain C and the axes of F. */
+/* R C^1/2 with the rotation R of F: the deformation with the strain C and the axes of F. */
 static bool stretch(bo_mat3 *F, bo_mat3 C) {
     bo_mat3 R, S, V;
     bo_vec3 values;

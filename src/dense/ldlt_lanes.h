@@ -61,7 +61,7 @@ BO_INLINE void bo_ldlt_forward_one(int32_t r, int32_t n, const double *restrict 
     }
 }
 
-/* b <- L^-T b: by rows of L. b has n entries; those behind r become anything. */
+/* b <- L^-T b, by rows of L. b has n entries; those after entry r hold anything afterwards. */
 BO_INLINE void bo_ldlt_back_one(int32_t r, int32_t n, const double *restrict L, double *restrict b) {
     for (int32_t k = r - 1; k > 0; k--) {
         const double *row = L + (ptrdiff_t)k * n, x = b[k];

@@ -88,13 +88,14 @@ static int32_t count_residuals(const ritz *r, int32_t begin, int32_t end, double
     return below;
 }
 
-/* How many of the first `count` pairs have converged. An eigenvalue is wrong by residual^2 / gap, where the gap is that
- * between its cluster and the rest: with gaps down to a millionth of theta a residual of 1e-3 sqrt(tolerance) theta
- * makes it right to the tolerance.
+/* Returns how many of the first `count` pairs have converged. An eigenvalue is wrong by residual^2 / gap, where the gap
+ * is that between its cluster and the rest: with gaps down to a millionth of theta a residual of 1e-3 sqrt(tolerance)
+ * theta makes it right to the tolerance.
  *
  * A space that started from w random vectors sees w directions of an eigenspace or narrow cluster, and shows all of it
- * when it shows fewer. Of a cluster with more copies some may be *hidden. Then the gap is that to the hidden ones, and
- * only the residual itself bounds the error. Exact copies of the last eigenvalue would not change the answer. */
+ * when it shows fewer. A cluster with more copies may have some that are *hidden. Then the gap is that to the hidden
+ * ones, and only the residual itself bounds the error. Exact copies of the last eigenvalue would not change the
+ * answer. */
 static int32_t judge(const bo_krylov *k, const ritz *r, int32_t count, double tolerance, bool *hidden) {
     int32_t converged = 0;
     *hidden = false;

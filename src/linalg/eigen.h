@@ -11,8 +11,8 @@ typedef struct bo_operator {
     void *data;
     int32_t size;
     int32_t rank; /* at most; M x = 0 on the rest */
-    /* Where the factor is not of K - shift M, but of a matrix that differs by a low rank: turns its solutions x (count
-     * vectors) into those of K - shift M. NULL: it is. */
+    /* For a factor of a matrix that differs from K - shift M by a low rank: turns its solutions x (count vectors) into
+     * those of K - shift M. NULL: the factor is that of K - shift M. */
     void (*correct)(void *data, double *x, int32_t count);
 } bo_operator;
 

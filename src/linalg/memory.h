@@ -1,4 +1,4 @@
-/* Whether something large can fit, before minutes are spent on it. */
+/* Finds out whether something large can fit into memory, before minutes are spent on it. */
 #ifndef BO_LINALG_MEMORY_H
 #define BO_LINALG_MEMORY_H
 

@@ -47,7 +47,7 @@ static supernode get(const cholmod_factor *L, int32_t s) {
 
 /* ---- analysis ---- */
 
-/* Where the row stands in the sorted list. */
+/* Returns the place of the row in the sorted list. */
 static int32_t find_row(const supernode *s, int32_t row) {
     int32_t low = 0, high = s->row_count - 1;
     while (low < high) {
@@ -140,8 +140,8 @@ void bo_supernodal_destroy(bough_context *ctx, bo_supernodal *f) {
 
 /* ---- numbers ---- */
 
-/* Counts operations, and asks now and then whether to go on; the BLAS, which one thread may have at a time, is free
- * meanwhile. */
+/* Counts operations, and asks now and then whether to go on; meanwhile other threads may use the BLAS, which only one
+ * thread may use at a time. */
 static bool go_on(bough_context *ctx, bo_supernodal *f, double operations) {
     f->done += operations;
     f->since_look += operations;
@@ -155,7 +155,7 @@ static bool go_on(bough_context *ctx, bo_supernodal *f, double operations) {
     return on;
 }
 
-/* How many of `count` rows (or columns) that cost so many operations each go into one product. */
+/* Returns how many of `count` rows (or columns) that cost so many operations each go into one product. */
 static int32_t piece(int32_t count, double operations_each, int32_t least) {
     double most = MOST_OPERATIONS / (operations_each + 1);
     int32_t size = most < least ? least : most < count ? (int32_t)most : count;
@@ -266,7 +266,7 @@ static bool factor_all(bough_context *ctx, bo_supernodal *f, cholmod_factor *L, 
     return true;
 }
 
-/* Zeros are a matter of seconds, too, where the system has to find the memory first. */
+/* Zeroing takes seconds, too, if the system has to find the memory first. */
 static bough_status clear(bough_context *ctx, const bo_supernodal *f, double *x, size_t size) {
     for (size_t begin = 0; begin < size; begin += ZEROS_A_LOOK) {
         size_t some = size - begin < ZEROS_A_LOOK ? size - begin : ZEROS_A_LOOK;

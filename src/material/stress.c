@@ -1,4 +1,4 @@
-/* What is told about a stress. */
+/* Cauchy stress of a material, von Mises' stress, principal stresses. */
 #include "base/eigen3.h"
 #include "material/elastic.h"
 
@@ -8,7 +8,7 @@ bool bo_elastic_cauchy(const bo_elastic *e, const bo_mat3 *F, double stress[6]) 
     bo_mat3 P;
     if (!bo_elastic_eval(e, F, &psi, &P, NULL))
         return false;
-    /* The linear model does not tell F from I in its stress. */
+    /* The stress of the linear model does not distinguish F from I. */
     if (bo_elastic_is_objective(e->model))
         P = bo_mat_scale(1 / bo_det(*F), bo_mat_mul(P, bo_transpose(*F)));
     for (int k = 0; k < 6; k++)

@@ -223,7 +223,7 @@ static void bind_vertices(void *data, int32_t begin, int32_t end, int32_t chunk)
     }
 }
 
-/* The point of the volume, at rest, that holds a vertex. */
+/* Returns the point of the volume, at rest, that holds a vertex. */
 static bo_vec3 held_by(const binder *b, int32_t vertex) {
     const double *w = b->embedding->weights + BOUGH_MAX_ELEMENT_NODES * (size_t)vertex;
     bo_vec3 nodes[BOUGH_MAX_ELEMENT_NODES], x = {0, 0, 0};

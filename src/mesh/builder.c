@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define INDEX_LIMIT (INT32_MAX / 32) /* so that face numbers and matrix sizes fit int32 */
-#define NAME_LIMIT                                                                                     \
+#define NAME_LIMIT \
     16384 /* sets, materials, regions: names are searched one by one, so that hostile files stay quick \
            */
 #define READ_COOKIE 0xB0061002u

@@ -1,5 +1,5 @@
-/* Collects what a reader finds and turns it into a checked mesh at the end. All arrays grow with the data actually
- * read, so that no header can make Bough allocate more than the file could describe. */
+/* Collects everything that a reader finds and turns it into a checked mesh at the end. All arrays grow with the data
+ * actually read, so that no header can make Bough allocate more than the file could describe. */
 #ifndef BO_MESH_BUILDER_H
 #define BO_MESH_BUILDER_H
 
@@ -58,11 +58,11 @@ void bo_builder_discard(bo_builder *b);
 
 /* All of these report with the scanner's file and line. */
 
-/* The vertex gets the next index. Coordinates must be finite. */
+/* Adds a vertex, which gets the next index. Coordinates must be finite. */
 bough_status bo_builder_vertex(bo_builder *b, bo_scanner *s, const double xyz[3]);
-/* The same, and the file calls it `tag` (any int64; a repeated tag is an error). */
+/* The same for a vertex that the file calls `tag` (any int64; a repeated tag is an error). */
 bough_status bo_builder_tagged_vertex(bo_builder *b, bo_scanner *s, int64_t tag, const double xyz[3]);
-/* Vertex index of a tag: an error when the file has not defined it (yet). */
+/* Finds the vertex index of a tag: an error when the file has not defined it (yet). */
 bough_status bo_builder_find_vertex(bo_builder *b, bo_scanner *s, int64_t tag, int32_t *vertex);
 
 /* Node indices in Bough's order; range-checked at the end, or here by having gone through find_vertex. A second element
@@ -72,14 +72,14 @@ bough_status bo_builder_tagged_element(bo_builder *b, bo_scanner *s, int64_t tag
                                        const int32_t *nodes);
 bough_status bo_builder_find_element(bo_builder *b, bo_scanner *s, int64_t tag, int32_t *element);
 
-/* Index of the set, made when new. `name` is not NUL-terminated. */
+/* Finds the index of the set, which is made when new. `name` is not NUL-terminated. */
 bough_status bo_builder_set_named(bo_builder *b, bough_set_kind kind, const char *name, size_t length, int32_t *set);
 bough_status bo_builder_set_add(bo_builder *b, int32_t set, int32_t item);
-/* A facet of a face set, by 3 or 4 corner vertices in any order. When the file turns out to hold a surface mesh
+/* Adds a facet of a face set, by 3 or 4 corner vertices in any order. When the file turns out to hold a surface mesh
  * only, it becomes an item of an element set by another route: readers of surfaces add elements instead. */
 bough_status bo_builder_facet_add(bo_builder *b, bo_scanner *s, int32_t set, const int32_t *corners, int32_t count);
 
-/* Index of the material, made when new with zeros. */
+/* Finds the index of the material, which is made when new with zeros. */
 bough_status bo_builder_material(bo_builder *b, const char *name, size_t length, int32_t *material);
 bough_status bo_builder_region(bo_builder *b, const char *set, size_t length, int32_t material);
 

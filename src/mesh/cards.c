@@ -51,9 +51,9 @@ void bo_trim(const char **text, size_t *length) {
         --*length;
 }
 
-/* Whether the included file lies in the folder of the outermost file or below it, once "..", absolute names and links
- * are followed. Sentences about a file quote its words, so a mesh from a stranger must not name others' files; nor must
- * it learn which of them exist. A file that does not exist is judged by its name. */
+/* Tells whether the included file lies in the folder of the outermost file or below it, once "..", absolute names and
+ * links are followed. Sentences about a file quote its words, so a mesh from a stranger must not name others' files;
+ * nor must it learn which of them exist. A file that does not exist is judged by its name. */
 static bool is_inside(const bo_cards *c, const char *name, const char *path) {
     char folder[PATH_MAX], file[PATH_MAX];
     const char *outermost = c->files[0].scanner.path, *slash = strrchr(outermost, '/');

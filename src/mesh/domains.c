@@ -21,7 +21,7 @@ static bough_status fail_unknown_set(bough_context *ctx, const bough_mesh *mesh,
     return status;
 }
 
-/* Sets that are domains, in their order; *count of them. sets has room for all that are asked for. */
+/* Finds the sets that are domains, in their order; *count of them. sets has room for all that are asked for. */
 static bough_status find_sets(bough_context *ctx, const bough_mesh *mesh, const char *const *names, int32_t name_count,
                               const bough_set **sets, int32_t *count) {
     *count = 0;
@@ -87,7 +87,7 @@ bough_status bough_mesh_domains_from_sets(bough_context *ctx, const bough_mesh *
 
 #define NOT_REACHED (-2)
 
-/* Names a pair that looks joined but is not, where there is one. */
+/* Names a pair that looks joined but is not, if there is one. */
 static bough_status fail_unreachable(bough_context *ctx, const bough_split *split, int32_t root, const int32_t *parent,
                                      int32_t lost) {
     for (int32_t i = 0; i < split->touching_count; i++) {

@@ -20,7 +20,7 @@ static edge *put(edge *at, int32_t a, int32_t b) {
     return at + 1;
 }
 
-/* Those of one element: of a tet10 the halves, of which edge k has its node at 4 + k. */
+/* Lists the edges of one element. A tet10 has halves of edges; the node of edge k is 4 + k. */
 static edge *put_element(const bough_mesh *mesh, int32_t element, edge *at) {
     const bo_element_info *info = bo_element_info_of(mesh->type);
     const int32_t *nodes = bo_mesh_nodes(mesh, element);

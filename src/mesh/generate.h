@@ -1,4 +1,4 @@
-/* What the mesh generators share. */
+/* Functions that the mesh generators share. */
 #ifndef BO_MESH_GENERATE_H
 #define BO_MESH_GENERATE_H
 
@@ -25,7 +25,7 @@ bough_status bo_mesh_add_flag_sets(bough_context *ctx, bough_mesh *mesh, const u
 bough_status bo_mesh_boundary(bough_context *ctx, const bough_mesh *mesh, bough_mesh **surface, int32_t *face_count,
                               int32_t *nonmanifold_count);
 
-/* How the edges of a triangle surface are used. A surface without odd edges separates inside from outside. */
+/* Counts of how the edges of a triangle surface are used. A surface without odd edges separates inside from outside. */
 typedef struct bo_edge_census {
     int32_t edge_count;
     int32_t open_count;         /* edges of one triangle */

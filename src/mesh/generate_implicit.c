@@ -1,6 +1,6 @@
 /* Isosurface stuffing (Labelle and Shewchuk 2007): a body-centred cubic lattice whose vertices near the surface are
- * moved onto it, and whose tets that the surface still crosses are cut. What is left has no bad angles: a vertex is
- * moved whenever a cut would come near to it. */
+ * moved onto it, and whose tets that the surface still crosses are cut. The result has no bad angles: a vertex is moved
+ * whenever a cut would come near to it. */
 #include "base/vec.h"
 #include "mesh/generate.h"
 
@@ -116,8 +116,8 @@ static double distance(const stuffing *s, bo_vec3 p) {
     return s->def->distance(s->def->user, x);
 }
 
-/* A distance changes by no more than the way. So points are looked at only in blocks whose middle is not further from
- * the surface than their corners from it, and a cell more, since edges lead out of blocks. */
+/* A distance changes by no more than the distance between two points. So only blocks are examined whose middle is no
+ * further from the surface than their corners are from their middle, plus a cell, since edges lead out of blocks. */
 static void fill_block(stuffing *s, const int32_t first[3]) {
     const double half = 0.5 * s->def->cell, reach = (BLOCK - 0.5) * half * 1.7320508075688773 + 2 * half;
     bo_vec3 middle = position_of(s, (place){{2 * first[0], 2 * first[1], 2 * first[2]}});
@@ -209,7 +209,7 @@ static bool differ(float a, float b) {
     return (a < 0 && b > 0) || (a > 0 && b < 0);
 }
 
-/* Where f(a + t (b - a)) = 0, by two steps of regula falsi: distances are nearly linear over an edge. */
+/* Finds t with f(a + t (b - a)) = 0, by two steps of regula falsi: distances are nearly linear over an edge. */
 static double find_cut(const stuffing *s, bo_vec3 a, bo_vec3 b, double fa, double fb) {
     double low = 0, high = 1, t = fa / (fa - fb);
     for (int i = 0; i < 2; i++) {

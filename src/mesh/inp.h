@@ -1,4 +1,4 @@
-/* What the reader and the writer of .inp files agree on. */
+/* Names that the reader and the writer of .inp files share. */
 #ifndef BO_MESH_INP_H
 #define BO_MESH_INP_H
 

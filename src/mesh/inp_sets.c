@@ -91,7 +91,7 @@ static bough_status add_tag(bo_inp_sets *sets, int32_t set, int64_t tag) {
     return bo_inp_sets_add(sets, set, item);
 }
 
-/* A set by its name, which may be written "INSTANCE.NAME". */
+/* Finds a set by its name, which may be written "INSTANCE.NAME". */
 static bough_status find_named(bo_inp_sets *sets, bough_set_kind kind, const char *text, size_t length, int32_t *set) {
     if (length >= 2 && text[0] == '"' && text[length - 1] == '"')
         text++, length -= 2;

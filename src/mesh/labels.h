@@ -14,12 +14,13 @@ typedef struct bo_labels {
     bool full;
 } bo_labels;
 
-/* Set of a label, made when new; -1 (and one warning) beyond the limit. */
+/* Finds the set of a label, which is made when new; -1 (and one warning) beyond the limit. */
 bough_status bo_labels_set(bo_labels *labels, bo_builder *b, double label, int32_t *set);
 bough_status bo_labels_add(bo_labels *labels, bo_builder *b, double label, int32_t item);
 void bo_labels_free(bo_labels *labels, bo_builder *b);
 
-/* Triangles and quads, of which a file's end decides what they are: named faces of the volume, or the mesh itself. */
+/* Triangles and quads that are kept until the end of the file decides what they are: named faces of the volume, or the
+ * mesh itself. */
 typedef struct bo_facet {
     int32_t corners[4];
     int32_t corner_count;

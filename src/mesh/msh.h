@@ -1,4 +1,4 @@
-/* What the Gmsh readers share: physical groups, entities, and where elements of each kind go. */
+/* Parts that the Gmsh readers share: physical groups, entities, and the places of elements of each kind. */
 #ifndef BO_MESH_MSH_H
 #define BO_MESH_MSH_H
 

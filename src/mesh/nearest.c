@@ -6,7 +6,7 @@
 #define HALVING_LIMIT 20
 #define ROUND_OFF 1e-15 /* of the element's size: a residual below it is no distance */
 #define RIDGE 1e-6      /* of the largest diagonal entry: slows the convergence in flat elements, and only there */
-#define BENT_RATIO                                                                                     \
+#define BENT_RATIO \
     1e-9 /* nodes off their place in an affine element by more than this times its size make it curved \
           */
 
@@ -92,7 +92,7 @@ static double nearest_in_tet(const bo_vec3 *X, bo_vec3 x, double L[4]) {
 
 /* ---- maps of the curved elements ---- */
 
-/* Where corner k of a hex sits along an axis. */
+/* Returns the position of corner k of a hex along an axis. */
 static int hex_side(int k, int axis) {
     return axis == 0 ? (k ^ k >> 1) & 1 : axis == 1 ? k >> 1 & 1 : k >> 2;
 }

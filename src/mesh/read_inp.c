@@ -382,9 +382,10 @@ static bough_status check_instance(inp *r) {
     return BOUGH_OK;
 }
 
-/* What a simulation needs besides its mesh, and what is written about it: the keywords before the first *STEP that say
- * nothing about nodes and elements. Those that make nodes and elements of others (*NGEN, *NFILL, *ELGEN) are not among
- * them, nor is *SYSTEM, which moves nodes: a mesh without their effect is another mesh. */
+/* True for keywords that are passed over: those before the first *STEP that say nothing about nodes and elements, but
+ * what a simulation needs besides its mesh, and remarks. Keywords that make nodes and elements from others (*NGEN,
+ * *NFILL, *ELGEN) are not among them, nor is *SYSTEM, which moves nodes: a mesh without their effect is another
+ * mesh. */
 static bool is_passed_over(const inp *r) {
     static const char *const known[] = {"HEADING",
                                         "PREPRINT",

@@ -7,7 +7,7 @@
 /* A face goes into all groups of its `g` line; the limit keeps a small file from asking for gigabytes. */
 #define NAME_LIMIT 64
 
-/* Which sets the next face belongs to. The set is made with the first face. */
+/* The sets that the next face belongs to. A set is made with its first face. */
 typedef struct label {
     const char *text;
     size_t length;

@@ -241,7 +241,7 @@ static bough_status read_cells(vtk *v) {
     return next_word_is(v->s, "OFFSETS") ? read_new_cells(v, count, size) : read_old_cells(v, count, size);
 }
 
-/* What becomes of a cell. */
+/* The use that the reader makes of a cell. */
 typedef enum cell_use { SKIPPED, FACET, VOLUME, REFUSED } cell_use;
 
 static cell_use use_of(int32_t type) {

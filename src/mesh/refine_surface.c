@@ -47,8 +47,8 @@ static bough_status put(refining *r, int32_t a, int32_t b, int32_t c) {
     return BOUGH_OK;
 }
 
-/* Into one, two, three or four triangles, by which of its edges have a vertex in the middle; corners keep their sense
- * of rotation. m[i] lies between corners i and i + 1. */
+/* Cuts a triangle into one, two, three or four, by which of its edges have a vertex in the middle; corners keep their
+ * sense of rotation. m[i] lies between corners i and i + 1. */
 static bough_status cut_triangle(refining *r, const int32_t corners[3]) {
     int32_t n[3] = {corners[0], corners[1], corners[2]}, m[3], marked = 0;
     for (int i = 0; i < 3; i++) {

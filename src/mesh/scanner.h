@@ -1,4 +1,4 @@
-/* Reading text and binary values out of a file in memory. Every failure is one sentence "file:line: reason". */
+/* Reads text and binary values out of a file in memory. Every failure is one sentence "file:line: reason". */
 #ifndef BO_MESH_SCANNER_H
 #define BO_MESH_SCANNER_H
 
@@ -20,22 +20,23 @@ typedef struct bo_scanner {
     char unknown_word[BO_WORD_SHOWN + 1];
 } bo_scanner;
 
-/* Stands behind a byte-order mark, where the file has one. */
+/* Starts after a byte-order mark, if the file has one. */
 void bo_scan_begin(bo_scanner *s, bough_context *ctx, const char *path, const bo_file *file);
 
-/* "path:line: reason" with BOUGH_ERROR_FORMAT. */
+/* Fails with "path:line: reason" and BOUGH_ERROR_FORMAT. */
 bough_status bo_scan_fail(bo_scanner *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same with BOUGH_ERROR_UNSUPPORTED: the file is right, Bough is not enough. */
+/* The same with BOUGH_ERROR_UNSUPPORTED: the file is right, but Bough cannot use it. */
 bough_status bo_scan_refuse(bo_scanner *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "expected WHAT, found "TEXT"", with TEXT shortened and made printable. */
 bough_status bo_scan_fail_word(bo_scanner *s, const char *what, const char *text, size_t length);
 
 /* Counts a record that the reader does not know and passes over. */
 void bo_scan_unknown(bo_scanner *s, const char *text, size_t length);
-/* One warning about all of them, when there are any. `what` names the kind ("section"). */
+/* Gives one warning about all of them, if there are any. `what` names the kind ("section"). */
 void bo_scan_warn_unknown(const bo_scanner *s, const char *what);
 
-/* White space, separators and comments. skip_blanks stays on the line. False at the end of the file (of the line). */
+/* Skips white space, separators and comments. skip_blanks stays on the line. False at the end of the file (of the
+ * line). */
 bool bo_scan_skip(bo_scanner *s);
 bool bo_scan_skip_blanks(bo_scanner *s);
 /* Goes to the start of the next line. */
@@ -53,12 +54,12 @@ bool bo_scan_accept(bo_scanner *s, const char *word);
 bough_status bo_scan_int(bo_scanner *s, const char *what, int64_t *value);
 bough_status bo_scan_int_range(bo_scanner *s, const char *what, int64_t lowest, int64_t highest, int64_t *value);
 bough_status bo_scan_double(bo_scanner *s, const char *what, double *value);
-/* A token as a number; false when it is not one. Accepts Fortran exponents (1.0D+3). */
+/* Converts a token to a number; false when it is not one. Accepts Fortran exponents (1.0D+3). */
 bool bo_parse_double(const char *text, size_t length, double *value);
 bool bo_parse_int(const char *text, size_t length, int64_t *value);
 
-/* A count of items of which each takes at least min_bytes of the rest of the file: a larger one cannot be true
- * and is refused before anything is allocated. Result fits int32. */
+/* Reads a count of items of which each takes at least min_bytes of the rest of the file: a larger one cannot be true
+ * and is refused before anything is allocated. The result fits int32. */
 bough_status bo_scan_count(bo_scanner *s, const char *what, size_t min_bytes, int32_t *count);
 bough_status bo_check_count(bo_scanner *s, const char *what, int64_t count, size_t min_bytes);
 

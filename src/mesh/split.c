@@ -194,7 +194,7 @@ static bough_status list_copies(bough_context *ctx, splitter *s) {
     return BOUGH_OK;
 }
 
-/* The vertex's number in the domain; -1 when it has it not. */
+/* Returns the vertex's number in the domain; -1 if the domain does not have it. */
 static int32_t local_of(const splitter *s, int32_t vertex, int32_t domain) {
     for (int32_t c = s->first_copy[vertex]; c < s->first_copy[vertex + 1]; c++)
         if (s->copies[c].domain == domain)

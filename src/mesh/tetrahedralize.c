@@ -299,7 +299,7 @@ static void drop_sets(bough_context *ctx, bough_mesh *mesh) {
     mesh->set_count = 0;
 }
 
-/* What comes back must fill what went in. */
+/* The tets that come back must fill the surface that was given. */
 static void compare_volumes(job *j, const char *program, const bough_mesh *mesh) {
     double inside = 0, filled = 0;
     for (int32_t i = 0; i < j->shell_count; i++)

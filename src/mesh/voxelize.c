@@ -184,8 +184,8 @@ static int64_t snapped_middle(const grid *g, int32_t cell, double unit) {
     return llround((cell + 0.5) * (g->cell / unit));
 }
 
-/* Which side of a -> b the point is on: +1 left, -1 right. A point on the line counts as moved by (e, e^2) for an
- * infinitesimal e, the same for all triangles, so that neighbours never both claim or both miss it. */
+/* Returns the side of a -> b that the point is on: +1 left, -1 right. A point on the line counts as moved by (e, e^2)
+ * for an infinitesimal e, the same for all triangles, so that neighbours never both claim or both miss it. */
 static int side_of(snapped a, snapped b, snapped p) {
     int64_t dy = b.y - a.y, dz = b.z - a.z;
     int64_t cross = dy * (p.z - a.z) - dz * (p.y - a.y);
@@ -200,7 +200,8 @@ static int crossing(const snapped t[3], snapped p) {
     return side == side_of(t[1], t[2], p) && side == side_of(t[2], t[0], p) ? side : 0;
 }
 
-/* Where the line at y, z crosses the triangle's plane, kept within the triangle when that is nearly parallel to x. */
+/* Returns the x at which the line at y, z crosses the triangle's plane, kept within the triangle when that is nearly
+ * parallel to x. */
 static double crossing_x(const bo_vec3 c[3], double y, double z) {
     bo_vec3 n = bo_cross(bo_sub(c[1], c[0]), bo_sub(c[2], c[0]));
     double x = n.x != 0 ? c[0].x - (n.y * (y - c[0].y) + n.z * (z - c[0].z)) / n.x : c[0].x;

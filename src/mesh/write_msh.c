@@ -15,7 +15,7 @@ typedef struct combination {
     int32_t entity; /* tag; 0 when no item has this combination */
 } combination;
 
-/* What sets of one kind make of their items. */
+/* The combinations that the sets of one kind make of their items. */
 typedef struct grouping {
     bough_set_kind kind;
     int32_t dim, gmsh_type;

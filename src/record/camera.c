@@ -6,7 +6,7 @@ bo_camera bo_camera_of(const bough_picture_def *def) {
     bo_vec3 eye = bo_load3(def->eye), view = bo_sub(bo_load3(def->target), eye), up = bo_load3(def->up);
     bo_camera camera = {.eye = eye, .forward = bo_normalize(view)};
     bo_vec3 right = bo_cross(camera.forward, bo_normalize(up));
-    if (bo_norm(right) < 1e-9) { /* looking along `up`: any other direction shall be up in the picture */
+    if (bo_norm(right) < 1e-9) { /* when looking along `up`, any other direction will do as up */
         bo_vec3 other = fabs(camera.forward.y) < 0.9 ? bo_v3(0, 1, 0) : bo_v3(1, 0, 0);
         right = bo_cross(camera.forward, other);
     }

@@ -296,7 +296,8 @@ static bough_status check_frame(bough_context *ctx, const bough_glb *glb, double
                : bo_fail(ctx, BOUGH_NOT_FINITE, "a weight is not finite at %g s", time);
 }
 
-/* Of q and -q, which are one rotation, the one that is nearer to the last frame's: viewers go straight between them. */
+/* Choose the one of q and -q, which are the same rotation, that is nearer to the last frame's: viewers interpolate
+ * straight between them. */
 static bo_glb_place place_of(const bough_glb_pose *pose, const bo_glb_place *last) {
     bo_mat3 R;
     memcpy(R.m, pose->rotation, sizeof R.m);
@@ -331,7 +332,7 @@ bough_status bough_glb_add_frame(bough_context *ctx, bough_glb *glb, double time
     return BOUGH_OK;
 }
 
-/* Weights in the file are within -1..1, so that 16 bits hold them: targets are made as much larger. */
+/* Weights in the file are within -1..1, so that 16 bits hold them: targets are scaled up accordingly. */
 static void find_largest_weights(bough_glb *glb) {
     for (size_t i = 0; i < glb->geometry_count; i++)
         for (int32_t k = 0; k < glb->geometries[i].target_count; k++)

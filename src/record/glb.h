@@ -23,7 +23,7 @@ typedef struct bo_glb_shade {
     float colour[3]; /* sRGB */
 } bo_glb_shade;
 
-/* What is animated, in the order of the file. Sizes change in steps. */
+/* The channels of a node, in the order of the file. Sizes change in steps. */
 enum { BO_GLB_TRANSLATION, BO_GLB_ROTATION, BO_GLB_WEIGHTS, BO_GLB_SCALE, BO_GLB_PATHS };
 
 typedef struct bo_glb_node {
@@ -92,7 +92,8 @@ static inline size_t bo_glb_key(const bo_glb_node *node, size_t key) {
     return node->keys ? (size_t)node->keys[key] : key;
 }
 
-/* Finds what changes of each node, and the frames it takes to show it; the largest weights are known. */
+/* Finds the channels of each node that change, and the frames that it takes to show them; the largest weights must be
+ * known. */
 bough_status bo_glb_choose_keys(bough_context *ctx, bough_glb *glb);
 
 /* Writes everything to the output's stream; the caller commits it. */

@@ -1,12 +1,12 @@
-/* Which frames of a node a glTF file needs. Viewers go straight from key to key: a frame that lies on the way, but for
- * what nobody sees, is left out. All that is compared are the numbers as the file rounds them. */
+/* Chooses the frames of a node that a glTF file needs. Viewers go straight from key to key: a frame that lies on that
+ * line, within what nobody sees, is left out. All comparisons are between the numbers as the file rounds them. */
 #include "record/glb.h"
 
 #include <string.h>
 
 #define LONGEST 64 /* frames between keys, so that the search takes time in proportion to the film */
 
-/* How far vertices of a node go when its numbers change by one. */
+/* The distance that vertices of a node move when its numbers change by one. */
 typedef struct reach {
     double turn;     /* m / rad: of the vertex furthest from the origin */
     double *weights; /* m: of the vertex that each target moves most */
@@ -34,7 +34,7 @@ static bough_status find_reach(bough_context *ctx, const bo_glb_geometry *g, rea
     return BOUGH_OK;
 }
 
-/* A node between two keys: frame f against what is shown between a and b at its time. */
+/* Compares frame f of a node with the motion shown between keys a and b at its time. */
 typedef struct span {
     const bough_glb *glb;
     const reach *reach;
@@ -87,7 +87,7 @@ static double weight_error(const span *s) {
     return sum * (double)node->scale;
 }
 
-/* Whether it is seen changes at once: no straight way leads there. */
+/* Visibility changes at once: no straight line leads there. */
 static double scale_error(const span *s) {
     return bo_glb_scale(s->glb, s->f, s->node) == bo_glb_scale(s->glb, s->a, s->node) ? 0 : INFINITY;
 }
@@ -95,7 +95,7 @@ static double scale_error(const span *s) {
 static double (*const error_of[BO_GLB_PATHS])(const span *) = {translation_error, rotation_error, weight_error,
                                                                scale_error};
 
-/* What stays where it is, within a quarter of the tolerance, is not animated. Then there is a quarter left for the ways
+/* Do not animate a channel that stays in place within a quarter of the tolerance. That leaves a quarter for the lines
  * between keys when all three of the others have used theirs. */
 static void find_changes(const bough_glb *glb, size_t index, const reach *r) {
     bo_glb_node *node = &glb->nodes[index];
@@ -114,7 +114,7 @@ static double error_at(const span *s) {
     return sum;
 }
 
-/* Whether all frames between a and b may be left out. The one in the middle is the likeliest to object. */
+/* Tells whether all frames between a and b may be left out. The one in the middle is the likeliest to be needed. */
 static bool is_straight(const bough_glb *glb, size_t node, const reach *r, size_t a, size_t b) {
     const double start = (double)glb->frames[a].time, length = (double)glb->frames[b].time - start;
     span s = {.glb = glb, .reach = r, .node = node, .a = a, .b = b, .f = (a + b) / 2};
@@ -128,7 +128,7 @@ static bool is_straight(const bough_glb *glb, size_t node, const reach *r, size_
     return true;
 }
 
-/* As far as the way is straight from each key, and on from there. */
+/* From each key, go as far as the line stays straight, and continue from there. */
 static size_t find_keys(const bough_glb *glb, size_t node, const reach *r, int32_t *keys) {
     size_t count = 0, key = 0;
     keys[count++] = 0;
@@ -151,7 +151,8 @@ static bough_status choose(bough_context *ctx, const bough_glb *glb, size_t inde
     if (!(node->keys = BO_NEW_ARRAY(ctx, int32_t, glb->frame_count)))
         return BOUGH_ERROR_MEMORY;
     node->key_count = find_keys(glb, index, r, node->keys);
-    /* Keys of its own have times of their own: where nearly all frames are needed, those of all frames take less. */
+    /* Keys of its own need times of their own: if nearly all frames are needed, sharing the times of all frames takes
+     * less. */
     if (node->key_count > glb->frame_count - glb->frame_count / 8) {
         bo_free(ctx, node->keys);
         node->keys = NULL, node->key_count = glb->frame_count;

@@ -117,7 +117,7 @@ bough_status bough_npz_append(bough_context *ctx, bough_npz *npz, int32_t number
 
 /* ---- texts: NumPy has them as UTF-32, all of one length ---- */
 
-/* The next letter of a UTF-8 text; '?' for what is none. */
+/* Returns the next letter of a UTF-8 text; '?' for bytes that are none. */
 static uint32_t next_letter(const unsigned char **text) {
     const unsigned char *s = *text;
     const int more = s[0] < 0x80 ? 0 : s[0] >> 5 == 6 ? 1 : s[0] >> 4 == 14 ? 2 : s[0] >> 3 == 30 ? 3 : -1;
@@ -193,7 +193,8 @@ static void write_header(const array *a, unsigned char header[HEADER + 1]) {
     header[HEADER - 1] = '\n';
 }
 
-/* What the local head and the directory have in common, but for the version of the maker before it. */
+/* Writes the part that the local head and the directory have in common, except for the version of the maker before
+ * it. */
 static unsigned char *put_common(unsigned char *at, const array *a) {
     put(&at, 20, 2), put(&at, 0, 2), put(&at, 0, 2); /* version 2.0, no flags, stored */
     put(&at, 0, 2), put(&at, 0x21, 2);               /* the first of January 1980: the same run, the same bytes */

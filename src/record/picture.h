@@ -95,7 +95,7 @@ typedef struct bo_shadow_map {
     float *key, *contact;
 } bo_shadow_map;
 
-/* Everything that one rendering knows; read-only while pixels are drawn. */
+/* All data of one rendering; read-only while pixels are drawn. */
 typedef struct bo_view {
     const bough_picture *picture;
     bo_camera camera;
@@ -115,16 +115,16 @@ bough_status bo_view_add_faces(bough_context *ctx, bo_view *view);
 
 bough_status bo_shadow_create(bough_context *ctx, bo_view *view);
 void bo_shadow_destroy(bough_context *ctx, bo_view *view);
-/* Shadow of the key light and of the nearness of things, at a point of the ground. */
+/* Returns the shadow of the key light, and of things that are near, at a point of the ground. */
 void bo_shadow_at(const bo_shadow_map *map, bo_vec3 point, float *key, float *contact);
 
 bough_status bo_depth_maps_create(bough_context *ctx, bo_view *view);
 void bo_depth_maps_destroy(bough_context *ctx, bo_view *view);
-/* How much of the key light, and how much of the sky, reaches a point of a surface: 0..1. n is the smooth unit normal,
- * facet that of the triangle. */
+/* Returns how much of the key light, and how much of the sky, reaches a point of a surface: 0..1. n is the smooth unit
+ * normal, facet that of the triangle. */
 void bo_visible_light(const bo_view *view, bo_vec3 point, bo_vec3 n, bo_vec3 facet, float *key, float *sky);
 
-/* Light that comes from a face, or from behind all faces, at a place in the picture (pixels). */
+/* Returns the light that comes from a face, or from behind all faces, at a place in the picture (pixels). */
 bo_rgb bo_shade_face(const bo_view *view, const bo_face *face, double x, double y);
 bo_rgb bo_shade_background(const bo_view *view, double x, double y);
 /* Inverse depth of the ground there, 0 when the ray does not meet it. */

@@ -1,4 +1,4 @@
-/* Line plots: where everything goes on the page. */
+/* Line plots: the layout of the page. */
 #include "record/plot.h"
 
 #include <math.h>
@@ -161,7 +161,7 @@ static double widest_label(const bo_axis *axis) {
     return widest;
 }
 
-/* As many ticks along x as leave room between their labels. */
+/* Makes as many ticks along x as leave room between their labels. */
 static void ticks_along_x(bo_plot *plot) {
     double length = plot->right - plot->left;
     for (int count = (int)(length / 70); count >= 2; count--) {
@@ -223,8 +223,8 @@ static bool clip(box b, bo_point *from, bo_point *to) {
     return true;
 }
 
-/* Gathers points; of those that follow each other in one column only the first, the lowest, the highest and the last
- * stay, in their order. */
+/* Gathers points. Of points that follow each other in one column, it keeps only the first, the lowest, the highest and
+ * the last, in their order. */
 typedef struct tracer {
     bough_context *ctx;
     curve *c;

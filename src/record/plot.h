@@ -66,7 +66,7 @@ typedef struct bo_words {
     const char *text, *power; /* UTF-8; power is raised and small, or NULL */
 } bo_words;
 
-/* What a plot is drawn with. */
+/* The drawing functions of a kind of file. */
 typedef struct bo_pen bo_pen;
 struct bo_pen {
     /* A filled rectangle. */
@@ -78,7 +78,7 @@ struct bo_pen {
     void (*words)(bo_pen *pen, const bo_words *words);
 };
 
-/* Draws everything but the white page. */
+/* Draws everything except the white page. */
 typedef struct bo_plot bo_plot;
 void bo_plot_draw(const bo_plot *plot, bo_pen *pen);
 
@@ -89,7 +89,7 @@ bough_status bo_plot_write_png(bough_context *ctx, const bo_plot *plot, const bo
 void bo_plain_text(char *plain, size_t size, const char *text);
 /* Length in bytes of the UTF-8 sequence at text, 0 when it is none. */
 int bo_utf8_length(const char *text);
-/* How wide the words are in the built-in font, which is a little wider than most. */
+/* Returns the width of the words in the built-in font, which is a little wider than most. */
 double bo_words_width(const bo_words *words);
 
 #endif

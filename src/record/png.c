@@ -6,7 +6,8 @@
 
 enum { CHUNK_SIZE = 1 << 16, FILTER_COUNT = 5, CHANNELS = 3 };
 
-/* Where compressed bytes gather until they fill a chunk. The first four bytes are kept for fdAT's number. */
+/* The buffer in which compressed bytes gather until they fill a chunk. The first four bytes are kept for fdAT's
+ * number. */
 typedef struct image_writer {
     FILE *stream;
     uint32_t *sequence;
@@ -70,7 +71,7 @@ static bool compress_bytes(image_writer *w, uint8_t *bytes, size_t size, int mod
     }
 }
 
-/* Whichever of left, up and upper left is nearest to left + up - upper left. */
+/* Returns whichever of left, up and upper left is nearest to left + up - upper left. */
 static uint8_t paeth(int left, int up, int corner) {
     int guess = left + up - corner, dl = abs(guess - left), du = abs(guess - up), dc = abs(guess - corner);
     return (uint8_t)(dl <= du && dl <= dc ? left : du <= dc ? up : corner);

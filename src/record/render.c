@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* Of what casts shadows: a huge floor that does not should not spoil their resolution. */
+/* Finds the box around everything that casts shadows: a huge floor that casts none should not spoil their
+ * resolution. */
 static bo_bounds bounds_of(const bough_picture *picture) {
     bo_bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0};
     for (size_t i = 0; i < picture->surface_count; i++) {

@@ -69,7 +69,7 @@ bough_status bo_series_create(bough_context *ctx, const char *folder, bo_series 
     return status;
 }
 
-/* Where the entry of this frame ends that stands here, with a time up to `last`; NULL: there is none. */
+/* Returns the end of the entry of this frame if it is here and its time is at most `last`; NULL if it is not. */
 static const char *behind_entry(const char *line, int32_t frame, double last, locale_t plain) {
     char rest[48], *behind;
     if (strncmp(line, entry, sizeof entry - 1) != 0)

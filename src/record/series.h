@@ -16,7 +16,7 @@ typedef struct bo_series {
     int64_t written; /* by this series */
 } bo_series;
 
-/* Makes the folder where it is missing and begins the index anew. */
+/* Makes the folder if it is missing and begins the index anew. */
 bough_status bo_series_create(bough_context *ctx, const char *folder, bo_series *series);
 /* Keeps the frames of the index up to time `last`. */
 bough_status bo_series_continue(bough_context *ctx, const char *folder, double last, bo_series *series);
@@ -24,7 +24,7 @@ bough_status bo_series_continue(bough_context *ctx, const char *folder, double l
  * elements, which may be NULL: nothing has a stress. */
 bough_status bo_series_frame(bough_context *ctx, bo_series *series, double time, const bough_mesh *mesh,
                              const double *displacement, const double *velocity, const double *von_mises);
-/* All frames so far, and their index, are on the disk itself. Does nothing where there is no series. */
+/* Syncs all frames so far, and their index, to the disk itself. Does nothing if there is no series. */
 bough_status bo_series_sync(bough_context *ctx, bo_series *series);
 bough_status bo_series_close(bough_context *ctx, bo_series *series);
 

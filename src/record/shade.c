@@ -64,8 +64,8 @@ static bo_vec3 load_normal(const float *n) {
     return bo_v3(n[0], n[1], n[2]);
 }
 
-/* How much of the edge colour is seen: from the distance to each drawn edge in pixels, b_k / |grad b_k|. Edges of
- * triangles that are hardly wider than the line fade out instead of blackening the surface. */
+/* Returns how much of the edge colour is seen: from the distance to each drawn edge in pixels, b_k / |grad b_k|. Edges
+ * of triangles that are hardly wider than the line fade out instead of blackening the surface. */
 static float edge_cover(const bo_view *view, const bo_surface *s, const bo_face *f, double x, double y,
                         const double b[3]) {
     static const int opposite[3] = {2, 0, 1}; /* of the edges 01 12 20 */

@@ -1,6 +1,6 @@
-/* Shadows on the ground. What casts them is sorted into layers by height, each layer is blurred as wide as a light of
- * finite size makes it, so that shadows are crisp where things touch the ground and soft below what is high. A further
- * layer, projected straight down, darkens the ground near what stands on it. */
+/* Shadows on the ground. Everything that casts them is sorted into layers by height, and each layer is blurred as wide
+ * as a light of finite size makes it, so that shadows are crisp where things touch the ground and soft below what is
+ * high. A further layer, projected straight down, darkens the ground near things that stand on it. */
 #include "record/picture.h"
 #include "record/stamp.h"
 

@@ -41,7 +41,7 @@ bough_status bo_table_create(bough_context *ctx, const char *path, const char *c
     return status;
 }
 
-/* Where the rows behind the head begin; NULL when the head is another one. */
+/* Returns the place where the rows after the head begin; NULL if the head has other names. */
 static const char *behind_head(const char *text, const char *const *columns, int32_t column_count) {
     for (int32_t i = 0; i < column_count; i++) {
         size_t length = strlen(columns[i]);

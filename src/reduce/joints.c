@@ -193,7 +193,7 @@ static bough_status pass_on(bo_cook *cook, const double *E, double *passes) {
     const size_t n = (size_t)cook->n, count = (size_t)cook->draft.joints.count;
     bough_status status = BOUGH_OK;
     for (size_t j = 0; j < count && status == BOUGH_OK; j++) {
-        const bough_interface *face = &cook->interfaces[cook->draft.joints.interface[j]];
+        const bough_interface *face = &cook->interfaces[cook->draft.joints.interface_index[j]];
         double *Q = BO_NEW_ARRAY(cook->ctx, double, 18 * (size_t)face->vertex_count);
         status = Q ? bo_cook_rigid_fit(cook, face, Q) : BOUGH_ERROR_MEMORY;
         for (size_t i = 0; i < 3 * (size_t)face->vertex_count && status == BOUGH_OK; i++)

@@ -15,7 +15,7 @@ enum { MOST_COLUMNS = BOUGH_MAX_COORDINATES > 512 ? BOUGH_MAX_COORDINATES : 512 
 /* Differences that rounding may make. */
 #define SAME 1e-6
 /* Of the squares of gauges, of the seam: less is not believed. The parent of a part at run time has a few modes only,
- * so that its seam is much less certain. Tried on the first four structures of docs/validation.md, "Stress": 1e-4 to
+ * so that its seam is much less certain. Tried on the first four structures of docs/validation/stress.md: 1e-4 to
  * 3e-2. */
 #define GAUGE_NOISE 1e-5
 #define SEAM_NOISE 5e-3
@@ -114,7 +114,7 @@ static void block_around(stress_search *s, int32_t element, double spacing) {
 }
 
 /* Elements at the interface by which it hangs: U = 0 there keeps their sides from contracting, which the whole
- * structure does not. Their stress is that of the clamp (docs/validation.md, "Stress"). A component that has no others
+ * structure does not. Their stress is that of the clamp (docs/validation/stress.md). A component that has no others
  * keeps them. */
 static void find_clamped(stress_search *s) {
     const bough_mesh *mesh = s->cook->body->mesh;

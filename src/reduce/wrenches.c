@@ -225,7 +225,7 @@ static void note_worst(bo_cook *cook, int32_t count, const double *work, const d
     if (cook->sites[0].interface < 0)
         quality->load_error = NAN;
     const bo_cook_site *site = &cook->sites[worst / WRENCHES];
-    quality->wrench.interface = site->interface;
+    quality->wrench.interface_index = site->interface;
     quality->wrench.torque = worst % WRENCHES >= 3;
     for (int d = 0; d < 3; d++)
         quality->wrench.axis[d] = site->axes.m[3 * d + worst % 3];

@@ -306,7 +306,7 @@ typedef struct {
 
 static int32_t joint_of(const bough_component *c, int32_t interface) {
     for (int32_t j = 0; j < c->joints.count; j++)
-        if (c->joints.interface[j] == interface)
+        if (c->joints.interface_index[j] == interface)
             return j;
     return -1;
 }

@@ -114,7 +114,7 @@ static inline void next_pull(shaken *s) {
     s->pulls++;
 }
 
-/* Where the spring begins to act. */
+/* Begins a pull where the vertex is now. */
 static inline void begin_pull(shaken *s) {
     double position[3], velocity[3];
     check_ok(s->ctx, bough_state_vertex(s->ctx, s->model, s->state, s->now.part, s->now.vertex, position, velocity));

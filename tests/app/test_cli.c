@@ -661,7 +661,7 @@ static void a_full_disk_is_no_success(void **state) {
 
 /* ---- Ctrl-C ---- */
 
-/* How long it takes until the first load steps are done depends on the machine: tries again with more patience. */
+/* The time until the first load steps are done depends on the machine: tries again with more patience. */
 static void an_interrupted_benchmark_is_no_result(void **state) {
     (void)state;
     int status = -SIGINT; /* before the program was ready */

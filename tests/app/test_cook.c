@@ -175,7 +175,7 @@ static void joints_that_deform_are_told_of(void **state) {
     json_t *info;
     check_json(info, 0, "cook", "wide.json", "--json");
     const json_t *joints = json_object_get(info, "joints");
-    check_near(number(joints, "frequency_error"), 0.07, 0.03); /* docs/validation.md */
+    check_near(number(joints, "frequency_error"), 0.07, 0.03); /* docs/validation/trees.md */
     check(strcmp(text(joints, "frequency_joint"), "second") == 0);
     json_decref(info);
     check_run(0, "cook", "wide.json");
@@ -312,8 +312,8 @@ static void what_cannot_be_written_is_told(void **state) {
     check_mistake(1, "too long", "cook", "beam.json", "-o", name);
 }
 
-/* How long it takes until there is a basis depends on the machine: tries again with more patience. Cubature behind it
- * takes longer than all else. */
+/* The time until there is a basis depends on the machine: tries again with more patience. The cubature that follows
+ * takes longer than everything else. */
 static void interrupted_cooking_goes_on(void **state) {
     (void)state;
     write_beam("slow.json",

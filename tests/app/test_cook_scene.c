@@ -125,7 +125,7 @@ static void interrupted_scenes_go_on_where_they_were(void **state) {
     check(exists("long.cooked/quick.bough") && !exists("long.cooked/slow.bough"));
     check(strncmp(out, "quick: 300 elements, r = 4, ", 28) == 0 && line_count(out) == 1);
 
-    /* What was finished is kept; the rest is asked to do less, so that the test ends soon. */
+    /* Finished components are kept; the rest is asked to do less, so that the test ends soon. */
     write_long_scene("\"basis\": {\"r\": 4}");
     check_run(0, "cook", "long.json", "-t", "1");
     check(strncmp(out, "slow: ", 6) == 0 && strstr(out, "2 components, 1 of them cooked now") != NULL);

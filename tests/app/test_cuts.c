@@ -62,7 +62,7 @@ static void put_back_the_oldest(saw *s) {
     s->tally.reattached++;
 }
 
-/* Of any class, and not the trunk. */
+/* Picks a part of any class except the trunk. */
 static int32_t any_branch_or_leaf(saw *s) {
     const bough_model_def *def = bough_model_describe(s->model);
     const int32_t component = (int32_t)test_uniform(&s->random, 1, def->component_count);

@@ -547,7 +547,7 @@ static void the_oak_stands(void **state) {
     bough_scene_destroy(ctx, scene);
 }
 
-/* What programs read from bough bench. */
+/* The fields that programs read from bough bench. */
 static void the_bench_of_the_flower_has_its_figures(void **state) {
     (void)state;
     json_t *answer;

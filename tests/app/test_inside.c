@@ -1,4 +1,4 @@
-/* What the commands share, from inside: options, JSON on small stacks, the progress line. */
+/* Functions that the commands share, from inside: options, JSON on small stacks, the progress line. */
 #include "test.h"
 
 #include "../../app/view/line.h"
@@ -16,7 +16,7 @@ static error_t run_out_of_memory(int key, char *text, struct argp_state *state) 
     return key == ARGP_KEY_INIT ? ENOMEM : ARGP_ERR_UNKNOWN;
 }
 
-/* What argp returns instead of ending the program itself is not taken for success. */
+/* Errors that argp returns instead of ending the program itself are not taken for success. */
 static void options_that_cannot_be_read_end_the_program(void **state) {
     (void)state;
     const struct argp parser = {NULL, run_out_of_memory, NULL, NULL, NULL, NULL, NULL};

@@ -1,4 +1,4 @@
-/* What a run leaves when it is killed: a checkpoint to go on from and recordings that can be read. */
+/* A run that is killed leaves a checkpoint to resume from and recordings that can be read. */
 #include "program.h"
 
 #define CHAIN                                                                                                     \

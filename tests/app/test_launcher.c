@@ -12,9 +12,10 @@ static const char *const stand_ins[][2] = {
     {"cmake", "echo \"cmake $*\" >>\"$LOG\"; echo \"CMAKE_HOME_DIRECTORY:INTERNAL=$2\" >\"$4/CMakeCache.txt\"; "
               "touch \"$4/build.ninja\""},
     /* ninja -C BUILD TARGET: two at a time would see each other's mark */
-    {"ninja", "if ! mkdir \"$2/busy\"; then echo overlap >>\"$LOG\"; fi; echo ninja >>\"$LOG\"; sleep ${NINJA_SLEEPS:-0.2}; "
-              "echo '[1/2] Building C object x.o'; test -z \"$NINJA_FAILS\" || { echo 'x.c:1: error: no'; exit 7; }; "
-              "printf '#!/bin/sh\\necho ran \"$@\"\\n' >\"$2/bough\"; chmod +x \"$2/bough\"; rmdir \"$2/busy\""},
+    {"ninja",
+     "if ! mkdir \"$2/busy\"; then echo overlap >>\"$LOG\"; fi; echo ninja >>\"$LOG\"; sleep ${NINJA_SLEEPS:-0.2}; "
+     "echo '[1/2] Building C object x.o'; test -z \"$NINJA_FAILS\" || { echo 'x.c:1: error: no'; exit 7; }; "
+     "printf '#!/bin/sh\\necho ran \"$@\"\\n' >\"$2/bough\"; chmod +x \"$2/bough\"; rmdir \"$2/busy\""},
 };
 
 /* Runs a shell command in the test's folder with the stand-ins first in PATH; the exit status. */
@@ -54,20 +55,23 @@ static void it_is_configured_once(void **state) {
     check_int(shell("test $(grep -c cmake log) = 1 && test $(grep -c ninja log) = 2"), 0);
 }
 
-/* What goes wrong is shown, and how far a build is, but not every file of it. */
+/* The launcher shows errors and the progress of a build, but not every file of it. */
 static void builds_tell_what_matters(void **state) {
     (void)state;
-    check_int(shell("tree/bough x 2>err >/dev/null && grep -q 'the first time takes' err && ! grep -q 'Building C' err"), 0);
+    check_int(
+        shell("tree/bough x 2>err >/dev/null && grep -q 'the first time takes' err && ! grep -q 'Building C' err"), 0);
     check_int(shell("! NINJA_FAILS=1 tree/bough x 2>err >/dev/null && grep -q 'error: no' err"), 0);
     if (test_long())
-        check_int(shell("rmdir tree/build/busy; NINJA_SLEEPS=11 tree/bough x 2>err && grep -q '^bough: building' err"), 0);
+        check_int(shell("rmdir tree/build/busy; NINJA_SLEEPS=11 tree/bough x 2>err && grep -q '^bough: building' err"),
+                  0);
 }
 
 static void setup_explains_itself(void **state) {
     (void)state;
     check_int(shell("tree/bough setup --help >out 2>err && grep -q 'usage: ./bough setup' out && ! test -s err"), 0);
     check_int(shell("tree/bough setup -h >out && grep -q calculix out && ! test -e log"), 0);
-    check_int(shell("tree/bough setup nonsense 2>err; test $? = 2 && grep -q 'there is no group' err && ! test -e log"), 0);
+    check_int(shell("tree/bough setup nonsense 2>err; test $? = 2 && grep -q 'there is no group' err && ! test -e log"),
+              0);
 }
 
 /* The program tells users to type what they typed. */

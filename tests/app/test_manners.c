@@ -1,4 +1,4 @@
-/* How the program speaks: to people who mistype, to terminals of either kind, to programs. */
+/* The manners of the program: towards people who mistype, terminals of either kind, and programs. */
 #include "program.h"
 
 #include <pty.h>
@@ -159,7 +159,7 @@ static void the_demo_answers_programs(void **state) {
     check(strstr(out, "Next: ./bough view tiny/oak/scene.json, ./bough example") != NULL);
 }
 
-/* What a run of the same scene would record of its stress probes. */
+/* Values that a run of the same scene would record for its stress probes. */
 static void statics_tell_stress_probes(void **state) {
     (void)state;
     static const char scene[] =

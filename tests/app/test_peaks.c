@@ -16,8 +16,7 @@ static void peaks_are_those_of_the_full_body(void **state) {
     check_below(number(peaks, "worst"), 0.25);
     check_below(number(peaks, "median"), 0.03);
     json_decref(answer);
-    check_json(answer, 0, "bench", "peaks",
-               "--json"); /* in swings a few are farther off: docs/validation.md, "Stress" */
+    check_json(answer, 0, "bench", "peaks", "--json"); /* in swings a few are farther off: docs/validation/stress.md */
     check(number(answer, "parts") == 280);
     check(number(answer, "within_tenth") >= 0.9 * number(answer, "parts"));
     check_below(number(answer, "median"), 0.03);

@@ -186,7 +186,7 @@ static void a_scene_of_objects_settles(void **state) {
     json_decref(two);
 }
 
-/* What was packed steps as the scene does. */
+/* A pack steps as its scene does. */
 static void a_scene_is_packed(void **state) {
     (void)state;
     json_t *answer, *ran;

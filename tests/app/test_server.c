@@ -51,7 +51,7 @@ static void describe(const unsigned char *bytes, size_t size, size_t chunk, char
     }
 }
 
-/* Where the network cuts the bytes makes no difference. */
+/* The places where the network cuts the bytes make no difference. */
 static void frames_are_read_in_any_chunks(void **state) {
     (void)state;
     static char large[4096];

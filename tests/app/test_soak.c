@@ -48,7 +48,7 @@ static bough_context *counting_context(counter *c, int32_t threads) {
     return ctx;
 }
 
-/* Of this program, that are in memory. */
+/* Pages of this program that are in memory. */
 static long resident_pages(void) {
     long size = 0, resident = 0;
     FILE *f = fopen("/proc/self/statm", "r");
@@ -68,7 +68,7 @@ static uint64_t add_to_hash(uint64_t hash, const double *x, size_t count) {
     return hash;
 }
 
-/* Of where the flower is and how it moves. */
+/* Hash of the flower's place and motion. */
 static uint64_t hash_of(const shaken *s) {
     const size_t n = (size_t)bough_model_size(s->model), parts = (size_t)bough_model_part_count(s->model);
     uint64_t hash = add_to_hash(1, s->state->q, n);

@@ -340,7 +340,8 @@ static void only_the_viewers_files_are_served(void **state) {
     check_int(fetch_with("DELETE", "/parts/a.js", NULL, NULL), 405);
 }
 
-/* What is too long is told so and shown out in order, however much of it was never read; what is no request, too. */
+/* A request that is too long is answered and the connection closed in order, however much of it was never read; so is
+ * one that is no request. */
 static void long_and_odd_requests_are_told(void **state) {
     (void)state;
     enum { LONG = 100000 };
@@ -462,7 +463,7 @@ static void heads_are_judged_before_their_bytes(void **state) {
     }
 }
 
-/* What a client sends of a message that is refused is not kept: the server's memory stays what it was. */
+/* The bytes of a refused message are not kept: the server's memory stays as it was. */
 static void large_frames_take_no_memory(void **state) {
     (void)state;
     static char bytes[1 << 20];

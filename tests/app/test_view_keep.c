@@ -72,7 +72,7 @@ static void states_have_their_limits(void **state) {
     leave(&t);
 }
 
-/* Of the last seconds the nearest moment that was kept: they are a quarter of a second apart. */
+/* The nearest moment of the last seconds that was kept: they are a quarter of a second apart. */
 static void time_can_be_turned_back(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", true);

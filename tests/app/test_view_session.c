@@ -248,7 +248,7 @@ static void hands_are_of_their_owners(void **state) {
     leave(&t);
 }
 
-/* What is too much for a step is told, and goes on in smaller ones. */
+/* A change that is too much for a step is reported, and the run continues in smaller steps. */
 static void steps_that_fail_are_told(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", true);
@@ -343,7 +343,7 @@ static size_t listed(const table *t, const char *list) {
     return json_array_size(json_object_get(said(t, "parts"), list));
 }
 
-/* Where a part is. */
+/* Returns the place of a part. */
 static void note_place(const table *t, int32_t part, double *place) {
     for (int d = 0; d < 3; d++)
         place[d] = (double)t->seen.layers[0].pose[7 * part + d];
@@ -474,7 +474,7 @@ static double settled(const table *t, const char *key) {
     return json_number_value(json_object_get(said(t, "settings"), key));
 }
 
-/* What one sets, all are told; and who comes later too. */
+/* All clients are told what one of them sets; and so are those who come later. */
 static void settings_come_back_to_all(void **state) {
     (void)state;
     table t = sit_down(write_scene("chain.json", HANGING), "tree", true);

@@ -31,7 +31,7 @@ static void last_message_is_kept(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* What a file says may be meant for the terminal that shows the sentence. */
+/* The words of a file may be meant for the terminal that shows the sentence. */
 static void sentences_have_no_control_characters(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

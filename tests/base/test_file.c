@@ -171,7 +171,7 @@ static void typos_get_the_nearest_word(void **state) {
 
 /* ---- kills and crashes ---- */
 
-/* What promises to be on the disk is there, name and all; what does not costs nothing. */
+/* An output that promises to be on the disk is there, name and all; one that does not costs nothing. */
 static void durable_output_is_synced_with_its_folder(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

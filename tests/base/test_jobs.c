@@ -13,7 +13,7 @@ static void nap(long milliseconds) {
     nanosleep(&(struct timespec){0, milliseconds * 1000000}, NULL);
 }
 
-/* What jobs do and see. */
+/* State that jobs share with the test. */
 typedef struct {
     atomic_int begun;
     int order[JOBS]; /* order[k]: the job that began as number k */
@@ -137,7 +137,7 @@ static bough_status endless_job(bough_context *ctx, void *data, int32_t index) {
     return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "nobody has cancelled job %d", index);
 }
 
-/* What was done stays, what is under way stops, and nothing more begins. */
+/* Finished jobs stay done, running jobs stop, and no more begin. */
 static void cancelling_stops_all_jobs(void **state) {
     (void)state;
     record alone = {.cancel_after = 7}; /* in the second job: each reports five times */

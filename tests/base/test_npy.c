@@ -1,3 +1,4 @@
+/* NumPy files: arrays are read and written exactly, files that are cut off or mangled are refused. */
 #include "test.h"
 
 #include "base/npy.h"

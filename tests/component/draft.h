@@ -11,7 +11,7 @@ enum { DRAFT_MOST_R = 64, DRAFT_VERTICES = 12, DRAFT_POINTS = 5, DRAFT_FACE = 4,
 enum { DRAFT_WIRE = 2, DRAFT_EDGES = 3 };
 enum { DRAFT_PANELS = (3 * DRAFT_SURFACE + 15) / 16 };
 
-/* What a draft points at. Vertices 0 .. 3 lie in a plane and are the interface "root", 4 .. 7 are "tip". */
+/* Arrays that a draft points at. Vertices 0 .. 3 lie in a plane and are the interface "root", 4 .. 7 are "tip". */
 typedef struct draft {
     bough_component c;
     double X[DRAFT_VERTICES * 3], U[DRAFT_VERTICES * 3 * DRAFT_MOST_R], mass[DRAFT_VERTICES];

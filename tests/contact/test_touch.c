@@ -1,4 +1,4 @@
-/* Where shapes touch, beside what brute force says. */
+/* Contact points of shapes, compared with brute force. */
 #include "../rig/shapes.h"
 
 #include <bough/contact.h>
@@ -498,7 +498,7 @@ static double height_at(int32_t n, double cell, const double *heights, double x,
     return a > b ? h[0] + a * (h[1] - h[0]) + b * (h[n + 1] - h[1]) : h[0] + b * (h[n] - h[0]) + a * (h[n + 1] - h[n]);
 }
 
-/* How far a point is above the underside of a polyhedron; minus infinity where it is beside it. */
+/* Returns the height of a point above the underside of a polyhedron; minus infinity if it is beside it. */
 static double height_above_underside(const bo_hull *hull, bo_se3 g, bo_vec3 p) {
     double under = -INFINITY;
     for (int32_t f = 0; f < hull->face_count; f++) {

@@ -1,4 +1,5 @@
-/* What any correct body does: patch test, rigid motions, mass, loads in balance, the same bits for any thread count. */
+/* Facts about any correct body: patch test, rigid motions, mass, loads in balance, the same bits for any thread
+ * count. */
 #include "random_element.h"
 
 #include "fem/body.h"

@@ -1,4 +1,4 @@
-/* What statics reports belongs to the state that it hands back. */
+/* The results that statics reports belong to the state that it hands back. */
 #include "test.h"
 
 #include <bough/fem.h>

@@ -74,7 +74,7 @@ static bough_status swing(study *s) {
     BO_TRY(bo_body_system_create(s->ctx, s->f->body, s->load_case, &system));
     bough_integrator_def def = bough_default_integrator_def();
     const size_t n = (size_t)s->f->n;
-    bo_motion motion = {0, s->q, s->q + n, s->q + 2 * n};
+    bo_motion motion = {.q = s->q, .v = s->q + n, .a = s->q + 2 * n};
     double *change = calloc(n, sizeof *change);
     bo_integrator *integrator = NULL;
     def.name = "newmark";

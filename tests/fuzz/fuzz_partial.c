@@ -1,4 +1,4 @@
-/* What a cancelled cooking left behind, with checksums that are right: cooking goes on with it, begins anew or
+/* Files that cancelled cooking left behind, with checksums that are right: cooking continues with them, starts anew or
  * fails with a sentence. */
 #include "fuzz.h"
 
@@ -81,7 +81,7 @@ static bool impatient(void *user, const bough_progress *progress) {
     return patience-- != 0;
 }
 
-/* Of all moments at which cooking can be cancelled: the files that differ in size, as they hold other things. */
+/* All moments at which cooking can be cancelled: the files that differ in size, as they hold other things. */
 void fuzz_seeds(fuzz_add *add) {
     add_all_forged(add);
     bough_context_def def = bough_default_context_def();

@@ -22,7 +22,7 @@ static void count_blas(double operations) {
     blas.longest = fmax(blas.longest, blas.since);
 }
 
-/* Of the library, which these hide. */
+/* The library's own function, which the one here hides. */
 #define REAL(name) ((__typeof__(&name))find_real(#name))
 static void *find_real(const char *name) {
     void *real = dlsym(RTLD_NEXT, name);

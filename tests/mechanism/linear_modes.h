@@ -95,7 +95,7 @@ static inline void fill_linear(const sketch *s, const bough_mechanism *m, linear
     free(joints);
 }
 
-/* Of J V for J (rows x n) and the first f columns of V (n x n). */
+/* Rank of J V for J (rows x n) and the first f columns of V (n x n). */
 static inline int rank_of(int rows, int n, int f, const double *J, const double *V) {
     double *A = calloc((size_t)(rows * f), sizeof *A), *AA = calloc((size_t)(rows * rows), sizeof *AA);
     double *values = calloc((size_t)rows, sizeof *values), *scratch = calloc((size_t)(2 * rows), sizeof *scratch);

@@ -178,7 +178,8 @@ static void at_a_point_it_is_that_model(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* How far a blend of one point and a model are apart after 100 steps under the same push, gravity and motors. */
+/* Returns how far a blend of one point and a model are apart after 100 steps under the same push, gravity and
+ * motors. */
 static double difference_from_model(bough_context *ctx, double push, double drive) {
     sketch *s = fork_of_links(2, 3, BOUGH_JOINT_BALL);
     bough_mechanism *m = NULL;
@@ -278,7 +279,7 @@ static void forces_are_continuous_along_a_path(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* What the two links can do turns with them. A sum of compliances could do more than any of them, the blend not. */
+/* The freedom of the two links turns with them. A sum of compliances could do more than any of them, the blend not. */
 static void the_rank_is_kept_where_directions_turn(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);

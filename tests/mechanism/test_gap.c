@@ -1,4 +1,4 @@
-/* How far the two sides of a joint are apart. */
+/* The distance between the two sides of a joint. */
 #include "mechanisms.h"
 
 static const bough_joint_kind kinds[] = {BOUGH_JOINT_HINGE, BOUGH_JOINT_PRISMATIC, BOUGH_JOINT_UNIVERSAL,
@@ -15,7 +15,7 @@ static bough_mechanism *pair_of(bough_context *ctx, bough_joint_kind kind, sketc
     return m;
 }
 
-/* Where the child is when the joint's coordinates are theta, and its frame is `off` from there. */
+/* Places the child for joint coordinates theta, with its frame `off` from there. */
 static bough_pose child_at(const bough_mechanism *m, const double *theta, bo_se3 off) {
     const bo_mechanism_joint *joint = &m->joints[0];
     const bo_se3 frame =

@@ -27,7 +27,7 @@ static bough_integrator_def method_at(int32_t i) {
     return def;
 }
 
-/* Where the end effector is after `time`, by a method. */
+/* Returns the place of the end effector after `time`, by a method. */
 static void run_method(bough_context *ctx, const sketch *s, const bough_integrator_def *def, double time, int steps,
                        double xi[6]) {
     moving m = start(ctx, s);

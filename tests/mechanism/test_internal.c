@@ -195,7 +195,7 @@ static void modes_are_chosen_by_the_lowest_frequency(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* Where all links are end effectors nothing is left between them: there are no modes, however many are asked for. */
+/* If all links are end effectors nothing is left between them: there are no modes, however many are asked for. */
 static void what_is_all_held_has_no_modes(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);

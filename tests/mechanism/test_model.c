@@ -210,7 +210,7 @@ static void stiffness_is_that_of_the_springs(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* What an end effector does, its link does. */
+/* A link moves as its end effector does. */
 static void end_effectors_move_as_their_links_do(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);

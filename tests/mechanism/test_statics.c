@@ -335,7 +335,7 @@ static void a_mechanism_moved_in_space_has_the_same_compliance(void **unused) {
 
 /* ---- the recursion ---- */
 
-/* Of the compliance by rows and columns `from` and on. */
+/* Error of the recursive compliance, by rows and columns `from` and on. */
 static double recursive_error(bough_context *ctx, const sketch *s, size_t from, size_t count) {
     bough_mechanism_statics *exact = statics_of(ctx, s, BOUGH_MECHANISM_EXACT);
     bough_mechanism_statics *other = statics_of(ctx, s, BOUGH_MECHANISM_RECURSIVE);

@@ -177,7 +177,7 @@ static void a_ball_hands_over_its_momentum(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* What impulses on coordinates make them faster by: nothing more along any of them than an impulse on it does. */
+/* The velocities by unit impulses on coordinates are a symmetric matrix with a positive diagonal and 2 x 2 minors. */
 static void all_coordinates_answer_to_impulses(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);

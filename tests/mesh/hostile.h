@@ -337,7 +337,7 @@ static inline void survive_garbage(target t, const char *magic) {
     }
 }
 
-/* What is at the path is no file to read: nothing, a folder. */
+/* Checks paths at which there is no file to read: nothing, or a folder. */
 static inline void refuse_paths(const char *extension) {
     char missing[64], folder[64];
     snprintf(missing, sizeof missing, "missing%s", extension);

@@ -1,4 +1,4 @@
-/* What editors and other programs do to text files: byte-order marks, letters of the other case, records that nobody
+/* Traces of editors and other programs in text files: byte-order marks, letters of the other case, records that nobody
  * knows. None of it changes a mesh without a word. */
 #include "hostile.h"
 

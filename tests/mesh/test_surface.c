@@ -243,8 +243,8 @@ static void every_failed_allocation_is_survived(void **state) {
     bough_context_destroy(plain);
 }
 
-/* Of a box of 3 x 2 x 1 hexes along x 3 * 3 * 2, along y 4 * 2 * 2, along z 4 * 3 * 1. A tet has 6, and as many halves
- * twice. */
+/* Counts of edges: a box of 3 x 2 x 1 hexes has 3 * 3 * 2 along x, 4 * 2 * 2 along y, 4 * 3 * 1 along z. A tet has 6,
+ * and as many halves twice. */
 static void every_edge_is_listed_once(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

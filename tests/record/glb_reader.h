@@ -180,7 +180,7 @@ static inline bo_quat rotation_at(const glb_file *file, size_t node, double time
     return bo_quat_normalize((bo_quat){q[0][3], q[0][0], q[0][1], q[0][2]});
 }
 
-/* Where the file shows a vertex of a node, y up. */
+/* Returns the place at which the file shows a vertex of a node, y up. */
 static inline bo_vec3 shown(const glb_file *file, size_t node, size_t vertex, double time) {
     const json_t *n = entry(file, "nodes", node), *mesh = entry(file, "meshes", whole(n, "mesh"));
     const json_t *primitive = json_array_get(json_object_get(mesh, "primitives"), 0);

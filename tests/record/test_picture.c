@@ -28,7 +28,7 @@ static bough_surface_style flat_style(int channel) {
     return style;
 }
 
-/* How many pixels have most of this channel. */
+/* Counts the pixels that have most of this channel. */
 static int count_pixels(const bough_picture *picture, int channel, int count) {
     const uint8_t *p = bough_picture_pixels(picture);
     int sum = 0;

@@ -216,7 +216,7 @@ static void gaps_stay_gaps_and_lonely_points_are_dots(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* Of a million points few remain, among them the highest and the lowest of all. */
+/* Few of a million points remain, among them the highest and the lowest of all. */
 static void long_series_keep_their_peaks(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

@@ -1,4 +1,4 @@
-/* What is seldom asked of cooking: odd loads, supports, interfaces, counts. */
+/* Rare requests to cooking: odd loads, supports, interfaces, counts. */
 #include "cooked.h"
 
 static bough_inertia point_mass(double mass, double x) {
@@ -69,7 +69,7 @@ static void counts_out_of_range_are_refused(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* What is kept exactly shows most of the candidates, and the error is of all of them. */
+/* Columns that are kept exactly show most of the candidates, and the error is that of all of them. */
 static void errors_count_what_is_kept(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -127,7 +127,7 @@ static void held_interfaces_bring_nothing(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* Where interfaces take all vertices nothing is left to vibrate between them. */
+/* If interfaces take all vertices nothing is left to vibrate between them. */
 static void craig_bampton_takes_what_modes_there_are(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -191,7 +191,7 @@ static void counts_are_possible(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* How far a free body flies in its snapshots does not matter for what is kept of them. */
+/* The distance that a free body flies in its snapshots does not matter for the basis. */
 static void snapshots_of_flight_count_as_others(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

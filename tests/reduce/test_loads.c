@@ -1,4 +1,4 @@
-/* What hangs at an interface belongs into the basis: a chain of three beams, coupled exactly at rest, against the whole
+/* The load at an interface belongs into the basis: a chain of three beams, coupled exactly at rest, against the whole
  * beam in one piece. */
 #include "cooked.h"
 

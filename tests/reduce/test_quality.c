@@ -1,4 +1,4 @@
-/* What cooking says about its own result. */
+/* The report of cooking about its own result. */
 #include "cooked.h"
 
 #include "linalg/factor.h"

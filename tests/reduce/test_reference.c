@@ -146,7 +146,7 @@ static void add_inertia(const tree *t, int domain, const double about[3], bough_
         sum->inertia[k] += p.inertia[k] + p.mass * ((k % 4 == 0 ? square : 0) - x[k / 3] * x[k % 3]);
 }
 
-/* What hangs at the interface towards `child`. */
+/* Returns the load at the interface towards `child`. */
 static void load_interface(const tree *t, int domain, int child, bough_interface_def *def) {
     double centre[3] = {0};
     bough_context *ctx = t->ctx;

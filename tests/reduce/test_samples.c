@@ -421,7 +421,7 @@ static void wire_place(const bough_component *c, int32_t end, const float *surfa
     }
 }
 
-/* Of a surface that is the boundary and of one that is bound: the edges of the mesh, where U has their ends. */
+/* For a surface that is the boundary and for one that is bound: the edges of the mesh, where U has their ends. */
 static void the_wire_is_the_volume_mesh(void **state) {
     (void)state;
     for (int k = 0; k < 6; k++) {

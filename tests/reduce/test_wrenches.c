@@ -40,8 +40,8 @@ static double *tip_columns(const bough_body *body, const bough_component *c) {
     return Q;
 }
 
-/* How far the tip goes along wrench d when it is as large as moves the full body by `amount` (m or rad) for small
- * displacements: full and reduced. */
+/* Returns the distance of the tip along wrench d when that is as large as moves the full body by `amount` (m or rad)
+ * for small displacements: full and reduced. */
 static void respond(bough_context *ctx, bough_load_case *load_case, const bough_component *c, const double *Q, size_t d,
                     double size, double *full, double *reduced) {
     const size_t n = 3 * (size_t)c->volume.vertex_count;
@@ -108,7 +108,7 @@ static void the_worst_wrench_is_named_with_its_error(void **state) {
     k.def.basis = BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES;
     cook_in(&k);
     const bough_component_quality *quality = &k.c->quality;
-    check(quality->wrench.interface == 1 && !quality->wrench.torque && fabs(quality->wrench.axis[0]) > 1 - 1e-9);
+    check(quality->wrench.interface_index == 1 && !quality->wrench.torque && fabs(quality->wrench.axis[0]) > 1 - 1e-9);
     const double worst = worst_response(ctx, &k, NULL), error = quality->wrench_error;
     check(worst > 0.4);
     double *Q = tip_columns(k.body, k.c), full, reduced;
@@ -135,7 +135,7 @@ static void leaves_answer_at_their_free_end(void **state) {
         k.def.basis = i ? 0 : BOUGH_BASIS_MODES | BOUGH_BASIS_DERIVATIVES;
         check_ok(ctx, bough_cook(ctx, k.body, k.load_case, &k.def, NULL, &k.c));
         error[i] = k.c->quality.wrench_error;
-        check_int(k.c->quality.wrench.interface, -1);
+        check_int(k.c->quality.wrench.interface_index, -1);
         check(isnan(k.c->quality.load_error)); /* nothing hangs there */
         close_kitchen(&k);
     }

@@ -91,7 +91,7 @@ static const char *write_tree(bough_context *ctx, tree_shape shape, const char *
 
 /* ---- lowest frequency ---- */
 
-/* Of K x = w^2 M x with K = G G diagonal: that of G M^-1 G, of coordinates first .. first + n - 1. */
+/* Lowest frequency of K x = w^2 M x with K = G G diagonal: that of G M^-1 G, of coordinates first .. first + n - 1. */
 static double lowest(int32_t size, const double *inverse, const double *K, int32_t first, int32_t n) {
     double *A = calloc((size_t)(n * n + 3 * n), sizeof *A), *values = A + n * n;
     for (int32_t e = 0; e < n * n; e++) {

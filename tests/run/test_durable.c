@@ -1,4 +1,5 @@
-/* What a run promises to leave when its machine fails, and when. The test has a disk and a clock of its own. */
+/* The files that a run promises to leave when its machine fails, and when. The test has a disk and a clock of its
+ * own. */
 #include "run/play.h"
 #include "synced.h"
 

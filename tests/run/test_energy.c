@@ -9,7 +9,7 @@ static play begin(bough_context *ctx, const char *text, const bough_run_def *def
 #define SOFT "'material': {'model': 'stvk', 'young': 1e5, 'poisson': 0.3, 'density': 1000}"
 #define CURVES "'curves': {'shake': [[0, 0], [0.1, 1], [0.3, -1], [0.4, 0]], 'pulse': [[0.05, 0], [0.1, 1], [0.2, 0]]}"
 
-/* What is done to undamped bars that start at rest. */
+/* Loads on undamped bars that start at rest. */
 static const char *const driven_bars[] = {
     "{" BAR ", " SOFT ", " CURVES ", 'fix': {'select': 'x0', 'displacement': [0.05, 0.1, 0], 'curve': 'shake'},"
     "'time': {'integrator': 'midpoint', 'dt': 0.0005, 'duration': 0.5}}",
@@ -78,7 +78,7 @@ static void damping_is_what_the_balance_loses(void **state) {
     "'kind': 'hinge', 'parent': 'a', 'child': 'b', 'position': [0.3, 0, 0], 'axis': [0, 1, 0], 'stiffness': 150}]" \
     ", 'end_effectors': [{'name': 'tool', 'link': 'b', 'position': [0.6, 0, 0]}]"
 
-/* What moves undamped arms that start in equilibrium. */
+/* Drives of undamped arms that start in equilibrium. */
 static const char *const driven_arms[] = {
     "{" LINKS ", 'curves': {'turn': [[0, 0], [0.3, 8], [0.6, -3], [1, 0]]}, 'motors': [{'joint': 'j1', 'curve': "
     "'turn', 'degrees': true}], 'settle': true, 'time': {'integrator': 'trapezoidal', 'dt': 0.001, 'duration': 1}}",

@@ -346,7 +346,7 @@ static void a_wind_curve_scales_every_axis(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* What was absent is added, flies, hangs again; parts that are gone are left out of what was planned for them. */
+/* A part that was absent is added, flies, hangs again; events leave out parts that are gone. */
 static void parts_come_and_go(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
@@ -393,7 +393,7 @@ static void parts_come_and_go(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* What an event does not say of where a root comes is as the scene has it. */
+/* The pose that an event does not give a root is that of the scene. */
 static void what_is_added_stands_as_the_scene_has_it(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);

@@ -134,7 +134,7 @@ static void tree_frequencies(bough_context *ctx, const bough_model *model, doubl
     free(A);
 }
 
-/* How far the probe goes under the weight, tree over body. */
+/* Returns the distance that the probe moves under the weight, tree over body. */
 static double sag_ratio(bough_context *ctx, const bough_model *model, const bo_whole *whole) {
     const bo_probe *probe = &whole->probes[0];
     const bough_body *body = whole->body;

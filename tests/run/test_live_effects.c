@@ -1,5 +1,5 @@
-/* What is done to a live run moves it as it should: every command on every engine that takes it, judged by the motion.
- * Those that an engine cannot do are refused with a sentence. */
+/* Commands to a live run move it as they should: every command on every engine that takes it, judged by the motion.
+ * Commands that an engine cannot do are refused with a sentence. */
 #include "run/play.h"
 
 /* A beam of three domains along x. */

@@ -89,7 +89,7 @@ static void a_run_goes_on_from_a_moment(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* What was cut since hangs again. */
+/* Parts that were cut since then hang again. */
 static void cuts_are_undone(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

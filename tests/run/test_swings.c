@@ -3,31 +3,36 @@
 
 #include <math.h>
 
-#define BAR(size, cells, r)                                                                                            \
-    "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [" size ", 0.25, 0.25], 'origin': [0, -0.125, -0.125], "    \
-    "'cells': [" cells ", 2, 2]}, 'material': {'young': 1e7, 'poisson': 0.4, 'density': 1000}, 'interfaces': "         \
+#define BAR(size, cells, r)                                                                                        \
+    "{'mesh': {'generate': 'box', 'type': 'hex8', 'size': [" size ", 0.25, 0.25], 'origin': [0, -0.125, -0.125], " \
+    "'cells': [" cells ", 2, 2]}, 'material': {'young': 1e7, 'poisson': 0.4, 'density': 1000}, 'interfaces': "     \
     "{'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': " r "}}"
 #define TIME(more) "'gravity': [0, 0, -9.81], 'time': {'dt': 0.01, 'duration': 60}" more "}"
 
 /* Three links of a metre, as one beam, and a trunk that forks into twigs. */
-static const char chain[] = "{'bough': 1, 'components': {'bar': " BAR("1", "8", "16") "}, 'parts': [{'name': 'a', "
-                            "'component': 'bar'}, {'name': 'b', 'component': 'bar', 'parent': 'a', 'interface': 'tip'},"
-                            " {'name': 'tip', 'component': 'bar', 'parent': 'b', 'interface': 'tip'}], " TIME("");
-static const char beam[] =
-    "{'bough': 1, 'components': {'bar': " BAR("3", "24", "20") "}, 'parts': [{'name': 'tip', 'component': 'bar'}], " TIME("");
-static const char fork_text[] =
-    "{'bough': 1, 'components': {'bar': " BAR("1.2", "10", "14") "}, 'parts': [{'name': 'a', 'component': 'bar'}, "
-    "{'name': 'b', 'component': 'bar', 'parent': 'a', 'interface': 'tip', 'rotate_deg': [0, -35, 0], 'scale': 0.8}, "
-    "{'name': 'c', 'component': 'bar', 'parent': 'a', 'interface': 'tip', 'rotate_deg': [0, 35, 0], 'scale': 0.7}, "
-    "{'name': 'tip', 'component': 'bar', 'parent': 'b', 'interface': 'tip', 'rotate_deg': [0, 30, 20], 'scale': 0.5}, "
-    "{'name': 'e', 'component': 'bar', 'parent': 'c', 'interface': 'tip', 'rotate_deg': [0, 20, -40], 'scale': 0.5}], "
-    TIME("");
+static const char chain[] = "{'bough': 1, 'components': {'bar': " BAR(
+    "1", "8", "16") "}, 'parts': [{'name': 'a', "
+                    "'component': 'bar'}, {'name': 'b', 'component': 'bar', 'parent': 'a', 'interface': 'tip'},"
+                    " {'name': 'tip', 'component': 'bar', 'parent': 'b', 'interface': 'tip'}], " TIME("");
+static const char beam[] = "{'bough': 1, 'components': {'bar': " BAR(
+    "3", "24", "20") "}, 'parts': [{'name': 'tip', 'component': 'bar'}], " TIME("");
+static const char fork_text[] = "{'bough': 1, 'components': {'bar': " BAR(
+    "1.2", "10", "14") "}, 'parts': [{'name': 'a', 'component': 'bar'}, "
+                       "{'name': 'b', 'component': 'bar', 'parent': 'a', 'interface': 'tip', 'rotate_deg': [0, -35, "
+                       "0], 'scale': 0.8}, "
+                       "{'name': 'c', 'component': 'bar', 'parent': 'a', 'interface': 'tip', 'rotate_deg': [0, 35, 0], "
+                       "'scale': 0.7}, "
+                       "{'name': 'tip', 'component': 'bar', 'parent': 'b', 'interface': 'tip', 'rotate_deg': [0, 30, "
+                       "20], 'scale': 0.5}, "
+                       "{'name': 'e', 'component': 'bar', 'parent': 'c', 'interface': 'tip', 'rotate_deg': [0, 20, "
+                       "-40], 'scale': 0.5}], " TIME("");
 
 /* The chain with its end on a spring. */
-static const char tied[] = "{'bough': 1, 'components': {'bar': " BAR("1", "8", "16") "}, 'parts': [{'name': 'a', "
-                           "'component': 'bar'}, {'name': 'b', 'component': 'bar', 'parent': 'a', 'interface': 'tip'},"
-                           " {'name': 'tip', 'component': 'bar', 'parent': 'b', 'interface': 'tip'}], 'ties': [{'parts': "
-                           "['tip'], 'interfaces': ['tip'], 'stiffness': 1e5}], " TIME("");
+static const char tied[] = "{'bough': 1, 'components': {'bar': " BAR(
+    "1", "8", "16") "}, 'parts': [{'name': 'a', "
+                    "'component': 'bar'}, {'name': 'b', 'component': 'bar', 'parent': 'a', 'interface': 'tip'},"
+                    " {'name': 'tip', 'component': 'bar', 'parent': 'b', 'interface': 'tip'}], 'ties': [{'parts': "
+                    "['tip'], 'interfaces': ['tip'], 'stiffness': 1e5}], " TIME("");
 
 typedef struct {
     bough_context *ctx;
@@ -115,13 +120,13 @@ static drift swing_for(swing *s, double seconds, double rate) {
     return d;
 }
 
-/* What is asked of undamped, held trees: 5 % after a minute, 15 % with steps of 1/60 s, never 2 % too much. */
+/* Requirements on undamped, held trees: 5 % after a minute, 15 % with steps of 1/60 s, never 2 % too much. */
 static void check_swing(const char *name, const char *text, double weight, double speed, double rate) {
     swing s = hang(text);
     set_off(&s, weight, speed);
     const drift d = swing_for(&s, 60, rate);
-    print_message("%s, %g of its weight, %g m/s, 1/%g s: %+.2f %% after 60 s, at most %+.2f %% (of %.3g J)\n", name, weight,
-                  speed, rate, 100 * d.end, 100 * d.above, d.swing);
+    print_message("%s, %g of its weight, %g m/s, 1/%g s: %+.2f %% after 60 s, at most %+.2f %% (of %.3g J)\n", name,
+                  weight, speed, rate, 100 * d.end, 100 * d.above, d.swing);
     check_below(d.above, 0.02);
     if (rate >= 60)
         check_below(fabs(d.end), rate < 120 ? 0.15 : 0.05);
@@ -163,13 +168,14 @@ static void thin_leaves_gain_nothing(void **state) {
     static const double thickness[] = {0.002, 0.002, 0.0005}, speed[] = {1, 3, 3}, rates[] = {30, 60, 120};
     for (int i = 0; i < 3; i++) {
         char text[2048];
-        snprintf(text, sizeof text,
-                 "{'bough': 1, 'components': {'blade': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.1, 0.02, "
-                 "%g], 'cells': [16, 4, 1]}, 'material': {'young': 1e8, 'poisson': 0.3, 'density': 700}, 'interfaces': "
-                 "{'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 16}}}, 'parts': [{'name': 'a', "
-                 "'component': 'blade'}, {'name': 'tip', 'component': 'blade', 'parent': 'a', 'interface': 'tip'}], "
-                 TIME(""),
-                 thickness[i]);
+        snprintf(
+            text, sizeof text,
+            "{'bough': 1, 'components': {'blade': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [0.1, 0.02, "
+            "%g], 'cells': [16, 4, 1]}, 'material': {'young': 1e8, 'poisson': 0.3, 'density': 700}, 'interfaces': "
+            "{'base': {'select': 'x0'}, 'tip': {'select': 'x1'}}, 'basis': {'r': 16}}}, 'parts': [{'name': 'a', "
+            "'component': 'blade'}, {'name': 'tip', 'component': 'blade', 'parent': 'a', 'interface': 'tip'}], " TIME(
+                ""),
+            thickness[i]);
         swing s = hang(text);
         for (int k = 0; k < 3; k++) {
             set_off(&s, 0, speed[i]);
@@ -182,7 +188,7 @@ static void thin_leaves_gain_nothing(void **state) {
     }
 }
 
-/* How a second of motion is made. */
+/* Settings of a second of motion. */
 typedef struct {
     double speed;       /* thrown at, m/s; 0: let down by weight that comes smoothly */
     const char *method; /* NULL: the tree's own */
@@ -310,16 +316,17 @@ static void damping_takes_what_it_takes_of_the_full_body(void **state) {
     for (int i = 0; i < (test_long() ? 3 : 1); i++)
         for (int k = 0; k < (test_long() ? 3 : 1); k++) {
             char text[2048];
-            snprintf(text, sizeof text,
-                     "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [3, 0.25, 0.25], "
-                     "'origin': [0, -0.125, -0.125], 'cells': [24, 2, 2]}, 'sets': {'a': {'elements': 'x<1.001'}, 'b': "
-                     "{'elements': 'x>0.999&x<2.001'}, 'c': {'elements': 'x>1.999'}}, 'material': {'young': 1e7, "
-                     "'poisson': 0.4, 'density': 1000}, 'damping': {'mass': 0, 'stiffness': %.17g}, 'basis': {'r': 20}, "
-                     "'fix': 'x0'}, 'gravity': [0, 0, -%g], 'time': {'dt': %.17g, 'duration': 5}}",
-                     2 * ratios[i] / lowest, weights[k], test_long() ? 1.0 / 480 : 1.0 / 120);
+            snprintf(
+                text, sizeof text,
+                "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', 'size': [3, 0.25, 0.25], "
+                "'origin': [0, -0.125, -0.125], 'cells': [24, 2, 2]}, 'sets': {'a': {'elements': 'x<1.001'}, 'b': "
+                "{'elements': 'x>0.999&x<2.001'}, 'c': {'elements': 'x>1.999'}}, 'material': {'young': 1e7, "
+                "'poisson': 0.4, 'density': 1000}, 'damping': {'mass': 0, 'stiffness': %.17g}, 'basis': {'r': 20}, "
+                "'fix': 'x0'}, 'gravity': [0, 0, -%g], 'time': {'dt': %.17g, 'duration': 5}}",
+                2 * ratios[i] / lowest, weights[k], test_long() ? 1.0 / 480 : 1.0 / 120);
             const double tree = lost(ctx, text, "tree"), full = lost(ctx, text, "full");
-            print_message("ratio %g, %g m/s^2: %.4g J lost by the tree, %.4g J by the full body\n", ratios[i], weights[k],
-                          tree, full);
+            print_message("ratio %g, %g m/s^2: %.4g J lost by the tree, %.4g J by the full body\n", ratios[i],
+                          weights[k], tree, full);
             check_near(tree, full, 0.1 * full);
         }
     bough_context_destroy(ctx);
@@ -334,17 +341,23 @@ static void what_flies_by_leaves_joints_alone(void **state) {
         double seen[2][3] = {{0}};
         for (int flies = 0; flies < 2; flies++) {
             char text[4096];
-            snprintf(text, sizeof text,
-                     "{'bough': 1, 'components': {'bar': " BAR("1", "6", "8") ", 'stone': {'mesh': {'generate': 'box', "
-                     "'type': 'hex8', 'size': [1, 0.2, 0.2], 'cells': [4, 1, 1]}, 'material': {'young': 1e7, 'density': "
-                     "500}, 'basis': {'r': 6}}}, 'parts': [{'name': 'a', 'component': 'bar'}, {'name': 'b', "
-                     "'component': 'bar', 'parent': 'a', 'interface': 'tip', 'joint': {'kind': %s}}%s], 'probes': "
-                     "[{'name': 'tip', 'part': 'b', 'nearest': [9, 0, 0]}], 'gravity': [0, 0.5, -9.81], 'time': {'dt': "
-                     "0.005, 'duration': 1}}",
-                     kinds[k], flies ? ", {'name': 'x', 'component': 'stone', 'flies': true, 'position': [0, 5, 0]}" : "");
+            snprintf(
+                text, sizeof text,
+                "{'bough': 1, 'components': {'bar': " BAR(
+                    "1", "6",
+                    "8") ", 'stone': {'mesh': {'generate': 'box', "
+                         "'type': 'hex8', 'size': [1, 0.2, 0.2], 'cells': [4, 1, 1]}, 'material': {'young': 1e7, "
+                         "'density': "
+                         "500}, 'basis': {'r': 6}}}, 'parts': [{'name': 'a', 'component': 'bar'}, {'name': 'b', "
+                         "'component': 'bar', 'parent': 'a', 'interface': 'tip', 'joint': {'kind': %s}}%s], 'probes': "
+                         "[{'name': 'tip', 'part': 'b', 'nearest': [9, 0, 0]}], 'gravity': [0, 0.5, -9.81], 'time': "
+                         "{'dt': "
+                         "0.005, 'duration': 1}}",
+                kinds[k], flies ? ", {'name': 'x', 'component': 'stone', 'flies': true, 'position': [0, 5, 0]}" : "");
             play p = begin_file(ctx, write_scene("door.json", text), NULL);
             check_ok(ctx, bough_run_advance(ctx, p.run));
-            seen[flies][0] = value(&p, "tip.ux"), seen[flies][1] = value(&p, "tip.uy"), seen[flies][2] = value(&p, "tip.uz");
+            seen[flies][0] = value(&p, "tip.ux"), seen[flies][1] = value(&p, "tip.uy"),
+            seen[flies][2] = value(&p, "tip.uz");
             end(ctx, &p);
         }
         check(fabs(seen[0][2]) > 0.01);

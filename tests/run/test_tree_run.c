@@ -216,7 +216,7 @@ static void what_is_thrown_flies_on(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* Of any motion: the same as what the engine keeps for a tree that flies. */
+/* Momenta of any motion: the same as those that the engine keeps for a tree that flies. */
 static void momenta_are_those_that_flights_keep(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -355,8 +355,8 @@ static void forces_change_momenta_while_they_act(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* What a refused step leaves on the state does not act twice; times are judged where a step begins, also a short one.
- */
+/* The loads that a refused step leaves on the state do not act twice; times are judged where a step begins, also a
+ * short one. */
 static void refused_steps_leave_no_forces(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -654,7 +654,7 @@ static double largest_gap(const play *p) {
     return largest;
 }
 
-/* What is shown has no gaps when that is asked for; how it moves does not depend on it. */
+/* The surface has no gaps when that is asked for; the motion does not depend on it. */
 static void surfaces_are_joined_when_asked_for(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

@@ -607,7 +607,7 @@ static void the_schema_has_the_readers_keys(void **state) {
     check_same_keys("the component", schema, KEYS(BO_COMPONENT_KEYS));
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         check_same_keys(blocks[i].name, json_object_get(defs, blocks[i].name), blocks[i].keys);
-    /* What a body file says too reads the same in both. */
+    /* Keys that a body file has too read the same in both. */
     const char *key;
     json_t *value;
     json_object_foreach(json_object_get(of_body, "$defs"), key, value) {

@@ -57,7 +57,7 @@ static const bough_interface_def *interface_of(const bough_cook_plan *plan, cons
 
 /* ---- inertia ---- */
 
-/* Of a box [0, length] x [-0.1, 0.1] x [-0.05, 0.05] of density 1000 about the origin: a mesh, measured. */
+/* Inertia of a box [0, length] x [-0.1, 0.1] x [-0.05, 0.05] of density 1000 about the origin: a mesh, measured. */
 static bough_inertia measured_box(bough_context *ctx, double length) {
     bough_box_def box = bough_default_box_def();
     box.type = BOUGH_HEX8;
@@ -182,7 +182,7 @@ static void sizes_follow_the_scale_laws(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* Of three parts of one component, two carry nothing at the tip, and one carries two leaves. */
+/* Two of three parts of one component carry nothing at the tip, and one carries two leaves. */
 static void a_component_carries_the_mean_of_its_parts(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

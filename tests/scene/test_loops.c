@@ -61,8 +61,7 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* What hangs beside an interface is felt there: a mass m at d is m more at the centre, with a first moment of m d more.
- */
+/* A part beside an interface is felt there: a mass m at d is m more at the centre, with a first moment of m d more. */
 static void loads_are_where_offsets_have_them(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

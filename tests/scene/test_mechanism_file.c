@@ -365,7 +365,7 @@ static void wrong_shapes_are_told(void **state) {
                   "cells");
 }
 
-/* Of many names a sentence tells the first ones. */
+/* A sentence about many names lists the first ones. */
 static void long_lists_of_names_are_cut_short(void **state) {
     (void)state;
     char text[8192];

@@ -44,7 +44,7 @@ static void check_moved(const bough_frame *copy, const bough_frame *one, const d
         check_near(copy->rotation[d], own.m[d], 1e-12);
 }
 
-/* Of each kind of object: the same frames as of a scene of it alone. */
+/* Each kind of object has the same frames as a scene of it alone. */
 static void copies_are_the_object_moved(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);
@@ -133,7 +133,7 @@ static void tracks_are_placed(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* What flies sets out in the direction in which the object was turned. */
+/* A root that flies sets out in the direction in which the object was turned. */
 static void flights_are_placed(void **state) {
     (void)state;
     bough_context *ctx = test_context(1);

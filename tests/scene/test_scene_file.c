@@ -276,7 +276,7 @@ static void the_schema_has_the_readers_keys(void **state) {
     check_same_keys("the scene", schema, KEYS(BO_SCENE_KEYS));
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         check_same_keys(blocks[i].name, json_object_get(defs, blocks[i].name), blocks[i].keys);
-    /* What both kinds of files share reads the same in both schemas. */
+    /* Keys that both kinds of files share read the same in both schemas. */
     static const char *const shared[] = {"box", "rod",      "voxels", "tets",   "mesh_file",
                                          "set", "material", "region", "damping"};
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)

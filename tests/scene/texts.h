@@ -1,4 +1,4 @@
-/* What the tests of JSON files share: texts with easy quotes, keys against schemas, the examples of the docs. */
+/* Helpers of the tests of JSON files: texts with easy quotes, keys against schemas, the examples of the docs. */
 #ifndef TEST_SCENE_TEXTS_H
 #define TEST_SCENE_TEXTS_H
 
@@ -41,18 +41,28 @@ static inline json_t *load_schema(const char *path) {
     return schema;
 }
 
-/* The first JSON block behind a heading of docs/scene-format.md. */
+/* The first JSON block after a heading of docs/scene-format/, whatever the level of the heading. */
 static inline const char *example_of_docs(const char *heading) {
+    static const char *const pages[] = {"body", "component", "events", "mechanism", "objects", "parts"};
     static char text[120000];
-    FILE *stream = fopen(BOUGH_SOURCE_DIR "/docs/scene-format.md", "rb");
-    check(stream != NULL);
-    text[fread(text, 1, sizeof text - 1, stream)] = 0;
-    fclose(stream);
-    char *start = strstr(text, heading), *fence = start ? strstr(start, "```json\n") : NULL;
-    char *end = fence ? strstr(fence + 8, "```") : NULL;
-    check(end != NULL);
-    *end = 0;
-    return fence + 8;
+    char line[200];
+    snprintf(line, sizeof line, "# %s\n", heading + strspn(heading, "# "));
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        char path[400];
+        snprintf(path, sizeof path, "%s/docs/scene-format/%s.md", BOUGH_SOURCE_DIR, pages[i]);
+        FILE *stream = fopen(path, "rb");
+        check(stream != NULL);
+        text[fread(text, 1, sizeof text - 1, stream)] = 0;
+        fclose(stream);
+        char *start = strstr(text, line), *fence = start ? strstr(start, "```json\n") : NULL;
+        char *end = fence ? strstr(fence + 8, "```") : NULL;
+        if (end) {
+            *end = 0;
+            return fence + 8;
+        }
+    }
+    fail_msg("no page of docs/scene-format has an example under \"%s\"", heading);
+    return NULL;
 }
 
 #endif

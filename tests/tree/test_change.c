@@ -337,7 +337,7 @@ static void what_is_removed_is_gone_until_it_is_added(void **unused) {
     clear(&g);
 }
 
-/* What is added moves with what it hangs on, also where momenta are shared out: nothing else is slower for it. */
+/* A part that is added moves with its parent, also when momenta are shared out: nothing else gets slower by it. */
 static void what_is_added_slows_nothing_down(void **unused) {
     (void)unused;
     garden g = three_trees(BOUGH_COUPLING_L3);

@@ -51,7 +51,7 @@ static float *random_forces(const bars *b, int32_t part) {
     return forces;
 }
 
-/* What acts on a part: on its coordinates, then force and torque about its origin, in the world. */
+/* Load on a part: on its coordinates, then force and torque about its origin, in the world. */
 static int32_t loads_of(const bars *b, int32_t part, double *loads) {
     const bo_tree_part *p = &b->model->parts[b->model->inside[part]];
     const double *wrench = b->state->work->wrench + 6 * b->model->inside[part];

@@ -444,7 +444,7 @@ static void failed_steps_change_nothing(void **unused) {
     go_home(&b);
 }
 
-/* What methods remember of the step before is part of a snapshot. */
+/* The memory of methods about the step before is part of a snapshot. */
 static void snapshots_go_on_alike(void **unused) {
     (void)unused;
     static const char *const names[] = {"sbdf2", "bdf2", "hht-linear", "str-sbdf2", "tr-bdf2", "rk4"};

@@ -504,8 +504,8 @@ static garden held_trees(double damping) {
     return g;
 }
 
-/* Where nothing meets and nothing is stopped, sharing out momenta changes nothing: not with joints, ties, locks, nor
- * where a tree is led. */
+/* If nothing meets and nothing is stopped, sharing out momenta changes nothing: not with joints, ties, locks, nor if a
+ * tree is led. */
 static void an_impact_of_nothing_is_none(void **unused) {
     (void)unused;
     garden g = playground(NULL, true, true);
@@ -708,7 +708,7 @@ static void what_flies_keeps_momenta_and_energy(void **unused) {
     check_below(fine, 5e-9);
 }
 
-/* Where everything has settled nothing accelerates: with joints, ties, offsets and a part that is locked. */
+/* When everything has settled nothing accelerates: with joints, ties, offsets and a part that is locked. */
 static void what_has_settled_stays(void **unused) {
     (void)unused;
     garden g = held_trees(0);

@@ -280,7 +280,7 @@ static void chains_settle(void **unused) {
     }
 }
 
-/* What is detached from a joint flies; back on it, it swings again. */
+/* A part that is detached from a joint flies; back on it, it swings again. */
 static void jointed_parts_come_off_and_back(void **unused) {
     (void)unused;
     chain *c = hang(3, hinge(0, 0));

@@ -1,4 +1,5 @@
-/* What the tree computes side by side against the same one by one: tangents of quartics, frames of interfaces. */
+/* Quantities that the tree computes side by side, against the same one by one: tangents of quartics, frames of
+ * interfaces. */
 #include "grown.h"
 
 #include "base/polar.h"
@@ -246,7 +247,7 @@ static void frames_do_not_rest_on_saddles(void **state) {
     clear_hedge(&h);
 }
 
-/* What rounding adds to a rotation over many steps is taken out again. */
+/* The error that rounding adds to a rotation over many steps is removed again. */
 static void frames_stay_rotations(void **state) {
     (void)state;
     hedge h;

@@ -384,7 +384,7 @@ static void looking_is_recorded(void **unused) {
 }
 
 /* A root that was led and is held where it was then stays there in a state in which it is led. */
-/* What pushed a part before it was gone pushes it with the same numbers when it is back: that is seen again. */
+/* A load on a part that was removed acts on it with the same numbers when it is back: the recording sees that again. */
 static void pushes_on_parts_that_come_back_are_recorded(void **unused) {
     (void)unused;
     const double push[3] = {3, 0, 0}, turn[3] = {0, 1, 0};
@@ -859,7 +859,7 @@ static void do_something(garden *g) {
     bough_step(g->ctx, g->model, g->state, dt);
 }
 
-/* Where memory runs out an act does not happen, and the recording stays true. */
+/* When memory runs out an act does not happen, and the recording stays true. */
 static void short_memory_is_survived(void **unused) {
     (void)unused;
     garden parent = small_forest(true);

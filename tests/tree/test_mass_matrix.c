@@ -51,7 +51,7 @@ static motion hinged(motion f, const double *axis, double q, double v, double a)
     return f;
 }
 
-/* Of what hangs at an interface of part i, whose coordinates are q, v, a. */
+/* Motion of a part that hangs at an interface of part i, whose coordinates are q, v, a. */
 static motion hung(const grove *g, int32_t i, const motion *f, const bough_part_def *child, const double *q,
                    const double *v, const double *a) {
     const bough_component *c = g->components[g->parts[i].component];
@@ -168,7 +168,7 @@ static whole assemble(const grove *g, bo_vec3 W, bool flies, const double *q, co
     return w;
 }
 
-/* What is left of b - M [A, a] with the recursion's a and the A that suits the first rows best, over b. */
+/* Returns the residual b - M [A, a] with the recursion's a and the A that suits the first rows best, over b. */
 static double residual(const whole *w, const double *a) {
     const size_t n = w->unknowns, extra = w->extra;
     double x[MOST_UNKNOWNS] = {0}, left[MOST_UNKNOWNS], corner[36];

@@ -300,7 +300,7 @@ static void many_trees_move_as_each_alone(void **state) {
     bough_context_destroy(ctx);
 }
 
-/* Where all that hangs is rigid, a rigid composite is exact. */
+/* If all children are rigid, a rigid composite is exact. */
 static void rigid_composites_are_exact_for_rigid_children(void **state) {
     (void)state;
     double a[2][64], q[64] = {0}, v[64] = {0};

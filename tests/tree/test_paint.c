@@ -214,7 +214,7 @@ static void classes_are_painted_together(void **state) {
     free_bars(&b);
 }
 
-/* What comes off flies free of its seat, and shakes faster; the others of its kind stay as they were. */
+/* A part that comes off flies free of its seat, and shakes faster; the others of its kind stay as they were. */
 static void what_flies_has_a_frequency_of_its_own(void **state) {
     (void)state;
     garden g = small_forest(false);

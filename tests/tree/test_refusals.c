@@ -1,4 +1,4 @@
-/* What is refused leaves no trace: steps, models, nonsense in states, lost memory. */
+/* Refused calls leave no trace: steps, models, nonsense in states, lost memory. */
 #include "garden.h"
 
 typedef struct {
@@ -119,7 +119,7 @@ static void flights_beyond_numbers_are_refused(void **state) {
     clear(&g);
 }
 
-/* What a state is told between steps may be anything: it is refused or stays finite. */
+/* A program may write anything into a state between steps: it is refused or the state stays finite. */
 static void nonsense_in_states_is_refused(void **state) {
     (void)state;
     static const double nonsense[] = {NAN, INFINITY, -INFINITY};

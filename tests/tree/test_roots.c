@@ -135,8 +135,8 @@ static void what_tumbles_accelerates_towards_its_centre(void **state) {
     clear(&g);
 }
 
-/* Where nothing is said, inertia is evaluated twice for what flies, as with two passes; what is held does neither what
- * one nor what two passes do. */
+/* By default inertia is evaluated twice for roots that fly, as with two passes; a held root is stepped neither as with
+ * one nor as with two passes. */
 static void passes_that_are_not_given(void **state) {
     (void)state;
     double a[2][3][4];

@@ -365,7 +365,7 @@ static void neighbours_share_at_the_cut_only(void **unused) {
 
 /* ---- parts that share no vertices with what they hang on ---- */
 
-/* Where a point (y, z) of the trunk's end goes: by the triangle that it is in. False when it is in none. */
+/* Finds the new place of a point (y, z) of the trunk's end, by the triangle that it is in. False when it is in none. */
 static bool move_with_trunk(const cut *c, const float *x, double y, double z, bo_vec3 *at) {
     const bough_surface *surface = &c->components[trunk]->surface;
     const int32_t first = bough_model_first_vertex(c->model, trunk);

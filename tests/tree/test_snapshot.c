@@ -97,7 +97,7 @@ static void warm_starts_are_kept(void **unused) {
     go_home(&b);
 }
 
-/* Of all that acts in the next step a wrench on a frame may be the only thing. */
+/* A wrench on a frame may be the only load of the next step. */
 static void a_wrench_alone_is_kept(void **unused) {
     (void)unused;
     const double push[3] = {3, -2, 1}, turn[3] = {0, 0.5, 0};

@@ -281,7 +281,7 @@ static void fall(bough_coupling coupling, bool flies, double time, int32_t steps
     clear_bars(&b);
 }
 
-/* How much of its way one step misses that 64 steps make in the same time. */
+/* Returns the share of the motion of 64 steps that one step of the same time misses. */
 static double missed(bough_coupling coupling, bool flies, double time) {
     double one[3], many[3], miss = 0, whole = 0;
     fall(coupling, flies, time, 1, one);

@@ -83,7 +83,7 @@ static void copies_coincide(void **unused) {
     free_cut(&c);
 }
 
-/* Where parts are joined, normals at rest are those of the box that was never cut. */
+/* At joints, normals at rest are those of the box that was never cut. */
 static void a_cut_does_not_show(void **unused) {
     (void)unused;
     cut c = make_cut(1, R, false);
@@ -233,7 +233,8 @@ static bool stands_alone(cut *c, const drawn *d, int32_t part) {
     return off < 1e-5f;
 }
 
-/* What comes off is drawn by itself, what comes back is joined again, and what is gone is one point. */
+/* A part that comes off is drawn by itself, one that comes back is joined again, and one that is gone is a single
+ * point. */
 static void changed_trees_are_drawn_as_they_hang(void **unused) {
     (void)unused;
     cut c = make_cut(1, R, false);

@@ -307,7 +307,7 @@ static void ties_can_be_cut(void **unused) {
     take_apart(free_ones);
 }
 
-/* Where a change comes to nothing, ties go on with the forces that they have: a rigid rod is locked. */
+/* When a change has no effect, ties keep the forces that they have: a rigid rod is locked. */
 static void ties_go_on_across_changes(void **unused) {
     (void)unused;
     bough_joint_def tie = tie_between(2, 4);
