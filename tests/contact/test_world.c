@@ -607,6 +607,7 @@ static void saved_worlds_go_on_with_the_same_bits(void **unused) {
     bough_context *ctx = test_context(1);
     plan *p = big_pile(ctx);
     bough_contact_world *w = make_world(ctx, p), *t = make_world(ctx, p);
+    w->gravity[0] = 0.5;
     run(ctx, w, 0.005, 120);
     const int64_t size = bough_contact_world_memory_size(w);
     double *memory = malloc((size_t)size * sizeof(double));
