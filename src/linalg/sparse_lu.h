@@ -28,7 +28,7 @@ void bo_sparse_lu_destroy(bough_context *ctx, bo_sparse_lu *lu);
 
 /* Rough estimate of the reciprocal condition number, from the diagonal of U; 0 without a factor. */
 double bo_sparse_lu_rcond(const bo_sparse_lu *lu);
-/* How often pivots have been looked for, and entries of L and U. */
+/* Counts how often pivots have been looked for, and the entries of L and U. */
 void bo_sparse_lu_cost(const bo_sparse_lu *lu, int64_t *pivotings, double *entries);
 
 #endif

@@ -271,7 +271,7 @@ static bough_status newton(bough_full_mechanism *full, const double *aim) {
     return status;
 }
 
-/* Where Newton fails from afar, the residual at the start is taken away in pieces. */
+/* When Newton's method fails from afar, takes the residual of the start away in pieces. */
 static bough_status search(bough_full_mechanism *full) {
     struct bo_full_work *w = full->work;
     const size_t size = (size_t)w->size, bytes = size * sizeof(double);
@@ -484,7 +484,7 @@ void bough_full_mechanism_destroy(bough_context *ctx, bough_full_mechanism *full
     bo_free(ctx, full);
 }
 
-/* What a coordinate is measured in: radians, or the radius. */
+/* Units of all unknowns: radians, or the radius. */
 static void fill_units(struct bo_full_work *w) {
     const bough_mechanism *m = w->mechanism;
     for (int32_t k = 0; k < w->size; k++)

@@ -6,7 +6,7 @@
 #include "mechanism/mechanism.h"
 #include "time/integrator.h"
 
-/* Of the equations of loops, scaled to 1: keeps redundant ones regular, and vanishes in the end. */
+/* This part of the equations of loops, scaled to 1, keeps redundant ones regular; it vanishes at the solution. */
 #define BO_LOOP_HOLD 1e-9
 
 typedef struct bo_full_factor bo_full_factor;
@@ -82,8 +82,9 @@ void bo_full_invert_jacobian(bo_twist c, double inverse[36]);
 bough_status bo_full_factor_create(bough_context *ctx, const bough_mechanism *mechanism, int32_t base_size,
                                    bo_full_factor **factor);
 void bo_full_factor_destroy(bough_context *ctx, bo_full_factor *factor);
-/* Where bo_full_balance() has just been. *hardest: the largest diagonal entry of the joints' coordinates times the
- * square of its unit. False: a joint, or the loops, have no factor in this order; the whole matrix may have one. */
+/* Factors at an instant where bo_full_balance() has just been. *hardest: the largest diagonal entry of the joints'
+ * coordinates times the square of its unit. False: a joint, or the loops, have no factor in this order; the whole
+ * matrix may have one. */
 bool bo_full_factor_make(const bough_full_mechanism *full, bo_full_factor *factor, const bo_instant *at, double rate,
                          double damp, double *hardest);
 /* x (size: motion, then wrenches of loops) for b (size); x may be b. */

@@ -224,7 +224,7 @@ static void add_wrench(const bo_full_factor *f, int32_t loop, bo_twist g) {
     f->e[joint->parent] = bo_twist_mul_add(f->e[joint->parent], 1, g);
 }
 
-/* What the links of a loop do, as its rows see it: in those of its joint, and of its gap. */
+/* Motion of the two links of a loop as the rows of the small matrix see it: those of its joint, then of its gap. */
 static void see_motion(const bo_full_factor *f, int32_t loop, double *rows) {
     const closed_loop *l = &f->loops[loop];
     const bo_mechanism_joint *joint = &f->mechanism->joints[f->mechanism->topology.cuts[loop]];
@@ -283,7 +283,7 @@ static void fill_loop(const bough_full_mechanism *full, bo_full_factor *f, int32
     }
 }
 
-/* How much of the scaled equations keeps redundant loops regular: as for the whole matrix. diagonal: of all
+/* Sets how strongly each loop is held regular, as for the whole matrix. diagonal: of all
  * coordinates.
  */
 static void fill_holds(const bough_full_mechanism *full, bo_full_factor *f, const double *diagonal) {

@@ -193,7 +193,7 @@ bough_status bo_integrator_jump(bo_integrator *I, const double *change, bool at_
     return status;
 }
 
-/* Of the residual form: p_before and alpha_rate. */
+/* Room for p_before and alpha_rate. */
 static int64_t residual_history_size(const bo_system *system) {
     return system->residual ? (int64_t)system->momentum_size + system->size : 0;
 }

@@ -179,7 +179,7 @@ static bough_status search_line(search *s, double length, bool once, double befo
             status = correct(s, s->dz_next, s->dlambda_next, s->ds_next);
         if (status != BOUGH_OK && status != BOUGH_NOT_FINITE)
             return status;
-        /* Where only the multipliers are to be found, corrections of the motion are rounding, but forces get less. */
+        /* When only multipliers are left to find, corrections of the motion are rounding, but forces get less. */
         const double now = fmax(s->left, s->gap);
         *found = status == BOUGH_OK && (length_of(system, s->dz_next) <= (1 - 0.25 * alpha) * length ||
                                         now <= (1 - 0.5 * alpha) * before || (before <= ROUNDED && now <= ROUNDED));

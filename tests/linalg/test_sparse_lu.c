@@ -11,7 +11,7 @@ typedef struct {
     double *values;
 } matrix;
 
-/* Those entries of a dense matrix that are not zero, rows of a column from the last to the first. */
+/* Keeps the entries of a dense matrix that are not zero, rows of a column from the last to the first. */
 static matrix sparse_of(int32_t n, const double *dense) {
     matrix A = {n, calloc((size_t)n + 1, sizeof(int32_t)), calloc((size_t)(n * n) + 1, sizeof(int32_t)),
                 calloc((size_t)(n * n) + 1, sizeof(double))};

@@ -10,7 +10,7 @@
 
 enum { PLANAR_BODIES = 4, PLANAR_ROWS = 12, PLANAR_SIZE = 3 * PLANAR_BODIES, PLANAR_ALL = PLANAR_SIZE + PLANAR_ROWS };
 
-/* Where a pin sits in a body; body -1 is the ground. */
+/* The place of a pin in a body; body -1 is the ground. */
 typedef struct {
     int body;
     double x, y;

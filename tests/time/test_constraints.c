@@ -109,7 +109,7 @@ static state reference_of(bool crank, double drag, double T) {
     return x;
 }
 
-/* Of positions, velocities and multipliers, with a force that depends on the velocity. */
+/* Positions, velocities and multipliers all have the order, with a force that depends on the velocity. */
 static void every_method_that_takes_constraints_keeps_its_order(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
@@ -141,7 +141,7 @@ static void every_method_that_takes_constraints_keeps_its_order(void **unused) {
 
 /* ---- minutes ---- */
 
-/* What constraints are off by, at most, in some time. */
+/* The most that constraints are off by in some time. */
 typedef struct {
     double position, speed;
 } drift;
@@ -259,7 +259,7 @@ static void steps_of_changing_size_keep_the_order(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* What was saved goes on with the same bits in another integrator. */
+/* A saved motion goes on with the same bits in another integrator. */
 static void what_was_saved_goes_on(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
