@@ -536,8 +536,8 @@ static bough_status change_part(bough_context *ctx, const view_world *w, view_do
             change.kind = kinds[i].kind;
     if (what == VIEW_DO_REATTACH && now->absent) {
         change.kind = BOUGH_CHANGE_ADD;
-        memcpy(change.pose.rotation, now->rotation, sizeof now->rotation);
-        memcpy(change.pose.origin, now->position, sizeof now->position);
+        memcpy(change.frame.pose.rotation, now->rotation, sizeof now->rotation);
+        memcpy(change.frame.pose.position, now->position, sizeof now->position);
     }
     return bough_run_change_parts(ctx, w->run, 1, &change);
 }

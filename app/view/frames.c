@@ -52,7 +52,7 @@ static void write_identity(float *pose) {
 static void take_inner(const view_world *w, int32_t p, float *x) {
     const view_shape_part *part = &w->shape->parts[p];
     const bough_component *c = bough_model_describe(w->model)->components[part->component];
-    const double *q = w->state->q + bough_model_offset(w->model, p), *R = w->state->frames[p].rotation;
+    const double *q = w->state->q + bough_model_offset(w->model, p), *R = w->state->frames[p].pose.rotation;
     for (size_t v = 0; v < (size_t)part->inner; v++, x += 3) {
         double X[3];
         for (size_t d = 0; d < 3; d++) {
@@ -61,7 +61,7 @@ static void take_inner(const view_world *w, int32_t p, float *x) {
                 X[d] += q[l] * (double)c->wire.U[(3 * v + d) * (size_t)c->r + l];
         }
         for (size_t d = 0; d < 3; d++)
-            x[d] = (float)(w->state->frames[p].origin[d] +
+            x[d] = (float)(w->state->frames[p].pose.position[d] +
                            part->scale * (R[3 * d] * X[0] + R[3 * d + 1] * X[1] + R[3 * d + 2] * X[2]));
     }
 }
@@ -87,7 +87,7 @@ static bough_status take_part(bough_context *ctx, const view_world *w, int32_t p
         return take_vertices(ctx, w, p, rest);
     }
     const double *q = w->state->q + bough_model_offset(w->model, p);
-    view_write_pose(w->state->frames[p].rotation, w->state->frames[p].origin, pose);
+    view_write_pose(w->state->frames[p].pose.rotation, w->state->frames[p].pose.position, pose);
     for (int32_t l = 0; l < part->r; l++)
         rest[l] = (float)q[l];
     return BOUGH_OK;

@@ -200,10 +200,10 @@ static json_t *add_rest(bough_context *ctx, blob *b, const view_world *w) {
     if (w->model && bough_state_create(ctx, w->model, &state))
         return json_null();
     json_t *array = add_array(b, VIEW_POSE * (size_t)w->shape->part_count, &room);
-    const bough_frame body = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    const bough_frame body = {.pose = bough_default_pose()};
     for (int32_t p = 0; p < w->shape->part_count && room; p++) {
         const bough_frame *frame = state ? &state->frames[p] : &body;
-        view_write_pose(frame->rotation, frame->origin, (float *)room + VIEW_POSE * (size_t)p);
+        view_write_pose(frame->pose.rotation, frame->pose.position, (float *)room + VIEW_POSE * (size_t)p);
     }
     bough_state_destroy(ctx, state);
     return array;

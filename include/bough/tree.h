@@ -134,15 +134,15 @@ BOUGH_API bough_status bough_model_read(bough_context *ctx, const void *bytes, s
 
 /* Where a part is and how it moves, in world axes. */
 typedef struct bough_frame {
-    double origin[3], rotation[9];
-    double velocity[3], angular_velocity[3];
+    bough_pose pose;
+    double velocity[3], angular_velocity[3]; /* of its origin, m/s; rad/s */
 } bough_frame;
 
 /* A root that flies. Momenta are those of its whole tree about the world's origin; they follow from the velocities when
  * bough_state_update() is called, and are then kept by the steps. */
 typedef struct bough_root {
     int32_t part;
-    double origin[3], rotation[9];
+    bough_pose pose;
     double velocity[3], angular_velocity[3];         /* of its frame, world axes */
     double acceleration[3], angular_acceleration[3]; /* likewise */
     double momentum[3], angular_momentum[3];
@@ -198,14 +198,14 @@ typedef enum bough_change_kind {
     BOUGH_CHANGE_LOCK,     /* keeps its shape from now on */
     BOUGH_CHANGE_UNLOCK,   /* bends again */
     BOUGH_CHANGE_REMOVE,   /* it and what hangs on it is gone */
-    BOUGH_CHANGE_ADD       /* is there again, with what hangs on it, at rest: where it hangs, or as the root `pose` */
+    BOUGH_CHANGE_ADD       /* is there again, with what hangs on it, at rest: where it hangs, or as the root `frame` */
 } bough_change_kind;
 
 typedef struct bough_change {
     bough_change_kind kind;
     int32_t part;
     int32_t parent, interface; /* ATTACH */
-    bough_frame pose;          /* ADD of a root; velocities are of one that flies */
+    bough_frame frame;         /* ADD of a root; velocities are of one that flies */
 } bough_change;
 
 /* All of them in order, or, when one of them fails, none. A part that was absent before can only be added; one that was

@@ -56,7 +56,7 @@ static bough_status point_of(const tree_engine *e, int32_t part, int32_t vertex,
     const bough_frame *frame = &e->state->frames[part];
     if (vertex >= 0)
         return bough_state_vertex(e->ctx, e->model, e->state, part, vertex, position, velocity);
-    memcpy(position, frame->origin, 3 * sizeof *position);
+    memcpy(position, frame->pose.position, 3 * sizeof *position);
     memcpy(velocity, frame->velocity, 3 * sizeof *velocity);
     return BOUGH_OK;
 }
@@ -353,13 +353,13 @@ static void show_velocities(const tree_engine *e, int32_t part, double scale, do
     const bough_component *c = component_of(e, part);
     const bough_frame *frame = &e->state->frames[part];
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     bough_component_surface_positions(c, e->state->v + bough_model_offset(e->model, part), e->rates);
     for (size_t v = 0; v < (size_t)c->surface.vertex_count; v++) {
         double rate[3], x[3];
         for (size_t d = 0; d < 3; d++) {
             rate[d] = scale * ((double)e->rates[3 * v + d] - (double)c->surface.position[3 * v + d]);
-            x[d] = (double)e->positions[3 * v + d] - frame->origin[d];
+            x[d] = (double)e->positions[3 * v + d] - frame->pose.position[d];
         }
         bo_vec3 swing = bo_cross(bo_load3(frame->angular_velocity), bo_load3(x));
         bo_store3(velocity + 3 * v, bo_add(bo_add(bo_load3(frame->velocity), swing), bo_mat_vec(R, bo_load3(rate))));
@@ -378,7 +378,7 @@ static bough_status show_joined(const tree_engine *e) {
 static void hide(const tree_engine *e, int32_t part) {
     const size_t first = 3 * (size_t)bough_model_first_vertex(e->model, part);
     for (size_t k = 0; k < 3 * (size_t)component_of(e, part)->surface.vertex_count; k++) {
-        e->displacement[first + k] = e->state->frames[part].origin[k % 3] - e->surface->vertices[first + k];
+        e->displacement[first + k] = e->state->frames[part].pose.position[k % 3] - e->surface->vertices[first + k];
         e->velocity[first + k] = 0;
     }
 }
@@ -411,11 +411,11 @@ static bough_status positions_of(const tree_engine *e, const bough_state *state,
     const bough_frame *frame = &state->frames[part];
     const double scale = bough_model_describe(e->model)->parts[part].scale;
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     for (size_t v = 0; v < (size_t)surface->vertex_count; v++) {
         const float *x = surface->position + 3 * v;
         double at[3];
-        bo_store3(at, bo_mul_add(bo_load3(frame->origin), scale,
+        bo_store3(at, bo_mul_add(bo_load3(frame->pose.position), scale,
                                  bo_mat_vec(R, bo_v3((double)x[0], (double)x[1], (double)x[2]))));
         for (size_t d = 0; d < 3; d++)
             e->positions[3 * v + d] = (float)at[d];
@@ -537,7 +537,8 @@ static bough_status rest_of(const tree_engine *e, int32_t part, int32_t vertex, 
         return point_of(e, part, vertex, position, velocity);
     BO_TRY(positions_of(e, e->state, part));
     for (size_t d = 0; d < 3; d++)
-        position[d] = vertex < 0 ? e->state->frames[part].origin[d] : (double)e->positions[3 * (size_t)vertex + d];
+        position[d] =
+            vertex < 0 ? e->state->frames[part].pose.position[d] : (double)e->positions[3 * (size_t)vertex + d];
     return BOUGH_OK;
 }
 
@@ -564,9 +565,9 @@ static bo_vec3 stress_position(const tree_engine *e, int32_t part, int32_t i) {
     const bough_frame *frame = &e->state->frames[part];
     const double scale = bough_model_describe(e->model)->parts[part].scale;
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     const bo_vec3 X = bo_load3(component_of(e, part)->stress.position + 3 * (size_t)i);
-    return bo_mul_add(bo_load3(frame->origin), scale, bo_mat_vec(R, X));
+    return bo_mul_add(bo_load3(frame->pose.position), scale, bo_mat_vec(R, X));
 }
 
 /* The point of the probe's element, or the nearest of those there are. */

@@ -65,7 +65,7 @@ typedef struct bo_scene_event {
     int32_t tie_count, *ties;
     int32_t parent, interface; /* ATTACH; parent -1: the world */
     bool placed, turned;       /* ADD: a root has the origin, the rotation of `pose`; else where the scene has it */
-    bough_frame pose;
+    bough_frame frame;
     bough_wind wind;
 } bo_scene_event;
 /* What a part bears. */

@@ -1,8 +1,8 @@
 /* The energy of trees. docs/theory/tree.md, "Energy".
  *
  * Now and then a step looks at the energy of each tree and compares it with what the last look and the work done since
- * account for. Without damping a step takes or makes a little that nobody did work for; velocities are scaled so that it
- * comes back. What is far too much refuses the step. */
+ * account for. Without damping a step takes or makes a little that nobody did work for; velocities are scaled so that
+ * it comes back. What is far too much refuses the step. */
 #include "tree/ledger.h"
 
 #include "base/rotation.h"
@@ -15,12 +15,12 @@
 static const double far_off = 0.005, a_little_off = 0.001;
 enum { OFTEN = 1, NOW_AND_THEN = 8, RARELY = 32 };
 
-/* Velocities are scaled by no more than this at a time: slowly up, faster down, so that what a step makes of itself never
- * grows. */
+/* Velocities are scaled by no more than this at a time: slowly up, faster down, so that what a step makes of itself
+ * never grows. */
 static const double most_up = 0.002, most_down = 0.02;
 
-/* What was lost is given back up to this part of what there was lately. A vibration that steps cannot follow, as of a tie
- * that snaps shut, may take far more with it, which would drive all else faster and faster. */
+/* What was lost is given back up to this part of what there was lately. A vibration that steps cannot follow, as of a
+ * tie that snaps shut, may take far more with it, which would drive all else faster and faster. */
 static const double most_owed = 0.25, of_lately = 0.8;
 
 /* Parts of the energy in play; below that velocities stay as they are. */
@@ -33,8 +33,8 @@ static const double strict_tolerance = 0.015, loose_tolerance = 0.25;
 /* The work of loads is off by part of it in steps that are long for them. */
 static const double doubt_of_work = 0.25, doubt_of_all_work = 0.02;
 
-/* Energies of heights and of parts that are bent but balance are differences of large numbers; motion below this part of
- * them is not looked after. */
+/* Energies of heights and of parts that are bent but balance are differences of large numbers; motion below this part
+ * of them is not looked after. */
 static const double least = 1e-7, noise = 1e-12; /* J: of what nothing happens to */
 
 /* ---- memory ---- */
@@ -153,8 +153,8 @@ static double excess_of(const tree_energy *t, const bo_tree_account *a) {
     return excess > doubt ? excess - doubt : excess < -doubt ? excess + doubt : 0;
 }
 
-/* Loads act all through a step, and turn with their parts: their work is that along the way of the frames, in the axes of
- * both ends, and along the way of the coordinates, from q. */
+/* Loads act all through a step, and turn with their parts: their work is that along the way of the frames, in the axes
+ * of both ends, and along the way of the coordinates, from q. */
 static void add_load_work(const bough_model *model, const bough_state *state, const double *q) {
     const bo_tree_work *w = state->work;
     for (int32_t i = 0; i < model->part_count; i++) {
@@ -164,8 +164,8 @@ static void add_load_work(const bough_model *model, const bough_state *state, co
         const double *wrench = w->load_wrench + 6 * i;
         const bo_mat3 R = bo_matrix_at(now->world, part->slot % 4);
         bo_mat3 R_was;
-        memcpy(R_was.m, was->rotation, sizeof R_was.m);
-        const bo_vec3 way = bo_sub(bo_vector_at(now->origin, part->slot % 4), bo_load3(was->origin));
+        memcpy(R_was.m, was->pose.rotation, sizeof R_was.m);
+        const bo_vec3 way = bo_sub(bo_vector_at(now->origin, part->slot % 4), bo_load3(was->pose.position));
         const bo_vec3 mean = bo_scale(0.5, bo_add(bo_mat_tvec(R_was, way), bo_mat_tvec(R, way)));
         const bo_vec3 turn = bo_log3(bo_mat_mul(bo_transpose(R_was), R));
         double work = bo_dot(bo_load3(wrench), mean) + bo_dot(bo_load3(wrench + 3), turn);
@@ -242,7 +242,8 @@ void bo_ledger_lead(const bough_model *model, const bough_state *state) {
         if (!part->track)
             continue;
         bo_track_pose pose;
-        bo_track_at(part->track, w->lead_time, &pose); /* where its accelerations were taken; the frame may be elsewhere */
+        bo_track_at(part->track, w->lead_time,
+                    &pose); /* where its accelerations were taken; the frame may be elsewhere */
         bo_store3(V, bo_mat_tvec(pose.rotation, pose.velocity));
         bo_store3(V + 3, bo_mat_tvec(pose.rotation, pose.angular_velocity));
         for (int d = 0; d < 6; d++) {

@@ -55,8 +55,8 @@ static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     }
 }
 
-/* Where a step takes inertia and forces: t + (1 + alpha) dt, by the mean velocity and acceleration of the step before. A
- * vibration that is too fast for the step turns round in each, so that its mean velocity is nearly none: it is not
+/* Where a step takes inertia and forces: t + (1 + alpha) dt, by the mean velocity and acceleration of the step before.
+ * A vibration that is too fast for the step turns round in each, so that its mean velocity is nearly none: it is not
  * thrown ahead, as it would be by v and a. */
 static void foresee_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
@@ -146,10 +146,10 @@ static const double most_bending = 0.05;
  * at that has begun to miss. */
 static const double most_surprise = 0.05, surprise = 0.002;
 
-/* The largest distance of a part's points, in its frame, from where the step had it when it took the forces: in parts of
- * their distance from its origin (root mean squares: about the angle by which it bends). foreseen: mid_q, against the
- * place at its time; NULL: q, against next_q. Scale plays no role: masses of q and second moments both go with its fifth
- * power. Trees that miss are looked at. */
+/* The largest distance of a part's points, in its frame, from where the step had it when it took the forces: in parts
+ * of their distance from its origin (root mean squares: about the angle by which it bends). foreseen: mid_q, against
+ * the place at its time; NULL: q, against next_q. Scale plays no role: masses of q and second moments both go with its
+ * fifth power. Trees that miss are looked at. */
 static double largest_bend(const bough_model *model, bough_state *state, double share, const double *foreseen) {
     double largest = 0;
     for (int32_t d = 0; d < model->level_count; d++)
@@ -276,9 +276,9 @@ static void publish_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
         bough_frame *frame = &state->frames[model->parts[i].user];
         double R[9], v[3], w[3];
         for (int k = 0; k < 9; k++)
-            frame->rotation[k] = R[k] = BO_LANE_CONST(f->world[k], lane);
+            frame->pose.rotation[k] = R[k] = BO_LANE_CONST(f->world[k], lane);
         for (int k = 0; k < 3; k++) {
-            frame->origin[k] = BO_LANE_CONST(f->origin[k], lane);
+            frame->pose.position[k] = BO_LANE_CONST(f->origin[k], lane);
             v[k] = BO_LANE_CONST(f->v[k], lane);
             w[k] = BO_LANE_CONST(f->w[k], lane);
         }
@@ -323,7 +323,7 @@ static bough_status move_some(bough_context *ctx, const bough_model *model, bo_t
 
 static bool roots_are_finite(const bough_model *model, const bough_root *roots) {
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
-        if (!bo_all_finite(3, roots[k].origin) || !bo_all_finite(9, roots[k].rotation) ||
+        if (!bo_all_finite(3, roots[k].pose.position) || !bo_all_finite(9, roots[k].pose.rotation) ||
             !bo_all_finite(3, roots[k].velocity) || !bo_all_finite(3, roots[k].angular_velocity) ||
             !bo_all_finite(3, roots[k].acceleration) || !bo_all_finite(3, roots[k].angular_acceleration))
             return false;
@@ -449,18 +449,13 @@ static bough_status attempt(bough_context *ctx, const bough_model *model, bough_
     return bo_tree_each_grove(ctx, model, state, attempt_grove, &how);
 }
 
-/* Accelerations at the start, of a state that was never stepped and has none. They are those of a step in which nothing is known of
- * what is ahead: M^-1 f would throw stiff coordinates far, which bend back within the step. */
+/* Accelerations at the start, of a state that was never stepped and has none. They are those of a step in which nothing
+ * is known of what is ahead: M^-1 f would throw stiff coordinates far, which bend back within the step. */
 static bough_status begin_grove(bough_context *ctx, const bough_model *model, bough_state *state, const void *data) {
     bo_tree_work *w = state->work;
     const bo_tree_scheme *h = data;
-    bo_tree_pass pass = {.model = model,
-                         .state = state,
-                         .work = w,
-                         .q = state->q,
-                         .v = state->v,
-                         .scheme = h,
-                         .elastic = true};
+    bo_tree_pass pass = {
+        .model = model, .state = state, .work = w, .q = state->q, .v = state->v, .scheme = h, .elastic = true};
     BO_TRY(solve(ctx, &pass));
     bo_tree_fly(model, w, state->frames, 0, h->gamma, state->roots, w->next_roots);
     return BOUGH_OK;
