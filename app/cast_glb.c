@@ -88,8 +88,8 @@ bough_status app_cast_glb_add(bough_context *ctx, const bough_run *run, app_cast
         if (!is_seen(run, i))
             continue;
         bough_run_thing_state(run, i, &now);
-        memcpy(to->translation, now.frame.origin, sizeof to->translation);
-        memcpy(to->rotation, now.frame.rotation, sizeof to->rotation);
+        memcpy(to->translation, now.frame.pose.position, sizeof to->translation);
+        memcpy(to->rotation, now.frame.pose.rotation, sizeof to->rotation);
         to++;
     }
     return bough_glb_add_frame(ctx, film->glb, bough_run_values(run)[BOUGH_COLUMN_TIME], film->poses, NULL);

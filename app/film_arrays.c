@@ -106,8 +106,8 @@ static bough_status append_tree(bough_context *ctx, const bough_model *model, co
     int32_t *present = malloc(((size_t)count + 1) * sizeof *present);
     bough_status s = origin && present ? bough_npz_append(ctx, npz, Q, 1, state->q) : BOUGH_ERROR_MEMORY;
     for (int32_t p = 0; p < count && !s; p++) {
-        memcpy(origin + 3 * (size_t)p, state->frames[p].origin, sizeof state->frames[p].origin);
-        memcpy(rotation + 9 * (size_t)p, state->frames[p].rotation, sizeof state->frames[p].rotation);
+        memcpy(origin + 3 * (size_t)p, state->frames[p].pose.position, sizeof state->frames[p].pose.position);
+        memcpy(rotation + 9 * (size_t)p, state->frames[p].pose.rotation, sizeof state->frames[p].pose.rotation);
         present[p] = is_there(parts, p);
     }
     s = s ? s : bough_npz_append(ctx, npz, ORIGIN, 1, origin);

@@ -7,9 +7,9 @@
 
 static void place(const bough_frame *frame, const double *x, double *out) {
     for (int r = 0; r < 3; r++) {
-        out[r] = frame->origin[r];
+        out[r] = frame->pose.position[r];
         for (int c = 0; c < 3; c++)
-            out[r] += frame->rotation[3 * r + c] * x[c];
+            out[r] += frame->pose.rotation[3 * r + c] * x[c];
     }
 }
 

@@ -116,8 +116,8 @@ bough_status app_tree_glb_add(bough_context *ctx, const bough_model *model, cons
     for (int32_t p = 0; p < def->part_count; p++) {
         const double *q = state->q + bough_model_offset(model, p);
         film->poses[p].hidden = !is_there(parts, p);
-        memcpy(film->poses[p].translation, state->frames[p].origin, sizeof film->poses[p].translation);
-        memcpy(film->poses[p].rotation, state->frames[p].rotation, sizeof film->poses[p].rotation);
+        memcpy(film->poses[p].translation, state->frames[p].pose.position, sizeof film->poses[p].translation);
+        memcpy(film->poses[p].rotation, state->frames[p].pose.rotation, sizeof film->poses[p].rotation);
         for (int32_t l = 0; l < def->components[def->parts[p].component]->r; l++)
             *weight++ = (float)q[l];
     }

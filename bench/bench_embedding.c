@@ -65,9 +65,9 @@ static bool spin_roots(bough_context *ctx, const bough_model *model, bough_state
         bough_root *root = &state->roots[k];
         double farthest = 0;
         for (int32_t i = 0; i < bough_model_part_count(model); i++) {
-            const double *x = state->frames[i].origin;
-            farthest =
-                fmax(farthest, hypot(hypot(x[0] - root->origin[0], x[1] - root->origin[1]), x[2] - root->origin[2]));
+            const double *x = state->frames[i].pose.position;
+            farthest = fmax(farthest, hypot(hypot(x[0] - root->pose.position[0], x[1] - root->pose.position[1]),
+                                            x[2] - root->pose.position[2]));
         }
         for (int d = 0; d < 3; d++)
             root->angular_velocity[d] = farthest > 0 ? sqrt(sideways / (3 * farthest)) : 0;
@@ -210,7 +210,7 @@ static bo_vec3 vertex(const float *x, int32_t v) {
 
 static bo_mat3 axes_of(const bough_state *state, int32_t part) {
     bo_mat3 R;
-    memcpy(R.m, state->frames[part].rotation, sizeof R.m);
+    memcpy(R.m, state->frames[part].pose.rotation, sizeof R.m);
     return R;
 }
 
@@ -491,7 +491,7 @@ static bool measure_bar(bough_context *ctx, int32_t layers, bar_figures *f) {
     }
     if (good) {
         bo_mat3 R;
-        memcpy(R.m, b.state->frames[1].rotation, sizeof R.m);
+        memcpy(R.m, b.state->frames[1].pose.rotation, sizeof R.m);
         f->bend = degrees_between(bo_mat_vec(R, bo_v3(0, 0, 1)), bo_v3(0, 0, 1));
     }
     free(x), free(n), free(c.list);

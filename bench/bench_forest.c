@@ -171,7 +171,7 @@ static bool measure_changes(forest_bench *b) {
     const int32_t root = bough_model_describe(b->forest_model)->part_count / b->trees;
     bough_state *state = b->forest.state;
     double remove[CHANGES], add[CHANGES];
-    bough_change change = {.part = root, .pose = state->frames[root]};
+    bough_change change = {.part = root, .frame = state->frames[root]};
     bool good = begin_anew(b->alone, &b->forest);
     for (int i = 0; i < CHANGES && good; i++) {
         double start = app_cpu_seconds();

@@ -78,10 +78,10 @@ static void place_vertices(const bough_model *model, const bough_state *rest, co
     for (int32_t p = 0; p < bough_model_part_count(model); p++) {
         const bough_frame *frame = &rest->frames[p];
         bo_mat3 R;
-        memcpy(R.m, frame->rotation, sizeof R.m);
+        memcpy(R.m, frame->pose.rotation, sizeof R.m);
         for (int32_t v = 0; v < mesh->vertex_count; v++, x += 3) {
             const bo_vec3 own = bo_sub(bo_load3(mesh->vertices + 3 * (size_t)v), bo_load3(c->origin));
-            bo_store3(x, bo_add(bo_load3(frame->origin), bo_mat_vec(R, own)));
+            bo_store3(x, bo_add(bo_load3(frame->pose.position), bo_mat_vec(R, own)));
         }
     }
 }
@@ -282,12 +282,12 @@ static bool settle_full(const tree_scene *scene, const bough_state *rest, int32_
 static bool settle_tree(const tree_scene *scene, int32_t middle, double strength, double *sag, double *residual) {
     bough_state *state = NULL;
     bool good = !bough_state_create(scene->ctx, scene->model, &state);
-    const double before = good ? state->frames[middle].origin[2] : 0;
+    const double before = good ? state->frames[middle].pose.position[2] : 0;
     if (good)
         state->tie_strength[0] = strength;
     good = good && !bough_state_settle(scene->ctx, scene->model, state, NULL, residual);
     if (good)
-        *sag = before - state->frames[middle].origin[2];
+        *sag = before - state->frames[middle].pose.position[2];
     bough_state_destroy(scene->ctx, state);
     return good;
 }

@@ -30,9 +30,9 @@ void whole_tree_vertex(const whole_tree *t, const bough_state *state, int32_t pa
     const double scale = bough_model_describe(t->model)->parts[part].scale;
     const int32_t offset = bough_model_offset(t->model, part);
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     const bo_vec3 arm = bo_mat_vec(R, bo_scale(scale, local_position(c, vertex, state->q + offset, false)));
-    bo_store3(x, bo_add(bo_load3(frame->origin), arm));
+    bo_store3(x, bo_add(bo_load3(frame->pose.position), arm));
     if (!v)
         return;
     const bo_vec3 rate = bo_mat_vec(R, bo_scale(scale, local_position(c, vertex, state->v + offset, true)));

@@ -510,8 +510,8 @@ static bough_status change_part(bough_context *ctx, const view_world *w, view_do
             change.kind = kinds[i].kind;
     if (what == VIEW_DO_REATTACH && now.removed) {
         change.kind = BOUGH_CHANGE_ADD;
-        memcpy(change.pose.rotation, rest->rotation, sizeof rest->rotation);
-        memcpy(change.pose.origin, rest->position, sizeof rest->position);
+        memcpy(change.frame.pose.rotation, rest->rotation, sizeof rest->rotation);
+        memcpy(change.frame.pose.position, rest->position, sizeof rest->position);
     }
     return bough_run_change_parts(ctx, w->run, 1, &change);
 }

@@ -51,7 +51,7 @@ static void write_identity(float *pose) {
 /* Where U and the frame have the vertices of the volume mesh that the surface does not have. */
 static void take_inner(const view_world *w, const view_shape_part *part, const bough_thing_state *now, float *x) {
     const bough_component *c = view_world_look(w, part->component)->component;
-    const double *q = now->q, *R = now->frame.rotation;
+    const double *q = now->q, *R = now->frame.pose.rotation;
     for (size_t v = 0; v < (size_t)part->inner; v++, x += 3) {
         double X[3];
         for (size_t d = 0; d < 3; d++) {
@@ -60,7 +60,7 @@ static void take_inner(const view_world *w, const view_shape_part *part, const b
                 X[d] += q[l] * (double)c->wire.U[(3 * v + d) * (size_t)c->r + l];
         }
         for (size_t d = 0; d < 3; d++)
-            x[d] = (float)(now->frame.origin[d] +
+            x[d] = (float)(now->frame.pose.position[d] +
                            part->scale * (R[3 * d] * X[0] + R[3 * d + 1] * X[1] + R[3 * d + 2] * X[2]));
     }
 }
@@ -88,7 +88,7 @@ static bough_status take_part(bough_context *ctx, const view_world *w, int32_t p
         write_identity(pose);
         return take_vertices(ctx, w, p, &now, rest);
     }
-    view_write_pose(now.frame.rotation, now.frame.origin, pose);
+    view_write_pose(now.frame.pose.rotation, now.frame.pose.position, pose);
     for (int32_t l = 0; l < part->r; l++)
         rest[l] = (float)now.q[l];
     return BOUGH_OK;

@@ -54,8 +54,8 @@ static bool find_on_rigid(const view_world *w, int32_t part, int32_t vertex, dou
     bough_thing_state now;
     bough_run_thing_state(w->run, part, &now);
     for (int d = 0; d < 3; d++) {
-        const double *R = now.frame.rotation + 3 * d;
-        x[d] = now.frame.origin[d] + R[0] * X[0] + R[1] * X[1] + R[2] * X[2];
+        const double *R = now.frame.pose.rotation + 3 * d;
+        x[d] = now.frame.pose.position[d] + R[0] * X[0] + R[1] * X[1] + R[2] * X[2];
     }
     return true;
 }

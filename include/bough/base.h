@@ -134,8 +134,8 @@ BOUGH_API const char *bough_version(void);
 
 /* x -> rotation x + position */
 typedef struct bough_pose {
-    double rotation[9]; /* row-major */
     double position[3];
+    double rotation[9]; /* row-major */
 } bough_pose;
 BOUGH_API bough_pose bough_default_pose(void); /* the identity */
 

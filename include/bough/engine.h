@@ -15,8 +15,8 @@ extern "C" {
 
 /* A place and how it moves, in world axes. */
 typedef struct bough_frame {
-    double origin[3], rotation[9];
-    double velocity[3], angular_velocity[3];
+    bough_pose pose;
+    double velocity[3], angular_velocity[3]; /* of its origin, m/s; rad/s */
 } bough_frame;
 
 /* ---- things: what an engine moves, and what it looks like ---- */
@@ -116,14 +116,14 @@ typedef enum bough_change_kind {
     BOUGH_CHANGE_LOCK,     /* keeps its shape from now on */
     BOUGH_CHANGE_UNLOCK,   /* bends again */
     BOUGH_CHANGE_REMOVE,   /* it and what hangs on it is gone */
-    BOUGH_CHANGE_ADD       /* is there again, with what hangs on it, at rest: where it hangs, or as the root `pose` */
+    BOUGH_CHANGE_ADD       /* is there again, with what hangs on it, at rest: where it hangs, or as the root `frame` */
 } bough_change_kind;
 
 typedef struct bough_change {
     bough_change_kind kind;
     int32_t part;
     int32_t parent, interface; /* ATTACH */
-    bough_frame pose;          /* ADD of a root; velocities are of one that flies */
+    bough_frame frame;         /* ADD of a root; velocities are of one that flies */
 } bough_change;
 
 /* Something that happened to a thing or a tie (scene files, "events" and "break"; or by hand). */

@@ -92,7 +92,7 @@ BOUGH_API bough_rigid_body_def bough_default_rigid_body_def(void);
 
 /* ---- frames ---- */
 
-enum { BOUGH_WORLD = -1 }; /* where the number of a body is asked for */
+enum { BOUGH_WORLD = -1 }; /* stands for the world where the number of a body is asked for */
 
 /* A place that moves with a body: on a rigid body, a link, a part, or an interface of a part. */
 typedef struct bough_frame_def {
@@ -101,7 +101,7 @@ typedef struct bough_frame_def {
     int32_t interface_index; /* of the part's component, where it moves with an interface; -1: with the body itself */
     bough_pose pose;         /* in the frame of that body or interface */
 } bough_frame_def;
-/* That of the world. */
+/* The frame of the world. */
 BOUGH_API bough_frame_def bough_default_frame_def(void);
 
 /* ---- joints ---- */
@@ -123,15 +123,15 @@ typedef enum bough_joint_kind {
 #undef BOUGH_JOINT_ENUM
         BOUGH_JOINT_KIND_COUNT
 } bough_joint_kind;
-/* How many coordinates it has; 0 of what is no kind. */
+/* The number of its coordinates; 0 for what is no kind. */
 BOUGH_API int32_t bough_joint_freedoms(bough_joint_kind kind);
-/* "hinge" and so on; "?" of what is no kind. */
+/* "hinge" and so on, a constant string; "?" for what is no kind. */
 BOUGH_API const char *bough_joint_name(bough_joint_kind kind);
 
 enum { BOUGH_MOST_FREEDOMS = 6 };
 
-/* How two frames move against each other. An engine refuses, with a sentence, kinds and settings that it does not have:
- * docs/theory/rig.md has the table. */
+/* A joint says how two frames move against each other. An engine refuses, with a sentence, kinds and settings that it
+ * does not have: docs/theory/rig.md has the table. */
 typedef struct bough_joint_def {
     uint32_t cookie;
     const char *name; /* NULL: none. Those who keep the joint copy it */
@@ -142,7 +142,8 @@ typedef struct bough_joint_def {
     double damping[BOUGH_MOST_FREEDOMS];   /* N m s / rad, N s / m */
     const double *compliance;              /* by the freedoms, symmetric and positive definite, instead of
                                               `stiffness`: freedoms x freedoms. NULL: none */
-    double offset[BOUGH_MOST_FREEDOMS];    /* where its springs are at rest, against its coordinates at rest */
+    double offset[BOUGH_MOST_FREEDOMS];    /* coordinates at which its springs are at rest, less those of the reference
+                                              pose */
     double lower[BOUGH_MOST_FREEDOMS];     /* limits of its coordinates. Beyond them its springs are stiffer */
     double upper[BOUGH_MOST_FREEDOMS];
     double limit_stiffness;               /* added beyond a limit, as a multiple of the stiffness */

@@ -126,7 +126,7 @@ BOUGH_API bough_status bough_model_read(bough_context *ctx, const void *bytes, s
  * bough_state_update() is called, and are then kept by the steps. */
 typedef struct bough_root {
     int32_t part;
-    double origin[3], rotation[9];
+    bough_pose pose;
     double velocity[3], angular_velocity[3];         /* of its frame, world axes */
     double acceleration[3], angular_acceleration[3]; /* likewise */
     double momentum[3], angular_momentum[3];

@@ -217,8 +217,7 @@ static bough_status gather(bo_engine *engine) {
 
 static void look_at(void *data, int32_t thing, bough_thing_state *state) {
     (void)data, (void)thing;
-    *state = (bough_thing_state){
-        .frame = {.rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}}, .parent = -1, .there = true, .stiffness = 1};
+    *state = (bough_thing_state){.frame = {.pose = bough_default_pose()}, .parent = -1, .there = true, .stiffness = 1};
 }
 
 /* Nobody has looked for its frequencies: a hand takes it for slow. */

@@ -35,7 +35,7 @@ static bough_status check_kind(bough_context *ctx, const bough_joint_def *joint,
     return BOUGH_OK;
 }
 
-/* What rig's joints have and mechanisms have not. */
+/* Refuses settings of rig's joints that mechanisms do not have. */
 static bough_status check_settings(bough_context *ctx, const bough_joint_def *joint, const char *label) {
     for (int k = 0; k < bough_joint_freedoms(joint->kind); k++) {
         if (!joint->compliance && !(joint->stiffness[k] > 0 && isfinite(joint->stiffness[k])))

@@ -87,8 +87,8 @@ void bo_mechanism_look_at(void *data, int32_t thing, bough_thing_state *state) {
     bo_twist t;
     const bo_se3 pose = bo_mechanism_rigid(e, thing, &t);
     *state = (bough_thing_state){.parent = e->things[thing].parent, .there = true, .stiffness = 1};
-    bo_store3(state->frame.origin, pose.t);
-    memcpy(state->frame.rotation, pose.R.m, sizeof pose.R.m);
+    bo_store3(state->frame.pose.position, pose.t);
+    memcpy(state->frame.pose.rotation, pose.R.m, sizeof pose.R.m);
     bo_store3(state->frame.velocity, bo_mat_vec(pose.R, t.v));
     bo_store3(state->frame.angular_velocity, bo_mat_vec(pose.R, t.w));
 }

@@ -5,6 +5,7 @@
 
 #include "mechanism/links.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* ---- the exponential ---- */
@@ -108,13 +109,17 @@ BO_INLINE void move4(const bo_v4 *t, const bo_rest4 *rest, bo_v4 out[12]) {
     out[11] = rest->p[2] + a * v[2] + (bw[0] * v[1] - bw[1] * v[0]) + slide * w[2];
 }
 
-/* Twelve numbers of four links to four poses. */
+_Static_assert(offsetof(bough_pose, rotation) == 3 * sizeof(double) && sizeof(bough_pose) == 12 * sizeof(double),
+               "scatter4() writes positions, then rotations");
+
+/* Twelve numbers of four links, rotations and then positions, to four poses. */
 BO_INLINE void scatter4(const bo_v4 *in, bough_pose *poses) {
     for (int k = 0; k < 12; k += 4) {
-        const bo_v4 ab_low = __builtin_shufflevector(in[k], in[k + 1], 0, 4, 2, 6);
-        const bo_v4 ab_high = __builtin_shufflevector(in[k], in[k + 1], 1, 5, 3, 7);
-        const bo_v4 cd_low = __builtin_shufflevector(in[k + 2], in[k + 3], 0, 4, 2, 6);
-        const bo_v4 cd_high = __builtin_shufflevector(in[k + 2], in[k + 3], 1, 5, 3, 7);
+        const bo_v4 a = in[(k + 9) % 12], b = in[(k + 10) % 12], c = in[(k + 11) % 12], d = in[k % 12];
+        const bo_v4 ab_low = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+        const bo_v4 ab_high = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+        const bo_v4 cd_low = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+        const bo_v4 cd_high = __builtin_shufflevector(c, d, 1, 5, 3, 7);
         double *out = (double *)poses + k;
         BO_V4(out) = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
         BO_V4(out + 12) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);

@@ -104,7 +104,7 @@ bool bo_joint_slides(bough_joint_kind kind, int k);
 
 /* Axes whose z is the axis, to the bit of bo_normalize(); x and y anywhere. The axis must not be zero. */
 bo_mat3 bo_axes_about(bo_vec3 axis);
-/* Which way a hinge's or prismatic joint's axis points, in the child. */
+/* The direction of a hinge's or prismatic joint's axis, in the child. */
 static inline bo_vec3 bo_joint_axis(const bough_joint_def *joint) {
     const double *R = joint->child.pose.rotation;
     return bo_v3(R[2], R[5], R[8]);

@@ -1,4 +1,4 @@
-/* Which bodies joints connect: a spanning tree from one of them, and the loops that the other joints close. */
+/* The graph of bodies and joints: a spanning tree from one body, and the loops that the other joints close. */
 #ifndef BO_RIG_TOPOLOGY_H
 #define BO_RIG_TOPOLOGY_H
 

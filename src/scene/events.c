@@ -76,19 +76,19 @@ static bough_status read_attach(bo_json at, const bo_assembly *assembly, bo_tree
 /* Where the scene has the root, or where the event says. */
 static bough_status read_pose(bo_json at, const bo_assembly *assembly, bo_tree_event *event) {
     double degrees[3] = {0};
-    bough_frame *pose = &event->pose;
+    bough_frame *frame = &event->frame;
     bo_json position = bo_json_at(&at, "position"), turn = bo_json_at(&at, "rotate_deg");
     event->placed = position.value != NULL, event->turned = turn.value != NULL;
     if ((event->placed || event->turned) && event->part_count > 1)
         return bo_json_fail(at, "puts %d parts into one place; add them one by one", event->part_count);
-    BO_TRY(bo_json_vec3(position, BO_ANY, pose->origin));
+    BO_TRY(bo_json_vec3(position, BO_ANY, frame->pose.position));
     BO_TRY(bo_json_vec3(turn, BO_ANY, degrees));
-    BO_TRY(bo_json_vec3(bo_json_at(&at, "velocity"), BO_ANY, pose->velocity));
-    BO_TRY(bo_json_vec3(bo_json_at(&at, "angular_velocity"), BO_ANY, pose->angular_velocity));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "velocity"), BO_ANY, frame->velocity));
+    BO_TRY(bo_json_vec3(bo_json_at(&at, "angular_velocity"), BO_ANY, frame->angular_velocity));
     const bo_part *part = &assembly->parts[event->parts[0]];
     if ((event->placed || event->turned) && part->track.count > 0)
         return bo_json_fail(event->placed ? position : turn, "\"%.60s\" goes where its \"track\" leads it", part->name);
-    memcpy(pose->rotation, bo_turn_degrees(degrees).m, sizeof pose->rotation);
+    memcpy(frame->pose.rotation, bo_turn_degrees(degrees).m, sizeof frame->pose.rotation);
     return BOUGH_OK;
 }
 

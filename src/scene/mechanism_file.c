@@ -103,28 +103,26 @@ bough_status bo_scene_inertia(bo_json at, double matrix[9]) {
     return BOUGH_OK;
 }
 
-typedef struct {
-    double mass, centre[3], inertia[9];
-} weight;
-
 /* From the shapes at a density, or at the density that gives a mass. */
-static bough_status weigh_shapes(bo_json at, const bo_scene_shapes *shapes, double density, weight *w) {
-    const double mass = w->mass;
+static bough_status weigh_shapes(bo_json at, const bo_scene_shapes *shapes, double density,
+                                 bough_rigid_body_def *body) {
+    const double mass = body->mass;
     if (shapes->count == 0)
         return bo_json_fail(at, "needs a \"shape\" that it is the density of");
-    BO_TRY(bo_shapes_weigh(at.ctx, shapes, density > 0 ? density : 1, &w->mass, w->centre, w->inertia));
-    if (!(w->mass > 0))
+    BO_TRY(bo_shapes_weigh(at.ctx, shapes, density > 0 ? density : 1, body));
+    if (!(body->mass > 0))
         return bo_json_fail(at, "one of the shapes has no volume; give \"mass\" and \"inertia\"");
     if (density > 0)
         return BOUGH_OK;
     for (int k = 0; k < 9; k++)
-        w->inertia[k] *= mass / w->mass;
-    w->mass = mass;
+        body->inertia[k] *= mass / body->mass;
+    body->mass = mass;
     return BOUGH_OK;
 }
 
 /* "density", or "mass" and "inertia", which may come from the shapes. `may_lack`: something that never moves. */
-static bough_status read_weight(const bo_json *at, const bo_scene_shapes *shapes, bool may_lack, weight *w) {
+static bough_status read_weight(const bo_json *at, const bo_scene_shapes *shapes, bool may_lack,
+                                bough_rigid_body_def *body) {
     static const char *const own[] = {"mass", "centre", "inertia"};
     bo_json density = bo_json_at(at, "density"), mass = bo_json_at(at, "mass");
     double rho = 0;
@@ -133,15 +131,15 @@ static bough_status read_weight(const bo_json *at, const bo_scene_shapes *shapes
         if (bo_json_has(at, own[i]))
             return bo_json_fail(bo_json_at(at, own[i]), "follows from the \"density\"; leave one of them out");
     if (density.value)
-        return weigh_shapes(density, shapes, rho, w);
-    BO_TRY(bo_json_number(mass, BO_POSITIVE, &w->mass));
+        return weigh_shapes(density, shapes, rho, body);
+    BO_TRY(bo_json_number(mass, BO_POSITIVE, &body->mass));
     if (!mass.value)
         return may_lack ? BOUGH_OK : bo_json_fail(*at, "needs a \"mass\", or a \"density\" of its shapes");
     if (!bo_json_has(at, "inertia") && shapes->count > 0)
-        BO_TRY(weigh_shapes(mass, shapes, 0, w));
+        BO_TRY(weigh_shapes(mass, shapes, 0, body));
     else
-        BO_TRY(bo_scene_inertia(may_lack ? bo_json_at(at, "inertia") : bo_json_must(at, "inertia"), w->inertia));
-    return bo_json_vec3(bo_json_at(at, "centre"), BO_ANY, w->centre);
+        BO_TRY(bo_scene_inertia(may_lack ? bo_json_at(at, "inertia") : bo_json_must(at, "inertia"), body->inertia));
+    return bo_json_vec3(bo_json_at(at, "centre"), BO_ANY, body->centre);
 }
 
 /* ---- links ---- */
@@ -150,20 +148,13 @@ static bough_status read_link(const reader *r, bo_json at, bool held) {
     bough_rigid_body_def link = bough_default_rigid_body_def();
     bo_mechanism_scene *m = r->m;
     bo_se3 rest = bo_se3_identity();
-    weight w = {.mass = link.mass};
-    memcpy(w.inertia, link.inertia, sizeof w.inertia);
     BO_TRY(bo_json_string(bo_json_at(&at, "name"), &link.name));
     BO_TRY(bo_scene_pose(&at, &rest));
     link.pose = bo_put_pose(rest);
     BO_TRY(bo_mechanism_add_link(at.ctx, m, &link));
     bo_scene_shapes *shapes = &m->link_shapes[m->link_count - 1];
     BO_TRY(bo_scene_read_shapes(bo_json_at(&at, "shape"), shapes, &r->scene->hash));
-    BO_TRY(read_weight(&at, shapes, held, &w));
-    bough_rigid_body_def *to = &m->links[m->link_count - 1];
-    to->mass = w.mass;
-    memcpy(to->centre, w.centre, sizeof w.centre);
-    memcpy(to->inertia, w.inertia, sizeof w.inertia);
-    return BOUGH_OK;
+    return read_weight(&at, shapes, held, &m->links[m->link_count - 1]);
 }
 
 static bough_status read_base(const reader *r) {
@@ -544,7 +535,7 @@ static void centre_body(bo_scene_rigid *body, const double centre[3]) {
 }
 
 static bough_status read_body(const reader *r, bo_json at, bo_scene_rigid *body) {
-    weight w = {0};
+    bough_rigid_body_def w = {0};
     bo_json shape = bo_json_at(&at, "shape");
     BO_TRY(bo_json_vec3(bo_json_at(&at, "velocity"), BO_ANY, body->velocity));
     BO_TRY(bo_json_vec3(bo_json_at(&at, "spin"), BO_ANY, body->spin));

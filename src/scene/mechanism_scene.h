@@ -49,9 +49,9 @@ bough_status bo_scene_read_shapes(bo_json at, bo_scene_shapes *shapes, uint64_t 
 void bo_scene_free_shapes(bough_context *ctx, bo_scene_shapes *shapes);
 /* Planes, height fields, hulls, spheres and boxes do. */
 bool bo_shape_touches(const bo_scene_shape *shape);
-/* Of these shapes at a density, in the frame of what they belong to; *mass 0: one has no volume. */
-bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, double density, double *mass,
-                             double centre[3], double inertia[9]);
+/* Sets mass, centre and inertia of a body to those of these shapes at a density; mass 0: one has no volume. */
+bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, double density,
+                             bough_rigid_body_def *body);
 
 /* Triangles that grow, three vertices each or shared. */
 typedef struct bo_triangles {

@@ -346,10 +346,10 @@ static bough_status moments_of(bough_context *ctx, const bo_scene_shape *shape, 
     return status;
 }
 
-bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, double density, double *mass,
-                             double centre[3], double inertia[9]) {
+bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, double density,
+                             bough_rigid_body_def *body) {
     moments sum = {0};
-    *mass = 0;
+    body->mass = 0;
     for (int32_t i = 0; i < shapes->count; i++) {
         moments own;
         BO_TRY(moments_of(ctx, &shapes->shapes[i], &own));
@@ -362,8 +362,8 @@ bough_status bo_shapes_weigh(bough_context *ctx, const bo_scene_shapes *shapes, 
     const bo_vec3 c = bo_scale(1 / sum.volume, sum.first);
     const bo_mat3 about = bo_mat_sub(sum.second, bo_mat_scale(sum.volume, bo_outer(c, c)));
     const bo_mat3 I = bo_mat_scale(density, bo_mat_sub(bo_mat_scale(bo_trace(about), bo_identity3()), about));
-    *mass = density * sum.volume;
-    bo_store3(centre, c);
-    memcpy(inertia, I.m, sizeof I.m);
+    body->mass = density * sum.volume;
+    bo_store3(body->centre, c);
+    memcpy(body->inertia, I.m, sizeof I.m);
     return BOUGH_OK;
 }

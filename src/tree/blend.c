@@ -32,9 +32,9 @@ BO_MULTIVERSION static void move_patch(const bo_tree_patch *patch, const bough_f
     for (int k = 0; k < 3; k++) {
         K[0][k] += (float)patch->centre[k];
         K[1 + k][k] += (float)patch->radius;
-        offset[k] = (float)(frame->origin[k] - from[k]);
+        offset[k] = (float)(frame->pose.position[k] - from[k]);
         for (int j = 0; j < 3; j++)
-            column[j][k] = (float)(scale * frame->rotation[3 * k + j]);
+            column[j][k] = (float)(scale * frame->pose.rotation[3 * k + j]);
     }
     for (int b = 0; b < TERMS; b++)
         QUAD(numbers + LANES * b) = column[0] * K[b][0] + column[1] * K[b][1] + column[2] * K[b][2];
@@ -52,7 +52,7 @@ static void move_joints(void *data, int32_t begin, int32_t end, int32_t chunk) {
     (void)chunk;
     for (int32_t i = begin; i < end; i++) {
         const int32_t users[2] = {joints[i].child, joints[i].parent};
-        const double *from = m->state->frames[joints[i].child].origin;
+        const double *from = m->state->frames[joints[i].child].pose.position;
         for (int side = joints[i].cut ? 0 : 1; side < 2; side++) {
             const bo_tree_part *part = part_of(m->model, users[side]);
             move_patch(side == 0 ? joints[i].above : joints[i].below, &m->state->frames[users[side]], part->scale,
@@ -86,7 +86,7 @@ static bool takes_part(const bough_model *model, const bough_state *state, int32
 static quad blended_shift(const bough_model *model, const bough_state *state, const bo_tree_part *part, int32_t vertex,
                           quad own) {
     const bo_tree_blend *blend = &model->surface->blend;
-    const double *origin = state->frames[part->user].origin;
+    const double *origin = state->frames[part->user].pose.position;
     float total = 0, left = 1;
     quad sum = {0};
     for (int32_t i = blend->share_first[vertex]; i < blend->share_first[vertex + 1]; i++) {
@@ -94,7 +94,7 @@ static quad blended_shift(const bough_model *model, const bough_state *state, co
         const bo_tree_fillet *joint = &blend->joints[share->joint];
         if (!takes_part(model, state, part->user, joint))
             continue;
-        const double *from = state->frames[joint->child].origin;
+        const double *from = state->frames[joint->child].pose.position;
         quad at = {(float)(from[0] - origin[0]), (float)(from[1] - origin[1]), (float)(from[2] - origin[2])};
         at += (1 - share->child) * evaluate(numbers_of(model, state, share->joint, false), share->below);
         if (joint->cut)
@@ -109,7 +109,7 @@ static quad blended_shift(const bough_model *model, const bough_state *state, co
 void bo_tree_blend_part(const bough_model *model, const bough_state *state, const bo_tree_part *part, float *x,
                         float *positions) {
     const bo_tree_blend *blend = &model->surface->blend;
-    const double *R = state->frames[part->user].rotation;
+    const double *R = state->frames[part->user].pose.rotation;
     for (int32_t i = blend->part_first[part->user]; i < blend->part_first[part->user + 1]; i++) {
         float *local = x + 3 * (size_t)blend->vertices[i], *world = positions + 3 * (size_t)blend->vertices[i];
         quad own = {0};

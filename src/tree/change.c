@@ -80,8 +80,8 @@ static void start_flights(const bough_model *from, const bough_state *state, con
         }
         const bough_frame *frame = &state->frames[part->user];
         root->part = part->user;
-        memcpy(root->origin, frame->origin, sizeof root->origin);
-        memcpy(root->rotation, frame->rotation, sizeof root->rotation);
+        memcpy(root->pose.position, frame->pose.position, sizeof root->pose.position);
+        memcpy(root->pose.rotation, frame->pose.rotation, sizeof root->pose.rotation);
         memcpy(root->velocity, frame->velocity, sizeof root->velocity);
         memcpy(root->angular_velocity, frame->angular_velocity, sizeof root->angular_velocity);
     }
@@ -233,7 +233,7 @@ static bough_status share_momenta(bough_context *ctx, bough_state *state, const 
         const int32_t slot = model->parts[model->inside[root->part]].slot;
         double A[6];
         bo_mat3 R;
-        memcpy(R.m, root->rotation, sizeof R.m);
+        memcpy(R.m, root->pose.rotation, sizeof R.m);
         for (int d = 0; d < 6; d++)
             A[d] = BO_LANE_CONST(w->inertias[slot / 4].A[d], slot % 4);
         bo_store3(root->velocity, bo_mat_vec(R, bo_load3(A)));
@@ -266,8 +266,8 @@ static void become_root(edit *e, int32_t part, bool free) {
     p->track.count = 0; /* it stays where it is */
     p->joint = NULL;
     memset(p->offset, 0, sizeof p->offset);
-    memcpy(p->rotation, e->frames[part].rotation, sizeof p->rotation);
-    memcpy(p->position, e->frames[part].origin, sizeof p->position);
+    memcpy(p->rotation, e->frames[part].pose.rotation, sizeof p->rotation);
+    memcpy(p->position, e->frames[part].pose.position, sizeof p->position);
 }
 
 /* Axes and origin against the interface as it lies now. */
@@ -285,9 +285,9 @@ static bough_status hang_as_it_lies(edit *e, const bough_change *c) {
     if (!bough_component_interface_frame(component, c->interface, e->state->q + e->model->offsets[c->parent], centre,
                                          face.m))
         return crushed(e->ctx);
-    memcpy(Rp.m, above->rotation, sizeof Rp.m);
-    memcpy(Rc.m, child->rotation, sizeof Rc.m);
-    const bo_vec3 x = bo_mat_tvec(Rp, bo_sub(bo_load3(child->origin), bo_load3(above->origin)));
+    memcpy(Rp.m, above->pose.rotation, sizeof Rp.m);
+    memcpy(Rc.m, child->pose.rotation, sizeof Rc.m);
+    const bo_vec3 x = bo_mat_tvec(Rp, bo_sub(bo_load3(child->pose.position), bo_load3(above->pose.position)));
     const bo_mat3 rest = bo_mat_mul(bo_transpose(face), bo_mat_mul(bo_transpose(Rp), Rc));
     p->parent = c->parent, p->interface = c->interface, p->free = false, p->track.count = 0;
     p->joint = NULL;
@@ -340,11 +340,11 @@ static bough_status add(edit *e, const bough_change *c) {
     e->new[c->part] = true; /* those that hang on it are found when the tree is laid out */
     if (p->parent >= 0)
         return BOUGH_OK;
-    e->frames[c->part] = c->pose;
-    memcpy(p->rotation, c->pose.rotation, sizeof p->rotation);
-    memcpy(p->position, c->pose.origin, sizeof p->position);
+    e->frames[c->part] = c->frame;
+    memcpy(p->rotation, c->frame.pose.rotation, sizeof p->rotation);
+    memcpy(p->position, c->frame.pose.position, sizeof p->position);
     for (int k = 0; k < 3; k++)
-        if (!(c->pose.velocity[k] * 0 == 0 && c->pose.angular_velocity[k] * 0 == 0))
+        if (!(c->frame.velocity[k] * 0 == 0 && c->frame.angular_velocity[k] * 0 == 0))
             return refuse(e, c->part, "has a velocity that is not finite");
     return BOUGH_OK;
 }

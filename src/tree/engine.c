@@ -15,7 +15,7 @@ static bough_status point_of(const tree_engine *e, int32_t part, int32_t vertex,
     const bough_frame *frame = &e->state->frames[part];
     if (vertex >= 0)
         return bough_state_vertex(e->ctx, e->model, e->state, part, vertex, position, velocity);
-    memcpy(position, frame->origin, 3 * sizeof *position);
+    memcpy(position, frame->pose.position, 3 * sizeof *position);
     memcpy(velocity, frame->velocity, 3 * sizeof *velocity);
     return BOUGH_OK;
 }
@@ -376,7 +376,8 @@ static bough_status rest_of(const tree_engine *e, int32_t part, int32_t vertex, 
         return point_of(e, part, vertex, position, velocity);
     BO_TRY(bo_tree_positions_of(e, e->state, part));
     for (size_t d = 0; d < 3; d++)
-        position[d] = vertex < 0 ? e->state->frames[part].origin[d] : (double)e->positions[3 * (size_t)vertex + d];
+        position[d] =
+            vertex < 0 ? e->state->frames[part].pose.position[d] : (double)e->positions[3 * (size_t)vertex + d];
     return BOUGH_OK;
 }
 
@@ -403,9 +404,9 @@ static bo_vec3 stress_position(const tree_engine *e, int32_t part, int32_t i) {
     const bough_frame *frame = &e->state->frames[part];
     const double scale = bough_model_describe(e->model)->parts[part].scale;
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     const bo_vec3 X = bo_load3(bo_tree_component_of(e, part)->stress.position + 3 * (size_t)i);
-    return bo_mul_add(bo_load3(frame->origin), scale, bo_mat_vec(R, X));
+    return bo_mul_add(bo_load3(frame->pose.position), scale, bo_mat_vec(R, X));
 }
 
 /* The point of the probe's element, or the nearest of those there are. */

@@ -134,16 +134,18 @@ static bool has_a_home(const bo_tree_changes *c, const bough_state *state, const
 }
 
 /* A root comes to where the event says, or the scene has it; one that was no root, to where it was last. */
-static bough_frame pose_of(const bo_tree_changes *c, const bough_state *state, const bo_tree_event *event,
-                           int32_t part) {
+static bough_frame frame_of(const bo_tree_changes *c, const bough_state *state, const bo_tree_event *event,
+                            int32_t part) {
     const bough_part_def *def = &bough_model_describe(c->model)->parts[part];
     const bool was_root = def->parent < 0;
-    bough_frame pose = event->pose;
+    bough_frame frame = event->frame;
     if (!event->placed)
-        memcpy(pose.origin, was_root ? def->position : state->frames[part].origin, sizeof pose.origin);
+        memcpy(frame.pose.position, was_root ? def->position : state->frames[part].pose.position,
+               sizeof frame.pose.position);
     if (!event->turned)
-        memcpy(pose.rotation, was_root ? def->rotation : state->frames[part].rotation, sizeof pose.rotation);
-    return pose;
+        memcpy(frame.pose.rotation, was_root ? def->rotation : state->frames[part].pose.rotation,
+               sizeof frame.pose.rotation);
+    return frame;
 }
 
 static bough_status change_parts(bough_context *ctx, bo_tree_changes *c, bough_state *state,
@@ -157,7 +159,7 @@ static bough_status change_parts(bough_context *ctx, bo_tree_changes *c, bough_s
         c->list[count] =
             (bough_change){.kind = kind, .part = part, .parent = event->parent, .interface = event->interface};
         if (kind == BOUGH_CHANGE_ADD)
-            c->list[count].pose = pose_of(c, state, event, part);
+            c->list[count].frame = frame_of(c, state, event, part);
         count++;
     }
     if (c->stress)

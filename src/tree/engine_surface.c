@@ -13,8 +13,8 @@ static bough_status find_rest(tree_engine *e) {
     bough_state *still = NULL;
     BO_TRY(bough_state_create(e->ctx, e->model, &still));
     for (int32_t p = 0; p < bough_model_part_count(e->model); p++) {
-        memcpy(e->things[p].rest.rotation, still->frames[p].rotation, sizeof e->things[p].rest.rotation);
-        memcpy(e->things[p].rest.position, still->frames[p].origin, sizeof e->things[p].rest.position);
+        memcpy(e->things[p].rest.rotation, still->frames[p].pose.rotation, sizeof e->things[p].rest.rotation);
+        memcpy(e->things[p].rest.position, still->frames[p].pose.position, sizeof e->things[p].rest.position);
     }
     bough_state_destroy(e->ctx, still);
     return BOUGH_OK;
@@ -88,11 +88,11 @@ bough_status bo_tree_positions_of(const tree_engine *e, const bough_state *state
     const bough_frame *frame = &state->frames[part];
     const double scale = bough_model_describe(e->model)->parts[part].scale;
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     for (size_t v = 0; v < (size_t)surface->vertex_count; v++) {
         const float *x = surface->position + 3 * v;
         double at[3];
-        bo_store3(at, bo_mul_add(bo_load3(frame->origin), scale,
+        bo_store3(at, bo_mul_add(bo_load3(frame->pose.position), scale,
                                  bo_mat_vec(R, bo_v3((double)x[0], (double)x[1], (double)x[2]))));
         for (size_t d = 0; d < 3; d++)
             e->positions[3 * v + d] = (float)at[d];
@@ -105,13 +105,13 @@ static void show_velocities(const tree_engine *e, int32_t part, double scale, do
     const bough_component *c = bo_tree_component_of(e, part);
     const bough_frame *frame = &e->state->frames[part];
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     bough_component_surface_positions(c, e->state->v + bough_model_offset(e->model, part), e->rates);
     for (size_t v = 0; v < (size_t)c->surface.vertex_count; v++) {
         double rate[3], x[3];
         for (size_t d = 0; d < 3; d++) {
             rate[d] = scale * ((double)e->rates[3 * v + d] - (double)c->surface.position[3 * v + d]);
-            x[d] = (double)e->positions[3 * v + d] - frame->origin[d];
+            x[d] = (double)e->positions[3 * v + d] - frame->pose.position[d];
         }
         bo_vec3 swing = bo_cross(bo_load3(frame->angular_velocity), bo_load3(x));
         bo_store3(velocity + 3 * v, bo_add(bo_add(bo_load3(frame->velocity), swing), bo_mat_vec(R, bo_load3(rate))));
@@ -124,7 +124,7 @@ static bough_status show_part(const tree_engine *e, int32_t part, double *x, dou
     const size_t count = 3 * (size_t)bo_tree_component_of(e, part)->surface.vertex_count;
     if (!bo_tree_is_there(e, part)) {
         for (size_t k = 0; k < count; k++)
-            x[k] = e->state->frames[part].origin[k % 3], v[k] = 0;
+            x[k] = e->state->frames[part].pose.position[k % 3], v[k] = 0;
         return BOUGH_OK;
     }
     BO_TRY(bough_state_positions(e->ctx, e->model, e->state, part, e->positions));

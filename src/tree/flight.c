@@ -8,7 +8,7 @@
 
 static bo_mat3 axes_of(const bough_root *root) {
     bo_mat3 R;
-    memcpy(R.m, root->rotation, sizeof R.m);
+    memcpy(R.m, root->pose.rotation, sizeof R.m);
     return R;
 }
 
@@ -40,7 +40,7 @@ static void place(bo_tree_work *work, int32_t slot, bo_vec3 origin, bo_mat3 R, b
 
 void bo_tree_place_roots(const bough_model *model, bo_tree_work *work, const bough_root *roots, double t, bool still) {
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
-        place(work, slot_of(model, &roots[k]), bo_load3(roots[k].origin), axes_of(&roots[k]),
+        place(work, slot_of(model, &roots[k]), bo_load3(roots[k].pose.position), axes_of(&roots[k]),
               bo_load3(roots[k].velocity), bo_load3(roots[k].angular_velocity));
     for (int32_t i = model->levels[0].first_part; i < model->levels[0].end_part && model->led; i++) {
         bo_track_pose pose;
@@ -96,7 +96,7 @@ static void measure(const bo_tree_inertias *s, int32_t lane, bough_root *root) {
     root->mass = BO_LANE_CONST(s->I[0], lane);
     bo_tree_first_moment(s, lane, mc);
     bo_store3(root->centre,
-              bo_add(bo_load3(root->origin), bo_mat_vec(axes_of(root), bo_scale(1 / root->mass, bo_load3(mc)))));
+              bo_add(bo_load3(root->pose.position), bo_mat_vec(axes_of(root), bo_scale(1 / root->mass, bo_load3(mc)))));
 }
 
 void bo_tree_set_momenta(bough_context *ctx, const bough_model *model, bough_state *state) {
@@ -113,7 +113,7 @@ void bo_tree_set_momenta(bough_context *ctx, const bough_model *model, bough_sta
         const bo_vec3 P = bo_mat_vec(R, bo_load3(h)), L = bo_mat_vec(R, bo_load3(h + 3));
         measure(s, slot % 4, root);
         bo_store3(root->momentum, P);
-        bo_store3(root->angular_momentum, bo_add(L, bo_cross(bo_load3(root->origin), P)));
+        bo_store3(root->angular_momentum, bo_add(L, bo_cross(bo_load3(root->pose.position), P)));
     }
     memcpy(state->work->next_roots, state->roots, (size_t)model->free_count * sizeof *state->roots);
 }
@@ -126,7 +126,7 @@ bool bo_tree_project_momenta(bough_context *ctx, const bough_model *model, bough
         const int32_t slot = slot_of(model, root);
         const bo_tree_inertias *s = &state->work->inertias[slot / 4];
         const bo_mat3 R = axes_of(root);
-        const bo_vec3 P = bo_load3(root->momentum), x = bo_load3(root->origin);
+        const bo_vec3 P = bo_load3(root->momentum), x = bo_load3(root->pose.position);
         const bo_vec3 L = bo_sub(bo_load3(root->angular_momentum), bo_cross(x, P));
         double h[6], dV[6], I[36];
         lanes_of(s->p, 6, slot % 4, h);
@@ -154,9 +154,9 @@ static void weigh(const bough_root *from, bo_vec3 g, double dt, bough_root *to) 
 /* Forces from outside, as they stood at the start of the step, where the frame was published. */
 static void add_wrench(const double wrench[6], const bough_frame *frame, double dt, bough_root *root) {
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     bo_vec3 force = bo_mat_vec(R, bo_load3(wrench)), torque = bo_mat_vec(R, bo_load3(wrench + 3));
-    torque = bo_add(torque, bo_cross(bo_load3(frame->origin), force));
+    torque = bo_add(torque, bo_cross(bo_load3(frame->pose.position), force));
     bo_store3(root->momentum, bo_mul_add(bo_load3(root->momentum), dt, force));
     bo_store3(root->angular_momentum, bo_mul_add(bo_load3(root->angular_momentum), dt, torque));
 }
@@ -185,8 +185,8 @@ static void fly_one(const bough_model *model, const bo_tree_work *work, double d
     bo_mat3 Rn = bo_mat_mul(R, bo_exp3(bo_scale(0.5 * dt, bo_add(w, wn))));
     bo_vec3 an = bo_add(bo_mat_vec(Rn, bo_load3(A)), g), v = bo_load3(from->velocity);
     bo_vec3 vn = bo_mul_add(bo_mul_add(v, dt * (1 - gamma), bo_load3(from->acceleration)), dt * gamma, an);
-    memcpy(to->rotation, Rn.m, sizeof to->rotation);
-    bo_store3(to->origin, bo_mul_add(bo_load3(from->origin), 0.5 * dt, bo_add(v, vn)));
+    memcpy(to->pose.rotation, Rn.m, sizeof to->pose.rotation);
+    bo_store3(to->pose.position, bo_mul_add(bo_load3(from->pose.position), 0.5 * dt, bo_add(v, vn)));
     bo_store3(to->velocity, vn);
     bo_store3(to->angular_velocity, bo_mat_vec(Rn, wn));
     bo_store3(to->acceleration, an);

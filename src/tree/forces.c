@@ -55,7 +55,7 @@ static void local_motion(const bough_model *model, const bough_state *state, con
 
 static bo_mat3 axes_of(const bough_frame *frame) {
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     return R;
 }
 
@@ -223,7 +223,7 @@ static void world_motion(const bough_model *model, const bough_state *state, int
     local_motion(model, state, part_of(model, part), vertex, &x, &v);
     bo_mat3 R = axes_of(frame);
     bo_vec3 arm = bo_mat_vec(R, x);
-    *at = bo_add(bo_load3(frame->origin), arm);
+    *at = bo_add(bo_load3(frame->pose.position), arm);
     *rate =
         bo_add(bo_add(bo_load3(frame->velocity), bo_cross(bo_load3(frame->angular_velocity), arm)), bo_mat_vec(R, v));
 }
@@ -274,9 +274,9 @@ bough_status bough_state_positions(bough_context *ctx, const bough_model *model,
     bough_component_surface_positions(c, state->q + p->offset, positions);
     float R[9], origin[3];
     for (int k = 0; k < 9; k++)
-        R[k] = (float)(p->scale * frame->rotation[k]);
+        R[k] = (float)(p->scale * frame->pose.rotation[k]);
     for (int k = 0; k < 3; k++)
-        origin[k] = (float)frame->origin[k];
+        origin[k] = (float)frame->pose.position[k];
     for (int32_t v = 0; v < c->surface.vertex_count; v++) {
         float *x = positions + 3 * (size_t)v, y[3] = {x[0], x[1], x[2]};
         for (int k = 0; k < 3; k++)

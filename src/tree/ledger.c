@@ -161,8 +161,8 @@ static void add_load_work(const bough_model *model, const bough_state *state, co
         const double *wrench = w->load_wrench + 6 * i;
         const bo_mat3 R = bo_matrix_at(now->world, part->slot % 4);
         bo_mat3 R_was;
-        memcpy(R_was.m, was->rotation, sizeof R_was.m);
-        const bo_vec3 way = bo_sub(bo_vector_at(now->origin, part->slot % 4), bo_load3(was->origin));
+        memcpy(R_was.m, was->pose.rotation, sizeof R_was.m);
+        const bo_vec3 way = bo_sub(bo_vector_at(now->origin, part->slot % 4), bo_load3(was->pose.position));
         const bo_vec3 mean = bo_scale(0.5, bo_add(bo_mat_tvec(R_was, way), bo_mat_tvec(R, way)));
         const bo_vec3 turn = bo_log3(bo_mat_mul(bo_transpose(R_was), R));
         double work = bo_dot(bo_load3(wrench), mean) + bo_dot(bo_load3(wrench + 3), turn);

@@ -100,7 +100,7 @@ typedef struct record_head {
 
 typedef struct change_record {
     int32_t kind, part, parent, interface;
-    bough_frame pose;
+    bough_frame frame;
 } change_record;
 
 enum { NAME_SIZE = 32 };
@@ -256,7 +256,7 @@ static void put_changes(bough_log *log, bough_status status) {
         if (c->kind == BOUGH_CHANGE_ATTACH)
             r.parent = c->parent, r.interface = c->interface;
         if (c->kind == BOUGH_CHANGE_ADD)
-            r.pose = c->pose;
+            r.frame = c->frame;
         put(log, &r, sizeof r);
     }
 }
@@ -760,7 +760,7 @@ static bough_status change(const player *p, const record *r) {
     for (int32_t i = 0; i < count; i++) {
         change_record c;
         memcpy(&c, r->payload + (size_t)i * sizeof c, sizeof c);
-        changes[i] = (bough_change){(bough_change_kind)c.kind, c.part, c.parent, c.interface, c.pose};
+        changes[i] = (bough_change){(bough_change_kind)c.kind, c.part, c.parent, c.interface, c.frame};
     }
     bough_status status = bough_state_change(p->ctx, p->model, p->state, count, changes);
     bo_free(p->ctx, changes);

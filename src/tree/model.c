@@ -61,7 +61,7 @@ static const char *name_of(const bough_part_def *part, char buffer[32], int32_t 
     return buffer;
 }
 
-/* What rig's joints have and those of trees have not. */
+/* Refuses settings of rig's joints that trees do not have. */
 static bough_status check_turning(bough_context *ctx, const char *label, const bough_joint_def *j) {
     for (int k = 0; k < bough_joint_freedoms(j->kind); k++) {
         if (j->stiffness[k] != j->stiffness[0] || j->damping[k] != j->damping[0] || j->compliance)
@@ -423,8 +423,8 @@ static void start_roots(const bough_model *model, bough_state *state) {
             continue;
         bough_root *root = &state->roots[part->flight];
         root->part = part->user;
-        bo_store3(root->origin, part->position);
-        memcpy(root->rotation, part->rest.m, sizeof root->rotation);
+        bo_store3(root->pose.position, part->position);
+        memcpy(root->pose.rotation, part->rest.m, sizeof root->pose.rotation);
     }
 }
 

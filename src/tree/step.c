@@ -283,9 +283,9 @@ static void publish_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
         bough_frame *frame = &state->frames[model->parts[i].user];
         double R[9], v[3], w[3];
         for (int k = 0; k < 9; k++)
-            frame->rotation[k] = R[k] = BO_LANE_CONST(f->world[k], lane);
+            frame->pose.rotation[k] = R[k] = BO_LANE_CONST(f->world[k], lane);
         for (int k = 0; k < 3; k++) {
-            frame->origin[k] = BO_LANE_CONST(f->origin[k], lane);
+            frame->pose.position[k] = BO_LANE_CONST(f->origin[k], lane);
             v[k] = BO_LANE_CONST(f->v[k], lane);
             w[k] = BO_LANE_CONST(f->w[k], lane);
         }
@@ -324,7 +324,7 @@ static bough_status move_on(bough_context *ctx, const bough_model *model, bo_tre
 
 static bool roots_are_finite(const bough_model *model, const bough_root *roots) {
     for (int32_t k = model->first_flight; k < model->end_flight; k++)
-        if (!bo_all_finite(3, roots[k].origin) || !bo_all_finite(9, roots[k].rotation) ||
+        if (!bo_all_finite(3, roots[k].pose.position) || !bo_all_finite(9, roots[k].pose.rotation) ||
             !bo_all_finite(3, roots[k].velocity) || !bo_all_finite(3, roots[k].angular_velocity) ||
             !bo_all_finite(3, roots[k].acceleration) || !bo_all_finite(3, roots[k].angular_acceleration))
             return false;

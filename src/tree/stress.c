@@ -95,7 +95,7 @@ bough_status bough_state_stress(bough_context *ctx, const bough_model *model, co
                        i);
     for (int k = 0; k < 6; k++)
         stress->cauchy[k] *= state->stiffness[part] * state->stiffness[part];
-    turn_stress(state->frames[part].rotation, stress->cauchy);
+    turn_stress(state->frames[part].pose.rotation, stress->cauchy);
     stress->von_mises = bough_von_mises(stress->cauchy);
     bough_principal_stresses(stress->cauchy, stress->principal, stress->directions);
     return BOUGH_OK;

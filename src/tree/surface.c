@@ -185,8 +185,8 @@ static motion motion_of(const bough_frame *frame, double scale) {
     motion m = {0};
     for (int k = 0; k < 3; k++) {
         for (int j = 0; j < 3; j++)
-            m.column[j][k] = (float)(scale * frame->rotation[3 * k + j]);
-        m.origin[k] = (float)frame->origin[k];
+            m.column[j][k] = (float)(scale * frame->pose.rotation[3 * k + j]);
+        m.origin[k] = (float)frame->pose.position[k];
     }
     return m;
 }
@@ -280,7 +280,7 @@ static void keep_seams(const drawing *d, const bo_tree_part *part, const float *
 /* All of it in one point, which nobody sees. */
 static void hide_part(const bough_frame *frame, int32_t count, float *positions, float *normals) {
     for (size_t k = 0; k < 3 * (size_t)count; k++) {
-        positions[k] = (float)frame->origin[k % 3];
+        positions[k] = (float)frame->pose.position[k % 3];
         if (normals)
             normals[k] = k % 3 == 2;
     }

@@ -18,7 +18,7 @@ static bool equal_springs(const double springs[BO_MOST_FREEDOMS]) {
     return springs[1] == springs[0] && springs[2] == springs[0] && springs[4] == springs[3] && springs[5] == springs[3];
 }
 
-/* What rig's joints have and ties have not. */
+/* Refuses settings of rig's joints that ties do not have. */
 static bough_status check_settings(bough_context *ctx, const char *label, const bough_joint_def *tie) {
     const bough_pose none = bough_default_pose();
     if (tie->kind != BOUGH_JOINT_COMPLIANT)

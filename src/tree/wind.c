@@ -240,8 +240,8 @@ BO_INLINE void begin_batch(const air *a, const bo_tree_part *const part[LANES], 
     }
     gather(scales, 0, &b->scale);
     for (size_t k = 0; k < 3; k++) {
-        gather_doubles(frame, IN_FRAME(origin) + k, &place[0][k]);
-        gather_doubles(frame + LANES / 2, IN_FRAME(origin) + k, &place[1][k]);
+        gather_doubles(frame, IN_FRAME(pose.position) + k, &place[0][k]);
+        gather_doubles(frame + LANES / 2, IN_FRAME(pose.position) + k, &place[1][k]);
         gather(frame, IN_FRAME(velocity) + k, &flow[k]);
         gather(frame, IN_FRAME(angular_velocity) + k, &turning[k]);
         flow[k] = (float)a->mean[k] - flow[k];
@@ -250,7 +250,7 @@ BO_INLINE void begin_batch(const air *a, const bo_tree_part *const part[LANES], 
     add_gusts(a, (const bo_v4(*)[3])place, flow);
     for (size_t k = 0; k < 9; k++) {
         vec R;
-        gather(frame, IN_FRAME(rotation) + k, &R);
+        gather(frame, IN_FRAME(pose.rotation) + k, &R);
         b->flow[k % 3] += R * flow[k / 3];
         b->turning[k % 3] += R * turning[k / 3];
     }

@@ -101,7 +101,7 @@ static void look(saw *s) {
     const int32_t size = bough_model_size(s->model), parts = bough_model_part_count(s->model);
     uint64_t hash = hash_numbers(s->tally.hash, s->state->q, size);
     hash = hash_numbers(hash, s->state->v, size);
-    s->tally.hash = hash_numbers(hash, s->state->frames[0].origin, parts * (int64_t)(sizeof(bough_frame) / 8));
+    s->tally.hash = hash_numbers(hash, s->state->frames[0].pose.position, parts * (int64_t)(sizeof(bough_frame) / 8));
 }
 
 /* Changes, with steps between them. */

@@ -126,8 +126,8 @@ static void letters_start_as_a_rigid_body_that_turns(void **state) {
         check_near(root->angular_velocity[d], w[d], 1e-14);
         check_near(root->velocity[d], v0[d], 1e-14);
         /* v = v0 + w x (c - x0) */
-        const double v =
-            v0[d] + w[e] * (root->centre[g] - root->origin[g]) - w[g] * (root->centre[e] - root->origin[e]);
+        const double v = v0[d] + w[e] * (root->centre[g] - root->pose.position[g]) -
+                         w[g] * (root->centre[e] - root->pose.position[e]);
         check_near(P[d], root->mass * v, 1e-13 * root->mass);
         check_near(v, 0, 1e-3);
         energy += 0.5 * w[d] * (L[d] - (root->centre[e] * P[g] - root->centre[g] * P[e])) + 0.5 * P[d] * v;
@@ -226,7 +226,7 @@ static void films_are_made(void **state) {
 /* Half a turn about the hub's upright axis carries one wing into the other, and panels reach as far up as down. */
 static void check_wings_are_alike(const flight *f) {
     const bough_model_def *def = bough_model_describe(f->model);
-    const double *centre = f->state->roots[0].origin;
+    const double *centre = f->state->roots[0].pose.position;
     int pairs = 0;
     for (int32_t i = 0; i < def->part_count; i++) {
         char other[64];
@@ -237,8 +237,8 @@ static void check_wings_are_alike(const flight *f) {
         check(j >= 0);
         const bough_frame *a = &f->state->frames[i], *b = &f->state->frames[j];
         for (int d = 0; d < 2; d++)
-            check_near(a->origin[d] - centre[d], centre[d] - b->origin[d], 1e-9);
-        check_near(a->origin[2], b->origin[2], 1e-10);
+            check_near(a->pose.position[d] - centre[d], centre[d] - b->pose.position[d], 1e-9);
+        check_near(a->pose.position[2], b->pose.position[2], 1e-10);
         pairs++;
     }
     check_int(pairs, 15);
@@ -254,8 +254,8 @@ static void thrusters_turn_the_station(void **state) {
     flight f = take_off("station/scene.json");
     const double *P = f.values + BOUGH_COLUMN_MOMENTUM, *L = f.values + BOUGH_COLUMN_ANGULAR_MOMENTUM;
     const bough_frame *right = &f.state->frames[bough_model_find_part(f.model, "right 3")];
-    const double arm =
-        hypot(right->origin[0] - f.state->roots[0].origin[0], right->origin[1] - f.state->roots[0].origin[1]);
+    const double arm = hypot(right->pose.position[0] - f.state->roots[0].pose.position[0],
+                             right->pose.position[1] - f.state->roots[0].pose.position[1]);
     check_near(length3(P), 0, 1e-12);
     check_wings_are_alike(&f);
     fly_until(&f, 0.75);

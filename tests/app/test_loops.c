@@ -116,13 +116,13 @@ static void the_chandelier_swings_and_comes_to_rest(void **state) {
     check_ok(ctx, bough_state_settle(ctx, m.model, m.state, NULL, NULL));
     const double rest = energy_of(&m), force[3] = {45, 18, 0}, none[3] = {0};
     double start[3], reach = 0, before = INFINITY, most = 0;
-    memcpy(start, m.state->frames[hub].origin, sizeof start);
-    check(fabs(start[0]) < 1e-6 && fabs(start[1]) < 1e-6 && m.state->frames[lamp].origin[2] < start[2]);
+    memcpy(start, m.state->frames[hub].pose.position, sizeof start);
+    check(fabs(start[0]) < 1e-6 && fabs(start[1]) < 1e-6 && m.state->frames[lamp].pose.position[2] < start[2]);
     for (int i = 0; i < 120 * 40; i++) {
         if (i < 36)
             check_ok(ctx, bough_state_add_wrench(ctx, m.model, m.state, hub, force, none));
         check_ok(ctx, bough_advance(ctx, m.model, m.state, 1.0 / 120, NULL));
-        reach = fmax(reach, fabs(m.state->frames[hub].origin[0] - start[0]));
+        reach = fmax(reach, fabs(m.state->frames[hub].pose.position[0] - start[0]));
         if (i >= 36 && i % 120 == 0) {
             const double energy = energy_of(&m) - rest;
             check(energy < before);

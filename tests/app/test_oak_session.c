@@ -23,7 +23,8 @@ static int32_t near_branch(session *s, int32_t part) {
     int32_t best = first;
     double least = INFINITY;
     for (int32_t i = 0; i < BRANCHES; i++) {
-        const double *x = s->state->frames[part].origin, *y = s->state->frames[(first + i) % BRANCHES].origin;
+        const double *x = s->state->frames[part].pose.position,
+                     *y = s->state->frames[(first + i) % BRANCHES].pose.position;
         const double distance = hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]);
         if (distance < least)
             least = distance, best = (first + i) % BRANCHES;

@@ -345,9 +345,9 @@ static void arrays_have_all_of_a_run(void **state) {
         }
         for (size_t p = 0; p < 2; p++) {
             for (size_t d = 0; d < 3; d++)
-                check(number_at(&origin, (2 * f + p) * 3 + d) == s.state->frames[p].origin[d]);
+                check(number_at(&origin, (2 * f + p) * 3 + d) == s.state->frames[p].pose.position[d]);
             for (size_t d = 0; d < 9; d++)
-                check(number_at(&rotation, (2 * f + p) * 9 + d) == s.state->frames[p].rotation[d]);
+                check(number_at(&rotation, (2 * f + p) * 9 + d) == s.state->frames[p].pose.rotation[d]);
             check_int(number_at(&present, 2 * f + p), !bough_state_parts(s.model, s.state)[p].absent);
             check_int(number_at(&first, p), bough_model_offset(s.model, (int32_t)p));
             check_int(number_at(&of, p), bough_model_describe(s.model)->parts[p].component);

@@ -69,6 +69,28 @@ static void joints_are_checked(void **unused) {
     bough_context_destroy(ctx);
 }
 
+/* What joints may be, but not those of mechanisms. */
+static void other_joints_are_refused(void **unused) {
+    (void)unused;
+    bough_context *ctx = test_context(1);
+    sketch *s = ladder(2, BOUGH_JOINT_HINGE);
+    const bough_joint_def good = s->joints[1];
+    bough_mechanism *m = NULL;
+#define UNSUPPORTED(change, part)                                                                  \
+    do {                                                                                           \
+        s->joints[1] = good;                                                                       \
+        change;                                                                                    \
+        check_fails(ctx, bough_mechanism_create(ctx, &s->def, &m), BOUGH_ERROR_UNSUPPORTED, part); \
+    } while (0)
+    UNSUPPORTED(s->joints[1].kind = BOUGH_JOINT_WELD, "joint 1 is a weld");
+    UNSUPPORTED(s->joints[1].kind = BOUGH_JOINT_FREE, "joint 1 is free");
+    UNSUPPORTED(s->joints[1].start[0] = 0.1, "joint 1: coordinates of a mechanism follow from the rest poses");
+    UNSUPPORTED(s->joints[1].friction[0] = 0.1, "joint 1: joints of a mechanism have no friction");
+#undef UNSUPPORTED
+    free(s);
+    bough_context_destroy(ctx);
+}
+
 static void topology_is_checked(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
@@ -218,6 +240,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_are_checked),
         cmocka_unit_test(joints_are_checked),
+        cmocka_unit_test(other_joints_are_refused),
         cmocka_unit_test(topology_is_checked),
         cmocka_unit_test(extremes_give_sentences_or_numbers),
         cmocka_unit_test(a_singular_pose_has_less_rank),

@@ -411,11 +411,11 @@ static void what_is_added_stands_as_the_scene_has_it(void **unused) {
     check(bough_run_model(p.run, &model, &state));
     step(ctx, &p, 2);
     const double upright[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, tilted[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0};
-    check(state->frames[0].origin[0] == 5 && state->frames[0].origin[1] == 0);
-    check(state->frames[1].origin[0] == 0 && state->frames[1].origin[1] == 3);
+    check(state->frames[0].pose.position[0] == 5 && state->frames[0].pose.position[1] == 0);
+    check(state->frames[1].pose.position[0] == 0 && state->frames[1].pose.position[1] == 3);
     for (int k = 0; k < 9; k++) {
-        check_near(state->frames[0].rotation[k], upright[k], 1e-12);
-        check_near(state->frames[1].rotation[k], tilted[k], 1e-12);
+        check_near(state->frames[0].pose.rotation[k], upright[k], 1e-12);
+        check_near(state->frames[1].pose.rotation[k], tilted[k], 1e-12);
     }
     end(ctx, &p);
     bough_context_destroy(ctx);

@@ -305,9 +305,9 @@ static void stiff_hands_hold_the_full_mechanism(void **state) {
     check_ok(ctx, bough_run_pull(ctx, p.run, 0, 2, far, target, 3e4, 300));
     for (int i = 0; i < 400; i++) /* and the motors are at rest again */
         check_ok(ctx, bough_run_step(ctx, p.run));
-    const bough_frame pose = frame_of(&p, 2);
-    check_near(pose.origin[2] + pose.rotation[6] * x[0] + pose.rotation[7] * x[1] + pose.rotation[8] * x[2], target[2],
-               5e-3);
+    const bough_pose pose = frame_of(&p, 2).pose;
+    check_near(pose.position[2] + pose.rotation[6] * x[0] + pose.rotation[7] * x[1] + pose.rotation[8] * x[2],
+               target[2], 5e-3);
     check_below(fabs(value(&p, "hand.vz")), 1e-3);
     end(ctx, &p);
     bough_context_destroy(ctx);

@@ -377,11 +377,11 @@ static void surfaces_go_with_the_links(void **state) {
     int32_t vertex = 0;
     for (int32_t i = 0; i < 5; i++) {
         const bough_look *look = look_of(&p, i);
-        const bough_frame pose = frame_of(&p, i);
+        const bough_pose pose = frame_of(&p, i).pose;
         check_int(bough_run_thing(p.run, i)->first_vertex, vertex);
         for (int32_t k = 0; k < look->vertex_count; k++, vertex++)
             for (int d = 0; d < 3; d++) {
-                double x = pose.origin[d];
+                double x = pose.position[d];
                 for (int c = 0; c < 3; c++)
                     x += pose.rotation[3 * d + c] * look->vertices[3 * k + c];
                 check_near(mesh->vertices[3 * vertex + d] + u[3 * vertex + d], x, 1e-12);
@@ -456,7 +456,7 @@ static void a_ball_falls_and_lies(void **state) {
     check_near(value(&p, "ball.z"), 0.1, 2e-3);
     check_near(value(&p, "ball.vz"), 0, 1e-3);
     check_int(bough_run_thing_count(p.run), 2);
-    check_near(frame_of(&p, 0).origin[2], 0.1, 2e-3);
+    check_near(frame_of(&p, 0).pose.position[2], 0.1, 2e-3);
     end(ctx, &p);
     bough_context_destroy(ctx);
 }

@@ -40,8 +40,9 @@ static void everything_that_is_said_is_read(void **state) {
     check_int(scene->tree.event_count, 6);
     const bo_tree_event *e = scene->tree.events;
     check(e[0].kind == BOUGH_CHANGE_DETACH && e[0].part_count == 2 && e[0].parts[0] == 1 && e[0].parts[1] == 2);
-    check(e[1].kind == BOUGH_CHANGE_ADD && e[1].placed && e[1].pose.origin[1] == 5 && e[1].pose.velocity[0] == 7);
-    check_near(e[1].pose.rotation[2], 1, 1e-15);
+    check(e[1].kind == BOUGH_CHANGE_ADD && e[1].placed && e[1].frame.pose.position[1] == 5 &&
+          e[1].frame.velocity[0] == 7);
+    check_near(e[1].frame.pose.rotation[2], 1, 1e-15);
     check(e[2].kind == BOUGH_CHANGE_ATTACH && e[2].parts[0] == 1 && e[2].parent == 0);
     check(!strcmp(scene->plan->assembly.components[0].rigid->interfaces[e[2].interface].name, "side"));
     check(e[3].kind == BOUGH_CHANGE_ATTACH && e[3].parent == -1);

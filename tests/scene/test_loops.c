@@ -55,8 +55,8 @@ static void everything_that_is_said_reaches_the_model(void **state) {
     check(world->parent.body == 2 && world->child.body == BOUGH_WORLD);
     check(world->stiffness[0] == 5 && world->damping[0] == 0);
     /* a's tip is at (1, 0.1, 0.05) from the middle of its base; b is there, beside it */
-    check_near(l.rest->frames[1].origin[0] - l.rest->frames[0].origin[0], 1.5, 1e-12);
-    check_near(l.rest->frames[1].origin[2] - l.rest->frames[0].origin[2], -1, 1e-12);
+    check_near(l.rest->frames[1].pose.position[0] - l.rest->frames[0].pose.position[0], 1.5, 1e-12);
+    check_near(l.rest->frames[1].pose.position[2] - l.rest->frames[0].pose.position[2], -1, 1e-12);
     demolish(ctx, &l);
     bough_context_destroy(ctx);
 }

@@ -34,14 +34,14 @@ static int32_t part_named(const bough_model *model, const char *name) {
 static void check_moved(const bough_frame *copy, const bough_frame *one, const double degrees[3], double scale,
                         const double position[3]) {
     bo_mat3 R = bo_turn_degrees(degrees), own;
-    memcpy(own.m, one->rotation, sizeof own.m);
+    memcpy(own.m, one->pose.rotation, sizeof own.m);
     own = bo_mat_mul(R, own);
     double origin[3];
-    bo_store3(origin, bo_mul_add(bo_load3(position), scale, bo_mat_vec(R, bo_load3(one->origin))));
+    bo_store3(origin, bo_mul_add(bo_load3(position), scale, bo_mat_vec(R, bo_load3(one->pose.position))));
     for (int d = 0; d < 3; d++)
-        check_near(copy->origin[d], origin[d], 1e-12);
+        check_near(copy->pose.position[d], origin[d], 1e-12);
     for (int d = 0; d < 9; d++)
-        check_near(copy->rotation[d], own.m[d], 1e-12);
+        check_near(copy->pose.rotation[d], own.m[d], 1e-12);
 }
 
 /* Each kind of object has the same frames as a scene of it alone. */
@@ -93,19 +93,19 @@ static void copies_stand_in_rows_and_grids(void **state) {
     for (int k = 0; k < 3; k++) {
         char name[32];
         snprintf(name, sizeof name, "row%d/stem", k + 1);
-        const double *x = g.rest->frames[part_named(g.model, name)].origin;
+        const double *x = g.rest->frames[part_named(g.model, name)].pose.position;
         for (int d = 0; d < 3; d++)
             check_near(x[d], 1 + d + k * (1 + d), 1e-12);
     }
     for (int k = 0; k < 6; k++) {
         char name[32];
         snprintf(name, sizeof name, "grid%d/stem", k + 1);
-        const double *x = g.rest->frames[part_named(g.model, name)].origin;
+        const double *x = g.rest->frames[part_named(g.model, name)].pose.position;
         check_near(x[0], 1 + 10 * (k % 2), 1e-12);
         check_near(x[1], 2 + 20 * (k / 2), 1e-12);
         check_near(x[2], 103, 1e-12);
     }
-    check_near(g.rest->frames[part_named(g.model, "row4/stem")].origin[0], 1, 1e-12);
+    check_near(g.rest->frames[part_named(g.model, "row4/stem")].pose.position[0], 1, 1e-12);
     const int32_t leaf = part_named(g.model, "grid5/leaf1");
     check_int(bough_model_describe(g.model)->parts[leaf].parent, part_named(g.model, "grid5/stem"));
     demolish(ctx, &g);
@@ -398,10 +398,10 @@ static void absent_trees_can_be_added(void **state) {
     check_ok(ctx, bough_state_energies(ctx, model, now, &before));
     const bough_change add = {.kind = BOUGH_CHANGE_ADD,
                               .part = bough_model_find_part(model, "spare/stem"),
-                              .pose = {{5, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0}, {0}}};
+                              .frame = {{{5, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {0}, {0}}};
     check_ok(ctx, bough_state_change(ctx, model, now, 1, &add));
     check_ok(ctx, bough_state_energies(ctx, model, now, &after));
-    check_near(now->frames[add.part].origin[0], 5, 0);
+    check_near(now->frames[add.part].pose.position[0], 5, 0);
     check_near(after.gravity - before.gravity, before.gravity, 1e-9 * fabs(before.gravity)); /* as high as the other */
     check_ok(ctx, bough_step(ctx, model, now, 1e-3));
     bough_state_destroy(ctx, now);

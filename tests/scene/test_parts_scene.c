@@ -84,7 +84,7 @@ static void objects_stay_where_they_are(void **state) {
     const double middle[2][3] = {{5, 6.1, 7.05}, {6, 6.1, 7.05}};
     for (int p = 0; p < 2; p++)
         for (int d = 0; d < 3; d++)
-            check_near(rest->frames[p].origin[d], middle[p][d], 1e-12);
+            check_near(rest->frames[p].pose.position[d], middle[p][d], 1e-12);
     bough_state_destroy(ctx, rest);
     bough_model_destroy(ctx, model);
     bough_scene_destroy(ctx, scene);

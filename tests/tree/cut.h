@@ -169,13 +169,14 @@ static inline void compute_apart(cut *c, double *x, double *n) {
         const bough_surface *surface = &component->surface;
         const bough_frame *frame = &c->state->frames[i];
         bo_mat3 axes;
-        memcpy(axes.m, frame->rotation, sizeof axes.m);
+        memcpy(axes.m, frame->pose.rotation, sizeof axes.m);
         double *u = malloc(3 * sizeof *u * (size_t)component->volume.vertex_count);
         displace(component, c->state->q + bough_model_offset(c->model, i), u);
         for (int32_t v = 0; v < surface->vertex_count; v++) {
             const int32_t m = 3 * surface->mesh_vertex[v];
             bo_vec3 local = bo_add(bo_load3(component->volume.position + m), bo_load3(u + m));
-            bo_store3(x + 3 * v, bo_mul_add(bo_load3(frame->origin), c->parts[i].scale, bo_mat_vec(axes, local)));
+            bo_store3(x + 3 * v,
+                      bo_mul_add(bo_load3(frame->pose.position), c->parts[i].scale, bo_mat_vec(axes, local)));
         }
         for (int32_t t = 0; t < surface->triangle_count; t++) {
             const int32_t *corner = surface->triangles + 3 * t;

@@ -64,7 +64,7 @@ static void a_cut_keeps_energy_and_momenta(void **unused) {
         check_momenta(&before, &after, 1e-12);
         check_near(energy(&after), energy(&before), 1e-12 * energy(&before));
         for (int d = 0; d < 3; d++) {
-            check_near(g.state->frames[cuts[i]].origin[d], was.origin[d], 1e-14);
+            check_near(g.state->frames[cuts[i]].pose.position[d], was.pose.position[d], 1e-14);
             check_near(g.state->frames[cuts[i]].velocity[d], was.velocity[d], 1e-13);
         }
         step(&g, 5);
@@ -129,7 +129,7 @@ static void check_same(const garden *g, const garden *h, double tolerance) {
         if (bough_state_parts(g->model, g->state)[i].absent)
             continue;
         for (int d = 0; d < 3; d++) {
-            check_near(g->state->frames[i].origin[d], h->state->frames[i].origin[d], tolerance);
+            check_near(g->state->frames[i].pose.position[d], h->state->frames[i].pose.position[d], tolerance);
             check_near(g->state->frames[i].velocity[d], h->state->frames[i].velocity[d], 100 * tolerance);
         }
     }
@@ -175,11 +175,11 @@ static void seen_from_interface(const garden *g, int32_t part, int32_t parent, i
     bo_mat3 face, Rp, Rc;
     check(bough_component_interface_frame(c, interface, g->state->q + bough_model_offset(g->model, parent), centre,
                                           face.m));
-    memcpy(Rp.m, above->rotation, sizeof Rp.m);
-    memcpy(Rc.m, child->rotation, sizeof Rc.m);
+    memcpy(Rp.m, above->pose.rotation, sizeof Rp.m);
+    memcpy(Rc.m, child->pose.rotation, sizeof Rc.m);
     const bo_mat3 rest = bo_mat_mul(bo_transpose(face), bo_mat_mul(bo_transpose(Rp), Rc));
     memcpy(out, rest.m, sizeof rest.m);
-    const bo_vec3 x = bo_mat_tvec(Rp, bo_sub(bo_load3(child->origin), bo_load3(above->origin)));
+    const bo_vec3 x = bo_mat_tvec(Rp, bo_sub(bo_load3(child->pose.position), bo_load3(above->pose.position)));
     bo_store3(out + 9, bo_mat_tvec(face, bo_sub(x, bo_scale(g->parts[parent].scale, bo_load3(centre)))));
 }
 
@@ -200,7 +200,7 @@ static void what_is_attached_stays_and_shares_its_momentum(void **unused) {
     check_near(after.elastic, before.elastic, 1e-13 * before.elastic);
     for (int32_t i = 0; i < 12; i++)
         for (int d = 0; d < 3; d++)
-            check_near(g.state->frames[i].origin[d], was[i].origin[d], 1e-13);
+            check_near(g.state->frames[i].pose.position[d], was[i].pose.position[d], 1e-13);
     /* once they move as one, nothing is left to share */
     const bough_change again[] = {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = 6, .interface = 1}};
     check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, again));
@@ -217,7 +217,7 @@ static void what_is_attached_stays_and_shares_its_momentum(void **unused) {
     const bough_part_def *limb = &bough_state_parts(g.model, g.state)[LIMB];
     check(limb->parent == -1 && length_of(3, limb->offset) == 0);
     for (int d = 0; d < 3; d++)
-        check_near(limb->position[d], g.state->frames[LIMB].origin[d], 1e-15);
+        check_near(limb->position[d], g.state->frames[LIMB].pose.position[d], 1e-15);
     clear(&g);
 }
 
@@ -246,10 +246,10 @@ static void what_is_reattached_goes_back(void **unused) {
     check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));
     step(&g, 30);
     check_ok(g.ctx, bough_state_attach(g.ctx, g.model, g.state, 8, -1, 0)); /* held elsewhere */
-    check(fabs(g.state->frames[8].origin[0] - g.parts[8].position[0]) > 0.01);
+    check(fabs(g.state->frames[8].pose.position[0] - g.parts[8].position[0]) > 0.01);
     change(&g, BOUGH_CHANGE_REATTACH, 8);
     for (int d = 0; d < 3; d++) {
-        check_near(g.state->frames[8].origin[d], g.parts[8].position[d], 0);
+        check_near(g.state->frames[8].pose.position[d], g.parts[8].position[d], 0);
         check_near(g.state->frames[8].velocity[d], 0, 0);
     }
     clear(&g);
@@ -312,11 +312,11 @@ static void what_is_removed_is_gone_until_it_is_added(void **unused) {
     check_fails(g.ctx, bough_state_detach(g.ctx, g.model, g.state, 6), BOUGH_ERROR_ARGUMENT, "absent");
     step(&g, 10);
     bough_change back = {.kind = BOUGH_CHANGE_ADD, .part = 4};
-    back.pose = (bough_frame){{1, 2, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 5}, {0, 1, 0}};
+    back.frame = (bough_frame){{{1, 2, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {0, 0, 5}, {0, 1, 0}};
     check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &back));
     check_int(g.state->root_count, 2);
     check_fails(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &back), BOUGH_ERROR_ARGUMENT, "there already");
-    check_near(g.state->frames[4].origin[1], 2, 0);
+    check_near(g.state->frames[4].pose.position[1], 2, 0);
     check_near(g.state->frames[4].velocity[2], 5, 1e-13);
     for (int32_t i = 4; i < 8; i++)
         for (int32_t l = 0; l < 4; l++)
@@ -429,7 +429,7 @@ static void other_trees_keep_their_bits(void **unused) {
                               {.kind = BOUGH_CHANGE_ADD, .part = 4 * 13},
                               {.kind = BOUGH_CHANGE_DETACH, .part = 4 * 0 + 1},
                               {.kind = BOUGH_CHANGE_REATTACH, .part = 4 * 11 + 1}};
-        all[5].pose = h.state->frames[4 * 13];
+        all[5].frame = h.state->frames[4 * 13];
         step(&g, 5), step(&h, 5);
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
             check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, &all[i]));
@@ -490,7 +490,7 @@ static void change_at_random(garden *g, uint64_t seed, int count) {
                                 .part = (int32_t)(test_bits(&random) % 12),
                                 .parent = (int32_t)(test_bits(&random) % 13) - 1,
                                 .interface = (int32_t)(test_bits(&random) % 3),
-                                .pose = {{0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0}, {0, 0, 1}}};
+                                .frame = {{{0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {1, 0, 0}, {0, 0, 1}}};
         const bough_status status = bough_state_change(g->ctx, g->model, g->state, 1, &c);
         check(status == BOUGH_OK || status == BOUGH_ERROR_ARGUMENT);
         check_ok(g->ctx, bough_advance(g->ctx, g->model, g->state, 1.0 / 240, NULL));

@@ -56,7 +56,7 @@ static int32_t loads_of(const bars *b, int32_t part, double *loads) {
     const bo_tree_part *p = &b->model->parts[b->model->inside[part]];
     const double *wrench = b->state->work->wrench + 6 * b->model->inside[part];
     bo_mat3 R;
-    memcpy(R.m, b->state->frames[part].rotation, sizeof R.m);
+    memcpy(R.m, b->state->frames[part].pose.rotation, sizeof R.m);
     memcpy(loads, b->state->work->force + p->offset, (size_t)p->r * sizeof *loads);
     bo_store3(loads + p->r, bo_mat_vec(R, bo_load3(wrench)));
     bo_store3(loads + p->r + 3, bo_mat_vec(R, bo_load3(wrench + 3)));
@@ -129,20 +129,20 @@ static void surface_forces_do_the_work_of_their_vertices(void **unused) {
         bough_root *root = &b.state->roots[0], kept = *root;
         check_ok(b.ctx, bough_state_update(b.ctx, b.model, b.state));
         double arm[3];
-        bo_store3(arm, bo_sub(bo_load3(b.state->frames[part].origin), bo_load3(root->origin)));
+        bo_store3(arm, bo_sub(bo_load3(b.state->frames[part].pose.position), bo_load3(root->pose.position)));
         for (int d = 0; d < 6; d++) {
             double work[2], expected = loads[r + d];
             for (int side = 0; side < 2; side++) {
                 double turn[3] = {0};
                 bo_mat3 R;
                 *root = kept;
-                memcpy(R.m, kept.rotation, sizeof R.m);
+                memcpy(R.m, kept.pose.rotation, sizeof R.m);
                 if (d < 3)
-                    root->origin[d] += side ? h : -h;
+                    root->pose.position[d] += side ? h : -h;
                 else
                     turn[d - 3] = side ? h : -h;
                 R = bo_mat_mul(bo_exp3(bo_load3(turn)), R);
-                memcpy(root->rotation, R.m, sizeof root->rotation);
+                memcpy(root->pose.rotation, R.m, sizeof root->pose.rotation);
                 work[side] = potential(&b, part, forces);
             }
             if (d >= 3) { /* the origin of the part goes round that of the root */

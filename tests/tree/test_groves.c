@@ -99,7 +99,7 @@ static void trees_of_a_forest_move_as_each_alone(void **unused) {
         for (int32_t i = 0; i < PARTS; i++) {
             const bough_frame *one = &alone.state->frames[i], *same = &forest.state->frames[tree * PARTS + i];
             for (int d = 0; d < 3; d++) {
-                check_near(same->origin[d], one->origin[d], 1e-11);
+                check_near(same->pose.position[d], one->pose.position[d], 1e-11);
                 check_near(same->velocity[d], one->velocity[d], 1e-9);
             }
             const double *q = alone.state->q + bough_model_offset(alone.model, i);

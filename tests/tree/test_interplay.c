@@ -75,7 +75,9 @@ static const bough_change many[] = {
     {.kind = BOUGH_CHANGE_DETACH, .part = HINGED},
     {.kind = BOUGH_CHANGE_LOCK, .part = 8},
     {.kind = BOUGH_CHANGE_ATTACH, .part = ASIDE, .parent = 8, .interface = 2},
-    {.kind = BOUGH_CHANGE_ADD, .part = FLYER, .pose = {{1, 2, 3}, {0, 1, 0, -1, 0, 0, 0, 0, 1}, {1, 0, 0}, {0, 1, 0}}},
+    {.kind = BOUGH_CHANGE_ADD,
+     .part = FLYER,
+     .frame = {{{1, 2, 3}, {0, 1, 0, -1, 0, 0, 0, 0, 1}}, {1, 0, 0}, {0, 1, 0}}},
     {.kind = BOUGH_CHANGE_ADD, .part = GONE},
     {.kind = BOUGH_CHANGE_DETACH, .part = LED},
 };
@@ -296,7 +298,7 @@ static void what_makes_no_sense_is_refused(void **unused) {
     go(&g, 3);
     void *before = snap(&g, &size);
     const bough_change there[2] = {{.kind = BOUGH_CHANGE_REMOVE, .part = FLYER},
-                                   {.kind = BOUGH_CHANGE_ADD, .part = FLYER, .pose = g.state->frames[FLYER]}};
+                                   {.kind = BOUGH_CHANGE_ADD, .part = FLYER, .frame = g.state->frames[FLYER]}};
     check_fails(g.ctx, bough_state_change(g.ctx, g.model, g.state, 2, there), BOUGH_ERROR_ARGUMENT, "there already");
     check_unchanged(&g, before, size);
     check_fails(g.ctx, bough_state_attach(g.ctx, g.model, g.state, TREE, -2, 0), BOUGH_ERROR_ARGUMENT,

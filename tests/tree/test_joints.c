@@ -129,7 +129,7 @@ static void a_chain_of_hinges_is_a_multi_pendulum(void **unused) {
             pendulum_step(LINKS, 0.25e-3, t, w);
         double x = 0, z = -length;
         for (int i = 0; i < LINKS; i++) {
-            const double *origin = c->state->frames[i + 1].origin;
+            const double *origin = c->state->frames[i + 1].pose.position;
             worst = fmax(worst, hypot(origin[0] - x, origin[2] - z));
             x += length * sin(t[i]), z -= length * cos(t[i]);
         }
@@ -275,7 +275,7 @@ static void chains_settle(void **unused) {
         bough_settle_def def = bough_default_settle_def();
         def.max_iterations = 60; /* 30 are enough; without the stiffness of weights 350 are not */
         check_ok(c->ctx, bough_state_settle(c->ctx, c->model, c->state, &def, NULL));
-        check_near(c->state->frames[LINKS].origin[2], -LINKS * length, 1e-9);
+        check_near(c->state->frames[LINKS].pose.position[2], -LINKS * length, 1e-9);
         unhang(c);
     }
 }

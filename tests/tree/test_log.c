@@ -165,7 +165,7 @@ static void change_something(session *s) {
                             .part = any(s, PARTS),
                             .parent = any(s, PARTS + 1) - 1,
                             .interface = any(s, 3),
-                            .pose = {{0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0}, {0, 0, 1}}};
+                            .frame = {{{0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {1, 0, 0}, {0, 0, 1}}};
     if (bough_state_change(g->ctx, g->model, g->state, 1, &c) == BOUGH_OK)
         s->changed++;
     else
@@ -397,7 +397,7 @@ static void pushes_on_parts_that_come_back_are_recorded(void **unused) {
         add_part(&g, &random, 0, -1, 0);
     plant(&g);
     const bough_change gone = {.kind = BOUGH_CHANGE_REMOVE, .part = 1};
-    const bough_change back = {.kind = BOUGH_CHANGE_ADD, .part = 1, .pose = g.state->frames[1]};
+    const bough_change back = {.kind = BOUGH_CHANGE_ADD, .part = 1, .frame = g.state->frames[1]};
     check_ok(g.ctx, bough_log_start(g.ctx, g.model, g.state, &log));
     check_ok(g.ctx, bough_state_add_wrench(g.ctx, g.model, g.state, 1, push, turn));
     check_ok(g.ctx, bough_state_update(g.ctx, g.model, g.state));

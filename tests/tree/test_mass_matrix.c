@@ -85,7 +85,8 @@ static void accelerate(const grove *g, bo_vec3 W, const double root[6], const do
                        const double *a, double *x) {
     motion frames[MOST_PARTS];
     const bough_frame *first = &g->state->frames[0];
-    frames[0] = (motion){bo_load3(first->origin), matrix_of(first->rotation), W, bo_load3(root), bo_load3(root + 3)};
+    frames[0] = (motion){bo_load3(first->pose.position), matrix_of(first->pose.rotation), W, bo_load3(root),
+                         bo_load3(root + 3)};
     for (int32_t i = 0; i < bough_model_part_count(g->model); i++) {
         const bough_part_def *part = &g->parts[i];
         const bough_component *c = g->components[part->component];

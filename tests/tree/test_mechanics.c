@@ -20,8 +20,8 @@ static void positions(grove *g, const double *q, double *x) {
                 local[d] *= g->parts[i].scale;
             }
             for (int d = 0; d < 3; d++)
-                x[d] = frame->origin[d] + frame->rotation[3 * d] * local[0] + frame->rotation[3 * d + 1] * local[1] +
-                       frame->rotation[3 * d + 2] * local[2];
+                x[d] = frame->pose.position[d] + frame->pose.rotation[3 * d] * local[0] +
+                       frame->pose.rotation[3 * d + 1] * local[1] + frame->pose.rotation[3 * d + 2] * local[2];
         }
     }
 }

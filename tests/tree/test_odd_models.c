@@ -28,8 +28,8 @@ static void positions(garden *g, const double *q, double *x) {
                 at[d] *= g->parts[i].scale;
             }
             for (int d = 0; d < 3; d++)
-                x[d] = f->origin[d] + f->rotation[3 * d] * at[0] + f->rotation[3 * d + 1] * at[1] +
-                       f->rotation[3 * d + 2] * at[2];
+                x[d] = f->pose.position[d] + f->pose.rotation[3 * d] * at[0] + f->pose.rotation[3 * d + 1] * at[1] +
+                       f->pose.rotation[3 * d + 2] * at[2];
         }
     }
 }
@@ -255,12 +255,13 @@ static void compare_alone(garden *all, bough_coupling coupling, int32_t passes, 
             for (int d = 0; d < 3; d++) {
                 check_near(all->state->roots[tree].velocity[d], one.state->roots[k].velocity[d], 1e-10);
                 check_near(all->state->roots[tree].angular_velocity[d], one.state->roots[k].angular_velocity[d], 1e-10);
-                check_near(all->state->roots[tree].origin[d], one.state->roots[k].origin[d], 1e-12);
+                check_near(all->state->roots[tree].pose.position[d], one.state->roots[k].pose.position[d], 1e-12);
             }
         }
         for (int k = 0; k < PARTS; k++)
             for (int d = 0; d < 9; d++)
-                check_near(all->state->frames[PARTS * tree + k].rotation[d], one.state->frames[k].rotation[d], 1e-11);
+                check_near(all->state->frames[PARTS * tree + k].pose.rotation[d], one.state->frames[k].pose.rotation[d],
+                           1e-11);
         bough_state_destroy(one.ctx, one.state);
         bough_model_destroy(one.ctx, one.model);
         free(one.parts), free(expected);

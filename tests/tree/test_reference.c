@@ -105,9 +105,9 @@ static void accelerations_agree(bough_coupling coupling, const char *key) {
         get(frame, "pos", 3, origin);
         get(frame, "rot", 9, rotation);
         for (int k = 0; k < 3; k++)
-            check_near(f.state->frames[i].origin[k], origin[k], 1e-11);
+            check_near(f.state->frames[i].pose.position[k], origin[k], 1e-11);
         for (int k = 0; k < 9; k++)
-            check_near(f.state->frames[i].rotation[k], rotation[k], 1e-11);
+            check_near(f.state->frames[i].pose.rotation[k], rotation[k], 1e-11);
     }
     check_ok(f.bodies.ctx, bough_step(f.bodies.ctx, f.model, f.state, 0));
     to_reference(&f, f.state->a, theirs);
@@ -281,8 +281,8 @@ static void track(const fixture *f, int32_t global, double x[3]) {
                     local[k] += c->volume.U[(3 * v + k) * R + l] * f->state->q[bough_model_offset(f->model, p) + l];
             }
             for (int k = 0; k < 3; k++)
-                x[k] = frame->origin[k] + frame->rotation[3 * k] * local[0] + frame->rotation[3 * k + 1] * local[1] +
-                       frame->rotation[3 * k + 2] * local[2];
+                x[k] = frame->pose.position[k] + frame->pose.rotation[3 * k] * local[0] +
+                       frame->pose.rotation[3 * k + 1] * local[1] + frame->pose.rotation[3 * k + 2] * local[2];
             return;
         }
     }

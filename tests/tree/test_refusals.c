@@ -94,7 +94,7 @@ static void refused_steps_leave_no_trace(void **state) {
                     check_near(after.q[k], expected.q[k], 1e-12 * length_of(2 * n, expected.q));
                 for (int32_t i = 0; i < 12; i++)
                     for (int d = 0; d < 9; d++)
-                        check_near(after.frames[i].rotation[d], expected.frames[i].rotation[d], 1e-12);
+                        check_near(after.frames[i].pose.rotation[d], expected.frames[i].pose.rotation[d], 1e-12);
                 clear(&a), clear(&b);
             }
 }

@@ -34,7 +34,7 @@ static void roots_of_all_kinds(void **state) {
             check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.002));
         check_near(rock->centre[2], start.centre[2] + 0.2 * start.momentum[2] / start.mass - 0.5 * 9.81 * 0.04, 1e-4);
         for (int d = 0; d < 3; d++)
-            check_near(g.state->frames[1].origin[d], held.origin[d], 0);
+            check_near(g.state->frames[1].pose.position[d], held.pose.position[d], 0);
         clear(&g);
     }
 }
@@ -125,7 +125,7 @@ static void what_tumbles_accelerates_towards_its_centre(void **state) {
         check_ok(g.ctx, bough_step(g.ctx, g.model, g.state, 0.01));
     double c[3], swept[3], wc[3], wwc[3];
     for (int d = 0; d < 3; d++)
-        c[d] = root->centre[d] - root->origin[d];
+        c[d] = root->centre[d] - root->pose.position[d];
     cross(root->angular_acceleration, c, swept);
     cross(root->angular_velocity, c, wc);
     cross(root->angular_velocity, wc, wwc);
@@ -173,7 +173,7 @@ static void settling_stands_still(void **state) {
     garden held = g;
     bough_part_def parts[2] = {g.parts[0], g.parts[1]};
     parts[0].track = (bough_track){0};
-    memcpy(parts[0].rotation, g.state->frames[0].rotation, sizeof parts[0].rotation);
+    memcpy(parts[0].rotation, g.state->frames[0].pose.rotation, sizeof parts[0].rotation);
     held.parts = parts;
     plant(&held);
     check_ok(held.ctx, bough_state_settle(held.ctx, held.model, held.state, NULL, NULL));
@@ -207,7 +207,7 @@ static void modes_are_of_roots_that_stand_still(void **state) {
         garden held = g;
         bough_part_def parts[2] = {g.parts[0], g.parts[1]};
         parts[0].track = (bough_track){0};
-        memcpy(parts[0].rotation, g.state->frames[0].rotation, sizeof parts[0].rotation);
+        memcpy(parts[0].pose.rotation, g.state->frames[0].rotation, sizeof parts[0].rotation);
         held.parts = parts;
         plant(&held);
         memcpy(held.state->q, g.state->q, 8 * sizeof(double));

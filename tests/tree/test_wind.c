@@ -34,7 +34,7 @@ static bo_mat3 turn(double a, double b) {
 
 static bo_mat3 axes_of(const bough_frame *frame) {
     bo_mat3 R;
-    memcpy(R.m, frame->rotation, sizeof R.m);
+    memcpy(R.m, frame->pose.rotation, sizeof R.m);
     return R;
 }
 
@@ -122,7 +122,7 @@ static bo_vec3 local_place(const grove *g, int32_t part, int32_t k) {
 }
 static bo_vec3 world_place(const grove *g, int32_t part, int32_t k) {
     const bough_frame *frame = &g->state->frames[part];
-    return bo_add(bo_load3(frame->origin), bo_mat_vec(axes_of(frame), local_place(g, part, k)));
+    return bo_add(bo_load3(frame->pose.position), bo_mat_vec(axes_of(frame), local_place(g, part, k)));
 }
 
 /* World velocities of all samples, by differences of where they are. */
@@ -176,7 +176,7 @@ static void loads_are_the_samples_forces(void **unused) {
             const double *load = g.load + bough_model_offset(g.model, i);
             double air[3], power = 0, work = 0, generalised[8] = {0}, scale = 0;
             bo_vec3 total = {0, 0, 0}, torque = {0, 0, 0};
-            bough_wind_at(&g.state->wind, g.state->time, frame->origin, air);
+            bough_wind_at(&g.state->wind, g.state->time, frame->pose.position, air);
             for (int32_t k = 0; k < c->wind.count; k++, at++) {
                 bo_vec3 f =
                     drag_on(&g.state->wind, bo_sub(bo_load3(air), velocity[at]),
@@ -220,7 +220,7 @@ static void drag_opposes_motion_through_the_air(void **unused) {
             const bo_mat3 R = axes_of(frame);
             const int32_t offset = bough_model_offset(g.model, i);
             double air[3], power;
-            bough_wind_at(&g.state->wind, g.state->time, frame->origin, air);
+            bough_wind_at(&g.state->wind, g.state->time, frame->pose.position, air);
             power =
                 bo_dot(bo_load3(wrench_of(&g, i)), bo_mat_tvec(R, bo_sub(bo_load3(frame->velocity), bo_load3(air)))) +
                 bo_dot(bo_load3(wrench_of(&g, i) + 3), bo_mat_tvec(R, bo_load3(frame->angular_velocity)));
