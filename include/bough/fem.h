@@ -59,7 +59,9 @@ enum { BOUGH_AXIS_X = 1, BOUGH_AXIS_Y = 2, BOUGH_AXIS_Z = 4, BOUGH_AXES = 7 };
 
 /* Makes a load case of the body in which nothing is held and nothing acts. The functions below add to it; to take
  * something away, make another. The body must outlive its load cases. Wherever a function takes a load case, NULL
- * stands for one to which nothing was added, and one of another body is refused with BOUGH_ERROR_ARGUMENT. */
+ * stands for one to which nothing was added, and one of another body is refused with BOUGH_ERROR_ARGUMENT. The
+ * functions that add fail with BOUGH_ERROR_ARGUMENT (no vertex or face, or one that does not exist), BOUGH_NOT_FINITE
+ * or BOUGH_ERROR_MEMORY, and leave the load case as it was then. */
 BOUGH_API bough_status bough_load_case_create(bough_context *ctx, const bough_body *body, bough_load_case **load_case);
 BOUGH_API void bough_load_case_destroy(bough_context *ctx, bough_load_case *load_case);
 BOUGH_API const bough_body *bough_load_case_body(const bough_load_case *load_case);
@@ -84,8 +86,8 @@ BOUGH_API void bough_load_case_forces(const bough_load_case *load_case, const do
 
 /* Elastic energy (J), elastic force -dE/du (N) and tangent d2E/du2 at displacement u (NULL: rest); any output may be
  * NULL. The tangent's pattern comes from bough_body_matrix_create(). project: each element's tangent is made positive
- * semidefinite. BOUGH_NOT_FINITE when an element is inverted in a material that forbids it. Supports do not count
- * here. */
+ * semidefinite. BOUGH_NOT_FINITE when an element is inverted in a material that forbids it: the outputs are of no use
+ * then. Supports and loads do not count here. */
 BOUGH_API bough_status bough_body_evaluate(bough_context *ctx, const bough_body *body, const double *u, bool project,
                                            double *energy, double *force, bough_sparse *tangent);
 /* A zero matrix with the body's pattern; destroy it before the body. */

@@ -28,7 +28,7 @@ typedef struct bough_interface_def {
     bough_inertia load; /* about the interface's centre */
 } bough_interface_def;
 
-/* What the basis is made from: a sum of these. */
+/* Kinds of vectors that a basis is made from, to be added up. */
 enum {
     BOUGH_BASIS_MODES = 1,       /* vibration modes: clamped at the parent interface or the supports, or free-free */
     BOUGH_BASIS_LOADED = 2,      /* ... of the body that carries the interfaces' loads */
@@ -40,8 +40,9 @@ enum {
     BOUGH_BASIS_WRENCHES = 128   /* answers to unit forces and torques at interfaces that the others do not show */
 };
 
-/* What a body was cut from, so that its stress is right where it was cut: the body itself, what it hangs on and what
- * hangs on it, as far as they matter. The load case holds it where the rest does; it must not be able to move. */
+/* The structure that a body was cut from, so that its stress is right where it was cut: the body itself, what it hangs
+ * on and what hangs on it, as far as they matter. The load case holds it where the rest does; it must not be able to
+ * move. */
 enum { BOUGH_OWNER_SELF = -1, BOUGH_OWNER_OTHER = -2 };
 typedef struct bough_cook_surroundings {
     const bough_body *body;

@@ -1,4 +1,4 @@
-/* What changes with time: loads and supports that follow curves. */
+/* Loads and supports that change with time: they follow curves. */
 #ifndef BO_FEM_DRIVE_H
 #define BO_FEM_DRIVE_H
 

@@ -1,4 +1,4 @@
-/* Where element contributions go: the matrix pattern, the scatter positions, and an order of the elements that
+/* The places of element contributions: the matrix pattern, the scatter positions, and an order of the elements that
  * threads can share with the same result for any number of them. */
 #ifndef BO_FEM_PATTERN_H
 #define BO_FEM_PATTERN_H

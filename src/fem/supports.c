@@ -1,11 +1,11 @@
-/* Which rigid motions the supports leave to the body. */
+/* Counts the rigid motions that supports leave to a body. */
 #include "fem/body.h"
 
 #include "dense/symmetric_eigen.h"
 #include "mesh/mesh.h"
 
-/* What one connected piece is held by: the Gram matrix sum r r^T over its held degrees of freedom, where r lists what
- * each of six rigid motions (three translations, three rotations about the centre by 1/size) moves that one by. */
+/* The supports of one connected piece: the Gram matrix sum r r^T over its held degrees of freedom, where r lists how
+ * far each of six rigid motions (three translations, three rotations about the centre by 1/size) moves that one. */
 typedef struct {
     double centre[3], size; /* mean of the vertices; their root mean square distance from it, m */
     int32_t vertex_count;

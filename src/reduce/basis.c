@@ -14,12 +14,13 @@
 
 /* Coordinates that are always chosen by motion. */
 #define LEAST_MOTION 10
-/* What answers to unit wrenches count beside the lowest mode of the same energy: they are what is pulled. */
+/* Answers to unit wrenches count so much beside the lowest mode of the same energy: interfaces are where components are
+ * pulled. */
 #define ANSWER_WEIGHT 3
 #define MODE_WEIGHT 3
 /* The part of its energy without which one of the lowest modes counts as lost. */
 #define MODE_LOST 0.08
-/* Where there is a tolerance, the energy's is no smaller: a thousandth of it may be left out. */
+/* A tolerance of the basis makes that of the energy no smaller than this: a thousandth of it may be left out. */
 #define ENERGY_TOLERANCE 0.03
 
 /* ---- what goes in ---- */
@@ -313,7 +314,7 @@ static int32_t room_of_motion(const bo_cook *cook) {
     return most > LEAST_MOTION ? most : LEAST_MOTION;
 }
 
-/* What of a mode's energy the basis cannot show: x.K x - a.Kr^-1 a with a = Q K x. */
+/* The part of a mode's energy that the basis cannot show: x.K x - a.Kr^-1 a with a = Q K x. */
 static double energy_missed(bo_cook *cook, const bo_columns *basis, const double *values, const double *V,
                             const double *mode, double *product, double *a) {
     bo_sparse_mul(cook->K, mode, product, false);

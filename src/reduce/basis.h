@@ -20,8 +20,8 @@ double *bo_columns_add(bo_cook *cook, bo_columns *columns, int32_t more);
 bough_status bo_cook_factor(bo_cook *cook);
 /* The lowest vibration modes into cook->modes and cook->eigenvalues. */
 bough_status bo_cook_modes(bo_cook *cook, int32_t count);
-/* What is solved with K of a free body once its modes are known wants a smaller shift: a thousandth of the lowest
- * flexible eigenvalue. */
+/* Factors K of a free body anew with a smaller shift, a thousandth of the lowest flexible eigenvalue, once its modes
+ * are known: for the solves that follow. */
 bough_status bo_cook_lower_shift(bo_cook *cook);
 /* As bo_cook_modes(), with more unknowns held; `factor` is of K without them. */
 bough_status bo_cook_held_modes(bo_cook *cook, bo_factor *factor, const unsigned char *held, int32_t count);
@@ -47,7 +47,7 @@ bough_status bo_cook_wrench_shapes(bo_cook *cook, bool derivatives, bo_columns *
 /* Scales `count` of these shapes by their interfaces' shares of the load: of many small things none matters much, and
  * each turns a small patch that nothing else moves. */
 void bo_cook_share_wrenches(const bo_cook *cook, int32_t linear, int32_t count, double *shapes);
-/* How much of all that is carried hangs at a site. */
+/* The share of a site in all that is carried. */
 double bo_cook_share_of(const bo_cook *cook, int32_t site);
 /* quality.wrench_error, load_error and what it is of, from the finished U. */
 bough_status bo_cook_wrench_error(bo_cook *cook);

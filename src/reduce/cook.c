@@ -117,7 +117,8 @@ bool bo_cook_progress(bo_cook *cook, double within) {
                         cook->body->mesh->element_count);
 }
 
-/* What functions below say about themselves: their numbers are passed on, their fractions are not of the whole. */
+/* Hears the progress of functions that the phases call. Their numbers are passed on; their fractions are not, since
+ * they are not of the whole. */
 static bool tell_phase(void *user, const bough_progress *below) {
     bo_cook *cook = user;
     cook->told = fmax(cook->told, overall(cook, 0));

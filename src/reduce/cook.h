@@ -20,8 +20,8 @@ typedef struct bo_cook_load {
     double I6[36];
 } bo_cook_load;
 
-/* Where unit wrenches act: along the columns of `axes`, at an interface (-1: the free end of a component that has none
- * beside its parent's). */
+/* A place where unit wrenches act, along the columns of `axes`: an interface (-1: the free end of a component that has
+ * none beside its parent's). */
 typedef struct bo_cook_site {
     int32_t interface;
     bo_mat3 axes;
@@ -36,7 +36,8 @@ typedef struct bo_cook {
     bough_interface *interfaces; /* of the draft, to be filled in */
     bo_cook_block *blocks;       /* memory that lives as long as this */
 
-    /* Whoever listens to the context: told of phases instead of what goes on below them. */
+    /* The hooks of the context while it is replaced: its progress callback is told of phases, not of what goes on below
+     * them. */
     bough_context_def own_hooks;
     double told; /* fraction */
 
@@ -86,7 +87,7 @@ void bo_cook_close(bo_cook *cook);
 
 /* The time from now on belongs to this phase. */
 void bo_cook_clock(bo_cook *cook, bough_cook_phase phase);
-/* How far the phase is, 0 .. 1; false: cancelled. */
+/* Tells how far the phase is, 0 .. 1; false: cancelled. */
 bool bo_cook_progress(bo_cook *cook, double within);
 /* The same with numbers of the phase's own. */
 bool bo_cook_tell(bo_cook *cook, double within, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -113,8 +114,8 @@ bough_status bo_cook_weights(bo_cook *cook, int32_t count, const int32_t *vertic
 /* Q (3 vertex_count x 6) with the interface's rigid motion (translation, rotation) = Q^T u in the least-squares sense.
  */
 bough_status bo_cook_rigid_fit(bo_cook *cook, const bough_interface *face, double *Q);
-/* How the interface's bending follows displacements: 6 (xx yy zz yz xz xy) for each vertex, the same for all
- * directions. */
+/* Finds how the interface's bending follows displacements: 6 numbers (xx yy zz yz xz xy) for each vertex, the same for
+ * all directions. */
 void bo_cook_bends(const bo_cook *cook, const bough_interface *face, double *bends);
 /* C = sum w d d^T of its vertices, in mesh coordinates, about its centre. */
 bo_mat3 bo_cook_spread(const bo_cook *cook, const bough_interface *face);

@@ -138,7 +138,7 @@ void bo_transpose_block(size_t rows, size_t columns, const double *from, double 
                     to[j * rows + i] = from[i * columns + j];
 }
 
-/* Where a block of seeds that begins with `first` ends. */
+/* The end of the block of seeds that begins with `first`. */
 static int32_t next_block(int32_t first, int32_t count) {
     int32_t last = first + 1;
     while (last < count && pairs_between(first, last + 1) <= PAIRS_AT_ONCE)

@@ -1,4 +1,4 @@
-/* How the interfaces deform, on both sides of a joint: draft.joints and draft.foot. docs/theory/reduction.md,
+/* Deformation of the interfaces on both sides of a joint: draft.joints and draft.foot. docs/theory/reduction.md,
  * "Interfaces that deform". */
 #include "reduce/basis.h"
 
@@ -188,7 +188,7 @@ static void unit_accelerations(const bo_cook *cook, double *R) {
     }
 }
 
-/* How the joints move when the foot is deformed: Q^T E for each. */
+/* Motion of each joint when the foot is deformed: Q^T E. */
 static bough_status pass_on(bo_cook *cook, const double *E, double *passes) {
     const size_t n = (size_t)cook->n, count = (size_t)cook->draft.joints.count;
     bough_status status = BOUGH_OK;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What is left of a vector after projection, of its length, below which it counts as dependent. */
+/* A vector of which projection leaves less than this part of its length counts as dependent. */
 #define DEPENDENT 1e-8
 /* Principal directions below this part of the largest singular value are noise: singular values come from their
  * squares, which are good to 1e-16. */
@@ -24,7 +24,7 @@ double *bo_columns_add(bo_cook *cook, bo_columns *columns, int32_t more) {
 
 /* ---- projection ---- */
 
-/* What one projection needs: product of n, coefficients of as many as the basis will have. */
+/* Memory of one projection: product of n, coefficients of as many as the basis will have. */
 typedef struct {
     double *product, *coefficients;
 } projector;
@@ -126,7 +126,8 @@ static bough_status gram(bo_cook *cook, const bo_columns *Y, bool energy, double
     return BOUGH_OK;
 }
 
-/* How many of the directions to take, `least` to `most`; values ascend. *rest: squares of those that are not taken. */
+/* Chooses how many of the directions to take, `least` to `most`; values ascend. *rest: squares of those that are not
+ * taken. */
 static int32_t choose_count(int32_t count, const double *values, int32_t least, int32_t most, double tolerance,
                             const candidate_sums *sums, double *rest) {
     int32_t independent = 0;

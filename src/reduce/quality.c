@@ -1,4 +1,4 @@
-/* How good the component is, measured against the full body. docs/theory/reduction.md, "Quality". */
+/* Measures how good the component is, against the full body. docs/theory/reduction.md, "Quality". */
 #include "reduce/basis.h"
 
 #include "dense/cholesky.h"
@@ -252,8 +252,8 @@ static bough_status compare_equilibria(bo_cook *cook, work *w, const double weig
     return BOUGH_OK;
 }
 
-/* What the component makes of a weight that bends the body moderately, and as far as poses go, or as far as there is an
- * equilibrium. A body that flies free does not feel its weight. */
+/* Compares component and body under a weight that bends the body moderately, and as far as poses go, or as far as there
+ * is an equilibrium. A body that flies free does not feel its weight. */
 static bough_status gravity_pose(bo_cook *cook, work *w) {
     bough_component_quality *quality = &cook->draft.quality;
     if (cook->draft.support == BOUGH_SUPPORT_FREE)
@@ -277,7 +277,7 @@ static bough_status gravity_pose(bo_cook *cook, work *w) {
     return status == BOUGH_NO_CONVERGENCE ? BOUGH_OK : status; /* then nothing was measured */
 }
 
-/* Of several that are equally far (the corners of a box) rounding must not choose. */
+/* Rounding must not choose among several vertices that are equally far (the corners of a box). */
 size_t bo_cook_far_vertex(const bo_cook *cook) {
     size_t far = 0;
     double most = -1;
@@ -317,7 +317,7 @@ static bough_status take_blow(bo_cook *cook, work *w, const bough_interface *end
     return BOUGH_OK;
 }
 
-/* Where it is hit: at the interface that carries most, or, where none carries much, at the free end. */
+/* Chooses where the blow hits: at the interface that carries most, or, where none carries much, at the free end. */
 static bough_status choose_end(bo_cook *cook, bough_interface *end) {
     if (cook->site_count == 0 || cook->sites[0].interface < 0 || bo_cook_share_of(cook, 0) < MUCH)
         return bo_cook_free_end(cook, end);
@@ -353,7 +353,8 @@ static bough_status impulse_poses(bo_cook *cook, work *w) {
 
 /* ---- frequencies ---- */
 
-/* What coordinate c moves: a basis function, or behind the last one a rigid motion of a free body. */
+/* Displacement of an unknown by coordinate c: a basis function, or behind the last one a rigid motion of a free body.
+ * */
 static double coordinate(const bo_cook *cook, size_t unknown, size_t c) {
     const size_t r = (size_t)cook->r;
     return c < r ? cook->U[unknown * r + c] : cook->rigid[(c - r) * (size_t)cook->n + unknown];

@@ -1,5 +1,5 @@
-/* What a cancelled cooking leaves behind: the modes, or the whole basis with them, so that the next one goes on from
- * there. The file is an image of its own kind and belongs to one hash of all inputs. */
+/* A cancelled cooking leaves the modes behind, or the whole basis with them, so that the next one goes on from there.
+ * The file is an image of its own kind and belongs to one hash of all inputs. */
 #include "reduce/cook.h"
 
 #include "base/file.h"

@@ -14,9 +14,9 @@ enum { ELEMENTS_A_TASK = 256, RANDOM_POSES = 160, ACCELERATIONS = 12, GAUGES = 6
 enum { MOST_COLUMNS = BOUGH_MAX_COORDINATES > 512 ? BOUGH_MAX_COORDINATES : 512 };
 /* Differences that rounding may make. */
 #define SAME 1e-6
-/* Of the squares of gauges, of the seam: less is not believed. The parent of a part at run time has a few modes only,
- * so that its seam is much less certain. Tried on the first four structures of docs/validation/stress.md: 1e-4 to
- * 3e-2. */
+/* Noise that is taken for granted, as parts of the squares of gauges and of the seam: less is not believed. The parent
+ * of a part at run time has a few modes only, so that its seam is much less certain. Tried on the first four structures
+ * of docs/validation/stress.md: 1e-4 to 3e-2. */
 #define GAUGE_NOISE 1e-5
 #define SEAM_NOISE 5e-3
 
@@ -147,8 +147,8 @@ static void accelerate_body(const bo_stress_loads *loads, const double a[6], dou
     }
 }
 
-/* What hangs at an interface has the wrench I6 a there, which is the sum W x of the interface's loads by least squares:
- * W^T W x = W^T I6 a. */
+/* The mass that hangs at an interface has the wrench I6 a there, which is the sum W x of the interface's loads by least
+ * squares: W^T W x = W^T I6 a. */
 static void accelerate_carried(const stress_search *s, const bo_cook_load *load, const double a[6], double *share) {
     const bo_stress_loads *loads = &s->loads;
     const bo_vec3 arm = bo_load3(s->cook->interfaces[load->interface].centre), turn = bo_load3(a + 3);
@@ -186,8 +186,8 @@ static void accelerate_carried(const stress_search *s, const bo_cook_load *load,
         share[member[r]] = x[r];
 }
 
-/* How much of each load an acceleration of the body with all that it carries is: along axes and diagonals, and about
- * axes. */
+/* Shares of the loads that together are an acceleration of the body with all that it carries: along axes and diagonals,
+ * and about axes. */
 static void accelerate(const stress_search *s, int32_t number, double *share) {
     static const double along[ACCELERATIONS][6] = {{1},        {0, 1},       {0, 0, 1},       {1, 1},
                                                    {1, -1},    {1, 0, 1},    {1, 0, -1},      {0, 1, 1},
@@ -324,7 +324,7 @@ static double unseen_of(const stress_search *s, int32_t pose, const double *show
     return (pose < s->loads.count ? s->loads.weight[pose] : 1) * (1 - shown[pose]);
 }
 
-/* Of the poses' places the one of the pose whose largest stress is seen worst, until all are seen. */
+/* Takes, one after the other, the place of the pose whose largest stress is seen worst, until all are seen. */
 static bough_status choose_places(stress_search *s, int32_t wanted) {
     double *shown = BO_NEW_ZEROS(s->cook->ctx, double, s->pose_count);
     if (!shown)

@@ -245,7 +245,7 @@ static bough_status add_wrenches(recovery *w, int32_t interface) {
     return BOUGH_OK;
 }
 
-/* What other bodies do to the foot. The energy is not known before the structure is solved. */
+/* Adds the loads of other bodies, which act on the foot. Their energy is not known before the structure is solved. */
 static void add_others(recovery *w) {
     const bough_mesh *mesh = w->body->mesh;
     int32_t done[MOST_OTHERS], count = 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { WRENCHES = 6 };
-/* How far a wrench may grow: twice the amplitude of poses as an angle (0.5 rad), or a strain of a tenth. */
+/* A wrench may grow until it turns by twice the amplitude of poses as an angle (0.5 rad), or strains by a tenth. */
 #define LARGEST_STRAIN 0.1
 
 /* ---- where they act ---- */
@@ -119,7 +119,7 @@ static bough_status find_answers(bo_cook *cook) {
 
 /* ---- shapes ---- */
 
-/* How large a wrench may grow whose answer to a unit is x. */
+/* The largest size of a wrench whose answer to a unit is x. */
 static double reach_of(const bo_cook *cook, const double *x) {
     const double moved = bo_cook_largest(cook, x), strained = bo_cook_largest_strain(cook, x);
     const double turned = bo_cook_largest_turn(cook, x), amplitude = cook->def->pose_amplitude;

@@ -47,7 +47,7 @@ static bough_status make_own(bough_context *ctx, const bough_model *base, bough_
     return BOUGH_OK;
 }
 
-/* Where the interfaces of a part were found last, and what acts on its frame. */
+/* Copies where the interfaces of a part were found last, and what acts on its frame. */
 static void carry_over(const bough_model *from, const bo_tree_work *old, const bough_model *to, bo_tree_work *work) {
     for (int32_t i = 0; i < to->part_count; i++) {
         const bo_tree_part *part = &to->parts[i];
@@ -244,7 +244,7 @@ static bough_status share_momenta(bough_context *ctx, bough_state *state, const 
 
 /* ---- changes ---- */
 
-/* What a list of changes makes of the parts. */
+/* The parts as a list of changes makes them. */
 typedef struct {
     bough_context *ctx;
     const bough_model *model, *now;

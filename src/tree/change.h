@@ -1,4 +1,4 @@
-/* What hangs where, changed while a state runs. */
+/* Changes of which part hangs where, made while a state runs. */
 #ifndef BO_TREE_CHANGE_H
 #define BO_TREE_CHANGE_H
 

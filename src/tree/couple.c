@@ -213,7 +213,7 @@ static bool gather_parent(bo_tree_sweep *sweep, int32_t index, double *scratch) 
     return true;
 }
 
-/* What is bare was eliminated when it was made. */
+/* Bare blocks were eliminated when they were prepared. */
 static bool eliminate_block(bo_tree_sweep *sweep, int32_t index, double *scratch) {
     (void)scratch;
     const bo_tree_block *b = &sweep->model->blocks[index];

@@ -1,4 +1,4 @@
-/* What the couplings share. */
+/* Functions that the couplings share. */
 #ifndef BO_TREE_COUPLE_H
 #define BO_TREE_COUPLE_H
 

@@ -55,7 +55,7 @@ static void add_momenta(const bough_state *state, const bo_tree_part *part, cons
     bo_store3(sum->angular_momentum, bo_add(bo_load3(sum->angular_momentum), bo_add(L, bo_cross(bo_load3(x), P))));
 }
 
-/* Of the spring in its joint. */
+/* Energy of the spring in the part's joint, J. */
 static double joint_energy(const bough_model *model, const double *q, const bo_tree_part *part) {
     double sum = 0;
     if (part->joint < 0)
@@ -66,7 +66,7 @@ static double joint_energy(const bough_model *model, const double *q, const bo_t
     return sum;
 }
 
-/* Of all parts, chunk by chunk of blocks. */
+/* One measurement of all parts, chunk by chunk of blocks. */
 typedef struct {
     const bough_model *model;
     bough_state *state;

@@ -1,4 +1,4 @@
-/* Where interfaces are and how they move, four at a time. docs/theory/tree.md, "Kinematics". */
+/* Places and motion of interfaces, four at a time. docs/theory/tree.md, "Kinematics". */
 #include "tree/groves.h"
 
 #include "base/polar.h"
@@ -69,7 +69,8 @@ BO_INLINE bool any_above(const bo_v4 *x, double limit) {
     return (*x)[0] > limit || (*x)[1] > limit || (*x)[2] > limit || (*x)[3] > limit;
 }
 
-/* Where Newton's iteration does not end in the maximum, one by one with the checked decomposition. */
+/* Decomposes one lane after the other with the checked decomposition, for vectors in which Newton's iteration does not
+ * end in the maximum. */
 static bool decompose_lanes(const bo_v4 *A, bo_v4 *R) {
     for (int lane = 0; lane < 4; lane++) {
         bo_mat3 a, start, out, S;

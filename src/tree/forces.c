@@ -96,8 +96,8 @@ bough_status bough_state_add_force(bough_context *ctx, const bough_model *model,
 /* Three panels hold whole vertices. */
 enum { PANELS = 3, GROUP = PANEL * PANELS / 3 };
 
-/* What goes through the panels: positions q -> x one way, forces f -> Q the other, in the units of the basis' entries.
- */
+/* Numbers on their way through the panels: positions q -> x one way, forces f -> Q the other, in the units of the
+ * basis' entries. */
 typedef struct {
     double q[BOUGH_MAX_COORDINATES], Q[BOUGH_MAX_COORDINATES];
     double x[PANEL * PANELS], f[PANEL * PANELS]; /* of the group's vertices, in the axes of the part */

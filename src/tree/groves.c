@@ -67,7 +67,8 @@ static int32_t grove_end(const bough_model *model, const bo_tree_level *level, i
     return i;
 }
 
-/* What a level has of one grove: parts first to end. from: where the grove before it ended in the level's lists. */
+/* The part of a level that is of one grove: parts first to end. from: where the grove before it ended in the level's
+ * lists. */
 static bo_tree_level cut_out(const bough_model *model, const bo_tree_level *level, int32_t first, int32_t end,
                              const bo_tree_level *from) {
     bo_tree_level cut = {.first_part = first,
@@ -194,7 +195,7 @@ void bo_tree_free_groves(bough_context *ctx, bough_model *model) {
 
 /* ---- one after the other ---- */
 
-/* What a step needs of a grove and nobody after it. */
+/* Numbers that a step needs for a grove and nobody needs after it. */
 static size_t set_size(const bough_model *model) {
     return (6 + 1 + 8 + 1 + 1) * (size_t)model->grove_vectors + 2 * (size_t)model->grove_squares + model->scratch_size;
 }

@@ -110,7 +110,7 @@ bough_status bo_tree_copy_integrator(bough_context *ctx, const bough_model *mode
     return work->integrator ? fill(ctx, model, state, &from->method->def, work->integrator) : BOUGH_ERROR_MEMORY;
 }
 
-/* What the method remembers is of no use after a jump. */
+/* Makes the method forget the steps before a jump, of which it can make no use. */
 static void notice_jumps(bo_tree_integrator *g, const bough_state *state) {
     const size_t bytes = (size_t)g->system->model->size * sizeof(double);
     if (memcmp(g->end_q, state->q, bytes) != 0 || memcmp(g->end_v, state->v, bytes) != 0)

@@ -10,8 +10,8 @@
              BO_LANE_CONST((array)[(index)[2] / 4].field, (index)[2] % 4), \
              BO_LANE_CONST((array)[(index)[3] / 4].field, (index)[3] % 4)})
 
-/* What moves with the interface y = polar offset away from its centre: x += y, xdot += turning x y, and of its rate
- * without accelerations of q turning_bias x y + turning x (turning x y). */
+/* A point that moves with the interface, y = polar offset away from its centre: x += y, xdot += turning x y, and its
+ * rate without accelerations of q gains turning_bias x y + turning x (turning x y). */
 BO_INLINE void reach(const bo_v4 *polar, const bo_v4 *offset, const bo_v4 *turning, const bo_v4 *bias, bo_v4 *xdot,
                      bo_v4 *extra, bo_tree_frames *restrict j) {
     bo_v4 t[3], u[3];

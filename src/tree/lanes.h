@@ -15,7 +15,7 @@ static inline int32_t bo_padded4(int32_t n) {
     return (n + 3) & ~3;
 }
 
-/* Of one lane; also of a slot or face, whose lane is its number modulo four. */
+/* The matrix or vector in one lane; also that of a slot or face, whose lane is its number modulo four. */
 static inline bo_mat3 bo_matrix_at(const bo_v4 *vectors, int32_t slot) {
     bo_mat3 M;
     for (int k = 0; k < 9; k++)
@@ -86,7 +86,7 @@ enum { BO_ROWS = 4 }; /* with eight lanes they fill the registers */
 static inline size_t bo_affine_size(int32_t rows, int32_t columns) {
     return (size_t)((rows + BO_ROWS - 1) / BO_ROWS) * (size_t)(columns + 1) * BO_ROWS;
 }
-/* Where the coefficient of column `column` - 1 lies; 0: the constant. */
+/* Place of the coefficient of column `column` - 1; 0: of the constant. */
 static inline size_t bo_affine_at(int32_t columns, int32_t row, int32_t column) {
     return ((size_t)(row / BO_ROWS) * (size_t)(columns + 1) + (size_t)column) * BO_ROWS + (size_t)(row % BO_ROWS);
 }
@@ -127,7 +127,7 @@ BO_INLINE void bo_affine(int32_t rows, int32_t columns, const double *restrict m
 /* ---- inertias of six freedoms: [F, C; C^T, T] as F (xx xy xz yy yz zz), C (9, row-major), T (6) ---- */
 
 enum { BO_SIX_F = 0, BO_SIX_C = 6, BO_SIX_T = 15, BO_SIX = 21 };
-/* Where entry (d, e) lies. */
+/* Place of entry (d, e). */
 static const int bo_six_at[6][6] = {{0, 1, 2, 6, 7, 8},     {1, 3, 4, 9, 10, 11},    {2, 4, 5, 12, 13, 14},
                                     {6, 9, 12, 15, 16, 17}, {7, 10, 13, 16, 18, 19}, {8, 11, 14, 17, 19, 20}};
 

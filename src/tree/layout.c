@@ -1,4 +1,4 @@
-/* How a model lies in memory: parts in order, tables of components, blocks, slots and faces (tree.h). */
+/* Layout of a model in memory: parts in order, tables of components, blocks, slots and faces (tree.h). */
 #include "tree/groves.h"
 
 #include <stdlib.h>
@@ -100,8 +100,8 @@ static bool does_fly(const bough_model *model, const bough_part_def *part, int32
     return parent >= 0 && model->parts[parent].flies;
 }
 
-/* Those of one depth that are there (all: whether or not), in the order of their parents; a part goes with its parent.
- */
+/* Keeps the parts of one depth that are present (all: absent ones, too), in the order of their parents; a part goes
+ * with its parent. */
 static int32_t keep_present(bough_model *model, rank *ranks, int32_t first, int32_t end, bool all) {
     int32_t kept = first;
     for (int32_t i = first; i < end; i++) {

@@ -19,8 +19,8 @@ enum { OFTEN = 1, NOW_AND_THEN = 8, RARELY = 32 };
  * never grows. */
 static const double most_up = 0.002, most_down = 0.02;
 
-/* What was lost is given back up to this part of what there was lately. A vibration that steps cannot follow, as of a
- * tie that snaps shut, may take far more with it, which would drive all else faster and faster. */
+/* Lost energy is given back up to this part of what there was lately. A vibration that steps cannot follow, as of a tie
+ * that snaps shut, may take far more with it, which would drive all else faster and faster. */
 static const double most_owed = 0.25, of_lately = 0.8;
 
 /* Parts of the energy in play; below that velocities stay as they are. */
@@ -144,7 +144,7 @@ static double total(const tree_energy *t) {
     return t->kinetic + t->elastic + t->weight;
 }
 
-/* What a tree has in excess of its target, once doubts are taken off. */
+/* Energy of a tree in excess of its target, once doubts are taken off. */
 static double excess_of(const tree_energy *t, const bo_tree_account *a) {
     const double excess = total(t) - (a->target + a->work), doubt = doubt_of_work * a->span;
     return excess > doubt ? excess - doubt : excess < -doubt ? excess + doubt : 0;
@@ -195,7 +195,7 @@ static void remember_settings(const bough_model *model, bough_state *state) {
     memcpy(state->ledger->gravity, state->gravity, sizeof state->gravity);
 }
 
-/* What each tree has, where it is asked for. */
+/* Opens the accounts of trees that have none, and notes the excess of all when somebody asked for it. */
 static void open_accounts(const bough_model *model, bough_state *state) {
     const tree_energy *sums = sums_of(model, state);
     for (int32_t t = 0; t < tree_count(model); t++) {
@@ -227,7 +227,7 @@ bough_status bo_ledger_begin(bough_context *ctx, const bough_model *model, bough
     return BOUGH_OK;
 }
 
-/* What holds the root of a tree pushes with I A + p, in its axes. */
+/* Adds the power of the tracks that lead roots: a root is pushed with I A + p, in its axes. */
 void bo_ledger_lead(const bough_model *model, const bough_state *state, double lead_time) {
     const bo_tree_work *w = state->work;
     bo_tree_account *trees = accounts(state->ledger);
@@ -265,7 +265,7 @@ static void scale_motion(const bough_model *model, int32_t tree, double by, doub
     }
 }
 
-/* What a look has shown. */
+/* Result of a look at the energies. */
 typedef struct {
     double surplus; /* J, of the worst tree that has far too much; 0: none has */
     bool steered;

@@ -5,7 +5,7 @@
 
 #include "tree/tree.h"
 
-/* Of one tree; of all of them together where ties join trees. J. */
+/* Account of one tree; of all of them together where ties join trees. J. */
 typedef struct bo_tree_account {
     double open;   /* 1: the target is known */
     double every;  /* it is looked at in each step of this number; 0: in the one in progress */
@@ -30,7 +30,7 @@ typedef struct bo_tree_ledger {
     double numbers[]; /* accounts (as many as there are parts), then the factors that energies depend on as they were */
 } bo_tree_ledger;
 
-/* Of a model, whatever is detached and attached. */
+/* Size of the ledger of a model, whatever is detached and attached. */
 size_t bo_ledger_size(const bough_model *model);
 /* Doubles of work->energies. */
 size_t bo_ledger_room(const bough_model *model);

@@ -47,7 +47,7 @@ typedef struct field {
     size_t count; /* of words */
 } field;
 
-/* Of a state on the layout of the model. Frames are left out: they are for reading. */
+/* Lists the fields of a state on the layout of the model. Frames are left out: they are for reading. */
 static void list_fields(const bough_model *now, const bough_state *s, settings *single, field fields[FIELDS]) {
     const size_t n = (size_t)now->size, parts = (size_t)now->def.part_count, ties = (size_t)now->def.tie_count;
     const field list[FIELDS] = {
@@ -261,7 +261,7 @@ static void put_changes(bough_log *log, bough_status status) {
     }
 }
 
-/* What a snapshot leaves out is lost here too, so that both go on alike. */
+/* Takes a snapshot, and drops from the state what it leaves out, so that both go on alike. */
 static void take_snapshot(bough_context *ctx, bough_log *log, const bough_model *model, void *bytes) {
     bo_tree_save_plain(model, log->state, bytes);
     if (bo_tree_restore_plain(ctx, model, log->state, bytes, log->act.size) != BOUGH_OK)
@@ -275,7 +275,7 @@ static void put_whole(bough_log *log, const void *bytes) {
     put(log, bytes, log->act.size);
 }
 
-/* What differs between two snapshots: mostly little, where a state is put back to where it was before a step. */
+/* Writes the differences of two snapshots: mostly few, where a state is put back to where it was before a step. */
 static void put_patch(bough_log *log, const word *before, const word *after) {
     const size_t count = log->act.size / WORD;
     size_t end;
@@ -378,7 +378,7 @@ static uint64_t hash_part(uint64_t hash, const bough_part_def *part) {
     return bo_image_hash(hash, part->track.rotation, 4 * keys * sizeof(double));
 }
 
-/* Of what is no part of the state and decides how it moves. */
+/* Hash of all that decides how the state moves and is no part of it. */
 static uint64_t hash_model(const bough_model *model) {
     const bough_model_def *def = &model->def;
     uint64_t hash = bo_image_hash(model->shape, def->gravity, sizeof def->gravity);
@@ -538,7 +538,7 @@ typedef struct record {
     size_t size; /* of the payload */
 } record;
 
-/* What follows the head; false when it is no record, or ends beyond `left` bytes. */
+/* Size of the data that follow the head; false when it is no record, or ends beyond `left` bytes. */
 static bool measure(const record_head *head, const unsigned char *payload, size_t left, size_t *size) {
     uint64_t bytes = 0;
     switch (head->kind) {

@@ -60,7 +60,7 @@ BO_INLINE void add_turning(const bo_v4 *I, const bo_v4 *w, bo_v4 *p) {
         p[3 + k] += u[k];
 }
 
-/* What four subtrees look like to their parents: an inertia and a bias force about the origin, then turned up as
+/* Lumps four subtrees into what their parents feel: an inertia and a bias force about the origin, then turned up as
  * couple.c does. */
 BO_MULTIVERSION
 static void lump(bough_coupling coupling, bool shifted, const bo_tree_frames *restrict f,

@@ -176,7 +176,6 @@ static bough_status copy_numbers(bough_context *ctx, size_t count, const double 
     return copy ? BOUGH_OK : BOUGH_ERROR_MEMORY;
 }
 
-/* What the def points to must not have to outlive the call, but for the components. */
 /* A part that is welded has none. The part's name is the joint's. */
 static bough_status copy_joint(bough_context *ctx, const bough_joint_def *from, const bough_joint_def **to) {
     if (!from || from->kind == BOUGH_JOINT_WELD)
@@ -190,6 +189,7 @@ static bough_status copy_joint(bough_context *ctx, const bough_joint_def *from, 
     return BOUGH_OK;
 }
 
+/* Copies all that the def points to but the components, so that it need not outlive the call. */
 static bough_status copy_parts(bough_context *ctx, const bough_model_def *def, bough_model *model) {
     bough_part_def *parts = BO_NEW_ZEROS(ctx, bough_part_def, def->part_count);
     const bough_component **components = BO_NEW_ARRAY(ctx, const bough_component *, def->component_count);

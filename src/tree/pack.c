@@ -129,7 +129,7 @@ static bough_status check_numbers(bough_context *ctx, const pack *p, bough_statu
 
 /* ---- writing ---- */
 
-/* What the file holds in another shape than the model. */
+/* The arrays that the file holds in another shape than the model. */
 typedef struct draft {
     pack p;
     int32_t form[FORM_SIZE];
@@ -163,7 +163,7 @@ static bough_status measure(bough_context *ctx, const bough_model_def *def, uint
     return BOUGH_OK;
 }
 
-/* Of a part. */
+/* Numbers of a part in the file. */
 enum { PART_NUMBERS = 9 + 3 + 1 + 1 + 2 + 3 + JOINT_SIZE };
 
 static bough_status allocate(bough_context *ctx, draft *d) {

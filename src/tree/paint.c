@@ -46,13 +46,14 @@ static const bough_component *component_of(const bough_model *model, const bo_tr
     return model->components[part->component].c;
 }
 
-/* Where the interface is that a part hangs at, from its parent's origin in the parent's axes. */
+/* Place of the interface that a part hangs at, from its parent's origin in the parent's axes. */
 static bo_vec3 seat_of(const bough_model *model, const bo_tree_part *part) {
     const bo_tree_part *parent = &model->parts[part->parent];
     return bo_scale(parent->scale, bo_load3(component_of(model, parent)->interfaces[part->interface].centre));
 }
 
-/* Of each part with all that hangs on it, about its origin in its axes. Parents come before their children. */
+/* Sums up the matter of each part with all that hangs on it, about its origin in its axes. Parents come before their
+ * children. */
 static void compose(const bough_model *model, matter *trees) {
     for (int32_t i = 0; i < model->part_count; i++)
         trees[i] = matter_of(&model->parts[i], component_of(model, &model->parts[i]));
@@ -67,7 +68,7 @@ static void compose(const bough_model *model, matter *trees) {
 
 /* ---- the lowest frequency of a part ---- */
 
-/* How one coordinate moves a frame. */
+/* Motion of a frame by one coordinate. */
 typedef struct {
     bo_vec3 v, w;
 } twist;
@@ -138,8 +139,8 @@ static void hang_loads(const bough_model *model, const bo_tree_part *part, const
     }
 }
 
-/* What is left of the lower triangle when the first p coordinates, which have no stiffness, follow the others; then of
- * the rest the entries alone: r x r. */
+/* Eliminates the first p coordinates, which have no stiffness and follow the others, from the lower triangle of M; then
+ * packs the entries of the rest: r x r. */
 static void follow(int32_t width, int32_t p, double *M) {
     const int32_t r = width - p;
     for (int32_t k = 0; k < p; k++)
@@ -185,7 +186,8 @@ static size_t work_size(const bough_model *model) {
     return most * most + (most + 6) * (most + 6) + 3 * most + (most + 6) * (sizeof(twist) / sizeof(double));
 }
 
-/* Of those that are asked for. Parts of one component with nothing on them differ in scale alone. */
+/* Finds the frequencies of the parts that are wanted. Parts of one component with nothing on them differ in scale
+ * alone. */
 static bough_status find_frequencies(bough_context *ctx, const bough_model *model, const bool *wanted, matter *trees,
                                      double *work, double *bare, double *omega) {
     compose(model, trees);

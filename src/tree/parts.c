@@ -1,4 +1,4 @@
-/* What parts are by themselves: forces and stiffness, inertia as they are bent now, elimination of their coordinates.
+/* Parts by themselves: forces and stiffness, inertia as they are bent now, elimination of their coordinates.
  * docs/theory/tree.md, "Inertia" and "Integration".
  *
  * Vectors of a block are n x lanes. A part alone (lanes = 1) is computed with vectors along its coordinates, a wide
@@ -47,7 +47,7 @@ static void scatter(const bough_model *model, const bo_tree_block *b, const doub
     }
 }
 
-/* What the parts of a block are multiplied with, by lane. */
+/* Factors of the parts of a block, by lane. */
 typedef struct {
     double mass, first, second; /* scale^3, ^4, ^5 */
     double elastic;             /* stiffness^2 scale^3 */
@@ -352,7 +352,7 @@ BO_INLINE double dot(int32_t n, const double *restrict x, const double *restrict
     return sum_of(&sum);
 }
 
-/* What both kinds of blocks are asked for. */
+/* Input and output of the terms of a block, for both kinds of blocks. */
 typedef struct {
     const bo_component_tables *t;
     const double *q, *v;    /* n x lanes */

@@ -1,12 +1,12 @@
-/* How accelerations answer to forces that come after they were solved for: the recursion of couple.c once more with
- * what it left, for right-hand sides alone. docs/theory/tree.md, "Ties". */
+/* Answers of accelerations to forces that come after they were solved for: the recursion of couple.c once more with the
+ * factors that it left, for right-hand sides alone. docs/theory/tree.md, "Ties". */
 #include "tree/couple.h"
 
 #include "dense/cholesky.h"
 
 #include <string.h>
 
-/* What the exact coupling left of a part: L (unit, with 1 / D on its diagonal) and Z = L^-1 Mrq^T, by lanes. */
+/* Factors that the exact coupling left of a part: L (unit, with 1 / D on its diagonal) and Z = L^-1 Mrq^T, by lanes. */
 typedef struct {
     const double *L, *Z;
     int32_t r, n, lanes, lane;

@@ -1,5 +1,5 @@
-/* Where surfaces of parts meet: vertices of a child that lie on vertices of its parent at rest. docs/theory/tree.md,
- * "Surfaces". */
+/* Seams, where surfaces of parts meet: vertices of a child that lie on vertices of its parent at rest.
+ * docs/theory/tree.md, "Surfaces". */
 #include "tree/surface.h"
 
 #include "base/idmap.h"

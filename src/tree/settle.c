@@ -15,7 +15,7 @@ bough_settle_def bough_default_settle_def(void) {
 /* Roots with tracks stand still. What is lumped need not lead to equilibrium. */
 static const bo_tree_mode at_rest = {.coupling = BOUGH_COUPLING_L3, .still = true};
 
-/* Where a search stands. */
+/* One search for an equilibrium. */
 typedef struct {
     bough_context *ctx;
     const bough_model *model;
@@ -89,7 +89,8 @@ static void resist_swaying(const search *s, double h2) {
     }
 }
 
-/* Of a joint: its spring, and the torques of loads and weight of what hangs on it. */
+/* Adds what joint j leaves unbalanced to *left, and the forces in play to *size: its spring, and the torques of loads
+ * and weight of what hangs on it. */
 static void weigh_joint(const search *s, int32_t j, double *left, double *size) {
     const bough_model *model = s->model;
     bo_tree_work *w = s->state->work;
@@ -183,7 +184,7 @@ static bool accelerate(const search *s, double h2) {
     return bo_tree_solve(s->ctx, s->model, s->state->work, &at_rest, s->state->work->next_a);
 }
 
-/* How long the step from q to next_q is, against q. */
+/* Length of the step from q to next_q, against q. */
 static double stride(const search *s) {
     const double *q = s->state->q, *next = s->state->work->next_q;
     double step = 0, size = 0;

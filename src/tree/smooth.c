@@ -460,7 +460,7 @@ static bo_vec3 from_part(const builder *b, const bo_tree_fillet *joint, const bo
                        bo_mul_add(bo_load3(face->centre), part->scale / parent->scale, bo_mat_vec(part->rest, x)));
 }
 
-/* How wide a joint may be so that it does not reach another interface of its parts. */
+/* The largest width of a joint that does not reach another interface of its parts. */
 static double room_beside(const bo_tree_fillet *joint, bo_vec3 centre, double radius) {
     const double d = bo_dot(joint->normal, centre), across = bo_norm(bo_mul_add(centre, -d, joint->normal));
     return fmax(fabs(d) - joint->plateau, across - joint->reach) - EXTENT * radius;

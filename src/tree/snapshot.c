@@ -29,7 +29,7 @@ typedef struct field {
 
 enum { FIELDS = 19 };
 
-/* How a part stands in the tree; in plain numbers, as all of the state is. */
+/* A part's place in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
     double parent, interface, free, locked, absent, joint, led;
     double rotation[9], position[3], offset[3];
@@ -109,7 +109,7 @@ static size_t links_size(const bough_model *model) {
     return (size_t)model->def.part_count * sizeof(bo_link);
 }
 
-/* Of a state with the links of the model. */
+/* Size of a snapshot of a state with the links of the model. */
 static size_t size_of(const bough_model *model) {
     bo_tree_work no_work = {0};
     bough_state nobody = {.work = &no_work};

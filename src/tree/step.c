@@ -17,7 +17,7 @@ static int32_t grain_of(int32_t count) {
     return least > GRAIN ? least : GRAIN;
 }
 
-/* What is done with all coordinates, by ranges. */
+/* A task that is done with all coordinates, by ranges. */
 typedef struct {
     const bough_state *state;
     bough_state *target; /* the same where it is written to */
@@ -55,9 +55,9 @@ static void advance_some(void *data, int32_t begin, int32_t end, int32_t chunk) 
     }
 }
 
-/* Where a step takes inertia and forces: t + (1 + alpha) dt, by the mean velocity and acceleration of the step before.
- * A vibration that is too fast for the step turns round in each, so that its mean velocity is nearly none: it is not
- * thrown ahead, as it would be by v and a. */
+/* Foresees where a step takes inertia and forces: at t + (1 + alpha) dt, by the mean velocity and acceleration of the
+ * step before. A vibration that is too fast for the step turns round in each, so that its mean velocity is nearly none:
+ * it is not thrown ahead, as it would be by v and a. */
 static void foresee_some(void *data, int32_t begin, int32_t end, int32_t chunk) {
     each_coordinate *each = data;
     const bough_state *state = each->state;
@@ -349,7 +349,7 @@ static bough_status land(bough_context *ctx, const bough_model *model, bough_sta
 static const double tie_tolerance = 1e-6;
 enum { MOST_PASSES = 8 };
 
-/* How a step is made. */
+/* The way in which a step is made. */
 typedef struct {
     const bo_tree_scheme *scheme;
     bo_tree_mode mode;

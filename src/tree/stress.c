@@ -40,8 +40,8 @@ static void turn_bend(bo_mat3 R, const double from[18], double to[18]) {
     }
 }
 
-/* How the parent's interface is strained and bent, in the part's axes. What hangs by a joint, or by nothing, is not
- * strained. */
+/* Finds how the parent's interface is strained and bent, in the part's axes. A part that hangs by a joint, or by
+ * nothing, is not strained. */
 static void find_seam(const bough_model *model, const bough_state *state, const bo_tree_part *part,
                       double seam[BOUGH_SEAM]) {
     memset(seam, 0, BOUGH_SEAM * sizeof *seam);

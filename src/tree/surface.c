@@ -333,7 +333,7 @@ static int32_t first_of(const drawing *d, const place *p, int32_t part) {
     return -1;
 }
 
-/* What a copy hangs on within its place, over all seams that are not open. */
+/* The copy that leads a copy within its place, over all seams that are not open. */
 static int32_t leader_of(const drawing *d, const place *p, int32_t member) {
     int32_t part = d->model->surface->seams.copy_part[p->members[member]];
     for (;;) {

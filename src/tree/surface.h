@@ -14,7 +14,7 @@ typedef struct bo_tree_seams {
     int32_t *members;     /* numbers of copies, place by place, ascending in each */
 } bo_tree_seams;
 
-/* How a component moves near one of its interfaces: Y = centre + radius xi goes to Y + sum_l q_l sum_b P_lb m_b(xi), m
+/* Motion of a component near one of its interfaces: Y = centre + radius xi goes to Y + sum_l q_l sum_b P_lb m_b(xi), m
  * the monomials 1, x, y, z, xx, yy, zz, yz, xz, xy. */
 enum { BO_BLEND_LANES = 4, BO_BLEND_TERMS = 10, BO_BLEND_SIZE = BO_BLEND_LANES * BO_BLEND_TERMS };
 typedef struct bo_tree_patch {
@@ -27,8 +27,8 @@ typedef struct bo_tree_patch {
     bool good; /* else its vertices do not tell the motion around it */
 } bo_tree_patch;
 
-/* Where a child hangs and motions are blended. Places are in the child's axes at rest, from the interface's centre, m.
- */
+/* A joint in which the motions of child and parent are blended. Places are in the child's axes at rest, from the
+ * interface's centre, m. */
 typedef struct bo_tree_fillet {
     int32_t child, parent; /* outside numbers */
     bool cut;              /* vertices coincide: both sides are blended. Else the child alone follows its parent */
@@ -55,7 +55,7 @@ typedef struct bo_tree_blend {
     bo_tree_share *shares;
 } bo_tree_blend;
 
-/* How the stress of a component's parts spreads over their surface: field.c. */
+/* The field of stress over the surface of a component's parts: field.c. */
 typedef struct bo_tree_field {
     int32_t count; /* of points; 0: none, or it is rigid */
     const int32_t *material;
@@ -98,7 +98,7 @@ bool bo_tree_seam_is_open(const bough_model *model, const bough_state *state, in
 bough_status bo_tree_find_fillets(bough_context *ctx, const bough_model *model, const bo_tree_seams *seams,
                                   bo_tree_blend *blend);
 void bo_tree_free_fillets(bough_context *ctx, bo_tree_blend *blend);
-/* How far a place is the joint's (0 .. 1), and how much of it is the child's there; both twice differentiable. */
+/* Weight of the joint at a place (0 .. 1), and the child's share there; both twice differentiable. */
 double bo_tree_fillet_weight(const bo_tree_fillet *joint, bo_vec3 X);
 double bo_tree_child_share(const bo_tree_fillet *joint, bo_vec3 X);
 

@@ -8,7 +8,7 @@
 
 /* ---- parts alone ---- */
 
-/* Of one part: elasticity and Rayleigh's damping, with the state's factors and the laws of scale. */
+/* Factors of one part's elasticity and Rayleigh damping, with the state's factors and the laws of scale. */
 typedef struct part_factors {
     double elastic, damping_mass, damping_stiffness;
 } part_factors;

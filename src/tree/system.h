@@ -17,8 +17,8 @@ typedef struct bo_tree_system {
     double *bent;                        /* q of linearise(); all zero where it was to be positive */
     double *K;                           /* r x r of each part there, once it is asked for */
     bool has_K;
-    double *damped;    /* q of damp() */
-    double *K_damping; /* as K, at that q, where there is damping */
+    double *damped;        /* q of damp() */
+    double *K_damping;     /* as K, at that q, where there is damping */
     bo_tree_scheme scheme; /* of the a M + b D + c K kept */
     double factor_mass;    /* a of it */
     double *block;
@@ -29,7 +29,8 @@ typedef struct bo_tree_system {
 bough_status bo_tree_system_create(bough_context *ctx, const bough_model *model, bough_state *state,
                                    bo_tree_system **system);
 void bo_tree_system_destroy(bough_context *ctx, bo_tree_system *system);
-/* What may change between steps: whether damping is there; and another coupling is refused. */
+/* Look again at what may change between steps: whether there is damping; and the coupling, of which all but one are
+ * refused. */
 void bo_tree_system_look_at_damping(bo_tree_system *system);
 bough_status bo_tree_system_check_coupling(bough_context *ctx, const bough_state *state);
 
@@ -40,11 +41,11 @@ bough_status bo_tree_copy_integrator(bough_context *ctx, const bough_model *mode
                                      bo_tree_work *work);
 /* Forces have jumped: what the state's method, if it has one, remembers of steps before is of no use. */
 void bo_tree_restart_integrator(bo_tree_work *work);
-/* What the state's method was made of; false: it has none. */
+/* The def that the state's method was made of; false: it has none. */
 bool bo_tree_integrator_def(const bo_tree_work *work, bough_integrator_def *def);
 void bo_tree_drop_integrator(bough_context *ctx, bo_tree_work *work);
-/* What methods know of the step before, for snapshots: bo_tree_history_size() bytes, zeros without a method. Set after
- * q and v; methods with modes, and others than the one that was saved, begin anew. */
+/* The memory that methods have of the step before, for snapshots: bo_tree_history_size() bytes, zeros without a method.
+ * Set it after q and v; methods with modes, and others than the one that was saved, begin anew. */
 size_t bo_tree_history_size(const bough_model *model);
 void bo_tree_history(const bough_model *model, const bo_tree_work *work, void *history);
 void bo_tree_set_history(const bough_model *model, bough_state *state, const void *history);

@@ -19,13 +19,13 @@
 
 /* ---- constants ---- */
 
-/* What the steps need of an interface that something hangs at, with coordinates innermost (rows of n). */
+/* Rows of an interface that something hangs at, for the steps, with coordinates innermost (rows of n). */
 typedef struct bo_face_rows {
     const double *a; /* 3 rows: translation */
     const double *A; /* 9 rows */
 } bo_face_rows;
 
-/* What the steps need of a component. Rows are n long: r in whole vectors, zeros behind. */
+/* Tables of a component for the steps. Rows are n long: r in whole vectors, zeros behind. */
 typedef struct bo_component_tables {
     const bough_component *c;
     int32_t r, n;
@@ -180,7 +180,8 @@ struct bough_model {
     int32_t grove_count;
     bo_tree_level *grove_levels; /* of all */
     bo_tree_run *runs;           /* likewise */
-    /* What steps look at: everything, or in a copy of the model what is a grove's, with levels and level_count. */
+    /* The part of the model that steps look at: everything, or in a copy of the model one grove, with levels and
+     * level_count. */
     const bo_tree_grove *grove; /* NULL: everything */
     int32_t first_flight, end_flight;
     double *lump;     /* L1: what hangs on a part, as a constant addition to its mass matrix: as L */
@@ -222,7 +223,7 @@ typedef struct bo_tree_inertias {
     bo_v4 up_I[BO_SIX], up_p[6]; /* I and p about the same point in the parent's axes, moved with the parent */
 } bo_tree_inertias;
 
-/* Of a joint. Angular quantities are in the axes of the part. */
+/* Motion of a joint. Angular quantities are in the axes of the part. */
 typedef struct bo_tree_swing {
     double T[9];            /* angular velocity by rates of the coordinates: 3 x 3, or the axis in the first column */
     double turning[3];      /* that angular velocity */
@@ -233,7 +234,7 @@ typedef struct bo_tree_swing {
     double u[3];            /* their force */
 } bo_tree_swing;
 
-/* Of a tie, in world axes: of its second end against the first. */
+/* Motion and force of a tie, in world axes: of its second end against the first. */
 typedef struct bo_tree_pull {
     double e[6];       /* distance, turn */
     double v[6];       /* their rates */
@@ -244,7 +245,7 @@ typedef struct bo_tree_pull {
     double a[6];       /* of the pass before */
 } bo_tree_pull;
 
-/* What the next step needs of the last one, of a tie. */
+/* Motion of a tie in the last step, for the next one. */
 typedef struct bo_tie_motion {
     double a[6];     /* acceleration of the second end against the first */
     double force[6]; /* on the second end, about it */
@@ -295,8 +296,8 @@ typedef struct bo_tree_work {
     bough_log *log;                 /* that records the state; NULL: none */
 } bo_tree_work;
 
-/* How frames are moved and accelerations solved for: an argument of all functions that do so. Zero bytes: all parts,
- * with weight and loads, roots with tracks as these lead them at time 0. */
+/* The way in which frames are moved and accelerations solved for: an argument of all functions that do so. Zero bytes:
+ * all parts, with weight and loads, roots with tracks as these lead them at time 0. */
 typedef struct bo_tree_mode {
     bough_coupling coupling;
     bool only_flights; /* only parts that fly are looked at: those that do not are where they should be */
@@ -312,8 +313,8 @@ static inline bool bo_tree_loads_act(const bo_tree_work *work, const bo_tree_mod
     return work->loaded && !mode->unloaded;
 }
 
-/* How forces and masses become what is solved with. Hilber, Hughes and Taylor: q+ = qp + beta dt^2 a+,
- * v+ = vp + gamma dt a+. inert: masses alone. */
+/* A rule by which forces and masses become the matrix that is solved with. Hilber, Hughes and Taylor: q+ = qp + beta
+ * dt^2 a+, v+ = vp + gamma dt a+. inert: masses alone. */
 typedef struct bo_tree_scheme {
     double dt, alpha, beta, gamma;
     bool inert;
@@ -414,7 +415,7 @@ void bo_tree_swing_joints(const bough_model *model, bo_tree_work *work, const bo
 /* The same of accelerations that are given. */
 void bo_tree_drive_joints(const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode, int32_t level,
                           const double *a);
-/* What joint j gains by p on the frame of its part: T^T p */
+/* Torque on joint j by p on the frame of its part: T^T p */
 void bo_tree_joint_torque(const bough_model *model, const bo_tree_work *work, int32_t j, double torque[3]);
 /* Rotation vectors of balls beyond pi become those of the same rotation below, and their mean accelerations (may be
  * NULL) the last ones. False: there were none. */
@@ -430,16 +431,16 @@ void bo_tree_mark_tied(const bough_model *model, bool *tied);
 bough_status bo_tree_list_ties(bough_context *ctx, bough_model *model, const bough_model *base);
 /* H and p, as bo_tree_prepare() has them of parts; where the frames are. */
 void bo_tree_prepare_ties(const bo_tree_pass *pass);
-/* What they pull with comes to accelerations that were solved for without them. False: singular. */
+/* Adds the answers to the pull of the ties to accelerations that were solved for without them. False: singular. */
 bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_work *work, const bo_tree_mode *mode,
                        double *a);
 /* By how much the last pass changed their accelerations. */
 double bo_tree_tie_correction(const bough_model *model, const bo_tree_work *work);
-/* What they do to the momenta of roots that fly, in a step. */
+/* Adds what the ties do in a step to the momenta of roots that fly. */
 void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, double gamma, bough_root *roots);
-/* What they pull with at rest, as loads; where the frames are. */
+/* Adds what the ties pull with at rest to the loads; where the frames are. */
 void bo_tree_load_ties(const bough_model *model, const bough_state *state);
-/* How far the second end is from the first, and turned: world axes, where the frames are. */
+/* Distance and turn of the second end from the first: world axes, where the frames are. */
 void bo_tree_tie_stretch(const bough_model *model, const bough_state *state, int32_t tie, double e[6]);
 double bo_tree_tie_energy(const bough_model *model, const bough_state *state);
 /* Numbers of work->tie_system. */
@@ -517,7 +518,7 @@ static inline double bo_tree_Mrq(const bough_model *model, const bo_tree_work *w
     const bo_tree_block *b = &model->blocks[part->block];
     return work->Mrq[6 * b->vectors + (int64_t)(d * b->n + l) * b->lanes + part->lane];
 }
-/* Of the inertia [m 1, -mc~; mc~, T] in a lane. */
+/* First moment mc of the inertia [m 1, -mc~; mc~, T] in a lane. */
 static inline void bo_tree_first_moment(const bo_tree_inertias *s, int32_t lane, double mc[3]) {
     const bo_v4 *C = s->I + BO_SIX_C;
     mc[0] = BO_LANE_CONST(C[5], lane), mc[1] = BO_LANE_CONST(C[6], lane), mc[2] = BO_LANE_CONST(C[1], lane);

@@ -14,13 +14,13 @@ typedef float vec __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t bits __attribute__((vector_size(4 * LANES), aligned(4)));
 #define ABSOLUTE(a) ((vec)((bits)(a)&INT32_MAX))
 
-/* Where parts are takes doubles: two vectors. */
+/* Places of parts take doubles: two vectors. */
 typedef float half __attribute__((vector_size(4 * LANES / 2), aligned(4)));
 
 /* Gusts: waves of four octaves, each at an angle to the mean wind that lets it pass by. */
 enum { OCTAVES = 4, WAVES_AN_OCTAVE = 4, WAVES = OCTAVES * WAVES_AN_OCTAVE };
 #define LEAST_COSINE 0.3
-/* How much faster than the wind a wave may move, of the gusts' speed. */
+/* A wave may move faster than the wind by this part of the gusts' speed. */
 #define SLOW_CHANGE 0.2
 
 /* Skin friction against pressure drag: 1.33 / sqrt(Re) of each side of a leaf at Re = 10^4, over a drag of 1.2. */
@@ -224,7 +224,7 @@ BO_INLINE void gather_doubles(const double *const from[4], size_t k, bo_v4 *to) 
     *to = (bo_v4){from[0][k], from[1][k], from[2][k], from[3][k]};
 }
 
-/* Where fields of a frame are, in doubles. */
+/* Place of a field in a frame, in doubles. */
 #define IN_FRAME(field) (offsetof(bough_frame, field) / sizeof(double))
 
 /* The air at the origins, less their velocities, and the angular velocities, turned by R^T. The air is that at the

@@ -207,7 +207,7 @@ static void modes_are_of_roots_that_stand_still(void **state) {
         garden held = g;
         bough_part_def parts[2] = {g.parts[0], g.parts[1]};
         parts[0].track = (bough_track){0};
-        memcpy(parts[0].pose.rotation, g.state->frames[0].rotation, sizeof parts[0].rotation);
+        memcpy(parts[0].rotation, g.state->frames[0].pose.rotation, sizeof parts[0].rotation);
         held.parts = parts;
         plant(&held);
         memcpy(held.state->q, g.state->q, 8 * sizeof(double));
