@@ -15,8 +15,8 @@
 
 static atomic_int interrupted; /* set by a signal, looked at by any thread */
 
-/* How progress is shown: as a line that is written over where stderr is a terminal that can do so; else (a file, a
- * pipe, TERM=dumb) as a line of its own every PLAIN_SECONDS. Any thread may show some. */
+/* Progress is shown as a line that is written over where stderr is a terminal that can do so; else (a file, a pipe,
+ * TERM=dumb) as a line of its own every PLAIN_SECONDS. Any thread may show some. */
 #define PLAIN_SECONDS 10
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool progress_shown;

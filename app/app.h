@@ -1,5 +1,5 @@
-/* What the commands share: context with progress line and Ctrl-C, options, output. The program is a client of the
- * library: it includes public headers only. */
+/* Functions that the commands share: context with progress line and Ctrl-C, options, output. The program is a client of
+ * the library: it includes public headers only. */
 #ifndef BOUGH_APP_H
 #define BOUGH_APP_H
 
@@ -57,7 +57,7 @@ bool app_interrupted(void);
 void app_at_second_interrupt(void (*act)(void));
 /* Makes the folder unless it is there; prints what is wrong and returns false when it cannot. */
 bool app_make_folder(const char *path);
-/* What the user types to run the program: the launcher, where it was started by one, else as it was called. */
+/* Returns what the user types to run the program: the launcher, where it was started by one, else as it was called. */
 const char *app_name(void);
 double app_seconds(void);     /* wall clock */
 double app_cpu_seconds(void); /* of the process */
@@ -76,7 +76,7 @@ double app_need_positive(struct argp_state *state, const char *option, const cha
 /* In an argp parser: the number that --threads gives; ends the program when it is none. */
 void app_need_threads(struct argp_state *state, const char *text, int32_t *threads);
 
-/* Of commands that take a scene file: it, --threads and --json. */
+/* Options of commands that take a scene file: the file, --threads and --json. */
 typedef struct app_scene_options {
     const char *path;
     int32_t threads;
@@ -99,7 +99,7 @@ void app_need_extension(struct argp_state *state, const char *option, const char
 /* The same for .svg and .png. */
 void app_need_plot(struct argp_state *state, const char *option, const char *path);
 
-/* What there is to choose from, with a line about each: as text, or as one JSON object with the list `what`. */
+/* Prints the things to choose from, with a line about each: as text, or as one JSON object with the list `what`. */
 typedef struct app_choice {
     const char *name, *about;
 } app_choice;
@@ -107,7 +107,7 @@ void app_print_choices(const char *what, const app_choice *choices, int count, b
 
 /* Prints the object on stdout and releases it. */
 void app_print_json(json_t *object);
-/* What JSON cannot say becomes null (numbers that are not finite) or '?' (bytes that are not UTF-8). */
+/* Values that JSON cannot express become null (numbers that are not finite) or '?' (bytes that are not UTF-8). */
 json_t *app_json_number(double value);
 json_t *app_json_numbers(const double *values, int32_t count);
 json_t *app_json_text(const char *text);
@@ -120,7 +120,7 @@ json_t *app_json_parse(const char *text, size_t size);
 json_t *app_json_load(const char *path);
 /* Whether a file whose name ends with .json has one of these keys at its top. */
 bool app_json_names(const char *path, const char *const *keys, size_t count);
-/* What a component's file says of how it was made; NULL: nothing. */
+/* Returns the record in a component's file of how it was made; NULL: there is none. */
 json_t *app_json_provenance(const bough_component *component);
 
 /* ---- body_options.c: a body from a mesh file and options, or from a body file ---- */
@@ -151,7 +151,7 @@ int app_make_body(bough_context *ctx, const app_body_options *options, bough_bod
 
 /* ---- static_scene.c ---- */
 
-/* What the library says of the file; kind "": it cannot be read, or is something else. */
+/* Asks the library about the file. Kind "": it cannot be read, or is something else. */
 bough_file_info app_look_at_file(const char *path);
 bool app_is_scene_of_parts(const char *path);
 bool app_is_mechanism(const char *path);

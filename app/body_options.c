@@ -150,7 +150,7 @@ static int fill_def(bough_context *ctx, const app_body_options *o, bough_body_de
         app_fail(ctx);
         return APP_USAGE;
     }
-    /* What is said on the command line wins over what the mesh file says. */
+    /* Constants on the command line override those of the mesh file. */
     def->use_mesh_materials = isnan(o->young) && isnan(o->poisson) && isnan(o->density);
     if (!isnan(o->young))
         def->material.young = o->young;

@@ -376,7 +376,7 @@ static void print_info_json(const app_mechanism *m, const app_effectors *chosen,
         app_json_number(f->error_with_modes)));
 }
 
-/* What a run would do about the lowest frequency. */
+/* Finds the internal modes that a run would add for the lowest frequency. */
 static bough_status find_modes(bough_context *ctx, const app_mechanism *m, const app_effectors *chosen,
                                bough_mechanism_method method, const bough_mechanism_model *plain, facts *f) {
     bough_mechanism_model *model;
@@ -407,7 +407,7 @@ static int show_info(bough_context *ctx, const app_mechanism *m, const app_effec
 
 /* ---- compliance ---- */
 
-/* Of two matrices, scaled, over the largest number of the first. */
+/* Returns the largest difference of two matrices, scaled, over the largest number of the first. */
 static double difference(const bough_mechanism_model *model, const double *A, const double *B) {
     double most = 0, off = 0;
     for (int32_t i = 0; i < 6 * model->end_effector_count; i++)
@@ -506,7 +506,7 @@ static int show_compliance(bough_context *ctx, const app_mechanism *m, const app
 
 /* ---- reduce ---- */
 
-/* What is rounding is nothing. */
+/* Differences that rounding explains become 0. */
 static double percent(double fraction) {
     return fabs(fraction) < 1e-10 ? 0 : 100 * fraction;
 }

@@ -111,7 +111,7 @@ static int tell(const arguments *a, double start, double end, double seconds) {
     return APP_OK;
 }
 
-/* What was done before Ctrl-C, or before a step that failed, is kept. */
+/* Keeps the frames made before Ctrl-C, or before a step that failed. */
 static int shoot(bough_context *ctx, arguments *a, bough_run *run) {
     const double start = app_seconds(), first = fmax(a->from, bough_run_values(run)[BOUGH_COLUMN_TIME]);
     bough_status s = app_film_prepare(ctx, run, &a->film);

@@ -238,7 +238,7 @@ static bool is_energy(const char *name) {
     return strncmp(name, "energy", 6) == 0;
 }
 
-/* What accounts for them, which is drawn beside energies only. */
+/* True for work and balance, which are drawn beside energies only. */
 static bool is_account(const char *name) {
     return !strcmp(name, "work") || !strcmp(name, "balance");
 }

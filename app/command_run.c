@@ -223,7 +223,7 @@ static const struct argp parser = {
 
 /* ---- what happens to parts and ties ---- */
 
-/* What a part or tie that breaks bore. */
+/* Returns the load under which a part or tie broke. */
 static double load_of(const bough_run_change *change) {
     return change->tie < 0 ? change->stress : change->force;
 }
@@ -392,7 +392,7 @@ static int execute(bough_context *ctx, arguments *a, bough_run *run) {
         status = app_film_fail(ctx, &a->film);
     if (advanced == BOUGH_ERROR_FILE || advanced == BOUGH_ERROR_MEMORY)
         return status;
-    /* What was reached before the failure, an event that cannot be or Ctrl-C is worth having. */
+    /* The state reached before the failure, an impossible event or Ctrl-C is worth having. */
     if (a->scene.json)
         print_json(run, &report, advanced == BOUGH_OK);
     else

@@ -234,7 +234,7 @@ int command_static(int argc, char **argv) {
         app_clear_progress();
         if (solved)
             status = app_fail(ctx);
-        /* What was reached before the failure or Ctrl-C is worth having; programs are told when it is nothing. */
+        /* The state reached before the failure or Ctrl-C is worth having; programs are told when there is none. */
         if (solved == BOUGH_OK || (solved > 0 && (result.steps > 0 || a.body.json))) {
             int reported = report(ctx, body, &a, u, &result, app_seconds() - wall, app_cpu_seconds() - cpu);
             status = status == APP_OK ? reported : status;

@@ -46,7 +46,7 @@ static double volume_bytes(const bough_component *c) {
     return 8.0 * 3 * c->volume.vertex_count * (1 + c->r) + 4 * nodes * c->volume.element_count;
 }
 
-/* What an evaluation of forces and tangent reads. */
+/* Returns the bytes that an evaluation of forces and tangent reads. */
 static double touched_bytes(const bough_component *c) {
     return c->elastic == BOUGH_REDUCED_POLYNOMIAL ? 8 * quartic_count(c)
            : c->elastic == BOUGH_REDUCED_CUBATURE ? elastic_bytes(c)
@@ -82,8 +82,8 @@ const char *app_elastic_name(const bough_component *c) {
     return names[c->elastic];
 }
 
-/* What a file says about itself, as a terminal can bear it: no control characters (U+0080 to U+009F are C2 80 to C2
- * 9F), and not without end. */
+/* Returns a text from a file as a terminal can show it: no control characters (U+0080 to U+009F are C2 80 to C2 9F),
+ * and not without end. */
 static const char *plain(const char *text) {
     static char texts[8][256];
     static int next;
@@ -162,8 +162,8 @@ static bool has_kind(const bough_component *c, const char *word) {
     return found;
 }
 
-/* What would help against a result that is not good. A basis that cannot bend far lacks derivatives, whatever its size.
- */
+/* Returns advice against a result that is not good. A basis that cannot bend far lacks derivatives, whatever its
+ * size. */
 static const char *advice_for(const bough_component *c, bough_verdict verdict) {
     const bough_component_quality *q = &c->quality;
     const bool bends = q->response_moderate > q->projection_impulse;
@@ -354,7 +354,7 @@ static json_t *json_quality(const bough_component *c) {
     return object;
 }
 
-/* What is poor, and what would help. */
+/* Lists the verdicts that are poor, with advice. */
 static json_t *json_warnings(const bough_component *c) {
     json_t *list = json_array();
     for (int i = 0; c->r > 0 && i < BOUGH_VERDICT_COUNT; i++) {

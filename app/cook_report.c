@@ -1,4 +1,4 @@
-/* What bough cook tells: a card of one component, or lines and a table of those of a scene. */
+/* The report of bough cook: a card of one component, or lines and a table of those of a scene. */
 #include "app.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is remembered of a component when it is gone. */
+/* Data that are kept of a component when it is destroyed. */
 typedef struct {
     bool known, cooked;
     int32_t r;
@@ -117,7 +117,7 @@ static void print_table(const report *r, double seconds) {
            count, r->cooked, seconds, coordinates, app_size_text(bytes));
 }
 
-/* What the joints cost, of a scene. */
+/* Prints the cost of a scene's joints. */
 static void print_joints(const bough_joint_forecast *f) {
     if (!f->frequency_joint && !f->sag_joint)
         return;
@@ -164,7 +164,7 @@ static json_t *sorted_list(const json_t *list) {
     return sorted;
 }
 
-/* What only the whole scene tells of each. */
+/* Adds the figures of each component that only the whole scene knows. */
 static void add_shares(const report *r, json_t *list) {
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *object = json_array_get(list, i);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What to make, and what came of it. */
+/* An example to make, and the result. */
 typedef struct example {
     const char *folder; /* where the files go; it exists */
     int32_t leaves;

@@ -100,7 +100,7 @@ static int32_t flood(cutting *c, int32_t seed, int32_t number, int32_t *other) {
     return count;
 }
 
-/* Of each domain the largest piece stays; others go to a neighbour. */
+/* Keeps the largest piece of each domain and gives the others to a neighbour. */
 static bool join_pieces(cutting *c) {
     enum { MOST = 4096 };
     static int32_t size[MOST], other[MOST], of[MOST];
@@ -131,7 +131,7 @@ static bool joined(const cutting *c, int32_t a, int32_t b) {
     return a == b || c->shape->domains[a].parent == b || c->shape->domains[b].parent == a;
 }
 
-/* Where domains meet at a vertex that are no neighbours in the tree, the one further out gives way to its parent. */
+/* If domains that are no neighbours in the tree meet at a vertex, the one further out gives way to its parent. */
 static bool part_strangers(cutting *c, int32_t vertex) {
     const int32_t begin = c->first[vertex], end = c->first[vertex + 1];
     int32_t outer = -1;
@@ -181,7 +181,7 @@ static bough_status add_domains(bough_context *ctx, const cutting *c, bough_mesh
     return s;
 }
 
-/* What of the root's surface is near the ground. */
+/* Makes the vertex set of the root's surface near the ground. */
 static bough_status add_ground(bough_context *ctx, const cutting *c, bough_mesh *mesh) {
     int32_t count = 0;
     for (int32_t v = 0; v < mesh->vertex_count; v++) {
@@ -218,7 +218,7 @@ static bough_status make_mesh(bough_context *ctx, dragon_shape *shape, bough_mes
 
 /* ---- a mesh of the user's ---- */
 
-/* How much speaks for a domain as the root: what of it rests on the ground, or its size. */
+/* Returns the score of a domain as the root: its vertices on the ground, or its size. */
 static int32_t weight_of(const bough_mesh *mesh, const bough_domain *domain) {
     if (!bough_mesh_find_set(mesh, BOUGH_SET_VERTEX, "ground"))
         return domain->mesh->element_count;

@@ -95,7 +95,7 @@ static bool in_letter(const void *data, v3 place) {
     return distance_to_letter(data, place.x, place.z) < -1e-9;
 }
 
-/* Where the outline is first met at this height, from the left or from the right. */
+/* Returns the place where the outline is first met at this height, from the left or from the right. */
 static double edge_of(const letter *l, double z, bool from_right) {
     double x = from_right ? l->width : 0;
     while (distance_to_letter(l, x, z) > 1e-9)
@@ -105,7 +105,7 @@ static double edge_of(const letter *l, double z, bool from_right) {
 
 /* ---- the word ---- */
 
-/* What hangs to the right of the root is held at its left, and the other way round. */
+/* Letters to the right of the root are held at their left, and the other way round. */
 static const struct {
     const char *name;
     int letter;

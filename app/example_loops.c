@@ -20,7 +20,7 @@ static double length_of(const segment *s) {
     return s->cells[0] * s->cell.x;
 }
 
-/* What is at height z above the axis is on an arc of its own, with the same centre. */
+/* A point at height z above the axis is on an arc of its own, with the same centre. */
 static v3 bend(const segment *s, v3 p) {
     const double radius = length_of(s) / (s->degrees * M_PI / 180), angle = p.x / radius;
     return (v3){(radius - p.z) * sin(angle), p.y, radius - (radius - p.z) * cos(angle)};
@@ -84,8 +84,7 @@ static bough_status write_segment(bough_context *ctx, example *e, const segment 
 
 /* ---- scenes ---- */
 
-/* What loops are stiff against is stretching, which is among the responses to forces at interfaces but not among the
- * lowest modes. */
+/* Loops resist stretching, which is among the responses to forces at interfaces but not among the lowest modes. */
 static void write_component(FILE *f, const segment *s, double young, double density, double damping, int r) {
     fprintf(f,
             "    \"%s\": {\n      \"mesh\": \"%s.msh\",\n"

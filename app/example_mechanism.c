@@ -1,4 +1,4 @@
-/* What the examples of mechanisms share: a scene file put together entry by entry. */
+/* Functions that the examples of mechanisms share: a scene file put together entry by entry. */
 #include "example.h"
 
 #include <stdarg.h>

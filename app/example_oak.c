@@ -75,7 +75,7 @@ static v3 middle_at(const oak *o, const branch *b, double along) {
     return v3_along(b->origin, b->scale, axes_apply(&b->directions, oak_middle(class_of(o, b), along)));
 }
 
-/* Where a branch grows from its parent. */
+/* The place where a branch grows from its parent. */
 typedef struct bud {
     int32_t parent;
     int32_t side;   /* of the parent's class; -1: at its tip, and then towards azimuth */
@@ -244,7 +244,7 @@ static void write_head(FILE *f, const oak *o, int32_t leaves) {
     fprintf(f, "  },\n  \"parts\": [\n");
 }
 
-/* What parts bear, Pa: leaves tear off first, then twigs and branches break. Leaves then fly as rigid bodies,
+/* Strength of the parts, Pa: leaves tear off first, then twigs and branches break. Leaves then fly as rigid bodies,
  * since the stalk of a leaf that snaps back weighs so little that its steps would have to be very short. */
 static const struct {
     const char *class;

@@ -27,13 +27,13 @@ typedef struct branch_class {
     bool rooted;        /* it stands in the ground */
 } branch_class;
 
-/* How finely surfaces are drawn: vertices around and along a branch, rows along the stalk and the blade of a leaf. */
+/* The resolution of surfaces: vertices around and along a branch, rows along the stalk and the blade of a leaf. */
 typedef struct oak_detail {
     int32_t around, along, stalk_rows, blade_rows;
 } oak_detail;
 extern const oak_detail oak_seen_near, oak_seen_far;
 
-/* What species differ in; factors are against the oak of `bough example oak`. */
+/* The parameters in which species differ; factors are against the oak of `bough example oak`. */
 typedef struct oak_species {
     const char *about;   /* the name of the scene begins with it */
     uint64_t seed;       /* of its growth */
@@ -58,7 +58,7 @@ axes oak_directions(const branch_class *c, double along);
 double oak_radius(const branch_class *c, double along);
 /* Place of a leaf: a spiral in golden angles. */
 place oak_leaf_slot(const branch_class *c, int32_t slot);
-/* What reaches three vertices of the coarse mesh at least that are not on a line. */
+/* Returns a radius that reaches at least three vertices of the coarse mesh that are not on a line. */
 double oak_patch_radius(const branch_class *c, double along);
 
 /* Meshes to be simulated, with the vertex set "base" ("top" for branches), and surfaces to be drawn. */

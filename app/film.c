@@ -1,4 +1,4 @@
-/* What bough run records frame by frame, beside what the library records by itself. */
+/* Recordings that bough run writes frame by frame, in addition to those of the library. */
 #include "film.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@ enum { FILM_WIDTH = 360, FILM_HEIGHT = 216, STILL_WIDTH = 900, STILL_HEIGHT = 56
 
 /* ---- kinds of recordings ---- */
 
-/* Where the name of a recording of the kind is kept. */
+/* Returns the place for the name of a recording of this kind. */
 typedef const char **slot_of_kind(const char *path, bough_run_def *def, app_film *film);
 
 static const char **csv_slot(const char *path, bough_run_def *def, app_film *film) {

@@ -6,7 +6,7 @@
 
 /* ---- paint.c: colours of what is seen ---- */
 
-/* What a component was called when it was cooked; "" where it has no name. */
+/* Finds the name that a component had when it was cooked; "" if it has none. */
 void app_component_name(const bough_component *component, char *name, size_t size);
 /* One for each component: wood and leaves by their names, others in the order of the scene. NULL: no memory. */
 app_part_style *app_choose_styles(const bough_model_def *def);
@@ -119,7 +119,7 @@ bough_status app_reel_add(bough_context *ctx, const bough_picture *picture, int3
                           app_reel *reel);
 /* The file appears. The reel is closed, also when it fails. */
 bough_status app_reel_finish(bough_context *ctx, app_reel *reel);
-/* What was made is removed. */
+/* Removes the unfinished film. */
 void app_reel_discard(bough_context *ctx, app_reel *reel);
 
 /* ---- baked_glb.c ---- */

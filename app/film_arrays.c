@@ -35,7 +35,7 @@ static bough_status add_component_names(bough_context *ctx, const bough_model_de
     return s;
 }
 
-/* What of the parts does not change: array `first` is their components, the next where their coordinates begin. */
+/* Adds the constant data of the parts: array `first` is their components, the next where their coordinates begin. */
 static bough_status add_parts(bough_context *ctx, const bough_model *model, int32_t first, bough_npz *npz) {
     const bough_model_def *def = bough_model_describe(model);
     const char **names = malloc(((size_t)def->part_count + 1) * sizeof *names);

@@ -31,7 +31,7 @@ void app_mechanism_free(bough_context *ctx, app_mechanism *m) {
     *m = (app_mechanism){0};
 }
 
-/* Of the description. */
+/* Returns end effector k of the description. */
 static app_effector own_effector(const app_mechanism *m, int32_t k) {
     const char *name =
         m->scene ? bough_scene_end_effector_name(m->scene, k) : m->urdf->frames[m->urdf->end_effectors[k]].name;

@@ -17,7 +17,7 @@ static const float palette[][3] = {
 };
 enum { COLOURS = sizeof palette / sizeof *palette };
 
-/* What grows: the oak's wood, and its leaf. */
+/* Colours of plants: the oak's wood, and its leaf. */
 static const struct {
     const char *name;
     int style; /* of app_oak_styles */
@@ -85,7 +85,7 @@ static void colour_at(const app_scale *scale, double value, float colour[3]) {
     bough_colour_map_at(BOUGH_COLOUR_SEQUENTIAL, scale->largest > 0 ? value / scale->largest : 0, colour);
 }
 
-/* Of each vertex of the run's mesh; INFINITY has the last colour and does not widen the scale. */
+/* Finds the stress of each vertex of the run's mesh; INFINITY has the last colour and does not widen the scale. */
 static bough_status stresses(const bough_run *run, int32_t count, double *values) {
     float *found = malloc(((size_t)count + 1) * sizeof *found);
     bough_status s = found ? bough_run_vertex_stresses(run, found) : BOUGH_ERROR_MEMORY;

@@ -140,7 +140,7 @@ bough_status app_reel_add(bough_context *ctx, const bough_picture *picture, int3
     return BOUGH_OK;
 }
 
-/* What was not finished is removed. */
+/* Removes an unfinished film. */
 static void forget(bough_context *ctx, app_reel *reel) {
     bough_output_discard(ctx, reel->output);
     free(reel->path);

@@ -1,4 +1,4 @@
-/* Where a picture of a run is taken from, in which light, and what is drawn. */
+/* Camera, light and contents of a picture of a run. */
 #include "film.h"
 
 #include <fnmatch.h>
@@ -140,7 +140,7 @@ static bool is_held(const bough_model_def *def, const bough_part_def *parts, int
            def->components[parts[part].component]->support != BOUGH_SUPPORT_FREE;
 }
 
-/* What flies may be far away: where something is held, that is what is looked at. */
+/* Parts that fly may be far away: if something is held, the camera looks at that only. */
 static void keep_held(const bough_model *model, const bough_state *state, cloud *points) {
     const bough_model_def *def = bough_model_describe(model);
     const bough_part_def *parts = bough_state_parts(model, state);
@@ -221,7 +221,7 @@ static void look_closer(const cloud *points, double widest, bough_picture_def *d
     def->field_of_view = fmax(1e-3, fmin(widest, 2 * atan(1.1 * most)));
 }
 
-/* Of the ball around the middle of the box that holds all points. */
+/* Returns the radius of the ball around the middle of the box that holds all points. */
 static double radius_of(const cloud *points, const double lower[3], const double upper[3]) {
     double most = 0;
     for (size_t k = 0; k < points->count; k += 3) {
@@ -278,7 +278,7 @@ static void find_middle(const cloud *points, double middle[3]) {
     }
 }
 
-/* What is held is seen on its ground, which stays where it is while other things fall. */
+/* Scenes that are held are shown on a ground, which stays in place while other things fall. */
 static void set_camera(const cloud *points, const app_shot_def *def, app_shot *shot) {
     double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     bough_picture_def *camera = &shot->camera;
@@ -413,7 +413,7 @@ static void follow(const cloud *points, app_shot *shot) {
     }
 }
 
-/* What a film changes of its camera as it goes on. */
+/* Moves the camera of a film from frame to frame. */
 static bough_status move_camera(bough_context *ctx, const bough_run *run, app_shot *shot) {
     cloud points = {0};
     if (!shot->def.film || !(shot->camera.ground || shot->def.follow))

@@ -1,4 +1,4 @@
-/* What commands do to the worlds of a session. All of it on the simulation's thread. */
+/* Carries out commands on the worlds of a session, on the simulation's thread. */
 #include "session.h"
 
 #include <math.h>
@@ -288,7 +288,7 @@ static void drop_ghost(view_session *s) {
     s->worlds[1] = NULL;
 }
 
-/* Of files that cannot be written the context has a sentence for some only. */
+/* The context has a sentence for only some of the files that cannot be written. */
 static void complain_of_recording(view_session *s, uint64_t seat, bough_status status) {
     if (status == BOUGH_ERROR_FILE)
         session_complain(s, seat, false, "recordings cannot be written to %s; is it there, and space left?", s->folder);

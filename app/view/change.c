@@ -59,7 +59,7 @@ typedef struct {
     char *path, *name, *file;
 } shown_file;
 
-/* What is shown goes, with all that was saved and chosen of it. */
+/* Replaces the world that is shown, with everything saved and chosen in it. */
 static void replace_world(view_session *s, view_world *made, bool at_rest) {
     if (s->recording)
         session_finish_recording(s, 0);

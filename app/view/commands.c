@@ -44,7 +44,7 @@ const char *view_command_name(view_do what) {
     return verbs[what].name;
 }
 
-/* Where a field goes, and what it may be. */
+/* The place of a field in a command, and its permitted values. */
 typedef enum { WHOLE, NUMBER, VECTOR, TRUTH, TEXT } field_kind;
 static const struct {
     int field;

@@ -20,7 +20,8 @@ void view_snapshot_drop(view_snapshot *snapshot) {
     free(snapshot);
 }
 
-/* Of a rotation matrix, row-major: by the largest of its four numbers, so that nothing small is divided by. */
+/* Writes the quaternion of a rotation matrix, row-major: by the largest of its four numbers, so that nothing small is
+ * divided by. */
 static void write_quaternion(const double R[9], float quaternion[4]) {
     const double squares[4] = {1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8], 1 - R[0] - R[4] + R[8],
                                1 + R[0] + R[4] + R[8]}; /* 4 x^2, 4 y^2, 4 z^2, 4 w^2 */
@@ -48,7 +49,7 @@ static void write_identity(float *pose) {
     memcpy(pose, identity, sizeof identity);
 }
 
-/* Where U and the frame have the vertices of the volume mesh that the surface does not have. */
+/* Computes, from U and the frame, the vertices of the volume mesh that the surface does not have. */
 static void take_inner(const view_world *w, const view_shape_part *part, const bough_thing_state *now, float *x) {
     const bough_component *c = view_world_look(w, part->component)->component;
     const double *q = now->q, *R = now->frame.pose.rotation;

@@ -23,7 +23,7 @@ static void take_out(view_session *s, view_kept *list, int32_t *count, int32_t i
     list[--*count] = (view_kept){0};
 }
 
-/* What somebody has set of damping is told by the world, not by its run. */
+/* The damping that somebody has set is known to the world, not to its run. */
 static bool copy_damping(const view_world *w, double **copy) {
     const size_t count = (size_t)w->shape->part_count;
     bool any = false;

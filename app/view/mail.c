@@ -37,7 +37,7 @@ static void replace(view_seat *seat, view_message **slot, view_message *message)
     pthread_cond_broadcast(&seat->arrived);
 }
 
-/* What is of an older stage is of no use. */
+/* Drops the newest frames and colours, which belong to an older stage. */
 static void clear_newest(view_seat *seat) {
     for (int k = 0; k < VIEW_LAYERS; k++) {
         view_snapshot_drop(seat->newest[k]);

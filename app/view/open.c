@@ -43,7 +43,7 @@ static json_t *scene_of_component(const char *path, const char *name) {
                      0.0, "time", "dt", 0.005, "duration", 1.0);
 }
 
-/* Of rubber, where its file does not say more. */
+/* Makes the scene of a volume mesh; of rubber if its file does not say more. */
 static json_t *scene_of_volume(const char *path) {
     return json_pack("{s:i, s:{s:s, s:b}, s:{s:f, s:f}}", "bough", 1, "mesh", "file", path, "repair", 1, "time", "dt",
                      0.01, "duration", 1.0);

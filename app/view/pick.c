@@ -1,4 +1,4 @@
-/* What is told of something that somebody picked. */
+/* The data shown of something that somebody picked. */
 #include "session.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static double mises_at(const bough_mesh *mesh, const double *mises, int32_t vert
     return vertex < 0 ? most : sum / count;
 }
 
-/* Of the part; where every element has its own, at the vertex. */
+/* Returns the part's stress, or, if every element has its own, that at the vertex. */
 static double stress_of(const view_world *w, int32_t part, int32_t vertex) {
     double *all = malloc(((size_t)bough_run_stress_count(w->run) + 1) * sizeof *all), stress = NAN;
     if (all && w->can & BOUGH_CAN_STRESS && !bough_run_stresses(w->run, all))
@@ -60,7 +60,7 @@ static bool find_on_rigid(const view_world *w, int32_t part, int32_t vertex, dou
     return true;
 }
 
-/* Of a vertex of the part's surface; null: there is none of that number. */
+/* Position of a vertex of the part's surface; null: there is none of that number. */
 static json_t *json_position(bough_context *ctx, const view_world *w, int32_t part, int32_t vertex) {
     double x[3];
     const bough_drawing drawing = bough_run_thing(w->run, part)->drawing;

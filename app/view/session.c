@@ -19,9 +19,9 @@ static void fail(view_session *s) {
     session_say_settings(s);
 }
 
-/* Of the context: a step that is taken in halves can take minutes. It is left between them, to be gone on with, when
- * somebody ordered something, and for a look at what has become of it. What else takes long within a step, such as a
- * factorisation, would only begin anew: that is left when all ends. */
+/* Progress callback of the context. A step that is taken in halves can take minutes: it is interrupted between them, to
+ * be continued, when somebody has given an order, and to show the state so far. Other long work within a step, such as
+ * a factorisation, would have to begin anew: it is interrupted only at the end of the program. */
 static bool may_go_on(void *data, const bough_progress *progress) {
     view_session *s = data;
     const bool in_halves = s->stepping && strcmp(progress->what, "stepping") == 0;
@@ -253,8 +253,8 @@ static bool wait_for_tick(view_session *s, view_order *orders, size_t *count) {
     return go_on;
 }
 
-/* What makes worlds anew takes long: of several such orders of one kind the last one counts, so that nobody can keep
- * the simulation busy with them. */
+/* Orders that make worlds anew take long: only the last of several of one kind counts, so that nobody can keep the
+ * simulation busy with them. */
 static bool is_overruled(const view_order *orders, size_t count, size_t i) {
     const view_do what = orders[i].command.what;
     const bool slow = what == VIEW_DO_RESET || what == VIEW_DO_ENGINE || what == VIEW_DO_GHOST ||

@@ -57,7 +57,7 @@ typedef struct view_held {
     double target[3], stiffness, damping;
 } view_held;
 
-/* What is kept to go back to: of the scene, and of the ghost where there is one. */
+/* A saved state: of the scene, and of the ghost if there is one. */
 typedef struct view_kept {
     char name[VIEW_NAME_SIZE]; /* "": of the last seconds */
     bough_moment *worlds[VIEW_LAYERS];
@@ -158,7 +158,7 @@ void session_hand_over(view_session *s);
 void session_let_go(view_session *s);
 /* Simulated time goes on from here. */
 void session_restart_clock(view_session *s);
-/* What happens to parts by the scene's events. */
+/* Receives the changes that the scene's events make to parts. */
 void session_on_changes(void *data, const bough_run_change *changes, int32_t count);
 /* False: it failed, or was left unfinished, because somebody waits, and goes on with the next call. */
 bool session_step(view_session *s);
@@ -188,7 +188,7 @@ double session_kept_from(const view_session *s);
 
 /* ---- change.c ---- */
 
-/* What the library tells of the scene that is shown. */
+/* Asks the library about the scene that is shown. */
 void session_look_at_scene(view_session *s);
 /* Another file instead. */
 void session_open(view_session *s, uint64_t seat, const view_command *c);

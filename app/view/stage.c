@@ -1,4 +1,4 @@
-/* What there is to draw, as one message. */
+/* Builds the message that describes everything to draw. */
 #include "view.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ json_t *view_json_frequencies(const bough_component *c) {
 
 enum { PANEL = 16 }; /* bough_surface.U */
 
-/* Of the surface, then of what else the volume mesh has. */
+/* Adds the positions of the surface, then of the other vertices of the volume mesh. */
 static json_t *add_positions(blob *b, const bough_component *c) {
     const size_t surface = 3 * (size_t)c->surface.vertex_count, inner = 3 * (size_t)c->wire.vertex_count;
     void *room;
@@ -179,7 +179,7 @@ static json_t *add_part_numbers(blob *b, const view_shape *shape, int which) {
     return array;
 }
 
-/* Of streamed parts it tells of their rest only. */
+/* For streamed parts the scales describe the shape at rest only. */
 static json_t *add_scales(blob *b, const view_shape *shape) {
     void *room;
     json_t *array = add_array(b, (size_t)shape->part_count, &room);

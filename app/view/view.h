@@ -63,7 +63,7 @@ typedef struct view_shape_part {
     const float *reach; /* r: how far a vertex moves by 1 of a coordinate, at most; of the component */
 } view_shape_part;
 
-/* What snapshots of a world hold; shared with those who encode them. */
+/* The layout of snapshots of a world; shared with those who encode them. */
 typedef struct view_shape {
     atomic_int holders;
     uint32_t generation; /* of the newest stage; only for the simulation's thread */
@@ -75,7 +75,7 @@ typedef struct view_shape {
 view_shape *view_shape_hold(view_shape *shape);
 void view_shape_drop(view_shape *shape);
 
-/* How a scene is stepped. Names are those of bough_run_def, and constants; NULL: the scene's. */
+/* The way in which a scene is stepped. Names are those of bough_run_def, and constants; NULL: the scene's. */
 typedef struct view_choice {
     const char *engine, *coupling, *integrator;
     const char *continuity; /* never NULL */
@@ -93,7 +93,7 @@ typedef struct view_world {
     int32_t *look_of; /* of the things: which of the looks below */
     int32_t *looks;   /* of each look: a thing that has it */
     float *positions; /* of all vertices, where all are streamed */
-    /* Of a thing whose vertices are drawn by themselves: the boundary of its mesh, and the edges of the whole. */
+    /* ---- for a thing whose vertices are drawn by themselves: the boundary of its mesh, and the edges of the whole ---- */
     bough_mesh *boundary;
     int32_t *vertex_map; /* vertices of the mesh: first those of the boundary, then the inner ones */
     int32_t *edges, edge_count;
@@ -108,7 +108,7 @@ void view_world_destroy(bough_context *ctx, view_world *world);
 bough_status view_world_reshape(bough_context *ctx, view_world *world);
 int32_t view_world_part_count(const view_world *world);
 bool view_world_has_part(const view_world *world, int32_t part);
-/* What draws it: by a pose alone, by modes, or every vertex by itself. */
+/* Says how the world is drawn: by poses alone, by modes, or every vertex by itself. */
 bough_drawing view_world_drawing(const view_world *world);
 /* A look of the world, by its number among those that are sent. */
 const bough_look *view_world_look(const view_world *world, int32_t look);
@@ -137,8 +137,8 @@ json_t *view_json_frequencies(const bough_component *component);
 
 /* ---- open.c ---- */
 
-/* What is to be loaded to see the file: a scene itself, or one that is written into the folder to show a mesh or a
- * component. To be freed. *at_rest: nobody would expect it to move by itself. */
+/* Finds the scene to load in order to show the file: a scene itself, or one that is written into the folder to show a
+ * mesh or a component. To be freed. *at_rest: nobody would expect it to move by itself. */
 bough_status view_open_file(bough_context *ctx, const char *path, const char *folder, char **scene, bool *at_rest);
 /* Names of files below the folder of the path that may be opened, in order. NULL: there is no memory. */
 json_t *view_list_files(const char *path);
@@ -157,7 +157,7 @@ bough_status view_snapshot_take(bough_context *ctx, view_world *world, view_snap
 view_snapshot *view_snapshot_hold(view_snapshot *snapshot);
 void view_snapshot_drop(view_snapshot *snapshot);
 
-/* What a client has seen of a layer. */
+/* The version of a layer that a client has seen. */
 typedef struct view_seen {
     view_shape *shape; /* NULL: nothing */
     uint32_t generation;

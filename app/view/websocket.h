@@ -32,7 +32,7 @@ typedef enum websocket_event {
     WEBSOCKET_BROKEN,  /* code and reason tell what is wrong; nothing more can be read */
 } websocket_event;
 
-/* What a client has sent so far. Begins as zeros. */
+/* The bytes that a client has sent so far. Begins as zeros. */
 typedef struct websocket_reader {
     char text[VIEW_TEXT_SIZE]; /* of the message, as far as it has come */
     size_t size;
@@ -54,7 +54,7 @@ typedef struct websocket_reader {
 websocket_event websocket_read(websocket_reader *reader, const unsigned char *bytes, size_t size, size_t *taken);
 /* Writes the head of a whole frame to a client; its length. */
 size_t websocket_head(unsigned char head[WEBSOCKET_HEAD_SIZE], int kind, size_t size);
-/* What a server answers to the client's key; false: it is no key. */
+/* Computes the server's answer to the client's key; false: it is no key. */
 bool websocket_accept(const char *key, char accept[WEBSOCKET_ACCEPT_SIZE]);
 
 #endif

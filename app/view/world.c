@@ -84,7 +84,7 @@ static bool wants_all(const view_choice *choice) {
     return !strcmp(choice->continuity, "C1"); /* blending is more than shaders are told how to do */
 }
 
-/* Where the reach of each look's coordinates begins; NULL: there is no memory. */
+/* Finds the place where the reach of each look's coordinates begins. NULL: there is no memory. */
 static size_t *lay_out_reach(const view_world *w, size_t *reaches) {
     size_t *reach_of = calloc((size_t)w->look_count + 1, sizeof *reach_of);
     *reaches = 0;

@@ -1,4 +1,4 @@
-/* What all engines have in common: the things that they move, what a host may do to them, and what is told of it.
+/* The common side of all engines: the things that they move, the hands of a host, and reports of what happened.
  * <bough/run.h> steps a scene by any of them.
  *
  * Nothing in this header allocates or fails. Strings and arrays that a struct points to belong to the engine, and stay
@@ -151,8 +151,8 @@ typedef struct bough_run_motor {
     bool held;              /* somebody has taken it over */
 } bough_run_motor;
 
-/* How far the two sides of a joint are apart, less what its freedoms can do: what a model that is linear about one
- * pose, or blended between several, gets wrong far from them. */
+/* The distance between the two sides of a joint, less what its freedoms can do: the error of a model that is linear
+ * about one pose, or blended between several, far from them. */
 typedef struct bough_run_gap {
     int32_t joint;          /* in the order of the scene; -1: there is none */
     const char *name;       /* of the joint; NULL: it has none */

@@ -47,13 +47,14 @@ BOUGH_API bough_status bough_mechanism_create(bough_context *ctx, const bough_me
 BOUGH_API bough_status bough_mechanism_create_at(bough_context *ctx, const bough_mechanism *mechanism,
                                                  const bough_pose *poses, bough_mechanism **moved);
 BOUGH_API void bough_mechanism_destroy(bough_context *ctx, bough_mechanism *mechanism);
-/* What it was made of; strings and arrays belong to it. */
+/* Returns the definition the mechanism was made of; strings and arrays belong to the mechanism. */
 BOUGH_API const bough_mechanism_def *bough_mechanism_describe(const bough_mechanism *mechanism);
 BOUGH_API int32_t bough_mechanism_loop_count(const bough_mechanism *mechanism);
 /* Coordinates of all joints, in the order of the joints, and where those of one begin. */
 BOUGH_API int32_t bough_mechanism_coordinate_count(const bough_mechanism *mechanism);
 BOUGH_API int32_t bough_mechanism_coordinate_offset(const bough_mechanism *mechanism, int32_t joint);
-/* Of a sphere about the middle of all links and joints: the length that turns radians into metres. */
+/* Returns the radius of a sphere about the middle of all links and joints: the length that turns radians into
+ * metres. */
 BOUGH_API double bough_mechanism_radius(const bough_mechanism *mechanism);
 
 /* ---- statics about the reference pose ---- */
@@ -145,7 +146,7 @@ typedef struct bough_mechanism_model {
                                BOUGH_INTERNAL_AUTOMATIC looked for it; else NAN */
     bo_mechanism_lanes *lanes;
 } bough_mechanism_model;
-/* Of the statics of the same mechanism. def may be NULL. */
+/* Makes a reduced model from the statics of the same mechanism. def may be NULL. */
 BOUGH_API bough_status bough_mechanism_model_create(bough_context *ctx, const bough_mechanism *mechanism,
                                                     const bough_mechanism_statics *statics,
                                                     const bough_mechanism_model_def *def,
@@ -184,7 +185,7 @@ BOUGH_API void bough_mechanism_state_place(const bough_mechanism_model *model, b
 /* The same on the threads of the context where links are many (thousands). Bit for bit the same poses. */
 BOUGH_API void bough_mechanism_state_place_parallel(bough_context *ctx, const bough_mechanism_model *model,
                                                     bough_mechanism_state *state);
-/* Where the end effector is. */
+/* Returns the pose of the end effector. */
 BOUGH_API bough_pose bough_mechanism_state_end_effector(const bough_mechanism_model *model,
                                                         const bough_mechanism_state *state, int32_t end_effector);
 /* Adds a force and a torque, given in the axes of the world, to the wrench at the origin of an end effector. */
@@ -215,8 +216,8 @@ BOUGH_API void bough_mechanism_stepper_destroy(bough_context *ctx, bough_mechani
 /* Loads, motors and gravity are the same for all of the step. When it fails the state is what it was. Allocates
  * nothing. xi and phi may be changed in between: the method then begins anew. */
 BOUGH_API bough_status bough_mechanism_stepper_step(bough_context *ctx, bough_mechanism_stepper *stepper, double dt);
-/* What a method remembers beside the state, as numbers. With the state's own put back first, a run goes on with the
- * same bits. */
+/* Saves and restores the memory of a method besides the state, as numbers. If the state is restored first, a run
+ * continues with the same bits. */
 BOUGH_API int64_t bough_mechanism_stepper_memory_size(const bough_mechanism_stepper *stepper);
 BOUGH_API void bough_mechanism_stepper_save(const bough_mechanism_stepper *stepper, double *memory);
 BOUGH_API void bough_mechanism_stepper_restore(bough_mechanism_stepper *stepper, const double *memory);
@@ -242,7 +243,7 @@ BOUGH_API size_t bough_mechanism_model_memory(const bough_mechanism_model *model
 
 enum { BOUGH_DETAIL_FREQUENCIES = 8 };
 
-/* What to reduce a mechanism to. */
+/* The end effectors and modes to reduce a mechanism to. */
 typedef struct bough_mechanism_choice {
     int32_t end_effector_count; /* 0: those of the description */
     const bough_frame_def *end_effectors;
@@ -267,13 +268,13 @@ typedef struct bough_mechanism_detail {
     int32_t frequency_count;
     double frequencies[BOUGH_DETAIL_FREQUENCIES]; /* Hz */
     double full[BOUGH_DETAIL_FREQUENCIES];        /* the same of the whole mechanism */
-    /* Of where all links are under unit wrenches on one link after the other, with radians and metres made alike by the
-     * radius: rms of the difference from exact statics over that of the motion, and the largest difference over the
-     * largest motion under the same wrench. */
+    /* Errors of the places of all links under unit wrenches on one link after the other, with radians converted to
+     * metres by the radius: rms of the difference from exact statics over that of the motion, and the largest
+     * difference over the largest motion under the same wrench. */
     double static_error, static_worst;
     double step_seconds; /* median of a step of backward Euler with all links */
 } bough_mechanism_detail;
-/* What each choice of end effectors keeps of the mechanism, and what it costs. details: choice_count. */
+/* Measures the accuracy and cost of each choice of end effectors. details: choice_count. */
 BOUGH_API bough_status bough_mechanism_details(bough_context *ctx, const bough_mechanism *mechanism,
                                                const bough_mechanism_detail_def *def, bough_mechanism_detail *details);
 
@@ -350,11 +351,12 @@ typedef struct bough_blend_state {
     double *motors;        /* motor_count: offsets of their springs, beside those of the description */
     double gravity[3];     /* in the world; (0, 0, -9.81) unless it is set */
     bough_pose base;       /* where the base is */
-    /* Of the last step, bough_blend_state_settle() or _weigh(): */
+    /* Results of the last step, bough_blend_state_settle() or _weigh(): */
     double *weights; /* most_points: of the points, sum 1 */
     double *carried; /* n: wrench that takes the blended model from its blended pose to where it is, in axes of its own
                         and scaled; the links follow it */
-    /* What a step hands to the next, along the directions of the nearest model; all that a copy of the state needs. */
+    /* Memory from one step to the next, along the directions of the nearest model; a copy of the state needs nothing
+     * else. */
     int32_t nearest;         /* -1: nothing */
     double *rates, *springs; /* n: velocities and forces of the springs */
     double *driven;          /* motor_count: where the motors were */
@@ -382,12 +384,12 @@ BOUGH_API void bough_blend_state_place(const bough_mechanism_blend *blend, bough
 BOUGH_API bough_status bough_blend_state_energies(bough_context *ctx, const bough_mechanism_blend *blend,
                                                   bough_blend_state *state, bough_mechanism_energies *energies);
 
-/* How far joints are from closed at any poses of the links: the distance between the two frames of each joint, less
- * what its freedoms can do, summed over all joints, in radii of the mechanism. */
+/* Returns how far joints are from closed at any poses of the links: the distance between the two frames of each joint,
+ * less the motion of its freedoms, summed over all joints, in radii of the mechanism. */
 BOUGH_API double bough_mechanism_constraint_error(const bough_mechanism *mechanism, const bough_pose *poses);
 
-/* How far the two sides of one joint are apart, less what its freedoms can do. Of a weld that gives way in all
- * directions: zeros. */
+/* The distance between the two sides of one joint, less the motion of its freedoms. Zeros for a weld that gives way in
+ * all directions. */
 typedef struct bough_mechanism_gap {
     int32_t joint;   /* -1: the mechanism has no joints */
     double distance; /* m: between its frame as the parent and as the child sees it */
@@ -399,8 +401,8 @@ BOUGH_API bough_mechanism_gap bough_mechanism_joint_gap(const bough_mechanism *m
                                                         const bough_pose *poses);
 /* The first coordinate of a joint (rad or m) where its links are. */
 BOUGH_API double bough_mechanism_joint_value(const bough_mechanism *mechanism, int32_t joint, const bough_pose *poses);
-/* Of the joint whose error is largest. A model that is linear about one pose, and a blend between its points, lets
- * joints come apart; the full mechanism does not. */
+/* Returns the gap of the joint whose error is largest. A model that is linear about one pose, and a blend between its
+ * points, lets joints come apart; the full mechanism does not. */
 BOUGH_API bough_mechanism_gap bough_mechanism_largest_gap(const bough_mechanism *mechanism, const bough_pose *poses);
 
 /* Loads under which a blend shall be good. */
@@ -421,8 +423,8 @@ typedef struct bough_workspace_def {
     const double *path;
     double gravity[3]; /* 0 */
     double tolerance;  /* of bough_mechanism_constraint_error(); 0.02 */
-    /* Of the distance between end effectors and those of the full mechanism, linear parts over the radius and angular
-     * ones over pi; INFINITY: any */
+    /* Bound on the distance between end effectors and those of the full mechanism, linear parts over the radius and
+     * angular ones over pi; INFINITY: any */
     double effector_tolerance;
 } bough_workspace_def;
 BOUGH_API bough_workspace_def bough_default_workspace_def(void);

@@ -118,7 +118,7 @@ BOUGH_API bough_status bough_run_set_coupling(bough_context *ctx, bough_run *run
 BOUGH_API bough_status bough_run_set_continuity(bough_context *ctx, bough_run *run, const char *name);
 BOUGH_API bough_status bough_run_set_integrator(bough_context *ctx, bough_run *run, const char *name);
 
-/* What the engine can do: bough_capability. */
+/* Returns the set of things that the engine can do (bough_capability). */
 BOUGH_API uint32_t bough_run_can(const bough_run *run);
 /* The gravity that acts in the next steps, m/s^2. */
 BOUGH_API void bough_run_gravity(const bough_run *run, double gravity[3]);
@@ -133,7 +133,8 @@ BOUGH_API bough_state *bough_run_state(bough_run *run);
 
 /* ---- motors ---- */
 
-/* How many somebody may take over: those of the scene, or the first 64 freedoms of joints between parts. */
+/* Counts the motors that somebody may take over: those of the scene, or the first 64 freedoms of joints between parts.
+ */
 BOUGH_API int32_t bough_run_motor_count(const bough_run *run);
 /* False: there is none of that number. */
 BOUGH_API bool bough_run_motor_at(const bough_run *run, int32_t i, bough_run_motor *motor);
@@ -163,9 +164,9 @@ BOUGH_API const char *bough_run_column_name(const bough_run *run, int32_t column
 /* column_count values of the present state; valid until the next step. */
 BOUGH_API const double *bough_run_values(const bough_run *run);
 
-/* What the run moves: the mesh of a body, or the surfaces of all parts or rigids at rest, one after the other, which
- * are gathered when somebody looks for the first time. NULL: they are too many, or there is no memory for them; the
- * context of the run tells. */
+/* Returns the mesh that the run moves: that of a body, or the surfaces of all parts or rigids at rest, one after the
+ * other, which are gathered when somebody looks for the first time. NULL: they are too many, or there is no memory for
+ * them; the context of the run tells. */
 BOUGH_API const bough_mesh *bough_run_mesh(const bough_run *run);
 /* 3 x vertex_count of this mesh, m and m/s; they belong to the run and are valid until the next step. NULL: as above.
  */
@@ -183,7 +184,7 @@ BOUGH_API bool bough_run_thing_state(const bough_run *run, int32_t thing, bough_
 /* Positions of the vertices of a thing that is drawn by modes, or (thing -1) of all things with their surfaces joined
  * as the continuity says: 3 x vertex_count, m. Unsupported where nothing is drawn by modes. */
 BOUGH_API bough_status bough_run_positions(bough_context *ctx, const bough_run *run, int32_t thing, float *positions);
-/* Where surfaces of things meet; empty where they never do. */
+/* Lists the places in which surfaces of things meet; empty if they never do. */
 BOUGH_API void bough_run_seams(const bough_run *run, bough_seams *seams);
 
 /* The joint whose error is largest now, and the largest since the run was made; either may be NULL. False: the engine
@@ -191,7 +192,7 @@ BOUGH_API void bough_run_seams(const bough_run *run, bough_seams *seams);
  * live run. When it exceeds "joint_tolerance" of the scene's engine for the first time, the context is warned. */
 BOUGH_API bool bough_run_joint_gap(const bough_run *run, bough_run_gap *now, bough_run_gap *worst);
 
-/* How many have a stress: the parts, or the elements of the body; 0: nothing has. */
+/* Returns the number of things that have a stress: the parts, or the elements of the body; 0: nothing has. */
 BOUGH_API int32_t bough_run_stress_count(const bough_run *run);
 /* Largest von Mises' stress (Pa) of each of them now, as in bough_run_def.stresses. */
 BOUGH_API bough_status bough_run_stresses(const bough_run *run, double *von_mises);
@@ -203,7 +204,7 @@ BOUGH_API bough_status bough_run_vertex_stresses(const bough_run *run, float *vo
 /* All that happened to parts since the run was made, in order; valid until the next step. */
 BOUGH_API const bough_run_change *bough_run_changes(const bough_run *run, int32_t *count);
 
-/* How far the interfaces at which something hangs are from rigid, of each thing. Unsupported without
+/* Measures for each thing how far the interfaces at which something hangs are from rigid. Unsupported without
  * BOUGH_CAN_DEVIATION. */
 BOUGH_API bough_status bough_run_deviations(const bough_run *run, float *of_things);
 

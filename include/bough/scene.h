@@ -14,8 +14,8 @@ extern "C" {
 /* Lists and objects in the JSON of any file or message may be nested so deep: readers recurse, and threads with small
  * stacks read too. No format of ours needs ten. */
 #define BOUGH_JSON_DEPTH 32
-/* How deep lists and objects are nested in the text, which need not be valid JSON: a reader goes no deeper before it
- * finds the mistake. Takes no stack and no memory. */
+/* Returns how deep lists and objects are nested in the text, which need not be valid JSON: a reader goes no deeper
+ * before it finds the mistake. Takes no stack and no memory. */
 BOUGH_API int32_t bough_json_depth(const char *text, size_t size);
 
 /* Reads a body file, or the body of a component file: mesh (a file beside it, or a generator) and materials become the
@@ -43,7 +43,7 @@ typedef struct bough_scene_engine {
 } bough_scene_engine;
 enum { BOUGH_MOST_ENGINES = 8 };
 
-/* What a scene is, for those who choose how to run it. Strings belong to the scene. */
+/* A summary of a scene, for those who choose how to run it. Strings belong to the scene. */
 typedef struct bough_scene_info {
     const char *kind;    /* "body", "parts" or "mechanism" */
     const char *things;  /* "one body", "parts", "links": what it has, in a word for people */
@@ -61,7 +61,7 @@ typedef struct bough_scene_info {
 /* Cooks nothing and cannot fail. Any number of threads may describe one scene, each with a context of its own, whose
  * message it may leave changed. */
 BOUGH_API void bough_scene_describe(bough_context *ctx, const bough_scene *scene, bough_scene_info *info);
-/* What a file is about, by its first keys: enough to choose what to do with it. */
+/* The subject of a file, by its first keys: enough to choose what to do with it. */
 typedef struct bough_file_info {
     const char *kind; /* of the scene that it would be: "body", "parts" or "mechanism"; a constant */
     bool complete;    /* it has a version and things of that kind, and nothing that only components have */
@@ -100,14 +100,15 @@ BOUGH_API const char *bough_cook_job_name(const bough_cook_job *job);
 BOUGH_API const bough_body *bough_cook_job_body(const bough_cook_job *job);
 BOUGH_API const bough_load_case *bough_cook_job_load_case(const bough_cook_job *job);
 BOUGH_API const bough_cook_def *bough_cook_job_def(const bough_cook_job *job);
-/* Where a cancelled run leaves its basis, and finds it again; NULL: nowhere (the default). The path is copied. */
+/* Sets the file in which a cancelled run leaves its basis, and finds it again; NULL: none (the default). The path is
+ * copied. */
 BOUGH_API bough_status bough_cook_job_set_resume_path(bough_context *ctx, bough_cook_job *job, const char *path);
 /* bough_cook() with messages that name the file. times: BOUGH_COOK_PHASE_COUNT seconds, or NULL. Several threads, each
  * with its own context, may run the same job at the same time when it has no resume path. */
 BOUGH_API bough_status bough_cook_job_run(bough_context *ctx, const bough_cook_job *job, double *times,
                                           bough_component **component);
 
-/* What is to be cooked for a scene of parts, or for one component file or mesh. */
+/* The components to be cooked for a scene of parts, or for one component file or mesh. */
 typedef struct bough_cook_plan bough_cook_plan;
 
 typedef struct bough_cook_item {
@@ -129,15 +130,15 @@ typedef struct bough_cook_item {
 BOUGH_API bough_status bough_cook_plan_load(bough_context *ctx, const char *path, const char *changes,
                                             const char *output, bough_cook_plan **plan);
 BOUGH_API void bough_cook_plan_destroy(bough_context *ctx, bough_cook_plan *plan);
-/* Of a scene's components; NULL when the plan is not for a scene. */
+/* Returns the folder of a scene's components; NULL when the plan is not for a scene. */
 BOUGH_API const char *bough_cook_plan_folder(const bough_cook_plan *plan);
 BOUGH_API int32_t bough_cook_plan_count(const bough_cook_plan *plan);
 /* Belongs to the plan. */
 BOUGH_API const bough_cook_item *bough_cook_plan_item(const bough_cook_plan *plan, int32_t index);
 
-/* What it costs a scene of parts that parts meet as if their interfaces were rigid, foretold from how the interfaces
- * deform on both sides; docs/theory/reduction.md, "Interfaces that deform". Relative to the body in one piece; 0 where
- * nothing is known. Names belong to the plan; NULL with 0. */
+/* The cost to a scene of parts of interfaces that are treated as rigid, predicted from how the interfaces deform on
+ * both sides; docs/theory/reduction.md, "Interfaces that deform". Relative to the body in one piece; 0 where nothing is
+ * known. Names belong to the plan; NULL with 0. */
 typedef struct bough_joint_forecast {
     double frequency;            /* of that one of the three lowest that is off most; < 0: too low */
     const char *frequency_joint; /* part at whose joint most of it comes about */
@@ -146,7 +147,8 @@ typedef struct bough_joint_forecast {
 } bough_joint_forecast;
 /* Runs of a scene warn of more than this. */
 #define BOUGH_JOINT_WARNING 0.05
-/* Of a plan for a scene, all of whose components are up to date; fills in what the items have of it, too. */
+/* Predicts the cost of joints for a plan of a scene all of whose components are up to date; fills in the fields of the
+ * items, too. */
 BOUGH_API bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_plan *plan,
                                                 bough_joint_forecast *forecast);
 
@@ -155,7 +157,7 @@ BOUGH_API bough_status bough_cook_plan_forecast(bough_context *ctx, bough_cook_p
  * same inputs. */
 BOUGH_API void bough_cook_plan_set_grade(bough_cook_plan *plan, bough_grade grade);
 
-/* What became of an item. */
+/* The result of an item. */
 typedef struct bough_cooked {
     int32_t index;
     const bough_component *component; /* as long as the call lasts */

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What the registry says about a method. */
+/* The registry's entry of a method. */
 typedef struct bough_integrator_info {
     const char *name;  /* "tr-bdf2" */
     const char *about; /* one line */

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* How a part feels what hangs on it. */
+/* The way in which a part feels the parts that hang on it. */
 typedef enum bough_coupling {
     BOUGH_COUPLING_L1,  /* as a mass in the interface's centre */
     BOUGH_COUPLING_L2,  /* as a mass in its centre of mass, with torques */
@@ -23,7 +23,7 @@ typedef enum bough_coupling {
     BOUGH_COUPLING_L3   /* exactly */
 } bough_coupling;
 
-/* How the surfaces of parts that hang on each other become one. */
+/* The way in which the surfaces of parts that hang on each other are joined. */
 typedef enum bough_continuity {
     BOUGH_CONTINUITY_C0,  /* vertices that coincide at rest get the mean of their positions and one normal */
     BOUGH_CONTINUITY_C1,  /* also the motions of both parts are blended around an interface: no kink */
@@ -104,11 +104,11 @@ BOUGH_API void bough_model_destroy(bough_context *ctx, bough_model *model);
 
 BOUGH_API int32_t bough_model_part_count(const bough_model *model);
 BOUGH_API int32_t bough_model_size(const bough_model *model); /* coordinates in all */
-/* Where the coordinates of a part begin in q, v and a. */
+/* Returns the place where the coordinates of a part begin in q, v and a. */
 BOUGH_API int32_t bough_model_offset(const bough_model *model, int32_t part);
-/* Where the coordinates of its joint do; -1: it is welded. */
+/* Returns the place where the coordinates of its joint begin; -1: it is welded. */
 BOUGH_API int32_t bough_model_joint_offset(const bough_model *model, int32_t part);
-/* What the model was made of; strings and arrays belong to it. */
+/* Returns the definition the model was made of; strings and arrays belong to the model. */
 BOUGH_API const bough_model_def *bough_model_describe(const bough_model *model);
 /* -1 when there is no part of that name. */
 BOUGH_API int32_t bough_model_find_part(const bough_model *model, const char *name);
@@ -139,7 +139,8 @@ typedef struct bough_state {
     int32_t root_count;  /* changes with what is detached and attached */
     bough_root *roots;   /* those that fly, in the order of their parts */
     bough_frame *frames; /* of the parts, at the last step or bough_state_update() */
-    /* Of the parts, as in their defs, damping with what NAN stood for; may be changed between steps. */
+    /* Factors of the parts, as in their defs, with NAN of damping replaced by its meaning; may be changed between
+     * steps. */
     double *stiffness, *damping_mass, *damping_stiffness;
     double *tie_strength; /* of the ties: factors on stiffness and damping; 0: it is cut */
     bough_wind wind;
@@ -191,8 +192,8 @@ BOUGH_API bough_status bough_state_attach(bough_context *ctx, const bough_model 
                                           int32_t part, int32_t parent, int32_t interface);
 BOUGH_API bough_status bough_state_lock(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                                         bool locked);
-/* What the parts are now: parents, interfaces, rotations, offsets, joints, tracks, free, locked and absent as they
- * stand. Valid until the next change, or until a snapshot is restored. */
+/* Returns the parts as they are now: parents, interfaces, rotations, offsets, joints, tracks, free, locked and absent
+ * as they stand. Valid until the next change, or until a snapshot is restored. */
 BOUGH_API const bough_part_def *bough_state_parts(const bough_model *model, const bough_state *state);
 
 /* ---- painting: frequencies and damping of parts, between steps (docs/theory/tree.md) ---- */
@@ -356,7 +357,7 @@ BOUGH_API bough_status bough_state_surface(bough_context *ctx, const bough_model
                                            float *positions, float *normals);
 /* They belong to the model. */
 BOUGH_API void bough_model_seams(const bough_model *model, bough_seams *seams);
-/* How far surfaces come apart where parts meet, before anything is joined. */
+/* The gap between surfaces where parts meet, before anything is joined. */
 typedef struct bough_gap {
     double distance;      /* m: the largest between a vertex and the vertex of the parent that it lies on at rest */
     double relative;      /* the same, of the radius of the interface */
@@ -397,7 +398,7 @@ BOUGH_API bough_status bough_state_part_surface_stress(bough_context *ctx, const
 /* A byte for each: 255 is `largest` or more, 0 none. To be sent to those who draw. */
 BOUGH_API void bough_stress_levels(int32_t count, const float *von_mises, double largest, uint8_t *levels);
 
-/* Of all parts that are there. */
+/* Energies of all parts that are present. */
 typedef struct bough_energies {
     double elastic, kinetic, gravity; /* J; elastic: with the springs of joints and ties; gravity: 0 for a mass in the
                                          world's origin */

@@ -41,7 +41,7 @@ static inline bool bo_hands_hold_motor(const bo_hands *hands, int32_t motor) {
 typedef enum bo_paint { BO_PAINT_STIFFNESS, BO_PAINT_DAMPING } bo_paint;
 typedef enum bo_word { BO_WORD_COUPLING, BO_WORD_CONTINUITY, BO_WORD_INTEGRATOR } bo_word;
 
-/* What an engine tells about itself beside its measurements. */
+/* Facts that an engine reports beside its measurements. */
 typedef struct bo_engine_report {
     const char *coupling;   /* NULL: it has none */
     int32_t passes;         /* 0: as suits it */
@@ -105,8 +105,8 @@ typedef struct bo_engine_kind {
     const bough_wind *(*wind)(const void *data);
     /* BOUGH_CAN_CHANGE: what a host does to things between steps. changes() tells of it. */
     bough_status (*change)(void *data, int32_t count, const bough_change *list);
-    /* What has happened to things in the last step, by change(), or when the engine was made; NULL: nothing ever does.
-     */
+    /* Lists all that happened to things in the last step, by change(), or when the engine was made. NULL: nothing ever
+     * does. */
     const bough_run_change *(*changes)(const void *data, int32_t *count);
     /* BOUGH_CAN_PAINT: of the thing, or of all that have its look. */
     bough_status (*paint)(void *data, bo_paint what, int32_t thing, bool siblings, double value);
@@ -147,14 +147,14 @@ struct bo_engine {
     const bough_thing *things;
     const bough_look *looks;
 
-    /* Of an engine whose vertices are drawn by themselves: its mesh and where its motion is. Else NULL. */
+    /* The mesh of an engine whose vertices are drawn by themselves, and its motion; else NULL. */
     const struct bough_mesh *mesh;
     const double *displacement, *velocity;
 
     int32_t stress_count; /* of what has a stress: the things, or the elements of the mesh */
 };
 
-/* How a scene is to be stepped, as a host says it; each engine heeds what it can. */
+/* The choices of a host about stepping a scene; each engine heeds those it can. */
 typedef struct bo_engine_settings {
     bough_integrator_def integrator;
     const char *coupling, *continuity; /* NULL: the scene's */
@@ -168,7 +168,7 @@ bough_status bo_engine_name_columns(bough_context *ctx, bo_engine *engine, int32
 const char *bo_registered_integrator(const char *name);
 /* Gathers the things of the engine, once. */
 bough_status bo_engine_need_things(bo_engine *engine);
-/* Of an engine that was made, or of zero bytes. */
+/* Accepts an engine that was created, or one that is all zero bytes. */
 void bo_engine_destroy(bough_context *ctx, bo_engine *engine);
 
 #endif

@@ -124,7 +124,7 @@ static void measure_probe(const full_engine *e, const bo_probe *probe, double *v
         values[d] = probe->rest[d] + values[3 + d];
 }
 
-/* Of the element, or of that with the largest von Mises of several. */
+/* Measures the stress of the element, or of that with the largest von Mises of several. */
 static bough_status measure_stress(const full_engine *e, const bo_probe *probe, double *values) {
     const bough_body *body = e->plan.body;
     double most = -1;

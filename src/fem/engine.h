@@ -5,7 +5,7 @@
 #include "engine/engine.h"
 #include "fem/drive.h"
 
-/* What a scene says about a body that is stepped. All of it outlives the engine; nothing of it is changed. */
+/* A scene's body and all that happens to it. It outlives the engine, which changes nothing of it. */
 typedef struct bo_body_plan {
     const bough_body *body;
     const bough_load_case *load_case; /* what holds it and acts on it all the time */
@@ -13,8 +13,7 @@ typedef struct bo_body_plan {
     const double *velocity; /* 3 vertex_count, m/s, at the start */
     int32_t probe_count;
     const bo_probe *probes;
-    /* What the engine releases when it is destroyed: owner of all this, where it was made for this engine alone; else
-     * NULL. */
+    /* The owner of all this, if it was made for this engine alone, which then releases it; else NULL. */
     void *owner;
     void (*release)(bough_context *ctx, void *owner);
 } bo_body_plan;

@@ -144,7 +144,8 @@ static void add_reaction(const bough_mechanism_blend *blend, const bo_blend_poin
     }
 }
 
-/* Of the springs at the point's pose, with its motors where they are there: they add to where coordinates rest. */
+/* Returns the energy of the springs at the point's pose, with its motors as they are there: they add to the rest
+ * coordinates. */
 static double spring_energy(const bough_mechanism_blend *blend, const bo_blend_point *point) {
     const bough_mechanism *m = point->mechanism;
     double sum = 0;

@@ -5,7 +5,7 @@
 
 #include "mechanism/links.h"
 
-/* What does not depend on the nearest model, of one point. One block of numbers, so that blending is one sum. */
+/* Data of one point that do not depend on the nearest model. One block of numbers, so that blending is one sum. */
 typedef struct bo_blend_point {
     bough_mechanism *mechanism;
     bough_mechanism_model *model;
@@ -18,7 +18,7 @@ typedef struct bo_blend_point {
     double *numbers; /* bo_blend_parts */
 } bo_blend_point;
 
-/* Where parts of `numbers` begin. */
+/* Offsets of the parts of `numbers`. */
 typedef struct bo_blend_parts {
     int32_t way;    /* n: log of the end effectors against those of the middle point, not scaled */
     int32_t pull;   /* n: wrench of the springs on end effectors, with its motors where they are there */
@@ -29,7 +29,7 @@ typedef struct bo_blend_parts {
     int32_t count;
 } bo_blend_parts;
 
-/* What depends on the nearest model too: the directions of one model as tracks of that one. */
+/* Data that depend on the nearest model too: the directions of one model as tracks of that one. */
 typedef struct bo_blend_pair {
     int32_t B;       /* n x tracks: the directions */
     int32_t L, M, D; /* tracks x tracks: compliance, mass, damping */
@@ -86,7 +86,8 @@ void bo_blend_finish(const bough_mechanism_blend *blend, bough_blend_state *stat
 /* Weights and carried wrench as they were before bo_blend_predict(). */
 bough_status bo_blend_give_back(const bough_mechanism_blend *blend, bough_blend_state *state, bough_status status);
 
-/* Of poses of all end effectors: sum of the lengths of what lies between, linear parts over r, angular ones over pi. */
+/* Returns the distance between poses of all end effectors: the sum of the lengths of the twists between them, linear
+ * parts over r, angular ones over pi. */
 double bo_blend_distance(const bough_mechanism_blend *blend, const bo_se3 *from, const bo_se3 *to);
 /* 1 / r of linear components, else 1 */
 static inline double bo_blend_scale(const bough_mechanism_blend *blend, int32_t component) {

@@ -188,7 +188,8 @@ static void multiply(int32_t tracks, const double *A, const double *x, double *y
     }
 }
 
-/* Where the motors take end effector e of point i, against where they are there: the twist of its own model. */
+/* Returns the motion of end effector e of point i by the motors, relative to their positions at the point: the twist of
+ * its own model. */
 static bo_twist driven_by(const bough_mechanism_blend *blend, const bough_blend_state *state, int32_t i, int32_t e) {
     const bo_blend_point *point = &blend->points[i];
     bo_twist t = {{0, 0, 0}, {0, 0, 0}};
@@ -412,7 +413,7 @@ static void change_tracks(const bough_mechanism_blend *blend, int32_t old, int32
         y[abs(forward[k]) - 1] = forward[k] > 0 ? x[k] : -x[k];
 }
 
-/* How far the motors have moved the blended pose since the last step, along the directions (tracks). */
+/* Finds how far the motors have moved the blended pose since the last step, along the directions (tracks). */
 static void moved_by_motors(const bough_mechanism_blend *blend, const bough_blend_state *state, double *z) {
     struct bo_blend_work *w = state->work;
     memset(w->force, 0, (size_t)blend->n * sizeof(double));

@@ -1,5 +1,4 @@
-/* What a choice of end effectors keeps of a mechanism, and what it costs. docs/theory/mechanism.md, "Level of detail".
- */
+/* Accuracy and cost of a choice of end effectors. docs/theory/mechanism.md, "Level of detail". */
 #include "mechanism/flexibility.h"
 #include "mechanism/links.h"
 
@@ -122,7 +121,7 @@ typedef struct {
     double most;               /* scaled motion under any wrench */
 } comparison;
 
-/* Of the twist of a link about its origin, in the world's axes, in radii and radians. */
+/* Returns the square of the twist of a link about its origin, in the world's axes, in radii and radians. */
 static double scaled_square(const bough_mechanism *m, bo_twist t) {
     return bo_dot(t.v, t.v) / (m->radius * m->radius) + bo_dot(t.w, t.w);
 }

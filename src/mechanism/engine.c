@@ -45,7 +45,7 @@ static double factor_at(const bo_mechanism_plan *m, int32_t curve, double t) {
     return curve < 0 ? 1 : bo_curve_at(&m->curves[curve], t);
 }
 
-/* What acts steadily, or in a step that begins at t. */
+/* Applies the loads that act steadily, or in a step that begins at t. */
 static void load_at(mechanism_engine *e, double t, bool steady) {
     const bo_mechanism_plan *m = e->l.m;
     e->l.kind->clear_loads(&e->l);
@@ -67,8 +67,8 @@ static void load_at(mechanism_engine *e, double t, bool steady) {
     }
 }
 
-/* Of what somebody may choose: the limits of the joint, or else half as far again as the curve goes, and at least 0.1
- * rad or a hundredth of the mechanism. */
+/* Finds the range to choose from: the limits of the joint, or else half as far again as the curve goes, and at least
+ * 0.1 rad or a hundredth of the mechanism. */
 static void find_range(const mechanism_engine *e, const bo_motor *motor, bough_run_motor *out) {
     const bough_joint_def *joint = &e->l.m->joints[motor->joint];
     const bo_curve *curve = &e->l.m->curves[motor->curve];
@@ -287,7 +287,7 @@ static double work(const void *data, double *doubt) {
     return e->work;
 }
 
-/* How far links have moved since they were at `before`, in radii. */
+/* Returns how far links have moved since they were at `before`, in radii. */
 static double way_from(const mechanism_engine *e, const bough_pose *before) {
     double most = 0;
     for (int32_t i = 0; i < e->l.m->link_count; i++)
@@ -363,7 +363,7 @@ static bough_status restore(void *data, const double *state, int64_t size) {
 
 /* ---- measuring ---- */
 
-/* What a rigid thing adds to the momenta: its centre of mass `at` in its frame. */
+/* Adds a rigid thing to the momenta: its centre of mass `at` in its frame. */
 static void add_momentum(bo_se3 pose, bo_twist t, bo_vec3 at, double mass, const double inertia[9], double *values) {
     bo_mat3 I;
     memcpy(I.m, inertia, sizeof I.m);
@@ -389,7 +389,7 @@ static void measure_momenta(mechanism_engine *e, double *values) {
     }
 }
 
-/* Of the bodies, into those of the mechanism; gravity: 0 where they started. */
+/* Adds the energies of the bodies to those of the mechanism; gravity: 0 where they started. */
 static void add_body_energies(mechanism_engine *e, double *kinetic, double *gravity) {
     const bo_vec3 g = bo_load3(e->l.kind->gravity(&e->l));
     for (int32_t i = 0; e->l.around && i < e->l.m->body_count; i++) {

@@ -1,4 +1,4 @@
-/* What is around a mechanism: obstacles and free bodies, which its end effectors touch; and bodies without any. */
+/* The surroundings of a mechanism: obstacles and free bodies, which its end effectors touch; and bodies without any. */
 #include "mechanism/engine_linkage.h"
 
 #include <math.h>

@@ -44,7 +44,7 @@ static void fill_loads(const bo_mechanism_plan *m, double *loads, double *box) {
         box[k] = k % 6 < 3 ? m->blend.random_force : m->blend.random_torque;
 }
 
-/* Where the motors go by their curves, at even times: PATH_TIMES x motors. */
+/* The path of the motors by their curves, at even times: PATH_TIMES x motors. */
 enum { PATH_TIMES = 81 };
 static void fill_path(const bo_linkage *l, double *path) {
     const bo_mechanism_plan *m = l->m;
@@ -164,8 +164,8 @@ static bool push_end_effector(const bo_linkage *l, int32_t link, const double at
     return false;
 }
 
-/* What a wrench on any other link does to an end effector is Psi^T w in each model, in axes that go along; blended by
- * the weights of the models. */
+/* A wrench on any other link acts on an end effector as Psi^T w in each model, in axes that go along; blended by the
+ * weights of the models. */
 static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
     const bough_blend_state *s = of(l)->state;
     if (push_end_effector(l, link, at, force, torque))

@@ -93,7 +93,7 @@ static void clear_loads(const bo_linkage *l) {
     memset(of(l)->full->loads, 0, 6 * (size_t)of(l)->mechanism->def.end_effector_count * sizeof(double));
 }
 
-/* What holds the base holds it against this too. */
+/* The support of the base holds it against this too. */
 static void push(const bo_linkage *l, int32_t link, const double at[3], bo_vec3 force, bo_vec3 torque) {
     const bo_vec3 arm = bo_mat_vec(bo_pose(&l->poses[link]).R, bo_load3(at));
     const int32_t base = of(l)->mechanism->def.base;

@@ -29,7 +29,7 @@ typedef struct mechanism_engine {
     int32_t look_count;
 } mechanism_engine;
 
-/* Where a rigid is, and its twist in its own axes. */
+/* Returns the pose of a rigid, and its twist in its own axes. */
 bo_se3 bo_mechanism_rigid(mechanism_engine *e, int32_t rigid, bo_twist *twist);
 
 /* engine_watch.c: measures how far joints are apart where the links were placed, and warns once. */

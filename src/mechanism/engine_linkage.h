@@ -9,16 +9,16 @@
 
 typedef struct bo_linkage bo_linkage;
 
-/* What a way of stepping does. The motors, gravity and loads of a step are set before it. */
+/* The functions of one way of stepping a mechanism. The motors, gravity and loads of a step are set before it. */
 typedef struct bo_linkage_kind {
     bough_status (*create)(bo_linkage *l);
     void (*destroy)(bo_linkage *l);
-    /* Where it is kept, m/s^2. */
+    /* Returns the place where gravity is kept, m/s^2. */
     double *(*gravity)(const bo_linkage *l);
     /* Poses of all links (bo_linkage) at the present state; and their twists, once they are placed. */
     void (*place)(const bo_linkage *l);
     void (*move)(const bo_linkage *l);
-    /* Of the springs' offsets beside the description's: by the scene's motors. */
+    /* Sets the springs' offsets, by the scene's motors, in addition to those of the description. */
     void (*drive)(const bo_linkage *l, const double *offsets);
     void (*clear_loads)(const bo_linkage *l);
     /* At a point of the link's frame, in the axes of the world; the link is where it was placed last. */
@@ -35,7 +35,7 @@ typedef struct bo_linkage_kind {
     /* Back to where `state` is, moving as it does now. Only of kinds whose steps are so cheap that it can be tried how
      * links answer to forces; else NULL. */
     void (*put_back)(const bo_linkage *l, const double *state);
-    /* Of a reduced one: its internal modes, and the error of its lowest frequency; else NULL. */
+    /* Reduced mechanisms only: internal modes, and the error of the lowest frequency; else NULL. */
     void (*detail)(const bo_linkage *l, int32_t *internal_modes, double *frequency_error);
 } bo_linkage_kind;
 
@@ -66,9 +66,9 @@ bool bo_linkage_needs_around(const bo_mechanism_plan *m);
 bough_status bo_linkage_make_around(bo_linkage *l,
                                     bough_status (*create)(bo_linkage *l, int32_t touch_count,
                                                            const bough_touch_def *touches, bough_contact_actor *actor));
-/* Where a body is, and its twist in its own axes. */
+/* Returns the pose of a body, and its twist in its own axes. */
 bo_se3 bo_linkage_body(const bo_linkage *l, int32_t body, bo_twist *twist);
-/* What pushed on an end effector in the last step, N in the world. */
+/* Finds the contact force on an end effector in the last step, N in the world. */
 void bo_linkage_touch(const bo_linkage *l, int32_t end_effector, double force[3]);
 
 /* engine_reduced.c: the statics of a reduced model, with the end effectors and motors of the scene. */

@@ -1,4 +1,4 @@
-/* How far a mechanism is from what its joints allow: measured while it runs, and foreseen from its motors. */
+/* The gaps of a mechanism's joints: measured while it runs, and foreseen from its motors. */
 #include "mechanism/engine_inside.h"
 
 #include "base/file.h"

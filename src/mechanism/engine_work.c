@@ -1,4 +1,4 @@
-/* What is done to a mechanism in a step by forces without a potential, by hands and by motors. */
+/* The work done on a mechanism in a step by forces without a potential, by hands and by motors. */
 #include "mechanism/engine_inside.h"
 
 bough_status bo_mechanism_make_account(mechanism_engine *e) {

@@ -94,7 +94,8 @@ static int32_t tree_sign(const bo_statics *s, int32_t joint) {
     return m->topology.up[child] >= 0 && m->topology.way[child].joint == joint ? 1 : -1;
 }
 
-/* What the joints of the tree carry, of what is on the links beyond them: with the sign of the tree for now. */
+/* Sets the wrenches of the end effectors that the joints of the tree carry: units, with the sign of the tree for
+ * now. */
 static void carry_effectors(bo_statics *s) {
     const bough_mechanism *m = s->mechanism;
     for (int32_t e = 0; e < s->end_effector_count; e++)

@@ -105,7 +105,7 @@ void bo_flexibility_solve(bo_flexibility *f, const double *wrenches, double *twi
     }
 }
 
-/* Of the velocity v + w x c of the centre of mass, and the spin. */
+/* Computes momenta from the velocity v + w x c of the centre of mass, and the spin. */
 void bo_links_momentum(const bough_mechanism *m, const double *twists, double *momentum) {
     for (int32_t i = 0; i < m->def.link_count; i++) {
         const bough_rigid_body_def *link = &m->links[i];

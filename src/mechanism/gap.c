@@ -1,4 +1,4 @@
-/* How far joints are from closed. docs/theory/mechanism.md, "Gaps". */
+/* Gaps of joints: how far they are from closed. docs/theory/mechanism.md, "Gaps". */
 #include "mechanism/mechanism.h"
 
 /* Pose of the frame in the child against the frame in the parent. */
@@ -14,9 +14,8 @@ double bough_mechanism_joint_value(const bough_mechanism *mechanism, int32_t j, 
     return theta[0];
 }
 
-/* What is left of the pose X of the child's frame in the parent's after the freedoms have done what they can: F^-1 X,
- * where F is the pose at the coordinates that are read from X. |R - 1| = 2 sqrt(2) sin(angle / 2) in Frobenius' norm.
- */
+/* Computes the rest of the pose X of the child's frame in the parent's after the motion of the freedoms: F^-1 X, where
+ * F is the pose at the coordinates that are read from X. |R - 1| = 2 sqrt(2) sin(angle / 2) in Frobenius' norm. */
 bough_mechanism_gap bough_mechanism_joint_gap(const bough_mechanism *mechanism, int32_t j, const bough_pose *poses) {
     const bo_mechanism_joint *joint = &mechanism->joints[j];
     const bo_se3 X = across(joint, poses);

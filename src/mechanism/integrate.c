@@ -181,8 +181,8 @@ static void read_state(bough_mechanism_stepper *s) {
     add_transposed(model->motor_count, rank, model->motor_z, state->motors, s->goal);
 }
 
-/* What the method remembers is of no use after a jump, of the state or of its weight. An acceleration that is not of
- * its own balance follows from the forces, which may have changed. */
+/* The method's memory is useless after a jump of the state or of its weight. An acceleration that is not of its own
+ * balance follows from the forces, which may have changed. */
 static void notice_jumps(bough_mechanism_stepper *s) {
     const size_t bytes = (size_t)s->model->rank * sizeof(double);
     if (memcmp(s->end_q, s->motion.q, bytes) != 0 || memcmp(s->end_v, s->motion.v, bytes) != 0 ||

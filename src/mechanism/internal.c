@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What the directions of the end effectors do, all spatial. */
+/* The motion by the directions of the end effectors, all spatial. */
 typedef struct {
     const bough_mechanism *mechanism;
     const bough_mechanism_statics *statics;
@@ -65,7 +65,7 @@ static void hold(const void *data, double *twists) {
     }
 }
 
-/* Of a mode x = omega^2 (C M x - Psi_z z): the joints' coordinates, K^-1 J^T of what they carry, likewise. */
+/* For a mode x = omega^2 (C M x - Psi_z z), computes the joints' coordinates, K^-1 J^T of what they carry, likewise. */
 static void read_joints(const directions *d, bo_flexibility *f, double square, const double *solved, double *theta) {
     const bough_mechanism *m = d->mechanism;
     const size_t n = 6 * (size_t)d->model->end_effector_count;

@@ -141,7 +141,7 @@ BO_INLINE void twists4(const bo_mechanism_lanes *lanes, int32_t group, double fi
     t[0] = t0, t[1] = t1, t[2] = t2, t[3] = t3, t[4] = t4, t[5] = t5;
 }
 
-/* Of a group of which only `count` links may be written. */
+/* Writes a group of which only `count` links may be written. */
 BO_INLINE void scatter(const bo_v4 *in, int32_t count, bough_pose *poses) {
     if (count >= 4) {
         scatter4(in, poses);

@@ -34,7 +34,7 @@ struct bough_mechanism {
     double radius;
 };
 
-/* What a limit adds to the stiffness of coordinate k at theta, and where it is at rest. */
+/* Returns the stiffness that a limit adds to coordinate k at theta, and its rest position. */
 static inline double bo_joint_limit(const bo_mechanism_joint *joint, int k, double theta, double *rest) {
     *rest = theta > joint->upper[k] ? joint->upper[k] : joint->lower[k];
     return theta > joint->upper[k] || theta < joint->lower[k] ? joint->limit[k] : 0;
@@ -48,7 +48,7 @@ double *bo_full_loop_wrenches(const bough_full_mechanism *full);
 bough_status bo_check_end_effectors(bough_context *ctx, const bough_mechanism *mechanism, int32_t count,
                                     const bough_frame_def *end_effectors);
 
-/* Where the columns of a joint are now: its frame in the child, for links at `poses` (of the world). */
+/* Returns the frame of a joint's columns now: its frame in the child, for links at `poses` (of the world). */
 static inline bo_se3 bo_joint_frame(const bo_mechanism_joint *joint, bo_se3 child) {
     return bo_se3_mul(child, joint->in_child);
 }

@@ -197,7 +197,7 @@ static void damp(const bough_mechanism *m, const bough_mechanism_statics *static
         }
 }
 
-/* Where offsets take the end effectors: xi (n), z (rank). */
+/* Computes the motion of the end effectors by offsets: xi (n), z (rank). */
 static void end_effectors_by(const bough_mechanism_model *model, const double *twists, double *xi, double *z) {
     for (int32_t e = 0; e < model->end_effector_count; e++)
         bo_store_twist(xi + 6 * (size_t)e, bo_ad(bo_se3_inverse(bo_pose(&model->end_effectors[e].pose)),
@@ -411,7 +411,7 @@ static bough_status add_modes(bough_context *ctx, const bough_mechanism *mechani
     return BOUGH_OK;
 }
 
-/* Where the whole mechanism's frequency is not found, or no model with more modes, what there is must do. */
+/* If the whole mechanism's frequency is not found, or no model with more modes, the present model has to do. */
 static bough_status make_automatic(bough_context *ctx, const bough_mechanism *mechanism,
                                    const bough_mechanism_statics *statics, const bough_mechanism_model_def *def,
                                    bough_mechanism_model **model) {

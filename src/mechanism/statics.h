@@ -6,7 +6,7 @@
 
 #include "mechanism/mechanism.h"
 
-/* Of one joint. */
+/* Spatial data of one joint. */
 typedef struct bo_spatial_joint {
     bo_twist columns[BO_MOST_FREEDOMS]; /* J: twist of the child against the parent by the coordinates */
     double G[36];                       /* J K^-1 J^T */

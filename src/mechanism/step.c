@@ -293,7 +293,7 @@ bough_status bough_mechanism_step(bough_context *ctx, const bough_mechanism_mode
     return BOUGH_OK;
 }
 
-/* What everything is moved by in the world; false: by nothing. */
+/* Finds the motion of the whole mechanism in the world; false: there is none. */
 static bool moved_by(const bough_mechanism_model *model, const bough_mechanism_state *state, bo_se3 *moved) {
     const bough_pose *rest = &model->rest[model->base];
     if (!memcmp(&state->base, rest, sizeof *rest))

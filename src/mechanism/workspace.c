@@ -70,7 +70,7 @@ static void take_sample(workspace *w, const bough_full_mechanism *full, const do
     w->count++;
 }
 
-/* Where the motors go, from one equilibrium to the next. One that is not found is left out. */
+/* Samples the path of the motors, from one equilibrium to the next. An equilibrium that is not found is left out. */
 static bough_status sample_path(bough_context *ctx, workspace *w) {
     bough_full_mechanism *full = NULL;
     BO_TRY(bough_full_mechanism_create(ctx, w->mechanism, &full));
@@ -171,7 +171,7 @@ static bough_status judge(bough_context *ctx, const workspace *w, const bough_me
     return BOUGH_OK;
 }
 
-/* How many times too large the errors are: the larger of both. */
+/* Returns how many times too large the errors are: the larger of both. */
 static double excess(const workspace *w, const sample *s) {
     return fmax(s->error / w->def->tolerance, s->away / w->def->effector_tolerance);
 }

@@ -14,8 +14,8 @@
 typedef struct {
     const bo_cook *cook;
     const unsigned char *held;
-    /* What the loads add to the shifted matrix, s Q I6 Q^T (Q: n x rank), is not in the factor of A = K + s M.
-     * Woodbury: (A + s Q I6 Q^T)^-1 b = x - Z (1 + s I6 G)^-1 s I6 Q^T x with x = A^-1 b, Z = A^-1 Q, G = Q^T Z. */
+    /* The factor of A = K + s M lacks the term of the loads, s Q I6 Q^T (Q: n x rank). Woodbury: (A + s Q I6 Q^T)^-1 b
+     * = x - Z (1 + s I6 G)^-1 s I6 Q^T x with x = A^-1 b, Z = A^-1 Q, G = Q^T Z. */
     int32_t rank;  /* 6 x loads; 0: nothing to correct */
     double *Q, *Z; /* rank x n */
     double *B;     /* rank x rank: (1 + s I6 G)^-1 s I6 */

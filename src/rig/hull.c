@@ -48,7 +48,7 @@ static bool comes_later(bo_vec3 a, bo_vec3 b) {
 
 /* ---- the first tetrahedron ---- */
 
-/* How far a point is from a point, a line or a plane through the first `known` corners. */
+/* Returns the distance of a point from a point, a line or a plane through the first `known` corners. */
 static double distance_from(const builder *b, const int32_t *corners, int known, bo_vec3 x) {
     const bo_vec3 o = b->points[corners[0]], d = bo_sub(x, o);
     if (known == 1)

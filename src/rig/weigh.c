@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of density 1, about some origin: volume, integral of x, integral of x x^T. */
+/* Moments of a shape of density 1, about some origin: volume, integral of x, integral of x x^T. */
 typedef struct {
     double volume;
     bo_vec3 first;

@@ -1,4 +1,4 @@
-/* What happened to parts and ties: kept, told of, and recorded as a table. */
+/* Changes of parts and ties: they are kept, reported, and recorded as a table. */
 #include "run/run.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* What a host does to a run while it goes on: pulls, pokes, another wind, another step. */
+/* Actions of a host on a running run: pulls, pokes, another wind, another step. */
 #include "run/run.h"
 
 #include "base/file.h"
@@ -16,7 +16,7 @@ static bool are_finite(const double x[3]) {
     return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
 }
 
-/* What the engine cannot do is refused by its title: "the full engine knows no wind". */
+/* Refuses, by the engine's title, what it cannot do: "the full engine knows no wind". */
 static bough_status need(bough_context *ctx, const bough_run *run, uint32_t capability, const char *lack) {
     BO_TRY(check_live(ctx, run));
     return run->engine.kind->can & capability

@@ -136,7 +136,7 @@ bough_status bough_run_step(bough_context *ctx, bough_run *run) {
             BO_TRY(bo_run_take_changes(ctx, run));
         } else
             BO_TRY(may_succeed_with_less(status) ? halve(ctx, run, status) : status);
-        /* What somebody does by hand can take minutes. */
+        /* A step under somebody's hand can take minutes. */
         if (run->live && run->place.halvings > 0 && run->place.step < goal &&
             !bo_progress(ctx, "stepping", -1, "t = %.4g s, in halves", bo_run_time(run)))
             return bo_fail_cancelled(ctx);
@@ -145,8 +145,8 @@ bough_status bough_run_step(bough_context *ctx, bough_run *run) {
     return bo_run_record(ctx, run);
 }
 
-/* What was recorded so far can be read, then the checkpoint goes on from there: a run that is killed loses no more than
- * what came after. Tables and series are complete at all times, on the disk itself from now on. */
+/* Makes the recordings so far readable, then writes the checkpoint that continues from there: a run that is killed
+ * loses only what came after. Tables and series are complete at all times, on the disk itself from now on. */
 static bough_status flush(bough_context *ctx, bough_run *run) {
     bo_table *const tables[] = {&run->table, &run->stress_table, &run->change_table};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
@@ -232,7 +232,7 @@ const char *bough_run_column_name(const bough_run *run, int32_t column) {
     return column < 0 || column >= run->engine.column_count ? NULL : run->engine.columns[column];
 }
 
-/* Of a run that the caller may only look at: what is measured late is still what it was. */
+/* The run is const for the caller: values that are measured late are still those of the state. */
 const double *bough_run_values(const bough_run *run) {
     bough_run *now = (bough_run *)run;
     if (run->live && !(run->measured == bo_run_time(run))) {

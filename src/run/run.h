@@ -13,7 +13,7 @@
 #define BO_RUN_MAX_HALVINGS 20
 #define BO_RUN_UNITS (1 << BO_RUN_MAX_HALVINGS) /* of a step; its smallest part is one */
 
-/* Where a run stands, and what it took to get there: saved with the state. */
+/* The position of a run, and the effort to get there: saved with the state. */
 typedef struct bo_run_place {
     int64_t step;     /* whole steps done */
     int32_t unit;     /* and this much of the next, 0 .. BO_RUN_UNITS - 1 */
@@ -33,7 +33,7 @@ typedef struct bo_run_array {
     int64_t rows; /* written by this run */
 } bo_run_array;
 
-/* What is drawn: the engine's own mesh and motion, or surfaces of all its things, gathered when somebody looks. */
+/* The mesh that is drawn: the engine's own, or the surfaces of all its things, gathered when somebody looks. */
 typedef struct bo_run_surface {
     const bough_mesh *mesh; /* NULL: nobody has looked */
     const double *displacement, *velocity;

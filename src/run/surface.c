@@ -1,4 +1,4 @@
-/* What a run shows: one mesh of all that its engine moves. */
+/* Shows a run: one mesh of all that its engine moves. */
 #include "run/run.h"
 
 #include <string.h>

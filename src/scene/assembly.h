@@ -129,7 +129,7 @@ typedef struct bo_object_cut {
 /* surround.c: gives each domain's job what is around it. block: what the object says that is not of one domain, without
  * supports. */
 bough_status bo_object_surround(const bo_json *block, const bo_object_cut *cut, bo_assembly *assembly);
-/* Where a domain is in its object. */
+/* The place of a domain in its object. */
 typedef struct bo_domain_maps {
     int32_t *vertices; /* of each vertex of its mesh */
     int32_t *elements;

@@ -63,8 +63,8 @@ static bough_status check_regions(bo_json at, const bough_mesh *mesh, const boug
     return BOUGH_OK;
 }
 
-/* What the body file says wins over what the mesh file says, unless use_mesh_materials is asked for by name. A body def
- * knows all or nothing, so constants of the mesh that are overruled one by one are overwritten in the mesh. */
+/* The body file overrides the mesh file, unless it asks for use_mesh_materials by name. A body def knows all or
+ * nothing, so constants of the mesh that are overridden one by one are overwritten in the mesh. */
 static void overrule_mesh_materials(const bo_json *root, const bough_body_def *def, bough_mesh *mesh) {
     bo_json at = bo_json_at(root, "material");
     if (bo_json_has(root, "use_mesh_materials"))

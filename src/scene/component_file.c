@@ -78,7 +78,7 @@ static bough_status find_boundary(bough_context *ctx, const bough_mesh *mesh, bo
     return BOUGH_OK;
 }
 
-/* How far the third nearest boundary vertex is tells what the radius would have to be. */
+/* The distance of the third nearest boundary vertex tells what the radius would have to be. */
 static bough_status fail_patch(bo_json at, const bough_mesh *mesh, const boundary *all, bo_vec3 point, double radius,
                                int32_t count) {
     double nearest[FEWEST_VERTICES] = {INFINITY, INFINITY, INFINITY};
@@ -311,7 +311,7 @@ static bool has_loads(const bough_cook_job *job) {
     return false;
 }
 
-/* What the library does for basis 0, written out, since given vectors come in addition. */
+/* Writes out the library's default for basis 0, since given vectors come in addition. */
 static void add_given_vectors(const bough_cook_job *job, bo_json at, bough_cook_def *def) {
     uint32_t given = (bo_json_has(&at, "snapshots") ? BOUGH_BASIS_SNAPSHOTS : 0) |
                      (bo_json_has(&at, "columns") ? BOUGH_BASIS_COLUMNS : 0);

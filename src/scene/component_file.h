@@ -6,7 +6,7 @@
 
 #include <bough/scene.h>
 
-/* What bough_cook_surroundings points to. */
+/* Arrays that bough_cook_surroundings points to. */
 typedef struct bo_cook_around {
     bough_body *body; /* NULL: nothing is known of it */
     bough_load_case *load_case;
@@ -48,8 +48,8 @@ bough_cook_job *bo_cook_job_new(bough_context *ctx, const char *file, const char
 bough_status bo_cook_job_seal(const bo_json *block, bough_cook_job *job);
 /* job->around becomes part of what is cooked, and of the hash. */
 void bo_cook_job_surround(bough_cook_job *job);
-/* What hangs at each interface, about its centre; nothing where the mass is 0. What a file says about an interface
- * wins. Loads go into the hash. */
+/* Sets the load at each interface, about its centre; none if the mass is 0. The file's own load of an interface wins.
+ * Loads go into the hash. */
 bough_status bo_cook_job_add_loads(bough_context *ctx, bough_cook_job *job, const bough_inertia *loads);
 /* One more stress point, before bo_cook_job_add_loads(); it goes into the hash. Nothing when the element is one. */
 bough_status bo_cook_job_add_stress_element(bough_context *ctx, bough_cook_job *job, int32_t element);

@@ -26,7 +26,7 @@ static uint64_t hash_number(uint64_t hash, double value) {
     return bo_hash_bytes(hash, &value, sizeof value);
 }
 
-/* What a JSON value means: 20 is 20.0, the order of keys says nothing, and "$schema" is for editors. */
+/* Hashes the meaning of a JSON value: 20 is 20.0, the order of keys says nothing, and "$schema" is for editors. */
 static uint64_t hash_value(uint64_t hash, json_t *value) {
     const char *key;
     size_t index;

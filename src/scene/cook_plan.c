@@ -46,7 +46,7 @@ static bough_status choose_output(bough_context *ctx, bough_cook_plan *plan, int
 
 /* ---- items ---- */
 
-/* What is not there, damaged, or of another version is cooked anew. */
+/* Components that are missing, damaged, or of another version are cooked anew. */
 static void look_at_output(bough_context *ctx, bo_plan_item *item) {
     bough_component *component;
     if (!bo_file_exists(item->output) || bough_component_load(ctx, item->output, &component) != BOUGH_OK)

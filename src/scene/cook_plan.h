@@ -20,7 +20,7 @@ struct bough_cook_plan {
     bo_plan_item *items;
 };
 
-/* Of a scene of parts; see bo_assembly_read() for `scene`. */
+/* Makes the plan of a scene of parts; see bo_assembly_read() for `scene`. */
 bough_status bo_cook_plan_read(const bo_json *root, bough_scene *scene, bough_cook_plan **plan);
 
 #endif

@@ -75,7 +75,7 @@ static bough_grade grade_of(const bough_component *c, bough_verdict *worst, doub
     return grade;
 }
 
-/* What is tried next against this error: a finer cubature, or two fifths more coordinates, up to where the exact
+/* Chooses what to try next against this error: a finer cubature, or two fifths more coordinates, up to where the exact
  * polynomial ends. False: nothing is left. */
 static bool try_more(bough_cook_def *def, const bough_component *c, bough_verdict worst, int32_t unknowns) {
     if (worst == BOUGH_VERDICT_FORCES) {

@@ -73,7 +73,7 @@ static bough_status read_attach(bo_json at, const bo_assembly *assembly, bo_tree
                              &event->interface);
 }
 
-/* Where the scene has the root, or where the event says. */
+/* Reads the pose of a root: that of the event, or else that of the scene. */
 static bough_status read_pose(bo_json at, const bo_assembly *assembly, bo_tree_event *event) {
     double degrees[3] = {0};
     bough_frame *frame = &event->frame;
@@ -119,7 +119,7 @@ static int compare_events(const void *a, const void *b) {
     return (one->order > two->order) - (one->order < two->order);
 }
 
-/* What a wind does not say is as it was before. */
+/* Values that a wind does not give stay as they were before. */
 static bough_status carry_winds(bo_json list, bough_scene *scene) {
     bough_wind wind = scene->model.wind;
     for (int32_t i = 0; i < scene->tree.event_count; i++) {

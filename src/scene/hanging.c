@@ -1,4 +1,4 @@
-/* What hangs at the interfaces of a component, for its mass-loaded modes. */
+/* Loads at the interfaces of a component, for its mass-loaded modes. */
 #include "scene/assembly.h"
 
 #include <string.h>

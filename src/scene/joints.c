@@ -113,7 +113,7 @@ static void add_own(limb *l, const double a[6], const double *e, double *f) {
         l->force[d] += (&force.x)[d], l->force[3 + d] += (&moment.x)[d];
 }
 
-/* What hangs passes its forces on. */
+/* Adds the wrench of a limb to its parent. */
 static void pass_down(small_tree *t, limb *l, double *f) {
     if (l->parent < 0)
         return;

@@ -1,4 +1,4 @@
-/* What it costs a tree that its interfaces are rigid. docs/theory/reduction.md, "Interfaces that deform". */
+/* The cost to a tree of its rigid interfaces. docs/theory/reduction.md, "Interfaces that deform". */
 #ifndef BO_SCENE_JOINTS_H
 #define BO_SCENE_JOINTS_H
 
@@ -6,9 +6,9 @@
 
 #include <bough/scene.h>
 
-/* Of the assembly with these components (one for each of its own); names are those of its parts. gravity: m/s^2, of the
- * sag; where it is 0, that under a weight along -z. share (may be NULL): of each component, raised to how far its parts
- * bend of how far they move. */
+/* Predicts the cost of joints of the assembly with these components (one for each of its own); names are those of its
+ * parts. gravity: m/s^2, of the sag; where it is 0, that under a weight along -z. share (may be NULL): of each
+ * component, raised to how far its parts bend of how far they move. */
 bough_status bo_joints_forecast(bough_context *ctx, const bo_assembly *assembly,
                                 const bough_component *const *components, const double gravity[3],
                                 bough_joint_forecast *forecast, double *share);

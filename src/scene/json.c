@@ -146,7 +146,7 @@ static const char *find_child(const char *p, const char *key, int32_t index) {
     return NULL;
 }
 
-/* Where the value stands; for one that is absent, where the thing stands that should have it. */
+/* Returns the place of the value; for one that is absent, the place of the thing that should have it. */
 static const char *locate(const bo_json *at) {
     if (!at->parent)
         return at->text ? skip_space(at->text + (memcmp(at->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0)) : NULL;
@@ -216,7 +216,7 @@ static bough_status fail_type(bo_json at, const char *wanted) {
 
 /* ---- getting ---- */
 
-/* What a getter does about an absent value. */
+/* Handles an absent value for a getter. */
 static bough_status absent(bo_json at) {
     return at.required ? bo_json_fail(*at.parent, "\"%s\" is missing", at.key) : BOUGH_OK;
 }

@@ -49,7 +49,7 @@ static bough_status list_of(bo_json at, int32_t most, int32_t *count) {
     return *count <= most ? BOUGH_OK : bo_json_fail(at, "%d of them are too many; %d is the limit", *count, most);
 }
 
-/* Of things that a generator made. */
+/* Enters the name of a thing that a generator or a URDF file made. */
 static bough_status name_made(const reader *r, bo_json at, int kind, int32_t index, const char *name) {
     if (name && json_object_set_new(r->names[kind], name, json_integer(index)))
         return bo_fail_memory(at.ctx);
@@ -78,7 +78,7 @@ static bo_mat3 turn_z_to(bo_vec3 axis) {
     return bo_exp3(bo_scale(atan2(sine, a.z) / sine, about));
 }
 
-/* Where a link is, or what is welded to it and has a name of its own in URDF. */
+/* Returns the pose of a link, or of a URDF link with a name of its own that is welded to it. */
 static bo_se3 place_of(const reader *r, bo_json named, int32_t link) {
     const bo_se3 rest = bo_pose(&r->m->links[link].pose);
     const int32_t frame = r->urdf ? bough_urdf_find(r->urdf, json_string_value(named.value)) : -1;
@@ -683,7 +683,8 @@ static bough_status read_settings(const reader *r) {
     return bo_json_flag(bo_json_at(root, "settle"), &scene->settle);
 }
 
-/* What others made has names too. A URDF file says itself which base is free; the scene may say otherwise. */
+/* Enters the names of links, joints and end effectors that a generator or a URDF file made. A URDF file says itself
+ * which base is free; the scene may say otherwise. */
 static bough_status name_all(const reader *r, bo_json at) {
     const bo_mechanism_scene *m = r->m;
     for (int32_t i = 0; i < m->link_count; i++)

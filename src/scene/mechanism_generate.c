@@ -9,7 +9,7 @@
 
 #define MOST_MADE 10000 /* links */
 
-/* What all generators know. */
+/* Parameters of all generators. */
 typedef struct {
     bough_context *ctx;
     bo_mechanism_scene *m;

@@ -1,4 +1,4 @@
-/* How links, free bodies and obstacles of a mechanism look: shapes of the file, and rods for links that have none. */
+/* Looks of links, free bodies and obstacles: shapes of the file, and rods for links that have none. */
 #include "scene/mechanism_scene.h"
 
 #include "base/pose.h"
@@ -91,7 +91,7 @@ static bough_status draw_shapes(bough_context *ctx, const bo_scene_shapes *shape
     return BOUGH_OK;
 }
 
-/* What touches is seen too, on links that show nothing else there. */
+/* Contact shapes are drawn too, on links that show nothing else there. */
 static bough_status draw_all(bough_context *ctx, const bo_mechanism_scene *m, int32_t count, bo_triangles *all) {
     const double plane = m->mechanism ? 12 * bough_mechanism_radius(m->mechanism) : 10;
     BO_TRY(draw_rods(ctx, m, all));

@@ -1,5 +1,5 @@
-/* What a scene file says about a mechanism: links, joints and end effectors with names and shapes, what moves and
- * pushes them, and what is around them. "links", "generate" and other sources fill the same struct. */
+/* The contents of a scene file of a mechanism: links, joints and end effectors with names and shapes, motors and
+ * forces, and the surroundings. "links", "generate" and other sources fill the same struct. */
 #ifndef BO_SCENE_MECHANISM_SCENE_H
 #define BO_SCENE_MECHANISM_SCENE_H
 

@@ -196,7 +196,7 @@ static bough_status read_form(bo_json at, bo_scene_shape *shape, uint64_t *hash)
     return BOUGH_OK;
 }
 
-/* What touches must be something that contact knows: points of a hull may lie in a plane. */
+/* Checks that contact can use a shape that touches: points of a hull may lie in a plane. */
 static bough_status check_contact(bo_json at, const bo_scene_shape *shape) {
     bough_shape *made = NULL;
     const bough_status status = bough_shape_create(at.ctx, &shape->def, &made);
@@ -261,7 +261,7 @@ static void add_moments(moments *to, moments m) {
     to->second = bo_mat_add(to->second, m.second);
 }
 
-/* Of something about its middle, with a diagonal second moment. */
+/* Moments of a shape about its middle, with a diagonal second moment. */
 static moments centred(double volume, double xx, double yy, double zz) {
     return (moments){.volume = volume, .second = {{xx, 0, 0, 0, yy, 0, 0, 0, zz}}};
 }
@@ -285,8 +285,8 @@ static moments moments_of_capsule(double r, double length) {
     return m;
 }
 
-/* Of the tetrahedra between the origin and the triangles: volume V/6 = det/6, first moment V (a + b + c)/4, second
- * V/20 (s s^T + a a^T + b b^T + c c^T) with s = a + b + c. */
+/* Sums the moments of the tetrahedra between the origin and the triangles: volume V/6 = det/6, first moment V (a + b +
+ * c)/4, second V/20 (s s^T + a a^T + b b^T + c c^T) with s = a + b + c. */
 static moments moments_of_triangles(const bo_triangles *triangles) {
     moments sum = {0};
     for (size_t t = 0; t < triangles->triangle_count; t++) {

@@ -48,7 +48,7 @@ bough_status bo_urdf_find_mesh(bough_context *ctx, const char *urdf, const char 
     return BOUGH_OK;
 }
 
-/* What cannot be drawn is told, and runs all the same. */
+/* A mesh that cannot be drawn gives a warning, and the scene runs all the same. */
 static bough_status read_mesh(const taker *t, const bough_urdf_shape *from, bo_scene_shape *shape) {
     bough_mesh_read_def def = bough_default_mesh_read_def();
     char *path;

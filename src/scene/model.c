@@ -45,7 +45,7 @@ void bo_scene_free_pantry(bough_context *ctx, bough_scene *scene) {
     scene->pantry = NULL;
 }
 
-/* Of the assembly's component: what was cooked, or was finished when the scene was read. */
+/* Returns the component as it was cooked, or, if it was finished before, as it was read. */
 static const bough_component *component_at(const bough_scene *scene, int32_t c) {
     return scene->pantry->components[c] ? scene->pantry->components[c] : scene->plan->assembly.components[c].rigid;
 }

@@ -140,7 +140,7 @@ static bough_status share_modes(cutting *c) {
 
 /* ---- one domain ---- */
 
-/* What the object says that goes for this domain: what is hashed, and what is read for it. NULL: no memory. */
+/* Extracts the settings of the object for this domain, which are hashed and read for it. NULL: no memory. */
 static json_t *describe_domain(const cutting *c, int32_t domain) {
     static const char *const of_object[] = {"mesh", "sets", "domains", "root"};
     json_t *block = json_copy(c->at.value);

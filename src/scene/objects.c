@@ -454,8 +454,8 @@ static void warn_about_unused(const bo_json *root, const stage *s) {
     }
 }
 
-/* What is wrong in the lists is told before meshes are made, and what is too much before it is. Loads belong to the
- * models, so that components stay as they are when copies come or go. */
+/* Reports mistakes in the lists before meshes are made, and numbers that are too large before anything is. Loads belong
+ * to the models, so that components stay as they are when copies come or go. */
 static bough_status set_the_stage(const bo_json *root, stage *s, int32_t *total) {
     bo_json objects = bo_json_at(root, "objects"), place = bo_json_at(root, "place");
     BO_TRY(check_objects(objects));

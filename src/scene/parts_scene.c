@@ -22,7 +22,7 @@ static void hash_components(bough_scene *scene) {
     }
 }
 
-/* What the tree engine needs to know beside the model. */
+/* Collects all that the tree engine needs to know beside the model. */
 static bough_status finish_plan(bough_context *ctx, bough_scene *scene) {
     const bo_assembly *assembly = &scene->plan->assembly;
     scene->tree.wind = scene->model.wind;

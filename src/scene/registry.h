@@ -1,4 +1,4 @@
-/* What scene files can be about, and which engines step each of it: the one place where all engines are listed.
+/* The kinds of scenes, and the engines that step each of them: the one place where all engines are listed.
  *
  * A further engine adds its room, its part of the reader (a bo_scene_kind, or an entry in the list of one), and its
  * line in registry.c. */

@@ -14,8 +14,8 @@
 
 #include <pthread.h>
 
-/* What is cooked when a scene of parts is stepped for the first time; runs of one scene on several threads wait for
- * each other there. */
+/* Components that are cooked when a scene of parts is stepped for the first time. Runs of one scene on several threads
+ * wait for each other there. */
 typedef struct bo_scene_pantry {
     pthread_mutex_t lock;
     bough_component **components; /* as in the assembly; NULL: not cooked yet */

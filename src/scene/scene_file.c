@@ -144,7 +144,8 @@ static bough_status read_initial(bo_json at, bough_scene *scene) {
 
 /* ---- probes ---- */
 
-/* How far the point is outside of the element: the largest distance beyond the plane of a face; negative inside. */
+/* Returns how far the point is outside of the element: the largest distance beyond the plane of a face; negative
+ * inside. */
 static double distance_outside(const bough_mesh *mesh, int32_t element, bo_vec3 point) {
     const int32_t *nodes = bo_mesh_nodes(mesh, element);
     const int32_t face_count = bough_element_face_count(mesh->type);

@@ -1,4 +1,4 @@
-/* What a scene of parts says about running it. */
+/* The settings of a scene of parts for running it. */
 #include "scene/scene.h"
 
 #include "fem/engine.h"

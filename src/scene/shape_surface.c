@@ -1,4 +1,4 @@
-/* What shapes look like: triangles, seen from outside counter-clockwise. */
+/* Surfaces of shapes: triangles, seen from outside counter-clockwise. */
 #include "scene/mechanism_scene.h"
 
 #include "rig/joint.h"
@@ -29,7 +29,7 @@ static bough_status add_vertex(const pencil *p, bo_vec3 x) {
     return BOUGH_OK;
 }
 
-/* Of the shape's own vertices. */
+/* Adds a triangle of the shape's own vertices. */
 static bough_status add_triangle(const pencil *p, int32_t a, int32_t b, int32_t c) {
     if (!BO_RESERVE(p->ctx, p->to->corners, p->to->corner_capacity, 3 * (p->to->triangle_count + 1)))
         return BOUGH_ERROR_MEMORY;

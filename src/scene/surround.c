@@ -1,4 +1,5 @@
-/* What is around each domain of an object, near its cuts, so that cooking knows what neighbours do to its stress. */
+/* The surroundings of each domain of an object, near its cuts, so that cooking knows the effect of neighbours on its
+ * stress. */
 #include "scene/assembly.h"
 #include "scene/component_file.h"
 #include "scene/entries.h"
@@ -88,8 +89,8 @@ static bool shares_face(const patching *p, int32_t element) {
     return shared >= face;
 }
 
-/* Of the elements near the interface those that hang together with what was taken, face by face. queued: vertices of
- * what was taken; the same when it is done. */
+/* Takes the elements near the interface that are connected, face by face, with those already taken. queued: vertices of
+ * the elements taken, before and after. */
 static int32_t take_near(patching *p, const ball *b, int32_t queued) {
     int32_t count = 0;
     for (int32_t i = 0; i < queued; i++)
@@ -123,7 +124,7 @@ static void choose_elements(patching *p, int32_t domain) {
 
 /* ---- where the rest holds them ---- */
 
-/* What hangs together outside of the patch, from the supports on, holds it; the rest of what is outside pulls. */
+/* Elements outside of the patch that are connected with the supports hold it; the other elements outside pull at it. */
 static void find_ground(patching *p) {
     const bough_mesh *mesh = p->cut->draft->mesh;
     const bough_cook_job *root = p->assembly->components[p->cut->root].job;

@@ -77,7 +77,7 @@ bough_status bo_ties_read(bo_json at, bo_assembly *assembly) {
     return BOUGH_OK;
 }
 
-/* Of the same material a spring becomes s times as stiff (a rod: E A / l), one that turns s^3 times; with masses s^3
+/* With the same material a spring becomes s times as stiff (a rod: E A / l), one that turns s^3 times; with masses s^3
  * and inertias s^5 times as large, damping that is s^2 and s^4 times as large keeps its ratio. */
 bough_status bo_ties_copy(bough_context *ctx, const bough_joint_def *ties, int32_t count, int32_t first_part,
                           double scale, const char *prefix, bo_assembly *assembly) {

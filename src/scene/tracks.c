@@ -4,7 +4,8 @@
 
 #define TRACK_LIMIT 1000000 /* keys */
 
-/* Of q and -q, which are the same rotation, the one that is nearer to the key before: splines go the short way. */
+/* Stores the one of q and -q, which are the same rotation, that is nearer to the key before: splines go the short
+ * way. */
 static void store_rotation(const double degrees[3], double *quaternion, const double *before) {
     bo_quat q = bo_quat_from_matrix(bo_turn_degrees(degrees));
     double sign = 1;

@@ -27,7 +27,7 @@ static bo_mat3 lay_z_on(bo_vec3 axis) {
     return (bo_mat3){{X.x, Y.x, axis.x, X.y, Y.y, axis.y, X.z, Y.z, axis.z}};
 }
 
-/* Of the child in the parent. */
+/* Returns the pose of the child in the parent. */
 static bo_se3 step_over(const bo_urdf_joint *joint) {
     bo_se3 moved = bo_se3_identity();
     if (joint->def.kind == BOUGH_JOINT_HINGE)

@@ -47,8 +47,8 @@ bough_status bo_urdf_origin(const bo_urdf *u, const bo_xml_element *of, bo_se3 *
     return BOUGH_OK;
 }
 
-/* What other programs put into such files, and what is read elsewhere, stays silent; anything else may be a slip of the
- * pen. */
+/* Elements of other programs, and those that are read elsewhere, give no warning; anything else may be a typing
+ * mistake. */
 static void warn_unknown(bo_urdf *u, const bo_xml_element *of, const char *const *known, int count) {
     static const char *const others[] = {"gazebo",
                                          "transmission",

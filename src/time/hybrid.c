@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* What the complement's method brings. */
+/* Results of the complement's method. */
 typedef struct {
     const double *q, *v;   /* where the step starts */
     double h;              /* of the exponential */

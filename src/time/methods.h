@@ -1,4 +1,4 @@
-/* What methods share with each other. */
+/* Functions that methods share. */
 #ifndef BO_TIME_METHODS_H
 #define BO_TIME_METHODS_H
 

@@ -15,7 +15,7 @@ struct bo_mode_set {
     int32_t age;              /* steps since the last refresh */
 };
 
-/* How many vectors and how many doubles besides a set takes from the arena. */
+/* Return how many vectors, and how many doubles besides, a set takes from the arena. */
 int32_t bo_mode_vectors(int32_t size, int32_t count);
 size_t bo_mode_bytes(int32_t size, int32_t count);
 bough_status bo_modes_take(bo_integrator *I);

@@ -140,7 +140,7 @@ bough_status bo_solve_implicit(bo_integrator *I, const bo_implicit *P, double *z
         if (!lost)
             status = search_line(&s, z, slope, &alpha);
         I->iterations++;
-        /* Where the potential is all rounding, the search may shorten a step that is small enough already. */
+        /* If the potential is all rounding, the search may shorten a step that is small enough already. */
         bool settled = alpha == 1 || fabs(s.phi - phi) <= 1e-13 * fabs(phi);
         done = lost || (settled && step <= I->def.tolerance * size);
     }

@@ -37,9 +37,9 @@ typedef struct bo_system {
     /* f(q, t) without damping, and U (may be NULL; undefined where has_potential is false). BOUGH_NOT_FINITE outside of
      * a material's domain. */
     bough_status (*force)(void *data, double t, const double *q, double *U, double *f);
-    /* Where the mass depends on the position, or forces on the velocity (gyroscopic ones, those of moving frames):
-     * keeps both at this state for the calls below. Called at the start of every step and, by explicit methods, at
-     * every stage; within a step implicit methods see them lagged. NULL: there is nothing of the kind. */
+    /* For systems whose mass depends on the position, or forces on the velocity (gyroscopic ones, those of moving
+     * frames): keeps both at this state for the calls below. Called at the start of every step and, by explicit
+     * methods, at every stage; within a step implicit methods see them lagged. NULL: there is nothing of the kind. */
     bough_status (*enter)(void *data, double t, const double *q, const double *v);
     /* Keeps K at q for the calls below; project: made positive semidefinite. */
     bough_status (*linearise)(void *data, double t, const double *q, bool project);

@@ -185,10 +185,10 @@ static bough_status crushed(bough_context *ctx) {
     return bo_fail(ctx, BOUGH_NOT_FINITE, "an interface is crushed to a line, so that it has no frame");
 }
 
-/* Where parts meet that move differently, forces act for no time, along the directions in which the new tree cannot
- * move. So its velocities have the momenta of the old ones in all directions in which it can: with the masses M and the
- * motion V of all parts as the tree makes it of its velocities, V = P u, these are P^T M P u = P^T M V_old, which is a
- * step of the exact coupling with momenta for forces, no velocities, and u for accelerations. */
+/* When parts that move differently are joined, forces act for no time, along the directions in which the new tree
+ * cannot move. So its velocities have the momenta of the old ones in all directions in which it can: with the masses M
+ * and the motion V of all parts as the tree makes it of its velocities, V = P u, these are P^T M P u = P^T M V_old,
+ * which is a step of the exact coupling with momenta for forces, no velocities, and u for accelerations. */
 static bough_status share_momenta(bough_context *ctx, bough_state *state, const bool *new) {
     static const bo_tree_scheme masses = {.inert = true};
     const bo_tree_mode as_is = {0},

@@ -22,7 +22,7 @@ static bough_status point_of(const tree_engine *e, int32_t part, int32_t vertex,
 
 /* ---- forces ---- */
 
-/* What is absent is not pushed. */
+/* Pushes a part unless it is absent. */
 static bough_status push(const tree_engine *e, bough_state *state, int32_t i) {
     const bo_tree_force *f = &e->plan->forces[i];
     if (!bo_tree_is_there(e, f->part))
@@ -31,7 +31,7 @@ static bough_status push(const tree_engine *e, bough_state *state, int32_t i) {
                              : bough_state_add_wrench(e->ctx, e->model, state, f->part, f->force, f->torque);
 }
 
-/* What is absent by now slips out of the hands. */
+/* Pulls by the hands; a part that has become absent is let go. */
 static bough_status pull(const tree_engine *e) {
     const bo_hand *poke = &e->hands->poke;
     BO_TRY(bo_tree_motors_push(&e->motors, e->ctx, e->model, e->state, e->hands));
@@ -399,7 +399,7 @@ static bough_status place_forces(tree_engine *e) {
     return BOUGH_OK;
 }
 
-/* Where stress point i of the part is at rest, which it still is. */
+/* Returns the position of stress point i of the part, which is still at rest. */
 static bo_vec3 stress_position(const tree_engine *e, int32_t part, int32_t i) {
     const bough_frame *frame = &e->state->frames[part];
     const double scale = bough_model_describe(e->model)->parts[part].scale;

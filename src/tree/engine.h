@@ -28,7 +28,7 @@ typedef struct bo_tree_painted {
     double stiffness; /* at a curve value of 1 */
 } bo_tree_painted;
 
-/* What events do: one of bough_change_kind to parts, or one of these to ties, or another wind. */
+/* Kinds of events: one of bough_change_kind to parts, or one of these to ties, or another wind. */
 enum { BO_EVENT_CUT_TIE = BOUGH_CHANGE_ADD + 1, BO_EVENT_JOIN_TIE, BO_EVENT_WIND, BO_EVENT_KINDS };
 #define BO_EVENT_NAMES                                                                                               \
     ((const char *const[]){"detach", "attach", "reattach", "lock", "unlock", "remove", "add", "cut_tie", "join_tie", \
@@ -47,18 +47,18 @@ typedef struct bo_tree_event {
     bough_wind wind;
 } bo_tree_event;
 
-/* What a part bears. */
+/* The strength of a part. */
 typedef struct bo_tree_strength {
     double stress; /* von Mises' that breaks it off, Pa; INFINITY: none does */
     bool lock;     /* it then flies on as a rigid body, as it is bent */
 } bo_tree_strength;
 
-/* What a tie bears; INFINITY: all. */
+/* The strength of a tie; INFINITY: no limit. */
 typedef struct bo_tie_strength {
     double force, torque; /* N, N m */
 } bo_tie_strength;
 
-/* How a root that flies begins. */
+/* Velocities with which a root that flies begins. */
 typedef struct bo_tree_start {
     double velocity[3], angular_velocity[3];
 } bo_tree_start;

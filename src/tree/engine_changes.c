@@ -27,7 +27,7 @@ bool bo_part_is_there(const bough_model *model, const bough_state *state, int32_
 
 /* ---- the list that is made, and what is told of it ---- */
 
-/* What a change has done to the energy, when it was `before`. */
+/* Counts the change of energy by a change of parts; `before`: the energy before it. */
 static bough_status count_energy(bo_tree_changes *c, double before) {
     double after;
     BO_TRY(c->energy(c->energy_data, &after));
@@ -60,7 +60,7 @@ static bough_status make(bough_context *ctx, bo_tree_changes *c, bough_state *st
     return BOUGH_OK;
 }
 
-/* What a tie pulled with in the last step, and twisted with. */
+/* Returns the force of a tie in the last step, and its torque. */
 static double tie_force(const bough_state *state, int32_t tie) {
     return bo_norm(bo_load3(state->work->tie_motion[tie].force));
 }

@@ -1,4 +1,4 @@
-/* What happens to the parts and ties of a scene while the tree engine steps it: events at their times, and breaking. */
+/* Changes of the parts and ties of a scene while the tree engine steps it: events at their times, and breaking. */
 #ifndef BO_TREE_ENGINE_CHANGES_H
 #define BO_TREE_ENGINE_CHANGES_H
 
@@ -27,7 +27,7 @@ void bo_changes_free(bough_context *ctx, bo_tree_changes *changes);
 double bo_changes_next_time(const bo_tree_changes *changes);
 /* All events up to time t. Parts that are not there to be changed are left out, and ties that are so already. */
 bough_status bo_changes_happen(bough_context *ctx, bo_tree_changes *changes, bough_state *state, double t);
-/* What a host does between steps: all of it or, when a part of it cannot be, none. */
+/* Makes the changes of a host between steps: all of them or, if one is impossible, none. */
 bough_status bo_changes_by_hand(bough_context *ctx, bo_tree_changes *changes, bough_state *state, int32_t count,
                                 const bough_change *list);
 /* Parts and ties that bear more than their strength break, and trees that have fallen far enough are removed. */

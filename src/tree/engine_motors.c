@@ -19,7 +19,7 @@ void bo_tree_motors_find(const bough_model *model, bo_tree_motors *motors) {
             }
 }
 
-/* How far the surface reaches from the origin, about which the part turns. */
+/* Returns how far the surface reaches from the origin, about which the part turns. */
 static double reach_of(const bough_component *c, double scale) {
     double square = 0;
     for (size_t v = 0; v < (size_t)c->surface.vertex_count; v++) {
@@ -31,7 +31,7 @@ static double reach_of(const bough_component *c, double scale) {
     return scale * sqrt(square);
 }
 
-/* Of the part and what hangs on it. */
+/* Returns the mass of the part and of everything that hangs on it. */
 static double mass_on(const bough_model_def *def, int32_t part) {
     double mass = 0;
     for (int32_t p = part; p < def->part_count; p++) {

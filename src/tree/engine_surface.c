@@ -134,7 +134,7 @@ static bough_status show_part(const tree_engine *e, int32_t part, double *x, dou
     return BOUGH_OK;
 }
 
-/* Where surfaces are joined, positions are those of the joined ones; velocities stay those of the parts. */
+/* Replaces positions by those of the joined surfaces; velocities stay those of the parts. */
 static bough_status join_surfaces(tree_engine *e, double *x) {
     const size_t count = 3 * (size_t)bough_model_vertex_count(e->model);
     if (!e->joined && !(e->joined = BO_NEW_ARRAY(e->ctx, float, count)))

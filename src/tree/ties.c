@@ -73,13 +73,13 @@ void bo_tree_mark_tied(const bough_model *model, bool *tied) {
 
 /* ---- ends ---- */
 
-/* Of an end, in world axes. */
+/* Motion of an end, in world axes. */
 typedef struct {
     bo_vec3 x, v, w;
     bo_mat3 R;
 } motion;
 
-/* Where an end is in its part: x from the origin; y of that from the interface's centre. */
+/* The position of an end in its part: x from the origin; y of that from the interface's centre. */
 typedef struct {
     bo_vec3 x, y;
     bo_mat3 R;
@@ -493,8 +493,9 @@ bool bo_tree_pull_ties(bough_context *ctx, const bough_model *model, bo_tree_wor
     return true;
 }
 
-/* What they pull trees that fly with, by Newmark's rule for velocities, where the second end is at the start and
- * (about) at the end of the step. Both ends are pulled at that place, so that together they keep momenta. */
+/* Pulls trees that fly with the force of the ties, by Newmark's rule for velocities, at the place of the second end at
+ * the start and (about) at the end of the step. Both ends are pulled at that place, so that together they keep
+ * momenta. */
 void bo_tree_fly_ties(const bough_model *model, const bo_tree_work *work, double dt, double gamma, bough_root *roots) {
     for (int32_t i = 0; i < model->def.tie_count; i++) {
         const bo_tree_pull *pull = &work->pulls[i];

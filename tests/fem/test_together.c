@@ -58,7 +58,7 @@ static void clean(bough_context *ctx, fixture *f) {
     bough_mesh_destroy(ctx, f->mesh);
 }
 
-/* What one thread does with one load case: equilibrium, vibrations about it, and steps during which gravity changes. */
+/* The work of one thread with one load case: equilibrium, vibrations about it, and steps during which gravity changes. */
 typedef struct {
     const fixture *f;
     const bough_load_case *load_case;

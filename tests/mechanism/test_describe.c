@@ -69,7 +69,7 @@ static void joints_are_checked(void **unused) {
     bough_context_destroy(ctx);
 }
 
-/* What joints may be, but not those of mechanisms. */
+/* Settings that joints may have, but not those of mechanisms. */
 static void other_joints_are_refused(void **unused) {
     (void)unused;
     bough_context *ctx = test_context(1);
