@@ -83,9 +83,10 @@ typedef struct bo_engine_kind {
     /* Makes engine->things and engine->looks, which a run that nobody looks at needs no memory for. */
     bough_status (*gather)(bo_engine *engine);
     void (*look_at)(void *data, int32_t thing, bough_thing_state *state);
-    /* Positions at rest of all vertices of all things, one after the other. NULL: the engine has a mesh of its own. */
+    /* Positions at rest of all vertices of all things, one after the other. NULL: the engine has a mesh of its own, or
+     * all its things are rigid, and are placed by their frames. */
     bough_status (*rest_surface)(void *data, double *x);
-    /* The same now, and their velocities. NULL: the engine has a mesh of its own. */
+    /* The same now, and their velocities. NULL: likewise. */
     bough_status (*surface)(void *data, double *x, double *v);
     /* Positions of the vertices of one thing, or (thing -1) of all with their surfaces joined as the continuity says.
      * NULL: nothing is drawn by modes. */

@@ -1,6 +1,8 @@
 /* Shows a run: one mesh of all that its engine moves. */
 #include "run/run.h"
 
+#include "base/pose.h"
+
 #include <string.h>
 
 /* ---- surfaces of all things, one after the other ---- */
@@ -28,12 +30,44 @@ static void list_triangles(const bo_engine *e, int32_t *corners, int32_t *thing_
     }
 }
 
+/* Rigid things whose engine does not place their vertices itself: x = o + R X, v = o' + w x (x - o). */
+static void place_thing(const bough_look *look, const bough_frame *frame, double *x, double *v) {
+    const bo_se3 pose = bo_pose(&frame->pose);
+    for (size_t i = 0; i < (size_t)look->vertex_count; i++) {
+        const bo_vec3 arm = bo_mat_vec(pose.R, bo_load3(look->vertices + 3 * i));
+        bo_store3(x + 3 * i, bo_add(pose.t, arm));
+        if (v)
+            bo_store3(v + 3 * i, bo_add(bo_load3(frame->velocity), bo_cross(bo_load3(frame->angular_velocity), arm)));
+    }
+}
+
+static bough_status rest_surface(const bo_engine *e, double *x) {
+    if (e->kind->rest_surface)
+        return e->kind->rest_surface(e->data, x);
+    for (int32_t i = 0; i < e->thing_count; i++)
+        place_thing(&e->looks[e->things[i].look], &(bough_frame){.pose = e->things[i].rest},
+                    x + 3 * (size_t)e->things[i].first_vertex, NULL);
+    return BOUGH_OK;
+}
+
+static bough_status present_surface(const bo_engine *e, double *x, double *v) {
+    if (e->kind->surface)
+        return e->kind->surface(e->data, x, v);
+    for (int32_t i = 0; i < e->thing_count; i++) {
+        const size_t first = 3 * (size_t)e->things[i].first_vertex;
+        bough_thing_state now;
+        e->kind->look_at(e->data, i, &now);
+        place_thing(&e->looks[e->things[i].look], &now.frame, x + first, v + first);
+    }
+    return BOUGH_OK;
+}
+
 static bough_status make_mesh(bough_context *ctx, const bo_engine *e, int32_t vertices, int32_t triangles,
                               bo_run_surface *s) {
     double *x = BO_NEW_ARRAY(ctx, double, 3 * (size_t)vertices);
     int32_t *corners = BO_NEW_ARRAY(ctx, int32_t, 3 * (size_t)triangles);
     s->thing_of = BO_NEW_ARRAY(ctx, int32_t, triangles);
-    bough_status status = x && corners && s->thing_of ? e->kind->rest_surface(e->data, x) : BOUGH_ERROR_MEMORY;
+    bough_status status = x && corners && s->thing_of ? rest_surface(e, x) : BOUGH_ERROR_MEMORY;
     if (status == BOUGH_OK) {
         list_triangles(e, corners, s->thing_of);
         status = bough_mesh_create(ctx, BOUGH_TRI3, vertices, x, triangles, corners, &s->gathered);
@@ -88,7 +122,7 @@ bough_status bo_run_show(const bough_run *run) {
     BO_TRY(bo_run_need_mesh(run));
     if (!s->gathered)
         return BOUGH_OK;
-    BO_TRY(run->engine.kind->surface(run->engine.data, s->moved, s->rate));
+    BO_TRY(present_surface(&run->engine, s->moved, s->rate));
     for (size_t k = 0; k < 3 * (size_t)s->mesh->vertex_count; k++)
         s->moved[k] -= s->mesh->vertices[k];
     return BOUGH_OK;

@@ -14,8 +14,10 @@ export const removeFolder = (folder) => rmSync(folder, { recursive: true, force:
 export const bough = (...args) => execFileSync(program, args, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
 
 // bough view: {url, port, token, stop()}
-export function startView(scene, ...options) {
-    const child = spawn(program, ["view", scene, "--json", "--no-browser", ...options], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BOUGH_VIEWER: viewer } });
+export const startView = (scene, ...options) => startViewOf(program, scene, ...options);
+
+export function startViewOf(any, scene, ...options) {
+    const child = spawn(any, ["view", scene, "--json", "--no-browser", ...options], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BOUGH_VIEWER: viewer } });
     let said = "", complained = "";
     const ended = new Promise((done) => child.on("exit", done));
     child.stderr.on("data", (text) => (complained += text));
