@@ -110,7 +110,7 @@ static bo_vec3 interface_vertex(const whole_tree *t, const bough_state *state, c
  * since that difference is rounding for interfaces that hardly deform. */
 double whole_tree_deviation(const whole_tree *t, const bough_state *state, const double *u, int32_t part) {
     const bough_part_def *def = &bough_model_describe(t->model)->parts[part];
-    const bough_interface *face = &whole_tree_component(t, def->parent)->interfaces[def->interface];
+    const bough_interface *face = &whole_tree_component(t, def->parent)->interfaces[def->interface_index];
     bo_vec3 centre = bo_v3(0, 0, 0), rest_centre = bo_v3(0, 0, 0), rest;
     bo_mat3 B = {{0}}, R, S;
     for (int32_t k = 0; k < face->vertex_count; k++) {

@@ -103,6 +103,7 @@ typedef struct bough_context_def {
      * any thread that works for the call, but never twice at once, nor while `progress` runs. */
     void (*warn)(void *user, const char *sentence);
     void *warn_user;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_context_def;
 
 BOUGH_API bough_context_def bough_default_context_def(void);

@@ -41,6 +41,7 @@ typedef struct bough_obstacle_def {
     int32_t shape_count;
     const bough_shape_def *shapes; /* frames in the obstacle's */
     double friction;               /* of two that touch: the square root of the product */
+    uint64_t reserved[4];          /* zeros: room for fields of later versions */
 } bough_obstacle_def;
 /* At the world's origin, no shapes, friction 0.5 */
 BOUGH_API bough_obstacle_def bough_default_obstacle_def(void);
@@ -162,6 +163,7 @@ typedef struct bough_contact_actor {
     const bough_contact_shape_def *shapes; /* ascending by place */
     const char *shape_name;                /* for messages; "shape" */
     bool touches_itself;                   /* its places touch each other; false: they pass through each other */
+    uint64_t reserved[4];                  /* zeros: room for fields of later versions */
 } bough_contact_actor;
 /* No table, no places. */
 BOUGH_API bough_contact_actor bough_default_contact_actor(void);
@@ -187,6 +189,7 @@ typedef struct bough_contact_world_def {
     bool islands;            /* impulses of things that hang together by contacts are looked for on their own, whatever
                                 happens elsewhere; true. false: in one search for all, which ends by the worst of them */
     int32_t contact_reserve; /* contacts for which there is room from the start; 0 */
+    uint64_t reserved[4];    /* zeros: room for fields of later versions */
 } bough_contact_world_def;
 /* With nothing in it. */
 BOUGH_API bough_contact_world_def bough_default_contact_world_def(void);

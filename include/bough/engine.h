@@ -111,7 +111,7 @@ typedef struct bough_wind {
 
 typedef enum bough_change_kind {
     BOUGH_CHANGE_DETACH,   /* flies on, with what hangs on it, with the motion it has; also a root that was held */
-    BOUGH_CHANGE_ATTACH,   /* hangs from now on at `interface` of `parent`, or (parent -1) is held, as it lies now */
+    BOUGH_CHANGE_ATTACH,   /* hangs from now on at this interface of `parent`, or (parent -1) is held, as it lies now */
     BOUGH_CHANGE_REATTACH, /* goes back to where the model has it, and moves with what it hangs on */
     BOUGH_CHANGE_LOCK,     /* keeps its shape from now on */
     BOUGH_CHANGE_UNLOCK,   /* bends again */
@@ -122,8 +122,8 @@ typedef enum bough_change_kind {
 typedef struct bough_change {
     bough_change_kind kind;
     int32_t part;
-    int32_t parent, interface; /* ATTACH */
-    bough_frame frame;         /* ADD of a root; velocities are of one that flies */
+    int32_t parent, interface_index; /* ATTACH */
+    bough_frame frame;               /* ADD of a root; velocities are of one that flies */
 } bough_change;
 
 /* Something that happened to a thing or a tie (scene files, "events" and "break"; or by hand). */

@@ -41,6 +41,7 @@ typedef struct bough_body_def {
     bough_mass_kind mass;
     double damping_mass;      /* Rayleigh damping D = damping_mass M + damping_stiffness K, 1/s */
     double damping_stiffness; /* s */
+    uint64_t reserved[4];     /* zeros: room for fields of later versions */
 } bough_body_def;
 
 BOUGH_API bough_body_def bough_default_body_def(void);
@@ -122,6 +123,7 @@ typedef struct bough_static_def {
     /* Called after every accepted load step; false cancels and keeps that state. May be NULL. */
     bool (*on_step)(void *user, double load_fraction, const double *u);
     void *on_step_user;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_static_def;
 BOUGH_API bough_static_def bough_default_static_def(void);
 

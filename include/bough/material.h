@@ -32,10 +32,11 @@ typedef enum bough_material_model {
 typedef struct bough_material {
     uint32_t cookie;
     bough_material_model model;
-    double young;        /* Pa, > 0 */
-    double poisson;      /* -1 < nu < 0.5 */
-    double density;      /* kg/m^3, > 0 */
-    double mooney_ratio; /* C01 / (C10 + C01), 0..1, for mooney-rivlin */
+    double young;         /* Pa, > 0 */
+    double poisson;       /* -1 < nu < 0.5 */
+    double density;       /* kg/m^3, > 0 */
+    double mooney_ratio;  /* C01 / (C10 + C01), 0..1, for mooney-rivlin */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_material;
 
 /* Returns soft rubber: stvk, 1 MPa, 0.4, 1000 kg/m^3. */

@@ -33,8 +33,9 @@ typedef struct bough_mechanism_def {
     const bough_joint_def *joints;
     int32_t end_effector_count;
     const bough_frame_def *end_effectors;
-    int32_t base;   /* link */
-    bool free_base; /* it moves with its own inertia; else it is held */
+    int32_t base;         /* link */
+    bool free_base;       /* it moves with its own inertia; else it is held */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_mechanism_def;
 BOUGH_API bough_mechanism_def bough_default_mechanism_def(void);
 
@@ -72,6 +73,7 @@ typedef struct bough_mechanism_statics_def {
     /* Coordinates (bough_mechanism_coordinate_offset()) whose springs' offsets will change while a model runs. */
     int32_t motor_count;
     const int32_t *motors;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_mechanism_statics_def;
 BOUGH_API bough_mechanism_statics_def bough_default_mechanism_statics_def(void);
 
@@ -111,6 +113,7 @@ typedef struct bough_mechanism_model_def {
      * BOUGH_INTERNAL_AUTOMATIC. 0 */
     int32_t internal_modes;
     double frequency_tolerance; /* of BOUGH_INTERNAL_AUTOMATIC; 0.01 */
+    uint64_t reserved[4];       /* zeros: room for fields of later versions */
 } bough_mechanism_model_def;
 BOUGH_API bough_mechanism_model_def bough_default_mechanism_model_def(void);
 
@@ -258,6 +261,7 @@ typedef struct bough_mechanism_detail_def {
     int32_t load_count;      /* 0: all links */
     const int32_t *loads;    /* links that are loaded for static_error */
     int32_t steps;           /* that are timed; 0: none. 1000 */
+    uint64_t reserved[4];    /* zeros: room for fields of later versions */
 } bough_mechanism_detail_def;
 BOUGH_API bough_mechanism_detail_def bough_default_mechanism_detail_def(void);
 
@@ -319,6 +323,7 @@ typedef struct bough_mechanism_blend_def {
     int32_t most_points;                        /* room for them; at most BOUGH_BLEND_LIMIT; 16 */
     const bough_mechanism_statics_def *statics; /* end effectors and motors; NULL: the default */
     const bough_mechanism_model_def *model;     /* NULL: the default */
+    uint64_t reserved[4];                       /* zeros: room for fields of later versions */
 } bough_mechanism_blend_def;
 BOUGH_API bough_mechanism_blend_def bough_default_mechanism_blend_def(void);
 
@@ -426,6 +431,7 @@ typedef struct bough_workspace_def {
     /* Bound on the distance between end effectors and those of the full mechanism, linear parts over the radius and
      * angular ones over pi; INFINITY: any */
     double effector_tolerance;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_workspace_def;
 BOUGH_API bough_workspace_def bough_default_workspace_def(void);
 
@@ -457,6 +463,7 @@ typedef struct bough_touch_def {
                      and modes do, and no more. Not of blends */
     bough_shape_def shape; /* convex */
     double friction;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_touch_def;
 /* A sphere of radius 0.1 m about the first end effector, friction 0.5 */
 BOUGH_API bough_touch_def bough_default_touch_def(void);

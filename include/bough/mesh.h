@@ -104,6 +104,7 @@ typedef enum bough_volume_policy {
 typedef struct bough_mesh_read_def {
     uint32_t cookie;
     bough_volume_policy volumes;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_mesh_read_def;
 
 BOUGH_API bough_mesh_read_def bough_default_mesh_read_def(void);
@@ -119,6 +120,7 @@ typedef struct bough_mesh_transform_def {
     double scale;         /* on all coordinates: 0.001 for millimetres; BOUGH_MESH_SCALE_MIN to BOUGH_MESH_SCALE_MAX */
     char up;              /* 'x', 'y' or 'z': the axis that points up in the file becomes z (default 'z') */
     double rotate_deg[3]; /* degrees about x, then y, then z, about the origin */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_mesh_transform_def;
 
 #define BOUGH_MESH_SCALE_MIN 1e-6
@@ -252,6 +254,7 @@ typedef struct bough_box_def {
     double origin[3], size[3];
     int32_t cells[3];
     int32_t tets_per_cell; /* 5 (mirrored from cell to cell) or 6 */
+    uint64_t reserved[4];  /* zeros: room for fields of later versions */
 } bough_box_def;
 BOUGH_API bough_box_def bough_default_box_def(void);
 BOUGH_API bough_status bough_mesh_generate_box(bough_context *ctx, const bough_box_def *def, bough_mesh **mesh);
@@ -264,9 +267,10 @@ typedef struct bough_rod_def {
     double length;
     double radius, top_radius; /* top_radius 0: same as radius; another value makes a cone frustum */
     int32_t cells_along;
-    int32_t core_cells; /* across the core square */
-    int32_t rings;      /* of cells between core and side */
-    double grading;     /* thickness of each ring over that of the ring inside it; 1 = even */
+    int32_t core_cells;   /* across the core square */
+    int32_t rings;        /* of cells between core and side */
+    double grading;       /* thickness of each ring over that of the ring inside it; 1 = even */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_rod_def;
 BOUGH_API bough_rod_def bough_default_rod_def(void);
 BOUGH_API bough_status bough_mesh_generate_rod(bough_context *ctx, const bough_rod_def *def, bough_mesh **mesh);
@@ -281,6 +285,7 @@ typedef struct bough_implicit_def {
     void *user;
     double lower[3], upper[3]; /* a box that holds the shape, m */
     double cell;               /* m */
+    uint64_t reserved[4];      /* zeros: room for fields of later versions */
 } bough_implicit_def;
 BOUGH_API bough_implicit_def bough_default_implicit_def(void);
 BOUGH_API bough_status bough_mesh_generate_implicit(bough_context *ctx, const bough_implicit_def *def,

@@ -48,6 +48,7 @@ typedef struct bough_picture_def {
     double ground_height; /* along up, m; NaN: at the lowest vertex */
     double shadow;        /* 0 none .. 1 black */
     double light[3];      /* towards the key light; 0 0 0: from behind the viewer's left shoulder */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_picture_def;
 
 BOUGH_API bough_picture_def bough_default_picture_def(void);
@@ -70,6 +71,7 @@ typedef struct bough_surface_style {
     float edge_colour[3];
     double edge_width; /* pixels */
     bool casts_shadow; /* false for large floors and walls: shadows are computed for the box around what casts them */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_surface_style;
 
 BOUGH_API bough_surface_style bough_default_surface_style(void);
@@ -77,9 +79,10 @@ BOUGH_API bough_surface_style bough_default_surface_style(void);
 typedef struct bough_line_style {
     uint32_t cookie;
     float colour[3];
-    double width;   /* pixels */
-    bool on_top;    /* drawn over everything, else hidden by what is nearer */
-    bool arrowhead; /* at the second point of each segment */
+    double width;         /* pixels */
+    bool on_top;          /* drawn over everything, else hidden by what is nearer */
+    bool arrowhead;       /* at the second point of each segment */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_line_style;
 
 BOUGH_API bough_line_style bough_default_line_style(void);
@@ -172,6 +175,7 @@ typedef struct bough_plot_def {
     bool log_x, log_y;                 /* values that are not positive become gaps */
     double x_min, x_max, y_min, y_max; /* NaN: from the data */
     bough_legend legend;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_plot_def;
 
 BOUGH_API bough_plot_def bough_default_plot_def(void);
@@ -204,6 +208,7 @@ typedef struct bough_glb_def {
     /* m: keys of a node are left out if the motion between their neighbours is straight enough that no vertex is shown
      * further off than this. 0 (default): only if nothing changes */
     double tolerance;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_glb_def;
 BOUGH_API bough_glb_def bough_default_glb_def(void);
 
@@ -218,6 +223,7 @@ typedef struct bough_glb_mesh {
     int32_t target_count;
     const float *targets;        /* target_count x vertex_count x 3 */
     const float *target_normals; /* the same for normals: added by each target; NULL: linearised from the triangles */
+    uint64_t reserved[4];        /* zeros: room for fields of later versions */
 } bough_glb_mesh;
 BOUGH_API bough_glb_mesh bough_default_glb_mesh(void);
 

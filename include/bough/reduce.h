@@ -100,6 +100,7 @@ typedef struct bough_cook_def {
     const char *provenance; /* JSON text kept in the component; NULL: none */
     uint64_t input_hash;
     const char *resume_path; /* where a cancelled cooking leaves its basis and finds it again; NULL: nowhere */
+    uint64_t reserved[4];    /* zeros: room for fields of later versions */
 } bough_cook_def;
 
 BOUGH_API bough_cook_def bough_default_cook_def(void);

@@ -37,6 +37,7 @@ typedef struct bough_shape_def {
     int32_t columns, rows; /* of the heights, 2 at least: along x and y */
     double cell[2];        /* m: from one to the next */
     const double *heights; /* rows x columns, m */
+    uint64_t reserved[4];  /* zeros: room for fields of later versions */
 } bough_shape_def;
 BOUGH_API bough_shape_def bough_default_shape_def(void); /* a sphere of radius 0.1 m */
 
@@ -86,6 +87,7 @@ typedef struct bough_rigid_body_def {
     const bough_shape_def *shapes; /* convex; frames in the body's */
     double friction;               /* of two that touch: the square root of the product */
     double restitution;            /* 0 .. 1, of two that touch: the larger */
+    uint64_t reserved[4];          /* zeros: room for fields of later versions */
 } bough_rigid_body_def;
 /* 1 kg, 0.01 kg m^2 about each axis, at the world's origin, no shapes, friction 0.5 */
 BOUGH_API bough_rigid_body_def bough_default_rigid_body_def(void);
@@ -148,6 +150,7 @@ typedef struct bough_joint_def {
     double upper[BOUGH_MOST_FREEDOMS];
     double limit_stiffness;               /* added beyond a limit, as a multiple of the stiffness */
     double friction[BOUGH_MOST_FREEDOMS]; /* N m, N: the most that dry friction holds */
+    uint64_t reserved[4];                 /* zeros: room for fields of later versions */
 } bough_joint_def;
 /* A hinge of the world to itself, without springs, limits and friction; limit_stiffness 100. */
 BOUGH_API bough_joint_def bough_default_joint_def(void);

@@ -66,6 +66,7 @@ typedef struct bough_run_def {
                   */
     bool live;   /* for somebody who looks on and takes a hand in it, as a viewer does: only bough_run_step(), without
                   * recordings, checkpoints and a duration; energies and probes are measured when they are asked for */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_run_def;
 
 BOUGH_API bough_run_def bough_default_run_def(void);

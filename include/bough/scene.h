@@ -215,6 +215,7 @@ typedef struct bough_urdf_def {
     /* <link>s; none: those of the side file, and else the leaves of the tree */
     int32_t end_effector_count;
     const char *const *end_effectors;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_urdf_def;
 BOUGH_API bough_urdf_def bough_default_urdf_def(void);
 

@@ -36,6 +36,7 @@ typedef struct bough_integrator_def {
     int32_t mode_count;   /* low modes that the hybrids move exactly */
     int32_t mode_refresh; /* steps between updates of the modes: 1 every step; larger lowers second order to first */
     int32_t krylov_limit; /* most Lanczos vectors of ere */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_integrator_def;
 
 /* "tr-bdf2", rho 0.8, alpha -0.05, beta 1/4, gamma 1/2 */

@@ -43,7 +43,7 @@ typedef struct bough_part_def {
     const char *name; /* copied; NULL: none */
     int32_t component;
     int32_t parent;           /* part, or -1 for a root */
-    int32_t interface;        /* of the parent's component */
+    int32_t interface_index;  /* of the parent's component */
     double rotation[9];       /* its axes at rest, in those of the parent (of a root: of the world), row-major */
     double position[3];       /* of a root's origin */
     double offset[3];         /* of its origin from the interface's centre, in the parent's axes at rest: it moves with
@@ -62,9 +62,10 @@ typedef struct bough_part_def {
      * them. Springs have one stiffness and damping in all directions and pull back to angle 0. Frames say no more than
      * where the axis is: the part says what it hangs on. */
     const bough_joint_def *joint;
-    bool free;   /* a root that flies; those whose components were cooked to fly do so in any case */
-    bool locked; /* it stays as it is bent: a rigid body, until it is unlocked. It has no velocities in v */
-    bool absent; /* it, and what hangs on it, is not there until it is added */
+    bool free;            /* a root that flies; those whose components were cooked to fly do so in any case */
+    bool locked;          /* it stays as it is bent: a rigid body, until it is unlocked. It has no velocities in v */
+    bool absent;          /* it, and what hangs on it, is not there until it is added */
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_part_def;
 BOUGH_API bough_part_def bough_default_part_def(void);
 
@@ -95,6 +96,7 @@ typedef struct bough_model_def {
                        start of a step; 2: inertia a second time at its end (and ties until they agree with where their
                        ends go) */
     bough_wind wind;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_model_def;
 BOUGH_API bough_model_def bough_default_model_def(void);
 
@@ -189,7 +191,7 @@ BOUGH_API bough_status bough_state_change(bough_context *ctx, const bough_model 
 BOUGH_API bough_status bough_state_detach(bough_context *ctx, const bough_model *model, bough_state *state,
                                           int32_t part);
 BOUGH_API bough_status bough_state_attach(bough_context *ctx, const bough_model *model, bough_state *state,
-                                          int32_t part, int32_t parent, int32_t interface);
+                                          int32_t part, int32_t parent, int32_t interface_index);
 BOUGH_API bough_status bough_state_lock(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,
                                         bool locked);
 /* Returns the parts as they are now: parents, interfaces, rotations, offsets, joints, tracks, free, locked and absent
@@ -286,6 +288,7 @@ typedef struct bough_settle_def {
      * NULL: the forces on the state turn with their parts. */
     bough_status (*push)(void *data, bough_context *ctx, const bough_model *model, bough_state *state);
     void *data;
+    uint64_t reserved[4]; /* zeros: room for fields of later versions */
 } bough_settle_def;
 BOUGH_API bough_settle_def bough_default_settle_def(void);
 

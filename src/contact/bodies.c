@@ -103,7 +103,7 @@ bool bo_bodies_move(bough_contact_world *world, double dt) {
             (bo_se3){bo_quat_to_matrix(bo_quat_from_matrix(R)) /* products drift */, bo_mul_add(g.t, dt, v)});
         bo_store3(body->next.velocity, v);
         bo_store3(body->next.spin, t.spin);
-        good = good && bo_all_finite(sizeof body->next / sizeof(double), body->next.pose.rotation);
+        good = good && bo_all_finite(sizeof body->next / sizeof(double), (const double *)&body->next);
     }
     return good;
 }

@@ -13,7 +13,7 @@ typedef struct bo_cook_block bo_cook_block;
 /* Rest inertia carried at an interface: y += sum over axes of columns Q (I6 (Q^T x)). Q maps vertex displacements to
  * the interface's least-squares rigid motion (translation, rotation about its centre). */
 typedef struct bo_cook_load {
-    int32_t interface;
+    int32_t interface_index;
     int32_t vertex_count;
     const int32_t *vertices;
     double *Q; /* vertex_count x 3 x 6: row (vertex, axis) */
@@ -23,7 +23,7 @@ typedef struct bo_cook_load {
 /* A place where unit wrenches act, along the columns of `axes`: an interface (-1: the free end of a component that has
  * none beside its parent's). */
 typedef struct bo_cook_site {
-    int32_t interface;
+    int32_t interface_index;
     bo_mat3 axes;
 } bo_cook_site;
 

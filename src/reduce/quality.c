@@ -319,9 +319,9 @@ static bough_status take_blow(bo_cook *cook, work *w, const bough_interface *end
 
 /* Chooses where the blow hits: at the interface that carries most, or, where none carries much, at the free end. */
 static bough_status choose_end(bo_cook *cook, bough_interface *end) {
-    if (cook->site_count == 0 || cook->sites[0].interface < 0 || bo_cook_share_of(cook, 0) < MUCH)
+    if (cook->site_count == 0 || cook->sites[0].interface_index < 0 || bo_cook_share_of(cook, 0) < MUCH)
         return bo_cook_free_end(cook, end);
-    *end = cook->interfaces[cook->sites[0].interface];
+    *end = cook->interfaces[cook->sites[0].interface_index];
     return BOUGH_OK;
 }
 

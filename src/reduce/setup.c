@@ -141,7 +141,7 @@ static bough_status gather_loads(bo_cook *cook) {
             continue;
         bo_cook_load *load = &cook->loads[cook->load_count++];
         const bough_interface *face = &cook->interfaces[i];
-        *load = (bo_cook_load){.interface = i, .vertex_count = face->vertex_count, .vertices = face->vertices};
+        *load = (bo_cook_load){.interface_index = i, .vertex_count = face->vertex_count, .vertices = face->vertices};
         rigid_inertia(&cook->def->interfaces[i].load, load->I6);
         if (!is_inertia(&cook->def->interfaces[i].load, load->I6))
             return bo_fail(cook->ctx, BOUGH_ERROR_ARGUMENT,

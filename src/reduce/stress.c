@@ -151,13 +151,13 @@ static void accelerate_body(const bo_stress_loads *loads, const double a[6], dou
  * squares: W^T W x = W^T I6 a. */
 static void accelerate_carried(const stress_search *s, const bo_cook_load *load, const double a[6], double *share) {
     const bo_stress_loads *loads = &s->loads;
-    const bo_vec3 arm = bo_load3(s->cook->interfaces[load->interface].centre), turn = bo_load3(a + 3);
+    const bo_vec3 arm = bo_load3(s->cook->interfaces[load->interface_index].centre), turn = bo_load3(a + 3);
     double motion[6], wrench[6], A[36], W[36] = {0}, x[6], most = 0;
     int32_t member[6], count = 0;
     bo_store3(motion, bo_add(bo_load3(a), bo_cross(turn, arm)));
     bo_store3(motion + 3, turn);
     for (int32_t k = 0; k < loads->count && count < 6; k++)
-        if (loads->owner[k] == load->interface)
+        if (loads->owner[k] == load->interface_index)
             member[count++] = k;
     for (int r = 0; r < 6; r++) {
         wrench[r] = 0;

@@ -333,7 +333,7 @@ static bough_status weigh_loads(recovery *w) {
         loads->weight[k] = loads->owner[k] < BOUGH_OWNER_SELF ? -1 : loads->energy[k];
         for (int32_t i = 0; i < w->cook->load_count && loads->owner[k] >= 0; i++) {
             double wrench[6];
-            if (w->cook->loads[i].interface != loads->owner[k])
+            if (w->cook->loads[i].interface_index != loads->owner[k])
                 continue;
             double a[6] = {0};
             a[loads->direction[k]] = loads->unit[loads->direction[k]];

@@ -107,7 +107,7 @@ static bough_status find_answers(bo_cook *cook) {
     bough_status status = cook->sites && cook->wrench_answers && b ? BOUGH_OK : BOUGH_ERROR_MEMORY;
     for (size_t s = 0; s < sites && status == BOUGH_OK; s++) {
         bo_cook_site *site = &cook->sites[s];
-        site->interface = count ? list[s] : -1;
+        site->interface_index = count ? list[s] : -1;
         status = place_wrenches(cook, count ? &cook->interfaces[list[s]] : &end, site, b);
         if (status == BOUGH_OK)
             status = bo_cook_solve(cook, b, cook->wrench_answers + WRENCHES * s * n, WRENCHES);
@@ -131,8 +131,8 @@ static double reach_of(const bo_cook *cook, const double *x) {
 double bo_cook_share_of(const bo_cook *cook, int32_t site) {
     double sum = 0;
     for (int32_t s = 0; s < cook->site_count; s++)
-        sum += cook->sites[s].interface < 0 ? 0 : load_at(cook, cook->sites[s].interface);
-    return sum > 0 ? load_at(cook, cook->sites[site].interface) / sum : 1.0 / cook->site_count;
+        sum += cook->sites[s].interface_index < 0 ? 0 : load_at(cook, cook->sites[s].interface_index);
+    return sum > 0 ? load_at(cook, cook->sites[site].interface_index) / sum : 1.0 / cook->site_count;
 }
 
 void bo_cook_share_wrenches(const bo_cook *cook, int32_t linear, int32_t count, double *shapes) {
@@ -222,10 +222,10 @@ static void note_worst(bo_cook *cook, int32_t count, const double *work, const d
         const double share = bo_cook_share_of(cook, k / WRENCHES);
         quality->load_error = fmax(quality->load_error, softest > 0 ? share * missed[k] / softest : 0);
     }
-    if (cook->sites[0].interface < 0)
+    if (cook->sites[0].interface_index < 0)
         quality->load_error = NAN;
     const bo_cook_site *site = &cook->sites[worst / WRENCHES];
-    quality->wrench.interface_index = site->interface;
+    quality->wrench.interface_index = site->interface_index;
     quality->wrench.torque = worst % WRENCHES >= 3;
     for (int d = 0; d < 3; d++)
         quality->wrench.axis[d] = site->axes.m[3 * d + worst % 3];

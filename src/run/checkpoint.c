@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define VERSION 4
+#define VERSION 5
 #define BYTE_ORDER_MARK 0x01020304u
 static const char magic[8] = {'B', 'o', 'u', 'g', 'h', 'R', 'u', 'n'};
 

@@ -17,10 +17,10 @@ typedef struct bo_scene_component {
 typedef struct bo_part {
     char *name;
     int32_t component;
-    int32_t parent;    /* part, or -1: a root */
-    int32_t interface; /* of the parent's component; -1 for roots */
-    bo_mat3 rotation;  /* from its axes to the parent's; to the world's for roots */
-    double scale;      /* size against its component */
+    int32_t parent;          /* part, or -1: a root */
+    int32_t interface_index; /* of the parent's component; -1 for roots */
+    bo_mat3 rotation;        /* from its axes to the parent's; to the world's for roots */
+    double scale;            /* size against its component */
     double position[3];
     double stiffness; /* factor on the component's */
     bool has_damping; /* else the component's */

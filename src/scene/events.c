@@ -70,7 +70,7 @@ static bough_status read_attach(bo_json at, const bo_assembly *assembly, bo_tree
         if (event->parts[i] == event->parent)
             return bo_json_fail(parent, "cannot be attached to itself");
     return bo_part_interface(interface, at, &assembly->components[assembly->parts[event->parent].component],
-                             &event->interface);
+                             &event->interface_index);
 }
 
 /* Reads the pose of a root: that of the event, or else that of the scene. */

@@ -106,11 +106,11 @@ static void begin(hanging *h) {
  * child is as large as if the parent had scale 1. */
 static void hang_at_parent(hanging *h, int32_t p) {
     const bo_part *part = &h->assembly->parts[p], *parent = &h->assembly->parts[part->parent];
-    const bough_interface *interface = &rigid_of(h, parent)->interfaces[part->interface];
+    const bough_interface *interface = &rigid_of(h, parent)->interfaces[part->interface_index];
     bough_inertia child = bo_inertia_turned(part->rotation, h->subtree[p]);
     child = bo_inertia_moved(bo_load3(part->offset), child);
     bough_inertia load = bo_inertia_scaled(1 / parent->scale, child);
-    add_times(&h->loads[parent->component][part->interface], 1.0 / h->uses[parent->component], &load);
+    add_times(&h->loads[parent->component][part->interface_index], 1.0 / h->uses[parent->component], &load);
     child = bo_inertia_moved(bo_scale(parent->scale, bo_load3(interface->centre)), child);
     add_times(&h->subtree[part->parent], 1, &child);
 }

@@ -327,7 +327,7 @@ static void react(const small_tree *t, const limb *l, const double *e, double rh
     for (int32_t i = 0; i < t->count && joints > 0; i++) {
         const limb *child = &t->limbs[i];
         const int32_t j =
-            child->parent >= 0 && &t->limbs[child->parent] == l ? joint_of(l->c, child->part->interface) : -1;
+            child->parent >= 0 && &t->limbs[child->parent] == l ? joint_of(l->c, child->part->interface_index) : -1;
         for (size_t k = 0; k < K && j >= 0; k++)
             for (size_t d = 0; d < 6; d++)
                 rho[k] += foot->passes[(k * joints + (size_t)j) * 6 + d] * child->wrench[d] / (d < 3 ? 1 : s);
@@ -338,7 +338,7 @@ static double foot_radius(const limb *l) {
     return l->part->scale * l->c->interfaces[l->c->parent].radius;
 }
 static double joint_radius(const limb *p, const limb *l) {
-    return p->part->scale * p->c->interfaces[l->part->interface].radius;
+    return p->part->scale * p->c->interfaces[l->part->interface_index].radius;
 }
 
 /* The two sides are the same face, as where a body was cut. A part that is set on a patch of another's side is no piece
@@ -394,7 +394,7 @@ static bool gather(const small_tree *t, int32_t index, const double *q, const do
         h->part[j] = -1;
     for (int32_t i = index + 1; i < t->count && h->count > 0; i++) {
         const limb *l = &t->limbs[i];
-        const int32_t j = l->parent == index ? joint_of(p->c, l->part->interface) : -1;
+        const int32_t j = l->parent == index ? joint_of(p->c, l->part->interface_index) : -1;
         if (j < 0 || !fits(p, l))
             continue;
         hang(t, p, l, j, e, h);
@@ -472,11 +472,11 @@ static bough_status join(small_tree *t, const bo_assembly *assembly, const bough
     if (parent < 0)
         return BOUGH_OK;
     const limb *p = &t->limbs[parent];
-    l->at = bo_scale(p->part->scale, bo_load3(p->c->interfaces[part->interface].centre));
+    l->at = bo_scale(p->part->scale, bo_load3(p->c->interfaces[part->interface_index].centre));
     l->J = BO_NEW_ARRAY(t->ctx, double, 6 * (size_t)p->c->r + 1);
     if (!l->J)
         return BOUGH_ERROR_MEMORY;
-    interface_motion(p->c, part->interface, p->part->scale, l->J);
+    interface_motion(p->c, part->interface_index, p->part->scale, l->J);
     return BOUGH_OK;
 }
 
@@ -508,7 +508,7 @@ static bough_status grow(small_tree *t, const bo_assembly *assembly, const bough
 static bool has_joints(const small_tree *t) {
     for (int32_t i = 1; i < t->count; i++) {
         const limb *l = &t->limbs[i], *p = &t->limbs[l->parent];
-        if (joint_of(p->c, l->part->interface) >= 0 && fits(p, l))
+        if (joint_of(p->c, l->part->interface_index) >= 0 && fits(p, l))
             return true;
     }
     return false;

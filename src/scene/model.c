@@ -100,7 +100,7 @@ static bough_part_def describe(const bo_part *part) {
     def.name = part->name;
     def.component = part->component;
     def.parent = part->parent;
-    def.interface = part->interface;
+    def.interface_index = part->interface_index;
     memcpy(def.rotation, part->rotation.m, sizeof def.rotation);
     memcpy(def.position, part->position, sizeof def.position);
     def.scale = part->scale;

@@ -240,8 +240,12 @@ static bough_status make_parts(const cutting *c, bo_assembly *assembly) {
     assembly->part_count = c->count;
     for (int32_t d = 0; d < c->count; d++) {
         bo_part *part = &assembly->parts[d];
-        *part = (bo_part){
-            .component = d, .parent = c->parent[d], .interface = -1, .scale = 1, .stiffness = 1, .damping_ratio = NAN};
+        *part = (bo_part){.component = d,
+                          .parent = c->parent[d],
+                          .interface_index = -1,
+                          .scale = 1,
+                          .stiffness = 1,
+                          .damping_ratio = NAN};
         part->rotation = bo_identity3();
         if (!(part->name = bo_strdup(c->at.ctx, c->names[d])))
             return BOUGH_ERROR_MEMORY;
@@ -250,7 +254,7 @@ static bough_status make_parts(const cutting *c, bo_assembly *assembly) {
         const bough_cook_def *def = &assembly->components[part->parent].job->def;
         for (int32_t i = 0; i < def->interface_count; i++)
             if (!strcmp(def->interfaces[i].name, c->names[d]))
-                part->interface = i;
+                part->interface_index = i;
     }
     return BOUGH_OK;
 }

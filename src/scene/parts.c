@@ -88,7 +88,7 @@ static bough_status check_role(bo_json at, const bo_part *part) {
 static bough_status read_part(bo_json at, json_t *components, json_t *names, bo_part *part) {
     double degrees[3] = {0};
     const char *ignored;
-    part->component = part->parent = part->interface = -1;
+    part->component = part->parent = part->interface_index = -1;
     part->scale = part->stiffness = 1;
     part->damping_ratio = NAN;
     BO_TRY(bo_json_find_name(bo_json_must(&at, "component"), "component ", components, &part->component));
@@ -225,8 +225,8 @@ static bough_status attach(bo_json at, const bo_assembly *assembly, bo_part *par
                             "\"%.60s\" hangs by no interface, so that it cannot have a parent; give it an interface "
                             "\"base\", or name one under its \"parent\"",
                             own->name);
-    BO_TRY(bo_part_interface(interface, at, other, &part->interface));
-    return part->interface == other->rigid->parent
+    BO_TRY(bo_part_interface(interface, at, other, &part->interface_index));
+    return part->interface_index == other->rigid->parent
                ? bo_json_fail(interface, "is the one by which the parent itself hangs")
                : BOUGH_OK;
 }

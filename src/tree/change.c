@@ -261,7 +261,7 @@ static bough_status refuse(const edit *e, int32_t part, const char *why) {
 
 static void become_root(edit *e, int32_t part, bool free) {
     bough_part_def *p = &e->parts[part];
-    p->parent = -1, p->interface = 0;
+    p->parent = -1, p->interface_index = 0;
     p->free = free;
     p->track.count = 0; /* it stays where it is */
     p->joint = NULL;
@@ -277,19 +277,19 @@ static bough_status hang_as_it_lies(edit *e, const bough_change *c) {
         return refuse(e, c->part, "cannot be attached to a part that is absent");
     const bough_part_def *parent = &e->parts[c->parent];
     const bough_component *component = e->model->def.components[parent->component];
-    if (c->interface < 0 || c->interface >= component->interface_count)
+    if (c->interface_index < 0 || c->interface_index >= component->interface_count)
         return refuse(e, c->part, "cannot be attached at an interface that does not exist");
     const bough_frame *child = &e->frames[c->part], *above = &e->frames[c->parent];
     double centre[3];
     bo_mat3 face, Rp, Rc;
-    if (!bough_component_interface_frame(component, c->interface, e->state->q + e->model->offsets[c->parent], centre,
-                                         face.m))
+    if (!bough_component_interface_frame(component, c->interface_index, e->state->q + e->model->offsets[c->parent],
+                                         centre, face.m))
         return crushed(e->ctx);
     memcpy(Rp.m, above->pose.rotation, sizeof Rp.m);
     memcpy(Rc.m, child->pose.rotation, sizeof Rc.m);
     const bo_vec3 x = bo_mat_tvec(Rp, bo_sub(bo_load3(child->pose.position), bo_load3(above->pose.position)));
     const bo_mat3 rest = bo_mat_mul(bo_transpose(face), bo_mat_mul(bo_transpose(Rp), Rc));
-    p->parent = c->parent, p->interface = c->interface, p->free = false, p->track.count = 0;
+    p->parent = c->parent, p->interface_index = c->interface_index, p->free = false, p->track.count = 0;
     p->joint = NULL;
     memcpy(p->rotation, rest.m, sizeof p->rotation);
     bo_store3(p->offset, bo_mat_tvec(face, bo_sub(x, bo_scale(parent->scale, bo_load3(centre)))));
@@ -322,7 +322,7 @@ static bough_status reattach(edit *e, int32_t part) {
     bough_part_def *p = &e->parts[part];
     if (hung_on_absent(e, part))
         return refuse(e, part, "cannot go back to a part that is absent; add that first");
-    p->parent = from->parent, p->interface = from->interface, p->free = from->free;
+    p->parent = from->parent, p->interface_index = from->interface_index, p->free = from->free;
     p->track.count = from->track.count;
     p->joint = from->joint;
     memcpy(p->rotation, from->rotation, sizeof p->rotation);
@@ -592,7 +592,7 @@ bough_status bough_state_attach(bough_context *ctx, const bough_model *model, bo
                                 int32_t parent, int32_t interface) {
     return bough_state_change(
         ctx, model, state, 1,
-        &(bough_change){.kind = BOUGH_CHANGE_ATTACH, .part = part, .parent = parent, .interface = interface});
+        &(bough_change){.kind = BOUGH_CHANGE_ATTACH, .part = part, .parent = parent, .interface_index = interface});
 }
 
 bough_status bough_state_lock(bough_context *ctx, const bough_model *model, bough_state *state, int32_t part,

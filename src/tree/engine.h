@@ -41,8 +41,8 @@ typedef struct bo_tree_event {
     int32_t kind;
     int32_t part_count, *parts;
     int32_t tie_count, *ties;
-    int32_t parent, interface; /* ATTACH; parent -1: the world */
-    bool placed, turned;       /* ADD: a root has the origin, the rotation of `frame`; else where the scene has it */
+    int32_t parent, interface_index; /* ATTACH; parent -1: the world */
+    bool placed, turned; /* ADD: a root has the origin, the rotation of `frame`; else where the scene has it */
     bough_frame frame;
     bough_wind wind;
 } bo_tree_event;

@@ -156,8 +156,8 @@ static bough_status change_parts(bough_context *ctx, bo_tree_changes *c, bough_s
         const int32_t part = event->parts[i];
         if (!applies(c, state, kind, part) || !has_a_home(c, state, event, part))
             continue;
-        c->list[count] =
-            (bough_change){.kind = kind, .part = part, .parent = event->parent, .interface = event->interface};
+        c->list[count] = (bough_change){
+            .kind = kind, .part = part, .parent = event->parent, .interface_index = event->interface_index};
         if (kind == BOUGH_CHANGE_ADD)
             c->list[count].frame = frame_of(c, state, event, part);
         count++;

@@ -62,7 +62,7 @@ void bo_tree_drop_surface(tree_engine *e) {
 
 /* It hangs, or is held, otherwise than at the start. */
 static bool is_loose(const bough_part_def *now, const bough_part_def *then) {
-    return now->parent != then->parent || (now->parent >= 0 && now->interface != then->interface) ||
+    return now->parent != then->parent || (now->parent >= 0 && now->interface_index != then->interface_index) ||
            now->free != then->free;
 }
 
@@ -258,7 +258,7 @@ void bo_tree_deviations(void *data, float *of_things) {
         if (parent < 0 || !bo_tree_is_there(e, p))
             continue;
         const double *q = e->state->q + bough_model_offset(e->model, parent);
-        const double d = deviation_of(def->components[parts[parent].component], parts[p].interface, q);
+        const double d = deviation_of(def->components[parts[parent].component], parts[p].interface_index, q);
         of_things[parent] = fmaxf(of_things[parent], (float)d);
     }
 }

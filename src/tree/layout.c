@@ -23,7 +23,7 @@ static bough_status find_depths(bough_context *ctx, const bough_model *model, ra
     const bough_part_def *parts = model->def.parts;
     const int32_t count = model->def.part_count;
     for (int32_t i = 0; i < count; i++)
-        ranks[i] = (rank){-1, 0, parts[i].component, 0, -1, parts[i].interface, i};
+        ranks[i] = (rank){-1, 0, parts[i].component, 0, -1, parts[i].interface_index, i};
     for (int32_t i = 0; i < count; i++) {
         int32_t depth = 0, top = i;
         while (ranks[top].depth < 0 && parts[top].parent >= 0 && depth <= count) {
@@ -74,7 +74,7 @@ static void place_part(bough_model *model, int32_t index, const rank *at) {
     double s = from->scale;
     *part = (bo_tree_part){.component = from->component,
                            .parent = from->parent < 0 ? -1 : model->inside[from->parent],
-                           .interface = from->interface,
+                           .interface_index = from->interface_index,
                            .r = c->r,
                            .offset = model->offsets[user],
                            .user = user,
@@ -467,7 +467,7 @@ static bough_status find_faces(bough_context *ctx, bough_model *model) {
         }
         if (part->parent >= 0) {
             const bo_tree_part *parent = &model->parts[part->parent];
-            part->face_row = model->components[parent->component].face_of[part->interface];
+            part->face_row = model->components[parent->component].face_of[part->interface_index];
             part->face = 4 * parent->faces + part->face_row;
         }
     }

@@ -99,7 +99,7 @@ typedef struct record_head {
 } record_head;
 
 typedef struct change_record {
-    int32_t kind, part, parent, interface;
+    int32_t kind, part, parent, interface_index;
     bough_frame frame;
 } change_record;
 
@@ -254,7 +254,7 @@ static void put_changes(bough_log *log, bough_status status) {
         const bough_change *c = &log->act.changes[i];
         change_record r = {.kind = (int32_t)c->kind, .part = c->part};
         if (c->kind == BOUGH_CHANGE_ATTACH)
-            r.parent = c->parent, r.interface = c->interface;
+            r.parent = c->parent, r.interface_index = c->interface_index;
         if (c->kind == BOUGH_CHANGE_ADD)
             r.frame = c->frame;
         put(log, &r, sizeof r);
@@ -760,7 +760,7 @@ static bough_status change(const player *p, const record *r) {
     for (int32_t i = 0; i < count; i++) {
         change_record c;
         memcpy(&c, r->payload + (size_t)i * sizeof c, sizeof c);
-        changes[i] = (bough_change){(bough_change_kind)c.kind, c.part, c.parent, c.interface, c.frame};
+        changes[i] = (bough_change){(bough_change_kind)c.kind, c.part, c.parent, c.interface_index, c.frame};
     }
     bough_status status = bough_state_change(p->ctx, p->model, p->state, count, changes);
     bo_free(p->ctx, changes);

@@ -114,10 +114,10 @@ bough_status bo_tree_check_part(bough_context *ctx, const bough_model_def *def, 
         if (above < 0 || above >= def->component_count)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": the component of its parent does not exist", name);
         const bough_component *parent = def->components[above];
-        if (part->interface < 0 || part->interface >= parent->interface_count)
+        if (part->interface_index < 0 || part->interface_index >= parent->interface_count)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\": its parent has no interface %d", name,
-                           part->interface);
-        if (part->interface == parent->parent)
+                           part->interface_index);
+        if (part->interface_index == parent->parent)
             return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "part \"%s\" hangs at the interface by which its parent hangs",
                            name);
         if (c->support != BOUGH_SUPPORT_INTERFACE)

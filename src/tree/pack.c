@@ -222,7 +222,7 @@ static void lay_out_parts(const bough_model_def *def, draft *d, double *numbers,
         const size_t length = strlen(part->name) + 1;
         links[LINK_SIZE * i + LINK_COMPONENT] = part->component;
         links[LINK_SIZE * i + LINK_PARENT] = part->parent;
-        links[LINK_SIZE * i + LINK_INTERFACE] = part->interface;
+        links[LINK_SIZE * i + LINK_INTERFACE] = part->interface_index;
         memcpy(name, part->name, length);
         name += length;
         memcpy(rotation + 9 * i, part->rotation, sizeof part->rotation);
@@ -437,7 +437,7 @@ static bough_status read_parts(bough_context *ctx, const pack *p, bough_part_def
         memcpy(part->offset, p->part_offset + 3 * i, sizeof part->offset);
         part->component = p->part_links[LINK_SIZE * i + LINK_COMPONENT];
         part->parent = p->part_links[LINK_SIZE * i + LINK_PARENT];
-        part->interface = p->part_links[LINK_SIZE * i + LINK_INTERFACE];
+        part->interface_index = p->part_links[LINK_SIZE * i + LINK_INTERFACE];
         memcpy(part->rotation, p->part_rotation + 9 * i, sizeof part->rotation);
         memcpy(part->position, p->part_position + 3 * i, sizeof part->position);
         part->scale = p->part_scale[i], part->stiffness = p->part_stiffness[i];

@@ -49,7 +49,7 @@ static const bough_component *component_of(const bough_model *model, const bo_tr
 /* Place of the interface that a part hangs at, from its parent's origin in the parent's axes. */
 static bo_vec3 seat_of(const bough_model *model, const bo_tree_part *part) {
     const bo_tree_part *parent = &model->parts[part->parent];
-    return bo_scale(parent->scale, bo_load3(component_of(model, parent)->interfaces[part->interface].centre));
+    return bo_scale(parent->scale, bo_load3(component_of(model, parent)->interfaces[part->interface_index].centre));
 }
 
 /* Sums up the matter of each part with all that hangs on it, about its origin in its axes. Parents come before their
@@ -132,7 +132,7 @@ static void hang_loads(const bough_model *model, const bo_tree_part *part, const
         const matter seen = turned(hung->rest, trees[child]);
         matter load = {0}; /* about the interface's centre */
         add_moved(&load, hung->arm, &seen);
-        twists_at(part, &component_of(model, part)->interfaces[hung->interface], seat_of(model, hung), twists);
+        twists_at(part, &component_of(model, part)->interfaces[hung->interface_index], seat_of(model, hung), twists);
         for (int32_t a = 0; a < width; a++)
             for (int32_t b = 0; b <= a; b++)
                 M[a * width + b] += product(&load, twists[a], twists[b]);

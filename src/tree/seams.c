@@ -162,7 +162,7 @@ static bough_status pair_part(bough_context *ctx, const bough_model *model, cons
     if (!(mine->size > 0 && theirs->size > 0))
         return BOUGH_OK;
     const double ratio = part->scale / parent->scale;
-    const bo_vec3 centre = bo_load3(model->components[parent->component].c->interfaces[part->interface].centre);
+    const bo_vec3 centre = bo_load3(model->components[parent->component].c->interfaces[part->interface_index].centre);
     const double tolerance = fmin(TOLERANCE_CHILD * ratio * mine->size + TOLERANCE_PARENT * theirs->size, theirs->cell);
     for (int32_t i = 0; i < mine->rim_count; i++) {
         const int32_t v = mine->rim[i];

@@ -12,7 +12,7 @@
 /* In radii (rms) of the interface: how far blending reaches from it to both sides, and how far across before it fades
  * out; what is between 3 times its thickness is all the joint's. A disc ends at 1.4 radii. */
 #define WIDTH 2
-#define PLANTED_WIDTH                                                                              \
+#define PLANTED_WIDTH \
     1 /* one that shares no vertices: what its parent does is then extrapolated beyond its surface \
        */
 #define ACROSS 2
@@ -389,7 +389,7 @@ static bough_status fit_patches(builder *b) {
         if (!hangs(b, part))
             continue;
         b->used[patch_of(b, part, component_of(b, part)->parent)] = true;
-        b->used[patch_of(b, &model->parts[part->parent], part->interface)] = true;
+        b->used[patch_of(b, &model->parts[part->parent], part->interface_index)] = true;
     }
     for (int32_t i = 0; i < model->component_count; i++) {
         const bough_component *c = model->components[i].c;
@@ -455,7 +455,7 @@ static bo_vec3 from_part(const builder *b, const bo_tree_fillet *joint, const bo
     if (part->user == joint->parent)
         return from_parent(b, joint, x);
     const bo_tree_part *parent = part_of(b, joint->parent);
-    const bough_interface *face = &component_of(b, parent)->interfaces[part->interface];
+    const bough_interface *face = &component_of(b, parent)->interfaces[part->interface_index];
     return from_parent(b, joint,
                        bo_mul_add(bo_load3(face->centre), part->scale / parent->scale, bo_mat_vec(part->rest, x)));
 }
@@ -487,7 +487,7 @@ static bool make_joint(const builder *b, const bo_tree_part *part, bo_tree_fille
                               .parent = parent->user,
                               .cut = b->coincidences[part->user] >= LEAST_COINCIDENCES,
                               .above = &b->blend->patches[patch_of(b, part, c->parent)],
-                              .below = &b->blend->patches[patch_of(b, parent, part->interface)]};
+                              .below = &b->blend->patches[patch_of(b, parent, part->interface_index)]};
     const double radius = part->scale * joint->above->radius;
     joint->normal = joint->above->normal, joint->plateau = THICKNESSES * part->scale * joint->above->thickness;
     joint->width = (joint->cut ? WIDTH : PLANTED_WIDTH) * radius, joint->reach = ACROSS * radius;

@@ -31,13 +31,13 @@ enum { FIELDS = 19 };
 
 /* A part's place in the tree; in plain numbers, as all of the state is. */
 typedef struct bo_link {
-    double parent, interface, free, locked, absent, joint, led;
+    double parent, interface_index, free, locked, absent, joint, led;
     double rotation[9], position[3], offset[3];
 } bo_link;
 
 static bo_link link_of(const bough_part_def *part) {
     bo_link l = {.parent = part->parent,
-                 .interface = part->interface,
+                 .interface_index = part->interface_index,
                  .free = part->free,
                  .locked = part->locked,
                  .absent = part->absent,
@@ -86,7 +86,8 @@ uint64_t bo_tree_shape(const bough_model *model) {
     }
     for (int32_t i = 0; i < model->part_count; i++) {
         const bo_tree_part *part = &model->parts[i];
-        const int32_t links[] = {part->component, part->parent, part->interface, part->offset, part->user, part->free};
+        const int32_t links[] = {part->component, part->parent, part->interface_index,
+                                 part->offset,    part->user,   part->free};
         hash = bo_image_hash(hash, links, sizeof links);
         hash = bo_image_hash(hash, &part->scale, sizeof part->scale);
         hash = bo_image_hash(hash, &part->rest, sizeof part->rest);
@@ -234,7 +235,7 @@ static bough_status read_links(bough_context *ctx, const bough_model *base, cons
     for (int32_t i = 0; i < model->def.part_count; i++, at += sizeof(bo_link)) {
         bo_link l;
         memcpy(&l, at, sizeof l);
-        out[i].parent = index_of(l.parent), out[i].interface = index_of(l.interface);
+        out[i].parent = index_of(l.parent), out[i].interface_index = index_of(l.interface_index);
         out[i].free = l.free != 0, out[i].locked = l.locked != 0, out[i].absent = l.absent != 0;
         const bough_joint_def *joint = base->def.parts[i].joint;
         out[i].joint = joint && l.joint == (double)joint->kind ? joint : NULL;

@@ -49,7 +49,7 @@ static void find_seam(const bough_model *model, const bough_state *state, const 
         return;
     const bo_tree_part *parent = &model->parts[part->parent];
     const bough_component *c = model->components[parent->component].c;
-    const double *terms = c->interfaces[part->interface].A, *q = state->q + parent->offset;
+    const double *terms = c->interfaces[part->interface_index].A, *q = state->q + parent->offset;
     bo_mat3 A, R, S, S0;
     memcpy(A.m, terms, sizeof A.m);
     S0 = A;
@@ -60,7 +60,7 @@ static void find_seam(const bough_model *model, const bough_state *state, const 
         return;
     S = bo_mat_mul(bo_mat_mul(bo_transpose(part->rest), bo_mat_sub(S, S0)), part->rest);
     memcpy(seam, (double[]){S.m[0], S.m[4], S.m[8], S.m[5], S.m[2], S.m[1]}, 6 * sizeof *seam);
-    if (!(terms = c->interfaces[part->interface].bend))
+    if (!(terms = c->interfaces[part->interface_index].bend))
         return;
     double bend[18], own[18];
     memcpy(bend, terms, sizeof bend);

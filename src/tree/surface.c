@@ -134,7 +134,7 @@ void bo_tree_open_seam(const bough_model *model, bough_state *state, int32_t par
 }
 
 static bool hangs_alike(const bough_part_def *a, const bough_part_def *b) {
-    return a->parent == b->parent && a->interface == b->interface && !a->joint == !b->joint &&
+    return a->parent == b->parent && a->interface_index == b->interface_index && !a->joint == !b->joint &&
            memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0 &&
            memcmp(a->offset, b->offset, sizeof a->offset) == 0;
 }

@@ -199,7 +199,7 @@ static void rest_seat(const bough_model_def *def, const bough_part_def *part, bo
     *x = bo_load3(part->position);
     if (part->parent >= 0) {
         const bough_part_def *parent = &def->parts[part->parent];
-        const bough_interface *face = &def->components[parent->component]->interfaces[part->interface];
+        const bough_interface *face = &def->components[parent->component]->interfaces[part->interface_index];
         *x = bo_add(bo_scale(parent->scale, bo_load3(face->centre)), bo_load3(part->offset));
     } else if (part->track.count > 0) {
         const double *q = part->track.rotation;

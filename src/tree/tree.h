@@ -45,7 +45,7 @@ typedef struct bo_component_tables {
 } bo_component_tables;
 
 typedef struct bo_tree_part {
-    int32_t component, parent, interface;
+    int32_t component, parent, interface_index;
     int32_t r, offset; /* in q */
     int32_t user;      /* its number outside */
     int32_t grove;

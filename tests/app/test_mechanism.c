@@ -234,7 +234,7 @@ static void other_commands_know_mechanisms(void **state) {
     check_mistake(1, "passes were chosen", "run", scene, "--passes", "2");
     check_mistake(1, "steps scenes of links, and this one has one body", "view",
                   BOUGH_SOURCE_DIR "/examples/beam/scene.json", "--engine", "mechanism");
-    check_mistake(1, "use \"mechanism\" or \"full\"", "view", scene, "--engine", "tree");
+    check_mistake(1, "steps scenes of parts, and this one has links", "view", scene, "--engine", "tree");
     check_mistake(2, "run comes first", "mechanism", "--json", "run", scene);
     check_run(0, "static", ARM);
     check(strstr(out, "equilibrium of the mechanism engine"));

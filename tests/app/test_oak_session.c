@@ -41,7 +41,7 @@ static void change(session *s) {
     bough_change c = {.kind = kinds[any(s, 6)], .part = 1 + any(s, any(s, 2) ? BRANCHES : parts - 1)};
     if (c.kind == BOUGH_CHANGE_ATTACH) { /* a leaf to a branch that is near */
         c.part = BRANCHES + any(s, parts - BRANCHES);
-        c.interface = 1 + any(s, 3);
+        c.interface_index = 1 + any(s, 3);
         c.parent = near_branch(s, c.part);
     }
     for (int32_t i = 0; i < parts && c.kind == BOUGH_CHANGE_REATTACH; i++) /* one that hangs elsewhere */

@@ -64,7 +64,7 @@ void fuzz_seeds(fuzz_add *add) {
     }
     for (int i = 0; i < PARTS; i++) {
         parts[i] = bough_default_part_def();
-        parts[i].component = i > 0, parts[i].parent = i == 1 ? 0 : -1, parts[i].interface = i == 1;
+        parts[i].component = i > 0, parts[i].parent = i == 1 ? 0 : -1, parts[i].interface_index = i == 1;
         parts[i].position[1] = i;
     }
     parts[1].joint = hinge_about(1, 2, 3, 5, 0);

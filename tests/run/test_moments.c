@@ -193,7 +193,7 @@ static void motors_turn_nothing_where_there_is_no_joint(void **state) {
     bough_context *ctx = test_context(1);
     play p = begin(ctx, PENDULUM, "tree");
     const bough_change changes[] = {{.kind = BOUGH_CHANGE_DETACH, .part = 1},
-                                    {.kind = BOUGH_CHANGE_ATTACH, .part = 1, .parent = 0, .interface = 1}};
+                                    {.kind = BOUGH_CHANGE_ATTACH, .part = 1, .parent = 0, .interface_index = 1}};
     check_ok(ctx, bough_run_set_motor(ctx, p.run, 0, 0.5));
     for (int i = 0; i < 2; i++) {
         check_ok(ctx, bough_run_change_parts(ctx, p.run, 1, &changes[i]));

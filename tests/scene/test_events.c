@@ -44,7 +44,7 @@ static void everything_that_is_said_is_read(void **state) {
           e[1].frame.velocity[0] == 7);
     check_near(e[1].frame.pose.rotation[2], 1, 1e-15);
     check(e[2].kind == BOUGH_CHANGE_ATTACH && e[2].parts[0] == 1 && e[2].parent == 0);
-    check(!strcmp(scene->plan->assembly.components[0].rigid->interfaces[e[2].interface].name, "side"));
+    check(!strcmp(scene->plan->assembly.components[0].rigid->interfaces[e[2].interface_index].name, "side"));
     check(e[3].kind == BOUGH_CHANGE_ATTACH && e[3].parent == -1);
     check(e[4].kind == BO_EVENT_WIND && e[4].wind.velocity[0] == 0 && e[4].wind.velocity[1] == 9 &&
           e[4].wind.gust == 0.2);

@@ -45,7 +45,7 @@ static inline void prepare_bars(bars *b, bough_context *ctx, int32_t count, doub
         *part = bough_default_part_def();
         part->component = i > 0;
         part->parent = i == 0 ? -1 : i % 3 == 2 ? i - 2 : i - 1;
-        part->interface = 1;
+        part->interface_index = 1;
         part->scale = 1 - 0.05 * i;
         memcpy(part->rotation, (double[9]){cos(angle), 0, sin(angle), 0, 1, 0, -sin(angle), 0, cos(angle)},
                sizeof part->rotation);

@@ -110,7 +110,7 @@ static inline cut make_cut(int32_t threads, int32_t limb_r, bool int16) {
     }
     for (int i = 0; i < PARTS; i++)
         if (i != trunk)
-            c.parts[i].interface =
+            c.parts[i].interface_index =
                 bough_component_find_interface(c.components[trunk], domain_of_part[i] == 1 ? "one" : "two");
     bo_store3(c.parts[trunk].position,
               bo_mat_vec(c.axes[trunk], bo_scale(scales[trunk], bo_load3(c.components[trunk]->origin))));

@@ -36,7 +36,7 @@ static inline bough_part_def *add_part(garden *g, test_random *random, int32_t k
     check(g->def.part_count < MOST_PARTS);
     bough_part_def *part = &g->parts[g->def.part_count++];
     *part = bough_default_part_def();
-    part->component = kind, part->parent = parent, part->interface = interface;
+    part->component = kind, part->parent = parent, part->interface_index = interface;
     part->scale = test_uniform(random, 0.6, 1.4);
     part->stiffness = test_uniform(random, 0.5, 1.5);
     for (int d = 0; d < 3; d++)

@@ -67,7 +67,7 @@ static inline grove plant_hinged(uint64_t seed, int32_t part_count, bough_coupli
         *part = bough_default_part_def();
         part->component = i == 0 ? 0 : (int32_t)test_uniform(&random, flies ? 1 : 0, 3);
         part->parent = i - 1 - (i > 1 ? (int32_t)test_uniform(&random, 0, 2) : 0);
-        part->interface = 1 + i % 2;
+        part->interface_index = 1 + i % 2;
         part->scale = test_uniform(&random, 0.5, 1.5);
         random_rotation(&random, part->rotation);
         for (int d = 0; d < 3; d++)

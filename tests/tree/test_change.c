@@ -142,10 +142,10 @@ static void changed_trees_move_as_if_made_so(void **unused) {
         garden g = three_trees((bough_coupling)coupling);
         const bough_change changes[] = {
             {.kind = BOUGH_CHANGE_DETACH, .part = TWIG},
-            {.kind = BOUGH_CHANGE_ATTACH, .part = 5, .parent = 9, .interface = 1},
+            {.kind = BOUGH_CHANGE_ATTACH, .part = 5, .parent = 9, .interface_index = 1},
             {.kind = BOUGH_CHANGE_LOCK, .part = 3},
             {.kind = BOUGH_CHANGE_REMOVE, .part = 11},
-            {.kind = BOUGH_CHANGE_ATTACH, .part = 7, .parent = 1, .interface = 2},
+            {.kind = BOUGH_CHANGE_ATTACH, .part = 7, .parent = 1, .interface_index = 2},
         };
         step(&g, 3);
         check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 5, changes));
@@ -202,7 +202,7 @@ static void what_is_attached_stays_and_shares_its_momentum(void **unused) {
         for (int d = 0; d < 3; d++)
             check_near(g.state->frames[i].pose.position[d], was[i].pose.position[d], 1e-13);
     /* once they move as one, nothing is left to share */
-    const bough_change again[] = {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = 6, .interface = 1}};
+    const bough_change again[] = {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = 6, .interface_index = 1}};
     check_ok(g.ctx, bough_state_change(g.ctx, g.model, g.state, 1, again));
     const bough_energies third = measure(&g);
     check_momenta(&after, &third, 1e-12);
@@ -425,7 +425,7 @@ static void other_trees_keep_their_bits(void **unused) {
                               {.kind = BOUGH_CHANGE_REMOVE, .part = 4 * 13},
                               {.kind = BOUGH_CHANGE_DETACH, .part = 4 * 11 + 1},
                               {.kind = BOUGH_CHANGE_LOCK, .part = 4 * 0 + 3},
-                              {.kind = BOUGH_CHANGE_ATTACH, .part = 4 * 0 + 1, .parent = 4 * 11, .interface = 1},
+                              {.kind = BOUGH_CHANGE_ATTACH, .part = 4 * 0 + 1, .parent = 4 * 11, .interface_index = 1},
                               {.kind = BOUGH_CHANGE_ADD, .part = 4 * 13},
                               {.kind = BOUGH_CHANGE_DETACH, .part = 4 * 0 + 1},
                               {.kind = BOUGH_CHANGE_REATTACH, .part = 4 * 11 + 1}};
@@ -461,12 +461,12 @@ static void what_cannot_be_is_refused_and_nothing_happens(void **unused) {
     } bad[] = {
         {{.kind = BOUGH_CHANGE_DETACH, .part = 12}, "does not exist"},
         {{.kind = BOUGH_CHANGE_DETACH, .part = -1}, "does not exist"},
-        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = TWIG, .interface = 1}, "ancestor"},
-        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = LIMB, .interface = 1}, "does not exist"},
-        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = 99, .interface = 1}, "absent"},
-        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = 5, .interface = 9}, "interface"},
-        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = 5, .interface = 0}, "by which its parent hangs"},
-        {{.kind = BOUGH_CHANGE_ATTACH, .part = ROOT, .parent = 5, .interface = 1}, "cooked as a root"},
+        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = TWIG, .interface_index = 1}, "ancestor"},
+        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = LIMB, .interface_index = 1}, "does not exist"},
+        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = 99, .interface_index = 1}, "absent"},
+        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = 5, .interface_index = 9}, "interface"},
+        {{.kind = BOUGH_CHANGE_ATTACH, .part = LIMB, .parent = 5, .interface_index = 0}, "by which its parent hangs"},
+        {{.kind = BOUGH_CHANGE_ATTACH, .part = ROOT, .parent = 5, .interface_index = 1}, "cooked as a root"},
         {{.kind = BOUGH_CHANGE_ATTACH, .part = ROOT, .parent = -1}, "cannot be held"},
         {{.kind = BOUGH_CHANGE_ADD, .part = 3}, "there already"},
         {{.kind = (bough_change_kind)77, .part = 3}, "no change of kind 77"},
@@ -489,7 +489,7 @@ static void change_at_random(garden *g, uint64_t seed, int count) {
         const bough_change c = {.kind = (bough_change_kind)(test_bits(&random) % 7),
                                 .part = (int32_t)(test_bits(&random) % 12),
                                 .parent = (int32_t)(test_bits(&random) % 13) - 1,
-                                .interface = (int32_t)(test_bits(&random) % 3),
+                                .interface_index = (int32_t)(test_bits(&random) % 3),
                                 .frame = {{{0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {1, 0, 0}, {0, 0, 1}}};
         const bough_status status = bough_state_change(g->ctx, g->model, g->state, 1, &c);
         check(status == BOUGH_OK || status == BOUGH_ERROR_ARGUMENT);

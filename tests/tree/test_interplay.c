@@ -74,7 +74,7 @@ static void check_unchanged(const garden *g, const void *bytes, size_t size) {
 static const bough_change many[] = {
     {.kind = BOUGH_CHANGE_DETACH, .part = HINGED},
     {.kind = BOUGH_CHANGE_LOCK, .part = 8},
-    {.kind = BOUGH_CHANGE_ATTACH, .part = ASIDE, .parent = 8, .interface = 2},
+    {.kind = BOUGH_CHANGE_ATTACH, .part = ASIDE, .parent = 8, .interface_index = 2},
     {.kind = BOUGH_CHANGE_ADD,
      .part = FLYER,
      .frame = {{{1, 2, 3}, {0, 1, 0, -1, 0, 0, 0, 0, 1}}, {1, 0, 0}, {0, 1, 0}}},
@@ -359,7 +359,7 @@ static void integrators_need_joints_that_turn(void **unused) {
     g.components[g.def.component_count++] = &stick.c;
     for (int32_t i = 0; i < 3; i++) {
         g.parts[i] = bough_default_part_def();
-        g.parts[i].parent = i - 1, g.parts[i].interface = 1;
+        g.parts[i].parent = i - 1, g.parts[i].interface_index = 1;
         if (i > 0)
             g.parts[i].joint = hinge_about(0, 1, 0, 0, 0);
     }
@@ -403,7 +403,7 @@ static void balls_turn_on_with_integrators(void **unused) {
         g.components[g.def.component_count++] = &stick.c;
         for (int32_t i = 0; i < 2; i++) {
             g.parts[i] = bough_default_part_def();
-            g.parts[i].parent = i - 1, g.parts[i].interface = 1;
+            g.parts[i].parent = i - 1, g.parts[i].interface_index = 1;
         }
         bough_joint_def *ball = ball_joint(0, 0);
         ball->start[1] = 0.8;

@@ -19,7 +19,7 @@ static chain *hang(int32_t links, const bough_joint_def *joint) {
     c->ctx = test_context(1);
     for (int32_t i = 0; i <= links; i++) { /* the first is the ceiling */
         parts[i] = bough_default_part_def();
-        parts[i].parent = i - 1, parts[i].interface = 1;
+        parts[i].parent = i - 1, parts[i].interface_index = 1;
         if (i > 0)
             parts[i].joint = joint;
     }

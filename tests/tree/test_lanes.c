@@ -68,7 +68,7 @@ static void prepare_hedge(hedge *h, uint64_t seed) {
         h->parts[i] = bough_default_part_def();
         h->parts[i].component = i > 0;
         h->parts[i].parent = i > 0 ? 0 : -1;
-        h->parts[i].interface = i;
+        h->parts[i].interface_index = i;
     }
     h->parts[0].scale = 1.3;
 }

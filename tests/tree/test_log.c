@@ -164,7 +164,7 @@ static void change_something(session *s) {
     const bough_change c = {.kind = (bough_change_kind)any(s, 7),
                             .part = any(s, PARTS),
                             .parent = any(s, PARTS + 1) - 1,
-                            .interface = any(s, 3),
+                            .interface_index = any(s, 3),
                             .frame = {{{0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}, {1, 0, 0}, {0, 0, 1}}};
     if (bough_state_change(g->ctx, g->model, g->state, 1, &c) == BOUGH_OK)
         s->changed++;

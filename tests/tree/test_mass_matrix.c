@@ -55,7 +55,7 @@ static motion hinged(motion f, const double *axis, double q, double v, double a)
 static motion hung(const grove *g, int32_t i, const motion *f, const bough_part_def *child, const double *q,
                    const double *v, const double *a) {
     const bough_component *c = g->components[g->parts[i].component];
-    const bough_interface *face = &c->interfaces[child->interface];
+    const bough_interface *face = &c->interfaces[child->interface_index];
     const bo_vec3 zero = bo_v3(0, 0, 0);
     const bo_mat3 none = {{0}}, scaled = bo_mat_scale(g->parts[i].scale, f->R);
     const bo_vec3 p = bo_mat_vec(scaled, combine3(c->r, bo_load3(face->centre), face->translation, q));

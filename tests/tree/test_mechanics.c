@@ -149,7 +149,7 @@ static void equal_parts_move_alike(void **state) {
         parts[i] = bough_default_part_def();
         parts[i].component = i > 0;
         parts[i].parent = i > 0 ? 0 : -1;
-        parts[i].interface = 1;
+        parts[i].interface_index = 1;
         parts[i].scale = i > 0 ? 0.1 : 1;
     }
     for (bough_coupling coupling = BOUGH_COUPLING_L1; coupling <= BOUGH_COUPLING_L3; coupling++) {
@@ -232,7 +232,7 @@ static void many_trees_move_as_each_alone(void **state) {
         all[i] = bough_default_part_def();
         all[i].component = k == 0 ? 0 : k < 4 ? 1 : 2;
         all[i].parent = k == 0 ? -1 : i - (k == 2 || k == 4 ? 2 : 1);
-        all[i].interface = 1 + k % 2;
+        all[i].interface_index = 1 + k % 2;
         all[i].scale = test_uniform(&random, 0.5, 1.5);
         all[i].stiffness = test_uniform(&random, 0.5, 1.5);
         all[i].damping_stiffness = 1e-3, all[i].damping_mass = 0.2;

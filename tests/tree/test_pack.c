@@ -45,7 +45,7 @@ static void sow(bough_context *ctx, nursery *n) {
         bough_part_def *part = &n->parts[i];
         *part = bough_default_part_def();
         part->name = names[i], part->parent = parents[i], part->component = components[i];
-        part->interface = parents[i] < 0 ? 0 : 1;
+        part->interface_index = parents[i] < 0 ? 0 : 1;
         part->scale = 1 + 0.1 * i, part->stiffness = 2 - 0.1 * i;
         part->damping_mass = i == 3 ? 0.25 : NAN;
         part->position[1] = i;
@@ -98,7 +98,7 @@ static unsigned char *pack_of(nursery *n, size_t *size) {
 
 static void check_same_part(const bough_part_def *a, const bough_part_def *b) {
     check(strcmp(a->name, b->name) == 0);
-    check(a->component == b->component && a->parent == b->parent && a->interface == b->interface);
+    check(a->component == b->component && a->parent == b->parent && a->interface_index == b->interface_index);
     check(memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0);
     check(memcmp(a->position, b->position, sizeof a->position) == 0);
     check(a->scale == b->scale && a->stiffness == b->stiffness);

@@ -41,7 +41,7 @@ static fixture load(const char *folder, bough_coupling coupling, double alpha, i
         parts[i].parent = parents[i];
         if (parents[i] >= 0) {
             snprintf(name, sizeof name, "%d", i);
-            parts[i].interface = bough_component_find_interface(f.components[parents[i]], name);
+            parts[i].interface_index = bough_component_find_interface(f.components[parents[i]], name);
         }
     }
     bough_model_def def = bough_default_model_def();

@@ -227,8 +227,8 @@ static void bad_models_are_refused(void **state) {
     REFUSED(g.parts[1].scale, 0, "scale");
     REFUSED(g.parts[1].stiffness, NAN, "stiffness");
     REFUSED(g.parts[1].rotation[0], NAN, "rotation");
-    REFUSED(g.parts[1].interface, 3, "interface");
-    REFUSED(g.parts[1].interface, 0, "interface");
+    REFUSED(g.parts[1].interface_index, 3, "interface");
+    REFUSED(g.parts[1].interface_index, 0, "interface");
     REFUSED(g.parts[1].parent, 2, "own ancestor");
     REFUSED(g.parts[0].parent, 0, "parent");
     REFUSED(g.parts[0].component, 2, "component");

@@ -67,7 +67,7 @@ static bough_model *plant(bough_context *ctx, const way *w) {
         parts[i] = bough_default_part_def();
         parts[i].component = i == 0 ? 0 : i < LIMBS ? 1 : i % 16 == 0 ? 3 : 2;
         parts[i].parent = i == 0 ? -1 : i < LIMBS ? i / 3 : i % LIMBS;
-        parts[i].interface = 1;
+        parts[i].interface_index = 1;
         parts[i].scale = test_uniform(&random, 0.5, 1);
         memcpy(parts[i].rotation, (double[9]){c, 0, s, 0, 1, 0, -s, 0, c}, sizeof parts[i].rotation);
     }
@@ -192,7 +192,7 @@ static void threads_do_not_change_bits(void **unused) {
 static bough_state *hang_limb(double scale, int32_t passes, bough_model **model) {
     const bough_component *components[] = {larder.stone, larder.limb};
     bough_part_def parts[2] = {bough_default_part_def(), bough_default_part_def()};
-    parts[1].component = 1, parts[1].parent = 0, parts[1].interface = 1, parts[1].scale = scale;
+    parts[1].component = 1, parts[1].parent = 0, parts[1].interface_index = 1, parts[1].scale = scale;
     bough_model_def def = bough_default_model_def();
     def.component_count = 2, def.components = components;
     def.part_count = 2, def.parts = parts;

@@ -143,7 +143,7 @@ static void threads_do_not_change_bits(void **unused) {
     bough_part_def parts[COUNT];
     for (int i = 0; i < COUNT; i++) {
         parts[i] = c.parts[trunk];
-        parts[i].parent = i / 2 - (i < 2), parts[i].interface = 1 + i % 2;
+        parts[i].parent = i / 2 - (i < 2), parts[i].interface_index = 1 + i % 2;
         parts[i].scale = 1 + 0.01 * i;
     }
     bough_model_def def = *bough_model_describe(c.model);

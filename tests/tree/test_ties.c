@@ -128,7 +128,7 @@ static linkage *assemble(int32_t columns, int32_t links, int32_t tie_count, cons
     for (int32_t i = 0; i < columns * links; i++) {
         bough_part_def *part = &parts[1 + i];
         *part = bough_default_part_def();
-        part->parent = i % links == 0 ? 0 : i, part->interface = 1;
+        part->parent = i % links == 0 ? 0 : i, part->interface_index = 1;
         part->offset[0] = i % links == 0 ? length * (i / links) : 0;
         part->joint = hinge_about(0, -1, 0, 0, 0);
     }
@@ -358,7 +358,7 @@ static void impossible_ties_are_refused(void **unused) {
     (void)unused;
     linkage *l = assemble(2, 2, 0, NULL);
     const struct {
-        int32_t part[2], interface[2];
+        int32_t part[2], interface_index[2];
         double stiffness;
         const char *why;
     } bad[] = {{{-1, 2}, {0, 0}, 1, "does not exist"},
@@ -371,8 +371,8 @@ static void impossible_ties_are_refused(void **unused) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bough_model_def def = *bough_model_describe(l->model);
         bough_model *model;
-        bough_joint_def tie =
-            tie_of(bad[i].part[0], bad[i].interface[0], bad[i].part[1], bad[i].interface[1], bad[i].stiffness, 0);
+        bough_joint_def tie = tie_of(bad[i].part[0], bad[i].interface_index[0], bad[i].part[1],
+                                     bad[i].interface_index[1], bad[i].stiffness, 0);
         def.tie_count = 1, def.ties = &tie;
         check_fails(l->ctx, bough_model_create(l->ctx, &def, &model), BOUGH_ERROR_ARGUMENT, bad[i].why);
         tie.cookie = 0;

@@ -59,7 +59,7 @@ static grove plant(int32_t threads) {
         bough_part_def *part = &g.parts[i];
         *part = bough_default_part_def();
         part->component = i < 4 ? 0 : i % COMPONENTS;
-        part->parent = i / 4 - 1, part->interface = 1;
+        part->parent = i / 4 - 1, part->interface_index = 1;
         part->scale = test_uniform(&random, 0.5, 1.5);
         bo_mat3 R = turn(test_uniform(&random, -3, 3), test_uniform(&random, -3, 3));
         memcpy(part->rotation, R.m, sizeof R.m);
