@@ -69,7 +69,7 @@ const bo_component_array bo_component_arrays[] = {
     {"volume.type", BO_U8, OPTIONAL, 1, {S(TYPE_NAME)}, AT(volume_type)},
     {"volume.elements", BO_I32, OPTIONAL, 2, {S(ELEMENTS), S(NODES)}, AT(c.volume.elements)},
     {"volume.U", BO_F64, REQUIRED, 2, {S(VOLUME_SCALARS), S(R)}, AT(c.volume.U)},
-    {"joint.interface_index", BO_I32, OPTIONAL, 1, {S(JOINTS)}, AT(c.joints.interface_index)},
+    {"joint.interface", BO_I32, OPTIONAL, 1, {S(JOINTS)}, AT(c.joints.interface_index)},
     {"joint.geometry", BO_F64, REQUIRED, 2, {S(JOINTS), S(GEOMETRY)}, AT(c.joints.geometry)},
     {"joint.flexibility", BO_F64, OPTIONAL, 2, {S(JOINT_SHAPES), S(JOINT_SHAPES)}, AT(c.joints.flexibility)},
     {"joint.U", BO_F64, REQUIRED, 2, {S(JOINT_SHAPES), S(R)}, AT(c.joints.U)},

@@ -249,11 +249,11 @@ static bough_status check_joints(bough_context *ctx, const bo_component_parts *p
     if (count > BOUGH_MAX_JOINTS || shapes != BOUGH_JOINT_FUNCTIONS * count || parts->sizes[BO_SIZE_FOOT] > 1)
         return bo_fail(
             ctx, BOUGH_ERROR_FORMAT,
-            "\"joint.interface_index\" has %llu interfaces (%d are the most) and \"joint.flexibility\" %llu rows",
+            "\"joint.interface\" has %llu interfaces (%d are the most) and \"joint.flexibility\" %llu rows",
             (unsigned long long)count, BOUGH_MAX_JOINTS, (unsigned long long)shapes);
     for (uint64_t i = 0; i < count; i++)
         if (c->joints.interface_index[i] < 0 || c->joints.interface_index[i] >= c->interface_count)
-            return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"joint.interface_index\" names interface %d, and there are %d",
+            return bo_fail(ctx, BOUGH_ERROR_FORMAT, "\"joint.interface\" names interface %d, and there are %d",
                            c->joints.interface_index[i], c->interface_count);
     return BOUGH_OK;
 }

@@ -431,11 +431,11 @@ static void wrong_parts_are_told_with_their_place(void **state) {
                   "parts[0].parent: parts hang in a loop: \"a\" -> \"b\" -> \"a\"");
     check_refused(AB("", ", 'parent': 'b'"), "parts[1].parent: parts hang in a loop: \"b\" -> \"b\"");
     check_refused(AB("", ", 'parent': 'a', 'interface': 'tap'"),
-                  "parts[1].interface_index: unknown \"tap\"; did you mean \"tip\"?");
+                  "parts[1].interface: unknown \"tap\"; did you mean \"tip\"?");
     check_refused(AB("", ", 'parent': 'a', 'interface': 'base'"),
-                  "parts[1].interface_index: is the one by which the parent itself");
+                  "parts[1].interface: is the one by which the parent itself");
     check_refused(AB("", ", 'interface': 'tip'"),
-                  "parts[1].interface_index: is one of the parent's, but \"parent\" is missing");
+                  "parts[1].interface: is one of the parent's, but \"parent\" is missing");
     check_refused(AB("", ", 'parent': 'a', 'scale': 0"), "parts[1].scale: must be from 1e-06 to 1e+06, not 0");
     check_refused(AB("", ", 'parent': 'a', 'stiffness': -1"), "parts[1].stiffness: must be positive");
     check_refused(AB("", ", 'parent': 'a', 'rotate_deg': [1, 2]"), "parts[1].rotate_deg: must be a list of 3 numbers");
