@@ -41,7 +41,7 @@ test("a bouncing ball is drawn, falls and comes up again", { skip }, async () =>
 test("controls are those that its engine can do something for", { skip }, async () => {
     await page.getByText("Method", { exact: true }).click();
     assert.equal(await control("Engine").inputValue(), "bouncing");
-    for (const name of ["Wind", "Gusts", "Continuity", "Coupling"]) assert.ok(await control(name).isDisabled(), name);
+    for (const name of ["Wind", "Gusts", "Gravity", "Continuity", "Coupling"]) assert.ok(await control(name).isDisabled(), name);
     const ways = await control("Colour").locator("option").allTextContents();
     assert.ok(ways.includes("displacement") && !ways.includes("von Mises stress"), ways.join());
 });

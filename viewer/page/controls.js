@@ -170,6 +170,7 @@ export class Controls {
         for (const name of ["coupling", "integrator", "engine", "continuity"]) this[name].set(settings[name]);
         this.coupling.enable(this.can.has("coupling"));
         this.continuity.enable(this.can.has("continuity"));
+        this.gravity.enable(this.can.has("gravity"));
         for (const control of [this.wind, this.windAngle, this.gust]) control.enable(this.can.has("wind"));
         this.sceneWind.disabled = !this.can.has("wind");
     }
