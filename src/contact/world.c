@@ -298,7 +298,8 @@ static bough_status make(bough_context *ctx, const bough_contact_world_def *def,
     take_actors(def, w->actors);
     w->actor_count = def->actor_count;
     const bough_status status = fill(ctx, def, world);
-    memset(def->actors, 0, (size_t)def->actor_count * sizeof *def->actors);
+    if (def->actor_count > 0) /* there may be no list at all */
+        memset(def->actors, 0, (size_t)def->actor_count * sizeof *def->actors);
     return status;
 }
 
