@@ -111,7 +111,8 @@ typedef struct bo_engine_kind {
     const bough_run_change *(*changes)(const void *data, int32_t *count);
     /* BOUGH_CAN_PAINT: of the thing, or of all that have its look. */
     bough_status (*paint)(void *data, bo_paint what, int32_t thing, bool siblings, double value);
-    /* BOUGH_CAN_COUPLING, _CONTINUITY, _INTEGRATOR: chooses another by its name, or fails and leaves what was. */
+    /* BOUGH_CAN_COUPLING, _CONTINUITY, _INTEGRATOR: chooses another by its name, in any case of letters, or fails with a
+     * sentence and leaves what was. */
     bough_status (*choose)(void *data, bo_word what, const char *name);
     /* BOUGH_CAN_STRESS: largest von Mises' stress of each of stress_count, at the present state. */
     bough_status (*stresses)(void *data, double *von_mises);

@@ -171,39 +171,31 @@ bough_status bough_run_set_damping(bough_context *ctx, bough_run *run, int32_t t
     return paint(ctx, run, BO_PAINT_DAMPING, thing, siblings, ratio);
 }
 
-/* The name as the list has it; NULL: it is not there. */
-static const char *find_word(const char *name, const char *const *names) {
-    while (*names && !bo_equal_ignoring_case(*names, name))
-        names++;
-    return *names;
-}
-
-static bough_status choose(bough_context *ctx, bough_run *run, bo_word what, const char *name, const char *known,
-                           const char *noun) {
-    if (!known)
-        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no %s \"%s\"", noun, name);
-    BO_TRY(run->engine.kind->choose(run->engine.data, what, known));
+static bough_status choose(bough_context *ctx, bough_run *run, uint32_t capability, const char *lack, bo_word what,
+                           const char *name) {
+    BO_TRY(need(ctx, run, capability, lack));
+    BO_TRY(run->engine.kind->choose(run->engine.data, what, name));
     run->measured = NAN;
     return BOUGH_OK;
 }
 
 bough_status bough_run_set_coupling(bough_context *ctx, bough_run *run, const char *name) {
-    BO_TRY(need(ctx, run, BOUGH_CAN_COUPLING, "couples nothing"));
-    return choose(ctx, run, BO_WORD_COUPLING, name, find_word(name, bo_coupling_names), "coupling");
+    return choose(ctx, run, BOUGH_CAN_COUPLING, "couples nothing", BO_WORD_COUPLING, name);
 }
 
 bough_status bough_run_set_continuity(bough_context *ctx, bough_run *run, const char *name) {
-    BO_TRY(need(ctx, run, BOUGH_CAN_CONTINUITY, "joins no surfaces"));
-    return choose(ctx, run, BO_WORD_CONTINUITY, name, find_word(name, bo_continuity_names), "continuity");
+    return choose(ctx, run, BOUGH_CAN_CONTINUITY, "joins no surfaces", BO_WORD_CONTINUITY, name);
 }
 
 bough_status bough_run_set_integrator(bough_context *ctx, bough_run *run, const char *name) {
-    BO_TRY(need(ctx, run, BOUGH_CAN_INTEGRATOR, "cannot go on with another integrator; begin anew with it"));
     const char *known = NULL;
     for (int32_t i = 0; i < bough_integrator_count() && !known; i++)
         if (bo_equal_ignoring_case(bough_integrator_describe(i)->name, name))
             known = bough_integrator_describe(i)->name;
-    BO_TRY(choose(ctx, run, BO_WORD_INTEGRATOR, name, known, "integrator"));
+    if (!known)
+        return bo_fail(ctx, BOUGH_ERROR_ARGUMENT, "there is no integrator \"%s\"", name);
+    BO_TRY(choose(ctx, run, BOUGH_CAN_INTEGRATOR, "cannot go on with another integrator; begin anew with it",
+                  BO_WORD_INTEGRATOR, known));
     run->integrator = known;
     return BOUGH_OK;
 }

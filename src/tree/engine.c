@@ -1,5 +1,6 @@
 #include "tree/engine_inside.h"
 
+#include "base/file.h"
 #include "base/vec.h"
 #include "tree/snapshot.h"
 #include "tree/system.h"
@@ -559,8 +560,11 @@ static bough_status choose(void *data, bo_word what, const char *name) {
     if (what == BO_WORD_INTEGRATOR)
         return choose_integrator(e, name);
     const char *const *names = what == BO_WORD_COUPLING ? bo_coupling_names : bo_continuity_names;
-    while (names[i] && strcmp(names[i], name) != 0)
+    while (names[i] && !bo_equal_ignoring_case(names[i], name))
         i++;
+    if (!names[i])
+        return bo_fail(e->ctx, BOUGH_ERROR_ARGUMENT, "there is no %s \"%s\"",
+                       what == BO_WORD_COUPLING ? "coupling" : "continuity", name);
     if (what == BO_WORD_COUPLING)
         return choose_coupling(e, (bough_coupling)i);
     e->state->continuity = (bough_continuity)i;

@@ -120,12 +120,39 @@ static void scenes_are_described(void **state) {
     bough_context_destroy(ctx);
 }
 
+/* Whoever makes bent parts stiffer does work on them, and the balance does not change; words are those of the engine. */
+static void paint_counts_as_work(void **state) {
+    (void)state;
+    bough_context *ctx = test_context(1);
+    bough_run_def def = bough_default_run_def();
+    def.live = true;
+    play p =
+        begin_file(ctx,
+                   write_scene("bent.json", "{'bough': 1, 'object': {'mesh': {'generate': 'box', 'type': 'hex8', "
+                                            "'size': [1, 0.1, 0.1], 'cells': [10, 1, 1]}, 'sets': {'a': {'elements': "
+                                            "'x<0.51'}, 'b': {'elements': 'x>0.49'}}, 'basis': {'r': 8}, 'fix': "
+                                            "'x0'}, 'gravity': [0, 0, -1], 'settle': true, 'time': {'dt': 0.002}}"),
+                   &def);
+    const double elastic = value(&p, "elastic"), work = value(&p, "work"), balance = value(&p, "balance");
+    check_ok(ctx, bough_run_set_stiffness(ctx, p.run, 0, true, 2));
+    check(value(&p, "elastic") > 1.5 * elastic);
+    check_near(value(&p, "work") - work, value(&p, "elastic") - elastic, 1e-9 * elastic);
+    check_near(value(&p, "balance"), balance, 1e-9 * elastic);
+    check_ok(ctx, bough_run_set_coupling(ctx, p.run, "l1"));
+    bough_run_report report;
+    bough_run_look(p.run, &report);
+    check(!strcmp(report.coupling, "L1"));
+    check_fails(ctx, bough_run_set_coupling(ctx, p.run, "L9"), BOUGH_ERROR_ARGUMENT, "there is no coupling");
+    check_fails(ctx, bough_run_set_continuity(ctx, p.run, "C9"), BOUGH_ERROR_ARGUMENT, "there is no continuity");
+    end(ctx, &p);
+    bough_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_of_a_body),
-        cmocka_unit_test(runs_of_parts),
-        cmocka_unit_test(runs_of_a_mechanism),
-        cmocka_unit_test(scenes_are_described),
+        cmocka_unit_test(runs_of_a_body),       cmocka_unit_test(runs_of_parts),
+        cmocka_unit_test(runs_of_a_mechanism),  cmocka_unit_test(scenes_are_described),
+        cmocka_unit_test(paint_counts_as_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
